@@ -22,3 +22,4 @@ pub mod report;
 pub mod source;
 pub mod svg;
 pub mod table;
+pub mod words;

@@ -3,7 +3,7 @@
 //! An expression is found by its shape, without knowledge of types: from the place, as far as the operator's precedence or the
 //! call's parentheses reach, and not beyond the line. What cannot be told is left out; nothing but messages depends on it.
 
-use crate::explain::{Site, Snippet};
+use crate::explain::site::{Site, Snippet};
 use ndjit_ir::{Op, Place, Reduction};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -365,7 +365,7 @@ fn of(text: &str, operands: &[&str]) -> Snippet {
 #[cfg(test)]
 mod tests {
     use super::snippet;
-    use crate::explain::Site;
+    use crate::explain::site::Site;
     use ndjit_ir::{Op, Place};
 
     /// The expression at the mark `^`, and its operands.

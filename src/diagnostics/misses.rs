@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// A call whose signature was not known: the function was traced and a plan made. See [`Jitted::misses`].
+/// A call whose signature was not known: the function was traced and a plan made. See [`Jitted::misses`](crate::Jitted::misses).
 ///
 /// ```
 /// use ndjit::{Array, jit};

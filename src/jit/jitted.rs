@@ -315,7 +315,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.config
     }
 
-    /// Calls the function on [inputs](Input) of any kind, compiling it if their signature is new.
+    /// Calls the function on [inputs](crate::jit::Input) of any kind, compiling it if their signature is new.
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode, jit};
@@ -379,7 +379,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     }
 
     /// Traces the function for arguments of these types, without data. The first of the three steps to machine code: see
-    /// [`Traced::lower`], [`Lowered::compile`], [`Compiled::call`].
+    /// [`Traced::lower`], [`Lowered::compile`](crate::jit::Lowered::compile), [`Compiled::call`](crate::jit::Compiled::call).
     ///
     /// ```
     /// use ndjit::{DType, Stage, jit, spec};

@@ -1,8 +1,10 @@
 //! The chain of steps from a value back to the arguments and numbers that decided its dtype.
 
-use super::origin::{Origin, Term, what};
+use super::explainer::Explainer;
+use super::origin::{Origin, Term};
 use super::rule::{Rule, deduce, depends, meeting, reducing};
-use super::{Explainer, Snippet};
+use super::site::Snippet;
+use super::site::what;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeKind, Value};
 use ndjit_ir::literal::Literal;

@@ -1,8 +1,9 @@
 //! The uses that asked for the casts and numbers of a typed graph, in words.
 
-use super::origin::what;
+use super::explainer::Explainer;
 use super::rule::{Rule, computing, meeting, reducing};
-use super::{Explainer, text};
+use super::site::what;
+use super::text;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeId, NodeKind, Value};
 use ndjit_ir::infer::Operation;

@@ -1,10 +1,10 @@
 //! Where a value comes from: an argument, a number, or another operation.
 
-use super::{Explainer, Input};
+use super::explainer::Explainer;
+use super::site::{Input, what};
 use ndjit_ir::graph::{NodeId, NodeKind, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::place::Place;
-use ndjit_ir::reduction::{Reduce, Scan};
 use ndjit_ir::value_type::ValueType;
 use std::fmt;
 
@@ -98,25 +98,6 @@ impl Explainer<'_> {
             deciding: deciding.contains(&i),
         };
         operands.iter().enumerate().map(term).collect()
-    }
-}
-
-/// What a node is called.
-pub(super) fn what(kind: NodeKind) -> &'static str {
-    match kind {
-        NodeKind::Param(..) => "argument",
-        NodeKind::Literal(_) => "literal",
-        NodeKind::Op(op, _) => op.name(),
-        NodeKind::Cast(_) => "cast",
-        NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => reduction.name(),
-        NodeKind::Iota(_) => "iota",
-        NodeKind::View(_) => "view",
-        NodeKind::Reshape => "reshape",
-        NodeKind::Concat(..) => "concat",
-        NodeKind::Gather => "gather",
-        NodeKind::Scatter(_) => "scatter",
-        NodeKind::Control(..) => "control flow",
-        NodeKind::Call(_) => "call",
     }
 }
 

@@ -1,6 +1,6 @@
 //! The typed graph of a program, with what asked for its casts.
 
-use super::Explainer;
+use super::explainer::Explainer;
 use ndjit_codegen::Lowered;
 use ndjit_ir::DType;
 use ndjit_ir::graph::{NodeId, NodeKind};

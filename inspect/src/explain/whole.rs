@@ -1,7 +1,10 @@
 //! The questions that are asked of whole programs: why a value has its dtype, where a dtype first widened. Calls and control flow are looked into,
 //! and the user's source is read.
 
-use super::{Explainer, Explanation, Input, Widening};
+use super::chain::Explanation;
+use super::explainer::Explainer;
+use super::site::Input;
+use super::widening::Widening;
 use crate::source::Sources;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::promotion::Policy;

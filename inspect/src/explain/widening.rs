@@ -1,7 +1,8 @@
 //! The first operation whose result needs more bytes than the arrays it was computed from.
 
+use super::chain::Explanation;
+use super::explainer::Explainer;
 use super::origin::{Origin, is_strong};
-use super::{Explainer, Explanation};
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeId, NodeKind, Value};
 use ndjit_ir::infer::Operation;

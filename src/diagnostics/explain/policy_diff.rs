@@ -2,17 +2,13 @@
 
 use crate::trace::failure::Failure;
 use crate::trace::recording::Recording;
-use ndjit_inspect::explain::Explainer;
+use ndjit_inspect::explain::operations::{self, Key, Recorded, merged};
 use ndjit_inspect::source::Sources;
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::reduction::{Reduce, Scan};
 use ndjit_ir::spaces::Spaces;
-use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Error, Place, ValueType};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter};
-use std::sync::Arc;
 
 /// The dtypes of one function's operations under several policies: one row per written operation in the order traced, one
 /// column per policy. Made by [`Jitted::policy_diff`](crate::Jitted::policy_diff); displays as a table in which the
@@ -68,23 +64,6 @@ pub struct DiffRow {
     /// Its type and the dtype that is computed in and stored, per policy. `None` from where the policy has refused the function,
     /// or where the function recorded no such operation.
     pub types: Vec<Option<(ValueType, DType)>>,
-}
-
-/// What makes operations under several policies the same one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
-    /// The op's name, the reduction's, or `cast`.
-    what: &'static str,
-    place: Option<Place>,
-    /// How many there were before.
-    nth: usize,
-}
-
-/// One recorded operation under one policy.
-struct Recorded {
-    key: Key,
-    written: Option<String>,
-    ty: (ValueType, DType),
 }
 
 impl PolicyDiff {
@@ -221,121 +200,14 @@ fn refused(rows: &[DiffRow], column: usize, error: &Error) -> Option<usize> {
     there.or_else(|| rows.iter().position(lacks))
 }
 
-/// The operations of all columns, in the order of the first; those that a later one has beside precede what they precede there.
-fn merged(columns: &[Vec<Recorded>]) -> Vec<Key> {
-    let mut rows: Vec<Key> = Vec::new();
-    for column in columns {
-        let known: HashSet<Key> = rows.iter().copied().collect();
-        let mut preceding: HashMap<Key, Vec<Key>> = HashMap::new();
-        let mut new = Vec::new();
-        for Recorded { key, .. } in column {
-            match known.contains(key) {
-                true => preceding.entry(*key).or_default().append(&mut new),
-                false => new.push(*key),
-            }
-        }
-        rows = rows
-            .into_iter()
-            .flat_map(|row| preceding.remove(&row).unwrap_or_default().into_iter().chain([row]))
-            .collect();
-        rows.append(&mut new);
-    }
-    rows
-}
-
 /// The operations recorded, before the error if there was one.
 fn recorded(made: &Result<Recording, Failure>, policy: Policy, sources: &Sources) -> Vec<Recorded> {
-    let mut reader = Reader { policy, sources, counts: HashMap::new(), found: Vec::new() };
     match made {
-        Ok(Recording { graph, places, .. }) => reader.read(graph, places, usize::MAX),
+        Ok(Recording { graph, places, .. }) => operations::recorded([(graph, places, usize::MAX)], policy, sources),
         // What a called function recorded before it failed follows all that its caller did.
         Err(Failure { before, .. }) => {
-            for before in std::iter::successors(before.as_deref(), |before| before.called.as_deref()) {
-                reader.read(&before.graph, &before.places, before.nodes);
-            }
-        }
-    }
-    reader.found
-}
-
-struct Reader<'a> {
-    policy: Policy,
-    sources: &'a Sources,
-    counts: HashMap<(&'static str, Option<Place>), usize>,
-    found: Vec<Recorded>,
-}
-
-/// A graph that is read: how far it got.
-struct Level<'a> {
-    graph: &'a Graph<ValueType>,
-    places: Arc<Places>,
-    rest: std::vec::IntoIter<NodeId>,
-    /// Control flow that was met.
-    seen: HashSet<u32>,
-}
-
-fn level(graph: &Graph<ValueType>, places: Arc<Places>, limit: usize) -> Level<'_> {
-    let nodes: Vec<NodeId> = graph.node_ids().take(limit).collect();
-    Level { graph, places, rest: nodes.into_iter(), seen: HashSet::new() }
-}
-
-impl Reader<'_> {
-    /// Reads the first operations of a graph, those of called functions at their calls, and those of control flow after it.
-    fn read(&mut self, graph: &Graph<ValueType>, places: &Places, limit: usize) {
-        let mut stack = vec![level(graph, Arc::new(places.clone()), limit)];
-        while let Some(Level { graph, places, rest, seen }) = stack.last_mut() {
-            let Some(id) = rest.next() else {
-                stack.pop();
-                continue;
-            };
-            match graph.node(id).kind {
-                NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => {}
-                NodeKind::Cast(CastReason::Mode(_) | CastReason::Promotion) => {}
-                NodeKind::Op(op, _) => self.note(op.name(), id, graph, places),
-                NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => {
-                    self.note(reduction.name(), id, graph, places);
-                }
-                NodeKind::Cast(CastReason::Explicit) => self.note("cast", id, graph, places),
-                NodeKind::View(_) => self.note("view", id, graph, places),
-                NodeKind::Reshape => self.note("reshape", id, graph, places),
-                NodeKind::Scatter(_) => self.note("scatter", id, graph, places),
-                NodeKind::Control(n, _) => {
-                    self.note("control flow", id, graph, places);
-                    // One with several results is several nodes.
-                    let control = graph.controls().get(n as usize).filter(|_| seen.insert(n));
-                    let graphs = control.map_or(&[][..], |control| &control.graphs);
-                    let inner = graphs.iter().enumerate();
-                    let inner = inner.map(|(which, inner)| level(&inner.graph, places.control(n, which), usize::MAX));
-                    let inner: Vec<_> = inner.collect();
-                    stack.extend(inner.into_iter().rev());
-                }
-                NodeKind::Gather => self.note("gather", id, graph, places),
-                NodeKind::Concat(..) => self.note("concat", id, graph, places),
-                NodeKind::Call(n) => {
-                    if let Some(child) = graph.children().get(n as usize) {
-                        let places = places.child(n);
-                        stack.push(level(child, places, usize::MAX));
-                    }
-                }
-            }
-        }
-    }
-
-    fn note(&mut self, what: &'static str, id: NodeId, graph: &Graph<ValueType>, places: &Places) {
-        let value = graph.node(id).first();
-        let ty = (graph.ty(value), graph.stored(value, self.policy));
-        let read = |site| self.sources.snippet(site);
-        let explainer = Explainer::new(graph, places).source(&read);
-        let mut at: Vec<Option<Place>> = places.all(id).map(Some).collect();
-        if at.is_empty() {
-            at.push(None);
-        }
-        for place in at {
-            let count = self.counts.entry((what, place)).or_default();
-            let key = Key { what, place, nth: *count };
-            *count += 1;
-            let written = place.and_then(|place| explainer.written(id, place)).map(|snippet| snippet.text);
-            self.found.push(Recorded { key, written, ty });
+            let all = std::iter::successors(before.as_deref(), |before| before.called.as_deref());
+            operations::recorded(all.map(|before| (&before.graph, &before.places, before.nodes)), policy, sources)
         }
     }
 }

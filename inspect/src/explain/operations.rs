@@ -1,0 +1,149 @@
+//! The operations of a recording in the order traced, and those of several recordings side by side.
+
+use super::explainer::Explainer;
+use crate::source::Sources;
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::reduction::{Reduce, Scan};
+use ndjit_ir::support::CastReason;
+use ndjit_ir::{DType, Place, ValueType};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What makes operations under several policies the same one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The op's name, the reduction's, or `cast`.
+    pub what: &'static str,
+    /// Where it was written.
+    pub place: Option<Place>,
+    /// How many there were before.
+    pub nth: usize,
+}
+
+/// One recorded operation under one policy.
+pub struct Recorded {
+    /// What it is.
+    pub key: Key,
+    /// As it is written in the source, where that can be read.
+    pub written: Option<String>,
+    /// Its type, and the dtype that is stored.
+    pub ty: (ValueType, DType),
+}
+
+/// The operations of all columns, in the order of the first; those that a later one has beside precede what they precede there.
+pub fn merged(columns: &[Vec<Recorded>]) -> Vec<Key> {
+    let mut rows: Vec<Key> = Vec::new();
+    for column in columns {
+        let known: HashSet<Key> = rows.iter().copied().collect();
+        let mut preceding: HashMap<Key, Vec<Key>> = HashMap::new();
+        let mut new = Vec::new();
+        for Recorded { key, .. } in column {
+            match known.contains(key) {
+                true => preceding.entry(*key).or_default().append(&mut new),
+                false => new.push(*key),
+            }
+        }
+        rows = rows
+            .into_iter()
+            .flat_map(|row| preceding.remove(&row).unwrap_or_default().into_iter().chain([row]))
+            .collect();
+        rows.append(&mut new);
+    }
+    rows
+}
+
+/// The operations of graphs, of each so many nodes.
+pub fn recorded<'a>(
+    graphs: impl IntoIterator<Item = (&'a Graph<ValueType>, &'a Places, usize)>,
+    policy: Policy,
+    sources: &Sources,
+) -> Vec<Recorded> {
+    let mut reader = Reader { policy, sources, counts: HashMap::new(), found: Vec::new() };
+    for (graph, places, nodes) in graphs {
+        reader.read(graph, places, nodes);
+    }
+    reader.found
+}
+
+struct Reader<'a> {
+    policy: Policy,
+    sources: &'a Sources,
+    counts: HashMap<(&'static str, Option<Place>), usize>,
+    found: Vec<Recorded>,
+}
+
+/// A graph that is read: how far it got.
+struct Level<'a> {
+    graph: &'a Graph<ValueType>,
+    places: Arc<Places>,
+    rest: std::vec::IntoIter<NodeId>,
+    /// Control flow that was met.
+    seen: HashSet<u32>,
+}
+
+fn level(graph: &Graph<ValueType>, places: Arc<Places>, limit: usize) -> Level<'_> {
+    let nodes: Vec<NodeId> = graph.node_ids().take(limit).collect();
+    Level { graph, places, rest: nodes.into_iter(), seen: HashSet::new() }
+}
+
+impl Reader<'_> {
+    /// Reads the first operations of a graph, those of called functions at their calls, and those of control flow after it.
+    fn read(&mut self, graph: &Graph<ValueType>, places: &Places, limit: usize) {
+        let mut stack = vec![level(graph, Arc::new(places.clone()), limit)];
+        while let Some(Level { graph, places, rest, seen }) = stack.last_mut() {
+            let Some(id) = rest.next() else {
+                stack.pop();
+                continue;
+            };
+            match graph.node(id).kind {
+                NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => {}
+                NodeKind::Cast(CastReason::Mode(_) | CastReason::Promotion) => {}
+                NodeKind::Op(op, _) => self.note(op.name(), id, graph, places),
+                NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => {
+                    self.note(reduction.name(), id, graph, places);
+                }
+                NodeKind::Cast(CastReason::Explicit) => self.note("cast", id, graph, places),
+                NodeKind::View(_) => self.note("view", id, graph, places),
+                NodeKind::Reshape => self.note("reshape", id, graph, places),
+                NodeKind::Scatter(_) => self.note("scatter", id, graph, places),
+                NodeKind::Control(n, _) => {
+                    self.note("control flow", id, graph, places);
+                    // One with several results is several nodes.
+                    let control = graph.controls().get(n as usize).filter(|_| seen.insert(n));
+                    let graphs = control.map_or(&[][..], |control| &control.graphs);
+                    let inner = graphs.iter().enumerate();
+                    let inner = inner.map(|(which, inner)| level(&inner.graph, places.control(n, which), usize::MAX));
+                    let inner: Vec<_> = inner.collect();
+                    stack.extend(inner.into_iter().rev());
+                }
+                NodeKind::Gather => self.note("gather", id, graph, places),
+                NodeKind::Concat(..) => self.note("concat", id, graph, places),
+                NodeKind::Call(n) => {
+                    if let Some(child) = graph.children().get(n as usize) {
+                        let places = places.child(n);
+                        stack.push(level(child, places, usize::MAX));
+                    }
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, what: &'static str, id: NodeId, graph: &Graph<ValueType>, places: &Places) {
+        let value = graph.node(id).first();
+        let ty = (graph.ty(value), graph.stored(value, self.policy));
+        let read = |site| self.sources.snippet(site);
+        let explainer = Explainer::new(graph, places).source(&read);
+        let mut at: Vec<Option<Place>> = places.all(id).map(Some).collect();
+        if at.is_empty() {
+            at.push(None);
+        }
+        for place in at {
+            let count = self.counts.entry((what, place)).or_default();
+            let key = Key { what, place, nth: *count };
+            *count += 1;
+            let written = place.and_then(|place| explainer.written(id, place)).map(|snippet| snippet.text);
+            self.found.push(Recorded { key, written, ty });
+        }
+    }
+}
