@@ -32,8 +32,10 @@ struct Hoisting {
 struct Piece {
     control: Arc<Control<ValueType>>,
     places: Vec<Arc<Places>>,
-    /// How many operands it has, without those that no graph takes at the end.
+    /// How many operands it had, without those that no graph took at the end.
     operands: usize,
+    /// Which of these, and then of what is computed before, some graph takes, or are the loop's own.
+    kept: Vec<u32>,
     /// What is computed before, of some of its graphs, if it is a loop: further operands.
     invariants: Vec<Invariants>,
 }
@@ -86,6 +88,7 @@ impl Hoisting {
                     .0
             });
             operands.extend(taken.iter().copied());
+            let operands: Vec<Value> = piece.kept.iter().map(|&at| operands[at as usize]).collect();
             let number = rewriter.new.control(Arc::clone(&piece.control));
             rewriter.notes.set_control(number, piece.places.clone());
             rewriter.add(id, NodeKind::Control(number, result), &operands);
@@ -115,12 +118,20 @@ impl Hoisting {
         let mut next = operands;
         for (inner, places) in own.iter_mut().filter(|_| loops) {
             let Some(found) = self.invariants(inner, places, first) else { continue };
-            let (graph, own_places) = found.without(self.policy);
+            let (graph, own_places, params) = found.without(self.policy);
             inner.graph = Arc::new(graph);
+            inner.operands = params.into_iter().map(|at| inner.operands[at]).collect();
             inner.operands.extend(found.taken.iter().enumerate().map(|(at, _)| next + at as u32));
             next += found.taken.len() as u32;
             *places = Arc::new(own_places);
             invariants.push(found);
+        }
+        let mut used = vec![false; next as usize];
+        used[..first].fill(true);
+        own.iter().flat_map(|(inner, _)| &inner.operands).for_each(|&at| used[at as usize] = true);
+        let kept: Vec<u32> = (0..next).filter(|&at| used[at as usize]).collect();
+        for at in own.iter_mut().flat_map(|(inner, _)| &mut inner.operands) {
+            *at = kept.partition_point(|kept| *kept < *at) as u32;
         }
         let (graphs, places) = own.into_iter().unzip();
         let control = Arc::new(Control { kind: control.kind, graphs });
@@ -128,6 +139,7 @@ impl Hoisting {
             control,
             places,
             operands: operands as usize,
+            kept,
             invariants,
         })
     }
@@ -266,20 +278,11 @@ impl Invariants {
         self.taken.iter().map(|&value| copied.value(value)).collect()
     }
 
-    /// The graph that takes them as its last parameters.
-    fn without(&self, policy: Policy) -> (Traced, Places) {
+    /// The graph that takes them as its last parameters, and which of its parameters it still needs.
+    fn without(&self, policy: Policy) -> (Traced, Places, Vec<usize>) {
         let graph = &*self.graph;
         let (mut out, mut out_places) = (Graph::like(graph), Places::default());
         let mut rewriter = Rewriter::new((graph, &*self.places), (&mut out, &mut out_places));
-        let params = graph.params().len();
-        for id in graph.node_ids().take(params) {
-            rewriter.copy(id);
-        }
-        for &value in &self.taken {
-            let (ty, stored) = (graph.ty(value), graph.stored(value, policy));
-            let param = rewriter.new.param_stored(ty, stored, graph.shape(value));
-            rewriter.replace(graph.producer(value), param);
-        }
         let mut needed = vec![false; graph.node_count()];
         let mut stack = graph.outputs().to_vec();
         while let Some(value) = stack.pop() {
@@ -288,10 +291,20 @@ impl Invariants {
                 stack.extend(graph.operands(id));
             }
         }
-        for id in graph.node_ids().skip(params).filter(|id| needed[id.index()]) {
+        let is_needed = |&at: &usize| needed[graph.producer(graph.params()[at]).index()];
+        let params: Vec<usize> = (0..graph.params().len()).filter(is_needed).collect();
+        for &at in &params {
+            rewriter.copy(graph.producer(graph.params()[at]));
+        }
+        for &value in &self.taken {
+            let (ty, stored) = (graph.ty(value), graph.stored(value, policy));
+            let param = rewriter.new.param_stored(ty, stored, graph.shape(value));
+            rewriter.replace(graph.producer(value), param);
+        }
+        for id in graph.node_ids().skip(graph.params().len()).filter(|id| needed[id.index()]) {
             rewriter.copy(id);
         }
         rewriter.finish();
-        (out, out_places)
+        (out, out_places, params)
     }
 }

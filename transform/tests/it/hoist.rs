@@ -52,7 +52,25 @@ graph (%0: f32[4], %1: f32[4], %2: f32[], %3: f32[9]) {
   %6 = for $0 result 0 %0, %4, %5, %1, %2, %3 : f32[4]
   return %6
 }";
-    assert_snapshot!(hoisted(text), @"");
+    assert_snapshot!(hoisted(text), @"
+    child @0 (%0: f32[4], %1: i32[], %2: f32[4], %3: f32[]) {
+      %4 = multiply %0, %2 : f32[4]
+      %5 = add %4, %3 : f32[4]
+      %6 = cast %1 : f32[]
+      %7 = add %5, %6 : f32[4]
+      return %7
+    }
+    graph (%0: f32[4], %1: f32[4], %2: f32[], %3: f32[9]) {
+      $0 = for index i32 carried 1 body @0 of [0, 1, 3, 4]
+      %4 = literal #0 0_i32 : i32[]
+      %5 = literal #1 3_i32 : i32[]
+      %6 = exp %1 : f32[4]
+      %7 = sum %3 axes [0] : f32[]
+      %8 = multiply %7, %2 : f32[]
+      %9 = for $0 result 0 %0, %4, %5, %6, %8 : f32[4]
+      return %9
+    }
+    ");
 }
 
 #[test]
@@ -79,7 +97,21 @@ graph (%0: f32[8, 8], %1: f32[8], %2: f32[8, 1]) {
     let graph = parse(&text.replace("BODY", "0"));
     assert!(hoist(&graph, &Places::default(), Policy::default()).is_none());
     // Expensive ones are computed once.
-    assert!(hoisted(&text.replace("BODY", "1")).to_string().contains("  %4 = exp %3 : f32[8, 8]\n"));
+    assert_snapshot!(hoisted(&text.replace("BODY", "1")), @"
+    child @0 (%0: f32[8, 8], %1: f32[8, 8]) {
+      %2 = add %0, %1 : f32[8, 8]
+      return %2
+    }
+    graph (%0: f32[8, 8], %1: f32[8], %2: f32[8, 1]) {
+      $0 = for index i32 carried 1 body @0 of [0, 3]
+      %3 = literal #0 0_i32 : i32[]
+      %4 = literal #1 3_i32 : i32[]
+      %5 = multiply %1, %2 : f32[8, 8]
+      %6 = exp %5 : f32[8, 8]
+      %7 = for $0 result 0 %0, %3, %4, %6 : f32[8, 8]
+      return %7
+    }
+    ");
 }
 
 /// Out of a loop in a loop, as far as it does not change; a condition's too. Several results are of one piece.
@@ -115,7 +147,35 @@ graph (%0: f32[], %1: f32[5], %2: f32[3]) {
     // Its loops may not end on any numbers.
     let (out, _) = hoist(&parse(text), &Places::default(), Policy::default()).expect("something is hoisted");
     out.verify().unwrap_or_else(|e| panic!("{e}\n{out}"));
-    assert_snapshot!(out, @"");
+    assert_snapshot!(out, @"
+    child @0 (%0: f32[], %1: f32[]) {
+      %2 = less %0, %1 : bool[]
+      return %2
+    }
+    child @1 (%0: f32[], %1: f32[], %2: f32[], %3: f32[]) {
+      %4 = add %0, %3 : f32[]
+      %5 = minimum %1, %2 : f32[]
+      return %4, %5
+    }
+    child @2 (%0: f32[], %1: f32[], %2: f32[]) {
+      $0 = while condition @0 of [0, 2] body @1 of [0, 1, 3, 4]
+      %3 = literal #0 1.0_f32 : f32[]
+      %4 = subtract %1, %0 : f32[]
+      %5 = multiply %0, %2 : f32[]
+      %6 = while $0 result 0 %3, %3, %4, %2, %5 : f32[]
+      %7 = while $0 result 1 %3, %3, %4, %2, %5 : f32[]
+      %8 = add %6, %7 : f32[]
+      return %8, %6
+    }
+    graph (%0: f32[], %1: f32[5], %2: f32[3]) {
+      $0 = scan length 3 carried 1 sliced 1 body @2 of [1, 2, 3]
+      %3 = max %1 axes [0] : f32[]
+      %4 = sum %1 axes [0] : f32[]
+      %5 = scan $0 result 0 %0, %2, %3, %4 : f32[]
+      %6 = scan $0 result 1 %0, %2, %3, %4 : f32[3]
+      return %5, %6
+    }
+    ");
 }
 
 #[test]
