@@ -18,7 +18,7 @@ use ndjit_ir::kernel::{FusedStep, verify_steps};
 use ndjit_ir::loops::{Layout, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType};
 use ndjit_transform::access::{Accesses, contiguous};
-use ndjit_transform::{Typed, commit, fp_contract, inline, simplify, views, windows};
+use ndjit_transform::{Typed, commit, fp_contract, hoist, inline, simplify, views, windows};
 use rustc_hash::FxHashMap;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -42,6 +42,7 @@ type OfNest = fn(LoopNest, &Target) -> Result<LoopNest>;
 const TRACED: &[Pass<OfTraced>] = &[
     Pass { name: "inline", stage: "graph", run: Traced::inline },
     Pass { name: "fp_contract", stage: "graph", run: Traced::fp_contract },
+    Pass { name: "hoist", stage: "graph", run: Traced::hoist },
     Pass { name: "commit", stage: "typed", run: Traced::commit },
 ];
 
@@ -212,6 +213,16 @@ impl Traced {
     fn fp_contract(&mut self, options: &Options) -> Result<()> {
         if options.fp_contract {
             (self.graph, self.places) = fp_contract(&self.graph, &self.places);
+            self.graph.seal();
+        }
+        Ok(())
+    }
+
+    fn hoist(&mut self, options: &Options) -> Result<()> {
+        if options.simplify
+            && let Some((graph, places)) = hoist(&self.graph, &self.places, options.policy)
+        {
+            (self.graph, self.places) = (graph, places);
             self.graph.seal();
         }
         Ok(())

@@ -65,7 +65,7 @@ fn journey_simplified() -> Result<()> {
 }
 
 fn journey_kernels() -> Result<()> {
-    println!("{}\n{}", part("kernels", "tile by tile")?, part("kernels", "while {")?);
+    println!("{}\n{}", part("kernels", "tile by tile")?, part("kernels", "for {")?);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Graph to graph: the passes that know no target, in the order they run, and what makes a failing graph small. Each is tested with the
 //! reference interpreter alone.
 //!
-//! [`inline`] writes calls out, [`fp_contract`] rounds products and sums once where that is asked for, [`commit`] resolves every dtype,
+//! [`inline`] writes calls out, [`fp_contract`] rounds products and sums once where that is asked for, [`hoist`] takes out of loops what does not change in them, [`commit`] resolves every dtype,
 //! [`simplify`] applies rules that change no bit, [`windows`] and [`views`] bring elements to where they are read. [`access`] says where the
 //! elements of views are. No `unsafe`, no threads, no code generator.
 
@@ -11,6 +11,7 @@ pub mod access;
 mod commit;
 mod conversions;
 mod fp_contract;
+mod hoist;
 mod inline;
 pub mod rows;
 mod shrink;
@@ -21,6 +22,7 @@ mod windows;
 pub use commit::{Typed, commit};
 pub use conversions::{Conversions, Reason};
 pub use fp_contract::fp_contract;
+pub use hoist::hoist;
 pub use inline::inline;
 pub use shrink::{shrink, shrink_inside};
 pub use simplify::{RULES, Rule, simplify};

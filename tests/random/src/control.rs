@@ -93,7 +93,10 @@ impl<'a> Builder<'a> {
         }
         let carried = operands.len();
         let start = self.rng.below(2) as i128;
-        operands.extend([self.strong(start, index)?, self.bound(index)?]);
+        let end = self.bound(index)?;
+        // Some policies have narrower types.
+        let end = if self.graph.ty(end) == index.into() { end } else { self.cast(end, index) };
+        operands.extend([self.strong(start, index)?, end]);
         for _ in 0..self.rng.below(3) {
             operands.push(self.operand()?);
         }

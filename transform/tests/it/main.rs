@@ -1,3 +1,4 @@
 //! Passes from graph to graph: a module for each subject.
 
+mod hoist;
 mod passes;

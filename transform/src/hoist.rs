@@ -1,0 +1,310 @@
+//! Hoist: what does not change in a loop is computed once before it, and the graphs of the loop take it as an operand.
+//!
+//! A value of a loop's graph is invariant if it depends on nothing but operands that are the same in each step, and numbers. It is hoisted where a step then has less to do:
+//! reductions, gathers and whatever else is no elementwise operation always, elementwise operations if their result is no larger in memory than the operands that
+//! it depends on, or if they are expensive. So an outer product stays where it is used: a kernel makes it of two rows faster than it reads it. No bit changes: the same operations run
+//! on the same values.
+
+use ndjit_ir::graph::{Control, ControlKind, Copied, Graph, Inner, NodeId, NodeKind, Notes, Places, Rewriter, Value};
+use ndjit_ir::{Op, Policy, ValueType};
+use ndjit_math::shared_body;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Instructions for an element above which elementwise operations are expensive: reading four bytes from memory takes about as long.
+const EXPENSIVE: usize = 16;
+
+type Traced = Graph<ValueType>;
+
+/// Hoists what is invariant in the loops of a graph without calls, and in those of their graphs; `None` if there is nothing.
+pub fn hoist(graph: &Traced, places: &Places, policy: Policy) -> Option<(Traced, Places)> {
+    Hoisting { policy, known: FxHashMap::default() }.graph(graph, places)
+}
+
+struct Hoisting {
+    /// Whose default dtypes weak values have.
+    policy: Policy,
+    /// Graphs that pieces of control flow may share, by address.
+    known: FxHashMap<*const Traced, (Arc<Traced>, Arc<Places>)>,
+}
+
+/// A piece of control flow as it becomes.
+struct Piece {
+    control: Arc<Control<ValueType>>,
+    places: Vec<Arc<Places>>,
+    /// How many operands it had, without those that no graph took at the end.
+    operands: usize,
+    /// Which of these, and then of what is computed before, some graph takes, or are the loop's own.
+    kept: Vec<u32>,
+    /// What is computed before, of some of its graphs, if it is a loop: further operands.
+    invariants: Vec<Invariants>,
+}
+
+/// What is computed before a loop, of one of its graphs.
+struct Invariants {
+    graph: Arc<Traced>,
+    places: Arc<Places>,
+    /// For each parameter the operand that it is.
+    operands: Vec<u32>,
+    /// Nodes that are copied, operands before users.
+    nodes: Vec<NodeId>,
+    /// The values that the graph takes then.
+    taken: Vec<Value>,
+}
+
+impl Hoisting {
+    /// As deep as control flow nests, which is bounded.
+    fn graph(&mut self, graph: &Traced, places: &Places) -> Option<(Traced, Places)> {
+        let pieces: Vec<Option<Piece>> =
+            (0..graph.controls().len()).map(|n| self.piece(&graph.controls()[n], n as u32, places)).collect();
+        if pieces.iter().all(Option::is_none) {
+            return None;
+        }
+        let (mut out, mut out_places) = (Graph::with_slots(graph), Places::default());
+        let mut rewriter = Rewriter::new((graph, places), (&mut out, &mut out_places));
+        // Of pieces with the same operands, which are several results of one.
+        let mut hoisted: FxHashMap<(u32, Vec<Value>), Vec<Value>> = FxHashMap::default();
+        for id in graph.node_ids() {
+            let NodeKind::Control(n, result) = graph.node(id).kind else {
+                rewriter.copy(id);
+                continue;
+            };
+            let Some(piece) = &pieces[n as usize] else {
+                rewriter.copy(id);
+                continue;
+            };
+            let mut operands = rewriter.operands(id).to_vec();
+            operands.truncate(piece.operands);
+            let key = (n, operands.clone());
+            let taken = hoisted.entry(key).or_insert_with(|| {
+                let into = (&mut *rewriter.new, &mut *rewriter.notes);
+                piece
+                    .invariants
+                    .iter()
+                    .fold((Vec::new(), into), |(mut all, into), invariants| {
+                        all.extend(invariants.compute(&operands, (&mut *into.0, &mut *into.1)));
+                        (all, into)
+                    })
+                    .0
+            });
+            operands.extend(taken.iter().copied());
+            let operands: Vec<Value> = piece.kept.iter().map(|&at| operands[at as usize]).collect();
+            let number = rewriter.new.control(Arc::clone(&piece.control));
+            rewriter.notes.set_control(number, piece.places.clone());
+            rewriter.add(id, NodeKind::Control(number, result), &operands);
+        }
+        rewriter.finish();
+        Some((out, out_places))
+    }
+
+    /// A piece of control flow, if something changes in it.
+    fn piece(&mut self, control: &Control<ValueType>, n: u32, places: &Places) -> Option<Piece> {
+        let first = control.kind.arrays(control.results());
+        let loops = match control.kind {
+            ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => true,
+            ControlKind::Cond => false,
+        };
+        let mut own: Vec<(Inner<ValueType>, Arc<Places>)> = Vec::with_capacity(control.graphs.len());
+        let mut changed = false;
+        for (which, inner) in control.graphs.iter().enumerate() {
+            let before = (Arc::clone(&inner.graph), places.control(n, which));
+            let (graph, places) = self.inner(before);
+            changed |= !Arc::ptr_eq(&graph, &inner.graph);
+            own.push((Inner { graph, operands: inner.operands.clone() }, places));
+        }
+        let mut invariants = Vec::new();
+        let taken = own.iter().flat_map(|(inner, _)| &inner.operands).map(|&operand| operand + 1).max();
+        let operands = taken.unwrap_or(0).max(first as u32);
+        let mut next = operands;
+        for (inner, places) in own.iter_mut().filter(|_| loops) {
+            let Some(found) = self.invariants(inner, places, first) else { continue };
+            let (graph, own_places, params) = found.without(self.policy);
+            inner.graph = Arc::new(graph);
+            inner.operands = params.into_iter().map(|at| inner.operands[at]).collect();
+            inner.operands.extend(found.taken.iter().enumerate().map(|(at, _)| next + at as u32));
+            next += found.taken.len() as u32;
+            *places = Arc::new(own_places);
+            invariants.push(found);
+        }
+        let mut used = vec![false; next as usize];
+        used[..first].fill(true);
+        own.iter().flat_map(|(inner, _)| &inner.operands).for_each(|&at| used[at as usize] = true);
+        let kept: Vec<u32> = (0..next).filter(|&at| used[at as usize]).collect();
+        for at in own.iter_mut().flat_map(|(inner, _)| &mut inner.operands) {
+            *at = kept.partition_point(|kept| *kept < *at) as u32;
+        }
+        let (graphs, places) = own.into_iter().unzip();
+        let control = Arc::new(Control { kind: control.kind, graphs });
+        (changed || !invariants.is_empty()).then_some(Piece {
+            control,
+            places,
+            operands: operands as usize,
+            kept,
+            invariants,
+        })
+    }
+
+    /// A graph of control flow, with what is hoisted in it.
+    fn inner(&mut self, (graph, places): (Arc<Traced>, Arc<Places>)) -> (Arc<Traced>, Arc<Places>) {
+        if graph.controls().is_empty() {
+            return (graph, places);
+        }
+        if let Some(known) = self.known.get(&Arc::as_ptr(&graph)) {
+            return known.clone();
+        }
+        let made = self.graph(&graph, &places);
+        let made =
+            made.map_or_else(|| (Arc::clone(&graph), places), |(graph, places)| (Arc::new(graph), Arc::new(places)));
+        self.known.insert(Arc::as_ptr(&graph), made.clone());
+        made
+    }
+
+    /// What is invariant in a graph of a loop whose operands from `first` on are the same in each step, if it is worth it.
+    fn invariants(&self, inner: &Inner<ValueType>, places: &Arc<Places>, first: usize) -> Option<Invariants> {
+        let graph = &*inner.graph;
+        let worth = self.worth(inner, first);
+        let mut needed = vec![false; graph.node_count()];
+        let (mut taken, mut stack) = (Vec::new(), graph.outputs().to_vec());
+        while let Some(value) = stack.pop() {
+            let id = graph.producer(value);
+            if std::mem::replace(&mut needed[id.index()], true) {
+                continue;
+            }
+            match worth[id.index()] {
+                true => taken.push(value),
+                false => stack.extend(graph.operands(id)),
+            }
+        }
+        if taken.is_empty() {
+            return None;
+        }
+        taken.sort_unstable();
+        let mut copied = vec![false; graph.node_count()];
+        let mut stack = taken.clone();
+        while let Some(value) = stack.pop() {
+            let id = graph.producer(value);
+            if !std::mem::replace(&mut copied[id.index()], true) {
+                stack.extend(graph.operands(id));
+            }
+        }
+        let nodes = graph.node_ids().filter(|id| copied[id.index()]).collect();
+        let (graph, operands) = (Arc::clone(&inner.graph), inner.operands.clone());
+        Some(Invariants { graph, places: Arc::clone(places), operands, nodes, taken })
+    }
+
+    /// Instructions of an op, for an element.
+    fn instructions(&self, graph: &Traced, id: NodeId, op: Op, policy: Policy) -> usize {
+        let types: Vec<ValueType> = graph.operands(id).iter().map(|&operand| graph.ty(operand)).collect();
+        let compute = policy.op_types(op, &types).ok().map(|types| policy.commit(types.compute));
+        let compute = compute.filter(|&dtype| op.row().domain.contains(dtype));
+        compute.map_or(1, |dtype| shared_body(op, dtype).insts.len())
+    }
+
+    /// For each node whether it is invariant, and a step has less to do without it.
+    fn worth(&self, Inner { graph, operands }: &Inner<ValueType>, first: usize) -> Vec<bool> {
+        let graph = &**graph;
+        let bytes = |value: Value| {
+            let each = graph.stored(value, self.policy).bytes();
+            graph.shape(value).size().ok().and_then(|size| size.checked_mul(each)).unwrap_or(usize::MAX)
+        };
+        // Of invariants: the bytes of the largest operand that it depends on, and its cost.
+        let mut known: Vec<Option<(usize, usize)>> = vec![None; graph.node_count()];
+        let mut worth = vec![false; graph.node_count()];
+        for id in graph.node_ids() {
+            let (kind, value) = (graph.node(id).kind, graph.node(id).first());
+            let own = match kind {
+                NodeKind::Param(n, _) => {
+                    let same = operands.get(n as usize).is_some_and(|&operand| operand as usize >= first);
+                    known[id.index()] = same.then(|| (bytes(value), 0));
+                    continue;
+                }
+                NodeKind::Op(op, policy) => self.instructions(graph, id, op, policy),
+                _ => 1,
+            };
+            let of = |operand: &Value| known[graph.producer(*operand).index()];
+            let Some(all) = graph.operands(id).iter().map(of).collect::<Option<Vec<(usize, usize)>>>() else {
+                continue;
+            };
+            let largest = all.iter().map(|of| of.0).max().unwrap_or(0);
+            let cost = all.iter().fold(own, |sum, of| sum.saturating_add(of.1));
+            known[id.index()] = Some((largest, cost));
+            worth[id.index()] = match kind {
+                NodeKind::Param(..) | NodeKind::Literal(_) => false,
+                // They are read through, and computed where they are used.
+                NodeKind::View(_) | NodeKind::Reshape | NodeKind::Iota(_) => false,
+                NodeKind::Op(..) | NodeKind::Cast(_) => bytes(value) <= largest || cost > EXPENSIVE,
+                NodeKind::Reduce(_)
+                | NodeKind::Scan(_)
+                | NodeKind::Concat(..)
+                | NodeKind::Gather
+                | NodeKind::Scatter(_)
+                | NodeKind::Control(..)
+                | NodeKind::Call(_) => true,
+            };
+        }
+        worth
+    }
+}
+
+impl Invariants {
+    /// Computes them from the operands that the loop has.
+    fn compute(&self, operands: &[Value], (out, out_places): (&mut Traced, &mut Places)) -> Vec<Value> {
+        let graph = &*self.graph;
+        let mut copied = Copied::with_new_slots(graph);
+        for &id in &self.nodes {
+            let (kind, first) = (graph.node(id).kind, graph.node(id).first());
+            let value = match kind {
+                NodeKind::Param(n, _) => {
+                    let operand = self.operands.get(n as usize).and_then(|&operand| operands.get(operand as usize));
+                    operand.into_iter().for_each(|&operand| copied.set(first, operand));
+                    continue;
+                }
+                NodeKind::Literal(slot) => {
+                    let value = copied.slot(graph, slot, graph.ty(first), out);
+                    copied.set(first, value);
+                    value
+                }
+                _ => {
+                    let new = graph.kind_in(kind, out);
+                    if let (NodeKind::Control(from, _), NodeKind::Control(to, _)) = (kind, new) {
+                        out_places.follow_control(&self.places, from, to);
+                    }
+                    let operands = copied.operands(graph, id);
+                    copied.add(graph, id, (new, &operands), out)
+                }
+            };
+            out_places.follow(&self.places, id, out.producer(value));
+        }
+        self.taken.iter().map(|&value| copied.value(value)).collect()
+    }
+
+    /// The graph that takes them as its last parameters, and which of its parameters it still needs.
+    fn without(&self, policy: Policy) -> (Traced, Places, Vec<usize>) {
+        let graph = &*self.graph;
+        let (mut out, mut out_places) = (Graph::like(graph), Places::default());
+        let mut rewriter = Rewriter::new((graph, &*self.places), (&mut out, &mut out_places));
+        let mut needed = vec![false; graph.node_count()];
+        let mut stack = graph.outputs().to_vec();
+        while let Some(value) = stack.pop() {
+            let id = graph.producer(value);
+            if self.taken.binary_search(&value).is_err() && !std::mem::replace(&mut needed[id.index()], true) {
+                stack.extend(graph.operands(id));
+            }
+        }
+        let is_needed = |&at: &usize| needed[graph.producer(graph.params()[at]).index()];
+        let params: Vec<usize> = (0..graph.params().len()).filter(is_needed).collect();
+        for &at in &params {
+            rewriter.copy(graph.producer(graph.params()[at]));
+        }
+        for &value in &self.taken {
+            let (ty, stored) = (graph.ty(value), graph.stored(value, policy));
+            let param = rewriter.new.param_stored(ty, stored, graph.shape(value));
+            rewriter.replace(graph.producer(value), param);
+        }
+        for id in graph.node_ids().skip(graph.params().len()).filter(|id| needed[id.index()]) {
+            rewriter.copy(id);
+        }
+        rewriter.finish();
+        (out, out_places, params)
+    }
+}
