@@ -6,6 +6,7 @@
 
 use ndjit_ir::{Error, Place};
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Dereferences without a call are rare, and the oldest are of no use.
 const LIMIT: usize = 16;
@@ -14,12 +15,13 @@ thread_local! {
     static PLACES: RefCell<Vec<(usize, Place)>> = const { RefCell::new(Vec::new()) };
 }
 
-fn id<T>(function: &T) -> usize {
-    std::ptr::from_ref(function).addr()
+/// What tells functions apart: a reference to the `Arc` would be another for each clone.
+fn id<T>(function: &Arc<T>) -> usize {
+    Arc::as_ptr(function).addr()
 }
 
 /// Notes that a function is about to be called.
-pub(super) fn note<T>(function: &T, place: Place) {
+pub(super) fn note<T>(function: &Arc<T>, place: Place) {
     // In the destructors of a thread's other values there may be none.
     let _ = PLACES.try_with(|places| {
         let mut places = places.borrow_mut();
@@ -31,7 +33,7 @@ pub(super) fn note<T>(function: &T, place: Place) {
 }
 
 /// Where the call that begins now was written, if that is known.
-pub(super) fn take<T>(function: &T) -> Option<Place> {
+pub(super) fn take<T>(function: &Arc<T>) -> Option<Place> {
     let take = |places: &RefCell<Vec<(usize, Place)>>| {
         let mut places = places.borrow_mut();
         let at = places.iter().rposition(|(called, _)| *called == id(function))?;
