@@ -415,19 +415,7 @@ pub(super) fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal>
 pub(super) fn number(graph: &Graph<ValueType>, value: Value) -> Option<&Slot> {
     match graph.node(graph.producer(value)).kind {
         NodeKind::Literal(slot) => graph.slots().get(slot.index()),
-        NodeKind::Param(..)
-        | NodeKind::Op(..)
-        | NodeKind::Cast(_)
-        | NodeKind::Reduce(_)
-        | NodeKind::Scan(_)
-        | NodeKind::Iota(_)
-        | NodeKind::View(_)
-        | NodeKind::Reshape
-        | NodeKind::Gather
-        | NodeKind::Scatter(_)
-        | NodeKind::Control(..)
-        | NodeKind::Concat(..)
-        | NodeKind::Call(_) => None,
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Access: where the elements of views lie, in the memory of what they are views of. A view never has memory of its own; a
 //! reshape has where no strides reach its operand's elements in the new order: it is a copy.
 
-use ndjit_ir::graph::{Graph, NodeKind, Value};
+use ndjit_ir::graph::{Fusion, Graph, NodeKind, Value};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::Axes;
 use ndjit_ir::view::reshaped;
@@ -21,14 +21,14 @@ impl Accesses {
     /// `Size` if an array cannot exist.
     pub fn new(graph: &Graph<DType>, params: &[Layout]) -> Result<Accesses> {
         let mut this = Accesses::default();
-        if !graph.node_ids().any(|id| is_view(graph.node(id).kind)) {
+        if !graph.node_ids().any(|id| graph.node(id).kind.row().is_view) {
             return Ok(this);
         }
         this.of.resize(graph.value_count(), None);
         for id in graph.node_ids() {
             let value = graph.node(id).first();
             let kind = graph.node(id).kind;
-            if !is_view(kind) {
+            if !kind.row().is_view {
                 continue;
             }
             let operand = graph.operands(id)[0];
@@ -53,20 +53,7 @@ impl Accesses {
     /// the same elements in the same order.
     pub fn result(&self, graph: &Graph<DType>, value: Value) -> Value {
         let Some((base, layout)) = self.view(value) else { return value };
-        let stored = match graph.node(graph.producer(base)).kind {
-            NodeKind::Param(..) | NodeKind::Iota(_) | NodeKind::Literal(_) => false,
-            NodeKind::Op(..)
-            | NodeKind::Cast(_)
-            | NodeKind::Reduce(_)
-            | NodeKind::Scan(_)
-            | NodeKind::View(_)
-            | NodeKind::Reshape
-            | NodeKind::Gather
-            | NodeKind::Scatter(_)
-            | NodeKind::Control(..)
-            | NodeKind::Concat(..)
-            | NodeKind::Call(_) => true,
-        };
+        let stored = graph.node(graph.producer(base)).kind.row().fusion != Fusion::Leaf;
         let elements = |value| graph.shape(value).size().ok();
         let shape = graph.shape(value);
         let same = || contiguous(shape, graph.ty(value)).is_ok_and(|own| own.same_elements(layout, shape));
@@ -100,11 +87,6 @@ impl Accesses {
     }
 }
 
-/// Whether a node may have no memory of its own.
-fn is_view(kind: NodeKind) -> bool {
-    matches!(kind, NodeKind::View(_) | NodeKind::Reshape)
-}
-
 /// The layout of a value that is no view: of a parameter its own, of positions their numbers, else C-contiguous.
 ///
 /// # Errors
@@ -113,18 +95,7 @@ pub fn layout_of(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Resul
     match graph.node(graph.producer(value)).kind {
         NodeKind::Param(n, _) => Ok(params[n as usize].clone()),
         NodeKind::Iota(along) => Ok(positions(along, graph.shape(value))),
-        NodeKind::Literal(_)
-        | NodeKind::Op(..)
-        | NodeKind::Cast(_)
-        | NodeKind::Reduce(_)
-        | NodeKind::Scan(_)
-        | NodeKind::View(_)
-        | NodeKind::Reshape
-        | NodeKind::Gather
-        | NodeKind::Scatter(_)
-        | NodeKind::Control(..)
-        | NodeKind::Concat(..)
-        | NodeKind::Call(_) => contiguous(graph.shape(value), graph.ty(value)),
+        _ => contiguous(graph.shape(value), graph.ty(value)),
     }
 }
 

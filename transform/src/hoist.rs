@@ -5,7 +5,9 @@
 //! it depends on, or if they are expensive. So an outer product stays where it is used: a kernel makes it of two rows faster than it reads it. No bit changes: the same operations run
 //! on the same values.
 
-use ndjit_ir::graph::{Control, ControlKind, Copied, Graph, Inner, NodeId, NodeKind, Notes, Places, Rewriter, Value};
+use ndjit_ir::graph::{
+    Control, ControlKind, Copied, Fusion, Graph, Inner, NodeId, NodeKind, Notes, Places, Rewriter, Value,
+};
 use ndjit_ir::{Op, Policy, ValueType};
 use ndjit_math::shared_body;
 use rustc_hash::FxHashMap;
@@ -229,17 +231,9 @@ impl Hoisting {
             let cost = all.iter().fold(own, |sum, of| sum.saturating_add(of.1));
             known[id.index()] = Some((largest, cost));
             worth[id.index()] = match kind {
-                NodeKind::Param(..) | NodeKind::Literal(_) => false,
-                // They are read through, and computed where they are used.
-                NodeKind::View(_) | NodeKind::Reshape | NodeKind::Iota(_) => false,
                 NodeKind::Op(..) | NodeKind::Cast(_) => bytes(value) <= largest || cost > EXPENSIVE,
-                NodeKind::Reduce(_)
-                | NodeKind::Scan(_)
-                | NodeKind::Concat(..)
-                | NodeKind::Gather
-                | NodeKind::Scatter(_)
-                | NodeKind::Control(..)
-                | NodeKind::Call(_) => true,
+                // Leaves and views are read, and computed where they are used.
+                _ => kind.row().fusion != Fusion::Leaf && !kind.row().is_view,
             };
         }
         worth

@@ -108,19 +108,6 @@ impl<T: Type> Inliner<T> {
                     operands = piece.operands.iter().filter_map(|&at| key.1.get(at).copied()).collect();
                     frame.copied.add(&graph, id, (NodeKind::Control(piece.number, result), &operands), &mut out)
                 }
-                NodeKind::Op(..)
-                | NodeKind::Cast(_)
-                | NodeKind::Reduce(_)
-                | NodeKind::Scan(_)
-                | NodeKind::Iota(_)
-                | NodeKind::View(_)
-                | NodeKind::Reshape
-                | NodeKind::Gather
-                | NodeKind::Scatter(_)
-                | NodeKind::Concat(..) => {
-                    let kind = graph.kind_in(node.kind, &mut out);
-                    frame.copied.add(&graph, id, (kind, &operands), &mut out)
-                }
                 NodeKind::Call(n) => {
                     let child = Arc::clone(&graph.children()[n as usize]);
                     if child.params().len() != operands.len() {
@@ -141,6 +128,10 @@ impl<T: Type> Inliner<T> {
                     }
                     stack.push(inner);
                     continue;
+                }
+                kind => {
+                    let kind = graph.kind_in(kind, &mut out);
+                    frame.copied.add(&graph, id, (kind, &operands), &mut out)
                 }
             };
             out_places.follow(&frame.places, id, out.producer(value));

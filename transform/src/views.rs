@@ -93,17 +93,7 @@ impl Wanted {
                     let several = forms.len() > 1 && costs[index] > MAX_AGAIN;
                     if !several && forms.iter().all(fits) { forms } else { smallvec![Form::Own] }
                 }
-                NodeKind::View(_)
-                | NodeKind::Literal(_)
-                | NodeKind::Reduce(_)
-                | NodeKind::Scan(_)
-                | NodeKind::Iota(_)
-                | NodeKind::Reshape
-                | NodeKind::Gather
-                | NodeKind::Scatter(_)
-                | NodeKind::Control(..)
-                | NodeKind::Concat(..)
-                | NodeKind::Call(_) => smallvec![Form::Own],
+                _ => smallvec![Form::Own],
             };
             for form in &computed {
                 for &operand in graph.operands(id) {
@@ -238,7 +228,7 @@ fn costs(graph: &Graph<DType>) -> Vec<u32> {
         let own = match graph.node(id).kind {
             NodeKind::Op(op, _) => shared_body(op, graph.compute_dtype(id, op)).insts.len() as u32,
             NodeKind::Cast(_) => 4,
-            NodeKind::View(_) | NodeKind::Reshape => 0,
+            kind if kind.row().is_view => 0,
             _ => continue,
         };
         let sum = graph.operands(id).iter().fold(own, |sum, o| sum.saturating_add(costs[o.index()]));
@@ -262,12 +252,7 @@ fn reshapable(graph: &Graph<DType>, params: &[Layout]) -> Vec<bool> {
                 shape.rank() == 0 || shape == graph.shape(value) && reshapable[operand.index()]
             }),
             NodeKind::Reshape => reshapable[graph.operands(id)[0].index()],
-            NodeKind::View(_)
-            | NodeKind::Iota(_)
-            | NodeKind::Gather
-            | NodeKind::Scatter(_)
-            | NodeKind::Control(..)
-            | NodeKind::Call(_) => false,
+            _ => false,
         };
     }
     reshapable

@@ -4,9 +4,8 @@ use super::explainer::Explainer;
 use super::origin::{Origin, Term};
 use super::rule::{Rule, deduce, depends, meeting, reducing};
 use super::site::Snippet;
-use super::site::what;
 use ndjit_ir::dtype::DType;
-use ndjit_ir::graph::{NodeKind, Value};
+use ndjit_ir::graph::{NodeKind, TypeOf, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::place::Place;
@@ -102,20 +101,8 @@ impl Explainer<'_> {
         }
         let ty = graph.ty(value);
         let default_of = match graph.node(graph.producer(value)).kind {
-            NodeKind::Op(_, policy) => Some(policy),
             NodeKind::Literal(_) => Some(self.policy),
-            NodeKind::Concat(_, policy) => Some(policy),
-            NodeKind::Param(..)
-            | NodeKind::Cast(_)
-            | NodeKind::Reduce(_)
-            | NodeKind::Scan(_)
-            | NodeKind::Iota(_)
-            | NodeKind::View(_)
-            | NodeKind::Reshape
-            | NodeKind::Gather
-            | NodeKind::Scatter(_)
-            | NodeKind::Control(..)
-            | NodeKind::Call(_) => None,
+            kind => kind.policy(),
         };
         Explanation {
             ty,
@@ -133,7 +120,7 @@ impl Explainer<'_> {
         let (kind, ty) = (graph.node(id).kind, graph.ty(value));
         let types: Vec<ValueType> = graph.operands(id).iter().map(|&o| graph.ty(o)).collect();
         let (names, rules, deciding) = match kind {
-            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => return None,
+            _ if kind.row().ty == TypeOf::Given => return None,
             NodeKind::Op(op, policy) => {
                 let (rules, deciding) = deduce(op, policy, &types).map(|d| (d.rules, d.deciding)).unwrap_or_default();
                 (op.row().operands, rules, deciding)
@@ -141,17 +128,12 @@ impl Explainer<'_> {
             NodeKind::Cast(reason) => {
                 // A cast that was written does not depend on what it casts.
                 let deciding = if reason == CastReason::Explicit { SmallVec::new() } else { smallvec![0] };
-                (&["x"][..], vec![Rule::Cast { to: self.policy.commit(ty), reason }], deciding)
+                (kind.row().operands, vec![Rule::Cast { to: self.policy.commit(ty), reason }], deciding)
             }
             NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
             | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
                 let deciding = if depends(reduction, dtype) { smallvec![0] } else { SmallVec::new() };
                 (reduction.row().operands, vec![reducing(reduction, dtype, policy, [types[0], ty])], deciding)
-            }
-            NodeKind::View(_) | NodeKind::Reshape => (&["x"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
-            NodeKind::Gather => (&["x", "index"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
-            NodeKind::Scatter(_) => {
-                (&["x", "index", "updates"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0])
             }
             NodeKind::Concat(_, policy) => {
                 let rules = meeting(Operands::Join, policy, &types, types.len()).unwrap_or_default();
@@ -159,6 +141,7 @@ impl Explainer<'_> {
             }
             NodeKind::Call(_) => (&[][..], vec![Rule::Call(ty)], Default::default()),
             NodeKind::Control(..) => (&[][..], vec![Rule::Control(ty)], Default::default()),
+            _ => (kind.row().operands, vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
         };
         let (written, parts) = match self.places.first(id).and_then(|place| self.written(id, place)) {
             Some(Snippet { text, operands }) => (Some(text), Some(operands)),
@@ -167,6 +150,6 @@ impl Explainer<'_> {
         let operands = self.terms(id, names, parts.as_deref(), &deciding);
         let keeps = deciding.len() == 1 && types[deciding[0]] == ty;
         let places = self.places.all(id).collect();
-        Some(Step { value, what: what(kind), written, places, operands, rules, ty, keeps })
+        Some(Step { value, what: kind.name(), written, places, operands, rules, ty, keeps })
     }
 }

@@ -2,7 +2,6 @@
 
 use super::explainer::Explainer;
 use super::rule::{Rule, computing, meeting, reducing};
-use super::site::what;
 use super::text;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeId, NodeKind, Value};
@@ -95,7 +94,7 @@ impl Display for InWords<'_> {
             }
             Reason::Cast(node) => {
                 let kind = graph.node(node).kind;
-                f.write_str(what(kind))?;
+                f.write_str(kind.name())?;
                 if let NodeKind::Cast(reason) = kind
                     && let Some(name) = reason.name()
                 {
@@ -104,7 +103,7 @@ impl Display for InWords<'_> {
                 text::write_places(&at(node), f)
             }
             Reason::Part(node) => {
-                write!(f, "part of {}", what(graph.node(node).kind))?;
+                write!(f, "part of {}", graph.node(node).kind.name())?;
                 text::write_places(&at(node), f)
             }
             Reason::Result(index) => {

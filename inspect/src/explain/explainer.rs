@@ -1,6 +1,6 @@
 //! [`Explainer`]: one traced graph, and what is known of its user's source.
 
-use super::site::{Input, Site, Snippet, Source, what};
+use super::site::{Input, Site, Snippet, Source};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
 use ndjit_ir::op::Op;
 use ndjit_ir::place::Place;
@@ -77,26 +77,11 @@ impl<'a> Explainer<'a> {
             }
             nested += usize::from(self.op(at) == op);
         }
-        let what = what(self.graph.node(node).kind);
+        let what = self.graph.node(node).kind.name();
         (self.source)(Site { what, op, place, nested })
     }
 
     fn op(&self, node: NodeId) -> Option<Op> {
-        match self.graph.node(node).kind {
-            NodeKind::Op(op, _) => Some(op),
-            NodeKind::Param(..)
-            | NodeKind::Literal(_)
-            | NodeKind::Cast(_)
-            | NodeKind::Reduce(_)
-            | NodeKind::Scan(_)
-            | NodeKind::Iota(_)
-            | NodeKind::View(_)
-            | NodeKind::Reshape
-            | NodeKind::Concat(..)
-            | NodeKind::Gather
-            | NodeKind::Scatter(_)
-            | NodeKind::Control(..)
-            | NodeKind::Call(_) => None,
-        }
+        self.graph.node(node).kind.op()
     }
 }

@@ -2,9 +2,8 @@
 
 use super::explainer::Explainer;
 use crate::source::Sources;
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, TypeOf};
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::reduction::{Reduce, Scan};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Place, ValueType};
 use std::collections::{HashMap, HashSet};
@@ -97,16 +96,7 @@ impl Reader<'_> {
                 continue;
             };
             match graph.node(id).kind {
-                NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => {}
                 NodeKind::Cast(CastReason::Mode(_) | CastReason::Promotion) => {}
-                NodeKind::Op(op, _) => self.note(op.name(), id, graph, places),
-                NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => {
-                    self.note(reduction.name(), id, graph, places);
-                }
-                NodeKind::Cast(CastReason::Explicit) => self.note("cast", id, graph, places),
-                NodeKind::View(_) => self.note("view", id, graph, places),
-                NodeKind::Reshape => self.note("reshape", id, graph, places),
-                NodeKind::Scatter(_) => self.note("scatter", id, graph, places),
                 NodeKind::Control(n, _) => {
                     self.note("control flow", id, graph, places);
                     // One with several results is several nodes.
@@ -117,14 +107,14 @@ impl Reader<'_> {
                     let inner: Vec<_> = inner.collect();
                     stack.extend(inner.into_iter().rev());
                 }
-                NodeKind::Gather => self.note("gather", id, graph, places),
-                NodeKind::Concat(..) => self.note("concat", id, graph, places),
                 NodeKind::Call(n) => {
                     if let Some(child) = graph.children().get(n as usize) {
                         let places = places.child(n);
                         stack.push(level(child, places, usize::MAX));
                     }
                 }
+                kind if kind.row().ty == TypeOf::Given => {}
+                kind => self.note(kind.name(), id, graph, places),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Where a value comes from: an argument, a number, or another operation.
 
 use super::explainer::Explainer;
-use super::site::{Input, what};
+use super::site::Input;
 use ndjit_ir::graph::{NodeId, NodeKind, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::place::Place;
@@ -71,7 +71,7 @@ impl Explainer<'_> {
                 Some(Slot::Argument { index, .. }) => return Origin::Argument(*index),
                 None => "literal",
             },
-            kind => what(kind),
+            kind => kind.name(),
         };
         Origin::Computed { value: Some(value), what, place }
     }

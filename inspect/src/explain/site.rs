@@ -1,9 +1,7 @@
 //! Operations in the user's source, and what parameters of graphs are to their user.
 
-use ndjit_ir::graph::NodeKind;
 use ndjit_ir::op::Op;
 use ndjit_ir::place::Place;
-use ndjit_ir::reduction::{Reduce, Scan};
 
 /// What an array parameter of a traced graph is to its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,22 +55,3 @@ impl Site {
 
 /// Reads the source of an operation. `None` where it cannot be read.
 pub type Source<'a> = &'a dyn Fn(Site) -> Option<Snippet>;
-
-/// What a node is called.
-pub(super) fn what(kind: NodeKind) -> &'static str {
-    match kind {
-        NodeKind::Param(..) => "argument",
-        NodeKind::Literal(_) => "literal",
-        NodeKind::Op(op, _) => op.name(),
-        NodeKind::Cast(_) => "cast",
-        NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => reduction.name(),
-        NodeKind::Iota(_) => "iota",
-        NodeKind::View(_) => "view",
-        NodeKind::Reshape => "reshape",
-        NodeKind::Concat(..) => "concat",
-        NodeKind::Gather => "gather",
-        NodeKind::Scatter(_) => "scatter",
-        NodeKind::Control(..) => "control flow",
-        NodeKind::Call(_) => "call",
-    }
-}

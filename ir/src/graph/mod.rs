@@ -9,6 +9,7 @@
 
 mod children;
 mod control;
+mod kind;
 mod known;
 mod parse;
 mod places;
@@ -21,6 +22,7 @@ mod verify;
 mod whole;
 
 pub use control::{Control, ControlKind, Counts, Inner, MAX_NESTING, Steps};
+pub use kind::{Fusion, KindRow, NodeKind, TypeOf};
 pub use places::Places;
 pub use reads::reads;
 pub use rewrite::{Copied, Notes, Rewriter};
@@ -34,9 +36,7 @@ use crate::id::entity;
 use crate::literal::Literal;
 use crate::op::Op;
 use crate::promotion::Policy;
-use crate::reduction::{Axes, Reduce, Reduction, Scan};
 use crate::shape::Shape;
-use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 use crate::view::View;
 use children::Children;
@@ -94,55 +94,6 @@ impl Slot {
         match self {
             Slot::Value(literal) => literal.ty(),
             Slot::Argument { ty, .. } => ValueType::Weak(*ty),
-        }
-    }
-}
-
-/// What a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NodeKind {
-    /// The `n`th array parameter, whose elements are stored as this dtype: a strong one's own, for a weak one a dtype of its
-    /// kind. Parameters are the first nodes.
-    Param(u32, DType),
-    /// The value of a literal slot, a scalar. Two literals of equal value have two slots: what a program compiles to
-    /// never depends on values.
-    Literal(SlotId),
-    /// An elementwise op on broadcast operands, resolved under a policy (after commit: always the default one).
-    Op(Op, Policy),
-    /// Conversion to the result's dtype, and why it is there (after commit: always explicit).
-    Cast(CastReason),
-    /// One value of all elements along some axes. Its operands are those of the reduction's row (after commit: the array alone).
-    Reduce(Reduce),
-    /// At each index one value of all elements up to it along an axis.
-    Scan(Scan),
-    /// At each index the position along some axes, counted in row-major order if they are several. An `i64`, without operands.
-    Iota(Axes),
-    /// Each element is one of the operand's, found by an affine map of indices.
-    View(ViewId),
-    /// The operand's elements, in row-major order, in another shape.
-    Reshape,
-    /// The operands one after the other along an axis, in their common type under a policy (after commit: the default one).
-    Concat(u32, Policy),
-    /// At each index a row of the first operand: the elements at a position along its first axis that the second one, an `i64`, has
-    /// there. A position before the first is the first, one after the last the last. The second operand and what remains of the
-    /// first one's shape broadcast.
-    Gather,
-    /// The first operand, and into rows of it, at the positions of the second one, elements of the third: one after the other in row-major
-    /// order of the shape that [`Gather`](NodeKind::Gather) has of the first two. What has a position that the first axis does not have
-    /// is left out. The third operand broadcasts to that shape.
-    Scatter(Scatter),
-    /// One result of control flow: of which, and which of its results.
-    Control(u32, u32),
-    /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
-    Call(u32),
-}
-
-impl NodeKind {
-    /// What a reduction or a scan does.
-    pub fn reduction(self) -> Option<Reduction> {
-        match self {
-            NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => Some(reduction),
-            _ => None,
         }
     }
 }
@@ -564,14 +515,7 @@ impl Graph<ValueType> {
             return match (ty, node.kind) {
                 (ValueType::Strong(dtype), _) => dtype,
                 (_, NodeKind::Param(_, stored)) => stored,
-                (_, NodeKind::Op(_, policy) | NodeKind::Concat(_, policy)) => policy.commit(ty),
-                (_, NodeKind::View(_) | NodeKind::Reshape | NodeKind::Gather | NodeKind::Scatter(_)) => {
-                    value = graph.operands(graph.producer(value))[0];
-                    continue;
-                }
                 (_, NodeKind::Control(n, result)) => graph.controls()[n as usize].stored(result as usize, policy),
-                (_, NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Scan(_))
-                | (_, NodeKind::Iota(_)) => policy.commit(ty),
                 (_, NodeKind::Call(child)) => {
                     // Parameters of children are stored as the operands they stand for.
                     let result = value.index() - node.first.index();
@@ -579,6 +523,11 @@ impl Graph<ValueType> {
                     value = graph.outputs[result];
                     continue;
                 }
+                (_, kind) if kind.row().ty == TypeOf::Operand => {
+                    value = graph.operands(graph.producer(value))[0];
+                    continue;
+                }
+                (_, kind) => kind.policy().unwrap_or(policy).commit(ty),
             };
         }
     }

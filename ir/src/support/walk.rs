@@ -12,7 +12,7 @@ use super::restriction::Restriction;
 use super::supports::Supports;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
-use crate::graph::{ControlKind, Graph, Inner, NodeId, NodeKind, Places, Value};
+use crate::graph::{ControlKind, Graph, Inner, NodeId, NodeKind, Places, TypeOf, Value};
 use crate::infer::{Mismatch, Operation};
 use crate::op::Op;
 use crate::place::Place;
@@ -190,22 +190,8 @@ impl<'a> Frame<'a> {
                     None => Step::Type(ty),
                 }
             }
-            NodeKind::Literal(_) | NodeKind::Cast(CastReason::Explicit | CastReason::Promotion) => Step::Type(traced),
             NodeKind::Cast(CastReason::Mode(_)) => Step::Type(operands[0]),
-            NodeKind::Iota(_) => Step::Type(traced),
             NodeKind::Control(n, result) => self.control(id, (n, result), &operands, dtype)?,
-            NodeKind::View(_) | NodeKind::Reshape | NodeKind::Gather | NodeKind::Scatter(_) => Step::Type(operands[0]),
-            NodeKind::Op(..) | NodeKind::Concat(..) | NodeKind::Reduce(_) | NodeKind::Scan(_) => {
-                let operation = graph.operation(id).ok().flatten();
-                match operation.map_or(Ok(traced), |operation| computed(&operation, &operands, supports)) {
-                    Ok(result) => Step::Type(result),
-                    Err((reason, place)) => {
-                        let op = if let NodeKind::Op(op, _) = node.kind { Some(op) } else { None };
-                        let place = place.or(self.places.first(id));
-                        Step::Excluded(Exclusion { dtype, op, place, reason })
-                    }
-                }
-            }
             NodeKind::Call(n) => {
                 let child = &graph.children()[n as usize];
                 if child.params().len() != operands.len() {
@@ -220,6 +206,20 @@ impl<'a> Frame<'a> {
                     ..Frame::new(child, operands)
                 })
             }
+            kind => match kind.row().ty {
+                TypeOf::Given | TypeOf::Asked | TypeOf::Graph => Step::Type(traced),
+                TypeOf::Operand => Step::Type(operands[0]),
+                TypeOf::Policy => {
+                    let operation = graph.operation(id).ok().flatten();
+                    match operation.map_or(Ok(traced), |operation| computed(&operation, &operands, supports)) {
+                        Ok(result) => Step::Type(result),
+                        Err((reason, place)) => {
+                            let place = place.or(self.places.first(id));
+                            Step::Excluded(Exclusion { dtype, op: kind.op(), place, reason })
+                        }
+                    }
+                }
+            },
         })
     }
 

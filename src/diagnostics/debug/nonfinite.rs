@@ -288,15 +288,7 @@ fn made(
             made.iter_mut().enumerate().for_each(|(at, made)| *made &= !sought.is(x, at) && !put);
         }
         // What moves elements makes none.
-        NodeKind::Param(..)
-        | NodeKind::Literal(_)
-        | NodeKind::Iota(_)
-        | NodeKind::View(_)
-        | NodeKind::Reshape
-        | NodeKind::Gather
-        | NodeKind::Scatter(_)
-        | NodeKind::Concat(..)
-        | NodeKind::Call(_) => made.fill(false),
+        _ => made.fill(false),
     }
     Ok(made)
 }

@@ -5,7 +5,7 @@
 use super::contract::products;
 use super::regroup::Waiting;
 use ndjit_ir::body::{Body, Inst, InstKind, Prim};
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, Value};
+use ndjit_ir::graph::{Fusion, Graph, NodeId, NodeKind, ShapeId, Value};
 use ndjit_ir::reduction::Reduce;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_math::shared_body;
@@ -24,6 +24,8 @@ const MAX_RECOMPUTED: usize = 16;
 const MAX_HOISTED: usize = 200;
 /// What a gather counts for, in primitives.
 const GATHER: usize = 8;
+/// What a cast counts for.
+const CAST: usize = 4;
 
 /// Bits of integers that a division counts once for: no processor divides them in vectors, and the code of a lane is as long as that of two vectors.
 const DIVIDED: usize = 256;
@@ -158,32 +160,30 @@ impl Groups {
             let node = graph.node(id);
             let value = node.first();
             let weight = match node.kind {
-                NodeKind::Param(..) | NodeKind::Iota(_) => {
-                    this.cone[value.index()] = (0, 1);
-                    continue;
-                }
                 NodeKind::Literal(_) => continue,
-                NodeKind::Op(op, _) => weight(shared_body(op, graph.compute_dtype(id, op))).max(1),
-                NodeKind::Cast(_) => 4,
-                NodeKind::Gather => GATHER,
-                NodeKind::View(_) | NodeKind::Reshape if accesses.view(value).is_some() => {
+                NodeKind::Call(_) => {
+                    return Err(Error::new(ErrorCode::Verify, "fuse: the graph has calls; inline runs before"));
+                }
+                kind if kind.row().is_view && accesses.view(value).is_some() => {
                     this.cone[value.index()] = (0, 1);
                     this.after[value.index()] = this.after_storing(accesses.base(value));
                     continue;
                 }
-                NodeKind::Reduce(_)
-                | NodeKind::Scan(_)
-                | NodeKind::Scatter(_)
-                | NodeKind::Control(..)
-                | NodeKind::Concat(..)
-                | NodeKind::View(_)
-                | NodeKind::Reshape => {
-                    this.alone(graph, id, accesses, fuse, waiting.levels.get(&id).copied());
-                    continue;
-                }
-                NodeKind::Call(_) => {
-                    return Err(Error::new(ErrorCode::Verify, "fuse: the graph has calls; inline runs before"));
-                }
+                kind => match (kind.row().fusion, kind) {
+                    (Fusion::Leaf, _) => {
+                        this.cone[value.index()] = (0, 1);
+                        continue;
+                    }
+                    (Fusion::Root, _) => {
+                        this.alone(graph, id, accesses, fuse, waiting.levels.get(&id).copied());
+                        continue;
+                    }
+                    (Fusion::Elementwise, NodeKind::Op(op, _)) => {
+                        weight(shared_body(op, graph.compute_dtype(id, op))).max(1)
+                    }
+                    (Fusion::Elementwise, NodeKind::Cast(_)) => CAST,
+                    (Fusion::Elementwise, _) => GATHER,
+                },
             };
             let operands = graph.operands(id);
             this.cone[value.index()] = operands.iter().fold((weight as u32, 0u32), |(cost, leaves), o| {
@@ -309,17 +309,9 @@ impl Groups {
         for &operand in operands {
             match graph.node(graph.producer(operand)).kind {
                 NodeKind::Literal(_) => {}
-                NodeKind::Param(..) | NodeKind::Iota(_) | NodeKind::View(_) => wants.reads.push(operand),
-                NodeKind::Op(..)
-                | NodeKind::Cast(_)
-                | NodeKind::Reduce(_)
-                | NodeKind::Scan(_)
-                | NodeKind::Reshape
-                | NodeKind::Gather
-                | NodeKind::Scatter(_)
-                | NodeKind::Control(..)
-                | NodeKind::Concat(..)
-                | NodeKind::Call(_) => {
+                NodeKind::View(_) => wants.reads.push(operand),
+                kind if kind.row().fusion == Fusion::Leaf => wants.reads.push(operand),
+                _ => {
                     let again = fuse && self.recomputed(graph, operand, graph.shape(value));
                     if again { wants.again.push(operand) } else { wants.reads.push(operand) }
                 }

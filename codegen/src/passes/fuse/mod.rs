@@ -14,7 +14,7 @@ mod regroup;
 
 use super::schedule::is_position;
 use groups::{Group, Groups, Limits, NONE};
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Scatter, SlotId, Value};
+use ndjit_ir::graph::{Fusion, Graph, NodeId, NodeKind, Scatter, SlotId, Value};
 use ndjit_ir::kernel::{
     ControlRef, FusedControl, FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, KernelScan, KernelScatter,
     OpBody, Part, Reads, Scalar, Statements, StmtKind,
@@ -338,22 +338,7 @@ impl Fusing<'_> {
 
 /// Whether a node has a group of its own.
 fn is_alone(kind: NodeKind) -> bool {
-    match kind {
-        NodeKind::Reduce(_)
-        | NodeKind::Scan(_)
-        | NodeKind::Scatter(_)
-        | NodeKind::Control(..)
-        | NodeKind::Concat(..)
-        | NodeKind::View(_)
-        | NodeKind::Reshape => true,
-        NodeKind::Param(..)
-        | NodeKind::Literal(_)
-        | NodeKind::Op(..)
-        | NodeKind::Cast(_)
-        | NodeKind::Iota(_)
-        | NodeKind::Gather
-        | NodeKind::Call(_) => false,
-    }
+    kind.row().fusion == Fusion::Root
 }
 
 struct KernelBuilder<'a> {
@@ -381,17 +366,7 @@ impl KernelBuilder<'_> {
             NodeKind::Op(op, _) => StmtKind::Op(op),
             NodeKind::Gather => StmtKind::Gather(rows.unwrap_or_default()),
             NodeKind::Cast(_) => StmtKind::Cast,
-            NodeKind::Param(..)
-            | NodeKind::Literal(_)
-            | NodeKind::Reduce(_)
-            | NodeKind::Scan(_)
-            | NodeKind::Iota(_)
-            | NodeKind::View(_)
-            | NodeKind::Reshape
-            | NodeKind::Scatter(_)
-            | NodeKind::Control(..)
-            | NodeKind::Concat(..)
-            | NodeKind::Call(_) => {
+            _ => {
                 unreachable!("only ops, casts and gathers belong to groups")
             }
         };
@@ -408,19 +383,7 @@ impl KernelBuilder<'_> {
         let dtype = self.graph.ty(value);
         let kind = match self.graph.node(self.graph.producer(self.accesses.base(value))).kind {
             NodeKind::Literal(slot) => self.literal(slot, dtype),
-            NodeKind::Param(..)
-            | NodeKind::Op(..)
-            | NodeKind::Cast(_)
-            | NodeKind::Reduce(_)
-            | NodeKind::Scan(_)
-            | NodeKind::Iota(_)
-            | NodeKind::View(_)
-            | NodeKind::Reshape
-            | NodeKind::Gather
-            | NodeKind::Scatter(_)
-            | NodeKind::Control(..)
-            | NodeKind::Concat(..)
-            | NodeKind::Call(_) => StmtKind::Load(self.input(value, Reads::Elements, dtype)),
+            _ => StmtKind::Load(self.input(value, Reads::Elements, dtype)),
         };
         let scalar = self.body.push(kind, &[], dtype);
         self.statements.0.push(value);

@@ -1,0 +1,156 @@
+//! Kinds of nodes, and what passes ask of a kind as the columns of its [row](NodeKind::row). A new kind is a variant and its row here, its text beside the
+//! others', its type in inference, its meaning in the interpreter, and what commit and fusion make of it.
+
+use super::{SlotId, ViewId};
+use crate::axes::Axes;
+use crate::dtype::DType;
+use crate::graph::Scatter;
+use crate::op::Op;
+use crate::promotion::Policy;
+use crate::reduction::{Reduce, Reduction, Scan};
+use crate::support::CastReason;
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// The `n`th array parameter, whose elements are stored as this dtype: a strong one's own, for a weak one a dtype of its
+    /// kind. Parameters are the first nodes.
+    Param(u32, DType),
+    /// The value of a literal slot, a scalar. Two literals of equal value have two slots: what a program compiles to
+    /// never depends on values.
+    Literal(SlotId),
+    /// An elementwise op on broadcast operands, resolved under a policy (after commit: always the default one).
+    Op(Op, Policy),
+    /// Conversion to the result's dtype, and why it is there (after commit: always explicit).
+    Cast(CastReason),
+    /// One value of all elements along some axes. Its operands are those of the reduction's row (after commit: the array alone).
+    Reduce(Reduce),
+    /// At each index one value of all elements up to it along an axis.
+    Scan(Scan),
+    /// At each index the position along some axes, counted in row-major order if they are several. An `i64`, without operands.
+    Iota(Axes),
+    /// Each element is one of the operand's, found by an affine map of indices.
+    View(ViewId),
+    /// The operand's elements, in row-major order, in another shape.
+    Reshape,
+    /// The operands one after the other along an axis, in their common type under a policy (after commit: the default one).
+    Concat(u32, Policy),
+    /// At each index a row of the first operand: the elements at a position along its first axis that the second one, an `i64`, has
+    /// there. A position before the first is the first, one after the last the last. The second operand and what remains of the
+    /// first one's shape broadcast.
+    Gather,
+    /// The first operand, and into rows of it, at the positions of the second one, elements of the third: one after the other in row-major
+    /// order of the shape that [`Gather`](NodeKind::Gather) has of the first two. What has a position that the first axis does not have
+    /// is left out. The third operand broadcasts to that shape.
+    Scatter(Scatter),
+    /// One result of control flow: of which, and which of its results.
+    Control(u32, u32),
+    /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
+    Call(u32),
+}
+
+impl NodeKind {
+    /// Its row.
+    pub const fn row(self) -> &'static KindRow {
+        match self {
+            NodeKind::Param(..) => &KindRow { name: "argument", ty: TypeOf::Given, fusion: Fusion::Leaf, ..ROW },
+            NodeKind::Literal(_) => &KindRow { name: "literal", ty: TypeOf::Given, fusion: Fusion::Leaf, ..ROW },
+            NodeKind::Iota(_) => &KindRow { name: "iota", ty: TypeOf::Given, fusion: Fusion::Leaf, ..ROW },
+            NodeKind::Op(..) => &KindRow { name: "op", fusion: Fusion::Elementwise, ..ROW },
+            NodeKind::Cast(_) => {
+                &KindRow { name: "cast", operands: &["x"], ty: TypeOf::Asked, fusion: Fusion::Elementwise, ..ROW }
+            }
+            NodeKind::Reduce(_) => &KindRow { name: "reduction", ..ROW },
+            NodeKind::Scan(_) => &KindRow { name: "scan", ..ROW },
+            NodeKind::Concat(..) => &KindRow { name: "concat", moves_elements: true, ..ROW },
+            NodeKind::View(_) => &KindRow { name: "view", is_view: true, ..MOVED },
+            NodeKind::Reshape => &KindRow { name: "reshape", is_view: true, ..MOVED },
+            NodeKind::Gather => {
+                &KindRow { name: "gather", operands: &["x", "index"], fusion: Fusion::Elementwise, ..MOVED }
+            }
+            NodeKind::Scatter(_) => &KindRow { name: "scatter", operands: &["x", "index", "updates"], ..MOVED },
+            NodeKind::Control(..) => &KindRow { name: "control flow", ty: TypeOf::Graph, ..ROW },
+            NodeKind::Call(_) => &KindRow { name: "call", ty: TypeOf::Graph, ..ROW },
+        }
+    }
+
+    /// What it is called in messages: as its op or its reduction, if it has one.
+    pub const fn name(self) -> &'static str {
+        match self {
+            NodeKind::Op(op, _) => op.name(),
+            NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => reduction.name(),
+            _ => self.row().name,
+        }
+    }
+
+    /// Its op, if it has one.
+    pub const fn op(self) -> Option<Op> {
+        if let NodeKind::Op(op, _) = self { Some(op) } else { None }
+    }
+
+    /// The policy under which operands meet that may be weak.
+    pub const fn policy(self) -> Option<Policy> {
+        if let NodeKind::Op(_, policy) | NodeKind::Concat(_, policy) = self { Some(policy) } else { None }
+    }
+
+    /// What a reduction or a scan does.
+    pub fn reduction(self) -> Option<Reduction> {
+        match self {
+            NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => Some(reduction),
+            _ => None,
+        }
+    }
+}
+
+/// The facts about a kind of node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindRow {
+    /// Its name; ops and reductions have their own.
+    pub name: &'static str,
+    /// Names of its operands, where they are always the same; ops and reductions have their own.
+    pub operands: &'static [&'static str],
+    /// Where the result's type comes from.
+    pub ty: TypeOf,
+    /// Whether the result may be read in the memory of the operand.
+    pub is_view: bool,
+    /// Whether the result's elements are elements of operands, unchanged.
+    pub moves_elements: bool,
+    /// What kernels make of it.
+    pub fusion: Fusion,
+}
+
+/// Where the type of a result comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeOf {
+    /// It is given, whatever stands around.
+    Given,
+    /// It is asked for.
+    Asked,
+    /// From the operands', by a policy.
+    Policy,
+    /// It is the first operand's.
+    Operand,
+    /// From a graph's outputs.
+    Graph,
+}
+
+/// What kernels make of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fusion {
+    /// It is read where it is used.
+    Leaf,
+    /// It is computed where it is used, or with others of its shape.
+    Elementwise,
+    /// It has a kernel or a step of its own, which may compute its operands.
+    Root,
+}
+
+const ROW: KindRow = KindRow {
+    name: "",
+    operands: &[],
+    ty: TypeOf::Policy,
+    is_view: false,
+    moves_elements: false,
+    fusion: Fusion::Root,
+};
+const MOVED: KindRow = KindRow { operands: &["x"], ty: TypeOf::Operand, moves_elements: true, ..ROW };
