@@ -340,7 +340,7 @@ impl Gpu {
         let _ = self.poll(wgpu::PollType::Poll);
     }
 
-    /// Forgets the kernels that no [`Program`](super::Program) has.
+    /// Forgets the kernels that no program has.
     pub fn forget_kernels(&self) {
         self.pipelines.set_bounds(Bounds { count: 0, weight: 0 });
         self.pipelines.set_bounds(PIPELINES);
