@@ -4,7 +4,7 @@ use crate::explain::{Origin, Site};
 use crate::source;
 use ndjit_ir::infer::{Mismatch, Operation};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::Reduction;
+use ndjit_ir::reduction::{Reduction, ReductionKind};
 use ndjit_ir::shape::ShapeMismatch;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Place, Shape, ValueType};
 
@@ -106,7 +106,9 @@ pub fn explained(error: Error, what: What, operands: &[Known<'_>], place: Place,
     }
     // Axes that a reduction left out are what most often does not fit.
     let reduced = (0..operands.len()).find_map(|i| match origins(i) {
-        Origin::Computed { what, .. } if what.parse::<Reduction>().is_ok_and(|reduction| !reduction.scans()) => {
+        Origin::Computed { what, .. }
+            if what.parse::<Reduction>().is_ok_and(|reduction| reduction.kind() == ReductionKind::Reduction) =>
+        {
             Some(what)
         }
         _ => None,

@@ -17,6 +17,7 @@ use crate::trace::asked::Request;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, Computed};
 use crate::trace::scalar::Scalar;
+use ndjit_ir::reduction::ReductionKind;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction};
 
 /// An elementwise op on operands in the order of its row: an [`Expr`] in the function being traced on this thread, or an
@@ -120,12 +121,12 @@ pub fn scan(reduction: Reduction, x: AnyOperand, axis: isize, asked: Asked) -> E
 fn possible(reduction: Reduction, asked: Asked, scans: bool) -> Result<(), Error> {
     let wrong = |what: &str| Err(Error::new(ErrorCode::Argument, format!("{reduction}: {what}")));
     let Asked { dtype, correction, include_initial } = asked;
-    match reduction.scans() {
+    match reduction.kind() != ReductionKind::Reduction {
         true if !scans => wrong("is a scan, along one axis"),
         false if scans => wrong("is a reduction, not a scan"),
         _ if dtype.is_some() && !reduction.takes_dtype() => wrong("takes no dtype: its result has that of its operand"),
         _ if correction.is_some() && reduction.row().operands.len() < 2 => wrong("takes no correction"),
-        _ if include_initial && (!scans || !reduction.takes_dtype() || reduction.sorts()) => {
+        _ if include_initial && (!scans || !reduction.takes_dtype() || reduction.kind() == ReductionKind::Sort) => {
             wrong("has no initial value")
         }
         _ => Ok(()),

@@ -3,7 +3,7 @@
 use crate::api::axes::{Axes, IntoAxes};
 use ndjit_ir::axes::position;
 use ndjit_ir::infer::Operation;
-use ndjit_ir::reduction::{self, Reduce, Reduction, Scan};
+use ndjit_ir::reduction::{self, Reduce, Reduction, ReductionKind, Scan};
 use ndjit_ir::{DType, Op, Policy, Result, Shape};
 
 /// A use of a function that makes one operation.
@@ -49,7 +49,7 @@ impl Request {
     /// As [`on`](Request::on).
     pub(crate) fn operation(&self, shape: &Shape, policy: Policy) -> Result<Operation<'static>> {
         let ((axes, keepdims), &Request { reduction, dtype, contracts, .. }) = (self.on(shape)?, self);
-        Ok(match axes.iter().next().filter(|_| reduction.scans()) {
+        Ok(match axes.iter().next().filter(|_| reduction.kind() != ReductionKind::Reduction) {
             Some(axis) => Operation::Scan(Scan { reduction, axis: axis as u32, dtype, policy }, None),
             None => Operation::Reduce(Reduce { reduction, axes, keepdims, contracts, dtype, policy }),
         })
@@ -66,7 +66,7 @@ impl Request {
             Some(axes) => reduction::Axes::new(axes, rank).map_err(|error| {
                 // A set of axes has a way to be named that a single axis has not.
                 let missing = axes.iter().any(|&axis| position(axis, rank).is_err());
-                match (missing, self.reduction.scans()) {
+                match (missing, self.reduction.kind() != ReductionKind::Reduction) {
                     (true, false) if rank == 0 => error.help("leave the axes out: `..` are all there are"),
                     (true, false) => error.help("name one of these axes, or `..` for all"),
                     (true, true) if rank == 0 => error.help("`x.reshape(1)` has one"),

@@ -55,7 +55,7 @@ fn journey_graph() -> Result<()> {
 }
 
 fn journey_typed() -> Result<()> {
-    println!("{}", from("typed", "child @1")?);
+    println!("{}", from("typed", "child @0")?);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::literal::Literal;
 use crate::nearest::nearest;
 use crate::op::Op;
-use crate::reduction::{Reduce, Reduction, Scan};
+use crate::reduction::{Reduce, Reduction, ReductionKind, Scan};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::text::{Line, Lines, axes, dtype, dtype_of, shape};
@@ -389,15 +389,18 @@ fn along<T: Type>(
     if operands.len() > takes {
         return Err(line.error(format_args!("{reduction} takes {takes} operands, {} given", operands.len())));
     }
-    let kind = if reduction.scans() {
-        line.expect("axis")?;
-        let axis = line.number_of("an axis")?;
-        NodeKind::Scan(Scan { reduction, axis, dtype: asked(line)?, policy })
-    } else {
-        let axes = axes(line)?;
-        let keepdims = line.eat("keepdims");
-        let contracts = line.eat("contracts");
-        NodeKind::Reduce(Reduce { reduction, axes, keepdims, contracts, dtype: asked(line)?, policy })
+    let kind = match reduction.kind() {
+        ReductionKind::Scan | ReductionKind::Sort => {
+            line.expect("axis")?;
+            let axis = line.number_of("an axis")?;
+            NodeKind::Scan(Scan { reduction, axis, dtype: asked(line)?, policy })
+        }
+        ReductionKind::Reduction => {
+            let axes = axes(line)?;
+            let keepdims = line.eat("keepdims");
+            let contracts = line.eat("contracts");
+            NodeKind::Reduce(Reduce { reduction, axes, keepdims, contracts, dtype: asked(line)?, policy })
+        }
     };
     Ok((kind, SmallVec::from_vec(operands)))
 }

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorCode};
 use crate::graph::Scatter;
 use crate::op::Op;
 use crate::promotion::{Clash, OpMismatch, Policy, ReductionMismatch};
-use crate::reduction::Reduction;
+use crate::reduction::{Reduction, ReductionKind};
 use crate::shape::{Shape, ShapeMismatch};
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -135,7 +135,9 @@ impl fmt::Display for Mismatch {
             Mismatch::Axes(axes, shape) => write!(f, "axes {axes} of an operand of shape {shape}"),
             Mismatch::Positions(axes, shape) => write!(f, "axes {axes} of shape {shape}"),
             Mismatch::Axis(axis, shape) => write!(f, "axis {axis} of an operand of shape {shape}"),
-            Mismatch::NoReduction(scan) if scan.scans() => write!(f, "{scan} is a scan, no reduction"),
+            Mismatch::NoReduction(scan) if scan.kind() != ReductionKind::Reduction => {
+                write!(f, "{scan} is a scan, no reduction")
+            }
             Mismatch::NoReduction(reduction) => write!(f, "{reduction} is a reduction, no scan"),
             Mismatch::Contracts(reduction) => write!(f, "a {reduction} that contracts, as sums alone do"),
             Mismatch::NoElements { reduction, .. } => write!(f, "{reduction} of no elements"),
@@ -151,7 +153,7 @@ impl fmt::Display for Mismatch {
             Mismatch::Stored(ty, stored) => write!(f, "a parameter of type {ty} is not stored as {stored}"),
             Mismatch::Unresolved(policy) => write!(f, "the {policy} policy is not resolved"),
             Mismatch::UnresolvedReduction(reduction) => {
-                let what = if reduction.scans() { "scan" } else { "reduction" };
+                let what = if reduction.kind() != ReductionKind::Reduction { "scan" } else { "reduction" };
                 write!(f, "policy and dtype of the {what} are not resolved")
             }
             Mismatch::Reason(_) => f.write_str("the reason of a cast is kept"),

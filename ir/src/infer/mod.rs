@@ -16,7 +16,7 @@ use crate::dtype::DType;
 use crate::graph::{Graph, NodeId, NodeKind, Scatter, Type, Value};
 use crate::op::Op;
 use crate::promotion::{Policy, Types};
-use crate::reduction::{Reduce, Reduction, Scan};
+use crate::reduction::{Reduce, Reduction, ReductionKind, Scan};
 use crate::shape::{Shape, ShapeMismatch};
 use crate::support::CastReason;
 use crate::value_type::ValueType;
@@ -194,7 +194,7 @@ impl<'a, T: Type> Operation<'a, T> {
             Operation::Cast(..) => Ok(Cow::Borrowed(operands[0])),
             Operation::Reduce(reduce) => reduced(reduce, operands).map(Cow::Owned),
             &Operation::Scan(Scan { reduction, axis, .. }, _) => match operands[0] {
-                _ if !reduction.scans() => Err(Mismatch::NoReduction(reduction)),
+                _ if reduction.kind() == ReductionKind::Reduction => Err(Mismatch::NoReduction(reduction)),
                 shape if axis as usize >= shape.rank().min(MAX_RANK) => Err(Mismatch::Axis(axis, shape.clone())),
                 shape => Ok(Cow::Borrowed(shape)),
             },
@@ -219,7 +219,7 @@ impl<'a, T: Type> Operation<'a, T> {
 fn reduced(reduce: &Reduce, operands: &[&Shape]) -> Result<Shape, Mismatch> {
     let (&Reduce { reduction, axes, .. }, shape) = (reduce, operands[0]);
     match () {
-        () if reduction.scans() => Err(Mismatch::NoReduction(reduction)),
+        () if reduction.kind() != ReductionKind::Reduction => Err(Mismatch::NoReduction(reduction)),
         () if !axes.within(shape.rank()) => Err(Mismatch::Axes(axes, shape.clone())),
         () if reduce.contracts && reduction != Reduction::Sum => Err(Mismatch::Contracts(reduction)),
         () if reduction.needs_elements() && axes.count(shape) == 0 => {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Scatter, SlotId, Value};
 use crate::op::Op;
 use crate::origin::Origin;
-use crate::reduction::{Axes, MAX_RANK, Reduction};
+use crate::reduction::{Axes, MAX_RANK, Reduction, ReductionKind};
 use crate::text::{Line, Lines, axes, dtype_of, shape};
 use smallvec::SmallVec;
 use std::str::FromStr;
@@ -132,16 +132,18 @@ impl Stored {
             });
         };
         let outputs = std::mem::take(&mut self.reductions);
-        let (sorts, scans) = (outputs.iter().any(|r| r.sorts()), outputs.iter().any(|r| r.scans()));
         let mut all = axes.iter();
         // More than one axis is none: the verifier says so.
         let axis = all.next().filter(|_| all.next().is_none()).unwrap_or(MAX_RANK);
         let along = |outputs| KernelScan { axis, outputs };
-        let kind = match (sorts, scans, verb) {
-            (true, ..) => KernelKind::Sort(along(outputs)),
-            (false, true, _) => KernelKind::Scan(along(outputs)),
-            (false, false, "contracts") => KernelKind::Contract(KernelReduce { axes, outputs }),
-            (false, false, _) => KernelKind::Reduce(KernelReduce { axes, outputs }),
+        // Where kinds are mixed the verifier refuses the last of them.
+        let kind = match (outputs.iter().map(|reduction| reduction.kind()).max(), verb) {
+            (Some(ReductionKind::Sort), _) => KernelKind::Sort(along(outputs)),
+            (Some(ReductionKind::Scan), _) => KernelKind::Scan(along(outputs)),
+            (Some(ReductionKind::Reduction) | None, "contracts") => {
+                KernelKind::Contract(KernelReduce { axes, outputs })
+            }
+            (Some(ReductionKind::Reduction) | None, _) => KernelKind::Reduce(KernelReduce { axes, outputs }),
         };
         match kind.verb() {
             Some(own) if own != verb => Err(own),

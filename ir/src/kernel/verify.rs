@@ -23,7 +23,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{Control, Graph, NodeKind, Value};
 use crate::problems::Problems;
-use crate::reduction::Reduction;
+use crate::reduction::{Reduction, ReductionKind};
 use crate::shape::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -206,13 +206,13 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
             }
         }
         KernelKind::Scan(scan) => {
-            if scan.axis >= kernel.shape.rank() || !scan.outputs.iter().all(|scan| scan.scans() && !scan.sorts()) {
+            if scan.axis >= kernel.shape.rank() || !scan.outputs.iter().all(|scan| scan.kind() == ReductionKind::Scan) {
                 problems.note("a kernel that scans does so along one axis, and does nothing else".to_owned());
             }
             check_accumulates(body, &scan.outputs, problems);
         }
         KernelKind::Sort(sort) => {
-            if sort.axis >= kernel.shape.rank() || !sort.outputs.iter().all(|sort| sort.sorts()) {
+            if sort.axis >= kernel.shape.rank() || !sort.outputs.iter().all(|sort| sort.kind() == ReductionKind::Sort) {
                 problems.note("a kernel that sorts does so along one axis, and does nothing else".to_owned());
             }
             check_accumulates(body, &sort.outputs, problems);
@@ -231,7 +231,7 @@ fn check_reduce(kernel: &FusedKernel, reduce: &KernelReduce, problems: &mut Prob
     if !reduce.axes.within(kernel.shape.rank()) {
         problems.note(format!("axes {} of {}", reduce.axes, kernel.shape));
     }
-    if let Some(scan) = reduce.outputs.iter().find(|reduction| reduction.scans()) {
+    if let Some(scan) = reduce.outputs.iter().find(|reduction| reduction.kind() != ReductionKind::Reduction) {
         problems.note(format!("{scan} is no reduction"));
     }
     check_accumulates(&kernel.body, &reduce.outputs, problems);

@@ -6,7 +6,7 @@ use crate::body::{Body, read_inst, read_reg};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::{OpBody, read_reduction, read_scalar, read_scatter, read_stmt};
-use crate::reduction::Reduction;
+use crate::reduction::{Reduction, ReductionKind};
 use crate::text::{Line, Lines, dtype_of};
 use smallvec::SmallVec;
 use std::str::FromStr;
@@ -131,13 +131,14 @@ fn read_nest(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<LoopNest> {
         return Err(line.error("either every output is reduced or scanned, or none is"));
     }
     // How many loops and along which, the next lines say.
-    nest.kind = match &reductions[..] {
-        [] => NestKind::Map,
-        all if all.iter().any(|reduction| reduction.sorts()) => NestKind::Sort(reductions),
-        all if all.iter().any(|reduction| reduction.scans()) => {
-            NestKind::Scan(NestScan { outputs: reductions, along: Along::Reduced })
+    // Where kinds are mixed the verifier refuses the last of them.
+    nest.kind = match reductions.iter().map(|reduction| reduction.kind()).max() {
+        None => NestKind::Map,
+        Some(ReductionKind::Sort) => NestKind::Sort(reductions),
+        Some(ReductionKind::Scan) => NestKind::Scan(NestScan { outputs: reductions, along: Along::Reduced }),
+        Some(ReductionKind::Reduction) => {
+            NestKind::Reduce(NestReduce { loops: 0, outputs: reductions, along: Along::Reduced })
         }
-        _ => NestKind::Reduce(NestReduce { loops: 0, outputs: reductions, along: Along::Reduced }),
     };
     read_loops(&mut nest, lines)?;
     lines.expect_only("}")?;
@@ -189,7 +190,7 @@ fn read_output(line: &mut Line<'_>) -> Result<(Access, Option<Reduction>)> {
     let mut ahead = line.clone();
     let dtype = dtype_of(&mut ahead, "the dtype of the elements")?;
     if let Ok(reduction) = read_reduction(&mut ahead)
-        && !reduction.scans()
+        && reduction.kind() == ReductionKind::Reduction
     {
         *line = ahead;
         return Ok((Access::memory(dtype, Stride::Contiguous), Some(reduction)));
@@ -198,8 +199,9 @@ fn read_output(line: &mut Line<'_>) -> Result<(Access, Option<Reduction>)> {
     if line.peek_word().is_empty() {
         return Ok((access, None));
     }
-    let scan =
-        line.word("a scan, as in `cumulative_sum`", |word| word.parse().ok().filter(|r: &Reduction| r.scans()))?;
+    let scan = line.word("a scan, as in `cumulative_sum`", |word| {
+        word.parse().ok().filter(|r: &Reduction| r.kind() != ReductionKind::Reduction)
+    })?;
     Ok((access, Some(scan)))
 }
 

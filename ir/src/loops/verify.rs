@@ -19,7 +19,7 @@ use crate::dtype::{DType, PrimType};
 use crate::error::{Error, ErrorCode, Result};
 use crate::kernel::{KernelScatter, OpBody, StmtKind, check_body, output_dtype};
 use crate::problems::Problems;
-use crate::reduction::Reduction;
+use crate::reduction::{Reduction, ReductionKind};
 
 impl LoopNest {
     /// Checks the nest's invariants.
@@ -65,13 +65,13 @@ impl LoopNest {
                 }
             }
             NestKind::Scan(scan) => {
-                if !scan.outputs.iter().all(|scan| scan.scans() && !scan.sorts()) {
+                if !scan.outputs.iter().all(|scan| scan.kind() == ReductionKind::Scan) {
                     problems.note("a nest that scans does so along one loop, and does nothing else".to_owned());
                 }
                 self.check_accumulates(&mut problems);
             }
             NestKind::Sort(sorts) => {
-                if !sorts.iter().all(|sort| sort.sorts()) {
+                if !sorts.iter().all(|sort| sort.kind() == ReductionKind::Sort) {
                     problems.note("a nest that sorts does so along one loop, and does nothing else".to_owned());
                 }
                 if let LoopBody::Prims { .. } = self.body {
@@ -125,7 +125,7 @@ impl LoopNest {
         if !(1..=self.rank).contains(&reduce.loops) {
             problems.note(format!("{} of {} loops are reduced", reduce.loops, self.rank));
         }
-        if let Some(scan) = reduce.outputs.iter().find(|reduction| reduction.scans()) {
+        if let Some(scan) = reduce.outputs.iter().find(|reduction| reduction.kind() != ReductionKind::Reduction) {
             problems.note(format!("{scan} is no reduction"));
         }
         for (n, access) in self.outputs.iter().enumerate().filter(|(_, access)| access.inner != Stride::Contiguous) {

@@ -44,6 +44,17 @@ pub enum Rule {
     Index,
 }
 
+/// The tables: what becomes of the elements along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ReductionKind {
+    /// One value of all of them.
+    Reduction,
+    /// One of all up to each.
+    Scan,
+    /// The same in order, or the indices that order them: see [`sorted`].
+    Sort,
+}
+
 /// One row of the reduction table.
 #[derive(Clone, Copy, Debug)]
 pub struct ReductionRow {
@@ -55,10 +66,8 @@ pub struct ReductionRow {
     pub operands: &'static [&'static str],
     /// How the result's type follows.
     pub rule: Rule,
-    /// Whether the result has the operand's shape: whether it is a scan, or sorts.
-    pub scans: bool,
-    /// Whether it sorts.
-    pub sorts: bool,
+    /// Which of the tables it is in.
+    pub kind: ReductionKind,
     /// What it does, for people.
     pub doc: &'static str,
 }
@@ -75,15 +84,15 @@ macro_rules! derive_reductions {
         static ROWS: &[ReductionRow] = &[
             $(ReductionRow {
                 reduction: Reduction::$reduction, name: stringify!($reduces), operands: &[$(stringify!($of)),*],
-                rule: Rule::$by, scans: false, sorts: false, doc: $about,
+                rule: Rule::$by, kind: ReductionKind::Reduction, doc: $about,
             },)*
             $(ReductionRow {
                 reduction: Reduction::$scan, name: stringify!($scans), operands: &[$(stringify!($over)),*],
-                rule: Rule::$rule, scans: true, sorts: false, doc: $doc,
+                rule: Rule::$rule, kind: ReductionKind::Scan, doc: $doc,
             },)*
             $(ReductionRow {
                 reduction: Reduction::$sort, name: stringify!($sorts), operands: &[$(stringify!($sorted)),*],
-                rule: Rule::$as, scans: true, sorts: true, doc: $says,
+                rule: Rule::$as, kind: ReductionKind::Sort, doc: $says,
             },)*
         ];
 
@@ -109,12 +118,17 @@ impl Reduction {
 
     /// Whether the result is as long as the operand: whether it is a scan, or sorts.
     pub const fn scans(self) -> bool {
-        self.row().scans
+        matches!(self.kind(), ReductionKind::Scan | ReductionKind::Sort)
     }
 
     /// Whether it sorts, in the order of [`sorted`].
     pub const fn sorts(self) -> bool {
-        self.row().sorts
+        matches!(self.kind(), ReductionKind::Sort)
+    }
+
+    /// Which of the tables it is in.
+    pub const fn kind(self) -> ReductionKind {
+        self.row().kind
     }
 
     /// The op that makes one value of two, if the reduction is elementary, as every scan is that does not sort. It computes in the operand's dtype,
@@ -145,7 +159,8 @@ impl Reduction {
     /// accumulated in `f32` and rounded once.
     pub fn accumulates(self, dtype: DType) -> bool {
         let rounds = matches!(self.row().rule, Rule::Sum | Rule::Product);
-        self.sorts() || self.combine().is_some_and(|op| op.row().domain.contains(dtype)) && !(rounds && dtype.is_half())
+        self.kind() == ReductionKind::Sort
+            || self.combine().is_some_and(|op| op.row().domain.contains(dtype)) && !(rounds && dtype.is_half())
     }
 
     /// Whether an elementary reduction, or what sorts, gives `result` of values of `element`: the same dtype, or that of positions.
@@ -235,7 +250,7 @@ impl FromStr for Reduction {
 /// A scan as a node of a graph, or what sorts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scan {
-    /// What is done: a [scan](Reduction::scans).
+    /// What is done: a scan, or what sorts.
     pub reduction: Reduction,
     /// Along which axis of the operand.
     pub axis: u32,

@@ -2,7 +2,7 @@
 
 use ndjit_ir::DTypeSet;
 use ndjit_ir::op::{Accuracy, Op, Operands, ResultRule};
-use ndjit_ir::reduction::{Reduction, Rule};
+use ndjit_ir::reduction::{Reduction, ReductionKind, Rule};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -69,8 +69,10 @@ fn page() -> String {
             row.example.1
         );
     }
-    let (scans, reductions): (Vec<Reduction>, Vec<Reduction>) = Reduction::ALL.iter().partition(|r| r.scans());
-    let (sorts, scans): (Vec<Reduction>, Vec<Reduction>) = scans.into_iter().partition(|r| r.sorts());
+    let (scans, reductions): (Vec<Reduction>, Vec<Reduction>) =
+        Reduction::ALL.iter().partition(|r| r.kind() != ReductionKind::Reduction);
+    let (sorts, scans): (Vec<Reduction>, Vec<Reduction>) =
+        scans.into_iter().partition(|r| r.kind() == ReductionKind::Sort);
     for (head, rows) in [(REDUCTIONS, reductions), (SCANS, scans), (SORTS, sorts)] {
         page += head;
         for reduction in rows {

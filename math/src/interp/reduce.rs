@@ -5,7 +5,7 @@ use super::tensor::{Tensor, Words};
 use crate::store_body;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::error::{Error, ErrorCode, Result};
-use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan, fold, scan, sorted};
+use ndjit_ir::reduction::{Axes, Reduce, Reduction, ReductionKind, Scan, fold, scan, sorted};
 use ndjit_ir::reserve::collect;
 use ndjit_ir::shape::Shape;
 use smallvec::SmallVec;
@@ -45,7 +45,7 @@ pub(super) fn reduce(functions: &mut Functions, reduce: Reduce, operand: &Tensor
 pub(super) fn scanned(functions: &mut Functions, node: Scan, operand: &Tensor, result: DType) -> Result<Tensor> {
     let Scan { reduction, axis, .. } = node;
     let dtype = operand.dtype;
-    if reduction.sorts() {
+    if reduction.kind() == ReductionKind::Sort {
         return sort(reduction, axis as usize, operand, result);
     }
     let Some(op) = reduction.combine() else {

@@ -5,7 +5,7 @@ use crate::memory::{Program, assert_all_fault, check};
 use crate::programs::lowered_graph;
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::{Reduction, Scan};
+use ndjit_ir::reduction::{Reduction, ReductionKind, Scan};
 use ndjit_ir::view::{broadcast_to, concat_shape};
 use ndjit_ir::{DType, Policy, Shape, ValueType};
 
@@ -22,7 +22,7 @@ fn of_cases(dtype: DType, cases: &[([usize; 3], usize)], asks: bool) -> Program 
     let mut outputs = Vec::new();
     for ((extents, axis), x) in cases.iter().zip(given) {
         let shape = Shape::new(extents);
-        for reduction in Reduction::ALL.into_iter().filter(|reduction| reduction.scans()) {
+        for reduction in Reduction::ALL.into_iter().filter(|reduction| reduction.kind() != ReductionKind::Reduction) {
             let asked = Some(dtype).filter(|_| asks && reduction.takes_dtype());
             let Ok(types) = policy.resolve_reduction(reduction, asked, dtype.into()) else { continue };
             let result = (types.result.into(), graph.intern(&shape));

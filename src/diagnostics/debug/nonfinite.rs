@@ -5,6 +5,7 @@ use crate::jit::input::{Arg, Data};
 use crate::jit::plan::Plan;
 use ndjit_inspect::elements::{flat, indices, shown};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Scatter, Value};
+use ndjit_ir::reduction::ReductionKind;
 use ndjit_ir::reserve::{collect, copy};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use ndjit_math::interp::Tensor;
@@ -267,7 +268,7 @@ fn made(
                 }
             }
         }
-        NodeKind::Scan(scan) if scan.reduction.sorts() => made.fill(false),
+        NodeKind::Scan(scan) if scan.reduction.kind() == ReductionKind::Sort => made.fill(false),
         NodeKind::Scan(scan) => {
             let Some(x) = operands.first() else { return Ok(made) };
             let step = step_along(&x.shape, scan.axis as usize);

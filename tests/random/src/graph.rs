@@ -8,7 +8,7 @@ use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::op::Op;
 use ndjit_ir::promotion::reduction_types::gives;
 use ndjit_ir::promotion::{Defaults, Policy};
-use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan};
+use ndjit_ir::reduction::{Axes, Reduce, Reduction, ReductionKind, Scan};
 use ndjit_ir::shape::Shape;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::value_type::{ValueType, Weak};
@@ -383,7 +383,7 @@ impl<'a> Builder<'a> {
     pub(super) fn reduce_of(&mut self, operand: Value) {
         let reduction = self.rng.pick(&Reduction::ALL);
         // Scans have elements in any order in memory.
-        let operand = match reduction.scans() && self.rng.one_in(2) {
+        let operand = match reduction.kind() != ReductionKind::Reduction && self.rng.one_in(2) {
             true => self.seen(operand),
             false => operand,
         };
@@ -405,7 +405,7 @@ impl<'a> Builder<'a> {
             _ => None,
         };
         let policy = self.policy;
-        let (kind, shape) = match (reduction.scans(), shape.rank()) {
+        let (kind, shape) = match (reduction.kind() != ReductionKind::Reduction, shape.rank()) {
             (true, 0) => return,
             (true, rank) => {
                 let axis = self.rng.below(rank) as u32;

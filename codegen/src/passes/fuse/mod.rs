@@ -20,7 +20,7 @@ use ndjit_ir::kernel::{
     OpBody, Part, Reads, Scalar, Statements, StmtKind,
 };
 use ndjit_ir::loops::Layout;
-use ndjit_ir::reduction::{Axes, Reduce, Scan};
+use ndjit_ir::reduction::{Axes, Reduce, ReductionKind, Scan};
 use ndjit_ir::view::scattered;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_transform::access::Accesses;
@@ -184,7 +184,10 @@ impl Fusing<'_> {
             NodeKind::Reduce(Reduce { axes, .. }) => vec![self.reducing(axes, stored, needed)],
             NodeKind::Scan(Scan { reduction, axis, .. }) => {
                 let scan = KernelScan { axis: axis as usize, outputs: smallvec![reduction] };
-                let kind = if reduction.sorts() { KernelKind::Sort(scan) } else { KernelKind::Scan(scan) };
+                let kind = match reduction.kind() {
+                    ReductionKind::Sort => KernelKind::Sort(scan),
+                    ReductionKind::Scan | ReductionKind::Reduction => KernelKind::Scan(scan),
+                };
                 vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(operands[0]) }]
             }
             NodeKind::Scatter(scatter) => vec![self.scattering(scatter, value, needed)],
