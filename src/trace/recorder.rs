@@ -355,7 +355,7 @@ impl Trace {
             }
         }
         let value = match operation {
-            Operation::View(view, _) => self.graph.view(values[0], view.into_owned(), &shape),
+            Operation::View(view, _) => self.graph.view(values[0], view, &shape),
             Operation::Reshape(_) => self.graph.reshape(values[0], &shape),
             _ => {
                 let own = if let Operation::Iota(..) = operation { &[] } else { &values[..] };

@@ -140,8 +140,8 @@ pub struct Graph<T: Type> {
     values: Vec<ValueData<T>>,
     shapes: Vec<Shape>,
     shape_ids: FxHashMap<Shape, ShapeId>,
-    views: Vec<View>,
-    view_ids: FxHashMap<View, ViewId>,
+    views: Vec<Arc<View>>,
+    view_ids: FxHashMap<Arc<View>, ViewId>,
     known: Known,
     params: Vec<Value>,
     slots: Arc<Vec<Slot>>,
@@ -361,18 +361,19 @@ impl<T: Type> Graph<T> {
     }
 
     /// Interns a view.
-    pub fn intern_view(&mut self, view: View) -> ViewId {
+    pub fn intern_view(&mut self, view: impl Into<Arc<View>>) -> ViewId {
+        let view = view.into();
         if let Some(&id) = self.view_ids.get(&view) {
             return id;
         }
         let id = ViewId::from_index(self.views.len());
-        self.views.push(view.clone());
+        self.views.push(Arc::clone(&view));
         self.view_ids.insert(view, id);
         id
     }
 
     /// The interned views.
-    pub fn views(&self) -> &[View] {
+    pub fn views(&self) -> &[Arc<View>] {
         &self.views
     }
 
@@ -398,7 +399,8 @@ impl<T: Type> Graph<T> {
     }
 
     /// Adds a view of a value, or finds the value itself where the view changes nothing.
-    pub fn view(&mut self, operand: Value, view: View, shape: &Shape) -> Value {
+    pub fn view(&mut self, operand: Value, view: impl Into<Arc<View>>, shape: &Shape) -> Value {
+        let view = view.into();
         if view.is_identity(self.shape(operand), shape) {
             return operand;
         }

@@ -23,6 +23,7 @@ use crate::value_type::ValueType;
 use crate::view::{View, concat_shape, gathered, scattered};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What is computed of operands, in traced graphs of [`ValueType`]s, in typed ones of [`DType`]s.
 ///
@@ -50,7 +51,7 @@ pub enum Operation<'a, T: Type = ValueType> {
     /// Positions along axes of this shape.
     Iota(Axes, Cow<'a, Shape>),
     /// A view of this shape.
-    View(Cow<'a, View>, Cow<'a, Shape>),
+    View(Arc<View>, Cow<'a, Shape>),
     /// The same elements in this shape.
     Reshape(Cow<'a, Shape>),
     /// Arrays one after the other along an axis, under a policy.
@@ -67,7 +68,7 @@ pub type Results<'a, T> = SmallVec<[(T, Cow<'a, Shape>); 1]>;
 impl Operation<'static> {
     /// A view of this shape.
     pub fn view(view: View, shape: Shape) -> Operation<'static> {
-        Operation::View(Cow::Owned(view), Cow::Owned(shape))
+        Operation::View(Arc::new(view), Cow::Owned(shape))
     }
 
     /// The same elements in this shape.
@@ -106,7 +107,7 @@ impl<'a, T: Type> Operation<'a, T> {
             &Operation::Reduce(reduce) => NodeKind::Reduce(reduce),
             &Operation::Scan(scan, _) => NodeKind::Scan(scan),
             &Operation::Iota(axes, _) => NodeKind::Iota(axes),
-            Operation::View(view, _) => NodeKind::View(graph.intern_view(View::clone(view))),
+            Operation::View(view, _) => NodeKind::View(graph.intern_view(Arc::clone(view))),
             Operation::Reshape(_) => NodeKind::Reshape,
             &Operation::Concat(axis, policy) => NodeKind::Concat(axis, policy),
             Operation::Gather => NodeKind::Gather,
@@ -251,7 +252,7 @@ impl<T: Type> Graph<T> {
             NodeKind::View(view) => {
                 let known = self.views().get(view.index());
                 let view = known.ok_or(Mismatch::Missing("view", view.0))?;
-                Operation::View(Cow::Borrowed(view), shape())
+                Operation::View(Arc::clone(view), shape())
             }
             NodeKind::Reshape => Operation::Reshape(shape()),
             NodeKind::Concat(axis, policy) => Operation::Concat(axis, policy),

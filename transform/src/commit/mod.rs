@@ -8,7 +8,7 @@ mod reduction;
 
 use crate::conversions::{Conversions, Reason};
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
-use ndjit_ir::infer::Mismatch;
+use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::{Policy, Types};
 use ndjit_ir::support::CastReason;
@@ -120,7 +120,7 @@ impl Commit<'_> {
                 ValueType::Strong(dtype) => self.literal(slot, dtype)?,
             },
             NodeKind::Op(op, policy) => {
-                let compute = policy.commit(self.types(id)?.compute);
+                let compute = policy.commit(self.types(id, &Operation::Op(op, policy))?.compute);
                 self.op(id, op, compute, shape)?
             }
             NodeKind::Cast(reason) => {
@@ -171,7 +171,7 @@ impl Commit<'_> {
                 self.out.add(NodeKind::Scatter(scatter), &[operand, index, updates], &[result])
             }
             NodeKind::Concat(axis, policy) => {
-                let dtype = policy.commit(self.types(id)?.compute);
+                let dtype = policy.commit(self.types(id, &Operation::Concat(axis, policy))?.compute);
                 let operands = graph.operands(id).iter().enumerate();
                 let operands: Vec<Value> = operands
                     .map(|(i, &operand)| self.coerce(operand, dtype, Reason::Operand(id, i as u32)))
@@ -255,10 +255,9 @@ impl Commit<'_> {
     }
 
     /// The types of what a node computes.
-    fn types(&self, id: NodeId) -> Result<Types<ValueType>> {
+    fn types(&self, id: NodeId, operation: &Operation<'_>) -> Result<Types<ValueType>> {
         let operands = self.graph.operands(id).iter().map(|&operand| self.graph.ty(operand));
-        let operation = self.graph.operation(id).and_then(|found| found.ok_or(Mismatch::Missing("operation ", id.0)));
-        let types = operation.and_then(|found| found.types(&operands.collect::<SmallVec<[ValueType; 4]>>()));
+        let types = operation.types(&operands.collect::<SmallVec<[ValueType; 4]>>());
         types.map_err(|mismatch| mismatch.error())
     }
 

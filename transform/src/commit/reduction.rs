@@ -6,6 +6,7 @@ mod variance;
 use super::Commit;
 use crate::conversions::Reason;
 use ndjit_ir::graph::{NodeId, NodeKind, Slot, Type, Value};
+use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::{Policy, ReductionTypes, Types};
 use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan};
@@ -28,7 +29,7 @@ impl Commit<'_> {
     /// The values of the typed graph that a reduction of the traced one becomes.
     pub(super) fn reduce(&mut self, id: NodeId, reduce: Reduce) -> Result<Value> {
         let operands = self.graph.operands(id).to_vec();
-        let types = self.reduction_types(id)?;
+        let types = self.reduction_types(id, &Operation::Reduce(reduce))?;
         let reason = Reason::Operand(id, 0);
         let x = match reduce.dtype {
             // A mean of integers is computed in a float, but of what the operand is in the dtype asked for.
@@ -94,8 +95,8 @@ impl Commit<'_> {
 
 impl Commit<'_> {
     /// The dtypes of a reduction or a scan, which are never weak.
-    fn reduction_types(&self, id: NodeId) -> Result<ReductionTypes> {
-        let Types { compute, result } = self.types(id)?;
+    fn reduction_types(&self, id: NodeId, operation: &Operation<'_>) -> Result<ReductionTypes> {
+        let Types { compute, result } = self.types(id, operation)?;
         Ok(ReductionTypes { compute: compute.stored(), result: result.stored() })
     }
 
@@ -103,7 +104,7 @@ impl Commit<'_> {
     pub(super) fn scan(&mut self, id: NodeId, scan: Scan) -> Result<Value> {
         let Scan { reduction, axis, dtype, .. } = scan;
         let operand = self.graph.operands(id)[0];
-        let types = self.reduction_types(id)?;
+        let types = self.reduction_types(id, &Operation::Scan(scan, None))?;
         let reason = Reason::Operand(id, 0);
         let x = match dtype {
             Some(_) => self.cast(operand, types.compute, reason)?,
