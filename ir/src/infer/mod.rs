@@ -115,6 +115,7 @@ impl<'a, T: Type> Operation<'a, T> {
         }
     }
 
+    #[inline]
     fn check_arity(&self, given: usize) -> Result<(), Mismatch> {
         let takes = match self {
             Operation::Op(op, _) => op.arity(),
@@ -154,6 +155,7 @@ impl<'a, T: Type> Operation<'a, T> {
     ///
     /// # Errors
     /// What does not fit.
+    #[inline]
     pub fn types(&self, operands: &[T]) -> Result<Types<T>, Mismatch> {
         self.check_arity(operands.len())?;
         let same = |ty: T| Types { compute: ty, result: ty };

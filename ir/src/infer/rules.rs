@@ -57,6 +57,7 @@ impl Rules for ValueType {
     const STAGE: &'static str = "graph";
     const TYPED: bool = false;
 
+    #[inline]
     fn op(op: Op, policy: Policy, operands: &[ValueType]) -> Result<Types<ValueType>, Mismatch> {
         policy.op_types(op, operands).map_err(|mismatch| Mismatch::Op(op, mismatch))
     }

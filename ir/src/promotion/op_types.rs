@@ -81,6 +81,7 @@ impl Policy {
     ///
     /// # Errors
     /// Those of [`resolve_op`](Policy::resolve_op).
+    #[inline]
     pub fn op_types(self, op: Op, operands: &[ValueType]) -> Result<OpTypes, OpMismatch> {
         if operands.len() != op.arity() {
             return Err(OpMismatch::Arity(operands.len()));
@@ -98,6 +99,7 @@ impl Policy {
     }
 
     /// The result's type from the computing one.
+    #[inline]
     fn result_of(self, op: Op, compute: ValueType) -> ValueType {
         let real = self.default_dtype(Weak::Complex).real();
         match (op.row().result, compute) {
