@@ -1,7 +1,7 @@
 //! What a promotion costs: a join is a table look-up. `cargo bench -p ndjit-bench --bench promotion`.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::{DType, Op, Policy, ValueType, Weak};
 use std::hint::black_box;
 
@@ -18,7 +18,7 @@ fn promotion(c: &mut Criterion) {
         let [u8, i8, ..] = OPERANDS;
         group.bench_function("join", |b| b.iter(|| black_box(policy).join(black_box(u8), black_box(i8))));
         group.bench_function("resolve 4", |b| {
-            b.iter(|| black_box(policy).resolve(Operands::Join, black_box(&OPERANDS)));
+            b.iter(|| black_box(policy).resolve(TypeRule::Join, black_box(&OPERANDS)));
         });
         group.bench_function("resolve_op divide", |b| {
             b.iter(|| black_box(policy).resolve_op(Op::Divide, black_box(&[u8, i8])));

@@ -1,4 +1,4 @@
-//! Plans, threads, depth: what the face does beside naming things.
+//! Plans, threads, depth: what the public API does beside naming things.
 
 use ndjit::*;
 use rayon::prelude::*;

@@ -17,7 +17,7 @@ use ndjit_transform::access::contiguous;
 use std::collections::BTreeMap;
 
 fn lowered(graph: &Graph<ValueType>) -> Lowered {
-    let layouts = graph.params().iter().map(|&p| contiguous(graph.shape(p), graph.stored(p, Policy::default())));
+    let layouts = graph.params().iter().map(|&p| contiguous(graph.shape(p), graph.storage_dtype(p, Policy::default())));
     let layouts: Vec<_> = layouts.collect::<Result<_, _>>().expect("a small array");
     lower(graph, &Places::default(), &layouts, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{graph}"))
 }

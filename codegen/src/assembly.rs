@@ -6,8 +6,8 @@
 #[cfg(feature = "disassembler")]
 mod disassembler;
 
-use crate::clif::{ClifOptions, Form, Located, emit};
-use crate::listing::Line;
+use crate::clif::{AccumulatorLayout, ClifOptions, Located, emit};
+use crate::listing::CodeLine;
 use crate::target::VectorWidth;
 use crate::x64;
 use cranelift_codegen::Context;
@@ -24,9 +24,9 @@ pub fn assembly(
     nest: &LoopNest,
     ops: &OpBody,
     isa: &dyn TargetIsa,
-    form: Form,
+    form: AccumulatorLayout,
     width: VectorWidth,
-) -> Result<Vec<Line>> {
+) -> Result<Vec<CodeLine>> {
     if let Some(code) = x64::emit_here(nest, form, width)? {
         return Ok(assembly_of(&code, nest, ops, isa));
     }
@@ -36,10 +36,10 @@ pub fn assembly(
     let code = context.compile(isa, &mut Default::default()).map_err(|e| {
         Error::new(ErrorCode::Backend, "compile: code generation failed").fact(format_args!("{:?}", e.inner))
     })?;
-    let heading = Line::plain(format!("; {} bytes for {}", code.code_buffer().len(), isa.triple()));
+    let heading = CodeLine::plain(format!("; {} bytes for {}", code.code_buffer().len(), isa.triple()));
     if isa.triple().architecture.to_string() != "x86_64" {
         let listing = code.vcode.as_deref().unwrap_or_default();
-        return Ok(std::iter::once(heading).chain(listing.lines().map(Line::plain)).collect());
+        return Ok(std::iter::once(heading).chain(listing.lines().map(CodeLine::plain)).collect());
     }
     let places: Vec<(u32, u32, Located)> =
         code.buffer.get_srclocs_sorted().iter().map(|s| (s.start, s.end, Located::of(s.loc))).collect();
@@ -47,9 +47,9 @@ pub fn assembly(
 }
 
 /// The same of [`x64`]'s code for a nest.
-pub fn assembly_of(code: &x64::Code, nest: &LoopNest, ops: &OpBody, isa: &dyn TargetIsa) -> Vec<Line> {
+pub fn assembly_of(code: &x64::VectorCode, nest: &LoopNest, ops: &OpBody, isa: &dyn TargetIsa) -> Vec<CodeLine> {
     let heading = format!("; {} bytes for {} with {}", code.bytes.len(), isa.triple(), code.set.name());
-    disassembly(nest, ops, Line::plain(heading), &code.bytes, &code.places)
+    disassembly(nest, ops, CodeLine::plain(heading), &code.bytes, &code.places)
 }
 
 #[cfg(feature = "disassembler")]
@@ -57,6 +57,6 @@ use disassembler::disassembly;
 
 /// What stands for machine code without the feature.
 #[cfg(not(feature = "disassembler"))]
-fn disassembly(_: &LoopNest, _: &OpBody, heading: Line, _: &[u8], _: &[(u32, u32, Located)]) -> Vec<Line> {
-    vec![heading, Line::plain("; its instructions are shown with the feature `disassembler` of ndjit")]
+fn disassembly(_: &LoopNest, _: &OpBody, heading: CodeLine, _: &[u8], _: &[(u32, u32, Located)]) -> Vec<CodeLine> {
+    vec![heading, CodeLine::plain("; its instructions are shown with the feature `disassembler` of ndjit")]
 }

@@ -6,29 +6,29 @@ use crate::clif::{ClifKernel, Located};
 use crate::passes::expand::origin;
 use crate::wgsl::WgslModule;
 use cranelift_codegen::ir::SourceLoc;
-use ndjit_ir::Origin;
+use ndjit_ir::StatementOrigin;
 use ndjit_ir::body::{Body, Reg};
 use ndjit_ir::kernel::{OpBody, StmtKind};
 use ndjit_ir::loops::{Access, LoopBody, LoopNest};
 
 /// A line of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct CodeLine {
     /// Its text, without the line's end.
     pub text: String,
     /// The statement of the kernel that it was made from; `None` for loops and declarations.
-    pub origin: Option<Origin>,
+    pub origin: Option<StatementOrigin>,
 }
 
-impl Line {
+impl CodeLine {
     /// A line that was made from nothing in particular.
-    pub fn plain(text: impl Into<String>) -> Line {
-        Line { text: text.into(), origin: None }
+    pub fn plain(text: impl Into<String>) -> CodeLine {
+        CodeLine { text: text.into(), origin: None }
     }
 }
 
 /// The lines of loops over ops.
-pub fn loops(nest: &LoopNest) -> Vec<Line> {
+pub fn loops(nest: &LoopNest) -> Vec<CodeLine> {
     let LoopBody::Ops(ops) = &nest.body else { return plain(&nest.to_string()) };
     lines(&nest.to_string(), |line| {
         if let Some(result) = combined(line) {
@@ -40,14 +40,14 @@ pub fn loops(nest: &LoopNest) -> Vec<Line> {
 }
 
 /// The lines of loops over primitives, which were expanded from these ops.
-pub fn expanded(nest: &LoopNest, ops: &OpBody) -> Vec<Line> {
+pub fn expanded(nest: &LoopNest, ops: &OpBody) -> Vec<CodeLine> {
     let LoopBody::Prims { body, .. } = &nest.body else { return plain(&nest.to_string()) };
     let registers = Registers::new(body, ops, &nest.inputs);
     lines(&nest.to_string(), |line| registers.of_line(line))
 }
 
 /// The lines of a [located](crate::clif::ClifOptions::located) function, emitted from this nest over primitives.
-pub fn clif(kernel: &ClifKernel, nest: &LoopNest, ops: &OpBody) -> Vec<Line> {
+pub fn clif(kernel: &ClifKernel, nest: &LoopNest, ops: &OpBody) -> Vec<CodeLine> {
     let LoopBody::Prims { body, .. } = &nest.body else { return plain(&kernel.to_string()) };
     let registers = Registers::new(body, ops, &nest.inputs);
     let location = |line: &str| {
@@ -62,38 +62,38 @@ pub fn clif(kernel: &ClifKernel, nest: &LoopNest, ops: &OpBody) -> Vec<Line> {
     };
     let lines = kernel.to_string();
     let lines = lines.lines().map(|line| match location(line) {
-        None => Line::plain(indented(line)),
+        None => CodeLine::plain(indented(line)),
         Some(bits) => {
             let text = line.trim_start().split_once(' ').map_or("", |(_, text)| text);
-            Line { text: indented(text), origin: registers.of(Located::of(SourceLoc::new(bits))) }
+            CodeLine { text: indented(text), origin: registers.of(Located::of(SourceLoc::new(bits))) }
         }
     });
     lines.collect()
 }
 
 /// The lines of a module.
-pub fn wgsl(module: &WgslModule) -> Vec<Line> {
+pub fn wgsl(module: &WgslModule) -> Vec<CodeLine> {
     let mut current = None;
     let of = |line: &str| {
         let text = line.trim_start();
         match text.strip_prefix("// ").and_then(|comment| number(comment, "t")) {
-            Some(statement) => current = Some(Origin::Statement(statement as u32)),
-            None if text.starts_with("fn combine(") => current = Some(Origin::Results),
+            Some(statement) => current = Some(StatementOrigin::Statement(statement as u32)),
+            None if text.starts_with("fn combine(") => current = Some(StatementOrigin::Results),
             None if text.starts_with("return") || line.starts_with('}') || line.is_empty() => current = None,
             None => {}
         }
-        Line { text: line.to_owned(), origin: current }
+        CodeLine { text: line.to_owned(), origin: current }
     };
     module.text.lines().map(of).collect()
 }
 
-fn plain(text: &str) -> Vec<Line> {
-    text.lines().map(Line::plain).collect()
+fn plain(text: &str) -> Vec<CodeLine> {
+    text.lines().map(CodeLine::plain).collect()
 }
 
 /// The lines of a text, of which the first in a block also says what the block's others were made from.
-fn lines(text: &str, of: impl Fn(&str) -> Option<Origin>) -> Vec<Line> {
-    let mut block: Option<(usize, Option<Origin>)> = None;
+fn lines(text: &str, of: impl Fn(&str) -> Option<StatementOrigin>) -> Vec<CodeLine> {
+    let mut block: Option<(usize, Option<StatementOrigin>)> = None;
     let mut made = Vec::new();
     for text in text.lines() {
         let indent = text.len() - text.trim_start().len();
@@ -103,7 +103,7 @@ fn lines(text: &str, of: impl Fn(&str) -> Option<Origin>) -> Vec<Line> {
         if outer.is_none() {
             block = (origin.is_some() && text.ends_with('{')).then_some((indent, origin));
         }
-        made.push(Line { text: text.to_owned(), origin });
+        made.push(CodeLine { text: text.to_owned(), origin });
     }
     made
 }
@@ -121,10 +121,10 @@ fn stored(line: &str) -> Option<usize> {
 }
 
 /// The result that a line combines values into.
-fn combined(line: &str) -> Option<Origin> {
+fn combined(line: &str) -> Option<StatementOrigin> {
     let line = line.trim_start();
     let rest = line.strip_prefix("reduce ").or_else(|| line.strip_prefix("scan "))?;
-    number(rest, "out").map(|n| Origin::Result(n as u32))
+    number(rest, "out").map(|n| StatementOrigin::Result(n as u32))
 }
 
 /// What registers of a body were made from.
@@ -132,7 +132,7 @@ pub(crate) struct Registers<'a> {
     body: &'a Body,
     ops: &'a OpBody,
     /// Of the body's inputs.
-    inputs: Vec<Option<Origin>>,
+    inputs: Vec<Option<StatementOrigin>>,
 }
 
 impl<'a> Registers<'a> {
@@ -145,7 +145,7 @@ impl<'a> Registers<'a> {
         Registers { body, ops, inputs }
     }
 
-    pub(crate) fn of(&self, located: Located) -> Option<Origin> {
+    pub(crate) fn of(&self, located: Located) -> Option<StatementOrigin> {
         match located {
             Located::Nowhere => None,
             Located::Store(output) => self.stored(output),
@@ -154,14 +154,14 @@ impl<'a> Registers<'a> {
         }
     }
 
-    fn of_line(&self, line: &str) -> Option<Origin> {
+    fn of_line(&self, line: &str) -> Option<StatementOrigin> {
         match number(line, "r") {
             Some(reg) => self.of(Located::Register(Reg::from_index(reg))),
             None => combined(line).or_else(|| self.stored(stored(line)?)),
         }
     }
 
-    fn stored(&self, output: usize) -> Option<Origin> {
+    fn stored(&self, output: usize) -> Option<StatementOrigin> {
         let scalar = self.ops.outputs.get(output)?.index();
         Some(origin(self.ops.stmts.get(scalar)?, scalar))
     }

@@ -18,7 +18,7 @@ use ndjit_ir::kernel::{FusedStep, verify_steps};
 use ndjit_ir::loops::{Layout, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType};
 use ndjit_transform::access::{Accesses, contiguous};
-use ndjit_transform::{Typed, commit, fp_contract, hoist, inline, simplify, views, windows};
+use ndjit_transform::{TypedGraph, commit, fp_contract, hoist, inline, simplify, views, windows};
 use rustc_hash::FxHashMap;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -33,17 +33,17 @@ pub struct Pass<P> {
 }
 
 /// Of a program as it was traced.
-type OfTraced = fn(&mut Traced, &Options) -> Result<()>;
+type OfTraced = fn(&mut TracedProgram, &Options) -> Result<()>;
 /// Of one graph after commit.
 type OfGraph = fn(&mut Typing<'_>, &mut Driver<'_>) -> Result<()>;
 /// Of one nest that neither reduces nor scans nor sorts, for a target.
 type OfNest = fn(LoopNest, &Target) -> Result<LoopNest>;
 
 const TRACED: &[Pass<OfTraced>] = &[
-    Pass { name: "inline", stage: "graph", run: Traced::inline },
-    Pass { name: "fp_contract", stage: "graph", run: Traced::fp_contract },
-    Pass { name: "hoist", stage: "graph", run: Traced::hoist },
-    Pass { name: "commit", stage: "typed", run: Traced::commit },
+    Pass { name: "inline", stage: "graph", run: TracedProgram::inline },
+    Pass { name: "fp_contract", stage: "graph", run: TracedProgram::fp_contract },
+    Pass { name: "hoist", stage: "graph", run: TracedProgram::hoist },
+    Pass { name: "commit", stage: "typed", run: TracedProgram::commit },
 ];
 
 const GRAPH: &[Pass<OfGraph>] = &[
@@ -75,7 +75,7 @@ pub(crate) struct Driver<'a> {
     /// Hears of each pass as it begins.
     begins: &'a mut dyn FnMut(&'static str),
     /// The graphs of control flow that are lowered, by address.
-    bodies: FxHashMap<*const Typed, Arc<Lowered>>,
+    bodies: FxHashMap<*const TypedGraph, Arc<Lowered>>,
 }
 
 impl<'a> Driver<'a> {
@@ -88,7 +88,7 @@ impl<'a> Driver<'a> {
         if self.options.verify {
             graph.verify()?;
         }
-        let mut program = Traced { graph: graph.clone(), places: places.clone(), typed: None };
+        let mut program = TracedProgram { graph: graph.clone(), places: places.clone(), typed: None };
         for pass in TRACED {
             (self.begins)(pass.name);
             (pass.run)(&mut program, self.options)?;
@@ -101,7 +101,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Runs the passes after commit on a graph, and on those of its control flow: as deep as that nests, which `inline` bounds.
-    fn graph(&mut self, typed: &Typed, layouts: &[Layout]) -> Result<Lowered> {
+    fn graph(&mut self, typed: &TypedGraph, layouts: &[Layout]) -> Result<Lowered> {
         let mut program = Typing {
             typed,
             layouts,
@@ -119,14 +119,14 @@ impl<'a> Driver<'a> {
         }
         let Typing { simplified, accesses, launches, steps, .. } = program;
         let stored = simplified.outputs().iter().map(|&output| accesses.result(&simplified, output)).collect();
-        let Typed { traced, places, graph, conversions, .. } = typed;
+        let TypedGraph { traced, places, graph, conversions, .. } = typed;
         let (traced, places, typed) = (Arc::clone(traced), Arc::clone(places), Arc::clone(graph));
         let (conversions, policy) = (conversions.clone(), self.options.policy);
         Ok(Lowered { traced, places, typed, conversions, policy, simplified, steps, stored, launches })
     }
 
     /// A graph of control flow, whose parameters are C-contiguous.
-    fn body(&mut self, typed: &Arc<Typed>) -> Result<Arc<Lowered>> {
+    fn body(&mut self, typed: &Arc<TypedGraph>) -> Result<Arc<Lowered>> {
         if let Some(known) = self.bodies.get(&Arc::as_ptr(typed)) {
             return Ok(Arc::clone(known));
         }
@@ -200,13 +200,13 @@ pub fn expanded(nest: &LoopNest, target: &Target) -> Result<LoopNest> {
 }
 
 /// A program up to commit.
-struct Traced {
+struct TracedProgram {
     graph: Graph<ValueType>,
     places: Places,
-    typed: Option<Typed>,
+    typed: Option<TypedGraph>,
 }
 
-impl Traced {
+impl TracedProgram {
     fn inline(&mut self, _: &Options) -> Result<()> {
         (self.graph, self.places) = inline(&self.graph, &self.places)?;
         self.graph.seal();
@@ -251,7 +251,7 @@ impl Traced {
 
 /// A graph from commit to its loops.
 struct Typing<'a> {
-    typed: &'a Typed,
+    typed: &'a TypedGraph,
     layouts: &'a [Layout],
     simplified: Graph<DType>,
     accesses: Accesses,
@@ -316,7 +316,7 @@ impl Typing<'_> {
 
     fn schedule(&mut self, driver: &mut Driver<'_>) -> Result<()> {
         let controls = self.typed.graph.controls().iter().map(Arc::as_ptr).zip(&self.typed.bodies);
-        let controls: FxHashMap<*const Control<DType>, &Vec<Arc<Typed>>> = controls.collect();
+        let controls: FxHashMap<*const Control<DType>, &Vec<Arc<TypedGraph>>> = controls.collect();
         let axes = self.launches.iter().flat_map(|launch| launch.steps.clone().map(|n| launch.axis(n)));
         for (step, axis) in std::mem::take(&mut self.fused).into_iter().zip(axes) {
             self.steps.push(match step {

@@ -1,11 +1,11 @@
 //! What a code generator can do, as data: for each primitive on each machine type whether there is a vector form, a form
-//! for one lane, or none, and for every gap the reason and where it is documented.
+//! for one lane, or none, and for every unsupported primitive the reason and where it is documented.
 //!
-//! Whatever no gap names has a vector form. Passes and emitters ask here and decide nothing on their own.
+//! Every other primitive has a vector form. Passes and emitters ask here and decide nothing on their own.
 
 use cranelift_codegen::isa::TargetIsa;
 use ndjit_ir::PrimType;
-use ndjit_ir::body::{Prim, Signature};
+use ndjit_ir::body::{Prim, PrimSignature};
 use std::fmt;
 
 /// How many lanes the innermost loops work on at once. Results are the same.
@@ -53,7 +53,7 @@ pub enum PrimSupport {
 
 /// A primitive on some types that a target does not do on whole registers.
 #[derive(Clone, Copy, Debug)]
-pub struct PrimGap {
+pub struct UnsupportedPrim {
     /// The primitives.
     pub prims: &'static [Prim],
     /// Operand types (of a select: of the chosen values).
@@ -68,7 +68,7 @@ pub struct PrimGap {
     pub link: &'static str,
 }
 
-impl PrimGap {
+impl UnsupportedPrim {
     fn covers(&self, prim: Prim, from: PrimType, to: PrimType) -> bool {
         self.prims.contains(&prim) && self.from.contains(&from) && (self.to.is_empty() || self.to.contains(&to))
     }
@@ -92,8 +92,8 @@ pub struct Target {
     pub blend: bool,
     /// Who combines elements.
     pub combining: Combining,
-    /// What it cannot do on whole registers. The weakest gap that covers a primitive counts.
-    pub gaps: Vec<PrimGap>,
+    /// What it cannot do on whole registers. The weakest entry that covers a primitive counts.
+    pub unsupported: Vec<UnsupportedPrim>,
 }
 
 const CLIF_DOC: &str = "https://docs.rs/cranelift-codegen/0.135.8/cranelift_codegen/ir/trait.InstBuilder.html";
@@ -104,8 +104,8 @@ const I64: &[PrimType] = &[PrimType::I64];
 const WIDE: &[PrimType] = &[PrimType::I32, PrimType::I64];
 
 /// Gaps of Cranelift on every machine.
-const CLIF: &[PrimGap] = &[
-    PrimGap {
+const CLIF: &[UnsupportedPrim] = &[
+    UnsupportedPrim {
         prims: &[Prim::Sdiv, Prim::Udiv, Prim::Srem, Prim::Urem],
         from: INTS,
         to: &[],
@@ -113,7 +113,7 @@ const CLIF: &[PrimGap] = &[
         reason: "integer division is defined on scalars only",
         link: CLIF_DOC,
     },
-    PrimGap {
+    UnsupportedPrim {
         prims: &[Prim::Shl, Prim::Ushr, Prim::Sshr],
         from: INTS,
         to: &[],
@@ -121,7 +121,7 @@ const CLIF: &[PrimGap] = &[
         reason: "vector shifts take one count for all lanes; where the count is a constant or the same for all they are used nevertheless",
         link: CLIF_DOC,
     },
-    PrimGap {
+    UnsupportedPrim {
         prims: &[Prim::Smulhi, Prim::Umulhi],
         from: I64,
         to: &[],
@@ -129,7 +129,7 @@ const CLIF: &[PrimGap] = &[
         reason: "high multiplication is defined on scalars only; narrower lanes are widened",
         link: CLIF_DOC,
     },
-    PrimGap {
+    UnsupportedPrim {
         prims: &[Prim::FromSint, Prim::FromUint],
         from: I64,
         to: &[PrimType::F32],
@@ -137,7 +137,7 @@ const CLIF: &[PrimGap] = &[
         reason: "lanes of a vector conversion keep their width, and rounding twice would differ",
         link: CLIF_DOC,
     },
-    PrimGap {
+    UnsupportedPrim {
         prims: &[Prim::ToSint, Prim::ToUint],
         from: &[PrimType::F32],
         to: I64,
@@ -145,7 +145,7 @@ const CLIF: &[PrimGap] = &[
         reason: "lanes of a vector conversion keep their width",
         link: CLIF_DOC,
     },
-    PrimGap {
+    UnsupportedPrim {
         prims: &[Prim::ToSint, Prim::ToUint],
         from: &[PrimType::F64],
         to: WIDE,
@@ -155,7 +155,7 @@ const CLIF: &[PrimGap] = &[
     },
 ];
 
-const NO_FMA: PrimGap = PrimGap {
+const NO_FMA: UnsupportedPrim = UnsupportedPrim {
     prims: &[Prim::Fma],
     from: FLOATS,
     to: &[],
@@ -164,7 +164,7 @@ const NO_FMA: PrimGap = PrimGap {
     link: "https://docs.rs/cranelift-codegen/0.135.8/cranelift_codegen/ir/enum.LibCall.html",
 };
 
-const NO_ROUND: PrimGap = PrimGap {
+const NO_ROUND: UnsupportedPrim = UnsupportedPrim {
     prims: &[Prim::Ffloor, Prim::Fceil, Prim::Ftrunc, Prim::Fround],
     from: FLOATS,
     to: &[],
@@ -176,7 +176,7 @@ const NO_ROUND: PrimGap = PrimGap {
 const WGSL_SPEC: &str = "https://www.w3.org/TR/WGSL/#scalar-types";
 
 /// Gaps of WGSL on every device.
-const WGSL: &[PrimGap] = &[PrimGap {
+const WGSL: &[UnsupportedPrim] = &[UnsupportedPrim {
     prims: &[Prim::Smulhi, Prim::Umulhi],
     from: INTS,
     to: &[],
@@ -185,8 +185,8 @@ const WGSL: &[PrimGap] = &[PrimGap {
     link: "https://www.w3.org/TR/WGSL/#arithmetic-expr",
 }];
 
-/// The gap of devices without `f64`: its bits are moved, converted and compared as integers, arithmetic is not done.
-const NO_F64: PrimGap = PrimGap {
+/// What devices lack without `f64`: its bits are moved, converted and compared as integers, arithmetic is not done.
+const NO_F64: UnsupportedPrim = UnsupportedPrim {
     prims: &[
         Prim::Fadd,
         Prim::Fsub,
@@ -209,16 +209,16 @@ const NO_F64: PrimGap = PrimGap {
 impl Target {
     /// The reference interpreter: it has every primitive.
     pub fn interpreter() -> Target {
-        Target { name: "interpreter".to_owned(), blend: false, combining: Combining::Driver, gaps: Vec::new() }
+        Target { name: "interpreter".to_owned(), blend: false, combining: Combining::Driver, unsupported: Vec::new() }
     }
 
     /// The capabilities of WGSL on a device with or without `f64`.
     pub fn wgsl(float64: bool) -> Target {
-        let mut gaps = WGSL.to_vec();
+        let mut unsupported = WGSL.to_vec();
         if !float64 {
-            gaps.push(NO_F64);
+            unsupported.push(NO_F64);
         }
-        Target { name: "wgsl".to_owned(), blend: false, combining: Combining::Code, gaps }
+        Target { name: "wgsl".to_owned(), blend: false, combining: Combining::Code, unsupported }
     }
 
     /// The capabilities of Cranelift for `isa`.
@@ -226,25 +226,28 @@ impl Target {
         let flags = isa.isa_flags();
         let has = |name: &str| flags.iter().any(|f| f.name == name && f.as_bool() == Some(true));
         let x64 = isa.name() == "x64";
-        let mut gaps = CLIF.to_vec();
+        let mut unsupported = CLIF.to_vec();
         if x64 && !has("has_fma") {
-            gaps.push(NO_FMA);
+            unsupported.push(NO_FMA);
         }
         if x64 && !has("has_sse41") {
-            gaps.push(NO_ROUND);
+            unsupported.push(NO_ROUND);
         }
         let (name, blend) = (format!("clif-{}", isa.name()), x64 && has("has_sse41"));
-        Target { name, blend, combining: Combining::Driver, gaps }
+        Target { name, blend, combining: Combining::Driver, unsupported }
     }
 
     /// How well this target does `prim` from operands of type `from` to a result of type `to`.
     pub fn support(&self, prim: Prim, from: PrimType, to: PrimType) -> PrimSupport {
-        self.gap(prim, from, to).map_or(PrimSupport::Vector, |gap| gap.support)
+        self.unsupported(prim, from, to).map_or(PrimSupport::Vector, |unsupported| unsupported.support)
     }
 
     /// Why it is not done on whole registers, if it is not.
-    pub fn gap(&self, prim: Prim, from: PrimType, to: PrimType) -> Option<&PrimGap> {
-        self.gaps.iter().filter(|gap| gap.covers(prim, from, to)).min_by_key(|gap| gap.support)
+    pub fn unsupported(&self, prim: Prim, from: PrimType, to: PrimType) -> Option<&UnsupportedPrim> {
+        self.unsupported
+            .iter()
+            .filter(|unsupported| unsupported.covers(prim, from, to))
+            .min_by_key(|unsupported| unsupported.support)
     }
 }
 
@@ -254,9 +257,9 @@ pub fn combinations() -> Vec<(Prim, PrimType, PrimType)> {
     for &prim in Prim::ALL {
         for from in PrimType::ALL.into_iter().filter(|&ty| prim.class().contains(ty) || prim == Prim::Mask) {
             match prim.signature() {
-                Signature::Same(_) | Signature::Select => all.push((prim, from, from)),
-                Signature::Compare => all.push((prim, from, PrimType::Bool)),
-                Signature::Convert => {
+                PrimSignature::Same(_) | PrimSignature::Select => all.push((prim, from, from)),
+                PrimSignature::Compare => all.push((prim, from, PrimType::Bool)),
+                PrimSignature::Convert => {
                     all.extend(
                         PrimType::ALL.into_iter().filter(|&to| prim.converts(from, to)).map(|to| (prim, from, to)),
                     );
@@ -270,16 +273,23 @@ pub fn combinations() -> Vec<(Prim, PrimType, PrimType)> {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "target {}: every primitive on whole registers, except", self.name)?;
-        for gap in &self.gaps {
-            let prims: Vec<&str> = gap.prims.iter().map(|p| p.name()).collect();
+        for unsupported in &self.unsupported {
+            let prims: Vec<&str> = unsupported.prims.iter().map(|p| p.name()).collect();
             let types = |types: &[PrimType]| types.iter().map(|t| t.name()).collect::<Vec<_>>().join("|");
-            let to = if gap.to.is_empty() { String::new() } else { format!(" -> {}", types(gap.to)) };
-            let how = match gap.support {
+            let to = if unsupported.to.is_empty() { String::new() } else { format!(" -> {}", types(unsupported.to)) };
+            let how = match unsupported.support {
                 PrimSupport::None => "none",
                 PrimSupport::Scalar => "per lane",
                 PrimSupport::Vector => "vector",
             };
-            writeln!(f, "  {} {}{to}: {how}: {} ({})", prims.join(" "), types(gap.from), gap.reason, gap.link)?;
+            writeln!(
+                f,
+                "  {} {}{to}: {how}: {} ({})",
+                prims.join(" "),
+                types(unsupported.from),
+                unsupported.reason,
+                unsupported.link
+            )?;
         }
         Ok(())
     }

@@ -46,7 +46,7 @@ impl Lowered {
                     *known = bytes.max(*known);
                 }
             }
-            let stored = &geometry.extents[..nest.stored()];
+            let stored = &geometry.extents[..nest.parallel_loops()];
             for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
                 work.written = work.written.saturating_add(touched(layout, stored, access.dtype));
                 written.insert(value);

@@ -123,7 +123,7 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
             };
             literals.extend(literal.to_repr(dtype)?);
         }
-        // Positions have no memory.
+        // Indices have no memory.
         let none = Tensor::zeros(DType::I64, Shape::from(0))?;
         let read = |v: &Value| match (params.get(v).copied(), made.get(v)) {
             (Some(own), _) => own.clone(),

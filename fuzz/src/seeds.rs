@@ -182,7 +182,7 @@ fn programs() -> Vec<Lowered> {
 
 fn lowered(graph: &Graph<ValueType>) -> Result<Lowered> {
     let layout = |&param| {
-        let dtype: DType = graph.stored(param, Policy::default());
+        let dtype: DType = graph.storage_dtype(param, Policy::default());
         contiguous(graph.shape(param), dtype)
     };
     let layouts = graph.params().iter().map(layout).collect::<Result<Vec<_>>>()?;

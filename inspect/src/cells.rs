@@ -14,7 +14,7 @@ const MOST_DIGITS: usize = u16::MAX as usize - 1;
 
 /// What elements are written for.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct FormatOptions {
     /// Digits after the point, if the user says.
     pub precision: Option<usize>,
     /// Whether it is the number of an array without axes, which NumPy writes as it writes numbers.
@@ -22,22 +22,22 @@ pub struct Asked {
 }
 
 /// An element that is written.
-pub trait Cell: Element {
+pub trait DisplayElement: Element {
     /// How the elements of one array are written.
     type Format;
 
     /// The format of these elements.
-    fn format(values: &[Self], asked: Asked) -> Self::Format;
+    fn format(values: &[Self], asked: FormatOptions) -> Self::Format;
 
     fn text(self, format: &Self::Format) -> String;
 }
 
 macro_rules! plain {
     ($($t:ty)*) => {$(
-        impl Cell for $t {
+        impl DisplayElement for $t {
             type Format = ();
 
-            fn format(_values: &[Self], _asked: Asked) {}
+            fn format(_values: &[Self], _asked: FormatOptions) {}
 
             fn text(self, (): &()) -> String {
                 self.to_string()
@@ -76,10 +76,10 @@ macro_rules! float {
             }
         }
 
-        impl Cell for $t {
+        impl DisplayElement for $t {
             type Format = FloatFormat;
 
-            fn format(values: &[Self], asked: Asked) -> FloatFormat {
+            fn format(values: &[Self], asked: FormatOptions) -> FloatFormat {
                 FloatFormat::of(values.iter().copied(), asked, false)
             }
 
@@ -121,7 +121,7 @@ pub struct FloatFormat {
 }
 
 impl FloatFormat {
-    fn of<T: Float>(values: impl Iterator<Item = T> + Clone, asked: Asked, plus: bool) -> FloatFormat {
+    fn of<T: Float>(values: impl Iterator<Item = T> + Clone, asked: FormatOptions, plus: bool) -> FloatFormat {
         let finite = values.clone().filter(|x| x.to_f64().is_finite());
         let (mut largest, mut smallest) = (0.0, f64::INFINITY);
         for size in finite.clone().map(|x| x.to_f64().abs()).filter(|size| *size > 0.0) {
@@ -208,11 +208,11 @@ fn cutoff(dtype: DType, scalar: bool) -> f64 {
 
 macro_rules! complex {
     ($($t:ty)*) => {$(
-        impl Cell for Complex<$t> {
+        impl DisplayElement for Complex<$t> {
             /// One of real parts, one of imaginary parts.
             type Format = [FloatFormat; 2];
 
-            fn format(values: &[Self], asked: Asked) -> [FloatFormat; 2] {
+            fn format(values: &[Self], asked: FormatOptions) -> [FloatFormat; 2] {
                 [
                     FloatFormat::of(values.iter().map(|z| z.re), asked, false),
                     FloatFormat::of(values.iter().map(|z| z.im), asked, true),

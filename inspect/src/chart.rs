@@ -3,7 +3,7 @@
 use crate::html::Escaped;
 use ndjit_codegen::Lowered;
 use ndjit_ir::Result;
-use ndjit_runtime::planned::{Home, PlannedArray, Slot, planned};
+use ndjit_runtime::planned::{Allocation, BufferSlice, PlannedArray, planned};
 use std::fmt::Write;
 
 const ROW: usize = 18;
@@ -69,12 +69,12 @@ fn label(lowered: &Lowered, array: &PlannedArray, arrays: &[PlannedArray]) -> St
     };
     let taken: Vec<String> = array.takes.iter().filter_map(|&n| Some(arrays.get(n)?.value.to_string())).collect();
     let takes = if taken.is_empty() { String::new() } else { format!(", may take {}", taken.join(" or ")) };
-    let place = array.slot.filter(|_| array.result.is_none()).map_or_else(
+    let place = array.slice.filter(|_| array.result.is_none()).map_or_else(
         String::new,
-        |Slot { home, offset, .. }| match home {
-            Home::Arena => format!(", arena + {offset}"),
-            Home::Result(result) => format!(", in result {result} + {offset}"),
-            Home::Tile(_) => format!(", tile + {offset}"),
+        |BufferSlice { allocation, offset, .. }| match allocation {
+            Allocation::Arena => format!(", arena + {offset}"),
+            Allocation::Result(result) => format!(", in result {result} + {offset}"),
+            Allocation::Tile(_) => format!(", tile + {offset}"),
         },
     );
     let (ty, shape) = (graph.ty(array.value), graph.shape(array.value));

@@ -1,6 +1,6 @@
 //! Pictures in Graphviz's language.
 
-use crate::picture::{Cluster, Node, Picture};
+use crate::picture::{Cluster, Picture, PictureNode};
 use ndjit_ir::drawing::colours;
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ fn body(out: &mut String, number: usize, cluster: &Cluster, indent: &str) {
     }
 }
 
-fn attributes(node: &Node) -> String {
+fn attributes(node: &PictureNode) -> String {
     let (fill, border) = colours(node.kind);
     let mut text = format!("label={}, fillcolor=\"{fill}\", color=\"{border}\"", quoted(&node.lines.join("\n")));
     if node.weak {

@@ -1,6 +1,6 @@
 //! Elements as arrays print them: in nested brackets as NumPy prints them, summarised beyond 1000. What is shown is bounded.
 
-use crate::cells::{Asked, Cell};
+use crate::cells::{DisplayElement, FormatOptions};
 use half::{bf16, f16};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::spaces::Spaces;
@@ -150,14 +150,14 @@ impl<'a> Shown<'a> {
         self.axes.iter().any(|axis| axis.extent == 0)
     }
 
-    fn write<T: Cell>(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write<T: DisplayElement>(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Few, however large the array is.
         let values: Vec<T> = self.starts().map_while(|start| pod::element_at::<T>(self.bytes, start)).collect();
         if values.len() < self.starts().count() {
             let what = format!("array: its bytes are not elements of {}", T::DTYPE);
             return write!(f, "{}", Error::new(ErrorCode::Argument, what));
         }
-        let format = T::format(&values, Asked { precision: f.precision(), scalar: self.axes.is_empty() });
+        let format = T::format(&values, FormatOptions { precision: f.precision(), scalar: self.axes.is_empty() });
         let least = f.width().unwrap_or(0);
         let padded = |f: &mut fmt::Formatter<'_>, text: &str, width: usize| {
             write!(f, "{}{text}", Spaces(width.saturating_sub(text.len())))

@@ -17,7 +17,9 @@
 //! Values are numbers, as in `%2`. What is not there is `null` or left out.
 
 use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
-use ndjit_ir::graph::{Block, Control, ControlKind, Counts, Graph, NodeId, NodeKind, Places, Slot, Steps, Type, Value};
+use ndjit_ir::graph::{
+    Control, ControlKind, ForArity, Graph, GraphBlock, NodeId, NodeKind, Places, ScanArity, Slot, Type, Value,
+};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Error, ErrorCode, Result, Shape};
 use serde_json::{Map, Value as Json, json};
@@ -56,12 +58,12 @@ pub fn graph<T: Type>(stage: &str, graph: &Graph<T>, places: Option<&Places>) ->
     one(stage, "graphs", graphs.collect())
 }
 
-fn block_of<T: Type>(block: &Block<'_, T>, places: Option<&Places>) -> Json {
+fn block_of<T: Type>(block: &GraphBlock<'_, T>, places: Option<&Places>) -> Json {
     let graph = block.graph;
     let param = |&value: &Value| {
         let mut param = result(graph, value);
         if let NodeKind::Param(_, stored) = graph.node(graph.producer(value)).kind
-            && stored != graph.ty(value).stored()
+            && stored != graph.ty(value).storage_dtype()
         {
             param["stored"] = json!(stored.name());
         }
@@ -83,10 +85,10 @@ fn block_of<T: Type>(block: &Block<'_, T>, places: Option<&Places>) -> Json {
         let inner = control.graphs.iter().zip(blocks);
         let graphs = inner.map(|(inner, block)| json!({ "graph": block, "operands": inner.operands }));
         let mut out = json!({ "kind": control.kind.name(), "graphs": graphs.collect::<Vec<Json>>() });
-        if let ControlKind::Scan(Steps { length, carried, sliced }) = control.kind {
+        if let ControlKind::Scan(ScanArity { length, carried, sliced }) = control.kind {
             out["steps"] = json!({ "length": length, "carried": carried, "sliced": sliced });
         }
-        if let ControlKind::For(Counts { carried, index }) = control.kind {
+        if let ControlKind::For(ForArity { carried, index }) = control.kind {
             out["counts"] = json!({ "index": index.name(), "carried": carried });
         }
         out
@@ -97,7 +99,7 @@ fn block_of<T: Type>(block: &Block<'_, T>, places: Option<&Places>) -> Json {
     out
 }
 
-fn node<T: Type>(block: &Block<'_, T>, id: NodeId, places: Option<&Places>) -> Json {
+fn node<T: Type>(block: &GraphBlock<'_, T>, id: NodeId, places: Option<&Places>) -> Json {
     let (graph, kind) = (block.graph, block.graph.node(id).kind);
     let mut node = json!({
         "results": graph.node(id).results().map(|value| result(graph, value)).collect::<Vec<Json>>(),

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub(crate) const MAX_NODES: usize = 10_000;
 
 /// A box with some lines of text.
-pub(crate) struct Node {
+pub(crate) struct PictureNode {
     pub lines: Vec<String>,
     /// Of the dtype it gives.
     pub kind: Option<Kind>,
@@ -24,9 +24,9 @@ pub(crate) struct Node {
     pub places: String,
 }
 
-impl Node {
-    fn new(lines: Vec<String>, kind: Option<Kind>) -> Node {
-        Node { lines, kind, weak: false, result: false, places: String::new() }
+impl PictureNode {
+    fn new(lines: Vec<String>, kind: Option<Kind>) -> PictureNode {
+        PictureNode { lines, kind, weak: false, result: false, places: String::new() }
     }
 }
 
@@ -34,7 +34,7 @@ impl Node {
 #[derive(Default)]
 pub(crate) struct Cluster {
     pub title: Option<String>,
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<PictureNode>,
     pub edges: Vec<(usize, usize)>,
 }
 
@@ -49,13 +49,13 @@ impl Cluster {
 }
 
 /// A node of a cluster.
-pub(crate) type At = (usize, usize);
+pub(crate) type ClusterNode = (usize, usize);
 
 /// A picture of a stage.
 pub struct Picture {
     pub(crate) title: String,
     pub(crate) clusters: Vec<Cluster>,
-    pub(crate) edges: Vec<(At, At)>,
+    pub(crate) edges: Vec<(ClusterNode, ClusterNode)>,
 }
 
 impl Picture {
@@ -165,8 +165,12 @@ fn cluster_of<T: Drawn>(graph: &Graph<T>, places: Option<&Places>) -> (Cluster, 
             controls.push((node, n));
         }
         drawn.insert(id.index(), node);
-        let look =
-            Node { weak, result: !stored.is_empty(), places: written.join(", "), ..Node::new(lines, Some(kind)) };
+        let look = PictureNode {
+            weak,
+            result: !stored.is_empty(),
+            places: written.join(", "),
+            ..PictureNode::new(lines, Some(kind))
+        };
         cluster.nodes.push(look);
     }
     (cluster, controls)
@@ -227,7 +231,7 @@ fn wrapped(text: &str) -> Vec<String> {
 /// The kernels of a program.
 pub fn kernels(lowered: &Lowered) -> Result<Picture> {
     let graph = &lowered.simplified;
-    let mut parts = Parts::new("kernels", graph);
+    let mut parts = PictureBuilder::new("kernels", graph);
     for (n, step) in lowered.steps.iter().enumerate() {
         let kernel = match step {
             LoweredStep::Kernel(kernel) => &kernel.fused,
@@ -255,7 +259,7 @@ pub fn kernels(lowered: &Lowered) -> Result<Picture> {
 /// The loop nests of a program, before expansion.
 pub fn loops(lowered: &Lowered) -> Result<Picture> {
     let graph = &lowered.simplified;
-    let mut parts = Parts::new("loops", graph);
+    let mut parts = PictureBuilder::new("loops", graph);
     for (n, step) in lowered.steps.iter().enumerate() {
         let scheduled = match step {
             LoweredStep::Kernel(kernel) => &kernel.scheduled,
@@ -286,24 +290,24 @@ pub fn loops(lowered: &Lowered) -> Result<Picture> {
 }
 
 /// Clusters that read what others store.
-struct Parts<'a> {
+struct PictureBuilder<'a> {
     picture: Picture,
     graph: &'a Graph<DType>,
     /// The nodes that make a value.
-    made: HashMap<Value, Vec<At>>,
+    made: HashMap<Value, Vec<ClusterNode>>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> PictureBuilder<'a> {
     /// The parameters, without a border around.
-    fn new(title: &str, graph: &'a Graph<DType>) -> Parts<'a> {
-        let mut parts = Parts {
+    fn new(title: &str, graph: &'a Graph<DType>) -> PictureBuilder<'a> {
+        let mut parts = PictureBuilder {
             picture: Picture { title: title.to_owned(), clusters: Vec::new(), edges: Vec::new() },
             graph,
             made: HashMap::new(),
         };
         for (n, &param) in graph.params().iter().enumerate() {
             let lines = vec![format!("argument {n}"), format!("{param} : {}{}", graph.ty(param), graph.shape(param))];
-            let node = Node::new(lines, Some(graph.ty(param).kind()));
+            let node = PictureNode::new(lines, Some(graph.ty(param).kind()));
             parts.made.insert(param, vec![(parts.picture.clusters.len(), 0)]);
             parts.picture.clusters.push(Cluster { title: None, nodes: vec![node], edges: Vec::new() });
         }
@@ -311,7 +315,7 @@ impl<'a> Parts<'a> {
     }
 
     /// What makes the memory of a value: of a view, that of what it sees.
-    fn makers(&self, value: Value) -> Vec<At> {
+    fn makers(&self, value: Value) -> Vec<ClusterNode> {
         let mut value = value;
         loop {
             if let Some(made) = self.made.get(&value) {
@@ -332,7 +336,8 @@ impl<'a> Parts<'a> {
         let title = format!("step {step}: {}", kind.name());
         let taken: Vec<String> = fused.operands.iter().map(Value::to_string).collect();
         let lines = vec![format!("{} of {}", kind.name(), taken.join(", ")), kind.graphs().join(", ")];
-        let mut cluster = Cluster { title: Some(title), nodes: vec![Node::new(lines, None)], ..Cluster::default() };
+        let mut cluster =
+            Cluster { title: Some(title), nodes: vec![PictureNode::new(lines, None)], ..Cluster::default() };
         for &value in &fused.operands {
             self.picture.edges.extend(self.makers(value).into_iter().map(|from| (from, (at, 0))));
         }
@@ -341,7 +346,9 @@ impl<'a> Parts<'a> {
             let lines = vec![format!("out{n} = result {result}"), format!("→ {value}")];
             let lines = lines.into_iter().chain(self.results(value)).collect();
             cluster.edge(0, node);
-            cluster.nodes.push(Node { result: true, ..Node::new(lines, Some(self.graph.ty(value).kind())) });
+            cluster
+                .nodes
+                .push(PictureNode { result: true, ..PictureNode::new(lines, Some(self.graph.ty(value).kind())) });
             self.made.entry(value).or_default().push((at, node));
         }
         self.picture.clusters.push(cluster);
@@ -407,7 +414,7 @@ impl<'a> Parts<'a> {
                 }
             }
             known.push(Ok(node));
-            cluster.nodes.push(Node::new(lines, Some(ty.kind())));
+            cluster.nodes.push(PictureNode::new(lines, Some(ty.kind())));
         }
         let mut made = Vec::new();
         for (n, (scalar, (value, does, stored))) in body.outputs.iter().zip(outputs).enumerate() {
@@ -422,7 +429,7 @@ impl<'a> Parts<'a> {
             };
             let mut lines = vec![format!("out{n} = {does}{operand}"), stored];
             lines.extend(self.results(value));
-            cluster.nodes.push(Node { result: true, ..Node::new(lines, ty) });
+            cluster.nodes.push(PictureNode { result: true, ..PictureNode::new(lines, ty) });
             made.push((value, (at, node)));
         }
         made.into_iter().for_each(|(value, node)| self.made.entry(value).or_default().push(node));

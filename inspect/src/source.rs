@@ -126,17 +126,17 @@ fn snippet(site: Site, line: &str, column: usize) -> Option<Snippet> {
 
 /// The snippet with the array alone as the operand of a reduction: axes are none. It is the first argument of a function, the
 /// receiver of a method with one argument, and the first argument of one with two, as in `dtype(d).sum(&x, 0)`.
-fn of_site(site: Site, form: &Form<'_>, snippet: Snippet) -> Snippet {
+fn of_site(site: Site, form: &Notation<'_>, snippet: Snippet) -> Snippet {
     if site.what.parse::<Reduction>().is_err() {
         return snippet;
     }
-    let array = usize::from(matches!(form, Form::Method) && snippet.operands.len() == 3);
+    let array = usize::from(matches!(form, Notation::Method) && snippet.operands.len() == 3);
     let operands = snippet.operands.into_iter().skip(array).take(1).collect();
     Snippet { operands, ..snippet }
 }
 
 /// How an operation is spelled.
-enum Form<'a> {
+enum Notation<'a> {
     Prefix(&'a str),
     Infix(&'a str),
     /// A function, by its path.
@@ -144,26 +144,26 @@ enum Form<'a> {
     Method,
 }
 
-impl Form<'_> {
+impl Notation<'_> {
     fn is(&self, what: &str, op: Option<Op>) -> bool {
         let spelled = |operator: &str, arity| op.is_some_and(|op| op.arity() == arity && symbol(op) == Some(operator));
         match *self {
-            Form::Prefix(operator) => spelled(operator, 1),
-            Form::Infix(operator) => spelled(operator.strip_suffix('=').unwrap_or(operator), 2),
+            Notation::Prefix(operator) => spelled(operator, 1),
+            Notation::Infix(operator) => spelled(operator.strip_suffix('=').unwrap_or(operator), 2),
             // `where` is spelled `where_`.
-            Form::Function(path) => {
+            Notation::Function(path) => {
                 path.rsplit(':').next().is_some_and(|name| name.strip_suffix('_').unwrap_or(name) == what)
             }
             // Methods have other names too; nothing else begins at the name of one.
-            Form::Method => true,
+            Notation::Method => true,
         }
     }
 }
 
 /// The operations that begin at a text, the innermost first.
-fn candidates<'a>(before: &'a str, text: &'a str) -> Vec<(Form<'a>, Snippet)> {
+fn candidates<'a>(before: &'a str, text: &'a str) -> Vec<(Notation<'a>, Snippet)> {
     if let Some(before) = before.strip_suffix('.') {
-        return method(before, text).into_iter().map(|snippet| (Form::Method, snippet)).collect();
+        return method(before, text).into_iter().map(|snippet| (Notation::Method, snippet)).collect();
     }
     let mut levels = vec![text];
     while let Some(inner) = levels.last().and_then(|text| text.strip_prefix('(')) {
@@ -184,19 +184,19 @@ fn is_enclosed(text: &str, expression: &str, depth: usize) -> bool {
 }
 
 /// The operations that begin at a text, those inside its first parentheses aside.
-fn level(text: &str) -> Vec<(Form<'_>, Snippet)> {
+fn level(text: &str) -> Vec<(Notation<'_>, Snippet)> {
     let (operators, end) = operators(text);
     let mut found = Vec::new();
     let first = operators.first().map_or(end, |(at, _)| *at);
     for symbol in ["-", "!"] {
         if let Some(operand) = text[..first].strip_prefix(symbol) {
-            found.push((Form::Prefix(symbol), of(&text[..first], &[operand])));
+            found.push((Notation::Prefix(symbol), of(&text[..first], &[operand])));
         }
     }
     if let Some((path, length, arguments)) = call(text)
         && length <= first
     {
-        found.push((Form::Function(path), of(&text[..length], &arguments)));
+        found.push((Notation::Function(path), of(&text[..length], &arguments)));
     }
     let mut loosest = u8::MAX;
     for (i, &(at, operator)) in operators.iter().enumerate() {
@@ -211,7 +211,7 @@ fn level(text: &str) -> Vec<(Form<'_>, Snippet)> {
         loosest = binds;
         let next = operators[i + 1..].iter().find(|(_, operator)| precedence(operator) <= binds && !assigns);
         let end = next.map_or(end, |(at, _)| *at);
-        found.push((Form::Infix(operator), of(&text[..end], &[&text[..at], &text[at + operator.len()..end]])));
+        found.push((Notation::Infix(operator), of(&text[..end], &[&text[..at], &text[at + operator.len()..end]])));
         if assigns {
             break;
         }

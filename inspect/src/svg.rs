@@ -1,7 +1,7 @@
 //! Pictures as SVG: what is used above, what uses it below. Each cluster is laid out by itself; then the clusters are.
 
-use crate::picture::{Cluster, Node, Picture};
-use ndjit_ir::drawing::{Layout, colours, escape, layout, path, text_width};
+use crate::picture::{Cluster, Picture, PictureNode};
+use ndjit_ir::drawing::{LayeredLayout, colours, escape, layout, path, text_width};
 use std::fmt::Write;
 
 /// Distances in pixels.
@@ -39,7 +39,7 @@ pub fn svg(picture: &Picture) -> String {
 
 /// Boxes in layers.
 struct Page {
-    plan: Layout,
+    plan: LayeredLayout,
     sizes: Vec<(f64, f64)>,
     edges: Vec<(usize, usize)>,
     /// Top and height of each layer.
@@ -133,12 +133,12 @@ impl<'a> Drawing<'a> {
     }
 }
 
-fn box_size(node: &Node) -> (f64, f64) {
+fn box_size(node: &PictureNode) -> (f64, f64) {
     let widest = node.lines.iter().map(|line| text_width(line, TEXT)).fold(0.0, f64::max);
     (widest + 2.0 * PADDING, node.lines.len() as f64 * LINE + PADDING)
 }
 
-fn draw_node(out: &mut String, node: &Node, (width, height): (f64, f64), (x, y): (f64, f64)) {
+fn draw_node(out: &mut String, node: &PictureNode, (width, height): (f64, f64), (x, y): (f64, f64)) {
     let (fill, stroke) = colours(node.kind);
     let dashes = if node.weak { " stroke-dasharray=\"4 3\"" } else { "" };
     let border = if node.result { 2.5 } else { 1.2 };

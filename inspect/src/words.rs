@@ -2,14 +2,14 @@
 
 use crate::explain::{Origin, Site};
 use crate::source;
-use ndjit_ir::infer::{Mismatch, Operation};
+use ndjit_ir::infer::{InferenceError, Operation};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::{Reduction, ReductionKind};
 use ndjit_ir::shape::ShapeMismatch;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Place, Shape, ValueType};
 
 /// What is known of an operand before anything is computed.
-pub struct Known<'a> {
+pub struct KnownOperand<'a> {
     /// Its type.
     pub ty: ValueType,
     /// Its shape.
@@ -34,17 +34,17 @@ pub struct What {
 pub const NUMBERED: &[&str] = &["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"];
 
 /// What does not fit, as an error of the function `what`.
-pub fn worded(mismatch: Mismatch, operation: &Operation<'_>, what: &str) -> Error {
+pub fn worded(mismatch: InferenceError, operation: &Operation<'_>, what: &str) -> Error {
     match mismatch {
-        Mismatch::NoElements { axes, shape, .. } => {
+        InferenceError::NoElements { axes, shape, .. } => {
             Error::new(ErrorCode::Shape, format!("{what}: there are no elements"))
                 .fact(format_args!("along axes {axes} of shape {shape}"))
                 .help("give the array elements, or do not reduce it when it is empty")
         }
-        Mismatch::Clash(_) => {
+        InferenceError::Clash(_) => {
             mismatch.error().of(what).help("cast the arrays to a common dtype, as in `cast(x, DType::F64)`")
         }
-        Mismatch::Shape(ref shapes) => {
+        InferenceError::Shape(ref shapes) => {
             let help = match (shapes, operation) {
                 (ShapeMismatch::Broadcast(a, b), _) => unequal(a, b),
                 (_, Operation::Concat(axis, _)) => format!(
@@ -84,7 +84,7 @@ fn unequal(a: &Shape, b: &Shape) -> String {
 }
 
 /// The error with its place and every operand's type, shape and origin as facts, before the facts it has.
-pub fn explained(error: Error, what: What, operands: &[Known<'_>], place: Place, origins: Origins<'_>) -> Error {
+pub fn explained(error: Error, what: What, operands: &[KnownOperand<'_>], place: Place, origins: Origins<'_>) -> Error {
     let names = &what.names[..operands.len().min(what.names.len())];
     let width = names.iter().map(|n| n.len()).max().unwrap_or(0) + 1;
     let mut full = Error::new(error.code(), error.headline()).at(place);
@@ -126,7 +126,7 @@ pub fn explained(error: Error, what: What, operands: &[Known<'_>], place: Place,
 }
 
 /// Advice that names operands as the op does, `` `cast(x, DType::F32)` ``, with what the user wrote in their place.
-fn as_written(help: &str, what: What, operands: &[Known<'_>]) -> String {
+fn as_written(help: &str, what: What, operands: &[KnownOperand<'_>]) -> String {
     let written = source::operands(what.site).unwrap_or_default();
     let cast = |quoted: &str| -> Option<String> {
         let (name, rest) = quoted.strip_prefix("cast(")?.split_once(", DType::")?;

@@ -10,29 +10,29 @@ pub const MAX_RANK: usize = 32;
 /// A set of axes, counted from the outermost.
 ///
 /// ```
-/// use ndjit_ir::axes::Axes;
+/// use ndjit_ir::axes::AxisSet;
 /// use ndjit_ir::Shape;
 ///
-/// let axes = Axes::new(&[0, -1], 3)?;
+/// let axes = AxisSet::new(&[0, -1], 3)?;
 /// assert_eq!(axes.to_string(), "[0, 2]");
 /// assert_eq!(axes.reduced(&Shape::from([2, 3, 4]), false), Shape::from([3]));
 /// assert_eq!(axes.reduced(&Shape::from([2, 3, 4]), true), Shape::from([1, 3, 1]));
 /// # Ok::<(), ndjit_ir::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Axes(u32);
+pub struct AxisSet(u32);
 
-impl Axes {
+impl AxisSet {
     /// No axes.
-    pub const NONE: Axes = Axes(0);
+    pub const NONE: AxisSet = AxisSet(0);
 
     /// The axes of these numbers, of an array of `rank` axes; negative ones count from the last, which is -1.
     ///
     /// # Errors
     /// `Shape` if there is no such axis, if one is named twice, or if the rank is above [`MAX_RANK`].
-    pub fn new(axes: &[isize], rank: usize) -> Result<Axes> {
+    pub fn new(axes: &[isize], rank: usize) -> Result<AxisSet> {
         check_rank(rank)?;
-        let mut set = Axes::NONE;
+        let mut set = AxisSet::NONE;
         for &axis in axes {
             let found = position(axis, rank)?;
             if set.contains(found) {
@@ -49,14 +49,14 @@ impl Axes {
     ///
     /// # Errors
     /// `Shape` if the rank is above [`MAX_RANK`].
-    pub fn all(rank: usize) -> Result<Axes> {
+    pub fn all(rank: usize) -> Result<AxisSet> {
         check_rank(rank)?;
-        Ok(Axes(u32::MAX.checked_shr((MAX_RANK - rank) as u32).unwrap_or(0)))
+        Ok(AxisSet(u32::MAX.checked_shr((MAX_RANK - rank) as u32).unwrap_or(0)))
     }
 
     /// One axis; none if it is above [`MAX_RANK`].
-    pub fn one(axis: usize) -> Axes {
-        Axes(if axis < MAX_RANK { 1 << axis } else { 0 })
+    pub fn one(axis: usize) -> AxisSet {
+        AxisSet(if axis < MAX_RANK { 1 << axis } else { 0 })
     }
 
     /// Whether the axis is one of them.
@@ -135,7 +135,7 @@ pub fn check_rank(rank: usize) -> Result<()> {
         .help("join some of its axes with `reshape`"))
 }
 
-impl fmt::Display for Axes {
+impl fmt::Display for AxisSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[")?;
         for (i, axis) in self.iter().enumerate() {

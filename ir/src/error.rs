@@ -52,7 +52,7 @@ impl fmt::Display for ErrorCode {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Inner {
+struct ErrorData {
     code: ErrorCode,
     headline: String,
     place: Option<Place>,
@@ -74,7 +74,7 @@ struct Inner {
 ///   help: …
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorData>);
 
 /// Shorthand for results with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -82,7 +82,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// A new error. `headline` is one line without a full stop, beginning with the op or stage it concerns.
     pub fn new(code: ErrorCode, headline: impl Into<String>) -> Error {
-        Error(Box::new(Inner {
+        Error(Box::new(ErrorData {
             code,
             headline: headline.into(),
             place: None,

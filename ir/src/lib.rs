@@ -41,7 +41,7 @@ pub use error::{Error, ErrorCode, Result};
 pub use literal::{Literal, LiteralValue};
 pub use nearest::nearest;
 pub use op::Op;
-pub use origin::Origin;
+pub use origin::StatementOrigin;
 pub use place::Place;
 pub use promotion::Policy;
 pub use reduction::Reduction;

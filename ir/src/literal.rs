@@ -17,7 +17,7 @@ use std::str::FromStr;
 /// An exact value. Floats compare and hash by their bits: `-0.0` is not `0.0`, and a NaN equals itself.
 #[derive(Clone, Copy, Debug)]
 pub enum LiteralValue {
-    /// A truth value.
+    /// A bool.
     Bool(bool),
     /// An integer.
     Int(i128),

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 /// What has children of its own type.
-pub(crate) trait Nest: Sized {
+pub(crate) trait TreeNode: Sized {
     /// Its children, which may be left without.
     fn children(&mut self) -> &mut Nested<Self>;
 }
 
 /// Shared children. Freeing them needs no stack of its own depth.
 #[derive(Clone, Debug)]
-pub(crate) struct Nested<N: Nest>(Vec<Arc<N>>);
+pub(crate) struct Nested<N: TreeNode>(Vec<Arc<N>>);
 
-impl<N: Nest> Nested<N> {
+impl<N: TreeNode> Nested<N> {
     pub fn all(&self) -> &[Arc<N>] {
         &self.0
     }
@@ -22,13 +22,13 @@ impl<N: Nest> Nested<N> {
     }
 }
 
-impl<N: Nest> Default for Nested<N> {
+impl<N: TreeNode> Default for Nested<N> {
     fn default() -> Nested<N> {
         Nested(Vec::new())
     }
 }
 
-impl<N: Nest> Drop for Nested<N> {
+impl<N: TreeNode> Drop for Nested<N> {
     fn drop(&mut self) {
         let mut waiting = std::mem::take(&mut self.0);
         while let Some(child) = waiting.pop() {

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 /// The statement of a kernel's body that an instruction, or a statement of a part of the kernel, was made from.
 #[derive(Clone, Copy, Debug, Default)]
-pub enum Origin {
+pub enum StatementOrigin {
     /// None, or itself.
     #[default]
     Own,
@@ -16,14 +16,14 @@ pub enum Origin {
     Results,
 }
 
-impl PartialEq for Origin {
-    fn eq(&self, _: &Origin) -> bool {
+impl PartialEq for StatementOrigin {
+    fn eq(&self, _: &StatementOrigin) -> bool {
         true
     }
 }
 
-impl Eq for Origin {}
+impl Eq for StatementOrigin {}
 
-impl Hash for Origin {
+impl Hash for StatementOrigin {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }

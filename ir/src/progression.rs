@@ -19,7 +19,7 @@ pub struct Progression {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Terms {
     Int { start: i128, step: i128 },
-    Inexact { first: LiteralValue, last: Option<LiteralValue>, re: Line, im: Option<Line> },
+    Inexact { first: LiteralValue, last: Option<LiteralValue>, re: LinearFormula, im: Option<LinearFormula> },
 }
 
 impl Progression {
@@ -48,7 +48,7 @@ impl Progression {
             _ => match (real(start), real(stop), real(step)) {
                 (Some(start), Some(stop), Some(step)) => {
                     let len = count_floats(start, stop, step);
-                    let line = Line::by_steps(start, step, len.unwrap_or(0));
+                    let line = LinearFormula::by_steps(start, step, len.unwrap_or(0));
                     let first = LiteralValue::Float(start);
                     (len, Terms::Inexact { first, last: None, re: line, im: None })
                 }
@@ -89,8 +89,8 @@ impl Progression {
         let terms = Terms::Inexact {
             first: start,
             last: (endpoint && spaces > 0).then_some(stop),
-            re: Line::between(start_re, stop_re, spaces),
-            im: complex.then(|| Line::between(start_im, stop_im, spaces)),
+            re: LinearFormula::between(start_re, stop_re, spaces),
+            im: complex.then(|| LinearFormula::between(start_im, stop_im, spaces)),
         };
         Progression { len, terms }
     }
@@ -106,11 +106,11 @@ impl Progression {
     }
 
     /// How the numbers are computed; `None` of complex ones.
-    pub fn rule(&self) -> Option<Rule> {
+    pub fn rule(&self) -> Option<ProgressionRule> {
         match self.terms {
-            Terms::Int { start, step } => Some(Rule::Int { start, step }),
-            Terms::Inexact { first, last, re: Line { start, shift, step, scale }, im: None } => {
-                Some(Rule::Float { first, last, start, shift, step, scale })
+            Terms::Int { start, step } => Some(ProgressionRule::Int { start, step }),
+            Terms::Inexact { first, last, re: LinearFormula { start, shift, step, scale }, im: None } => {
+                Some(ProgressionRule::Float { first, last, start, shift, step, scale })
             }
             Terms::Inexact { im: Some(_), .. } => None,
         }
@@ -134,7 +134,7 @@ impl Progression {
 /// How the numbers of a progression are computed from their position `i`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Rule {
+pub enum ProgressionRule {
     /// `start + i * step`, exactly.
     Int {
         /// The first number.
@@ -161,28 +161,28 @@ pub enum Rule {
 
 /// `(start + (i - shift) * step) * scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Line {
+struct LinearFormula {
     start: f64,
     shift: f64,
     step: f64,
     scale: f64,
 }
 
-impl Line {
-    fn by_steps(start: f64, step: f64, len: usize) -> Line {
+impl LinearFormula {
+    fn by_steps(start: f64, step: f64, len: usize) -> LinearFormula {
         let way = len.saturating_sub(1) as f64 * step;
         // Halving is exact where it matters: what overflows, overflows by a large step.
         let scale = if step.is_finite() && way.is_infinite() { 2.0 } else { 1.0 };
-        Line { start: start / scale, shift: 0.0, step: step / scale, scale }
+        LinearFormula { start: start / scale, shift: 0.0, step: step / scale, scale }
     }
 
-    fn between(start: f64, stop: f64, spaces: usize) -> Line {
+    fn between(start: f64, stop: f64, spaces: usize) -> LinearFormula {
         let spaces = spaces.max(1) as f64;
         let (way, finite) = (stop - start, start.is_finite() && stop.is_finite());
         if finite && way.is_infinite() {
             // Halving is exact: both numbers are large. From the middle no product is beyond the ends.
             let (start, stop) = (start / 2.0, stop / 2.0);
-            return Line {
+            return LinearFormula {
                 start: start + stop,
                 shift: spaces / 2.0,
                 // With one space the ends are all numbers there are.
@@ -194,7 +194,7 @@ impl Line {
         let short = finite && way != 0.0 && (way / spaces).abs() < f64::MIN_POSITIVE;
         let scale = if short { SMALL } else { 1.0 };
         let (start, stop) = (start / scale, stop / scale);
-        Line { start, shift: 0.0, step: (stop - start) / spaces, scale }
+        LinearFormula { start, shift: 0.0, step: (stop - start) / spaces, scale }
     }
 
     fn at(self, i: usize) -> f64 {

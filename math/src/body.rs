@@ -54,21 +54,21 @@ fn build(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Vec<Reg> {
 
 /// How an op whose operands and result are one register each is emitted, by the number of operands.
 #[derive(Clone, Copy)]
-pub(crate) enum Scalar {
+pub(crate) enum ScalarEmitter {
     Unary(fn(&mut BodyBuilder, Reg) -> Reg),
     Binary(fn(&mut BodyBuilder, Reg, Reg) -> Reg),
     Ternary(fn(&mut BodyBuilder, Reg, Reg, Reg) -> Reg),
     Quaternary(fn(&mut BodyBuilder, [Reg; 4]) -> Reg),
 }
 
-impl Scalar {
+impl ScalarEmitter {
     /// The register of the result.
     pub fn emit(self, b: &mut BodyBuilder, args: &[Reg]) -> Reg {
         match self {
-            Scalar::Unary(emit) => emit(b, args[0]),
-            Scalar::Binary(emit) => emit(b, args[0], args[1]),
-            Scalar::Ternary(emit) => emit(b, args[0], args[1], args[2]),
-            Scalar::Quaternary(emit) => emit(b, [args[0], args[1], args[2], args[3]]),
+            ScalarEmitter::Unary(emit) => emit(b, args[0]),
+            ScalarEmitter::Binary(emit) => emit(b, args[0], args[1]),
+            ScalarEmitter::Ternary(emit) => emit(b, args[0], args[1], args[2]),
+            ScalarEmitter::Quaternary(emit) => emit(b, [args[0], args[1], args[2], args[3]]),
         }
     }
 }

@@ -7,7 +7,7 @@
 //! a tile only, which each tile takes anew.
 
 use crate::block::ALIGN;
-use crate::plan::{Location, Plan, StepPlan, wrong};
+use crate::plan::{BufferPlan, Location, StepPlan, wrong};
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ const TRIED: usize = 64;
 
 /// A buffer of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Home {
+pub enum Allocation {
     /// That of temporaries.
     Arena,
     /// That of the result of this number.
@@ -28,9 +28,9 @@ pub enum Home {
 
 /// Where an array lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub struct BufferSlice {
     /// The buffer.
-    pub home: Home,
+    pub allocation: Allocation,
     /// Its first byte there.
     pub offset: usize,
     /// In the memory of a tile, the bytes of each of its indices.
@@ -43,7 +43,7 @@ pub struct Slot {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignment {
     /// For each location; parameters lie where their arguments do.
-    pub slots: Vec<Option<Slot>>,
+    pub slices: Vec<Option<BufferSlice>>,
     /// Bytes of the arena.
     pub arena: usize,
     /// The last launch that uses the arena.
@@ -63,7 +63,7 @@ pub struct TileMemory {
 
 /// Arrays that lie in the same place, each taking the memory of the one before.
 #[derive(Clone, Copy, Debug)]
-struct Storage {
+struct SharedStorage {
     bytes: usize,
     /// The launch that makes the first of them, and the last that uses one; results live to the end.
     first: usize,
@@ -75,7 +75,7 @@ struct Storage {
 
 /// The storages of a plan.
 struct Storages {
-    all: Vec<Storage>,
+    all: Vec<SharedStorage>,
     /// For each location its storage, and the operand whose memory it takes.
     of: Vec<Option<(usize, Option<Location>)>>,
 }
@@ -85,23 +85,23 @@ impl Assignment {
     ///
     /// # Errors
     /// `Size` if temporaries are more than memory can address.
-    pub fn new(plan: &Plan, tiles: &[Option<usize>]) -> Result<Assignment> {
+    pub fn new(plan: &BufferPlan, tiles: &[Option<usize>]) -> Result<Assignment> {
         let mut storages = Storages::new(plan);
-        let mut assignment = Assignment { slots: Vec::with_capacity(plan.locations), ..Assignment::default() };
+        let mut assignment = Assignment { slices: Vec::with_capacity(plan.locations), ..Assignment::default() };
         assignment.tiles = tiles.iter().map(|len| TileMemory { indices: len.unwrap_or(0), bytes: 0 }).collect();
-        let mut homes = vec![(Home::Arena, 0); storages.all.len()];
-        storages.cut(plan, &mut assignment.tiles, &mut homes);
-        place(&storages.all, plan, &mut homes)?;
-        for (storage, &(home, offset)) in storages.all.iter().zip(&homes) {
-            if home == Home::Arena {
+        let mut allocations = vec![(Allocation::Arena, 0); storages.all.len()];
+        storages.cut(plan, &mut assignment.tiles, &mut allocations);
+        place(&storages.all, plan, &mut allocations)?;
+        for (storage, &(allocation, offset)) in storages.all.iter().zip(&allocations) {
+            if allocation == Allocation::Arena {
                 assignment.arena = assignment.arena.max(offset + storage.bytes);
                 assignment.arena_until = assignment.arena_until.max(Some(storage.last));
             }
         }
-        assignment.slots.extend(storages.of.iter().map(|of| {
+        assignment.slices.extend(storages.of.iter().map(|of| {
             of.map(|(storage, takes)| {
-                let ((home, offset), tile) = (homes[storage], storages.all[storage].tile);
-                Slot { home, offset, row: tile.map_or(0, |(_, row)| row), takes }
+                let ((allocation, offset), tile) = (allocations[storage], storages.all[storage].tile);
+                BufferSlice { allocation, offset, row: tile.map_or(0, |(_, row)| row), takes }
             })
         }));
         Ok(assignment)
@@ -111,47 +111,48 @@ impl Assignment {
     ///
     /// # Errors
     /// `Verify`, with the step that makes an array that lies wrong.
-    pub fn verify(&self, plan: &Plan) -> Result<()> {
+    pub fn verify(&self, plan: &BufferPlan) -> Result<()> {
         let uses = Uses::new(plan);
-        let mut chains: Vec<Chain> = Vec::new();
+        let mut chains: Vec<LiveRange> = Vec::new();
         let mut of: BTreeMap<Location, usize> = BTreeMap::new();
         for (index, step) in plan.steps.iter().enumerate() {
             for output in step.outputs.iter().filter(|output| uses.made[output.location as usize] == Some(index)) {
                 let location = output.location as usize;
-                let Some(slot) = self.slots.get(location).copied().flatten() else {
+                let Some(slice) = self.slices.get(location).copied().flatten() else {
                     return Err(wrong(index, format_args!("what it makes has no place")));
                 };
-                let size = self.size(slot, output.bytes);
-                let end = slot.offset.checked_add(size).filter(|&end| end <= self.bytes(plan, slot.home));
-                let own = match slot.home {
+                let size = self.size(slice, output.bytes);
+                let end = slice.offset.checked_add(size).filter(|&end| end <= self.bytes(plan, slice.allocation));
+                let own = match slice.allocation {
                     // No other launch may see what is in the memory of a tile, nor another tile.
-                    Home::Tile(own) => {
+                    Allocation::Tile(own) => {
                         let rows = &plan.launches[uses.launch[index]].cut.rows;
                         own == uses.launch[index]
                             && own == uses.last[location]
-                            && rows.get(&output.location) == Some(&slot.row)
+                            && rows.get(&output.location) == Some(&slice.row)
                     }
-                    Home::Arena | Home::Result(_) => true,
+                    Allocation::Arena | Allocation::Result(_) => true,
                 };
-                let result = output.result.is_none_or(|own| slot.home == Home::Result(own) && slot.offset == 0);
+                let result =
+                    output.result.is_none_or(|own| slice.allocation == Allocation::Result(own) && slice.offset == 0);
                 if end.is_none() || !own || !result {
-                    return Err(wrong(index, format_args!("what it makes leaves its buffer: {slot:?}")));
+                    return Err(wrong(index, format_args!("what it makes leaves its buffer: {slice:?}")));
                 }
                 let last = if output.result.is_some() { usize::MAX } else { uses.last[location] };
-                let Some(operand) = slot.takes else {
+                let Some(operand) = slice.takes else {
                     of.insert(output.location, chains.len());
-                    let (first, (home, offset)) = (uses.launch[index], (slot.home, slot.offset));
-                    chains.push(Chain { home, offset, end: offset + size, first, last, step: index });
+                    let (first, (allocation, offset)) = (uses.launch[index], (slice.allocation, slice.offset));
+                    chains.push(LiveRange { allocation, offset, end: offset + size, first, last, step: index });
                     continue;
                 };
                 // An operand's memory is taken once: whoever takes it next must take it from its new owner.
                 let chain = of.remove(&operand).filter(|&chain| {
-                    let Chain { home, offset, end, .. } = chains[chain];
-                    (home, offset, end) == (slot.home, slot.offset, slot.offset + size)
+                    let LiveRange { allocation, offset, end, .. } = chains[chain];
+                    (allocation, offset, end) == (slice.allocation, slice.offset, slice.offset + size)
                 });
-                let (Some(chain), true) = (chain, output.reuse.contains(&operand) && step.dead.contains(&operand))
+                let (Some(chain), true) = (chain, output.reuse.contains(&operand) && step.last_used.contains(&operand))
                 else {
-                    return Err(wrong(index, format_args!("it takes memory that is not free: {slot:?}")));
+                    return Err(wrong(index, format_args!("it takes memory that is not free: {slice:?}")));
                 };
                 chains[chain].last = chains[chain].last.max(last);
                 of.insert(output.location, chain);
@@ -165,26 +166,26 @@ impl Assignment {
         let inputs = step.inputs.iter().map(|input| input.0);
         let locations = inputs.chain(step.outputs.iter().map(|output| Some(output.location)));
         let row = |(operand, location): (usize, Option<Location>)| {
-            let slot = self.slots[location? as usize]?;
-            matches!(slot.home, Home::Tile(_)).then_some((operand, slot.row))
+            let slice = self.slices[location? as usize]?;
+            matches!(slice.allocation, Allocation::Tile(_)).then_some((operand, slice.row))
         };
         locations.enumerate().filter_map(row).collect()
     }
 
     /// The bytes that an array of so many takes where it lies.
-    fn size(&self, slot: Slot, bytes: usize) -> usize {
-        match slot.home {
-            Home::Tile(launch) => self.tiles.get(launch).map_or(0, |tile| tile.indices.saturating_mul(slot.row)),
-            Home::Arena | Home::Result(_) => bytes,
+    fn size(&self, slice: BufferSlice, bytes: usize) -> usize {
+        match slice.allocation {
+            Allocation::Tile(launch) => self.tiles.get(launch).map_or(0, |tile| tile.indices.saturating_mul(slice.row)),
+            Allocation::Arena | Allocation::Result(_) => bytes,
         }
     }
 
     /// The size of a buffer.
-    pub fn bytes(&self, plan: &Plan, home: Home) -> usize {
-        match home {
-            Home::Arena => self.arena,
-            Home::Result(result) => plan.results[result].bytes,
-            Home::Tile(launch) => self.tiles.get(launch).map_or(0, |tile| tile.bytes),
+    pub fn bytes(&self, plan: &BufferPlan, allocation: Allocation) -> usize {
+        match allocation {
+            Allocation::Arena => self.arena,
+            Allocation::Result(result) => plan.results[result].bytes,
+            Allocation::Tile(launch) => self.tiles.get(launch).map_or(0, |tile| tile.bytes),
         }
     }
 }
@@ -200,7 +201,7 @@ struct Uses {
 }
 
 impl Uses {
-    fn new(plan: &Plan) -> Uses {
+    fn new(plan: &BufferPlan) -> Uses {
         let mut launch = vec![0; plan.steps.len()];
         for (number, own) in plan.launches.iter().enumerate() {
             launch[own.steps.clone()].fill(number);
@@ -219,7 +220,7 @@ impl Uses {
 }
 
 impl Storages {
-    fn new(plan: &Plan) -> Storages {
+    fn new(plan: &BufferPlan) -> Storages {
         let uses = Uses::new(plan);
         let mut storages = Storages { all: Vec::new(), of: vec![None; plan.locations] };
         // The array whose memory a storage is at the moment.
@@ -236,7 +237,7 @@ impl Storages {
                     free.map_or((storages.all.len(), None), |(storage, operand)| (storage, Some(operand)));
                 if takes.is_none() {
                     let first = uses.launch[index];
-                    storages.all.push(Storage { bytes: output.bytes, first, last, result: None, tile: None });
+                    storages.all.push(SharedStorage { bytes: output.bytes, first, last, result: None, tile: None });
                     owner.push(output.location);
                 }
                 owner[storage] = output.location;
@@ -251,14 +252,14 @@ impl Storages {
 
 impl Storages {
     /// Puts those into the memory of tiles that live in one launch of several tiles, where each tile has bytes of its own.
-    fn cut(&mut self, plan: &Plan, tiles: &mut [TileMemory], homes: &mut [(Home, usize)]) {
+    fn cut(&mut self, plan: &BufferPlan, tiles: &mut [TileMemory], allocations: &mut [(Allocation, usize)]) {
         let mut rows: Vec<Vec<Option<usize>>> = vec![Vec::new(); self.all.len()];
         for (location, of) in self.of.iter().enumerate() {
             let Some((storage, _)) = *of else { continue };
             let cut = plan.launches.get(self.all[storage].first).map(|launch| &launch.cut);
             rows[storage].push(cut.and_then(|cut| cut.rows.get(&(location as Location)).copied()));
         }
-        for ((storage, rows), home) in self.all.iter_mut().zip(rows).zip(homes) {
+        for ((storage, rows), allocation) in self.all.iter_mut().zip(rows).zip(allocations) {
             let launch = storage.first;
             let whole = plan.launches[launch].cut.indices;
             let Some(tile) = tiles.get_mut(launch).filter(|tile| tile.indices > 0 && tile.indices < whole) else {
@@ -267,7 +268,7 @@ impl Storages {
             let Some(&Some(row)) = rows.first() else { continue };
             if storage.result.is_none() && storage.last == launch && rows.iter().all(|own| *own == Some(row)) {
                 storage.tile = Some((launch, row));
-                *home = (Home::Tile(launch), tile.bytes);
+                *allocation = (Allocation::Tile(launch), tile.bytes);
                 // More than there is of memory is refused when a tile asks for it.
                 tile.bytes = tile.bytes.saturating_add((row * tile.indices).next_multiple_of(ALIGN));
             }
@@ -279,10 +280,10 @@ impl Storages {
 ///
 /// # Errors
 /// `Size` if the arena is larger than memory.
-fn place(storages: &[Storage], plan: &Plan, homes: &mut [(Home, usize)]) -> Result<()> {
-    for (home, storage) in homes.iter_mut().zip(storages) {
+fn place(storages: &[SharedStorage], plan: &BufferPlan, allocations: &mut [(Allocation, usize)]) -> Result<()> {
+    for (allocation, storage) in allocations.iter_mut().zip(storages) {
         if let Some(result) = storage.result {
-            *home = (Home::Result(result), 0);
+            *allocation = (Allocation::Result(result), 0);
         }
     }
     // The buffers of results that are made later, with the launch that does.
@@ -293,7 +294,7 @@ fn place(storages: &[Storage], plan: &Plan, homes: &mut [(Home, usize)]) -> Resu
     latest.sort_by_key(|&n| std::cmp::Reverse(results[n].1));
     let mut arena = Gaps::new(isize::MAX as usize);
     let mut starting: Vec<Vec<usize>> = vec![Vec::new(); plan.launches.len()];
-    let temporary = |storage: &Storage| storage.result.is_none() && storage.tile.is_none();
+    let temporary = |storage: &SharedStorage| storage.result.is_none() && storage.tile.is_none();
     for (index, storage) in storages.iter().enumerate().filter(|(_, storage)| temporary(storage)) {
         starting[storage.first].push(index);
     }
@@ -302,17 +303,17 @@ fn place(storages: &[Storage], plan: &Plan, homes: &mut [(Home, usize)]) -> Resu
         // Large ones first: small ones fit into what they leave.
         starting.sort_by_key(|&index| std::cmp::Reverse(storages[index].bytes));
         for index in starting {
-            let Storage { bytes, last, .. } = storages[index];
+            let SharedStorage { bytes, last, .. } = storages[index];
             let fitting = latest.iter().take_while(|&&n| results[n].1 > last).take(TRIED);
             let best = fitting.filter_map(|&n| Some((results[n].2.fit(bytes)?.0, n))).min().map(|(_, n)| n);
-            let (home, gaps) = match best {
-                Some(n) => (Home::Result(results[n].0), &mut results[n].2),
-                None => (Home::Arena, &mut arena),
+            let (allocation, gaps) = match best {
+                Some(n) => (Allocation::Result(results[n].0), &mut results[n].2),
+                None => (Allocation::Arena, &mut arena),
             };
             let Some((offset, len)) = gaps.take(bytes) else {
                 return Err(Error::new(ErrorCode::Size, "plan: temporaries of more bytes than memory can address"));
             };
-            homes[index] = (home, offset);
+            allocations[index] = (allocation, offset);
             ending[last].push((offset, len, best));
         }
         for (offset, len, result) in std::mem::take(&mut ending[launch]) {
@@ -380,8 +381,8 @@ impl Gaps {
 
 /// A storage, as a verifier sees it.
 #[derive(Clone, Copy, Debug)]
-struct Chain {
-    home: Home,
+struct LiveRange {
+    allocation: Allocation,
     offset: usize,
     end: usize,
     first: usize,
@@ -391,22 +392,22 @@ struct Chain {
 }
 
 /// Checks that storages that live at the same time are in different places: walks them in time, with those that live by place.
-fn apart(mut chains: Vec<Chain>) -> Result<()> {
+fn apart(mut chains: Vec<LiveRange>) -> Result<()> {
     chains.retain(|chain| chain.offset < chain.end);
     chains.sort_by_key(|chain| chain.first);
-    let mut ends: BTreeSet<(usize, Home, usize)> = BTreeSet::new();
-    let mut live: BTreeMap<(Home, usize), usize> = BTreeMap::new();
+    let mut ends: BTreeSet<(usize, Allocation, usize)> = BTreeSet::new();
+    let mut live: BTreeMap<(Allocation, usize), usize> = BTreeMap::new();
     for chain in chains {
-        while let Some(&(last, home, offset)) = ends.first().filter(|(last, ..)| *last < chain.first) {
-            ends.remove(&(last, home, offset));
-            live.remove(&(home, offset));
+        while let Some(&(last, allocation, offset)) = ends.first().filter(|(last, ..)| *last < chain.first) {
+            ends.remove(&(last, allocation, offset));
+            live.remove(&(allocation, offset));
         }
-        let before = live.range(..(chain.home, chain.end)).next_back();
-        if before.is_some_and(|(&(home, _), &end)| home == chain.home && end > chain.offset) {
+        let before = live.range(..(chain.allocation, chain.end)).next_back();
+        if before.is_some_and(|(&(allocation, _), &end)| allocation == chain.allocation && end > chain.offset) {
             return Err(wrong(chain.step, format_args!("it writes where another array is needed: {chain:?}")));
         }
-        live.insert((chain.home, chain.offset), chain.end);
-        ends.insert((chain.last, chain.home, chain.offset));
+        live.insert((chain.allocation, chain.offset), chain.end);
+        ends.insert((chain.last, chain.allocation, chain.offset));
     }
     Ok(())
 }
@@ -421,13 +422,16 @@ mod tests {
     use ndjit_transform::access::contiguous;
 
     /// Plans of random programs, each operation a kernel, and fused.
-    fn plans(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Plan)> {
+    fn plans(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, BufferPlan)> {
         seeds.flat_map(|seed| {
             let program = program(seed, &Limits { nodes: 24, elements: 200, ..Limits::default() }).unwrap();
             let layouts: Vec<Layout> = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap()).collect();
             [false, true].map(|fuse| {
                 let options = Options { fuse, ..Options::default() };
-                (seed, Plan::new(&lower(&program.graph, &Places::default(), &layouts, &options).unwrap()).unwrap())
+                (
+                    seed,
+                    BufferPlan::new(&lower(&program.graph, &Places::default(), &layouts, &options).unwrap()).unwrap(),
+                )
             })
         })
     }
@@ -441,16 +445,24 @@ mod tests {
                 plan.launches.iter().map(|launch| (launch.cut.indices > 1).then_some(1 + seed as usize % 3)).collect();
             let whole = plan.assignment.arena;
             plan.assign(&lengths).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-            tiled += plan.assignment.slots.iter().flatten().filter(|slot| matches!(slot.home, Home::Tile(_))).count();
+            tiled += plan
+                .assignment
+                .slices
+                .iter()
+                .flatten()
+                .filter(|slice| matches!(slice.allocation, Allocation::Tile(_)))
+                .count();
             assert!(plan.assignment.arena <= whole, "seed {seed}");
             plan.assign(&[]).unwrap();
             let assignment = &plan.assignment;
             assignment.verify(&plan).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
             let mut bytes: BTreeMap<Location, usize> = BTreeMap::new();
             for output in plan.steps.iter().flat_map(|step| &step.outputs) {
-                let slot = assignment.slots[output.location as usize].unwrap();
-                taken += usize::from(slot.takes.is_some());
-                hosted += usize::from(slot.home != Home::Arena && slot.takes.is_none() && output.result.is_none());
+                let slice = assignment.slices[output.location as usize].unwrap();
+                taken += usize::from(slice.takes.is_some());
+                hosted += usize::from(
+                    slice.allocation != Allocation::Arena && slice.takes.is_none() && output.result.is_none(),
+                );
                 if output.result.is_none() {
                     bytes.insert(output.location, output.bytes.next_multiple_of(ALIGN));
                 }
@@ -472,27 +484,31 @@ mod tests {
         let (mut moved, mut swapped, mut stolen) = (0, 0, 0);
         for (seed, plan) in plans(0..60) {
             let good = &plan.assignment;
-            let places: Vec<usize> = (0..plan.locations).filter(|&n| good.slots[n].is_some()).collect();
+            let places: Vec<usize> = (0..plan.locations).filter(|&n| good.slices[n].is_some()).collect();
             let uses = Uses::new(&plan);
             let (size, result) = sizes(&plan);
             let last = |n: usize| if result[n] { usize::MAX } else { uses.last[n] };
             let first = |n: usize| uses.launch[uses.made[n].unwrap()];
             for (&a, &b) in places.iter().flat_map(|a| places.iter().map(move |b| (a, b))) {
-                let (Some(own), Some(other)) = (good.slots[a], good.slots[b]) else { continue };
+                let (Some(own), Some(other)) = (good.slices[a], good.slices[b]) else { continue };
                 let meet = first(a) <= last(b) && first(b) <= last(a) && size[a] > 0 && size[b] > 0;
                 let mut wrong = good.clone();
-                wrong.slots[a] = Some(Slot { takes: None, ..other });
+                wrong.slices[a] = Some(BufferSlice { takes: None, ..other });
                 if a != b && meet && own.takes != Some(b as Location) && other.takes != Some(a as Location) {
                     // Where another array is at the same time.
                     if wrong.verify(&plan).is_ok() {
                         // Both are parts of one chain, whose operands die where the next one is made.
-                        assert_eq!((own.home, own.offset), (other.home, other.offset), "seed {seed}: {a} over {b}");
+                        assert_eq!(
+                            (own.allocation, own.offset),
+                            (other.allocation, other.offset),
+                            "seed {seed}: {a} over {b}"
+                        );
                         continue;
                     }
                     moved += 1;
                 }
                 // Memory that the plan does not give away.
-                wrong.slots[a] = Some(Slot { takes: Some(b as Location), ..other });
+                wrong.slices[a] = Some(BufferSlice { takes: Some(b as Location), ..other });
                 if own.takes != Some(b as Location) {
                     let step = &plan.steps[uses.made[a].unwrap()];
                     let output = step.outputs.iter().find(|output| output.location as usize == a).unwrap();
@@ -504,8 +520,8 @@ mod tests {
             }
             for &n in &places {
                 let mut wrong = good.clone();
-                let Some(slot) = &mut wrong.slots[n] else { continue };
-                slot.offset = good.bytes(&plan, slot.home) + 1;
+                let Some(slice) = &mut wrong.slices[n] else { continue };
+                slice.offset = good.bytes(&plan, slice.allocation) + 1;
                 assert!(wrong.verify(&plan).is_err(), "seed {seed}: {n} beyond its buffer");
                 swapped += 1;
             }
@@ -514,7 +530,7 @@ mod tests {
     }
 
     /// Of each location the size, and whether it is a result.
-    fn sizes(plan: &Plan) -> (Vec<usize>, Vec<bool>) {
+    fn sizes(plan: &BufferPlan) -> (Vec<usize>, Vec<bool>) {
         let (mut sizes, mut results) = (vec![0; plan.locations], vec![false; plan.locations]);
         for output in plan.steps.iter().flat_map(|step| &step.outputs) {
             sizes[output.location as usize] = output.bytes;

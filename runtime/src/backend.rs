@@ -2,7 +2,7 @@
 //!
 //! A device makes memory and programs; these are traits as well, so that nobody above asks which device it has.
 
-use crate::code::{CodeOptions, Execution, Kernel, Operands};
+use crate::code::{CodeOptions, Execution, Kernel, KernelOperands};
 use crate::devices::{Fallback, KernelCode, Memory, OnGpu};
 use crate::executable::{Argument, Donations, Executable, Output, RunOptions, Timed};
 use crate::threads::{Threads, catch};
@@ -50,7 +50,7 @@ pub trait Backend: Debug + Send + Sync {
         lowered: &Lowered,
         fallback: Fallback,
         options: &RunOptions,
-    ) -> Result<Box<dyn Program>>;
+    ) -> Result<Box<dyn DeviceProgram>>;
 
     /// Runs a nest by itself on copies of the host's bytes; returns those of each output, which has so many. `literals` are the bits of the registers of each
     /// literal in order, as [`Literal::to_repr`] gives them.
@@ -110,7 +110,7 @@ pub trait Reading: Debug + Send {
 }
 
 /// A lowered program with its kernels compiled for a device; any number of threads may run it at once.
-pub trait Program: Debug + Send + Sync {
+pub trait DeviceProgram: Debug + Send + Sync {
     /// Runs the program. `scalars` are the values of the [`Slot::Argument`](ndjit_ir::graph::Slot::Argument) slots, by argument index. Adds
     /// to the time of each launch, in the order of [`Lowered::all_launches`], if times are wanted; a device that computes when this has returned does not.
     ///
@@ -140,7 +140,7 @@ pub trait Program: Debug + Send + Sync {
     fn planned(&self, lowered: &Lowered) -> Result<Vec<planned::PlannedArray>>;
 
     /// The memory that a run takes beside its arguments, if none of these is given away.
-    fn memory(&self) -> planned::Memory;
+    fn memory(&self) -> planned::MemoryFootprint;
 
     /// What became of arguments that were given away.
     fn donations(&self) -> Donations {
@@ -189,7 +189,12 @@ impl Backend for Cpu {
         Ok(Memory::Host(Arc::new(Buffer::from_bytes(bytes)?)))
     }
 
-    fn compile(self: Arc<Self>, lowered: &Lowered, _: Fallback, options: &RunOptions) -> Result<Box<dyn Program>> {
+    fn compile(
+        self: Arc<Self>,
+        lowered: &Lowered,
+        _: Fallback,
+        options: &RunOptions,
+    ) -> Result<Box<dyn DeviceProgram>> {
         Ok(Box::new(Executable::new(lowered, options)?))
     }
 
@@ -209,7 +214,7 @@ impl Backend for Cpu {
     }
 }
 
-impl Program for Executable {
+impl DeviceProgram for Executable {
     fn run<'a>(
         &self,
         arguments: &mut dyn Iterator<Item = Argument<'a>>,
@@ -236,7 +241,7 @@ impl Program for Executable {
         Ok(Executable::planned(self, lowered))
     }
 
-    fn memory(&self) -> planned::Memory {
+    fn memory(&self) -> planned::MemoryFootprint {
         Executable::memory(self)
     }
 
@@ -266,7 +271,7 @@ impl Kernel {
             return Err(Error::new(ErrorCode::Argument, "run: literals differ in number from the kernel's")
                 .fact(format_args!("{} registers given, {} needed", literals.len(), registers.len())));
         }
-        if geometry.extents[..nest.stored()].contains(&0) {
+        if geometry.extents[..nest.parallel_loops()].contains(&0) {
             return Ok(());
         }
         let cells: SmallVec<[Cell; 4]> =
@@ -289,7 +294,7 @@ impl Kernel {
             match self.composed() {
                 None => self.call(&pointers, extents, &strides, literals),
                 Some(composed) => {
-                    let operands = Operands { pointers: &pointers, extents, strides: &strides, literals };
+                    let operands = KernelOperands { pointers: &pointers, extents, strides: &strides, literals };
                     composed.run(operands, &Threads::Serial)
                 }
             }

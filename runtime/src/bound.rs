@@ -1,11 +1,11 @@
 //! A step of a program, a kernel or control flow, with the arguments that are known before a call.
 
-use crate::code::{Kernel, Operands};
+use crate::code::{Kernel, KernelOperands};
 use crate::control::Controller;
 use crate::executable::Executable;
 use crate::literals::Literals;
 use crate::plan::StepPlan;
-use crate::scratch::Ready;
+use crate::scratch::OperandRanges;
 use crate::threads::{Chunk, Split, Threads};
 use crate::tiles::{PerIndex, Touched};
 use ndjit_codegen::TileLoop;
@@ -92,8 +92,10 @@ impl BoundKernel {
         unsafe {
             match self.kernel.composed() {
                 None => self.kernel.call(&pointers, &extents, strides, literals),
-                Some(composed) => composed
-                    .run(Operands { pointers: &pointers, extents: &extents, strides, literals }, &Threads::Serial),
+                Some(composed) => composed.run(
+                    KernelOperands { pointers: &pointers, extents: &extents, strides, literals },
+                    &Threads::Serial,
+                ),
             }
         }
     }
@@ -145,7 +147,7 @@ impl BoundKernel {
     }
 
     /// The registers of the literals: those known before calls, or those of this call.
-    pub fn registers<'a>(&'a self, ready: &Ready, passed: &'a [Cell]) -> &'a [Cell] {
+    pub fn registers<'a>(&'a self, ready: &OperandRanges, passed: &'a [Cell]) -> &'a [Cell] {
         ready.registers.clone().map_or(&self.cells, |range| &passed[range])
     }
 }

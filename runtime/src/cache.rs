@@ -50,15 +50,15 @@ struct State<K, V> {
 #[derive(Debug)]
 enum Entry<V> {
     Ready { value: Arc<V>, weight: usize, used: u64 },
-    Pending(Arc<Flight<V>>),
+    Pending(Arc<InFlight<V>>),
 }
 
 /// A value that one thread is making and others wait for.
 #[derive(Debug)]
-struct Flight<V> {
+struct InFlight<V> {
     result: Mutex<Option<Result<Arc<V>>>>,
-    landed: Condvar,
-    /// A forked child inherits the flight, but not the thread that makes the value.
+    published: Condvar,
+    /// A forked child inherits the entry, but not the thread that makes the value.
     process: u32,
 }
 
@@ -83,7 +83,9 @@ impl<K: Hash + Eq, V> Cache<K, V> {
                 *used = now;
                 Some(Ok(Arc::clone(value)))
             }
-            Some(Entry::Pending(flight)) if flight.process == std::process::id() => Some(Err(Arc::clone(flight))),
+            Some(Entry::Pending(in_flight)) if in_flight.process == std::process::id() => {
+                Some(Err(Arc::clone(in_flight)))
+            }
             Some(Entry::Pending(_)) | None => None,
         };
         match found {
@@ -91,20 +93,23 @@ impl<K: Hash + Eq, V> Cache<K, V> {
                 state.stats.hits += 1;
                 Ok(value)
             }
-            Some(Err(flight)) => {
+            Some(Err(in_flight)) => {
                 state.stats.hits += 1;
                 drop(state);
-                flight.wait()
+                in_flight.wait()
             }
             None => {
                 let key = Arc::new(key);
-                let flight =
-                    Arc::new(Flight { result: Mutex::new(None), landed: Condvar::new(), process: std::process::id() });
-                state.entries.insert(Arc::clone(&key), Entry::Pending(Arc::clone(&flight)));
+                let in_flight = Arc::new(InFlight {
+                    result: Mutex::new(None),
+                    published: Condvar::new(),
+                    process: std::process::id(),
+                });
+                state.entries.insert(Arc::clone(&key), Entry::Pending(Arc::clone(&in_flight)));
                 drop(state);
-                let pilot = Pilot { cache: self, key, flight, start: Instant::now() };
-                let result = make(&pilot.key);
-                pilot.land(result)
+                let leader = Leader { cache: self, key, in_flight, start: Instant::now() };
+                let result = make(&leader.key);
+                leader.publish(result)
             }
         }
     }
@@ -155,29 +160,29 @@ impl<K: Hash + Eq, V> State<K, V> {
     }
 }
 
-impl<V> Flight<V> {
+impl<V> InFlight<V> {
     fn wait(&self) -> Result<Arc<V>> {
         let mut result = self.result.lock();
         loop {
             match &*result {
                 Some(result) => return result.clone(),
-                None => result = self.landed.wait(result).unwrap_or_else(PoisonError::into_inner),
+                None => result = self.published.wait(result).unwrap_or_else(PoisonError::into_inner),
             }
         }
     }
 }
 
 /// The thread that makes a value. Dropped without landing (the maker panicked), it tells those who wait.
-struct Pilot<'a, K: Hash + Eq, V> {
+struct Leader<'a, K: Hash + Eq, V> {
     cache: &'a Cache<K, V>,
     key: Arc<K>,
-    flight: Arc<Flight<V>>,
+    in_flight: Arc<InFlight<V>>,
     start: Instant,
 }
 
-impl<K: Hash + Eq, V> Pilot<'_, K, V> {
+impl<K: Hash + Eq, V> Leader<'_, K, V> {
     /// Stores the value or removes the key, and wakes who waits.
-    fn land(&self, made: Result<(Arc<V>, usize)>) -> Result<Arc<V>> {
+    fn publish(&self, made: Result<(Arc<V>, usize)>) -> Result<Arc<V>> {
         let time = self.start.elapsed();
         let evicted = {
             let mut state = self.cache.lock();
@@ -198,17 +203,17 @@ impl<K: Hash + Eq, V> Pilot<'_, K, V> {
         };
         drop(evicted);
         let result = made.map(|(value, _)| value);
-        *self.flight.result.lock() = Some(result.clone());
-        self.flight.landed.notify_all();
+        *self.in_flight.result.lock() = Some(result.clone());
+        self.in_flight.published.notify_all();
         result
     }
 }
 
-impl<K: Hash + Eq, V> Drop for Pilot<'_, K, V> {
+impl<K: Hash + Eq, V> Drop for Leader<'_, K, V> {
     fn drop(&mut self) {
-        let landed = self.flight.result.lock().is_some();
-        if !landed {
-            let _ = self.land(Err(Error::new(ErrorCode::Backend, "compile: the thread that compiled it panicked")));
+        let published = self.in_flight.result.lock().is_some();
+        if !published {
+            let _ = self.publish(Err(Error::new(ErrorCode::Backend, "compile: the thread that compiled it panicked")));
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Positions that depend on values: where truth values are, and which group of equal elements each is of. How many there are is known only
+//! Indices that depend on values: where a mask is true, and which group of equal elements each is of. How many there are is known only
 //! when it is done, so no kernel does it.
 
 use crate::pool::reserve;
 use ndjit_ir::{Error, ErrorCode, Result};
 
-/// The positions at which truth values are true, in order.
+/// The indices at which a mask is true, in order.
 ///
 /// # Errors
 /// `Allocation` if memory is refused.
-pub fn positions(truths: &[bool]) -> Result<Vec<i64>> {
+pub fn indices(truths: &[bool]) -> Result<Vec<i64>> {
     let mut found = reserve("positions", truths.iter().filter(|truth| **truth).count())?;
     found.extend((0i64..).zip(truths).filter(|(_, truth)| **truth).map(|(position, _)| position));
     Ok(found)
@@ -37,8 +37,8 @@ mod tests {
 
     #[test]
     fn elements_are_found_and_grouped() {
-        assert_eq!(positions(&[true, false, true]).unwrap(), [0, 2]);
-        assert_eq!(positions(&[]).unwrap(), [] as [i64; 0]);
+        assert_eq!(indices(&[true, false, true]).unwrap(), [0, 2]);
+        assert_eq!(indices(&[]).unwrap(), [] as [i64; 0]);
         assert_eq!(groups(&[true, false, true], &[2, 0, 1]).unwrap(), [0, 1, 0]);
         for wrong in [-1, 3, i64::MAX, i64::MIN] {
             assert_eq!(groups(&[true], &[wrong]).unwrap_err().code(), ErrorCode::Argument);

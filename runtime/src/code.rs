@@ -16,8 +16,8 @@ use crate::scatter::Scatterer;
 use crate::sort::Sorter;
 use crate::threads::Threads;
 use cranelift_codegen::isa::TargetIsa;
-use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions, Form};
-use ndjit_codegen::passes::split::{Part, TargetKernel};
+use ndjit_codegen::clif::{self, AccumulatorLayout, Cell, ClifKernel, ClifOptions};
+use ndjit_codegen::passes::split::{NestPart, TargetKernel};
 use ndjit_codegen::pipeline::lower_for;
 use ndjit_codegen::target::{Target, VectorWidth};
 use ndjit_codegen::x64::{self, Pairs};
@@ -69,7 +69,7 @@ impl Execution {
 
 /// A compiled kernel. `Send + Sync`: its code and constants never change.
 pub struct Kernel {
-    code: Code,
+    code: KernelImpl,
     nest: Arc<LoopNest>,
     cost: f64,
     /// All of it is machine code.
@@ -77,11 +77,11 @@ pub struct Kernel {
     compile_time: Duration,
 }
 
-enum Code {
+enum KernelImpl {
     Machine(Box<Machine>),
     Interpreted,
     #[cfg(feature = "emulated")]
-    Emulated(Box<emulated::Function>),
+    Emulated(Box<emulated::EmulatedFunction>),
     /// Made of kernels.
     Composed(Box<dyn Composed>),
 }
@@ -109,14 +109,14 @@ pub(crate) trait Composed: Send + Sync {
     /// `Panic` if a worker panicked.
     ///
     /// # Safety
-    /// As [`Kernel::call`], where outputs of a reduction have one element for each index of the loops that are kept, and where no
+    /// As [`Kernel::call`], where outputs of a reduction have one element for each index of the parallel loops, and where no
     /// output overlaps an input.
-    unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()>;
+    unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()>;
 }
 
 /// The run-time arguments of a nest, as [`Kernel::call`] takes them.
 #[derive(Clone, Copy)]
-pub(crate) struct Operands<'a> {
+pub(crate) struct KernelOperands<'a> {
     pub pointers: &'a [*mut u8],
     pub extents: &'a [usize],
     pub strides: &'a [isize],
@@ -124,13 +124,13 @@ pub(crate) struct Operands<'a> {
 }
 
 // SAFETY: addresses and numbers alone. Who reads or writes through them answers for it where kernels are called.
-unsafe impl Sync for Operands<'_> {}
+unsafe impl Sync for KernelOperands<'_> {}
 
 /// The function as it is called; see [`ndjit_codegen::clif::abi`].
-type Entry = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *const Cell, *const Cell);
+type EntryPoint = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *const Cell, *const Cell);
 
 struct Machine {
-    entry: Entry,
+    entry: EntryPoint,
     /// Lanes of its innermost loop.
     width: VectorWidth,
     constants: Box<[Cell]>,
@@ -180,7 +180,7 @@ impl Kernel {
         };
         let cost = composed.cost();
         let compiled = composed.own().iter().all(|kernel| kernel.is_compiled());
-        let code = Code::Composed(composed);
+        let code = KernelImpl::Composed(composed);
         Ok(Kernel { code, nest: Arc::new(nest.clone()), cost, compiled, compile_time: start.elapsed() })
     }
 
@@ -188,27 +188,27 @@ impl Kernel {
     ///
     /// # Errors
     /// As [`Kernel::new`].
-    pub(crate) fn part(part: &Part, options: CodeOptions) -> Result<Kernel> {
+    pub(crate) fn part(part: &NestPart, options: CodeOptions) -> Result<Kernel> {
         let start = Instant::now();
-        let Part { nest, form, .. } = part;
+        let NestPart { nest, form, .. } = part;
         let code = match options.execution {
             Execution::Compiled => {
                 let machine = machine_code(nest, &*clif::host_isa()?, options.vector, *form)?;
-                machine.map_or(Code::Interpreted, |machine| Code::Machine(Box::new(machine)))
+                machine.map_or(KernelImpl::Interpreted, |machine| KernelImpl::Machine(Box::new(machine)))
             }
-            Execution::Interpreted => Code::Interpreted,
+            Execution::Interpreted => KernelImpl::Interpreted,
             #[cfg(feature = "emulated")]
             Execution::Emulated => {
                 let isa = emulated::isa()?;
                 let (kernel, _) = clif_code(nest, &*isa, options.vector, *form)?;
-                Code::Emulated(Box::new(emulated::Function::new(kernel, &isa)?))
+                KernelImpl::Emulated(Box::new(emulated::EmulatedFunction::new(kernel, &isa)?))
             }
         };
         let cost = match &code {
-            Code::Machine(machine) => cost::per_element(nest, machine.width),
+            KernelImpl::Machine(machine) => cost::per_element(nest, machine.width),
             _ => cost::INTERPRETED * cost::per_element(nest, VectorWidth::Bits128),
         };
-        let compiled = matches!(code, Code::Machine(_));
+        let compiled = matches!(code, KernelImpl::Machine(_));
         Ok(Kernel { code, nest: Arc::clone(nest), cost, compiled, compile_time: start.elapsed() })
     }
 
@@ -232,7 +232,7 @@ impl Kernel {
             return Ok(None);
         };
         let (nest, cost) = (Arc::clone(nest), cost::per_element(nest, width));
-        let code = Code::Machine(Box::new(machine));
+        let code = KernelImpl::Machine(Box::new(machine));
         Ok(Some(Kernel { code, nest, cost, compiled: true, compile_time: start.elapsed() }))
     }
 
@@ -244,11 +244,11 @@ impl Kernel {
     /// Bytes of machine code; 0 if it is interpreted.
     pub fn code_bytes(&self) -> usize {
         match &self.code {
-            Code::Machine(machine) => machine.code.bytes(),
-            Code::Interpreted => 0,
+            KernelImpl::Machine(machine) => machine.code.bytes(),
+            KernelImpl::Interpreted => 0,
             #[cfg(feature = "emulated")]
-            Code::Emulated(function) => function.code_bytes(),
-            Code::Composed(composed) => composed.own().iter().map(|kernel| kernel.code_bytes()).sum(),
+            KernelImpl::Emulated(function) => function.code_bytes(),
+            KernelImpl::Composed(composed) => composed.own().iter().map(|kernel| kernel.code_bytes()).sum(),
         }
     }
 
@@ -256,11 +256,13 @@ impl Kernel {
     pub fn weight(&self) -> usize {
         match &self.code {
             // The system hands out executable memory in pages.
-            Code::Machine(machine) => machine.code.bytes().next_multiple_of(4096) + size_of_val(&*machine.constants),
-            Code::Interpreted => 0,
+            KernelImpl::Machine(machine) => {
+                machine.code.bytes().next_multiple_of(4096) + size_of_val(&*machine.constants)
+            }
+            KernelImpl::Interpreted => 0,
             #[cfg(feature = "emulated")]
-            Code::Emulated(function) => function.weight(),
-            Code::Composed(composed) => composed.own().iter().map(|kernel| kernel.weight()).sum(),
+            KernelImpl::Emulated(function) => function.weight(),
+            KernelImpl::Composed(composed) => composed.own().iter().map(|kernel| kernel.weight()).sum(),
         }
     }
 
@@ -271,16 +273,16 @@ impl Kernel {
 
     /// Whether it is machine code for registers of more than 128 bits.
     pub(crate) fn is_wide(&self) -> bool {
-        matches!(&self.code, Code::Machine(machine) if matches!(machine.width, VectorWidth::Bits256 | VectorWidth::Widest))
+        matches!(&self.code, KernelImpl::Machine(machine) if matches!(machine.width, VectorWidth::Bits256 | VectorWidth::Widest))
     }
 
     /// Its parts, if it reduces or scans.
     pub(crate) fn composed(&self) -> Option<&dyn Composed> {
         match &self.code {
-            Code::Composed(composed) => Some(&**composed),
-            Code::Machine(_) | Code::Interpreted => None,
+            KernelImpl::Composed(composed) => Some(&**composed),
+            KernelImpl::Machine(_) | KernelImpl::Interpreted => None,
             #[cfg(feature = "emulated")]
-            Code::Emulated(_) => None,
+            KernelImpl::Emulated(_) => None,
         }
     }
 
@@ -314,9 +316,9 @@ impl Kernel {
         literals: &[Cell],
     ) -> Result<()> {
         match &self.code {
-            Code::Machine(machine) => {
+            KernelImpl::Machine(machine) => {
                 let constants = machine.constants.as_ptr();
-                // SAFETY: `entry` was generated for the signature `Entry` from a verified nest, and touches only what the
+                // SAFETY: `entry` was generated for the signature `EntryPoint` from a verified nest, and touches only what the
                 // caller vouches for and `constants`, which live as long as `self`. Its memory is freed when `self` is
                 // dropped, so not during the call. Generated code neither traps nor unwinds.
                 unsafe {
@@ -330,17 +332,17 @@ impl Kernel {
                 }
                 Ok(())
             }
-            Code::Interpreted => {
+            KernelImpl::Interpreted => {
                 // SAFETY: the caller's promises are the same.
                 unsafe { interpret::run(&self.nest, pointers, extents, strides, literals) }
             }
             #[cfg(feature = "emulated")]
-            Code::Emulated(function) => {
+            KernelImpl::Emulated(function) => {
                 // SAFETY: the caller's promises are the same.
                 unsafe { function.call(pointers, extents, strides, literals) }
             }
-            Code::Composed(composed) => {
-                let operands = Operands { pointers, extents, strides, literals };
+            KernelImpl::Composed(composed) => {
+                let operands = KernelOperands { pointers, extents, strides, literals };
                 // SAFETY: the caller's promises are the same.
                 unsafe { composed.run(operands, &Threads::Serial) }
             }
@@ -371,9 +373,14 @@ fn note_refusal(error: &io::Error) {
 }
 
 /// Machine code of an expanded nest; `None` where executable memory is refused.
-fn machine_code(nest: &LoopNest, isa: &dyn TargetIsa, width: VectorWidth, form: Form) -> Result<Option<Machine>> {
+fn machine_code(
+    nest: &LoopNest,
+    isa: &dyn TargetIsa,
+    width: VectorWidth,
+    form: AccumulatorLayout,
+) -> Result<Option<Machine>> {
     match x64::emit_here(nest, form, width)? {
-        Some(x64::Code { bytes, constants, set, .. }) => Ok(executable(&bytes, constants, set.width())),
+        Some(x64::VectorCode { bytes, constants, set, .. }) => Ok(executable(&bytes, constants, set.width())),
         None => {
             let (kernel, width) = clif_code(nest, isa, width, form)?;
             let (code, constants) = kernel.into_code(isa)?;
@@ -387,9 +394,9 @@ fn clif_code(
     nest: &LoopNest,
     isa: &dyn TargetIsa,
     width: VectorWidth,
-    form: Form,
+    form: AccumulatorLayout,
 ) -> Result<(ClifKernel, VectorWidth)> {
-    let vector = width.is_vector() && !matches!(form, Form::Steps { .. });
+    let vector = width.is_vector() && !matches!(form, AccumulatorLayout::Steps { .. });
     let kernel = clif::emit(nest, isa, ClifOptions { vector, form, located: false })?;
     Ok((kernel, if vector { VectorWidth::Bits128 } else { VectorWidth::Scalar }))
 }
@@ -399,6 +406,6 @@ fn executable(code: &[u8], constants: Vec<Cell>, width: VectorWidth) -> Option<M
     let code = CodeMemory::new(code).inspect_err(note_refusal).ok()?;
     // SAFETY: the code begins with the kernel's only function, which both code generators give the kernels' signature and the host's
     // calling convention.
-    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(code.as_ptr()) };
+    let entry = unsafe { std::mem::transmute::<*const u8, EntryPoint>(code.as_ptr()) };
     Some(Machine { entry, width, constants: constants.into(), code })
 }

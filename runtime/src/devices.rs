@@ -4,7 +4,7 @@
 use crate::backend::{Backend, Cpu, DeviceMemory, Reading};
 use crate::buffer::Buffer;
 use crate::executable::{Argument, Output};
-use ndjit_codegen::wgsl::{Features, Step};
+use ndjit_codegen::wgsl::{DispatchKind, Features};
 use ndjit_codegen::{Lowered, LoweredStep, Options};
 use ndjit_ir::loops::NestKind;
 use ndjit_ir::support::Device;
@@ -163,7 +163,7 @@ pub struct StepOnGpu {
     /// Where it runs, in words.
     pub placement: String,
     /// The shaders of a nest, each once.
-    pub shaders: Vec<Step>,
+    pub shaders: Vec<DispatchKind>,
 }
 
 impl OnGpu {
@@ -175,7 +175,7 @@ impl OnGpu {
                 NestKind::Scatter(_) => (SCATTERS, Vec::new()),
                 NestKind::Sort(_) => (SORTS, Vec::new()),
                 NestKind::Map | NestKind::Reduce(_) | NestKind::Contract(_) | NestKind::Scan(_) => {
-                    ("on the device", vec![Step::first(nest)])
+                    ("on the device", vec![DispatchKind::first(nest)])
                 }
             },
         };

@@ -115,8 +115,8 @@ fn done(what: &str, code: c_int) -> Result<()> {
 }
 
 /// A function for aarch64 with its constants.
-pub struct Function {
-    code: Box<[Page]>,
+pub struct EmulatedFunction {
+    code: Box<[MappedPage]>,
     /// Where it is for the guest: an address that no other function ever had, so that what is translated stays true.
     address: u64,
     bytes: usize,
@@ -126,22 +126,22 @@ pub struct Function {
 /// Memory as it can be mapped.
 #[repr(C, align(4096))]
 #[derive(Clone, Copy)]
-struct Page([u8; 4096]);
+struct MappedPage([u8; 4096]);
 
-impl Function {
+impl EmulatedFunction {
     /// Compiles what was emitted for this target.
     ///
     /// # Errors
     /// `Backend` if Cranelift cannot compile what it emits, or calls for functions.
-    pub fn new(kernel: ClifKernel, isa: &OwnedTargetIsa) -> Result<Function> {
+    pub fn new(kernel: ClifKernel, isa: &OwnedTargetIsa) -> Result<EmulatedFunction> {
         static NEXT: AtomicU64 = AtomicU64::new(1 << 36);
         let (bytes, constants) = kernel.into_code(&**isa)?;
-        let mut code = vec![Page([0; 4096]); bytes.len().div_ceil(4096)];
+        let mut code = vec![MappedPage([0; 4096]); bytes.len().div_ceil(4096)];
         for (page, part) in code.iter_mut().zip(bytes.chunks(4096)) {
             page.0[..part.len()].copy_from_slice(part);
         }
         let address = NEXT.fetch_add(size_of_val(&*code) as u64, Ordering::Relaxed);
-        Ok(Function { address, bytes: bytes.len(), code: code.into(), constants: constants.into() })
+        Ok(EmulatedFunction { address, bytes: bytes.len(), code: code.into(), constants: constants.into() })
     }
 
     /// Bytes of its code.
@@ -197,7 +197,7 @@ thread_local! {
 struct Emulator {
     library: &'static Library,
     handle: NonNull<c_void>,
-    stack: Box<[Page]>,
+    stack: Box<[MappedPage]>,
     /// Addresses of functions that are mapped, so that translations are kept.
     functions: Vec<u64>,
     mapped: Box<Mapped>,
@@ -244,7 +244,7 @@ impl Emulator {
         unsafe {
             done("open", (library.open)(ARCH_ARM64, 0, &raw mut handle))?;
             let handle = NonNull::new(handle).ok_or_else(|| failed("open", 0))?;
-            let stack = vec![Page([0; 4096]); STACK / 4096].into();
+            let stack = vec![MappedPage([0; 4096]); STACK / 4096].into();
             let mapped = Box::new(Mapped { map_ptr: library.map_ptr, chunks: Vec::new() });
             let mut emulator = Emulator { library, handle, stack, functions: Vec::new(), mapped };
             let data = (&raw mut *emulator.mapped).cast::<c_void>();
@@ -265,8 +265,8 @@ impl Emulator {
     }
 
     /// # Safety
-    /// As [`Function::call`].
-    unsafe fn call(&mut self, function: &Function, pointers: &[*mut u8], tables: [usize; 3]) -> Result<()> {
+    /// As [`EmulatedFunction::call`].
+    unsafe fn call(&mut self, function: &EmulatedFunction, pointers: &[*mut u8], tables: [usize; 3]) -> Result<()> {
         if !self.functions.contains(&function.address) {
             let (memory, bytes) = (function.code.as_ptr(), size_of_val(&*function.code) as u64);
             // SAFETY: pages of the function. When it goes they stay mapped, at an address that nothing jumps to any more.

@@ -6,18 +6,18 @@
 use crate::backend::DeviceMemory;
 use crate::bound::{Bound, BoundKernel};
 use crate::buffer::{Buffer, Writable};
-use crate::code::{CodeOptions, Execution, Kernel, Operands};
+use crate::code::{CodeOptions, Execution, Kernel, KernelOperands};
 use crate::control::Controller;
 use crate::devices::KernelCode;
 use crate::kernels;
 use crate::literals::Literals;
-use crate::plan::{LaunchPlan, Plan};
-use crate::planned::{Memory, PlannedArray, arrays};
-use crate::run::{Steps, run};
-use crate::scratch::{Lists, Ready};
-use crate::storage::{Storage, Used};
+use crate::plan::{BufferPlan, LaunchPlan};
+use crate::planned::{MemoryFootprint, PlannedArray, arrays};
+use crate::run::{StepRunner, run};
+use crate::scratch::{Lists, OperandRanges};
+use crate::storage::{MemoryUse, Storage};
 use crate::threads::{Chunk, Split, Threads, catch};
-use crate::tiles::{PerIndex, Tiles};
+use crate::tiles::{LaunchTiles, PerIndex};
 use ndjit_codegen::clif::Cell;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, LoweredStep};
@@ -88,24 +88,24 @@ pub struct RunOptions {
 /// A lowered program with its kernels compiled. `Send + Sync`; any number of threads may run it at once.
 #[derive(Debug)]
 pub struct Executable {
-    plan: Plan,
+    plan: BufferPlan,
     steps: Vec<Bound>,
     /// For each launch of the plan its tiles, where kernels run tile by tile.
-    tiles: Vec<Option<Tiles>>,
+    tiles: Vec<Option<LaunchTiles>>,
     threads: Threads,
-    counts: Counts,
+    counts: RunCounters,
 }
 
 /// What has happened in the runs of a program.
 #[derive(Debug, Default)]
-struct Counts {
+struct RunCounters {
     in_place: AtomicU64,
     given: AtomicU64,
     taken: AtomicU64,
 }
 
-impl Counts {
-    fn add(&self, Used { in_place, given, taken }: Used) {
+impl RunCounters {
+    fn add(&self, MemoryUse { in_place, given, taken }: MemoryUse) {
         for (count, more) in [(&self.in_place, in_place), (&self.given, given), (&self.taken, taken)] {
             if more > 0 {
                 count.fetch_add(more, Relaxed);
@@ -133,7 +133,7 @@ pub struct Timed {
 }
 
 /// The programs of graphs of control flow, by address.
-pub(crate) type Bodies = FxHashMap<*const Lowered, Arc<Executable>>;
+pub(crate) type InnerPrograms = FxHashMap<*const Lowered, Arc<Executable>>;
 
 impl Executable {
     /// Compiles the kernels that the cache does not hold yet.
@@ -142,7 +142,7 @@ impl Executable {
     /// `Backend` if code generation fails; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a
     /// kernel of the program would leave its operands' memory.
     pub fn new(lowered: &Lowered, options: &RunOptions) -> Result<Executable> {
-        Executable::with_threads(lowered, options, &Threads::new(options.threads), &mut Bodies::default())
+        Executable::with_threads(lowered, options, &Threads::new(options.threads), &mut InnerPrograms::default())
     }
 
     /// As [`new`](Executable::new), with threads that are there.
@@ -150,9 +150,9 @@ impl Executable {
         lowered: &Lowered,
         options: &RunOptions,
         threads: &Threads,
-        bodies: &mut Bodies,
+        bodies: &mut InnerPrograms,
     ) -> Result<Executable> {
-        let mut plan = Plan::new(lowered)?;
+        let mut plan = BufferPlan::new(lowered)?;
         let code = CodeOptions { vector: options.vector, execution: options.execution };
         let mut steps = Vec::with_capacity(lowered.steps.len());
         for step in &lowered.steps {
@@ -182,8 +182,8 @@ impl Executable {
                 kernels.filter_map(|(bound, step)| Some(bound.kernel()?.per_index(step))).collect();
             tiles.push(match options.tile {
                 _ if cut.indices < 2 => None,
-                Some(len) => Some(Tiles::of(cut.indices, len)),
-                None => Tiles::new(cut.indices, &work, threads),
+                Some(len) => Some(LaunchTiles::of(cut.indices, len)),
+                None => LaunchTiles::new(cut.indices, &work, threads),
             });
         }
         if tiles.iter().flatten().any(|tiles| tiles.count() > 1) {
@@ -195,7 +195,7 @@ impl Executable {
                 }
             }
         }
-        Ok(Executable { plan, steps, tiles, threads: threads.clone(), counts: Counts::default() })
+        Ok(Executable { plan, steps, tiles, threads: threads.clone(), counts: RunCounters::default() })
     }
 
     /// The program of a graph of control flow.
@@ -206,7 +206,7 @@ impl Executable {
         lowered: &Arc<Lowered>,
         options: &RunOptions,
         threads: &Threads,
-        known: &mut Bodies,
+        known: &mut InnerPrograms,
     ) -> Result<Arc<Executable>> {
         if let Some(known) = known.get(&Arc::as_ptr(lowered)) {
             return Ok(Arc::clone(known));
@@ -285,9 +285,9 @@ impl Executable {
     }
 
     /// The memory that a run takes beside its arguments, if none of these is given away.
-    pub fn memory(&self) -> Memory {
+    pub fn memory(&self) -> MemoryFootprint {
         let scratch: Vec<usize> = (0..self.plan.launches.len()).map(|launch| self.scratch(launch)).collect();
-        Memory::new(&self.plan, &scratch)
+        MemoryFootprint::new(&self.plan, &scratch)
     }
 
     /// Bytes that the kernels of a launch take for themselves, at most.
@@ -333,7 +333,7 @@ impl Executable {
         times: Option<&mut [Timed]>,
     ) -> Result<()> {
         let storage = Storage::new(&self.plan, arguments, outputs)?;
-        let mut here = Run { program: self, scalars, storage };
+        let mut here = HostRun { program: self, scalars, storage };
         run(&self.plan, &mut here, times)?;
         // SAFETY: all kernels have run.
         let used = unsafe { here.storage.publish(outputs)? };
@@ -342,10 +342,10 @@ impl Executable {
     }
 
     /// Finds a step's pointers and literals, and memory for what it makes.
-    fn ready(&self, n: usize, scalars: &[(usize, Literal)], storage: &mut Storage<'_, '_>) -> Result<Ready> {
+    fn ready(&self, n: usize, scalars: &[(usize, Literal)], storage: &mut Storage<'_, '_>) -> Result<OperandRanges> {
         let pointers = storage.pointers(&self.plan.steps[n])?;
         let Bound::Kernel(BoundKernel { literals, cells, .. }) = &self.steps[n] else {
-            return Ok(Ready { pointers, registers: None });
+            return Ok(OperandRanges { pointers, registers: None });
         };
         let registers = &mut storage.scratch.lists.registers;
         let passed = registers.len();
@@ -355,7 +355,7 @@ impl Executable {
             literals.passed(scalars, |at, repr, bits| own[at] = Cell::splat(repr, bits))?;
         }
         let registers = (!literals.known()).then_some(passed..registers.len());
-        Ok(Ready { pointers, registers })
+        Ok(OperandRanges { pointers, registers })
     }
 
     /// Runs one step.
@@ -381,7 +381,7 @@ impl Executable {
                 Bound::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) })?,
             }
         }
-        storage.bury(step);
+        storage.release_last_used(step);
         Ok(())
     }
 
@@ -389,7 +389,7 @@ impl Executable {
     fn run_tiles(
         &self,
         launch: usize,
-        tiles: &Tiles,
+        tiles: &LaunchTiles,
         scalars: &[(usize, Literal)],
         storage: &mut Storage<'_, '_>,
     ) -> Result<()> {
@@ -426,7 +426,7 @@ impl Executable {
         };
         let threads = if tiles.parallel { &self.threads } else { &Threads::Serial };
         threads.each(tiles.count(), tiles.time, one)?;
-        steps.for_each(|n| storage.bury(&self.plan.steps[n]));
+        steps.for_each(|n| storage.release_last_used(&self.plan.steps[n]));
         Ok(())
     }
 
@@ -443,7 +443,7 @@ impl Executable {
                     match kernel.composed() {
                         None => kernel.call(pointers, extents, strides, literals),
                         Some(composed) => {
-                            composed.run(Operands { pointers, extents, strides, literals }, &self.threads)
+                            composed.run(KernelOperands { pointers, extents, strides, literals }, &self.threads)
                         }
                     }
                 }
@@ -460,13 +460,13 @@ impl Executable {
 }
 
 /// A run on the processor.
-struct Run<'r, 'p, 'a> {
+struct HostRun<'r, 'p, 'a> {
     program: &'p Executable,
     scalars: &'r [(usize, Literal)],
     storage: Storage<'p, 'a>,
 }
 
-impl Steps for Run<'_, '_, '_> {
+impl StepRunner for HostRun<'_, '_, '_> {
     fn step(&mut self, n: usize, times: Option<&mut [Timed]>) -> Result<()> {
         self.program.run_step(n, self.scalars, &mut self.storage, times)
     }

@@ -16,10 +16,10 @@ const STACK: usize = 16 << 20;
 /// Idle helpers kept.
 const MAX_IDLE: usize = 4;
 
-type Job = Box<dyn FnOnce() + Send>;
+type HelperJob = Box<dyn FnOnce() + Send>;
 
 struct Idle {
-    jobs: Sender<Job>,
+    jobs: Sender<HelperJob>,
     /// A forked child inherits this list, but not the threads.
     process: u32,
 }
@@ -33,7 +33,7 @@ static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 pub fn on_large_stack<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let (reply, result) = channel();
     let helper = idle().map_or_else(start, Ok)?;
-    let job: Job = Box::new(move || {
+    let job: HelperJob = Box::new(move || {
         // A send fails only if the caller is gone, and then nobody waits.
         let _ = reply.send(
             catch_unwind(AssertUnwindSafe(|| spans::unseen(job))).unwrap_or_else(|payload| Err(panicked(&*payload))),
@@ -71,7 +71,7 @@ fn idle() -> Option<Idle> {
 }
 
 fn start() -> Result<Idle> {
-    let (jobs, inbox) = channel::<Job>();
+    let (jobs, inbox) = channel::<HelperJob>();
     let builder = std::thread::Builder::new().name("ndjit-compile".into()).stack_size(STACK);
     // The thread ends when its sender is dropped.
     builder.spawn(move || inbox.into_iter().for_each(|job| job())).map_err(|error| {

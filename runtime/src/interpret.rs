@@ -3,11 +3,11 @@
 use ndjit_codegen::clif::Cell;
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
 use ndjit_ir::{PrimType, Result};
-use ndjit_math::interp::{Memory, eval_nest};
+use ndjit_math::interp::{NestMemory, eval_nest};
 use smallvec::SmallVec;
 
 /// The operands of a call as the interpreter's memory. Made only where [`Kernel::call`](crate::Kernel)'s promises hold.
-struct Operands<'a> {
+struct CallMemory<'a> {
     inputs: &'a [*mut u8],
     outputs: &'a [*mut u8],
 }
@@ -38,7 +38,7 @@ pub unsafe fn run(
     let registers = nest.literals.iter().flat_map(|dtype| dtype.repr());
     let literals: Vec<u64> = registers.zip(literals).map(|(&ty, cell)| register(ty, cell)).collect();
     let (inputs, outputs) = pointers.split_at(nest.inputs.len());
-    eval_nest(nest, &geometry, &literals, &mut Operands { inputs, outputs })
+    eval_nest(nest, &geometry, &literals, &mut CallMemory { inputs, outputs })
 }
 
 /// One lane of a cell.
@@ -48,7 +48,7 @@ fn register(ty: PrimType, cell: &Cell) -> u64 {
     u64::from_le_bytes(word) & ty.mask()
 }
 
-impl Memory for Operands<'_> {
+impl NestMemory for CallMemory<'_> {
     fn load(&mut self, input: usize, offset: usize, ty: PrimType) -> u64 {
         let mut word = [0u8; 8];
         let size = ty.bytes();

@@ -4,8 +4,8 @@ use crate::cache::{Bounds, Cache, CacheStats};
 use crate::code::{CodeOptions, Kernel};
 use crate::helper::on_large_stack;
 use crate::spans;
-use ndjit_codegen::clif::Form;
-use ndjit_codegen::passes::split::Part;
+use ndjit_codegen::clif::AccumulatorLayout;
+use ndjit_codegen::passes::split::NestPart;
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
 use std::cell::Cell;
@@ -16,10 +16,10 @@ use std::time::Duration;
 /// The bounds until [`set_bounds`] is called: kernels, and bytes of their code.
 pub const DEFAULT_BOUNDS: Bounds = Bounds { count: 4096, weight: 64 << 20 };
 
-type Key = (LoopNest, CodeOptions, Form);
+type KernelKey = (LoopNest, CodeOptions, AccumulatorLayout);
 
-fn cache() -> &'static Cache<Key, Kernel> {
-    static CACHE: OnceLock<Cache<Key, Kernel>> = OnceLock::new();
+fn cache() -> &'static Cache<KernelKey, Kernel> {
+    static CACHE: OnceLock<Cache<KernelKey, Kernel>> = OnceLock::new();
     CACHE.get_or_init(|| Cache::new(DEFAULT_BOUNDS))
 }
 
@@ -36,19 +36,19 @@ thread_local! {
 /// # Errors
 /// As [`Kernel::new`].
 pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
-    cached((nest.clone(), options, Form::Plain), |(nest, options, _)| Kernel::new(nest, *options))
+    cached((nest.clone(), options, AccumulatorLayout::Plain), |(nest, options, _)| Kernel::new(nest, *options))
 }
 
 /// The kernel of a part, which other nests may have too.
 ///
 /// # Errors
 /// As [`Kernel::part`].
-pub(crate) fn part(part: &Part, options: CodeOptions) -> Result<Arc<Kernel>> {
+pub(crate) fn part(part: &NestPart, options: CodeOptions) -> Result<Arc<Kernel>> {
     let own = part.clone();
     cached((LoopNest::clone(&part.ops), options, part.form), move |(_, options, _)| Kernel::part(&own, *options))
 }
 
-fn cached(key: Key, compile: impl FnOnce(&Key) -> Result<Kernel> + Send + 'static) -> Result<Arc<Kernel>> {
+fn cached(key: KernelKey, compile: impl FnOnce(&KernelKey) -> Result<Kernel> + Send + 'static) -> Result<Arc<Kernel>> {
     let nest = &key.0;
     let new = spans::are_collected() && !cache().holds(&key);
     let _span = new.then(|| spans::kernel(nest.rank, nest.inputs.len(), nest.outputs.len()));

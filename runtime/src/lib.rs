@@ -3,9 +3,9 @@
 //!
 //! It has three layers:
 //!
-//! - *memory*: [`buffer`]s, whose blocks come from the [`pool`] (`shelf`: without a lock), executable memory ([`code_memory`]), parts of files
+//! - *memory*: [`buffer`]s, whose blocks come from the [`pool`] (`free_list`: without a lock), executable memory ([`code_memory`]), parts of files
 //!   (`mapping`), memory of other libraries, which is only read ([`dlpack`]);
-//! - *execution*: compiled kernels ([`code`]) and the process's cache of them ([`kernels`]), threads (`threads`, a `team` of them in which
+//! - *execution*: compiled kernels ([`code`]) and the process's cache of them ([`kernels`]), threads (`threads`, a `thread_pool` of them in which
 //!   whoever waits does its own work alone), and the drivers of nests that are not maps (`reduce`, `scan`, `sort`, `scatter`, `contract`);
 //! - *programs*: where arrays lie in a run (`plan`, `assignment`, `storage`; its lists are kept by threads: `scratch`), which kernels run tile by
 //!   tile (`tiles`), runs ([`executable`]), and control flow, whose graphs are programs (`control`).
@@ -34,6 +34,7 @@ pub mod element;
 pub mod emulated;
 pub mod environment;
 pub mod executable;
+mod free_list;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod helper;
@@ -52,19 +53,18 @@ mod run;
 mod scan;
 mod scatter;
 mod scratch;
-mod shelf;
 mod sort;
 pub mod spans;
 pub mod stderr;
 mod storage;
 mod sync;
 pub mod system;
-mod team;
+mod thread_pool;
 mod threads;
 mod tiles;
 
 pub use allocations::{Allocations, CountingAllocator, LargeBlocks, Refused};
-pub use backend::{Backend, Cpu, DeviceMemory, Program, Reading};
+pub use backend::{Backend, Cpu, DeviceMemory, DeviceProgram, Reading};
 pub use buffer::Buffer;
 pub use code::{Execution, Kernel};
 pub use devices::{Fallback, KernelCode, Memory};

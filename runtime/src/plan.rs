@@ -6,7 +6,7 @@
 
 use crate::assignment::Assignment;
 use crate::executable::Output;
-use crate::tiles::{self, Cut};
+use crate::tiles::{self, Tiling};
 use ndjit_codegen::{Lowered, LoweredStep, Scheduled};
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::kernel::FusedControl;
@@ -21,7 +21,7 @@ pub type Location = u32;
 
 /// A program's memory.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct BufferPlan {
     /// For each parameter, the bytes its argument must have for the kernels that read it.
     pub params: Vec<usize>,
     /// The number of locations.
@@ -42,7 +42,7 @@ pub struct LaunchPlan {
     /// The steps.
     pub steps: Range<usize>,
     /// How they run tile by tile.
-    pub cut: Cut,
+    pub cut: Tiling,
 }
 
 /// One kernel's operands.
@@ -56,7 +56,7 @@ pub struct StepPlan {
     /// Strides in bytes, `[operand][loop]`.
     pub strides: Vec<isize>,
     /// Locations read here for the last time.
-    pub dead: SmallVec<[Location; 4]>,
+    pub last_used: SmallVec<[Location; 4]>,
     /// Whether there are no results.
     pub empty: bool,
 }
@@ -87,13 +87,13 @@ pub struct ResultPlan {
     pub same_as: Option<usize>,
 }
 
-impl Plan {
+impl BufferPlan {
     /// Plans a program.
     ///
     /// # Errors
     /// `Verify` if a kernel reads a value that is not there, or its geometry leaves an operand's memory or does not fill
     /// an output; `Size` if an array cannot exist, or temporaries are more than memory can address.
-    pub fn new(lowered: &Lowered) -> Result<Plan> {
+    pub fn new(lowered: &Lowered) -> Result<BufferPlan> {
         let graph = &lowered.simplified;
         let mut planner = Planner {
             graph,
@@ -108,7 +108,7 @@ impl Plan {
             planner.read.insert(param, location);
         }
         let params = graph.params().len();
-        let mut plan = Plan::default();
+        let mut plan = BufferPlan::default();
         for (index, step) in lowered.steps.iter().enumerate() {
             plan.steps.push(match step {
                 LoweredStep::Kernel(kernel) => planner.kernel(&kernel.scheduled, params, index)?,
@@ -128,7 +128,7 @@ impl Plan {
             }
             next = steps.end;
             let cut = match launch.axes.is_empty() {
-                true => Cut::default(),
+                true => Tiling::default(),
                 false => {
                     let kernels = lowered.steps[steps.clone()].iter().map(LoweredStep::kernel);
                     let Some(kernels) = kernels.map(|kernel| Some(&kernel?.scheduled)).collect::<Option<Vec<_>>>()
@@ -139,7 +139,7 @@ impl Plan {
                         Ok(cut) => cut,
                         Err(error) if cfg!(debug_assertions) => return Err(error),
                         // One after the other they are as right.
-                        Err(_) => Cut::default(),
+                        Err(_) => Tiling::default(),
                     }
                 }
             };
@@ -153,7 +153,7 @@ impl Plan {
     }
 }
 
-impl Plan {
+impl BufferPlan {
     /// Assigns a place to each array. `tiles` are the indices of a tile of each launch that is run in tiles.
     ///
     /// # Errors
@@ -211,7 +211,7 @@ struct Planner<'a> {
     /// The last step that reads or writes a part of each location.
     last: Vec<Option<usize>>,
     /// The parts of each value that is made by several kernels.
-    parts: FxHashMap<Value, Vec<Run>>,
+    parts: FxHashMap<Value, Vec<ByteRun>>,
 }
 
 impl Planner<'_> {
@@ -234,7 +234,7 @@ impl Planner<'_> {
             )
             .fact(format_args!("loops of {:?}", geometry.extents)));
         }
-        let stored = &geometry.extents[..nest.stored()];
+        let stored = &geometry.extents[..nest.parallel_loops()];
         let mut inputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
             if access.is_index() {
@@ -260,7 +260,7 @@ impl Planner<'_> {
             } else if end > *bytes {
                 return Err(wrong(index, format_args!("it reads {value} up to byte {end} of {bytes}")));
             }
-            if self.parts.get_mut(&value).is_some_and(|runs| !Run::cover(runs)) {
+            if self.parts.get_mut(&value).is_some_and(|runs| !ByteRun::cover(runs)) {
                 return Err(wrong(index, format_args!("it reads {value} before all of it is made")));
             }
             self.last[location as usize] = Some(index);
@@ -275,7 +275,7 @@ impl Planner<'_> {
                     dense_bytes(nest, layout, stored, access.dtype) == Some(bytes)
                 }
             };
-            let run = Run::of(layout, stored, access.dtype, bytes).filter(|_| !meets);
+            let run = ByteRun::of(layout, stored, access.dtype, bytes).filter(|_| !meets);
             if self.graph.ty(value) != access.dtype || !dense && run.is_none() {
                 return Err(wrong(index, format_args!("it does not fill {value} densely, nor an even part of it")));
             }
@@ -296,7 +296,7 @@ impl Planner<'_> {
         }
         let strides = geometry.inputs.iter().chain(&geometry.outputs).flat_map(|l| l.strides.iter().copied()).collect();
         let empty = stored.contains(&0);
-        let mut step = StepPlan { inputs, outputs, strides, dead: SmallVec::new(), empty };
+        let mut step = StepPlan { inputs, outputs, strides, last_used: SmallVec::new(), empty };
         reusable(&mut step, scheduled);
         Ok(step)
     }
@@ -316,7 +316,7 @@ impl Planner<'_> {
             } else if wanted > *bytes {
                 return Err(wrong(index, format_args!("it reads {wanted} bytes of {value}, which has {bytes}")));
             }
-            if self.parts.get_mut(&value).is_some_and(|runs| !Run::cover(runs)) {
+            if self.parts.get_mut(&value).is_some_and(|runs| !ByteRun::cover(runs)) {
                 return Err(wrong(index, format_args!("it reads {value} before all of it is made")));
             }
             self.last[location as usize] = Some(index);
@@ -338,13 +338,13 @@ impl Planner<'_> {
             self.read.entry(value).or_insert(location);
             outputs.push(OutputPlan { location, bytes, offset: 0, reuse: SmallVec::new(), result: None });
         }
-        Ok(StepPlan { inputs, outputs, strides: Vec::new(), dead: SmallVec::new(), empty: false })
+        Ok(StepPlan { inputs, outputs, strides: Vec::new(), last_used: SmallVec::new(), empty: false })
     }
 
     /// Values made by several kernels are made whole.
     fn check_parts(&mut self) -> Result<()> {
         for (value, runs) in &mut self.parts {
-            if !Run::cover(runs) {
+            if !ByteRun::cover(runs) {
                 return Err(Error::new(
                     ErrorCode::Verify,
                     format!("plan: kernels make parts of {value}, not all of it"),
@@ -354,7 +354,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn results(&mut self, stored: &[Value], plan: &mut Plan) -> Result<()> {
+    fn results(&mut self, stored: &[Value], plan: &mut BufferPlan) -> Result<()> {
         let mut first: FxHashMap<Location, usize> = FxHashMap::default();
         for (index, &value) in stored.iter().enumerate() {
             let Some(&location) = self.made.get(&value) else {
@@ -371,40 +371,40 @@ impl Planner<'_> {
     }
 
     /// Results live to the end; everything else dies at its last use, or where it is made if nobody reads it.
-    fn deaths(&self, plan: &mut Plan) {
+    fn deaths(&self, plan: &mut BufferPlan) {
         let mut keep = vec![false; plan.locations];
         for result in &plan.results {
             keep[result.location as usize] = true;
         }
         for (index, step) in plan.steps.iter_mut().enumerate() {
             let operands = step.inputs.iter().filter_map(|i| i.0).chain(step.outputs.iter().map(|o| o.location));
-            let mut dead: SmallVec<[Location; 4]> = operands
+            let mut last_used: SmallVec<[Location; 4]> = operands
                 .filter(|&l| !keep[l as usize] && self.last[l as usize].is_none_or(|last| last == index))
                 .collect();
-            dead.sort_unstable();
-            dead.dedup();
+            last_used.sort_unstable();
+            last_used.dedup();
             for output in &mut step.outputs {
-                output.reuse.retain(|location| dead.contains(location));
+                output.reuse.retain(|location| last_used.contains(location));
             }
-            step.dead = dead;
+            step.last_used = last_used;
         }
     }
 }
 
 /// The bytes that a kernel makes of an array: at `offset` of each period of the array as many as `len`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
+struct ByteRun {
     offset: usize,
     len: usize,
     period: usize,
 }
 
-impl Run {
+impl ByteRun {
     /// Of an output with this layout in an array of so many bytes, if it is such a part.
-    fn of(layout: &Layout, extents: &[usize], dtype: DType, bytes: usize) -> Option<Run> {
-        let mut run = Run { offset: layout.offset, len: dtype.bytes(), period: bytes };
+    fn of(layout: &Layout, extents: &[usize], dtype: DType, bytes: usize) -> Option<ByteRun> {
+        let mut run = ByteRun { offset: layout.offset, len: dtype.bytes(), period: bytes };
         if extents.contains(&0) {
-            return Some(Run { len: 0, ..run });
+            return Some(ByteRun { len: 0, ..run });
         }
         // The distance at which all that was seen so far repeats, once it leaves a gap.
         let mut next = None;
@@ -425,7 +425,7 @@ impl Run {
     }
 
     /// Whether parts of an array are all of it, and none is made twice.
-    fn cover(runs: &mut [Run]) -> bool {
+    fn cover(runs: &mut [ByteRun]) -> bool {
         runs.sort_by_key(|run| run.offset);
         let period = runs.first().map_or(0, |run| run.period);
         let even = runs.iter().all(|run| run.period == period);
@@ -489,7 +489,7 @@ fn dense_bytes(nest: &LoopNest, layout: &Layout, extents: &[usize], dtype: DType
     }
     let mut loops: SmallVec<[(usize, isize); 4]> =
         extents.iter().copied().zip(layout.strides.iter().copied()).collect();
-    if nest.kind.loops() > nest.kind.reduced_loops() {
+    if nest.kind.loops() > nest.kind.reduction_loops() {
         loops.sort_by_key(|&(_, stride)| std::cmp::Reverse(stride));
     }
     let mut step = dtype.bytes();

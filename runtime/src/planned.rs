@@ -1,8 +1,8 @@
-//! What a program's arrays are in memory, for those who look.
+//! What a program's arrays are in memory, for inspection.
 
-pub use crate::assignment::{Home, Slot};
+pub use crate::assignment::{Allocation, BufferSlice};
 use crate::control;
-use crate::plan::Plan;
+use crate::plan::BufferPlan;
 use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
 use ndjit_ir::Result;
 use ndjit_ir::graph::Value;
@@ -23,14 +23,14 @@ pub struct PlannedArray {
     /// Arrays, as positions in the list, whose memory it may take: of parameters, if they are given away and nobody else has them.
     pub takes: Vec<usize>,
     /// Where it lies in a run on the processor; `None` of a parameter.
-    pub slot: Option<Slot>,
+    pub slice: Option<BufferSlice>,
     /// The result that it is.
     pub result: Option<usize>,
 }
 
 /// The memory that a run takes beside its arguments, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Memory {
+pub struct MemoryFootprint {
     /// Arrays that kernels make: results and temporaries.
     pub arrays: usize,
     /// Bytes of the results.
@@ -46,19 +46,19 @@ pub struct Memory {
     pub peak: u64,
 }
 
-impl Memory {
+impl MemoryFootprint {
     /// Of a plan, and what the kernels of each launch take for themselves, on the processor.
-    pub(crate) fn new(plan: &Plan, scratch: &[usize]) -> Memory {
+    pub(crate) fn new(plan: &BufferPlan, scratch: &[usize]) -> MemoryFootprint {
         let scratched = scratch.iter().copied().max().unwrap_or(0) as u64;
-        let mut memory = Memory { scratch: scratched, peak: 0, ..Memory::of_arrays(plan) };
+        let mut memory = MemoryFootprint { scratch: scratched, peak: 0, ..MemoryFootprint::of_arrays(plan) };
         let assignment = &plan.assignment;
         memory.arena = assignment.arena as u64;
         let (mut held, mut seen) = (0u64, FxHashSet::default());
         for (number, launch) in plan.launches.iter().enumerate() {
             let made = plan.steps[launch.steps.clone()].iter().flat_map(|step| &step.outputs);
-            for slot in made.filter_map(|output| assignment.slots[output.location as usize]) {
-                if !matches!(slot.home, Home::Tile(_)) && seen.insert(slot.home) {
-                    held = held.saturating_add(assignment.bytes(plan, slot.home) as u64);
+            for slice in made.filter_map(|output| assignment.slices[output.location as usize]) {
+                if !matches!(slice.allocation, Allocation::Tile(_)) && seen.insert(slice.allocation) {
+                    held = held.saturating_add(assignment.bytes(plan, slice.allocation) as u64);
                 }
             }
             let own = scratch.get(number).map_or(0, |&bytes| bytes as u64);
@@ -71,8 +71,8 @@ impl Memory {
     }
 
     /// Of a plan all of whose arrays are held to the end, as a GPU does.
-    pub(crate) fn of_arrays(plan: &Plan) -> Memory {
-        let mut memory = Memory::default();
+    pub(crate) fn of_arrays(plan: &BufferPlan) -> MemoryFootprint {
+        let mut memory = MemoryFootprint::default();
         let mut seen = FxHashSet::default();
         for output in plan.steps.iter().flat_map(|step| &step.outputs).filter(|output| seen.insert(output.location)) {
             memory.arrays += 1;
@@ -88,12 +88,12 @@ impl Memory {
     ///
     /// # Errors
     /// Those of making a plan: `Verify`, `Size`.
-    pub fn of(lowered: &Lowered) -> Result<Memory> {
-        Memory::of_lowered(lowered, &mut FxHashMap::default())
+    pub fn of(lowered: &Lowered) -> Result<MemoryFootprint> {
+        MemoryFootprint::of_lowered(lowered, &mut FxHashMap::default())
     }
 
     /// As deep as control flow nests. `known` are the peaks of its graphs, by address.
-    fn of_lowered(lowered: &Lowered, known: &mut FxHashMap<*const Lowered, u64>) -> Result<Memory> {
+    fn of_lowered(lowered: &Lowered, known: &mut FxHashMap<*const Lowered, u64>) -> Result<MemoryFootprint> {
         let mut scratch = Vec::with_capacity(lowered.launches.len());
         for launch in &lowered.launches {
             let mut most = 0;
@@ -103,7 +103,7 @@ impl Memory {
                 for body in bodies {
                     let own = match known.get(&Arc::as_ptr(body)) {
                         Some(&known) => known,
-                        None => Memory::of_lowered(body, known)?.peak,
+                        None => MemoryFootprint::of_lowered(body, known)?.peak,
                     };
                     known.insert(Arc::as_ptr(body), own);
                     peak = own.max(peak);
@@ -112,7 +112,7 @@ impl Memory {
             }
             scratch.push(most);
         }
-        Ok(Memory::new(&Plan::new(lowered)?, &scratch))
+        Ok(MemoryFootprint::new(&BufferPlan::new(lowered)?, &scratch))
     }
 }
 
@@ -121,11 +121,11 @@ impl Memory {
 /// # Errors
 /// Those of making a plan: `Verify`, `Size`.
 pub fn planned(lowered: &Lowered) -> Result<Vec<PlannedArray>> {
-    Ok(arrays(&Plan::new(lowered)?, lowered))
+    Ok(arrays(&BufferPlan::new(lowered)?, lowered))
 }
 
 /// The arrays of a program with this plan.
-pub(crate) fn arrays(plan: &Plan, lowered: &Lowered) -> Vec<PlannedArray> {
+pub(crate) fn arrays(plan: &BufferPlan, lowered: &Lowered) -> Vec<PlannedArray> {
     let params = lowered.simplified.params().iter().zip(&plan.params);
     let param = |(&value, &bytes)| PlannedArray {
         value,
@@ -133,7 +133,7 @@ pub(crate) fn arrays(plan: &Plan, lowered: &Lowered) -> Vec<PlannedArray> {
         made: None,
         last: None,
         takes: Vec::new(),
-        slot: None,
+        slice: None,
         result: None,
     };
     let mut arrays: Vec<PlannedArray> = params.map(param).collect();
@@ -143,8 +143,8 @@ pub(crate) fn arrays(plan: &Plan, lowered: &Lowered) -> Vec<PlannedArray> {
             if output.location as usize == arrays.len() {
                 let takes = output.reuse.iter().map(|&location| location as usize).collect();
                 let (made, last, result) = (Some(kernel), Some(kernel), output.result);
-                let slot = plan.assignment.slots[output.location as usize];
-                arrays.push(PlannedArray { value, bytes: output.bytes, made, last, takes, slot, result });
+                let slice = plan.assignment.slices[output.location as usize];
+                arrays.push(PlannedArray { value, bytes: output.bytes, made, last, takes, slice, result });
             }
         }
         let read = step.inputs.iter().filter_map(|(location, _)| *location);

@@ -2,11 +2,11 @@
 //! page faults of fresh memory, which cost more than most kernels.
 //!
 //! Small blocks go through a cache of the thread first, and what a thread holds there is bounded too; others and the rest lie on a
-//! `Shelf` for each class. Neither takes a lock; only what finds no place on a shelf goes to a list that has one. Blocks come out with
+//! `FreeList` for each class. Neither takes a lock; only what finds no place on a free list goes to a list that has one. Blocks come out with
 //! whatever bytes they held: only [`Buffer`](crate::Buffer) decides when bytes may be seen.
 
 use crate::block::{Block, CLASSES, class_bytes, class_of};
-use crate::shelf::Shelf;
+use crate::free_list::FreeList;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result, reserve};
 use std::cell::RefCell;
@@ -32,7 +32,7 @@ pub struct PoolStats {
 }
 
 struct Pool {
-    shelves: [Shelf; CLASSES],
+    free_lists: [FreeList; CLASSES],
     /// What found no place on them.
     rest: [Mutex<Vec<Block>>; CLASSES],
     /// The lengths of these, so that empty ones are not locked.
@@ -44,7 +44,7 @@ struct Pool {
 }
 
 static POOL: Pool = Pool {
-    shelves: [const { Shelf::new() }; CLASSES],
+    free_lists: [const { FreeList::new() }; CLASSES],
     rest: [const { Mutex::new(Vec::new()) }; CLASSES],
     rests: [const { AtomicUsize::new(0) }; CLASSES],
     bytes: AtomicUsize::new(0),
@@ -146,7 +146,7 @@ pub fn stats() -> PoolStats {
 
 impl Pool {
     fn pop(&self, class: usize) -> Option<Block> {
-        let block = self.shelves[class].take(class).or_else(|| self.pop_rest(class))?;
+        let block = self.free_lists[class].take(class).or_else(|| self.pop_rest(class))?;
         self.bytes.fetch_sub(block.bytes(), Relaxed);
         Some(block)
     }
@@ -175,7 +175,7 @@ impl Pool {
             }
         }
         let class = block.class();
-        if let Some(block) = self.shelves[class].put(block) {
+        if let Some(block) = self.free_lists[class].put(block) {
             let mut rest = self.rest[class].lock();
             self.rests[class].fetch_add(1, Relaxed);
             rest.push(block);
@@ -194,13 +194,13 @@ impl Pool {
     }
 }
 
-struct Local([Vec<Block>; LOCAL_CLASSES]);
+struct ThreadCache([Vec<Block>; LOCAL_CLASSES]);
 
 thread_local! {
-    static LOCAL: RefCell<Local> = const { RefCell::new(Local([const { Vec::new() }; LOCAL_CLASSES])) };
+    static LOCAL: RefCell<ThreadCache> = const { RefCell::new(ThreadCache([const { Vec::new() }; LOCAL_CLASSES])) };
 }
 
-impl Local {
+impl ThreadCache {
     fn clear(&mut self) {
         for block in self.0.iter_mut().flat_map(|blocks| blocks.drain(..)) {
             POOL.push(block);
@@ -208,7 +208,7 @@ impl Local {
     }
 }
 
-impl Drop for Local {
+impl Drop for ThreadCache {
     fn drop(&mut self) {
         self.clear();
     }

@@ -7,7 +7,7 @@ use crate::sync::{Arc, ArcSwap, AtomicU64, AtomicUsize, Guard, Mutex, Ordering::
 use std::ops::Deref;
 
 /// A value that remembers when it was last used, on the clock of its set.
-pub trait Used {
+pub trait LastUse {
     /// The time of the last use.
     fn last_use(&self) -> &AtomicU64;
 }
@@ -56,7 +56,7 @@ impl<T> From<Arc<T>> for Found<T> {
     }
 }
 
-impl<T: Used> Recent<T> {
+impl<T: LastUse> Recent<T> {
     /// An empty set of at most so many values.
     pub fn new(limit: usize) -> Recent<T> {
         Recent {

@@ -1,17 +1,17 @@
 //! The run of a plan, whatever the device: its launches in order, each step with memory for what it makes.
 
 use crate::executable::Timed;
-use crate::plan::{LaunchPlan, Plan};
+use crate::plan::{BufferPlan, LaunchPlan};
 use crate::spans;
 use ndjit_ir::Result;
 use std::time::Instant;
 
 /// What a device does in a run.
-pub trait Steps {
+pub trait StepRunner {
     /// Runs a step. `times` are those of the launches of its control flow.
     ///
     /// # Errors
-    /// Those of [`Program::run`](crate::Program::run).
+    /// Those of [`DeviceProgram::run`](crate::DeviceProgram::run).
     fn step(&mut self, n: usize, times: Option<&mut [Timed]>) -> Result<()>;
 
     /// The number of launches of a step's control flow.
@@ -20,7 +20,7 @@ pub trait Steps {
     /// Runs the kernels of a launch tile by tile; `false` where its steps run one after the other.
     ///
     /// # Errors
-    /// As [`step`](Steps::step).
+    /// As [`step`](StepRunner::step).
     fn tiles(&mut self, _launch: usize) -> Result<bool> {
         Ok(false)
     }
@@ -33,7 +33,7 @@ pub trait Steps {
 ///
 /// # Errors
 /// Those of the steps.
-pub fn run(plan: &Plan, steps: &mut impl Steps, mut times: Option<&mut [Timed]>) -> Result<()> {
+pub fn run(plan: &BufferPlan, steps: &mut impl StepRunner, mut times: Option<&mut [Timed]>) -> Result<()> {
     let (mut begun, mut next) = (times.as_ref().map(|_| Instant::now()), 0);
     for (launch, LaunchPlan { steps: own, .. }) in plan.launches.iter().enumerate() {
         let at = next;

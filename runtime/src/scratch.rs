@@ -1,7 +1,7 @@
 //! The lists of a run: what lies at each location, the buffers of results, and the pointers and literals of kernels. They are those of the
 //! thread's last run, so that a run allocates none.
 
-use crate::storage::{Assigned, Place};
+use crate::storage::{Assigned, BufferRef};
 use ndjit_codegen::clif::Cell as Register;
 use std::cell::Cell;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub struct Scratch<'a> {
     /// By location.
-    pub places: Vec<Place<'a>>,
+    pub places: Vec<BufferRef<'a>>,
     /// The others. In a box, which moves as one pointer: lists by value, moved in and out, were 60 ns of a call.
     pub lists: Box<Lists>,
 }
@@ -25,12 +25,12 @@ pub struct Lists {
     /// Registers of literals that this call passes, as `pointers`.
     pub registers: Vec<Register>,
     /// The kernels of a launch that runs tile by tile.
-    pub ready: Vec<Ready>,
+    pub ready: Vec<OperandRanges>,
 }
 
 /// Which operands of [`Lists`] are a kernel's.
 #[derive(Clone, Debug)]
-pub struct Ready {
+pub struct OperandRanges {
     /// Its pointers.
     pub pointers: Range<usize>,
     /// The registers of its literals; `None` where all are known before calls.
@@ -38,7 +38,7 @@ pub struct Ready {
 }
 
 thread_local! {
-    static PLACES: Cell<Vec<Place<'static>>> = const { Cell::new(Vec::new()) };
+    static PLACES: Cell<Vec<BufferRef<'static>>> = const { Cell::new(Vec::new()) };
     static LISTS: Cell<Option<Box<Lists>>> = const { Cell::new(None) };
 }
 
@@ -56,7 +56,7 @@ impl<'a> Scratch<'a> {
         self.lists.results.clear();
         self.places.clear();
         // Collected in place: the list is as it was, but for the lifetime of what it could hold.
-        let places = self.places.into_iter().map(|_| Place::Empty).collect();
+        let places = self.places.into_iter().map(|_| BufferRef::Empty).collect();
         let _ = PLACES.try_with(|own| own.set(places));
         let _ = LISTS.try_with(|own| own.set(Some(self.lists)));
     }

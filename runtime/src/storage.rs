@@ -1,9 +1,9 @@
 //! The memory of a run: what lies at each location, and the buffers that kernels write to.
 
-use crate::assignment::{Home, Slot};
+use crate::assignment::{Allocation, BufferSlice};
 use crate::buffer::{Buffer, Writable};
 use crate::executable::{Argument, Output};
-use crate::plan::{OutputPlan, Plan, ResultPlan, StepPlan};
+use crate::plan::{BufferPlan, OutputPlan, ResultPlan, StepPlan};
 use crate::scratch::Scratch;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What lies at a location during a run.
 #[derive(Debug)]
-pub enum Place<'a> {
+pub enum BufferRef<'a> {
     /// Nothing yet, or nothing any more.
     Empty,
     /// Memory that may be read.
@@ -22,16 +22,16 @@ pub enum Place<'a> {
     Assigned(*mut u8),
 }
 
-impl<'a> Place<'a> {
+impl<'a> BufferRef<'a> {
     /// Where an argument lies.
     ///
     /// # Errors
     /// `Device` if that is not in the host's memory.
-    fn of(argument: Argument<'a>) -> Result<Place<'a>> {
+    fn of(argument: Argument<'a>) -> Result<BufferRef<'a>> {
         match argument {
-            Argument::Borrowed(bytes) => Ok(Place::Readable(bytes)),
-            Argument::Shared(buffer) => Ok(Place::Readable(buffer.as_bytes())),
-            Argument::Donated(buffer) => Ok(Place::Donated(buffer)),
+            Argument::Borrowed(bytes) => Ok(BufferRef::Readable(bytes)),
+            Argument::Shared(buffer) => Ok(BufferRef::Readable(buffer.as_bytes())),
+            Argument::Donated(buffer) => Ok(BufferRef::Donated(buffer)),
             Argument::Device(_) => Err(on_device()),
         }
     }
@@ -39,9 +39,9 @@ impl<'a> Place<'a> {
     /// The bytes of an argument.
     fn len(&self) -> usize {
         match self {
-            Place::Readable(bytes) => bytes.len(),
-            Place::Donated(buffer) => buffer.len(),
-            Place::Empty | Place::Assigned(_) => 0,
+            BufferRef::Readable(bytes) => bytes.len(),
+            BufferRef::Donated(buffer) => buffer.len(),
+            BufferRef::Empty | BufferRef::Assigned(_) => 0,
         }
     }
 
@@ -49,10 +49,10 @@ impl<'a> Place<'a> {
     fn ptr(&self) -> *mut u8 {
         match self {
             // Never read: the plan orders kernels after what they read.
-            Place::Empty => std::ptr::null_mut(),
-            Place::Readable(bytes) => bytes.as_ptr().cast_mut(),
-            Place::Donated(buffer) => buffer.ptr(),
-            Place::Assigned(pointer) => *pointer,
+            BufferRef::Empty => std::ptr::null_mut(),
+            BufferRef::Readable(bytes) => bytes.as_ptr().cast_mut(),
+            BufferRef::Donated(buffer) => buffer.ptr(),
+            BufferRef::Assigned(pointer) => *pointer,
         }
     }
 }
@@ -92,7 +92,7 @@ impl Assigned {
 
 /// What became of memory in a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Used {
+pub struct MemoryUse {
     /// Outputs that took the memory of an operand.
     pub in_place: u64,
     /// Arguments that were given away.
@@ -103,31 +103,32 @@ pub struct Used {
 
 /// The memory of a run.
 pub struct Storage<'p, 'a> {
-    plan: &'p Plan,
+    plan: &'p BufferPlan,
     /// The lists of the run: places and buffers are this one's, the others those of whoever runs kernels.
     pub scratch: Scratch<'a>,
     arena: Assigned,
-    used: Used,
+    used: MemoryUse,
 }
 
 impl<'p, 'a> Storage<'p, 'a> {
     /// The memory of a run with these arguments; results go where `outputs` say, whose memory nothing else may use as long as this lives.
     ///
     /// # Errors
-    /// Those of [`Plan::check`]; `Device` if an argument or a result is in memory of a device.
+    /// Those of [`BufferPlan::check`]; `Device` if an argument or a result is in memory of a device.
     pub fn new(
-        plan: &'p Plan,
+        plan: &'p BufferPlan,
         arguments: impl IntoIterator<Item = Argument<'a>>,
         outputs: &mut [Output<'_>],
     ) -> Result<Storage<'p, 'a>> {
-        let mut storage = Storage { plan, scratch: Scratch::take(), arena: Assigned::Nothing, used: Used::default() };
+        let mut storage =
+            Storage { plan, scratch: Scratch::take(), arena: Assigned::Nothing, used: MemoryUse::default() };
         let Scratch { places, lists } = &mut storage.scratch;
         for argument in arguments {
-            places.push(Place::of(argument)?);
+            places.push(BufferRef::of(argument)?);
         }
-        plan.check(places.iter().map(Place::len), outputs)?;
-        storage.used.given = places.iter().filter(|place| matches!(place, Place::Donated(_))).count() as u64;
-        places.resize_with(plan.locations, || Place::Empty);
+        plan.check(places.iter().map(BufferRef::len), outputs)?;
+        storage.used.given = places.iter().filter(|place| matches!(place, BufferRef::Donated(_))).count() as u64;
+        places.resize_with(plan.locations, || BufferRef::Empty);
         for output in outputs {
             lists.results.push(match output {
                 Output::Into(bytes) => Assigned::Caller(bytes.as_mut_ptr()),
@@ -165,46 +166,47 @@ impl<'p, 'a> Storage<'p, 'a> {
     fn output(&mut self, output: &OutputPlan) -> Result<*mut u8> {
         let location = output.location as usize;
         // Another kernel may have made a part of it before.
-        if let Place::Empty = self.scratch.places[location] {
+        if let BufferRef::Empty = self.scratch.places[location] {
             self.scratch.places[location] = self.place(output)?;
         }
         Ok(self.scratch.places[location].ptr())
     }
 
     /// Memory for an output: that of an operand which was given away and dies here, if it becomes a result's, or the place assigned.
-    fn place(&mut self, output: &OutputPlan) -> Result<Place<'a>> {
-        let Some(Slot { home, offset, takes, .. }) = self.plan.assignment.slots[output.location as usize] else {
+    fn place(&mut self, output: &OutputPlan) -> Result<BufferRef<'a>> {
+        let Some(BufferSlice { allocation, offset, takes, .. }) = self.plan.assignment.slices[output.location as usize]
+        else {
             return Err(Error::new(ErrorCode::Verify, "run: an output has no place"));
         };
-        let own = match home {
-            Home::Arena => &mut self.arena,
-            Home::Result(result) => &mut self.scratch.lists.results[result],
+        let own = match allocation {
+            Allocation::Arena => &mut self.arena,
+            Allocation::Result(result) => &mut self.scratch.lists.results[result],
             // Each tile adds where its memory is.
-            Home::Tile(_) => {
+            Allocation::Tile(_) => {
                 self.used.in_place += u64::from(takes.is_some());
-                return Ok(Place::Assigned(std::ptr::without_provenance_mut(offset)));
+                return Ok(BufferRef::Assigned(std::ptr::without_provenance_mut(offset)));
             }
         };
-        let lasts = matches!(home, Home::Result(_)) && !matches!(own, Assigned::Caller(_));
+        let lasts = matches!(allocation, Allocation::Result(_)) && !matches!(own, Assigned::Caller(_));
         for &operand in output.reuse.iter().filter(|_| lasts) {
             let place = &mut self.scratch.places[operand as usize];
-            if let Place::Donated(buffer) = place
+            if let BufferRef::Donated(buffer) = place
                 && buffer.len() == output.bytes
                 && Buffer::is_writable(buffer)
             {
                 self.used.in_place += 1;
-                return Ok(std::mem::replace(place, Place::Empty));
+                return Ok(std::mem::replace(place, BufferRef::Empty));
             }
         }
         self.used.in_place += u64::from(takes.is_some());
-        let bytes = self.plan.assignment.bytes(self.plan, home);
-        Ok(Place::Assigned(own.ptr(bytes)?.wrapping_add(offset)))
+        let bytes = self.plan.assignment.bytes(self.plan, allocation);
+        Ok(BufferRef::Assigned(own.ptr(bytes)?.wrapping_add(offset)))
     }
 
     /// Lets go of what a step reads for the last time, where that frees memory: places in buffers are assigned anew without it.
-    pub fn bury(&mut self, step: &StepPlan) {
-        for &location in &step.dead {
-            self.scratch.places[location as usize] = Place::Empty;
+    pub fn release_last_used(&mut self, step: &StepPlan) {
+        for &location in &step.last_used {
+            self.scratch.places[location as usize] = BufferRef::Empty;
         }
     }
 
@@ -222,7 +224,7 @@ impl<'p, 'a> Storage<'p, 'a> {
     ///
     /// # Safety
     /// All kernels have run.
-    pub unsafe fn publish(mut self, outputs: &mut [Output<'_>]) -> Result<Used> {
+    pub unsafe fn publish(mut self, outputs: &mut [Output<'_>]) -> Result<MemoryUse> {
         for (index, result) in self.plan.results.iter().enumerate() {
             let ResultPlan { location, same_as, .. } = *result;
             if let Some(first) = same_as {
@@ -230,16 +232,16 @@ impl<'p, 'a> Storage<'p, 'a> {
                 continue;
             }
             let Output::Fresh(into) = &mut outputs[index] else { continue };
-            let place = std::mem::replace(&mut self.scratch.places[location as usize], Place::Empty);
+            let place = std::mem::replace(&mut self.scratch.places[location as usize], BufferRef::Empty);
             let own = std::mem::replace(&mut self.scratch.lists.results[index], Assigned::Nothing);
             *into = match (place, own) {
-                (Place::Donated(buffer), _) => {
+                (BufferRef::Donated(buffer), _) => {
                     self.used.taken += 1;
                     Some(buffer)
                 }
                 // SAFETY: the kernel that made it has run, by the caller's promise. The plan checked that it writes every byte of a result,
                 // which this buffer is as large as, and whose place begins where the buffer does.
-                (Place::Assigned(_), Assigned::Pool(memory)) => Some(Arc::new(unsafe { memory.assume_written() })),
+                (BufferRef::Assigned(_), Assigned::Pool(memory)) => Some(Arc::new(unsafe { memory.assume_written() })),
                 _ => None,
             };
         }

@@ -2,12 +2,12 @@
 //!
 //! Results never depend on the split: indices are independent. A panic in a chunk is an error.
 //!
-//! The process has one [`Team`] of as many threads as there are processors, and calls that may use fewer use some of it. Those that
+//! The process has one [`ThreadPool`] of as many threads as there are processors, and calls that may use fewer use some of it. Those that
 //! ask for more share larger ones, which end with the last of them.
 
 use crate::environment;
 use crate::helper::{discard, panic_message};
-use crate::team::Team;
+use crate::thread_pool::ThreadPool;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,7 +41,7 @@ pub enum Threads {
         /// How many, the calling one among them.
         count: usize,
         /// Those they are of.
-        team: Arc<Team>,
+        pool: Arc<ThreadPool>,
     },
 }
 
@@ -55,13 +55,13 @@ fn processors() -> usize {
 impl Threads {
     /// `None`: one per processor, or as many as `NDJIT_NUM_THREADS` says; `Some(n)`: at most `n` threads (0 counts as 1).
     pub fn new(count: Option<usize>) -> Threads {
-        static PROCESS: OnceLock<Arc<Team>> = OnceLock::new();
-        static LARGER: Mutex<Vec<Weak<Team>>> = Mutex::new(Vec::new());
+        static PROCESS: OnceLock<Arc<ThreadPool>> = OnceLock::new();
+        static LARGER: Mutex<Vec<Weak<ThreadPool>>> = Mutex::new(Vec::new());
         let processors = processors();
         let most = MOST.max(processors);
         let own = || {
             let named = environment::read("NDJIT_NUM_THREADS", environment::threads);
-            Arc::new(Team::new(named.unwrap_or(processors).clamp(1, most) - 1))
+            Arc::new(ThreadPool::new(named.unwrap_or(processors).clamp(1, most) - 1))
         };
         let own = PROCESS.get_or_init(own);
         let count = count.map_or(own.size(), |count| count.min(most));
@@ -69,18 +69,18 @@ impl Threads {
             return Threads::Serial;
         }
         if count <= own.size() {
-            return Threads::Several { count, team: Arc::clone(own) };
+            return Threads::Several { count, pool: Arc::clone(own) };
         }
         let mut larger = LARGER.lock();
-        larger.retain(|team| team.strong_count() > 0);
-        let known = larger.iter().filter_map(Weak::upgrade).find(|team| team.size() >= count);
-        let team = known.unwrap_or_else(|| {
+        larger.retain(|pool| pool.strong_count() > 0);
+        let known = larger.iter().filter_map(Weak::upgrade).find(|pool| pool.size() >= count);
+        let pool = known.unwrap_or_else(|| {
             // Of a few sizes, so that there are few of them.
-            let team = Arc::new(Team::new(count.next_power_of_two().min(most) - 1));
-            larger.push(Arc::downgrade(&team));
-            team
+            let pool = Arc::new(ThreadPool::new(count.next_power_of_two().min(most) - 1));
+            larger.push(Arc::downgrade(&pool));
+            pool
         });
-        Threads::Several { count, team }
+        Threads::Several { count, pool }
     }
 
     /// The number of threads.
@@ -104,8 +104,8 @@ impl Threads {
     /// # Errors
     /// One that `work` returned; `Panic` if it panicked.
     pub fn each(&self, count: usize, time: f64, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
-        let (most, team) = match self {
-            Threads::Several { count: most, team } if count > 1 => (*most, team),
+        let (most, pool) = match self {
+            Threads::Several { count: most, pool } if count > 1 => (*most, pool),
             _ => return catch(|| (0..count).try_for_each(work)),
         };
         let failed = OnceLock::new();
@@ -117,7 +117,7 @@ impl Threads {
                 let _ = failed.set(error);
             }
         };
-        team.run(count, most, time < SHORT, &one);
+        pool.run(count, most, time < SHORT, &one);
         failed.into_inner().map_or(Ok(()), Err)
     }
 

@@ -61,7 +61,7 @@ impl Slabs {
 
 /// What is known of kernels that run in tiles.
 #[derive(Debug, Default)]
-pub struct Cut {
+pub struct Tiling {
     /// The number of indices that tiles are cut from; 0 if kernels run one after the other.
     pub indices: usize,
     /// What they make so that the bytes of an index lie together, and those of the next behind: with how many they are.
@@ -73,7 +73,7 @@ pub struct Cut {
 ///
 /// # Errors
 /// `Verify` if a kernel reads what another one stores at another index along the tiles' axis, or stores it there.
-pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> Result<Cut> {
+pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> Result<Tiling> {
     let mut count = None;
     for (n, Scheduled { nest, geometry, tile, .. }) in scheduled.iter().enumerate() {
         let trips =
@@ -84,7 +84,7 @@ pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> 
             return Err(wrong(first + n, format_args!("it runs in tiles, and has no loop for them")));
         }
     }
-    let Some(count) = count.flatten() else { return Ok(Cut::default()) };
+    let Some(count) = count.flatten() else { return Ok(Tiling::default()) };
     let mut slabs: FxHashMap<Location, Slabs> = FxHashMap::default();
     for (n, (Scheduled { nest, geometry, tile, .. }, step)) in scheduled.iter().zip(steps.iter()).enumerate() {
         let Some(tile) = *tile else { continue };
@@ -113,7 +113,7 @@ pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> 
         slabs.get(&output.location).is_some_and(|own| own.step.checked_mul(own.count) == Some(output.bytes))
     });
     let rows = whole.map(|output| (output.location, slabs[&output.location].step)).collect();
-    Ok(Cut { indices: count, rows })
+    Ok(Tiling { indices: count, rows })
 }
 
 /// Leaves to outputs only the memory of operands that all kernels read in the same slabs.
@@ -140,7 +140,7 @@ fn keep_apart(scheduled: &[&Scheduled], steps: &mut [StepPlan], slabs: &FxHashMa
 
 /// How a launch is cut into tiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tiles {
+pub struct LaunchTiles {
     /// Indices along the tiles' axis, and of a tile.
     extent: usize,
     len: NonZeroUsize,
@@ -172,17 +172,17 @@ pub struct PerIndex {
     pub least: Option<NonZeroUsize>,
 }
 
-impl Tiles {
+impl LaunchTiles {
     /// Tiles of this length, shared by threads, whatever they take.
-    pub fn of(extent: usize, len: usize) -> Tiles {
-        Tiles { extent, len: at_least_one(len.min(extent)), time: f64::INFINITY, parallel: true }
+    pub fn of(extent: usize, len: usize) -> LaunchTiles {
+        LaunchTiles { extent, len: at_least_one(len.min(extent)), time: f64::INFINITY, parallel: true }
     }
 
     /// The tiles of kernels that do this. `None` where the kernels are better run one after the other: they are too large for the cache, or
     /// too few to share, or many of them read hardly anything again.
-    pub fn new(extent: usize, kernels: &[PerIndex], threads: &Threads) -> Option<Tiles> {
+    pub fn new(extent: usize, kernels: &[PerIndex], threads: &Threads) -> Option<LaunchTiles> {
         if let Some(least) = kernels.iter().filter_map(|kernel| kernel.least).max() {
-            return Tiles::cut_alike(extent, kernels, least, threads);
+            return LaunchTiles::cut_alike(extent, kernels, least, threads);
         }
         let (bytes, again) = traffic(kernels);
         if bytes.saturating_mul(extent) > MANY * CACHE && again.saturating_mul(AGAIN) < bytes {
@@ -201,18 +201,18 @@ impl Tiles {
         if least > 1 && len < extent {
             len = len.next_multiple_of(least.min(64));
         }
-        let tiles = Tiles { extent, len: at_least_one(len), time: extent as f64 * time, parallel: pieces > 1 };
+        let tiles = LaunchTiles { extent, len: at_least_one(len), time: extent as f64 * time, parallel: pieces > 1 };
         (tiles.count() >= threads).then_some(tiles)
     }
 
     /// The tiles of kernels of which some may round otherwise where they are cut elsewhere: their length does not ask how many threads there are.
-    fn cut_alike(extent: usize, kernels: &[PerIndex], least: NonZeroUsize, threads: &Threads) -> Option<Tiles> {
+    fn cut_alike(extent: usize, kernels: &[PerIndex], least: NonZeroUsize, threads: &Threads) -> Option<LaunchTiles> {
         let own = kernels.iter().flat_map(|kernel| &kernel.operands).filter(|operand| operand.own);
         let bytes = own.fold(1usize, |all, operand| all.saturating_add(operand.bytes));
         let len = (SHARED / bytes).max(least.get()) / least * least.get();
         let time: f64 = kernels.iter().map(|kernel| kernel.time).sum();
         let parallel = threads.pieces(extent, time) > 1;
-        let tiles = Tiles { extent, len: at_least_one(len.min(extent)), time: extent as f64 * time, parallel };
+        let tiles = LaunchTiles { extent, len: at_least_one(len.min(extent)), time: extent as f64 * time, parallel };
         (tiles.count() >= FEW).then_some(tiles)
     }
 
@@ -273,14 +273,14 @@ mod tests {
     fn no_extent_or_length_divides_by_zero() {
         for extent in [0, 1, 2, 1 << 40, isize::MAX as usize] {
             for len in [0, 1, 3, usize::MAX] {
-                let tiles = Tiles::of(extent, len);
+                let tiles = LaunchTiles::of(extent, len);
                 assert!(tiles.count() >= usize::from(extent > 0) && tiles.get(0).1 <= extent, "{extent} {len}");
             }
             for mut kernels in [layer(0), layer(usize::MAX / 8), layer(64)] {
-                let tiles = Tiles::new(extent, &kernels, &Threads::new(Some(2)));
+                let tiles = LaunchTiles::new(extent, &kernels, &Threads::new(Some(2)));
                 assert!(tiles.is_none_or(|tiles| tiles.count() > 0), "{extent}");
                 kernels[0].least = None;
-                let tiles = Tiles::new(extent, &kernels, &Threads::new(Some(2)));
+                let tiles = LaunchTiles::new(extent, &kernels, &Threads::new(Some(2)));
                 assert!(tiles.is_none_or(|tiles| tiles.count() > 0 || extent == 0), "{extent}");
             }
         }
@@ -293,7 +293,7 @@ mod tests {
         {
             for threads in [1, 2, 7, 64] {
                 let threads = Threads::new(Some(threads));
-                let tiles = Tiles::new(rows, &layer(columns), &threads);
+                let tiles = LaunchTiles::new(rows, &layer(columns), &threads);
                 assert_eq!(tiles.map(|tiles| tiles.get(0)), expected.map(|len| (0, len)), "{rows} x {columns}");
             }
         }

@@ -7,7 +7,7 @@ use crate::trace::asked::Request;
 use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction, Result, ValueType};
 use std::slice;
 
@@ -187,7 +187,7 @@ where
     let reached = |index: usize| -> AnyOperand {
         let number = match ty {
             ValueType::Weak(_) => Ok(Literal::weak(index as i64)),
-            // A truth value is true of the second case alone, and what chooses between one and the same is no matter.
+            // A bool is true of the second case alone, and what chooses between one and the same is no matter.
             ValueType::Strong(DType::Bool) if index < 2 => return which.clone(),
             ValueType::Strong(_) => Literal::strong(index as i64, dtype),
         };
@@ -226,5 +226,5 @@ fn common(which: &AnyOperand, cases: &[AnyOperand]) -> Result<()> {
         Error::new(ErrorCode::Promotion, clash.to_string())
             .help("cast the cases to a common dtype, as in `cast(x, DType::F32)`")
     };
-    settings().policy.resolve(Operands::Join, &types).map_err(clash).map(drop)
+    settings().policy.resolve(TypeRule::Join, &types).map_err(clash).map(drop)
 }

@@ -12,11 +12,11 @@ use crate::jit::output::{Collected, Outputs, Parts};
 use crate::trace::cast;
 use crate::trace::escape;
 use crate::trace::expr::Expr;
-use crate::trace::inner::{Recorded, again, control, params, record_inner, value};
+use crate::trace::inner::{RecordedGraph, again, control, params, record_inner, value};
 use crate::trace::operand::{AnyOperand, Computed, Operand};
 use crate::trace::recorder;
 use crate::trace::recording::Param;
-use ndjit_ir::graph::{ControlKind, Counts, Steps};
+use ndjit_ir::graph::{ControlKind, ForArity, ScanArity};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use ndjit_runtime::stderr;
 use std::fmt::Display;
@@ -95,7 +95,7 @@ pub fn cond<A: Outputs, R: Outputs>(
 /// Source: [`jax.lax.while_loop`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` or `DType` if the condition is not one truth value; with `Arity`, `DType` or `Shape`, and the leaf, if the body changes
+/// Poisoned with `Shape` or `DType` if the condition is not one bool; with `Arity`, `DType` or `Shape`, and the leaf, if the body changes
 /// the structure or the types of the state; with `Literal` if a number that the state begins with does not fit the dtype that the body gives it; with
 /// the first error of the body.
 #[track_caller]
@@ -218,7 +218,7 @@ fn outside(place: Place) -> Error {
     )
 }
 
-/// A condition as one truth value. A number is none: a loop that runs until one is exactly 0 may never end.
+/// A condition as one bool. A number is none: a loop that runs until one is exactly 0 may never end.
 fn truth(what: &'static str, condition: AnyOperand, place: Place) -> Result<Expr> {
     let (ty, dtype, shape) = condition.describe(what)?;
     if shape.rank() > 0 {
@@ -283,7 +283,7 @@ fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<([Expr; 2]
 }
 
 /// What a body makes of the state, and slices if there are some: the next state, and what it gives besides.
-type Body<'a> = dyn Fn(&[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
+type BodyFn<'a> = dyn Fn(&[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
 
 /// What is written as a loop.
 #[derive(Clone, Copy)]
@@ -304,7 +304,7 @@ const MAX_LEAVES: usize = 1 << 20;
 
 /// A state of the types that a body keeps, and the body of it, recorded; after the next state it gives what it gives besides. A weak leaf takes the
 /// dtype that the body gives it, which may make others strong.
-fn settled(written: Written, init: &[Expr], slices: &[Param], body: &Body<'_>) -> Result<(Vec<Expr>, Recorded)> {
+fn settled(written: Written, init: &[Expr], slices: &[Param], body: &BodyFn<'_>) -> Result<(Vec<Expr>, RecordedGraph)> {
     let Written { what, place } = written;
     let mut state = init.to_vec();
     let mut casts: Vec<Option<DType>> = vec![None; state.len()];
@@ -407,7 +407,7 @@ fn counted(
     let (param, count) = (Param::Array(index.into(), index, Shape::scalar()), init.len());
     let (state, made) = settled(written, init, &[param], &|own| (body(own[count], &own[..count]), Vec::new()))?;
     let own: Vec<Expr> = state.into_iter().chain([start, end]).collect();
-    let kind = ControlKind::For(Counts { carried: count as u32, index });
+    let kind = ControlKind::For(ForArity { carried: count as u32, index });
     Ok(control(kind, &own, vec![made], written.place))
 }
 
@@ -426,7 +426,7 @@ fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Res
     let written = Written { what: WHAT, place };
     let (state, made) = settled(written, init, &slices, &|own| step(&own[..count], &own[count..]))?;
     let own: Vec<Expr> = state.into_iter().chain(xs.iter().copied()).collect();
-    let kind = ControlKind::Scan(Steps { length, carried: count as u32, sliced: xs.len() as u32 });
+    let kind = ControlKind::Scan(ScanArity { length, carried: count as u32, sliced: xs.len() as u32 });
     let mut results = control(kind, &own, vec![made], place);
     let stacked = results.split_off(count.min(results.len()));
     Ok((results, stacked))
@@ -456,7 +456,7 @@ fn steps(what: &str, xs: &[Expr]) -> Result<usize> {
 }
 
 /// Two branches, if their results have the same types.
-fn alike(graphs: [Recorded; 2], place: Place) -> Result<[Recorded; 2]> {
+fn alike(graphs: [RecordedGraph; 2], place: Place) -> Result<[RecordedGraph; 2]> {
     let [first, second] = &graphs;
     if first.outputs.len() != second.outputs.len() {
         let (a, b) = (first.outputs.len(), second.outputs.len());

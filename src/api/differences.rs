@@ -11,13 +11,13 @@ use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::axes::position;
 use ndjit_ir::literal::{Literal, LiteralValue};
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::reserve::check_values;
 use ndjit_ir::view::{broadcast_to, expand_dims};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 
-/// The differences of neighbours along an axis, each element less the one before, taken `n` times over. Of truth values whether
+/// The differences of neighbours along an axis, each element less the one before, taken `n` times over. Of bools whether
 /// they differ.
 ///
 /// ```
@@ -213,7 +213,7 @@ impl<B, A> Ends<B, A> {
         let ends = [self.before.end(), self.after.end()];
         let types = ends.iter().flatten().chain([&x]).filter_map(|operand| operand.describe(what).ok());
         let types: Vec<ValueType> = types.map(|(ty, ..)| ty).collect();
-        let meet = config::policy().resolve(Operands::Join, &types).map(|meet| meet.compute);
+        let meet = config::policy().resolve(TypeRule::Join, &types).map(|meet| meet.compute);
         // A number stands before every first element, exact as far as the dtype is in which it meets them.
         let end = |end: AnyOperand| match end.describe(what) {
             Ok((ty, _, own)) if own.rank() == 0 => {

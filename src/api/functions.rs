@@ -50,19 +50,19 @@ macro_rules! types {
     (Inexact $($x:ident)+) => {
         "Types: operands meet in their common dtype; integers become floats, 64-bit ones `f64`, others and bool `f32`. "
     };
-    (Quotient $($x:ident)+) => {
+    (TrueDivide $($x:ident)+) => {
         "Types: operands meet in their common dtype; integers become floats, 64-bit ones `f64`, others and bool `f32` (other policies differ). "
     };
     (Logical $($x:ident)+) => {
         "Types: operands of every dtype become bool: nonzero is true. "
     };
-    (Scale $x:ident $n:ident) => {
+    (Ldexp $x:ident $n:ident) => {
         "Types: as `x`, but integers become floats, 64-bit ones `f64`, others and bool `f32`; `n` is an integer of any dtype. "
     };
-    (Count $x:ident $n:ident) => {
+    (Shift $x:ident $n:ident) => {
         "Types: as `x`; `n` is an integer of any dtype. "
     };
-    (Choose $($x:ident)+) => {
+    (Select $($x:ident)+) => {
         "Types: the condition becomes bool, nonzero is true; the others meet in their common dtype. "
     };
 }

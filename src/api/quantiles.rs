@@ -38,7 +38,7 @@ use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction
 #[track_caller]
 pub fn median<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
     let (what, place, x) = ("median", Place::caller(), x.operand());
-    let rows = match Rows::of::<X::Out>(what, &x, axes.axes(), place) {
+    let rows = match SortedRows::of::<X::Out>(what, &x, axes.axes(), place) {
         Ok(rows) => rows,
         Err(error) => return refused(what, &[x], place, &error),
     };
@@ -126,7 +126,7 @@ impl Interpolation {
     fn of<R: Computed>(self, x: AnyOperand, q: Quantiles, axes: Axes, place: Place) -> R {
         let what = "quantile";
         let found =
-            q.fractions().and_then(|fractions| Ok((fractions, Rows::of::<R>(what, &x, axes, place)?.of_some()?)));
+            q.fractions().and_then(|fractions| Ok((fractions, SortedRows::of::<R>(what, &x, axes, place)?.of_some()?)));
         let (fractions, rows) = match found {
             Ok(found) => found,
             Err(error) => return refused(what, &[x], place, &error),
@@ -145,7 +145,7 @@ impl Interpolation {
     }
 
     /// One quantile of each row.
-    fn at<R: Computed>(self, q: f64, rows: &Rows) -> R {
+    fn at<R: Computed>(self, q: f64, rows: &SortedRows) -> R {
         let h = q * (rows.len - 1) as f64;
         let (below, distance) = (h.floor() as usize, h - h.floor());
         let chosen = match self {
@@ -255,7 +255,7 @@ fn fraction(q: Literal) -> Result<f64> {
 }
 
 /// The elements along some axes in order, as the last axis.
-struct Rows {
+struct SortedRows {
     what: &'static str,
     place: Place,
     sorted: AnyOperand,
@@ -271,8 +271,8 @@ struct Rows {
     mean: DType,
 }
 
-impl Rows {
-    fn of<R: Computed>(what: &'static str, x: &AnyOperand, axes: Axes, place: Place) -> Result<Rows> {
+impl SortedRows {
+    fn of<R: Computed>(what: &'static str, x: &AnyOperand, axes: Axes, place: Place) -> Result<SortedRows> {
         let (ty, own, shape) = x.describe(what)?;
         let (axes, keepdims) = Request::new(Reduction::Mean, None, axes).on(&shape).map_err(Error::unnamed)?;
         let settings = settings();
@@ -292,7 +292,7 @@ impl Rows {
         let seen: R = seen(what, x, place, |shape| permute_dims(shape, &order));
         let joined: R = reshaped(what, seen.operand(), &rows, place);
         let sorted: R = with_parts(|| sorted(Reduction::Sort, None, joined.operand(), (-1).sorting(), place));
-        Ok(Rows {
+        Ok(SortedRows {
             what,
             place,
             sorted: sorted.operand(),
@@ -306,7 +306,7 @@ impl Rows {
     }
 
     /// The same, if a quantile can be taken of them.
-    fn of_some(self) -> Result<Rows> {
+    fn of_some(self) -> Result<SortedRows> {
         if self.dtype.kind() == Kind::Complex {
             return Err(Error::new(
                 ErrorCode::DType,
@@ -400,7 +400,7 @@ impl Rows {
 
     /// The result, from one value of each row: NaN where the last element is, after which none comes.
     fn or_nan<R: Computed>(&self, value: R) -> R {
-        let Rows { what, place, len, dtype, .. } = *self;
+        let SortedRows { what, place, len, dtype, .. } = *self;
         let may_be_nan = dtype.is_float() || dtype.is_complex();
         let value = if len > 0 && may_be_nan {
             let last: R = reshaped(what, self.part::<R>(len - 1, len).operand(), &self.kept, place);

@@ -9,7 +9,7 @@ use crate::array::node::Array;
 use crate::trace::arity::for_each_tuple;
 use crate::trace::expr::Expr;
 use crate::trace::scalar::{Number, Scalar, each_number};
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::{DType, Place, Result, ValueType, Weak};
 use smallvec::SmallVec;
 
@@ -135,7 +135,7 @@ pub fn promote_arrays<const N: usize>(operands: impl AsArrays<N>) -> Result<[Arr
             Source::Array(array) => array.type_of()?,
         });
     }
-    let ty = policy.common_type("promote_arrays", Operands::Join, &types).map_err(|e| e.at(place))?;
+    let ty = policy.common_type("promote_arrays", TypeRule::Join, &types).map_err(|e| e.at(place))?;
     let arrays = sources.map(|source| promoted(source, ty, policy.commit(ty), place));
     match arrays.iter().find_map(Array::error) {
         Some(error) => Err(error.clone()),

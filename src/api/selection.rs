@@ -46,7 +46,7 @@ pub fn nonzero<X: Math>(x: X) -> Vec<X::Out> {
         }
         let truths = Array::convert(&x.operand(), DType::Bool, place).to_vec::<bool>()?;
         let dtype = index_dtype(shape.extents().iter().copied().max().unwrap_or(0))?;
-        let mut left = Array::from(chosen::positions(&truths)?);
+        let mut left = Array::from(chosen::indices(&truths)?);
         // From the last axis on: the index along it, and what is left for the axes before.
         let mut indices = Vec::with_capacity(rank);
         for &extent in shape.extents().iter().rev() {
@@ -179,7 +179,7 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
             begins[1..].copy_from_slice(&differ.to_vec::<bool>()?);
         }
         let order = order.to_vec::<i64>()?;
-        let firsts = chosen::positions(&begins)?;
+        let firsts = chosen::indices(&begins)?;
         let found = Shape::from(firsts.len());
         let indices = collect(what, firsts.iter().map(|&first| order[first as usize]))?;
         let indices = Array::from_shape_vec(found.clone(), indices)?;

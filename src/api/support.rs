@@ -135,7 +135,7 @@ pub fn set_fallback(fallback: Fallback) {
 }
 
 /// Runs `body` with a declaration: every operand of the operations in it, and every dtype they compute in or give, must be
-/// supported. It holds besides those around it. Conditions of [`where_`](crate::where_), the truth values that predicates give,
+/// supported. It holds besides those around it. Conditions of [`where_`](crate::where_), the bools that predicates give,
 /// bare numbers and weak arrays are taken as ever.
 ///
 /// ```

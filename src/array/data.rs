@@ -1,7 +1,7 @@
 //! Arrays of what is known without computing anything: constructors, types, shapes, devices, views of elements that are there.
 
 use crate::array::lazy::kept::Kept;
-use crate::array::node::{Array, Elements, Node, Recipe, Source, State};
+use crate::array::node::{Array, ArrayNode, ElementSource, ElementState, Elements, PendingOp};
 use crate::trace::escape::is_tracing;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::infer::Operation;
@@ -63,21 +63,21 @@ impl Array {
         formula: Option<Box<Graph<ValueType>>>,
     ) -> Array {
         let device = elements.memory.device();
-        let (state, source) = (State::Made(Ok(elements)), Mutex::new(Source::Nothing));
-        Array(Arc::new(Node { ty, dtype, shape, device, state, source, waiting: 0, formula, traced: false }))
+        let (state, source) = (ElementState::Made(Ok(elements)), Mutex::new(ElementSource::Nothing));
+        Array(Arc::new(ArrayNode { ty, dtype, shape, device, state, source, waiting: 0, formula, traced: false }))
     }
 
     /// An array that is an error.
     pub(crate) fn poisoned(error: Error) -> Array {
-        let state = State::Made(Err(error));
+        let state = ElementState::Made(Err(error));
         let (dtype, shape) = (DType::Bool, Shape::scalar());
-        Array(Arc::new(Node {
+        Array(Arc::new(ArrayNode {
             ty: dtype.into(),
             dtype,
             shape,
             device: Device::CPU,
             state,
-            source: Mutex::new(Source::Nothing),
+            source: Mutex::new(ElementSource::Nothing),
             waiting: 0,
             formula: None,
             traced: false,
@@ -90,16 +90,16 @@ impl Array {
         dtype: DType,
         shape: Shape,
         device: Device,
-        recipe: Recipe,
+        pending_op: PendingOp,
         waiting: usize,
     ) -> Array {
-        Array(Arc::new(Node {
+        Array(Arc::new(ArrayNode {
             ty,
             dtype,
             shape,
             device,
-            state: State::Waiting(OnceLock::new()),
-            source: Mutex::new(Source::Recipe(Arc::new(recipe))),
+            state: ElementState::Waiting(OnceLock::new()),
+            source: Mutex::new(ElementSource::Pending(Arc::new(pending_op))),
             waiting,
             formula: None,
             traced: is_tracing(),
@@ -108,14 +108,14 @@ impl Array {
 
     /// Whether it has no elements.
     pub(crate) fn waits(&self) -> bool {
-        self.0.state.get().is_none() && self.0.source.lock().recipe().is_some()
+        self.0.state.get().is_none() && self.0.source.lock().pending_op().is_some()
     }
 
     /// Its elements, if they were kept.
     pub(crate) fn kept(&self) -> Option<Arc<Kept>> {
         match &*self.0.source.lock() {
-            Source::Kept(kept) => Some(Arc::clone(kept)),
-            Source::Nothing | Source::Recipe(_) => None,
+            ElementSource::Kept(kept) => Some(Arc::clone(kept)),
+            ElementSource::Nothing | ElementSource::Pending(_) => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! [`Array`] as data: elements in memory, or the operation that gives them when they are read.
 //!
 //! An array is one `Arc`. Concrete arrays hold a buffer of the dtype their type commits to, or see one of another array through
-//! strides; lazy ones hold a recipe and get their buffer when read. Results never change, so an array may be read from any thread.
+//! strides; lazy ones hold a pending operation and get their buffer when read. Results never change, so an array may be read from any thread.
 
 use crate::array::lazy::kept::Kept;
 use crate::trace::scalar::Scalar;
@@ -39,19 +39,19 @@ use std::sync::{Arc, OnceLock};
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Array(pub(crate) Arc<Node>);
+pub struct Array(pub(crate) Arc<ArrayNode>);
 
 /// What an [`Array`](super::Array) points to.
-pub(crate) struct Node {
+pub(crate) struct ArrayNode {
     pub ty: ValueType,
     /// The dtype of the elements: of a weak array one of its kind.
     pub dtype: DType,
     pub shape: Shape,
     /// Where the elements are, or will be computed.
     pub device: Device,
-    pub state: State,
+    pub state: ElementState,
     /// How to get the elements, while there are none.
-    pub source: Mutex<Source>,
+    pub source: Mutex<ElementSource>,
     /// How many operations wait below, at most.
     pub waiting: usize,
     /// How a kernel computes the elements instead of reading them: a program without arguments, of one result.
@@ -61,51 +61,51 @@ pub(crate) struct Node {
 }
 
 /// How to get the elements of an array. Behind pointers: most arrays that calls make are not computed, and are moved as they are made.
-pub(crate) enum Source {
+pub(crate) enum ElementSource {
     Nothing,
     /// By an operation.
-    Recipe(Arc<Recipe>),
+    Pending(Arc<PendingOp>),
     /// They were kept when others were read. Nobody has asked for them, and they may be given back.
     Kept(Arc<Kept>),
 }
 
-impl Source {
-    pub(crate) fn recipe(&self) -> Option<&Arc<Recipe>> {
+impl ElementSource {
+    pub(crate) fn pending_op(&self) -> Option<&Arc<PendingOp>> {
         match self {
-            Source::Recipe(recipe) => Some(recipe),
-            Source::Nothing | Source::Kept(_) => None,
+            ElementSource::Pending(pending_op) => Some(pending_op),
+            ElementSource::Nothing | ElementSource::Kept(_) => None,
         }
     }
 
     /// Lets go of the source, and gives its operation.
-    pub(crate) fn take_recipe(&mut self) -> Option<Arc<Recipe>> {
-        match std::mem::replace(self, Source::Nothing) {
-            Source::Recipe(recipe) => Some(recipe),
-            Source::Nothing | Source::Kept(_) => None,
+    pub(crate) fn take_pending_op(&mut self) -> Option<Arc<PendingOp>> {
+        match std::mem::replace(self, ElementSource::Nothing) {
+            ElementSource::Pending(pending_op) => Some(pending_op),
+            ElementSource::Nothing | ElementSource::Kept(_) => None,
         }
     }
 }
 
 /// The elements, or why there are none.
-pub(crate) enum State {
+pub(crate) enum ElementState {
     /// Known when the array was made.
     Made(Result<Elements>),
     /// Computed when they are wanted. (To fill a lock for those that are there took 15 ns of a call.)
     Waiting(OnceLock<Result<Elements>>),
 }
 
-impl State {
+impl ElementState {
     /// What is there by now.
     pub(crate) fn get(&self) -> Option<&Result<Elements>> {
         match self {
-            State::Made(elements) => Some(elements),
-            State::Waiting(elements) => elements.get(),
+            ElementState::Made(elements) => Some(elements),
+            ElementState::Waiting(elements) => elements.get(),
         }
     }
 
     /// Keeps what was computed; the first counts.
     pub(crate) fn set(&self, computed: Result<Elements>) {
-        if let State::Waiting(elements) = self {
+        if let ElementState::Waiting(elements) = self {
             let _ = elements.set(computed);
         }
     }
@@ -129,37 +129,37 @@ impl Elements {
     }
 }
 
-impl Drop for Node {
+impl Drop for ArrayNode {
     fn drop(&mut self) {
-        if let Some(recipe) = self.source.get_mut().take_recipe() {
-            dismantle(recipe);
+        if let Some(pending_op) = self.source.get_mut().take_pending_op() {
+            dismantle(pending_op);
         }
     }
 }
 
-impl Node {
+impl ArrayNode {
     /// Stores elements that were computed. A second thread may have been first: its elements are the same.
     pub(crate) fn store(&self, elements: Elements) {
         self.state.set(Ok(elements));
-        self.change_source(|_| true, Source::Nothing);
+        self.change_source(|_| true, ElementSource::Nothing);
     }
 
     /// Whether the source is one that is to be changed; it is changed then.
-    pub(crate) fn change_source(&self, is_meant: impl FnOnce(&Source) -> bool, new: Source) -> bool {
+    pub(crate) fn change_source(&self, is_meant: impl FnOnce(&ElementSource) -> bool, new: ElementSource) -> bool {
         let mut source = self.source.lock();
         let changed = is_meant(&source);
         let old = if changed { std::mem::replace(&mut *source, new) } else { new };
         // What it holds goes where the lock is not held: memory of others runs code of theirs.
         drop(source);
-        if let Source::Recipe(recipe) = old {
-            dismantle(recipe);
+        if let ElementSource::Pending(pending_op) = old {
+            dismantle(pending_op);
         }
         changed
     }
 }
 
-/// An operation that waits.
-pub(crate) struct Recipe {
+/// A pending operation.
+pub(crate) struct PendingOp {
     pub(super) operation: Operation<'static>,
     pub(super) operands: SmallVec<[LazyOperand; 2]>,
     pub(super) place: Place,
@@ -169,18 +169,18 @@ pub(crate) struct Recipe {
     pub(super) has_run: AtomicBool,
 }
 
-impl Recipe {
+impl PendingOp {
     pub(super) fn new(
         operation: Operation<'static>,
         operands: SmallVec<[LazyOperand; 2]>,
         place: Place,
         fallback: Fallback,
-    ) -> Recipe {
-        Recipe { operation, operands, place, fallback, has_run: AtomicBool::new(false) }
+    ) -> PendingOp {
+        PendingOp { operation, operands, place, fallback, has_run: AtomicBool::new(false) }
     }
 }
 
-/// An operand of an operation that waits.
+/// An operand of a pending operation.
 #[derive(Clone)]
 pub(crate) enum LazyOperand {
     Array(Array),
@@ -196,17 +196,17 @@ impl LazyOperand {
     }
 }
 
-/// Lets go of a recipe without recursion, however deep what it holds.
-pub(crate) fn dismantle(recipe: Arc<Recipe>) {
-    let mut stack = vec![recipe];
-    while let Some(recipe) = stack.pop() {
+/// Lets go of a pending operation without recursion, however deep what it holds.
+pub(crate) fn dismantle(pending_op: Arc<PendingOp>) {
+    let mut stack = vec![pending_op];
+    while let Some(pending_op) = stack.pop() {
         // A program that is being collected or run may hold it too, and then lets go of it.
-        let Some(recipe) = Arc::into_inner(recipe) else { continue };
-        for operand in recipe.operands {
+        let Some(pending_op) = Arc::into_inner(pending_op) else { continue };
+        for operand in pending_op.operands {
             if let LazyOperand::Array(array) = operand
                 && let Some(mut node) = Arc::into_inner(array.0)
             {
-                stack.extend(node.source.get_mut().take_recipe());
+                stack.extend(node.source.get_mut().take_pending_op());
             }
         }
     }

@@ -1,6 +1,6 @@
 //! [`Compiled`]: a function compiled for one signature.
 
-use crate::diagnostics::inspect::{self, Form, StageDiff};
+use crate::diagnostics::inspect::{self, PictureFormat, StageDiff};
 use crate::jit::caller::called;
 use crate::jit::erased;
 use crate::jit::function::JitFn;
@@ -58,7 +58,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// # Errors
     /// `Io` if the file cannot be written.
     pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.plan.looked().write_page(path.as_ref(), None)
+        self.plan.inspection().write_page(path.as_ref(), None)
     }
 
     /// A stage in Graphviz's language: graphs, kernels and loops as clusters of statements.
@@ -74,7 +74,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// # Errors
     /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn dot(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.plan.lowered, stage, Form::Dot)
+        inspect::stage(&self.plan.lowered, stage, PictureFormat::Dot)
     }
 
     /// A stage drawn as an SVG document: graphs, kernels and loops.
@@ -90,7 +90,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// # Errors
     /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn svg(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.plan.lowered, stage, Form::Svg)
+        inspect::stage(&self.plan.lowered, stage, PictureFormat::Svg)
     }
 
     /// A stage as JSON (feature `json`).

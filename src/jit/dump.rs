@@ -1,6 +1,6 @@
 //! Stages that are printed as programs are made: those that the environment variable `NDJIT_DUMP` names.
 
-use crate::diagnostics::inspect::listing::Looked;
+use crate::diagnostics::inspect::listing::Inspection;
 use crate::jit::stage::{ALL, Stage};
 use ndjit_runtime::{environment, stderr};
 use std::cell::Cell;
@@ -36,7 +36,7 @@ pub(crate) fn unasked<R>(body: impl FnOnce() -> R) -> R {
 }
 
 /// Prints the stages that the environment variable `NDJIT_DUMP` names, separated by commas, or `all`.
-pub(crate) fn dump<'a>(looked: impl Fn() -> Looked<'a>) {
+pub(crate) fn dump<'a>(inspection: impl Fn() -> Inspection<'a>) {
     static STAGES: OnceLock<Vec<Stage>> = OnceLock::new();
     if UNASKED.get() {
         return;
@@ -48,7 +48,7 @@ pub(crate) fn dump<'a>(looked: impl Fn() -> Looked<'a>) {
         stages
     });
     for &stage in stages {
-        stderr::line(format_args!("== {} ==\n{}", stage.name(), looked().listing(stage).to_string().trim_end()));
+        stderr::line(format_args!("== {} ==\n{}", stage.name(), inspection().listing(stage).to_string().trim_end()));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::api::config::{Config, Settings, with_settings};
 use crate::array::node::Array;
-use crate::diagnostics::debug::steps::Given;
+use crate::diagnostics::debug::steps::RunInputs;
 use crate::diagnostics::debug::{nonfinite, print};
 use crate::diagnostics::explain::check;
 use crate::diagnostics::misses::{self, Miss, Misses};
@@ -10,13 +10,13 @@ use crate::diagnostics::stats::counts::{self, Made};
 use crate::jit::input::{Arg, Data, Destination, Sink};
 use crate::jit::output::{Arrays, Collected, Lengths, Parts, RESULTS};
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Signature};
-use crate::jit::plans::{Found, Inserted, Plans};
+use crate::jit::plans::{FoundPlan, InsertedPlan, Plans};
 use crate::trace::call;
 use crate::trace::expr::Expr;
 use crate::trace::failure::Failure;
 use crate::trace::operand::AnyOperand;
 use crate::trace::recorder;
-use crate::trace::recording::{Named, Param, Printing, Recording};
+use crate::trace::recording::{FunctionName, Param, Printing, Recording};
 use ndjit_codegen::Lowered;
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::{explain, source};
@@ -33,13 +33,13 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 /// The traced function: it gets its parameters and gives its results.
-pub(crate) type Function = Arc<dyn Fn(&[Expr]) -> Collected + Send + Sync>;
+pub(crate) type TracedClosure = Arc<dyn Fn(&[Expr]) -> Collected + Send + Sync>;
 
 /// A jitted function without its types.
 pub struct Core {
     pub(crate) arity: usize,
     pub(crate) config: Config,
-    pub(crate) function: Function,
+    pub(crate) function: TracedClosure,
     /// The type of the closure, and where it was made a function.
     pub(crate) named: (&'static str, Place),
     pub(crate) plans: Plans,
@@ -47,7 +47,7 @@ pub struct Core {
     making: Mutex<()>,
     /// The process that made the function.
     process: u32,
-    tracing: Threads,
+    tracing: TracingThreads,
     inlined: Mutex<Vec<Inlined>>,
     pub(crate) traces: AtomicU64,
     pub(crate) misses: Misses,
@@ -69,9 +69,9 @@ struct Inlined {
 }
 
 /// What a program has beside its graph, as the function and its caller see it.
-pub(crate) struct Frame {
+pub(crate) struct CallInterface {
     /// Arrays the function captured.
-    pub hidden: Vec<Array>,
+    pub closed_over: Vec<Array>,
     /// How many results each growable part of the function's output has.
     pub lengths: Lengths,
     /// What is printed when it runs.
@@ -85,7 +85,7 @@ pub(crate) struct TracedFunction {
 }
 
 impl Core {
-    pub(crate) fn new(arity: usize, config: Config, named: (&'static str, Place), function: Function) -> Core {
+    pub(crate) fn new(arity: usize, config: Config, named: (&'static str, Place), function: TracedClosure) -> Core {
         Core {
             arity,
             config,
@@ -94,7 +94,7 @@ impl Core {
             plans: Plans::new(),
             making: Mutex::new(()),
             process: std::process::id(),
-            tracing: Threads::default(),
+            tracing: TracingThreads::default(),
             inlined: Mutex::new(Vec::new()),
             traces: AtomicU64::new(0),
             misses: Misses::default(),
@@ -104,9 +104,9 @@ impl Core {
     }
 
     /// The function, as errors name it.
-    fn named(&self) -> Named {
+    fn named(&self) -> FunctionName {
         let (name, place) = self.named;
-        Named { id: std::ptr::from_ref(self).addr(), name, place }
+        FunctionName { id: std::ptr::from_ref(self).addr(), name, place }
     }
 
     /// Traces the function for parameters of these types, for a call at `place`. The closure may do whatever it likes, so no lock is held.
@@ -152,7 +152,7 @@ impl Core {
     }
 
     /// The plan for these arguments: found, or made now, for a call at `place`.
-    pub(crate) fn plan(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Found> {
+    pub(crate) fn plan(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<FoundPlan> {
         let settings = self.settings(args, place)?;
         if let Some(plan) = self.plans.find(&settings, args) {
             counts::PLAN_HITS.fetch_add(1, Relaxed);
@@ -195,7 +195,7 @@ impl Core {
     }
 
     #[cold]
-    fn make_plan(&self, settings: Settings, args: &[Arg<'_>], place: Option<Place>) -> Result<Found> {
+    fn make_plan(&self, settings: Settings, args: &[Arg<'_>], place: Option<Place>) -> Result<FoundPlan> {
         let types: Vec<ArgumentType> = args.iter().map(argument_type).collect();
         let miss = Miss::new(&self.plans, Signature { settings, arguments: types.clone() }, place);
         miss.allowed()?;
@@ -204,7 +204,7 @@ impl Core {
         let begun = Instant::now();
         let traced = self.trace(settings, &params, place)?;
         let clock = Clock::traced(begun.elapsed());
-        let hidden = self.captured(settings.device, traced.recording.hidden.clone())?;
+        let closed_over = self.captured(settings.device, traced.recording.closed_over.clone())?;
         // Of this nothing is dropped under the lock: memory of others may run code of theirs where it is given back.
         let made = {
             // Who collects spans is asked at each: it may call functions, too.
@@ -213,7 +213,7 @@ impl Core {
             let _making = (!alone).then(|| self.making.lock());
             match self.plans.find(&settings, args) {
                 Some(found) => Err(found),
-                None => Ok(self.compile(settings, types, &traced, &hidden, clock).map(|plan| {
+                None => Ok(self.compile(settings, types, &traced, &closed_over, clock).map(|plan| {
                     let plan = Arc::new(plan);
                     (self.plans.insert(&plan), plan)
                 })),
@@ -224,8 +224,8 @@ impl Core {
             Err(found) => return self.second(found),
         };
         match inserted {
-            Inserted::Known(plan) => self.second(plan.into()),
-            Inserted::New { .. } => {
+            InsertedPlan::Known(plan) => self.second(plan.into()),
+            InsertedPlan::New { .. } => {
                 self.misses.add(miss.made(&plan, Made::here().since(before)));
                 Ok(plan.into())
             }
@@ -233,7 +233,7 @@ impl Core {
     }
 
     /// The plan of a thread that was first. What this one traced meanwhile is of no use.
-    fn second(&self, found: Found) -> Result<Found> {
+    fn second(&self, found: FoundPlan) -> Result<FoundPlan> {
         self.traces.fetch_sub(1, Relaxed);
         Ok(found)
     }
@@ -243,12 +243,13 @@ impl Core {
         settings: Settings,
         types: Vec<ArgumentType>,
         traced: &TracedFunction,
-        hidden: &[Array],
+        closed_over: &[Array],
         mut clock: Clock,
     ) -> Result<Plan> {
         let TracedFunction { recording: Recording { graph, places, printed, .. }, lengths } = traced;
-        let lowered = Plan::lower(graph, places, &types, hidden, &self.config, settings, &mut clock)?;
-        let frame = Frame { hidden: hidden.to_vec(), lengths: lengths.clone(), printed: printed.clone() };
+        let lowered = Plan::lower(graph, places, &types, closed_over, &self.config, settings, &mut clock)?;
+        let frame =
+            CallInterface { closed_over: closed_over.to_vec(), lengths: lengths.clone(), printed: printed.clone() };
         self.compiled(settings, types, Arc::new(lowered), frame, clock)
     }
 
@@ -258,21 +259,21 @@ impl Core {
         settings: Settings,
         types: Vec<ArgumentType>,
         lowered: Arc<Lowered>,
-        frame: Frame,
+        frame: CallInterface,
         clock: Clock,
     ) -> Result<Plan> {
         misses::allowed("compile")?;
-        let hidden = self.captured(settings.device, frame.hidden)?;
-        let mut plan = Plan::compile(lowered, types, &hidden, &self.config, settings, clock)?;
+        let closed_over = self.captured(settings.device, frame.closed_over)?;
+        let mut plan = Plan::compile(lowered, types, &closed_over, &self.config, settings, clock)?;
         self.count_kernels(&plan);
-        plan.hidden = hidden;
+        plan.closed_over = closed_over;
         plan.lengths = frame.lengths;
         plan.print(frame.printed);
         Ok(plan)
     }
 
     /// Captured arrays, on the device of the function: copies of the host's, if the function was said to run elsewhere.
-    fn captured(&self, device: Device, hidden: Vec<Array>) -> Result<Vec<Array>> {
+    fn captured(&self, device: Device, closed_over: Vec<Array>) -> Result<Vec<Array>> {
         let moved = |array: Array| {
             if array.device() == device {
                 return Ok(array);
@@ -290,7 +291,7 @@ impl Core {
             let moved = array.on(device);
             moved.error().cloned().map_or(Ok(moved), Err)
         };
-        hidden.into_iter().map(moved).collect()
+        closed_over.into_iter().map(moved).collect()
     }
 
     /// Counts the kernels that no plan of this function had before.
@@ -320,8 +321,8 @@ impl Core {
             }
             let traced = self.trace(settings, params, Some(place))?;
             let recording = Arc::new(traced.recording);
-            let Recording { graph, places, hidden, .. } = &*recording;
-            let inputs = explain::inputs(params.iter().map(Param::is_array), hidden.len());
+            let Recording { graph, places, closed_over, .. } = &*recording;
+            let inputs = explain::inputs(params.iter().map(Param::is_array), closed_over.len());
             check(graph, places, &inputs, settings.policy, self.config.on_widening)?;
             lengths = traced.lengths;
             let own = Inlined { settings, params: params.to_vec(), recording, lengths: lengths.clone() };
@@ -343,12 +344,12 @@ impl Core {
 }
 
 /// Where the results of a call go.
-type Results<'a> = SmallVec<[Output<'a>; RESULTS]>;
+type CallOutputs<'a> = SmallVec<[Output<'a>; RESULTS]>;
 
 /// Runs a plan on arguments it accepts; the results are new arrays.
 pub(crate) fn run_fresh(plan: &Plan, args: &mut [Arg<'_>]) -> Result<Arrays> {
     // Pushed one after the other: lists that are collected are moved, which was 10 ns of a call each.
-    let mut outputs = Results::new();
+    let mut outputs = CallOutputs::new();
     plan.results.iter().for_each(|_| outputs.push(plan.fresh()));
     run(plan, args, &mut outputs)?;
     let mut arrays = Arrays::new();
@@ -359,7 +360,7 @@ pub(crate) fn run_fresh(plan: &Plan, args: &mut [Arg<'_>]) -> Result<Arrays> {
 }
 
 /// Runs a plan on arguments it accepts, and prints what it prints.
-fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut Results<'_>) -> Result<()> {
+fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut CallOutputs<'_>) -> Result<()> {
     let mut scalars: SmallVec<[(usize, Literal); 8]> = SmallVec::new();
     for (i, arg) in args.iter().enumerate() {
         if let Data::Scalar(literal) = arg.data {
@@ -367,12 +368,12 @@ fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut Results<'_>) -> Result<(
         }
     }
     let checked = nonfinite::is_checked(plan).then(|| nonfinite::donated(args));
-    for array in &plan.hidden {
+    for array in &plan.closed_over {
         array.elements()?;
     }
     // All are there.
-    let hidden = plan.hidden.iter().filter_map(|array| Some(array.elements().ok()?.memory.argument()));
-    let arguments = args.iter_mut().filter_map(Arg::argument).chain(hidden);
+    let closed_over = plan.closed_over.iter().filter_map(|array| Some(array.elements().ok()?.memory.argument()));
+    let arguments = args.iter_mut().filter_map(Arg::argument).chain(closed_over);
     let own = outputs.len();
     outputs.extend(plan.printed.iter().map(|_| plan.fresh()));
     plan.run(arguments, &scalars, outputs)?;
@@ -383,12 +384,12 @@ fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut Results<'_>) -> Result<(
     for (n, memory) in donated {
         args[n].data = Data::Donated(memory);
     }
-    nonfinite::check(plan, || Given::of(args, &plan.hidden), outputs)
+    nonfinite::check(plan, || RunInputs::of(args, &plan.closed_over), outputs)
 }
 
 /// Runs a plan on arguments it accepts, into destinations that [fit](fits).
 pub(crate) fn run_into(plan: &Plan, args: &mut [Arg<'_>], destinations: &mut [Destination<'_>]) -> Result<()> {
-    // Not every byte is a bool: truth values are checked on their way.
+    // Not every byte is a bool: bools are checked on their way.
     let mut checked: SmallVec<[Buffer; 1]> = SmallVec::new();
     for destination in &*destinations {
         if let Sink::Truths(_) = destination.into {
@@ -396,7 +397,7 @@ pub(crate) fn run_into(plan: &Plan, args: &mut [Arg<'_>], destinations: &mut [De
         }
     }
     let mut bytes = checked.iter_mut();
-    let mut outputs = Results::new();
+    let mut outputs = CallOutputs::new();
     for destination in &mut *destinations {
         match &mut destination.into {
             Sink::Bytes(bytes) => outputs.push(Output::Into(bytes)),
@@ -478,14 +479,14 @@ fn apart(args: &[Arg<'_>], help: &str) -> Error {
 const TRACING: usize = 1024;
 
 /// The functions that are traced now, each as often as it is.
-static TRACED: Mutex<Vec<Named>> = Mutex::new(Vec::new());
+static TRACED: Mutex<Vec<FunctionName>> = Mutex::new(Vec::new());
 
 /// Other functions that an error names.
 const NAMED: usize = 4;
 
 /// How many threads trace a function.
 #[derive(Default)]
-struct Threads {
+struct TracingThreads {
     count: AtomicUsize,
     /// Whether they were too many: then none begins until the last has ended, as each that ends may start another.
     refused: AtomicBool,
@@ -514,12 +515,12 @@ impl<'a> Tracing<'a> {
     }
 
     /// Functions that others trace meanwhile: those that are traced most often.
-    fn others(&self) -> Vec<Named> {
-        let mut counts: FxHashMap<usize, (usize, Named)> = FxHashMap::default();
+    fn others(&self) -> Vec<FunctionName> {
+        let mut counts: FxHashMap<usize, (usize, FunctionName)> = FxHashMap::default();
         for named in TRACED.lock().iter().filter(|named| named.id != self.0.named().id) {
             counts.entry(named.id).or_insert((0, *named)).0 += 1;
         }
-        let mut others: Vec<(usize, Named)> = counts.into_values().collect();
+        let mut others: Vec<(usize, FunctionName)> = counts.into_values().collect();
         others.sort_by_key(|(count, named)| (Reverse(*count), named.id));
         others.into_iter().take(NAMED).map(|(_, named)| named).collect()
     }

@@ -56,7 +56,7 @@ impl<'a> Arg<'a> {
             ValueType::Strong(dtype) => Data::Inline(literal_bytes(&literal, dtype)?),
         };
         let ty = literal.ty();
-        Ok(Arg { ty, dtype: ty.stored(), shape: Shape::scalar(), layout: None, data })
+        Ok(Arg { ty, dtype: ty.storage_dtype(), shape: Shape::scalar(), layout: None, data })
     }
 
     /// Where the elements are; `None` for numbers, which go anywhere.

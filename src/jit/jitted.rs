@@ -60,7 +60,7 @@ pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
 /// Operators and free functions need no annotation of the closure's parameters; to call methods on them write `|x: Expr|`,
 /// or use [`jit!`](crate::jit!).
 ///
-/// The closure may use arrays from outside: they become hidden arguments. It runs once per signature, so whatever else it
+/// The closure may use arrays from outside: they become closed-over constants. It runs once per signature, so whatever else it
 /// looks at is looked at once. It may run at once on several threads that call with the same new signature, and may call other
 /// functions, start threads and wait for them: nobody waits for it. One that calls itself, by whatever way, is an error.
 ///

@@ -3,7 +3,7 @@
 use crate::api::config::{Config, Settings};
 use crate::array::node::Array;
 use crate::diagnostics::explain::check;
-use crate::diagnostics::inspect::listing::Looked;
+use crate::diagnostics::inspect::listing::Inspection;
 use crate::diagnostics::stats::counts;
 use crate::jit::dump;
 use crate::jit::input::{Arg, Data};
@@ -13,14 +13,14 @@ use crate::trace::infer;
 use crate::trace::recording::Printing;
 use ndjit_codegen::{Lowered, lower_observed};
 use ndjit_inspect::clock::Clock;
-use ndjit_inspect::explain::{self, Explainer, Explanation, Input, Origin, Widening};
+use ndjit_inspect::explain::{self, Explainer, Explanation, Origin, ParamSource, Widening};
 use ndjit_inspect::interpret;
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::devices::{self, result_memory};
-use ndjit_runtime::{Argument, Donations, KernelCode, Memory, Output, Program, Timed, planned};
+use ndjit_runtime::{Argument, DeviceProgram, Donations, KernelCode, Memory, Output, Timed, planned};
 use ndjit_transform::access::contiguous;
 use std::fmt;
 use std::sync::Arc;
@@ -106,15 +106,15 @@ impl ArgumentType {
     }
 }
 
-/// What the array parameters of a traced function are; `hidden` of them it captured.
-pub(crate) fn inputs(arguments: &[ArgumentType], hidden: usize) -> Vec<Input> {
-    explain::inputs(arguments.iter().map(|argument| argument.layout != ArgumentLayout::Scalar), hidden)
+/// What the array parameters of a traced function are; `closed_over` of them it captured.
+pub(crate) fn inputs(arguments: &[ArgumentType], closed_over: usize) -> Vec<ParamSource> {
+    explain::inputs(arguments.iter().map(|argument| argument.layout != ArgumentLayout::Scalar), closed_over)
 }
 
-/// Where the elements of the arrays of traced parameters are in their memory; `hidden` are the captured ones.
-fn layouts(arguments: &[ArgumentType], hidden: &[Array]) -> Result<Vec<Layout>> {
+/// Where the elements of the arrays of traced parameters are in their memory; `closed_over` are the captured ones.
+fn layouts(arguments: &[ArgumentType], closed_over: &[Array]) -> Result<Vec<Layout>> {
     let arguments = arguments.iter().filter_map(ArgumentType::memory);
-    arguments.chain(hidden.iter().map(Array::memory_layout)).collect()
+    arguments.chain(closed_over.iter().map(Array::memory_layout)).collect()
 }
 
 /// A result of a plan.
@@ -127,13 +127,13 @@ pub(crate) struct ResultType {
 
 /// What runs a plan.
 enum Engine {
-    Compiled(Box<dyn Program>),
+    Compiled(Box<dyn DeviceProgram>),
     /// The reference interpreter, on parameters with these layouts.
     Interpreted(Vec<Layout>),
 }
 
 impl Engine {
-    fn program(&self) -> Option<&dyn Program> {
+    fn program(&self) -> Option<&dyn DeviceProgram> {
         match self {
             Engine::Compiled(program) => Some(&**program),
             Engine::Interpreted(_) => None,
@@ -146,7 +146,7 @@ pub(crate) struct Plan {
     pub settings: Settings,
     pub arguments: Vec<ArgumentType>,
     /// Arrays the function captured: arguments after the caller's.
-    pub hidden: Vec<Array>,
+    pub closed_over: Vec<Array>,
     /// How many results each growable part of the function's output has.
     pub lengths: Lengths,
     pub results: Vec<ResultType>,
@@ -176,38 +176,38 @@ impl Plan {
         Plan::compile(Arc::new(lowered), arguments.to_vec(), &[], config, settings, clock)
     }
 
-    /// Lowers a traced program; `hidden` are the captured arrays.
+    /// Lowers a traced program; `closed_over` are the captured arrays.
     pub fn lower(
         graph: &Graph<ValueType>,
         places: &Places,
         arguments: &[ArgumentType],
-        hidden: &[Array],
+        closed_over: &[Array],
         config: &Config,
         settings: Settings,
         clock: &mut Clock,
     ) -> Result<Lowered> {
-        let layouts = layouts(arguments, hidden)?;
+        let layouts = layouts(arguments, closed_over)?;
         let options = config.options(settings)?;
         let mut begins = |pass| clock.pass(pass);
         let lowered = lower_observed(graph, places, &layouts, &options, &mut begins)?;
         clock.stop();
-        let inputs = inputs(arguments, hidden.len());
+        let inputs = inputs(arguments, closed_over.len());
         check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
         Ok(lowered)
     }
 
-    /// Compiles a lowered program; `hidden` are the captured arrays.
+    /// Compiles a lowered program; `closed_over` are the captured arrays.
     pub fn compile(
         lowered: Arc<Lowered>,
         arguments: Vec<ArgumentType>,
-        hidden: &[Array],
+        closed_over: &[Array],
         config: &Config,
         settings: Settings,
         mut clock: Clock,
     ) -> Result<Plan> {
         clock.compile(lowered.steps.len());
         let engine = match settings.interpreted {
-            true => Engine::Interpreted(layouts(&arguments, hidden)?),
+            true => Engine::Interpreted(layouts(&arguments, closed_over)?),
             false => {
                 let options = config.run_options();
                 Engine::Compiled(devices::open(settings.device)?.compile(&lowered, settings.fallback, &options)?)
@@ -221,11 +221,17 @@ impl Plan {
             results.push(ResultType { ty, dtype, shape });
         }
         counts::count_plan();
-        dump::dump(|| Looked { lowered: &lowered, config, settings, program: engine.program(), inputs: Vec::new() });
+        dump::dump(|| Inspection {
+            lowered: &lowered,
+            config,
+            settings,
+            program: engine.program(),
+            inputs: Vec::new(),
+        });
         Ok(Plan {
             settings,
             arguments,
-            hidden: Vec::new(),
+            closed_over: Vec::new(),
             lengths: Lengths::new(),
             results,
             printed: Vec::new(),
@@ -262,7 +268,7 @@ impl Plan {
         if error.code() != ErrorCode::Literal {
             return error;
         }
-        let inputs = inputs(&self.arguments, self.hidden.len());
+        let inputs = inputs(&self.arguments, self.closed_over.len());
         let whole = std::iter::once((&*self.lowered, true));
         let found =
             whole.chain(self.lowered.bodies().into_iter().map(|body| (body, false))).find_map(|(lowered, outer)| {
@@ -301,10 +307,10 @@ impl Plan {
     }
 
     /// The memory that a call takes beside its arguments.
-    pub fn planned_memory(&self) -> Result<planned::Memory> {
+    pub fn planned_memory(&self) -> Result<planned::MemoryFootprint> {
         match &self.engine {
             Engine::Compiled(program) => Ok(program.memory()),
-            Engine::Interpreted(_) => planned::Memory::of(&self.lowered),
+            Engine::Interpreted(_) => planned::MemoryFootprint::of(&self.lowered),
         }
     }
 
@@ -364,16 +370,16 @@ impl Plan {
         Ok(Array::in_memory(ty, dtype, shape, self.memory(output)?))
     }
 
-    /// The plan, to be looked into.
-    pub fn looked(&self) -> Looked<'_> {
-        let Plan { lowered, config, settings, engine, arguments, hidden, .. } = self;
-        let (settings, program, inputs) = (*settings, engine.program(), inputs(arguments, hidden.len()));
-        Looked { lowered, config, settings, program, inputs }
+    /// The plan, for inspection.
+    pub fn inspection(&self) -> Inspection<'_> {
+        let Plan { lowered, config, settings, engine, arguments, closed_over, .. } = self;
+        let (settings, program, inputs) = (*settings, engine.program(), inputs(arguments, closed_over.len()));
+        Inspection { lowered, config, settings, program, inputs }
     }
 
     /// The text of a stage.
     pub fn explain(&self, stage: Stage) -> String {
-        self.looked().listing(stage).to_string()
+        self.inspection().listing(stage).to_string()
     }
 
     /// Whether the device that it was compiled for is not lost.
@@ -387,13 +393,13 @@ impl Plan {
     /// Why a result has its dtype.
     pub fn explain_dtype(&self, result: usize) -> Option<Explanation> {
         let value = *self.lowered.traced.outputs().get(result)?;
-        let inputs = inputs(&self.arguments, self.hidden.len());
+        let inputs = inputs(&self.arguments, self.closed_over.len());
         explain::value(&self.lowered.traced, &self.lowered.places, &inputs, self.settings.policy, value).ok()
     }
 
     /// The first operation that widened a dtype.
     pub fn first_widening(&self) -> Option<Widening> {
-        let inputs = inputs(&self.arguments, self.hidden.len());
+        let inputs = inputs(&self.arguments, self.closed_over.len());
         explain::first_widening(&self.lowered.traced, &self.lowered.places, &inputs, self.settings.policy)
     }
 

@@ -4,15 +4,15 @@ use crate::api::config::Settings;
 use crate::jit::input::Arg;
 use crate::jit::plan::{Plan, Signature};
 use ndjit_ir::lock::Mutex;
-use ndjit_runtime::recent::{self, Recent, Used};
+use ndjit_runtime::recent::{self, LastUse, Recent};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// A plan, with what holds it.
-pub(crate) type Found = recent::Found<Plan>;
+pub(crate) type FoundPlan = recent::Found<Plan>;
 /// The outcome for a plan that was to be kept.
-pub(crate) type Inserted = recent::Inserted<Plan>;
+pub(crate) type InsertedPlan = recent::Inserted<Plan>;
 
 /// The plans of one function.
 pub(crate) struct Plans {
@@ -21,7 +21,7 @@ pub(crate) struct Plans {
     dropped: Mutex<VecDeque<Signature>>,
 }
 
-impl Used for Plan {
+impl LastUse for Plan {
     fn last_use(&self) -> &AtomicU64 {
         &self.last_use
     }
@@ -35,16 +35,16 @@ impl Plans {
         Plans { kept: Recent::new(Plans::LIMIT), dropped: Mutex::default() }
     }
 
-    pub fn find(&self, settings: &Settings, args: &[Arg<'_>]) -> Option<Found> {
+    pub fn find(&self, settings: &Settings, args: &[Arg<'_>]) -> Option<FoundPlan> {
         self.kept.find(|plan| plan.accepts(settings, args))
     }
 
     /// Keeps a plan, unless there is one of its signature.
-    pub fn insert(&self, plan: &Arc<Plan>) -> Inserted {
+    pub fn insert(&self, plan: &Arc<Plan>) -> InsertedPlan {
         let same =
             |known: &Plan| known.settings == plan.settings && known.arguments == plan.arguments && known.is_alive();
         let inserted = self.kept.insert(plan, same);
-        if let Inserted::New { evicted: Some(plan) } = &inserted {
+        if let InsertedPlan::New { evicted: Some(plan) } = &inserted {
             let mut dropped = self.dropped.lock();
             if dropped.len() >= Plans::LIMIT {
                 dropped.pop_front();

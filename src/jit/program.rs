@@ -4,7 +4,7 @@
 
 use crate::api::config::{self, Config};
 use crate::array::node::Array;
-use crate::diagnostics::inspect::listing::Looked;
+use crate::diagnostics::inspect::listing::Inspection;
 use crate::jit::compiled::unexpected;
 use crate::jit::erased::{self, Core};
 use crate::jit::input::{Arg, Input};
@@ -56,7 +56,7 @@ pub struct Program {
 
 impl Program {
     /// Traces a function for arguments of these types, without data. It gets its parameters and gives its results. Numbers that
-    /// change from call to call are [`Spec::number`]; arrays from outside become hidden arguments.
+    /// change from call to call are [`Spec::number`]; arrays from outside become closed-over constants.
     ///
     /// ```
     /// use ndjit::{DType, Program, spec};
@@ -105,8 +105,13 @@ impl Program {
             graph.verify()?;
             let (graph, places) = inline(&graph, &Places::default())?;
             let arguments = arguments_of(&graph)?;
-            let recording =
-                Recording { graph, places, supports: Supports::default(), hidden: Vec::new(), printed: Vec::new() };
+            let recording = Recording {
+                graph,
+                places,
+                supports: Supports::default(),
+                closed_over: Vec::new(),
+                printed: Vec::new(),
+            };
             Ok(Program::new(arguments, recording, configured()))
         };
         program().map_err(|e: Error| e.at(place))
@@ -254,7 +259,7 @@ impl Program {
     /// `Literal` if a number does not fit the dtype it is used in; `Size` if an array cannot exist; `Device` if there is no such
     /// device.
     pub fn explain(&self, stage: Stage) -> Result<String> {
-        self.look(|looked| Ok(looked.listing(stage).to_string()))
+        self.inspect(|inspection| Ok(inspection.listing(stage).to_string()))
     }
 
     /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html). `source` is what was read, if that is in
@@ -276,14 +281,14 @@ impl Program {
     /// # Errors
     /// Those of [`explain`](Program::explain); `Io` if the file cannot be written.
     pub fn explain_html(&self, path: impl AsRef<Path>, source: Option<&str>) -> Result<()> {
-        self.look(|looked| looked.write_page(path.as_ref(), source))
+        self.inspect(|inspection| inspection.write_page(path.as_ref(), source))
     }
 
-    fn look<R>(&self, look: impl FnOnce(&Looked<'_>) -> Result<R>) -> Result<R> {
+    fn inspect<R>(&self, inspect: impl FnOnce(&Inspection<'_>) -> Result<R>) -> Result<R> {
         let config = &self.core.config;
         let settings = config.settings().on(config.device.unwrap_or_default())?;
-        let inputs = plan::inputs(&self.arguments, self.recording.hidden.len());
-        look(&Looked { lowered: &self.lowered()?, config, settings, program: None, inputs })
+        let inputs = plan::inputs(&self.arguments, self.recording.closed_over.len());
+        inspect(&Inspection { lowered: &self.lowered()?, config, settings, program: None, inputs })
     }
 
     /// Why a result has its dtype; `None` if there are fewer results.
@@ -296,8 +301,8 @@ impl Program {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn explain_dtype(&self, result: usize) -> Option<Explanation> {
-        let Recording { graph, places, hidden, .. } = &*self.recording;
-        let inputs = plan::inputs(&self.arguments, hidden.len());
+        let Recording { graph, places, closed_over, .. } = &*self.recording;
+        let inputs = plan::inputs(&self.arguments, closed_over.len());
         let value = *graph.outputs().get(result)?;
         explain::value(graph, places, &inputs, self.core.config.settings().policy, value).ok()
     }
@@ -319,7 +324,7 @@ impl Program {
         let config = &self.core.config;
         let settings = config.settings().on(config.device.unwrap_or_default())?;
         let (lowered, arguments) = (Arc::new(self.lowered()?), self.arguments.to_vec());
-        let plan = Plan::compile(lowered, arguments, &self.recording.hidden, config, settings, Clock::default())?;
+        let plan = Plan::compile(lowered, arguments, &self.recording.closed_over, config, settings, Clock::default())?;
         Ok(usize::try_from(plan.planned_memory()?.peak).unwrap_or(usize::MAX))
     }
 
@@ -336,7 +341,7 @@ impl Program {
     /// ```
     pub fn captured_bytes(&self) -> usize {
         let bytes = |array: &Array| array.shape().bytes(array.dtype().bytes()).unwrap_or(usize::MAX);
-        self.recording.hidden.iter().map(bytes).fold(0, usize::saturating_add)
+        self.recording.closed_over.iter().map(bytes).fold(0, usize::saturating_add)
     }
 
     /// The number of rows, if the program can be run on some rows of its arguments after the other: if all results and some
@@ -376,16 +381,16 @@ impl Program {
             _ => arrays.next().map(|&array| ArgumentType { shape: graph.shape(array).clone(), ..argument.clone() }),
         });
         let arguments = arguments.collect::<Option<Vec<ArgumentType>>>()?;
-        let (hidden, printed) = (recording.hidden.clone(), recording.printed.clone());
-        let recording = Recording { graph, places, supports: Supports::default(), hidden, printed };
+        let (closed_over, printed) = (recording.closed_over.clone(), recording.printed.clone());
+        let recording = Recording { graph, places, supports: Supports::default(), closed_over, printed };
         Some(Program::new(arguments, recording, self.core.config))
     }
 
     fn lowered(&self) -> Result<Lowered> {
         let config = &self.core.config;
         let settings = config.settings().on(config.device.unwrap_or_default())?;
-        let Recording { graph, places, hidden, .. } = &*self.recording;
-        Plan::lower(graph, places, &self.arguments, hidden, config, settings, &mut Clock::default())
+        let Recording { graph, places, closed_over, .. } = &*self.recording;
+        Plan::lower(graph, places, &self.arguments, closed_over, config, settings, &mut Clock::default())
     }
 }
 

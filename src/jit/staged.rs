@@ -3,10 +3,10 @@
 use crate::api::config::Settings;
 use crate::diagnostics::explain::{InsertedCast, PolicyDiff, casts};
 use crate::diagnostics::inspect::diff::StageDiff;
-use crate::diagnostics::inspect::listing::Looked;
-use crate::diagnostics::inspect::{self, Form};
+use crate::diagnostics::inspect::listing::Inspection;
+use crate::diagnostics::inspect::{self, PictureFormat};
 use crate::jit::compiled::Compiled;
-use crate::jit::erased::{self, Core, Frame, TracedFunction};
+use crate::jit::erased::{self, CallInterface, Core, TracedFunction};
 use crate::jit::function::JitFn;
 use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
 use crate::jit::spec::{Spec, spec};
@@ -14,7 +14,7 @@ use crate::jit::stage::Stage;
 use crate::trace::failure::Failure;
 use crate::trace::recording::Recording;
 use ndjit_inspect::clock::Clock;
-use ndjit_inspect::explain::{self, Explanation, Input, Widening};
+use ndjit_inspect::explain::{self, Explanation, ParamSource, Widening};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::Inferred;
 use ndjit_ir::support::walk::infer;
@@ -56,7 +56,7 @@ pub struct Lowered<M, const N: usize, F: JitFn<M, N>> {
     settings: Settings,
     arguments: Vec<ArgumentType>,
     pub(crate) lowered: Arc<ndjit_codegen::Lowered>,
-    frame: Frame,
+    frame: CallInterface,
     times: Vec<(&'static str, Duration)>,
     marker: PhantomData<fn() -> (M, F)>,
 }
@@ -76,7 +76,7 @@ fn arguments(core: &Core, specs: &[Spec], place: Place) -> Result<Vec<ArgumentTy
 pub(crate) fn results(recording: &Recording, policy: Policy) -> Vec<Spec> {
     let Recording { graph, printed, .. } = recording;
     let result = |&o| {
-        let dtype = graph.stored(o, policy);
+        let dtype = graph.storage_dtype(o, policy);
         Spec { dtype, ..spec(graph.ty(o), graph.shape(o).clone()) }
     };
     let own = graph.outputs().len().saturating_sub(printed.len());
@@ -184,7 +184,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// `Size` for a graph of more than 10000 nodes.
     pub fn dot(&self) -> Result<String> {
         let Recording { graph, places, .. } = &self.traced.recording;
-        inspect::traced(graph, places, Form::Dot)
+        inspect::traced(graph, places, PictureFormat::Dot)
     }
 
     /// The graph as traced, drawn as an SVG document; functions called inside are nodes.
@@ -201,7 +201,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// `Size` for a graph of more than 10000 nodes.
     pub fn svg(&self) -> Result<String> {
         let Recording { graph, places, .. } = &self.traced.recording;
-        inspect::traced(graph, places, Form::Svg)
+        inspect::traced(graph, places, PictureFormat::Svg)
     }
 
     /// The graph as traced, as JSON (feature `json`); [`graph_from_json`](crate::inspect::graph_from_json) says in which form.
@@ -219,8 +219,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
         inspect::traced_json(graph, places)
     }
 
-    fn inputs(&self) -> Vec<Input> {
-        plan::inputs(&self.arguments, self.traced.recording.hidden.len())
+    fn inputs(&self) -> Vec<ParamSource> {
+        plan::inputs(&self.arguments, self.traced.recording.closed_over.len())
     }
 
     /// The dtypes that the function's array arguments may have, all at once: those that every op in it takes, on the
@@ -274,15 +274,15 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// # Errors
     /// `Literal` if a number does not fit the dtype it is used in; `Size` if an array cannot exist.
     pub fn lower(self) -> Result<Lowered<M, N, F>> {
-        let Recording { graph, places, hidden, printed, .. } = self.traced.recording;
+        let Recording { graph, places, closed_over, printed, .. } = self.traced.recording;
         let (config, settings, mut clock) = (&self.core.config, self.settings, Clock::after(self.times));
-        let lowered = Plan::lower(&graph, &places, &self.arguments, &hidden, config, settings, &mut clock)?;
+        let lowered = Plan::lower(&graph, &places, &self.arguments, &closed_over, config, settings, &mut clock)?;
         Ok(Lowered {
             core: self.core,
             settings: self.settings,
             arguments: self.arguments,
             lowered: Arc::new(lowered),
-            frame: Frame { hidden, lengths: self.traced.lengths, printed },
+            frame: CallInterface { closed_over, lengths: self.traced.lengths, printed },
             times: clock.times(),
             marker: PhantomData,
         })
@@ -300,17 +300,17 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn explain(&self, stage: Stage) -> String {
-        self.looked().listing(stage).to_string()
+        self.inspection().listing(stage).to_string()
     }
 
-    fn looked(&self) -> Looked<'_> {
+    fn inspection(&self) -> Inspection<'_> {
         let (lowered, config, settings) = (&self.lowered, &self.core.config, self.settings);
-        Looked {
+        Inspection {
             lowered,
             config,
             settings,
             program: None,
-            inputs: plan::inputs(&self.arguments, self.frame.hidden.len()),
+            inputs: plan::inputs(&self.arguments, self.frame.closed_over.len()),
         }
     }
 
@@ -331,7 +331,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Errors
     /// `Io` if the file cannot be written.
     pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.looked().write_page(path.as_ref(), None)
+        self.inspection().write_page(path.as_ref(), None)
     }
 
     /// A stage in Graphviz's language: graphs, kernels and loops as clusters of statements.
@@ -347,7 +347,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Errors
     /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn dot(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.lowered, stage, Form::Dot)
+        inspect::stage(&self.lowered, stage, PictureFormat::Dot)
     }
 
     /// A stage drawn as an SVG document: graphs, kernels and loops.
@@ -363,7 +363,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Errors
     /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn svg(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.lowered, stage, Form::Svg)
+        inspect::stage(&self.lowered, stage, PictureFormat::Svg)
     }
 
     /// A stage as JSON (feature `json`).

@@ -48,7 +48,7 @@ pub(super) fn computed(
 
 /// The same recording with all parameters before all other nodes, each sort in its order.
 pub(super) fn params_first(recording: Recording) -> Recording {
-    let Recording { graph, places, supports, hidden, printed } = recording;
+    let Recording { graph, places, supports, closed_over, printed } = recording;
     let beside = (places, supports);
     let (mut out, mut notes) = (Graph::like(&graph), <(Places, Supports)>::default());
     for (n, child) in (0..).zip(graph.children()) {
@@ -63,5 +63,5 @@ pub(super) fn params_first(recording: Recording) -> Recording {
     }
     rewriter.finish();
     let (places, supports) = notes;
-    Recording { graph: out, places, supports, hidden, printed }
+    Recording { graph: out, places, supports, closed_over, printed }
 }

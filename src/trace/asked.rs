@@ -8,7 +8,7 @@ use ndjit_ir::{DType, Op, Policy, Result, Shape};
 
 /// A use of a function that makes one operation.
 #[derive(Clone, Copy)]
-pub(crate) enum Asked<'a> {
+pub(crate) enum OperationRequest<'a> {
     Op(Op),
     /// A reduction or a scan.
     Reduction(&'a Request),
@@ -59,11 +59,11 @@ impl Request {
     ///
     /// # Errors
     /// `Shape` for axes that it does not have, or that are named twice.
-    pub(crate) fn on(&self, shape: &Shape) -> Result<(reduction::Axes, bool)> {
+    pub(crate) fn on(&self, shape: &Shape) -> Result<(reduction::AxisSet, bool)> {
         let rank = shape.rank();
         let axes = match &self.axes.axes {
-            None => reduction::Axes::all(rank),
-            Some(axes) => reduction::Axes::new(axes, rank).map_err(|error| {
+            None => reduction::AxisSet::all(rank),
+            Some(axes) => reduction::AxisSet::new(axes, rank).map_err(|error| {
                 // A set of axes has a way to be named that a single axis has not.
                 let missing = axes.iter().any(|&axis| position(axis, rank).is_err());
                 match (missing, self.reduction.kind() != ReductionKind::Reduction) {

@@ -31,7 +31,7 @@ pub(crate) fn call(
         Some(values.map(|values| {
             let param = |&v: &Value| {
                 let graph = &trace.graph;
-                Param::Array(graph.ty(v), graph.stored(v, config::policy()), graph.shape(v).clone())
+                Param::Array(graph.ty(v), graph.storage_dtype(v, config::policy()), graph.shape(v).clone())
             };
             let params: Vec<Param> = values.iter().map(param).collect();
             (values, params)
@@ -56,7 +56,7 @@ pub(crate) fn call(
     };
     let results = TRACES.with_borrow_mut(|traces| {
         let trace = traces.last_mut()?;
-        for array in &recording.hidden {
+        for array in &recording.closed_over {
             match trace.capture(array, place) {
                 Ok(value) => values.push(value),
                 Err(error) => return Some(vec![trace.expr_of(Err(error))]),

@@ -1,4 +1,4 @@
-//! Arrays in traced functions: what can be computed is, in the trace; what has elements becomes a hidden parameter.
+//! Arrays in traced functions: what can be computed is, in the trace; what has elements becomes a closed-over constant.
 
 use super::arrange;
 use super::arrange::Arguments;
@@ -6,7 +6,7 @@ use super::recorder::Trace;
 use crate::api::config;
 use crate::array::lazy::evaluate;
 use crate::array::node::Array;
-use ndjit_inspect::explain::Input;
+use ndjit_inspect::explain::ParamSource;
 use ndjit_ir::Place;
 use ndjit_ir::graph::{Places, Value};
 
@@ -16,8 +16,8 @@ impl Trace {
         if let Some((_, value)) = self.formulas.get(&array.identity()) {
             return Ok(*value);
         }
-        if let Some(&at) = self.hidden_at.get(&array.identity()) {
-            return Ok(self.hidden[at].1);
+        if let Some(&at) = self.closed_over_at.get(&array.identity()) {
+            return Ok(self.closed_over[at].1);
         }
         if let Some(error) = array.error() {
             return Err(self.fail(error.clone()));
@@ -48,9 +48,9 @@ impl Trace {
         }
         let value = self.graph.param_stored(array.value_type(), array.dtype(), array.shape());
         self.places.note(self.graph.producer(value), place);
-        self.inputs.push(Input::Captured);
-        self.hidden_at.insert(array.identity(), self.hidden.len());
-        self.hidden.push((array.clone(), value));
+        self.inputs.push(ParamSource::Captured);
+        self.closed_over_at.insert(array.identity(), self.closed_over.len());
+        self.closed_over.push((array.clone(), value));
         Ok(value)
     }
 }

@@ -3,8 +3,8 @@
 use crate::api::config;
 use crate::api::manipulation::refused;
 use crate::array::node::Array;
-use crate::trace::asked::{Asked, Movement, Request};
-use crate::trace::expr::{Expr, Node};
+use crate::trace::asked::{Movement, OperationRequest, Request};
+use crate::trace::expr::{Expr, ExprValue};
 use crate::trace::operand::{AnyOperand, Computed};
 use crate::trace::recorder::{self, TRACES, Trace};
 use crate::trace::{cast, print, written};
@@ -12,15 +12,15 @@ use ndjit_ir::{DType, Error, Op, Place, Result, Shape, ValueType};
 
 impl Computed for Expr {
     fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
-        recorder::apply(Asked::Op(op), operands, place)
+        recorder::apply(OperationRequest::Op(op), operands, place)
     }
 
     fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Expr {
-        recorder::apply(Asked::Reduction(request), operands, place)
+        recorder::apply(OperationRequest::Reduction(request), operands, place)
     }
 
     fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Expr {
-        recorder::apply(Asked::Movement(movement), operands, place)
+        recorder::apply(OperationRequest::Movement(movement), operands, place)
     }
 
     fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
@@ -64,12 +64,12 @@ impl AnyOperand {
 
 /// Makes the error that an expression is, if it was made at this place, that of the function `what` of these operands.
 fn part_of(x: Expr, what: &'static str, operands: &[AnyOperand], place: Place) {
-    let Node::Poisoned(number) = x.node else { return };
+    let ExprValue::Poisoned(number) = x.node else { return };
     let at = |trace: &Trace, number: u32| trace.errors.get(number as usize).filter(|_| trace.id == x.trace).cloned();
     let last = |number| TRACES.with_borrow(|traces| traces.last().and_then(|trace| at(trace, number)));
     let Some(error) = last(number).filter(|error| error.place() == Some(written::place(place))) else { return };
     let whole: Expr = refused(what, operands, place, &error.unnamed().without_operands());
-    let Node::Poisoned(worded) = whole.node else { return };
+    let ExprValue::Poisoned(worded) = whole.node else { return };
     TRACES.with_borrow_mut(|traces| {
         let Some(trace) = traces.last_mut().filter(|_| worded != number) else { return };
         // It stands where the error of the part did, among the errors in their order.

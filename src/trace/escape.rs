@@ -3,7 +3,7 @@
 //! Of the last traces of a thread it is known for which call they were made. Nothing but messages depends on this,
 //! and in the destructors of a thread's values it may be gone.
 
-use crate::trace::expr::{Expr, Node};
+use crate::trace::expr::{Expr, ExprValue};
 use ndjit_ir::{Error, ErrorCode, Place};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 const LIMIT: usize = 64;
 
 /// A trace of this thread.
-struct Known {
+struct KnownTrace {
     id: u32,
     /// Where the call is that it was made for.
     place: Option<Place>,
@@ -24,7 +24,7 @@ struct Known {
 thread_local! {
     /// How many traces are being recorded.
     static OPEN: Cell<usize> = const { Cell::new(0) };
-    static KNOWN: RefCell<VecDeque<Known>> = const { RefCell::new(VecDeque::new()) };
+    static KNOWN: RefCell<VecDeque<KnownTrace>> = const { RefCell::new(VecDeque::new()) };
 }
 
 /// Notes that a trace begins, for a call at `place`.
@@ -35,7 +35,7 @@ pub(super) fn begin(id: u32, place: Option<Place>) {
         if known.len() == LIMIT {
             known.pop_front();
         }
-        known.push_back(Known { id, place, open: true });
+        known.push_back(KnownTrace { id, place, open: true });
     });
 }
 
@@ -51,7 +51,7 @@ pub(super) fn end(id: u32) {
 }
 
 /// An expression outside every trace. Nothing can be read from it, and no trace accepts it.
-pub(crate) const STRAY: Expr = Expr { trace: 0, node: Node::Poisoned(0), made: None, _thread: PhantomData };
+pub(crate) const STRAY: Expr = Expr { trace: 0, node: ExprValue::Poisoned(0), made: None, _thread: PhantomData };
 
 /// The error of `what`, which met a value of another trace than the one being recorded.
 pub(crate) fn outside(what: &str, x: Expr) -> Error {
@@ -63,8 +63,8 @@ pub(crate) fn outside(what: &str, x: Expr) -> Error {
     }
     let error = match (x.made, x.node) {
         (Some(made), _) => error.fact(format_args!("the value: made at {made}")),
-        (None, Node::Value(_)) => error.fact("the value: a parameter of the traced function"),
-        (None, Node::Poisoned(_)) => error,
+        (None, ExprValue::Value(_)) => error.fact("the value: a parameter of the traced function"),
+        (None, ExprValue::Poisoned(_)) => error,
     };
     let known = KNOWN.try_with(|known| {
         let known = known.borrow();

@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 #[derive(Clone, Copy)]
 pub struct Expr {
     pub(crate) trace: u32,
-    pub(crate) node: Node,
+    pub(crate) node: ExprValue,
     /// Where it was made, for messages; `None` for a parameter.
     pub(crate) made: Option<Place>,
     /// Neither `Send` nor `Sync`: a trace belongs to its thread.
@@ -30,7 +30,7 @@ pub struct Expr {
 
 /// What an [`Expr`] is in its trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Node {
+pub(crate) enum ExprValue {
     /// A value of the graph.
     Value(ndjit_ir::graph::Value),
     /// The error with this number.

@@ -3,50 +3,50 @@
 
 use crate::api::config::Settings;
 use crate::api::support::or_falling_back;
-use crate::trace::asked::Asked;
+use crate::trace::asked::OperationRequest;
 use ndjit_inspect::explain::{Origin, Site};
-use ndjit_inspect::words::{Known, NUMBERED, Origins, What, explained, without_array, worded};
-use ndjit_ir::axes::Axes;
+use ndjit_inspect::words::{KnownOperand, NUMBERED, Origins, What, explained, without_array, worded};
+use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::{Reduce, Reduction, Rule, Scan};
+use ndjit_ir::reduction::{Reduce, Reduction, ReductionRule, Scan};
 use ndjit_ir::support::adapt::{Adapted, OperandCast};
 use ndjit_ir::support::{CastReason, Support};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Place, Policy, Result, Shape, ValueType};
 use smallvec::SmallVec;
 
-impl Asked<'_> {
+impl OperationRequest<'_> {
     /// The function's name.
     pub(crate) fn what(self) -> &'static str {
         match self {
-            Asked::Op(op) => op.name(),
-            Asked::Reduction(request) => request.reduction.name(),
-            Asked::Movement(movement) => movement.what,
+            OperationRequest::Op(op) => op.name(),
+            OperationRequest::Reduction(request) => request.reduction.name(),
+            OperationRequest::Movement(movement) => movement.what,
         }
     }
 
     /// As it stands in errors, of so many operands.
     fn site(self, operands: usize, place: Place) -> What {
         let names = match self {
-            Asked::Op(op) => op.row().operands,
-            Asked::Reduction(request) => request.reduction.row().operands,
-            Asked::Movement(_) if operands == 1 => &["x"],
-            Asked::Movement(_) => NUMBERED,
+            OperationRequest::Op(op) => op.row().operands,
+            OperationRequest::Reduction(request) => request.reduction.row().operands,
+            OperationRequest::Movement(_) if operands == 1 => &["x"],
+            OperationRequest::Movement(_) => NUMBERED,
         };
         let site = match self {
-            Asked::Op(op) => Site::of_op(op, place),
-            Asked::Reduction(_) | Asked::Movement(_) => Site::of(self.what(), place),
+            OperationRequest::Op(op) => Site::of_op(op, place),
+            OperationRequest::Reduction(_) | OperationRequest::Movement(_) => Site::of(self.what(), place),
         };
         What { names, site }
     }
 
     /// What is done to operands of these shapes.
-    fn operation(self, operands: &[Known<'_>], policy: Policy) -> Result<Operation<'static>> {
+    fn operation(self, operands: &[KnownOperand<'_>], policy: Policy) -> Result<Operation<'static>> {
         match self {
-            Asked::Op(op) => Ok(Operation::Op(op, policy)),
-            Asked::Reduction(request) => request.operation(operands[0].shape, policy),
-            Asked::Movement(movement) => {
+            OperationRequest::Op(op) => Ok(Operation::Op(op, policy)),
+            OperationRequest::Reduction(request) => request.operation(operands[0].shape, policy),
+            OperationRequest::Movement(movement) => {
                 let shapes: SmallVec<[&Shape; 3]> = operands.iter().map(|operand| operand.shape).collect();
                 (movement.of)(&shapes).map_err(|error| error.of(movement.what))
             }
@@ -55,7 +55,7 @@ impl Asked<'_> {
 }
 
 /// How an operation is done.
-pub(crate) struct Inferred {
+pub(crate) struct InferredOperation {
     pub operation: Operation<'static>,
     pub ty: ValueType,
     pub shape: Shape,
@@ -65,12 +65,12 @@ pub(crate) struct Inferred {
 
 /// What is done, type and shape of its result, and the casts before it.
 pub(crate) fn infer(
-    asked: Asked<'_>,
+    asked: OperationRequest<'_>,
     settings: Settings,
-    operands: &[Known<'_>],
+    operands: &[KnownOperand<'_>],
     place: Place,
     origins: Origins<'_>,
-) -> Result<Inferred> {
+) -> Result<InferredOperation> {
     let in_words = |error| explained(error, asked.site(operands.len(), place), operands, place, origins);
     // An operation is as large as a view: it is not handed through closures.
     let operation = match asked.operation(operands, settings.policy) {
@@ -78,7 +78,7 @@ pub(crate) fn infer(
         Err(error) => return Err(in_words(error)),
     };
     match or_falling_back(settings, |settings| inferred(&operation, asked.what(), settings, operands)) {
-        Ok((ty, shape, casts)) => Ok(Inferred { operation, ty, shape, casts }),
+        Ok((ty, shape, casts)) => Ok(InferredOperation { operation, ty, shape, casts }),
         Err(error) => Err(in_words(error)),
     }
 }
@@ -87,10 +87,10 @@ fn inferred(
     operation: &Operation<'_>,
     what: &str,
     settings: Settings,
-    operands: &[Known<'_>],
+    operands: &[KnownOperand<'_>],
 ) -> Result<(ValueType, Shape, SmallVec<[OperandCast; 3]>)> {
     let policy = settings.policy;
-    // Positions are made of nothing; an operand says no more than where they are wanted.
+    // Indices are made of nothing; an operand says no more than where they are wanted.
     let own = if let Operation::Iota(..) = operation { &[] } else { operands };
     let types: SmallVec<[ValueType; 3]> = own.iter().map(|operand| operand.ty).collect();
     let Adapted { types, casts } = match operation {
@@ -105,7 +105,7 @@ fn inferred(
     let compute = policy.commit(types.compute);
     let reduced = match *operation {
         Operation::Reduce(Reduce { reduction, axes, .. }) => Some((reduction, axes)),
-        Operation::Scan(Scan { reduction, axis, .. }, _) => Some((reduction, Axes::one(axis as usize))),
+        Operation::Scan(Scan { reduction, axis, .. }, _) => Some((reduction, AxisSet::one(axis as usize))),
         _ => None,
     };
     if let Some((reduction, axes)) = reduced {
@@ -117,7 +117,7 @@ fn inferred(
             operand.shape.bytes(dtype.bytes()).map_err(|e| e.of(what))?;
         }
         let dtype = used_as(operation, i, compute, cast);
-        // Numbers become truth values by comparison with zero, not by rounding; a cast of a mode may drop a fraction, but
+        // Numbers become bools by comparison with zero, not by rounding; a cast of a mode may drop a fraction, but
         // keeps what an integer is.
         if let (Some(dtype), Some(literal)) = (dtype.filter(|dtype| *dtype != DType::Bool), operand.literal)
             && (cast.is_none() || !matches!(operation, Operation::Op(..)) || literal.ty().kind() == Kind::Int)
@@ -145,14 +145,19 @@ fn used_as(operation: &Operation<'_>, i: usize, compute: DType, cast: OperandCas
 }
 
 /// What a reduction refuses besides: indices that its dtype does not count, and complex corrections.
-fn check_reduction(reduction: Reduction, result: DType, count: usize, correction: Option<&Known<'_>>) -> Result<()> {
+fn check_reduction(
+    reduction: Reduction,
+    result: DType,
+    count: usize,
+    correction: Option<&KnownOperand<'_>>,
+) -> Result<()> {
     let most = result.int_range().map_or(i128::MAX, |(_, most)| most);
-    if reduction.row().rule == Rule::Index && count as i128 > most {
+    if reduction.row().rule == ReductionRule::Index && count as i128 > most {
         return Err(Error::new(ErrorCode::DType, format!("{reduction}: {result} cannot count {count} elements"))
             .help(format!("ask for a wider dtype, as in `dtype(DType::I64).{reduction}(…)`")));
     }
     match correction.filter(|correction| correction.ty.kind() == Kind::Complex) {
-        Some(Known { ty, .. }) => {
+        Some(KnownOperand { ty, .. }) => {
             Err(Error::new(ErrorCode::DType, format!("{reduction}: the correction is {ty}")).help("give a real number"))
         }
         None => Ok(()),
@@ -160,7 +165,7 @@ fn check_reduction(reduction: Reduction, result: DType, count: usize, correction
 }
 
 /// Whether a number among these operands fits the dtype that it is used in. Where numbers are all there is, nothing else can be cast.
-fn fits(literal: Literal, dtype: DType, operands: &[Known<'_>]) -> Result<()> {
+fn fits(literal: Literal, dtype: DType, operands: &[KnownOperand<'_>]) -> Result<()> {
     literal.to_repr(dtype).map(drop).map_err(|error| {
         let alone = operands.iter().all(|operand| operand.literal.is_some());
         if alone { without_array(error, literal, dtype) } else { error }
@@ -188,8 +193,8 @@ pub(crate) fn misfit(
     let operands_of = |id| graph.operands(id).iter().copied();
     let found = graph.node_ids().filter(|&id| operands_of(id).any(|value| is_passed(&value))).find_map(|id| {
         let place = places.first(id)?;
-        let known = |value| Known { ty: graph.ty(value), shape: graph.shape(value), literal: number(value) };
-        let known: SmallVec<[Known<'_>; 3]> = operands_of(id).map(known).collect();
+        let known = |value| KnownOperand { ty: graph.ty(value), shape: graph.shape(value), literal: number(value) };
+        let known: SmallVec<[KnownOperand<'_>; 3]> = operands_of(id).map(known).collect();
         let all = |name: &'static str, dtype: DType| {
             let mut numbers = known.iter().filter_map(|operand| operand.literal);
             numbers.find_map(|literal| fits(literal, dtype, &known).err()).map(|error| error.of(name))
@@ -205,7 +210,7 @@ pub(crate) fn misfit(
             | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
                 let adapted = settings.support.resolve_reduction(policy, reduction, dtype, known[0].ty).ok()?;
                 let what = What { names: reduction.row().operands, site: Site::of(reduction.name(), place) };
-                // As when it was traced: what a dtype was asked for is cast, and truth values are comparisons with zero.
+                // As when it was traced: what a dtype was asked for is cast, and bools are comparisons with zero.
                 let used = Some(adapted.types.compute).filter(|used| dtype.is_none() && *used != DType::Bool);
                 (what, all(reduction.name(), used.unwrap_or(policy.commit(known[0].ty)))?)
             }
@@ -235,7 +240,7 @@ pub(crate) fn misfit(
             }
             // These take the number as it is.
             _ => {
-                let misfits = |operand: &Known<'_>| {
+                let misfits = |operand: &KnownOperand<'_>| {
                     let (literal, dtype) = (operand.literal?, policy.commit(operand.ty));
                     Some(without_array(literal.to_repr(dtype).err()?, literal, dtype).of("call"))
                 };

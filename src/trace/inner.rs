@@ -8,7 +8,7 @@ use super::recording::{Param, Recording};
 use super::written;
 use crate::api::config;
 use crate::array::node::Array;
-use crate::trace::expr::{Expr, Node};
+use crate::trace::expr::{Expr, ExprValue};
 use crate::trace::operand::AnyOperand;
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Places, Value};
 use ndjit_ir::support::Supports;
@@ -21,7 +21,12 @@ impl Captures {
     fn of(outer: &mut Trace) -> Captures {
         let (policy, graph) = (config::policy(), &outer.graph);
         let seen = |value: Value| -> Seen {
-            (graph.ty(value), graph.stored(value, policy), graph.shape(value).clone(), number(graph, value).cloned())
+            (
+                graph.ty(value),
+                graph.storage_dtype(value, policy),
+                graph.shape(value).clone(),
+                number(graph, value).cloned(),
+            )
         };
         // Nobody else has the list but while a trace within this one is recorded, so it grows in place.
         let known = Arc::make_mut(&mut outer.seen);
@@ -35,7 +40,7 @@ impl Captures {
 impl Trace {
     /// The value of this trace that stands for one of a trace around; `None` if there is no such.
     pub(super) fn captured(&mut self, x: Expr) -> Option<Value> {
-        let Node::Value(value) = x.node else { return None };
+        let ExprValue::Value(value) = x.node else { return None };
         let captures = self.captures.as_mut()?;
         if let Some(&known) = captures.values.get(&(x.trace, value)) {
             return Some(known);
@@ -44,7 +49,7 @@ impl Trace {
             (ty, _, _, Some(number)) => self.graph.literal(number.clone(), *ty),
             (ty, stored, shape, None) => {
                 captures.used.push(AnyOperand::Expr(x));
-                self.inputs.push(ndjit_inspect::explain::Input::Around);
+                self.inputs.push(ndjit_inspect::explain::ParamSource::Around);
                 self.graph.param_stored(*ty, *stored, shape)
             }
         };
@@ -62,13 +67,13 @@ impl Trace {
         // It is held, so that no other takes its identity.
         captures.used.push(AnyOperand::Array(array.clone()));
         captures.arrays.insert(array.identity(), own);
-        self.inputs.push(ndjit_inspect::explain::Input::Captured);
+        self.inputs.push(ndjit_inspect::explain::ParamSource::Captured);
         Some(own)
     }
 }
 
 /// A recorded graph of control flow.
-pub(crate) struct Recorded {
+pub(crate) struct RecordedGraph {
     graph: Graph<ValueType>,
     places: Places,
     supports: Supports,
@@ -95,7 +100,7 @@ pub(crate) fn record_inner(
     params: &[Param],
     place: Place,
     function: impl FnOnce(&[Expr]) -> Vec<Expr>,
-) -> Result<Recorded> {
+) -> Result<RecordedGraph> {
     let place = written::place(place);
     let captures = TRACES.with_borrow_mut(|traces| {
         let nesting = inner_of(traces);
@@ -111,9 +116,9 @@ pub(crate) fn record_inner(
         ));
     }
     let policy = config::policy();
-    let seen = |&value: &Value| (graph.ty(value), graph.stored(value, policy), graph.shape(value).clone());
+    let seen = |&value: &Value| (graph.ty(value), graph.storage_dtype(value, policy), graph.shape(value).clone());
     let outputs = graph.outputs().iter().map(seen).collect();
-    Ok(Recorded { graph, places, supports, captured, outputs })
+    Ok(RecordedGraph { graph, places, supports, captured, outputs })
 }
 
 fn too_deep() -> Error {
@@ -122,7 +127,7 @@ fn too_deep() -> Error {
 }
 
 /// Bodies within bodies that a function may trace again, as states of loops within loops take their types: each loop doubles what those in it do.
-const MAX_AGAIN: u32 = 1 << 16;
+const MAX_RETRACES: u32 = 1 << 16;
 
 /// Counts that a body is traced again.
 ///
@@ -133,10 +138,10 @@ pub(crate) fn again(what: &str, place: Place) -> Result<()> {
         let function = traces.len().checked_sub(inner_of(traces) + 1).filter(|&function| function + 1 < traces.len());
         let Some(trace) = function.and_then(|function| traces.get_mut(function)) else { return Ok(()) };
         trace.again += 1;
-        if trace.again <= MAX_AGAIN {
+        if trace.again <= MAX_RETRACES {
             return Ok(());
         }
-        let headline = format!("{what}: bodies within bodies were traced again {MAX_AGAIN} times");
+        let headline = format!("{what}: bodies within bodies were traced again {MAX_RETRACES} times");
         Err(Error::new(ErrorCode::Size, headline).at(place).help(
             "begin the states of loops within loops with values of the dtypes that they keep, as `zeros_like(x)`, in place of numbers",
         ))
@@ -144,7 +149,7 @@ pub(crate) fn again(what: &str, place: Place) -> Result<()> {
 }
 
 /// Adds control flow to the trace of this thread. `own` are the operands of which all graphs, or of a condition none, have the first parameters.
-pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<Recorded>, place: Place) -> Vec<Expr> {
+pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph>, place: Place) -> Vec<Expr> {
     let place = written::place(place);
     if graphs.last().is_none_or(|graph| graph.outputs.is_empty()) {
         return Vec::new();
@@ -164,7 +169,7 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<Recorded>, pl
         let mut inner = Vec::with_capacity(graphs.len());
         // Operands that are captured, without the own ones, which a loop changes.
         let mut at_operand: HashMap<Value, usize> = HashMap::new();
-        for Recorded { graph, captured, places: own, supports: under, .. } in graphs {
+        for RecordedGraph { graph, captured, places: own, supports: under, .. } in graphs {
             places.push(Arc::new(own));
             supports.push(Arc::new(under));
             let mut of: Vec<u32> = (first as u32..params as u32).collect();

@@ -45,7 +45,7 @@ pub(crate) fn apart(what: &'static str, operands: &[AnyOperand], two: [usize; 2]
     error.help(format!("move one of them: `{moved}.on({stays}.device())`"))
 }
 
-/// What can meet an [`Expr`]: expressions, arrays (captured as hidden constant arguments) and numbers.
+/// What can meet an [`Expr`]: expressions, arrays (captured as closed-over constants) and numbers.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, operand::Operand};

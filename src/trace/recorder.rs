@@ -6,16 +6,16 @@
 use super::captures::{Captures, Seen, used};
 use super::escape::{self, STRAY, outside};
 use super::failure::{Failure, Unfinished, panicked};
-use super::recording::{Named, Param, Printing, Recording};
+use super::recording::{FunctionName, Param, Printing, Recording};
 use super::{arrange, within, written};
 use crate::api::config;
 use crate::array::node::Array;
-use crate::trace::asked::Asked;
-use crate::trace::expr::{Expr, Node};
-use crate::trace::infer::{Inferred, infer};
+use crate::trace::asked::OperationRequest;
+use crate::trace::expr::{Expr, ExprValue};
+use crate::trace::infer::{InferredOperation, infer};
 use crate::trace::operand::AnyOperand;
-use ndjit_inspect::explain::{self, Explainer, Explanation, Input};
-use ndjit_inspect::words::Known;
+use ndjit_inspect::explain::{self, Explainer, Explanation, ParamSource};
+use ndjit_inspect::words::KnownOperand;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(super) struct Trace {
     pub(super) id: u32,
     /// The function that is traced, if it is one that can be called.
-    pub(super) function: Option<Named>,
+    pub(super) function: Option<FunctionName>,
     /// The parameters that it is traced for.
     pub(super) given: Vec<Param>,
     pub(super) graph: Graph<ValueType>,
@@ -42,13 +42,13 @@ pub(super) struct Trace {
     pub(super) supports: Supports,
     pub(super) errors: Vec<Error>,
     /// What the array parameters are.
-    pub(super) inputs: Vec<Input>,
+    pub(super) inputs: Vec<ParamSource>,
     /// How many nodes there were when the first error was made.
     pub(super) before_error: Option<usize>,
     /// What was recorded of the called function that made the first error.
     pub(super) called: Option<Box<Unfinished>>,
-    pub(super) hidden: Vec<(Array, Value)>,
-    pub(super) hidden_at: HashMap<usize, usize>,
+    pub(super) closed_over: Vec<(Array, Value)>,
+    pub(super) closed_over_at: HashMap<usize, usize>,
     pub(super) printed: Vec<(Printing, Value)>,
     /// Arrays that are computed, by identity: they are held so that no other takes that identity.
     pub(super) formulas: HashMap<usize, (Array, Value)>,
@@ -76,7 +76,7 @@ thread_local! {
 /// The first error an operation made; `Traced` if a result is not of this trace, or the function calls itself; `Panic` if it panicked;
 /// `Size` if too many traces are within each other.
 pub(crate) fn record(
-    named: Option<Named>,
+    named: Option<FunctionName>,
     params: &[Param],
     place: Option<Place>,
     function: impl FnOnce(&[Expr], &mut Vec<Expr>),
@@ -86,7 +86,7 @@ pub(crate) fn record(
 
 /// As [`record`], perhaps of a graph of control flow: with what that uses of what is around it, which the last parameters stand for.
 pub(super) fn record_in(
-    named: Option<Named>,
+    named: Option<FunctionName>,
     params: &[Param],
     place: Option<Place>,
     captures: Option<Captures>,
@@ -111,13 +111,13 @@ pub(super) fn record_in(
         supports: Supports::default(),
         errors: Vec::new(),
         inputs: match captures {
-            Some(_) => vec![Input::Body; params.len()],
+            Some(_) => vec![ParamSource::Body; params.len()],
             None => explain::inputs(params.iter().map(Param::is_array), 0),
         },
         before_error: None,
         called: None,
-        hidden: Vec::new(),
-        hidden_at: HashMap::new(),
+        closed_over: Vec::new(),
+        closed_over_at: HashMap::new(),
         printed: Vec::new(),
         formulas: HashMap::new(),
         children: HashMap::new(),
@@ -154,7 +154,7 @@ pub(super) fn record_in(
 }
 
 /// Does what is asked in the trace of this thread.
-pub(crate) fn apply(asked: Asked<'_>, operands: &[AnyOperand], place: Place) -> Expr {
+pub(crate) fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place: Place) -> Expr {
     let place = written::place(place);
     in_trace(|trace| {
         let mut values: SmallVec<[Value; 3]> = SmallVec::new();
@@ -179,8 +179,8 @@ pub(crate) fn accept(parameters: &[Expr], declared: Restrictions) -> SmallVec<[E
     let accept = |(index, x): (usize, &Expr)| {
         in_trace(|trace| {
             let value = match x.node {
-                Node::Value(value) => value,
-                Node::Poisoned(error) => return Err(error),
+                ExprValue::Value(value) => value,
+                ExprValue::Poisoned(error) => return Err(error),
             };
             let support = Support { restrictions: declared, ..Support::default() };
             trace.supports.note(trace.graph.producer(value), support);
@@ -201,7 +201,7 @@ pub(crate) fn accept(parameters: &[Expr], declared: Restrictions) -> SmallVec<[E
 /// That of a poisoned value; `Traced` for one of another trace.
 pub(crate) fn describe(x: Expr, what: &str) -> Result<(ValueType, DType, Shape)> {
     read(x, what, |Trace { graph, .. }, value| {
-        (graph.ty(value), graph.stored(value, config::policy()), graph.shape(value).clone())
+        (graph.ty(value), graph.storage_dtype(value, config::policy()), graph.shape(value).clone())
     })
 }
 
@@ -222,8 +222,10 @@ pub(super) fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R)
         let mut open = traces.iter().rev().take(around);
         let trace = open.find(|trace| trace.id == x.trace).ok_or_else(|| outside(what, x))?;
         match x.node {
-            Node::Value(value) => Ok(ask(trace, value)),
-            Node::Poisoned(error) => Err(trace.errors.get(error as usize).cloned().unwrap_or_else(|| outside(what, x))),
+            ExprValue::Value(value) => Ok(ask(trace, value)),
+            ExprValue::Poisoned(error) => {
+                Err(trace.errors.get(error as usize).cloned().unwrap_or_else(|| outside(what, x)))
+            }
         }
     })
 }
@@ -264,8 +266,8 @@ pub(super) fn in_trace_many(make: impl FnOnce(&mut Trace) -> std::result::Result
 impl Trace {
     pub(super) fn expr_of(&self, made: std::result::Result<Value, u32>) -> Expr {
         let (node, made) = match made {
-            Ok(value) => (Node::Value(value), self.places.first(self.graph.producer(value))),
-            Err(error) => (Node::Poisoned(error), self.errors.get(error as usize).and_then(Error::place)),
+            Ok(value) => (ExprValue::Value(value), self.places.first(self.graph.producer(value))),
+            Err(error) => (ExprValue::Poisoned(error), self.errors.get(error as usize).and_then(Error::place)),
         };
         Expr { trace: self.id, node, made, _thread: PhantomData }
     }
@@ -324,9 +326,9 @@ impl Trace {
 
     pub(super) fn expr(&mut self, x: Expr, what: &str, place: Place) -> std::result::Result<Value, u32> {
         match x.node {
-            Node::Value(value) if x.trace == self.id => Ok(value),
-            Node::Poisoned(error) if x.trace == self.id => Err(error),
-            Node::Value(_) | Node::Poisoned(_) => match self.captured(x) {
+            ExprValue::Value(value) if x.trace == self.id => Ok(value),
+            ExprValue::Poisoned(error) if x.trace == self.id => Err(error),
+            ExprValue::Value(_) | ExprValue::Poisoned(_) => match self.captured(x) {
                 Some(value) => Ok(value),
                 None => Err(self.fail(outside(what, x).at(place))),
             },
@@ -335,17 +337,17 @@ impl Trace {
 
     fn apply(
         &mut self,
-        asked: Asked<'_>,
+        asked: OperationRequest<'_>,
         mut values: SmallVec<[Value; 3]>,
         place: Place,
     ) -> std::result::Result<Value, u32> {
         let (settings, graph) = (config::settings(), &self.graph);
-        let known = |&v: &Value| Known { ty: graph.ty(v), shape: graph.shape(v), literal: literal(graph, v) };
-        let known: SmallVec<[Known<'_>; 3]> = values.iter().map(known).collect();
+        let known = |&v: &Value| KnownOperand { ty: graph.ty(v), shape: graph.shape(v), literal: literal(graph, v) };
+        let known: SmallVec<[KnownOperand<'_>; 3]> = values.iter().map(known).collect();
         let explainer = Explainer::new(graph, &self.places).inputs(&self.inputs);
         let inferred = infer(asked, settings, &known, place, &|i| explainer.origin(values[i]));
         drop(known);
-        let Inferred { operation, ty, shape, casts } = match inferred {
+        let InferredOperation { operation, ty, shape, casts } = match inferred {
             Ok(inferred) => inferred,
             Err(error) => return Err(self.fail(error)),
         };
@@ -367,7 +369,7 @@ impl Trace {
         if !values.contains(&value) {
             self.places.note(self.graph.producer(value), place);
         }
-        if !matches!(asked, Asked::Movement(_)) {
+        if !matches!(asked, OperationRequest::Movement(_)) {
             self.supports.note(self.graph.producer(value), settings.support);
         }
         Ok(value)
@@ -377,9 +379,9 @@ impl Trace {
         let mut values = Vec::with_capacity(outputs.len());
         for &output in outputs {
             match output.node {
-                Node::Value(value) if output.trace == self.id => values.push(value),
-                Node::Poisoned(_) if output.trace == self.id => {}
-                Node::Value(_) | Node::Poisoned(_) => match self.captured(output) {
+                ExprValue::Value(value) if output.trace == self.id => values.push(value),
+                ExprValue::Poisoned(_) if output.trace == self.id => {}
+                ExprValue::Value(_) | ExprValue::Poisoned(_) => match self.captured(output) {
                     Some(value) => values.push(value),
                     None => drop(self.fail(outside("return", output))),
                 },
@@ -393,11 +395,11 @@ impl Trace {
         let (printed, hidden_results): (Vec<Printing>, Vec<Value>) = self.printed.into_iter().unzip();
         values.extend(hidden_results);
         self.graph.set_outputs(values);
-        let hidden: Vec<Array> = self.hidden.into_iter().map(|(array, _)| array).collect();
+        let closed_over: Vec<Array> = self.closed_over.into_iter().map(|(array, _)| array).collect();
         let Trace { graph, places, supports, captures, .. } = self;
         let captured = used(captures);
-        let recording = Recording { graph, places, supports, hidden, printed };
-        let in_order = recording.hidden.is_empty() && captured.is_empty();
+        let recording = Recording { graph, places, supports, closed_over, printed };
+        let in_order = recording.closed_over.is_empty() && captured.is_empty();
         let recording = if in_order { recording } else { arrange::params_first(recording) };
         Ok((recording, captured))
     }
@@ -425,10 +427,10 @@ pub(super) fn inner_of(traces: &[Trace]) -> usize {
 }
 
 /// The traces as [`within`] sees them.
-fn open(traces: &[Trace]) -> Vec<within::Open<'_>> {
-    fn open(trace: &Trace) -> within::Open<'_> {
+fn open(traces: &[Trace]) -> Vec<within::OpenTrace<'_>> {
+    fn open(trace: &Trace) -> within::OpenTrace<'_> {
         let Trace { function, given, errors, circle, captures, .. } = trace;
-        within::Open {
+        within::OpenTrace {
             function: *function,
             given,
             error: errors.first(),

@@ -30,7 +30,7 @@ pub(crate) struct Recording {
     /// What its ops were made under.
     pub supports: Supports,
     /// Arrays the function used without being passed them: the last parameters of the graph.
-    pub hidden: Vec<Array>,
+    pub closed_over: Vec<Array>,
     /// What the function prints when it runs: the last results of the graph.
     pub printed: Vec<Printing>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Printing {
 
 /// A function, as errors name it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Named {
+pub(crate) struct FunctionName {
     /// Which it is, for as long as it lives.
     pub id: usize,
     /// The type of the closure.
@@ -53,7 +53,7 @@ pub(crate) struct Named {
     pub place: Place,
 }
 
-impl fmt::Display for Named {
+impl fmt::Display for FunctionName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`, jitted at {}", self.name, self.place)
     }

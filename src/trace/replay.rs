@@ -3,7 +3,7 @@
 use super::arrange::{self, Arguments};
 use super::recorder::in_trace_many;
 use super::recording::Recording;
-use crate::trace::expr::{Expr, Node};
+use crate::trace::expr::{Expr, ExprValue};
 use ndjit_ir::graph::{NodeKind, Value};
 use ndjit_ir::{Error, ErrorCode, Place};
 
@@ -14,15 +14,15 @@ pub(crate) fn replay(recording: &Recording, parameters: &[Expr]) -> Vec<Expr> {
         let mut numbers: Vec<Value> = Vec::with_capacity(parameters.len());
         for parameter in parameters {
             match parameter.node {
-                Node::Value(value) => numbers.push(value),
-                Node::Poisoned(error) => return Err(error),
+                ExprValue::Value(value) => numbers.push(value),
+                ExprValue::Poisoned(error) => return Err(error),
             }
         }
         let is_array =
             |value: &&Value| matches!(trace.graph.node(trace.graph.producer(**value)).kind, NodeKind::Param(..));
         let mut arrays: Vec<Value> = numbers.iter().filter(is_array).copied().collect();
-        for hidden in &recording.hidden {
-            arrays.push(trace.capture(hidden, Place::caller())?);
+        for closed_over in &recording.closed_over {
+            arrays.push(trace.capture(closed_over, Place::caller())?);
         }
         if arrays.len() != recording.graph.params().len() {
             return Err(trace.fail(Error::new(ErrorCode::Verify, "replay: not as many arrays as parameters")));

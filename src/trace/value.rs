@@ -1,7 +1,7 @@
 //! What an [`Expr`] answers while its trace is recorded: type, shape, why it has its dtype; and constants as expressions.
 
 use crate::array::node::Array;
-use crate::trace::expr::{Expr, Node};
+use crate::trace::expr::{Expr, ExprValue};
 use crate::trace::operand::AnyOperand;
 use crate::trace::recorder;
 use crate::trace::scalar::{Scalar, each_number};
@@ -226,9 +226,9 @@ impl From<Scalar> for Expr {
 impl fmt::Debug for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (recorder::describe(*self, "print"), self.node) {
-            (Ok((ty, _, shape)), Node::Value(value)) => write!(f, "Expr({value}: {ty}{shape})"),
-            (_, Node::Poisoned(_)) => f.write_str("Expr(poisoned)"),
-            (Err(_), Node::Value(_)) => f.write_str("Expr(outside its trace)"),
+            (Ok((ty, _, shape)), ExprValue::Value(value)) => write!(f, "Expr({value}: {ty}{shape})"),
+            (_, ExprValue::Poisoned(_)) => f.write_str("Expr(poisoned)"),
+            (Err(_), ExprValue::Value(_)) => f.write_str("Expr(outside its trace)"),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! A thread may trace a function for the same parameters a few times at once without that it calls itself: a thread of a pool that steals work,
 //! as rayon's do, begins with another task where a traced closure waits for its own. For others, as smaller shapes, it may call itself.
 
-use super::recording::{Named, Param};
+use super::recording::{FunctionName, Param};
 use ndjit_ir::{Error, ErrorCode};
 
 /// Traces of one function for the same parameters within each other.
@@ -13,9 +13,9 @@ const CALLS: usize = 8;
 const DEPTH: usize = 64;
 
 /// A trace that is being recorded.
-pub(super) struct Open<'a> {
+pub(super) struct OpenTrace<'a> {
     /// The function that is traced, if it is one that can be called.
-    pub function: Option<Named>,
+    pub function: Option<FunctionName>,
     /// The parameters that it is traced for.
     pub given: &'a [Param],
     /// Its first error.
@@ -30,7 +30,11 @@ pub(super) struct Open<'a> {
 ///
 /// # Errors
 /// `Traced` if the function calls itself; `Size` if traces are too deep within each other; of control flow the error that its function has already.
-pub(super) fn may_begin(traces: &[Open<'_>], function: Option<Named>, params: &[Param]) -> Result<(), Error> {
+pub(super) fn may_begin(
+    traces: &[OpenTrace<'_>],
+    function: Option<FunctionName>,
+    params: &[Param],
+) -> Result<(), Error> {
     // Nothing comes of control flow in a function that has an error, nor of what that would call.
     if function.is_none() {
         let own = traces.len().saturating_sub(traces.iter().rev().take_while(|trace| trace.inner).count() + 1);

@@ -45,7 +45,7 @@ fn unit(dtype: DType) -> f64 {
     }
 }
 
-/// The bound of the error that the modules `reductions`, `scans` and `contractions` of the face state for a result of this modulus.
+/// The bound of the error that the modules `reductions`, `scans` and `contractions` of the public API state for a result of this modulus.
 fn bound(case: &Case, dtype: DType, modulus: f64, scale: Option<f64>) -> f64 {
     let (n, scale) = (case.count() as f64, scale.unwrap_or(0.0));
     let (real, complex) = (dtype.real(), dtype.is_complex());

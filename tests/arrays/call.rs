@@ -17,7 +17,7 @@ pub struct Case {
     pub pool: &'static str,
     /// Of a function that moves or joins.
     pub arguments: Vec<Value>,
-    /// Positions or a mask, as further operands.
+    /// Indices or a mask, as further operands.
     pub index: Vec<Tensor>,
     /// Of a search.
     pub side: Side,

@@ -3,7 +3,7 @@
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::loops::Layout;
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::{DType, Op, Policy, Shape, ValueType};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_random::special_words;
@@ -17,7 +17,7 @@ pub const LENGTHS: usize = 67;
 
 /// The dtype of an operand: of an exponent, which is converted to what the op computes in, an integer.
 fn operand_dtype(op: Op, i: usize, dtype: DType) -> DType {
-    if op.row().rule == Operands::Scale && i == 1 { DType::I32 } else { op.operand_dtype(i, dtype) }
+    if op.row().rule == TypeRule::Ldexp && i == 1 { DType::I32 } else { op.operand_dtype(i, dtype) }
 }
 
 /// The program of one op on arrays of `n` elements.

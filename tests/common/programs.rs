@@ -18,10 +18,9 @@ pub fn program(text: &str, seed: u64) -> Program {
     let graph: Graph<ValueType> = text.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut rng = Rng::new(seed);
     let policy = Policy::default();
-    let params = graph
-        .params()
-        .iter()
-        .map(|&p| tensor(&mut rng, graph.stored(p, policy), graph.shape(p).clone()).unwrap_or_else(|e| panic!("{e}")));
+    let params = graph.params().iter().map(|&p| {
+        tensor(&mut rng, graph.storage_dtype(p, policy), graph.shape(p).clone()).unwrap_or_else(|e| panic!("{e}"))
+    });
     let params = params.collect();
     let scalars = graph.numbers().into_iter().map(|(index, ty)| (index, scalar(ty))).collect();
     Program { graph, params, scalars }

@@ -9,7 +9,7 @@ use ndjit_engines::{Given, compare, lowered};
 use ndjit_ir::{Error, ErrorCode, Literal, Result};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuOptions};
-use ndjit_runtime::{Argument, Fallback, Output, Program};
+use ndjit_runtime::{Argument, DeviceProgram, Fallback, Output};
 use ndjit_runtime::{Executable, RunOptions};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -9,13 +9,13 @@ mod primitives;
 
 use ndjit_codegen::LoweredKernel;
 use ndjit_codegen::Options;
-use ndjit_codegen::wgsl::{self, Features, Pieces, Step};
+use ndjit_codegen::wgsl::{self, DispatchKind, Features, Pieces};
 use ndjit_engines::{Difference, Given, compare, lowered};
 use ndjit_ir::{ErrorCode, Result};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_random::{Limits, Program, program, shrink};
 use ndjit_runtime::gpu::{self, Gpu, GpuOptions};
-use ndjit_runtime::{Argument, Fallback, Output, Program as _, RunOptions};
+use ndjit_runtime::{Argument, DeviceProgram as _, Fallback, Output, RunOptions};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
@@ -68,7 +68,7 @@ fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
     let given = Given::new(program, false)?;
     let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..Options::default() })?;
     let emulated = |LoweredKernel { scheduled, .. }: &LoweredKernel| {
-        let step = Step::first(&scheduled.nest);
+        let step = DispatchKind::first(&scheduled.nest);
         // What cannot be emitted is an error when it is run.
         wgsl::emit(&scheduled.nest, step, &gpu.features(), &Pieces::default()).is_ok_and(|module| {
             let emulated =

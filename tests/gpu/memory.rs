@@ -5,7 +5,7 @@ use ndjit_engines::{Given, lowered};
 use ndjit_ir::ErrorCode;
 use ndjit_random::Program;
 use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuKind, GpuMemory, GpuOptions};
-use ndjit_runtime::{Argument, DeviceMemory, Fallback, Output, Program as _, RunOptions};
+use ndjit_runtime::{Argument, DeviceMemory, DeviceProgram as _, Fallback, Output, RunOptions};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
 

@@ -129,7 +129,7 @@ fn integers_of_64_bits_are_an_error_or_pairs_of_words() {
     let g = jit(|x| x * 3 + 1).on(narrow).fallback(Fallback::Cpu);
     assert_eq!(g.call((&x,)).unwrap().to_vec::<i64>().unwrap(), expected);
     assert!(g.explain(Stage::Wgsl).contains("; on the processor: the device has no i64"));
-    // Positions are no integers of the user's.
+    // Indices are no integers of the user's.
     let h = jit(|x| ndjit::argmax(x, ..) + ndjit::cumulative_sum(x, 0)).on(narrow);
     let _ = h.call((&Array::from([1i32, 5, 2]),)).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Arrays from and to tensors of DLPack, on the face: who sees which memory, how long, and that nobody writes to it. What tensors of other
+//! Arrays from and to tensors of DLPack, of the public API: who sees which memory, how long, and that nobody writes to it. What tensors of other
 //! libraries may say is tested in `runtime/tests/it/dlpack.rs`.
 
 use ndjit::dlpack::ManagedTensor;

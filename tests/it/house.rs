@@ -266,3 +266,51 @@ fn the_architecture_page_has_every_pass() {
         assert!(page.contains(&format!("| {stage} |")), "ARCHITECTURE.md does not name the stage {stage}");
     }
 }
+
+/// The types that a file defines at its top level, outside of macros and tests.
+fn types(text: &str) -> Vec<&str> {
+    let (mut found, mut in_macro) = (Vec::new(), false);
+    for line in text.lines().take_while(|line| !line.starts_with("mod tests {")) {
+        in_macro = line.starts_with("macro_rules!") || in_macro && !line.starts_with('}');
+        let definition = match line.strip_prefix("pub(") {
+            Some(rest) => rest.split_once(") ").map_or("", |(_, rest)| rest),
+            None => line.strip_prefix("pub ").unwrap_or(line),
+        };
+        let definition = definition.strip_prefix("unsafe ").unwrap_or(definition);
+        let ty =
+            ["struct ", "enum ", "trait ", "type ", "union "].iter().find_map(|kind| definition.strip_prefix(kind));
+        if let Some(ty) = ty.filter(|_| !in_macro) {
+            found.extend(ty.split(|c: char| !c.is_alphanumeric() && c != '_').next());
+        }
+    }
+    found
+}
+
+/// The name of a type says which of the libraries' parts a reader is in. What the glossary lists has one name in several places.
+#[test]
+fn no_type_name_is_defined_twice() {
+    let libraries = ["src/", "ir/src/", "math/src/", "transform/src/", "codegen/src/", "runtime/src/", "inspect/src/"];
+    let glossary = read(&root().join("docs/glossary.md"));
+    let listed: Vec<&str> = glossary.lines().filter_map(|line| line.strip_prefix("- `")?.split('`').next()).collect();
+    let mut defined: Vec<(String, String)> = Vec::new();
+    for path in sources() {
+        let file = name(&path);
+        if libraries.iter().any(|library| file.starts_with(library)) {
+            let text = read(&path);
+            defined.extend(types(&text).into_iter().map(|ty| (ty.to_owned(), file.clone())));
+        }
+    }
+    assert!(defined.len() > 500, "found only {} types", defined.len());
+    // Variants of one type for several systems stand in one file.
+    defined.sort();
+    defined.dedup();
+    let twice: Vec<&[(String, String)]> = defined.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1).collect();
+    let unlisted: Vec<&&[(String, String)]> = twice.iter().filter(|same| !listed.contains(&&*same[0].0)).collect();
+    assert!(
+        unlisted.is_empty(),
+        "name each after what it is there, or list the name in docs/glossary.md: {unlisted:#?}"
+    );
+    for ty in listed {
+        assert!(twice.iter().any(|same| same[0].0 == ty), "docs/glossary.md lists {ty}, which is defined once at most");
+    }
+}

@@ -34,7 +34,7 @@ fn elements(rng: &mut Rng, dtype: DType, shape: &[usize]) -> Array {
     x.cast(dtype).reshape(shape.iter().map(|&n| n as isize).collect::<Vec<isize>>())
 }
 
-/// Positions along an axis, negative ones among them, as integers of random dtypes.
+/// Indices along an axis, negative ones among them, as integers of random dtypes.
 fn positions(rng: &mut Rng, extent: usize, shape: &[usize]) -> Array {
     let n: usize = shape.iter().product();
     let dtype = rng.pick(&[DType::I8, DType::I16, DType::I32, DType::I64]);

@@ -529,13 +529,13 @@ fn a_gpu_has_the_same_bits() {
     let there = jit(draws).on(gpu).fallback(Fallback::Emulate).call((&key,)).unwrap();
     let got: Vec<Vec<u64>> = there.iter().map(|x| patterns(&x.on(Device::CPU))).collect();
     assert_eq!(got, expected);
-    // Positions are computed where the key is.
+    // Indices are computed where the key is.
     let lazy = with_fallback(Fallback::Emulate, || random::uniform(key.on(gpu), 100, 0..1));
     assert_eq!((lazy.error(), lazy.device()), (None, gpu));
     assert_eq!(patterns(&lazy.on(Device::CPU)), patterns(&random::uniform(&key, 100, 0..1)));
 }
 
-/// Positions that are drawn are there: nobody computes them before the result is.
+/// Indices that are drawn are there: nobody computes them before the result is.
 #[test]
 fn elements_are_drawn_when_they_are_read() {
     let x = Array::from([1.0f32, 2.0, 3.0]);

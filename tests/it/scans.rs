@@ -1,4 +1,4 @@
-//! Scans of the face: values, types, axes, on arrays and in traced functions.
+//! Scans of the public API: values, types, axes, on arrays and in traced functions.
 
 use ndjit::{
     Array, Complex, DType, ErrorCode, Result, Stage, arange, bf16, cummax, cumulative_prod, cumulative_sum, dtype, f16,

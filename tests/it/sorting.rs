@@ -1,4 +1,4 @@
-//! What sorts, on the face: values, types, axes, errors, on arrays and in traced functions; and what is found among elements outside of
+//! What sorts, of the public API: values, types, axes, errors, on arrays and in traced functions; and what is found among elements outside of
 //! them.
 
 use ndjit::{

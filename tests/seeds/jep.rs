@@ -9,7 +9,7 @@ use ndjit::promotion::{Claim, NoLattice};
 use ndjit::{
     Array, DType, ErrorCode, Lattice, Policy, Stage, ValueType, Weak, dtype, f16, jit, strong, weak, with_policy,
 };
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 
 const NUMPY: [Policy; 2] = [Policy::NumPy1, Policy::NumPy2];
 
@@ -148,7 +148,7 @@ fn numpy_int8_uint8_float16_is_not_associative() {
         gives(right, DType::F16, &[f16::from_f32(3.0)]);
         // np.result_type(np.int8, np.uint8, np.float16), which takes the highest kind first, gives float16 in any order.
         for all in [[DType::I8, DType::U8, DType::F16], [DType::F16, DType::I8, DType::U8]] {
-            let all = policy.resolve(Operands::Join, &all.map(ValueType::from));
+            let all = policy.resolve(TypeRule::Join, &all.map(ValueType::from));
             assert_eq!(all.unwrap().compute, DType::F16.into());
         }
     }

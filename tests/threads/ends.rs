@@ -61,7 +61,7 @@ fn functions_are_called_where_a_thread_ends() {
 fn members() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").expect("tasks");
     let name = |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.ok()?.path().join("comm")).ok();
-    tasks.filter_map(name).filter(|name| name.starts_with("ndjit-team")).count()
+    tasks.filter_map(name).filter(|name| name.starts_with("ndjit-worker")).count()
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn the_largest(operands: &[f64], result: f64) -> f64 {
 const BITS: How = How::Exact(
     "is about bits of integers: all pairs of 8-bit integers and edges of wider ones in `math/tests/it/bodies/int.rs`",
 );
-const TRUTH: How = How::Exact("gives truth values: every kind of value in `math/tests/it/bodies/`");
+const TRUTH: How = How::Exact("gives bools: every kind of value in `math/tests/it/bodies/`");
 const SELECTS: How = How::Exact("only chooses or passes on: every kind of value in `math/tests/it/bodies/`");
 
 /// What `op` is compared with.

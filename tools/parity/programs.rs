@@ -5,10 +5,10 @@ use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::reduction::{Axes, Reduce, Reduction, ReductionKind, Scan};
+use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, ReductionKind, Scan};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::gpu::{self, Gpu};
-use ndjit_runtime::{Argument, Executable, Fallback, Output, Program as _, RunOptions};
+use ndjit_runtime::{Argument, DeviceProgram as _, Executable, Fallback, Output, RunOptions};
 use ndjit_transform::access::contiguous;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl Program {
     ) -> Result<Program> {
         let policy = Policy::default();
         let result = policy.resolve_reduction(reduction, None, dtype.into())?.result;
-        let all = Axes::new(axes, shape.rank())?;
+        let all = AxisSet::new(axes, shape.rank())?;
         let (kind, reduced) = match axes.first().filter(|_| reduction.kind() != ReductionKind::Reduction) {
             Some(&axis) => (NodeKind::Scan(Scan { reduction, axis: axis as u32, dtype: None, policy }), shape.clone()),
             None => {

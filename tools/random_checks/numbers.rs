@@ -111,7 +111,7 @@ pub fn distributions(key: &Array, chunks: usize) -> Result<Vec<Check>> {
     Ok(checks)
 }
 
-/// Checks of integers and truth values.
+/// Checks of integers and bools.
 fn counted(key: &Array, chunks: usize) -> Result<Vec<Check>> {
     let (mut dice, mut heads, mut wide) = ([0u64; 6], 0u64, [0u64; 1000]);
     let drawn = jit(|key: Expr| {

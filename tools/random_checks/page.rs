@@ -8,7 +8,7 @@ const HEAD: &str = "# Random numbers
 number of threads, and number `i` depends on the key and on `i` alone, so kernels compute numbers where they are used. The generator is
 Threefry-2x32 with 20 rounds, of Salmon, Moraes, Dror and Shaw ([Parallel random numbers: as easy as 1, 2,
 3](https://www.thesalmons.org/john/random123/papers/random123sc11.pdf), 2011), whose authors report that it passes TestU01's BigCrush. Keys,
-bits, uniform numbers, integers, truth values and orders are those of `jax.random`, bit for bit; a test compares them.
+bits, uniform numbers, integers, bools and orders are those of `jax.random`, bit for bit; a test compares them.
 
 ```rust
 use ndjit::{Expr, jit, random};
@@ -31,7 +31,7 @@ assert_ne!(mean(&first).item::<f32>()?, mean(&second).item::<f32>()?);
 | `random::normal(&key, shape)` | floats or complex numbers of mean 0 and variance 1 |
 | `random::exponential(&key, shape)` | floats of mean 1 |
 | `random::randint(&key, shape, low..high)` | integers |
-| `random::bernoulli(&key, shape, p)` | truth values |
+| `random::bernoulli(&key, shape, p)` | bools |
 | `random::permutation(&key, n)` | the integers below `n` in random order |
 | `random::shuffle(&key, &x, axis)` | the parts of `x` in random order |
 | `random::choice(&key, &x, shape)` | parts of `x`, drawn with replacement |

@@ -3,7 +3,7 @@
 
 use ndjit_ir::graph::{Fusion, Graph, NodeKind, Value};
 use ndjit_ir::loops::Layout;
-use ndjit_ir::reduction::Axes;
+use ndjit_ir::reduction::AxisSet;
 use ndjit_ir::view::reshaped;
 use ndjit_ir::{DType, Result, Shape};
 
@@ -60,7 +60,7 @@ impl Accesses {
         if stored && elements(base) == elements(value) && same() { base } else { value }
     }
 
-    /// The value whose memory is read where any element of a value may be: not positions, nor a number, which have none. They are
+    /// The value whose memory is read where any element of a value may be: not indices, nor a number, which have none. They are
     /// stored for that.
     pub fn in_memory(&self, graph: &Graph<DType>, value: Value) -> Value {
         let base = self.base(value);
@@ -87,14 +87,14 @@ impl Accesses {
     }
 }
 
-/// The layout of a value that is no view: of a parameter its own, of positions their numbers, else C-contiguous.
+/// The layout of a value that is no view: of a parameter its own, of indices their numbers, else C-contiguous.
 ///
 /// # Errors
 /// `Size` if the array cannot exist.
 pub fn layout_of(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Result<Layout> {
     match graph.node(graph.producer(value)).kind {
         NodeKind::Param(n, _) => Ok(params[n as usize].clone()),
-        NodeKind::Iota(along) => Ok(positions(along, graph.shape(value))),
+        NodeKind::Iota(along) => Ok(indices(along, graph.shape(value))),
         _ => contiguous(graph.shape(value), graph.ty(value)),
     }
 }
@@ -109,8 +109,8 @@ pub fn contiguous(shape: &Shape, dtype: DType) -> Result<Layout> {
     Ok(Layout { offset: 0, strides })
 }
 
-/// The layout of positions along axes: an index steps by numbers, not by bytes.
-fn positions(along: Axes, shape: &Shape) -> Layout {
+/// The layout of indices along axes: an index steps by numbers, not by bytes.
+fn indices(along: AxisSet, shape: &Shape) -> Layout {
     let strides = along.steps(shape).into_iter().map(|step| isize::try_from(step).unwrap_or(isize::MAX)).collect();
     Layout { offset: 0, strides }
 }

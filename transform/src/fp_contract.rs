@@ -11,14 +11,14 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Graphs of control flow that were contracted, by address, each with its places.
-type Bodies = FxHashMap<*const Graph<ValueType>, (Arc<Graph<ValueType>>, Arc<Places>)>;
+type ContractedGraphs = FxHashMap<*const Graph<ValueType>, (Arc<Graph<ValueType>>, Arc<Places>)>;
 
 /// Contracts what can be in a graph without calls, and in the graphs of its control flow.
 pub fn fp_contract(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>, Places) {
-    contracted(graph, places, &mut Bodies::default())
+    contracted(graph, places, &mut ContractedGraphs::default())
 }
 
-fn contracted(graph: &Graph<ValueType>, places: &Places, bodies: &mut Bodies) -> (Graph<ValueType>, Places) {
+fn contracted(graph: &Graph<ValueType>, places: &Places, bodies: &mut ContractedGraphs) -> (Graph<ValueType>, Places) {
     let sums = sums(graph);
     let mut absorbed = vec![false; graph.value_count()];
     sums.iter().flatten().for_each(|sum| absorbed[sum.product.index()] = true);
@@ -61,7 +61,7 @@ fn control(
     (graph, places): (&Graph<ValueType>, &Places),
     n: u32,
     (out, out_places): (&mut Graph<ValueType>, &mut Places),
-    bodies: &mut Bodies,
+    bodies: &mut ContractedGraphs,
 ) -> u32 {
     let mut new = Control::clone(&graph.controls()[n as usize]);
     let mut inner_places = Vec::with_capacity(new.graphs.len());

@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// Instructions for an element above which elementwise operations are expensive: reading four bytes from memory takes about as long.
 const EXPENSIVE: usize = 16;
 
-type Traced = Graph<ValueType>;
+type TracedGraph = Graph<ValueType>;
 
 /// Hoists what is invariant in the loops of a graph without calls, and in those of their graphs; `None` if there is nothing.
-pub fn hoist(graph: &Traced, places: &Places, policy: Policy) -> Option<(Traced, Places)> {
+pub fn hoist(graph: &TracedGraph, places: &Places, policy: Policy) -> Option<(TracedGraph, Places)> {
     Hoisting { policy, known: FxHashMap::default() }.graph(graph, places)
 }
 
@@ -27,11 +27,11 @@ struct Hoisting {
     /// Whose default dtypes weak values have.
     policy: Policy,
     /// Graphs that pieces of control flow may share, by address.
-    known: FxHashMap<*const Traced, (Arc<Traced>, Arc<Places>)>,
+    known: FxHashMap<*const TracedGraph, (Arc<TracedGraph>, Arc<Places>)>,
 }
 
 /// A piece of control flow as it becomes.
-struct Piece {
+struct HoistedControl {
     control: Arc<Control<ValueType>>,
     places: Vec<Arc<Places>>,
     /// How many operands it had, without those that no graph took at the end.
@@ -44,7 +44,7 @@ struct Piece {
 
 /// What is computed before a loop, of one of its graphs.
 struct Invariants {
-    graph: Arc<Traced>,
+    graph: Arc<TracedGraph>,
     places: Arc<Places>,
     /// For each parameter the operand that it is.
     operands: Vec<u32>,
@@ -56,8 +56,8 @@ struct Invariants {
 
 impl Hoisting {
     /// As deep as control flow nests, which is bounded.
-    fn graph(&mut self, graph: &Traced, places: &Places) -> Option<(Traced, Places)> {
-        let pieces: Vec<Option<Piece>> =
+    fn graph(&mut self, graph: &TracedGraph, places: &Places) -> Option<(TracedGraph, Places)> {
+        let pieces: Vec<Option<HoistedControl>> =
             (0..graph.controls().len()).map(|n| self.piece(&graph.controls()[n], n as u32, places)).collect();
         if pieces.iter().all(Option::is_none) {
             return None;
@@ -100,7 +100,7 @@ impl Hoisting {
     }
 
     /// A piece of control flow, if something changes in it.
-    fn piece(&mut self, control: &Control<ValueType>, n: u32, places: &Places) -> Option<Piece> {
+    fn piece(&mut self, control: &Control<ValueType>, n: u32, places: &Places) -> Option<HoistedControl> {
         let first = control.kind.arrays(control.results());
         let loops = match control.kind {
             ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => true,
@@ -137,7 +137,7 @@ impl Hoisting {
         }
         let (graphs, places) = own.into_iter().unzip();
         let control = Arc::new(Control { kind: control.kind, graphs });
-        (changed || !invariants.is_empty()).then_some(Piece {
+        (changed || !invariants.is_empty()).then_some(HoistedControl {
             control,
             places,
             operands: operands as usize,
@@ -147,7 +147,7 @@ impl Hoisting {
     }
 
     /// A graph of control flow, with what is hoisted in it.
-    fn inner(&mut self, (graph, places): (Arc<Traced>, Arc<Places>)) -> (Arc<Traced>, Arc<Places>) {
+    fn inner(&mut self, (graph, places): (Arc<TracedGraph>, Arc<Places>)) -> (Arc<TracedGraph>, Arc<Places>) {
         if graph.controls().is_empty() {
             return (graph, places);
         }
@@ -195,7 +195,7 @@ impl Hoisting {
     }
 
     /// Instructions of an op, for an element.
-    fn instructions(&self, graph: &Traced, id: NodeId, op: Op, policy: Policy) -> usize {
+    fn instructions(&self, graph: &TracedGraph, id: NodeId, op: Op, policy: Policy) -> usize {
         let types: Vec<ValueType> = graph.operands(id).iter().map(|&operand| graph.ty(operand)).collect();
         let compute = policy.op_types(op, &types).ok().map(|types| policy.commit(types.compute));
         let compute = compute.filter(|&dtype| op.row().domain.contains(dtype));
@@ -206,7 +206,7 @@ impl Hoisting {
     fn worth(&self, Inner { graph, operands }: &Inner<ValueType>, first: usize) -> Vec<bool> {
         let graph = &**graph;
         let bytes = |value: Value| {
-            let each = graph.stored(value, self.policy).bytes();
+            let each = graph.storage_dtype(value, self.policy).bytes();
             graph.shape(value).size().ok().and_then(|size| size.checked_mul(each)).unwrap_or(usize::MAX)
         };
         // Of invariants: the bytes of the largest operand that it depends on, and its cost.
@@ -242,7 +242,7 @@ impl Hoisting {
 
 impl Invariants {
     /// Computes them from the operands that the loop has.
-    fn compute(&self, operands: &[Value], (out, out_places): (&mut Traced, &mut Places)) -> Vec<Value> {
+    fn compute(&self, operands: &[Value], (out, out_places): (&mut TracedGraph, &mut Places)) -> Vec<Value> {
         let graph = &*self.graph;
         let mut copied = Copied::with_new_slots(graph);
         for &id in &self.nodes {
@@ -273,7 +273,7 @@ impl Invariants {
     }
 
     /// The graph that takes them as its last parameters, and which of its parameters it still needs.
-    fn without(&self, policy: Policy) -> (Traced, Places, Vec<usize>) {
+    fn without(&self, policy: Policy) -> (TracedGraph, Places, Vec<usize>) {
         let graph = &*self.graph;
         let (mut out, mut out_places) = (Graph::like(graph), Places::default());
         let mut rewriter = Rewriter::new((graph, &*self.places), (&mut out, &mut out_places));
@@ -291,7 +291,7 @@ impl Invariants {
             rewriter.copy(graph.producer(graph.params()[at]));
         }
         for &value in &self.taken {
-            let (ty, stored) = (graph.ty(value), graph.stored(value, policy));
+            let (ty, stored) = (graph.ty(value), graph.storage_dtype(value, policy));
             let param = rewriter.new.param_stored(ty, stored, graph.shape(value));
             rewriter.replace(graph.producer(value), param);
         }

@@ -11,9 +11,9 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// For each parameter of a graph of control flow the number that it is, if it is one, and the first parameter that is the same.
-type Numbers = Vec<Option<(usize, Slot)>>;
+type LiteralParams = Vec<Option<(usize, Slot)>>;
 /// A graph and its places.
-type Shared<T> = (Arc<Graph<T>>, Arc<Places>);
+type SharedGraph<T> = (Arc<Graph<T>>, Arc<Places>);
 
 /// Replaces every call in `graph`. Places of inlined nodes are those inside the child. A graph without calls and control flow is returned
 /// as it is.
@@ -34,42 +34,46 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
 }
 
 /// A graph being copied: how far it got and what its values became.
-struct Frame<T: Type> {
+struct InlineFrame<T: Type> {
     graph: Arc<Graph<T>>,
     places: Arc<Places>,
     next: u32,
     copied: Copied,
     /// What its control flow became, by its number and what its operands became.
-    controls: FxHashMap<(u32, Vec<Value>), Piece>,
+    controls: FxHashMap<(u32, Vec<Value>), InlinedControl>,
     /// The call in the enclosing frame that this frame stands for.
     call: Option<NodeId>,
 }
 
 /// Control flow in the new graph.
-struct Piece {
+struct InlinedControl {
     number: u32,
     /// The positions of its operands among those that it had.
     operands: Vec<usize>,
 }
 
-impl<T: Type> Frame<T> {
-    fn new((graph, places): Shared<T>, call: Option<NodeId>) -> Frame<T> {
+impl<T: Type> InlineFrame<T> {
+    fn new((graph, places): SharedGraph<T>, call: Option<NodeId>) -> InlineFrame<T> {
         let copied = Copied::with_new_slots(&graph);
-        Frame { copied, controls: FxHashMap::default(), graph, places, next: 0, call }
+        InlineFrame { copied, controls: FxHashMap::default(), graph, places, next: 0, call }
     }
 }
 
 struct Inliner<T: Type> {
     /// The graphs of control flow that were seen, by address, with the numbers that they take: all graphs live as long as this.
-    bodies: FxHashMap<(*const Graph<T>, Numbers), Shared<T>>,
+    bodies: FxHashMap<(*const Graph<T>, LiteralParams), SharedGraph<T>>,
 }
 
 impl<T: Type> Inliner<T> {
     /// A graph without calls, some of whose parameters are numbers.
-    fn graph(&mut self, (graph, places): Shared<T>, numbers: &[Option<(usize, Slot)>]) -> Result<(Graph<T>, Places)> {
+    fn graph(
+        &mut self,
+        (graph, places): SharedGraph<T>,
+        numbers: &[Option<(usize, Slot)>],
+    ) -> Result<(Graph<T>, Places)> {
         let mut out = Graph::new();
         let mut out_places = Places::default();
-        let mut root = Frame::new((graph, places), None);
+        let mut root = InlineFrame::new((graph, places), None);
         params(&mut root, numbers, &mut out, &mut out_places);
         let mut stack = vec![root];
         while let Some(frame) = stack.last_mut() {
@@ -122,7 +126,7 @@ impl<T: Type> Inliner<T> {
                             child.params().len()
                         )));
                     }
-                    let mut inner = Frame::new((Arc::clone(&child), frame.places.child(n)), Some(id));
+                    let mut inner = InlineFrame::new((Arc::clone(&child), frame.places.child(n)), Some(id));
                     for (param, operand) in child.params().iter().zip(operands) {
                         inner.copied.set(*param, operand);
                     }
@@ -142,12 +146,12 @@ impl<T: Type> Inliner<T> {
     /// Control flow of a frame in the new graph, where these are its operands: those that are numbers are numbers of its graphs.
     fn piece(
         &mut self,
-        frame: &Frame<T>,
+        frame: &InlineFrame<T>,
         n: u32,
         operands: &[Value],
         out: &mut Graph<T>,
         out_places: &mut Places,
-    ) -> Result<Piece> {
+    ) -> Result<InlinedControl> {
         let control = &frame.graph.controls()[n as usize];
         let first = control.kind.arrays(control.results());
         let number = |at: usize| {
@@ -168,7 +172,7 @@ impl<T: Type> Inliner<T> {
                 let is_same = |&other: &u32| other as usize >= first && taken(other) == taken(at);
                 inner.operands.iter().position(is_same)
             };
-            let numbers: Numbers = inner.operands.iter().map(|&at| same(at).zip(number(at as usize))).collect();
+            let numbers: LiteralParams = inner.operands.iter().map(|&at| same(at).zip(number(at as usize))).collect();
             let (graph, places) = self.body((&inner.graph, &places), &numbers)?;
             inner.graph = graph;
             all_places.push(places);
@@ -177,11 +181,15 @@ impl<T: Type> Inliner<T> {
         }
         let number = out.control(Arc::new(Control { kind: control.kind, graphs }));
         out_places.set_control(number, all_places);
-        Ok(Piece { number, operands: kept })
+        Ok(InlinedControl { number, operands: kept })
     }
 
     /// A graph of control flow without calls, some of whose parameters are numbers.
-    fn body(&mut self, (graph, places): (&Arc<Graph<T>>, &Arc<Places>), numbers: &Numbers) -> Result<Shared<T>> {
+    fn body(
+        &mut self,
+        (graph, places): (&Arc<Graph<T>>, &Arc<Places>),
+        numbers: &LiteralParams,
+    ) -> Result<SharedGraph<T>> {
         let takes_none = numbers.iter().all(Option::is_none);
         if takes_none && graph.children().is_empty() && graph.controls().is_empty() {
             return Ok((Arc::clone(graph), Arc::clone(places)));
@@ -199,7 +207,7 @@ impl<T: Type> Inliner<T> {
 
 /// The parameters of the graph that all others are called from: first those that stay, then numbers.
 fn params<T: Type>(
-    frame: &mut Frame<T>,
+    frame: &mut InlineFrame<T>,
     numbers: &[Option<(usize, Slot)>],
     out: &mut Graph<T>,
     out_places: &mut Places,

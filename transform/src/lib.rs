@@ -19,12 +19,12 @@ mod simplify;
 mod views;
 mod windows;
 
-pub use commit::{Typed, commit};
+pub use commit::{TypedGraph, commit};
 pub use conversions::{Conversions, Reason};
 pub use fp_contract::fp_contract;
 pub use hoist::hoist;
 pub use inline::inline;
 pub use shrink::{shrink, shrink_inside};
-pub use simplify::{RULES, Rule, simplify};
+pub use simplify::{RULES, RewriteRule, simplify};
 pub use views::views;
 pub use windows::windows;

@@ -86,7 +86,7 @@ fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
                     .then_some(true)?
             }
             NodeKind::Scan(scan) => (scan.axis != 0).then_some(true)?,
-            // Rows of what is gathered from are other rows, and positions may be.
+            // Rows of what is gathered from are other rows, and indices may be.
             NodeKind::Gather | NodeKind::Scatter(_) | NodeKind::Control(..) => return None,
             NodeKind::View(view) => keeps_rows(graph.view_of(view)).then_some(true)?,
             // Elements keep their order, so rows of as many elements stay together.

@@ -79,7 +79,7 @@ fn size(graph: &Graph<ValueType>) -> (usize, usize, usize, usize) {
     let values = || (0..graph.value_count()).map(Value::from_index);
     let elements =
         values().fold(0usize, |all, value| all.saturating_add(graph.shape(value).size().unwrap_or(usize::MAX)));
-    let dtypes = values().map(|value| graph.ty(value).stored());
+    let dtypes = values().map(|value| graph.ty(value).storage_dtype());
     let rank = |dtype: DType| SIMPLE.iter().position(|&simple| simple == dtype).unwrap_or(SIMPLE.len());
     (graph.node_count(), graph.outputs().len(), elements, dtypes.map(rank).sum())
 }
@@ -140,7 +140,7 @@ fn candidates(graph: &Graph<ValueType>, keep: Keep) -> Vec<Change> {
 
 /// Whole numbers that loops take, and those that they are computed from.
 fn counts(graph: &Graph<ValueType>) -> FxHashSet<Value> {
-    let is_count = |&&value: &&Value| graph.shape(value).rank() == 0 && graph.ty(value).stored().is_int();
+    let is_count = |&&value: &&Value| graph.shape(value).rank() == 0 && graph.ty(value).storage_dtype().is_int();
     let mut counts = FxHashSet::default();
     for id in graph.node_ids().rev() {
         let loops = match graph.node(id).kind {

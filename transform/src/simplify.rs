@@ -13,7 +13,7 @@ use ndjit_ir::{DType, Kind, Op, Result, Shape};
 use ndjit_math::{shared_body, shared_cast_body};
 
 /// A rewrite rule: given an op and its operands in the new graph, an equal value, or `None` where it does not apply.
-pub struct Rule {
+pub struct RewriteRule {
     /// Its name.
     pub name: &'static str,
     /// What it does, as algebra.
@@ -22,18 +22,22 @@ pub struct Rule {
 }
 
 /// The rules, in the order they are tried.
-pub const RULES: &[Rule] = &[
-    Rule { name: "involution", doc: "f(f(x)) = x for negative, logical_not, bitwise_invert", apply: involution },
-    Rule {
+pub const RULES: &[RewriteRule] = &[
+    RewriteRule { name: "involution", doc: "f(f(x)) = x for negative, logical_not, bitwise_invert", apply: involution },
+    RewriteRule {
         name: "idempotent-unary",
         doc: "f(f(x)) = f(x) for abs, floor, ceil, trunc, round",
         apply: idempotent_unary,
     },
-    Rule { name: "idempotent-binary", doc: "f(x, x) = x for minimum, maximum, and, or", apply: idempotent_binary },
-    Rule { name: "abs-negative", doc: "abs(-x) = abs(x), unsigned integers excepted", apply: abs_negative },
-    Rule { name: "add-negative", doc: "x + (-y) = x - y", apply: add_negative },
-    Rule { name: "subtract-negative", doc: "x - (-y) = x + y", apply: subtract_negative },
-    Rule { name: "where-same", doc: "where(c, x, x) = x if the shapes agree", apply: where_same },
+    RewriteRule {
+        name: "idempotent-binary",
+        doc: "f(x, x) = x for minimum, maximum, and, or",
+        apply: idempotent_binary,
+    },
+    RewriteRule { name: "abs-negative", doc: "abs(-x) = abs(x), unsigned integers excepted", apply: abs_negative },
+    RewriteRule { name: "add-negative", doc: "x + (-y) = x - y", apply: add_negative },
+    RewriteRule { name: "subtract-negative", doc: "x - (-y) = x + y", apply: subtract_negative },
+    RewriteRule { name: "where-same", doc: "where(c, x, x) = x if the shapes agree", apply: where_same },
 ];
 
 /// Rewrites a typed graph.

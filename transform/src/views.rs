@@ -13,13 +13,13 @@ use ndjit_math::shared_body;
 use smallvec::{SmallVec, smallvec};
 
 /// Primitives that may be computed again for each form a value is wanted in.
-const MAX_AGAIN: u32 = 16;
+const MAX_REMATERIALIZED: u32 = 16;
 /// Forms of one value.
 const MAX_FORMS: usize = 4;
 
 /// How a value is wanted.
 #[derive(Clone, Debug, PartialEq)]
-enum Form {
+enum ViewForm {
     /// As it is.
     Own,
     /// Through a view, as an array of this shape.
@@ -37,9 +37,9 @@ pub fn views(graph: &Graph<DType>, params: &[Layout]) -> Result<Option<Graph<DTy
     if !graph.node_ids().any(moved) {
         return Ok(None);
     }
-    let wanted = Wanted::collect(graph, params)?;
+    let wanted = WantedForms::collect(graph, params)?;
     let mut out = Graph::like(graph);
-    let mut made: Vec<SmallVec<[(Form, Value); 1]>> = vec![smallvec![]; graph.value_count()];
+    let mut made: Vec<SmallVec<[(ViewForm, Value); 1]>> = vec![smallvec![]; graph.value_count()];
     for id in graph.node_ids() {
         let value = graph.node(id).first();
         out.make_from(graph.origins(id));
@@ -51,49 +51,50 @@ pub fn views(graph: &Graph<DType>, params: &[Layout]) -> Result<Option<Graph<DTy
     let mut outputs = Vec::with_capacity(graph.outputs().len());
     for &output in graph.outputs() {
         out.make_from(graph.origins(graph.producer(output)));
-        outputs.push(find(graph, &mut out, &made, output, &Form::Own)?);
+        outputs.push(find(graph, &mut out, &made, output, &ViewForm::Own)?);
     }
     out.set_outputs(outputs);
     Ok(Some(out))
 }
 
 /// In which forms each value is computed.
-struct Wanted {
-    computed: Vec<SmallVec<[Form; 1]>>,
+struct WantedForms {
+    computed: Vec<SmallVec<[ViewForm; 1]>>,
 }
 
-impl Wanted {
-    fn collect(graph: &Graph<DType>, params: &[Layout]) -> Result<Wanted> {
+impl WantedForms {
+    fn collect(graph: &Graph<DType>, params: &[Layout]) -> Result<WantedForms> {
         let costs = costs(graph);
         let reshapable = reshapable(graph, params);
-        let mut wanted: Vec<SmallVec<[Form; 1]>> = vec![smallvec![]; graph.value_count()];
+        let mut wanted: Vec<SmallVec<[ViewForm; 1]>> = vec![smallvec![]; graph.value_count()];
         for &output in graph.outputs() {
-            want(&mut wanted[output.index()], Form::Own);
+            want(&mut wanted[output.index()], ViewForm::Own);
         }
         for id in graph.node_ids().rev() {
             let value = graph.node(id).first();
             let index = value.index();
             let kind = graph.node(id).kind;
             let forms = std::mem::take(&mut wanted[index]);
-            let computed: SmallVec<[Form; 1]> = match kind {
-                NodeKind::Param(..) => smallvec![Form::Own],
+            let computed: SmallVec<[ViewForm; 1]> = match kind {
+                NodeKind::Param(..) => smallvec![ViewForm::Own],
                 _ if forms.is_empty() => smallvec![],
                 // A view is what its operand is wanted through.
-                NodeKind::View(_) if !forms.iter().any(|f| matches!(f, Form::Reshaped(_))) => forms,
+                NodeKind::View(_) if !forms.iter().any(|f| matches!(f, ViewForm::Reshaped(_))) => forms,
                 NodeKind::Op(..) | NodeKind::Cast(_) => {
-                    let fits = |form: &Form| match form {
-                        Form::Own => true,
+                    let fits = |form: &ViewForm| match form {
+                        ViewForm::Own => true,
                         // Scalars take their shape from no operand.
-                        Form::Viewed(..) if graph.shape(value).rank() == 0 => false,
-                        Form::Viewed(_, shape) => {
-                            costs[index] <= MAX_AGAIN || forms.len() == 1 && size(shape) <= size(graph.shape(value))
+                        ViewForm::Viewed(..) if graph.shape(value).rank() == 0 => false,
+                        ViewForm::Viewed(_, shape) => {
+                            costs[index] <= MAX_REMATERIALIZED
+                                || forms.len() == 1 && size(shape) <= size(graph.shape(value))
                         }
-                        Form::Reshaped(_) => forms.len() == 1 && reshapable[index],
+                        ViewForm::Reshaped(_) => forms.len() == 1 && reshapable[index],
                     };
-                    let several = forms.len() > 1 && costs[index] > MAX_AGAIN;
-                    if !several && forms.iter().all(fits) { forms } else { smallvec![Form::Own] }
+                    let several = forms.len() > 1 && costs[index] > MAX_REMATERIALIZED;
+                    if !several && forms.iter().all(fits) { forms } else { smallvec![ViewForm::Own] }
                 }
-                _ => smallvec![Form::Own],
+                _ => smallvec![ViewForm::Own],
             };
             for form in &computed {
                 for &operand in graph.operands(id) {
@@ -102,59 +103,59 @@ impl Wanted {
             }
             wanted[index] = computed;
         }
-        Ok(Wanted { computed: wanted })
+        Ok(WantedForms { computed: wanted })
     }
 }
 
 /// Notes that a value is wanted in a form. Beyond a few it is wanted as it is, and seen through views.
-fn want(forms: &mut SmallVec<[Form; 1]>, form: Form) {
+fn want(forms: &mut SmallVec<[ViewForm; 1]>, form: ViewForm) {
     if forms.contains(&form) {
         return;
     }
     if forms.len() >= MAX_FORMS {
-        *forms = smallvec![Form::Own];
+        *forms = smallvec![ViewForm::Own];
         return;
     }
     forms.push(form);
 }
 
 /// The form in which a node that is computed in `form` wants its operand.
-fn demand(graph: &Graph<DType>, value: Value, kind: NodeKind, form: &Form, operand: Value) -> Result<Form> {
+fn demand(graph: &Graph<DType>, value: Value, kind: NodeKind, form: &ViewForm, operand: Value) -> Result<ViewForm> {
     let shape = graph.shape(operand);
     Ok(match (kind, form) {
-        (NodeKind::View(id), Form::Own) => viewed(graph.view_of(id).clone(), shape, graph.shape(value)),
-        (NodeKind::View(id), Form::Viewed(view, result)) => viewed(view.of(graph.view_of(id)), shape, result),
-        (NodeKind::Reshape, _) => Form::Reshaped(graph.shape(value).clone()),
-        (NodeKind::Op(..) | NodeKind::Cast(_), Form::Viewed(view, result)) if shape.rank() > 0 => {
+        (NodeKind::View(id), ViewForm::Own) => viewed(graph.view_of(id).clone(), shape, graph.shape(value)),
+        (NodeKind::View(id), ViewForm::Viewed(view, result)) => viewed(view.of(graph.view_of(id)), shape, result),
+        (NodeKind::Reshape, _) => ViewForm::Reshaped(graph.shape(value).clone()),
+        (NodeKind::Op(..) | NodeKind::Cast(_), ViewForm::Viewed(view, result)) if shape.rank() > 0 => {
             // Seen as an array of the op's shape first.
             let (wide, _) = broadcast_to(shape, graph.shape(value))?;
             viewed(view.of(&wide), shape, result)
         }
-        (NodeKind::Op(..) | NodeKind::Cast(_), Form::Reshaped(result)) if shape == graph.shape(value) => {
-            Form::Reshaped(result.clone())
+        (NodeKind::Op(..) | NodeKind::Cast(_), ViewForm::Reshaped(result)) if shape == graph.shape(value) => {
+            ViewForm::Reshaped(result.clone())
         }
-        _ => Form::Own,
+        _ => ViewForm::Own,
     })
 }
 
-fn viewed(view: View, operand: &Shape, result: &Shape) -> Form {
+fn viewed(view: View, operand: &Shape, result: &Shape) -> ViewForm {
     let view = view.canonical(result);
-    if view.is_identity(operand, result) { Form::Own } else { Form::Viewed(view, result.clone()) }
+    if view.is_identity(operand, result) { ViewForm::Own } else { ViewForm::Viewed(view, result.clone()) }
 }
 
 /// Makes a node in a form.
 fn make(
     graph: &Graph<DType>,
     out: &mut Graph<DType>,
-    made: &[SmallVec<[(Form, Value); 1]>],
+    made: &[SmallVec<[(ViewForm, Value); 1]>],
     value: Value,
-    form: &Form,
+    form: &ViewForm,
 ) -> Result<Value> {
     let id = graph.producer(value);
     let kind = graph.node(id).kind;
     let (dtype, shape) = match form {
-        Form::Own => (graph.ty(value), graph.shape(value)),
-        Form::Viewed(_, shape) | Form::Reshaped(shape) => (graph.ty(value), shape),
+        ViewForm::Own => (graph.ty(value), graph.shape(value)),
+        ViewForm::Viewed(_, shape) | ViewForm::Reshaped(shape) => (graph.ty(value), shape),
     };
     match kind {
         NodeKind::Param(..) => return Ok(out.param(dtype, shape)),
@@ -176,16 +177,16 @@ fn make(
 fn find(
     graph: &Graph<DType>,
     out: &mut Graph<DType>,
-    made: &[SmallVec<[(Form, Value); 1]>],
+    made: &[SmallVec<[(ViewForm, Value); 1]>],
     value: Value,
-    form: &Form,
+    form: &ViewForm,
 ) -> Result<Value> {
     let forms = &made[value.index()];
-    let in_form = |form: &Form| forms.iter().find(|(known, _)| known == form).map(|(_, value)| *value);
+    let in_form = |form: &ViewForm| forms.iter().find(|(known, _)| known == form).map(|(_, value)| *value);
     if let Some(found) = in_form(form) {
         return Ok(found);
     }
-    let Some(own) = in_form(&Form::Own) else {
+    let Some(own) = in_form(&ViewForm::Own) else {
         return Err(ndjit_ir::Error::new(
             ndjit_ir::ErrorCode::Verify,
             format!(
@@ -195,9 +196,9 @@ fn find(
         ));
     };
     Ok(match form {
-        Form::Own => own,
-        Form::Viewed(view, shape) => see(out, own, view, shape),
-        Form::Reshaped(shape) => {
+        ViewForm::Own => own,
+        ViewForm::Viewed(view, shape) => see(out, own, view, shape),
+        ViewForm::Reshaped(shape) => {
             let id = out.producer(own);
             let operand = if out.node(id).kind == NodeKind::Reshape { out.operands(id)[0] } else { own };
             out.reshape(operand, shape)

@@ -6,7 +6,7 @@
 
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::reduction::{Axes, LANES, Reduce, fold};
+use ndjit_ir::reduction::{AxisSet, LANES, Reduce, fold};
 use ndjit_ir::view::{Slice, View, slice};
 use ndjit_ir::{DType, Op, Result, Shape};
 use ndjit_math::shared_body;
@@ -20,7 +20,7 @@ const MAX_WEIGHT: usize = 200;
 /// # Errors
 /// `Shape` if the graph is not well-formed.
 pub fn windows(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
-    let found: FxHashMap<Value, (Axes, Op)> = graph
+    let found: FxHashMap<Value, (AxisSet, Op)> = graph
         .node_ids()
         .filter_map(|id| Some((graph.node(id).first(), window(graph, graph.node(id).first())?)))
         .collect();
@@ -46,7 +46,7 @@ pub fn windows(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
 }
 
 /// The axes and the op of a reduction of short windows.
-fn window(graph: &Graph<DType>, value: Value) -> Option<(Axes, Op)> {
+fn window(graph: &Graph<DType>, value: Value) -> Option<(AxisSet, Op)> {
     let id = graph.producer(value);
     let NodeKind::Reduce(Reduce { reduction, axes, keepdims: false, .. }) = graph.node(id).kind else { return None };
     let operand = graph.operands(id)[0];
@@ -79,7 +79,7 @@ fn window(graph: &Graph<DType>, value: Value) -> Option<(Axes, Op)> {
 }
 
 /// Whether an axis of what is viewed is walked along one of the axes and along another. The view has `fewer` axes than what is reduced.
-fn slides_along(view: &View, axes: Axes, fewer: usize) -> bool {
+fn slides_along(view: &View, axes: AxisSet, fewer: usize) -> bool {
     view.axes.iter().any(|index| {
         let reduced = index.terms.iter().filter(|term| axes.contains(term.axis as usize + fewer)).count();
         reduced > 0 && reduced < index.terms.len()
@@ -87,7 +87,7 @@ fn slides_along(view: &View, axes: Axes, fewer: usize) -> bool {
 }
 
 /// The elements of each window, combined.
-fn combined(rewriter: &mut Rewriter<'_, DType>, operand: Value, axes: Axes, op: Op) -> Result<Value> {
+fn combined(rewriter: &mut Rewriter<'_, DType>, operand: Value, axes: AxisSet, op: Op) -> Result<Value> {
     let shape = rewriter.old.shape(operand);
     let count = axes.count(shape);
     let mut elements = Vec::new();
@@ -98,7 +98,7 @@ fn combined(rewriter: &mut Rewriter<'_, DType>, operand: Value, axes: Axes, op: 
             at[axis] = Some(left % shape.extents()[axis]);
             left /= shape.extents()[axis];
         }
-        let mut element = Element { at, made: FxHashMap::default() };
+        let mut element = WindowElement { at, made: FxHashMap::default() };
         elements.push(if count == 1 { element.seen(rewriter, operand)? } else { element.of(rewriter, operand)? });
     }
     let out = &mut *rewriter.new;
@@ -109,13 +109,13 @@ fn combined(rewriter: &mut Rewriter<'_, DType>, operand: Value, axes: Axes, op: 
 }
 
 /// One element of each window.
-struct Element {
+struct WindowElement {
     /// Its place along the axes that are reduced.
     at: Vec<Option<usize>>,
     made: FxHashMap<Value, Value>,
 }
 
-impl Element {
+impl WindowElement {
     /// That of a value of the reduced shape, or one that broadcasts to it. The ops it takes are no more than [`window`] has counted.
     fn of(&mut self, rewriter: &mut Rewriter<'_, DType>, operand: Value) -> Result<Value> {
         let graph = rewriter.old;

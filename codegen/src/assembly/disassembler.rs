@@ -1,7 +1,7 @@
 //! Machine code for x86-64 as text, from its bytes, by iced-x86.
 
 use crate::clif::Located;
-use crate::listing::{Line, Registers};
+use crate::listing::{CodeLine, Registers};
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter, OpKind, SymbolResolver, SymbolResult};
 use ndjit_ir::kernel::OpBody;
 use ndjit_ir::loops::{LoopBody, LoopNest};
@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn disassembly(
     nest: &LoopNest,
     ops: &OpBody,
-    heading: Line,
+    heading: CodeLine,
     code: &[u8],
     places: &[(u32, u32, Located)],
-) -> Vec<Line> {
+) -> Vec<CodeLine> {
     let LoopBody::Prims { body, .. } = &nest.body else { return vec![heading] };
     let registers = Registers::new(body, ops, &nest.inputs);
     let doing = Doing::new(nest);
@@ -24,7 +24,7 @@ pub(super) fn disassembly(
         known.filter(|&&(_, end, _)| at < end).map_or(Located::Nowhere, |&(.., located)| located)
     };
     let labels = labels(code);
-    let mut formatter = IntelFormatter::with_options(Some(Box::new(Labels(labels.clone()))), None);
+    let mut formatter = IntelFormatter::with_options(Some(Box::new(CodeLabels(labels.clone()))), None);
     formatter.options_mut().set_rip_relative_addresses(true);
     formatter.options_mut().set_space_after_operand_separator(true);
     formatter.options_mut().set_show_branch_size(false);
@@ -34,15 +34,15 @@ pub(super) fn disassembly(
         let located = place(instruction.ip() as u32);
         let origin = registers.of(located);
         if let Some(label) = labels.get(&instruction.ip()) {
-            lines.push(Line::plain(format!("{label}:")));
+            lines.push(CodeLine::plain(format!("{label}:")));
         }
         if located != current {
-            lines.push(Line { text: format!("  ; {}", doing.text(located)), origin });
+            lines.push(CodeLine { text: format!("  ; {}", doing.text(located)), origin });
             current = located;
         }
         let mut text = String::from("    ");
         formatter.format(&instruction, &mut text);
-        lines.push(Line { text, origin });
+        lines.push(CodeLine { text, origin });
     }
     lines
 }
@@ -94,9 +94,9 @@ fn labels(code: &[u8]) -> BTreeMap<u64, String> {
     targets.into_iter().enumerate().map(|(n, address)| (address, format!("block{n}"))).collect()
 }
 
-struct Labels(BTreeMap<u64, String>);
+struct CodeLabels(BTreeMap<u64, String>);
 
-impl SymbolResolver for Labels {
+impl SymbolResolver for CodeLabels {
     /// Only what is jumped to has a name: displacements and immediates may be the same number.
     fn symbol(
         &mut self,

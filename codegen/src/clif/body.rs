@@ -1,26 +1,26 @@
 //! Bodies on a block of lanes: straight lines, and the three constructs beyond them.
 
 use super::cold::is_long;
-use super::lanes::{Emitter, Located, Operand, Regs, cells, lane_bits, scalar_type};
-use super::memory::Stream;
+use super::lanes::{Emitter, LaneValue, Located, Regs, cells, lane_bits, scalar_type};
+use super::memory::OperandStream;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use ndjit_ir::PrimType;
-use ndjit_ir::body::{Body, Inst, InstKind, Prim, Reg, Table};
+use ndjit_ir::body::{Body, Inst, InstKind, LookupTable, Prim, Reg};
 use std::sync::Arc;
 
 impl Emitter<'_, '_> {
     /// Emits `insts` of `body`. `env` holds the operands of all registers before them and gets those of their results.
-    /// `inputs` are the arrays that [`Operand::Input`]s in `env` stand for.
-    pub(super) fn insts(&mut self, body: &Body, insts: &[Inst], env: &mut Vec<Operand>, inputs: &[Stream]) {
+    /// `inputs` are the arrays that [`LaneValue::Input`]s in `env` stand for.
+    pub(super) fn insts(&mut self, body: &Body, insts: &[Inst], env: &mut Vec<LaneValue>, inputs: &[OperandStream]) {
         for inst in insts {
             for &arg in &inst.args {
                 self.load_first(arg, env, inputs);
             }
             self.locate(Located::Register(inst.first));
-            let args: Vec<Operand> = inst.args.iter().map(|a| env[a.index()].clone()).collect();
+            let args: Vec<LaneValue> = inst.args.iter().map(|a| env[a.index()].clone()).collect();
             match &inst.kind {
-                InstKind::Const(bits) => env.push(Operand::Const(*bits)),
+                InstKind::Const(bits) => env.push(LaneValue::Const(*bits)),
                 InstKind::Prim(prim) => {
                     let from = body.ty(inst.args[inst.args.len() - 1]);
                     env.push(self.prim(*prim, from, body.ty(inst.first), &args));
@@ -40,8 +40,8 @@ impl Emitter<'_, '_> {
     }
 
     /// Loads the input a register is a word of, if that has not been done.
-    pub(super) fn load_first(&mut self, reg: Reg, env: &mut [Operand], inputs: &[Stream]) {
-        if let Operand::Input(input) = env[reg.index()] {
+    pub(super) fn load_first(&mut self, reg: Reg, env: &mut [LaneValue], inputs: &[OperandStream]) {
+        if let LaneValue::Input(input) = env[reg.index()] {
             let stream = &inputs[input];
             self.locate(Located::Register(Reg::from_index(stream.first)));
             for (word, operand) in self.load(stream).into_iter().enumerate() {
@@ -51,7 +51,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The outputs of an inner body.
-    pub(super) fn call(&mut self, body: &Body, args: &[Operand]) -> Vec<Operand> {
+    pub(super) fn call(&mut self, body: &Body, args: &[LaneValue]) -> Vec<LaneValue> {
         let mut env = args.to_vec();
         env.reserve(body.types.len() - args.len());
         // All of it is for the instruction that has the body.
@@ -61,12 +61,12 @@ impl Emitter<'_, '_> {
         body.outputs.iter().map(|o| env[o.index()].clone()).collect()
     }
 
-    fn look_up(&mut self, table: &Arc<Table>, index: &Operand, in_range: bool) -> Operand {
+    fn look_up(&mut self, table: &Arc<LookupTable>, index: &LaneValue, in_range: bool) -> LaneValue {
         let offset = self.constants.table(table);
         let last = table.values.len() as u64 - 1;
         let mut index = self.regs(index, PrimType::I32, 0);
         if !in_range {
-            let limit = self.regs(&Operand::Const(last), PrimType::I32, 0);
+            let limit = self.regs(&LaneValue::Const(last), PrimType::I32, 0);
             index = index.iter().zip(&limit).map(|(&i, &l)| self.b.ins().umin(i, l)).collect();
         }
         let indices = self.index_lanes(&index);
@@ -78,18 +78,18 @@ impl Emitter<'_, '_> {
         };
         if self.lanes == 1 {
             let entry = entry(self, 0);
-            return Operand::Lanes { regs: Regs::from_slice(&[entry]), bits: table.ty.bits() };
+            return LaneValue::Lanes { regs: Regs::from_slice(&[entry]), bits: table.ty.bits() };
         }
         if table.ty != PrimType::Bool {
-            return Operand::Lanes { regs: self.gather(table.ty, entry), bits: table.ty.bits() };
+            return LaneValue::Lanes { regs: self.gather(table.ty, entry), bits: table.ty.bits() };
         }
-        // Lanes of the index's width, so that a table of truth values does not ask for lanes of bytes.
+        // Lanes of the index's width, so that a table of bools does not ask for lanes of bytes.
         let wide = |e: &mut Self, lane: usize| {
             let narrow = entry(e, lane);
             let wide = e.b.ins().uextend(types::I32, narrow);
             e.b.ins().ineg(wide)
         };
-        Operand::Lanes { regs: self.gather(PrimType::I32, wide), bits: 32 }
+        LaneValue::Lanes { regs: self.gather(PrimType::I32, wide), bits: 32 }
     }
 
     /// The lanes of an index as 64-bit integers.
@@ -123,7 +123,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Runs the inner body, out of the way, if any lane's mask is set.
-    fn if_any(&mut self, inner: &Body, args: &[Operand]) -> Vec<Operand> {
+    fn if_any(&mut self, inner: &Body, args: &[LaneValue]) -> Vec<LaneValue> {
         let types: Vec<PrimType> = inner.output_types().collect();
         let (defaults, inputs) = args[1..].split_at(types.len());
         let bits = self.mask_bits(&args[0]).unwrap_or_else(|| self.narrowest_mask());
@@ -157,7 +157,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Runs the inner body while any lane says so; lanes that have said no keep their state, and so say no again.
-    fn repeat(&mut self, inner: &Body, max: u32, state: usize, args: &[Operand]) -> Vec<Operand> {
+    fn repeat(&mut self, inner: &Body, max: u32, state: usize, args: &[LaneValue]) -> Vec<LaneValue> {
         if max == 0 {
             return args[..state].to_vec();
         }
@@ -173,7 +173,7 @@ impl Emitter<'_, '_> {
 
         self.b.switch_to_block(header);
         let trip = self.b.append_block_param(header, types::I32);
-        let current: Vec<Operand> = types.iter().map(|&ty| self.param(header, ty, bits)).collect();
+        let current: Vec<LaneValue> = types.iter().map(|&ty| self.param(header, ty, bits)).collect();
         let mut inputs = current.clone();
         inputs.extend_from_slice(&args[state..]);
         let outputs = self.call(inner, &inputs);
@@ -202,11 +202,11 @@ impl Emitter<'_, '_> {
     }
 
     /// A new parameter of `block` for every register of a value.
-    fn param(&mut self, block: Block, ty: PrimType, mask: u32) -> Operand {
+    fn param(&mut self, block: Block, ty: PrimType, mask: u32) -> LaneValue {
         let bits = lane_bits(ty, mask);
         let reg_type = self.reg_type(ty, bits);
         let regs = (0..self.count(bits)).map(|_| self.b.append_block_param(block, reg_type)).collect();
-        Operand::Lanes { regs, bits }
+        LaneValue::Lanes { regs, bits }
     }
 }
 

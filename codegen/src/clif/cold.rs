@@ -5,7 +5,7 @@
 //! longer than all the rest, is 1.5 times as fast so as with one register to a block. Short bodies stay in lanes: special values
 //! may be many.
 
-use super::lanes::{Emitter, Operand, Regs, lane_bits, scalar_type};
+use super::lanes::{Emitter, LaneValue, Regs, lane_bits, scalar_type};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Type, Value, types};
 use ndjit_ir::PrimType;
@@ -32,7 +32,7 @@ impl Emitter<'_, '_> {
     pub(super) fn lane_by_lane(
         &mut self,
         inner: &Body,
-        inputs: &[Operand],
+        inputs: &[LaneValue],
         (mask, bits): (&Regs, u32),
         defaults: &[Regs],
     ) -> Vec<Regs> {
@@ -40,7 +40,7 @@ impl Emitter<'_, '_> {
         let types: Vec<PrimType> = inner.output_types().collect();
         let results: Vec<Spilled> =
             defaults.iter().zip(&types).map(|(regs, &ty)| self.spill(regs, ty, lane_bits(ty, bits))).collect();
-        let inputs: Vec<(Operand, Option<Spilled>)> =
+        let inputs: Vec<(LaneValue, Option<Spilled>)> =
             inputs.iter().zip(inner.input_types()).map(|(input, &ty)| self.spill_input(input, ty)).collect();
         let lanes = std::mem::replace(&mut self.lanes, 1);
 
@@ -57,10 +57,10 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(is_asked, body, &[], next, &[]);
 
         self.b.switch_to_block(body);
-        let inputs: Vec<Operand> = inputs
+        let inputs: Vec<LaneValue> = inputs
             .into_iter()
             .map(|(operand, spilled)| match spilled {
-                Some(spilled) => Operand::Lanes {
+                Some(spilled) => LaneValue::Lanes {
                     regs: Regs::from_slice(&[self.spilled_lane(&spilled, lane)]),
                     bits: spilled.ty.bits(),
                 },
@@ -94,15 +94,15 @@ impl Emitter<'_, '_> {
     }
 
     /// An input for scalar code: what is the same in all lanes as it is, the rest on the stack.
-    fn spill_input(&mut self, input: &Operand, ty: PrimType) -> (Operand, Option<Spilled>) {
+    fn spill_input(&mut self, input: &LaneValue, ty: PrimType) -> (LaneValue, Option<Spilled>) {
         match input {
-            Operand::Lanes { regs, bits } => (input.clone(), Some(self.spill(regs, ty, *bits))),
-            Operand::Splat(value) => {
+            LaneValue::Lanes { regs, bits } => (input.clone(), Some(self.spill(regs, ty, *bits))),
+            LaneValue::Splat(value) => {
                 let lane = self.b.ins().extractlane(*value, 0);
                 let lane = if ty == PrimType::Bool { self.b.ins().band_imm_u(lane, 1) } else { lane };
-                (Operand::Lanes { regs: Regs::from_slice(&[lane]), bits: ty.bits() }, None)
+                (LaneValue::Lanes { regs: Regs::from_slice(&[lane]), bits: ty.bits() }, None)
             }
-            Operand::Const(_) | Operand::Literal(_) | Operand::Input(_) => (input.clone(), None),
+            LaneValue::Const(_) | LaneValue::Literal(_) | LaneValue::Input(_) => (input.clone(), None),
         }
     }
 

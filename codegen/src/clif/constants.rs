@@ -2,20 +2,20 @@
 
 use super::abi::{CELL, Cell};
 use ndjit_ir::PrimType;
-use ndjit_ir::body::Table;
+use ndjit_ir::body::LookupTable;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The table while it grows. Offsets are in bytes from its start and stay valid.
 #[derive(Default)]
-pub(crate) struct Constants {
+pub(crate) struct ConstantPool {
     pub(crate) cells: Vec<Cell>,
     known: FxHashMap<Cell, i32>,
-    tables: FxHashMap<Arc<Table>, i32>,
+    tables: FxHashMap<Arc<LookupTable>, i32>,
     vectors: FxHashMap<Vec<u8>, i32>,
 }
 
-impl Constants {
+impl ConstantPool {
     /// The offset of a cell with one value in all lanes.
     pub(crate) fn splat(&mut self, ty: PrimType, bits: u64) -> i32 {
         let cell = Cell::splat(ty, bits);
@@ -38,7 +38,7 @@ impl Constants {
     }
 
     /// The offset of a table's entries, one after the other in their stored size.
-    pub(crate) fn table(&mut self, table: &Arc<Table>) -> i32 {
+    pub(crate) fn table(&mut self, table: &Arc<LookupTable>) -> i32 {
         if let Some(&offset) = self.tables.get(table) {
             return offset;
         }

@@ -1,11 +1,11 @@
 //! Values of a block of lanes: groups of 128-bit registers, and moving lanes between widths.
 //!
 //! In vector code a value of `lanes` lanes of `bits` bits takes `lanes * bits / 128` registers; every type of a kernel
-//! fills at least one. In scalar code `lanes` is 1 and a value is one scalar. A truth value is a mask: all ones or all
+//! fills at least one. In scalar code `lanes` is 1 and a value is one scalar. A bool is a mask: all ones or all
 //! zeros in each lane, of any lane width; in scalar code an `i8` of 0 or 1.
 
 use super::abi::{CELL, Cell};
-use super::constants::Constants;
+use super::constants::ConstantPool;
 use crate::target::Target;
 use cranelift_codegen::ir::{self, Endianness, InstBuilder, MemFlagsData, Opcode, SourceLoc, Type, types};
 use cranelift_frontend::FunctionBuilder;
@@ -18,7 +18,7 @@ pub(super) type Regs = SmallVec<[ir::Value; 4]>;
 
 /// Where the value of a body's register is.
 #[derive(Clone, Debug)]
-pub(super) enum Operand {
+pub(super) enum LaneValue {
     /// In SSA values, in lanes of `bits` bits.
     Lanes { regs: Regs, bits: u32 },
     /// A constant, loaded from the table at each use.
@@ -35,7 +35,7 @@ pub(super) enum Operand {
 pub(super) struct Emitter<'a, 'f> {
     pub(super) b: &'a mut FunctionBuilder<'f>,
     pub(super) target: &'a Target,
-    pub(super) constants: &'a mut Constants,
+    pub(super) constants: &'a mut ConstantPool,
     /// Base of the constants table.
     pub(super) constants_base: ir::Value,
     /// Base of the literals.
@@ -92,7 +92,7 @@ pub(super) fn cells() -> MemFlagsData {
     MemFlagsData::trusted().with_readonly()
 }
 
-/// The CLIF type of one lane. A truth value is an `i8`.
+/// The CLIF type of one lane. A bool is an `i8`.
 pub(super) fn scalar_type(ty: PrimType) -> Type {
     match ty {
         PrimType::Bool | PrimType::I8 => types::I8,
@@ -171,37 +171,37 @@ impl Emitter<'_, '_> {
     }
 
     /// The registers of an operand of type `ty`; a mask in lanes of `mask` bits.
-    pub(super) fn regs(&mut self, operand: &Operand, ty: PrimType, mask: u32) -> Regs {
+    pub(super) fn regs(&mut self, operand: &LaneValue, ty: PrimType, mask: u32) -> Regs {
         let bits = lane_bits(ty, mask);
         let count = self.count(bits);
         let reg_type = self.reg_type(ty, bits);
         let reg = match operand {
-            Operand::Lanes { regs, bits: given } => {
+            LaneValue::Lanes { regs, bits: given } => {
                 return if self.lanes == 1 || *given == bits { regs.clone() } else { self.mask_to(regs, *given, bits) };
             }
-            Operand::Const(value) if self.lanes == 1 && !ty.is_float() => {
+            LaneValue::Const(value) if self.lanes == 1 && !ty.is_float() => {
                 self.b.ins().iconst(scalar_type(ty), immediate(*value, scalar_type(ty)))
             }
-            Operand::Const(value) => {
+            LaneValue::Const(value) => {
                 let offset = self.constants.splat(ty, *value);
                 self.b.ins().load(reg_type, cells(), self.constants_base, offset)
             }
-            Operand::Literal(offset) => {
+            LaneValue::Literal(offset) => {
                 let value = self.b.ins().load(reg_type, cells(), self.literals_base, *offset);
                 if self.lanes == 1 && ty == PrimType::Bool { self.b.ins().band_imm_u(value, 1) } else { value }
             }
-            Operand::Splat(value) if ty == PrimType::Bool => self.bitcast(int_vector(bits), *value),
-            Operand::Splat(value) => *value,
-            Operand::Input(_) => unreachable!("inputs are loaded before their first use"),
+            LaneValue::Splat(value) if ty == PrimType::Bool => self.bitcast(int_vector(bits), *value),
+            LaneValue::Splat(value) => *value,
+            LaneValue::Input(_) => unreachable!("inputs are loaded before their first use"),
         };
         smallvec![reg; count]
     }
 
     /// The lane width a mask operand has already, if any.
-    pub(super) fn mask_bits(&self, operand: &Operand) -> Option<u32> {
+    pub(super) fn mask_bits(&self, operand: &LaneValue) -> Option<u32> {
         match operand {
-            Operand::Lanes { bits, .. } => Some(*bits),
-            Operand::Const(_) | Operand::Literal(_) | Operand::Splat(_) | Operand::Input(_) => None,
+            LaneValue::Lanes { bits, .. } => Some(*bits),
+            LaneValue::Const(_) | LaneValue::Literal(_) | LaneValue::Splat(_) | LaneValue::Input(_) => None,
         }
     }
 
@@ -385,8 +385,8 @@ impl Emitter<'_, '_> {
     }
 
     /// The offset of a literal's cell.
-    pub(super) fn literal(index: usize) -> Operand {
-        Operand::Literal(index as i32 * CELL)
+    pub(super) fn literal(index: usize) -> LaneValue {
+        LaneValue::Literal(index as i32 * CELL)
     }
 }
 

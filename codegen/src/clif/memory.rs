@@ -3,14 +3,14 @@
 //! Nothing is read or written outside the block's elements; of an index nothing is read at all: it is its address. Complex elements are split into, and joined from, one group
 //! of registers per part.
 
-use super::lanes::{EVEN, Emitter, HIGH, LOW, ODD, Operand, Regs, ZIP_HIGH, ZIP_LOW, data, scalar_type, vector_type};
+use super::lanes::{EVEN, Emitter, HIGH, LOW, LaneValue, ODD, Regs, ZIP_HIGH, ZIP_LOW, data, scalar_type, vector_type};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use ndjit_ir::PrimType;
 use ndjit_ir::loops::{Access, Role, Stride};
 
 /// An operand's position in the innermost loop.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stream {
+pub(super) struct OperandStream {
     /// What it is.
     pub(super) access: Access,
     /// The element of lane 0.
@@ -21,7 +21,7 @@ pub(super) struct Stream {
     pub(super) first: usize,
 }
 
-impl Stream {
+impl OperandStream {
     fn word(&self) -> PrimType {
         self.access.words()[0]
     }
@@ -33,12 +33,12 @@ impl Stream {
 
 impl Emitter<'_, '_> {
     /// The words of the block's elements.
-    pub(super) fn load(&mut self, stream: &Stream) -> Vec<Operand> {
+    pub(super) fn load(&mut self, stream: &OperandStream) -> Vec<LaneValue> {
         let (ty, words) = (stream.word(), stream.words());
         let bits = ty.bits();
         let groups: Vec<Regs> = if stream.access.role != Role::Memory {
             // The address is the element.
-            vec![if self.lanes == 1 { Regs::from_slice(&[stream.pointer]) } else { self.positions(stream, ty) }]
+            vec![if self.lanes == 1 { Regs::from_slice(&[stream.pointer]) } else { self.indices(stream, ty) }]
         } else if self.lanes == 1 {
             (0..words).map(|w| Regs::from_slice(&[self.load_word(ty, stream.pointer, w)])).collect()
         } else if stream.access.inner == Stride::Contiguous {
@@ -50,11 +50,11 @@ impl Emitter<'_, '_> {
             let addresses = self.addresses(stream);
             (0..words).map(|word| self.gather(ty, |e, lane| e.load_word(ty, addresses[lane], word))).collect()
         };
-        groups.into_iter().map(|regs| Operand::Lanes { regs, bits }).collect()
+        groups.into_iter().map(|regs| LaneValue::Lanes { regs, bits }).collect()
     }
 
     /// Stores the words of the block's elements.
-    pub(super) fn store(&mut self, stream: &Stream, words: &[Operand]) {
+    pub(super) fn store(&mut self, stream: &OperandStream, words: &[LaneValue]) {
         let ty = stream.word();
         let bits = ty.bits();
         let words: Vec<Regs> = words.iter().map(|w| self.regs(w, ty, bits)).collect();
@@ -86,7 +86,7 @@ impl Emitter<'_, '_> {
         self.b.ins().store(data(), value, address, (word * ty.bytes()) as i32);
     }
 
-    fn addresses(&mut self, stream: &Stream) -> Vec<Value> {
+    fn addresses(&mut self, stream: &OperandStream) -> Vec<Value> {
         let mut address = stream.pointer;
         let mut all = vec![address];
         if let Some(stride) = stream.stride {
@@ -100,8 +100,8 @@ impl Emitter<'_, '_> {
         all
     }
 
-    /// The positions of a block of lanes. With each put into its lane by itself `argmax` of rows takes 1.2 times as long.
-    fn positions(&mut self, stream: &Stream, ty: PrimType) -> Regs {
+    /// The indices of a block of lanes. With each put into its lane by itself `argmax` of rows takes 1.2 times as long.
+    fn indices(&mut self, stream: &OperandStream, ty: PrimType) -> Regs {
         let reg = vector_type(ty, ty.bits());
         let first = self.b.ins().splat(reg, stream.pointer);
         let count = self.count(ty.bits());
@@ -110,16 +110,16 @@ impl Emitter<'_, '_> {
         let mut position = self.b.ins().insertlane(first, second, 1);
         let twice = self.b.ins().iadd(stride, stride);
         let step = self.b.ins().splat(reg, twice);
-        let mut positions = Regs::from_slice(&[position]);
+        let mut indices = Regs::from_slice(&[position]);
         for _ in 1..count {
             position = self.b.ins().iadd(position, step);
-            positions.push(position);
+            indices.push(position);
         }
-        positions
+        indices
     }
 
     /// Bytes from lane to lane, unless there are none.
-    fn step(&mut self, stream: &Stream) -> Option<Value> {
+    fn step(&mut self, stream: &OperandStream) -> Option<Value> {
         match stream.access.inner {
             Stride::Contiguous => Some(self.b.ins().iconst(types::I64, stream.access.dtype.bytes() as i64)),
             Stride::Strided => stream.stride,
@@ -127,9 +127,15 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A word of type `ty` of the elements in the rows nearest to the positions; `rows` are the operand that has them and the two that
+    /// A word of type `ty` of the elements in the rows nearest to the indices; `rows` are the operand that has them and the two that
     /// tell of them.
-    pub(super) fn gather_rows(&mut self, rows: &[Stream], ty: PrimType, word: u32, positions: &Operand) -> Operand {
+    pub(super) fn gather_rows(
+        &mut self,
+        rows: &[OperandStream],
+        ty: PrimType,
+        word: u32,
+        indices: &LaneValue,
+    ) -> LaneValue {
         let [of, last, step] = [0, 1, 2].map(|n| rows[n].pointer);
         let before = (word as usize * ty.bytes()) as i32;
         let row = |e: &mut Self, position: Value| {
@@ -143,12 +149,12 @@ impl Emitter<'_, '_> {
         let load = |e: &mut Self, address: Value| e.b.ins().load(scalar_type(ty), data(), address, before);
         let bits = ty.bits();
         if self.lanes == 1 {
-            let position = self.regs(positions, PrimType::I64, 64)[0];
+            let position = self.regs(indices, PrimType::I64, 64)[0];
             let address = row(self, position);
-            return Operand::Lanes { regs: Regs::from_slice(&[load(self, address)]), bits };
+            return LaneValue::Lanes { regs: Regs::from_slice(&[load(self, address)]), bits };
         }
-        let same = matches!(positions, Operand::Splat(_) | Operand::Const(_));
-        let regs = self.regs(positions, PrimType::I64, 64);
+        let same = matches!(indices, LaneValue::Splat(_) | LaneValue::Const(_));
+        let regs = self.regs(indices, PrimType::I64, 64);
         let first = self.lane(&regs, 64, 0);
         let first = row(self, first);
         if same
@@ -159,7 +165,7 @@ impl Emitter<'_, '_> {
         {
             let reg = vector_type(ty, bits);
             let count = self.count(bits) as i32;
-            return Operand::Lanes {
+            return LaneValue::Lanes {
                 regs: (0..count).map(|i| self.b.ins().load(reg, data(), first, 16 * i)).collect(),
                 bits,
             };
@@ -173,7 +179,7 @@ impl Emitter<'_, '_> {
             let address = if same { first } else { row(self, position) };
             addresses.push(moved.map_or(address, |moved| self.b.ins().iadd(address, moved)));
         }
-        Operand::Lanes { regs: self.gather(ty, |e, lane| load(e, addresses[lane])), bits }
+        LaneValue::Lanes { regs: self.gather(ty, |e, lane| load(e, addresses[lane])), bits }
     }
 
     /// Alternating words taken apart.

@@ -44,14 +44,14 @@ pub struct ClifOptions {
     /// Emit the loop over blocks of lanes; without it one lane at a time.
     pub vector: bool,
     /// What is special about the nest.
-    pub form: Form,
+    pub form: AccumulatorLayout,
     /// Note for each instruction which register of the body it makes, for [listings](crate::listing).
     pub located: bool,
 }
 
 /// What the accumulators of a nest do along its last loops. [`split`](crate::passes::split) makes nests that have some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum AccumulatorLayout {
     /// There are none, or each index has its own.
     Plain,
     /// The nest accumulates along rows: its last but one loop takes steps of [`LANES`] elements, the innermost has at most that
@@ -71,7 +71,7 @@ pub enum Form {
 
 impl Default for ClifOptions {
     fn default() -> ClifOptions {
-        ClifOptions { vector: true, form: Form::Plain, located: false }
+        ClifOptions { vector: true, form: AccumulatorLayout::Plain, located: false }
     }
 }
 
@@ -128,9 +128,11 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     }
     let target = Target::host_clif(isa);
     let lanes = match options {
-        ClifOptions { vector: false, .. } | ClifOptions { form: Form::Steps { .. }, .. } => 1,
-        ClifOptions { form: Form::Plain | Form::Columns | Form::Pairs, .. } => nest::block_lanes(body, options.form),
-        ClifOptions { form: Form::Rows, .. } => nest::block_lanes(body, options.form).min(LANES as u32),
+        ClifOptions { vector: false, .. } | ClifOptions { form: AccumulatorLayout::Steps { .. }, .. } => 1,
+        ClifOptions {
+            form: AccumulatorLayout::Plain | AccumulatorLayout::Columns | AccumulatorLayout::Pairs, ..
+        } => nest::block_lanes(body, options.form),
+        ClifOptions { form: AccumulatorLayout::Rows, .. } => nest::block_lanes(body, options.form).min(LANES as u32),
     };
     let signature = abi::signature(CallConv::triple_default(isa.triple()));
     let mut function = Function::with_name_signature(UserFuncName::default(), signature);
@@ -140,7 +142,7 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     }
     let mut context = FunctionBuilderContext::new();
     let mut builder = FunctionBuilder::new(&mut function, &mut context);
-    let emitted = nest::Nest {
+    let emitted = nest::NestEmitter {
         nest,
         body,
         hoisted: *hoisted,
@@ -160,12 +162,12 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
 }
 
 /// Whether a nest is one that code is generated for.
-pub(crate) fn check(nest: &LoopNest, hoisted: usize, form: Form) -> Result<()> {
+pub(crate) fn check(nest: &LoopNest, hoisted: usize, form: AccumulatorLayout) -> Result<()> {
     check_operands(nest, hoisted)?;
     match form {
-        Form::Plain | Form::Columns | Form::Pairs => Ok(()),
-        Form::Rows => check_rows(nest),
-        Form::Steps { accumulators } => check_steps(nest, accumulators),
+        AccumulatorLayout::Plain | AccumulatorLayout::Columns | AccumulatorLayout::Pairs => Ok(()),
+        AccumulatorLayout::Rows => check_rows(nest),
+        AccumulatorLayout::Steps { accumulators } => check_steps(nest, accumulators),
     }
 }
 

@@ -4,11 +4,11 @@
 //! dimension is: values that do not change along it, a vector loop over whole blocks of lanes, a scalar loop over what
 //! remains, emitted from the same body.
 
-use super::Form;
+use super::AccumulatorLayout;
 use super::cold::is_long;
-use super::constants::Constants;
-use super::lanes::{Emitter, Located, Operand};
-use super::memory::Stream;
+use super::constants::ConstantPool;
+use super::lanes::{Emitter, LaneValue, Located};
+use super::memory::OperandStream;
 use crate::target::Target;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
@@ -18,7 +18,7 @@ use ndjit_ir::body::{Body, Inst, InstKind, Reg};
 use ndjit_ir::loops::{Access, LoopNest, Stride};
 
 /// A nest being emitted.
-pub(super) struct Nest<'a> {
+pub(super) struct NestEmitter<'a> {
     pub(super) nest: &'a LoopNest,
     pub(super) body: &'a Body,
     pub(super) hoisted: usize,
@@ -26,7 +26,7 @@ pub(super) struct Nest<'a> {
     /// Lanes of a block of the vector loop; 1 for no such loop.
     pub(super) lanes: u32,
     /// What its accumulators do.
-    pub(super) form: Form,
+    pub(super) form: AccumulatorLayout,
     /// Note which register each instruction makes.
     pub(super) located: bool,
 }
@@ -38,7 +38,7 @@ pub(super) struct Args {
     literals: Value,
     constants: Value,
     /// What the constants table is to hold.
-    table: Constants,
+    table: ConstantPool,
 }
 
 /// Registers that may hold accumulators; more are spilled, and each step waits for the store of the one before.
@@ -49,18 +49,22 @@ const MOST_KEPT: u32 = 8;
 /// Four registers hide the latency of short chains; with more values alive they spill (`asin` of `f64` takes 1.25 times as long as with
 /// two). With one, long bodies leave the processor waiting: two make `pow` and `tgamma` of `f32` 1.4 times as fast. Beyond, more
 /// registers cost time in the loop and far more in Cranelift's register allocator.
-pub(super) fn block_lanes(body: &Body, form: Form) -> u32 {
+pub(super) fn block_lanes(body: &Body, form: AccumulatorLayout) -> u32 {
     let mut widths = Vec::new();
     collect_widths(body, &mut widths);
     let widest = widths.iter().copied().max().unwrap_or(8);
     let narrowest = widths.iter().copied().min().unwrap_or(8);
     let registers = match (size(body), most_alive(body)) {
-        _ if form == Form::Pairs => 1,
+        _ if form == AccumulatorLayout::Pairs => 1,
         (0..=60, 0..=7) => 4,
         (0..=400, 0..=24) => 2,
         _ => 1,
     };
-    let kept = if matches!(form, Form::Rows | Form::Columns) { body.outputs.len() as u32 } else { 0 };
+    let kept = if matches!(form, AccumulatorLayout::Rows | AccumulatorLayout::Columns) {
+        body.outputs.len() as u32
+    } else {
+        0
+    };
     let registers = if registers * kept > MOST_KEPT { (registers / 2).max(1) } else { registers };
     (registers * 128 / widest).max(128 / narrowest)
 }
@@ -110,13 +114,13 @@ pub(crate) fn most_alive(body: &Body) -> usize {
     most
 }
 
-impl Nest<'_> {
+impl NestEmitter<'_> {
     fn operands(&self) -> impl Iterator<Item = &Access> {
         self.nest.inputs.iter().chain(&self.nest.outputs)
     }
 
     /// Emits the whole function; returns its constants.
-    pub(super) fn emit(&self, b: &mut FunctionBuilder<'_>) -> Constants {
+    pub(super) fn emit(&self, b: &mut FunctionBuilder<'_>) -> ConstantPool {
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
@@ -126,7 +130,7 @@ impl Nest<'_> {
             strides: params[2],
             literals: params[3],
             constants: params[4],
-            table: Constants::default(),
+            table: ConstantPool::default(),
         };
 
         let start = b.create_block();
@@ -139,7 +143,7 @@ impl Nest<'_> {
 
         let mut pointers = pointers;
         let mut outer = Vec::new();
-        for axis in 0..self.nest.rank - 1 - usize::from(self.form == Form::Rows) {
+        for axis in 0..self.nest.rank - 1 - usize::from(self.form == AccumulatorLayout::Rows) {
             let extent = b.ins().load(types::I64, argument(), args.extents, 8 * axis as i32);
             let header = b.create_block();
             let mut first = vec![BlockArg::Value(extent)];
@@ -195,7 +199,7 @@ impl Nest<'_> {
         let total = b.ins().load(types::I64, argument(), args.extents, 8 * axis as i32);
         let mut streams = self.streams(b, args, pointers);
         let once = self.once(&mut self.emitter(b, args, 1), &streams);
-        if let Form::Steps { accumulators } = self.form {
+        if let AccumulatorLayout::Steps { accumulators } = self.form {
             return self.take_steps(b, args, &streams, total, once, accumulators);
         }
 
@@ -229,8 +233,8 @@ impl Nest<'_> {
         b: &mut FunctionBuilder<'_>,
         args: &mut Args,
         (header, exit): (Block, Block),
-        streams: &[Stream],
-        mut env: Vec<Operand>,
+        streams: &[OperandStream],
+        mut env: Vec<LaneValue>,
         lanes: u32,
     ) {
         let mut streams = streams.to_vec();
@@ -238,7 +242,7 @@ impl Nest<'_> {
         // The parameters of a loop's header stand for what moves.
         let left = self.rebind(b, header, &mut streams);
         let (inputs, outputs) = streams.split_at(self.nest.inputs.len());
-        let values = if self.form == Form::Rows {
+        let values = if self.form == AccumulatorLayout::Rows {
             self.steps(b, args, inputs, env, lanes)
         } else {
             self.values(&mut self.emitter(b, args, lanes), inputs, &mut env)
@@ -277,9 +281,9 @@ impl Nest<'_> {
     pub(super) fn values(
         &self,
         emitter: &mut Emitter<'_, '_>,
-        inputs: &[Stream],
-        env: &mut Vec<Operand>,
-    ) -> Vec<Operand> {
+        inputs: &[OperandStream],
+        env: &mut Vec<LaneValue>,
+    ) -> Vec<LaneValue> {
         emitter.insts(self.body, &self.body.insts[self.hoisted..], env, inputs);
         for &output in &self.body.outputs {
             emitter.load_first(output, env, inputs);
@@ -307,7 +311,7 @@ impl Nest<'_> {
     }
 
     /// The operands at the start of the innermost dimension. `first` of an output counts the body's outputs.
-    fn streams(&self, b: &mut FunctionBuilder<'_>, args: &Args, pointers: &[Value]) -> Vec<Stream> {
+    fn streams(&self, b: &mut FunctionBuilder<'_>, args: &Args, pointers: &[Value]) -> Vec<OperandStream> {
         let axis = self.nest.rank - 1;
         let mut first = 0;
         let mut streams = Vec::with_capacity(pointers.len());
@@ -316,20 +320,20 @@ impl Nest<'_> {
                 first = 0;
             }
             let stride = (access.inner == Stride::Strided).then(|| self.stride(b, args, i, axis));
-            streams.push(Stream { access: *access, pointer, stride, first });
+            streams.push(OperandStream { access: *access, pointer, stride, first });
             first += access.words().len();
         }
         streams
     }
 
     /// What changes from trip to trip, as arguments of a loop's header: the trips left and the pointers that move.
-    pub(super) fn moving(&self, streams: &[Stream], left: Value) -> Vec<BlockArg> {
+    pub(super) fn moving(&self, streams: &[OperandStream], left: Value) -> Vec<BlockArg> {
         let pointers = streams.iter().filter(|s| s.access.inner != Stride::Broadcast).map(|s| s.pointer);
         std::iter::once(left).chain(pointers).map(BlockArg::Value).collect()
     }
 
     /// Makes new parameters of `block` stand for what moves, and returns the trips left.
-    pub(super) fn rebind(&self, b: &mut FunctionBuilder<'_>, block: Block, streams: &mut [Stream]) -> Value {
+    pub(super) fn rebind(&self, b: &mut FunctionBuilder<'_>, block: Block, streams: &mut [OperandStream]) -> Value {
         let left = b.append_block_param(block, types::I64);
         for stream in streams.iter_mut().filter(|s| s.access.inner != Stride::Broadcast) {
             stream.pointer = b.append_block_param(block, types::I64);
@@ -339,10 +343,10 @@ impl Nest<'_> {
 
     /// What is computed once before the innermost loops, as scalars: the operands of the inputs and literals and of the
     /// hoisted instructions.
-    fn once(&self, emitter: &mut Emitter<'_, '_>, streams: &[Stream]) -> Vec<Operand> {
+    fn once(&self, emitter: &mut Emitter<'_, '_>, streams: &[OperandStream]) -> Vec<LaneValue> {
         let mut env = Vec::with_capacity(self.body.types.len());
         for (input, access) in self.nest.inputs.iter().enumerate() {
-            env.extend(access.words().iter().map(|_| Operand::Input(input)));
+            env.extend(access.words().iter().map(|_| LaneValue::Input(input)));
         }
         let literals: usize = self.nest.literals.iter().map(|d| d.repr().len()).sum();
         env.extend((0..literals).map(Emitter::literal));
@@ -359,14 +363,14 @@ impl Nest<'_> {
     }
 
     /// As `once`, for vector code: what the loop uses is put into all lanes of a register.
-    fn splats(&self, emitter: &mut Emitter<'_, '_>, once: &[Operand]) -> Vec<Operand> {
+    fn splats(&self, emitter: &mut Emitter<'_, '_>, once: &[LaneValue]) -> Vec<LaneValue> {
         let mut used = vec![false; self.body.types.len()];
         mark(&self.body.insts[self.hoisted..], &self.body.outputs, &mut used);
         let operands = once.iter().enumerate().map(|(reg, operand)| {
-            if let Operand::Lanes { regs, .. } = operand
+            if let LaneValue::Lanes { regs, .. } = operand
                 && used[reg]
             {
-                Operand::Splat(emitter.splat(self.body.ty(Reg::from_index(reg)), regs[0]))
+                LaneValue::Splat(emitter.splat(self.body.ty(Reg::from_index(reg)), regs[0]))
             } else {
                 operand.clone()
             }

@@ -4,25 +4,25 @@
 //! The loop before the innermost, that of the steps, is emitted inside the loop over blocks of lanes. The first inputs are the
 //! accumulators, in the order of the outputs; the others move by [`LANES`] elements from step to step.
 
-use super::lanes::{Emitter, Operand, Regs};
-use super::memory::Stream;
-use super::nest::{Args, Nest, argument};
+use super::lanes::{Emitter, LaneValue, Regs};
+use super::memory::OperandStream;
+use super::nest::{Args, NestEmitter, argument};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use ndjit_ir::PrimType;
 use ndjit_ir::loops::Stride;
 use ndjit_ir::reduction::LANES;
 
-impl Nest<'_> {
+impl NestEmitter<'_> {
     /// All steps of a block of lanes: the words of the accumulators after the last. `env` holds what does not change.
     pub(super) fn steps(
         &self,
         b: &mut FunctionBuilder<'_>,
         args: &mut Args,
-        inputs: &[Stream],
-        mut env: Vec<Operand>,
+        inputs: &[OperandStream],
+        mut env: Vec<LaneValue>,
         lanes: u32,
-    ) -> Vec<Operand> {
+    ) -> Vec<LaneValue> {
         let (accumulators, elements) = inputs.split_at(self.nest.outputs.len());
         let types: Vec<PrimType> = self.body.output_types().collect();
         let steps = b.ins().load(types::I64, argument(), args.extents, 8 * (self.nest.rank as i32 - 2));
@@ -31,7 +31,7 @@ impl Nest<'_> {
             .map(|stream| stream.stride.map(|stride| b.ins().ishl_imm_u(stride, i64::from(LANES.ilog2()))))
             .collect();
         let mut emitter = self.emitter(b, args, lanes);
-        let words: Vec<Operand> = accumulators.iter().flat_map(|stream| emitter.load(stream)).collect();
+        let words: Vec<LaneValue> = accumulators.iter().flat_map(|stream| emitter.load(stream)).collect();
         let first = registers(&mut emitter, &words, &types);
 
         let header = b.create_block();
@@ -47,7 +47,7 @@ impl Nest<'_> {
                 let ty = b.func.dfg.value_type(value);
                 b.append_block_param(header, ty)
             };
-            env[word] = Operand::Lanes { regs: values.iter().map(parameter).collect(), bits: ty.bits() };
+            env[word] = LaneValue::Lanes { regs: values.iter().map(parameter).collect(), bits: ty.bits() };
         }
         let mut emitter = self.emitter(b, args, lanes);
         let words = self.values(&mut emitter, &inputs, &mut env);
@@ -66,11 +66,11 @@ impl Nest<'_> {
         let exit = b.create_block();
         b.ins().brif(left, header, &arguments, exit, &[]);
         b.switch_to_block(exit);
-        after.into_iter().zip(&types).map(|(regs, ty)| Operand::Lanes { regs, bits: ty.bits() }).collect()
+        after.into_iter().zip(&types).map(|(regs, ty)| LaneValue::Lanes { regs, bits: ty.bits() }).collect()
     }
 }
 
 /// The registers of words in memory.
-pub(super) fn registers(emitter: &mut Emitter<'_, '_>, words: &[Operand], types: &[PrimType]) -> Vec<Regs> {
+pub(super) fn registers(emitter: &mut Emitter<'_, '_>, words: &[LaneValue], types: &[PrimType]) -> Vec<Regs> {
     words.iter().zip(types).map(|(word, &ty)| emitter.regs(word, ty, ty.bits())).collect()
 }

@@ -1,30 +1,30 @@
 //! Scans of rows: the accumulators stay in registers over the steps of the innermost loop, so that each waits for one op, not for
 //! a store of the step before. One lane at a time.
 
-use super::lanes::{Located, Operand};
-use super::memory::Stream;
-use super::nest::{Args, Nest};
+use super::lanes::{LaneValue, Located};
+use super::memory::OperandStream;
+use super::nest::{Args, NestEmitter};
 use super::rows::registers;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
 use ndjit_ir::PrimType;
 use ndjit_ir::loops::Stride;
 
-impl Nest<'_> {
+impl NestEmitter<'_> {
     /// The innermost loop. `env` holds what does not change; the first `accumulators` inputs and outputs do not move.
     pub(super) fn take_steps(
         &self,
         b: &mut FunctionBuilder<'_>,
         args: &mut Args,
-        streams: &[Stream],
+        streams: &[OperandStream],
         total: Value,
-        mut env: Vec<Operand>,
+        mut env: Vec<LaneValue>,
         accumulators: usize,
     ) {
         let words = self.nest.outputs[..accumulators].iter().map(|access| access.dtype.storage().len()).sum();
         let types: Vec<PrimType> = self.body.output_types().take(words).collect();
         let mut emitter = self.emitter(b, args, 1);
-        let loaded: Vec<Operand> = streams[..accumulators].iter().flat_map(|stream| emitter.load(stream)).collect();
+        let loaded: Vec<LaneValue> = streams[..accumulators].iter().flat_map(|stream| emitter.load(stream)).collect();
         let first = registers(&mut emitter, &loaded, &types);
 
         let (header, exit) = (b.create_block(), b.create_block());
@@ -39,7 +39,7 @@ impl Nest<'_> {
                 let ty = b.func.dfg.value_type(value);
                 b.append_block_param(header, ty)
             };
-            env[word] = Operand::Lanes { regs: values.iter().map(parameter).collect(), bits: ty.bits() };
+            env[word] = LaneValue::Lanes { regs: values.iter().map(parameter).collect(), bits: ty.bits() };
         }
         let (inputs, outputs) = moved.split_at(self.nest.inputs.len());
         let mut emitter = self.emitter(b, args, 1);
@@ -65,8 +65,8 @@ impl Nest<'_> {
         b.ins().brif(left, header, &arguments, exit, &[]);
         b.switch_to_block(exit);
         let mut emitter = self.emitter(b, args, 1);
-        let last: Vec<Operand> =
-            after.into_iter().zip(&types).map(|(regs, ty)| Operand::Lanes { regs, bits: ty.bits() }).collect();
+        let last: Vec<LaneValue> =
+            after.into_iter().zip(&types).map(|(regs, ty)| LaneValue::Lanes { regs, bits: ty.bits() }).collect();
         for stream in &streams[self.nest.inputs.len()..][..accumulators] {
             let words = stream.access.dtype.storage().len();
             emitter.store(stream, &last[stream.first..][..words]);

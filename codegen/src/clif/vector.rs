@@ -4,7 +4,7 @@
 //! Only forms that Cranelift accepts are emitted: it panics on others. What the target does not do on whole registers is
 //! done lane by lane.
 
-use super::lanes::{Emitter, HIGH, LOW, ODD, Operand, Regs, cells, int_vector, lane_bits, scalar_type, vector_type};
+use super::lanes::{Emitter, HIGH, LOW, LaneValue, ODD, Regs, cells, int_vector, lane_bits, scalar_type, vector_type};
 use super::scalar::{self, float_condition, int_condition};
 use crate::target::PrimSupport;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -14,10 +14,10 @@ use ndjit_ir::body::Prim;
 
 impl Emitter<'_, '_> {
     /// Emits `prim`. `from` is the type of the operands (of a select: of the chosen values), `to` of the result.
-    pub(super) fn prim(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[Operand]) -> Operand {
+    pub(super) fn prim(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[LaneValue]) -> LaneValue {
         let constant = match args[args.len() - 1] {
-            Operand::Const(bits) => Some(bits),
-            Operand::Lanes { .. } | Operand::Literal(_) | Operand::Splat(_) | Operand::Input(_) => None,
+            LaneValue::Const(bits) => Some(bits),
+            LaneValue::Lanes { .. } | LaneValue::Literal(_) | LaneValue::Splat(_) | LaneValue::Input(_) => None,
         };
         if self.lanes == 1 {
             let values: Vec<Value> = (0..args.len())
@@ -27,17 +27,17 @@ impl Emitter<'_, '_> {
                 })
                 .collect();
             let value = scalar::emit(self.b, prim, from, to, &values, constant);
-            return Operand::Lanes { regs: Regs::from_slice(&[value]), bits: to.bits() };
+            return LaneValue::Lanes { regs: Regs::from_slice(&[value]), bits: to.bits() };
         }
         if let (Prim::Shl | Prim::Ushr | Prim::Sshr, Some(count)) = (prim, constant) {
             let regs = self.regs(&args[0], from, 0);
-            return Operand::Lanes { regs: self.shift_all(prim, from, &regs, count), bits: from.bits() };
+            return LaneValue::Lanes { regs: self.shift_all(prim, from, &regs, count), bits: from.bits() };
         }
         if matches!(prim, Prim::Shl | Prim::Ushr | Prim::Sshr)
             && let Some(count) = self.uniform(&args[1], from)
         {
             let regs = self.regs(&args[0], from, 0);
-            return Operand::Lanes { regs: self.shift_by(prim, from, &regs, count), bits: from.bits() };
+            return LaneValue::Lanes { regs: self.shift_by(prim, from, &regs, count), bits: from.bits() };
         }
         match self.target.support(prim, from, to) {
             PrimSupport::Vector => self.whole(prim, from, to, args),
@@ -45,16 +45,16 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn per_lane(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[Operand]) -> Operand {
+    fn per_lane(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[LaneValue]) -> LaneValue {
         let args: Vec<Regs> = args.iter().map(|a| self.regs(a, from, 0)).collect();
         let result = |e: &mut Self, lane: usize| {
             let values: Vec<Value> = args.iter().map(|a| e.lane(a, from.bits(), lane as u32)).collect();
             scalar::emit(e.b, prim, from, to, &values, None)
         };
-        Operand::Lanes { regs: self.gather(to, result), bits: to.bits() }
+        LaneValue::Lanes { regs: self.gather(to, result), bits: to.bits() }
     }
 
-    fn whole(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[Operand]) -> Operand {
+    fn whole(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[LaneValue]) -> LaneValue {
         if prim == Prim::Select {
             return self.select(from, args);
         }
@@ -92,7 +92,7 @@ impl Emitter<'_, '_> {
                 })
                 .collect(),
         };
-        Operand::Lanes { regs: out, bits: to_bits }
+        LaneValue::Lanes { regs: out, bits: to_bits }
     }
 
     /// A primitive that maps registers to registers one by one.
@@ -191,13 +191,13 @@ impl Emitter<'_, '_> {
         self.bitcast(vector_type(ty, ty.bits()), met)
     }
 
-    fn select(&mut self, ty: PrimType, args: &[Operand]) -> Operand {
+    fn select(&mut self, ty: PrimType, args: &[LaneValue]) -> LaneValue {
         let narrowest = args.iter().filter_map(|a| self.mask_bits(a)).min().unwrap_or_else(|| self.narrowest_mask());
         let bits = lane_bits(ty, narrowest);
         let mask = self.regs(&args[0], PrimType::Bool, bits);
         let a = self.regs(&args[1], ty, bits);
         let b = self.regs(&args[2], ty, bits);
-        Operand::Lanes { regs: self.choose(&mask, &a, &b), bits }
+        LaneValue::Lanes { regs: self.choose(&mask, &a, &b), bits }
     }
 
     /// Twice as many registers: `f` of each register, whose low half it looks at, and of its high half moved down.
@@ -229,12 +229,14 @@ impl Emitter<'_, '_> {
         regs.iter().map(shift).collect()
     }
 
-    /// The one value, not a truth value, that an operand has in all lanes, as a scalar; `None` if lanes may differ.
-    fn uniform(&mut self, operand: &Operand, ty: PrimType) -> Option<Value> {
+    /// The one value, not a bool, that an operand has in all lanes, as a scalar; `None` if lanes may differ.
+    fn uniform(&mut self, operand: &LaneValue, ty: PrimType) -> Option<Value> {
         match operand {
-            Operand::Literal(offset) => Some(self.b.ins().load(scalar_type(ty), cells(), self.literals_base, *offset)),
-            Operand::Splat(value) => Some(self.b.ins().extractlane(*value, 0)),
-            Operand::Lanes { .. } | Operand::Const(_) | Operand::Input(_) => None,
+            LaneValue::Literal(offset) => {
+                Some(self.b.ins().load(scalar_type(ty), cells(), self.literals_base, *offset))
+            }
+            LaneValue::Splat(value) => Some(self.b.ins().extractlane(*value, 0)),
+            LaneValue::Lanes { .. } | LaneValue::Const(_) | LaneValue::Input(_) => None,
         }
     }
 

@@ -7,7 +7,7 @@
 use ndjit_ir::body::{Body, BodyBuilder, Inst, Reg};
 use ndjit_ir::kernel::{OpBody, Stmt, StmtKind};
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind, Stride};
-use ndjit_ir::{Error, ErrorCode, Origin, PrimType, Result};
+use ndjit_ir::{Error, ErrorCode, PrimType, Result, StatementOrigin};
 use ndjit_math::{shared_body, shared_cast_body, shared_load_body, shared_store_body};
 use smallvec::SmallVec;
 
@@ -82,10 +82,10 @@ fn inline(nest: &LoopNest, ops: &OpBody) -> Body {
 }
 
 /// What instructions of a statement are made from.
-pub(crate) fn origin(stmt: &Stmt, number: usize) -> Origin {
+pub(crate) fn origin(stmt: &Stmt, number: usize) -> StatementOrigin {
     match stmt.origin {
-        Origin::Own => Origin::Statement(number as u32),
-        known @ (Origin::Statement(_) | Origin::Result(_) | Origin::Results) => known,
+        StatementOrigin::Own => StatementOrigin::Statement(number as u32),
+        known @ (StatementOrigin::Statement(_) | StatementOrigin::Result(_) | StatementOrigin::Results) => known,
     }
 }
 

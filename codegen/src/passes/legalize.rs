@@ -39,11 +39,13 @@ fn verify(body: &Body, target: &Target) -> Result<()> {
         match &inst.kind {
             InstKind::Prim(prim) => {
                 let (from, to) = types(body, inst);
-                if let Some(gap) = target.gap(*prim, from, to).filter(|gap| gap.support == PrimSupport::None) {
+                if let Some(unsupported) =
+                    target.unsupported(*prim, from, to).filter(|unsupported| unsupported.support == PrimSupport::None)
+                {
                     let headline = format!("legalize: {} has no {prim} from {from} to {to}", target.name);
                     return Err(Error::new(ErrorCode::Backend, headline)
-                        .fact(format_args!("reason: {}", gap.reason))
-                        .fact(format_args!("see: {}", gap.link)));
+                        .fact(format_args!("reason: {}", unsupported.reason))
+                        .fact(format_args!("see: {}", unsupported.link)));
                 }
             }
             InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => verify(inner, target)?,

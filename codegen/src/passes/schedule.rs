@@ -9,7 +9,7 @@ use crate::lower::{Scheduled, TileLoop};
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, KernelScan, Part, Reads};
 use ndjit_ir::loops::{
-    Access, Along, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride,
+    Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride, VectorLoop,
 };
 use ndjit_ir::reduction::{LANES, Reduction};
 use ndjit_ir::{DType, Result, Shape};
@@ -39,7 +39,7 @@ pub fn schedule(
     for input in &kernel.inputs {
         let stored = match input.reads {
             Reads::Elements => accesses.base(input.value),
-            Reads::Rows | Reads::Last | Reads::Step => accesses.in_memory(graph, input.value),
+            Reads::GatherSource | Reads::GatherBound | Reads::GatherStride => accesses.in_memory(graph, input.value),
         };
         let layout = match accesses.view(input.value) {
             _ if stored == input.value && input.reads != Reads::Elements => own_layout(graph, stored, params)?,
@@ -51,13 +51,13 @@ pub fn schedule(
         let (role, layout) = match input.reads {
             Reads::Elements if is_position(graph, stored) => (Role::Index, layout.broadcast(&input.shape, space)),
             Reads::Elements => (Role::Memory, layout.broadcast(&input.shape, space)),
-            Reads::Rows => {
+            Reads::GatherSource => {
                 let strides = layout.strides.iter().skip(1).copied().collect();
                 let row = Layout { offset: layout.offset, strides };
                 (Role::Rows, row.broadcast(&input.seen(), space))
             }
-            Reads::Last => (Role::Index, number(rows - 1)),
-            Reads::Step => (Role::Index, number(layout.strides.first().copied().unwrap_or(0))),
+            Reads::GatherBound => (Role::Index, number(rows - 1)),
+            Reads::GatherStride => (Role::Index, number(layout.strides.first().copied().unwrap_or(0))),
         };
         roles.push(role);
         inputs.push(layout);
@@ -102,7 +102,7 @@ pub fn schedule(
     let loops: SmallVec<[(usize, Option<usize>); 4]> = kept.iter().chain(&reduced).copied().collect();
     select(&mut geometry, &loops, &kernel.body.inputs, &output_dtypes);
     for (layout, input) in geometry.inputs.iter_mut().zip(&kernel.inputs) {
-        if matches!(input.reads, Reads::Last | Reads::Step) {
+        if matches!(input.reads, Reads::GatherBound | Reads::GatherStride) {
             layout.strides.fill(0);
         }
     }
@@ -213,27 +213,27 @@ fn select(geometry: &mut Geometry, loops: &[(usize, Option<usize>)], inputs: &[D
 
 /// Where vectors lie: along a loop that fills them, else along the one that fewer inputs are strided along. Both being equal,
 /// along what is reduced: whole rows are read one after the other.
-fn along(geometry: &Geometry, kept: usize, inputs: &[DType]) -> Along {
+fn along(geometry: &Geometry, kept: usize, inputs: &[DType]) -> VectorLoop {
     let strided = |at: usize| {
         let classes = geometry.inputs.iter().zip(inputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
         classes.filter(|&class| class == Stride::Strided).count()
     };
-    let dear = |at: usize| (geometry.extents[at] < LANES, strided(at));
+    let expense = |at: usize| (geometry.extents[at] < LANES, strided(at));
     match kept.checked_sub(1) {
-        Some(last) if dear(last) < dear(geometry.extents.len() - 1) => Along::Kept,
-        _ => Along::Reduced,
+        Some(last) if expense(last) < expense(geometry.extents.len() - 1) => VectorLoop::Parallel,
+        _ => VectorLoop::Reduction,
     }
 }
 
 /// Where vectors of a scan lie: along the last loop that is kept, if that fills them and results lie beside each other there.
-fn along_scan(geometry: &Geometry, kept: usize, outputs: &[DType]) -> Along {
+fn along_scan(geometry: &Geometry, kept: usize, outputs: &[DType]) -> VectorLoop {
     let beside = |at: usize| {
         let mut classes = geometry.outputs.iter().zip(outputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
         classes.all(|class| class == Stride::Contiguous)
     };
     match kept.checked_sub(1) {
-        Some(last) if geometry.extents[last] >= LANES && beside(last) => Along::Kept,
-        _ => Along::Reduced,
+        Some(last) if geometry.extents[last] >= LANES && beside(last) => VectorLoop::Parallel,
+        _ => VectorLoop::Reduction,
     }
 }
 

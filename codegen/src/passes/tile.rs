@@ -7,7 +7,7 @@
 use ndjit_ir::DType;
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::kernel::{FusedKernel, FusedStep, KernelKind, Reads};
-use ndjit_ir::view::Term;
+use ndjit_ir::view::IndexTerm;
 use ndjit_transform::access::Accesses;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
@@ -119,7 +119,7 @@ fn common_axis(
     for input in &kernel.inputs {
         let base = match input.reads {
             Reads::Elements => accesses.base(input.value),
-            Reads::Rows | Reads::Last | Reads::Step => accesses.in_memory(graph, input.value),
+            Reads::GatherSource | Reads::GatherBound | Reads::GatherStride => accesses.in_memory(graph, input.value),
         };
         let Some(&along) = stored.get(&base) else { continue };
         // Rows of other tiles are read too.
@@ -149,7 +149,7 @@ fn seen_along(graph: &Graph<DType>, accesses: &Accesses, value: Value, along: us
     }
     views.iter().rev().try_fold(along, |axis, view| {
         let index = &view.axes[axis];
-        let &[Term { axis: own, step: 1 }] = &index.terms[..] else { return None };
+        let &[IndexTerm { axis: own, step: 1 }] = &index.terms[..] else { return None };
         // Along a diagonal other indices move too.
         let alone = (0..view.axes.len()).all(|other| other == axis || view.depends(other).all(|a| a != own as usize));
         (index.start == 0 && alone).then_some(own as usize)

@@ -2,27 +2,27 @@
 
 use super::Features;
 use super::prim::{self, register};
-use ndjit_ir::body::{Body, Inst, InstKind, Table};
-use ndjit_ir::{Origin, PrimType, Result};
+use ndjit_ir::body::{Body, Inst, InstKind, LookupTable};
+use ndjit_ir::{PrimType, Result, StatementOrigin};
 use std::fmt::Write;
 use std::sync::Arc;
 
 /// Text in the making: the functions of a module.
-pub struct Code {
+pub struct ModuleWriter {
     pub features: Features,
     pub text: String,
     /// The kernel's statements, for comments.
     pub statements: Vec<String>,
     /// Tables that look-ups use, declared before the functions.
-    tables: Vec<Arc<Table>>,
+    tables: Vec<Arc<LookupTable>>,
     indent: usize,
     /// For names that no other has.
     names: usize,
 }
 
-impl Code {
-    pub fn new(features: Features) -> Code {
-        Code { features, text: String::new(), statements: Vec::new(), tables: Vec::new(), indent: 0, names: 0 }
+impl ModuleWriter {
+    pub fn new(features: Features) -> ModuleWriter {
+        ModuleWriter { features, text: String::new(), statements: Vec::new(), tables: Vec::new(), indent: 0, names: 0 }
     }
 
     pub fn line(&mut self, statement: impl AsRef<str>) {
@@ -34,7 +34,7 @@ impl Code {
     }
 
     /// A line that opens a block; what `inner` writes stands in it.
-    pub fn block<R>(&mut self, head: impl AsRef<str>, inner: impl FnOnce(&mut Code) -> R) -> R {
+    pub fn block<R>(&mut self, head: impl AsRef<str>, inner: impl FnOnce(&mut ModuleWriter) -> R) -> R {
         self.line(format!("{} {{", head.as_ref()));
         self.indent += 1;
         let result = inner(self);
@@ -60,7 +60,7 @@ impl Code {
         let mut names: Vec<String> = inputs.to_vec();
         let mut noted = None;
         for inst in &body.insts {
-            if let Origin::Statement(statement) = inst.origin
+            if let StatementOrigin::Statement(statement) = inst.origin
                 && noted.replace(statement) != Some(statement)
             {
                 self.note(statement);
@@ -89,7 +89,7 @@ impl Code {
         Ok(vec![name])
     }
 
-    fn look_up(&mut self, table: &Arc<Table>, index: &str) -> String {
+    fn look_up(&mut self, table: &Arc<LookupTable>, index: &str) -> String {
         let number = self.tables.iter().position(|known| known == table).unwrap_or_else(|| {
             self.tables.push(Arc::clone(table));
             self.tables.len() - 1

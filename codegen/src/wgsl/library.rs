@@ -17,28 +17,28 @@ pub const FILES: &[(&str, &str)] = &[
 ];
 
 /// A function with the comment before it.
-struct Function {
+struct LibraryFunction {
     text: &'static str,
     calls: Vec<&'static str>,
 }
 
-type Functions = HashMap<&'static str, Function>;
+type LibraryFunctions = HashMap<&'static str, LibraryFunction>;
 
-fn functions(int64: bool) -> &'static Functions {
-    static NATIVE: LazyLock<Functions> = LazyLock::new(|| read("wide_words.wgsl"));
-    static WORDS: LazyLock<Functions> = LazyLock::new(|| read("wide_native.wgsl"));
+fn functions(int64: bool) -> &'static LibraryFunctions {
+    static NATIVE: LazyLock<LibraryFunctions> = LazyLock::new(|| read("wide_words.wgsl"));
+    static WORDS: LazyLock<LibraryFunctions> = LazyLock::new(|| read("wide_native.wgsl"));
     if int64 { &NATIVE } else { &WORDS }
 }
 
 /// All functions but those of one file.
-fn read(without: &str) -> Functions {
-    let mut functions = Functions::new();
+fn read(without: &str) -> LibraryFunctions {
+    let mut functions = LibraryFunctions::new();
     for (_, file) in FILES.iter().filter(|(name, _)| *name != without) {
         // Functions are separated by empty lines, which they do not have inside.
         for part in file.split("\n\n") {
             let name = part.lines().find_map(|line| line.strip_prefix("fn ")?.split('(').next());
             if let Some(name) = name {
-                functions.insert(name, Function { text: part.trim_end(), calls: called(part) });
+                functions.insert(name, LibraryFunction { text: part.trim_end(), calls: called(part) });
             }
         }
     }

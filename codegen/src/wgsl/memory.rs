@@ -20,7 +20,7 @@ pub enum Packing {
 
 /// An array of a module.
 #[derive(Clone, Copy, Debug)]
-pub struct Memory<'a> {
+pub struct ModuleArray<'a> {
     /// Its variable.
     pub name: &'a str,
     /// Its elements.
@@ -31,7 +31,7 @@ pub struct Memory<'a> {
     pub features: Features,
 }
 
-impl Memory<'_> {
+impl ModuleArray<'_> {
     /// Elements a word, where they are smaller than one.
     fn elements(self) -> Option<u32> {
         match (self.dtype.bytes(), self.packing) {
@@ -64,7 +64,7 @@ impl Memory<'_> {
 
     /// The storage words of an element, as expressions.
     pub fn load(self, at: &str) -> Vec<String> {
-        let Memory { name, .. } = self;
+        let ModuleArray { name, .. } = self;
         if let Some(elements) = self.elements() {
             let (shift, bits, mask) = shifts(elements);
             let word = format!("{name}[{at} >> {shift}u]");
@@ -80,7 +80,7 @@ impl Memory<'_> {
 
     /// The statements that store an element of these words.
     pub fn store(self, at: &str, words: &[String]) -> Vec<String> {
-        let Memory { name, .. } = self;
+        let ModuleArray { name, .. } = self;
         if let Some(elements) = self.elements() {
             let (shift, bits, mask) = shifts(elements);
             let word = format!("&{name}[{at} >> {shift}u]");

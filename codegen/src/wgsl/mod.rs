@@ -1,6 +1,6 @@
 //! WGSL modules from loop nests: one invocation an element, a lane, a row or a block, one `let` a primitive.
 //!
-//! A nest takes one [`Step`] or several, each a module and a dispatch: elementwise nests one, reductions and scans as many as
+//! A nest takes one [`DispatchKind`] or several, each a module and a dispatch: elementwise nests one, reductions and scans as many as
 //! their [order](ndjit_ir::reduction) has. Registers are `f32`, `u32` (integers of up to 32 bits, narrow ones extended by zeros;
 //! the primitive carries the sign), `bool`, `nd_u64` (integers of 64 bits: `u64`, or two words) and `f64` (its bits in
 //! an `nd_u64`, where the device has none). What WGSL leaves open, or a device does not do as IEEE-754 says, is done by functions from the repository's `shaders/`; a module holds those it
@@ -17,7 +17,7 @@ mod prim;
 mod steps;
 
 pub use library::{FILES, text as library_text};
-pub use params::{HEADER, Header, params};
+pub use params::{DispatchHeader, HEADER, params};
 pub use steps::{bindings, emit};
 
 use crate::target::Target;
@@ -27,7 +27,7 @@ use std::fmt;
 
 /// Invocations of a workgroup, along x.
 pub const WORKGROUP: u32 = 256;
-/// Lanes' results that one invocation of [`Step::Tree`] combines: four levels of the tree of blocks.
+/// Lanes' results that one invocation of [`DispatchKind::Tree`] combines: four levels of the tree of blocks.
 pub const LEAVES: usize = 16;
 
 /// What a device can do, and how far it does it as IEEE-754 says. Part of the key of kernels.
@@ -86,7 +86,7 @@ impl Features {
 
 /// What one dispatch does for a nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum DispatchKind {
     /// An elementwise nest: one invocation an element.
     Elements {
         /// One invocation does so many elements that results of one or two bytes fill words, which it alone writes. Results lie
@@ -114,28 +114,28 @@ pub enum Step {
     Carried,
 }
 
-impl Step {
+impl DispatchKind {
     /// The first step of a nest whose rows have one block.
-    pub fn first(nest: &LoopNest) -> Step {
+    pub fn first(nest: &LoopNest) -> DispatchKind {
         match &nest.kind {
-            NestKind::Scan(_) => Step::Local { last: true },
-            NestKind::Reduce(_) | NestKind::Contract(_) => Step::Lanes { last: true },
+            NestKind::Scan(_) => DispatchKind::Local { last: true },
+            NestKind::Reduce(_) | NestKind::Contract(_) => DispatchKind::Lanes { last: true },
             NestKind::Map | NestKind::Sort(_) | NestKind::Scatter(_) => {
-                Step::Elements { packed: nest.outputs.iter().any(|access| access.dtype.bytes() < 4) }
+                DispatchKind::Elements { packed: nest.outputs.iter().any(|access| access.dtype.bytes() < 4) }
             }
         }
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for DispatchKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Step::Elements { .. } => "elements",
-            Step::Lanes { .. } => "lanes",
-            Step::Tree { .. } => "tree",
-            Step::Local { .. } => "local",
-            Step::Carries => "carries",
-            Step::Carried => "carried",
+            DispatchKind::Elements { .. } => "elements",
+            DispatchKind::Lanes { .. } => "lanes",
+            DispatchKind::Tree { .. } => "tree",
+            DispatchKind::Local { .. } => "local",
+            DispatchKind::Carries => "carries",
+            DispatchKind::Carried => "carried",
         })
     }
 }

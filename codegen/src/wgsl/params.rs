@@ -12,7 +12,7 @@ pub const HEADER: usize = 7;
 
 /// The numbers a dispatch is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct DispatchHeader {
     /// Invocations that have something to do; of lanes: blocks of all rows.
     pub count: u32,
     /// Of a reduction: results. Of a scan: rows.
@@ -28,7 +28,7 @@ pub struct Header {
     pub all: u32,
 }
 
-impl Header {
+impl DispatchHeader {
     fn words(self) -> [u32; HEADER] {
         // The first word is a zero that no compiler can know.
         [0, self.count, self.rows, self.blocks, self.len, self.first, self.all]
@@ -74,7 +74,7 @@ pub(super) fn register_words(ty: PrimType) -> usize {
 /// `Verify` if an offset or a stride is no whole number of elements, or operands and literals are not the nest's.
 pub fn params(
     nest: &LoopNest,
-    header: Header,
+    header: DispatchHeader,
     geometry: &Geometry,
     before: &[usize],
     literals: &[u64],

@@ -106,7 +106,7 @@ pub fn expression(prim: Prim, from: PrimType, to: PrimType, args: &[&str], featu
             | Prim::FromSint
             | Prim::FromUint
             | Prim::ToSint
-            | Prim::ToUint => return Err(gap(prim, from, to)),
+            | Prim::ToUint => return Err(unsupported(prim, from, to)),
         },
         PrimType::I64 => match (prim, to) {
             (Prim::Bitcast, _) if !features.float64 => args[0].to_owned(),
@@ -120,14 +120,14 @@ pub fn expression(prim: Prim, from: PrimType, to: PrimType, args: &[&str], featu
             (Prim::FromUint, _) if !features.float64 => call("nd64_uint_to_double"),
             (Prim::FromSint, _) => call("nd64_sint_to_f64"),
             (Prim::FromUint, _) => call("nd64_uint_to_f64"),
-            (Prim::Smulhi | Prim::Umulhi, _) => return Err(gap(prim, from, to)),
+            (Prim::Smulhi | Prim::Umulhi, _) => return Err(unsupported(prim, from, to)),
             _ => format!("nd64_{prim}({})", args.join(", ")),
         },
         PrimType::I8 | PrimType::I16 | PrimType::I32 => word(prim, from, to, args, features)?,
     })
 }
 
-fn gap(prim: Prim, from: PrimType, to: PrimType) -> Error {
+fn unsupported(prim: Prim, from: PrimType, to: PrimType) -> Error {
     Error::new(ErrorCode::Backend, format!("wgsl: there is no {prim} from {from} to {to}"))
         .help("nests are legalized for the module's target first")
 }
@@ -211,7 +211,7 @@ fn word(prim: Prim, from: PrimType, to: PrimType, args: &[&str], features: &Feat
         | Prim::Fpromote
         | Prim::Fdemote
         | Prim::ToSint
-        | Prim::ToUint => return Err(gap(prim, from, to)),
+        | Prim::ToUint => return Err(unsupported(prim, from, to)),
     })
 }
 
@@ -295,7 +295,7 @@ fn single(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
         | Prim::Mask
         | Prim::Fdemote
         | Prim::FromSint
-        | Prim::FromUint => return Err(gap(prim, PrimType::F32, to)),
+        | Prim::FromUint => return Err(unsupported(prim, PrimType::F32, to)),
     })
 }
 
@@ -368,7 +368,7 @@ fn double(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
         | Prim::Mask
         | Prim::Fpromote
         | Prim::FromSint
-        | Prim::FromUint => return Err(gap(prim, PrimType::F64, to)),
+        | Prim::FromUint => return Err(unsupported(prim, PrimType::F64, to)),
     })
 }
 
@@ -428,6 +428,6 @@ fn double_bits(prim: Prim, to: PrimType, args: &[&str]) -> Result<String> {
         | Prim::Mask
         | Prim::Fpromote
         | Prim::FromSint
-        | Prim::FromUint => return Err(gap(prim, PrimType::F64, to)),
+        | Prim::FromUint => return Err(unsupported(prim, PrimType::F64, to)),
     })
 }

@@ -8,10 +8,10 @@
 
 mod branches;
 
-use super::assembler::{Address, Assembler, Operand};
-use super::forms::{self, Form, Memory, Size};
+use super::assembler::{Address, AsmOperand, Assembler};
+use super::forms::{self, InstForm, MemoryOperand, Size};
 use super::frame::{Frame, POINTERS};
-use super::inst::{Base, Class, Element, Inst, Kind, Place, V, Values};
+use super::inst::{Base, ElementAddress, InvariantAddress, MachineInst, MachineInstKind, RegClass, V, Values};
 use super::liveness::note_uses;
 use super::moves;
 use super::partial;
@@ -27,7 +27,7 @@ const NONE: u8 = u8::MAX;
 
 /// What is where, between two instructions.
 #[derive(Clone)]
-struct State {
+struct RegisterState {
     holds: [Option<V>; ALL],
     /// The register of each value.
     register: Vec<u8>,
@@ -48,7 +48,7 @@ pub(super) struct Allocator<'a> {
     code: &'a mut Assembler,
     /// Positions at which each value is used, the next one last.
     uses: Vec<Vec<u32>>,
-    state: State,
+    state: RegisterState,
     /// Registers of the instruction at hand.
     busy: u64,
     position: u32,
@@ -63,7 +63,7 @@ impl<'a> Allocator<'a> {
         values: &'a Values,
         frame: &'a mut Frame,
         code: &'a mut Assembler,
-        insts: &[Inst],
+        insts: &[MachineInst],
         last: &[V],
         reserved: u64,
     ) -> Allocator<'a> {
@@ -80,7 +80,7 @@ impl<'a> Allocator<'a> {
                 holds[pinned as usize] = Some(V(n));
             }
         }
-        let state = State {
+        let state = RegisterState {
             holds,
             register,
             slot: vec![None; values.len()],
@@ -92,7 +92,7 @@ impl<'a> Allocator<'a> {
     }
 
     /// Gives registers to all instructions and writes them down.
-    pub(super) fn run(&mut self, insts: &[Inst]) {
+    pub(super) fn run(&mut self, insts: &[MachineInst]) {
         for inst in insts {
             self.code.located = inst.located;
             self.busy = 0;
@@ -101,7 +101,7 @@ impl<'a> Allocator<'a> {
             let at = self.position;
             self.position += 1;
             match &inst.kind {
-                Kind::If(inner) => self.branch(inst, inner, at),
+                MachineInstKind::If(inner) => self.branch(inst, inner, at),
                 _ => self.instruction(inst, at),
             }
         }
@@ -119,7 +119,7 @@ impl<'a> Allocator<'a> {
         }
         // What a pending move overwrites and another one reads goes first; of a cycle one value goes through memory.
         while !pending.is_empty() {
-            let reads = |register: u8, pending: &[(u8, V)], state: &State| {
+            let reads = |register: u8, pending: &[(u8, V)], state: &RegisterState| {
                 pending.iter().any(|&(to, value)| to != register && state.register[value.0 as usize] == register)
             };
             if let Some(n) = pending.iter().position(|&(to, _)| !reads(to, &pending, &self.state)) {
@@ -143,50 +143,50 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    fn instruction(&mut self, inst: &Inst, at: u32) {
+    fn instruction(&mut self, inst: &MachineInst, at: u32) {
         let mask = match inst.mask {
             Some(mask) => self.in_register(mask, at),
             None => NONE,
         };
         match &inst.kind {
-            Kind::Plain(form) => {
-                let mut operands: SmallVec<[Operand; 4]> = smallvec![];
+            MachineInstKind::Plain(form) => {
+                let mut operands: SmallVec<[AsmOperand; 4]> = smallvec![];
                 for (n, &arg) in inst.args.iter().enumerate() {
                     let size = form.operands[(n + 1).min(2)];
-                    let memory = if n + 1 == inst.args.len() { form.memory } else { Memory::No };
+                    let memory = if n + 1 == inst.args.len() { form.memory } else { MemoryOperand::No };
                     operands.push(self.operand(arg, size, memory, at));
                 }
                 // Forms that make a mask of nothing: `k0` in all places.
                 while inst.args.is_empty() && operands.len() < 2 {
-                    operands.push(Operand::Register(Register::K0));
+                    operands.push(AsmOperand::Register(Register::K0));
                 }
                 self.release(inst, at);
                 // The result may replace what is read.
                 self.busy = 0;
                 if let Some(result) = inst.result {
                     let to = self.define(result, at, None);
-                    operands.insert(0, Operand::Register(name(to, form.operands[0])));
-                    operands.extend(inst.immediate.map(Operand::Immediate8));
+                    operands.insert(0, AsmOperand::Register(name(to, form.operands[0])));
+                    operands.extend(inst.immediate.map(AsmOperand::Immediate8));
                     self.write(*form, &operands, mask, inst.zeroing);
                     self.defined(result);
                 }
             }
-            Kind::Tied(form) => {
-                let mut operands: SmallVec<[Operand; 4]> = smallvec![];
+            MachineInstKind::Tied(form) => {
+                let mut operands: SmallVec<[AsmOperand; 4]> = smallvec![];
                 for (n, &arg) in inst.args.iter().enumerate().skip(1) {
-                    let memory = if n + 1 == inst.args.len() { form.memory } else { Memory::No };
+                    let memory = if n + 1 == inst.args.len() { form.memory } else { MemoryOperand::No };
                     operands.push(self.operand(arg, form.operands[2], memory, at));
                 }
                 if let Some(result) = inst.result {
                     let to = self.tie(inst, result, inst.args[0], at);
-                    operands.insert(0, Operand::Register(name(to, form.operands[0])));
-                    operands.extend(inst.immediate.map(Operand::Immediate8));
+                    operands.insert(0, AsmOperand::Register(name(to, form.operands[0])));
+                    operands.extend(inst.immediate.map(AsmOperand::Immediate8));
                     self.write(*form, &operands, mask, inst.zeroing);
                     self.defined(result);
                 }
             }
-            Kind::Fma(ty, sign) => self.fma(inst, forms::fma(self.set(), *ty, *sign), at),
-            Kind::Copy => {
+            MachineInstKind::Fma(ty, sign) => self.fma(inst, forms::fma(self.set(), *ty, *sign), at),
+            MachineInstKind::Copy => {
                 let from = self.in_register(inst.args[0], at);
                 let held = inst.result.map_or(NONE, |result| self.state.register[result.0 as usize]);
                 self.release(inst, at);
@@ -198,7 +198,7 @@ impl<'a> Allocator<'a> {
                     self.defined(result);
                 }
             }
-            Kind::Load(form, element, part) => {
+            MachineInstKind::Load(form, element, part) => {
                 let address = self.element(*element);
                 self.release(inst, at);
                 if let Some(result) = inst.result {
@@ -206,32 +206,32 @@ impl<'a> Allocator<'a> {
                     match part {
                         Some(part) => partial::load(self.code, self.frame, *form, (address, *element), *part, to),
                         None => {
-                            let to = Operand::Register(name(to, form.operands[0]));
-                            self.write(*form, &[to, Operand::Memory(address)], mask, inst.zeroing);
+                            let to = AsmOperand::Register(name(to, form.operands[0]));
+                            self.write(*form, &[to, AsmOperand::Memory(address)], mask, inst.zeroing);
                         }
                     }
                     self.defined(result);
                 }
             }
-            Kind::Store(form, element, part) => {
+            MachineInstKind::Store(form, element, part) => {
                 let value = self.in_register(inst.args[0], at);
                 let address = self.element(*element);
                 match part {
                     Some(part) => partial::store(self.code, self.frame, *form, (address, *element), *part, value),
                     None => {
-                        let value = Operand::Register(name(value, form.operands[0]));
-                        self.write(*form, &[Operand::Memory(address), value], mask, false);
+                        let value = AsmOperand::Register(name(value, form.operands[0]));
+                        self.write(*form, &[AsmOperand::Memory(address), value], mask, false);
                     }
                 }
                 self.release(inst, at);
             }
-            Kind::Gather(ty, offset) => self.gather(inst, *ty, *offset, at),
-            Kind::If(_) => {}
+            MachineInstKind::Gather(ty, offset) => self.gather(inst, *ty, *offset, at),
+            MachineInstKind::If(_) => {}
         }
     }
 
     /// A product and sum: the result takes the register of an operand that is not used any more, if there is one.
-    fn fma(&mut self, inst: &Inst, [first_second, first_third, sum]: [Form; 3], at: u32) {
+    fn fma(&mut self, inst: &MachineInst, [first_second, first_third, sum]: [InstForm; 3], at: u32) {
         let (Some(result), &[a, b, c]) = (inst.result, &inst.args[..]) else { return };
         let whole = Size::whole(self.set());
         let dies = |s: &Self, v: V| {
@@ -248,19 +248,19 @@ impl<'a> Allocator<'a> {
         } else {
             (sum, c, a, b)
         };
-        let second = self.operand(second, whole, Memory::No, at);
+        let second = self.operand(second, whole, MemoryOperand::No, at);
         let third = self.operand(third, whole, form.memory, at);
         let to = self.tie(inst, result, tied, at);
-        self.write(form, &[Operand::Register(name(to, whole)), second, third], NONE, false);
+        self.write(form, &[AsmOperand::Register(name(to, whole)), second, third], NONE, false);
         self.defined(result);
     }
 
-    fn gather(&mut self, inst: &Inst, ty: PrimType, offset: i32, at: u32) {
+    fn gather(&mut self, inst: &MachineInst, ty: PrimType, offset: i32, at: u32) {
         let Some(result) = inst.result else { return };
         let index = self.in_register(inst.args[0], at);
         // The result must not be the index: it is taken before that is let go of.
         let to = self.define(result, at, None);
-        let class = Class::of(self.set(), PrimType::Bool);
+        let class = RegClass::of(self.set(), PrimType::Bool);
         let mask = self.take(class, at);
         self.busy |= 1 << mask;
         self.release(inst, at);
@@ -271,10 +271,10 @@ impl<'a> Allocator<'a> {
             offset,
             broadcast: false,
         };
-        let whole = Operand::Register(name(to, Size::whole(self.set())));
+        let whole = AsmOperand::Register(name(to, Size::whole(self.set())));
         match self.set() {
             Set::Avx512 => {
-                let k = Operand::Register(name(mask, Size::Mask));
+                let k = AsmOperand::Register(name(mask, Size::Mask));
                 self.write(forms::equal_masks(), &[k, k, k], NONE, false);
                 let (code, size) = match ty.bits() {
                     32 => (Code::EVEX_Vgatherdps_zmm_k1_vm32z, Size::Zmm),
@@ -282,42 +282,42 @@ impl<'a> Allocator<'a> {
                 };
                 // What it held before is not waited for.
                 self.code.add(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, &[whole; 3]);
-                self.code.masked(code, &[whole, Operand::Memory(address(size))], name(mask, Size::Mask), false);
+                self.code.masked(code, &[whole, AsmOperand::Memory(address(size))], name(mask, Size::Mask), false);
             }
             Set::Avx2 => {
-                let ones = Operand::Register(name(mask, Size::Ymm));
+                let ones = AsmOperand::Register(name(mask, Size::Ymm));
                 self.code.add(Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256, &[ones; 3]);
                 let (code, size) = match ty.bits() {
                     32 => (Code::VEX_Vgatherdps_ymm_vm32y_ymm, Size::Ymm),
                     _ => (Code::VEX_Vgatherdpd_ymm_vm32x_ymm, Size::Xmm),
                 };
                 self.code.add(Code::VEX_Vpxor_ymm_ymm_ymmm256, &[whole; 3]);
-                self.code.add(code, &[whole, Operand::Memory(address(size)), ones]);
+                self.code.add(code, &[whole, AsmOperand::Memory(address(size)), ones]);
             }
         }
         self.defined(result);
     }
 
     /// An argument as an operand; from memory where the form takes it and no register is free.
-    fn operand(&mut self, v: V, size: Size, memory: Memory, at: u32) -> Operand {
+    fn operand(&mut self, v: V, size: Size, memory: MemoryOperand, at: u32) -> AsmOperand {
         let held = self.state.register[v.0 as usize];
-        if held == NONE && memory != Memory::No {
+        if held == NONE && memory != MemoryOperand::No {
             let place = self.place(v);
             let fits = match (place.broadcast, memory) {
-                (Some(bits), Memory::Broadcast(taken)) => bits == taken,
-                (None, Memory::Whole | Memory::Broadcast(_)) => true,
+                (Some(bits), MemoryOperand::Broadcast(taken)) => bits == taken,
+                (None, MemoryOperand::Whole | MemoryOperand::Broadcast(_)) => true,
                 _ => false,
             };
             let again = self.is_used_after(v, at);
-            if fits && !(again && self.has_free(Class::Vector)) {
+            if fits && !(again && self.has_free(RegClass::Vector)) {
                 let mut address = self.address(place);
                 address.broadcast = place.broadcast.is_some();
                 self.consume(v, at);
-                return Operand::Memory(address);
+                return AsmOperand::Memory(address);
             }
         }
         let register = self.in_register(v, at);
-        Operand::Register(name(register, size))
+        AsmOperand::Register(name(register, size))
     }
 
     /// The register of a value, which is loaded into one if it is in none.
@@ -345,7 +345,7 @@ impl<'a> Allocator<'a> {
     }
 
     /// A register for a result that replaces `first`, which it holds then.
-    fn tie(&mut self, inst: &Inst, result: V, first: V, at: u32) -> u8 {
+    fn tie(&mut self, inst: &MachineInst, result: V, first: V, at: u32) -> u8 {
         if result == first {
             // Changed in place, out of the way.
             let held = self.in_register(first, at);
@@ -375,7 +375,7 @@ impl<'a> Allocator<'a> {
     }
 
     /// Notes that arguments have been used, and frees the registers of those that are not used again.
-    fn release(&mut self, inst: &Inst, at: u32) {
+    fn release(&mut self, inst: &MachineInst, at: u32) {
         for &arg in inst.args.iter().chain(&inst.mask) {
             self.consume(arg, at);
             let v = arg.0 as usize;
@@ -417,7 +417,7 @@ impl<'a> Allocator<'a> {
     /// A result has its value. One that is never used is let go of; one that has a place in memory goes there.
     fn defined(&mut self, v: V) {
         let register = self.state.register[v.0 as usize];
-        if let Some(Place { base: Base::Frame, .. }) = self.values.get(v).known
+        if let Some(InvariantAddress { base: Base::Frame, .. }) = self.values.get(v).known
             && register != NONE
         {
             self.store(register, self.place(v));
@@ -439,12 +439,12 @@ impl<'a> Allocator<'a> {
         self.state.holds[register as usize].is_none() && (self.state.fixed | self.busy) & (1 << register) == 0
     }
 
-    fn has_free(&self, class: Class) -> bool {
+    fn has_free(&self, class: RegClass) -> bool {
         registers(self.set(), class).any(|r| self.is_free(r))
     }
 
     /// A register that nobody holds, or that was taken from the value whose next use is farthest.
-    fn take(&mut self, class: Class, at: u32) -> u8 {
+    fn take(&mut self, class: RegClass, at: u32) -> u8 {
         if let Some(free) = registers(self.set(), class).find(|&r| self.is_free(r)) {
             return free;
         }
@@ -478,19 +478,19 @@ impl<'a> Allocator<'a> {
     }
 
     /// Where a value that is in no register is.
-    fn place(&self, v: V) -> Place {
+    fn place(&self, v: V) -> InvariantAddress {
         let spilled = self.state.slot[v.0 as usize];
         let known = self.values.get(v).known;
-        known.unwrap_or(Place { base: Base::Frame, offset: spilled.unwrap_or(0), broadcast: None })
+        known.unwrap_or(InvariantAddress { base: Base::Frame, offset: spilled.unwrap_or(0), broadcast: None })
     }
 
-    fn store(&mut self, register: u8, place: Place) {
-        let memory = Operand::Memory(self.address(place));
+    fn store(&mut self, register: u8, place: InvariantAddress) {
+        let memory = AsmOperand::Memory(self.address(place));
         if register >= VECTORS {
-            self.code.add(Code::VEX_Kmovq_m64_kr, &[memory, Operand::Register(name(register, Size::Mask))]);
+            self.code.add(Code::VEX_Kmovq_m64_kr, &[memory, AsmOperand::Register(name(register, Size::Mask))]);
         } else {
             let [_, store, _] = moves::whole(self.set());
-            let register = Operand::Register(name(register, Size::whole(self.set())));
+            let register = AsmOperand::Register(name(register, Size::whole(self.set())));
             self.code.add(store, &[memory, register]);
         }
     }
@@ -506,45 +506,45 @@ impl<'a> Allocator<'a> {
             true => (Code::VEX_Kmovq_kr_km64, Size::Mask),
             false => (moves::whole(self.set())[2], Size::whole(self.set())),
         };
-        self.code.add(code, &[Operand::Register(name(to, size)), Operand::Register(name(from, size))]);
+        self.code.add(code, &[AsmOperand::Register(name(to, size)), AsmOperand::Register(name(from, size))]);
     }
 
     fn set(&self) -> Set {
         self.frame.set
     }
 
-    fn address(&self, place: Place) -> Address {
+    fn address(&self, place: InvariantAddress) -> Address {
         self.frame.address(place)
     }
 
-    fn element(&mut self, element: Element) -> Address {
+    fn element(&mut self, element: ElementAddress) -> Address {
         self.frame.element(self.code, element)
     }
 
-    fn write(&mut self, form: Form, operands: &[Operand], mask: u8, zeroing: bool) {
+    fn write(&mut self, form: InstForm, operands: &[AsmOperand], mask: u8, zeroing: bool) {
         let mask = if mask == NONE { Register::None } else { name(mask, Size::Mask) };
         self.code.masked(form.code, operands, mask, zeroing);
     }
 }
 
 /// Loads what is at a place into a register.
-pub(super) fn load(code: &mut Assembler, frame: &Frame, place: Place, register: u8) {
-    let memory = Operand::Memory(frame.address(place));
+pub(super) fn load(code: &mut Assembler, frame: &Frame, place: InvariantAddress, register: u8) {
+    let memory = AsmOperand::Memory(frame.address(place));
     if register >= VECTORS {
-        return code.add(Code::VEX_Kmovq_kr_km64, &[Operand::Register(name(register, Size::Mask)), memory]);
+        return code.add(Code::VEX_Kmovq_kr_km64, &[AsmOperand::Register(name(register, Size::Mask)), memory]);
     }
     let form = match place.broadcast {
         Some(bits) => moves::broadcast(frame.set, bits).code,
         None => moves::whole(frame.set)[0],
     };
-    code.add(form, &[Operand::Register(name(register, Size::whole(frame.set))), memory]);
+    code.add(form, &[AsmOperand::Register(name(register, Size::whole(frame.set))), memory]);
 }
 
 /// The numbers of a class's registers.
-fn registers(set: Set, class: Class) -> std::ops::Range<u8> {
+fn registers(set: Set, class: RegClass) -> std::ops::Range<u8> {
     match class {
-        Class::Vector => 0..set.registers(),
-        Class::Mask => VECTORS + 1..ALL as u8,
+        RegClass::Vector => 0..set.registers(),
+        RegClass::Mask => VECTORS + 1..ALL as u8,
     }
 }
 

@@ -6,7 +6,7 @@ use ndjit_ir::{Error, ErrorCode, Result};
 
 /// A place to jump to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Label(usize);
+pub(super) struct CodeLabel(usize);
 
 /// When a jump is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl When {
 
 /// An operand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Operand {
+pub(super) enum AsmOperand {
     Register(Register),
     Memory(Address),
     Immediate8(u8),
@@ -63,10 +63,10 @@ impl Address {
     }
 }
 
-enum Item {
+enum AsmItem {
     Instruction(Instruction, Located),
-    Label(Label),
-    Jump(When, Label),
+    Label(CodeLabel),
+    Jump(When, CodeLabel),
     /// The next address is a multiple of 32.
     Align,
 }
@@ -74,11 +74,11 @@ enum Item {
 /// Code while it grows.
 #[derive(Default)]
 pub(super) struct Assembler {
-    items: Vec<Item>,
+    items: Vec<AsmItem>,
     /// Sections begun and not ended, outermost first.
-    outer: Vec<Vec<Item>>,
+    outer: Vec<Vec<AsmItem>>,
     /// Sections that lie after everything else.
-    cold: Vec<Item>,
+    cold: Vec<AsmItem>,
     labels: usize,
     pub located: Located,
 }
@@ -90,22 +90,22 @@ pub(super) struct Assembled {
 }
 
 impl Assembler {
-    pub(super) fn label(&mut self) -> Label {
+    pub(super) fn label(&mut self) -> CodeLabel {
         self.labels += 1;
-        Label(self.labels - 1)
+        CodeLabel(self.labels - 1)
     }
 
     /// The label is here.
-    pub(super) fn bind(&mut self, label: Label) {
-        self.items.push(Item::Label(label));
+    pub(super) fn bind(&mut self, label: CodeLabel) {
+        self.items.push(AsmItem::Label(label));
     }
 
-    pub(super) fn jump(&mut self, when: When, label: Label) {
-        self.items.push(Item::Jump(when, label));
+    pub(super) fn jump(&mut self, when: When, label: CodeLabel) {
+        self.items.push(AsmItem::Jump(when, label));
     }
 
     pub(super) fn align(&mut self) {
-        self.items.push(Item::Align);
+        self.items.push(AsmItem::Align);
     }
 
     /// What follows lies out of the way, until [`Assembler::end_cold`].
@@ -126,16 +126,16 @@ impl Assembler {
     }
 
     /// An instruction with a mask, `Register::None` for none.
-    pub(super) fn masked(&mut self, code: Code, operands: &[Operand], mask: Register, zeroing: bool) {
+    pub(super) fn masked(&mut self, code: Code, operands: &[AsmOperand], mask: Register, zeroing: bool) {
         let mut instruction = Instruction::default();
         instruction.set_code(code);
         for (n, operand) in (0u32..).zip(operands) {
             match *operand {
-                Operand::Register(register) => {
+                AsmOperand::Register(register) => {
                     instruction.set_op_kind(n, OpKind::Register);
                     instruction.set_op_register(n, register);
                 }
-                Operand::Memory(address) => {
+                AsmOperand::Memory(address) => {
                     instruction.set_op_kind(n, OpKind::Memory);
                     instruction.set_memory_base(address.base);
                     instruction.set_memory_index(address.index);
@@ -144,11 +144,11 @@ impl Assembler {
                     instruction.set_memory_displ_size(if address.offset == 0 { 0 } else { 1 });
                     instruction.set_is_broadcast(address.broadcast);
                 }
-                Operand::Immediate8(value) => {
+                AsmOperand::Immediate8(value) => {
                     instruction.set_op_kind(n, OpKind::Immediate8);
                     instruction.set_immediate8(value);
                 }
-                Operand::Immediate32(value) => {
+                AsmOperand::Immediate32(value) => {
                     instruction.set_op_kind(n, OpKind::Immediate32to64);
                     instruction.set_immediate32to64(i64::from(value));
                 }
@@ -156,10 +156,10 @@ impl Assembler {
         }
         instruction.set_op_mask(mask);
         instruction.set_zeroing_masking(zeroing && mask != Register::None);
-        self.items.push(Item::Instruction(instruction, self.located));
+        self.items.push(AsmItem::Instruction(instruction, self.located));
     }
 
-    pub(super) fn add(&mut self, code: Code, operands: &[Operand]) {
+    pub(super) fn add(&mut self, code: Code, operands: &[AsmOperand]) {
         self.masked(code, operands, Register::None, false);
     }
 
@@ -173,18 +173,18 @@ impl Assembler {
             .map_err(|e| Error::new(ErrorCode::Backend, format!("x64: {e}")))?;
         let mut at = 0usize;
         let mut labels = vec![0usize; self.labels];
-        let mut jumps: Vec<(usize, Label)> = Vec::new();
+        let mut jumps: Vec<(usize, CodeLabel)> = Vec::new();
         let mut places: Vec<(u32, u32, Located)> = Vec::new();
         for item in &self.items {
             match item {
-                Item::Label(label) => labels[label.0] = at,
-                Item::Jump(when, label) => {
+                AsmItem::Label(label) => labels[label.0] = at,
+                AsmItem::Jump(when, label) => {
                     let opcode = when.opcode();
                     opcode.iter().chain(&[0; 4]).for_each(|&byte| encoder.write_u8(byte));
                     at += opcode.len() + 4;
                     jumps.push((at, *label));
                 }
-                Item::Align => {
+                AsmItem::Align => {
                     let padding = at.next_multiple_of(32) - at;
                     for start in (0..padding).step_by(NOP.len()) {
                         let bytes = NOPS[(padding - start).min(NOP.len()) - 1];
@@ -192,7 +192,7 @@ impl Assembler {
                     }
                     at += padding;
                 }
-                Item::Instruction(instruction, located) => {
+                AsmItem::Instruction(instruction, located) => {
                     let length = encoder.encode(instruction, at as u64).map_err(|e| {
                         Error::new(ErrorCode::Backend, format!("x64: {e}"))
                             // Its number: names are 0.3 MB of every program.

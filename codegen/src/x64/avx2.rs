@@ -6,13 +6,13 @@
 //! [`several_of_avx2`](Select::several_of_avx2) is the one place that says what there is no code for.
 
 use super::forms;
-use super::inst::{Base, Place, V};
+use super::inst::{Base, InvariantAddress, V};
 use super::moves;
 use super::select::Select;
 use super::set::Set;
 use ndjit_ir::PrimType;
 use ndjit_ir::PrimType::{Bool, F32, I8, I16, I32, I64};
-use ndjit_ir::body::{Prim, Signature};
+use ndjit_ir::body::{Prim, PrimSignature};
 use smallvec::SmallVec;
 
 const SET: Set = Set::Avx2;
@@ -20,7 +20,7 @@ const SET: Set = Set::Avx2;
 impl Select<'_> {
     /// A primitive on one unit; `None` if other code generators do it.
     pub(super) fn several_of_avx2(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[V]) -> Option<V> {
-        if prim.signature() == Signature::Compare {
+        if prim.signature() == PrimSignature::Compare {
             return self.compare_integers(prim, from, args[0], args[1]);
         }
         match prim {
@@ -55,7 +55,7 @@ impl Select<'_> {
         self.both(Prim::Xor, I64, shifted, sign)
     }
 
-    /// The integers that are as wide as lanes of truth values.
+    /// The integers that are as wide as lanes of bools.
     fn truth_type(&self) -> PrimType {
         match SET.bits() / self.lanes {
             0..=8 => I8,
@@ -65,7 +65,7 @@ impl Select<'_> {
         }
     }
 
-    /// A truth value from one in lanes of this type.
+    /// A bool from one in lanes of this type.
     pub(super) fn compared(&mut self, ty: PrimType, result: V) -> Option<V> {
         let (from, to) = (ty.as_int(), self.truth_type());
         if self.set == Set::Avx512 || from == to {
@@ -74,7 +74,7 @@ impl Select<'_> {
         self.one(Prim::Sext, from, to, &[result], None)
     }
 
-    /// A truth value in lanes of so many bits.
+    /// A bool in lanes of so many bits.
     fn narrowed(&mut self, mask: V, bits: u32) -> Option<V> {
         let (from, to) = (self.truth_type(), [I8, I16, I32, I64].into_iter().find(|ty| ty.bits() == bits)?);
         if from == to { Some(mask) } else { self.one(Prim::Itrunc, from, to, &[mask], None) }
@@ -167,7 +167,7 @@ impl Select<'_> {
             chunk.copy_from_slice(&number(n).to_le_bytes()[..bytes]);
         }
         let offset = self.known.constants.vector(&all);
-        self.known.at(self.values, Place { base: Base::Constants, offset, broadcast: None })
+        self.known.at(self.values, InvariantAddress { base: Base::Constants, offset, broadcast: None })
     }
 
     /// The words of pairs in one or two registers.

@@ -1,10 +1,10 @@
 //! Blocks of a reduction: what remains of a last step, and how accumulators become one, in registers.
 
-use super::forms::{Form, Memory, Size, form, vector};
-use super::inst::{Base, Class, Inst, Kind, Place, V};
+use super::forms::{InstForm, MemoryOperand, Size, form, vector};
+use super::inst::{Base, InvariantAddress, MachineInst, MachineInstKind, RegClass, V};
 use super::moves;
-use super::nest::{Block, Nest, Selected};
-use super::select::{Operand, Select, Stream, Tail};
+use super::nest::{LoopBlock, NestContext, Selected};
+use super::select::{Select, SelectedValue, Stream, Tail};
 use super::set::Set;
 use iced_x86::Code::{EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8, EVEX_Vpsrldq_zmm_zmmm512_imm8};
 use ndjit_ir::PrimType;
@@ -30,7 +30,7 @@ pub(super) struct Combine<'a> {
 /// Registers that accumulators take, at most: elements need some, too.
 const MOST: usize = 24;
 
-impl Nest<'_> {
+impl NestContext<'_> {
     /// Whether there is code for its blocks: all lanes are loaded from beside each other, and masks leave out those that are not there.
     pub(super) fn has_blocks(&self) -> bool {
         let words = self.nest.outputs.iter().flat_map(|access| access.dtype.storage());
@@ -44,23 +44,23 @@ impl Nest<'_> {
     pub(super) fn select_rest_of_blocks(
         &self,
         mut select: Select<'_>,
-        (once, whole): (Vec<Inst>, Block),
-        env: &[Operand],
+        (once, whole): (Vec<MachineInst>, LoopBlock),
+        env: &[SelectedValue],
         inputs: &[Stream],
         combine: Combine<'_>,
     ) -> Option<Selected> {
         let units = std::mem::replace(&mut select.units, 1);
         select.tail = Some(self.masked(select.values));
-        let rest: Option<Vec<Block>> = (0..units)
+        let rest: Option<Vec<LoopBlock>> = (0..units)
             .map(|unit| self.rest_of_block(&mut select, env.to_vec(), inputs, (&whole, unit, units)))
             .collect();
         select.tail = None;
         let mut held = whole.carried.iter().map(|&(_, held, _)| held);
-        let mut results: Vec<Operand> = Vec::new();
+        let mut results: Vec<SelectedValue> = Vec::new();
         let together = combine.body.outputs.len();
         for _ in 0..self.body.outputs.len() / together.max(1) {
             let own: Vec<SmallVec<[V; 4]>> = (0..together).map(|_| held.by_ref().take(units).collect()).collect();
-            results.extend(select.combine_all(combine, own)?.into_iter().map(|v| Operand::Units(smallvec![v])));
+            results.extend(select.combine_all(combine, own)?.into_iter().map(|v| SelectedValue::Units(smallvec![v])));
         }
         select.store_first(self, &results);
         let finish = std::mem::take(&mut select.insts);
@@ -71,23 +71,23 @@ impl Nest<'_> {
     fn rest_of_block(
         &self,
         select: &mut Select<'_>,
-        mut env: Vec<Operand>,
+        mut env: Vec<SelectedValue>,
         inputs: &[Stream],
-        (whole, unit, units): (&Block, usize, usize),
-    ) -> Option<Block> {
+        (whole, unit, units): (&LoopBlock, usize, usize),
+    ) -> Option<LoopBlock> {
         let held: Vec<V> = whole.carried.iter().skip(unit).step_by(units).map(|&(_, held, _)| held).collect();
         for (operand, &held) in env.iter_mut().zip(&held) {
-            *operand = Operand::Units(smallvec![held]);
+            *operand = SelectedValue::Units(smallvec![held]);
         }
         select.insts(self.body, &self.body.insts[self.hoisted..], &mut env, inputs, true)?;
         let Some(Tail::Masked { lanes, .. }) = select.tail else { return None };
-        let mut block = Block { lanes: select.lanes, ..Block::default() };
+        let mut block = LoopBlock { lanes: select.lanes, ..LoopBlock::default() };
         for (&output, held) in self.body.outputs.iter().zip(held) {
             let ty = self.body.ty(output);
             let met = select.unit(&env[output.index()], ty, 0);
-            let kept = select.values.make(Class::Vector);
-            select.insts.push(Inst {
-                kind: Kind::Tied(moves::move_lanes(ty.bits())),
+            let kept = select.values.make(RegClass::Vector);
+            select.insts.push(MachineInst {
+                kind: MachineInstKind::Tied(moves::move_lanes(ty.bits())),
                 result: Some(kept),
                 args: smallvec![held, met],
                 mask: Some(lanes),
@@ -153,7 +153,8 @@ impl Select<'_> {
     }
 
     fn combined(&mut self, combine: &Body, lower: &[V], upper: &[V]) -> Option<Vec<V>> {
-        let mut env: Vec<Operand> = lower.iter().chain(upper).map(|&v| Operand::Units(smallvec![v])).collect();
+        let mut env: Vec<SelectedValue> =
+            lower.iter().chain(upper).map(|&v| SelectedValue::Units(smallvec![v])).collect();
         self.insts(combine, &combine.insts, &mut env, &[], false)?;
         let outputs = combine.outputs.iter();
         Some(outputs.map(|&output| self.unit(&env[output.index()], combine.ty(output), 0)).collect())
@@ -169,10 +170,10 @@ impl Select<'_> {
     }
 
     /// Stores the first lane of each value.
-    fn store_first(&mut self, nest: &Nest<'_>, results: &[Operand]) {
+    fn store_first(&mut self, nest: &NestContext<'_>, results: &[SelectedValue]) {
         let mut mask = |bits: u64| {
             let offset = self.known.constants.splat(PrimType::I64, bits);
-            self.values.make_known(Class::Mask, Place { base: Base::Constants, offset, broadcast: None })
+            self.values.make_known(RegClass::Mask, InvariantAddress { base: Base::Constants, offset, broadcast: None })
         };
         self.tail = Some(Tail::Masked { lanes: mask(1), pairs: [mask(3), mask(0)] });
         self.lanes = 1;
@@ -181,6 +182,6 @@ impl Select<'_> {
 }
 
 /// Bytes of each quarter of a register moved down by as many as the immediate says.
-fn within_quarters() -> Form {
-    form(EVEX_Vpsrldq_zmm_zmmm512_imm8, [Size::Zmm; 3], Memory::No)
+fn within_quarters() -> InstForm {
+    form(EVEX_Vpsrldq_zmm_zmmm512_imm8, [Size::Zmm; 3], MemoryOperand::No)
 }

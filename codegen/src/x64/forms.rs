@@ -8,12 +8,12 @@ use ndjit_ir::body::Prim;
 
 /// A machine instruction on vectors or masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Form {
+pub(super) struct InstForm {
     pub code: Code,
     /// Which registers its operands are, result first.
     pub operands: [Size; 3],
     /// What its last operand can be, beside a register.
-    pub memory: Memory,
+    pub memory: MemoryOperand,
 }
 
 /// The name an operand goes by.
@@ -43,7 +43,7 @@ impl Size {
 
 /// What an operand can be, beside a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Memory {
+pub(super) enum MemoryOperand {
     No,
     /// A vector.
     Whole,
@@ -51,21 +51,21 @@ pub(super) enum Memory {
     Broadcast(u32),
 }
 
-pub(super) const fn form(code: Code, operands: [Size; 3], memory: Memory) -> Form {
-    Form { code, operands, memory }
+pub(super) const fn form(code: Code, operands: [Size; 3], memory: MemoryOperand) -> InstForm {
+    InstForm { code, operands, memory }
 }
 
 /// On vectors. AVX-512 takes elements of 32 and 64 bits from memory for all lanes, too.
-pub(super) const fn vector(set: Set, code: Code, bits: u32) -> Form {
+pub(super) const fn vector(set: Set, code: Code, bits: u32) -> InstForm {
     let memory = match set {
-        Set::Avx512 if bits >= 32 => Memory::Broadcast(bits),
-        Set::Avx512 | Set::Avx2 => Memory::Whole,
+        Set::Avx512 if bits >= 32 => MemoryOperand::Broadcast(bits),
+        Set::Avx512 | Set::Avx2 => MemoryOperand::Whole,
     };
     form(code, [Size::whole(set); 3], memory)
 }
 
-const fn masks(code: Code) -> Form {
-    form(code, [Size::Mask; 3], Memory::No)
+const fn masks(code: Code) -> InstForm {
+    form(code, [Size::Mask; 3], MemoryOperand::No)
 }
 
 /// A row of a table: the instruction of AVX-512, that of AVX2, `_` where there is none.
@@ -99,14 +99,14 @@ macro_rules! convert {
     ($set:expr, $wide:ident | $narrow:tt, $to:ident, $from:ident) => {
         code!($set, $wide | $narrow).map(|code| {
             let from = Size::$from.of($set);
-            form(code, [Size::$to.of($set), from, from], Memory::No)
+            form(code, [Size::$to.of($set), from, from], MemoryOperand::No)
         })
     };
 }
 
 /// The form of a primitive that one instruction does, with its immediate; others [`select`](super::select) makes of several.
-pub(super) fn of(set: Set, prim: Prim, from: PrimType, to: PrimType) -> Option<(Form, Option<u8>)> {
-    if prim.signature() == ndjit_ir::body::Signature::Compare {
+pub(super) fn of(set: Set, prim: Prim, from: PrimType, to: PrimType) -> Option<(InstForm, Option<u8>)> {
+    if prim.signature() == ndjit_ir::body::PrimSignature::Compare {
         return compare(set, prim, from);
     }
     let from = match (set, from) {
@@ -256,7 +256,7 @@ pub(super) fn of(set: Set, prim: Prim, from: PrimType, to: PrimType) -> Option<(
 }
 
 /// The form of a primitive on bits of mask registers.
-fn of_masks(prim: Prim) -> Option<Form> {
+fn of_masks(prim: Prim) -> Option<InstForm> {
     let code = match prim {
         Prim::And => VEX_Kandq_kr_kr_kr,
         Prim::Or => VEX_Korq_kr_kr_kr,
@@ -268,7 +268,7 @@ fn of_masks(prim: Prim) -> Option<Form> {
 }
 
 /// Conversions to integers as the machine does them: what is out of range becomes the smallest signed or the largest unsigned integer.
-pub(super) fn to_int(set: Set, prim: Prim, from: PrimType, to: PrimType) -> Option<Form> {
+pub(super) fn to_int(set: Set, prim: Prim, from: PrimType, to: PrimType) -> Option<InstForm> {
     match (prim, from, to) {
         (Prim::ToSint, F32, I32) => {
             convert!(set, EVEX_Vcvttps2dq_zmm_k1z_zmmm512b32_sae | VEX_Vcvttps2dq_ymm_ymmm256, Zmm, Zmm)
@@ -287,7 +287,7 @@ pub(super) fn to_int(set: Set, prim: Prim, from: PrimType, to: PrimType) -> Opti
 }
 
 /// Comparisons by a predicate. AVX2 has those of floats alone, and [`equal`] and [`greater`].
-fn compare(set: Set, prim: Prim, ty: PrimType) -> Option<(Form, Option<u8>)> {
+fn compare(set: Set, prim: Prim, ty: PrimType) -> Option<(InstForm, Option<u8>)> {
     let form = match (ty, matches!(prim, Prim::Ult | Prim::Ule)) {
         (F32 | F64, _) => compare_floats(set, ty),
         _ if set == Set::Avx2 => return None,
@@ -312,13 +312,13 @@ fn compare(set: Set, prim: Prim, ty: PrimType) -> Option<(Form, Option<u8>)> {
     Some((form, Some(predicate)))
 }
 
-const fn compare_integers(code: Code, ty: PrimType) -> Form {
+const fn compare_integers(code: Code, ty: PrimType) -> InstForm {
     let memory = vector(Set::Avx512, code, ty.bits()).memory;
     form(code, [Size::Mask, Size::Zmm, Size::Zmm], memory)
 }
 
 /// Lanes of ones where integers are equal: AVX2's.
-pub(super) fn equal(ty: PrimType) -> Form {
+pub(super) fn equal(ty: PrimType) -> InstForm {
     let code = match ty.bits() {
         8 => VEX_Vpcmpeqb_ymm_ymm_ymmm256,
         16 => VEX_Vpcmpeqw_ymm_ymm_ymmm256,
@@ -329,7 +329,7 @@ pub(super) fn equal(ty: PrimType) -> Form {
 }
 
 /// Lanes of ones where the first signed integer is greater: AVX2's.
-pub(super) fn greater(ty: PrimType) -> Form {
+pub(super) fn greater(ty: PrimType) -> InstForm {
     let code = match ty.bits() {
         8 => VEX_Vpcmpgtb_ymm_ymm_ymmm256,
         16 => VEX_Vpcmpgtw_ymm_ymm_ymmm256,
@@ -349,7 +349,7 @@ pub(super) const GREATER_EQUAL: u8 = 0x1d;
 pub(super) const ORDERED: u8 = 7;
 
 /// A comparison of floats: to bits of a mask register, or lanes of ones.
-pub(super) fn compare_floats(set: Set, ty: PrimType) -> Form {
+pub(super) fn compare_floats(set: Set, ty: PrimType) -> InstForm {
     let code = match (set, ty) {
         (Set::Avx512, F32) => EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae,
         (Set::Avx512, _) => EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae,
@@ -364,7 +364,7 @@ pub(super) fn compare_floats(set: Set, ty: PrimType) -> Form {
 }
 
 /// Shifts by an immediate count; those of 8 bits there are none.
-pub(super) fn shift_by(set: Set, prim: Prim, ty: PrimType) -> Option<Form> {
+pub(super) fn shift_by(set: Set, prim: Prim, ty: PrimType) -> Option<InstForm> {
     let form = match prim {
         Prim::Shl => by_type!(set, ty;
             I16 => EVEX_Vpsllw_zmm_k1z_zmmm512_imm8 | VEX_Vpsllw_ymm_ymm_imm8,
@@ -380,11 +380,11 @@ pub(super) fn shift_by(set: Set, prim: Prim, ty: PrimType) -> Option<Form> {
             I64 => EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8 | _),
     };
     // AVX2 shifts registers alone.
-    form.map(|form| if set == Set::Avx2 { Form { memory: Memory::No, ..form } } else { form })
+    form.map(|form| if set == Set::Avx2 { InstForm { memory: MemoryOperand::No, ..form } } else { form })
 }
 
 /// Rotations to the left by an immediate count, of lanes of 32 or 64 bits: AVX-512's.
-pub(super) fn rotate_by(set: Set, ty: PrimType) -> Form {
+pub(super) fn rotate_by(set: Set, ty: PrimType) -> InstForm {
     match ty {
         I64 => vector(set, EVEX_Vprolq_zmm_k1z_zmmm512b64_imm8, 64),
         _ => vector(set, EVEX_Vprold_zmm_k1z_zmmm512b32_imm8, 32),
@@ -393,7 +393,7 @@ pub(super) fn rotate_by(set: Set, ty: PrimType) -> Form {
 
 /// The result replaces the first operand: `second * first + third`, `first * third + second`, `second * third + first`, or with minus
 /// the product.
-pub(super) fn fma(set: Set, ty: PrimType, sign: Sign) -> [Form; 3] {
+pub(super) fn fma(set: Set, ty: PrimType, sign: Sign) -> [InstForm; 3] {
     let codes = match (set, sign, ty) {
         (Set::Avx512, Sign::Plus, F32) => [
             EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
@@ -432,7 +432,7 @@ pub(super) fn fma(set: Set, ty: PrimType, sign: Sign) -> [Form; 3] {
 }
 
 /// The lesser of two floats as the machine does it: the second one where either is NaN, or both are 0.
-pub(super) fn lesser(set: Set, ty: PrimType) -> Form {
+pub(super) fn lesser(set: Set, ty: PrimType) -> InstForm {
     let code = match (set, ty) {
         (Set::Avx512, F32) => EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae,
         (Set::Avx512, _) => EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae,
@@ -443,7 +443,7 @@ pub(super) fn lesser(set: Set, ty: PrimType) -> Form {
 }
 
 /// The larger one, see [`lesser`].
-pub(super) fn larger(set: Set, ty: PrimType) -> Form {
+pub(super) fn larger(set: Set, ty: PrimType) -> InstForm {
     let code = match (set, ty) {
         (Set::Avx512, F32) => EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae,
         (Set::Avx512, _) => EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae,
@@ -454,7 +454,7 @@ pub(super) fn larger(set: Set, ty: PrimType) -> Form {
 }
 
 /// The lesser (immediate 4) or greater (5) of two floats, the lesser of zeros being -0; of a number and a quiet NaN the number.
-pub(super) fn range(ty: PrimType) -> Form {
+pub(super) fn range(ty: PrimType) -> InstForm {
     if ty == F32 {
         vector(Set::Avx512, EVEX_Vrangeps_zmm_k1z_zmm_zmmm512b32_imm8_sae, 32)
     } else {
@@ -463,7 +463,7 @@ pub(super) fn range(ty: PrimType) -> Form {
 }
 
 /// Products of the lower halves of 64-bit lanes.
-pub(super) fn wide_product(set: Set, signed: bool) -> Form {
+pub(super) fn wide_product(set: Set, signed: bool) -> InstForm {
     let code = match (set, signed) {
         (Set::Avx512, true) => EVEX_Vpmuldq_zmm_k1z_zmm_zmmm512b64,
         (Set::Avx512, false) => EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64,
@@ -474,21 +474,21 @@ pub(super) fn wide_product(set: Set, signed: bool) -> Form {
 }
 
 /// Any function of three bits, which the immediate tabulates: with 0xca the second where the first is 1, else the third.
-pub(super) fn ternary_logic() -> Form {
+pub(super) fn ternary_logic() -> InstForm {
     vector(Set::Avx512, EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8, 32)
 }
 
 /// The second mask without the first.
-pub(super) fn and_not_masks() -> Form {
+pub(super) fn and_not_masks() -> InstForm {
     masks(VEX_Kandnq_kr_kr_kr)
 }
 
 /// Where two masks are equal; everywhere, of a mask and itself.
-pub(super) fn equal_masks() -> Form {
+pub(super) fn equal_masks() -> InstForm {
     masks(VEX_Kxnorq_kr_kr_kr)
 }
 
 /// The top bits of bytes.
-pub(super) fn mask_of_bytes() -> Form {
-    form(EVEX_Vpmovb2m_kr_zmm, [Size::Mask, Size::Zmm, Size::Zmm], Memory::No)
+pub(super) fn mask_of_bytes() -> InstForm {
+    form(EVEX_Vpmovb2m_kr_zmm, [Size::Mask, Size::Zmm, Size::Zmm], MemoryOperand::No)
 }

@@ -6,17 +6,17 @@
 //!     + 40     masks of lanes that are there: of elements, of pairs in the first and in the second register; without mask registers
 //!              how many lanes are there, and two registers' contents while others are in them
 //!     + 64     trips left of each outer loop and of steps; for each outer loop of them, and for the innermost, a pointer for each operand
-//!     then     slots as large as registers, aligned: of operands that are positions first where a block begins, then how far its lanes
+//!     then     slots as large as registers, aligned: of operands that are indices first where a block begins, then how far its lanes
 //!              are from there
 //! ```
 
-use super::assembler::{Address, Assembler, Operand};
-use super::inst::{Base, Element, Place};
+use super::assembler::{Address, AsmOperand, Assembler};
+use super::inst::{Base, ElementAddress, InvariantAddress};
 use super::set::Set;
 use iced_x86::{Code, Register};
 
 /// Where what the function was called with is kept.
-pub(super) struct Pointers {
+pub(super) struct ArgumentRegisters {
     pub literals: Register,
     pub constants: Register,
     /// The index of the innermost loop, in elements.
@@ -28,7 +28,7 @@ pub(super) struct Pointers {
 }
 
 /// As the System V calling convention passes them.
-pub(super) const POINTERS: Pointers = Pointers {
+pub(super) const POINTERS: ArgumentRegisters = ArgumentRegisters {
     literals: Register::RCX,
     constants: Register::R8,
     index: Register::RAX,
@@ -74,8 +74,8 @@ pub(super) struct Frame {
     outer: usize,
     slots: i32,
     size: i32,
-    /// Of the operands that are positions: where a block begins, how far its lanes are from there, and how many these are.
-    positions: Vec<Option<[i32; 3]>>,
+    /// Of the operands that are indices: where a block begins, how far its lanes are from there, and how many these are.
+    indices: Vec<Option<[i32; 3]>>,
 }
 
 impl Frame {
@@ -87,27 +87,27 @@ impl Frame {
             Set::Avx512 => slots,
             Set::Avx2 => slots + set.bytes() as i32,
         };
-        Frame { set, operands, outer, slots, size, positions: vec![None; operands] }
+        Frame { set, operands, outer, slots, size, indices: vec![None; operands] }
     }
 
-    /// Takes memory for an operand that is positions, of so many units.
-    pub(super) fn take_positions(&mut self, operand: usize, units: usize) {
+    /// Takes memory for an operand that is indices, of so many units.
+    pub(super) fn take_indices(&mut self, operand: usize, units: usize) {
         let first = self.slot();
         let lanes = self.size;
         (0..units).for_each(|_| _ = self.slot());
-        if let Some(positions) = self.positions.get_mut(operand) {
-            *positions = Some([first, lanes, (units as u32 * self.set.bytes() / 8) as i32]);
+        if let Some(indices) = self.indices.get_mut(operand) {
+            *indices = Some([first, lanes, (units as u32 * self.set.bytes() / 8) as i32]);
         }
     }
 
-    /// Of an operand that is positions, memory for where a block begins, and for how far its lanes are from there.
-    pub(super) fn positions(&self, operand: usize) -> Option<[i32; 2]> {
-        self.positions.get(operand).copied().flatten().map(|[first, lanes, _]| [first, lanes])
+    /// Of an operand that is indices, memory for where a block begins, and for how far its lanes are from there.
+    pub(super) fn indices(&self, operand: usize) -> Option<[i32; 2]> {
+        self.indices.get(operand).copied().flatten().map(|[first, lanes, _]| [first, lanes])
     }
 
-    /// How many lanes a block has, of an operand that is positions.
-    pub(super) fn lanes_of_positions(&self, operand: usize) -> i32 {
-        self.positions.get(operand).copied().flatten().map_or(0, |[.., lanes]| lanes)
+    /// How many lanes a block has, of an operand that is indices.
+    pub(super) fn lanes_of_indices(&self, operand: usize) -> i32 {
+        self.indices.get(operand).copied().flatten().map_or(0, |[.., lanes]| lanes)
     }
 
     /// Memory for what is there of a register, if there are no masks: the first slot.
@@ -142,7 +142,7 @@ impl Frame {
         BASES.get(operand).copied().ok_or_else(|| self.pointer(self.outer, operand))
     }
 
-    pub(super) fn address(&self, place: Place) -> Address {
+    pub(super) fn address(&self, place: InvariantAddress) -> Address {
         let base = match place.base {
             Base::Constants => POINTERS.constants,
             Base::Literals => POINTERS.literals,
@@ -152,15 +152,15 @@ impl Frame {
     }
 
     /// The address of an element at the index of the innermost loop.
-    pub(super) fn element(&self, code: &mut Assembler, element: Element) -> Address {
-        if let Some([first, _]) = self.positions(element.operand) {
+    pub(super) fn element(&self, code: &mut Assembler, element: ElementAddress) -> Address {
+        if let Some([first, _]) = self.indices(element.operand) {
             return Address::at(Register::RSP, first);
         }
         let base = match self.base(element.operand) {
             Ok(register) => register,
             Err(offset) => {
-                let scratch = Operand::Register(POINTERS.scratch);
-                code.add(Code::Mov_r64_rm64, &[scratch, Operand::Memory(Address::at(Register::RSP, offset))]);
+                let scratch = AsmOperand::Register(POINTERS.scratch);
+                code.add(Code::Mov_r64_rm64, &[scratch, AsmOperand::Memory(Address::at(Register::RSP, offset))]);
                 POINTERS.scratch
             }
         };
@@ -171,7 +171,7 @@ impl Frame {
             16 => {
                 // Addresses scale by 8 at most.
                 let twice = Address { index: POINTERS.index, ..Address::at(POINTERS.index, 0) };
-                code.add(Code::Lea_r64_m, &[Operand::Register(POINTERS.count), Operand::Memory(twice)]);
+                code.add(Code::Lea_r64_m, &[AsmOperand::Register(POINTERS.count), AsmOperand::Memory(twice)]);
                 (POINTERS.count, 8)
             }
             step => (POINTERS.index, u32::from(step)),
@@ -182,26 +182,26 @@ impl Frame {
     /// What comes before the body: registers saved, memory taken, aligned.
     pub(super) fn enter(&self, code: &mut Assembler) {
         for register in SAVED {
-            code.add(Code::Push_r64, &[Operand::Register(register)]);
+            code.add(Code::Push_r64, &[AsmOperand::Register(register)]);
         }
-        let (stack, old) = (Operand::Register(Register::RSP), Operand::Register(POINTERS.count));
+        let (stack, old) = (AsmOperand::Register(Register::RSP), AsmOperand::Register(POINTERS.count));
         code.add(Code::Mov_r64_rm64, &[old, stack]);
-        code.add(Code::Sub_rm64_imm32, &[stack, Operand::Immediate32(self.size)]);
-        code.add(Code::And_rm64_imm32, &[stack, Operand::Immediate32(-64)]);
-        code.add(Code::Mov_rm64_r64, &[Operand::Memory(Address::at(Register::RSP, SAVED_STACK)), old]);
+        code.add(Code::Sub_rm64_imm32, &[stack, AsmOperand::Immediate32(self.size)]);
+        code.add(Code::And_rm64_imm32, &[stack, AsmOperand::Immediate32(-64)]);
+        code.add(Code::Mov_rm64_r64, &[AsmOperand::Memory(Address::at(Register::RSP, SAVED_STACK)), old]);
         for (offset, register) in [(EXTENTS, Register::RSI), (STRIDES, Register::RDX)] {
-            let memory = Operand::Memory(Address::at(Register::RSP, offset));
-            code.add(Code::Mov_rm64_r64, &[memory, Operand::Register(register)]);
+            let memory = AsmOperand::Memory(Address::at(Register::RSP, offset));
+            code.add(Code::Mov_rm64_r64, &[memory, AsmOperand::Register(register)]);
         }
     }
 
     /// What comes after.
     pub(super) fn leave(&self, code: &mut Assembler) {
         code.add(Code::VEX_Vzeroupper, &[]);
-        let saved = Operand::Memory(Address::at(Register::RSP, SAVED_STACK));
-        code.add(Code::Mov_r64_rm64, &[Operand::Register(Register::RSP), saved]);
+        let saved = AsmOperand::Memory(Address::at(Register::RSP, SAVED_STACK));
+        code.add(Code::Mov_r64_rm64, &[AsmOperand::Register(Register::RSP), saved]);
         for register in SAVED.into_iter().rev() {
-            code.add(Code::Pop_r64, &[Operand::Register(register)]);
+            code.add(Code::Pop_r64, &[AsmOperand::Register(register)]);
         }
         code.add(Code::Retnq, &[]);
     }

@@ -1,15 +1,15 @@
 //! Where values are made and used.
 
-use super::inst::{Class, Inst, Kind, V, Values};
+use super::inst::{MachineInst, MachineInstKind, RegClass, V, Values};
 use smallvec::SmallVec;
 
 /// Notes where values are used: at the number of their instruction, those out of the way counted in their place.
-pub(super) fn note_uses(insts: &[Inst], uses: &mut [Vec<u32>], position: &mut u32) {
+pub(super) fn note_uses(insts: &[MachineInst], uses: &mut [Vec<u32>], position: &mut u32) {
     for inst in insts {
         let at = *position;
         *position += 1;
         inst.args.iter().chain(&inst.mask).for_each(|v| uses[v.0 as usize].push(at));
-        if let Kind::If(inner) = &inst.kind {
+        if let MachineInstKind::If(inner) = &inst.kind {
             inner.results.iter().for_each(|(_, default)| uses[default.0 as usize].push(at));
             note_uses(&inner.cold, uses, position);
         }
@@ -17,7 +17,7 @@ pub(super) fn note_uses(insts: &[Inst], uses: &mut [Vec<u32>], position: &mut u3
 }
 
 /// The most vector values that are alive at once and cannot be loaded again.
-pub(super) fn pressure(insts: &[Inst], values: &Values) -> usize {
+pub(super) fn pressure(insts: &[MachineInst], values: &Values) -> usize {
     let mut uses = vec![Vec::new(); values.len()];
     let mut position = 0;
     note_uses(insts, &mut uses, &mut position);
@@ -27,17 +27,17 @@ pub(super) fn pressure(insts: &[Inst], values: &Values) -> usize {
     for inst in insts {
         let here = at;
         at += 1;
-        if let Kind::If(inner) = &inst.kind {
+        if let MachineInstKind::If(inner) = &inst.kind {
             let mut skipped = 0;
             note_uses(&inner.cold, &mut vec![Vec::new(); values.len()], &mut skipped);
             at += skipped;
         }
         let results = match &inst.kind {
-            Kind::If(inner) => inner.results.iter().map(|&(result, _)| result).collect(),
+            MachineInstKind::If(inner) => inner.results.iter().map(|&(result, _)| result).collect(),
             _ => inst.result.into_iter().collect::<SmallVec<[V; 2]>>(),
         };
         for result in results {
-            let counted = values.get(result).class == Class::Vector && values.get(result).known.is_none();
+            let counted = values.get(result).class == RegClass::Vector && values.get(result).known.is_none();
             if let (true, Some(&last)) = (counted, uses[result.0 as usize].last()) {
                 alive += 1;
                 ends[last as usize] += 1;
@@ -52,10 +52,10 @@ pub(super) fn pressure(insts: &[Inst], values: &Values) -> usize {
 }
 
 /// Counts the instructions in which values are used, but for those out of the way.
-pub(super) fn count(insts: &[Inst], uses: &mut [usize]) {
+pub(super) fn count(insts: &[MachineInst], uses: &mut [usize]) {
     for inst in insts {
         inst.args.iter().chain(&inst.mask).for_each(|v| uses[v.0 as usize] += 1);
-        if let Kind::If(inner) = &inst.kind {
+        if let MachineInstKind::If(inner) = &inst.kind {
             inner.results.iter().for_each(|(_, default)| uses[default.0 as usize] += 1);
             count(&inner.cold, uses);
         }
@@ -63,10 +63,10 @@ pub(super) fn count(insts: &[Inst], uses: &mut [usize]) {
 }
 
 /// Results of instructions, but for those out of the way.
-pub(super) fn results(insts: &[Inst], f: &mut dyn FnMut(V)) {
+pub(super) fn results(insts: &[MachineInst], f: &mut dyn FnMut(V)) {
     for inst in insts {
         inst.result.into_iter().for_each(&mut *f);
-        if let Kind::If(inner) = &inst.kind {
+        if let MachineInstKind::If(inner) = &inst.kind {
             inner.results.iter().for_each(|&(result, _)| f(result));
         }
     }

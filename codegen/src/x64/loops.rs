@@ -1,19 +1,19 @@
 //! The loops as machine code: counts, pointers and masks around instructions that get their registers here.
 
 use super::allocate::{Allocator, load};
-use super::assembler::{Address, Assembler, Label, Operand as Op, When};
+use super::assembler::{Address, AsmOperand as Op, Assembler, CodeLabel, When};
 use super::frame::{EXTENTS, Frame, LIMIT, PAIRS, POINTERS, STRIDES, TAIL, TOTAL};
-use super::inst::{Inst, V, Values};
-use super::nest::{Block, Nest, Selected};
+use super::inst::{MachineInst, V, Values};
+use super::nest::{LoopBlock, NestContext, Selected};
 use super::set::Set;
-use crate::clif::{Form, Located};
+use crate::clif::{AccumulatorLayout, Located};
 use iced_x86::{Code as X, Register};
 use ndjit_ir::loops::Stride;
 use ndjit_ir::reduction::LANES;
 
 /// Code being written.
-pub(super) struct Writer<'a> {
-    nest: &'a Nest<'a>,
+pub(super) struct LoopEmitter<'a> {
+    nest: &'a NestContext<'a>,
     values: &'a Values,
     frame: &'a mut Frame,
     pub code: &'a mut Assembler,
@@ -31,15 +31,15 @@ fn stack(offset: i32) -> Op {
     Op::Memory(Address::at(Register::RSP, offset))
 }
 
-impl<'a> Writer<'a> {
+impl<'a> LoopEmitter<'a> {
     pub(super) fn new(
-        nest: &'a Nest<'a>,
+        nest: &'a NestContext<'a>,
         values: &'a Values,
         frame: &'a mut Frame,
         code: &'a mut Assembler,
         reserved: u64,
-    ) -> Writer<'a> {
-        Writer { nest, values, frame, code, reserved, failed: false }
+    ) -> LoopEmitter<'a> {
+        LoopEmitter { nest, values, frame, code, reserved, failed: false }
     }
 
     fn rank(&self) -> usize {
@@ -51,7 +51,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Leaves if there is nothing to do; notes extents and pointers; loads what keeps its register in all loops.
-    pub(super) fn start(&mut self, lanes: u32, exit: Label) {
+    pub(super) fn start(&mut self, lanes: u32, exit: CodeLabel) {
         // Blocks may have no whole step, or nothing else.
         let inner = if self.nest.combine.is_some() { 2 } else { 0 };
         for axis in 0..self.rank() - inner {
@@ -78,10 +78,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The operands that are positions and move along the innermost loop.
+    /// The operands that are indices and move along the innermost loop.
     fn moving(&self) -> Vec<(usize, [i32; 2])> {
         let inputs = self.nest.nest.inputs.iter().enumerate().filter(|(_, access)| access.inner != Stride::Broadcast);
-        inputs.filter_map(|(operand, _)| Some((operand, self.frame.positions(operand)?))).collect()
+        inputs.filter_map(|(operand, _)| Some((operand, self.frame.indices(operand)?))).collect()
     }
 
     /// How far an operand moves along a loop.
@@ -91,21 +91,21 @@ impl<'a> Writer<'a> {
         self.code.add(X::Mov_r64_rm64, &[SCRATCH, Op::Memory(Address::at(POINTERS.scratch, offset))]);
     }
 
-    /// Notes how far positions in lanes are from those where a block begins.
+    /// Notes how far indices in lanes are from those where a block begins.
     fn distances(&mut self) {
         for (operand, [_, lanes]) in self.moving() {
             self.stride(operand, self.rank() - 1);
             self.code.add(X::Mov_rm64_imm32, &[COUNT, Op::Immediate32(0)]);
-            for lane in 0..self.frame.lanes_of_positions(operand) {
+            for lane in 0..self.frame.lanes_of_indices(operand) {
                 self.code.add(X::Mov_rm64_r64, &[stack(lanes + 8 * lane), COUNT]);
                 self.code.add(X::Add_rm64_r64, &[COUNT, SCRATCH]);
             }
         }
     }
 
-    /// Notes the positions where the block at the index begins.
-    fn positions(&mut self) {
-        let outer = self.rank() - 1 - usize::from(self.nest.form == Form::Rows);
+    /// Notes the indices where the block at the index begins.
+    fn indices(&mut self) {
+        let outer = self.rank() - 1 - usize::from(self.nest.form == AccumulatorLayout::Rows);
         for (operand, [first, _]) in self.moving() {
             self.stride(operand, self.rank() - 1);
             self.code.add(X::Imul_r64_rm64, &[SCRATCH, INDEX]);
@@ -115,7 +115,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The beginnings of the loops around the innermost one.
-    pub(super) fn outer_loops(&mut self, outer: usize) -> Vec<Label> {
+    pub(super) fn outer_loops(&mut self, outer: usize) -> Vec<CodeLabel> {
         let mut headers = Vec::new();
         for axis in 0..outer {
             self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(EXTENTS)]);
@@ -132,7 +132,7 @@ impl<'a> Writer<'a> {
         headers
     }
 
-    pub(super) fn end_outer_loops(&mut self, headers: &[Label]) {
+    pub(super) fn end_outer_loops(&mut self, headers: &[CodeLabel]) {
         for (axis, &header) in headers.iter().enumerate().rev() {
             self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(STRIDES)]);
             for operand in 0..self.operands() {
@@ -147,12 +147,12 @@ impl<'a> Writer<'a> {
 
     /// The pointers of the innermost loop.
     pub(super) fn bases(&mut self) {
-        let outer = self.rank() - 1 - usize::from(self.nest.form == Form::Rows);
+        let outer = self.rank() - 1 - usize::from(self.nest.form == AccumulatorLayout::Rows);
         for operand in 0..self.operands() {
             if let Ok(register) = self.frame.base(operand) {
                 self.code.add(X::Mov_r64_rm64, &[Op::Register(register), stack(self.frame.pointer(outer, operand))]);
             }
-            if let Some([first, _]) = self.frame.positions(operand) {
+            if let Some([first, _]) = self.frame.indices(operand) {
                 self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(self.frame.pointer(outer, operand))]);
                 self.code.add(X::Mov_rm64_r64, &[stack(first), SCRATCH]);
             }
@@ -160,7 +160,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Instructions, after which values are used; then those move where the first of each pair is.
-    pub(super) fn stretch(&mut self, insts: &[Inst], last: &[V], moves: &[(V, V)]) {
+    pub(super) fn stretch(&mut self, insts: &[MachineInst], last: &[V], moves: &[(V, V)]) {
         let mut allocator = Allocator::new(self.values, self.frame, self.code, insts, last, self.reserved);
         allocator.run(insts);
         allocator.carry(moves);
@@ -175,7 +175,7 @@ impl<'a> Writer<'a> {
         self.code.jump(When::Less, rest);
         self.code.align();
         self.code.bind(whole);
-        self.positions();
+        self.indices();
         self.stretch(&selected.whole.insts, &[], &[]);
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(selected.whole.lanes as i32)]);
         self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(LIMIT)]);
@@ -186,7 +186,7 @@ impl<'a> Writer<'a> {
         self.code.jump(When::Always, done);
         self.code.bind(tail);
         self.mask(lanes);
-        self.positions();
+        self.indices();
         selected.rest.iter().for_each(|rest| self.stretch(&rest.insts, &[], &[]));
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
         self.code.jump(When::Always, rest);
@@ -236,8 +236,8 @@ impl<'a> Writer<'a> {
         self.stretch(&selected.finish, &[], &[]);
     }
 
-    fn steps(&mut self, block: &Block) {
-        self.positions();
+    fn steps(&mut self, block: &LoopBlock) {
+        self.indices();
         self.before_steps(block);
         self.trips(block);
         self.stretch(&block.after, &[], &[]);
@@ -245,21 +245,21 @@ impl<'a> Writer<'a> {
     }
 
     /// What accumulators begin with.
-    fn before_steps(&mut self, block: &Block) {
+    fn before_steps(&mut self, block: &LoopBlock) {
         let first: Vec<V> = block.carried.iter().map(|&(first, ..)| first).collect();
         let moves: Vec<(V, V)> = block.carried.iter().map(|&(first, held, _)| (held, first)).collect();
         self.stretch(&block.before, &first, &moves);
     }
 
     /// One step.
-    fn step(&mut self, block: &Block) {
+    fn step(&mut self, block: &LoopBlock) {
         let last: Vec<V> = block.carried.iter().map(|&(.., last)| last).collect();
         let moves: Vec<(V, V)> = block.carried.iter().map(|&(_, held, last)| (held, last)).collect();
         self.stretch(&block.insts, &last, &moves);
     }
 
     /// All whole steps.
-    fn trips(&mut self, block: &Block) {
+    fn trips(&mut self, block: &LoopBlock) {
         let (rank, steps) = (self.rank(), self.frame.counter(self.rank() - 2));
         self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(EXTENTS)]);
         self.code.add(X::Mov_r64_rm64, &[COUNT, Op::Memory(Address::at(POINTERS.scratch, 8 * (rank as i32 - 2)))]);

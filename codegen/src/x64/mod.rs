@@ -34,14 +34,14 @@ use blocks::Combine;
 pub use blocks::Pairs;
 pub use set::Set;
 
-use crate::clif::{Cell, Form, Located};
+use crate::clif::{AccumulatorLayout, Cell, Located};
 use crate::target::VectorWidth;
 use ndjit_ir::loops::{LoopBody, LoopNest};
 use ndjit_ir::{Error, ErrorCode, Result};
 
 /// A kernel as machine code.
 #[derive(Clone, Debug)]
-pub struct Code {
+pub struct VectorCode {
     /// The function, which can be anywhere in memory.
     pub bytes: Vec<u8>,
     /// The table its last argument points to.
@@ -58,7 +58,7 @@ pub struct Code {
 ///
 /// # Errors
 /// As [`emit`].
-pub fn emit_here(nest: &LoopNest, form: Form, width: VectorWidth) -> Result<Option<Code>> {
+pub fn emit_here(nest: &LoopNest, form: AccumulatorLayout, width: VectorWidth) -> Result<Option<VectorCode>> {
     Set::of(width).map_or(Ok(None), |set| emit(nest, form, set))
 }
 
@@ -67,37 +67,49 @@ pub fn emit_here(nest: &LoopNest, form: Form, width: VectorWidth) -> Result<Opti
 ///
 /// # Errors
 /// `Verify` if the nest is not expanded; `Backend` if an instruction does not exist, which is a bug.
-pub fn emit(nest: &LoopNest, form: Form, set: Set) -> Result<Option<Code>> {
+pub fn emit(nest: &LoopNest, form: AccumulatorLayout, set: Set) -> Result<Option<VectorCode>> {
     let LoopBody::Prims { body, hoisted } = &nest.body else {
         return Err(Error::new(ErrorCode::Verify, "x64: the nest is not expanded into primitives"));
     };
     crate::clif::check(nest, *hoisted, form)?;
-    if let Form::Steps { .. } = form {
+    if let AccumulatorLayout::Steps { .. } = form {
         return Ok(None);
     }
-    nest::Nest { nest, body, hoisted: *hoisted, form, set, combine: None }.emit()
+    nest::NestContext { nest, body, hoisted: *hoisted, form, set, combine: None }.emit()
 }
 
 /// The same of whole blocks of a reduction, by [`emit_blocks`].
 ///
 /// # Errors
 /// As [`emit`].
-pub fn emit_blocks_here(nest: &LoopNest, combine: &LoopNest, pairs: Pairs, width: VectorWidth) -> Result<Option<Code>> {
+pub fn emit_blocks_here(
+    nest: &LoopNest,
+    combine: &LoopNest,
+    pairs: Pairs,
+    width: VectorWidth,
+) -> Result<Option<VectorCode>> {
     Set::of(width).map_or(Ok(None), |set| emit_blocks(nest, (combine, pairs), set))
 }
 
-/// The machine code of whole blocks of a reduction: of an expanded nest that accumulates along [rows](Form::Rows) and one that combines
+/// The machine code of whole blocks of a reduction: of an expanded nest that accumulates along [rows](AccumulatorLayout::Rows) and one that combines
 /// accumulators, in these pairs. The first inputs are one element each, which all lanes begin with; each output is one element, what a block gives. The last
 /// but one of the loops has whole steps, the innermost what remains of one, and either can have none. `None` if other code generators do it,
 /// by parts: AVX2, which has no masks.
 ///
 /// # Errors
 /// As [`emit`].
-pub fn emit_blocks(nest: &LoopNest, (combine, pairs): (&LoopNest, Pairs), set: Set) -> Result<Option<Code>> {
+pub fn emit_blocks(nest: &LoopNest, (combine, pairs): (&LoopNest, Pairs), set: Set) -> Result<Option<VectorCode>> {
     let (LoopBody::Prims { body, hoisted }, LoopBody::Prims { body: combine, .. }) = (&nest.body, &combine.body) else {
         return Err(Error::new(ErrorCode::Verify, "x64: the nest is not expanded into primitives"));
     };
-    crate::clif::check(nest, *hoisted, Form::Rows)?;
-    nest::Nest { nest, body, hoisted: *hoisted, form: Form::Rows, set, combine: Some(Combine { body: combine, pairs }) }
-        .emit()
+    crate::clif::check(nest, *hoisted, AccumulatorLayout::Rows)?;
+    nest::NestContext {
+        nest,
+        body,
+        hoisted: *hoisted,
+        form: AccumulatorLayout::Rows,
+        set,
+        combine: Some(Combine { body: combine, pairs }),
+    }
+    .emit()
 }

@@ -1,11 +1,11 @@
 //! Machine instructions that move lanes: between memory and registers, from register to register, chosen by a mask.
 
-use super::forms::{Form, Memory, Size, form, vector};
+use super::forms::{InstForm, MemoryOperand, Size, form, vector};
 use super::set::Set;
 use iced_x86::Code::{self, *};
 
 /// The lanes of the second operand where the mask is set, of the first elsewhere. AVX2's masks are a third operand.
-pub(super) fn blend(set: Set, bits: u32) -> Form {
+pub(super) fn blend(set: Set, bits: u32) -> InstForm {
     let code = match (set, bits) {
         (Set::Avx512, 8) => EVEX_Vpblendmb_zmm_k1z_zmm_zmmm512,
         (Set::Avx512, 16) => EVEX_Vpblendmw_zmm_k1z_zmm_zmmm512,
@@ -16,22 +16,22 @@ pub(super) fn blend(set: Set, bits: u32) -> Form {
         (Set::Avx2, _) => VEX_Vblendvpd_ymm_ymm_ymmm256_ymm,
     };
     let form = vector(set, code, bits);
-    if set == Set::Avx2 { Form { memory: Memory::No, ..form } } else { form }
+    if set == Set::Avx2 { InstForm { memory: MemoryOperand::No, ..form } } else { form }
 }
 
 /// A register moved, in lanes of so many bits: AVX-512's, which leave lanes out.
-pub(super) fn move_lanes(bits: u32) -> Form {
+pub(super) fn move_lanes(bits: u32) -> InstForm {
     let code = match bits {
         8 => EVEX_Vmovdqu8_zmm_k1z_zmmm512,
         16 => EVEX_Vmovdqu16_zmm_k1z_zmmm512,
         32 => EVEX_Vmovdqu32_zmm_k1z_zmmm512,
         _ => EVEX_Vmovdqu64_zmm_k1z_zmmm512,
     };
-    form(code, [Size::Zmm; 3], Memory::Whole)
+    form(code, [Size::Zmm; 3], MemoryOperand::Whole)
 }
 
 /// One element of memory in all lanes.
-pub(super) fn broadcast(set: Set, bits: u32) -> Form {
+pub(super) fn broadcast(set: Set, bits: u32) -> InstForm {
     let code = match (set, bits) {
         (Set::Avx512, 8) => EVEX_Vpbroadcastb_zmm_k1z_xmmm8,
         (Set::Avx512, 16) => EVEX_Vpbroadcastw_zmm_k1z_xmmm16,
@@ -43,12 +43,12 @@ pub(super) fn broadcast(set: Set, bits: u32) -> Form {
         (Set::Avx2, 64) => VEX_Vbroadcastsd_ymm_m64,
         (Set::Avx2, _) => VEX_Vbroadcastf128_ymm_m128,
     };
-    form(code, [Size::whole(set), Size::Xmm, Size::Xmm], Memory::Whole)
+    form(code, [Size::whole(set), Size::Xmm, Size::Xmm], MemoryOperand::Whole)
 }
 
 /// Loads of so many bytes, in lanes of so many bits: with AVX-512 at least 8, under a mask of 8 bytes as of 16; with AVX2 at least 4,
 /// without masks.
-pub(super) fn load(set: Set, bytes: u32, bits: u32, masked: bool) -> Form {
+pub(super) fn load(set: Set, bytes: u32, bits: u32, masked: bool) -> InstForm {
     let (code, size) = match (set, bytes, bits) {
         (Set::Avx2, 0..=4, _) => (VEX_Vmovd_xmm_rm32, Size::Xmm),
         (Set::Avx2, 5..=8, _) => (VEX_Vmovq_xmm_xmmm64, Size::Xmm),
@@ -68,11 +68,11 @@ pub(super) fn load(set: Set, bytes: u32, bits: u32, masked: bool) -> Form {
         (_, _, 32) => (EVEX_Vmovups_zmm_k1z_zmmm512, Size::Zmm),
         _ => (EVEX_Vmovupd_zmm_k1z_zmmm512, Size::Zmm),
     };
-    form(code, [size; 3], Memory::Whole)
+    form(code, [size; 3], MemoryOperand::Whole)
 }
 
 /// See [`load`].
-pub(super) fn store(set: Set, bytes: u32, bits: u32, masked: bool) -> Form {
+pub(super) fn store(set: Set, bytes: u32, bits: u32, masked: bool) -> InstForm {
     let (code, size) = match (set, bytes, bits) {
         (Set::Avx2, 0..=4, _) => (VEX_Vmovd_rm32_xmm, Size::Xmm),
         (Set::Avx2, 5..=8, _) => (VEX_Vmovq_xmmm64_xmm, Size::Xmm),
@@ -92,7 +92,7 @@ pub(super) fn store(set: Set, bytes: u32, bits: u32, masked: bool) -> Form {
         (_, _, 32) => (EVEX_Vmovups_zmmm512_k1z_zmm, Size::Zmm),
         _ => (EVEX_Vmovupd_zmmm512_k1z_zmm, Size::Zmm),
     };
-    form(code, [size; 3], Memory::Whole)
+    form(code, [size; 3], MemoryOperand::Whole)
 }
 
 /// A whole register loaded, stored, and copied.
@@ -104,7 +104,7 @@ pub(super) const fn whole(set: Set) -> [Code; 3] {
 }
 
 /// Lanes of two registers, the second and third operand, picked by the first, which the result replaces: AVX-512's.
-pub(super) fn pick(bits: u32) -> Form {
+pub(super) fn pick(bits: u32) -> InstForm {
     if bits == 32 {
         vector(Set::Avx512, EVEX_Vpermi2ps_zmm_k1z_zmm_zmmm512b32, 32)
     } else {
@@ -113,7 +113,7 @@ pub(super) fn pick(bits: u32) -> Form {
 }
 
 /// Lanes of a register, the second operand, picked by the first. AVX2 has lanes of 32 bits alone.
-pub(super) fn pick_one(set: Set, bits: u32) -> Form {
+pub(super) fn pick_one(set: Set, bits: u32) -> InstForm {
     match (set, bits) {
         (Set::Avx2, _) => vector(set, VEX_Vpermps_ymm_ymm_ymmm256, 32),
         (Set::Avx512, 32) => vector(set, EVEX_Vpermps_zmm_k1z_zmm_zmmm512b32, 32),
@@ -122,22 +122,22 @@ pub(super) fn pick_one(set: Set, bits: u32) -> Form {
 }
 
 /// Lanes of 64 bits picked by the immediate: AVX2's.
-pub(super) fn pick_quarters() -> Form {
+pub(super) fn pick_quarters() -> InstForm {
     vector(Set::Avx2, VEX_Vpermpd_ymm_ymmm256_imm8, 64)
 }
 
 /// Halves of two registers picked by the immediate: 0x20 the lower ones, 0x31 the upper ones. AVX2's.
-pub(super) fn pick_halves() -> Form {
+pub(super) fn pick_halves() -> InstForm {
     vector(Set::Avx2, VEX_Vperm2f128_ymm_ymm_ymmm256_imm8, 64)
 }
 
 /// In each half of a register the bytes that the second operand picks, 0 for -1: AVX2's.
-pub(super) fn pick_bytes() -> Form {
+pub(super) fn pick_bytes() -> InstForm {
     vector(Set::Avx2, VEX_Vpshufb_ymm_ymm_ymmm256, 8)
 }
 
 /// In each half of registers lanes of the first and of the second in turn, of the lower or upper ones: AVX2's.
-pub(super) fn unpack(bits: u32, upper: bool) -> Form {
+pub(super) fn unpack(bits: u32, upper: bool) -> InstForm {
     let code = match (bits, upper) {
         (32, false) => VEX_Vunpcklps_ymm_ymm_ymmm256,
         (32, true) => VEX_Vunpckhps_ymm_ymm_ymmm256,
@@ -148,11 +148,11 @@ pub(super) fn unpack(bits: u32, upper: bool) -> Form {
 }
 
 /// In each half of registers two lanes of 32 bits of the first and two of the second, picked by the immediate: AVX2's.
-pub(super) fn shuffle() -> Form {
+pub(super) fn shuffle() -> InstForm {
     vector(Set::Avx2, VEX_Vshufps_ymm_ymm_ymmm256_imm8, 32)
 }
 
 /// Lanes of 32 bits of the second operand where the immediate has a 1, of the first elsewhere: AVX2's.
-pub(super) fn blend_by() -> Form {
+pub(super) fn blend_by() -> InstForm {
     vector(Set::Avx2, VEX_Vpblendd_ymm_ymm_ymmm256_imm8, 32)
 }

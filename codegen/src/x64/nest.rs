@@ -10,13 +10,13 @@ use super::assembler::Assembler;
 use super::blocks::Combine;
 use super::forms;
 use super::frame::{Frame, PAIRS, TAIL};
-use super::inst::{Base, Class, Inst, Kind, Place, V, Values};
+use super::inst::{Base, InvariantAddress, MachineInst, MachineInstKind, RegClass, V, Values};
 use super::liveness::{count, results};
-use super::loops::Writer;
+use super::loops::LoopEmitter;
 use super::pin::pin;
-use super::select::{Known, Operand, Select, Stream, Tail};
-use super::{Code, Set};
-use crate::clif::{Form, Located, is_long, most_alive};
+use super::select::{ConstantTable, Select, SelectedValue, Stream, Tail};
+use super::{Set, VectorCode};
+use crate::clif::{AccumulatorLayout, Located, is_long, most_alive};
 use ndjit_ir::body::{Body, InstKind, Prim, Reg};
 use ndjit_ir::loops::{Access, LoopNest, Role, Stride};
 use ndjit_ir::reduction::LANES;
@@ -25,11 +25,11 @@ use smallvec::SmallVec;
 use std::iter;
 
 /// A nest on its way to code.
-pub(super) struct Nest<'a> {
+pub(super) struct NestContext<'a> {
     pub nest: &'a LoopNest,
     pub body: &'a Body,
     pub hoisted: usize,
-    pub form: Form,
+    pub form: AccumulatorLayout,
     pub set: Set,
     /// What combines the accumulators of rows in the end: those of a result with others. Then the first inputs are what accumulators begin
     /// with, the same for all lanes, and each output is one element.
@@ -38,28 +38,28 @@ pub(super) struct Nest<'a> {
 
 /// What is made of the body, before registers are given to it.
 pub(super) struct Selected {
-    pub once: Vec<Inst>,
+    pub once: Vec<MachineInst>,
     /// Loads of accumulators into values, blocks of lanes, stores.
-    pub whole: Block,
+    pub whole: LoopBlock,
     /// The same of one unit under a mask; of blocks of a reduction for each of their units.
-    pub rest: Vec<Block>,
+    pub rest: Vec<LoopBlock>,
     /// Combines accumulators and stores what they give, after all steps.
-    pub finish: Vec<Inst>,
+    pub finish: Vec<MachineInst>,
 }
 
 #[derive(Default)]
-pub(super) struct Block {
-    pub before: Vec<Inst>,
-    pub insts: Vec<Inst>,
-    pub after: Vec<Inst>,
+pub(super) struct LoopBlock {
+    pub before: Vec<MachineInst>,
+    pub insts: Vec<MachineInst>,
+    pub after: Vec<MachineInst>,
     /// What each accumulator is before the first step, what holds it, and what it is after a step.
     pub carried: Vec<(V, V, V)>,
     pub lanes: u32,
 }
 
-impl Nest<'_> {
+impl NestContext<'_> {
     /// The code; `None` if something in it is for other code generators.
-    pub(super) fn emit(&self) -> Result<Option<Code>> {
+    pub(super) fn emit(&self) -> Result<Option<VectorCode>> {
         let moves =
             |access: &Access| access.inner == Stride::Strided && !access.is_index() || access.role == Role::Rows;
         if self.nest.inputs.iter().chain(&self.nest.outputs).any(moves) {
@@ -69,17 +69,17 @@ impl Nest<'_> {
             return Ok(None);
         }
         let lanes = match self.form {
-            Form::Rows => self.lanes_of_rows(),
+            AccumulatorLayout::Rows => self.lanes_of_rows(),
             _ => self.lanes(),
         };
         let mut values = Values::default();
-        let mut known = Known::default();
+        let mut known = ConstantTable::default();
         let operands = self.nest.inputs.len() + self.nest.outputs.len();
-        let outer = self.nest.rank - 1 - usize::from(self.form == Form::Rows);
+        let outer = self.nest.rank - 1 - usize::from(self.form == AccumulatorLayout::Rows);
         let mut frame = Frame::new(self.set, operands, outer);
         for (operand, access) in self.nest.inputs.iter().enumerate().filter(|(_, access)| access.is_index()) {
             let units = if access.inner == Stride::Broadcast { 0 } else { self.units() };
-            frame.take_positions(operand, units);
+            frame.take_indices(operand, units);
         }
         let Some(selected) = self.select(&mut values, &mut known, lanes, &frame) else { return Ok(None) };
         let reserved = pin(self.set, &mut values, &selected);
@@ -115,9 +115,9 @@ impl Nest<'_> {
     /// Units of a block: as many as registers hold, up to four, which hides what instructions wait for each other.
     fn units(&self) -> usize {
         match self.form {
-            Form::Rows => self.units_of_rows(),
-            Form::Pairs => 1,
-            Form::Plain | Form::Columns | Form::Steps { .. } => {
+            AccumulatorLayout::Rows => self.units_of_rows(),
+            AccumulatorLayout::Pairs => 1,
+            AccumulatorLayout::Plain | AccumulatorLayout::Columns | AccumulatorLayout::Steps { .. } => {
                 match (self.set, size(self.body), most_alive(self.body)) {
                     (Set::Avx512, 0..=250, 0..=6) | (Set::Avx2, 0..=250, 0..=3) => 4,
                     (Set::Avx512, 0..=400, 0..=13) | (Set::Avx2, 0..=400, 0..=6) => 2,
@@ -137,7 +137,7 @@ impl Nest<'_> {
         self.lanes().min(LANES as u32)
     }
 
-    fn select(&self, values: &mut Values, known: &mut Known, lanes: u32, frame: &Frame) -> Option<Selected> {
+    fn select(&self, values: &mut Values, known: &mut ConstantTable, lanes: u32, frame: &Frame) -> Option<Selected> {
         let inputs = self.streams(frame);
         let mut select = Select {
             set: self.set,
@@ -149,13 +149,13 @@ impl Nest<'_> {
             tail: None,
             located: Located::Nowhere,
         };
-        let mut env: Vec<Operand> = Vec::with_capacity(self.body.types.len());
+        let mut env: Vec<SelectedValue> = Vec::with_capacity(self.body.types.len());
         for (n, access) in self.nest.inputs.iter().enumerate() {
-            env.extend(access.dtype.storage().iter().map(|_| Operand::Input(n)));
+            env.extend(access.dtype.storage().iter().map(|_| SelectedValue::Input(n)));
         }
         let literals = self.nest.literals.iter().flat_map(|dtype| dtype.repr());
         for (n, &ty) in literals.enumerate() {
-            env.push(Operand::Same(select.literal(ty, n)));
+            env.push(SelectedValue::Same(select.literal(ty, n)));
         }
         let mut used = vec![false; self.body.types.len()];
         let read = self.body.insts.iter().flat_map(|i| &i.args).chain(&self.body.outputs);
@@ -169,8 +169,8 @@ impl Nest<'_> {
         select.insts(self.body, &self.body.insts[..self.hoisted], &mut env, &inputs, true)?;
         // Truth values that are constant are made once, too.
         for (operand, &ty) in env.iter_mut().zip(&self.body.types) {
-            if matches!(operand, Operand::Const(_)) && ty == PrimType::Bool {
-                *operand = Operand::Same(select.unit(operand, PrimType::Bool, 0));
+            if matches!(operand, SelectedValue::Const(_)) && ty == PrimType::Bool {
+                *operand = SelectedValue::Same(select.unit(operand, PrimType::Bool, 0));
             }
         }
         let once = std::mem::take(&mut select.insts);
@@ -188,8 +188,8 @@ impl Nest<'_> {
 
     /// How a unit knows which lanes are there.
     pub(super) fn masked(&self, values: &mut Values) -> Tail {
-        let frame = |offset: i32| Place { base: Base::Frame, offset, broadcast: None };
-        let mut mask = |offset: i32| values.make_known(Class::Mask, frame(offset));
+        let frame = |offset: i32| InvariantAddress { base: Base::Frame, offset, broadcast: None };
+        let mut mask = |offset: i32| values.make_known(RegClass::Mask, frame(offset));
         match self.set {
             Set::Avx512 => Tail::Masked { lanes: mask(TAIL), pairs: PAIRS.map(&mut mask) },
             Set::Avx2 => Tail::Counted,
@@ -197,19 +197,19 @@ impl Nest<'_> {
     }
 
     /// The body on a block of lanes.
-    fn block(&self, select: &mut Select<'_>, mut env: Vec<Operand>, inputs: &[Stream]) -> Option<Block> {
-        let mut block = Block { lanes: select.lanes * select.units as u32, ..Block::default() };
-        let accumulators = if self.form == Form::Rows { self.nest.outputs.len() } else { 0 };
+    fn block(&self, select: &mut Select<'_>, mut env: Vec<SelectedValue>, inputs: &[Stream]) -> Option<LoopBlock> {
+        let mut block = LoopBlock { lanes: select.lanes * select.units as u32, ..LoopBlock::default() };
+        let accumulators = if self.form == AccumulatorLayout::Rows { self.nest.outputs.len() } else { 0 };
         for stream in &inputs[..accumulators] {
             for (word, operand) in self.begin(select, stream).into_iter().enumerate() {
                 let first: SmallVec<[V; 4]> = match operand {
-                    Operand::Units(first) => first,
-                    Operand::Same(first) => SmallVec::from_elem(first, select.units),
-                    Operand::Const(_) | Operand::Input(_) => return None,
+                    SelectedValue::Units(first) => first,
+                    SelectedValue::Same(first) => SmallVec::from_elem(first, select.units),
+                    SelectedValue::Const(_) | SelectedValue::Input(_) => return None,
                 };
-                let held = first.iter().map(|_| select.values.make(Class::Vector)).collect();
-                env[stream.first + word] = Operand::Units(held);
-                let Operand::Units(held) = &env[stream.first + word] else { return None };
+                let held = first.iter().map(|_| select.values.make(RegClass::Vector)).collect();
+                env[stream.first + word] = SelectedValue::Units(held);
+                let SelectedValue::Units(held) = &env[stream.first + word] else { return None };
                 block.carried.extend(first.iter().zip(held).map(|(&first, &held)| (first, held, held)));
             }
         }
@@ -234,7 +234,7 @@ impl Nest<'_> {
             let mut held = block
                 .carried
                 .chunks(select.units)
-                .map(|units| Operand::Units(units.iter().map(|&(_, held, _)| held).collect()));
+                .map(|units| SelectedValue::Units(units.iter().map(|&(_, held, _)| held).collect()));
             self.stores(select, &mut held);
             block.after = std::mem::take(&mut select.insts);
         } else {
@@ -245,7 +245,7 @@ impl Nest<'_> {
     }
 
     /// What accumulators begin with.
-    fn begin(&self, select: &mut Select<'_>, stream: &Stream) -> Vec<Operand> {
+    fn begin(&self, select: &mut Select<'_>, stream: &Stream) -> Vec<SelectedValue> {
         match self.combine {
             Some(_) => {
                 let access = Access { inner: Stride::Broadcast, ..stream.access };
@@ -255,11 +255,11 @@ impl Nest<'_> {
         }
     }
 
-    pub(super) fn stores(&self, select: &mut Select<'_>, values: &mut dyn Iterator<Item = Operand>) {
+    pub(super) fn stores(&self, select: &mut Select<'_>, values: &mut dyn Iterator<Item = SelectedValue>) {
         for (n, access) in self.nest.outputs.iter().enumerate() {
             select.located = Located::Store(n);
-            let words: Vec<Operand> = values.take(access.dtype.storage().len()).collect();
-            let stream = Stream { operand: self.nest.inputs.len() + n, access: *access, first: 0, positions: None };
+            let words: Vec<SelectedValue> = values.take(access.dtype.storage().len()).collect();
+            let stream = Stream { operand: self.nest.inputs.len() + n, access: *access, first: 0, indices: None };
             select.store(&stream, &words);
         }
         select.located = Located::Nowhere;
@@ -269,8 +269,8 @@ impl Nest<'_> {
         let mut first = 0;
         let mut streams = Vec::new();
         for (operand, &access) in self.nest.inputs.iter().enumerate() {
-            let positions = frame.positions(operand).map(|[_, lanes]| lanes);
-            streams.push(Stream { operand, access, first, positions });
+            let indices = frame.indices(operand).map(|[_, lanes]| lanes);
+            streams.push(Stream { operand, access, first, indices });
             first += access.dtype.storage().len();
         }
         streams
@@ -280,12 +280,12 @@ impl Nest<'_> {
     fn write(
         &self,
         values: &mut Values,
-        known: &mut Known,
+        known: &mut ConstantTable,
         selected: &Selected,
         (lanes, reserved): (u32, u64),
         mut frame: Frame,
-    ) -> Result<Option<Code>> {
-        let outer = self.nest.rank - 1 - usize::from(self.form == Form::Rows);
+    ) -> Result<Option<VectorCode>> {
+        let outer = self.nest.rank - 1 - usize::from(self.form == AccumulatorLayout::Rows);
         // What is made once and has no register has memory.
         let mut made = Vec::new();
         results(&selected.once, &mut |v| made.push(v));
@@ -298,21 +298,21 @@ impl Nest<'_> {
         }
         for v in made {
             if needed[v.0 as usize] > 0 && values.get(v).pinned.is_none() && values.get(v).known.is_none() {
-                values.set_known(v, Place { base: Base::Frame, offset: frame.slot(), broadcast: None });
+                values.set_known(v, InvariantAddress { base: Base::Frame, offset: frame.slot(), broadcast: None });
             }
         }
 
         let mut code = Assembler::default();
         let code = &mut code;
         let exit = code.label();
-        let mut writer = Writer::new(self, values, &mut frame, code, reserved);
+        let mut writer = LoopEmitter::new(self, values, &mut frame, code, reserved);
         writer.start(selected.whole.lanes, exit);
         let headers = writer.outer_loops(outer);
         writer.bases();
         writer.stretch(&selected.once, &[], &[]);
         if self.combine.is_some() {
             writer.blocks(selected, lanes);
-        } else if self.form == Form::Rows {
+        } else if self.form == AccumulatorLayout::Rows {
             writer.rows(selected, lanes);
         } else {
             writer.innermost(selected, lanes);
@@ -328,7 +328,7 @@ impl Nest<'_> {
         frame.enter(&mut entry);
         let assembled = entry.followed_by(std::mem::take(code)).finish()?;
         let constants = std::mem::take(&mut known.constants.cells);
-        Ok(Some(Code {
+        Ok(Some(VectorCode {
             bytes: assembled.bytes,
             places: assembled.places,
             constants,
@@ -342,7 +342,7 @@ impl Select<'_> {
     /// The value of a literal's register.
     fn literal(&mut self, ty: PrimType, number: usize) -> V {
         let offset = crate::clif::abi::CELL * number as i32;
-        let place = |bits| Place { base: Base::Literals, offset, broadcast: Some(bits) };
+        let place = |bits| InvariantAddress { base: Base::Literals, offset, broadcast: Some(bits) };
         if ty != PrimType::Bool {
             return self.known.at(self.values, place(ty.bits()));
         }
@@ -350,7 +350,7 @@ impl Select<'_> {
         if self.set == Set::Avx2 {
             return bytes;
         }
-        self.make(Class::Mask, Kind::Plain(forms::mask_of_bytes()), &[bytes])
+        self.make(RegClass::Mask, MachineInstKind::Plain(forms::mask_of_bytes()), &[bytes])
     }
 }
 

@@ -4,10 +4,10 @@
 //! Lanes that are not there get the first element, so that they take no path that others don't take.
 
 use super::allocate::name;
-use super::assembler::{Address, Assembler, Label, Operand as Op, When};
-use super::forms::{Form, Size};
+use super::assembler::{Address, AsmOperand as Op, Assembler, CodeLabel, When};
+use super::forms::{InstForm, Size};
 use super::frame::{Frame, KEPT, POINTERS, TAIL};
-use super::inst::{Element, Part};
+use super::inst::{ElementAddress, PartialUnit};
 use super::moves;
 use iced_x86::{Code as X, Register};
 
@@ -20,9 +20,9 @@ const WORD: Register = POINTERS.constants;
 pub(super) fn load(
     code: &mut Assembler,
     frame: &Frame,
-    form: Form,
-    (address, element): (Address, Element),
-    part: Part,
+    form: InstForm,
+    (address, element): (Address, ElementAddress),
+    part: PartialUnit,
     to: u8,
 ) {
     let to_part = Op::Register(name(to, form.operands[0]));
@@ -48,9 +48,9 @@ pub(super) fn load(
 pub(super) fn store(
     code: &mut Assembler,
     frame: &Frame,
-    form: Form,
-    (address, element): (Address, Element),
-    part: Part,
+    form: InstForm,
+    (address, element): (Address, ElementAddress),
+    part: PartialUnit,
     value: u8,
 ) {
     let value_part = Op::Register(name(value, form.operands[0]));
@@ -68,7 +68,7 @@ pub(super) fn store(
 }
 
 /// Goes out of the way if not all elements of the part are there. Returns where that is and where it ends.
-fn begin(code: &mut Assembler, part: Part) -> (Label, Label) {
+fn begin(code: &mut Assembler, part: PartialUnit) -> (CodeLabel, CodeLabel) {
     let (cold, merge) = (code.label(), code.label());
     let all = (part.first + part.elements) as i32;
     code.add(X::Cmp_rm64_imm32, &[Op::Memory(Address::at(Register::RSP, TAIL)), Op::Immediate32(all)]);
@@ -77,7 +77,7 @@ fn begin(code: &mut Assembler, part: Part) -> (Label, Label) {
 }
 
 /// Out of the way: notes the address and how many elements are there. Returns where to go on if there are none.
-fn count(code: &mut Assembler, cold: Label, address: Address, part: Part) -> Label {
+fn count(code: &mut Assembler, cold: CodeLabel, address: Address, part: PartialUnit) -> CodeLabel {
     let none = code.label();
     code.begin_cold();
     code.bind(cold);
@@ -116,7 +116,7 @@ fn copy(code: &mut Assembler, step: u8, from: (Register, i32), to: (Register, i3
 }
 
 /// Puts back what was in the registers, and goes on.
-fn end(code: &mut Assembler, merge: Label) {
+fn end(code: &mut Assembler, merge: CodeLabel) {
     for (register, kept) in [LEFT, WORD].into_iter().zip(KEPT) {
         code.add(X::Mov_r64_rm64, &[Op::Register(register), Op::Memory(Address::at(Register::RSP, kept))]);
     }

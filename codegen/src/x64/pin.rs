@@ -1,6 +1,6 @@
 //! Which values keep a register in all loops: constants and what is computed once, the most used first, as many as the body leaves.
 
-use super::inst::{Class, V, Values};
+use super::inst::{RegClass, V, Values};
 use super::liveness::{count, pressure, results};
 use super::nest::Selected;
 use super::set::Set;
@@ -44,7 +44,7 @@ pub(super) fn pin(set: Set, values: &mut Values, selected: &Selected) -> u64 {
         .map(V)
         .filter(|&v| {
             let n = v.0 as usize;
-            let constant = values.get(v).class == Class::Vector && values.get(v).known.is_some();
+            let constant = values.get(v).class == RegClass::Vector && values.get(v).known.is_some();
             (uses[n] > 0 || (made[n] && rest[n] > 0)) && (made[n] || constant)
         })
         .collect();
@@ -52,15 +52,15 @@ pub(super) fn pin(set: Set, values: &mut Values, selected: &Selected) -> u64 {
     let mut masks = PINNED_MASKS;
     for v in fixed {
         let register = match values.get(v).class {
-            Class::Vector if most > 0 && uses[v.0 as usize] > 0 => {
+            RegClass::Vector if most > 0 && uses[v.0 as usize] > 0 => {
                 most -= 1;
                 free.next()
             }
-            Class::Mask if masks > 0 => {
+            RegClass::Mask if masks > 0 => {
                 masks -= 1;
                 free_masks.next()
             }
-            Class::Vector | Class::Mask => None,
+            RegClass::Vector | RegClass::Mask => None,
         };
         if let Some(register) = register {
             values.pin(v, register);

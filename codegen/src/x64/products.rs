@@ -1,7 +1,7 @@
 //! Products of more bits than a lane has, by those of halves.
 
 use super::forms;
-use super::inst::{Class, Kind, V};
+use super::inst::{MachineInstKind, RegClass, V};
 use super::moves;
 use super::select::Select;
 use super::set::Set;
@@ -25,7 +25,8 @@ impl Select<'_> {
     pub(super) fn high_product(&mut self, prim: Prim, x: V, y: V) -> Option<V> {
         let product = forms::wide_product(self.set, prim == Prim::Smulhi);
         let down = forms::shift_by(self.set, Prim::Ushr, PrimType::I64)?;
-        let half = |s: &mut Self, v: V| s.make_under(Class::Vector, Kind::Plain(down), &[v], None, Some(32));
+        let half =
+            |s: &mut Self, v: V| s.make_under(RegClass::Vector, MachineInstKind::Plain(down), &[v], None, Some(32));
         let even = self.vector(product, &[x, y]);
         let even = half(self, even);
         let (x, y) = (half(self, x), half(self, y));
@@ -34,8 +35,13 @@ impl Select<'_> {
             return Some(self.vector_by(moves::blend_by(), &[even, odd], 0xaa));
         }
         let high = self.constant(PrimType::I64, 0xffff_ffff_0000_0000);
-        let chosen =
-            self.make_under(Class::Vector, Kind::Tied(forms::ternary_logic()), &[high, odd, even], None, Some(0xca));
+        let chosen = self.make_under(
+            RegClass::Vector,
+            MachineInstKind::Tied(forms::ternary_logic()),
+            &[high, odd, even],
+            None,
+            Some(0xca),
+        );
         Some(chosen)
     }
 
@@ -46,7 +52,8 @@ impl Select<'_> {
         let (and, _) = forms::of(self.set, Prim::And, i64, i64)?;
         let (subtract, _) = forms::of(self.set, Prim::Isub, i64, i64)?;
         let down = forms::shift_by(self.set, Prim::Ushr, i64)?;
-        let half = |s: &mut Self, v: V| s.make_under(Class::Vector, Kind::Plain(down), &[v], None, Some(32));
+        let half =
+            |s: &mut Self, v: V| s.make_under(RegClass::Vector, MachineInstKind::Plain(down), &[v], None, Some(32));
         let product = forms::wide_product(self.set, false);
         let (x1, y1) = (half(self, x), half(self, y));
         // Products read the lower halves of their operands.

@@ -4,14 +4,14 @@
 //! before the next one, so that independent chains stand side by side. What is the same in all lanes is one value for all units.
 
 use super::folds::{Folded, Folds};
-use super::forms::{self, Form};
-use super::inst::{Base, Class, If, Inst, Kind, Place, Sign, V, Values};
+use super::forms::{self, InstForm};
+use super::inst::{Base, If, InvariantAddress, MachineInst, MachineInstKind, RegClass, Sign, V, Values};
 use super::moves;
 use super::set::Set;
-use crate::clif::constants::Constants;
+use crate::clif::constants::ConstantPool;
 use crate::clif::{Cell, Located};
 use ndjit_ir::PrimType;
-use ndjit_ir::body::{Body, InstKind, Prim, Reg, Table};
+use ndjit_ir::body::{Body, InstKind, LookupTable, Prim, Reg};
 use ndjit_ir::loops::Access;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -22,7 +22,7 @@ const OR_AND: u8 = 0xf8;
 
 /// The value of a body's register.
 #[derive(Clone, Debug)]
-pub(super) enum Operand {
+pub(super) enum SelectedValue {
     /// One value for each unit.
     Units(SmallVec<[V; 4]>),
     /// The same value in all lanes.
@@ -43,7 +43,7 @@ pub(super) enum Tail {
         /// Two bits for each lane: those of the first register of pairs, and of the second.
         pairs: [V; 2],
     },
-    /// By their number: loads and stores take [parts](super::inst::Part). Lanes that are not there have values of others.
+    /// By their number: loads and stores take [parts](super::inst::PartialUnit). Lanes that are not there have values of others.
     Counted,
 }
 
@@ -54,33 +54,35 @@ pub(super) struct Stream {
     pub access: Access,
     /// Its first word's register in the body.
     pub first: usize,
-    /// Of positions, where in the function's memory is how far lanes are from the first of a block.
-    pub positions: Option<i32>,
+    /// Of indices, where in the function's memory is how far lanes are from the first of a block.
+    pub indices: Option<i32>,
 }
 
 /// What constants have been asked for.
 #[derive(Default)]
-pub(super) struct Known {
-    pub constants: Constants,
-    places: FxHashMap<Place, V>,
+pub(super) struct ConstantTable {
+    pub constants: ConstantPool,
+    places: FxHashMap<InvariantAddress, V>,
 }
 
-impl Known {
+impl ConstantTable {
     /// The value at this place.
-    pub(super) fn at(&mut self, values: &mut Values, place: Place) -> V {
-        *self.places.entry(place).or_insert_with(|| values.make_known(Class::Vector, place))
+    pub(super) fn at(&mut self, values: &mut Values, place: InvariantAddress) -> V {
+        *self.places.entry(place).or_insert_with(|| values.make_known(RegClass::Vector, place))
     }
 
     /// A constant in all lanes.
     fn splat(&mut self, set: Set, values: &mut Values, ty: PrimType, bits: u64) -> V {
         let place = match set {
-            Set::Avx512 => {
-                Place { base: Base::Constants, offset: self.constants.splat(ty, bits), broadcast: Some(ty.bits()) }
-            }
+            Set::Avx512 => InvariantAddress {
+                base: Base::Constants,
+                offset: self.constants.splat(ty, bits),
+                broadcast: Some(ty.bits()),
+            },
             // AVX2 reads memory in whole registers alone.
             Set::Avx2 => {
                 let bytes = [Cell::splat(ty, bits).0; 2].concat();
-                Place { base: Base::Constants, offset: self.constants.vector(&bytes), broadcast: None }
+                InvariantAddress { base: Base::Constants, offset: self.constants.vector(&bytes), broadcast: None }
             }
         };
         self.at(values, place)
@@ -91,8 +93,8 @@ impl Known {
 pub(super) struct Select<'a> {
     pub set: Set,
     pub values: &'a mut Values,
-    pub known: &'a mut Known,
-    pub insts: Vec<Inst>,
+    pub known: &'a mut ConstantTable,
+    pub insts: Vec<MachineInst>,
     /// Units of a block.
     pub units: usize,
     /// Lanes of a unit.
@@ -108,7 +110,7 @@ impl Select<'_> {
         &mut self,
         body: &Body,
         insts: &[ndjit_ir::body::Inst],
-        env: &mut Vec<Operand>,
+        env: &mut Vec<SelectedValue>,
         inputs: &[Stream],
         noted: bool,
     ) -> Option<()> {
@@ -116,7 +118,7 @@ impl Select<'_> {
         for inst in insts {
             if folds.spares(inst) {
                 // Nothing reads it.
-                env.push(Operand::Const(0));
+                env.push(SelectedValue::Const(0));
                 continue;
             }
             let folded = folds.folded(inst);
@@ -127,13 +129,13 @@ impl Select<'_> {
             if noted {
                 self.located = Located::Register(inst.first);
             }
-            let args: SmallVec<[Operand; 3]> = read.iter().map(|a| env[a.index()].clone()).collect();
+            let args: SmallVec<[SelectedValue; 3]> = read.iter().map(|a| env[a.index()].clone()).collect();
             if let Some((folded, _)) = folded {
                 env.push(self.folded(folded, body.ty(inst.first), &args));
                 continue;
             }
             match &inst.kind {
-                InstKind::Const(bits) => env.push(Operand::Const(*bits)),
+                InstKind::Const(bits) => env.push(SelectedValue::Const(*bits)),
                 InstKind::Prim(prim) => {
                     let from = body.ty(inst.args[inst.args.len() - 1]);
                     env.push(self.prim(*prim, from, body.ty(inst.first), &args)?);
@@ -147,8 +149,8 @@ impl Select<'_> {
     }
 
     /// Loads the input a register is a word of, if that has not been done.
-    pub(super) fn load_first(&mut self, reg: Reg, env: &mut [Operand], inputs: &[Stream]) {
-        if let Operand::Input(input) = env[reg.index()] {
+    pub(super) fn load_first(&mut self, reg: Reg, env: &mut [SelectedValue], inputs: &[Stream]) {
+        if let SelectedValue::Input(input) = env[reg.index()] {
             let stream = &inputs[input];
             self.located = Located::Register(Reg::from_index(stream.first));
             for (word, operand) in self.load(stream).into_iter().enumerate() {
@@ -158,21 +160,21 @@ impl Select<'_> {
     }
 
     /// An instruction; its result.
-    pub(super) fn make(&mut self, class: Class, kind: Kind, args: &[V]) -> V {
+    pub(super) fn make(&mut self, class: RegClass, kind: MachineInstKind, args: &[V]) -> V {
         self.make_under(class, kind, args, None, None)
     }
 
     /// An instruction with an immediate, whose result is 0 in lanes that the mask leaves out.
     pub(super) fn make_under(
         &mut self,
-        class: Class,
-        kind: Kind,
+        class: RegClass,
+        kind: MachineInstKind,
         args: &[V],
         mask: Option<V>,
         immediate: Option<u8>,
     ) -> V {
         let result = self.values.make(class);
-        self.insts.push(Inst {
+        self.insts.push(MachineInst {
             kind,
             result: Some(result),
             args: args.into(),
@@ -184,13 +186,13 @@ impl Select<'_> {
         result
     }
 
-    pub(super) fn vector(&mut self, form: Form, args: &[V]) -> V {
-        self.make(Class::Vector, Kind::Plain(form), args)
+    pub(super) fn vector(&mut self, form: InstForm, args: &[V]) -> V {
+        self.make(RegClass::Vector, MachineInstKind::Plain(form), args)
     }
 
     /// An instruction on vectors with an immediate.
-    pub(super) fn vector_by(&mut self, form: Form, args: &[V], immediate: u8) -> V {
-        self.make_under(Class::Vector, Kind::Plain(form), args, None, Some(immediate))
+    pub(super) fn vector_by(&mut self, form: InstForm, args: &[V], immediate: u8) -> V {
+        self.make_under(RegClass::Vector, MachineInstKind::Plain(form), args, None, Some(immediate))
     }
 
     /// A constant in all lanes.
@@ -209,34 +211,34 @@ impl Select<'_> {
     }
 
     /// The value of an operand in a unit.
-    pub(super) fn unit(&mut self, operand: &Operand, ty: PrimType, unit: usize) -> V {
+    pub(super) fn unit(&mut self, operand: &SelectedValue, ty: PrimType, unit: usize) -> V {
         match operand {
-            Operand::Units(units) => units[unit],
-            Operand::Same(v) => *v,
-            Operand::Const(bits) if ty == PrimType::Bool => self.truth(bits & 1 == 1),
-            Operand::Const(bits) => self.constant(ty, *bits),
-            Operand::Input(_) => unreachable!("inputs are loaded before their first use"),
+            SelectedValue::Units(units) => units[unit],
+            SelectedValue::Same(v) => *v,
+            SelectedValue::Const(bits) if ty == PrimType::Bool => self.truth(bits & 1 == 1),
+            SelectedValue::Const(bits) => self.constant(ty, *bits),
+            SelectedValue::Input(_) => unreachable!("inputs are loaded before their first use"),
         }
     }
 
-    /// A truth value, the same in all lanes.
+    /// A bool, the same in all lanes.
     fn truth(&mut self, value: bool) -> V {
         if self.set == Set::Avx2 {
             return self.constant(PrimType::Bool, u64::from(value));
         }
-        let all = self.make(Class::Mask, Kind::Plain(forms::equal_masks()), &[]);
-        if value { all } else { self.make(Class::Mask, Kind::Plain(forms::and_not_masks()), &[all, all]) }
+        let all = self.make(RegClass::Mask, MachineInstKind::Plain(forms::equal_masks()), &[]);
+        if value { all } else { self.make(RegClass::Mask, MachineInstKind::Plain(forms::and_not_masks()), &[all, all]) }
     }
 
-    fn prim(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[Operand]) -> Option<Operand> {
+    fn prim(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[SelectedValue]) -> Option<SelectedValue> {
         if prim == Prim::Bitcast {
             return Some(match &args[0] {
                 // Constants stand for themselves, of any type as wide.
-                Operand::Const(bits) => Operand::Const(*bits),
+                SelectedValue::Const(bits) => SelectedValue::Const(*bits),
                 other => other.clone(),
             });
         }
-        let same = args.iter().all(|a| matches!(a, Operand::Same(_) | Operand::Const(_)));
+        let same = args.iter().all(|a| matches!(a, SelectedValue::Same(_) | SelectedValue::Const(_)));
         let units = if same { 1 } else { self.units };
         let mut made: SmallVec<[V; 4]> = SmallVec::new();
         for unit in 0..units {
@@ -247,51 +249,57 @@ impl Select<'_> {
                 })
                 .collect();
             let count = match args[args.len() - 1] {
-                Operand::Const(bits) => Some(bits),
+                SelectedValue::Const(bits) => Some(bits),
                 _ => None,
             };
             made.push(self.one(prim, from, to, &values, count)?);
         }
-        Some(if same { Operand::Same(made[0]) } else { Operand::Units(made) })
+        Some(if same { SelectedValue::Same(made[0]) } else { SelectedValue::Units(made) })
     }
 
     /// Several primitives in one instruction, on operands of the type of the result.
-    fn folded(&mut self, folded: Folded, ty: PrimType, args: &[Operand]) -> Operand {
-        let same = args.iter().all(|a| matches!(a, Operand::Same(_) | Operand::Const(_)));
+    fn folded(&mut self, folded: Folded, ty: PrimType, args: &[SelectedValue]) -> SelectedValue {
+        let same = args.iter().all(|a| matches!(a, SelectedValue::Same(_) | SelectedValue::Const(_)));
         let mut made: SmallVec<[V; 4]> = SmallVec::new();
         for unit in 0..if same { 1 } else { self.units } {
             let values: SmallVec<[V; 3]> = args.iter().map(|arg| self.unit(arg, ty, unit)).collect();
             let (kind, immediate) = match folded {
-                Folded::Rotate(count) => (Kind::Plain(forms::rotate_by(self.set, ty)), Some(count)),
-                Folded::Less => (Kind::Plain(forms::lesser(self.set, ty)), None),
-                Folded::Greater => (Kind::Plain(forms::larger(self.set, ty)), None),
-                Folded::NegatedFma => (Kind::Fma(ty, Sign::Minus), None),
-                Folded::OrAnd => (Kind::Tied(forms::ternary_logic()), Some(OR_AND)),
+                Folded::Rotate(count) => (MachineInstKind::Plain(forms::rotate_by(self.set, ty)), Some(count)),
+                Folded::Less => (MachineInstKind::Plain(forms::lesser(self.set, ty)), None),
+                Folded::Greater => (MachineInstKind::Plain(forms::larger(self.set, ty)), None),
+                Folded::NegatedFma => (MachineInstKind::Fma(ty, Sign::Minus), None),
+                Folded::OrAnd => (MachineInstKind::Tied(forms::ternary_logic()), Some(OR_AND)),
             };
-            made.push(self.make_under(Class::Vector, kind, &values, None, immediate));
+            made.push(self.make_under(RegClass::Vector, kind, &values, None, immediate));
         }
-        if same { Operand::Same(made[0]) } else { Operand::Units(made) }
+        if same { SelectedValue::Same(made[0]) } else { SelectedValue::Units(made) }
     }
 
     /// A primitive on one unit. `last` is its last operand, if that is constant.
     pub(super) fn one(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[V], last: Option<u64>) -> Option<V> {
-        let class = Class::of(self.set, to);
+        let class = RegClass::of(self.set, to);
         if matches!(prim, Prim::Shl | Prim::Ushr | Prim::Sshr)
             && let Some(count) = last
             && let Some(form) = forms::shift_by(self.set, prim, from)
         {
-            return Some(self.make_under(class, Kind::Plain(form), &args[..1], None, Some(count.min(255) as u8)));
+            return Some(self.make_under(
+                class,
+                MachineInstKind::Plain(form),
+                &args[..1],
+                None,
+                Some(count.min(255) as u8),
+            ));
         }
         if let Some((form, immediate)) = forms::of(self.set, prim, from, to) {
             let mut args: SmallVec<[V; 3]> = args.into();
             if commutes(prim) && self.values.get(args[0]).known.is_some() {
                 args.swap(0, 1);
             }
-            let result = self.make_under(class, Kind::Plain(form), &args, None, immediate);
+            let result = self.make_under(class, MachineInstKind::Plain(form), &args, None, immediate);
             return if to == PrimType::Bool && from != to { self.compared(from, result) } else { Some(result) };
         }
         match prim {
-            Prim::Fma => Some(self.make(class, Kind::Fma(from, Sign::Plus), args)),
+            Prim::Fma => Some(self.make(class, MachineInstKind::Fma(from, Sign::Plus), args)),
             Prim::Fneg => {
                 let sign = self.constant(from.as_int(), 1 << (from.bits() - 1));
                 self.both(Prim::Xor, from.as_int(), args[0], sign)
@@ -351,27 +359,27 @@ impl Select<'_> {
         self.one(Prim::Itrunc, wide, ty, &[result], None)
     }
 
-    fn look_up(&mut self, table: &Arc<Table>, index: &Operand) -> Option<Operand> {
+    fn look_up(&mut self, table: &Arc<LookupTable>, index: &SelectedValue) -> Option<SelectedValue> {
         if !matches!(table.ty.bits(), 32 | 64) || !self.fits(table.ty) {
             return None;
         }
         let offset = self.known.constants.table(table);
         let last = self.constant(PrimType::I32, table.values.len() as u64 - 1);
-        let same = matches!(index, Operand::Same(_) | Operand::Const(_));
+        let same = matches!(index, SelectedValue::Same(_) | SelectedValue::Const(_));
         let mut made: SmallVec<[V; 4]> = SmallVec::new();
         for unit in 0..if same { 1 } else { self.units } {
             let index = self.unit(index, PrimType::I32, unit);
             let inside = self.one(Prim::Umin, PrimType::I32, PrimType::I32, &[index, last], None)?;
-            made.push(self.make(Class::Vector, Kind::Gather(table.ty, offset), &[inside]));
+            made.push(self.make(RegClass::Vector, MachineInstKind::Gather(table.ty, offset), &[inside]));
         }
-        Some(if same { Operand::Same(made[0]) } else { Operand::Units(made) })
+        Some(if same { SelectedValue::Same(made[0]) } else { SelectedValue::Units(made) })
     }
 
     /// Runs the inner body, out of the way, if any lane's mask is set.
-    fn if_any(&mut self, inner: &Body, args: &[Operand]) -> Option<Vec<Operand>> {
+    fn if_any(&mut self, inner: &Body, args: &[SelectedValue]) -> Option<Vec<SelectedValue>> {
         let types: Vec<PrimType> = inner.output_types().collect();
         let (defaults, inputs) = args[1..].split_at(types.len());
-        let same = args.iter().all(|a| matches!(a, Operand::Same(_) | Operand::Const(_)));
+        let same = args.iter().all(|a| matches!(a, SelectedValue::Same(_) | SelectedValue::Const(_)));
         let mut made: Vec<SmallVec<[V; 4]>> = vec![smallvec![]; types.len()];
         for unit in 0..if same { 1 } else { self.units } {
             let mask = self.unit(&args[0], PrimType::Bool, unit);
@@ -385,15 +393,15 @@ impl Select<'_> {
                 .zip(defaults)
                 .map(|(&ty, default)| {
                     let default = self.unit(default, ty, unit);
-                    (self.values.make(Class::of(self.set, ty)), default)
+                    (self.values.make(RegClass::of(self.set, ty)), default)
                 })
                 .collect();
-            let mut env: Vec<Operand> = inputs
+            let mut env: Vec<SelectedValue> = inputs
                 .iter()
                 .zip(inner.input_types())
                 .map(|(input, &ty)| match input {
-                    Operand::Const(bits) => Operand::Const(*bits),
-                    other => Operand::Units(smallvec![self.unit(other, ty, unit)]),
+                    SelectedValue::Const(bits) => SelectedValue::Const(*bits),
+                    other => SelectedValue::Units(smallvec![self.unit(other, ty, unit)]),
                 })
                 .collect();
             let outside = std::mem::take(&mut self.insts);
@@ -408,8 +416,8 @@ impl Select<'_> {
             for (made, &(result, _)) in made.iter_mut().zip(&results) {
                 made.push(result);
             }
-            self.insts.push(Inst {
-                kind: Kind::If(Box::new(If { lanes: self.lanes, results, cold })),
+            self.insts.push(MachineInst {
+                kind: MachineInstKind::If(Box::new(If { lanes: self.lanes, results, cold })),
                 result: None,
                 args: smallvec![any],
                 mask: None,
@@ -418,26 +426,28 @@ impl Select<'_> {
                 located: self.located,
             });
         }
-        let made = made.into_iter().map(|units| if same { Operand::Same(units[0]) } else { Operand::Units(units) });
+        let made = made
+            .into_iter()
+            .map(|units| if same { SelectedValue::Same(units[0]) } else { SelectedValue::Units(units) });
         Some(made.collect())
     }
 
     /// The results of a cold path become its outputs in the lanes that asked for it.
-    fn change(&mut self, inner: &Body, env: &[Operand], results: &[(V, V)], any: V) -> Option<()> {
+    fn change(&mut self, inner: &Body, env: &[SelectedValue], results: &[(V, V)], any: V) -> Option<()> {
         for (&output, &(result, _)) in inner.outputs.iter().zip(results) {
             let ty = inner.ty(output);
             let output = self.unit(&env[output.index()], ty, 0);
-            let (kind, args, mask): (Kind, SmallVec<[V; 3]>, _) = match self.set {
+            let (kind, args, mask): (MachineInstKind, SmallVec<[V; 3]>, _) = match self.set {
                 Set::Avx512 if ty != PrimType::Bool => {
-                    (Kind::Tied(moves::move_lanes(ty.bits())), smallvec![result, output], Some(any))
+                    (MachineInstKind::Tied(moves::move_lanes(ty.bits())), smallvec![result, output], Some(any))
                 }
                 Set::Avx512 | Set::Avx2 => {
                     let chosen = self.one(Prim::Select, ty, ty, &[any, output, result], None)?;
                     // The result keeps its register until then.
-                    (Kind::Copy, smallvec![chosen, result], None)
+                    (MachineInstKind::Copy, smallvec![chosen, result], None)
                 }
             };
-            self.insts.push(Inst {
+            self.insts.push(MachineInst {
                 kind,
                 result: Some(result),
                 args,

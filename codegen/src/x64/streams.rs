@@ -1,8 +1,8 @@
 //! Elements of inputs and outputs, read and written a block of lanes at a time.
 
-use super::inst::{Base, Class, Element, Inst, Kind, Part, Place, V};
+use super::inst::{Base, ElementAddress, InvariantAddress, MachineInst, MachineInstKind, PartialUnit, RegClass, V};
 use super::moves;
-use super::select::{Operand, Select, Stream, Tail};
+use super::select::{Select, SelectedValue, Stream, Tail};
 use super::set::Set;
 use ndjit_ir::PrimType;
 use ndjit_ir::body::Prim;
@@ -11,19 +11,22 @@ use smallvec::{SmallVec, smallvec};
 
 impl Select<'_> {
     /// The words of a block's elements, or of the one element that does not move.
-    pub(super) fn load(&mut self, stream: &Stream) -> Vec<Operand> {
-        if let Some(lanes) = stream.positions {
-            return self.positions(stream, lanes).into_iter().collect();
+    pub(super) fn load(&mut self, stream: &Stream) -> Vec<SelectedValue> {
+        if let Some(lanes) = stream.indices {
+            return self.indices(stream, lanes).into_iter().collect();
         }
         let storage = stream.access.dtype.storage();
         let (ty, words) = (storage[0], storage.len());
-        let element =
-            |step: usize, offset: u32| Element { operand: stream.operand, step: step as u8, offset: offset as i32 };
+        let element = |step: usize, offset: u32| ElementAddress {
+            operand: stream.operand,
+            step: step as u8,
+            offset: offset as i32,
+        };
         if stream.access.inner == Stride::Broadcast {
             let words = (0..words as u32).map(|word| {
                 let element = element(0, word * ty.bytes() as u32);
-                let kind = Kind::Load(moves::broadcast(self.set, ty.bits()), element, None);
-                Operand::Same(self.make(Class::Vector, kind, &[]))
+                let kind = MachineInstKind::Load(moves::broadcast(self.set, ty.bits()), element, None);
+                SelectedValue::Same(self.make(RegClass::Vector, kind, &[]))
             });
             return words.collect();
         }
@@ -34,8 +37,8 @@ impl Select<'_> {
             if words == 1 {
                 let (mask, part) = self.there(None, step, bytes);
                 let form = moves::load(self.set, bytes, ty.bits(), mask.is_some());
-                let kind = Kind::Load(form, element(step, unit * bytes), part);
-                all[0].push(self.make_under(Class::Vector, kind, &[], mask, None));
+                let kind = MachineInstKind::Load(form, element(step, unit * bytes), part);
+                all[0].push(self.make_under(RegClass::Vector, kind, &[], mask, None));
                 continue;
             }
             // Words alternate: as many bytes as registers hold, in one or two of them.
@@ -45,8 +48,8 @@ impl Select<'_> {
                 .map(|register| {
                     let (mask, part) = self.there(Some(register), step, each);
                     let form = moves::load(self.set, each, ty.bits(), mask.is_some());
-                    let kind = Kind::Load(form, element(step, unit * 2 * bytes + register * each), part);
-                    self.make_under(Class::Vector, kind, &[], mask, None)
+                    let kind = MachineInstKind::Load(form, element(step, unit * 2 * bytes + register * each), part);
+                    self.make_under(RegClass::Vector, kind, &[], mask, None)
                 })
                 .collect();
             let split = match self.set {
@@ -55,29 +58,29 @@ impl Select<'_> {
             };
             all.iter_mut().zip(split).for_each(|(all, word)| all.push(word));
         }
-        all.into_iter().map(Operand::Units).collect()
+        all.into_iter().map(SelectedValue::Units).collect()
     }
 
-    /// The positions of a block's lanes: nothing is read but where the block begins.
-    fn positions(&mut self, stream: &Stream, lanes: i32) -> Option<Operand> {
-        let element = Element { operand: stream.operand, step: 0, offset: 0 };
-        let kind = Kind::Load(moves::broadcast(self.set, PrimType::I64.bits()), element, None);
-        let first = self.make(Class::Vector, kind, &[]);
+    /// The indices of a block's lanes: nothing is read but where the block begins.
+    fn indices(&mut self, stream: &Stream, lanes: i32) -> Option<SelectedValue> {
+        let element = ElementAddress { operand: stream.operand, step: 0, offset: 0 };
+        let kind = MachineInstKind::Load(moves::broadcast(self.set, PrimType::I64.bits()), element, None);
+        let first = self.make(RegClass::Vector, kind, &[]);
         if stream.access.inner == Stride::Broadcast {
-            return Some(Operand::Same(first));
+            return Some(SelectedValue::Same(first));
         }
         let mut units: SmallVec<[V; 4]> = smallvec![];
         for unit in 0..self.units as i32 {
             let offset = lanes + unit * self.set.bytes() as i32;
-            let place = Place { base: Base::Frame, offset, broadcast: None };
+            let place = InvariantAddress { base: Base::Frame, offset, broadcast: None };
             let from_first = self.known.at(self.values, place);
             units.push(self.both(Prim::Iadd, PrimType::I64, first, from_first)?);
         }
-        Some(Operand::Units(units))
+        Some(SelectedValue::Units(units))
     }
 
     /// Stores the words of a block's elements.
-    pub(super) fn store(&mut self, stream: &Stream, words: &[Operand]) {
+    pub(super) fn store(&mut self, stream: &Stream, words: &[SelectedValue]) {
         let ty = stream.access.dtype.storage()[0];
         let bytes = self.lanes * ty.bits() / 8;
         let step = stream.access.dtype.bytes();
@@ -111,14 +114,14 @@ impl Select<'_> {
     }
 
     /// What says which lanes of `bytes` bytes are there: of elements, or of the register of pairs of this number.
-    fn there(&self, register: Option<u32>, step: usize, bytes: u32) -> (Option<V>, Option<Part>) {
+    fn there(&self, register: Option<u32>, step: usize, bytes: u32) -> (Option<V>, Option<PartialUnit>) {
         let elements = bytes / step as u32;
         match self.tail {
             None => (None, None),
             Some(Tail::Masked { lanes, pairs }) => {
                 (Some(register.map_or(lanes, |register| pairs[register as usize])), None)
             }
-            Some(Tail::Counted) => (None, Some(Part { first: register.unwrap_or(0) * elements, elements })),
+            Some(Tail::Counted) => (None, Some(PartialUnit { first: register.unwrap_or(0) * elements, elements })),
         }
     }
 
@@ -133,9 +136,9 @@ impl Select<'_> {
     ) {
         let (mask, part) = self.there(register, step, bytes);
         let form = moves::store(self.set, bytes, ty.bits(), mask.is_some());
-        let element = Element { operand: stream.operand, step: step as u8, offset: offset as i32 };
-        self.insts.push(Inst {
-            kind: Kind::Store(form, element, part),
+        let element = ElementAddress { operand: stream.operand, step: step as u8, offset: offset as i32 };
+        self.insts.push(MachineInst {
+            kind: MachineInstKind::Store(form, element, part),
             result: None,
             args: smallvec![value],
             mask,
@@ -154,11 +157,15 @@ impl Select<'_> {
             chunk.copy_from_slice(&index.to_le_bytes()[..size]);
         }
         let offset = self.known.constants.vector(&bytes);
-        let picked = self.known.at(self.values, Place { base: Base::Constants, offset, broadcast: None });
+        let picked = self.known.at(self.values, InvariantAddress { base: Base::Constants, offset, broadcast: None });
         match *from {
-            [one] => self.make(Class::Vector, Kind::Plain(moves::pick_one(self.set, ty.bits())), &[picked, one]),
+            [one] => self.make(
+                RegClass::Vector,
+                MachineInstKind::Plain(moves::pick_one(self.set, ty.bits())),
+                &[picked, one],
+            ),
             [first, second, ..] => {
-                self.make(Class::Vector, Kind::Tied(moves::pick(ty.bits())), &[picked, first, second])
+                self.make(RegClass::Vector, MachineInstKind::Tied(moves::pick(ty.bits())), &[picked, first, second])
             }
             [] => picked,
         }

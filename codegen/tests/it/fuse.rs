@@ -8,7 +8,7 @@ use ndjit_transform::access::contiguous;
 
 fn lowered(text: &str) -> Lowered {
     let graph: Graph<ValueType> = text.parse().unwrap_or_else(|e| panic!("{e}"));
-    let layout = |&p| contiguous(graph.shape(p), graph.stored(p, Policy::default())).expect("a small array");
+    let layout = |&p| contiguous(graph.shape(p), graph.storage_dtype(p, Policy::default())).expect("a small array");
     let layouts: Vec<Layout> = graph.params().iter().map(layout).collect();
     lower(&graph, &Places::default(), &layouts, &Options { verify: true, ..Options::default() })
         .unwrap_or_else(|e| panic!("{e}"))

@@ -13,7 +13,7 @@ fn lowered(text: &str, fuse: bool) -> Lowered {
     let graph: Graph<ValueType> = text.parse().unwrap();
     let policy = Policy::default();
     let layouts: Vec<Layout> =
-        graph.params().iter().map(|&p| contiguous(graph.shape(p), graph.stored(p, policy)).unwrap()).collect();
+        graph.params().iter().map(|&p| contiguous(graph.shape(p), graph.storage_dtype(p, policy)).unwrap()).collect();
     lower(&graph, &Places::default(), &layouts, &Options { fuse, verify: true, ..Options::default() }).unwrap()
 }
 
@@ -36,7 +36,7 @@ fn agrees(lowered: &Lowered) {
             let Slot::Value(literal) = &graph.slots()[slot.index()] else { panic!("a number is known") };
             literals.extend(literal.to_repr(dtype).unwrap());
         }
-        // Positions have no memory.
+        // Indices have no memory.
         let none = Tensor::zeros(DType::I64, Shape::from(0)).unwrap();
         let inputs: Vec<Tensor> = scheduled.inputs.iter().map(|v| values.get(v).unwrap_or(&none).clone()).collect();
         let zeros = |&v: &Value| Tensor::zeros(graph.ty(v), graph.shape(v).clone()).unwrap();

@@ -1,7 +1,7 @@
 //! The WGSL of programs, checked by naga's validator for devices that can much and little. No device is needed.
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use ndjit_codegen::wgsl::{self, Features, Pieces, Step};
+use ndjit_codegen::wgsl::{self, DispatchKind, Features, Pieces};
 use ndjit_codegen::{LoweredKernel, Options, Scheduled, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::{NestKind, Role};
@@ -14,22 +14,34 @@ const DEVICES: [Features; 3] =
     [Features::ALL, Features { float64: false, fma: false, ..Features::ALL }, Features::LEAST];
 
 /// The steps that a nest can take.
-fn steps(nest: &ndjit_ir::loops::LoopNest) -> Vec<Step> {
+fn steps(nest: &ndjit_ir::loops::LoopNest) -> Vec<DispatchKind> {
     let [yes, no] = [true, false];
     match nest.kind {
-        NestKind::Map | NestKind::Scatter(_) => vec![Step::Elements { packed: yes }, Step::Elements { packed: no }],
+        NestKind::Map | NestKind::Scatter(_) => {
+            vec![DispatchKind::Elements { packed: yes }, DispatchKind::Elements { packed: no }]
+        }
         // What sorts runs on the processor.
         NestKind::Sort(_) => Vec::new(),
-        NestKind::Scan(_) => vec![Step::Local { last: yes }, Step::Local { last: no }, Step::Carries, Step::Carried],
+        NestKind::Scan(_) => vec![
+            DispatchKind::Local { last: yes },
+            DispatchKind::Local { last: no },
+            DispatchKind::Carries,
+            DispatchKind::Carried,
+        ],
         NestKind::Reduce(_) | NestKind::Contract(_) => {
-            vec![Step::Lanes { last: yes }, Step::Lanes { last: no }, Step::Tree { last: yes }, Step::Tree { last: no }]
+            vec![
+                DispatchKind::Lanes { last: yes },
+                DispatchKind::Lanes { last: no },
+                DispatchKind::Tree { last: yes },
+                DispatchKind::Tree { last: no },
+            ]
         }
     }
 }
 
 /// The modules of a program's kernels.
 fn modules(graph: &Graph<ValueType>, features: &Features) -> Result<Vec<String>> {
-    let stored = |p| contiguous(graph.shape(p), graph.stored(p, Policy::default()));
+    let stored = |p| contiguous(graph.shape(p), graph.storage_dtype(p, Policy::default()));
     let layouts = graph.params().iter().map(|&p| stored(p)).collect::<Result<Vec<_>>>()?;
     let lowered = lower(graph, &Places::default(), &layouts, &Options::default())?;
     let mut modules = Vec::new();
@@ -237,6 +249,6 @@ fn a_step_that_is_not_one_of_the_nests_is_refused() {
     let layouts = [contiguous(program.shape(program.params()[0]), ndjit_ir::DType::F32).unwrap()];
     let lowered = lower(&program, &Places::default(), &layouts, &Options::default()).unwrap();
     let nest = &lowered.kernels().next().unwrap().scheduled.nest;
-    let error = wgsl::emit(nest, Step::Carries, &Features::ALL, &Pieces::default()).unwrap_err();
+    let error = wgsl::emit(nest, DispatchKind::Carries, &Features::ALL, &Pieces::default()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Verify);
 }

@@ -89,7 +89,7 @@ fn read(arrays: &[Array]) -> Result<Vec<(bool, Tensor)>> {
 fn alike(way: &str, expected: &[(bool, Tensor)], found: Result<Vec<(bool, Tensor)>>, exact: bool) {
     let found = match found {
         Ok(found) => found,
-        // Positions may be made of elements.
+        // Indices may be made of elements.
         Err(error) if !exact && error.code() == ErrorCode::Index => return,
         Err(error) => panic!("{way}: an error where another way has values: {error}"),
     };

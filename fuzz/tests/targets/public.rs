@@ -7,7 +7,7 @@ use ndjit_fuzz::api::pool::Call;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Files whose public functions are no part of the face: their modules or types are private.
+/// Files whose public functions are no part of the public API: their modules or types are private.
 const PRIVATE: &[&str] = &[
     "src/diagnostics/debug/steps.rs",
     "src/diagnostics/inspect/listing.rs",
@@ -59,7 +59,7 @@ fn called_beside() -> String {
         .collect()
 }
 
-/// The public functions of the face: name, and a file where it is.
+/// The public functions of the public API: name, and a file where it is.
 fn public() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let (mut found, mut folders) = (BTreeMap::new(), vec![root.join("src")]);

@@ -7,7 +7,7 @@ use super::site::Snippet;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeKind, TypeOf, Value};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::place::Place;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::{Reduce, Scan};
@@ -106,7 +106,7 @@ impl Explainer<'_> {
         };
         Explanation {
             ty,
-            stored: graph.stored(value, self.policy),
+            stored: graph.storage_dtype(value, self.policy),
             default_of: default_of.filter(|_| ty.is_weak()),
             origin: self.origin(value),
             steps,
@@ -136,7 +136,7 @@ impl Explainer<'_> {
                 (reduction.row().operands, vec![reducing(reduction, dtype, policy, [types[0], ty])], deciding)
             }
             NodeKind::Concat(_, policy) => {
-                let rules = meeting(Operands::Join, policy, &types, types.len()).unwrap_or_default();
+                let rules = meeting(TypeRule::Join, policy, &types, types.len()).unwrap_or_default();
                 (&[][..], rules, (0..types.len()).collect())
             }
             NodeKind::Call(_) => (&[][..], vec![Rule::Call(ty)], Default::default()),

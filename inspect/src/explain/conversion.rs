@@ -6,7 +6,7 @@ use super::text;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeId, NodeKind, Value};
 use ndjit_ir::infer::Operation;
-use ndjit_ir::op::{Op, Operands};
+use ndjit_ir::op::{Op, TypeRule};
 use ndjit_ir::place::Place;
 use ndjit_ir::promotion::{Policy, Types};
 use ndjit_ir::reduction::{Reduce, Reduction, Scan};
@@ -71,7 +71,7 @@ impl Display for InWords<'_> {
                     NodeKind::Concat(_, policy) => {
                         write!(f, "operand {index} of concat")?;
                         text::write_places(&at(node), f)?;
-                        let rules = meeting(Operands::Join, policy, &types, types.len()).unwrap_or_default();
+                        let rules = meeting(TypeRule::Join, policy, &types, types.len()).unwrap_or_default();
                         for (i, rule) in rules.iter().enumerate() {
                             write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;
                         }
@@ -84,7 +84,7 @@ impl Display for InWords<'_> {
                 text::write_places(&at(node), f)?;
                 // A condition becomes bool by itself, an exponent the float that is scaled.
                 let rules = match op.row().rule {
-                    Operands::Choose if index == 0 => vec![Rule::Truth],
+                    TypeRule::Select if index == 0 => vec![Rule::Truth],
                     _ => committed(op, policy, &types),
                 };
                 for (i, rule) in rules.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! [`Explainer`]: one traced graph, and what is known of its user's source.
 
-use super::site::{Input, Site, Snippet, Source};
+use super::site::{ParamSource, Site, Snippet, SourceReader};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
 use ndjit_ir::op::Op;
 use ndjit_ir::place::Place;
@@ -31,9 +31,9 @@ const NESTED: usize = 64;
 pub struct Explainer<'a> {
     pub(super) graph: &'a Graph<ValueType>,
     pub(super) places: &'a Places,
-    pub(super) inputs: &'a [Input],
+    pub(super) inputs: &'a [ParamSource],
     pub(super) policy: Policy,
-    pub(super) source: Source<'a>,
+    pub(super) source: SourceReader<'a>,
 }
 
 impl<'a> Explainer<'a> {
@@ -44,7 +44,7 @@ impl<'a> Explainer<'a> {
 
     /// What the array parameters are, in order; those beyond are arguments of their own number.
     #[must_use]
-    pub fn inputs(self, inputs: &'a [Input]) -> Explainer<'a> {
+    pub fn inputs(self, inputs: &'a [ParamSource]) -> Explainer<'a> {
         Explainer { inputs, ..self }
     }
 
@@ -56,7 +56,7 @@ impl<'a> Explainer<'a> {
 
     /// How to read the source.
     #[must_use]
-    pub fn source(self, source: Source<'a>) -> Explainer<'a> {
+    pub fn source(self, source: SourceReader<'a>) -> Explainer<'a> {
         Explainer { source, ..self }
     }
 

@@ -24,7 +24,7 @@ pub use chain::{Explanation, Step};
 pub use explainer::Explainer;
 pub use origin::{Origin, Term};
 pub use rule::{Rule, joining};
-pub use site::{Input, Site, Snippet, Source};
+pub use site::{ParamSource, Site, Snippet, SourceReader};
 pub use typed::{casts, reasons, text as typed_text};
 pub use whole::{all, first_widening, inputs, value, widened};
 pub use widening::Widening;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What makes operations under several policies the same one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Key {
+pub struct OperationKey {
     /// The op's name, the reduction's, or `cast`.
     pub what: &'static str,
     /// Where it was written.
@@ -23,7 +23,7 @@ pub struct Key {
 /// One recorded operation under one policy.
 pub struct Recorded {
     /// What it is.
-    pub key: Key,
+    pub key: OperationKey,
     /// As it is written in the source, where that can be read.
     pub written: Option<String>,
     /// Its type, and the dtype that is stored.
@@ -31,11 +31,11 @@ pub struct Recorded {
 }
 
 /// The operations of all columns, in the order of the first; those that a later one has beside precede what they precede there.
-pub fn merged(columns: &[Vec<Recorded>]) -> Vec<Key> {
-    let mut rows: Vec<Key> = Vec::new();
+pub fn merged(columns: &[Vec<Recorded>]) -> Vec<OperationKey> {
+    let mut rows: Vec<OperationKey> = Vec::new();
     for column in columns {
-        let known: HashSet<Key> = rows.iter().copied().collect();
-        let mut preceding: HashMap<Key, Vec<Key>> = HashMap::new();
+        let known: HashSet<OperationKey> = rows.iter().copied().collect();
+        let mut preceding: HashMap<OperationKey, Vec<OperationKey>> = HashMap::new();
         let mut new = Vec::new();
         for Recorded { key, .. } in column {
             match known.contains(key) {
@@ -58,14 +58,14 @@ pub fn recorded<'a>(
     policy: Policy,
     sources: &Sources,
 ) -> Vec<Recorded> {
-    let mut reader = Reader { policy, sources, counts: HashMap::new(), found: Vec::new() };
+    let mut reader = OperationReader { policy, sources, counts: HashMap::new(), found: Vec::new() };
     for (graph, places, nodes) in graphs {
         reader.read(graph, places, nodes);
     }
     reader.found
 }
 
-struct Reader<'a> {
+struct OperationReader<'a> {
     policy: Policy,
     sources: &'a Sources,
     counts: HashMap<(&'static str, Option<Place>), usize>,
@@ -86,7 +86,7 @@ fn level(graph: &Graph<ValueType>, places: Arc<Places>, limit: usize) -> Level<'
     Level { graph, places, rest: nodes.into_iter(), seen: HashSet::new() }
 }
 
-impl Reader<'_> {
+impl OperationReader<'_> {
     /// Reads the first operations of a graph, those of called functions at their calls, and those of control flow after it.
     fn read(&mut self, graph: &Graph<ValueType>, places: &Places, limit: usize) {
         let mut stack = vec![level(graph, Arc::new(places.clone()), limit)];
@@ -121,7 +121,7 @@ impl Reader<'_> {
 
     fn note(&mut self, what: &'static str, id: NodeId, graph: &Graph<ValueType>, places: &Places) {
         let value = graph.node(id).first();
-        let ty = (graph.ty(value), graph.stored(value, self.policy));
+        let ty = (graph.ty(value), graph.storage_dtype(value, self.policy));
         let read = |site| self.sources.snippet(site);
         let explainer = Explainer::new(graph, places).source(&read);
         let mut at: Vec<Option<Place>> = places.all(id).map(Some).collect();
@@ -130,7 +130,7 @@ impl Reader<'_> {
         }
         for place in at {
             let count = self.counts.entry((what, place)).or_default();
-            let key = Key { what, place, nth: *count };
+            let key = OperationKey { what, place, nth: *count };
             *count += 1;
             let written = place.and_then(|place| explainer.written(id, place)).map(|snippet| snippet.text);
             self.found.push(Recorded { key, written, ty });

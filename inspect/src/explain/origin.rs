@@ -1,7 +1,7 @@
 //! Where a value comes from: an argument, a number, or another operation.
 
 use super::explainer::Explainer;
-use super::site::Input;
+use super::site::ParamSource;
 use ndjit_ir::graph::{NodeId, NodeKind, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::place::Place;
@@ -58,11 +58,11 @@ impl Explainer<'_> {
         let what = match self.graph.node(node).kind {
             NodeKind::Param(n, _) => {
                 return match self.inputs.get(n as usize) {
-                    Some(Input::Argument(index)) => Origin::Argument(*index),
-                    Some(Input::Captured) => Origin::Captured(place),
-                    Some(Input::Data) => Origin::Data,
-                    Some(Input::Body) => Origin::Body,
-                    Some(Input::Around) => Origin::Around,
+                    Some(ParamSource::Argument(index)) => Origin::Argument(*index),
+                    Some(ParamSource::Captured) => Origin::Captured(place),
+                    Some(ParamSource::Data) => Origin::Data,
+                    Some(ParamSource::Body) => Origin::Body,
+                    Some(ParamSource::Around) => Origin::Around,
                     None => Origin::Argument(n as usize),
                 };
             }
@@ -130,7 +130,7 @@ impl Origin {
     }
 }
 
-/// Whether a literal was given a dtype. Bare truth values are strong without that.
+/// Whether a literal was given a dtype. Bare bools are strong without that.
 pub(super) fn is_strong(literal: &Literal) -> bool {
     !literal.ty().is_weak() && literal.ty() != ValueType::Strong(ndjit_ir::dtype::DType::Bool)
 }

@@ -2,7 +2,7 @@
 
 use ndjit_ir::dtype::DType;
 use ndjit_ir::infer::Operation;
-use ndjit_ir::op::{Op, Operands, ResultRule};
+use ndjit_ir::op::{Op, ResultRule, TypeRule};
 use ndjit_ir::promotion::system::Order;
 use ndjit_ir::promotion::{Policy, Types};
 use ndjit_ir::reduction::Reduction;
@@ -63,7 +63,7 @@ pub enum Rule {
         /// The policy whose default it is.
         policy: Policy,
     },
-    /// Every operand becomes a truth value, and so is the result.
+    /// Every operand becomes a bool, and so is the result.
     Truth,
     /// The op gives this dtype, whatever its operands are.
     Gives(Op, DType),
@@ -140,7 +140,7 @@ pub(super) fn reducing(reduction: Reduction, dtype: Option<DType>, policy: Polic
 
 /// Whether a reduction's type depends on its operand's.
 pub(super) fn depends(reduction: Reduction, dtype: Option<DType>) -> bool {
-    use ndjit_ir::reduction::Rule::{Bool, Index};
+    use ndjit_ir::reduction::ReductionRule::{Bool, Index};
     dtype.is_none() && !matches!(reduction.row().rule, Bool | Index)
 }
 
@@ -159,8 +159,8 @@ pub(super) fn computing(op: Op, policy: Policy, types: &[ValueType]) -> Option<V
 /// assert_eq!(rules[0].to_string(), "join u32 ∨ i32 = i64");
 /// ```
 pub fn joining(policy: Policy, types: &[ValueType]) -> Option<Vec<Rule>> {
-    let mut rules = meeting(Operands::Join, policy, types, types.len())?;
-    let result = policy.resolve(Operands::Join, types).ok()?.compute;
+    let mut rules = meeting(TypeRule::Join, policy, types, types.len())?;
+    let result = policy.resolve(TypeRule::Join, types).ok()?.compute;
     if let ValueType::Weak(weak) = result {
         rules.push(Rule::Default { weak, to: ValueType::Strong(policy.commit(result)), policy });
     }
@@ -168,9 +168,9 @@ pub fn joining(policy: Policy, types: &[ValueType]) -> Option<Vec<Rule>> {
 }
 
 /// The rules that give the type in which operands meet by a rule; `arity` of them are taken.
-pub(super) fn meeting(rule: Operands, policy: Policy, types: &[ValueType], arity: usize) -> Option<Vec<Rule>> {
+pub(super) fn meeting(rule: TypeRule, policy: Policy, types: &[ValueType], arity: usize) -> Option<Vec<Rule>> {
     let resolution = policy.resolve(rule, types).ok()?;
-    if rule == Operands::Logical {
+    if rule == TypeRule::Logical {
         return Some(vec![Rule::Truth]);
     }
     let met = types.get(rule.joined(arity)).unwrap_or_default();
@@ -194,7 +194,7 @@ pub(super) fn meeting(rule: Operands, policy: Policy, types: &[ValueType], arity
     }
     if resolution.adapted != resolution.joined {
         let (from, to) = (resolution.joined, resolution.adapted);
-        rules.push(if rule == Operands::Number { Rule::Number { to } } else { Rule::Inexact { from, to } });
+        rules.push(if rule == TypeRule::Number { Rule::Number { to } } else { Rule::Inexact { from, to } });
     }
     if let (ValueType::Weak(weak), ValueType::Strong(_)) = (resolution.adapted, resolution.compute) {
         rules.push(Rule::Default { weak, to: resolution.compute, policy });
@@ -210,7 +210,7 @@ fn is_narrowed(policy: Policy, from: ValueType, to: ValueType) -> bool {
 /// The fewest operands, the first such, that give the type alone.
 fn deciding(op: Op, policy: Policy, types: &[ValueType], compute: ValueType) -> SmallVec<[usize; 3]> {
     let rule = op.row().rule.of_joined();
-    if rule == Operands::Logical {
+    if rule == TypeRule::Logical {
         return SmallVec::new();
     }
     let all: SmallVec<[usize; 3]> = op.joined().collect();

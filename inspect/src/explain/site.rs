@@ -5,7 +5,7 @@ use ndjit_ir::place::Place;
 
 /// What an array parameter of a traced graph is to its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Input {
+pub enum ParamSource {
     /// The argument at this position.
     Argument(usize),
     /// An array that the function used without being passed it.
@@ -54,4 +54,4 @@ impl Site {
 }
 
 /// Reads the source of an operation. `None` where it cannot be read.
-pub type Source<'a> = &'a dyn Fn(Site) -> Option<Snippet>;
+pub type SourceReader<'a> = &'a dyn Fn(Site) -> Option<Snippet>;

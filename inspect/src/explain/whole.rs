@@ -3,7 +3,7 @@
 
 use super::chain::Explanation;
 use super::explainer::Explainer;
-use super::site::Input;
+use super::site::ParamSource;
 use super::widening::Widening;
 use crate::source::Sources;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
@@ -14,9 +14,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// What the array parameters of a function are: for each argument whether it is an array; after them come captured arrays.
-pub fn inputs(arrays: impl Iterator<Item = bool>, captured: usize) -> Vec<Input> {
-    let arguments = arrays.enumerate().filter(|(_, array)| *array).map(|(i, _)| Input::Argument(i));
-    arguments.chain(std::iter::repeat_n(Input::Captured, captured)).collect()
+pub fn inputs(arrays: impl Iterator<Item = bool>, captured: usize) -> Vec<ParamSource> {
+    let arguments = arrays.enumerate().filter(|(_, array)| *array).map(|(i, _)| ParamSource::Argument(i));
+    arguments.chain(std::iter::repeat_n(ParamSource::Captured, captured)).collect()
 }
 
 /// Why a value has its dtype. Calls are looked into.
@@ -26,7 +26,7 @@ pub fn inputs(arrays: impl Iterator<Item = bool>, captured: usize) -> Vec<Input>
 pub fn value(
     graph: &Graph<ValueType>,
     places: &Places,
-    inputs: &[Input],
+    inputs: &[ParamSource],
     policy: Policy,
     value: Value,
 ) -> Result<Explanation> {
@@ -46,7 +46,7 @@ pub fn value(
 }
 
 /// Why each value of a graph without calls has its dtype, by its node.
-pub fn all(graph: &Graph<ValueType>, places: &Places, inputs: &[Input], policy: Policy) -> Vec<String> {
+pub fn all(graph: &Graph<ValueType>, places: &Places, inputs: &[ParamSource], policy: Policy) -> Vec<String> {
     let sources = Sources::default();
     let read = |site| sources.snippet(site);
     let explainer = Explainer::new(graph, places).inputs(inputs).policy(policy).source(&read);
@@ -54,7 +54,12 @@ pub fn all(graph: &Graph<ValueType>, places: &Places, inputs: &[Input], policy: 
 }
 
 /// The first operation that widened a dtype. Calls and the graphs of control flow are looked into.
-pub fn first_widening(graph: &Graph<ValueType>, places: &Places, inputs: &[Input], policy: Policy) -> Option<Widening> {
+pub fn first_widening(
+    graph: &Graph<ValueType>,
+    places: &Places,
+    inputs: &[ParamSource],
+    policy: Policy,
+) -> Option<Widening> {
     let sources = Sources::default();
     let (graph, places) = inline(graph, places).ok()?;
     widening_in((&graph, &places), inputs, policy, &sources, &mut HashSet::new())
@@ -63,7 +68,7 @@ pub fn first_widening(graph: &Graph<ValueType>, places: &Places, inputs: &[Input
 /// Of a graph without calls: as deep as control flow stands in control flow, which is bounded. Graphs that were `seen` have none.
 fn widening_in(
     (graph, places): (&Graph<ValueType>, &Places),
-    inputs: &[Input],
+    inputs: &[ParamSource],
     policy: Policy,
     sources: &Sources,
     seen: &mut HashSet<*const Graph<ValueType>>,
@@ -82,7 +87,7 @@ fn widening_in(
         for (which, inner) in graph.controls()[n as usize].graphs.iter().enumerate() {
             let places = places.control(n, which);
             let new = seen.insert(Arc::as_ptr(&inner.graph));
-            let inputs = vec![Input::Body; inner.graph.params().len()];
+            let inputs = vec![ParamSource::Body; inner.graph.params().len()];
             let found = new.then(|| widening_in((&inner.graph, &places), &inputs, policy, sources, seen)).flatten();
             if found.is_some() {
                 return found;

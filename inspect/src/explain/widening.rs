@@ -7,7 +7,7 @@ use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeId, NodeKind, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::{Literal, LiteralValue};
-use ndjit_ir::reduction::{Reduce, Rule, Scan};
+use ndjit_ir::reduction::{Reduce, ReductionRule, Scan};
 use ndjit_ir::value_type::ValueType;
 use std::fmt;
 
@@ -49,14 +49,14 @@ impl Explainer<'_> {
             // An index is no number of the operand's.
             NodeKind::Reduce(Reduce { reduction, dtype: None, .. })
             | NodeKind::Scan(Scan { reduction, dtype: None, .. })
-                if reduction.row().rule != Rule::Index => {}
+                if reduction.row().rule != ReductionRule::Index => {}
             _ => return None,
         }
         let is_array = |&&value: &&Value| !matches!(graph.node(graph.producer(value)).kind, NodeKind::Literal(_));
-        let arrays = graph.operands(id).iter().filter(is_array).map(|&value| graph.stored(value, self.policy));
+        let arrays = graph.operands(id).iter().filter(is_array).map(|&value| graph.storage_dtype(value, self.policy));
         let numbers = arrays.filter(|dtype| *dtype != DType::Bool);
         let from = numbers.reduce(|widest, dtype| if width(dtype) > width(widest) { dtype } else { widest })?;
-        let to = graph.stored(graph.node(id).first(), self.policy);
+        let to = graph.storage_dtype(graph.node(id).first(), self.policy);
         (width(to) > width(from)).then_some((from, to))
     }
 

@@ -1,7 +1,7 @@
 //! Explanations of graphs as text: every rule.
 
 use insta::assert_snapshot;
-use ndjit_inspect::explain::{Explainer, Input, Site, Snippet};
+use ndjit_inspect::explain::{Explainer, ParamSource, Site, Snippet};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{Op, Place, ValueType};
 
@@ -94,7 +94,7 @@ fn names_and_inputs_are_those_given() {
         assert_eq!(site, Site::of_op(Op::Multiply, at(7)));
         Some(Snippet { text: "x * w".to_owned(), operands: vec!["x".to_owned(), "w".to_owned()] })
     };
-    let inputs = [Input::Argument(3), Input::Captured];
+    let inputs = [ParamSource::Argument(3), ParamSource::Captured];
     let explainer = Explainer::new(&graph, &places).inputs(&inputs).source(&source);
     assert_snapshot!(explainer.explain(graph.outputs()[0]));
     assert_eq!(explainer.origin(graph.params()[1]).to_string(), "from an array captured at a.rs:4:5");

@@ -3,15 +3,15 @@
 //! Folding uses the interpreter's own definition of each primitive, so a folded body computes the same bits.
 
 use super::eval::eval_prim;
-use super::{Body, Inst, InstKind, Prim, Reg, Table};
+use super::{Body, Inst, InstKind, LookupTable, Prim, Reg};
 use crate::dtype::PrimType;
-use crate::origin::Origin;
+use crate::origin::StatementOrigin;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// What makes instructions equal: kind, operands and result types.
-type Key = (InstKind, SmallVec<[Reg; 3]>, SmallVec<[PrimType; 2]>);
+type InstKey = (InstKind, SmallVec<[Reg; 3]>, SmallVec<[PrimType; 2]>);
 
 /// Builds a [`Body`].
 ///
@@ -20,9 +20,9 @@ type Key = (InstKind, SmallVec<[Reg; 3]>, SmallVec<[PrimType; 2]>);
 #[derive(Default)]
 pub struct BodyBuilder {
     body: Body,
-    known: FxHashMap<Key, Reg>,
+    known: FxHashMap<InstKey, Reg>,
     constants: FxHashMap<Reg, u64>,
-    origin: Origin,
+    origin: StatementOrigin,
 }
 
 impl BodyBuilder {
@@ -50,7 +50,7 @@ impl BodyBuilder {
     }
 
     /// Says what the instructions to come are made from.
-    pub fn at(&mut self, origin: Origin) {
+    pub fn at(&mut self, origin: StatementOrigin) {
         self.origin = origin;
     }
 
@@ -160,7 +160,7 @@ impl BodyBuilder {
     /// `table[min(index, len - 1)]`, `index` an unsigned `I32`.
     pub fn table(&mut self, ty: PrimType, values: &[u64], index: Reg) -> Reg {
         assert!(!values.is_empty() && self.ty(index) == PrimType::I32, "table look-up");
-        let table = Arc::new(Table { ty, values: values.to_vec() });
+        let table = Arc::new(LookupTable { ty, values: values.to_vec() });
         self.push_shared(InstKind::Table(table), smallvec![index], &[ty])
     }
 

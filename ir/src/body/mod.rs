@@ -15,13 +15,13 @@ mod verify;
 pub use build::BodyBuilder;
 pub use eval::eval_prim;
 pub(crate) use parse::{read_inst, read_reg};
-pub use prim::{Class, Prim, Signature};
+pub use prim::{Class, Prim, PrimSignature};
 pub use text::write_insts;
 pub use verify::MAX_DEPTH;
 
 use crate::dtype::PrimType;
 use crate::id::entity;
-use crate::origin::Origin;
+use crate::origin::StatementOrigin;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ entity! {
 
 /// A constant table: the values of a [`InstKind::Table`] look-up.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Table {
+pub struct LookupTable {
     /// Type of each entry.
     pub ty: PrimType,
     /// Entries as bits in the low end of a `u64`.
@@ -47,7 +47,7 @@ pub enum InstKind {
     /// A primitive.
     Prim(Prim),
     /// `table[min(index, len - 1)]` with an unsigned `I32` index. The table is not empty.
-    Table(Arc<Table>),
+    Table(Arc<LookupTable>),
     /// A word of an element of an array, in the row that is nearest to a position. Operands, all `I64`: the address of the element in the first
     /// row, the position, the last row there is, and the bytes from row to row. It reads at the address, plus the position kept within
     /// `0..=last` times the bytes from row to row, plus the bytes of the words before this one. Only loop nests have it, and not in
@@ -85,7 +85,7 @@ pub struct Inst {
     /// Number of results.
     pub results: u32,
     /// What it was made from.
-    pub origin: Origin,
+    pub origin: StatementOrigin,
 }
 
 impl Inst {

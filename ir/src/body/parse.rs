@@ -3,10 +3,10 @@
 //! Types of results are not written in the text: they follow from the primitive's suffix, the table's type, or the inner body's
 //! results.
 
-use super::{Body, Inst, InstKind, MAX_DEPTH, Prim, Reg, Signature, Table};
+use super::{Body, Inst, InstKind, LookupTable, MAX_DEPTH, Prim, PrimSignature, Reg};
 use crate::dtype::PrimType;
 use crate::error::{Error, Result};
-use crate::origin::Origin;
+use crate::origin::StatementOrigin;
 use crate::text::{Line, Lines};
 use smallvec::SmallVec;
 use std::str::FromStr;
@@ -84,14 +84,14 @@ pub(crate) fn read_inst(line: &mut Line<'_>, lines: &mut Lines<'_>, body: &mut B
         return Err(line.error(format_args!("{results} results on the left, {} on the right", types.len())));
     }
     body.types.extend(types);
-    body.insts.push(Inst { kind, args, first: Reg::from_index(first), results, origin: Origin::Own });
+    body.insts.push(Inst { kind, args, first: Reg::from_index(first), results, origin: StatementOrigin::Own });
     Ok(())
 }
 
 /// What an instruction does, to what, and the types of its results.
-type Operation = (InstKind, SmallVec<[Reg; 3]>, Vec<PrimType>);
+type ParsedInst = (InstKind, SmallVec<[Reg; 3]>, Vec<PrimType>);
 
-fn read_operation(line: &mut Line<'_>, lines: &mut Lines<'_>, body: &Body, depth: usize) -> Result<Operation> {
+fn read_operation(line: &mut Line<'_>, lines: &mut Lines<'_>, body: &Body, depth: usize) -> Result<ParsedInst> {
     let args = |line: &mut Line<'_>| line.items(|line| read_reg(line, body)).map(SmallVec::from_vec);
     if line.eat("const") {
         let ty = read_suffix(line)?;
@@ -106,7 +106,7 @@ fn read_operation(line: &mut Line<'_>, lines: &mut Lines<'_>, body: &Body, depth
         line.expect("[")?;
         let values = line.list("]", |line| read_bits(line, ty))?;
         line.end()?;
-        return Ok((InstKind::Table(Arc::new(Table { ty, values })), args, vec![ty]));
+        return Ok((InstKind::Table(Arc::new(LookupTable { ty, values })), args, vec![ty]));
     }
     if line.eat("gather") {
         let input = line.id("in", "an input, as in `in0`")?;
@@ -141,9 +141,9 @@ fn read_operation(line: &mut Line<'_>, lines: &mut Lines<'_>, body: &Body, depth
     let ty = read_suffix(line)?;
     // What the suffix says of the operands, and the type of the result.
     let (operand, result) = match prim.signature() {
-        Signature::Same(_) | Signature::Select => (None, ty),
-        Signature::Compare => (Some(ty), PrimType::Bool),
-        Signature::Convert => (Some(ty), read_suffix(line)?),
+        PrimSignature::Same(_) | PrimSignature::Select => (None, ty),
+        PrimSignature::Compare => (Some(ty), PrimType::Bool),
+        PrimSignature::Convert => (Some(ty), read_suffix(line)?),
     };
     let args: SmallVec<[Reg; 3]> = args(line)?;
     if let (Some(ty), Some(&first)) = (operand, args.first())

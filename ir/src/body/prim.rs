@@ -8,7 +8,7 @@ use std::fmt;
 
 /// Which operand types a primitive takes and what it gives back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signature {
+pub enum PrimSignature {
     /// `n` operands of one type in the class, a result of the same type.
     Same(usize),
     /// Two operands of one type in the class, a `Bool` result.
@@ -60,8 +60,8 @@ macro_rules! prims {
             }
 
             /// Operand count and type relation.
-            pub const fn signature(self) -> Signature {
-                match self { $(Prim::$variant => Signature::$sig $(($n))?,)* }
+            pub const fn signature(self) -> PrimSignature {
+                match self { $(Prim::$variant => PrimSignature::$sig $(($n))?,)* }
             }
 
             /// Operand types taken (of the first operand for a conversion, of the second for a select).
@@ -144,10 +144,10 @@ impl Prim {
     /// The number of operands.
     pub const fn arity(self) -> usize {
         match self.signature() {
-            Signature::Same(n) => n,
-            Signature::Compare => 2,
-            Signature::Select => 3,
-            Signature::Convert => 1,
+            PrimSignature::Same(n) => n,
+            PrimSignature::Compare => 2,
+            PrimSignature::Select => 3,
+            PrimSignature::Convert => 1,
         }
     }
 
@@ -178,10 +178,10 @@ impl Prim {
             (args.iter().all(|&a| a == ty) && self.class().contains(ty)).then_some(ty)
         };
         match self.signature() {
-            Signature::Same(_) => same(args),
-            Signature::Compare => same(args).map(|_| PrimType::Bool),
-            Signature::Select => (args[0] == PrimType::Bool).then(|| same(&args[1..]))?,
-            Signature::Convert => to.filter(|&to| self.converts(args[0], to)),
+            PrimSignature::Same(_) => same(args),
+            PrimSignature::Compare => same(args).map(|_| PrimType::Bool),
+            PrimSignature::Select => (args[0] == PrimType::Bool).then(|| same(&args[1..]))?,
+            PrimSignature::Convert => to.filter(|&to| self.converts(args[0], to)),
         }
     }
 }

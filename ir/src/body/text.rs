@@ -13,7 +13,7 @@
 //! A primitive's suffix is its operands' type (of a select the selected type), of a conversion `from.to`. Floats print so that
 //! they read back as the same bits: the shortest decimal, `inf`, or `nan:` and the bits in hexadecimal.
 
-use super::{Body, Inst, InstKind, Prim, Signature, Table};
+use super::{Body, Inst, InstKind, LookupTable, Prim, PrimSignature};
 use crate::dtype::PrimType;
 use std::fmt;
 use std::ops::Range;
@@ -101,9 +101,9 @@ fn write_inst(f: &mut dyn fmt::Write, body: &Body, inst: &Inst, indent: usize) -
 fn write_suffix(f: &mut dyn fmt::Write, prim: Prim, body: &Body, inst: &Inst) -> fmt::Result {
     let result = body.ty(inst.first);
     match prim.signature() {
-        Signature::Same(_) | Signature::Select => write!(f, ".{result}"),
-        Signature::Compare => write!(f, ".{}", body.ty(inst.args[0])),
-        Signature::Convert => write!(f, ".{}.{result}", body.ty(inst.args[0])),
+        PrimSignature::Same(_) | PrimSignature::Select => write!(f, ".{result}"),
+        PrimSignature::Compare => write!(f, ".{}", body.ty(inst.args[0])),
+        PrimSignature::Convert => write!(f, ".{}.{result}", body.ty(inst.args[0])),
     }
 }
 
@@ -114,7 +114,7 @@ fn write_list<T: fmt::Display>(f: &mut dyn fmt::Write, items: &[T]) -> fmt::Resu
     Ok(())
 }
 
-fn write_table(f: &mut dyn fmt::Write, table: &Table) -> fmt::Result {
+fn write_table(f: &mut dyn fmt::Write, table: &LookupTable) -> fmt::Result {
     write!(f, " of {} [", table.ty)?;
     for (i, &bits) in table.values.iter().enumerate() {
         f.write_str(if i > 0 { ", " } else { "" })?;

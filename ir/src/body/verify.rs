@@ -15,7 +15,7 @@
 //!
 //! All violations are collected, not only the first.
 
-use super::{Body, Inst, InstKind, Prim, Reg, Signature};
+use super::{Body, Inst, InstKind, Prim, PrimSignature, Reg};
 use crate::dtype::PrimType;
 use crate::error::{Error, ErrorCode, Result};
 
@@ -144,7 +144,7 @@ fn check_inst(body: &Body, inst: &Inst, depth: usize, problems: &mut Vec<String>
 
 /// The result type to ask a primitive for: conversions are told theirs.
 fn wanted(prim: Prim, ty: PrimType) -> Option<PrimType> {
-    (prim.signature() == Signature::Convert).then_some(ty)
+    (prim.signature() == PrimSignature::Convert).then_some(ty)
 }
 
 /// The types of a body's outputs, without those that are no registers.

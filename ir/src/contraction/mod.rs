@@ -105,14 +105,14 @@ pub struct AxisOf {
 
 /// Two axes that should meet, but have different extents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mismatch {
+pub struct ExtentMismatch {
     /// Their label.
     pub label: Label,
     /// The two axes, the first of them in the order of operands first.
     pub axes: [AxisOf; 2],
 }
 
-impl std::fmt::Display for Mismatch {
+impl std::fmt::Display for ExtentMismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [a, b] = self.axes;
         write!(
@@ -128,7 +128,7 @@ impl Contraction {
     ///
     /// # Errors
     /// The first two axes that do not meet.
-    pub fn extents(&self, shapes: &[Shape]) -> Result<Extents, Mismatch> {
+    pub fn extents(&self, shapes: &[Shape]) -> Result<Extents, ExtentMismatch> {
         let mut first: Vec<Option<AxisOf>> = vec![None; MAX_LABELS];
         for (operand, (labels, shape)) in self.operands.iter().zip(shapes).enumerate() {
             for (axis, (&label, &extent)) in labels.iter().zip(shape.extents()).enumerate() {
@@ -144,7 +144,7 @@ impl Contraction {
                     (a, b) if a == b => {}
                     (1, _) if !exact => *slot = Some(own),
                     (_, 1) if !exact => {}
-                    _ => return Err(Mismatch { label, axes: [before, own] }),
+                    _ => return Err(ExtentMismatch { label, axes: [before, own] }),
                 }
             }
         }
@@ -159,7 +159,7 @@ impl Contraction {
 
 /// How the product of two arrays goes over labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub struct DotDimensions {
     /// Labels of the result that both have.
     pub batch: Labels,
     /// Those that the left one has alone.
@@ -170,10 +170,10 @@ pub struct Pair {
     pub summed: Labels,
 }
 
-impl Pair {
+impl DotDimensions {
     /// The product of arrays with these labels, each once, of which `result` is kept. Labels are in the order of the result, the summed
     /// ones in that of the left array.
-    pub fn new(left: &[Label], right: &[Label], result: &[Label]) -> Pair {
+    pub fn new(left: &[Label], right: &[Label], result: &[Label]) -> DotDimensions {
         let (in_left, in_right) = (LabelSet::of(left), LabelSet::of(right));
         let kept = |wanted: (bool, bool)| {
             let of = |label: &Label| (in_left.contains(*label), in_right.contains(*label)) == wanted;
@@ -181,7 +181,7 @@ impl Pair {
         };
         let in_result = LabelSet::of(result);
         let summed = left.iter().copied().filter(|&label| in_right.contains(label) && !in_result.contains(label));
-        Pair {
+        DotDimensions {
             batch: kept((true, true)),
             rows: kept((true, false)),
             columns: kept((false, true)),

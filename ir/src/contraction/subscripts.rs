@@ -25,13 +25,13 @@ const FIRST_UNNAMED: Label = 52;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscripts {
-    operands: Vec<Term>,
-    result: Term,
+    operands: Vec<SubscriptTerm>,
+    result: SubscriptTerm,
 }
 
 /// The subscript of one array.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-struct Term {
+struct SubscriptTerm {
     letters: Labels,
     /// Before which letter the three dots stand.
     dots: Option<usize>,
@@ -62,10 +62,10 @@ fn error(what: String) -> Error {
     )
 }
 
-impl Term {
+impl SubscriptTerm {
     /// Reads one term of `text`, which has no spaces.
-    fn read(term: &str, text: &str) -> Result<Term> {
-        let mut read = Term::default();
+    fn read(term: &str, text: &str) -> Result<SubscriptTerm> {
+        let mut read = SubscriptTerm::default();
         let mut rest = term.chars();
         while let Some(next) = rest.next() {
             match label(next) {
@@ -111,9 +111,12 @@ impl std::str::FromStr for Subscripts {
             let arrows = dense.matches("->").count();
             return Err(error(format!("\"{dense}\" has {arrows} arrows; one stands before the result")));
         }
-        let operands = operands.split(',').map(|term| Term::read(term, &dense)).collect::<Result<Vec<Term>>>()?;
+        let operands = operands
+            .split(',')
+            .map(|term| SubscriptTerm::read(term, &dense))
+            .collect::<Result<Vec<SubscriptTerm>>>()?;
         let result = match result {
-            Some(result) => explicit(Term::read(result, &dense)?, &operands, &dense)?,
+            Some(result) => explicit(SubscriptTerm::read(result, &dense)?, &operands, &dense)?,
             None => implicit(&operands),
         };
         Ok(Subscripts { operands, result })
@@ -121,13 +124,13 @@ impl std::str::FromStr for Subscripts {
 }
 
 /// How often each letter is there.
-fn counts(operands: &[Term]) -> [usize; FIRST_UNNAMED as usize] {
+fn counts(operands: &[SubscriptTerm]) -> [usize; FIRST_UNNAMED as usize] {
     let mut counts = [0; FIRST_UNNAMED as usize];
     operands.iter().flat_map(|term| &term.letters).for_each(|&label| counts[usize::from(label)] += 1);
     counts
 }
 
-fn explicit(result: Term, operands: &[Term], text: &str) -> Result<Term> {
+fn explicit(result: SubscriptTerm, operands: &[SubscriptTerm], text: &str) -> Result<SubscriptTerm> {
     let counts = counts(operands);
     for (n, &label) in result.letters.iter().enumerate() {
         if counts[usize::from(label)] == 0 {
@@ -140,10 +143,10 @@ fn explicit(result: Term, operands: &[Term], text: &str) -> Result<Term> {
     Ok(result)
 }
 
-fn implicit(operands: &[Term]) -> Term {
+fn implicit(operands: &[SubscriptTerm]) -> SubscriptTerm {
     let counts = counts(operands);
     let letters = (0..FIRST_UNNAMED).filter(|&label| counts[usize::from(label)] == 1).collect();
-    Term { letters, dots: operands.iter().any(|term| term.dots.is_some()).then_some(0) }
+    SubscriptTerm { letters, dots: operands.iter().any(|term| term.dots.is_some()).then_some(0) }
 }
 
 impl Subscripts {
@@ -203,7 +206,7 @@ impl Subscripts {
     }
 }
 
-impl fmt::Display for Term {
+impl fmt::Display for SubscriptTerm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for n in 0..=self.letters.len() {
             if self.dots == Some(n) {

@@ -17,7 +17,7 @@ const BEND_WEIGHT: f64 = 6.0;
 const MAX_BENDS: usize = 40_000;
 
 /// A drawing plan.
-pub struct Layout {
+pub struct LayeredLayout {
     /// The centre of each node across its layer. The leftmost border is at 0.
     pub x: Vec<f64>,
     /// The layer of each node; 0 is the lowest.
@@ -30,7 +30,7 @@ pub struct Layout {
 
 /// Places nodes of the given widths. `edges` are `(lower, upper)` without cycles; those on a cycle, and those of nodes that are not
 /// there, are left out and have empty routes.
-pub fn layout(widths: &[f64], edges: &[(usize, usize)]) -> Layout {
+pub fn layout(widths: &[f64], edges: &[(usize, usize)]) -> LayeredLayout {
     let mut graph = Layered::new(widths, edges);
     graph.order();
     graph.place();
@@ -38,7 +38,7 @@ pub fn layout(widths: &[f64], edges: &[(usize, usize)]) -> Layout {
     let point = |&v: &usize| (graph.x[v], graph.layer[v]);
     let routes = graph.chains.iter().map(|chain| chain.iter().map(point).collect()).collect();
     let width = graph.vertices().map(|v| graph.x[v] + graph.width[v] / 2.0).fold(0.0, f64::max);
-    Layout { x, layer: graph.layer[..widths.len()].to_vec(), routes, width }
+    LayeredLayout { x, layer: graph.layer[..widths.len()].to_vec(), routes, width }
 }
 
 /// The graph with a vertex for every bend, after those of the nodes.
@@ -331,7 +331,7 @@ mod tests {
     }
 
     /// A plan in which nodes keep apart, edges lead upwards and end at their nodes, and bends keep clear of nodes.
-    fn checked(widths: &[f64], edges: &[(usize, usize)]) -> Layout {
+    fn checked(widths: &[f64], edges: &[(usize, usize)]) -> LayeredLayout {
         let plan = layout(widths, edges);
         let apart = |x: f64, width: f64, v: usize| (x - plan.x[v]).abs() >= (width + widths[v]) / 2.0 + GAP - 1e-6;
         for (a, &width) in widths.iter().enumerate() {
@@ -353,7 +353,7 @@ mod tests {
     }
 
     /// How often two lines between the same layers cross.
-    fn crossings(plan: &Layout) -> usize {
+    fn crossings(plan: &LayeredLayout) -> usize {
         let lines: Vec<_> = plan.routes.iter().flat_map(|route| route.windows(2)).collect();
         let cross =
             |a: &[(f64, usize)], b: &[(f64, usize)]| a[0].1 == b[0].1 && (a[0].0 - b[0].0) * (a[1].0 - b[1].0) < -1e-6;

@@ -2,7 +2,7 @@
 
 mod layout;
 
-pub use layout::{Layout, layout};
+pub use layout::{LayeredLayout, layout};
 
 use crate::dtype::Kind;
 use std::fmt::Write;

@@ -9,7 +9,7 @@ use std::fmt;
 /// Integers carry no sign; the primitive that uses them does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PrimType {
-    /// A truth value (a mask lane in vector code).
+    /// A bool (a mask lane in vector code).
     Bool,
     /// 8 bits.
     I8,

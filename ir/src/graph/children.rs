@@ -1,7 +1,7 @@
 //! The graphs that a graph calls: each once, and freed however deep they nest.
 
 use super::{Graph, Type};
-use crate::nested::{Nest, Nested};
+use crate::nested::{Nested, TreeNode};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl<T: Type> Children<T> {
     }
 }
 
-impl<T: Type> Nest for Graph<T> {
+impl<T: Type> TreeNode for Graph<T> {
     fn children(&mut self) -> &mut Nested<Graph<T>> {
         &mut self.children.all
     }

@@ -27,22 +27,22 @@ pub enum ControlKind {
     /// Its first operand is a condition, its graphs are for true and for false: the results are those of one of them, of the other operands.
     Cond,
     /// Its graph is the body, which runs once for each index along the first axis of some operands, in order.
-    Scan(Steps),
+    Scan(ScanArity),
     /// Its graph is the body, which runs once for each index from one bound to before the other, in order.
-    For(Counts),
+    For(ForArity),
 }
 
 /// The operands and results of a loop that counts: first the carry, which becomes what the body makes of it, then the bounds, of which the first is what
 /// the body takes as the index; then what is the same in each step. The body never takes the second bound. The results are the carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Counts {
+pub struct ForArity {
     /// How many operands, and results, are the carry.
     pub carried: u32,
     /// The dtype of index and bounds, an integer.
     pub index: DType,
 }
 
-impl Counts {
+impl ForArity {
     /// Whether the body takes the index where it takes an operand.
     pub fn is_index(self, operand: usize) -> bool {
         operand == self.carried as usize
@@ -76,7 +76,7 @@ impl Counts {
 /// which the body takes that slice; then what is the same in each step. After the carry the body gives what is stacked: a slice for each step
 /// of an array that has one more axis, the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Steps {
+pub struct ScanArity {
     /// How often the body runs: the first extent of what is sliced and of what is stacked.
     pub length: usize,
     /// How many operands, and results, are the carry.
@@ -85,7 +85,7 @@ pub struct Steps {
     pub sliced: u32,
 }
 
-impl Steps {
+impl ScanArity {
     /// Whether the body takes slices of an operand.
     pub fn slices(self, operand: usize) -> bool {
         let carried = self.carried as usize;
@@ -104,8 +104,8 @@ impl ControlKind {
     pub const ALL: [ControlKind; 4] = [
         ControlKind::While,
         ControlKind::Cond,
-        ControlKind::Scan(Steps { length: 0, carried: 0, sliced: 0 }),
-        ControlKind::For(Counts { carried: 0, index: DType::I32 }),
+        ControlKind::Scan(ScanArity { length: 0, carried: 0, sliced: 0 }),
+        ControlKind::For(ForArity { carried: 0, index: DType::I32 }),
     ];
 
     /// The name in text.
@@ -137,8 +137,8 @@ impl ControlKind {
         match self {
             ControlKind::While => results,
             ControlKind::Cond => 1,
-            ControlKind::Scan(Steps { carried, sliced, .. }) => carried as usize + sliced as usize,
-            ControlKind::For(Counts { carried, .. }) => carried as usize + 2,
+            ControlKind::Scan(ScanArity { carried, sliced, .. }) => carried as usize + sliced as usize,
+            ControlKind::For(ForArity { carried, .. }) => carried as usize + 2,
         }
     }
 }
@@ -210,7 +210,9 @@ impl<T: Type> Control<T> {
         match self.kind {
             ControlKind::While => self.results(),
             ControlKind::Cond => 0,
-            ControlKind::Scan(Steps { carried, .. }) | ControlKind::For(Counts { carried, .. }) => carried as usize,
+            ControlKind::Scan(ScanArity { carried, .. }) | ControlKind::For(ForArity { carried, .. }) => {
+                carried as usize
+            }
         }
     }
 
@@ -262,14 +264,14 @@ impl Control<DType> {
 
 impl Control<ValueType> {
     /// The dtype that a result is stored in: of a loop as its graphs take it.
-    pub fn stored(&self, result: usize, policy: Policy) -> DType {
+    pub fn storage_dtype(&self, result: usize, policy: Policy) -> DType {
         let taken = self.takes(result).filter(|_| result < self.carried());
         // Of branches it is the first that says so.
         let graph = match self.kind {
             ControlKind::Cond => self.graphs.first(),
             ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => self.graphs.last(),
         };
-        let made = || graph.map(|inner| inner.graph.stored(inner.graph.outputs()[result], policy));
+        let made = || graph.map(|inner| inner.graph.storage_dtype(inner.graph.outputs()[result], policy));
         taken.or_else(made).unwrap_or(DType::Bool)
     }
 
@@ -294,7 +296,7 @@ impl Control<ValueType> {
         }
         if let Some(body) = self.last() {
             for (taken, &output) in taken.iter_mut().zip(body.outputs()).take(self.carried()) {
-                *taken = taken.or_else(|| Some(body.stored(output, policy)));
+                *taken = taken.or_else(|| Some(body.storage_dtype(output, policy)));
             }
         }
         if let ControlKind::For(counts) = self.kind {
@@ -336,14 +338,14 @@ impl<T: Type> Controls<T> {
 }
 
 /// Type and shape of a value.
-type Seen<T> = (T, Shape);
+type TypeAndShape<T> = (T, Shape);
 
 /// What control flow asks of the operands of its nodes: found once, however many nodes it has.
-pub(super) struct Wanted<T> {
+pub(super) struct ControlSignature<T> {
     /// Operand, graph and what that takes; each once.
-    operands: Vec<(u32, usize, Seen<T>)>,
+    operands: Vec<(u32, usize, TypeAndShape<T>)>,
     /// What the operands begin with.
-    begin: Vec<Seen<T>>,
+    begin: Vec<TypeAndShape<T>>,
     /// What is wrong where they do not.
     otherwise: &'static str,
     /// What is wrong with the graphs, where the operands are right.
@@ -351,15 +353,15 @@ pub(super) struct Wanted<T> {
 }
 
 /// Checks the graphs of control flow.
-pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<Wanted<T>, String> {
+pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<ControlSignature<T>, String> {
     let names = control.kind.graphs();
     if names.len() != control.graphs.len() {
         return Err(format!("it has {} graphs, not {}", control.graphs.len(), names.len()));
     }
-    let mut operands: Vec<(u32, usize, Seen<T>)> = Vec::new();
+    let mut operands: Vec<(u32, usize, TypeAndShape<T>)> = Vec::new();
     // Those of an operand, by position in the list.
     let mut seen: FxHashMap<u32, SmallVec<[usize; 1]>> = FxHashMap::default();
-    let mut outputs: Vec<Vec<Seen<T>>> = Vec::new();
+    let mut outputs: Vec<Vec<TypeAndShape<T>>> = Vec::new();
     for (n, (Inner { graph, operands: taken }, what)) in control.graphs.iter().zip(names).enumerate() {
         let typed = |value: &Value| {
             let known = value.index() < graph.value_count();
@@ -403,7 +405,7 @@ pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<Wanted<T>, String>
             last.truncate(steps.carried as usize);
             (last, "the body gives otherwise than it takes", None)
         }
-        ControlKind::For(Counts { carried, index }) => {
+        ControlKind::For(ForArity { carried, index }) => {
             if last.len() != carried as usize {
                 return Err(format!("the carry has {carried} values, the body gives {}", last.len()));
             }
@@ -418,11 +420,15 @@ pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<Wanted<T>, String>
             (last, "the body gives otherwise than it takes, or the bounds are not of the index's dtype", None)
         }
     };
-    Ok(Wanted { operands, begin, otherwise, graphs })
+    Ok(ControlSignature { operands, begin, otherwise, graphs })
 }
 
 /// Checks the operands that a node of control flow has.
-pub(super) fn check<T: Type>(kind: ControlKind, wanted: &Wanted<T>, operands: &[Seen<T>]) -> Result<(), String> {
+pub(super) fn check<T: Type>(
+    kind: ControlKind,
+    wanted: &ControlSignature<T>,
+    operands: &[TypeAndShape<T>],
+) -> Result<(), String> {
     for (operand, n, (ty, shape)) in &wanted.operands {
         let what = kind.graphs()[*n];
         match operands.get(*operand as usize) {

@@ -2,7 +2,7 @@
 //! others', its type in inference, its meaning in the interpreter, and what commit and fusion make of it.
 
 use super::{SlotId, ViewId};
-use crate::axes::Axes;
+use crate::axes::AxisSet;
 use crate::dtype::DType;
 use crate::graph::Scatter;
 use crate::op::Op;
@@ -28,7 +28,7 @@ pub enum NodeKind {
     /// At each index one value of all elements up to it along an axis.
     Scan(Scan),
     /// At each index the position along some axes, counted in row-major order if they are several. An `i64`, without operands.
-    Iota(Axes),
+    Iota(AxisSet),
     /// Each element is one of the operand's, found by an affine map of indices.
     View(ViewId),
     /// The operand's elements, in row-major order, in another shape.
@@ -39,7 +39,7 @@ pub enum NodeKind {
     /// there. A position before the first is the first, one after the last the last. The second operand and what remains of the
     /// first one's shape broadcast.
     Gather,
-    /// The first operand, and into rows of it, at the positions of the second one, elements of the third: one after the other in row-major
+    /// The first operand, and into rows of it, at the indices of the second one, elements of the third: one after the other in row-major
     /// order of the shape that [`Gather`](NodeKind::Gather) has of the first two. What has a position that the first axis does not have
     /// is left out. The third operand broadcasts to that shape.
     Scatter(Scatter),

@@ -9,7 +9,7 @@ const MOST: usize = 8;
 /// Nodes by the latest of their operands. Equal nodes have the same, of which most values are for a node or two; and what was made of it lies near
 /// it. A table of all hashes has each node elsewhere: of 10^6 nodes that took a fifth of the time of making them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct NodeTable {
     /// For each value the newest of the nodes whose latest operand it is; zero if there is none, else one more than its number.
     newest: Vec<u32>,
     /// For each node the one before it of the same value, likewise.
@@ -26,10 +26,10 @@ pub(super) enum Vacant {
     Hashed(u32),
 }
 
-impl Known {
+impl NodeTable {
     /// With room for as many nodes and values.
-    pub fn with_room(nodes: usize, values: usize) -> Known {
-        Known { newest: Vec::with_capacity(values), before: Vec::with_capacity(nodes), others: HashTable::new() }
+    pub fn with_room(nodes: usize, values: usize) -> NodeTable {
+        NodeTable { newest: Vec::with_capacity(values), before: Vec::with_capacity(nodes), others: HashTable::new() }
     }
 
     /// The node that is the `same`, with this operand for the latest.

@@ -21,13 +21,13 @@ mod types;
 mod verify;
 mod whole;
 
-pub use control::{Control, ControlKind, Counts, Inner, MAX_NESTING, Steps};
+pub use control::{Control, ControlKind, ForArity, Inner, MAX_NESTING, ScanArity};
 pub use kind::{Fusion, KindRow, NodeKind, TypeOf};
 pub use places::Places;
 pub use reads::reads;
 pub use rewrite::{Copied, Notes, Rewriter};
 pub use scatter::Scatter;
-pub use text::Block;
+pub use text::GraphBlock;
 pub use types::Type;
 pub use whole::MAX_EXPANSION;
 
@@ -41,7 +41,7 @@ use crate::value_type::{ValueType, Weak};
 use crate::view::View;
 use children::Children;
 use control::Controls;
-use known::Known;
+use known::NodeTable;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use std::fmt::Debug;
@@ -142,7 +142,7 @@ pub struct Graph<T: Type> {
     shape_ids: FxHashMap<Shape, ShapeId>,
     views: Vec<Arc<View>>,
     view_ids: FxHashMap<Arc<View>, ViewId>,
-    known: Known,
+    known: NodeTable,
     params: Vec<Value>,
     slots: Arc<Vec<Slot>>,
     controls: Arc<Controls<T>>,
@@ -159,13 +159,13 @@ pub struct Graph<T: Type> {
     /// All that a node was made from, where that is not one.
     more_origins: FxHashMap<NodeId, Vec<NodeId>>,
     /// What the next nodes are made from.
-    making: Origins,
+    making: NodeOrigins,
 }
 
 /// Where the origins of a node are not one.
 const SEVERAL: NodeId = NodeId(u32::MAX);
 /// Nodes of the traced graph, some of them more than once.
-type Origins = SmallVec<[NodeId; 2]>;
+type NodeOrigins = SmallVec<[NodeId; 2]>;
 
 impl<T: Type> Default for Graph<T> {
     fn default() -> Graph<T> {
@@ -177,7 +177,7 @@ impl<T: Type> Default for Graph<T> {
             shape_ids: FxHashMap::default(),
             views: Vec::new(),
             view_ids: FxHashMap::default(),
-            known: Known::default(),
+            known: NodeTable::default(),
             params: Vec::new(),
             slots: Arc::default(),
             controls: Arc::default(),
@@ -188,7 +188,7 @@ impl<T: Type> Default for Graph<T> {
             outputs: Vec::new(),
             origins: Vec::new(),
             more_origins: FxHashMap::default(),
-            making: Origins::new(),
+            making: NodeOrigins::new(),
         }
     }
 }
@@ -212,7 +212,7 @@ impl<T: Type> Graph<T> {
         graph.nodes.reserve(other.nodes.len());
         graph.operands.reserve(other.operands.len());
         graph.values.reserve(other.values.len());
-        graph.known = Known::with_room(other.nodes.len(), other.values.len());
+        graph.known = NodeTable::with_room(other.nodes.len(), other.values.len());
         graph
     }
 
@@ -308,12 +308,12 @@ impl<T: Type> Graph<T> {
         self.operands.shrink_to_fit();
         self.values.shrink_to_fit();
         self.origins.shrink_to_fit();
-        self.known = Known::default();
+        self.known = NodeTable::default();
     }
 
     /// Says which nodes of the traced graph the nodes to come are made from.
     pub fn make_from(&mut self, nodes: &[NodeId]) {
-        self.making = Origins::from_slice(nodes);
+        self.making = NodeOrigins::from_slice(nodes);
     }
 
     /// The nodes of the traced graph that the nodes to come are made from.
@@ -420,9 +420,9 @@ impl<T: Type> Graph<T> {
         self.add(NodeKind::Reshape, &[operand], &[(ty, shape)])
     }
 
-    /// Adds the next parameter, stored as [usual](Type::stored) for its type.
+    /// Adds the next parameter, stored as [usual](Type::storage_dtype) for its type.
     pub fn param(&mut self, ty: T, shape: &Shape) -> Value {
-        self.param_stored(ty, ty.stored(), shape)
+        self.param_stored(ty, ty.storage_dtype(), shape)
     }
 
     /// Adds the next parameter, stored as `stored`.
@@ -509,7 +509,7 @@ impl Graph<ValueType> {
 
     /// The dtype a value is computed and stored in: a strong one's own; a weak one's the dtype its op computes in or its
     /// parameter is stored in; for a literal the default of `policy`.
-    pub fn stored(&self, value: Value, policy: Policy) -> DType {
+    pub fn storage_dtype(&self, value: Value, policy: Policy) -> DType {
         let (mut graph, mut value) = (self, value);
         loop {
             let ty = graph.ty(value);
@@ -517,7 +517,9 @@ impl Graph<ValueType> {
             return match (ty, node.kind) {
                 (ValueType::Strong(dtype), _) => dtype,
                 (_, NodeKind::Param(_, stored)) => stored,
-                (_, NodeKind::Control(n, result)) => graph.controls()[n as usize].stored(result as usize, policy),
+                (_, NodeKind::Control(n, result)) => {
+                    graph.controls()[n as usize].storage_dtype(result as usize, policy)
+                }
                 (_, NodeKind::Call(child)) => {
                     // Parameters of children are stored as the operands they stand for.
                     let result = value.index() - node.first.index();

@@ -86,7 +86,7 @@ struct Parser<T: Type> {
 }
 
 /// A graph being read.
-struct Reading<T: Type> {
+struct GraphParser<T: Type> {
     graph: Graph<T>,
     /// Slots read so far; any order, so that a line's number alone never decides how much memory is asked for.
     slots: FxHashMap<u32, Slot>,
@@ -96,7 +96,8 @@ struct Reading<T: Type> {
 
 impl<T: Type> Parser<T> {
     fn block(&self, mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<Graph<T>> {
-        let mut reading = Reading { graph: Graph::new(), slots: FxHashMap::default(), callees: FxHashMap::default() };
+        let mut reading =
+            GraphParser { graph: Graph::new(), slots: FxHashMap::default(), callees: FxHashMap::default() };
         self.header(&mut header, &mut reading)?;
         let start = header.number();
         loop {
@@ -125,7 +126,7 @@ impl<T: Type> Parser<T> {
     }
 
     /// `(%0: f32[3]) calls @0 {`.
-    fn header(&self, line: &mut Line<'_>, reading: &mut Reading<T>) -> Result<()> {
+    fn header(&self, line: &mut Line<'_>, reading: &mut GraphParser<T>) -> Result<()> {
         line.expect("(")?;
         line.list(")", |line| {
             let next = reading.graph.value_count();
@@ -134,7 +135,7 @@ impl<T: Type> Parser<T> {
             }
             line.expect(":")?;
             let ty = self.type_name(line)?;
-            let mut stored = ty.stored();
+            let mut stored = ty.storage_dtype();
             if line.eat(":") {
                 stored = dtype_of(line, "the dtype the parameter is stored in")?;
             }
@@ -161,7 +162,7 @@ impl<T: Type> Parser<T> {
     }
 
     /// `$0 = while condition @0 of [0, 2] body @1 of [0, 1]`.
-    fn control(&self, line: &mut Line<'_>, reading: &mut Reading<T>) -> Result<()> {
+    fn control(&self, line: &mut Line<'_>, reading: &mut GraphParser<T>) -> Result<()> {
         line.numbered("$", reading.graph.controls().len())?;
         line.expect("=")?;
         let mut kind = line.word("`while`, `cond`, `scan` or `for`", ControlKind::named)?;
@@ -199,7 +200,7 @@ impl<T: Type> Parser<T> {
     }
 
     /// `%2 = add %0, %1 : f32[3]`.
-    fn node(&self, line: &mut Line<'_>, reading: &mut Reading<T>) -> Result<()> {
+    fn node(&self, line: &mut Line<'_>, reading: &mut GraphParser<T>) -> Result<()> {
         let next = reading.graph.value_count();
         let mut results = next;
         line.items(|line| {
@@ -245,7 +246,7 @@ impl<T: Type> Parser<T> {
     fn operation(
         &self,
         line: &mut Line<'_>,
-        reading: &Reading<T>,
+        reading: &GraphParser<T>,
         slot: &mut Option<(u32, Content)>,
         view: &mut Option<View>,
     ) -> Result<(NodeKind, SmallVec<[Value; 3]>)> {
@@ -380,7 +381,7 @@ fn unknown(line: &mut Line<'_>, word: &str) -> Error {
 /// `sum[numpy2] %1 axes [0] keepdims dtype f64` or `cumulative_sum %1 axis 0 dtype f64`, after the name.
 fn along<T: Type>(
     line: &mut Line<'_>,
-    reading: &Reading<T>,
+    reading: &GraphParser<T>,
     reduction: Reduction,
 ) -> Result<(NodeKind, SmallVec<[Value; 3]>)> {
     let policy = bracketed(line)?.unwrap_or_default();
@@ -471,7 +472,7 @@ fn bracketed<T: FromStr<Err: Display>>(line: &mut Line<'_>) -> Result<Option<T>>
     Ok(Some(value))
 }
 
-impl<T: Type> Reading<T> {
+impl<T: Type> GraphParser<T> {
     /// A value that was defined above.
     fn value(&self, line: &mut Line<'_>) -> Result<Value> {
         let id = line.id("%", "a value, as in `%0`")?;
@@ -496,7 +497,7 @@ impl<T: Type> Reading<T> {
 
     /// After `return`: the closing brace.
     fn finish(self, last: &mut Line<'_>, lines: &mut Lines<'_>) -> Result<Graph<T>> {
-        let Reading { mut graph, mut slots, .. } = self;
+        let GraphParser { mut graph, mut slots, .. } = self;
         let mut filled = Vec::with_capacity(slots.len());
         for number in 0..slots.len() as u32 {
             filled.push(slots.remove(&number).ok_or_else(|| last.error(format_args!("slot #{number} is missing")))?);

@@ -1,7 +1,7 @@
 //! Source places of a graph's nodes: a side table, so that where something was written never changes what it compiles to.
 
 use super::NodeId;
-use crate::nested::{Nest, Nested};
+use crate::nested::{Nested, TreeNode};
 use crate::place::Place;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Places {
 
 const NONE: u32 = u32::MAX;
 
-impl Nest for Places {
+impl TreeNode for Places {
     fn children(&mut self) -> &mut Nested<Places> {
         &mut self.children
     }

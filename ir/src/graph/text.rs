@@ -38,7 +38,7 @@
 //!   %5 = while $0 result 1 %2, %0, %1 : f32[3]
 //! ```
 
-use super::{ControlKind, Counts, Graph, Node, NodeId, NodeKind, Places, Slot, Steps, Type, Value};
+use super::{ControlKind, ForArity, Graph, Node, NodeId, NodeKind, Places, ScanArity, Slot, Type, Value};
 use crate::promotion::Policy;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
@@ -64,7 +64,7 @@ impl<T: Type> Graph<T> {
     }
 
     /// The graph and all that it calls, each once, callees first: the blocks of the text.
-    pub fn blocks(&self) -> Vec<Block<'_, T>> {
+    pub fn blocks(&self) -> Vec<GraphBlock<'_, T>> {
         blocks(self)
     }
 
@@ -106,7 +106,7 @@ impl<T: Type> Display for WithPlaces<'_, T> {
 }
 
 /// The places of each block's nodes; of the last, the whole graph, `None`: they are those given.
-fn inner_places<T: Type>(blocks: &[Block<'_, T>], places: &Places) -> Vec<Option<Arc<Places>>> {
+fn inner_places<T: Type>(blocks: &[GraphBlock<'_, T>], places: &Places) -> Vec<Option<Arc<Places>>> {
     let mut inner: Vec<Option<Arc<Places>>> = vec![None; blocks.len()];
     // Who uses a graph comes after it.
     for (number, block) in blocks.iter().enumerate().rev() {
@@ -129,7 +129,7 @@ fn write_program<T: Type>(graph: &Graph<T>, f: &mut Formatter<'_>) -> fmt::Resul
 }
 
 fn write_blocks<'n, T: Type>(
-    blocks: &[Block<'_, T>],
+    blocks: &[GraphBlock<'_, T>],
     note: impl Fn(usize) -> Option<&'n Note<'n>>,
     f: &mut Formatter<'_>,
 ) -> fmt::Result {
@@ -146,7 +146,7 @@ fn write_blocks<'n, T: Type>(
 }
 
 /// A graph to print and the numbers of its children's blocks.
-pub struct Block<'a, T: Type> {
+pub struct GraphBlock<'a, T: Type> {
     /// The graph.
     pub graph: &'a Graph<T>,
     /// The position among the blocks of each of its children.
@@ -156,16 +156,16 @@ pub struct Block<'a, T: Type> {
 }
 
 /// A graph whose callees are being numbered.
-struct Frame<'a, T: Type> {
+struct NumberingFrame<'a, T: Type> {
     graph: &'a Graph<T>,
     /// The positions known so far: of its children, and of the graphs of its control flow.
     callees: Vec<usize>,
     controls: Vec<Vec<usize>>,
 }
 
-impl<'a, T: Type> Frame<'a, T> {
-    fn new(graph: &'a Graph<T>) -> Frame<'a, T> {
-        Frame { graph, callees: Vec::new(), controls: Vec::new() }
+impl<'a, T: Type> NumberingFrame<'a, T> {
+    fn new(graph: &'a Graph<T>) -> NumberingFrame<'a, T> {
+        NumberingFrame { graph, callees: Vec::new(), controls: Vec::new() }
     }
 
     /// The next child, or graph of control flow.
@@ -193,16 +193,16 @@ impl<'a, T: Type> Frame<'a, T> {
         }
     }
 
-    fn finished(self) -> Block<'a, T> {
-        Block { graph: self.graph, callees: self.callees, controls: self.controls }
+    fn finished(self) -> GraphBlock<'a, T> {
+        GraphBlock { graph: self.graph, callees: self.callees, controls: self.controls }
     }
 }
 
 /// A child that several graphs share has one block.
-fn blocks<T: Type>(root: &Graph<T>) -> Vec<Block<'_, T>> {
+fn blocks<T: Type>(root: &Graph<T>) -> Vec<GraphBlock<'_, T>> {
     let mut done: FxHashMap<*const Graph<T>, usize> = FxHashMap::default();
     let mut blocks = Vec::new();
-    let mut stack = vec![Frame::new(root)];
+    let mut stack = vec![NumberingFrame::new(root)];
     while let Some(frame) = stack.last_mut() {
         let Some(child) = frame.next() else {
             if let Some(frame) = stack.pop() {
@@ -213,13 +213,13 @@ fn blocks<T: Type>(root: &Graph<T>) -> Vec<Block<'_, T>> {
         };
         match done.get(&Arc::as_ptr(child)) {
             Some(&number) => frame.found(number),
-            None => stack.push(Frame::new(child)),
+            None => stack.push(NumberingFrame::new(child)),
         }
     }
     blocks
 }
 
-fn write_block<T: Type>(block: &Block<'_, T>, note: Option<&Note<'_>>, f: &mut Formatter<'_>) -> fmt::Result {
+fn write_block<T: Type>(block: &GraphBlock<'_, T>, note: Option<&Note<'_>>, f: &mut Formatter<'_>) -> fmt::Result {
     let graph = block.graph;
     f.write_str("(")?;
     for (i, &param) in graph.params.iter().enumerate() {
@@ -237,10 +237,10 @@ fn write_block<T: Type>(block: &Block<'_, T>, note: Option<&Note<'_>>, f: &mut F
     write_unused_slots(graph, f)?;
     for (n, (control, blocks)) in graph.controls().iter().zip(&block.controls).enumerate() {
         write!(f, "  ${n} = {}", control.kind.name())?;
-        if let ControlKind::Scan(Steps { length, carried, sliced }) = control.kind {
+        if let ControlKind::Scan(ScanArity { length, carried, sliced }) = control.kind {
             write!(f, " length {length} carried {carried} sliced {sliced}")?;
         }
-        if let ControlKind::For(Counts { carried, index }) = control.kind {
+        if let ControlKind::For(ForArity { carried, index }) = control.kind {
             write!(f, " index {index} carried {carried}")?;
         }
         for ((what, inner), number) in control.kind.graphs().iter().zip(&control.graphs).zip(blocks) {
@@ -413,7 +413,7 @@ fn write_values(values: &[Value], f: &mut Formatter<'_>) -> fmt::Result {
 fn write_param_type<T: Type>(graph: &Graph<T>, param: Value, f: &mut Formatter<'_>) -> fmt::Result {
     let (ty, shape) = (graph.ty(param), graph.shape(param));
     match graph.node(graph.producer(param)).kind {
-        NodeKind::Param(_, stored) if stored != ty.stored() => write!(f, "{ty}:{stored}{shape}"),
+        NodeKind::Param(_, stored) if stored != ty.storage_dtype() => write!(f, "{ty}:{stored}{shape}"),
         _ => write!(f, "{ty}{shape}"),
     }
 }

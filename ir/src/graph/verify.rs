@@ -31,16 +31,16 @@
 //! - a literal has a dtype that its slot's value fits (for an argument: that any value of its kind fits but for its range);
 //! - the operands of an op have the dtypes it computes in, so every conversion is a cast; the op takes that dtype; the result
 //!   has the dtype the op gives;
-//! - a reduction is elementary, it and a scan keeps the dtype of its operand, or gives positions that fit, accumulates values of it, and no dtype is asked for;
+//! - a reduction is elementary, it and a scan keeps the dtype of its operand, or gives indices that fit, accumulates values of it, and no dtype is asked for;
 //! - an op or a reduction has the default policy, a cast no reason, and there are no calls: policies are resolved and calls inlined before.
 //!
 //! Not checked: that equal nodes are one, which [`Graph::add`] sees to.
 
-use super::control::{Wanted, wanted};
+use super::control::{ControlSignature, wanted};
 use super::{Graph, MAX_NESTING, NodeId, NodeKind, Slot, Type, Value};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::infer::Mismatch;
+use crate::infer::InferenceError;
 use crate::problems::Problems;
 use crate::shape::Shape;
 use crate::value_type::ValueType;
@@ -66,7 +66,7 @@ impl Graph<DType> {
 }
 
 /// What each piece of control flow of a graph asks of its nodes, or what is wrong with it.
-type Controls<T> = [Result<Wanted<T>, String>];
+type ControlChecks<T> = [Result<ControlSignature<T>, String>];
 
 fn verify<T: Type>(graph: &Graph<T>) -> Result<()> {
     let mut problems = Problems::default();
@@ -104,7 +104,7 @@ fn check<T: Type>(graph: &Graph<T>, problems: &mut Problems) {
 }
 
 /// Whether a node has the results that follow from its operands.
-fn check_node<T: Type>(graph: &Graph<T>, controls: &Controls<T>, id: NodeId) -> Result<(), String> {
+fn check_node<T: Type>(graph: &Graph<T>, controls: &ControlChecks<T>, id: NodeId) -> Result<(), String> {
     let (node, operands) = (graph.node(id), graph.operands(id));
     if let Some(operand) = operands.iter().find(|operand| **operand >= node.first) {
         return Err(format!("operand {operand} does not come before the node"));
@@ -138,36 +138,36 @@ fn check_node<T: Type>(graph: &Graph<T>, controls: &Controls<T>, id: NodeId) -> 
                 NodeKind::Control(_, at) => format!("result {at} is {ty}{shape}, not {found}{of}"),
                 NodeKind::Call(_) => format!("result {n} is {found}{of}, the child's {ty}{shape}"),
                 _ if *of != **shape => format!("the result's shape is {shape}, not {of}"),
-                NodeKind::Iota(_) if T::TYPED => in_words(graph, id, &Mismatch::Index(found.into())),
+                NodeKind::Iota(_) if T::TYPED => in_words(graph, id, &InferenceError::Index(found.into())),
                 NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Op(..) | NodeKind::Iota(_) => {
                     format!("the result's type is {ty}, not {found}")
                 }
-                _ if T::TYPED => in_words(graph, id, &Mismatch::Unlike),
+                _ if T::TYPED => in_words(graph, id, &InferenceError::Unlike),
                 _ => format!("the result's type is {ty}, not {found}"),
             });
         }
-        of.bytes(found.stored().bytes()).map_err(|error| error.headline().to_owned())?;
+        of.bytes(found.storage_dtype().bytes()).map_err(|error| error.headline().to_owned())?;
     }
     Ok(())
 }
 
 /// What does not fit, with the names of values.
-fn in_words<T: Type>(graph: &Graph<T>, id: NodeId, mismatch: &Mismatch) -> String {
+fn in_words<T: Type>(graph: &Graph<T>, id: NodeId, mismatch: &InferenceError) -> String {
     let operands = graph.operands(id);
     let ty = |n: usize| graph.ty(operands[n]);
     let result = graph.ty(graph.node(id).first);
     match (mismatch, graph.node(id).kind) {
-        (&Mismatch::NotScalar(n), _) => format!("operand {} is no scalar", operands[n]),
-        (&Mismatch::Operand { operand, found, op, compute }, _) => {
+        (&InferenceError::NotScalar(n), _) => format!("operand {} is no scalar", operands[n]),
+        (&InferenceError::Operand { operand, found, op, compute }, _) => {
             let expected = op.operand_dtype(operand, compute);
             format!("operand {} is {found}, {op} in {compute} takes {expected}", operands[operand])
         }
-        (Mismatch::Stored(ty, stored), _) if T::TYPED => format!("a {ty} parameter is not stored as {stored}"),
-        (Mismatch::Unlike, NodeKind::Gather) => format!("the operand is {}, the result {result}", ty(0)),
-        (Mismatch::Unlike, NodeKind::Scatter(_)) => {
+        (InferenceError::Stored(ty, stored), _) if T::TYPED => format!("a {ty} parameter is not stored as {stored}"),
+        (InferenceError::Unlike, NodeKind::Gather) => format!("the operand is {}, the result {result}", ty(0)),
+        (InferenceError::Unlike, NodeKind::Scatter(_)) => {
             format!("operands are {}, {} and {}, the result {result}", ty(0), ty(1), ty(2))
         }
-        (Mismatch::Unlike, _) => {
+        (InferenceError::Unlike, _) => {
             let unlike = operands.iter().find(|&&operand| graph.ty(operand) != result).unwrap_or(&operands[0]);
             format!("operand {unlike} is {}, the result {result}", graph.ty(*unlike))
         }

@@ -1,7 +1,7 @@
 //! Why an operation has no result on some operands: facts, which those who report them word. Displays in the words of the verifier, which
 //! has those that name values.
 
-use crate::axes::Axes;
+use crate::axes::AxisSet;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode};
 use crate::graph::Scatter;
@@ -15,7 +15,7 @@ use std::fmt;
 
 /// Why an operation has no result on some operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mismatch {
+pub enum InferenceError {
     /// What it names does not exist: what, and its number.
     Missing(&'static str, u32),
     /// It has another number of operands than it takes.
@@ -28,9 +28,9 @@ pub enum Mismatch {
     /// Shapes do not go together.
     Shape(ShapeMismatch),
     /// The operand, of this shape, does not have all these axes.
-    Axes(Axes, Shape),
-    /// Positions are counted along axes that the shape does not have.
-    Positions(Axes, Shape),
+    Axes(AxisSet, Shape),
+    /// Indices are counted along axes that the shape does not have.
+    Iota(AxisSet, Shape),
     /// The operand, of this shape, does not have this axis.
     Axis(u32, Shape),
     /// A scan where a reduction stands, or the other way round.
@@ -42,7 +42,7 @@ pub enum Mismatch {
         /// The reduction.
         reduction: Reduction,
         /// Along which axes.
-        axes: Axes,
+        axes: AxisSet,
         /// The operand's shape.
         shape: Shape,
     },
@@ -58,7 +58,7 @@ pub enum Mismatch {
     Reduction(Reduction, ReductionMismatch),
     /// Types that are joined have no common one.
     Clash(Clash),
-    /// Positions have this type, and are no `i64`.
+    /// Indices have this type, and are no `i64`.
     Index(ValueType),
     /// A cast gives no weak type.
     WeakCast,
@@ -89,7 +89,7 @@ pub enum Mismatch {
     Unlike,
     /// A typed reduction or scan does not accumulate values of this dtype.
     Accumulates(Reduction, DType),
-    /// Positions along the axis are no numbers of this dtype.
+    /// Indices along the axis are no numbers of this dtype.
     TooLong(DType, u32),
     /// Elements of this dtype are not put so.
     Scatter(Scatter, DType),
@@ -101,73 +101,74 @@ pub enum Mismatch {
     Graph(String),
 }
 
-impl From<ShapeMismatch> for Mismatch {
-    fn from(mismatch: ShapeMismatch) -> Mismatch {
-        Mismatch::Shape(mismatch)
+impl From<ShapeMismatch> for InferenceError {
+    fn from(mismatch: ShapeMismatch) -> InferenceError {
+        InferenceError::Shape(mismatch)
     }
 }
 
-impl Mismatch {
+impl InferenceError {
     /// The error of those who have no more to say.
     pub fn error(&self) -> Error {
         let code = match self {
-            Mismatch::Literal(error) => error.code(),
-            Mismatch::Op(_, OpMismatch::Arity(_)) => ErrorCode::Arity,
-            Mismatch::Op(_, OpMismatch::Clash(_))
-            | Mismatch::Reduction(_, ReductionMismatch::Clash(_))
-            | Mismatch::Clash(_) => ErrorCode::Promotion,
-            Mismatch::Op(..) | Mismatch::Reduction(..) => ErrorCode::DType,
-            Mismatch::Shape(_) | Mismatch::Axes(..) | Mismatch::Axis(..) | Mismatch::NoElements { .. } => {
-                ErrorCode::Shape
-            }
+            InferenceError::Literal(error) => error.code(),
+            InferenceError::Op(_, OpMismatch::Arity(_)) => ErrorCode::Arity,
+            InferenceError::Op(_, OpMismatch::Clash(_))
+            | InferenceError::Reduction(_, ReductionMismatch::Clash(_))
+            | InferenceError::Clash(_) => ErrorCode::Promotion,
+            InferenceError::Op(..) | InferenceError::Reduction(..) => ErrorCode::DType,
+            InferenceError::Shape(_)
+            | InferenceError::Axes(..)
+            | InferenceError::Axis(..)
+            | InferenceError::NoElements { .. } => ErrorCode::Shape,
             _ => ErrorCode::Verify,
         };
         Error::new(code, self.to_string())
     }
 }
 
-impl fmt::Display for Mismatch {
+impl fmt::Display for InferenceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Mismatch::Missing(what, n) => write!(f, "{what}{n} does not exist"),
-            Mismatch::Arity { takes, given } => write!(f, "takes {takes} operands, has {given}"),
-            Mismatch::Shape(mismatch) => write!(f, "{mismatch}"),
-            Mismatch::Axes(axes, shape) => write!(f, "axes {axes} of an operand of shape {shape}"),
-            Mismatch::Positions(axes, shape) => write!(f, "axes {axes} of shape {shape}"),
-            Mismatch::Axis(axis, shape) => write!(f, "axis {axis} of an operand of shape {shape}"),
-            Mismatch::NoReduction(scan) if scan.kind() != ReductionKind::Reduction => {
+            InferenceError::Missing(what, n) => write!(f, "{what}{n} does not exist"),
+            InferenceError::Arity { takes, given } => write!(f, "takes {takes} operands, has {given}"),
+            InferenceError::Shape(mismatch) => write!(f, "{mismatch}"),
+            InferenceError::Axes(axes, shape) => write!(f, "axes {axes} of an operand of shape {shape}"),
+            InferenceError::Iota(axes, shape) => write!(f, "axes {axes} of shape {shape}"),
+            InferenceError::Axis(axis, shape) => write!(f, "axis {axis} of an operand of shape {shape}"),
+            InferenceError::NoReduction(scan) if scan.kind() != ReductionKind::Reduction => {
                 write!(f, "{scan} is a scan, no reduction")
             }
-            Mismatch::NoReduction(reduction) => write!(f, "{reduction} is a reduction, no scan"),
-            Mismatch::Contracts(reduction) => write!(f, "a {reduction} that contracts, as sums alone do"),
-            Mismatch::NoElements { reduction, .. } => write!(f, "{reduction} of no elements"),
-            Mismatch::NotScalar(operand) => write!(f, "operand {operand} is no scalar"),
-            Mismatch::View(words) | Mismatch::Graph(words) => f.write_str(words),
-            Mismatch::Elements(from, to) => write!(f, "{from} as {to}"),
-            Mismatch::Op(op, mismatch) => f.write_str(&mismatch.headline(*op)),
-            Mismatch::Reduction(reduction, mismatch) => f.write_str(&mismatch.headline(*reduction)),
-            Mismatch::Clash(clash) => write!(f, "{clash}"),
-            Mismatch::Index(ty) => write!(f, "positions are i64, not {ty}"),
-            Mismatch::WeakCast => f.write_str("a cast to a weak type"),
-            Mismatch::Promotion(from, to) => write!(f, "{from} is not promoted to {to}"),
-            Mismatch::Stored(ty, stored) => write!(f, "a parameter of type {ty} is not stored as {stored}"),
-            Mismatch::Unresolved(policy) => write!(f, "the {policy} policy is not resolved"),
-            Mismatch::UnresolvedReduction(reduction) => {
+            InferenceError::NoReduction(reduction) => write!(f, "{reduction} is a reduction, no scan"),
+            InferenceError::Contracts(reduction) => write!(f, "a {reduction} that contracts, as sums alone do"),
+            InferenceError::NoElements { reduction, .. } => write!(f, "{reduction} of no elements"),
+            InferenceError::NotScalar(operand) => write!(f, "operand {operand} is no scalar"),
+            InferenceError::View(words) | InferenceError::Graph(words) => f.write_str(words),
+            InferenceError::Elements(from, to) => write!(f, "{from} as {to}"),
+            InferenceError::Op(op, mismatch) => f.write_str(&mismatch.headline(*op)),
+            InferenceError::Reduction(reduction, mismatch) => f.write_str(&mismatch.headline(*reduction)),
+            InferenceError::Clash(clash) => write!(f, "{clash}"),
+            InferenceError::Index(ty) => write!(f, "positions are i64, not {ty}"),
+            InferenceError::WeakCast => f.write_str("a cast to a weak type"),
+            InferenceError::Promotion(from, to) => write!(f, "{from} is not promoted to {to}"),
+            InferenceError::Stored(ty, stored) => write!(f, "a parameter of type {ty} is not stored as {stored}"),
+            InferenceError::Unresolved(policy) => write!(f, "the {policy} policy is not resolved"),
+            InferenceError::UnresolvedReduction(reduction) => {
                 let what = if reduction.kind() != ReductionKind::Reduction { "scan" } else { "reduction" };
                 write!(f, "policy and dtype of the {what} are not resolved")
             }
-            Mismatch::Reason(_) => f.write_str("the reason of a cast is kept"),
-            Mismatch::Operand { operand, found, op, compute } => {
+            InferenceError::Reason(_) => f.write_str("the reason of a cast is kept"),
+            InferenceError::Operand { operand, found, op, compute } => {
                 let expected = op.operand_dtype(*operand, *compute);
                 write!(f, "operand {operand} is {found}, {op} in {compute} takes {expected}")
             }
-            Mismatch::Domain(op, compute) => write!(f, "{op} does not compute in {compute}"),
-            Mismatch::Unlike => f.write_str("operands and result have not one dtype"),
-            Mismatch::Accumulates(reduction, dtype) => write!(f, "{reduction} does not accumulate {dtype}"),
-            Mismatch::TooLong(dtype, axis) => write!(f, "{dtype} does not hold the positions along axis {axis}"),
-            Mismatch::Scatter(scatter, dtype) => write!(f, "{} of {dtype}", scatter.name()),
-            Mismatch::Literal(error) => f.write_str(error.headline()),
-            Mismatch::Argument(ty, dtype) => write!(f, "an argument of type {ty} becomes {dtype} by a cast only"),
+            InferenceError::Domain(op, compute) => write!(f, "{op} does not compute in {compute}"),
+            InferenceError::Unlike => f.write_str("operands and result have not one dtype"),
+            InferenceError::Accumulates(reduction, dtype) => write!(f, "{reduction} does not accumulate {dtype}"),
+            InferenceError::TooLong(dtype, axis) => write!(f, "{dtype} does not hold the positions along axis {axis}"),
+            InferenceError::Scatter(scatter, dtype) => write!(f, "{} of {dtype}", scatter.name()),
+            InferenceError::Literal(error) => f.write_str(error.headline()),
+            InferenceError::Argument(ty, dtype) => write!(f, "an argument of type {ty} becomes {dtype} by a cast only"),
         }
     }
 }

@@ -8,10 +8,10 @@
 mod mismatch;
 mod rules;
 
-pub use mismatch::Mismatch;
-pub(crate) use rules::Rules;
+pub use mismatch::InferenceError;
+pub(crate) use rules::InferenceRules;
 
-use crate::axes::{Axes, MAX_RANK};
+use crate::axes::{AxisSet, MAX_RANK};
 use crate::dtype::DType;
 use crate::graph::{Graph, NodeId, NodeKind, Scatter, Type, Value};
 use crate::op::Op;
@@ -28,15 +28,15 @@ use std::sync::Arc;
 /// What is computed of operands, in traced graphs of [`ValueType`]s, in typed ones of [`DType`]s.
 ///
 /// ```
-/// use ndjit_ir::infer::{Mismatch, Operation};
+/// use ndjit_ir::infer::{InferenceError, Operation};
 /// use ndjit_ir::{DType, Op, Policy, Shape, ValueType, Weak};
 ///
 /// let [x, number] = [Shape::from([2, 3]), Shape::scalar()];
 /// let add: Operation = Operation::Op(Op::Add, Policy::Standard);
 /// let (ty, shape) = add.infer(&[(DType::F32.into(), &x), (Weak::Int.into(), &number)])?;
 /// assert_eq!((ty, shape.into_owned()), (ValueType::from(DType::F32), Shape::from([2, 3])));
-/// assert_eq!(add.infer(&[]), Err(Mismatch::Arity { takes: 2, given: 0 }));
-/// # Ok::<(), Mismatch>(())
+/// assert_eq!(add.infer(&[]), Err(InferenceError::Arity { takes: 2, given: 0 }));
+/// # Ok::<(), InferenceError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Operation<'a, T: Type = ValueType> {
@@ -48,8 +48,8 @@ pub enum Operation<'a, T: Type = ValueType> {
     Reduce(Reduce),
     /// A scan, or what sorts; in a typed graph with the dtype of the indices that a sort gives.
     Scan(Scan, Option<T>),
-    /// Positions along axes of this shape.
-    Iota(Axes, Cow<'a, Shape>),
+    /// Indices along axes of this shape.
+    Iota(AxisSet, Cow<'a, Shape>),
     /// A view of this shape.
     View(Arc<View>, Cow<'a, Shape>),
     /// The same elements in this shape.
@@ -76,8 +76,8 @@ impl Operation<'static> {
         Operation::Reshape(Cow::Owned(shape))
     }
 
-    /// Positions along axes of this shape.
-    pub fn iota(axes: Axes, shape: Shape) -> Operation<'static> {
+    /// Indices along axes of this shape.
+    pub fn iota(axes: AxisSet, shape: Shape) -> Operation<'static> {
         Operation::Iota(axes, Cow::Owned(shape))
     }
 }
@@ -116,7 +116,7 @@ impl<'a, T: Type> Operation<'a, T> {
     }
 
     #[inline]
-    fn check_arity(&self, given: usize) -> Result<(), Mismatch> {
+    fn check_arity(&self, given: usize) -> Result<(), InferenceError> {
         let takes = match self {
             Operation::Op(op, _) => op.arity(),
             Operation::Iota(..) => 0,
@@ -126,25 +126,25 @@ impl<'a, T: Type> Operation<'a, T> {
             Operation::Gather => 2,
             Operation::Scatter(_) => 3,
         };
-        if given == takes { Ok(()) } else { Err(Mismatch::Arity { takes, given }) }
+        if given == takes { Ok(()) } else { Err(InferenceError::Arity { takes, given }) }
     }
 
     /// Type and shape of the result, of operands of these types and shapes.
     ///
     /// # Errors
     /// What does not fit.
-    pub fn infer(&self, operands: &[(T, &'a Shape)]) -> Result<(T, Cow<'a, Shape>), Mismatch> {
+    pub fn infer(&self, operands: &[(T, &'a Shape)]) -> Result<(T, Cow<'a, Shape>), InferenceError> {
         let shape = self.shape(&operands.iter().map(|(_, shape)| *shape).collect::<SmallVec<[&'a Shape; 4]>>())?;
         let Types { result, .. } = self.types(&operands.iter().map(|(ty, _)| *ty).collect::<SmallVec<[T; 4]>>())?;
         match self {
-            Operation::View(view, shape) => view.check(operands[0].1, shape).map_err(Mismatch::View)?,
+            Operation::View(view, shape) => view.check(operands[0].1, shape).map_err(InferenceError::View)?,
             Operation::Reshape(shape) if operands[0].1.size().ok() != shape.size().ok() => {
-                return Err(Mismatch::Elements(operands[0].1.clone(), Shape::clone(shape)));
+                return Err(InferenceError::Elements(operands[0].1.clone(), Shape::clone(shape)));
             }
             Operation::Scan(Scan { reduction: Reduction::ArgSort, axis, .. }, _)
                 if !result.counts(shape.extents()[*axis as usize]) =>
             {
-                return Err(Mismatch::TooLong(result.stored(), *axis));
+                return Err(InferenceError::TooLong(result.storage_dtype(), *axis));
             }
             _ => {}
         }
@@ -156,7 +156,7 @@ impl<'a, T: Type> Operation<'a, T> {
     /// # Errors
     /// What does not fit.
     #[inline]
-    pub fn types(&self, operands: &[T]) -> Result<Types<T>, Mismatch> {
+    pub fn types(&self, operands: &[T]) -> Result<Types<T>, InferenceError> {
         self.check_arity(operands.len())?;
         let same = |ty: T| Types { compute: ty, result: ty };
         match *self {
@@ -182,7 +182,7 @@ impl<'a, T: Type> Operation<'a, T> {
     ///
     /// # Errors
     /// What does not fit.
-    pub fn shape(&self, operands: &[&'a Shape]) -> Result<Cow<'a, Shape>, Mismatch> {
+    pub fn shape(&self, operands: &[&'a Shape]) -> Result<Cow<'a, Shape>, InferenceError> {
         self.check_arity(operands.len())?;
         match self {
             Operation::Op(..) => {
@@ -197,13 +197,13 @@ impl<'a, T: Type> Operation<'a, T> {
             Operation::Cast(..) => Ok(Cow::Borrowed(operands[0])),
             Operation::Reduce(reduce) => reduced(reduce, operands).map(Cow::Owned),
             &Operation::Scan(Scan { reduction, axis, .. }, _) => match operands[0] {
-                _ if reduction.kind() == ReductionKind::Reduction => Err(Mismatch::NoReduction(reduction)),
-                shape if axis as usize >= shape.rank().min(MAX_RANK) => Err(Mismatch::Axis(axis, shape.clone())),
+                _ if reduction.kind() == ReductionKind::Reduction => Err(InferenceError::NoReduction(reduction)),
+                shape if axis as usize >= shape.rank().min(MAX_RANK) => Err(InferenceError::Axis(axis, shape.clone())),
                 shape => Ok(Cow::Borrowed(shape)),
             },
             Operation::Iota(axes, shape) => match axes.within(shape.rank()) {
                 true => Ok(shape.clone()),
-                false => Err(Mismatch::Positions(*axes, Shape::clone(shape))),
+                false => Err(InferenceError::Iota(*axes, Shape::clone(shape))),
             },
             Operation::View(_, shape) | Operation::Reshape(shape) => Ok(shape.clone()),
             &Operation::Concat(axis, _) => Ok(Cow::Owned(concat_shape(operands, axis as usize)?)),
@@ -219,17 +219,17 @@ impl<'a, T: Type> Operation<'a, T> {
     }
 }
 
-fn reduced(reduce: &Reduce, operands: &[&Shape]) -> Result<Shape, Mismatch> {
+fn reduced(reduce: &Reduce, operands: &[&Shape]) -> Result<Shape, InferenceError> {
     let (&Reduce { reduction, axes, .. }, shape) = (reduce, operands[0]);
     match () {
-        () if reduction.kind() != ReductionKind::Reduction => Err(Mismatch::NoReduction(reduction)),
-        () if !axes.within(shape.rank()) => Err(Mismatch::Axes(axes, shape.clone())),
-        () if reduce.contracts && reduction != Reduction::Sum => Err(Mismatch::Contracts(reduction)),
+        () if reduction.kind() != ReductionKind::Reduction => Err(InferenceError::NoReduction(reduction)),
+        () if !axes.within(shape.rank()) => Err(InferenceError::Axes(axes, shape.clone())),
+        () if reduce.contracts && reduction != Reduction::Sum => Err(InferenceError::Contracts(reduction)),
         () if reduction.needs_elements() && axes.count(shape) == 0 => {
-            Err(Mismatch::NoElements { reduction, axes, shape: shape.clone() })
+            Err(InferenceError::NoElements { reduction, axes, shape: shape.clone() })
         }
         () => match operands[1..].iter().position(|other| other.rank() > 0) {
-            Some(n) => Err(Mismatch::NotScalar(n + 1)),
+            Some(n) => Err(InferenceError::NotScalar(n + 1)),
             None => Ok(axes.reduced(shape, reduce.keepdims)),
         },
     }
@@ -240,7 +240,7 @@ impl<T: Type> Graph<T> {
     ///
     /// # Errors
     /// A view that does not exist.
-    pub fn operation(&self, id: NodeId) -> Result<Option<Operation<'_, T>>, Mismatch> {
+    pub fn operation(&self, id: NodeId) -> Result<Option<Operation<'_, T>>, InferenceError> {
         let (node, first) = (self.node(id), self.node(id).first());
         let shape = || Cow::Borrowed(self.shape(first));
         Ok(Some(match node.kind {
@@ -253,7 +253,7 @@ impl<T: Type> Graph<T> {
             NodeKind::Iota(axes) => Operation::Iota(axes, shape()),
             NodeKind::View(view) => {
                 let known = self.views().get(view.index());
-                let view = known.ok_or(Mismatch::Missing("view", view.0))?;
+                let view = known.ok_or(InferenceError::Missing("view", view.0))?;
                 Operation::View(Arc::clone(view), shape())
             }
             NodeKind::Reshape => Operation::Reshape(shape()),
@@ -268,7 +268,7 @@ impl<T: Type> Graph<T> {
     ///
     /// # Errors
     /// What does not fit.
-    pub fn infer(&self, id: NodeId) -> Result<Results<'_, T>, Mismatch> {
+    pub fn infer(&self, id: NodeId) -> Result<Results<'_, T>, InferenceError> {
         let (first, operands) = (self.node(id).first(), self.operands(id));
         let known = |&value: &Value| (self.ty(value), self.shape(value));
         if let Some(operation) = self.operation(id)? {
@@ -280,40 +280,40 @@ impl<T: Type> Graph<T> {
         let (ty, shape) = known(&first);
         Ok(match self.node(id).kind {
             NodeKind::Control(n, result) => {
-                let control = self.controls().get(n as usize).ok_or(Mismatch::Missing("control flow ", n))?;
+                let control = self.controls().get(n as usize).ok_or(InferenceError::Missing("control flow ", n))?;
                 // Those of both branches are the same.
                 let result = result as usize;
                 let made = control.graphs.last().map(|inner| (&inner.graph, inner.graph.outputs().get(result)));
                 let Some((graph, Some(&output))) = made else {
-                    return Err(Mismatch::Graph(format!("there are {} results", control.results())));
+                    return Err(InferenceError::Graph(format!("there are {} results", control.results())));
                 };
                 let (ty, shape) = graph.inner(output, "result", result)?;
                 smallvec![(ty, control.result_shape(result, shape))]
             }
             NodeKind::Call(n) => {
-                let child = self.children().get(n as usize).ok_or(Mismatch::Missing("child @", n))?;
+                let child = self.children().get(n as usize).ok_or(InferenceError::Missing("child @", n))?;
                 let (takes, given) = (child.params().len(), operands.len());
                 if takes != given {
-                    return Err(Mismatch::Graph(format!("the child has {takes} operands, the call {given}")));
+                    return Err(InferenceError::Graph(format!("the child has {takes} operands, the call {given}")));
                 }
                 for (n, (&param, here)) in child.params().iter().zip(operands.iter().map(known)).enumerate() {
                     let (ty, shape) = child.inner(param, "operand", n)?;
                     if here != (ty, &*shape) {
                         let words = format!("operand {n} is {}{}, the child's {ty}{shape}", here.0, here.1);
-                        return Err(Mismatch::Graph(words));
+                        return Err(InferenceError::Graph(words));
                     }
                 }
                 T::call()?;
                 let results = child.outputs().iter().enumerate().map(|(n, &output)| child.inner(output, "result", n));
                 results.collect::<Result<_, _>>()?
             }
-            _ if !operands.is_empty() => return Err(Mismatch::Arity { takes: 0, given: operands.len() }),
+            _ if !operands.is_empty() => return Err(InferenceError::Arity { takes: 0, given: operands.len() }),
             NodeKind::Param(_, stored) => {
                 ty.param(stored)?;
                 smallvec![(ty, Cow::Borrowed(shape))]
             }
             NodeKind::Literal(slot) => {
-                let slot = self.slots().get(slot.index()).ok_or(Mismatch::Missing("slot #", slot.0))?;
+                let slot = self.slots().get(slot.index()).ok_or(InferenceError::Missing("slot #", slot.0))?;
                 smallvec![(ty.literal(slot)?, Cow::Owned(Shape::scalar()))]
             }
             _ => Results::new(),
@@ -321,10 +321,10 @@ impl<T: Type> Graph<T> {
     }
 
     /// Type and shape of a value of a graph that is called or run.
-    fn inner(&self, value: Value, what: &str, n: usize) -> Result<(T, Cow<'_, Shape>), Mismatch> {
+    fn inner(&self, value: Value, what: &str, n: usize) -> Result<(T, Cow<'_, Shape>), InferenceError> {
         match value.index() < self.value_count() {
             true => Ok((self.ty(value), Cow::Borrowed(self.shape(value)))),
-            false => Err(Mismatch::Graph(format!("{what} {n} of the child does not exist"))),
+            false => Err(InferenceError::Graph(format!("{what} {n} of the child does not exist"))),
         }
     }
 }

@@ -1,17 +1,17 @@
 //! How the types of results follow, at each stage: in traced graphs by policies, weak types among them; in typed graphs operands have the dtypes
 //! in which they are taken, and every policy is resolved.
 
-use super::Mismatch;
+use super::InferenceError;
 use crate::dtype::DType;
 use crate::graph::{Scatter, Slot};
-use crate::op::{Op, Operands};
+use crate::op::{Op, TypeRule};
 use crate::promotion::{Policy, Types};
 use crate::reduction::Reduction;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 
 /// The rules of a stage's types, for as many operands as the operation takes. Errors are what does not fit.
-pub trait Rules: Copy + Eq + From<DType> + Into<ValueType> {
+pub trait InferenceRules: Copy + Eq + From<DType> + Into<ValueType> {
     /// What the verifier calls a graph of this stage.
     const STAGE: &'static str;
 
@@ -19,10 +19,10 @@ pub trait Rules: Copy + Eq + From<DType> + Into<ValueType> {
     const TYPED: bool;
 
     /// The types of an op.
-    fn op(op: Op, policy: Policy, operands: &[Self]) -> Result<Types<Self>, Mismatch>;
+    fn op(op: Op, policy: Policy, operands: &[Self]) -> Result<Types<Self>, InferenceError>;
 
     /// Whether there is a cast for this reason.
-    fn cast(reason: CastReason, from: Self, to: Self) -> Result<(), Mismatch>;
+    fn cast(reason: CastReason, from: Self, to: Self) -> Result<(), InferenceError>;
 
     /// The types of a reduction or a scan, where a dtype is asked for or none is; `indices` is the dtype in which a typed graph has the
     /// indices of a sort.
@@ -32,43 +32,43 @@ pub trait Rules: Copy + Eq + From<DType> + Into<ValueType> {
         policy: Policy,
         operand: Self,
         indices: Option<Self>,
-    ) -> Result<Types<Self>, Mismatch>;
+    ) -> Result<Types<Self>, InferenceError>;
 
-    /// Whether positions along an axis of this extent are numbers of this type.
+    /// Whether indices along an axis of this extent are numbers of this type.
     fn counts(self, extent: usize) -> bool;
 
     /// The type of arrays that are joined, one at least.
-    fn join(policy: Policy, operands: &[Self]) -> Result<Self, Mismatch>;
+    fn join(policy: Policy, operands: &[Self]) -> Result<Self, InferenceError>;
 
     /// Whether elements of the third operand are put into the first one.
-    fn scatter(scatter: Scatter, operands: [Self; 3]) -> Result<(), Mismatch>;
+    fn scatter(scatter: Scatter, operands: [Self; 3]) -> Result<(), InferenceError>;
 
     /// Whether a parameter of this type may be stored as a dtype.
-    fn param(self, stored: DType) -> Result<(), Mismatch>;
+    fn param(self, stored: DType) -> Result<(), InferenceError>;
 
     /// The type of a number, which a graph has as this one.
-    fn literal(self, slot: &Slot) -> Result<Self, Mismatch>;
+    fn literal(self, slot: &Slot) -> Result<Self, InferenceError>;
 
     /// Whether there are calls.
-    fn call() -> Result<(), Mismatch>;
+    fn call() -> Result<(), InferenceError>;
 }
 
-impl Rules for ValueType {
+impl InferenceRules for ValueType {
     const STAGE: &'static str = "graph";
     const TYPED: bool = false;
 
     #[inline]
-    fn op(op: Op, policy: Policy, operands: &[ValueType]) -> Result<Types<ValueType>, Mismatch> {
-        policy.op_types(op, operands).map_err(|mismatch| Mismatch::Op(op, mismatch))
+    fn op(op: Op, policy: Policy, operands: &[ValueType]) -> Result<Types<ValueType>, InferenceError> {
+        policy.op_types(op, operands).map_err(|mismatch| InferenceError::Op(op, mismatch))
     }
 
-    fn cast(reason: CastReason, from: ValueType, to: ValueType) -> Result<(), Mismatch> {
+    fn cast(reason: CastReason, from: ValueType, to: ValueType) -> Result<(), InferenceError> {
         match (reason, from, to) {
-            (_, _, ValueType::Weak(_)) => Err(Mismatch::WeakCast),
+            (_, _, ValueType::Weak(_)) => Err(InferenceError::WeakCast),
             (CastReason::Promotion, ValueType::Weak(weak), ValueType::Strong(dtype)) if weak.promotes_to(dtype) => {
                 Ok(())
             }
-            (CastReason::Promotion, ..) => Err(Mismatch::Promotion(from, to)),
+            (CastReason::Promotion, ..) => Err(InferenceError::Promotion(from, to)),
             (CastReason::Explicit | CastReason::Mode(_), ..) => Ok(()),
         }
     }
@@ -79,9 +79,9 @@ impl Rules for ValueType {
         policy: Policy,
         operand: ValueType,
         _: Option<ValueType>,
-    ) -> Result<Types<ValueType>, Mismatch> {
+    ) -> Result<Types<ValueType>, InferenceError> {
         let types = policy.reduction_types(reduction, asked, operand);
-        let Types { compute, result } = types.map_err(|mismatch| Mismatch::Reduction(reduction, mismatch))?;
+        let Types { compute, result } = types.map_err(|mismatch| InferenceError::Reduction(reduction, mismatch))?;
         Ok(Types { compute: compute.into(), result: result.into() })
     }
 
@@ -89,52 +89,52 @@ impl Rules for ValueType {
         true
     }
 
-    fn join(policy: Policy, operands: &[ValueType]) -> Result<ValueType, Mismatch> {
-        Ok(policy.resolve(Operands::Join, operands).map_err(Mismatch::Clash)?.compute)
+    fn join(policy: Policy, operands: &[ValueType]) -> Result<ValueType, InferenceError> {
+        Ok(policy.resolve(TypeRule::Join, operands).map_err(InferenceError::Clash)?.compute)
     }
 
-    fn scatter(_: Scatter, [_, index, _]: [ValueType; 3]) -> Result<(), Mismatch> {
+    fn scatter(_: Scatter, [_, index, _]: [ValueType; 3]) -> Result<(), InferenceError> {
         is_index(index)
     }
 
-    fn param(self, stored: DType) -> Result<(), Mismatch> {
+    fn param(self, stored: DType) -> Result<(), InferenceError> {
         let fits = match self {
             ValueType::Strong(own) => own == stored,
             ValueType::Weak(Weak::Int) => stored.is_int(),
             ValueType::Weak(Weak::Float) => stored.is_float(),
             ValueType::Weak(Weak::Complex) => stored.is_complex(),
         };
-        if fits { Ok(()) } else { Err(Mismatch::Stored(self, stored)) }
+        if fits { Ok(()) } else { Err(InferenceError::Stored(self, stored)) }
     }
 
-    fn literal(self, slot: &Slot) -> Result<ValueType, Mismatch> {
+    fn literal(self, slot: &Slot) -> Result<ValueType, InferenceError> {
         Ok(slot.ty())
     }
 
-    fn call() -> Result<(), Mismatch> {
+    fn call() -> Result<(), InferenceError> {
         Ok(())
     }
 }
 
-impl Rules for DType {
+impl InferenceRules for DType {
     const STAGE: &'static str = "typed graph";
     const TYPED: bool = true;
 
-    fn op(op: Op, policy: Policy, operands: &[DType]) -> Result<Types<DType>, Mismatch> {
+    fn op(op: Op, policy: Policy, operands: &[DType]) -> Result<Types<DType>, InferenceError> {
         is_resolved(policy)?;
         let compute = operands[op.joined().start];
         let mut found = operands.iter().copied().enumerate();
         if let Some((operand, found)) = found.find(|&(operand, found)| found != op.operand_dtype(operand, compute)) {
-            return Err(Mismatch::Operand { operand, found, op, compute });
+            return Err(InferenceError::Operand { operand, found, op, compute });
         }
         if !op.row().domain.contains(compute) {
-            return Err(Mismatch::Domain(op, compute));
+            return Err(InferenceError::Domain(op, compute));
         }
         Ok(Types { compute, result: op.result_dtype(compute) })
     }
 
-    fn cast(reason: CastReason, _: DType, _: DType) -> Result<(), Mismatch> {
-        if reason == CastReason::Explicit { Ok(()) } else { Err(Mismatch::Reason(reason)) }
+    fn cast(reason: CastReason, _: DType, _: DType) -> Result<(), InferenceError> {
+        if reason == CastReason::Explicit { Ok(()) } else { Err(InferenceError::Reason(reason)) }
     }
 
     fn reduction(
@@ -143,15 +143,15 @@ impl Rules for DType {
         policy: Policy,
         operand: DType,
         indices: Option<DType>,
-    ) -> Result<Types<DType>, Mismatch> {
+    ) -> Result<Types<DType>, InferenceError> {
         let result = match (reduction, indices) {
             (Reduction::ArgSort, indices) => indices.unwrap_or(DType::I64),
             _ => operand,
         };
         match () {
-            () if (asked, policy) != (None, Policy::default()) => Err(Mismatch::UnresolvedReduction(reduction)),
-            () if !reduction.stores(operand, result) => Err(Mismatch::Unlike),
-            () if !reduction.accumulates(operand) => Err(Mismatch::Accumulates(reduction, operand)),
+            () if (asked, policy) != (None, Policy::default()) => Err(InferenceError::UnresolvedReduction(reduction)),
+            () if !reduction.stores(operand, result) => Err(InferenceError::Unlike),
+            () if !reduction.accumulates(operand) => Err(InferenceError::Accumulates(reduction, operand)),
             () => Ok(Types { compute: operand, result }),
         }
     }
@@ -160,41 +160,41 @@ impl Rules for DType {
         self.int_range().is_some_and(|(_, most)| extent as i128 <= most + 1)
     }
 
-    fn join(policy: Policy, operands: &[DType]) -> Result<DType, Mismatch> {
+    fn join(policy: Policy, operands: &[DType]) -> Result<DType, InferenceError> {
         is_resolved(policy)?;
-        if operands.iter().all(|dtype| *dtype == operands[0]) { Ok(operands[0]) } else { Err(Mismatch::Unlike) }
+        if operands.iter().all(|dtype| *dtype == operands[0]) { Ok(operands[0]) } else { Err(InferenceError::Unlike) }
     }
 
-    fn scatter(scatter: Scatter, [x, index, updates]: [DType; 3]) -> Result<(), Mismatch> {
+    fn scatter(scatter: Scatter, [x, index, updates]: [DType; 3]) -> Result<(), InferenceError> {
         match () {
-            () if !scatter.takes(x) => Err(Mismatch::Scatter(scatter, x)),
-            () if (index, updates) != (DType::I64, x) => Err(Mismatch::Unlike),
+            () if !scatter.takes(x) => Err(InferenceError::Scatter(scatter, x)),
+            () if (index, updates) != (DType::I64, x) => Err(InferenceError::Unlike),
             () => Ok(()),
         }
     }
 
-    fn param(self, stored: DType) -> Result<(), Mismatch> {
-        if self == stored { Ok(()) } else { Err(Mismatch::Stored(self.into(), stored)) }
+    fn param(self, stored: DType) -> Result<(), InferenceError> {
+        if self == stored { Ok(()) } else { Err(InferenceError::Stored(self.into(), stored)) }
     }
 
-    fn literal(self, slot: &Slot) -> Result<DType, Mismatch> {
+    fn literal(self, slot: &Slot) -> Result<DType, InferenceError> {
         match slot {
-            Slot::Value(literal) => literal.to_repr(self).map(|_| self).map_err(Mismatch::Literal),
+            Slot::Value(literal) => literal.to_repr(self).map(|_| self).map_err(InferenceError::Literal),
             Slot::Argument { ty, .. } if ty.promotes_to(self) => Ok(self),
-            Slot::Argument { ty, .. } => Err(Mismatch::Argument(*ty, self)),
+            Slot::Argument { ty, .. } => Err(InferenceError::Argument(*ty, self)),
         }
     }
 
-    fn call() -> Result<(), Mismatch> {
-        Err(Mismatch::Graph("a call that was not inlined".to_owned()))
+    fn call() -> Result<(), InferenceError> {
+        Err(InferenceError::Graph("a call that was not inlined".to_owned()))
     }
 }
 
 /// Whether a value of this type is an index of rows.
-pub(super) fn is_index<T: Rules>(ty: T) -> Result<(), Mismatch> {
-    if ty == DType::I64.into() { Ok(()) } else { Err(Mismatch::Index(ty.into())) }
+pub(super) fn is_index<T: InferenceRules>(ty: T) -> Result<(), InferenceError> {
+    if ty == DType::I64.into() { Ok(()) } else { Err(InferenceError::Index(ty.into())) }
 }
 
-fn is_resolved(policy: Policy) -> Result<(), Mismatch> {
-    if policy == Policy::default() { Ok(()) } else { Err(Mismatch::Unresolved(policy)) }
+fn is_resolved(policy: Policy) -> Result<(), InferenceError> {
+    if policy == Policy::default() { Ok(()) } else { Err(InferenceError::Unresolved(policy)) }
 }

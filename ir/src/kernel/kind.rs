@@ -2,7 +2,7 @@
 //! has to do with kinds then has to name.
 
 use crate::graph::Scatter;
-use crate::reduction::{Axes, Reduction};
+use crate::reduction::{AxisSet, Reduction};
 use smallvec::SmallVec;
 
 /// What becomes of the body's outputs.
@@ -38,7 +38,7 @@ pub struct Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelReduce {
     /// Axes of the iteration space. The results may have them with extent 1, or be without them.
-    pub axes: Axes,
+    pub axes: AxisSet,
     /// The elementary reduction of each output.
     pub outputs: SmallVec<[Reduction; 1]>,
 }
@@ -58,29 +58,31 @@ pub struct KernelScan {
 pub struct KernelScatter {
     /// What becomes of elements that are there.
     pub scatter: Scatter,
-    /// The input, of which [rows](super::Reads::Rows) are read.
+    /// The input, of which [rows](super::Reads::GatherSource) are read.
     pub into: u32,
 }
 
 impl KernelKind {
     /// The axes of the iteration space along which elements meet: those that are reduced, scanned or sorted.
-    pub fn axes(&self) -> Axes {
+    pub fn axes(&self) -> AxisSet {
         match self {
             KernelKind::Reduce(KernelReduce { axes, .. }) | KernelKind::Contract(KernelReduce { axes, .. }) => *axes,
-            KernelKind::Scan(KernelScan { axis, .. }) | KernelKind::Sort(KernelScan { axis, .. }) => Axes::one(*axis),
-            KernelKind::Map | KernelKind::Part(_) | KernelKind::Scatter(_) => Axes::NONE,
+            KernelKind::Scan(KernelScan { axis, .. }) | KernelKind::Sort(KernelScan { axis, .. }) => {
+                AxisSet::one(*axis)
+            }
+            KernelKind::Map | KernelKind::Part(_) | KernelKind::Scatter(_) => AxisSet::NONE,
         }
     }
 
     /// The axes of the iteration space that results do not move along.
-    pub fn reduced(&self) -> Axes {
+    pub fn reduced(&self) -> AxisSet {
         match self {
             KernelKind::Reduce(KernelReduce { axes, .. }) | KernelKind::Contract(KernelReduce { axes, .. }) => *axes,
             KernelKind::Map
             | KernelKind::Part(_)
             | KernelKind::Scan(_)
             | KernelKind::Sort(_)
-            | KernelKind::Scatter(_) => Axes::NONE,
+            | KernelKind::Scatter(_) => AxisSet::NONE,
         }
     }
 

@@ -22,7 +22,7 @@ use crate::dtype::DType;
 use crate::graph::{SlotId, Value};
 use crate::id::entity;
 use crate::op::Op;
-use crate::origin::Origin;
+use crate::origin::StatementOrigin;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ entity! {
 pub enum StmtKind {
     /// The element of input `n` at the current index.
     Load(u32),
-    /// The element of input `n` in the row that the operand says, an `i64`: the nearest row there is. Inputs `n + 1` and `n + 2` are the
+    /// The element of input `n` in the row that the operand says, an `i64`; out-of-bounds indices are clamped. Inputs `n + 1` and `n + 2` are the
     /// last row and the step between rows.
     Gather(u32),
     /// Literal `n`.
@@ -58,7 +58,7 @@ pub struct Stmt {
     /// Result dtype.
     pub dtype: DType,
     /// What it was made from, in a part of a kernel.
-    pub origin: Origin,
+    pub origin: StatementOrigin,
 }
 
 /// Straight-line ops on scalars: the inside of a loop before expansion.
@@ -82,11 +82,11 @@ impl OpBody {
 
     /// Adds a statement.
     pub fn push(&mut self, kind: StmtKind, args: &[Scalar], dtype: DType) -> Scalar {
-        self.push_from(Origin::Own, kind, args, dtype)
+        self.push_from(StatementOrigin::Own, kind, args, dtype)
     }
 
     /// Adds a statement that was made from one of another body.
-    pub fn push_from(&mut self, origin: Origin, kind: StmtKind, args: &[Scalar], dtype: DType) -> Scalar {
+    pub fn push_from(&mut self, origin: StatementOrigin, kind: StmtKind, args: &[Scalar], dtype: DType) -> Scalar {
         self.stmts.push(Stmt { kind, args: SmallVec::from_slice(args), dtype, origin });
         Scalar::from_index(self.stmts.len() - 1)
     }
@@ -122,13 +122,13 @@ pub struct KernelInput {
 pub enum Reads {
     /// Its element at the current index.
     Elements,
-    /// Elements of any of its rows along the first axis, by [`StmtKind::Gather`]. The two inputs that follow are `Last` and `Step`
+    /// Elements of any of its rows along the first axis, by [`StmtKind::Gather`]. The two inputs that follow are `GatherBound` and `GatherStride`
     /// of the same value.
-    Rows,
+    GatherSource,
     /// The position of its last row, an `i64`: less than 0 if it has none.
-    Last,
+    GatherBound,
     /// The distance between its rows, an `i64`, in bytes.
-    Step,
+    GatherStride,
 }
 
 impl KernelInput {
@@ -136,8 +136,8 @@ impl KernelInput {
     pub fn seen(&self) -> Shape {
         match self.reads {
             Reads::Elements => self.shape.clone(),
-            Reads::Rows => Shape::from(self.shape.extents().get(1..).unwrap_or(&[])),
-            Reads::Last | Reads::Step => Shape::scalar(),
+            Reads::GatherSource => Shape::from(self.shape.extents().get(1..).unwrap_or(&[])),
+            Reads::GatherBound | Reads::GatherStride => Shape::scalar(),
         }
     }
 }

@@ -7,8 +7,8 @@ use super::{
 use crate::error::{Error, Result};
 use crate::graph::{Scatter, SlotId, Value};
 use crate::op::Op;
-use crate::origin::Origin;
-use crate::reduction::{Axes, MAX_RANK, Reduction, ReductionKind};
+use crate::origin::StatementOrigin;
+use crate::reduction::{AxisSet, MAX_RANK, Reduction, ReductionKind};
 use crate::text::{Line, Lines, axes, dtype_of, shape};
 use smallvec::SmallVec;
 use std::str::FromStr;
@@ -69,7 +69,7 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
     header.expect("{")?;
     header.end()?;
     let (mut inputs, mut literals, mut body) = (Vec::new(), Vec::new(), OpBody::default());
-    let mut stored = Stored::default();
+    let mut stored = ParsedOutputs::default();
     loop {
         let mut line = lines.expect("`out0 = …` and `}`")?;
         if !stored.values.is_empty() {
@@ -111,19 +111,19 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
 
 /// What the output lines say.
 #[derive(Default)]
-struct Stored {
+struct ParsedOutputs {
     values: Vec<Value>,
     part: Option<Part>,
     reductions: SmallVec<[Reduction; 1]>,
     scatter: Option<KernelScatter>,
 }
 
-impl Stored {
+impl ParsedOutputs {
     /// The kind of kernel, of what stands in its header.
     ///
     /// # Errors
     /// What the outputs say that it does, where the header says otherwise.
-    fn kind(&mut self, header: Option<(&'static str, Axes)>) -> std::result::Result<KernelKind, &'static str> {
+    fn kind(&mut self, header: Option<(&'static str, AxisSet)>) -> std::result::Result<KernelKind, &'static str> {
         let Some((verb, axes)) = header else {
             return Ok(match (self.part, self.scatter) {
                 (_, Some(scatter)) => KernelKind::Scatter(scatter),
@@ -233,7 +233,7 @@ pub(crate) fn read_stmt(line: &mut Line<'_>, body: &mut OpBody) -> Result<()> {
     line.expect(":")?;
     let dtype = dtype_of(line, "the dtype of the result")?;
     line.end()?;
-    body.stmts.push(super::Stmt { kind, args, dtype, origin: Origin::Own });
+    body.stmts.push(super::Stmt { kind, args, dtype, origin: StatementOrigin::Own });
     Ok(())
 }
 

@@ -66,15 +66,15 @@ impl Display for FusedKernel {
 
 impl Reads {
     /// All of them.
-    pub const ALL: [Reads; 4] = [Reads::Elements, Reads::Rows, Reads::Last, Reads::Step];
+    pub const ALL: [Reads; 4] = [Reads::Elements, Reads::GatherSource, Reads::GatherBound, Reads::GatherStride];
 
     /// What stands before the value: `rows of `.
     pub(super) const fn prefix(self) -> &'static str {
         match self {
             Reads::Elements => "",
-            Reads::Rows => "rows of ",
-            Reads::Last => "last row of ",
-            Reads::Step => "row step of ",
+            Reads::GatherSource => "rows of ",
+            Reads::GatherBound => "last row of ",
+            Reads::GatherStride => "row step of ",
         }
     }
 }

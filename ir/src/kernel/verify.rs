@@ -47,7 +47,7 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
     let mut problems = Problems::default();
     let is_param = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Param(..));
     let is_position = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_));
-    let mut stored = Stored::default();
+    let mut stored = StoredParts::default();
     for (n, step) in steps.iter().enumerate() {
         if problems.is_full() {
             break;
@@ -98,7 +98,7 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
         }
         for (i, (input, &dtype)) in kernel.inputs.iter().zip(&kernel.body.inputs).enumerate() {
             let value = input.value;
-            let of_elements = matches!(input.reads, Reads::Elements | Reads::Rows);
+            let of_elements = matches!(input.reads, Reads::Elements | Reads::GatherSource);
             let checked = there(value).and_then(|()| {
                 if of_elements && graph.ty(value) != dtype || *graph.shape(value) != input.shape {
                     return Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)));
@@ -157,10 +157,10 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
 }
 
 /// Of each value the indices that are stored along the axis it is stored in parts of, and the extent there.
-type Stored = FxHashMap<Value, (Vec<(usize, usize)>, usize)>;
+type StoredParts = FxHashMap<Value, (Vec<(usize, usize)>, usize)>;
 
 /// Whether all of a value is stored: parts do not overlap.
-fn complete(stored: &Stored, value: Value) -> bool {
+fn complete(stored: &StoredParts, value: Value) -> bool {
     stored
         .get(&value)
         .is_some_and(|(parts, whole)| parts.iter().map(|(start, end)| end - start).sum::<usize>() == *whole)
@@ -258,9 +258,9 @@ fn check_control_result(control: &Control<DType>, result: u32, (dtype, shape): (
     }
 }
 
-/// A scatter puts values of a dtype it takes at positions, into rows of an array of that dtype.
+/// A scatter puts values of a dtype it takes at indices, into rows of an array of that dtype.
 fn check_scatter(kernel: &FusedKernel, KernelScatter { scatter, into }: KernelScatter) -> Result<(), String> {
-    let input = kernel.inputs.get(into as usize).filter(|input| input.reads == Reads::Rows);
+    let input = kernel.inputs.get(into as usize).filter(|input| input.reads == Reads::GatherSource);
     let dtypes = [0, 1].map(|n| output_dtype(&kernel.body, n));
     let of = kernel.body.inputs.get(into as usize).copied();
     match (input, dtypes) {
@@ -279,16 +279,19 @@ fn check_reads(inputs: &[KernelInput], body: &OpBody, n: usize) -> Result<(), St
     match own {
         Reads::Elements if gathers => Err("its rows are gathered".to_owned()),
         Reads::Elements => Ok(()),
-        Reads::Last | Reads::Step if gathers || body.inputs.get(n) != Some(&DType::I64) => {
+        Reads::GatherBound | Reads::GatherStride if gathers || body.inputs.get(n) != Some(&DType::I64) => {
             Err("rows are told of by an i64".to_owned())
         }
-        Reads::Last | Reads::Step => Ok(()),
-        Reads::Rows if loads => Err("rows are gathered, not loaded".to_owned()),
-        Reads::Rows if shape.rank() == 0 => Err("a scalar has no rows".to_owned()),
-        Reads::Rows if [reads(n + 1), reads(n + 2)] != [Some((value, Reads::Last)), Some((value, Reads::Step))] => {
+        Reads::GatherBound | Reads::GatherStride => Ok(()),
+        Reads::GatherSource if loads => Err("rows are gathered, not loaded".to_owned()),
+        Reads::GatherSource if shape.rank() == 0 => Err("a scalar has no rows".to_owned()),
+        Reads::GatherSource
+            if [reads(n + 1), reads(n + 2)]
+                != [Some((value, Reads::GatherBound)), Some((value, Reads::GatherStride))] =>
+        {
             Err("the inputs that follow do not tell of its rows".to_owned())
         }
-        Reads::Rows => Ok(()),
+        Reads::GatherSource => Ok(()),
     }
 }
 

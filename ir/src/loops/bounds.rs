@@ -105,7 +105,7 @@ impl Geometry {
         Ok((all, layout))
     }
 
-    /// What an output of a nest that reduces sees: the loops that are kept.
+    /// What an output of a nest that reduces sees: the parallel loops.
     fn kept(&self, nest: &LoopNest, layout: &Layout) -> Result<(Geometry, Layout), String> {
         let kept = nest.kept();
         self.check_rank(layout)?;

@@ -26,12 +26,12 @@ pub enum NestKind {
 /// A reduction of loops.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NestReduce {
-    /// The number of loops that are reduced, the innermost ones, at least 1. The others are kept.
+    /// The number of reduction loops, the innermost ones, at least 1. The others are parallel.
     pub loops: usize,
     /// The elementary reduction of each output, in the dtype of that output.
     pub outputs: SmallVec<[Reduction; 1]>,
     /// The loop that vectors lie along.
-    pub along: Along,
+    pub along: VectorLoop,
 }
 
 /// A scan of the innermost loop.
@@ -40,17 +40,17 @@ pub struct NestScan {
     /// The scan of each output, in the dtype of that output.
     pub outputs: SmallVec<[Reduction; 1]>,
     /// The loop that vectors lie along.
-    pub along: Along,
+    pub along: VectorLoop,
 }
 
 /// The loop that vectors of a nest that reduces or scans lie along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Along {
+pub enum VectorLoop {
     /// The innermost loop, if some are reduced elements of one row. Of a scan it is the one that is scanned, and there are no vectors:
     /// each element waits for the one before.
-    Reduced,
-    /// The innermost loop that is kept: elements of many columns.
-    Kept,
+    Reduction,
+    /// The innermost parallel loop: elements of many columns.
+    Parallel,
 }
 
 impl NestKind {
@@ -72,7 +72,7 @@ impl NestKind {
     }
 
     /// The number of loops that results do not move along, the innermost ones.
-    pub fn reduced_loops(&self) -> usize {
+    pub fn reduction_loops(&self) -> usize {
         self.reduction().map_or(0, |reduce| reduce.loops)
     }
 
@@ -88,12 +88,12 @@ impl NestKind {
     }
 
     /// The loop that vectors lie along.
-    pub fn along(&self) -> Along {
+    pub fn along(&self) -> VectorLoop {
         match self {
             NestKind::Reduce(NestReduce { along, .. })
             | NestKind::Contract(NestReduce { along, .. })
             | NestKind::Scan(NestScan { along, .. }) => *along,
-            NestKind::Map | NestKind::Sort(_) | NestKind::Scatter(_) => Along::Reduced,
+            NestKind::Map | NestKind::Sort(_) | NestKind::Scatter(_) => VectorLoop::Reduction,
         }
     }
 

@@ -10,7 +10,7 @@ mod parse;
 mod text;
 mod verify;
 
-pub use kind::{Along, NestKind, NestReduce, NestScan};
+pub use kind::{NestKind, NestReduce, NestScan, VectorLoop};
 pub use parse::parse_nests;
 
 use crate::body::Body;
@@ -48,7 +48,7 @@ pub struct Access {
 pub enum Role {
     /// Memory, of which the element at the index is read or written.
     Memory,
-    /// None: the element is the address itself, an `i64` that offset and strides give. So positions along axes are read without being
+    /// None: the element is the address itself, an `i64` that offset and strides give. So indices along axes are read without being
     /// stored.
     Index,
     /// Memory, of which any row may be read: what comes in is the address of the element in the first row, as an `i64`. The two operands
@@ -118,8 +118,8 @@ impl LoopNest {
     }
 
     /// The number of loops that outputs move along: all, or those that are kept where others are reduced.
-    pub fn stored(&self) -> usize {
-        self.rank - self.kind.reduced_loops().min(self.rank)
+    pub fn parallel_loops(&self) -> usize {
+        self.rank - self.kind.reduction_loops().min(self.rank)
     }
 
     /// The number of loops along which elements do not meet: those that are neither reduced nor scanned nor sorted.
@@ -130,8 +130,8 @@ impl LoopNest {
     /// The loop that the operands' [classes](Access::inner) are about.
     pub fn vector_loop(&self) -> usize {
         match self.kind.along() {
-            Along::Kept => self.kept().saturating_sub(1),
-            Along::Reduced => self.rank.saturating_sub(1),
+            VectorLoop::Parallel => self.kept().saturating_sub(1),
+            VectorLoop::Reduction => self.rank.saturating_sub(1),
         }
     }
 }
@@ -141,7 +141,7 @@ impl LoopNest {
 pub struct Layout {
     /// The element at index 0.
     pub offset: usize,
-    /// Step along each loop, outermost first; of outputs 0 along loops that are reduced.
+    /// Step along each loop, outermost first; of outputs 0 along reduction loops.
     pub strides: SmallVec<[isize; 4]>,
 }
 

@@ -1,7 +1,7 @@
 //! Reading the texts of loop nests and geometries (their form is described in [`text`](super::text)).
 
-use super::text::Given;
-use super::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride};
+use super::text::InputRegister;
+use super::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride, VectorLoop};
 use crate::body::{Body, read_inst, read_reg};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -135,9 +135,9 @@ fn read_nest(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<LoopNest> {
     nest.kind = match reductions.iter().map(|reduction| reduction.kind()).max() {
         None => NestKind::Map,
         Some(ReductionKind::Sort) => NestKind::Sort(reductions),
-        Some(ReductionKind::Scan) => NestKind::Scan(NestScan { outputs: reductions, along: Along::Reduced }),
+        Some(ReductionKind::Scan) => NestKind::Scan(NestScan { outputs: reductions, along: VectorLoop::Reduction }),
         Some(ReductionKind::Reduction) => {
-            NestKind::Reduce(NestReduce { loops: 0, outputs: reductions, along: Along::Reduced })
+            NestKind::Reduce(NestReduce { loops: 0, outputs: reductions, along: VectorLoop::Reduction })
         }
     };
     read_loops(&mut nest, lines)?;
@@ -342,12 +342,12 @@ struct Prims {
     body: Body,
     hoisted: usize,
     /// The registers that inputs and literals come in, and whether each one's line was there.
-    given: Vec<(Given, bool)>,
+    given: Vec<(InputRegister, bool)>,
 }
 
 impl Prims {
     fn new(nest: &LoopNest) -> Prims {
-        let given: Vec<(Given, bool)> = nest.given_registers().map(|given| (given, false)).collect();
+        let given: Vec<(InputRegister, bool)> = nest.given_registers().map(|given| (given, false)).collect();
         let types = given.iter().map(|(given, _)| given.ty).collect();
         Prims { body: Body { inputs: given.len(), types, ..Body::default() }, hoisted: 0, given }
     }
@@ -414,7 +414,7 @@ fn is_register(line: &mut Line<'_>) -> bool {
 
 /// The loop that vectors lie along, from what the header says of it.
 fn read_along(nest: &mut LoopNest, vectors: Option<usize>, header: &mut Line<'_>) -> Result<()> {
-    for along in [Along::Reduced, Along::Kept] {
+    for along in [VectorLoop::Reduction, VectorLoop::Parallel] {
         match &mut nest.kind {
             NestKind::Reduce(reduce) | NestKind::Contract(reduce) => reduce.along = along,
             NestKind::Scan(scan) => scan.along = along,

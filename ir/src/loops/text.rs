@@ -31,7 +31,7 @@
 //! One that scans has no vectors along the loop that it scans. It says `for i0 scan i1` and `out0: f32 contiguous cumulative_sum`.
 //! One that sorts says `for i0 sort i1`; its inside is ops, and the outputs of `argsort` are `i32` or `i64` whatever is sorted.
 //!
-//! An input `i64 index` has no memory: its elements are positions. One `f32 rows` is gathered from: what comes in is where its first row lies,
+//! An input `i64 index` has no memory: its elements are indices. One `f32 rows` is gathered from: what comes in is where its first row lies,
 //! and the two inputs after it are its last row and the bytes from row to row. `r5 = gather in0, r0, r4, r1, r2 : f32` reads a word of it.
 //!
 //! After expansion the registers that inputs and literals come in have lines of their own, and what is hoisted out of the
@@ -200,15 +200,17 @@ impl LoopNest {
     }
 
     /// The registers that inputs and literals come in, in order.
-    pub(super) fn given_registers(&self) -> impl Iterator<Item = Given> {
+    pub(super) fn given_registers(&self) -> impl Iterator<Item = InputRegister> {
         let words = self
             .inputs
             .iter()
             .enumerate()
-            .map(|(n, access)| (access.inner == Stride::Broadcast, Source::Load(n), access.words()));
-        let literals = self.literals.iter().enumerate().map(|(n, dtype)| (true, Source::Literal(n), dtype.repr()));
+            .map(|(n, access)| (access.inner == Stride::Broadcast, RegisterSource::Load(n), access.words()));
+        let literals =
+            self.literals.iter().enumerate().map(|(n, dtype)| (true, RegisterSource::Literal(n), dtype.repr()));
         words.chain(literals).flat_map(|(hoisted, source, types)| {
-            let given = move |(word, &ty)| Given { hoisted, source, word: (types.len() > 1).then_some(word), ty };
+            let given =
+                move |(word, &ty)| InputRegister { hoisted, source, word: (types.len() > 1).then_some(word), ty };
             types.iter().enumerate().map(given)
         })
     }
@@ -230,30 +232,30 @@ impl LoopNest {
 }
 
 /// A register that a word of an input or a literal comes in; its text is what stands after `r0 = `.
-pub(super) struct Given {
+pub(super) struct InputRegister {
     /// Whether it stands before the innermost loop.
     pub hoisted: bool,
-    source: Source,
+    source: RegisterSource,
     word: Option<usize>,
     /// Its type.
     pub ty: PrimType,
 }
 
 #[derive(Clone, Copy)]
-enum Source {
+enum RegisterSource {
     Load(usize),
     Literal(usize),
 }
 
-impl Given {
+impl InputRegister {
     /// Reads its own text.
     pub fn read(&self, line: &mut Line<'_>) -> Result<()> {
         match self.source {
-            Source::Load(n) => {
+            RegisterSource::Load(n) => {
                 line.expect("load")?;
                 line.numbered("in", n)?;
             }
-            Source::Literal(n) => {
+            RegisterSource::Literal(n) => {
                 line.expect("literal")?;
                 line.numbered("l", n)?;
             }
@@ -266,11 +268,11 @@ impl Given {
     }
 }
 
-impl Display for Given {
+impl Display for InputRegister {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.source {
-            Source::Load(n) => write!(f, "load in{n}")?,
-            Source::Literal(n) => write!(f, "literal l{n}")?,
+            RegisterSource::Load(n) => write!(f, "load in{n}")?,
+            RegisterSource::Literal(n) => write!(f, "literal l{n}")?,
         }
         if let Some(word) = self.word {
             write!(f, ".{word}")?;

@@ -13,7 +13,7 @@
 //!
 //! That indices stay in bounds depends on the [`Geometry`](super::Geometry) and is checked with it.
 
-use super::{Access, Along, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride};
+use super::{Access, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride, VectorLoop};
 use crate::body::{Body, Inst, InstKind};
 use crate::dtype::{DType, PrimType};
 use crate::error::{Error, ErrorCode, Result};
@@ -91,7 +91,7 @@ impl LoopNest {
                 }
             }
         }
-        if self.kind.along() == Along::Kept && self.kept() == 0 {
+        if self.kind.along() == VectorLoop::Parallel && self.kept() == 0 {
             problems.note("vectors lie along a loop that is kept, and none is".to_owned());
         }
         match &self.body {

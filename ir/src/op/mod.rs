@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 /// How the types of an op's operands meet, before the policy resolves them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operands {
+pub enum TypeRule {
     /// The join of all operands.
     Join,
     /// The join; bool becomes the default integer.
@@ -18,33 +18,35 @@ pub enum Operands {
     /// The join; bool and integers become floats.
     Inexact,
     /// The join; bool and integers become floats, as for true division (some systems use other floats there).
-    Quotient,
+    TrueDivide,
     /// Each operand becomes bool (nonzero is true).
     Logical,
     /// The first becomes bool; the join of the others.
-    Choose,
+    Select,
     /// The first becomes a float; the second is an integer, which does not meet it.
-    Scale,
+    Ldexp,
     /// The first becomes a number; the second is an integer, which does not meet it.
-    Count,
+    Shift,
 }
 
-impl Operands {
+impl TypeRule {
     /// Which of `count` operands meet: all, but for a condition before them and an exponent or a count after them.
     pub fn joined(self, count: usize) -> Range<usize> {
         match self {
-            Operands::Choose => 1.min(count)..count,
-            Operands::Scale | Operands::Count => 0..1.min(count),
-            Operands::Join | Operands::Number | Operands::Inexact | Operands::Quotient | Operands::Logical => 0..count,
+            TypeRule::Select => 1.min(count)..count,
+            TypeRule::Ldexp | TypeRule::Shift => 0..1.min(count),
+            TypeRule::Join | TypeRule::Number | TypeRule::Inexact | TypeRule::TrueDivide | TypeRule::Logical => {
+                0..count
+            }
         }
     }
 
     /// The rule for the operands that [meet](Self::joined), by themselves.
-    pub const fn of_joined(self) -> Operands {
+    pub const fn of_joined(self) -> TypeRule {
         match self {
-            Operands::Choose => Operands::Join,
-            Operands::Scale => Operands::Inexact,
-            Operands::Count => Operands::Number,
+            TypeRule::Select => TypeRule::Join,
+            TypeRule::Ldexp => TypeRule::Inexact,
+            TypeRule::Shift => TypeRule::Number,
             other => other,
         }
     }
@@ -84,7 +86,7 @@ pub struct OpRow {
     /// Names of the operands.
     pub operands: &'static [&'static str],
     /// How operand types meet.
-    pub rule: Operands,
+    pub rule: TypeRule,
     /// The dtypes the op computes in.
     pub domain: DTypeSet,
     /// Result dtype from computing dtype.
@@ -108,7 +110,7 @@ macro_rules! derive_ops {
         pub enum Op { $(#[doc = $doc] $variant,)* }
 
         static ROWS: &[OpRow] = &[$(OpRow {
-            op: Op::$variant, name: text_name(stringify!($name)), operands: &[$(stringify!($operand)),*], rule: Operands::$rule,
+            op: Op::$variant, name: text_name(stringify!($name)), operands: &[$(stringify!($operand)),*], rule: TypeRule::$rule,
             domain: DTypeSet::EMPTY$(.union(DTypeSet::$domain))*, result: ResultRule::$result,
             accuracy: Accuracy::$accuracy $(($ulp))?, laws: &[$(stringify!($law)),*], doc: $doc,
             example: (&[$($example),*], $shown),
@@ -162,17 +164,17 @@ impl Op {
     /// multiple of every width.
     pub fn operand_dtype(self, index: usize, dtype: DType) -> DType {
         match self.row().rule {
-            Operands::Choose if index == 0 => DType::Bool,
-            Operands::Scale if index == 1 && dtype.is_half() => DType::F32,
-            Operands::Count if index == 1 => DType::I32,
-            Operands::Join
-            | Operands::Number
-            | Operands::Inexact
-            | Operands::Quotient
-            | Operands::Logical
-            | Operands::Choose
-            | Operands::Scale
-            | Operands::Count => dtype,
+            TypeRule::Select if index == 0 => DType::Bool,
+            TypeRule::Ldexp if index == 1 && dtype.is_half() => DType::F32,
+            TypeRule::Shift if index == 1 => DType::I32,
+            TypeRule::Join
+            | TypeRule::Number
+            | TypeRule::Inexact
+            | TypeRule::TrueDivide
+            | TypeRule::Logical
+            | TypeRule::Select
+            | TypeRule::Ldexp
+            | TypeRule::Shift => dtype,
         }
     }
 

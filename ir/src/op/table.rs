@@ -5,7 +5,7 @@
 ///
 /// `Variant name(parameter names) operands DOMAIN result accuracy [laws] "documentation" (example operands) "example result";`
 ///
-/// - *operands*: how operand types meet ([`Operands`](crate::op::Operands));
+/// - *operands*: how operand types meet ([`TypeRule`](crate::op::TypeRule));
 /// - *DOMAIN*: the dtypes it computes in ([`DTypeSet`](crate::DTypeSet) constants, joined by `|`);
 /// - *result*: the result dtype from the computing one ([`ResultRule`](crate::op::ResultRule));
 /// - *accuracy*: `Exact` for correctly rounded, `Ulp(n)` for a maximum error of `n` units in the last place;
@@ -24,7 +24,7 @@ macro_rules! op_table {
             Multiply multiply(x y) Join ALL Same Exact [commutative]
                 "`x * y`. Integers wrap, bool is logical and; complex products are computed as (ac - bd) + (ad + bc)i."
                 ("[2, 3]", "[4, -5]") "[  8 -15]";
-            Divide divide(x y) Quotient FLOAT|COMPLEX Same Exact []
+            Divide divide(x y) TrueDivide FLOAT|COMPLEX Same Exact []
                 "True division `x / y`, also of integers. Floats: `x / 0` is infinite, `0 / 0` NaN. Complex quotients are scaled so that intermediate results neither overflow nor underflow needlessly."
                 ("[1, 2, -1]", "[2, 4, 0]") "[ 0.5  0.5 -inf]";
             FloorDivide floor_divide(x y) Number REAL Same Ulp(1) []
@@ -153,7 +153,7 @@ macro_rules! op_table {
             BitwiseRightShift bitwise_right_shift(x y) Number INT Same Exact []
                 "`x >> y`, arithmetic for signed integers. A shift by a negative count, or by the width or more, gives 0 or the sign in every bit."
                 ("[16, -16]", "[2, 2]") "[ 4 -4]";
-            Where where_(condition x y) Choose ALL Same Exact []
+            Where where_(condition x y) Select ALL Same Exact []
                 "`x` where the condition is nonzero, else `y`."
                 ("[true, false]", "[1, 2]", "[10, 20]") "[ 1 20]";
             IsNan isnan(x) Join ALL Bool Exact []
@@ -186,7 +186,7 @@ macro_rules! op_table {
             Rsqrt rsqrt(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
                 "`1 / sqrt(x)`: an infinity of its sign at zeros, 0 at +inf, NaN for negative numbers and NaN. Of a complex number that of its root with non-negative real part, branch cut along the negative real axis: inf + NaN i at 0, zeros where a part is infinite (at most 1 ULP in each part, 2 in subnormal ones)."
                 ("[4.0f32, 2.0]") "[0.5        0.70710677]";
-            Ldexp ldexp(x n) Scale FLOAT Same Exact []
+            Ldexp ldexp(x n) Ldexp FLOAT Same Exact []
                 "`x * 2^n` for an integer `n`, rounded once: zeros, infinities and NaN give themselves."
                 ("[1.5f32, -1.0]", "[3, -1]") "[12.  -0.5]";
             FrexpMantissa frexp_mantissa(x) Inexact FLOAT Same Exact []
@@ -216,10 +216,10 @@ macro_rules! op_table {
             Lcm lcm(x y) Join INT Same Exact [commutative]
                 "Least common multiple of the magnitudes, 0 if either is 0; wraps."
                 ("[4, 3]", "[6, 5]") "[12 15]";
-            RotateLeft rotate_left(x n) Count INT Same Exact []
+            RotateLeft rotate_left(x n) Shift INT Same Exact []
                 "The bits of `x` moved up by `n` places, those that fall out coming in below. The width is that of `x`; `n`, an integer of any dtype, counts modulo the width, and a negative one moves down."
                 ("[0b1001_0000u8]", "[1]") "[33]";
-            RotateRight rotate_right(x n) Count INT Same Exact []
+            RotateRight rotate_right(x n) Shift INT Same Exact []
                 "The bits of `x` moved down by `n` places, those that fall out coming in above. The width is that of `x`; `n`, an integer of any dtype, counts modulo the width, and a negative one moves up."
                 ("[0b1001_0001u8]", "[-1]") "[35]";
             SaturatingAdd saturating_add(x y) Number INT Same Exact [commutative]

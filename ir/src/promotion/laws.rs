@@ -83,20 +83,20 @@ impl Policy {
 }
 
 /// Gives the result of two operands, `None` where it is undefined.
-type Join<'a> = &'a dyn Fn(ValueType, ValueType) -> Option<ValueType>;
+type JoinFn<'a> = &'a dyn Fn(ValueType, ValueType) -> Option<ValueType>;
 
 /// The pairs, in order, without a result.
-pub(super) fn undefined(types: &[ValueType], join: Join) -> impl Iterator<Item = [ValueType; 2]> {
+pub(super) fn undefined(types: &[ValueType], join: JoinFn) -> impl Iterator<Item = [ValueType; 2]> {
     pairs(types).filter(move |&[a, b]| join(a, b).is_none())
 }
 
 /// The pairs whose result depends on their order, each once.
-pub(super) fn asymmetric(types: &[ValueType], join: Join) -> impl Iterator<Item = [ValueType; 2]> {
+pub(super) fn asymmetric(types: &[ValueType], join: JoinFn) -> impl Iterator<Item = [ValueType; 2]> {
     pairs(types).filter(move |&[a, b]| a.index() < b.index() && join(a, b) != join(b, a))
 }
 
 /// The triples whose result depends on the brackets.
-pub(super) fn non_associative(types: &[ValueType], join: Join) -> impl Iterator<Item = [ValueType; 3]> {
+pub(super) fn non_associative(types: &[ValueType], join: JoinFn) -> impl Iterator<Item = [ValueType; 3]> {
     let left = move |[a, b, c]: [ValueType; 3]| join(join(a, b)?, c);
     let right = move |[a, b, c]: [ValueType; 3]| join(a, join(b, c)?);
     let triples = pairs(types).flat_map(move |[a, b]| types.iter().map(move |&c| [a, b, c]));

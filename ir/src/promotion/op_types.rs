@@ -7,7 +7,7 @@ use super::policy::{Clash, Policy};
 use super::{advice, lattice};
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorCode, Result};
-use crate::op::{Op, Operands, ResultRule};
+use crate::op::{Op, ResultRule, TypeRule};
 use crate::support::Unsupported;
 use crate::value_type::{ValueType, Weak};
 use std::fmt;
@@ -86,7 +86,7 @@ impl Policy {
         if operands.len() != op.arity() {
             return Err(OpMismatch::Arity(operands.len()));
         }
-        if matches!(op.row().rule, Operands::Scale | Operands::Count)
+        if matches!(op.row().rule, TypeRule::Ldexp | TypeRule::Shift)
             && !matches!(operands[1].kind(), Kind::Bool | Kind::UInt | Kind::Int)
         {
             return Err(OpMismatch::NoInteger(operands[1]));
@@ -121,7 +121,7 @@ impl Policy {
         let name = op.row().operands[1];
         let error = Error::new(ErrorCode::DType, OpMismatch::NoInteger(operands[1]).headline(op));
         let because = match op.row().rule {
-            Operands::Count => "it counts places (https://doc.rust-lang.org/std/primitive.u64.html#method.rotate_left)",
+            TypeRule::Shift => "it counts places (https://doc.rust-lang.org/std/primitive.u64.html#method.rotate_left)",
             _ => "it is the exponent of two (https://numpy.org/doc/stable/reference/generated/numpy.ldexp.html)",
         };
         let error = operand_facts(error, op, operands).fact(format_args!("because: {because}"));

@@ -10,7 +10,7 @@ use super::system::{BoolNumber, Defaults, Inexact, Order, Rules, System, Table, 
 use super::systems;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorCode, Result};
-use crate::op::Operands;
+use crate::op::TypeRule;
 use crate::value_type::{ValueType, Weak};
 use smallvec::SmallVec;
 use std::fmt;
@@ -250,22 +250,22 @@ impl Policy {
 
     /// The type an op with the operand rule `rule` computes in.
     ///
-    /// `operands` are the types of all operands in order, those that [do not meet](Operands::joined) included. No
+    /// `operands` are the types of all operands in order, those that [do not meet](TypeRule::joined) included. No
     /// operands have no constraint: the result is then bool, the least type.
     ///
     /// # Errors
     /// What the policy refuses.
-    pub fn resolve(self, rule: Operands, operands: &[ValueType]) -> Result<Resolution, Clash> {
+    pub fn resolve(self, rule: TypeRule, operands: &[ValueType]) -> Result<Resolution, Clash> {
         let rules = self.rules();
         let joined = match rule {
-            Operands::Logical => ValueType::Strong(DType::Bool),
+            TypeRule::Logical => ValueType::Strong(DType::Bool),
             rule => self.join_all(&operands[rule.joined(operands.len())])?,
         };
         let adapted = match rule.of_joined() {
-            Operands::Number => self.number(joined)?,
-            Operands::Inexact => self.inexact(rules.inexact, joined)?,
-            Operands::Quotient => self.inexact(rules.quotient, joined)?,
-            Operands::Join | Operands::Logical | Operands::Choose | Operands::Scale | Operands::Count => joined,
+            TypeRule::Number => self.number(joined)?,
+            TypeRule::Inexact => self.inexact(rules.inexact, joined)?,
+            TypeRule::TrueDivide => self.inexact(rules.quotient, joined)?,
+            TypeRule::Join | TypeRule::Logical | TypeRule::Select | TypeRule::Ldexp | TypeRule::Shift => joined,
         };
         Ok(Resolution { joined, adapted, compute: self.weak_result(adapted) })
     }

@@ -6,7 +6,7 @@ use super::advice;
 use super::policy::{Clash, Policy};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
-use crate::op::Operands;
+use crate::op::TypeRule;
 use crate::value_type::ValueType;
 
 impl Policy {
@@ -23,7 +23,7 @@ impl Policy {
     /// # Errors
     /// `Promotion` where the policy defines none.
     pub fn promote_types(self, left: impl Into<ValueType>, right: impl Into<ValueType>) -> Result<ValueType> {
-        self.common_type("promote_types", Operands::Join, &[left.into(), right.into()])
+        self.common_type("promote_types", TypeRule::Join, &[left.into(), right.into()])
     }
 
     /// The type that operands of all these types meet in, in this order where order matters to the policy.
@@ -36,7 +36,7 @@ impl Policy {
                 Error::new(ErrorCode::Arity, "result_type: no operands, so no type").help("give at least one operand")
             );
         }
-        self.common_type("result_type", Operands::Join, operands)
+        self.common_type("result_type", TypeRule::Join, operands)
     }
 
     /// Whether promotion takes values of type `from` to `to`: whether both meet in `to`. This is the Array API's
@@ -58,7 +58,7 @@ impl Policy {
     ///
     /// # Errors
     /// `Promotion` where the policy defines none.
-    pub fn common_type(self, what: &str, rule: Operands, operands: &[ValueType]) -> Result<ValueType> {
+    pub fn common_type(self, what: &str, rule: TypeRule, operands: &[ValueType]) -> Result<ValueType> {
         self.resolve(rule, operands).map(|r| r.compute).map_err(|clash| self.undefined_type(what, operands, clash))
     }
 

@@ -9,7 +9,7 @@ use super::policy::{Clash, Policy, Refusal};
 use super::system::{Accumulate, Defaults};
 use crate::dtype::{DType, DTypeSet, Kind};
 use crate::error::{Error, ErrorCode, Result};
-use crate::reduction::{Reduction, Rule};
+use crate::reduction::{Reduction, ReductionRule};
 use crate::value_type::{ValueType, Weak};
 
 /// The dtypes of one use of a reduction: the operand is cast to one before, and what is computed to the result's.
@@ -87,7 +87,7 @@ impl Policy {
     ) -> Result<ReductionTypes, Clash> {
         let own = self.width(self.commit(operand));
         let rule = reduction.row().rule;
-        if asked.is_none() || rule == Rule::Index {
+        if asked.is_none() || rule == ReductionRule::Index {
             // A type that the system has no place for; what is cast first is none.
             self.fold(std::iter::once(ValueType::Strong(own)))?;
         }
@@ -98,13 +98,13 @@ impl Policy {
             None => policys(self, operand).map(|ty| self.commit(ty)),
         };
         Ok(match rule {
-            Rule::Sum => same(or(Policy::sum)?),
-            Rule::Product => same(or(Policy::product)?),
-            Rule::Mean | Rule::Exponential => {
-                let result = or(if rule == Rule::Mean { Policy::mean } else { Policy::exponential })?;
+            ReductionRule::Sum => same(or(Policy::sum)?),
+            ReductionRule::Product => same(or(Policy::product)?),
+            ReductionRule::Mean | ReductionRule::Exponential => {
+                let result = or(if rule == ReductionRule::Mean { Policy::mean } else { Policy::exponential })?;
                 ReductionTypes { compute: inexact(result), result }
             }
-            Rule::Variance | Rule::Norm => {
+            ReductionRule::Variance | ReductionRule::Norm => {
                 let of = match asked {
                     Some(real) if own.is_complex() => real.complex(),
                     Some(dtype) => dtype,
@@ -112,9 +112,9 @@ impl Policy {
                 };
                 ReductionTypes { compute: of, result: asked.unwrap_or(of.real()) }
             }
-            Rule::Same => same(own),
-            Rule::Bool => same(DType::Bool),
-            Rule::Index => {
+            ReductionRule::Same => same(own),
+            ReductionRule::Bool => same(DType::Bool),
+            ReductionRule::Index => {
                 let compute = if reduction == Reduction::CountNonzero { DType::Bool } else { own };
                 ReductionTypes { compute, result: asked.unwrap_or(self.index_dtype()) }
             }
@@ -124,15 +124,18 @@ impl Policy {
     fn refused_dtype(self, reduction: Reduction, asked: DType) -> Error {
         let rule = reduction.row().rule;
         let example = match rule {
-            Rule::Same | Rule::Bool => None,
-            Rule::Variance | Rule::Norm => Some(self.default_dtype(Weak::Float)),
-            Rule::Sum | Rule::Product | Rule::Mean | Rule::Exponential | Rule::Index => {
-                Some(self.default_dtype(Weak::Int))
-            }
+            ReductionRule::Same | ReductionRule::Bool => None,
+            ReductionRule::Variance | ReductionRule::Norm => Some(self.default_dtype(Weak::Float)),
+            ReductionRule::Sum
+            | ReductionRule::Product
+            | ReductionRule::Mean
+            | ReductionRule::Exponential
+            | ReductionRule::Index => Some(self.default_dtype(Weak::Int)),
         };
         let ask =
             example.map(|dtype| format!("ask for one of these, as in `dtype(DType::{dtype:?}).{reduction}(…)`, or "));
-        let gives = if rule == Rule::Same { "the operand's dtype".to_owned() } else { gives(reduction).to_string() };
+        let gives =
+            if rule == ReductionRule::Same { "the operand's dtype".to_owned() } else { gives(reduction).to_string() };
         Error::new(ErrorCode::DType, ReductionMismatch::Asked(asked).headline(reduction))
             .fact(format_args!("{reduction} gives: {gives}"))
             .help(format!(
@@ -165,7 +168,10 @@ impl Policy {
         let Defaults { int, float, complex } = self.defaults();
         let best = match (operand.kind(), reduction.row().rule) {
             (Kind::Complex, _) => complex,
-            (Kind::Float, _) | (_, Rule::Mean | Rule::Exponential | Rule::Variance | Rule::Norm) => float,
+            (Kind::Float, _)
+            | (_, ReductionRule::Mean | ReductionRule::Exponential | ReductionRule::Variance | ReductionRule::Norm) => {
+                float
+            }
             (Kind::Bool | Kind::UInt | Kind::Int, _) => int,
         };
         // What holds the operand's kind first: a cast to a lesser one loses more than a policy asks.
@@ -246,9 +252,13 @@ fn is_inexact(dtype: DType) -> bool {
 /// The dtypes that a reduction gives.
 pub fn gives(reduction: Reduction) -> DTypeSet {
     match reduction.row().rule {
-        Rule::Sum | Rule::Product | Rule::Mean | Rule::Exponential | Rule::Same => DTypeSet::ALL,
-        Rule::Variance | Rule::Norm => DTypeSet::FLOAT,
-        Rule::Bool => DTypeSet::BOOL,
-        Rule::Index => DTypeSet::INT,
+        ReductionRule::Sum
+        | ReductionRule::Product
+        | ReductionRule::Mean
+        | ReductionRule::Exponential
+        | ReductionRule::Same => DTypeSet::ALL,
+        ReductionRule::Variance | ReductionRule::Norm => DTypeSet::FLOAT,
+        ReductionRule::Bool => DTypeSet::BOOL,
+        ReductionRule::Index => DTypeSet::INT,
     }
 }

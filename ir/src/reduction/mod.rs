@@ -1,5 +1,5 @@
 //! Reductions: what makes one value of all elements along some axes; and scans: what makes one of all elements up to each, along
-//! one axis; and what sorts along one axis. The facts stand in [the table](crate::reduction_table); [`Axes`] says along which axes,
+//! one axis; and what sorts along one axis. The facts stand in [the table](crate::reduction_table); [`AxisSet`] says along which axes,
 //! [`fold`] and [`scan`] in which order: one that depends on the logical shape alone, so that neither threads nor vectors nor fusion
 //! change a bit. [`sorted`] says which elements come first.
 //!
@@ -10,7 +10,7 @@ mod order;
 mod sorting;
 mod table;
 
-pub use crate::axes::{Axes, MAX_RANK};
+pub use crate::axes::{AxisSet, MAX_RANK};
 pub use order::{BLOCK, LANES, fold, scan};
 pub use sorting::{compare, sorted};
 
@@ -23,7 +23,7 @@ use std::str::FromStr;
 
 /// How the type of a reduction's result follows from its operand's, before the policy says the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rule {
+pub enum ReductionRule {
     /// The policy's rule for sums: small integers widen in most systems.
     Sum,
     /// The policy's rule for products.
@@ -65,7 +65,7 @@ pub struct ReductionRow {
     /// Names of the operands: the array, and a number that may be left out.
     pub operands: &'static [&'static str],
     /// How the result's type follows.
-    pub rule: Rule,
+    pub rule: ReductionRule,
     /// Which of the tables it is in.
     pub kind: ReductionKind,
     /// What it does, for people.
@@ -84,15 +84,15 @@ macro_rules! derive_reductions {
         static ROWS: &[ReductionRow] = &[
             $(ReductionRow {
                 reduction: Reduction::$reduction, name: stringify!($reduces), operands: &[$(stringify!($of)),*],
-                rule: Rule::$by, kind: ReductionKind::Reduction, doc: $about,
+                rule: ReductionRule::$by, kind: ReductionKind::Reduction, doc: $about,
             },)*
             $(ReductionRow {
                 reduction: Reduction::$scan, name: stringify!($scans), operands: &[$(stringify!($over)),*],
-                rule: Rule::$rule, kind: ReductionKind::Scan, doc: $doc,
+                rule: ReductionRule::$rule, kind: ReductionKind::Scan, doc: $doc,
             },)*
             $(ReductionRow {
                 reduction: Reduction::$sort, name: stringify!($sorts), operands: &[$(stringify!($sorted)),*],
-                rule: Rule::$as, kind: ReductionKind::Sort, doc: $says,
+                rule: ReductionRule::$as, kind: ReductionKind::Sort, doc: $says,
             },)*
         ];
 
@@ -158,12 +158,12 @@ impl Reduction {
     /// Whether an elementary reduction accumulates values of this dtype, or it sorts them. Sums and products of halves are
     /// accumulated in `f32` and rounded once.
     pub fn accumulates(self, dtype: DType) -> bool {
-        let rounds = matches!(self.row().rule, Rule::Sum | Rule::Product);
+        let rounds = matches!(self.row().rule, ReductionRule::Sum | ReductionRule::Product);
         self.kind() == ReductionKind::Sort
             || self.combine().is_some_and(|op| op.row().domain.contains(dtype)) && !(rounds && dtype.is_half())
     }
 
-    /// Whether an elementary reduction, or what sorts, gives `result` of values of `element`: the same dtype, or that of positions.
+    /// Whether an elementary reduction, or what sorts, gives `result` of values of `element`: the same dtype, or that of indices.
     pub fn stores(self, element: DType, result: DType) -> bool {
         match self {
             Reduction::ArgSort => matches!(result, DType::I32 | DType::I64),
@@ -178,7 +178,7 @@ impl Reduction {
 
     /// Whether users may ask for a dtype of the result.
     pub const fn takes_dtype(self) -> bool {
-        !matches!(self.row().rule, Rule::Same | Rule::Bool)
+        !matches!(self.row().rule, ReductionRule::Same | ReductionRule::Bool)
     }
 
     /// The result of an elementary reduction of no elements, what a scan may begin with; `None` if there is none.
@@ -273,7 +273,7 @@ pub struct Reduce {
     /// What is done.
     pub reduction: Reduction,
     /// Along which axes of the operand.
-    pub axes: Axes,
+    pub axes: AxisSet,
     /// Whether those axes stay, with extent 1.
     pub keepdims: bool,
     /// Whether it is the sum of a contraction: where it is one of products of two arrays, its order may be that of a multiplication of
@@ -287,7 +287,7 @@ pub struct Reduce {
 
 impl Reduce {
     /// As it stands in typed graphs.
-    pub fn typed(reduction: Reduction, axes: Axes, keepdims: bool) -> Reduce {
+    pub fn typed(reduction: Reduction, axes: AxisSet, keepdims: bool) -> Reduce {
         Reduce { reduction, axes, keepdims, contracts: false, dtype: None, policy: Policy::default() }
     }
 }

@@ -5,7 +5,7 @@
 ///
 /// `Variant name(parameter names) types "documentation";`
 ///
-/// - *types*: how the type of the result follows from the operand's ([`Rule`](crate::reduction::Rule)).
+/// - *types*: how the type of the result follows from the operand's ([`ReductionRule`](crate::reduction::ReductionRule)).
 ///
 /// Rows of scans stand apart: their results are as long as what they combine. So do those that sort, which combine nothing.
 #[macro_export]

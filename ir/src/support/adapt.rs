@@ -45,28 +45,28 @@ pub struct Adapted {
 }
 
 /// Why an op cannot be done as it stands.
-pub(super) enum Refused {
+pub(super) enum OpRefusal {
     /// The policy refuses it.
     Policy(Error),
     /// This dtype is not supported.
-    Dtype(Role, DType),
+    Dtype(DTypeRole, DType),
 }
 
 /// What a dtype is to an op.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum DTypeRole {
     Operand,
     Compute,
     Result,
 }
 
-impl Role {
+impl DTypeRole {
     /// `op` … a dtype.
     pub(super) const fn verb(self) -> &'static str {
         match self {
-            Role::Operand => "takes",
-            Role::Compute => "computes in",
-            Role::Result => "gives",
+            DTypeRole::Operand => "takes",
+            DTypeRole::Compute => "computes in",
+            DTypeRole::Result => "gives",
         }
     }
 }
@@ -127,13 +127,15 @@ impl Support {
             Err(refused) => refused,
         };
         let error = match refused {
-            Refused::Policy(error) => error,
-            Refused::Dtype(role, dtype) => match (self.lack(op, role, dtype), plain) {
-                (Lack::Unsupported(Unsupported::Domain(..)), Err(error)) => error,
+            OpRefusal::Policy(error) => error,
+            OpRefusal::Dtype(role, dtype) => match (self.lack(op, role, dtype), plain) {
+                (ExclusionCause::Unsupported(Unsupported::Domain(..)), Err(error)) => error,
                 (lack, _) => {
                     let error = match role {
-                        Role::Result => lack.error(op, dtype).fact(format_args!("{op} {} {dtype} here", role.verb())),
-                        Role::Operand | Role::Compute => lack.error(op, dtype),
+                        DTypeRole::Result => {
+                            lack.error(op, dtype).fact(format_args!("{op} {} {dtype} here", role.verb()))
+                        }
+                        DTypeRole::Operand | DTypeRole::Compute => lack.error(op, dtype),
                     };
                     match self.computes(op) {
                         none if none.is_empty() => error
@@ -179,7 +181,7 @@ impl Support {
         if let Some(cast) = candidate(self.casting) {
             return Ok(Some(cast));
         }
-        let error = Lack::Declared(restriction)
+        let error = ExclusionCause::Declared(restriction)
             .error(format_args!("call: argument {index}"), dtype)
             .fact(format_args!("supported: {supported}"));
         Err(match Mode::ALL.into_iter().find_map(|mode| candidate(CastingModes::from(mode))) {
@@ -200,9 +202,9 @@ impl Support {
     /// `DType` if it is not supported.
     pub fn check_value(self, what: &str, dtype: DType) -> Result<()> {
         let lack = match (self.restrictions.excluding(dtype), self.device) {
-            (Some(restriction), _) => Lack::Declared(restriction),
+            (Some(restriction), _) => ExclusionCause::Declared(restriction),
             (None, Some(device)) if device.invalid(dtype).is_some() => {
-                Lack::Unsupported(Unsupported::Invalid(device, dtype))
+                ExclusionCause::Unsupported(Unsupported::Invalid(device, dtype))
             }
             (None, _) => return Ok(()),
         };
@@ -217,7 +219,7 @@ impl Support {
         op: Op,
         operands: &[ValueType],
         modes: CastingModes,
-    ) -> Result<Adapted, Refused> {
+    ) -> Result<Adapted, OpRefusal> {
         let (joined, rule) = (op.joined(), op.row().rule);
         let mut types: SmallVec<[ValueType; 3]> = operands.into();
         let mut casts: SmallVec<[OperandCast; 3]> = SmallVec::from_elem(None, operands.len());
@@ -226,18 +228,18 @@ impl Support {
             if let ValueType::Strong(dtype) = *ty
                 && !values.contains(dtype)
             {
-                let chosen = choose(modes, policy, dtype, values).ok_or(Refused::Dtype(Role::Operand, dtype))?;
+                let chosen = choose(modes, policy, dtype, values).ok_or(OpRefusal::Dtype(DTypeRole::Operand, dtype))?;
                 (*ty, *cast) = (chosen.0.into(), Some(chosen));
             }
         }
         let computing =
             |types: &[ValueType]| policy.resolve(rule, types).map(|resolved| policy.commit(resolved.compute));
-        let compute = computing(&types).map_err(|clash| Refused::Policy(policy.no_common_type(op, &types, clash)))?;
+        let compute = computing(&types).map_err(|clash| OpRefusal::Policy(policy.no_common_type(op, &types, clash)))?;
         let computes = self.computes(op);
         if !computes.contains(compute) {
             let refused = || match self.computes_at_all(op).contains(compute) {
-                true => Refused::Dtype(Role::Result, op.result_dtype(compute)),
-                false => Refused::Dtype(Role::Compute, compute),
+                true => OpRefusal::Dtype(DTypeRole::Result, op.result_dtype(compute)),
+                false => OpRefusal::Dtype(DTypeRole::Compute, compute),
             };
             let (to, mode) = choose(modes, policy, compute, computes).ok_or_else(refused)?;
             for weak_too in [false, true] {
@@ -257,28 +259,30 @@ impl Support {
         if casts.iter().all(Option::is_none) {
             casts.clear();
         }
-        let resolved = policy.resolve_op(op, &types).map_err(Refused::Policy)?;
+        let resolved = policy.resolve_op(op, &types).map_err(OpRefusal::Policy)?;
         Ok(Adapted { types: resolved, casts })
     }
 
     /// Why an op is not done on some operands, in words; the place is that of a declaration.
-    pub(super) fn op_refused(self, op: Op, refused: Refused) -> (String, Option<Place>) {
+    pub(super) fn op_refused(self, op: Op, refused: OpRefusal) -> (String, Option<Place>) {
         let (role, dtype) = match refused {
-            Refused::Policy(error) => return (error.headline().to_owned(), None),
-            Refused::Dtype(role, dtype) => (role, dtype),
+            OpRefusal::Policy(error) => return (error.headline().to_owned(), None),
+            OpRefusal::Dtype(role, dtype) => (role, dtype),
         };
         match self.lack(op, role, dtype) {
-            Lack::Unsupported(why) if role == Role::Compute => (why.to_string(), None),
+            ExclusionCause::Unsupported(why) if role == DTypeRole::Compute => (why.to_string(), None),
             lack => lack.in_words(&format!("{op} {} {dtype}", role.verb())),
         }
     }
 
-    /// What excludes a dtype that has this role. No declaration excludes results that are truth values.
-    pub(super) fn lack(self, op: Op, role: Role, dtype: DType) -> Lack {
-        let allowed = role == Role::Result && dtype == DType::Bool;
+    /// What excludes a dtype that has this role. No declaration excludes results that are bools.
+    pub(super) fn lack(self, op: Op, role: DTypeRole, dtype: DType) -> ExclusionCause {
+        let allowed = role == DTypeRole::Result && dtype == DType::Bool;
         match self.restrictions.excluding(dtype) {
-            Some(restriction) if !allowed => Lack::Declared(restriction),
-            _ => Lack::Unsupported(unsupported(op, dtype, self.device).unwrap_or(Unsupported::Domain(op, dtype))),
+            Some(restriction) if !allowed => ExclusionCause::Declared(restriction),
+            _ => ExclusionCause::Unsupported(
+                unsupported(op, dtype, self.device).unwrap_or(Unsupported::Domain(op, dtype)),
+            ),
         }
     }
 
@@ -313,29 +317,29 @@ pub(super) fn choose(modes: CastingModes, policy: Policy, dtype: DType, supporte
 }
 
 /// What excludes a dtype.
-pub(super) enum Lack {
+pub(super) enum ExclusionCause {
     Declared(Restriction),
     Unsupported(Unsupported),
 }
 
-impl Lack {
+impl ExclusionCause {
     /// Why `meets`, what would be done, is not; the place is that of a declaration.
     pub(super) fn in_words(self, meets: &str) -> (String, Option<Place>) {
         match self {
-            Lack::Declared(restriction) => {
+            ExclusionCause::Declared(restriction) => {
                 (format!("{meets}, which is declared unsupported"), Some(restriction.place()))
             }
-            Lack::Unsupported(why) => (format!("{meets}; {why}"), None),
+            ExclusionCause::Unsupported(why) => (format!("{meets}; {why}"), None),
         }
     }
 
     pub(super) fn error(self, what: impl Display, dtype: DType) -> Error {
         let new = |headline: String| Error::new(ErrorCode::DType, format!("{what}: {headline}"));
         match self {
-            Lack::Declared(restriction) => {
+            ExclusionCause::Declared(restriction) => {
                 new(format!("{dtype} is not supported here")).fact(format_args!("declared: {restriction}"))
             }
-            Lack::Unsupported(why) => {
+            ExclusionCause::Unsupported(why) => {
                 let headline = match why {
                     Unsupported::Domain(..) => format!("{dtype} is not supported"),
                     Unsupported::Invalid(device, _) => format!("the device {device} has no {dtype}"),

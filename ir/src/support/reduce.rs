@@ -1,9 +1,9 @@
 //! One use of a reduction where not every dtype is supported: the cast that the casting modes insert, or the error.
 //!
 //! As for [ops](super::adapt): the operand, what is computed in and the result must be supported. A reduction computes where
-//! the ops do that it is made of; that halves are summed in `f32` and positions counted in `i64` is its own affair.
+//! the ops do that it is made of; that halves are summed in `f32` and indices counted in `i64` is its own affair.
 
-use super::adapt::{OperandCast, Refused, Role, Support, choose, scope};
+use super::adapt::{DTypeRole, OpRefusal, OperandCast, Support, choose, scope};
 use super::modes::{CastingModes, Mode};
 use super::query::supported_dtypes;
 use crate::dtype::{DType, DTypeSet};
@@ -64,8 +64,8 @@ impl Support {
         }
         match self.adapt_reduction(policy, reduction, dtype, operand, self.casting) {
             Ok(adapted) => Ok(adapted),
-            Err(Refused::Policy(error)) => Err(error),
-            Err(Refused::Dtype(role, refused)) => {
+            Err(OpRefusal::Policy(error)) => Err(error),
+            Err(OpRefusal::Dtype(role, refused)) => {
                 let error = self.lack(self.lacking(reduction, refused), role, refused).error(reduction, refused);
                 let error = error.fact(format_args!("{reduction} {} {refused} here", role.verb()));
                 let error = match self.computes_reduction(reduction) {
@@ -127,38 +127,40 @@ impl Support {
         dtype: Option<DType>,
         operand: ValueType,
         modes: CastingModes,
-    ) -> Result<AdaptedReduction, Refused> {
+    ) -> Result<AdaptedReduction, OpRefusal> {
         let computes = self.computes_reduction(reduction);
         let check = |operand: ValueType| {
-            let types = policy.resolve_reduction(reduction, dtype, operand).map_err(Refused::Policy)?;
+            let types = policy.resolve_reduction(reduction, dtype, operand).map_err(OpRefusal::Policy)?;
             match operand {
-                ValueType::Strong(own) if !self.values().contains(own) => Err(Refused::Dtype(Role::Operand, own)),
+                ValueType::Strong(own) if !self.values().contains(own) => {
+                    Err(OpRefusal::Dtype(DTypeRole::Operand, own))
+                }
                 // Truth values are taken whatever is declared.
                 _ if types.compute != DType::Bool && !computes.contains(types.compute) => {
-                    Err(Refused::Dtype(Role::Compute, types.compute))
+                    Err(OpRefusal::Dtype(DTypeRole::Compute, types.compute))
                 }
-                _ if !self.results().contains(types.result) => Err(Refused::Dtype(Role::Result, types.result)),
+                _ if !self.results().contains(types.result) => Err(OpRefusal::Dtype(DTypeRole::Result, types.result)),
                 _ => Ok(types),
             }
         };
         let (role, refused) = match check(operand) {
             Ok(types) => return Ok(AdaptedReduction { types, cast: None }),
-            Err(refused @ Refused::Policy(_)) => return Err(refused),
-            Err(Refused::Dtype(role, refused)) => (role, refused),
+            Err(refused @ OpRefusal::Policy(_)) => return Err(refused),
+            Err(OpRefusal::Dtype(role, refused)) => (role, refused),
         };
         // In place of what is refused, be it the operand's dtype or the one that the reduction chose.
         let cast = choose(modes, policy, refused, computes);
         match cast.map(|(to, _)| check(to.into())) {
             Some(Ok(types)) => Ok(AdaptedReduction { types, cast }),
-            _ => Err(Refused::Dtype(role, refused)),
+            _ => Err(OpRefusal::Dtype(role, refused)),
         }
     }
 
     /// Why a reduction is not done on an operand, in words; the place is that of a declaration.
-    pub(super) fn reduction_refused(self, reduction: Reduction, refused: Refused) -> (String, Option<Place>) {
+    pub(super) fn reduction_refused(self, reduction: Reduction, refused: OpRefusal) -> (String, Option<Place>) {
         match refused {
-            Refused::Policy(error) => (error.headline().to_owned(), None),
-            Refused::Dtype(role, dtype) => {
+            OpRefusal::Policy(error) => (error.headline().to_owned(), None),
+            OpRefusal::Dtype(role, dtype) => {
                 let meets = format!("{reduction} {} {dtype}", role.verb());
                 self.lack(self.lacking(reduction, dtype), role, dtype).in_words(&meets)
             }

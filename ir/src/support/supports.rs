@@ -6,7 +6,7 @@
 use super::adapt::Support;
 use super::modes::CastingModes;
 use crate::graph::{NodeId, Notes};
-use crate::nested::{Nest, Nested};
+use crate::nested::{Nested, TreeNode};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Supports {
     controls: Vec<Vec<Arc<Supports>>>,
 }
 
-impl Nest for Supports {
+impl TreeNode for Supports {
     fn children(&mut self) -> &mut Nested<Supports> {
         &mut self.children
     }

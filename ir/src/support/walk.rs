@@ -13,7 +13,7 @@ use super::supports::Supports;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
 use crate::graph::{ControlKind, Graph, Inner, NodeId, NodeKind, Places, TypeOf, Value};
-use crate::infer::{Mismatch, Operation};
+use crate::infer::{InferenceError, Operation};
 use crate::op::Op;
 use crate::place::Place;
 use crate::reduction::{Reduce, Scan};
@@ -77,7 +77,11 @@ pub fn infer(
         let types = vec![dtype.into(); arguments];
         let walk = Walk {
             dtype,
-            stack: vec![Frame { places: Arc::clone(&places), supports: Some(supports), ..Frame::new(graph, types) }],
+            stack: vec![WalkFrame {
+                places: Arc::clone(&places),
+                supports: Some(supports),
+                ..WalkFrame::new(graph, types)
+            }],
         };
         let exclusion = match (support.restrictions.excluding(dtype), support.device) {
             (Some(restriction), _) => Some(Exclusion::declared(dtype, restriction)),
@@ -96,10 +100,10 @@ pub fn infer(
 }
 
 /// Control flow: its number and operands.
-type Key<'a> = (u32, &'a [Value]);
+type ControlKey<'a> = (u32, &'a [Value]);
 
 /// A graph being walked: how far it got and the types of its values. A frame above another is the function that is called.
-struct Frame<'a> {
+struct WalkFrame<'a> {
     graph: &'a Graph<ValueType>,
     places: Arc<Places>,
     supports: Option<&'a Supports>,
@@ -112,12 +116,12 @@ struct Frame<'a> {
     /// What the graphs of the control flow that is looked at give, of those that were walked.
     walked: Vec<Vec<ValueType>>,
     /// The types of the results of the control flow that was looked at last, by its number and operands.
-    controlled: Option<(Key<'a>, Vec<ValueType>)>,
+    controlled: Option<(ControlKey<'a>, Vec<ValueType>)>,
 }
 
-impl<'a> Frame<'a> {
-    fn new(graph: &'a Graph<ValueType>, arguments: Vec<ValueType>) -> Frame<'a> {
-        Frame {
+impl<'a> WalkFrame<'a> {
+    fn new(graph: &'a Graph<ValueType>, arguments: Vec<ValueType>) -> WalkFrame<'a> {
+        WalkFrame {
             graph,
             places: Arc::default(),
             supports: None,
@@ -134,7 +138,7 @@ impl<'a> Frame<'a> {
 struct Walk<'a> {
     /// The dtype that is tried.
     dtype: DType,
-    stack: Vec<Frame<'a>>,
+    stack: Vec<WalkFrame<'a>>,
 }
 
 impl<'a> Walk<'a> {
@@ -153,14 +157,14 @@ impl<'a> Walk<'a> {
             }
             frame.next += 1;
             match frame.node(id, self.dtype)? {
-                Step::Type(ty) => frame.types.push(ty),
-                Step::Call(called) => self.stack.push(called),
-                Step::Inner(graph) => {
+                WalkStep::Type(ty) => frame.types.push(ty),
+                WalkStep::Call(called) => self.stack.push(called),
+                WalkStep::Inner(graph) => {
                     // The node is looked at again when its graphs are known.
                     frame.next -= 1;
                     self.stack.push(graph);
                 }
-                Step::Excluded(exclusion) => return Ok(Some(exclusion)),
+                WalkStep::Excluded(exclusion) => return Ok(Some(exclusion)),
             }
         }
         Ok(None)
@@ -168,16 +172,16 @@ impl<'a> Walk<'a> {
 }
 
 /// What a node gives.
-enum Step<'a> {
+enum WalkStep<'a> {
     Type(ValueType),
-    Call(Frame<'a>),
+    Call(WalkFrame<'a>),
     /// A graph of control flow, of the node that is looked at.
-    Inner(Frame<'a>),
+    Inner(WalkFrame<'a>),
     Excluded(Exclusion),
 }
 
-impl<'a> Frame<'a> {
-    fn node(&mut self, id: NodeId, dtype: DType) -> Result<Step<'a>> {
+impl<'a> WalkFrame<'a> {
+    fn node(&mut self, id: NodeId, dtype: DType) -> Result<WalkStep<'a>> {
         let (graph, node) = (self.graph, self.graph.node(id));
         let operands: Vec<ValueType> = graph.operands(id).iter().map(|o| self.types[o.index()]).collect();
         let traced = graph.ty(node.first());
@@ -186,11 +190,11 @@ impl<'a> Frame<'a> {
             NodeKind::Param(n, _) => {
                 let ty = self.arguments.get(n as usize).copied().unwrap_or(traced);
                 match refused_argument(ty, supports, dtype) {
-                    Some(exclusion) => Step::Excluded(exclusion),
-                    None => Step::Type(ty),
+                    Some(exclusion) => WalkStep::Excluded(exclusion),
+                    None => WalkStep::Type(ty),
                 }
             }
-            NodeKind::Cast(CastReason::Mode(_)) => Step::Type(operands[0]),
+            NodeKind::Cast(CastReason::Mode(_)) => WalkStep::Type(operands[0]),
             NodeKind::Control(n, result) => self.control(id, (n, result), &operands, dtype)?,
             NodeKind::Call(n) => {
                 let child = &graph.children()[n as usize];
@@ -200,22 +204,22 @@ impl<'a> Frame<'a> {
                         "support: a call's operands are not its child's parameters",
                     ));
                 }
-                Step::Call(Frame {
+                WalkStep::Call(WalkFrame {
                     places: self.places.child(n),
                     supports: self.supports.and_then(|supports| supports.child(n)).map(|child| &**child),
-                    ..Frame::new(child, operands)
+                    ..WalkFrame::new(child, operands)
                 })
             }
             kind => match kind.row().ty {
-                TypeOf::Given | TypeOf::Asked | TypeOf::Graph => Step::Type(traced),
-                TypeOf::Operand => Step::Type(operands[0]),
+                TypeOf::Given | TypeOf::Asked | TypeOf::Graph => WalkStep::Type(traced),
+                TypeOf::Operand => WalkStep::Type(operands[0]),
                 TypeOf::Policy => {
                     let operation = graph.operation(id).ok().flatten();
                     match operation.map_or(Ok(traced), |operation| computed(&operation, &operands, supports)) {
-                        Ok(result) => Step::Type(result),
+                        Ok(result) => WalkStep::Type(result),
                         Err((reason, place)) => {
                             let place = place.or(self.places.first(id));
-                            Step::Excluded(Exclusion { dtype, op: kind.op(), place, reason })
+                            WalkStep::Excluded(Exclusion { dtype, op: kind.op(), place, reason })
                         }
                     }
                 }
@@ -230,11 +234,11 @@ impl<'a> Frame<'a> {
         (n, result): (u32, u32),
         operands: &[ValueType],
         dtype: DType,
-    ) -> Result<Step<'a>> {
+    ) -> Result<WalkStep<'a>> {
         let graph = self.graph;
         let (control, key) = (&graph.controls()[n as usize], (n, graph.operands(id)));
         if let Some((_, types)) = self.controlled.as_ref().filter(|(known, _)| *known == key) {
-            return Ok(Step::Type(types[result as usize]));
+            return Ok(WalkStep::Type(types[result as usize]));
         }
         let which = self.walked.len();
         if let Some(inner) = control.graphs.get(which) {
@@ -242,11 +246,11 @@ impl<'a> Frame<'a> {
             let Some(arguments) = taken.collect::<Option<Vec<ValueType>>>() else {
                 return Err(Error::new(ErrorCode::Verify, "support: a graph of control flow takes what is no operand"));
             };
-            return Ok(Step::Inner(Frame {
+            return Ok(WalkStep::Inner(WalkFrame {
                 places: self.places.control(n, which),
                 supports: self.supports.and_then(|supports| supports.control(n, which)).map(|inner| &**inner),
                 inner: true,
-                ..Frame::new(&inner.graph, arguments)
+                ..WalkFrame::new(&inner.graph, arguments)
             }));
         }
         let walked = std::mem::take(&mut self.walked);
@@ -278,13 +282,13 @@ impl<'a> Frame<'a> {
                         ControlKind::Cond => format!("leaf {leaf} of branches is {other} if true, {ty} if false"),
                     };
                     let place = self.places.first(id);
-                    return Ok(Step::Excluded(Exclusion { dtype, op: None, place, reason }));
+                    return Ok(WalkStep::Excluded(Exclusion { dtype, op: None, place, reason }));
                 }
             });
         }
         let own = types[result as usize];
         self.controlled = Some((key, types));
-        Ok(Step::Type(own))
+        Ok(WalkStep::Type(own))
     }
 }
 
@@ -312,8 +316,8 @@ fn computed(
     operands: &[ValueType],
     supports: &[Support],
 ) -> Result<ValueType, (String, Option<Place>)> {
-    let named = |mismatch: Mismatch| match mismatch {
-        Mismatch::Clash(clash) => (format!("{}: {clash}", operation.name()), None),
+    let named = |mismatch: InferenceError| match mismatch {
+        InferenceError::Clash(clash) => (format!("{}: {clash}", operation.name()), None),
         other => (other.to_string(), None),
     };
     let result = operation.types(operands).map_err(named)?.result;

@@ -9,7 +9,7 @@ pub(crate) use line::{Line, Lines};
 
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::reduction::{Axes, MAX_RANK};
+use crate::reduction::{AxisSet, MAX_RANK};
 use crate::shape::Shape;
 
 /// The dtype of a short name.
@@ -23,12 +23,12 @@ pub(crate) fn dtype_of(line: &mut Line<'_>, what: &str) -> Result<DType> {
 }
 
 /// `axes [0, 1]`.
-pub(crate) fn axes(line: &mut Line<'_>) -> Result<Axes> {
+pub(crate) fn axes(line: &mut Line<'_>) -> Result<AxisSet> {
     line.expect("axes")?;
     line.expect("[")?;
     let axes = line.list("]", |line| line.number_of::<u8>("an axis"))?;
     let axes: Vec<isize> = axes.into_iter().map(isize::from).collect();
-    Axes::new(&axes, MAX_RANK).map_err(|error| line.error(error.headline()))
+    AxisSet::new(&axes, MAX_RANK).map_err(|error| line.error(error.headline()))
 }
 
 /// `[8, 3]`.

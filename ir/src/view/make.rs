@@ -1,21 +1,21 @@
 //! The views that functions of the Array API and NumPy stand for: each gives the view and the shape of its result.
 
 use super::{AxisIndex, View};
-use crate::axes::{Axes, check_rank, position};
+use crate::axes::{AxisSet, check_rank, position};
 use crate::error::{Error, ErrorCode, Result};
 use crate::shape::{Shape, ShapeMismatch};
 use smallvec::SmallVec;
 
-type Made = Result<(View, Shape)>;
+type ViewResult = Result<(View, Shape)>;
 
-fn made(view: View, extents: impl IntoIterator<Item = usize>) -> Made {
+fn made(view: View, extents: impl IntoIterator<Item = usize>) -> ViewResult {
     let shape = Shape::from(extents.into_iter().collect::<Vec<usize>>());
     check_rank(shape.rank())?;
     Ok((view.canonical(&shape), shape))
 }
 
 /// The view whose result has as axis `n` the operand's axis `order[n]`.
-fn permuted(shape: &Shape, order: &[usize]) -> Made {
+fn permuted(shape: &Shape, order: &[usize]) -> ViewResult {
     let mut view = View { rank: order.len(), axes: SmallVec::from_elem(AxisIndex::default(), shape.rank()) };
     for (n, &axis) in order.iter().enumerate() {
         view.axes[axis] = AxisIndex::along(n, 0, 1);
@@ -28,7 +28,7 @@ fn permuted(shape: &Shape, order: &[usize]) -> Made {
 ///
 /// # Errors
 /// `Shape` if the result has more axes than arrays may have.
-pub fn placed(shape: &Shape, rank: usize, places: &[usize]) -> Made {
+pub fn placed(shape: &Shape, rank: usize, places: &[usize]) -> ViewResult {
     check_rank(rank)?;
     let mut extents = vec![1; rank];
     let mut view = View { rank, axes: SmallVec::from_elem(AxisIndex::default(), shape.rank()) };
@@ -45,9 +45,9 @@ pub fn placed(shape: &Shape, rank: usize, places: &[usize]) -> Made {
 ///
 /// # Errors
 /// `Shape` if these are not all axes.
-pub fn permute_dims(shape: &Shape, axes: &[isize]) -> Made {
-    let all = Axes::new(axes, shape.rank())?;
-    if all != Axes::all(shape.rank())? {
+pub fn permute_dims(shape: &Shape, axes: &[isize]) -> ViewResult {
+    let all = AxisSet::new(axes, shape.rank())?;
+    if all != AxisSet::all(shape.rank())? {
         return Err(Error::new(ErrorCode::Shape, format!("{} of {} axes are named", axes.len(), shape.rank()))
             .fact(format_args!("the axes: {axes:?} of shape {shape}"))
             .help("name every axis once; `moveaxis` leaves those that are not named in their order"));
@@ -60,9 +60,9 @@ pub fn permute_dims(shape: &Shape, axes: &[isize]) -> Made {
 ///
 /// # Errors
 /// `Shape` for axes that are not there or named twice, and if there are not as many sources as destinations.
-pub fn moveaxis(shape: &Shape, source: &[isize], destination: &[isize]) -> Made {
+pub fn moveaxis(shape: &Shape, source: &[isize], destination: &[isize]) -> ViewResult {
     let rank = shape.rank();
-    let (from, to) = (Axes::new(source, rank)?, Axes::new(destination, rank)?);
+    let (from, to) = (AxisSet::new(source, rank)?, AxisSet::new(destination, rank)?);
     if source.len() != destination.len() {
         let what = format!("{} axes to move, but places for {}", source.len(), destination.len());
         return Err(Error::new(ErrorCode::Shape, what)
@@ -83,7 +83,7 @@ pub fn moveaxis(shape: &Shape, source: &[isize], destination: &[isize]) -> Made 
 ///
 /// # Errors
 /// `Shape` for axes that are not there.
-pub fn swapaxes(shape: &Shape, a: isize, b: isize) -> Made {
+pub fn swapaxes(shape: &Shape, a: isize, b: isize) -> ViewResult {
     let mut order: Vec<usize> = (0..shape.rank()).collect();
     order.swap(position(a, shape.rank())?, position(b, shape.rank())?);
     permuted(shape, &order)
@@ -93,9 +93,9 @@ pub fn swapaxes(shape: &Shape, a: isize, b: isize) -> Made {
 ///
 /// # Errors
 /// `Shape` for positions that the result does not have, or that are named twice.
-pub fn expand_dims(shape: &Shape, axes: &[isize]) -> Made {
+pub fn expand_dims(shape: &Shape, axes: &[isize]) -> ViewResult {
     let rank = shape.rank() + axes.len();
-    let new = Axes::new(axes, rank)?;
+    let new = AxisSet::new(axes, rank)?;
     let mut old = shape.extents().iter();
     let extents: Vec<usize> =
         (0..rank).map(|axis| if new.contains(axis) { 1 } else { *old.next().unwrap_or(&1) }).collect();
@@ -107,8 +107,8 @@ pub fn expand_dims(shape: &Shape, axes: &[isize]) -> Made {
 ///
 /// # Errors
 /// `Shape` for axes that are not there, are named twice, or have another extent.
-pub fn squeeze(shape: &Shape, axes: &[isize]) -> Made {
-    let gone = Axes::new(axes, shape.rank())?;
+pub fn squeeze(shape: &Shape, axes: &[isize]) -> ViewResult {
+    let gone = AxisSet::new(axes, shape.rank())?;
     if let Some(axis) = gone.iter().find(|&axis| shape.extents()[axis] != 1) {
         return Err(Error::new(ErrorCode::Shape, format!("axis {axis} has extent {}, not 1", shape.extents()[axis]))
             .fact(format_args!("the shape: {shape}"))
@@ -126,8 +126,8 @@ pub fn squeeze(shape: &Shape, axes: &[isize]) -> Made {
 ///
 /// # Errors
 /// `Shape` for axes that are not there or named twice.
-pub fn flip(shape: &Shape, axes: &[isize]) -> Made {
-    let flipped = Axes::new(axes, shape.rank())?;
+pub fn flip(shape: &Shape, axes: &[isize]) -> ViewResult {
+    let flipped = AxisSet::new(axes, shape.rank())?;
     let index = |(axis, &extent): (usize, &usize)| match flipped.contains(axis) {
         true => AxisIndex::along(axis, extent as isize - 1, -1),
         false => AxisIndex::along(axis, 0, 1),
@@ -140,7 +140,7 @@ pub fn flip(shape: &Shape, axes: &[isize]) -> Made {
 ///
 /// # Errors
 /// `Shape` if it does not.
-pub fn broadcast_to(shape: &Shape, to: &Shape) -> Made {
+pub fn broadcast_to(shape: &Shape, to: &Shape) -> ViewResult {
     if shape.broadcast(to).as_ref() != Some(to) {
         return Err(Error::new(ErrorCode::Shape, format!("shape {shape} does not broadcast to {to}"))
             .help("axes are matched from the last; an axis of the array must have the same extent or 1"));
@@ -157,9 +157,9 @@ pub fn broadcast_to(shape: &Shape, to: &Shape) -> Made {
 ///
 /// # Errors
 /// `Shape` for axes that are not there, or the same axis twice.
-pub fn diagonal(shape: &Shape, offset: isize, axes: [isize; 2]) -> Made {
+pub fn diagonal(shape: &Shape, offset: isize, axes: [isize; 2]) -> ViewResult {
     let rank = shape.rank();
-    let both = Axes::new(&axes, rank)?;
+    let both = AxisSet::new(&axes, rank)?;
     let [row, column] = [position(axes[0], rank)?, position(axes[1], rank)?];
     let starts = [offset.min(0).unsigned_abs(), offset.max(0).unsigned_abs()];
     let len = shape.extents()[row].saturating_sub(starts[0]).min(shape.extents()[column].saturating_sub(starts[1]));
@@ -180,9 +180,9 @@ pub fn diagonal(shape: &Shape, offset: isize, axes: [isize; 2]) -> Made {
 /// # Errors
 /// `Shape` for axes that are not there or named twice, for another number of extents than axes, and for windows larger than
 /// their axis.
-pub fn sliding_window(shape: &Shape, extents: &[isize], axes: &[isize]) -> Made {
+pub fn sliding_window(shape: &Shape, extents: &[isize], axes: &[isize]) -> ViewResult {
     let rank = shape.rank();
-    Axes::new(axes, rank)?;
+    AxisSet::new(axes, rank)?;
     if extents.len() != axes.len() {
         let what = format!("extents of a window along {} axes, but {} axes to slide along", extents.len(), axes.len());
         return Err(Error::new(ErrorCode::Shape, what)
@@ -318,7 +318,7 @@ pub fn scattered(x: &Shape, index: &Shape) -> Result<Shape, ShapeMismatch> {
 mod tests {
     use super::*;
 
-    fn text(made: Made) -> String {
+    fn text(made: ViewResult) -> String {
         made.map_or_else(|error| error.headline().to_owned(), |(view, shape)| format!("{view} : {shape}"))
     }
 

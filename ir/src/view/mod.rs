@@ -22,7 +22,7 @@ use smallvec::{SmallVec, smallvec};
 
 /// One summand of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Term {
+pub struct IndexTerm {
     /// An axis of the result.
     pub axis: u32,
     /// What its index is multiplied by; not 0.
@@ -35,7 +35,7 @@ pub struct AxisIndex {
     /// The index at the result's first element.
     pub start: isize,
     /// How it grows along the result's axes.
-    pub terms: SmallVec<[Term; 1]>,
+    pub terms: SmallVec<[IndexTerm; 1]>,
 }
 
 impl AxisIndex {
@@ -62,7 +62,7 @@ impl AxisIndex {
                 }
             }
             Err(_) if step == 0 => {}
-            Err(at) => self.terms.insert(at, Term { axis, step }),
+            Err(at) => self.terms.insert(at, IndexTerm { axis, step }),
         }
     }
 

@@ -1,8 +1,8 @@
 //! `docs/functions.md`: every op and reduction, from their tables. Written with `NDJIT_WRITE_DOCS=1`, else checked.
 
 use ndjit_ir::DTypeSet;
-use ndjit_ir::op::{Accuracy, Op, Operands, ResultRule};
-use ndjit_ir::reduction::{Reduction, ReductionKind, Rule};
+use ndjit_ir::op::{Accuracy, Op, ResultRule, TypeRule};
+use ndjit_ir::reduction::{Reduction, ReductionKind, ReductionRule};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -99,16 +99,16 @@ fn domain(domain: DTypeSet) -> String {
     names.collect::<Vec<String>>().join(", ")
 }
 
-fn operands(rule: Operands) -> &'static str {
+fn operands(rule: TypeRule) -> &'static str {
     match rule {
-        Operands::Join => "meet in their common dtype",
-        Operands::Number => "meet; bool becomes the default integer",
-        Operands::Inexact => "meet; integers become floats",
-        Operands::Quotient => "meet; integers become floats",
-        Operands::Logical => "become bool",
-        Operands::Scale => "the first becomes a float, the second is an integer",
-        Operands::Count => "the first as it is, the second is an integer",
-        Operands::Choose => "the condition becomes bool, the others meet",
+        TypeRule::Join => "meet in their common dtype",
+        TypeRule::Number => "meet; bool becomes the default integer",
+        TypeRule::Inexact => "meet; integers become floats",
+        TypeRule::TrueDivide => "meet; integers become floats",
+        TypeRule::Logical => "become bool",
+        TypeRule::Ldexp => "the first becomes a float, the second is an integer",
+        TypeRule::Shift => "the first as it is, the second is an integer",
+        TypeRule::Select => "the condition becomes bool, the others meet",
     }
 }
 
@@ -129,17 +129,19 @@ fn accuracy(accuracy: Accuracy) -> String {
     }
 }
 
-fn reduced(rule: Rule) -> &'static str {
+fn reduced(rule: ReductionRule) -> &'static str {
     match rule {
-        Rule::Sum | Rule::Product => "integers at least as wide as the default integer; else the operand's dtype",
-        Rule::Mean => "integers give floats; else the operand's dtype",
-        Rule::Exponential => "integers give floats; else the operand's",
-        Rule::Variance | Rule::Norm => {
+        ReductionRule::Sum | ReductionRule::Product => {
+            "integers at least as wide as the default integer; else the operand's dtype"
+        }
+        ReductionRule::Mean => "integers give floats; else the operand's dtype",
+        ReductionRule::Exponential => "integers give floats; else the operand's",
+        ReductionRule::Variance | ReductionRule::Norm => {
             "integers give floats, complex numbers their real part's dtype; else the operand's"
         }
-        Rule::Same => "the operand's dtype",
-        Rule::Bool => "bool",
-        Rule::Index => "the default integer",
+        ReductionRule::Same => "the operand's dtype",
+        ReductionRule::Bool => "bool",
+        ReductionRule::Index => "the default integer",
     }
 }
 

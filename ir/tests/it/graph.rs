@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Value};
-use ndjit_ir::reduction::{Axes, Reduce};
+use ndjit_ir::reduction::{AxisSet, Reduce};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, ErrorCode, Literal, Op, Place, Policy, Reduction, Shape, ValueType, Weak};
 use std::sync::Arc;
@@ -477,12 +477,12 @@ fn the_verifier_names_each_broken_invariant_of_reductions() {
     let mut graph = Typed::new();
     let x = graph.param(DType::I64, &Shape::from([3]));
     let scalar = graph.intern(&Shape::scalar());
-    let axes = Axes::new(&[0], 1).unwrap();
+    let axes = AxisSet::new(&[0], 1).unwrap();
     let sum = NodeKind::Reduce(Reduce::typed(Reduction::Sum, axes, false));
     graph.add(sum, &[], &[(DType::I64, scalar)]);
     graph.add(sum, &[x, x], &[(DType::I64, scalar)]);
     graph.add(sum, &[x], &[(DType::I64, scalar), (DType::I64, scalar)]);
-    graph.add(NodeKind::Iota(Axes::NONE), &[x], &[(DType::I64, scalar)]);
+    graph.add(NodeKind::Iota(AxisSet::NONE), &[x], &[(DType::I64, scalar)]);
     assert_snapshot!(graph.verify().unwrap_err().facts().join("\n"), @r"
     %1 = sum axes [0] : i64[]  ; takes 1 operands, has 0
     %2 = sum %0, %0 axes [0] : i64[]  ; takes 1 operands, has 2

@@ -1,9 +1,9 @@
 //! Inference: what each operation gives, and each mismatch with the facts of what does not fit. That random programs have what it says is
 //! tested with those.
 
-use ndjit_ir::axes::Axes;
+use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::{Graph, NodeKind, Scatter, Slot, SlotId, Type, ViewId};
-use ndjit_ir::infer::{Mismatch, Operation};
+use ndjit_ir::infer::{InferenceError, Operation};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::{Clash, OpMismatch, ReductionMismatch, Refusal};
 use ndjit_ir::reduction::{Reduce, Scan};
@@ -16,7 +16,7 @@ use ndjit_ir::{DType, Op, Policy, Reduction, Shape, ValueType, Weak};
 type Operands<'a, T> = &'a [(T, &'a [usize])];
 
 /// What an operation says of operands of these types and shapes.
-fn of<T: Type>(operation: &Operation<'_, T>, operands: Operands<'_, T>) -> Result<String, Mismatch> {
+fn of<T: Type>(operation: &Operation<'_, T>, operands: Operands<'_, T>) -> Result<String, InferenceError> {
     let shapes: Vec<Shape> = operands.iter().map(|(_, shape)| Shape::new(shape)).collect();
     let known: Vec<(T, &Shape)> = operands.iter().map(|(ty, _)| *ty).zip(&shapes).collect();
     operation.infer(&known).map(|(ty, shape)| format!("{ty}{shape}"))
@@ -26,8 +26,8 @@ fn strong(dtype: DType) -> ValueType {
     dtype.into()
 }
 
-fn axes(axes: &[isize], rank: usize) -> Axes {
-    Axes::new(axes, rank).unwrap()
+fn axes(axes: &[isize], rank: usize) -> AxisSet {
+    AxisSet::new(axes, rank).unwrap()
 }
 
 #[test]
@@ -59,15 +59,15 @@ fn mismatches_have_the_facts() {
     let op = |op, policy| Operation::Op(op, policy);
     let reduce = |reduction, axes| Operation::Reduce(Reduce::typed(reduction, axes, false));
     let scan = |reduction| Operation::Scan(Scan::typed(reduction, 1), None);
-    let contracts = Reduce { contracts: true, ..Reduce::typed(Reduction::Max, Axes::one(0), false) };
+    let contracts = Reduce { contracts: true, ..Reduce::typed(Reduction::Max, AxisSet::one(0), false) };
     let view = || View::identity(1);
     let refused = |policy, joined, with| Clash { policy, refusal: Refusal::Pair { joined, with } };
     let shape = |extents: &[usize]| Shape::new(extents);
-    let cases: &[(Operation<'_>, Operands<'_, ValueType>, Mismatch, &str)] = &[
+    let cases: &[(Operation<'_>, Operands<'_, ValueType>, InferenceError, &str)] = &[
         (
             op(Op::Add, Policy::Standard),
             &[(f32, &[])],
-            Mismatch::Arity { takes: 2, given: 1 },
+            InferenceError::Arity { takes: 2, given: 1 },
             "takes 2 operands, has 1",
         ),
         (
@@ -79,97 +79,118 @@ fn mismatches_have_the_facts() {
         (
             op(Op::Add, Policy::Strict),
             &[(f32, &[]), (u8, &[])],
-            Mismatch::Op(Op::Add, OpMismatch::Clash(refused(Policy::Strict, f32, u8))),
+            InferenceError::Op(Op::Add, OpMismatch::Clash(refused(Policy::Strict, f32, u8))),
             "add: the strict policy does not promote f32 and u8",
         ),
         (
             op(Op::BitwiseAnd, Policy::Standard),
             &[(f32, &[]), (u8, &[])],
-            Mismatch::Op(Op::BitwiseAnd, OpMismatch::Domain(f32)),
+            InferenceError::Op(Op::BitwiseAnd, OpMismatch::Domain(f32)),
             "bitwise_and: f32 is not supported",
         ),
         (
             op(Op::Ldexp, Policy::Standard),
             &[(f32, &[]), (f32, &[])],
-            Mismatch::Op(Op::Ldexp, OpMismatch::NoInteger(f32)),
+            InferenceError::Op(Op::Ldexp, OpMismatch::NoInteger(f32)),
             "ldexp: n is f32, not an integer",
         ),
         (
             Operation::Cast(CastReason::Explicit, Weak::Int.into()),
             &[(f32, &[])],
-            Mismatch::WeakCast,
+            InferenceError::WeakCast,
             "a cast to a weak type",
         ),
         (
             Operation::Cast(CastReason::Promotion, u8),
             &[(Weak::Float.into(), &[])],
-            Mismatch::Promotion(Weak::Float.into(), u8),
+            InferenceError::Promotion(Weak::Float.into(), u8),
             "f* is not promoted to u8",
         ),
         (
-            reduce(Reduction::Sum, Axes::one(1)),
+            reduce(Reduction::Sum, AxisSet::one(1)),
             &[(f32, &[3])],
-            Mismatch::Axes(Axes::one(1), shape(&[3])),
+            InferenceError::Axes(AxisSet::one(1), shape(&[3])),
             "axes [1] of an operand of shape [3]",
         ),
         (
-            reduce(Reduction::Sort, Axes::one(0)),
+            reduce(Reduction::Sort, AxisSet::one(0)),
             &[(f32, &[3])],
-            Mismatch::NoReduction(Reduction::Sort),
+            InferenceError::NoReduction(Reduction::Sort),
             "sort is a scan, no reduction",
         ),
-        (scan(Reduction::Sum), &[(f32, &[3, 3])], Mismatch::NoReduction(Reduction::Sum), "sum is a reduction, no scan"),
+        (
+            scan(Reduction::Sum),
+            &[(f32, &[3, 3])],
+            InferenceError::NoReduction(Reduction::Sum),
+            "sum is a reduction, no scan",
+        ),
         (
             Operation::Reduce(contracts),
             &[(f32, &[3])],
-            Mismatch::Contracts(Reduction::Max),
+            InferenceError::Contracts(Reduction::Max),
             "a max that contracts, as sums alone do",
         ),
         (
-            reduce(Reduction::Max, Axes::one(0)),
+            reduce(Reduction::Max, AxisSet::one(0)),
             &[(f32, &[0, 2])],
-            Mismatch::NoElements { reduction: Reduction::Max, axes: Axes::one(0), shape: shape(&[0, 2]) },
+            InferenceError::NoElements { reduction: Reduction::Max, axes: AxisSet::one(0), shape: shape(&[0, 2]) },
             "max of no elements",
         ),
         (
-            reduce(Reduction::Var, Axes::one(0)),
+            reduce(Reduction::Var, AxisSet::one(0)),
             &[(f32, &[3]), (f32, &[1])],
-            Mismatch::NotScalar(1),
+            InferenceError::NotScalar(1),
             "operand 1 is no scalar",
         ),
         (
-            Operation::Reduce(Reduce { dtype: Some(DType::U8), ..Reduce::typed(Reduction::Any, Axes::one(0), false) }),
+            Operation::Reduce(Reduce {
+                dtype: Some(DType::U8),
+                ..Reduce::typed(Reduction::Any, AxisSet::one(0), false)
+            }),
             &[(f32, &[3])],
-            Mismatch::Reduction(Reduction::Any, ReductionMismatch::Asked(DType::U8)),
+            InferenceError::Reduction(Reduction::Any, ReductionMismatch::Asked(DType::U8)),
             "any: a result of dtype u8 is not supported",
         ),
         (
-            Operation::Reduce(Reduce { policy: Policy::Torch, ..Reduce::typed(Reduction::Mean, Axes::one(0), false) }),
+            Operation::Reduce(Reduce {
+                policy: Policy::Torch,
+                ..Reduce::typed(Reduction::Mean, AxisSet::one(0), false)
+            }),
             &[(u8, &[3])],
-            Mismatch::Reduction(
+            InferenceError::Reduction(
                 Reduction::Mean,
                 ReductionMismatch::Clash(Clash { policy: Policy::Torch, refusal: Refusal::Inexact(u8) }),
             ),
             "mean: the torch policy does not turn u8 into a float",
         ),
-        (scan(Reduction::Sort), &[(f32, &[3])], Mismatch::Axis(1, shape(&[3])), "axis 1 of an operand of shape [3]"),
         (
-            Operation::iota(Axes::one(1), shape(&[3])),
+            scan(Reduction::Sort),
+            &[(f32, &[3])],
+            InferenceError::Axis(1, shape(&[3])),
+            "axis 1 of an operand of shape [3]",
+        ),
+        (
+            Operation::iota(AxisSet::one(1), shape(&[3])),
             &[],
-            Mismatch::Positions(Axes::one(1), shape(&[3])),
+            InferenceError::Iota(AxisSet::one(1), shape(&[3])),
             "axes [1] of shape [3]",
         ),
         (
             Operation::view(view(), shape(&[4])),
             &[(f32, &[3])],
-            Mismatch::View("indices 0 to 3 along axis 0 of [3]".to_owned()),
+            InferenceError::View("indices 0 to 3 along axis 0 of [3]".to_owned()),
             "indices 0 to 3 along axis 0 of [3]",
         ),
-        (Operation::reshape(shape(&[4])), &[(f32, &[3])], Mismatch::Elements(shape(&[3]), shape(&[4])), "[3] as [4]"),
+        (
+            Operation::reshape(shape(&[4])),
+            &[(f32, &[3])],
+            InferenceError::Elements(shape(&[3]), shape(&[4])),
+            "[3] as [4]",
+        ),
         (
             Operation::Concat(0, Policy::Standard),
             &[],
-            Mismatch::Arity { takes: 1, given: 0 },
+            InferenceError::Arity { takes: 1, given: 0 },
             "takes 1 operands, has 0",
         ),
         (
@@ -193,7 +214,7 @@ fn mismatches_have_the_facts() {
         (
             Operation::Concat(0, Policy::Strict),
             &[(f32, &[3]), (u8, &[3])],
-            Mismatch::Clash(refused(Policy::Strict, f32, u8)),
+            InferenceError::Clash(refused(Policy::Strict, f32, u8)),
             "the strict policy does not promote f32 and u8",
         ),
         (Operation::Gather, &[(f32, &[]), (i64, &[])], ShapeMismatch::NoRows.into(), "a scalar has no rows"),
@@ -209,7 +230,7 @@ fn mismatches_have_the_facts() {
             ShapeMismatch::Rows(shape(&[2]), shape(&[3])).into(),
             "rows of shape [2] and positions [3] do not broadcast",
         ),
-        (Operation::Gather, &[(f32, &[5]), (u8, &[])], Mismatch::Index(u8), "positions are i64, not u8"),
+        (Operation::Gather, &[(f32, &[5]), (u8, &[])], InferenceError::Index(u8), "positions are i64, not u8"),
         (
             Operation::Scatter(Scatter::Set),
             &[(f32, &[5, 2]), (i64, &[]), (bool, &[3])],
@@ -219,7 +240,7 @@ fn mismatches_have_the_facts() {
         (
             Operation::Scatter(Scatter::Set),
             &[(f32, &[5]), (u8, &[]), (f32, &[])],
-            Mismatch::Index(u8),
+            InferenceError::Index(u8),
             "positions are i64, not u8",
         ),
     ];
@@ -234,71 +255,76 @@ fn mismatches_have_the_facts() {
 fn mismatches_of_typed_operations_have_the_facts() {
     let (f32, f16, u8, i64) = (DType::F32, DType::F16, DType::U8, DType::I64);
     let (add, default) = (Op::Add, Policy::default());
-    let reduce = |reduction| Reduce::typed(reduction, Axes::one(0), false);
+    let reduce = |reduction| Reduce::typed(reduction, AxisSet::one(0), false);
     let sort = |given| Operation::Scan(Scan::typed(Reduction::ArgSort, 0), given);
     let asked = Reduce { dtype: Some(f32), ..reduce(Reduction::Sum) };
     let many: &[usize] = &[1 << 33];
-    let cases: &[(Operation<'_, DType>, Operands<'_, DType>, Mismatch, &str)] = &[
+    let cases: &[(Operation<'_, DType>, Operands<'_, DType>, InferenceError, &str)] = &[
         (
             Operation::Op(add, Policy::Strict),
             &[(f32, &[]), (f32, &[])],
-            Mismatch::Unresolved(Policy::Strict),
+            InferenceError::Unresolved(Policy::Strict),
             "the strict policy is not resolved",
         ),
         (
             Operation::Op(Op::Where, default),
             &[(DType::Bool, &[]), (f32, &[]), (u8, &[])],
-            Mismatch::Operand { operand: 2, found: u8, op: Op::Where, compute: f32 },
+            InferenceError::Operand { operand: 2, found: u8, op: Op::Where, compute: f32 },
             "operand 2 is u8, where in f32 takes f32",
         ),
-        (Operation::Op(Op::Sin, default), &[(u8, &[])], Mismatch::Domain(Op::Sin, u8), "sin does not compute in u8"),
+        (
+            Operation::Op(Op::Sin, default),
+            &[(u8, &[])],
+            InferenceError::Domain(Op::Sin, u8),
+            "sin does not compute in u8",
+        ),
         (
             Operation::Cast(CastReason::Promotion, f32),
             &[(u8, &[])],
-            Mismatch::Reason(CastReason::Promotion),
+            InferenceError::Reason(CastReason::Promotion),
             "the reason of a cast is kept",
         ),
         (
             Operation::Reduce(asked),
             &[(f32, &[2])],
-            Mismatch::UnresolvedReduction(Reduction::Sum),
+            InferenceError::UnresolvedReduction(Reduction::Sum),
             "policy and dtype of the reduction are not resolved",
         ),
         (
             Operation::Reduce(reduce(Reduction::Sum)),
             &[(f16, &[2])],
-            Mismatch::Accumulates(Reduction::Sum, f16),
+            InferenceError::Accumulates(Reduction::Sum, f16),
             "sum does not accumulate f16",
         ),
-        (sort(Some(u8)), &[(f32, &[2])], Mismatch::Unlike, "operands and result have not one dtype"),
+        (sort(Some(u8)), &[(f32, &[2])], InferenceError::Unlike, "operands and result have not one dtype"),
         (
             sort(Some(DType::I32)),
             &[(f32, many)],
-            Mismatch::TooLong(DType::I32, 0),
+            InferenceError::TooLong(DType::I32, 0),
             "i32 does not hold the positions along axis 0",
         ),
         (
             Operation::Concat(0, Policy::Strict),
             &[(f32, &[1])],
-            Mismatch::Unresolved(Policy::Strict),
+            InferenceError::Unresolved(Policy::Strict),
             "the strict policy is not resolved",
         ),
         (
             Operation::Concat(0, default),
             &[(f32, &[1]), (u8, &[1])],
-            Mismatch::Unlike,
+            InferenceError::Unlike,
             "operands and result have not one dtype",
         ),
         (
             Operation::Scatter(Scatter::Multiply),
             &[(DType::C64, &[1]), (i64, &[]), (DType::C64, &[])],
-            Mismatch::Scatter(Scatter::Multiply, DType::C64),
+            InferenceError::Scatter(Scatter::Multiply, DType::C64),
             "multiply of c64",
         ),
         (
             Operation::Scatter(Scatter::Set),
             &[(f32, &[1]), (i64, &[]), (u8, &[])],
-            Mismatch::Unlike,
+            InferenceError::Unlike,
             "operands and result have not one dtype",
         ),
     ];
@@ -325,21 +351,21 @@ fn mismatches_of_what_is_given_have_the_facts() {
     ] {
         graph.add(kind, operands, &result);
     }
-    let found: Vec<Mismatch> = graph.node_ids().map(|id| graph.infer(id).unwrap_err()).collect();
+    let found: Vec<InferenceError> = graph.node_ids().map(|id| graph.infer(id).unwrap_err()).collect();
     let expected = [
-        Mismatch::Stored(DType::F32.into(), DType::F64),
-        Mismatch::Missing("slot #", 3),
-        Mismatch::Missing("view", 4),
-        Mismatch::Missing("child @", 5),
-        Mismatch::Missing("control flow ", 6),
-        Mismatch::Arity { takes: 0, given: 1 },
+        InferenceError::Stored(DType::F32.into(), DType::F64),
+        InferenceError::Missing("slot #", 3),
+        InferenceError::Missing("view", 4),
+        InferenceError::Missing("child @", 5),
+        InferenceError::Missing("control flow ", 6),
+        InferenceError::Arity { takes: 0, given: 1 },
     ];
     assert_eq!(found, expected);
     assert_eq!(found[0].to_string(), "a parameter of type f32 is not stored as f64");
     let mut graph: Graph<DType> = Graph::new();
     graph.literal(Slot::Argument { index: 0, ty: Weak::Float }, DType::I8);
     graph.literal(Slot::Value(Literal::weak(300)), DType::I8);
-    let found: Vec<Mismatch> = graph.node_ids().map(|id| graph.infer(id).unwrap_err()).collect();
-    assert_eq!(found[0], Mismatch::Argument(Weak::Float, DType::I8));
-    assert!(matches!(&found[1], Mismatch::Literal(error) if error.headline() == "literal 300 does not fit i8"));
+    let found: Vec<InferenceError> = graph.node_ids().map(|id| graph.infer(id).unwrap_err()).collect();
+    assert_eq!(found[0], InferenceError::Argument(Weak::Float, DType::I8));
+    assert!(matches!(&found[1], InferenceError::Literal(error) if error.headline() == "literal 300 does not fit i8"));
 }

@@ -2,7 +2,7 @@
 
 use crate::golden;
 use crate::report::Report;
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::{DType, Policy, ValueType};
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ pub fn compare_order(file: &str, function: &str, policy: Policy) -> Report {
     let mut refused = 0;
     for (a, b, c) in dtypes.iter().flat_map(|a| dtypes.iter().flat_map(|b| dtypes.iter().map(|c| (*a, *b, *c)))) {
         let operands = [a, b, c].map(ValueType::from);
-        let ours = policy.resolve(Operands::Join, &operands).ok().map(|resolution| resolution.compute);
+        let ours = policy.resolve(TypeRule::Join, &operands).ok().map(|resolution| resolution.compute);
         let from_left = policy.join(operands[0], operands[1]).and_then(|ab| policy.join(ab, operands[2]));
         let theirs = match listed.iter().find(|row| row[..3] == operands.map(|ty| ty.name().to_owned())) {
             Some(row) => row[3].parse().ok(),

@@ -1,8 +1,8 @@
 //! One function on operands of some types, as a library and as ndjit decide it; and what deliberate differences are made of.
 
 use crate::ops::Call;
-use ndjit_ir::op::{Operands, ResultRule};
-use ndjit_ir::reduction::Rule;
+use ndjit_ir::op::{ResultRule, TypeRule};
+use ndjit_ir::reduction::ReductionRule;
 use ndjit_ir::{DType, Kind, Op, Policy, Reduction, ValueType};
 
 /// One cell.
@@ -88,24 +88,24 @@ pub fn c64(_: &Outcome) -> Option<ValueType> {
 /// call asks a question, i64 where it asks for an index or a count (no library whose differences are listed has another).
 pub fn meets(o: &Outcome) -> Option<ValueType> {
     let rule = match o.call {
-        Call::Op(op) if matches!(op.row().rule.of_joined(), Operands::Inexact | Operands::Number) => {
+        Call::Op(op) if matches!(op.row().rule.of_joined(), TypeRule::Inexact | TypeRule::Number) => {
             op.row().rule.of_joined()
         }
-        _ => Operands::Join,
+        _ => TypeRule::Join,
     };
     let met = o.policy.resolve(rule, o.joined()).ok().map(|resolution| resolution.compute);
     match o.call {
-        Call::Op(op) if op.row().rule == Operands::Logical => bool_result(o),
+        Call::Op(op) if op.row().rule == TypeRule::Logical => bool_result(o),
         Call::Op(op) if op.row().result == ResultRule::Bool => met.and(bool_result(o)),
-        Call::Reduction(reduction) if reduction.row().rule == Rule::Bool => bool_result(o),
-        Call::Reduction(reduction) if reduction.row().rule == Rule::Index => i64_result(o),
+        Call::Reduction(reduction) if reduction.row().rule == ReductionRule::Bool => bool_result(o),
+        Call::Reduction(reduction) if reduction.row().rule == ReductionRule::Index => i64_result(o),
         _ => met,
     }
 }
 
 /// The type that the operands meet in, bool as a number.
 pub fn number(o: &Outcome) -> Option<ValueType> {
-    o.policy.resolve(Operands::Number, o.operands).ok().map(|resolution| resolution.compute)
+    o.policy.resolve(TypeRule::Number, o.operands).ok().map(|resolution| resolution.compute)
 }
 
 /// As for arrays of the default dtypes in place of the numbers.

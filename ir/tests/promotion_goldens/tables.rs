@@ -2,7 +2,7 @@
 
 use crate::golden;
 use crate::report::Report;
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::{DType, Kind, Policy, ValueType, Weak};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -193,7 +193,7 @@ pub fn compare(file: &str, key: &str, policy: Policy) -> Report {
     let mut report = Report::new(if key == "table" { file.to_owned() } else { name }, policy);
     for ([i, j], [a, b]) in golden::pairs() {
         let Some(cell) = table.get(i).and_then(|row| row.get(j)) else { continue };
-        let ours = policy.resolve(Operands::Join, &[a, b]).ok().map(|resolution| resolution.compute);
+        let ours = policy.resolve(TypeRule::Join, &[a, b]).ok().map(|resolution| resolution.compute);
         let cell = Cell { a, b, theirs: cell.as_str(), ours };
         let reasons: BTreeSet<&'static str> = listed.iter().filter(|d| (d.cells)(&cell)).map(|d| d.reason).collect();
         let same = is_same(cell.theirs, ours, policy);

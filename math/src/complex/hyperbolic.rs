@@ -20,7 +20,7 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
 /// What depends on the format.
-struct Constants {
+struct ComplexHyperbolicConstants {
     /// From here on even the smallest sine times the hyperbolic functions is infinite.
     largest: f64,
     /// From here on the imaginary part of `tanh` is 0.
@@ -31,10 +31,12 @@ struct Constants {
     lift: i32,
 }
 
-const SINGLE: Constants = Constants { largest: 194.0, tanh_largest: 54.0, tanh_top: 20, lift: 64 };
-const DOUBLE: Constants = Constants { largest: 1457.0, tanh_largest: 374.0, tanh_top: 60, lift: 512 };
+const SINGLE: ComplexHyperbolicConstants =
+    ComplexHyperbolicConstants { largest: 194.0, tanh_largest: 54.0, tanh_top: 20, lift: 64 };
+const DOUBLE: ComplexHyperbolicConstants =
+    ComplexHyperbolicConstants { largest: 1457.0, tanh_largest: 374.0, tanh_top: 60, lift: 512 };
 
-fn constants(ty: PrimType) -> &'static Constants {
+fn constants(ty: PrimType) -> &'static ComplexHyperbolicConstants {
     if ty == PrimType::F32 { &SINGLE } else { &DOUBLE }
 }
 

@@ -19,7 +19,7 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
 /// Exponents of two that depend on the format.
-struct Constants {
+struct InverseConstants {
     /// Operands beyond are scaled down to it. Adding 1 does not change it, its square is far from overflow.
     large: i32,
     /// At `x = 1`, `atanh` takes a `y` below it for itself: its square would underflow.
@@ -28,10 +28,10 @@ struct Constants {
     pole_scale: i32,
 }
 
-const SINGLE: Constants = Constants { large: 40, near_pole: -60, pole_scale: 30 };
-const DOUBLE: Constants = Constants { large: 100, near_pole: -500, pole_scale: 100 };
+const SINGLE: InverseConstants = InverseConstants { large: 40, near_pole: -60, pole_scale: 30 };
+const DOUBLE: InverseConstants = InverseConstants { large: 100, near_pole: -500, pole_scale: 100 };
 
-fn constants(ty: PrimType) -> &'static Constants {
+fn constants(ty: PrimType) -> &'static InverseConstants {
     if ty == PrimType::F32 { &SINGLE } else { &DOUBLE }
 }
 

@@ -16,7 +16,7 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
 /// A complex number whose parts are double-word numbers.
-type Parts = (DoubleWord, DoubleWord);
+type ComplexDoubleWord = (DoubleWord, DoubleWord);
 
 /// `z` to the power `w`.
 pub(crate) fn pow(b: &mut BodyBuilder, z: Pair, w: Pair) -> Pair {
@@ -65,7 +65,7 @@ fn whole_power(b: &mut BodyBuilder, power: Pair, z: Pair, w: Pair, logarithm: Re
 }
 
 /// `z^|w|` by squaring, for an integral `w` of magnitude 64 at most.
-fn repeated_product(b: &mut BodyBuilder, z: Pair, w: Reg) -> Parts {
+fn repeated_product(b: &mut BodyBuilder, z: Pair, w: Reg) -> ComplexDoubleWord {
     let ty = b.ty(w);
     let (zero, one) = (b.float(ty, 0.0), b.float(ty, 1.0));
     let count = b.fabs(w);
@@ -86,13 +86,13 @@ fn repeated_product(b: &mut BodyBuilder, z: Pair, w: Reg) -> Parts {
     ((last[0], last[1]), (last[2], last[3]))
 }
 
-fn complex_product(b: &mut BodyBuilder, x: Parts, y: Parts) -> Parts {
+fn complex_product(b: &mut BodyBuilder, x: ComplexDoubleWord, y: ComplexDoubleWord) -> ComplexDoubleWord {
     let (ac, bd) = (product(b, x.0, y.0), product(b, x.1, y.1));
     let (ad, bc) = (product(b, x.0, y.1), product(b, x.1, y.0));
     (difference(b, ac, bd), sum(b, ad, bc))
 }
 
-fn reciprocal(b: &mut BodyBuilder, (re, im): Parts) -> Pair {
+fn reciprocal(b: &mut BodyBuilder, (re, im): ComplexDoubleWord) -> Pair {
     let (re_square, im_square) = (product(b, re, re), product(b, im, im));
     let norm = sum(b, re_square, im_square);
     let minus = negative(b, im);
@@ -117,7 +117,7 @@ fn zero_imaginary_part(b: &mut BodyBuilder, z: Pair, w: Reg, im: Reg) -> Reg {
 }
 
 /// The parts of `w log z`.
-fn exponent(b: &mut BodyBuilder, (l, t): Parts, (u, v): Pair) -> Parts {
+fn exponent(b: &mut BodyBuilder, (l, t): ComplexDoubleWord, (u, v): Pair) -> ComplexDoubleWord {
     let (ul, vt) = (times(b, l, u), times(b, t, v));
     let (ut, vl) = (times(b, t, u), times(b, l, v));
     let (re, im) = (difference(b, ul, vt), sum(b, ut, vl));

@@ -13,5 +13,5 @@ mod reduce;
 mod tensor;
 
 pub use graph::{eval_control, eval_graph};
-pub use nest::{Memory, Tensors, eval_nest};
+pub use nest::{NestMemory, Tensors, eval_nest};
 pub use tensor::Tensor;

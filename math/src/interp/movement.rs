@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 pub(super) fn view(operand: &Tensor, view: &View, shape: &Shape) -> Result<Tensor> {
     let mut result = Tensor::zeros(operand.dtype, shape.clone())?;
     let layout = view.layout(&Layout { offset: 0, strides: operand.shape.contiguous_strides() });
-    for (n, at) in positions(&layout, shape).enumerate() {
+    for (n, at) in offsets(&layout, shape).enumerate() {
         result.set(n, &operand.get(at));
     }
     Ok(result)
@@ -31,7 +31,7 @@ pub(super) fn gather(operand: &Tensor, index: &Tensor, shape: &Shape) -> Result<
     let rows = Shape::from(&extents[1..]);
     let row = Layout { offset: 0, strides: SmallVec::from_slice(&strides[1..]) }.broadcast(&rows, shape);
     let index_at = Layout { offset: 0, strides: index.shape.contiguous_strides() }.broadcast(&index.shape, shape);
-    for (n, (row, at)) in positions(&row, shape).zip(positions(&index_at, shape)).enumerate() {
+    for (n, (row, at)) in offsets(&row, shape).zip(offsets(&index_at, shape)).enumerate() {
         let position = index.get(at)[0] as i64;
         let nearest = position.clamp(0, extents[0] as i64 - 1) as usize;
         result.set(n, &operand.get(row + nearest * strides[0].unsigned_abs()));
@@ -39,7 +39,7 @@ pub(super) fn gather(operand: &Tensor, index: &Tensor, shape: &Shape) -> Result<
     Ok(result)
 }
 
-/// The first tensor, and elements of the third in rows of it, at the positions of the second.
+/// The first tensor, and elements of the third in rows of it, at the indices of the second.
 pub(super) fn scatter(functions: &mut Functions, scatter: Scatter, operands: [&Tensor; 3]) -> Result<Tensor> {
     let [x, index, updates] = operands;
     let mut result = x.copied()?;
@@ -51,7 +51,7 @@ pub(super) fn scatter(functions: &mut Functions, scatter: Scatter, operands: [&T
         Layout { offset: 0, strides: tensor.shape.contiguous_strides() }.broadcast(&tensor.shape, &space)
     };
     let (index_at, update_at) = (own(index), own(updates));
-    let places = positions(&row, &space).zip(positions(&index_at, &space)).zip(positions(&update_at, &space));
+    let places = offsets(&row, &space).zip(offsets(&index_at, &space)).zip(offsets(&update_at, &space));
     for ((row, at), update) in places {
         let position = index.get(at)[0] as i64;
         if !(0..extents[0] as i64).contains(&position) {
@@ -72,7 +72,7 @@ pub(super) fn concat(operands: &[&Tensor], axis: usize, shape: &Shape) -> Result
     let mut result = Tensor::zeros(operands[0].dtype, shape.clone())?;
     let mut layout = Layout { offset: 0, strides: shape.contiguous_strides() };
     for operand in operands {
-        for (n, at) in positions(&layout, &operand.shape).enumerate() {
+        for (n, at) in offsets(&layout, &operand.shape).enumerate() {
             result.set(at, &operand.get(n));
         }
         layout.offset += operand.shape.extents()[axis] * layout.strides[axis].unsigned_abs();
@@ -81,7 +81,7 @@ pub(super) fn concat(operands: &[&Tensor], axis: usize, shape: &Shape) -> Result
 }
 
 /// Where the elements of an array of this shape lie, in row-major order.
-fn positions<'a>(layout: &'a Layout, shape: &'a Shape) -> impl Iterator<Item = usize> + 'a {
+fn offsets<'a>(layout: &'a Layout, shape: &'a Shape) -> impl Iterator<Item = usize> + 'a {
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, shape.rank());
     let count = shape.extents().iter().product();
     (0..count).map(move |_| {

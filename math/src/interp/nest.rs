@@ -1,7 +1,7 @@
 //! Evaluating loop nests, of ops or of primitives, on a memory that the caller provides.
 
 use super::elementwise::{Function, Functions, advance};
-use super::reduce::of_nothing;
+use super::reduce::empty_result;
 use super::tensor::{Tensor, Words};
 use crate::{cast_body, load_body, store_body};
 use ndjit_ir::body::Body;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// What a nest reads and writes. Offsets are in bytes from the start of an operand's buffer.
-pub trait Memory {
+pub trait NestMemory {
     /// The word of type `ty` at `offset` in the buffer of input `input`, in the low bits.
     fn load(&mut self, input: usize, offset: usize, ty: PrimType) -> u64;
 
@@ -24,7 +24,7 @@ pub trait Memory {
 }
 
 /// Runs a nest: for each index in C order it loads all inputs, evaluates the body, and stores all outputs; or reduces what the
-/// body gives over the loops that are reduced, or scans or sorts it, and stores that. `literals` are the
+/// body gives over the reduction loops, or scans or sorts it, and stores that. `literals` are the
 /// bits of the registers of each literal in order (see [`Literal::to_repr`](ndjit_ir::Literal::to_repr)). Instructions hoisted
 /// out of the innermost loop are evaluated inside it: on a well-formed nest that makes no difference.
 ///
@@ -33,7 +33,7 @@ pub trait Memory {
 ///
 /// # Errors
 /// `Verify` if the nest is not well-formed; `Argument` if geometry or literals have not its form.
-pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory: &mut impl Memory) -> Result<()> {
+pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory: &mut impl NestMemory) -> Result<()> {
     nest.verify()?;
     check_form(nest, geometry, literals)?;
     let body = match &nest.body {
@@ -45,7 +45,7 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
         LoopBody::Prims { body, .. } => Evaluator::Prims(body),
     };
     let kept = nest.kept();
-    if geometry.extents[..nest.stored()].contains(&0) {
+    if geometry.extents[..nest.parallel_loops()].contains(&0) {
         return Ok(());
     }
     let at = |index: &[usize], memory: &mut _| body.at(nest, geometry, literals, index, memory);
@@ -73,7 +73,7 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
                 sorted_results(nest, outputs, &elements)?
             }
         };
-        let meets = nest.kind.loops() > nest.kind.reduced_loops();
+        let meets = nest.kind.loops() > nest.kind.reduction_loops();
         for words in results {
             store(nest, geometry, &index, words, memory);
             if meets {
@@ -95,7 +95,7 @@ fn along(index: &mut [usize], kept: usize, geometry: &Geometry, mut at: impl FnM
 }
 
 /// Copies the rows that elements are put into, and puts them there.
-fn scattered<M: Memory>(
+fn scattered<M: NestMemory>(
     nest: &LoopNest,
     geometry: &Geometry,
     KernelScatter { scatter, into }: KernelScatter,
@@ -148,7 +148,7 @@ fn scattered<M: Memory>(
 }
 
 /// Stores the words of all outputs at an index.
-fn store(nest: &LoopNest, geometry: &Geometry, index: &[usize], words: Vec<u64>, memory: &mut impl Memory) {
+fn store(nest: &LoopNest, geometry: &Geometry, index: &[usize], words: Vec<u64>, memory: &mut impl NestMemory) {
     let mut words = words.into_iter();
     for (n, (access, layout)) in nest.outputs.iter().zip(&geometry.outputs).enumerate() {
         for ((offset, ty), bits) in word_offsets(access, layout, index).zip(words.by_ref()) {
@@ -192,7 +192,7 @@ fn sorted_results(nest: &LoopNest, sorts: &[Reduction], elements: &[Vec<u64>]) -
     Ok(results)
 }
 
-/// The storage words of all outputs at an index of the loops that are kept, reduced over the others.
+/// The storage words of all outputs at an index of the parallel loops, reduced over the others.
 fn reduced(
     nest: &LoopNest,
     geometry: &Geometry,
@@ -211,7 +211,7 @@ fn reduced(
     }
     let mut words = Vec::new();
     for (&reduction, access) in reduce.outputs.iter().zip(&nest.outputs) {
-        words.extend(of_nothing(reduction, access.dtype)?);
+        words.extend(empty_result(reduction, access.dtype)?);
     }
     Ok(words)
 }
@@ -257,7 +257,7 @@ impl Evaluator<'_> {
         geometry: &Geometry,
         literals: &[u64],
         index: &[usize],
-        memory: &mut impl Memory,
+        memory: &mut impl NestMemory,
     ) -> Vec<u64> {
         let mut words = Vec::new();
         for (n, (access, layout)) in nest.inputs.iter().zip(&geometry.inputs).enumerate() {
@@ -269,7 +269,7 @@ impl Evaluator<'_> {
     }
 
     /// From the inputs' storage words and the literals' registers to the outputs' storage words.
-    fn eval(&self, nest: &LoopNest, words: &[u64], literals: &[u64], memory: &mut impl Memory) -> Vec<u64> {
+    fn eval(&self, nest: &LoopNest, words: &[u64], literals: &[u64], memory: &mut impl NestMemory) -> Vec<u64> {
         let mut load = |input, offset, ty| memory.load(input, offset, ty);
         match self {
             Evaluator::Prims(body) => {
@@ -332,7 +332,7 @@ pub struct Tensors<'a> {
     pub outputs: &'a mut [Tensor],
 }
 
-impl Memory for Tensors<'_> {
+impl NestMemory for Tensors<'_> {
     /// # Panics
     /// If the offset is out of bounds.
     fn load(&mut self, input: usize, offset: usize, ty: PrimType) -> u64 {

@@ -1,17 +1,17 @@
-//! Evaluating reductions, scans, sorts and positions on tensors.
+//! Evaluating reductions, scans, sorts and indices on tensors.
 
 use super::elementwise::{Function, Functions, advance};
 use super::tensor::{Tensor, Words};
 use crate::store_body;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::error::{Error, ErrorCode, Result};
-use ndjit_ir::reduction::{Axes, Reduce, Reduction, ReductionKind, Scan, fold, scan, sorted};
+use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, ReductionKind, Scan, fold, scan, sorted};
 use ndjit_ir::reserve::collect;
 use ndjit_ir::shape::Shape;
 use smallvec::SmallVec;
 
 /// The storage words of an elementary reduction of no elements.
-pub(super) fn of_nothing(reduction: Reduction, dtype: DType) -> Result<Words> {
+pub(super) fn empty_result(reduction: Reduction, dtype: DType) -> Result<Words> {
     let Some(literal) = reduction.of_nothing() else {
         return Err(Error::new(ErrorCode::Verify, format!("interpreter: {reduction} of no elements")));
     };
@@ -26,7 +26,7 @@ pub(super) fn reduce(functions: &mut Functions, reduce: Reduce, operand: &Tensor
         return Err(Error::new(ErrorCode::Verify, format!("interpreter: {reduction} is not elementary")));
     };
     let combine = functions.body(Function::Op(op, dtype));
-    let walk = |reduced: bool| Walk::new(&operand.shape, |axis| axes.contains(axis) == reduced);
+    let walk = |reduced: bool| StridedIter::new(&operand.shape, |axis| axes.contains(axis) == reduced);
     let reduced = collect("interpreter", walk(true))?;
     let mut result = Tensor::zeros(dtype, axes.reduced(&operand.shape, keepdims))?;
     for (position, start) in walk(false).enumerate() {
@@ -34,7 +34,7 @@ pub(super) fn reduce(functions: &mut Functions, reduce: Reduce, operand: &Tensor
         let meet = |a: Words, b: Words| Words::from_vec(combine.eval(&[a, b].concat()));
         let words = match fold(reduced.len(), element, meet) {
             Some(words) => words,
-            None => of_nothing(reduction, dtype)?,
+            None => empty_result(reduction, dtype)?,
         };
         result.set(position, &words);
     }
@@ -52,7 +52,7 @@ pub(super) fn scanned(functions: &mut Functions, node: Scan, operand: &Tensor, r
         return Err(Error::new(ErrorCode::Verify, format!("interpreter: {reduction} is no scan")));
     };
     let combine = functions.body(Function::Op(op, dtype));
-    let walk = |along: bool| Walk::new(&operand.shape, |other| (other == axis as usize) == along);
+    let walk = |along: bool| StridedIter::new(&operand.shape, |other| (other == axis as usize) == along);
     let along = collect("interpreter", walk(true))?;
     let mut result = Tensor::zeros(dtype, operand.shape.clone())?;
     for start in walk(false) {
@@ -63,9 +63,9 @@ pub(super) fn scanned(functions: &mut Functions, node: Scan, operand: &Tensor, r
     Ok(result)
 }
 
-/// Sorts a tensor along an axis, in the order of [`sorted`]: its elements, or their positions.
+/// Sorts a tensor along an axis, in the order of [`sorted`]: its elements, or their indices.
 fn sort(reduction: Reduction, axis: usize, operand: &Tensor, dtype: DType) -> Result<Tensor> {
-    let walk = |along: bool| Walk::new(&operand.shape, |other| (other == axis) == along);
+    let walk = |along: bool| StridedIter::new(&operand.shape, |other| (other == axis) == along);
     let along = collect("interpreter", walk(true))?;
     let mut result = Tensor::zeros(dtype, operand.shape.clone())?;
     for start in walk(false) {
@@ -82,7 +82,7 @@ fn sort(reduction: Reduction, axis: usize, operand: &Tensor, dtype: DType) -> Re
 }
 
 /// At each index the position along the axes.
-pub(super) fn iota(axes: Axes, shape: &Shape) -> Result<Tensor> {
+pub(super) fn iota(axes: AxisSet, shape: &Shape) -> Result<Tensor> {
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, shape.rank());
     let steps = axes.steps(shape);
     let mut result = Tensor::zeros(DType::I64, shape.clone())?;
@@ -94,26 +94,26 @@ pub(super) fn iota(axes: Axes, shape: &Shape) -> Result<Tensor> {
     Ok(result)
 }
 
-/// The positions of the elements of a C-contiguous array whose index is 0 along all axes but some, in row-major order.
-struct Walk {
+/// The offsets of the elements of a C-contiguous array whose index is 0 along all axes but some, in row-major order.
+struct StridedIter {
     extents: SmallVec<[usize; 4]>,
     strides: SmallVec<[usize; 4]>,
     index: SmallVec<[usize; 4]>,
     left: usize,
 }
 
-impl Walk {
-    fn new(shape: &Shape, walked: impl Fn(usize) -> bool) -> Walk {
+impl StridedIter {
+    fn new(shape: &Shape, walked: impl Fn(usize) -> bool) -> StridedIter {
         let axes = (0..shape.rank()).filter(|&axis| walked(axis));
         let strides = shape.contiguous_strides();
         let (extents, strides): (SmallVec<[usize; 4]>, SmallVec<[usize; 4]>) =
             axes.map(|axis| (shape.extents()[axis], strides[axis] as usize)).unzip();
         let left = extents.iter().product();
-        Walk { index: SmallVec::from_elem(0, extents.len()), extents, strides, left }
+        StridedIter { index: SmallVec::from_elem(0, extents.len()), extents, strides, left }
     }
 }
 
-impl Iterator for Walk {
+impl Iterator for StridedIter {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {

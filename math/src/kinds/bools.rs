@@ -1,11 +1,11 @@
-//! Bodies of ops on bool: truth values with `false < true`, sum as or, product as and.
+//! Bodies of ops on bool, with `false < true`, sum as or, product as and.
 
-use crate::body::Scalar::{self, Binary, Ternary, Unary};
+use crate::body::ScalarEmitter::{self, Binary, Ternary, Unary};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::op::Op;
 
 /// The body of `op` on `Bool` registers.
-pub(crate) const fn op(op: Op) -> Option<Scalar> {
+pub(crate) const fn op(op: Op) -> Option<ScalarEmitter> {
     Some(match op {
         Op::Add | Op::Maximum | Op::Fmax | Op::LogicalOr | Op::BitwiseOr => Binary(BodyBuilder::or),
         Op::Multiply | Op::Minimum | Op::Fmin | Op::LogicalAnd | Op::BitwiseAnd => Binary(BodyBuilder::and),

@@ -1,6 +1,6 @@
 //! Bodies of ops on `f32` and `f64` registers. Halves use those whose result needs no rounding as they are.
 
-use crate::body::Scalar::{self, Binary, Quaternary, Ternary, Unary};
+use crate::body::ScalarEmitter::{self, Binary, Quaternary, Ternary, Unary};
 use crate::complex::polar;
 use crate::complex::root::modulus;
 use crate::kit::util::{copysign_of_number, is_finite, is_inf, is_nan};
@@ -13,7 +13,7 @@ use ndjit_ir::dtype::{DType, PrimType};
 use ndjit_ir::op::Op;
 
 /// The body of `op` on float registers of one type.
-pub(crate) const fn op(op: Op) -> Option<Scalar> {
+pub(crate) const fn op(op: Op) -> Option<ScalarEmitter> {
     Some(match op {
         Op::Add => Binary(BodyBuilder::fadd),
         Op::Subtract => Binary(BodyBuilder::fsub),

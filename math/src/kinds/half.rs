@@ -5,7 +5,7 @@
 //! more has its last bit at 2^-149 or above, and a quotient stays 2^-142 away from where `bf16` rounding changes sides. Only
 //! multiply-add needs care: it rounds to odd first.
 
-use crate::body::Scalar;
+use crate::body::ScalarEmitter;
 use crate::kinds::float;
 use crate::kit::util::{copysign, is_nan, two_sum};
 use crate::real::{finite, float_parts};
@@ -20,9 +20,9 @@ const I32: PrimType = PrimType::I32;
 #[derive(Clone, Copy)]
 enum Method {
     /// As on `f32`: the result is a half, or none is computed.
-    Same(Scalar),
+    Same(ScalarEmitter),
     /// As on `f32`, then rounded.
-    Rounded(Scalar),
+    Rounded(ScalarEmitter),
     /// A body of its own, which knows how the half is rounded.
     Own,
 }

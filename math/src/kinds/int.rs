@@ -1,12 +1,12 @@
 //! Bodies of ops on integers. Everything wraps; nothing traps.
 
-use crate::body::Scalar::{self, Binary, Ternary, Unary};
+use crate::body::ScalarEmitter::{self, Binary, Ternary, Unary};
 use crate::integer::{bit_count, int_power, saturating};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::op::Op;
 
 /// The body of `op` on signed or unsigned integers, which differ in these primitives.
-pub(crate) const fn op(op: Op, signed: bool) -> Option<Scalar> {
+pub(crate) const fn op(op: Op, signed: bool) -> Option<ScalarEmitter> {
     Some(match op {
         Op::FloorDivide if signed => Binary(floor_divide),
         Op::Remainder if signed => Binary(remainder),
@@ -71,7 +71,7 @@ pub(crate) const fn op(op: Op, signed: bool) -> Option<Scalar> {
 }
 
 /// The body of an `op` to which signed and unsigned integers are the same bits.
-const fn either(op: Op) -> Option<Scalar> {
+const fn either(op: Op) -> Option<ScalarEmitter> {
     Some(match op {
         Op::Add => Binary(BodyBuilder::iadd),
         Op::Subtract => Binary(BodyBuilder::isub),

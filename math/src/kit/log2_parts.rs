@@ -85,7 +85,7 @@ pub(crate) fn log2_of_sum(b: &mut BodyBuilder, x: Reg, rest: DoubleWord, k: Reg)
 
 /// A row of the table as floats.
 #[derive(Clone, Copy)]
-struct Row {
+struct TableRow {
     c: Reg,
     /// `-log2 c` in two parts.
     high: Reg,
@@ -93,7 +93,7 @@ struct Row {
 }
 
 /// The row of a mantissa: `above` has its place in the octave.
-fn table(b: &mut BodyBuilder, above: Reg, f: Format) -> Row {
+fn table(b: &mut BodyBuilder, above: Reg, f: Format) -> TableRow {
     let (ty, int) = (f.ty, f.ty.as_int());
     let shift = b.int(int, i64::from(f.mantissa - ROWS.len().ilog2()));
     let index = b.ushr(above, shift);
@@ -108,11 +108,11 @@ fn table(b: &mut BodyBuilder, above: Reg, f: Format) -> Row {
     let inverses: Vec<u64> = ROWS.iter().map(|row| bits(f64::from(row.0) / 64.0)).collect();
     let highs: Vec<u64> = ROWS.iter().map(|row| bits(high(row))).collect();
     let lows: Vec<u64> = ROWS.iter().map(|row| bits((row.1 - high(row)) + row.2)).collect();
-    Row { c: b.table(ty, &inverses, index), high: b.table(ty, &highs, index), low: b.table(ty, &lows, index) }
+    TableRow { c: b.table(ty, &inverses, index), high: b.table(ty, &highs, index), low: b.table(ty, &lows, index) }
 }
 
 /// `k - log2 c + log2(1 + r + low)`.
-fn assembled(b: &mut BodyBuilder, k: Reg, row: Row, r: Reg, low: Option<Reg>) -> DoubleWord {
+fn assembled(b: &mut BodyBuilder, k: Reg, row: TableRow, r: Reg, low: Option<Reg>) -> DoubleWord {
     let ty = b.ty(r);
     // u + v = log(1 + r + low)
     let half = b.float(ty, 0.5);

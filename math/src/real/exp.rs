@@ -19,7 +19,7 @@ use ndjit_ir::dtype::PrimType;
 use std::f64::consts::{LOG2_10, LOG2_E};
 
 /// What depends on the format: the polynomials, the clamps beyond which results do not change.
-struct Constants {
+struct ExpConstants {
     q: &'static [f64],
     p: &'static [f64],
     /// `ln 2` and `ln 10` in two parts.
@@ -33,7 +33,7 @@ struct Constants {
     smallest: f64,
 }
 
-const SINGLE: Constants = Constants {
+const SINGLE: ExpConstants = ExpConstants {
     q: &[
         0.5,
         0.1666666716337204,
@@ -58,7 +58,7 @@ const SINGLE: Constants = Constants {
     smallest: -104.5,
 };
 
-const DOUBLE: Constants = Constants {
+const DOUBLE: ExpConstants = ExpConstants {
     q: &[
         0.5000000000000001,
         0.1666666666666667,
@@ -92,7 +92,7 @@ const DOUBLE: Constants = Constants {
     smallest: -746.0,
 };
 
-fn constants(ty: PrimType) -> &'static Constants {
+fn constants(ty: PrimType) -> &'static ExpConstants {
     if ty == PrimType::F32 { &SINGLE } else { &DOUBLE }
 }
 

@@ -14,7 +14,7 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
 /// What depends on the format.
-struct Constants {
+struct GammaConstants {
     /// `log(gamma(2 + y)) / y` for `|y| <= 1/2`, and what rounding the first coefficient lost.
     t: &'static [f64],
     t_low: f64,
@@ -33,7 +33,7 @@ struct Constants {
 }
 
 /// Relative errors: 2^-28.0 (`t`), 2^-24.0 (`s`), 2^-27.5 (`z`).
-const SINGLE: Constants = Constants {
+const SINGLE: GammaConstants = GammaConstants {
     t: &[
         0.4227843345461846,
         0.32246702909469604,
@@ -55,7 +55,7 @@ const SINGLE: Constants = Constants {
 };
 
 /// Relative errors: 2^-58.1 (`t`), 2^-52.0 (`s`), 2^-55.6 (`z`).
-const DOUBLE: Constants = Constants {
+const DOUBLE: GammaConstants = GammaConstants {
     t: &[
         0.42278433509846713,
         0.32246703342411326,
@@ -102,7 +102,7 @@ const DOUBLE: Constants = Constants {
     huge: 1e300,
 };
 
-fn constants(ty: PrimType) -> &'static Constants {
+fn constants(ty: PrimType) -> &'static GammaConstants {
     if ty == PrimType::F32 { &SINGLE } else { &DOUBLE }
 }
 

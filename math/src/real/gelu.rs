@@ -13,14 +13,14 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
 /// What depends on the format.
-struct Constants {
+struct GeluConstants {
     h: &'static [f64],
     k: f64,
     /// From here on `T` is 0.
     limit: f64,
 }
 
-const SINGLE: Constants = Constants {
+const SINGLE: GeluConstants = GeluConstants {
     h: &[
         0.7293011546134949,
         -0.5101026296615601,
@@ -38,7 +38,7 @@ const SINGLE: Constants = Constants {
     limit: 14.5,
 };
 
-const DOUBLE: Constants = Constants {
+const DOUBLE: GeluConstants = GeluConstants {
     h: &[
         0.7737696346889185,
         -0.6851834223799866,

@@ -14,7 +14,7 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
 /// What depends on the format.
-struct Constants {
+struct HyperbolicConstants {
     c: &'static [f64],
     s: &'static [f64],
     /// Above, both are infinite.
@@ -30,7 +30,7 @@ struct Constants {
 /// Below, `tanh` is computed by a polynomial.
 const TANH_NEAR: f64 = 0.575;
 
-const SINGLE: Constants = Constants {
+const SINGLE: HyperbolicConstants = HyperbolicConstants {
     c: &[0.5, 0.041666269302368164, 0.0013946029357612133],
     s: &[0.1666666716337204, 0.008333289064466953, 0.00019904886721633375],
     largest: 90.0,
@@ -39,7 +39,7 @@ const SINGLE: Constants = Constants {
     tanh_one: 10.0,
 };
 
-const DOUBLE: Constants = Constants {
+const DOUBLE: HyperbolicConstants = HyperbolicConstants {
     c: &[
         0.5,
         0.04166666666666671,
@@ -85,7 +85,7 @@ const DOUBLE: Constants = Constants {
     tanh_one: 20.0,
 };
 
-fn constants(ty: PrimType) -> &'static Constants {
+fn constants(ty: PrimType) -> &'static HyperbolicConstants {
     if ty == PrimType::F32 { &SINGLE } else { &DOUBLE }
 }
 
@@ -136,7 +136,7 @@ fn times_four(b: &mut BodyBuilder, sum: Reg, rest: Reg) -> Reg {
 }
 
 /// The cosine from its parts, as a sum of two floats.
-fn cosh_of(b: &mut BodyBuilder, p: &Parts) -> DoubleWord {
+fn cosh_of(b: &mut BodyBuilder, p: &ScaledSums) -> DoubleWord {
     // |B r| < A.
     let (sum, error) = fma_two_sum(b, p.b, p.r, p.a);
     // `f32` cannot hold A for k = 12, by nearly an ULP of the result.
@@ -146,7 +146,7 @@ fn cosh_of(b: &mut BodyBuilder, p: &Parts) -> DoubleWord {
 }
 
 /// The sine from its parts, as a sum of two floats.
-fn sinh_of(b: &mut BodyBuilder, p: &Parts) -> DoubleWord {
+fn sinh_of(b: &mut BodyBuilder, p: &ScaledSums) -> DoubleWord {
     // |A r| < |B| unless k = 0, where B is 0.
     let (sum, error) = fma_two_sum(b, p.a, p.r, p.b);
     let rest = b.fma(p.a, p.sinh_rest, error);
@@ -154,7 +154,7 @@ fn sinh_of(b: &mut BodyBuilder, p: &Parts) -> DoubleWord {
 }
 
 /// The parts of both results, less a common power of two.
-struct Parts {
+struct ScaledSums {
     /// `cosh(k ln 2)`.
     a: Reg,
     /// The rounding error of `a`, for `k >= 0`.
@@ -171,7 +171,7 @@ struct Parts {
 }
 
 /// The parts less a factor of 4, without which they would overflow before the results do.
-fn quarter_parts(b: &mut BodyBuilder, x: Reg) -> Parts {
+fn quarter_parts(b: &mut BodyBuilder, x: Reg) -> ScaledSums {
     let largest = constants(b.ty(x)).largest;
     let x = clamp(b, x, -largest, largest);
     let reduced = reduce(b, x);
@@ -179,7 +179,7 @@ fn quarter_parts(b: &mut BodyBuilder, x: Reg) -> Parts {
 }
 
 /// The parts less a factor of `2^drop`.
-fn parts(b: &mut BodyBuilder, reduced: &Reduced, drop: i64) -> Parts {
+fn parts(b: &mut BodyBuilder, reduced: &Reduced, drop: i64) -> ScaledSums {
     let r = reduced.value;
     let f = Format::of(b.ty(r));
     let int = f.ty.as_int();
@@ -204,7 +204,7 @@ fn parts(b: &mut BodyBuilder, reduced: &Reduced, drop: i64) -> Parts {
     let (a, a_low) = fast_two_sum(b, up, down);
     let difference = b.fsub(up, down);
     let gone = b.fsub(up, difference);
-    Parts { a, a_low, b: difference, b_low: b.fsub(gone, down), r, cosh_rest, sinh_rest }
+    ScaledSums { a, a_low, b: difference, b_low: b.fsub(gone, down), r, cosh_rest, sinh_rest }
 }
 
 /// Hyperbolic tangent: `x + x^3 p(x^2)` near 0, else `1 - 2 / (e^(2|x|) + 1)`, whose quotient is at most a half. The divisor is held

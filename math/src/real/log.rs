@@ -37,18 +37,19 @@ const R_DOUBLE: &[f64] = &[
 ];
 
 /// A base other than e.
-struct Base {
+struct LogBase {
     /// `1 / ln(base)`, and what rounding it to the format loses.
     factor: (f64, f64),
     /// `log 2` to the base in two parts, of which the first times an exponent is exact; none if it is 1.
     log2: Option<(f64, f64)>,
 }
 
-const TWO_SINGLE: Base = Base { factor: (1.4426950216293335, 1.925963033500011e-08), log2: None };
-const TWO_DOUBLE: Base = Base { factor: (std::f64::consts::LOG2_E, 2.0355273740931033e-17), log2: None };
-const TEN_SINGLE: Base = Base { factor: (0.4342944920063019, -1.0103049952192578e-08), log2: Some(LOG10_2_SINGLE) };
-const TEN_DOUBLE: Base =
-    Base { factor: (std::f64::consts::LOG10_E, 1.098319650216765e-17), log2: Some(LOG10_2_DOUBLE) };
+const TWO_SINGLE: LogBase = LogBase { factor: (1.4426950216293335, 1.925963033500011e-08), log2: None };
+const TWO_DOUBLE: LogBase = LogBase { factor: (std::f64::consts::LOG2_E, 2.0355273740931033e-17), log2: None };
+const TEN_SINGLE: LogBase =
+    LogBase { factor: (0.4342944920063019, -1.0103049952192578e-08), log2: Some(LOG10_2_SINGLE) };
+const TEN_DOUBLE: LogBase =
+    LogBase { factor: (std::f64::consts::LOG10_E, 1.098319650216765e-17), log2: Some(LOG10_2_DOUBLE) };
 
 /// Natural logarithm of `x`.
 pub(crate) fn log(b: &mut BodyBuilder, x: Reg) -> Reg {
@@ -70,7 +71,7 @@ pub(crate) fn log2(b: &mut BodyBuilder, x: Reg) -> Reg {
     to_base(b, x, base)
 }
 
-fn base_2(ty: PrimType) -> &'static Base {
+fn base_2(ty: PrimType) -> &'static LogBase {
     if ty == PrimType::F32 { &TWO_SINGLE } else { &TWO_DOUBLE }
 }
 
@@ -80,7 +81,7 @@ pub(crate) fn log10(b: &mut BodyBuilder, x: Reg) -> Reg {
     to_base(b, x, &base)
 }
 
-fn to_base(b: &mut BodyBuilder, x: Reg, base: &Base) -> Reg {
+fn to_base(b: &mut BodyBuilder, x: Reg, base: &LogBase) -> Reg {
     let ty = b.ty(x);
     let (lifted, magic) = lifted(b, x);
     let (k, f) = decomposed(b, lifted, magic);
@@ -94,7 +95,7 @@ fn to_base(b: &mut BodyBuilder, x: Reg, base: &Base) -> Reg {
 }
 
 /// `k log 2` to the base and the natural logarithm `f + rest` changed to it, as an unrounded sum of two floats; `|f| >= |rest|`.
-fn parts_to_base(b: &mut BodyBuilder, k: Reg, (f, rest): (Reg, Reg), base: &Base) -> (Reg, Reg) {
+fn parts_to_base(b: &mut BodyBuilder, k: Reg, (f, rest): (Reg, Reg), base: &LogBase) -> (Reg, Reg) {
     let ty = b.ty(f);
     let (high, low) = fast_two_sum(b, f, rest);
     let (product, error) = times_constant(b, (high, low), base.factor);

@@ -12,7 +12,7 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
 /// What depends on the format.
-struct Constants {
+struct LogisticConstants {
     /// At minus this and below, `x e^x` is 0.
     zero: f64,
     /// From here on `1 + e^-x` is 1.
@@ -25,7 +25,7 @@ struct Constants {
     cubic: (f64, f64),
 }
 
-const SINGLE: Constants = Constants {
+const SINGLE: LogisticConstants = LogisticConstants {
     zero: 110.0,
     one: 25.0,
     gelu_zero: 11.0,
@@ -34,7 +34,7 @@ const SINGLE: Constants = Constants {
     cubic: (0.07135481387376785, 2.3988324659995897e-09),
 };
 
-const DOUBLE: Constants = Constants {
+const DOUBLE: LogisticConstants = LogisticConstants {
     zero: 760.0,
     one: 40.0,
     gelu_zero: 22.0,
@@ -43,7 +43,7 @@ const DOUBLE: Constants = Constants {
     cubic: (0.07135481627260025, -6.175149918155315e-19),
 };
 
-fn constants(ty: PrimType) -> &'static Constants {
+fn constants(ty: PrimType) -> &'static LogisticConstants {
     if ty == PrimType::F32 { &SINGLE } else { &DOUBLE }
 }
 

@@ -15,7 +15,7 @@ use ndjit_ir::dtype::PrimType;
 use std::f64::consts::LN_2;
 
 /// What depends on the format.
-struct Constants {
+struct PowConstants {
     /// `ln 2` less its nearest float.
     ln2_low: f64,
     w: &'static [f64],
@@ -23,7 +23,7 @@ struct Constants {
     limit: f64,
 }
 
-const SINGLE: Constants = Constants {
+const SINGLE: PowConstants = PowConstants {
     ln2_low: -1.9046542121259336e-09,
     w: &[
         0.24022650718688965,
@@ -36,7 +36,7 @@ const SINGLE: Constants = Constants {
     limit: 200.0,
 };
 
-const DOUBLE: Constants = Constants {
+const DOUBLE: PowConstants = PowConstants {
     ln2_low: 2.3190468138462996e-17,
     w: &[
         0.24022650695910072,
@@ -54,7 +54,7 @@ const DOUBLE: Constants = Constants {
     limit: 1200.0,
 };
 
-fn constants(ty: PrimType) -> &'static Constants {
+fn constants(ty: PrimType) -> &'static PowConstants {
     if ty == PrimType::F32 { &SINGLE } else { &DOUBLE }
 }
 

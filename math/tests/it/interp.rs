@@ -5,7 +5,7 @@ use ndjit_ir::kernel::{OpBody, StmtKind};
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, ErrorCode, Literal, Op, Policy, PrimType, Shape};
-use ndjit_math::interp::{Memory, Tensor, Tensors, eval_graph, eval_nest};
+use ndjit_math::interp::{NestMemory, Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_math::{body, cast_body, load_body, store_body};
 
 fn typed(text: &str) -> Graph<DType> {
@@ -294,7 +294,7 @@ fn nests_of_ops_and_primitives_follow_plain_rust() {
 /// Memory that refuses every access.
 struct Nothing;
 
-impl Memory for Nothing {
+impl NestMemory for Nothing {
     fn load(&mut self, _: usize, _: usize, _: PrimType) -> u64 {
         panic!("nothing to load")
     }

@@ -8,9 +8,9 @@ use ndjit_ir::kernel::{
     verify_steps,
 };
 use ndjit_ir::loops::{
-    Access, Along, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride, parse_nests,
+    Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride, VectorLoop, parse_nests,
 };
-use ndjit_ir::reduction::Axes;
+use ndjit_ir::reduction::AxisSet;
 use ndjit_ir::{DType, ErrorCode, Op, PrimType, Reduction, Result, Shape};
 use ndjit_math::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ fn kernel() -> FusedKernel {
         body: squares(2).into(),
         outputs: vec![Value(2), Value(3)],
         kind: KernelKind::Reduce(KernelReduce {
-            axes: Axes::new(&[1], 2).unwrap(),
+            axes: AxisSet::new(&[1], 2).unwrap(),
             outputs: [Reduction::Sum, Reduction::Max].into_iter().collect(),
         }),
         statements: Default::default(),
@@ -51,7 +51,7 @@ fn kernel() -> FusedKernel {
 }
 
 /// A nest of two loops over `f32`, of which the innermost `loops` are reduced.
-fn nest(reductions: &[Reduction], loops: usize, along: Along) -> LoopNest {
+fn nest(reductions: &[Reduction], loops: usize, along: VectorLoop) -> LoopNest {
     LoopNest {
         rank: 2,
         inputs: vec![Access::memory(DType::F32, Stride::Contiguous)],
@@ -63,7 +63,7 @@ fn nest(reductions: &[Reduction], loops: usize, along: Along) -> LoopNest {
 }
 
 fn rows() -> LoopNest {
-    nest(&[Reduction::Sum, Reduction::Max], 1, Along::Reduced)
+    nest(&[Reduction::Sum, Reduction::Max], 1, VectorLoop::Reduction)
 }
 
 /// The same of primitives.
@@ -96,7 +96,7 @@ fn reducing_kernels_print_what_is_reduced_how() {
     ");
 }
 
-/// Positions are read though nothing stores them.
+/// Indices are read though nothing stores them.
 #[test]
 fn kernels_read_positions() {
     let graph: Graph<DType> =
@@ -104,7 +104,7 @@ fn kernels_read_positions() {
     let mut body = OpBody { inputs: vec![DType::I64], ..OpBody::default() };
     let position = body.push(StmtKind::Load(0), &[], DType::I64);
     body.outputs = vec![position];
-    let reduce = KernelReduce { axes: Axes::all(1).unwrap(), outputs: [Reduction::Sum].into_iter().collect() };
+    let reduce = KernelReduce { axes: AxisSet::all(1).unwrap(), outputs: [Reduction::Sum].into_iter().collect() };
     let kernel = FusedKernel {
         shape: Shape::from([8]),
         inputs: vec![KernelInput { value: Value(0), shape: Shape::from([8]), reads: Reads::Elements }],
@@ -131,7 +131,7 @@ fn reducing_nests_print_as_loops() {
       }
     }
     ");
-    let columns = expanded(nest(&[Reduction::Prod], 1, Along::Kept));
+    let columns = expanded(nest(&[Reduction::Prod], 1, VectorLoop::Parallel));
     columns.verify().unwrap();
     assert_snapshot!(columns, @r"
     nest rank 2, vectors along i0 {
@@ -144,7 +144,7 @@ fn reducing_nests_print_as_loops() {
       }
     }
     ");
-    let mut all = nest(&[Reduction::Sum], 2, Along::Reduced);
+    let mut all = nest(&[Reduction::Sum], 2, VectorLoop::Reduction);
     all.inputs.push(Access { role: Role::Index, ..Access::memory(DType::I64, Stride::Strided) });
     Arc::make_mut(match &mut all.body {
         LoopBody::Ops(body) => body,
@@ -189,7 +189,7 @@ fn the_kernel_verifier_names_each_broken_invariant() {
         facts(kernel.verify())
     };
     let found = [
-        broken(|reduce| reduce.axes = Axes::new(&[2], 3).unwrap()),
+        broken(|reduce| reduce.axes = AxisSet::new(&[2], 3).unwrap()),
         broken(|reduce| reduce.outputs.truncate(1)),
         broken(|reduce| reduce.outputs[0] = Reduction::Mean),
         broken(|reduce| reduce.outputs[1] = Reduction::Any),
@@ -205,7 +205,7 @@ fn the_kernel_verifier_names_each_broken_invariant() {
         change(&mut kernel);
         facts(verify_steps(&[FusedStep::Kernel(kernel)], &graph()))
     };
-    let found = [broken(|k| k.kind = KernelKind::Map), broken(|k| reduce(k).axes = Axes::new(&[0], 2).unwrap())];
+    let found = [broken(|k| k.kind = KernelKind::Map), broken(|k| reduce(k).axes = AxisSet::new(&[0], 2).unwrap())];
     assert_snapshot!(found.join("\n"), @r"
     kernel 0: out0 = t1 -> %2 : f32[8, 3]  ; is f32[8] in the graph
     kernel 0: out1 = t1 -> %3 : f32[8, 3]  ; is f32[8, 1] in the graph
@@ -247,7 +247,7 @@ fn the_nest_verifier_names_each_broken_invariant() {
         broken(|n| nest_reduce(n).loops = 3),
         broken(|n| {
             nest_reduce(n).loops = 2;
-            nest_reduce(n).along = Along::Kept;
+            nest_reduce(n).along = VectorLoop::Parallel;
         }),
         broken(|n| nest_reduce(n).outputs.truncate(1)),
         broken(|n| nest_reduce(n).outputs[0] = Reduction::Std),
@@ -275,8 +275,8 @@ fn the_nest_verifier_names_each_broken_invariant() {
         *hoisted = 1;
         nest.verify()
     };
-    hoisted(Along::Reduced).unwrap();
-    assert_snapshot!(facts(hoisted(Along::Kept)), @"r1 is hoisted, but r0 changes in the innermost loop");
+    hoisted(VectorLoop::Reduction).unwrap();
+    assert_snapshot!(facts(hoisted(VectorLoop::Parallel)), @"r1 is hoisted, but r0 changes in the innermost loop");
 }
 
 fn layout(offset: usize, strides: [isize; 2]) -> Layout {
@@ -317,15 +317,15 @@ fn geometry_bounds() {
     ");
     // Results are stored even where nothing is read.
     let of_nothing = geometry([8, 0], [0, 4], 1, [4, 0]);
-    let sums = nest(&[Reduction::Sum], 1, Along::Reduced);
+    let sums = nest(&[Reduction::Sum], 1, VectorLoop::Reduction);
     of_nothing.verify(&sums, &[0], &[32]).unwrap();
     assert_snapshot!(facts(of_nothing.verify(&sums, &[0], &[31])), @"out0: f32 contiguous, offset 0, strides [4, 0]  ; bytes 0..32 of a buffer of 31");
     // Vectors along columns: what is contiguous there.
-    let columns = nest(&[Reduction::Sum], 1, Along::Kept);
+    let columns = nest(&[Reduction::Sum], 1, VectorLoop::Parallel);
     geometry([3, 8], [4, 12], 1, [4, 0]).verify(&columns, &[96], &[12]).unwrap();
     assert_snapshot!(facts(geometry([8, 3], [12, 4], 1, [4, 0]).verify(&columns, &[96], &[32])), @"in0: f32 contiguous, offset 0, strides [12, 4]  ; the innermost stride is 12, not 4");
-    // Positions have no memory.
-    let mut positions = nest(&[Reduction::Sum], 2, Along::Reduced);
+    // Indices have no memory.
+    let mut positions = nest(&[Reduction::Sum], 2, VectorLoop::Reduction);
     positions.inputs = vec![Access { role: Role::Index, ..Access::memory(DType::I64, Stride::Strided) }];
     geometry([8, 3], [3, 1], 1, [0, 0]).verify(&positions, &[0], &[4]).unwrap();
 }
@@ -343,8 +343,8 @@ fn input(shape: [usize; 2]) -> Tensor {
 /// Rows, columns and all of an array, in nests of ops and of primitives, against the graph that says it.
 #[test]
 fn nests_reduce_as_graphs_do() {
-    let cases: [(&str, usize, Along); 3] =
-        [("[1]", 1, Along::Reduced), ("[0]", 1, Along::Kept), ("[0, 1]", 2, Along::Reduced)];
+    let cases: [(&str, usize, VectorLoop); 3] =
+        [("[1]", 1, VectorLoop::Reduction), ("[0]", 1, VectorLoop::Parallel), ("[0, 1]", 2, VectorLoop::Reduction)];
     let mut compared = 0;
     for [r, c] in [[0, 0], [0, 5], [5, 0], [1, 1], [3, 7], [2, 1023], [17, 1025], [2100, 3], [2, 5000]] {
         let x = input([r, c]);
@@ -418,7 +418,7 @@ fn nests_read_positions() {
         inputs: vec![Access { role: Role::Index, inner: Stride::Strided, ..access }],
         outputs: vec![access],
         body: LoopBody::Ops(body.into()),
-        ..nest(&[Reduction::Max], 1, Along::Reduced)
+        ..nest(&[Reduction::Max], 1, VectorLoop::Reduction)
     };
     let geometry = geometry([3, 4], [4, 1], 1, [8, 0]);
     geometry.verify(&nest, &[0], &[24]).unwrap();
@@ -440,7 +440,7 @@ fn a_contraction_is_one_sum_of_products() {
             shape: Shape::from(shape),
             reads: Reads::Elements,
         };
-        let reduce = KernelReduce { axes: Axes::one(2), outputs: [reduction].into_iter().collect() };
+        let reduce = KernelReduce { axes: AxisSet::one(2), outputs: [reduction].into_iter().collect() };
         let kernel = FusedKernel {
             shape: Shape::from([4, 5, 3]),
             inputs: vec![input(0, [4, 1, 3]), input(1, [1, 5, 3])],
@@ -458,7 +458,7 @@ fn a_contraction_is_one_sum_of_products() {
             literals: vec![],
             outputs: vec![access],
             body: LoopBody::Ops(body.clone().into()),
-            kind: NestKind::Contract(NestReduce { loops: 1, outputs, along: Along::Reduced }),
+            kind: NestKind::Contract(NestReduce { loops: 1, outputs, along: VectorLoop::Reduction }),
         };
         (kernel, nest)
     };

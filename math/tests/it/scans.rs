@@ -5,7 +5,7 @@ use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::kernel::{
     FusedKernel, FusedStep, KernelInput, KernelKind, KernelScan, OpBody, Reads, StmtKind, verify_steps,
 };
-use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestKind, NestScan, Stride};
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestScan, Stride, VectorLoop};
 use ndjit_ir::{DType, Reduction, Result, Shape, ValueType};
 use ndjit_math::interp::{Tensor, Tensors, eval_graph, eval_nest};
 
@@ -71,7 +71,7 @@ fn itself() -> OpBody {
     body
 }
 
-fn nest(reduction: Reduction, along: Along, inner: Stride) -> LoopNest {
+fn nest(reduction: Reduction, along: VectorLoop, inner: Stride) -> LoopNest {
     LoopNest {
         rank: 2,
         inputs: vec![Access::memory(DType::F32, inner)],
@@ -88,7 +88,7 @@ fn kernels_and_nests_say_what_is_scanned() {
         "graph (%0: f32[8, 3]) {\n  %1 = cumulative_sum %0 axis 1 : f32[8, 3]\n  return %1\n}".parse().unwrap();
     let kernel = kernel(Reduction::CumulativeSum);
     verify_steps(&[FusedStep::Kernel(kernel.clone())], &graph).unwrap();
-    let nest = nest(Reduction::CumulativeSum, Along::Kept, Stride::Contiguous);
+    let nest = nest(Reduction::CumulativeSum, VectorLoop::Parallel, Stride::Contiguous);
     nest.verify().unwrap();
     assert_snapshot!(format!("{kernel}\n{nest}"));
 }
@@ -97,8 +97,8 @@ fn kernels_and_nests_say_what_is_scanned() {
 fn broken_kernels_and_nests_are_refused() {
     let mut two_axes = kernel(Reduction::CumMax);
     two_axes.kind = KernelKind::Scan(KernelScan { axis: 2, outputs: [Reduction::CumMax].into_iter().collect() });
-    let reduces = nest(Reduction::Max, Along::Reduced, Stride::Contiguous);
-    let still = nest(Reduction::CumMax, Along::Reduced, Stride::Broadcast);
+    let reduces = nest(Reduction::Max, VectorLoop::Reduction, Stride::Contiguous);
+    let still = nest(Reduction::CumMax, VectorLoop::Reduction, Stride::Broadcast);
     let all = [facts(two_axes.verify()), facts(reduces.verify()), facts(still.verify())];
     assert_snapshot!(all.join("\n"));
 }
@@ -119,8 +119,11 @@ fn nests_scan_as_graphs_do() {
             .unwrap();
             let expected = eval_graph(&graph, std::slice::from_ref(&x), &[]).unwrap();
             let row = 4 * c as isize;
-            let (extents, strides, along) =
-                if axis == 0 { ([c, r], [4, row], Along::Kept) } else { ([r, c], [row, 4], Along::Reduced) };
+            let (extents, strides, along) = if axis == 0 {
+                ([c, r], [4, row], VectorLoop::Parallel)
+            } else {
+                ([r, c], [row, 4], VectorLoop::Reduction)
+            };
             let layout = Layout { offset: 0, strides: strides.into_iter().collect() };
             let geometry = Geometry {
                 extents: extents.into_iter().collect(),

@@ -12,11 +12,11 @@ pub mod cache;
 pub mod recent;
 // In the runtime it is private.
 #[allow(clippy::new_without_default)]
-#[path = "../../src/shelf.rs"]
-pub mod shelf;
+#[path = "../../src/free_list.rs"]
+pub mod free_list;
 mod sync;
-#[path = "../../src/team.rs"]
-pub mod team;
+#[path = "../../src/thread_pool.rs"]
+pub mod thread_pool;
 
 pub use block::Block;
 pub use sync::set_processors;

@@ -2,9 +2,9 @@
 
 use ndjit_ir::{Error, ErrorCode};
 use ndjit_models::cache::{Bounds, Cache};
-use ndjit_models::recent::{Inserted, Recent, Used};
-use ndjit_models::shelf::{PLACES, Shelf};
-use ndjit_models::team::Team;
+use ndjit_models::free_list::{FreeList, PLACES};
+use ndjit_models::recent::{Inserted, LastUse, Recent};
+use ndjit_models::thread_pool::ThreadPool;
 use ndjit_models::{Block, set_processors};
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -17,26 +17,26 @@ fn check(model: impl Fn() + Send + Sync + Clone + 'static) {
     shuttle::check_pct(model, runs, 3);
 }
 
-/// Each number is done once, and all of them are done when the call returns; of a team of two members that sleep or look for work.
+/// Each number is done once, and all of them are done when the call returns; of a pool of two workers that sleep or look for work.
 fn works(processors: usize) {
     set_processors(processors);
     check(|| {
-        let team = Arc::new(Team::new(2));
-        let give = |team: &Team, count: usize| {
+        let pool = Arc::new(ThreadPool::new(2));
+        let give = |pool: &ThreadPool, count: usize| {
             let done: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
-            team.run(count, 3, false, &|number| {
+            pool.run(count, 3, false, &|number| {
                 done[number].fetch_add(1, SeqCst);
             });
             assert!(done.iter().all(|done| done.load(SeqCst) == 1));
         };
-        let other = Arc::clone(&team);
+        let other = Arc::clone(&pool);
         let second = thread::spawn(move || {
             give(&other, 3);
             give(&other, 2);
         });
-        give(&team, 4);
+        give(&pool, 4);
         second.join().unwrap();
-        drop(team);
+        drop(pool);
     });
 }
 
@@ -54,10 +54,10 @@ fn numbers_of_a_team_that_looks_for_work_are_done_once() {
 fn work_within_work_is_done() {
     set_processors(1);
     check(|| {
-        let team = Team::new(1);
+        let pool = ThreadPool::new(1);
         let done = AtomicUsize::new(0);
-        team.run(2, 2, false, &|_| {
-            team.run(2, 2, false, &|_| {
+        pool.run(2, 2, false, &|_| {
+            pool.run(2, 2, false, &|_| {
                 done.fetch_add(1, SeqCst);
             });
         });
@@ -68,25 +68,25 @@ fn work_within_work_is_done() {
 #[test]
 fn a_block_has_one_owner() {
     check(|| {
-        let shelf = Arc::new(Shelf::new());
+        let free_list = Arc::new(FreeList::new());
         let owned: Arc<Vec<AtomicUsize>> = Arc::new((0..4).map(|_| AtomicUsize::new(0)).collect());
         for number in 1..=2 {
-            assert!(shelf.put(Block(number)).is_none());
+            assert!(free_list.put(Block(number)).is_none());
         }
         let threads = (0..3).map(|_| {
-            let (shelf, owned) = (Arc::clone(&shelf), Arc::clone(&owned));
+            let (free_list, owned) = (Arc::clone(&free_list), Arc::clone(&owned));
             thread::spawn(move || {
                 for _ in 0..2 {
-                    let Some(block) = shelf.take(0) else { continue };
+                    let Some(block) = free_list.take(0) else { continue };
                     assert_eq!(owned[block.0].fetch_add(1, SeqCst), 0, "it has another owner");
                     assert_eq!(owned[block.0].fetch_sub(1, SeqCst), 1);
-                    assert!(shelf.put(block).is_none());
+                    assert!(free_list.put(block).is_none());
                 }
             })
         });
         let threads: Vec<_> = threads.collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        let mut left: Vec<usize> = (0..PLACES).filter_map(|_| shelf.take(0)).map(|block| block.0).collect();
+        let mut left: Vec<usize> = (0..PLACES).filter_map(|_| free_list.take(0)).map(|block| block.0).collect();
         left.sort_unstable();
         assert_eq!(left, [1, 2]);
     });
@@ -163,7 +163,7 @@ impl Keyed {
     }
 }
 
-impl Used for Keyed {
+impl LastUse for Keyed {
     fn last_use(&self) -> &AtomicU64 {
         &self.last_use
     }

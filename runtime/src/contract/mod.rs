@@ -1,10 +1,10 @@
 //! Contractions on the CPU: a nest that sums the products of two arrays, as matrices are multiplied.
 //!
-//! Of the loops that are kept, those along which only the first array moves are rows, those along which only the second does are columns, and
+//! Of the parallel loops, those along which only the first array moves are rows, those along which only the second does are columns, and
 //! all others are matrices by themselves. The longest of each kind, and of the loops that are summed over, are what one multiplication is of;
 //! the others are gone through around it.
 //!
-//! Rows and columns are cut into [blocks](Blocks), and each block is one multiplication on one thread, [packed] or [small]. An element is the sum of the
+//! Rows and columns are cut into [blocks](Blocking), and each block is one multiplication on one thread, [packed] or [small]. An element is the sum of the
 //! same numbers in the same order in all of them.
 
 mod packed;
@@ -12,7 +12,7 @@ mod packed;
 mod small;
 mod tiles;
 
-use crate::code::{Composed, Kernel, Operands};
+use crate::code::{Composed, Kernel, KernelOperands};
 use crate::reduce::Reducer;
 use crate::threads::{Threads, catch};
 use ndjit_ir::loops::{LoopNest, NestKind};
@@ -20,7 +20,7 @@ use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::num::NonZeroUsize;
 use std::ops::Add;
-use tiles::Tiles;
+use tiles::MicroKernels;
 
 /// Rows and columns of a block, at least, where there are more: of fewer, packing what is multiplied takes a larger share.
 const SIDE: usize = 96;
@@ -66,11 +66,11 @@ struct Matrices {
 }
 
 /// What elements of matrices are of.
-trait Real: Copy + Add<Output = Self> + 'static {
+trait MatrixElement: Copy + Add<Output = Self> + 'static {
     const ZERO: Self;
 
     /// The tiles of this processor, the widest first.
-    fn tiles() -> impl Iterator<Item = &'static Tiles<Self>>;
+    fn tiles() -> impl Iterator<Item = &'static MicroKernels<Self>>;
 
     /// Multiplies matrices if they are small; says whether it did.
     ///
@@ -81,10 +81,10 @@ trait Real: Copy + Add<Output = Self> + 'static {
 
 macro_rules! reals {
     ($($t:ty: $name:ident;)*) => {$(
-        impl Real for $t {
+        impl MatrixElement for $t {
             const ZERO: $t = 0.0;
 
-            fn tiles() -> impl Iterator<Item = &'static Tiles<$t>> {
+            fn tiles() -> impl Iterator<Item = &'static MicroKernels<$t>> {
                 tiles::$name()
             }
 
@@ -112,7 +112,7 @@ reals! {
 /// # Errors
 /// # Safety
 /// As [`Multiply`].
-unsafe fn multiply<T: Real, const PARTS: usize>(matrices: &Matrices) -> Result<()> {
+unsafe fn multiply<T: MatrixElement, const PARTS: usize>(matrices: &Matrices) -> Result<()> {
     // SAFETY: the caller's promise; the processor has these tiles.
     unsafe {
         match T::tiles().next() {
@@ -150,14 +150,15 @@ impl Contractor {
     }
 
     /// How the loops are gone through.
-    fn loops(&self, extents: &[usize], strides: &[isize]) -> Loops {
+    fn loops(&self, extents: &[usize], strides: &[isize]) -> ContractionLoops {
         // Sizes are powers of 2, and a division takes ten times as long as a shift: there are nine here in a product of matrices.
         let shift = self.dtype.bytes().trailing_zeros();
-        let step = |at: usize| Step {
+        let step = |at: usize| StridedLoop {
             extent: extents[at],
             strides: [2, 0, 1].map(|operand: usize| strides[operand * self.rank + at] >> shift),
         };
-        let mut loops = Loops { one: [Step::ONCE; 3], matrices: SmallVec::new(), sums: SmallVec::new() };
+        let mut loops =
+            ContractionLoops { one: [StridedLoop::ONCE; 3], matrices: SmallVec::new(), sums: SmallVec::new() };
         for at in 0..self.rank {
             let own = step(at);
             let kind = match own.strides {
@@ -184,28 +185,28 @@ impl Contractor {
 
 /// One loop: how often, and by how many elements result, first and second array move.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct StridedLoop {
     extent: usize,
     strides: [isize; 3],
 }
 
-impl Step {
-    const ONCE: Step = Step { extent: 1, strides: [0; 3] };
+impl StridedLoop {
+    const ONCE: StridedLoop = StridedLoop { extent: 1, strides: [0; 3] };
 }
 
 /// The loops of a contraction.
 #[derive(Debug)]
-struct Loops {
+struct ContractionLoops {
     /// Rows, columns and products that one multiplication is of.
-    one: [Step; 3],
+    one: [StridedLoop; 3],
     /// Loops around it that store other results.
-    matrices: SmallVec<[Step; 4]>,
+    matrices: SmallVec<[StridedLoop; 4]>,
     /// Loops around it that add to the same.
-    sums: SmallVec<[Step; 4]>,
+    sums: SmallVec<[StridedLoop; 4]>,
 }
 
 /// How far each operand is at the `number`th index of some loops, the last of them innermost, in elements.
-fn offsets(steps: &[Step], mut number: usize) -> [isize; 3] {
+fn offsets(steps: &[StridedLoop], mut number: usize) -> [isize; 3] {
     let mut at = [0isize; 3];
     if number == 0 {
         return at;
@@ -220,12 +221,12 @@ fn offsets(steps: &[Step], mut number: usize) -> [isize; 3] {
     at
 }
 
-fn count(steps: &[Step]) -> usize {
+fn count(steps: &[StridedLoop]) -> usize {
     steps.iter().fold(1, |n, step| n.saturating_mul(step.extent))
 }
 
 /// Pointers to result, first and second array, so many elements on.
-fn moved(operands: &Operands<'_>, offsets: [isize; 3], size: isize) -> [*mut u8; 3] {
+fn moved(operands: &KernelOperands<'_>, offsets: [isize; 3], size: isize) -> [*mut u8; 3] {
     let [out, left, right] = offsets.map(|offset| offset * size);
     let [first, second, result] = [0, 1, 2].map(|n: usize| operands.pointers[n]);
     [result.wrapping_offset(out), first.wrapping_offset(left), second.wrapping_offset(right)]
@@ -233,14 +234,14 @@ fn moved(operands: &Operands<'_>, offsets: [isize; 3], size: isize) -> [*mut u8;
 
 /// The blocks of a matrix: how many rows and columns each has but the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Blocks {
+struct Blocking {
     height: usize,
     width: usize,
 }
 
-impl Blocks {
+impl Blocking {
     /// Halves the longer side until there are so many blocks, while they stay large.
-    fn new([rows, columns, products]: [usize; 3], blocks: usize) -> Blocks {
+    fn new([rows, columns, products]: [usize; 3], blocks: usize) -> Blocking {
         let (mut height, mut width, mut count) = (rows, columns, 1);
         while count < blocks
             && height.max(width) >= 2 * SIDE
@@ -251,7 +252,7 @@ impl Blocks {
             *longer = longer.div_ceil(2).next_multiple_of(32);
             count *= 2;
         }
-        Blocks { height, width }
+        Blocking { height, width }
     }
 }
 
@@ -276,8 +277,8 @@ impl Composed for Contractor {
         Some(if moves(0) && moves(1) { NonZeroUsize::MIN } else { STRIP })
     }
 
-    unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
-        let Operands { pointers, extents, strides, .. } = operands;
+    unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()> {
+        let KernelOperands { pointers, extents, strides, .. } = operands;
         let size = self.dtype.bytes() as isize;
         let whole = |strides: &[isize]| strides.iter().fold(0, |all, stride| all | stride) & (size - 1) == 0;
         if !pointers.iter().all(|pointer| pointer.addr().is_multiple_of(self.align)) || !whole(strides) {
@@ -291,7 +292,7 @@ impl Composed for Contractor {
         let [rows, columns, products] = loops.one;
         let matrices = count(&loops.matrices);
         let blocks = threads.count().div_ceil(matrices);
-        let Blocks { height, width } = Blocks::new([rows.extent, columns.extent, products.extent], blocks);
+        let Blocking { height, width } = Blocking::new([rows.extent, columns.extent, products.extent], blocks);
         let column_blocks = columns.extent.div_ceil(width);
         let blocks = rows.extent.div_ceil(height) * column_blocks;
         let work = |task: usize| {
@@ -331,7 +332,7 @@ mod tests {
     #[test]
     fn blocks_are_large_and_cover_all() {
         let of = |extents, blocks| {
-            let Blocks { height, width } = Blocks::new(extents, blocks);
+            let Blocking { height, width } = Blocking::new(extents, blocks);
             (height, width)
         };
         assert_eq!(of([1024, 1024, 1024], 1), (1024, 1024));

@@ -5,8 +5,8 @@
 //! A sum is that of [`PRODUCTS`] products, and the sums of the following as many are added to it one after the other. Shapes, processors and threads don't
 //! change that order.
 
-use super::tiles::{LARGEST, Tiles};
-use super::{Matrices, Real};
+use super::tiles::{LARGEST, MicroKernels};
+use super::{Matrices, MatrixElement};
 use crate::pool;
 use ndjit_ir::Result;
 
@@ -24,14 +24,14 @@ const SMALL: usize = 256 << 10;
 
 /// Lines of a matrix, along which products go: how many, and how far elements are from the next line and the next product.
 #[derive(Clone, Copy)]
-struct Lines<T> {
+struct MatrixLines<T> {
     at: *const T,
     count: usize,
     line: isize,
     product: isize,
 }
 
-impl<T: Real> Lines<T> {
+impl<T: MatrixElement> MatrixLines<T> {
     fn at(self, line: usize, product: usize) -> *const T {
         self.at.wrapping_offset(line as isize * self.line + product as isize * self.product)
     }
@@ -82,12 +82,15 @@ impl<T: Real> Lines<T> {
 ///
 /// # Safety
 /// As [`Multiply`](super::Multiply); the processor has the instructions of the tiles.
-pub(super) unsafe fn multiply<T: Real, const PARTS: usize>(tiles: &Tiles<T>, matrices: &Matrices) -> Result<()> {
+pub(super) unsafe fn multiply<T: MatrixElement, const PARTS: usize>(
+    tiles: &MicroKernels<T>,
+    matrices: &Matrices,
+) -> Result<()> {
     let wide = 2 * tiles.lanes;
     let Matrices { extents: [m, n, k], pointers: [out, left, right], strides, add } = turned(matrices, wide, PARTS);
     let [[out_m, out_n], [left_m, left_k], [right_k, right_n]] = strides.map(|pair| pair.map(|n| n * PARTS as isize));
-    let left = Lines { at: left.cast::<T>().cast_const(), count: m, line: left_m, product: left_k };
-    let right = Lines { at: right.cast::<T>().cast_const(), count: n, line: right_n, product: right_k };
+    let left = MatrixLines { at: left.cast::<T>().cast_const(), count: m, line: left_m, product: left_k };
+    let right = MatrixLines { at: right.cast::<T>().cast_const(), count: n, line: right_n, product: right_k };
     let out = out.cast::<T>();
     let heights = if PARTS == 1 { tiles.real } else { tiles.complex };
     let in_place =
@@ -198,7 +201,7 @@ mod tests {
     use super::*;
 
     /// `f` and its exact steps.
-    trait Exact: Real + std::fmt::Debug + PartialEq + std::ops::Neg<Output = Self> {
+    trait Exact: MatrixElement + std::fmt::Debug + PartialEq + std::ops::Neg<Output = Self> {
         fn number(n: usize) -> Self;
         fn fma(self, x: Self, y: Self) -> Self;
         fn bits(self) -> u64;

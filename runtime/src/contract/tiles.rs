@@ -11,7 +11,7 @@
 ///
 /// # Safety
 /// The processor has the instructions; what is read and written is there.
-pub(super) type Tile<T> = unsafe fn(
+pub(super) type MicroKernel<T> = unsafe fn(
     products: usize,
     left: *const T,
     right: *const T,
@@ -23,12 +23,12 @@ pub(super) type Tile<T> = unsafe fn(
 
 /// The tiles of one kind of instructions.
 #[derive(Debug)]
-pub(super) struct Tiles<T: 'static> {
+pub(super) struct MicroKernels<T: 'static> {
     /// Elements of a vector.
     pub lanes: usize,
     /// Rows, and what sums them by one vector and by two: from the most rows to 1.
-    pub real: &'static [(usize, [Tile<T>; 2])],
-    pub complex: &'static [(usize, [Tile<T>; 2])],
+    pub real: &'static [(usize, [MicroKernel<T>; 2])],
+    pub complex: &'static [(usize, [MicroKernel<T>; 2])],
 }
 
 /// Elements of the largest tile.
@@ -37,9 +37,9 @@ pub(super) const LARGEST: usize = 12 * 32;
 macro_rules! tiles {
     ($($(#[$feature:meta])* $name:ident of $t:ty, $lanes:literal lanes, $($real:literal)* real rows, $($complex:literal)* complex ones:
         $zero:ident $splat:ident $load:ident $fma:ident $fnma:ident $add:ident $store:ident;)*) => {$(
-        pub(in crate::contract) static $name: Tiles<$t> = {
+        pub(in crate::contract) static $name: MicroKernels<$t> = {
             /// # Safety
-            /// As [`Tile`].
+            /// As [`MicroKernel`].
             $(#[$feature])*
             unsafe fn real<const ROWS: usize, const VECTORS: usize>(
                 products: usize,
@@ -82,7 +82,7 @@ macro_rules! tiles {
             }
 
             /// # Safety
-            /// As [`Tile`].
+            /// As [`MicroKernel`].
             $(#[$feature])*
             unsafe fn complex<const ROWS: usize, const VECTORS: usize>(
                 products: usize,
@@ -123,7 +123,7 @@ macro_rules! tiles {
                 }
             }
 
-            Tiles {
+            MicroKernels {
                 lanes: $lanes,
                 real: &[$(($real, [real::<$real, 1>, real::<$real, 2>])),*],
                 complex: &[$(($complex, [complex::<$complex, 1>, complex::<$complex, 2>])),*],
@@ -134,7 +134,7 @@ macro_rules! tiles {
 
 #[cfg(target_arch = "x86_64")]
 mod x64 {
-    use super::Tiles;
+    use super::MicroKernels;
     use std::arch::x86_64::*;
 
     tiles! {
@@ -152,14 +152,14 @@ mod x64 {
 /// Vectors as arrays, for processors that have no tiles of their own: where the target has fused multiply-adds, as aarch64 does, a compiler makes
 /// vector instructions of these.
 mod portable {
-    use super::Tiles;
+    use super::MicroKernels;
 
     macro_rules! vectors {
         ($($name:ident in $module:ident of $t:ty, $lanes:literal lanes;)*) => {$(
             pub(in crate::contract) use $module::$name;
 
             mod $module {
-                use super::Tiles;
+                use super::MicroKernels;
 
                 type Vector = [$t; $lanes];
 
@@ -213,14 +213,14 @@ mod portable {
 /// The tiles of every kind of instructions that this processor has, the widest first.
 macro_rules! widest_first {
     ($($name:ident of $t:ty: $avx512:ident $avx2:ident $portable:ident;)*) => {$(
-        pub(super) fn $name() -> impl Iterator<Item = &'static Tiles<$t>> {
+        pub(super) fn $name() -> impl Iterator<Item = &'static MicroKernels<$t>> {
             #[cfg(target_arch = "x86_64")]
             let own = [
                 is_x86_feature_detected!("avx512f").then_some(&x64::$avx512),
                 (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(&x64::$avx2),
             ];
             #[cfg(not(target_arch = "x86_64"))]
-            let own: [Option<&Tiles<$t>>; 0] = [];
+            let own: [Option<&MicroKernels<$t>>; 0] = [];
             own.into_iter().flatten().chain([&portable::$portable])
         }
     )*};

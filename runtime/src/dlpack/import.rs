@@ -34,8 +34,8 @@ impl ManagedTensor {
     /// `Allocation` if memory for it is refused.
     #[doc(hidden)]
     pub fn import(self, copy: Option<bool>) -> Result<Imported> {
-        let placed = Placed::of(self.dl_tensor())?;
-        let Placed { dtype, ref shape, ref strides, first, span } = placed;
+        let placed = ImportedTensor::of(self.dl_tensor())?;
+        let ImportedTensor { dtype, ref shape, ref strides, first, span } = placed;
         if shape.extents().contains(&0) {
             return Ok(Imported { dtype, shape: shape.clone(), buffer: Arc::new(Buffer::zeroed(0)?), layout: None });
         }
@@ -70,26 +70,26 @@ impl ManagedTensor {
 
 /// The bytes from the lowest element of a tensor to the end of the highest.
 #[derive(Clone, Copy, Default)]
-struct Span {
+struct ByteSpan {
     /// How many of them are before the first element.
     before: usize,
     bytes: usize,
 }
 
 /// Where the elements of a tensor are.
-struct Placed {
+struct ImportedTensor {
     dtype: DType,
     shape: Shape,
     /// In bytes; of axes of one index those of row-major order.
     strides: SmallVec<[isize; 4]>,
     /// The element at index 0.
     first: *mut u8,
-    span: Span,
+    span: ByteSpan,
 }
 
-impl Placed {
+impl ImportedTensor {
     /// Reads what a tensor says of itself. Nothing overflows, whatever that is.
-    fn of(tensor: &DLTensor) -> Result<Placed> {
+    fn of(tensor: &DLTensor) -> Result<ImportedTensor> {
         let dtype = tensor.dtype.dtype().ok_or_else(|| {
             Error::new(ErrorCode::DType, format!("dlpack: elements are {}", tensor.dtype))
                 .fact(format_args!("dtypes: {}", DType::ALL.map(DType::name).join(" ")))
@@ -113,7 +113,7 @@ impl Placed {
                 strides.ok_or_else(|| too_large("strides", tensor, &shape))?
             }
         };
-        let mut placed = Placed { dtype, shape, strides, first: tensor.data.cast(), span: Span::default() };
+        let mut placed = ImportedTensor { dtype, shape, strides, first: tensor.data.cast(), span: ByteSpan::default() };
         if placed.shape.extents().contains(&0) {
             return Ok(placed);
         }
@@ -127,7 +127,7 @@ impl Placed {
     }
 
     /// The first element, and the bytes of all; `None` if some are beyond the address space.
-    fn reach(&self, tensor: &DLTensor) -> Option<(*mut u8, Span)> {
+    fn reach(&self, tensor: &DLTensor) -> Option<(*mut u8, ByteSpan)> {
         let (mut before, mut behind) = (0isize, 0isize);
         for (&extent, &stride) in self.shape.extents().iter().zip(&self.strides) {
             let reach = isize::try_from(extent).ok()?.checked_sub(1)?.checked_mul(stride)?;
@@ -143,7 +143,7 @@ impl Placed {
         low.checked_add(bytes.unsigned_abs())?;
         // Null is the address of no element.
         (low > 0).then_some(())?;
-        let span = Span { before: before.unsigned_abs(), bytes: bytes.unsigned_abs() };
+        let span = ByteSpan { before: before.unsigned_abs(), bytes: bytes.unsigned_abs() };
         Some((tensor.data.cast::<u8>().wrapping_add(offset), span))
     }
 

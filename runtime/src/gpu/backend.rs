@@ -1,11 +1,11 @@
 //! GPUs as a [`Backend`].
 
 use super::device::Gpu;
-use super::dispatch::{Dispatches, Place};
+use super::dispatch::{BoundMemory, Dispatches};
 use super::memory::GpuMemory;
 use super::program::GpuProgram;
-use super::recording::Recording;
-use crate::backend::{Backend, DeviceMemory, Program};
+use super::recording::CommandRecorder;
+use crate::backend::{Backend, DeviceMemory, DeviceProgram};
 use crate::devices::{Fallback, Memory};
 use crate::executable::RunOptions;
 use ndjit_codegen::Lowered;
@@ -39,7 +39,7 @@ impl Backend for Gpu {
         lowered: &Lowered,
         fallback: Fallback,
         options: &RunOptions,
-    ) -> Result<Box<dyn Program>> {
+    ) -> Result<Box<dyn DeviceProgram>> {
         Ok(Box::new(GpuProgram::new(&self, lowered, fallback, options)?))
     }
 
@@ -58,11 +58,13 @@ impl Backend for Gpu {
         let sizes = inputs.iter().map(DeviceMemory::len).collect::<Vec<usize>>();
         geometry.verify(nest, &sizes, outputs)?;
         let dispatches = Dispatches::new(&self, nest, geometry, outputs)?;
-        let mut recording = Recording::new(&self);
+        let mut recording = CommandRecorder::new(&self);
         recording.add(nest, &dispatches, literals, |place| match place {
-            Place::Input(n) => Ok(&inputs[n]),
-            Place::Output(n) => Ok(&memory[n]),
-            Place::Partial(_) => Err(Error::new(ErrorCode::Verify, "gpu: partial results have memory of their own")),
+            BoundMemory::Input(n) => Ok(&inputs[n]),
+            BoundMemory::Output(n) => Ok(&memory[n]),
+            BoundMemory::Partial(_) => {
+                Err(Error::new(ErrorCode::Verify, "gpu: partial results have memory of their own"))
+            }
         })?;
         recording.submit()?;
         let read = |(memory, &bytes): (&GpuMemory, &usize)| {

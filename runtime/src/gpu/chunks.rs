@@ -29,7 +29,7 @@ pub struct Window {
 
 /// A part of a kernel's indices.
 #[derive(Clone, Debug)]
-pub struct Chunk {
+pub struct DispatchChunk {
     /// The loops, with offsets from the start of the operands' memory.
     pub geometry: Geometry,
     /// The blocks of elements, where they are reduced or scanned.
@@ -43,7 +43,7 @@ pub struct Chunk {
 ///
 /// # Errors
 /// `Size` if what is written for one index, or one block of elements, needs more.
-pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Chunk>> {
+pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<DispatchChunk>> {
     let elements = reduced(nest, geometry);
     let blocks = if nest.kind.loops() > 0 { 0..elements.div_ceil(BLOCK) } else { 0..1 };
     let mut open = vec![(geometry.clone(), blocks)];
@@ -53,14 +53,14 @@ pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Chunk>>
         let many = count(nest, &geometry, &blocks).is_none_or(|count| count > MAX_COUNT);
         match where_to_cut(nest, &geometry, &blocks, &windows, max, many) {
             // The second half is done later.
-            Some(Cut::Loop(axis)) => {
+            Some(SplitDimension::Loop(axis)) => {
                 let extent = geometry.extents[axis];
                 let half = extent / 2;
                 let middle = if half >= 64 { half.next_multiple_of(64) } else { half };
                 open.push((part(nest, &geometry, axis, middle..extent), blocks.clone()));
                 open.push((part(nest, &geometry, axis, 0..middle), blocks));
             }
-            Some(Cut::Blocks) => {
+            Some(SplitDimension::Blocks) => {
                 let middle = blocks.start + blocks.len() / 2;
                 open.push((geometry.clone(), middle..blocks.end));
                 open.push((geometry, blocks.start..middle));
@@ -73,14 +73,14 @@ pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Chunk>>
                 .fact(format_args!("the device binds {max} bytes"))
                 .help(WAYS_OUT));
             }
-            None => chunks.push(Chunk { geometry, blocks, windows }),
+            None => chunks.push(DispatchChunk { geometry, blocks, windows }),
         }
     }
     Ok(chunks)
 }
 
 /// What is cut in halves.
-enum Cut {
+enum SplitDimension {
     Loop(usize),
     Blocks,
 }
@@ -93,7 +93,7 @@ fn where_to_cut(
     windows: &[Window],
     max: u64,
     many: bool,
-) -> Option<Cut> {
+) -> Option<SplitDimension> {
     let kept = nest.kept();
     let layouts = geometry.inputs.iter().chain(&geometry.outputs);
     let too_large = windows.iter().zip(layouts).enumerate().filter(|(n, (window, _))| {
@@ -115,8 +115,8 @@ fn where_to_cut(
             0
         };
         match along {
-            Some(axis) if span(axis) >= elements => return Some(Cut::Loop(axis)),
-            _ if elements > 0 => return Some(Cut::Blocks),
+            Some(axis) if span(axis) >= elements => return Some(SplitDimension::Loop(axis)),
+            _ if elements > 0 => return Some(SplitDimension::Blocks),
             _ => {}
         }
     }
@@ -124,7 +124,7 @@ fn where_to_cut(
         return None;
     }
     let longest = (0..kept).max_by_key(|&axis| geometry.extents[axis]).filter(|&axis| geometry.extents[axis] > 1);
-    longest.map(Cut::Loop).or((blocks.len() > 1).then_some(Cut::Blocks))
+    longest.map(SplitDimension::Loop).or((blocks.len() > 1).then_some(SplitDimension::Blocks))
 }
 
 /// Whether cuts make an input's window fit, or take fewer pieces.
@@ -215,7 +215,7 @@ fn with_rows(nest: &LoopNest, geometry: &Geometry, operand: usize, (low, high): 
     (low + far.min(0), high + far.max(0))
 }
 
-/// The lowest and the highest byte at which an element begins: over the kept loops, and some of the elements of the others in
+/// The lowest and the highest byte at which an element begins: over the parallel loops, and some of the elements of the others in
 /// row-major order.
 fn reach(layout: &Layout, extents: &[usize], kept: usize, elements: Range<usize>) -> (i128, i128) {
     let (mut low, mut high) = (layout.offset as i128, layout.offset as i128);

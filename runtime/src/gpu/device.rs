@@ -2,8 +2,8 @@
 
 use super::calls::caught;
 use super::faults::{Fault, Faults};
-use super::pipeline::{Key, Pipeline};
-use super::pool::Pool;
+use super::pipeline::{Pipeline, PipelineKey};
+use super::pool::GpuPool;
 use super::probe;
 use super::registry;
 use super::shared::Shared;
@@ -150,8 +150,8 @@ pub struct Gpu {
     probed: OnceLock<wgsl::Features>,
     /// What kernels as SPIR-V are told, where they are loaded so.
     pub(super) controls: Option<FloatControls>,
-    pub(super) pool: Pool,
-    pub(super) pipelines: Cache<Key, Pipeline>,
+    pub(super) pool: GpuPool,
+    pub(super) pipelines: Cache<PipelineKey, Pipeline>,
     /// Why it was lost, if it was.
     pub(super) lost: Arc<OnceLock<String>>,
     /// The last error that no scope caught.
@@ -256,7 +256,7 @@ impl Gpu {
         let most = limits.max_storage_buffer_binding_size.min(options.max_binding.unwrap_or(u64::MAX));
         let gpu = Arc::new(Gpu {
             number,
-            pool: Pool::new(
+            pool: GpuPool::new(
                 options.budget.or_else(|| software.then(system::memory).flatten().map(|total| total as u64 / 2)),
             ),
             device: device.into(),

@@ -1,9 +1,9 @@
 //! The dispatches of a kernel: which steps it takes, what each binds and is told.
 
-use super::chunks::{self, Chunk, Window};
+use super::chunks::{self, DispatchChunk, Window};
 use super::device::Gpu;
 use super::pipeline::Pipeline;
-use ndjit_codegen::wgsl::{self, Binding, Header, LEAVES, Pieces, Step, WORKGROUP};
+use ndjit_codegen::wgsl::{self, Binding, DispatchHeader, DispatchKind, LEAVES, Pieces, WORKGROUP};
 use ndjit_ir::loops::{Geometry, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Memory that a dispatch binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum BoundMemory {
     /// The kernel's input of this number.
     Input(usize),
     /// The kernel's output of this number.
@@ -24,13 +24,13 @@ pub enum Place {
 /// One dispatch.
 #[derive(Debug)]
 pub struct Dispatch {
-    pub step: Step,
+    pub step: DispatchKind,
     pub pipeline: Arc<Pipeline>,
     /// What is bound at 1, 2, ….
-    pub bound: SmallVec<[(Place, Window); 4]>,
+    pub bound: SmallVec<[(BoundMemory, Window); 4]>,
     /// Workgroups along x and y.
     pub groups: (u32, u32),
-    header: Header,
+    header: DispatchHeader,
     geometry: Geometry,
     before: SmallVec<[usize; 4]>,
 }
@@ -66,7 +66,7 @@ impl Dispatches {
         let chunks = chunks::cut(nest, geometry, gpu.max_binding)?;
         let mut builder = Builder { gpu, nest, dispatches: &mut dispatches };
         // Parts of the same rows follow each other.
-        let rows = |a: &Chunk, b: &Chunk| a.blocks.end == b.blocks.start && b.blocks.start > 0;
+        let rows = |a: &DispatchChunk, b: &DispatchChunk| a.blocks.end == b.blocks.start && b.blocks.start > 0;
         match &nest.kind {
             NestKind::Map => chunks.into_iter().try_for_each(|chunk| builder.elements(chunk, sizes))?,
             NestKind::Reduce(_) | NestKind::Contract(_) => {
@@ -88,67 +88,67 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn elements(&mut self, chunk: Chunk, sizes: &[usize]) -> Result<()> {
+    fn elements(&mut self, chunk: DispatchChunk, sizes: &[usize]) -> Result<()> {
         let packed = packed(self.nest, &chunk, sizes);
         let count = chunks::rows(self.nest, &chunk.geometry);
-        let header = Header { len: count as u32, ..Header::default() };
-        self.add(Step::Elements { packed }, &chunk, header, count, &[], &[])
+        let header = DispatchHeader { len: count as u32, ..DispatchHeader::default() };
+        self.add(DispatchKind::Elements { packed }, &chunk, header, count, &[], &[])
     }
 
     /// Blocks are reduced by lanes, then combined in a tree.
-    fn reduce(&mut self, chunks: &[Chunk]) -> Result<()> {
-        let Some(Chunk { geometry, .. }) = chunks.first() else { return Ok(()) };
+    fn reduce(&mut self, chunks: &[DispatchChunk]) -> Result<()> {
+        let Some(DispatchChunk { geometry, .. }) = chunks.first() else { return Ok(()) };
         let elements = self.length(geometry)?;
         let (rows, blocks) = (chunks::rows(self.nest, geometry), (elements as usize).div_ceil(BLOCK));
         let last = blocks == 1;
         let mut partial = if last { Vec::new() } else { self.partial(rows, blocks)? };
         for chunk in chunks {
-            let header = Header {
+            let header = DispatchHeader {
                 rows: rows as u32,
                 blocks: chunk.blocks.len() as u32,
                 len: elements,
                 first: chunk.blocks.start as u32,
                 all: blocks as u32,
-                ..Header::default()
+                ..DispatchHeader::default()
             };
             let count = rows * chunk.blocks.len();
-            self.add(Step::Lanes { last }, chunk, header, count, &[], &partial)?;
+            self.add(DispatchKind::Lanes { last }, chunk, header, count, &[], &partial)?;
         }
         let mut leaves = blocks;
         while leaves > 1 {
             let groups = leaves.div_ceil(LEAVES);
             let last = groups == 1;
             let next = if last { Vec::new() } else { self.partial(rows, groups)? };
-            let header = Header { rows: rows as u32, blocks: leaves as u32, ..Header::default() };
-            self.add(Step::Tree { last }, &chunks[0], header, rows * groups, &partial, &next)?;
+            let header = DispatchHeader { rows: rows as u32, blocks: leaves as u32, ..DispatchHeader::default() };
+            self.add(DispatchKind::Tree { last }, &chunks[0], header, rows * groups, &partial, &next)?;
             (partial, leaves) = (next, groups);
         }
         Ok(())
     }
 
     /// Blocks are scanned, then their totals, then these are combined with all but the first block.
-    fn scan(&mut self, chunks: &[Chunk]) -> Result<()> {
-        let Some(Chunk { geometry, .. }) = chunks.first() else { return Ok(()) };
+    fn scan(&mut self, chunks: &[DispatchChunk]) -> Result<()> {
+        let Some(DispatchChunk { geometry, .. }) = chunks.first() else { return Ok(()) };
         let len = self.length(geometry)?;
         let (rows, blocks) = (chunks::rows(self.nest, geometry), (len as usize).div_ceil(BLOCK));
         let last = blocks == 1;
         let totals = if last { Vec::new() } else { self.partial(rows, blocks)? };
-        let header = Header { rows: rows as u32, blocks: blocks as u32, len, ..Header::default() };
+        let header = DispatchHeader { rows: rows as u32, blocks: blocks as u32, len, ..DispatchHeader::default() };
         for chunk in chunks {
-            let header = Header { first: chunk.blocks.start as u32, ..header };
-            self.add(Step::Local { last }, chunk, header, rows * chunk.blocks.len(), &[], &totals)?;
+            let header = DispatchHeader { first: chunk.blocks.start as u32, ..header };
+            self.add(DispatchKind::Local { last }, chunk, header, rows * chunk.blocks.len(), &[], &totals)?;
         }
         if last {
             return Ok(());
         }
         let carries = self.partial(rows, blocks)?;
-        self.add(Step::Carries, &chunks[0], header, rows, &totals, &carries)?;
+        self.add(DispatchKind::Carries, &chunks[0], header, rows, &totals, &carries)?;
         for chunk in chunks {
             // The first block has no carry.
             let first = chunk.blocks.start.max(1);
             let elements = (chunk.blocks.end * BLOCK).min(len as usize).saturating_sub(first * BLOCK);
-            let header = Header { first: first as u32, ..header };
-            self.add(Step::Carried, chunk, header, rows * elements, &carries, &[])?;
+            let header = DispatchHeader { first: first as u32, ..header };
+            self.add(DispatchKind::Carried, chunk, header, rows * elements, &carries, &[])?;
         }
         Ok(())
     }
@@ -178,9 +178,9 @@ impl Builder<'_> {
 
     fn add(
         &mut self,
-        step: Step,
-        chunk: &Chunk,
-        header: Header,
+        step: DispatchKind,
+        chunk: &DispatchChunk,
+        header: DispatchHeader,
         count: usize,
         from: &[usize],
         to: &[usize],
@@ -191,10 +191,10 @@ impl Builder<'_> {
         let max = self.gpu.max_binding as usize;
         let inputs = self.nest.inputs.len();
         let counts: Vec<u32> = match step {
-            Step::Elements { .. } | Step::Lanes { .. } | Step::Local { .. } => {
+            DispatchKind::Elements { .. } | DispatchKind::Lanes { .. } | DispatchKind::Local { .. } => {
                 chunk.windows[..inputs].iter().map(|window| window.size.div_ceil(max).max(1) as u32).collect()
             }
-            Step::Tree { .. } | Step::Carries | Step::Carried => Vec::new(),
+            DispatchKind::Tree { .. } | DispatchKind::Carries | DispatchKind::Carried => Vec::new(),
         };
         let pieces = match counts.iter().all(|&count| count == 1) {
             true => Pieces::default(),
@@ -207,7 +207,8 @@ impl Builder<'_> {
         }
         let pipeline = self.gpu.pipeline(self.nest, step, &pieces)?;
         let count = count.div_ceil(pipeline.elements as usize);
-        let per_group = if let Step::Lanes { .. } = step { WORKGROUP as usize / LANES } else { WORKGROUP as usize };
+        let per_group =
+            if let DispatchKind::Lanes { .. } = step { WORKGROUP as usize / LANES } else { WORKGROUP as usize };
         let groups = count.div_ceil(per_group);
         let x = groups.min(self.gpu.limits.max_compute_workgroups_per_dimension as usize);
         let y = groups.div_ceil(x);
@@ -216,15 +217,15 @@ impl Builder<'_> {
             let start = n as usize * max;
             Window { start: window.start + start, size: (window.size - start).min(max) }
         };
-        let bound: SmallVec<[(Place, Window); 4]> = pipeline
+        let bound: SmallVec<[(BoundMemory, Window); 4]> = pipeline
             .bindings
             .iter()
             .map(|&binding| match binding {
-                Binding::Input(n) => (Place::Input(n), piece(chunk.windows[n], 0)),
-                Binding::Piece(n, k) => (Place::Input(n), piece(chunk.windows[n], k)),
-                Binding::Output(n) => (Place::Output(n), chunk.windows[inputs + n]),
-                Binding::PartialIn(n) => (Place::Partial(from[n]), whole(from[n])),
-                Binding::PartialOut(n) => (Place::Partial(to[n]), whole(to[n])),
+                Binding::Input(n) => (BoundMemory::Input(n), piece(chunk.windows[n], 0)),
+                Binding::Piece(n, k) => (BoundMemory::Input(n), piece(chunk.windows[n], k)),
+                Binding::Output(n) => (BoundMemory::Output(n), chunk.windows[inputs + n]),
+                Binding::PartialIn(n) => (BoundMemory::Partial(from[n]), whole(from[n])),
+                Binding::PartialOut(n) => (BoundMemory::Partial(to[n]), whole(to[n])),
             })
             .collect();
         if let Some((_, window)) = bound.iter().find(|(_, window)| window.size as u64 > self.gpu.max_binding) {
@@ -236,7 +237,7 @@ impl Builder<'_> {
             .help(chunks::WAYS_OUT));
         }
         let before = chunk.windows.iter().map(|window| window.start).collect();
-        let header = Header { count: count as u32, ..header };
+        let header = DispatchHeader { count: count as u32, ..header };
         let geometry = chunk.geometry.clone();
         self.dispatches.all.push(Dispatch {
             step,
@@ -252,7 +253,7 @@ impl Builder<'_> {
 }
 
 impl Builder<'_> {
-    fn too_many(&self, bindings: usize, chunk: &Chunk) -> Error {
+    fn too_many(&self, bindings: usize, chunk: &DispatchChunk) -> Error {
         let (max, most) = (self.gpu.max_binding as usize, self.gpu.max_arrays());
         let headline = format!("gpu: a kernel needs {bindings} bindings, the device has {most}");
         let error = Error::new(ErrorCode::Size, headline);
@@ -268,7 +269,7 @@ impl Builder<'_> {
 }
 
 /// Whether results of less than a word are whole words of their own: dense, from the start of a word on, to the end of one or of the memory.
-fn packed(nest: &LoopNest, chunk: &Chunk, sizes: &[usize]) -> bool {
+fn packed(nest: &LoopNest, chunk: &DispatchChunk, sizes: &[usize]) -> bool {
     let outputs = nest.outputs.iter().zip(&chunk.geometry.outputs).zip(sizes);
     if outputs.clone().all(|((access, _), _)| access.dtype.bytes() >= 4) {
         return false;

@@ -115,7 +115,7 @@ impl DeviceMemory for GpuMemory {
             return Err(Error::new(ErrorCode::Argument, "download: memory and destination differ in size")
                 .fact(format_args!("{} bytes of memory, {} to be filled", self.bytes, into.len())));
         }
-        let mut asked: Option<(Asked, &mut [u8])> = None;
+        let mut asked: Option<(PendingCopy, &mut [u8])> = None;
         // While one piece is copied to its place, the next is on its way.
         for (n, piece) in into.chunks_mut(PIECE as usize).enumerate() {
             let next = self.gpu.ask(self.buffer(), n as u64 * PIECE, piece.len())?;
@@ -131,23 +131,23 @@ impl DeviceMemory for GpuMemory {
         for at in (0..self.bytes).step_by(PIECE as usize) {
             pieces.push(self.gpu.ask(self.buffer(), at as u64, (self.bytes - at).min(PIECE as usize))?);
         }
-        Ok(Box::new(Pieces { memory: self, pieces }))
+        Ok(Box::new(PendingReadback { memory: self, pieces }))
     }
 }
 
 /// Elements on their way to the host.
-struct Pieces {
+struct PendingReadback {
     memory: Arc<GpuMemory>,
-    pieces: Vec<Asked>,
+    pieces: Vec<PendingCopy>,
 }
 
-impl fmt::Debug for Pieces {
+impl fmt::Debug for PendingReadback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Reading({:?})", self.memory)
     }
 }
 
-impl Reading for Pieces {
+impl Reading for PendingReadback {
     fn finish(self: Box<Self>, into: &mut [u8]) -> Result<()> {
         if into.len() != self.memory.bytes {
             return Err(Error::new(ErrorCode::Argument, "reading: memory and destination differ in size"));
@@ -160,7 +160,7 @@ impl Reading for Pieces {
 }
 
 /// A copy from the device that was asked for.
-struct Asked {
+struct PendingCopy {
     staging: Held,
     size: u64,
     submission: wgpu::SubmissionIndex,
@@ -196,7 +196,7 @@ impl Gpu {
     }
 
     /// Asks for at most [`PIECE`] bytes from a multiple of 4 on.
-    fn ask(&self, buffer: &wgpu::Buffer, at: u64, len: usize) -> Result<Asked> {
+    fn ask(&self, buffer: &wgpu::Buffer, at: u64, len: usize) -> Result<PendingCopy> {
         let size = (len as u64).next_multiple_of(4);
         let staging = self.buffer(len, STAGING)?;
         let submission = self.scoped("a copy from the device", || {
@@ -213,12 +213,12 @@ impl Gpu {
             staging.buffer.map_async(wgpu::MapMode::Read, 0..size, move |answer| drop(sender.send(answer)));
             Ok(())
         })?;
-        Ok(Asked { staging, size, submission, receiver })
+        Ok(PendingCopy { staging, size, submission, receiver })
     }
 
     /// Waits for what was asked for.
-    fn answer(&self, asked: Asked, into: &mut [u8]) -> Result<()> {
-        let Asked { staging, size, submission, receiver } = asked;
+    fn answer(&self, asked: PendingCopy, into: &mut [u8]) -> Result<()> {
+        let PendingCopy { staging, size, submission, receiver } = asked;
         self.wait(&submission)?;
         let failed = |why: &dyn fmt::Display| {
             Error::new(ErrorCode::Backend, "gpu: memory of the device cannot be read").fact(format_args!("{why}"))

@@ -6,7 +6,7 @@ use super::shared::Shared;
 use super::spirv;
 use crate::devices::KernelCode;
 use crate::kernels;
-use ndjit_codegen::wgsl::{self, Binding, Features, Pieces, Step, WORKGROUP};
+use ndjit_codegen::wgsl::{self, Binding, DispatchKind, Features, Pieces, WORKGROUP};
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a pipeline is kept by.
-pub type Key = (LoopNest, Step, Features, Pieces);
+pub type PipelineKey = (LoopNest, DispatchKind, Features, Pieces);
 
 /// A compiled module.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `Backend` if the module cannot be emitted or the driver refuses it; `Device` if the device is lost.
-    pub(super) fn pipeline(&self, nest: &LoopNest, step: Step, pieces: &Pieces) -> Result<Arc<Pipeline>> {
+    pub(super) fn pipeline(&self, nest: &LoopNest, step: DispatchKind, pieces: &Pieces) -> Result<Arc<Pipeline>> {
         self.alive()?;
         self.pipelines.get((nest.clone(), step, self.features(), pieces.clone()), |key| {
             let mut module = wgsl::emit(&key.0, key.1, &key.2, &key.3)?;

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const KEPT: u64 = 1 << 30;
 
 /// The buffers that nobody uses, and how much memory there is.
-pub struct Pool {
-    kept: Mutex<Kept>,
+pub struct GpuPool {
+    kept: Mutex<FreeBuffers>,
     taken: Arc<AtomicU64>,
     budget: Option<u64>,
     /// Copies to the device that were not submitted yet.
@@ -23,7 +23,7 @@ pub struct Pool {
 }
 
 #[derive(Default)]
-struct Kept {
+struct FreeBuffers {
     /// The one kept longest comes first.
     buffers: Vec<Held>,
     bytes: u64,
@@ -47,10 +47,10 @@ impl Drop for Counted {
     }
 }
 
-impl Pool {
-    pub fn new(budget: Option<u64>) -> Pool {
+impl GpuPool {
+    pub fn new(budget: Option<u64>) -> GpuPool {
         let (kept, taken, unsent, sent) = Default::default();
-        Pool { kept, taken, budget, unsent, sent }
+        GpuPool { kept, taken, budget, unsent, sent }
     }
 
     pub fn budget(&self) -> Option<u64> {

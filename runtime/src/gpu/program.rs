@@ -1,25 +1,25 @@
 //! A lowered program on a device.
 
 use super::device::Gpu;
-use super::dispatch::{Dispatches, Place};
+use super::dispatch::{BoundMemory, Dispatches};
 use super::memory::GpuMemory;
 use super::pipeline::Pipeline;
 use super::placement::{Placement, placement};
-use super::recording::Recording;
-use crate::backend::{DeviceMemory, Program};
+use super::recording::CommandRecorder;
+use crate::backend::{DeviceMemory, DeviceProgram};
 use crate::buffer::Buffer;
 use crate::code::CodeOptions;
 use crate::control::Controller;
 use crate::devices::{Fallback, KernelCode, OnGpu, StepOnGpu};
-use crate::executable::{Argument, Bodies, Executable, Output, RunOptions, Timed};
+use crate::executable::{Argument, Executable, InnerPrograms, Output, RunOptions, Timed};
 use crate::kernels;
 use crate::literals::Literals;
-use crate::plan::{Plan, StepPlan};
+use crate::plan::{BufferPlan, StepPlan};
 use crate::planned;
 use crate::reduce::element;
-use crate::run::{Steps, run};
+use crate::run::{StepRunner, run};
 use crate::threads::Threads;
-use ndjit_codegen::wgsl::Step;
+use ndjit_codegen::wgsl::DispatchKind;
 use ndjit_codegen::{Lowered, LoweredStep, Scheduled};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::{Geometry, LoopNest};
@@ -31,8 +31,8 @@ use std::sync::Arc;
 /// A lowered program with its kernels compiled for a device. `Send + Sync`; any number of threads may run it at once.
 pub struct GpuProgram {
     gpu: Arc<Gpu>,
-    plan: Plan,
-    steps: Vec<Ready>,
+    plan: BufferPlan,
+    steps: Vec<ReadyStep>,
 }
 
 impl fmt::Debug for GpuProgram {
@@ -41,32 +41,32 @@ impl fmt::Debug for GpuProgram {
     }
 }
 
-struct Kernel {
+struct GpuKernel {
     nest: LoopNest,
     literals: Literals,
     placement: Placement,
-    work: Work,
+    work: StepWork,
 }
 
 /// A step of the program.
 // Almost every step is a kernel: a box for each would save nothing.
 #[allow(clippy::large_enum_variant)]
-enum Ready {
-    Kernel(Kernel),
+enum ReadyStep {
+    Kernel(GpuKernel),
     /// Control flow, whose graphs the processor runs.
     Control(Box<Controller>),
 }
 
-impl Ready {
-    fn kernel(&self) -> Option<&Kernel> {
+impl ReadyStep {
+    fn kernel(&self) -> Option<&GpuKernel> {
         match self {
-            Ready::Kernel(kernel) => Some(kernel),
-            Ready::Control(_) => None,
+            ReadyStep::Kernel(kernel) => Some(kernel),
+            ReadyStep::Control(_) => None,
         }
     }
 }
 
-enum Work {
+enum StepWork {
     Dispatches(Dispatches),
     /// A reduction of nothing: the elements of each output.
     Constants(Vec<Vec<u8>>),
@@ -82,44 +82,44 @@ impl GpuProgram {
     /// spread too far; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a kernel of the program would leave its
     /// operands' memory; `Device` if the device is lost.
     pub fn new(gpu: &Arc<Gpu>, lowered: &Lowered, fallback: Fallback, options: &RunOptions) -> Result<GpuProgram> {
-        let plan = Plan::new(lowered)?;
+        let plan = BufferPlan::new(lowered)?;
         let threads = Threads::new(options.threads);
         let code = CodeOptions { vector: options.vector, execution: options.execution };
-        let (mut steps, mut bodies) = (Vec::with_capacity(lowered.steps.len()), Bodies::default());
+        let (mut steps, mut bodies) = (Vec::with_capacity(lowered.steps.len()), InnerPrograms::default());
         for (lowered_step, step) in lowered.steps.iter().zip(&plan.steps) {
             let scheduled = match lowered_step {
                 LoweredStep::Kernel(kernel) => &kernel.scheduled,
                 LoweredStep::Control(control) => {
                     let compile = |body: &_| Executable::body(body, options, &threads, &mut bodies);
-                    steps.push(Ready::Control(Box::new(Controller::new(control, compile)?)));
+                    steps.push(ReadyStep::Control(Box::new(Controller::new(control, compile)?)));
                     continue;
                 }
             };
             let Scheduled { nest, geometry, .. } = scheduled;
             let placement = placement(gpu, nest, fallback)?;
             let work = if nothing_to_reduce(scheduled) {
-                Work::Constants(constants(scheduled)?)
+                StepWork::Constants(constants(scheduled)?)
             } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Scatters | Placement::Control = placement {
                 let kernel = kernels::get(nest, code)?;
-                Work::Cpu(kernel, geometry.clone())
+                StepWork::Cpu(kernel, geometry.clone())
             } else {
                 let sizes: Vec<usize> = step.outputs.iter().map(|output| output.bytes).collect();
                 let dispatches = Dispatches::new(gpu, nest, geometry, &sizes);
-                Work::Dispatches(dispatches.map_err(|error| operands(error, lowered, scheduled))?)
+                StepWork::Dispatches(dispatches.map_err(|error| operands(error, lowered, scheduled))?)
             };
             let literals = Literals::new(lowered, scheduled)?;
-            steps.push(Ready::Kernel(Kernel { nest: nest.clone(), literals, placement, work }));
+            steps.push(ReadyStep::Kernel(GpuKernel { nest: nest.clone(), literals, placement, work }));
         }
         Ok(GpuProgram { gpu: Arc::clone(gpu), plan, steps })
     }
 
     /// The number of dispatches of a call.
     pub fn dispatches(&self) -> usize {
-        let count = |kernel: &Kernel| match &kernel.work {
-            Work::Dispatches(dispatches) => dispatches.all.len(),
-            Work::Constants(_) | Work::Cpu(..) => 0,
+        let count = |kernel: &GpuKernel| match &kernel.work {
+            StepWork::Dispatches(dispatches) => dispatches.all.len(),
+            StepWork::Constants(_) | StepWork::Cpu(..) => 0,
         };
-        self.steps.iter().filter_map(Ready::kernel).map(count).sum()
+        self.steps.iter().filter_map(ReadyStep::kernel).map(count).sum()
     }
 
     /// Where each step runs.
@@ -168,7 +168,7 @@ impl GpuProgram {
     }
 }
 
-impl Program for GpuProgram {
+impl DeviceProgram for GpuProgram {
     /// Results that stay on the device may still be being computed when this returns; whoever reads them waits.
     fn run<'a>(
         &self,
@@ -181,10 +181,10 @@ impl Program for GpuProgram {
         self.plan.check(arguments.iter().map(Argument::len), outputs)?;
         let mut places = self.arguments(&arguments)?;
         places.resize_with(self.plan.locations, || None);
-        let recording = Recording::new(&self.gpu);
-        let mut there = Run { program: self, scalars, arguments: arguments.len(), places, recording };
+        let recording = CommandRecorder::new(&self.gpu);
+        let mut there = GpuRun { program: self, scalars, arguments: arguments.len(), places, recording };
         run(&self.plan, &mut there, None)?;
-        let Run { places, recording, .. } = there;
+        let GpuRun { places, recording, .. } = there;
         recording.submit()?;
         for (index, result) in self.plan.results.iter().enumerate() {
             let Some(memory) = &places[result.location as usize] else {
@@ -209,11 +209,11 @@ impl Program for GpuProgram {
 
     /// One for each step that a nest takes.
     fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
-        let compiled = |kernel: &Kernel| -> Vec<Arc<dyn KernelCode>> {
+        let compiled = |kernel: &GpuKernel| -> Vec<Arc<dyn KernelCode>> {
             match &kernel.work {
-                Work::Constants(_) => Vec::new(),
-                Work::Cpu(kernel, _) => vec![Arc::clone(kernel) as Arc<dyn KernelCode>],
-                Work::Dispatches(dispatches) => {
+                StepWork::Constants(_) => Vec::new(),
+                StepWork::Cpu(kernel, _) => vec![Arc::clone(kernel) as Arc<dyn KernelCode>],
+                StepWork::Dispatches(dispatches) => {
                     let mut all: Vec<&Arc<Pipeline>> = Vec::new();
                     for dispatch in &dispatches.all {
                         if !all.iter().any(|known| Arc::ptr_eq(known, &dispatch.pipeline)) {
@@ -227,9 +227,9 @@ impl Program for GpuProgram {
         let mut all = Vec::new();
         for launch in &self.plan.launches {
             let own = &self.steps[launch.steps.clone()];
-            all.push(own.iter().filter_map(Ready::kernel).flat_map(compiled).collect());
+            all.push(own.iter().filter_map(ReadyStep::kernel).flat_map(compiled).collect());
             for step in own {
-                let Ready::Control(control) = step else { continue };
+                let ReadyStep::Control(control) = step else { continue };
                 control.programs().iter().for_each(|program| all.extend(program.launched_kernels()));
             }
         }
@@ -241,14 +241,14 @@ impl Program for GpuProgram {
     }
 
     /// All arrays are held to the end of a run.
-    fn memory(&self) -> planned::Memory {
-        planned::Memory::of_arrays(&self.plan)
+    fn memory(&self) -> planned::MemoryFootprint {
+        planned::MemoryFootprint::of_arrays(&self.plan)
     }
 
     fn on_gpu(&self) -> Option<OnGpu> {
-        let step = |(step, placement): (&Ready, &Placement)| {
-            let mut shaders: Vec<Step> = Vec::new();
-            if let Some(Work::Dispatches(dispatches)) = step.kernel().map(|kernel| &kernel.work) {
+        let step = |(step, placement): (&ReadyStep, &Placement)| {
+            let mut shaders: Vec<DispatchKind> = Vec::new();
+            if let Some(StepWork::Dispatches(dispatches)) = step.kernel().map(|kernel| &kernel.work) {
                 for dispatch in &dispatches.all {
                     if !shaders.contains(&dispatch.step) {
                         shaders.push(dispatch.step);
@@ -283,16 +283,16 @@ impl Program for GpuProgram {
 }
 
 /// A run on a device.
-struct Run<'r> {
+struct GpuRun<'r> {
     program: &'r GpuProgram,
     scalars: &'r [(usize, Literal)],
     /// How many of the places are arguments.
     arguments: usize,
     places: Vec<Option<Arc<GpuMemory>>>,
-    recording: Recording<'r>,
+    recording: CommandRecorder<'r>,
 }
 
-impl Steps for Run<'_> {
+impl StepRunner for GpuRun<'_> {
     fn step(&mut self, n: usize, _: Option<&mut [Timed]>) -> Result<()> {
         let GpuProgram { gpu, plan, steps } = self.program;
         let (ready, step) = (&steps[n], &plan.steps[n]);
@@ -307,12 +307,12 @@ impl Steps for Run<'_> {
             return Ok(());
         }
         match ready {
-            Ready::Kernel(kernel) if !matches!(kernel.work, Work::Cpu(..)) => {
+            ReadyStep::Kernel(kernel) if !matches!(kernel.work, StepWork::Cpu(..)) => {
                 kernel.record(&mut self.recording, step, self.scalars, &self.places)
             }
-            Ready::Kernel(_) | Ready::Control(_) => {
+            ReadyStep::Kernel(_) | ReadyStep::Control(_) => {
                 // What it reads must have been computed.
-                std::mem::replace(&mut self.recording, Recording::new(gpu)).submit()?;
+                std::mem::replace(&mut self.recording, CommandRecorder::new(gpu)).submit()?;
                 ready.run_here(step, self.scalars, (self.arguments, &self.places))
             }
         }
@@ -320,8 +320,8 @@ impl Steps for Run<'_> {
 
     fn inner(&self, n: usize) -> usize {
         match &self.program.steps[n] {
-            Ready::Kernel(_) => 0,
-            Ready::Control(control) => control.programs().iter().map(|program| program.launches()).sum(),
+            ReadyStep::Kernel(_) => 0,
+            ReadyStep::Control(control) => control.programs().iter().map(|program| program.launches()).sum(),
         }
     }
 }
@@ -363,10 +363,10 @@ fn constants(scheduled: &Scheduled) -> Result<Vec<Vec<u8>>> {
         .collect()
 }
 
-impl Kernel {
+impl GpuKernel {
     fn record<'a>(
         &'a self,
-        recording: &mut Recording<'a>,
+        recording: &mut CommandRecorder<'a>,
         step: &StepPlan,
         scalars: &[(usize, Literal)],
         places: &[Option<Arc<GpuMemory>>],
@@ -374,27 +374,27 @@ impl Kernel {
         let missing = || Error::new(ErrorCode::Verify, "run: a kernel has an operand that no kernel made");
         let at = |location: u32| places[location as usize].as_deref().ok_or_else(missing);
         match &self.work {
-            Work::Dispatches(dispatches) => {
+            StepWork::Dispatches(dispatches) => {
                 let mut literals: Vec<u64> = self.literals.registers.iter().map(|register| register.1).collect();
                 self.literals.passed(scalars, |register, _, bits| literals[register] = bits)?;
                 recording.add(&self.nest, dispatches, &literals, |place| match place {
-                    Place::Input(n) => at(step.inputs[n].0.ok_or_else(missing)?),
-                    Place::Output(n) => at(step.outputs[n].location),
-                    Place::Partial(_) => Err(missing()),
+                    BoundMemory::Input(n) => at(step.inputs[n].0.ok_or_else(missing)?),
+                    BoundMemory::Output(n) => at(step.outputs[n].location),
+                    BoundMemory::Partial(_) => Err(missing()),
                 })
             }
-            Work::Constants(elements) => {
+            StepWork::Constants(elements) => {
                 for (element, output) in elements.iter().zip(&step.outputs) {
                     at(output.location)?.fill(element)?;
                 }
                 Ok(())
             }
-            Work::Cpu(..) => Ok(()),
+            StepWork::Cpu(..) => Ok(()),
         }
     }
 }
 
-impl Ready {
+impl ReadyStep {
     /// On the processor, with copies of its arrays: `places`, the first of which are the `arguments`.
     fn run_here(
         &self,
@@ -421,8 +421,8 @@ impl Ready {
         }
         let inputs: Vec<&Buffer> = inputs.iter().collect();
         let kernel = match self {
-            Ready::Kernel(kernel) => kernel,
-            Ready::Control(control) => {
+            ReadyStep::Kernel(kernel) => kernel,
+            ReadyStep::Control(control) => {
                 let operands: Vec<&[u8]> = inputs.iter().map(|buffer| buffer.as_bytes()).collect();
                 let results = control.results(&operands, scalars, None)?;
                 for (output, buffer) in step.outputs.iter().zip(&results) {
@@ -431,7 +431,7 @@ impl Ready {
                 return Ok(());
             }
         };
-        let Kernel { work: Work::Cpu(compiled, geometry), literals: own, .. } = kernel else { return Ok(()) };
+        let GpuKernel { work: StepWork::Cpu(compiled, geometry), literals: own, .. } = kernel else { return Ok(()) };
         let mut literals: Vec<u64> = own.registers.iter().map(|register| register.1).collect();
         own.passed(scalars, |register, _, bits| literals[register] = bits)?;
         // Other kernels may have made parts of them.

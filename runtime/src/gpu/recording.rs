@@ -1,7 +1,7 @@
 //! What a call submits: dispatches, with all their parameters in one buffer.
 
 use super::device::Gpu;
-use super::dispatch::{Dispatch, Dispatches, Place};
+use super::dispatch::{BoundMemory, Dispatch, Dispatches};
 use super::faults::Fault;
 use super::memory::GpuMemory;
 use ndjit_ir::Result;
@@ -14,15 +14,15 @@ use std::sync::atomic::Ordering::Relaxed;
 const ALIGNMENT: usize = 256;
 
 /// Dispatches that wait to be submitted.
-pub struct Recording<'a> {
+pub struct CommandRecorder<'a> {
     gpu: &'a Arc<Gpu>,
     params: Vec<u8>,
-    ready: Vec<Ready<'a>>,
+    ready: Vec<ReadyDispatch<'a>>,
     /// Partial results, kept until the submission is made.
     partials: Vec<GpuMemory>,
 }
 
-struct Ready<'a> {
+struct ReadyDispatch<'a> {
     dispatch: &'a Dispatch,
     /// Bytes of the parameters.
     params: Range<usize>,
@@ -30,9 +30,9 @@ struct Ready<'a> {
     bound: Vec<wgpu::Buffer>,
 }
 
-impl<'a> Recording<'a> {
-    pub fn new(gpu: &'a Arc<Gpu>) -> Recording<'a> {
-        Recording { gpu, params: Vec::new(), ready: Vec::new(), partials: Vec::new() }
+impl<'a> CommandRecorder<'a> {
+    pub fn new(gpu: &'a Arc<Gpu>) -> CommandRecorder<'a> {
+        CommandRecorder { gpu, params: Vec::new(), ready: Vec::new(), partials: Vec::new() }
     }
 
     /// Adds the dispatches of a kernel. `operand` gives the memory of inputs and outputs, `literals` are the bits of registers.
@@ -41,7 +41,7 @@ impl<'a> Recording<'a> {
         nest: &LoopNest,
         dispatches: &'a Dispatches,
         literals: &[u64],
-        operand: impl Fn(Place) -> Result<&'m GpuMemory>,
+        operand: impl Fn(BoundMemory) -> Result<&'m GpuMemory>,
     ) -> Result<()> {
         let first = self.partials.len();
         for &bytes in &dispatches.partials {
@@ -55,11 +55,11 @@ impl<'a> Recording<'a> {
             let mut bound = Vec::with_capacity(dispatch.bound.len());
             for (place, _) in &dispatch.bound {
                 bound.push(match *place {
-                    Place::Partial(n) => self.partials[first + n].buffer().clone(),
+                    BoundMemory::Partial(n) => self.partials[first + n].buffer().clone(),
                     place => operand(place)?.buffer().clone(),
                 });
             }
-            self.ready.push(Ready { dispatch, params: start..self.params.len(), bound });
+            self.ready.push(ReadyDispatch { dispatch, params: start..self.params.len(), bound });
         }
         Ok(())
     }
@@ -81,7 +81,7 @@ impl<'a> Recording<'a> {
             let device = &self.gpu.device;
             let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            for Ready { dispatch, params: range, bound } in &self.ready {
+            for ReadyDispatch { dispatch, params: range, bound } in &self.ready {
                 let start = if self.gpu.fault(Fault::Bind) { 4 } else { range.start };
                 let own = binding(params.buffer(), start, range.len());
                 let others = bound.iter().zip(&dispatch.bound);

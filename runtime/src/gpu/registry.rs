@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How a GPU is opened, and the open one.
 #[derive(Clone, Debug, Default)]
-struct Slot {
+struct GpuSlot {
     options: Option<GpuOptions>,
     gpu: Option<Arc<Gpu>>,
 }
 
 /// By number: the GPUs of the machine, then those with options.
-type Slots = [Option<Slot>; GPUS + OPTIONED];
+type Slots = [Option<GpuSlot>; GPUS + OPTIONED];
 
 static SLOTS: Mutex<Slots> = Mutex::new([const { None }; GPUS + OPTIONED]);
 
@@ -86,7 +86,7 @@ pub(super) fn device(number: usize) -> Option<Device> {
 pub fn with_options(options: GpuOptions) -> Result<Device> {
     let (number, new) = {
         let mut slots = slots();
-        let with_these = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.options == Some(options));
+        let with_these = |slot: &Option<GpuSlot>| slot.as_ref().is_some_and(|slot| slot.options == Some(options));
         let known = (GPUS..slots.len()).find(|&n| with_these(&slots[n]));
         let Some(number) = known.or_else(|| (GPUS..slots.len()).find(|&n| slots[n].is_none())) else {
             return Err(Error::new(
@@ -95,7 +95,7 @@ pub fn with_options(options: GpuOptions) -> Result<Device> {
             )
             .help("a device stays for the life of the process: open each once and keep it"));
         };
-        slots[number].get_or_insert(Slot { options: Some(options), gpu: None });
+        slots[number].get_or_insert(GpuSlot { options: Some(options), gpu: None });
         (number, known.is_none())
     };
     match (opened(number), device(number)) {

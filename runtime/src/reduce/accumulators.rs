@@ -5,12 +5,12 @@
 
 use super::Accumulated;
 use super::blocks::Blocks;
-use super::tiles::{Tile, Tiles, product};
+use super::tiles::{ReduceTiles, Tile, product};
 use crate::block::ALIGN;
 use crate::buffer::Writable;
 use crate::code::Kernel;
-use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, COMBINE_LOOPS, Loop, Parts};
-use ndjit_ir::loops::Along;
+use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, COMBINE_LOOPS, Loop, ReduceParts};
+use ndjit_ir::loops::VectorLoop;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
@@ -33,7 +33,7 @@ pub struct Cube {
 
 /// One output's part.
 #[derive(Clone, Copy, Debug)]
-pub struct Array {
+pub struct AccumulatorArray {
     /// The first element.
     pub pointer: *mut u8,
     /// Bytes of an element.
@@ -44,10 +44,10 @@ pub struct Array {
 #[derive(Debug)]
 pub struct Accumulators {
     cube: Cube,
-    /// From result to result, in elements: along the last but one of the loops that are kept, and along the last.
+    /// From result to result, in elements: along the last but one of the parallel loops, and along the last.
     results: [usize; 2],
-    along: Along,
-    arrays: SmallVec<[Array; 1]>,
+    along: VectorLoop,
+    arrays: SmallVec<[AccumulatorArray; 1]>,
     /// Bytes from each array to as much memory again, where lanes lie beside each other.
     spare: usize,
     /// Owns what `arrays` point to.
@@ -59,14 +59,14 @@ impl Accumulators {
     ///
     /// # Errors
     /// `Allocation` if memory is refused.
-    pub fn new(tiles: &Tiles, tile: &Tile, along: Along, outputs: &[Accumulated]) -> Result<Accumulators> {
+    pub fn new(tiles: &ReduceTiles, tile: &Tile, along: VectorLoop, outputs: &[Accumulated]) -> Result<Accumulators> {
         let (outer, inner, blocks, lanes) = (tile.outer.len, tile.inner.len, tile.blocks.len, tiles.lanes);
         let (cube, results) = match along {
-            Along::Reduced => {
+            VectorLoop::Reduction => {
                 let row = blocks * lanes;
                 (Cube { rows: outer * inner, row, block: lanes, lane: 1 }, [inner * row, row])
             }
-            Along::Kept => {
+            VectorLoop::Parallel => {
                 let block = lanes * inner;
                 (Cube { rows: outer, row: blocks * block, block, lane: inner }, [blocks * block, 1])
             }
@@ -79,7 +79,7 @@ impl Accumulators {
             let pointer = memory.ptr().wrapping_add(start);
             // SAFETY: the memory has `count` elements for each output from its start on.
             unsafe { fill(pointer, &output.identity, count) };
-            arrays.push(Array { pointer, size: output.size() });
+            arrays.push(AccumulatorArray { pointer, size: output.size() });
         }
         Ok(Accumulators { cube, results, along, arrays, spare, _memory: memory })
     }
@@ -93,7 +93,7 @@ impl Accumulators {
         lane: usize,
     ) -> impl Iterator<Item = (*mut u8, [isize; ACCUMULATE_LOOPS])> {
         let Cube { block: per_block, lane: per_lane, .. } = self.cube;
-        let order = Parts::order(self.along);
+        let order = ReduceParts::order(self.along);
         let first = kept * self.results[1] + block * per_block + lane * per_lane;
         self.arrays.iter().map(move |array| {
             let strides = order.map(|index| {
@@ -119,7 +119,7 @@ impl Accumulators {
     ///
     /// # Safety
     /// Each lane that has one of the tile's elements has been written, and `combine` is the combining part of the nest.
-    pub unsafe fn finish(&self, combine: &Kernel, tiles: &Tiles, tile: &Tile) -> Result<()> {
+    pub unsafe fn finish(&self, combine: &Kernel, tiles: &ReduceTiles, tile: &Tile) -> Result<()> {
         let elements = (tiles.elements - tile.blocks.start * BLOCK).min(tile.blocks.len * BLOCK);
         // A last block of fewer elements than lanes is by itself: its other lanes are left out.
         let short = if elements % BLOCK < LANES { elements % BLOCK } else { 0 };
@@ -156,7 +156,7 @@ impl Accumulators {
     /// As `finish`, and all these lanes have been written.
     unsafe fn halve(&self, combine: &Kernel, blocks: usize) -> Result<()> {
         let Cube { rows, row, block, lane } = self.cube;
-        if self.along == Along::Kept {
+        if self.along == VectorLoop::Parallel {
             for half in HALVES {
                 let at = |size: usize| [0, half * lane * size, 0];
                 // SAFETY: the caller's promise.
@@ -194,21 +194,21 @@ struct Extent {
 
 impl Extent {
     /// `None` where memory has no room for them.
-    fn of(tiles: &Tiles, tile: &Tile, along: Along, outputs: &[Accumulated]) -> Option<Extent> {
+    fn of(tiles: &ReduceTiles, tile: &Tile, along: VectorLoop, outputs: &[Accumulated]) -> Option<Extent> {
         let count = product(&[tile.outer.len, tile.inner.len, tile.blocks.len, tiles.lanes]);
         let mut ends: SmallVec<[usize; 2]> = SmallVec::from_slice(&[0]);
         for output in outputs {
             let bytes = count.checked_mul(output.size())?.checked_next_multiple_of(ALIGN)?;
             ends.push(ends[ends.len() - 1].checked_add(bytes)?);
         }
-        let spare = if along == Along::Reduced && tiles.lanes > 1 { ends[outputs.len()] } else { 0 };
+        let spare = if along == VectorLoop::Reduction && tiles.lanes > 1 { ends[outputs.len()] } else { 0 };
         let bytes = ends[outputs.len()].checked_add(spare)?;
         Some(Extent { count, ends, spare, bytes })
     }
 }
 
 /// Bytes of the accumulators of a tile; saturates.
-pub fn bytes(tiles: &Tiles, tile: &Tile, along: Along, outputs: &[Accumulated]) -> usize {
+pub fn bytes(tiles: &ReduceTiles, tile: &Tile, along: VectorLoop, outputs: &[Accumulated]) -> usize {
     Extent::of(tiles, tile, along, outputs).map_or(usize::MAX, |extent| extent.bytes)
 }
 
@@ -216,7 +216,7 @@ pub fn bytes(tiles: &Tiles, tile: &Tile, along: Along, outputs: &[Accumulated]) 
 ///
 /// # Safety
 /// The arrays have that many blocks as the cube says, and they have been written; `combine` is for these arrays.
-pub unsafe fn tree(combine: &Kernel, arrays: &[Array], cube: Cube, blocks: usize) -> Result<()> {
+pub unsafe fn tree(combine: &Kernel, arrays: &[AccumulatorArray], cube: Cube, blocks: usize) -> Result<()> {
     let Cube { rows, row, block, lane } = cube;
     let (mut left, mut distance) = (blocks, block);
     while left > 1 {
@@ -235,7 +235,7 @@ pub unsafe fn tree(combine: &Kernel, arrays: &[Array], cube: Cube, blocks: usize
 /// is for these arrays.
 unsafe fn meet(
     combine: &Kernel,
-    arrays: &[Array],
+    arrays: &[AccumulatorArray],
     at: impl Fn(usize) -> [usize; 3],
     extents: [usize; COMBINE_LOOPS],
     strides: [usize; COMBINE_LOOPS - 1],

@@ -1,12 +1,12 @@
 //! Code for whole blocks, which keeps a block's accumulators in registers: its kernels, and reductions of few blocks, which need nothing else.
 
-use super::accumulators::{Array, Cube};
+use super::accumulators::{AccumulatorArray, Cube};
 use super::places::copy;
 use super::tiles::{last_two, product};
 use super::{Accumulated, CACHED, Reducer};
-use crate::code::{CodeOptions, Kernel, Operands};
+use crate::code::{CodeOptions, Kernel, KernelOperands};
 use ndjit_codegen::clif::Cell;
-use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, Part, Parts};
+use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, NestPart, ReduceParts};
 use ndjit_ir::Result;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use smallvec::SmallVec;
@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 #[derive(Debug)]
 pub struct Blocks {
     pub one: Kernel,
-    /// As many at once as the [jam](Parts::jam).
+    /// As many at once as the [jam](ReduceParts::jam).
     pub jammed: Option<Kernel>,
     /// Up to [`LANES`] results of blocks, neighbours with neighbours.
     tree: Kernel,
@@ -27,9 +27,11 @@ impl Blocks {
     ///
     /// # Errors
     /// As [`Kernel::new`].
-    pub fn new(parts: &Parts, options: CodeOptions) -> Result<Option<Blocks>> {
-        let compile = |part: &Option<Part>| match part {
-            Some(Part { nest, pairs: Some(pairs), .. }) => Kernel::blocks(nest, (&parts.combine.nest, *pairs), options),
+    pub fn new(parts: &ReduceParts, options: CodeOptions) -> Result<Option<Blocks>> {
+        let compile = |part: &Option<NestPart>| match part {
+            Some(NestPart { nest, pairs: Some(pairs), .. }) => {
+                Kernel::blocks(nest, (&parts.combine.nest, *pairs), options)
+            }
             _ => Ok(None),
         };
         let (Some(one), Some(tree)) = (compile(&parts.blocks)?, compile(&parts.tree)?) else { return Ok(None) };
@@ -44,7 +46,13 @@ impl Blocks {
     ///
     /// # Safety
     /// The arrays have so many results in each row, which have been written, and nobody else uses them; they are those of `outputs`.
-    pub unsafe fn combine(&self, outputs: &[Accumulated], arrays: &[Array], cube: Cube, count: usize) -> Result<()> {
+    pub unsafe fn combine(
+        &self,
+        outputs: &[Accumulated],
+        arrays: &[AccumulatorArray],
+        cube: Cube,
+        count: usize,
+    ) -> Result<()> {
         let mut left = count;
         while left > 1 {
             let (whole, rest) = (left / LANES, left % LANES);
@@ -52,7 +60,7 @@ impl Blocks {
                 if groups == 0 {
                     continue;
                 }
-                let mut call = Call::new([cube.rows, 1, groups, steps, lanes]);
+                let mut call = KernelArguments::new([cube.rows, 1, groups, steps, lanes]);
                 for output in outputs {
                     call.push(output.identity.as_ptr().cast_mut(), [0; ACCUMULATE_LOOPS]);
                 }
@@ -73,15 +81,15 @@ impl Blocks {
 }
 
 /// The arguments of a kernel.
-struct Call {
+struct KernelArguments {
     pointers: SmallVec<[*mut u8; 12]>,
     extents: [usize; ACCUMULATE_LOOPS],
     strides: SmallVec<[[isize; ACCUMULATE_LOOPS]; 12]>,
 }
 
-impl Call {
-    fn new(extents: [usize; ACCUMULATE_LOOPS]) -> Call {
-        Call { pointers: SmallVec::new(), extents, strides: SmallVec::new() }
+impl KernelArguments {
+    fn new(extents: [usize; ACCUMULATE_LOOPS]) -> KernelArguments {
+        KernelArguments { pointers: SmallVec::new(), extents, strides: SmallVec::new() }
     }
 
     fn push(&mut self, pointer: *mut u8, strides: [isize; ACCUMULATE_LOOPS]) {
@@ -98,27 +106,27 @@ impl Call {
 }
 
 /// Bytes of blocks' results that lie on the stack.
-const FEW: usize = 4096;
+const UNROLL: usize = 4096;
 
 /// A reduction along at most two loops on the calling thread, of few blocks.
 pub struct Small<'a> {
     reducer: &'a Reducer,
     blocks: &'a Blocks,
-    /// Of the last two loops that are kept.
+    /// Of the last two the parallel loops.
     extents: [usize; 2],
     elements: usize,
 }
 
-/// Results of blocks: where those of an output are, bytes from one to the next along the last two loops that are kept and along blocks.
+/// Results of blocks: where those of an output are, bytes from one to the next along the last two the parallel loops and along blocks.
 #[derive(Clone, Copy)]
-struct Results {
+struct BlockResults {
     pointer: *mut u8,
     strides: [isize; 3],
 }
 
 /// Blocks of so many elements.
 #[derive(Clone, Copy)]
-struct Piece {
+struct BlockRange {
     /// The first row and the first block.
     first: [usize; 2],
     /// How many.
@@ -134,7 +142,7 @@ impl<'a> Small<'a> {
         let (kept, elements) = (&extents[..reducer.kept], extents[reducer.rank - 1]);
         let blocks = reducer.blocks(extents).filter(|_| elements > 0 && kept.len() <= 2)?;
         let small = Small { reducer, blocks, extents: last_two(kept, 1), elements };
-        let few = small.count() == 1 || small.bytes() <= FEW;
+        let few = small.count() == 1 || small.bytes() <= UNROLL;
         few.then_some(small)
     }
 
@@ -153,32 +161,32 @@ impl<'a> Small<'a> {
     ///
     /// # Safety
     /// As [`Composed::run`](crate::code::Composed::run).
-    pub unsafe fn run(&self, operands: Operands<'_>) -> Result<()> {
+    pub unsafe fn run(&self, operands: KernelOperands<'_>) -> Result<()> {
         let Reducer { rank, kept, inputs, .. } = *self.reducer;
         let outputs = operands.pointers.iter().zip(operands.strides.chunks(rank)).skip(inputs);
         let places = outputs.map(|(&pointer, strides)| {
             let [outer, row] = last_two(&strides[..kept], 0);
-            Results { pointer, strides: [outer, row, 0] }
+            BlockResults { pointer, strides: [outer, row, 0] }
         });
-        let places: SmallVec<[Results; 2]> = places.collect();
+        let places: SmallVec<[BlockResults; 2]> = places.collect();
         if self.count() == 1 {
             // SAFETY: the caller's promise.
             return unsafe { self.reduce(operands, &places) };
         }
-        let mut memory = [const { MaybeUninit::<u64>::uninit() }; FEW / size_of::<u64>()];
+        let mut memory = [const { MaybeUninit::<u64>::uninit() }; UNROLL / size_of::<u64>()];
         let mut next = memory.as_mut_ptr().cast::<u8>();
         let [outer, rows] = self.extents;
         let arrays = self.reducer.outputs.iter().map(|output| {
-            let array = Array { pointer: next, size: output.size() };
+            let array = AccumulatorArray { pointer: next, size: output.size() };
             next = next.wrapping_add(array.size * outer * rows * self.count());
             array
         });
-        let arrays: SmallVec<[Array; 2]> = arrays.collect();
-        let of_blocks = arrays.iter().map(|&Array { pointer, size }| {
+        let arrays: SmallVec<[AccumulatorArray; 2]> = arrays.collect();
+        let of_blocks = arrays.iter().map(|&AccumulatorArray { pointer, size }| {
             let row = self.count() * size;
-            Results { pointer, strides: [row * rows, row, size].map(|bytes| bytes as isize) }
+            BlockResults { pointer, strides: [row * rows, row, size].map(|bytes| bytes as isize) }
         });
-        let of_blocks: SmallVec<[Results; 2]> = of_blocks.collect();
+        let of_blocks: SmallVec<[BlockResults; 2]> = of_blocks.collect();
         let cube = Cube { rows: outer * rows, row: self.count(), block: 1, lane: 1 };
         // SAFETY: the caller's promise. There is memory for all blocks' results, which are written before they are combined and copied.
         unsafe {
@@ -196,15 +204,15 @@ impl<'a> Small<'a> {
     ///
     /// # Safety
     /// As `run`; there is memory for the results, which nobody else uses.
-    unsafe fn reduce(&self, operands: Operands<'_>, results: &[Results]) -> Result<()> {
+    unsafe fn reduce(&self, operands: KernelOperands<'_>, results: &[BlockResults]) -> Result<()> {
         let rows = self.extents[1];
         let (whole, left) = (self.elements / BLOCK, self.elements % BLOCK);
-        let mut pieces: SmallVec<[Piece; 2]> = SmallVec::new();
+        let mut pieces: SmallVec<[BlockRange; 2]> = SmallVec::new();
         if whole > 0 {
-            pieces.push(Piece { first: [0, 0], count: [rows, whole], at_once: [1, 1], elements: BLOCK });
+            pieces.push(BlockRange { first: [0, 0], count: [rows, whole], at_once: [1, 1], elements: BLOCK });
         }
         if left > 0 {
-            pieces.push(Piece { first: [0, whole], count: [rows, 1], at_once: [1, 1], elements: left });
+            pieces.push(BlockRange { first: [0, whole], count: [rows, 1], at_once: [1, 1], elements: left });
         }
         let cached = product(operands.extents).saturating_mul(self.reducer.element) <= CACHED;
         let jam = self.reducer.jam;
@@ -229,11 +237,17 @@ impl<'a> Small<'a> {
 
     /// # Safety
     /// As `reduce`; the piece has some of the blocks, and of one length.
-    unsafe fn call(&self, kernel: &Kernel, piece: Piece, operands: Operands<'_>, results: &[Results]) -> Result<()> {
+    unsafe fn call(
+        &self,
+        kernel: &Kernel,
+        piece: BlockRange,
+        operands: KernelOperands<'_>,
+        results: &[BlockResults],
+    ) -> Result<()> {
         let Reducer { rank, kept, inputs, .. } = *self.reducer;
-        let Piece { first, count, at_once, elements } = piece;
+        let BlockRange { first, count, at_once, elements } = piece;
         let [rows, blocks] = [0, 1].map(|along| count[along] / at_once[along]);
-        let mut call = Call::new([self.extents[0], rows, blocks, elements / LANES, elements % LANES]);
+        let mut call = KernelArguments::new([self.extents[0], rows, blocks, elements / LANES, elements % LANES]);
         let many = at_once[0] * at_once[1];
         for _ in 0..many {
             for output in &self.reducer.outputs {

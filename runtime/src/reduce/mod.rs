@@ -1,6 +1,6 @@
 //! Reductions on the CPU: the kernels of a nest's [parts](ndjit_codegen::passes::split), and who calls them.
 //!
-//! The loops that are kept and the blocks of elements are cut into [tiles](tiles::Tiles). Each [task](task::Task) reduces one
+//! The the parallel loops and the blocks of elements are cut into [tiles](tiles::ReduceTiles). Each [task](task::ReduceTask) reduces one
 //! tile in accumulators of its own, and what tiles of the same results give is combined after. The order in which
 //! elements meet is that of [`fold`](ndjit_ir::reduction::fold), whatever the tiles: they hold whole blocks, and as many
 //! as a subtree of the tree of blocks has leaves.
@@ -11,27 +11,27 @@ mod places;
 mod task;
 pub mod tiles;
 
-use crate::code::{CodeOptions, Composed, Kernel, Operands};
+use crate::code::{CodeOptions, Composed, Kernel, KernelOperands};
 use crate::cost;
 use crate::kernels;
 use crate::threads::{Threads, catch};
 pub use accumulators::fill;
-use accumulators::{Array, Cube, tree};
+use accumulators::{AccumulatorArray, Cube, tree};
 use blocks::{Blocks, Small};
-use ndjit_codegen::passes::split::{Part, Parts};
-use ndjit_ir::loops::{Along, LoopNest};
+use ndjit_codegen::passes::split::{NestPart, ReduceParts};
+use ndjit_ir::loops::{LoopNest, VectorLoop};
 use ndjit_ir::reduction::{LANES, Reduction};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_math::interp::Tensor;
-use places::{Partial, Place, Places};
+use places::{OutputSlice, OutputSlices, Partial};
 use smallvec::SmallVec;
 use std::iter;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use task::Task;
-use tiles::{Tiles, product};
+use task::ReduceTask;
+use tiles::{ReduceTiles, product};
 
-/// Bytes of elements that blocks are taken side by side of ([`Parts::jam`]): more come from beyond a core's caches, which are read fastest in
+/// Bytes of elements that blocks are taken side by side of ([`ReduceParts::jam`]): more come from beyond a core's caches, which are read fastest in
 /// order. Sums of squares of 10,000,000 `f32` took 4.7 ms with blocks side by side and 3.1 without.
 const CACHED: usize = 4 << 20;
 /// Where blocks are reduced in registers a reduction takes this much of what its nest is estimated at. A sum of 100,000 squared differences of
@@ -42,7 +42,7 @@ const BLOCKS: f64 = 0.55;
 #[derive(Debug)]
 pub struct Reducer {
     accumulate: Kernel,
-    accumulate_few: Option<Kernel>,
+    accumulate_unrolled: Option<Kernel>,
     accumulate_jammed: Option<Kernel>,
     jam: NonZeroUsize,
     blocks: Option<Blocks>,
@@ -53,7 +53,7 @@ pub struct Reducer {
     outputs: SmallVec<[Accumulated; 1]>,
     rank: usize,
     kept: usize,
-    along: Along,
+    along: VectorLoop,
     inputs: usize,
 }
 
@@ -77,7 +77,7 @@ impl Reducer {
     ///
     /// # Errors
     /// As [`Kernel::new`].
-    pub fn new(nest: &LoopNest, parts: &Parts, options: CodeOptions) -> Result<Reducer> {
+    pub fn new(nest: &LoopNest, parts: &ReduceParts, options: CodeOptions) -> Result<Reducer> {
         let mut outputs = SmallVec::new();
         for (access, &reduction) in nest.outputs.iter().zip(nest.kind.reductions()) {
             let dtype = access.dtype;
@@ -85,7 +85,7 @@ impl Reducer {
             let identity = registers.map(|registers| element(dtype, &registers)).transpose()?.unwrap_or_default();
             outputs.push(Accumulated { dtype, reduction, identity });
         }
-        let compile = |part: &Part| Kernel::part(part, options);
+        let compile = |part: &NestPart| Kernel::part(part, options);
         let accumulate = compile(&parts.accumulate)?;
         let jammed = parts.accumulate_jammed.as_ref().filter(|_| accumulate.is_wide()).map(compile).transpose()?;
         let combine = kernels::part(&parts.combine, options)?;
@@ -95,7 +95,7 @@ impl Reducer {
             accumulate_jammed: jammed.filter(Kernel::is_wide),
             jam: parts.jam,
             element: nest.inputs.iter().map(|access| access.dtype.bytes()).sum(),
-            accumulate_few: parts.accumulate_few.as_ref().map(compile).transpose()?,
+            accumulate_unrolled: parts.accumulate_unrolled.as_ref().map(compile).transpose()?,
             start: parts.start.as_ref().map(compile).transpose()?,
             blocks,
             combine,
@@ -110,7 +110,7 @@ impl Reducer {
 
 impl Composed for Reducer {
     fn own(&self) -> SmallVec<[&Kernel; 8]> {
-        let more = [&self.accumulate_few, &self.accumulate_jammed, &self.start].into_iter().flatten();
+        let more = [&self.accumulate_unrolled, &self.accumulate_jammed, &self.start].into_iter().flatten();
         let blocks = self.blocks.iter().flat_map(|blocks| blocks.kernels());
         iter::once(&self.accumulate).chain(more).chain(blocks).collect()
     }
@@ -134,7 +134,7 @@ impl Composed for Reducer {
         each.saturating_mul(at_once).saturating_add(partial)
     }
 
-    unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
+    unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()> {
         let (kept, reduced) = operands.extents.split_at(self.kept);
         if kept.contains(&0) {
             return Ok(());
@@ -146,7 +146,7 @@ impl Composed for Reducer {
         let outputs = self.places(operands);
         if reduced.contains(&0) {
             // SAFETY: the caller's promise.
-            return unsafe { self.of_nothing(&outputs) };
+            return unsafe { self.empty_result(&outputs) };
         }
         let (tiles, pieces) = self.tiles(operands.extents, threads);
         let cached = product(operands.extents).saturating_mul(self.element) <= CACHED;
@@ -154,7 +154,7 @@ impl Composed for Reducer {
         let into = partial.as_ref().map_or(&outputs, |partial| &partial.places);
         let work = |index: usize| {
             let blocks = self.blocks(operands.extents);
-            let task = Task { reducer: self, blocks, operands, tiles: &tiles, tile: tiles.tile(index), cached };
+            let task = ReduceTask { reducer: self, blocks, operands, tiles: &tiles, tile: tiles.tile(index), cached };
             // SAFETY: the caller's promise. Tasks write different results, or different rows of partial results.
             unsafe { into.store(&task.tile, &task.run()?) };
             Ok(())
@@ -166,7 +166,7 @@ impl Composed for Reducer {
             catch(|| (0..tiles.count()).try_for_each(work))?;
         }
         let Some(partial) = partial else { return Ok(()) };
-        let arrays: SmallVec<[Array; 1]> = partial.places.arrays().collect();
+        let arrays: SmallVec<[AccumulatorArray; 1]> = partial.places.arrays().collect();
         let cube = Cube { rows: 1, row: 0, block: tiles.results(), lane: tiles.results() };
         // SAFETY: the tasks have written all rows; the caller's promise holds for the outputs.
         catch(|| unsafe {
@@ -179,12 +179,12 @@ impl Composed for Reducer {
 
 impl Reducer {
     /// The tiles of a nest with these extents, none of which is 0, and into how many pieces it is worth cutting.
-    fn tiles(&self, extents: &[usize], threads: &Threads) -> (Tiles, usize) {
+    fn tiles(&self, extents: &[usize], threads: &Threads) -> (ReduceTiles, usize) {
         let (kept, reduced) = extents.split_at(self.kept);
         let pieces = threads.pieces(product(extents), self.cost());
         let bytes = self.outputs.iter().map(Accumulated::size).sum();
         let lanes = if self.blocks(extents).is_some() { 1 } else { LANES };
-        (Tiles::new(kept, product(reduced), self.along, (bytes, lanes), pieces), pieces)
+        (ReduceTiles::new(kept, product(reduced), self.along, (bytes, lanes), pieces), pieces)
     }
 
     /// The reduction, if it is small and for the calling thread.
@@ -200,7 +200,7 @@ impl Reducer {
 
     /// # Safety
     /// As [`Composed::run`].
-    unsafe fn of_nothing(&self, outputs: &Places) -> Result<()> {
+    unsafe fn empty_result(&self, outputs: &OutputSlices) -> Result<()> {
         let mut elements = Vec::with_capacity(self.outputs.len());
         for Accumulated { dtype, reduction, .. } in &self.outputs {
             let Some(literal) = reduction.of_nothing() else {
@@ -214,14 +214,14 @@ impl Reducer {
     }
 
     /// Where the results go.
-    fn places(&self, operands: Operands<'_>) -> Places {
+    fn places(&self, operands: KernelOperands<'_>) -> OutputSlices {
         let outputs = operands.pointers.iter().zip(operands.strides.chunks(self.rank)).skip(self.inputs);
-        let places = outputs.zip(self.sizes()).map(|((&pointer, strides), size)| Place {
-            array: Array { pointer, size },
+        let places = outputs.zip(self.sizes()).map(|((&pointer, strides), size)| OutputSlice {
+            array: AccumulatorArray { pointer, size },
             row: 0,
             strides: SmallVec::from_slice(&strides[..self.kept]),
         });
-        Places { kept: SmallVec::from_slice(&operands.extents[..self.kept]), places: places.collect() }
+        OutputSlices { kept: SmallVec::from_slice(&operands.extents[..self.kept]), places: places.collect() }
     }
 
     fn sizes(&self) -> SmallVec<[usize; 1]> {

@@ -1,24 +1,24 @@
 //! Where results go: the outputs, or, where several tiles give parts of the same results, memory with a row for each.
 
-use super::accumulators::{Accumulators, Array};
-use super::tiles::{Tile, Tiles, before_last_two, last_two, offset, product};
+use super::accumulators::{AccumulatorArray, Accumulators};
+use super::tiles::{ReduceTiles, Tile, before_last_two, last_two, offset, product};
 use crate::buffer::Writable;
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 
-/// A result for each index of the loops that are kept, for each output.
+/// A result for each index of the parallel loops, for each output.
 #[derive(Debug)]
-pub struct Places {
+pub struct OutputSlices {
     /// Extents of the loops.
     pub kept: SmallVec<[usize; 4]>,
-    pub places: SmallVec<[Place; 1]>,
+    pub places: SmallVec<[OutputSlice; 1]>,
 }
 
 /// One output's.
 #[derive(Debug)]
-pub struct Place {
+pub struct OutputSlice {
     /// The first result.
-    pub array: Array,
+    pub array: AccumulatorArray,
     /// Bytes from the results of one tile of blocks to those of the next.
     pub row: usize,
     /// Bytes from result to result along each loop.
@@ -26,12 +26,12 @@ pub struct Place {
 }
 
 // SAFETY: addresses alone. Who writes through them answers for it.
-unsafe impl Sync for Places {}
+unsafe impl Sync for OutputSlices {}
 
 /// Memory for partial results.
 #[derive(Debug)]
 pub struct Partial {
-    pub places: Places,
+    pub places: OutputSlices,
     /// Owns what the places point to.
     _memory: SmallVec<[Writable; 1]>,
 }
@@ -41,7 +41,7 @@ impl Partial {
     ///
     /// # Errors
     /// `Allocation` if memory is refused.
-    pub fn new(tiles: &Tiles, kept: &[usize], sizes: &[usize]) -> Result<Partial> {
+    pub fn new(tiles: &ReduceTiles, kept: &[usize], sizes: &[usize]) -> Result<Partial> {
         let mut memory = SmallVec::new();
         let mut places = SmallVec::new();
         for &size in sizes {
@@ -57,27 +57,27 @@ impl Partial {
                 *stride = step;
                 step *= extent as isize;
             }
-            places.push(Place { array: Array { pointer: rows.ptr(), size }, row, strides });
+            places.push(OutputSlice { array: AccumulatorArray { pointer: rows.ptr(), size }, row, strides });
             memory.push(rows);
         }
-        Ok(Partial { places: Places { kept: SmallVec::from_slice(kept), places }, _memory: memory })
+        Ok(Partial { places: OutputSlices { kept: SmallVec::from_slice(kept), places }, _memory: memory })
     }
 }
 
-impl Places {
+impl OutputSlices {
     /// The first result of each output.
-    pub fn arrays(&self) -> impl Iterator<Item = Array> {
+    pub fn arrays(&self) -> impl Iterator<Item = AccumulatorArray> {
         self.places.iter().map(|place| place.array)
     }
 
     /// The same elements, one of each output, at every index.
-    pub fn everywhere(&self, elements: &[Vec<u8>]) -> Places {
-        let places = elements.iter().map(|element| Place {
-            array: Array { pointer: element.as_ptr().cast_mut(), size: element.len() },
+    pub fn everywhere(&self, elements: &[Vec<u8>]) -> OutputSlices {
+        let places = elements.iter().map(|element| OutputSlice {
+            array: AccumulatorArray { pointer: element.as_ptr().cast_mut(), size: element.len() },
             row: 0,
             strides: SmallVec::from_elem(0, self.kept.len()),
         });
-        Places { kept: self.kept.clone(), places: places.collect() }
+        OutputSlices { kept: self.kept.clone(), places: places.collect() }
     }
 
     /// Stores the results of a tile.
@@ -97,7 +97,7 @@ impl Places {
     ///
     /// # Safety
     /// They have been written, and there is memory for them that nobody else uses.
-    pub unsafe fn store_all(&self, from: &Places) {
+    pub unsafe fn store_all(&self, from: &OutputSlices) {
         for (to, from) in self.places.iter().zip(&from.places) {
             let [steps, to_steps] = [from, to].map(|place| last_two(&place.strides, 0));
             for rest in 0..product(before_last_two(&self.kept)) {

@@ -3,9 +3,9 @@
 use super::Reducer;
 use super::accumulators::Accumulators;
 use super::blocks::Blocks;
-use super::tiles::{Run, Tile, Tiles, last_two};
-use crate::code::{Kernel, Operands};
-use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, FEW, Loop, Parts};
+use super::tiles::{ReduceTiles, Run, Tile, last_two};
+use crate::code::{Kernel, KernelOperands};
+use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, Loop, ReduceParts, UNROLL};
 use ndjit_ir::Result;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use smallvec::SmallVec;
@@ -14,21 +14,21 @@ use smallvec::SmallVec;
 const OPERANDS: usize = 32;
 
 /// A tile of a reduction being run.
-pub struct Task<'a> {
+pub struct ReduceTask<'a> {
     pub reducer: &'a Reducer,
     /// The code for whole blocks, if the tile is taken by them.
     pub blocks: Option<&'a Blocks>,
-    pub operands: Operands<'a>,
-    pub tiles: &'a Tiles,
+    pub operands: KernelOperands<'a>,
+    pub tiles: &'a ReduceTiles,
     pub tile: Tile,
     /// Whether the elements of all tiles may be in caches.
     pub cached: bool,
 }
 
-/// Elements beside each other along the innermost of the reduced loops: whole blocks, whole groups of lanes of a block, or some
+/// Elements beside each other along the innermost of the reduction loops: whole blocks, whole groups of lanes of a block, or some
 /// lanes of one group; of some of the inner results.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct ElementRun {
     /// Number of its first element, and the element's index along the innermost reduced loop.
     first: usize,
     index: usize,
@@ -48,13 +48,13 @@ struct AtOnce {
 
 const ONE: AtOnce = AtOnce { along: Loop::Step, count: 1 };
 
-impl Task<'_> {
+impl ReduceTask<'_> {
     /// Accumulates the tile's elements.
     ///
     /// # Safety
     /// As [`Composed::run`](crate::code::Composed::run).
     pub unsafe fn run(&self) -> Result<Accumulators> {
-        let Task { reducer, tiles, tile, .. } = *self;
+        let ReduceTask { reducer, tiles, tile, .. } = *self;
         let accumulators = Accumulators::new(tiles, &tile, reducer.along, &reducer.outputs)?;
         let (from, end) = (tile.blocks.start * BLOCK, (tile.blocks.start + tile.blocks.len) * BLOCK);
         let end = end.min(tiles.elements);
@@ -92,9 +92,9 @@ impl Task<'_> {
         let starts = self.starts(0);
         let kept = Run { start: 0, len: self.tile.inner.len };
         let (whole, left) = ((end - from) / BLOCK, (end - from) % BLOCK);
-        let all = Piece { first: from, index: from, blocks: whole, steps: BLOCK / LANES, lanes: 0, kept };
+        let all = ElementRun { first: from, index: from, blocks: whole, steps: BLOCK / LANES, lanes: 0, kept };
         let at = end - left;
-        let last = Piece { first: at, index: at, blocks: 1, steps: left / LANES, lanes: left % LANES, kept };
+        let last = ElementRun { first: at, index: at, blocks: 1, steps: left / LANES, lanes: left % LANES, kept };
         let last = Some(last).filter(|_| left > 0);
         for mut rest in [all].into_iter().chain(last) {
             if let Some(jammed) = blocks.jammed.as_ref().filter(|_| self.cached) {
@@ -111,10 +111,10 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// The inputs' elements at the tile's first result and the `run`th index of the reduced loops but the innermost.
+    /// The inputs' elements at the tile's first result and the `run`th index of the reduction loops but the innermost.
     fn starts(&self, run: usize) -> SmallVec<[*mut u8; 4]> {
         let Reducer { rank, kept, inputs, .. } = *self.reducer;
-        let Operands { pointers, extents, strides, .. } = self.operands;
+        let KernelOperands { pointers, extents, strides, .. } = self.operands;
         let starts = pointers.iter().zip(strides.chunks(rank)).take(inputs).map(|(&pointer, strides)| {
             let start = self.tile.offset(&extents[..kept], &strides[..kept]);
             let mut pointer = pointer.wrapping_offset(start);
@@ -130,17 +130,17 @@ impl Task<'_> {
 
     /// # Safety
     /// As [`Composed::run`](crate::code::Composed::run); the piece is of the tile's elements.
-    unsafe fn accumulate(&self, accumulators: &Accumulators, piece: Piece, starts: &[*mut u8]) -> Result<()> {
-        let Reducer { accumulate, accumulate_few, accumulate_jammed, jam: count, start, .. } = self.reducer;
+    unsafe fn accumulate(&self, accumulators: &Accumulators, piece: ElementRun, starts: &[*mut u8]) -> Result<()> {
+        let Reducer { accumulate, accumulate_unrolled, accumulate_jammed, jam: count, start, .. } = self.reducer;
         let mut rest = piece;
         if let Some(start) = start.as_ref().filter(|_| piece.first % BLOCK < LANES) {
             // SAFETY: the caller's promise; these steps are some of the piece.
             unsafe { self.call(start, accumulators, rest.take(Loop::Step, 1), ONE, starts)? };
         }
-        if let Some(few) = accumulate_few {
-            let steps = rest.take(Loop::Step, rest.steps / FEW * FEW);
+        if let Some(few) = accumulate_unrolled {
+            let steps = rest.take(Loop::Step, rest.steps / UNROLL * UNROLL);
             // SAFETY: as above; accumulators that have no identity have been started.
-            unsafe { self.call(few, accumulators, steps, AtOnce { along: Loop::Step, count: FEW }, starts)? };
+            unsafe { self.call(few, accumulators, steps, AtOnce { along: Loop::Step, count: UNROLL }, starts)? };
         }
         if let Some(jammed) = accumulate_jammed.as_ref().filter(|_| self.cached) {
             for along in [Loop::Block, Loop::Kept] {
@@ -162,13 +162,13 @@ impl Task<'_> {
         &self,
         kernel: &Kernel,
         accumulators: &Accumulators,
-        piece: Piece,
+        piece: ElementRun,
         at_once: AtOnce,
         starts: &[*mut u8],
     ) -> Result<()> {
-        let Task { reducer, operands, tile, .. } = self;
+        let ReduceTask { reducer, operands, tile, .. } = self;
         let Reducer { rank, kept, along, inputs, .. } = **reducer;
-        let order = Parts::order(along);
+        let order = ReduceParts::order(along);
         let extents = order.map(|index| match index {
             Loop::Outer => tile.outer.len,
             _ => piece.extent(index) / at_once.of(index),
@@ -252,7 +252,7 @@ impl Addresses {
     }
 }
 
-impl Piece {
+impl ElementRun {
     fn extent(&self, index: Loop) -> usize {
         match index {
             Loop::Outer => 1,
@@ -264,7 +264,7 @@ impl Piece {
     }
 
     /// The first `count` indices of the piece along a loop; it is left with the others.
-    fn take(&mut self, along: Loop, count: usize) -> Piece {
+    fn take(&mut self, along: Loop, count: usize) -> ElementRun {
         let mut taken = *self;
         let elements = match along {
             Loop::Kept => {
@@ -289,7 +289,7 @@ impl Piece {
 }
 
 /// The largest piece that begins with element number `first` of the `left` in its run, whose first has number `run`; of so many inner results.
-fn piece(first: usize, left: usize, run: usize, kept: usize) -> Piece {
+fn piece(first: usize, left: usize, run: usize, kept: usize) -> ElementRun {
     let (blocks, steps, lanes) = if !first.is_multiple_of(LANES) || left < LANES {
         (1, 1, left.min(LANES - first % LANES))
     } else if !first.is_multiple_of(BLOCK) || left < BLOCK {
@@ -297,5 +297,5 @@ fn piece(first: usize, left: usize, run: usize, kept: usize) -> Piece {
     } else {
         (left / BLOCK, BLOCK / LANES, LANES)
     };
-    Piece { first, index: first - run, blocks, steps, lanes, kept: Run { start: 0, len: kept } }
+    ElementRun { first, index: first - run, blocks, steps, lanes, kept: Run { start: 0, len: kept } }
 }

@@ -1,7 +1,7 @@
 //! How a reduction is cut into tasks. Pure arithmetic; results never depend on it.
 
 use crate::threads::CHUNKS_PER_THREAD;
-use ndjit_ir::loops::Along;
+use ndjit_ir::loops::VectorLoop;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use std::num::NonZeroUsize;
 
@@ -56,14 +56,14 @@ impl Runs {
 
 /// The tiles of a reduction that has elements and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tiles {
+pub struct ReduceTiles {
     /// Elements of each result.
     pub elements: usize,
     /// Accumulators of a block: one for each of its lanes, of which there are fewer where there are fewer elements, or one.
     pub lanes: usize,
     /// Blocks of elements; all runs but the last, if there are several, hold a power of two.
     blocks: Runs,
-    /// The last of the loops that are kept, the last but one, and the indices of the others.
+    /// The last of the parallel loops, the last but one, and the indices of the others.
     inner: Runs,
     outer: Runs,
     rest: usize,
@@ -77,14 +77,20 @@ pub struct Tile {
     pub blocks: Run,
     pub inner: Run,
     pub outer: Run,
-    /// The index of the other loops that are kept, in row-major order.
+    /// The index of the other the parallel loops, in row-major order.
     pub rest: usize,
 }
 
-impl Tiles {
+impl ReduceTiles {
     /// The tiles for results over the loops `kept` of `elements` elements, with `bytes` bytes of accumulators for each of at most `lanes` lanes; of
     /// about so many elements that there are `pieces` of them.
-    pub fn new(kept: &[usize], elements: usize, along: Along, (bytes, lanes): (usize, usize), pieces: usize) -> Tiles {
+    pub fn new(
+        kept: &[usize],
+        elements: usize,
+        along: VectorLoop,
+        (bytes, lanes): (usize, usize),
+        pieces: usize,
+    ) -> ReduceTiles {
         let [outer, inner] = last_two(kept, 1);
         let rest = product(before_last_two(kept));
         let lanes = elements.min(lanes).next_power_of_two();
@@ -96,8 +102,8 @@ impl Tiles {
         // Strips of columns that every thread has one of.
         let strips = pieces.max(1).div_ceil(CHUNKS_PER_THREAD).div_ceil(product(&[all_blocks, outer, rest]).max(1));
         let (room, strip) = match along {
-            Along::Reduced => (ROWS, 1),
-            Along::Kept => (COLUMNS, inner.div_ceil(strips).max(STRIP)),
+            VectorLoop::Reduction => (ROWS, 1),
+            VectorLoop::Parallel => (COLUMNS, inner.div_ceil(strips).max(STRIP)),
         };
         // Accumulators are counted in those of one block of one result.
         let room = (room / (bytes * lanes)).max(1);
@@ -113,7 +119,7 @@ impl Tiles {
         let depth = elements.min(blocks * BLOCK);
         let width = (room / blocks).min(target / depth).max(columns).min(inner);
         let height = if width == inner { (room / (blocks * width)).min(target / (depth * width)) } else { 1 };
-        Tiles {
+        ReduceTiles {
             elements,
             lanes,
             blocks: Runs::new(all_blocks, blocks),
@@ -148,7 +154,7 @@ impl Tiles {
 }
 
 impl Tile {
-    /// Where the tile's first result lies in an array with these strides along the loops that are kept.
+    /// Where the tile's first result lies in an array with these strides along the parallel loops.
     pub fn offset(&self, kept: &[usize], strides: &[isize]) -> isize {
         let last = last_two(strides, 0);
         offset(kept, strides, self.rest)
@@ -156,7 +162,7 @@ impl Tile {
             .wrapping_add(last[1].wrapping_mul(self.inner.start as isize))
     }
 
-    /// The number of results along the last two of the loops that are kept.
+    /// The number of results along the last two of the parallel loops.
     pub fn extents(&self) -> [usize; 2] {
         [self.outer.len, self.inner.len]
     }
@@ -203,9 +209,11 @@ mod tests {
         let extents = [1, 2, 1000, 1 << 40, isize::MAX as usize];
         let shapes = extents.iter().flat_map(|&rest| extents.map(|outer| [rest, outer]));
         for kept in shapes.flat_map(|[rest, outer]| extents.map(|inner| [rest, outer, inner])) {
-            for (elements, along) in extents.iter().flat_map(|&n| [(n, Along::Reduced), (n, Along::Kept)]) {
+            for (elements, along) in
+                extents.iter().flat_map(|&n| [(n, VectorLoop::Reduction), (n, VectorLoop::Parallel)])
+            {
                 for (bytes, pieces) in [(1, 0), (1 << 20, 1), (4, 9), (usize::MAX / LANES, usize::MAX)] {
-                    let tiles = Tiles::new(&kept, elements, along, (bytes, LANES), pieces);
+                    let tiles = ReduceTiles::new(&kept, elements, along, (bytes, LANES), pieces);
                     for tile in [0, tiles.count() - 1].map(|index| tiles.tile(index)) {
                         assert!(tile.blocks.len > 0 && tile.inner.len > 0 && tile.outer.len > 0, "{kept:?} {tiles:?}");
                     }
@@ -219,8 +227,10 @@ mod tests {
         for (kept, elements) in
             [(&[][..], 1), (&[3][..], 70_000), (&[5000], 3), (&[600], 5000), (&[2, 3, 4], 17), (&[7, 9, 300], 2000)]
         {
-            for (along, bytes, pieces) in [(Along::Reduced, 4, 1), (Along::Kept, 8, 9), (Along::Kept, 1 << 20, 1000)] {
-                let tiles = Tiles::new(kept, elements, along, (bytes, LANES), pieces);
+            for (along, bytes, pieces) in
+                [(VectorLoop::Reduction, 4, 1), (VectorLoop::Parallel, 8, 9), (VectorLoop::Parallel, 1 << 20, 1000)]
+            {
+                let tiles = ReduceTiles::new(kept, elements, along, (bytes, LANES), pieces);
                 let mut covered = 0;
                 for index in 0..tiles.count() {
                     let tile = tiles.tile(index);

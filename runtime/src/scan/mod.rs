@@ -8,7 +8,7 @@
 mod task;
 
 use crate::block::ALIGN;
-use crate::code::{CodeOptions, Composed, Kernel, Operands};
+use crate::code::{CodeOptions, Composed, Kernel, KernelOperands};
 use crate::cost;
 use crate::kernels;
 use crate::reduce::element;
@@ -16,11 +16,11 @@ use crate::reduce::tiles::{Run, Runs, Tile, before_last_two, even, last_two, pro
 use crate::threads::{CHUNKS_PER_THREAD, Threads, catch};
 use ndjit_codegen::passes::split::ScanParts;
 use ndjit_ir::Result;
-use ndjit_ir::loops::{Along, LoopNest};
+use ndjit_ir::loops::{LoopNest, VectorLoop};
 use ndjit_ir::reduction::BLOCK;
 use smallvec::SmallVec;
 use std::sync::Arc;
-use task::Task;
+use task::ScanTask;
 
 /// Elements of a tile of rows.
 const MOST: usize = 256 << 10;
@@ -37,7 +37,7 @@ pub struct Scanner {
     carry: Arc<Kernel>,
     outputs: SmallVec<[Scanned; 1]>,
     rank: usize,
-    along: Along,
+    along: VectorLoop,
     inputs: usize,
     flags: bool,
 }
@@ -46,13 +46,13 @@ pub struct Scanner {
 #[derive(Debug)]
 struct Scanned {
     size: usize,
-    /// The element that local values and the first carry begin with; zeros that are not used where truth values say where blocks
+    /// The element that local values and the first carry begin with; zeros that are not used where bools say where blocks
     /// begin.
     identity: Vec<u8>,
 }
 
 /// The rows and blocks of a scan, cut into tiles.
-struct Tiles {
+struct ScanTiles {
     inner: Runs,
     outer: Runs,
     rest: usize,
@@ -85,15 +85,15 @@ impl Scanner {
         })
     }
 
-    fn tiles(&self, extents: &[usize], pieces: usize) -> Tiles {
+    fn tiles(&self, extents: &[usize], pieces: usize) -> ScanTiles {
         let (kept, len) = (&extents[..self.rank - 1], extents[self.rank - 1]);
         let [outer, inner] = last_two(kept, 1);
         let rest = product(before_last_two(kept));
         let target = (product(extents) / pieces.max(1)).clamp(LEAST, MOST);
         let room = (LOCAL / self.outputs.iter().map(|output| output.size).max().unwrap_or(1)).max(1);
         let width = match self.along {
-            Along::Reduced => (target / len).clamp(1, inner),
-            Along::Kept => {
+            VectorLoop::Reduction => (target / len).clamp(1, inner),
+            VectorLoop::Parallel => {
                 // Strips of columns that every thread has one of.
                 let strips = pieces.div_ceil(CHUNKS_PER_THREAD).div_ceil(outer.saturating_mul(rest));
                 inner.div_ceil(strips).max(STRIP).min(room).min(inner)
@@ -101,7 +101,7 @@ impl Scanner {
         };
         let height = if width == inner { (target / width.saturating_mul(len)).min(room / width) } else { 1 };
         let blocks = Runs::new(len.div_ceil(BLOCK), len.div_ceil(BLOCK));
-        Tiles { inner: even(inner, width), outer: even(outer, height.clamp(1, outer)), rest, blocks }
+        ScanTiles { inner: even(inner, width), outer: even(outer, height.clamp(1, outer)), rest, blocks }
     }
 }
 
@@ -133,15 +133,15 @@ impl Composed for Scanner {
         each.fold(0, usize::saturating_add).saturating_mul(at_once)
     }
 
-    unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
+    unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()> {
         if operands.extents.contains(&0) {
             return Ok(());
         }
         let (size, cost) = (product(operands.extents), self.cost());
         let pieces = threads.pieces(size, cost);
         let mut tiles = self.tiles(operands.extents, pieces);
-        let each = |tiles: &Tiles, work: &(dyn Fn(Task<'_>) -> Result<()> + Sync)| {
-            let work = |index: usize| work(Task { scanner: self, operands, tile: tiles.tile(index) });
+        let each = |tiles: &ScanTiles, work: &(dyn Fn(ScanTask<'_>) -> Result<()> + Sync)| {
+            let work = |index: usize| work(ScanTask { scanner: self, operands, tile: tiles.tile(index) });
             match pieces > 1 {
                 true => threads.each(tiles.count(), size as f64 * cost, work),
                 false => catch(|| (0..tiles.count()).try_for_each(work)),
@@ -152,7 +152,7 @@ impl Composed for Scanner {
             // SAFETY: the caller's promise. Tasks write different results.
             return each(&tiles, &|task| unsafe { task.scan(true) });
         }
-        let whole = Tiles { ..tiles };
+        let whole = ScanTiles { ..tiles };
         tiles.blocks = Runs::new(blocks, blocks.saturating_mul(count).div_ceil(pieces).min(blocks));
         // SAFETY: the caller's promise. Tasks write different results. Carries are made of results that have been written, and
         // combined with others than those that they are read from.
@@ -164,7 +164,7 @@ impl Composed for Scanner {
     }
 }
 
-impl Tiles {
+impl ScanTiles {
     /// The number of tiles; saturates.
     fn count(&self) -> usize {
         product(&[self.rest, self.outer.count(), self.inner.count(), self.blocks.count()])

@@ -3,43 +3,43 @@
 use super::Scanner;
 use crate::block::ALIGN;
 use crate::buffer::Writable;
-use crate::code::{Kernel, Operands};
+use crate::code::{Kernel, KernelOperands};
 use crate::reduce::fill;
 use crate::reduce::tiles::{Tile, last_two};
 use ndjit_codegen::passes::split::{SCAN_LOOPS, ScanLoop, ScanParts};
-use ndjit_ir::loops::Along;
+use ndjit_ir::loops::VectorLoop;
 use ndjit_ir::reduction::BLOCK;
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 
 /// Blocks of a tile of a scan being run.
-pub struct Task<'a> {
+pub struct ScanTask<'a> {
     pub scanner: &'a Scanner,
-    pub operands: Operands<'a>,
+    pub operands: KernelOperands<'a>,
     pub tile: Tile,
 }
 
 /// An operand of a kernel: its first element and its strides in bytes.
-type Place = (*mut u8, [isize; SCAN_LOOPS]);
+type ScanOperand = (*mut u8, [isize; SCAN_LOOPS]);
 
-/// The truth values of the steps, for the dtypes that need them.
+/// The bools of the steps, for the dtypes that need them.
 static TRUTHS: [u8; 2] = [0, 1];
 
 /// The local value of each row, and the carry of the first block, for each output.
-struct Local {
-    places: SmallVec<[(Place, Place); 1]>,
+struct LocalValues {
+    places: SmallVec<[(ScanOperand, ScanOperand); 1]>,
     /// Owns what the places point to.
     _memory: Writable,
 }
 
-impl Task<'_> {
+impl ScanTask<'_> {
     /// Scans the blocks, each with the carry of the one before, or all as if they were the first.
     ///
     /// # Safety
     /// As [`Composed::run`](crate::code::Composed::run); what is carried has been written.
     pub unsafe fn scan(&self, carried: bool) -> Result<()> {
         let local = self.local()?;
-        let Task { scanner, tile, .. } = self;
+        let ScanTask { scanner, tile, .. } = self;
         for block in tile.blocks.start..tile.blocks.start + tile.blocks.len {
             let carry = (carried && block > 0).then(|| block * BLOCK - 1);
             let (from, len) = self.elements(block);
@@ -62,19 +62,19 @@ impl Task<'_> {
     /// # Safety
     /// As [`Composed::run`](crate::code::Composed::run); the results have been written.
     pub unsafe fn carries(&self) -> Result<()> {
-        let Task { scanner, tile, .. } = self;
+        let ScanTask { scanner, tile, .. } = self;
         let count = self.tile.blocks.len.saturating_sub(2);
-        let by_block = |(pointer, [outer, inner, step]): Place, innermost: bool| match innermost {
+        let by_block = |(pointer, [outer, inner, step]): ScanOperand, innermost: bool| match innermost {
             true => (pointer, [step.wrapping_mul(BLOCK as isize), outer, inner]),
             // One trip: whatever the strides, these have the classes of the innermost loop.
             false => (pointer, [step.wrapping_mul(BLOCK as isize), inner, step]),
         };
         let rows = match scanner.along {
-            Along::Kept => 1,
-            Along::Reduced => tile.outer.len,
+            VectorLoop::Parallel => 1,
+            VectorLoop::Reduction => tile.outer.len,
         };
         for row in 0..rows {
-            let kept = scanner.along == Along::Kept;
+            let kept = scanner.along == VectorLoop::Parallel;
             let at = |index: usize| {
                 self.results(index).map(move |(pointer, strides)| {
                     by_block((pointer.wrapping_offset(strides[0].wrapping_mul(row as isize)), strides), kept)
@@ -96,12 +96,12 @@ impl Task<'_> {
     }
 
     /// Combines the results of each block but the first with the last of the block before, but for the last results that
-    /// [`carries`](Task::carries) has combined.
+    /// [`carries`](ScanTask::carries) has combined.
     ///
     /// # Safety
     /// As [`Composed::run`](crate::code::Composed::run); the results have been written, and nobody else writes carries.
     pub unsafe fn carry(&self) -> Result<()> {
-        let Task { scanner, tile, operands } = self;
+        let ScanTask { scanner, tile, operands } = self;
         let elements = operands.extents[scanner.rank - 1];
         for block in (tile.blocks.start..tile.blocks.start + tile.blocks.len).filter(|&block| block > 0) {
             let (from, len) = self.elements(block);
@@ -131,7 +131,7 @@ impl Task<'_> {
     }
 
     /// A place with strides of outer, kept and step loop in the order of the kernels' loops.
-    fn in_order(&self, (pointer, [outer, inner, step]): Place) -> Place {
+    fn in_order(&self, (pointer, [outer, inner, step]): ScanOperand) -> ScanOperand {
         let strides = ScanParts::order(self.scanner.along).map(|index| match index {
             ScanLoop::Outer => outer,
             ScanLoop::Kept => inner,
@@ -141,8 +141,8 @@ impl Task<'_> {
     }
 
     /// Operands from number `from` on, at the tile's first row and an element of it; strides of outer, kept and step loop.
-    fn places(&self, from: usize, element: usize) -> impl Iterator<Item = Place> + '_ {
-        let Task { scanner, operands, tile } = self;
+    fn places(&self, from: usize, element: usize) -> impl Iterator<Item = ScanOperand> + '_ {
+        let ScanTask { scanner, operands, tile } = self;
         let kept = scanner.rank - 1;
         let all = operands.pointers.iter().zip(operands.strides.chunks(scanner.rank)).skip(from);
         all.map(move |(&pointer, strides)| {
@@ -153,18 +153,18 @@ impl Task<'_> {
         })
     }
 
-    fn results(&self, element: usize) -> impl Iterator<Item = Place> + '_ {
+    fn results(&self, element: usize) -> impl Iterator<Item = ScanOperand> + '_ {
         self.places(self.scanner.inputs, element)
     }
 
     /// Results as the carry of the elements after them.
-    fn carried(&self, element: usize) -> impl Iterator<Item = Place> + '_ {
+    fn carried(&self, element: usize) -> impl Iterator<Item = ScanOperand> + '_ {
         self.results(element).map(|(pointer, [outer, inner, _])| self.in_order((pointer, [outer, inner, 0])))
     }
 
     /// Memory for local values, with the first carry written.
-    fn local(&self) -> Result<Local> {
-        let Task { scanner, tile, .. } = self;
+    fn local(&self) -> Result<LocalValues> {
+        let ScanTask { scanner, tile, .. } = self;
         let (rows, width) = (tile.outer.len * tile.inner.len, tile.inner.len);
         let refused = || Error::new(ErrorCode::Allocation, "scan: local values larger than memory can address");
         let bytes = |count: usize, size: usize| {
@@ -187,14 +187,14 @@ impl Task<'_> {
             let [local, carry] = places.map(|place| self.in_order(place));
             (local, carry)
         });
-        Ok(Local { places: places.collect(), _memory: memory })
+        Ok(LocalValues { places: places.collect(), _memory: memory })
     }
 
     /// Makes local values those that a block begins with.
     ///
     /// # Safety
     /// They are those of this task.
-    unsafe fn begin(&self, local: &Local) {
+    unsafe fn begin(&self, local: &LocalValues) {
         for (((pointer, _), _), output) in local.places.iter().zip(&self.scanner.outputs) {
             // SAFETY: there is memory for one element for each row of the tile.
             unsafe { fill(*pointer, &output.identity, self.tile.outer.len * self.tile.inner.len) };
@@ -205,10 +205,17 @@ impl Task<'_> {
     ///
     /// # Safety
     /// As [`Composed::run`](crate::code::Composed::run); the elements are the tile's, and the carry has been written.
-    unsafe fn step(&self, local: &Local, carry: Option<usize>, begins: bool, from: usize, len: usize) -> Result<()> {
-        let Task { scanner, .. } = self;
+    unsafe fn step(
+        &self,
+        local: &LocalValues,
+        carry: Option<usize>,
+        begins: bool,
+        from: usize,
+        len: usize,
+    ) -> Result<()> {
+        let ScanTask { scanner, .. } = self;
         let locals = || local.places.iter().map(|(local, _)| *local);
-        let none: SmallVec<[Place; 1]> = match carry {
+        let none: SmallVec<[ScanOperand; 1]> = match carry {
             None => local.places.iter().map(|(_, carry)| *carry).collect(),
             Some(element) => self.carried(element).collect(),
         };
@@ -230,7 +237,7 @@ impl Task<'_> {
         &self,
         kernel: &Kernel,
         extents: [usize; SCAN_LOOPS],
-        places: impl Iterator<Item = Place>,
+        places: impl Iterator<Item = ScanOperand>,
     ) -> Result<()> {
         if extents.contains(&0) {
             return Ok(());

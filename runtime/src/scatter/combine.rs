@@ -7,9 +7,9 @@ use ndjit_ir::graph::Scatter;
 use std::ops::Range;
 
 /// Elements to be put, in row-major order of the block's extents, of which there is at least one.
-pub struct Block<'a> {
+pub struct UpdateBlock<'a> {
     pub updates: *const u8,
-    pub positions: *const i64,
+    pub indices: *const i64,
     /// Where the first element would be put, were its position 0.
     pub target: *mut u8,
     pub extents: &'a [usize],
@@ -24,9 +24,9 @@ pub struct Block<'a> {
 /// Puts a block.
 ///
 /// # Safety
-/// There are as many updates of this dtype and positions as the block has elements. Of each index of the block the element in each of the
+/// There are as many updates of this dtype and indices as the block has elements. Of each index of the block the element in each of the
 /// rows is memory that may be read and written, and nobody else does.
-pub unsafe fn put(scatter: Scatter, dtype: DType, block: &Block<'_>) {
+pub unsafe fn put(scatter: Scatter, dtype: DType, block: &UpdateBlock<'_>) {
     macro_rules! each {
         ($t:ty, $f:expr) => {
             // SAFETY: the caller's promise; elements of this type have the dtype's size.
@@ -147,7 +147,7 @@ fn extreme<T: PartialOrd + Copy>(a: [T; 2], b: [T; 2], before: fn(&T, &T) -> boo
 
 /// # Safety
 /// As [`put`], of elements of type `T`.
-unsafe fn each<T: Copy>(block: &Block<'_>, combine: impl Fn(T, T) -> T) {
+unsafe fn each<T: Copy>(block: &UpdateBlock<'_>, combine: impl Fn(T, T) -> T) {
     let Some((&len, outer)) = block.extents.split_last() else { return };
     let Some((&stride, strides)) = block.strides.split_last() else { return };
     let (first, count) = (block.rows.start as u64, block.rows.len() as u64);
@@ -160,9 +160,9 @@ unsafe fn each<T: Copy>(block: &Block<'_>, combine: impl Fn(T, T) -> T) {
         }
         for i in 0..len {
             let n = line * len + i;
-            // SAFETY: the caller's promise: there are as many positions and updates. A position of one of the rows has an element.
+            // SAFETY: the caller's promise: there are as many indices and updates. A position of one of the rows has an element.
             unsafe {
-                let position = block.positions.add(n).read() as u64;
+                let position = block.indices.add(n).read() as u64;
                 if position.wrapping_sub(first) < count {
                     let place =
                         target.wrapping_offset(i as isize * stride).wrapping_add(position as usize * block.step);

@@ -1,24 +1,24 @@
 //! Scatters on the CPU: the rows of an array are copied, unless the result has their memory, and elements are put into them.
 //!
-//! Elements and their positions are computed block by block by a kernel, and put in row-major order. Threads have rows of their own, where these are
-//! long: each looks at all positions and puts what is for its rows, so that the order in which elements meet is the same for any number of threads.
+//! Elements and their indices are computed block by block by a kernel, and put in row-major order. Threads have rows of their own, where these are
+//! long: each looks at all indices and puts what is for its rows, so that the order in which elements meet is the same for any number of threads.
 
 mod combine;
 
 use crate::buffer::Writable;
-use crate::code::{CodeOptions, Composed, Kernel, Operands};
+use crate::code::{CodeOptions, Composed, Kernel, KernelOperands};
 use crate::cost;
 use crate::reduce::tiles::product;
 use crate::threads::Threads;
-use combine::{Block, put};
-use ndjit_codegen::passes::split::Part;
+use combine::{UpdateBlock, put};
+use ndjit_codegen::passes::split::NestPart;
 use ndjit_ir::graph::Scatter;
 use ndjit_ir::loops::{LoopNest, NestKind};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Elements that are computed at once: they and their positions stay in the first cache.
+/// Elements that are computed at once: they and their indices stay in the first cache.
 const BLOCK: usize = 2048;
 
 /// Elements of a row, at least, of which threads have some: of shorter ones whether a position is one's own is a guess that processors lose at every
@@ -39,12 +39,12 @@ pub struct Scatterer {
 
 /// An operand's address that threads share.
 #[derive(Clone, Copy)]
-struct Shared(*mut u8);
+struct TargetPtr(*mut u8);
 
 // SAFETY: an address alone. Who writes through it answers for it where that is done.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for TargetPtr {}
 
-impl Shared {
+impl TargetPtr {
     fn get(self) -> *mut u8 {
         self.0
     }
@@ -55,7 +55,7 @@ impl Scatterer {
     ///
     /// # Errors
     /// As [`Kernel::new`].
-    pub fn new(nest: &LoopNest, values: &Part, options: CodeOptions) -> Result<Scatterer> {
+    pub fn new(nest: &LoopNest, values: &NestPart, options: CodeOptions) -> Result<Scatterer> {
         let (NestKind::Scatter(scatter), [output]) = (&nest.kind, &nest.outputs[..]) else {
             return Err(Error::new(ErrorCode::Verify, "scatter: the nest does not scatter"));
         };
@@ -83,7 +83,7 @@ impl Scatterer {
     ///
     /// # Safety
     /// As [`Composed::run`].
-    unsafe fn copy(&self, operands: Operands<'_>, rows: usize) {
+    unsafe fn copy(&self, operands: KernelOperands<'_>, rows: usize) {
         let strides = |operand: usize| &operands.strides[operand * self.rank..][..self.rank];
         let (from, to) = (strides(self.into), strides(self.inputs));
         let size = self.dtype.bytes();
@@ -117,7 +117,7 @@ impl Scatterer {
     }
 
     /// Bytes of a row of the output.
-    fn row(&self, operands: Operands<'_>) -> usize {
+    fn row(&self, operands: KernelOperands<'_>) -> usize {
         let strides = &operands.strides[self.inputs * self.rank..][..self.rank];
         let moving = operands.extents.iter().zip(strides).filter(|(_, stride)| **stride != 0);
         moving.fold(self.dtype.bytes(), |bytes, (extent, _)| bytes * extent)
@@ -127,13 +127,13 @@ impl Scatterer {
     ///
     /// # Safety
     /// As [`Composed::run`]; nobody else has these rows of the output.
-    unsafe fn put(&self, operands: Operands<'_>, rows: Range<usize>) -> Result<()> {
-        let Operands { pointers, extents, strides, literals } = operands;
+    unsafe fn put(&self, operands: KernelOperands<'_>, rows: Range<usize>) -> Result<()> {
+        let KernelOperands { pointers, extents, strides, literals } = operands;
         let (at, trips) = self.blocks(extents);
         let size = self.dtype.bytes();
         let inner = product(&extents[at + 1..]);
         let mut updates = Writable::new(trips * inner * size)?;
-        let mut positions = Writable::new(trips * inner * size_of::<i64>())?;
+        let mut indices = Writable::new(trips * inner * size_of::<i64>())?;
         // What is made lies in row-major order.
         let mut own: SmallVec<[isize; 32]> = SmallVec::from_slice(&strides[..self.inputs * self.rank]);
         for element in [size, size_of::<i64>()] {
@@ -157,12 +157,12 @@ impl Scatterer {
                     pointers[operand].wrapping_offset(outer + start as isize * strides[at])
                 };
                 let mut places: SmallVec<[*mut u8; 16]> = (0..self.inputs).map(moved).collect();
-                places.extend([updates.ptr(), positions.ptr()]);
+                places.extend([updates.ptr(), indices.ptr()]);
                 // SAFETY: the caller's promise, of some of the nest's indices; what is made has memory of its own, of the block's size.
                 unsafe { self.values.call(&places, &block, &own, literals)? };
-                let block = Block {
+                let block = UpdateBlock {
                     updates: updates.ptr(),
-                    positions: positions.ptr().cast(),
+                    indices: indices.ptr().cast(),
                     target: moved(self.inputs),
                     extents: &block[at..],
                     strides: &to[at..],
@@ -214,12 +214,12 @@ impl Composed for Scatterer {
         each.saturating_mul(threads.count())
     }
 
-    unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
+    unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()> {
         if operands.extents.contains(&0) {
             return Ok(());
         }
         let rows = (operands.pointers[self.into + 1].addr() as isize).saturating_add(1).max(0) as usize;
-        let [source, target] = [operands.pointers[self.into], operands.pointers[self.inputs]].map(Shared);
+        let [source, target] = [operands.pointers[self.into], operands.pointers[self.inputs]].map(TargetPtr);
         if source.get() != target.get() {
             // SAFETY: the caller's promise.
             unsafe { self.copy(operands, rows) };

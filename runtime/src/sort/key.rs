@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 pub const BUCKETS: usize = 256;
 
 /// What is sorted by its digits.
-pub trait Item: Copy + Send + Sync {
+pub trait RadixItem: Copy + Send + Sync {
     /// How many digits there are.
     const DIGITS: usize;
 
@@ -20,7 +20,7 @@ pub trait Item: Copy + Send + Sync {
 }
 
 /// An unsigned integer: an element's word in memory, and the key of that.
-pub trait Word: Item + Ord {
+pub trait Word: RadixItem + Ord {
     /// The highest bit.
     const SIGN: Self;
     /// All bits.
@@ -36,7 +36,7 @@ pub trait Word: Item + Ord {
 
 macro_rules! words {
     ($($word:ident)*) => { $(
-        impl Item for $word {
+        impl RadixItem for $word {
             const DIGITS: usize = size_of::<$word>();
 
             #[inline(always)]
@@ -77,12 +77,12 @@ words! { u8 u16 u32 u64 }
 /// The key of a complex number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
-pub struct Pair<W> {
+pub struct ComplexKey<W> {
     pub re: W,
     pub im: W,
 }
 
-impl<W: Word> Pair<W> {
+impl<W: Word> ComplexKey<W> {
     /// The highest digit: which parts are NaN, whose keys no number has.
     #[inline(always)]
     fn nans(self) -> usize {
@@ -90,7 +90,7 @@ impl<W: Word> Pair<W> {
     }
 }
 
-impl<W: Word> Item for Pair<W> {
+impl<W: Word> RadixItem for ComplexKey<W> {
     const DIGITS: usize = 2 * W::DIGITS + 1;
 
     #[inline(always)]
@@ -112,7 +112,7 @@ impl<W: Word> Item for Pair<W> {
 /// A key and the index of its element.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub struct Placed<K, P> {
+pub struct IndexedKey<K, P> {
     pub key: K,
     pub position: P,
 }
@@ -147,7 +147,7 @@ impl Position for u64 {
     }
 }
 
-impl<K: Item, P: Position> Item for Placed<K, P> {
+impl<K: RadixItem, P: Position> RadixItem for IndexedKey<K, P> {
     const DIGITS: usize = K::DIGITS;
 
     #[inline(always)]
@@ -163,20 +163,20 @@ impl<K: Item, P: Position> Item for Placed<K, P> {
 
 /// How the words of a dtype's elements, or of their parts, become keys.
 #[derive(Clone, Copy, Debug)]
-pub enum Code<W> {
+pub enum KeyEncoding<W> {
     Unsigned,
     Signed,
     /// With the bits of infinity: words above it are NaN.
     Float(W),
 }
 
-impl<W: Word> Code<W> {
+impl<W: Word> KeyEncoding<W> {
     /// That of a dtype; of a complex one that of its parts.
-    pub fn of(dtype: DType) -> Code<W> {
+    pub fn of(dtype: DType) -> KeyEncoding<W> {
         match dtype.kind() {
-            Kind::Bool | Kind::UInt => Code::Unsigned,
-            Kind::Int => Code::Signed,
-            Kind::Float | Kind::Complex => Code::Float(W::low(dtype.real().infinity_bits().unwrap_or(u64::MAX))),
+            Kind::Bool | Kind::UInt => KeyEncoding::Unsigned,
+            Kind::Int => KeyEncoding::Signed,
+            Kind::Float | Kind::Complex => KeyEncoding::Float(W::low(dtype.real().infinity_bits().unwrap_or(u64::MAX))),
         }
     }
 
@@ -184,9 +184,9 @@ impl<W: Word> Code<W> {
     #[inline(always)]
     pub fn encode(self, word: W) -> W {
         match self {
-            Code::Unsigned => word,
-            Code::Signed => word.xor(W::SIGN),
-            Code::Float(infinity) => {
+            KeyEncoding::Unsigned => word,
+            KeyEncoding::Signed => word.xor(W::SIGN),
+            KeyEncoding::Float(infinity) => {
                 let magnitude = word.and(W::MAX.xor(W::SIGN));
                 let flip = if magnitude == word { W::SIGN } else { W::MAX };
                 if magnitude > infinity { W::MAX } else { word.xor(flip) }
@@ -198,18 +198,18 @@ impl<W: Word> Code<W> {
     #[inline(always)]
     pub fn encode_equal(self, word: W) -> W {
         match self {
-            Code::Float(_) if self.is_negative_zero(word) => W::SIGN,
+            KeyEncoding::Float(_) if self.is_negative_zero(word) => W::SIGN,
             _ => self.encode(word),
         }
     }
 
-    /// The word that has a key by [`encode`](Code::encode), or a NaN.
+    /// The word that has a key by [`encode`](KeyEncoding::encode), or a NaN.
     #[inline(always)]
     pub fn decode(self, key: W) -> W {
         match self {
-            Code::Unsigned => key,
-            Code::Signed => key.xor(W::SIGN),
-            Code::Float(_) => key.xor(if key < W::SIGN { W::MAX } else { W::SIGN }),
+            KeyEncoding::Unsigned => key,
+            KeyEncoding::Signed => key.xor(W::SIGN),
+            KeyEncoding::Float(_) => key.xor(if key < W::SIGN { W::MAX } else { W::SIGN }),
         }
     }
 
@@ -220,7 +220,7 @@ impl<W: Word> Code<W> {
 
     #[inline(always)]
     pub fn is_negative_zero(self, word: W) -> bool {
-        matches!(self, Code::Float(_)) && word == W::SIGN
+        matches!(self, KeyEncoding::Float(_)) && word == W::SIGN
     }
 }
 
@@ -234,7 +234,7 @@ mod tests {
     }
 
     fn all<W: Word + Into<u64>>(dtype: DType, words: &[W]) {
-        let code = Code::<W>::of(dtype);
+        let code = KeyEncoding::<W>::of(dtype);
         for &a in words {
             for &b in words {
                 let [x, y] = [a, b].map(|word| registers(dtype, word.into()));
@@ -274,9 +274,9 @@ mod tests {
 
     #[test]
     fn digits_are_those_of_the_key() {
-        let pair = Pair { re: 0x0102u16, im: 0x0304 };
-        assert_eq!((0..Pair::<u16>::DIGITS).map(|n| pair.digit(n)).collect::<Vec<_>>(), [4, 3, 2, 1, 0]);
-        assert_eq!(Pair { re: 0u8, im: u8::MAX }.digit(2), 1);
-        assert_eq!(Pair { re: u8::MAX, im: 0 }.digit(2), 2);
+        let pair = ComplexKey { re: 0x0102u16, im: 0x0304 };
+        assert_eq!((0..ComplexKey::<u16>::DIGITS).map(|n| pair.digit(n)).collect::<Vec<_>>(), [4, 3, 2, 1, 0]);
+        assert_eq!(ComplexKey { re: 0u8, im: u8::MAX }.digit(2), 1);
+        assert_eq!(ComplexKey { re: u8::MAX, im: 0 }.digit(2), 2);
     }
 }

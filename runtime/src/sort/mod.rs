@@ -9,17 +9,17 @@ mod row;
 mod task;
 
 use crate::block::ALIGN;
-use crate::code::{CodeOptions, Composed, Kernel, Operands};
+use crate::code::{CodeOptions, Composed, Kernel, KernelOperands};
 use crate::cost;
 use crate::reduce::tiles::{Run, Runs, Tile, before_last_two, even, last_two, product};
 use crate::threads::{Threads, catch};
 use ndjit_codegen::passes::split::SortParts;
 use ndjit_ir::loops::{LoopNest, Stride};
 use ndjit_ir::{DType, Reduction, Result};
-use radix::Parts;
+use radix::SortWorkers;
 use row::{Wants, room, room_of_signs};
 use smallvec::SmallVec;
-use task::Task;
+use task::SortTask;
 
 /// Elements of a tile of rows.
 const MOST: usize = 64 << 10;
@@ -38,7 +38,7 @@ const BYTE: f64 = 2.0;
 #[derive(Debug)]
 pub struct Sorter {
     elements: Kernel,
-    outputs: SmallVec<[Output; 1]>,
+    outputs: SmallVec<[SortOutput; 1]>,
     rank: usize,
     inputs: usize,
     /// Whether results lie side by side along rows.
@@ -47,14 +47,14 @@ pub struct Sorter {
 
 /// What is known of an output.
 #[derive(Clone, Copy, Debug)]
-struct Output {
+struct SortOutput {
     /// The dtype of what is sorted.
     dtype: DType,
     wants: Wants,
 }
 
 /// The rows of a sort, cut into tiles.
-struct Tiles {
+struct SortTiles {
     inner: Runs,
     outer: Runs,
     rest: usize,
@@ -67,10 +67,10 @@ impl Sorter {
     /// As [`Kernel::new`].
     pub fn new(nest: &LoopNest, parts: &SortParts, options: CodeOptions) -> Result<Sorter> {
         let outputs = parts.elements.nest.outputs.iter().zip(&nest.outputs).zip(nest.kind.reductions());
-        let outputs = outputs.map(|((element, result), &reduction)| Output {
+        let outputs = outputs.map(|((element, result), &reduction)| SortOutput {
             dtype: element.dtype,
             wants: match reduction {
-                Reduction::ArgSort => Wants::Positions(result.dtype),
+                Reduction::ArgSort => Wants::Indices(result.dtype),
                 _ => Wants::Values,
             },
         });
@@ -84,7 +84,7 @@ impl Sorter {
     }
 
     /// The tiles of rows, and whether threads share the elements of each row instead.
-    fn tiles(&self, extents: &[usize], pieces: usize, threads: &Threads) -> (Tiles, bool) {
+    fn tiles(&self, extents: &[usize], pieces: usize, threads: &Threads) -> (SortTiles, bool) {
         let (kept, len) = (&extents[..self.rank - 1], extents[self.rank - 1]);
         let [outer, inner] = last_two(kept, 1);
         let rest = product(before_last_two(kept));
@@ -95,14 +95,14 @@ impl Sorter {
         let least = if self.dense || shared { 1 } else { beside.max(1) };
         let width = (target / len).max(least).min(inner);
         let height = if width == inner { target / width.saturating_mul(len) } else { 1 };
-        (Tiles { inner: even(inner, width), outer: even(outer, height.clamp(1, outer)), rest }, shared)
+        (SortTiles { inner: even(inner, width), outer: even(outer, height.clamp(1, outer)), rest }, shared)
     }
 
     /// Bytes of the elements of so many rows, and of what sorting one of them takes.
     fn bytes(&self, rows: usize, len: usize) -> usize {
         let aligned = |bytes: usize| bytes.checked_next_multiple_of(ALIGN).unwrap_or(usize::MAX);
-        let elements = |output: &Output| aligned(product(&[rows, len, output.dtype.bytes()]));
-        let sorting = |&Output { dtype, wants }: &Output| {
+        let elements = |output: &SortOutput| aligned(product(&[rows, len, output.dtype.bytes()]));
+        let sorting = |&SortOutput { dtype, wants }: &SortOutput| {
             aligned(room(dtype, wants, len)).saturating_add(aligned(room_of_signs(dtype, wants, len)))
         };
         let most = self.outputs.iter().map(sorting).max().unwrap_or(0);
@@ -116,9 +116,9 @@ impl Composed for Sorter {
     }
 
     fn cost(&self) -> f64 {
-        let sorted = |output: &Output| match output.wants {
+        let sorted = |output: &SortOutput| match output.wants {
             Wants::Values => output.dtype.bytes() as f64 * BYTE,
-            Wants::Positions(_) => output.dtype.bytes() as f64 * BYTE * 2.0,
+            Wants::Indices(_) => output.dtype.bytes() as f64 * BYTE * 2.0,
         };
         self.elements.cost() + cost::of_bytes(4) + self.outputs.iter().map(sorted).sum::<f64>()
     }
@@ -134,7 +134,7 @@ impl Composed for Sorter {
         self.bytes(product(&[inner.len, outer.len]), extents[self.rank - 1]).saturating_mul(at_once)
     }
 
-    unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
+    unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()> {
         if operands.extents.contains(&0) {
             return Ok(());
         }
@@ -142,22 +142,22 @@ impl Composed for Sorter {
         let pieces = threads.pieces(size, cost);
         let (tiles, shared) = self.tiles(operands.extents, pieces, threads);
         let time = size as f64 * cost;
-        let work = |index: usize, parts: Parts<'_>| {
+        let work = |index: usize, parts: SortWorkers<'_>| {
             // SAFETY: the caller's promise. Tasks write different results.
-            unsafe { Task { sorter: self, operands, tile: tiles.tile(index) }.run(parts) }
+            unsafe { SortTask { sorter: self, operands, tile: tiles.tile(index) }.run(parts) }
         };
         if shared {
-            let parts = Parts { threads: Some((threads, time)), count: threads.count() };
+            let parts = SortWorkers { threads: Some((threads, time)), count: threads.count() };
             return catch(|| (0..tiles.count()).try_for_each(|index| work(index, parts)));
         }
         match pieces > 1 {
-            true => threads.each(tiles.count(), time, |index| work(index, Parts::ONE)),
-            false => catch(|| (0..tiles.count()).try_for_each(|index| work(index, Parts::ONE))),
+            true => threads.each(tiles.count(), time, |index| work(index, SortWorkers::ONE)),
+            false => catch(|| (0..tiles.count()).try_for_each(|index| work(index, SortWorkers::ONE))),
         }
     }
 }
 
-impl Tiles {
+impl SortTiles {
     /// The number of tiles; saturates.
     fn count(&self) -> usize {
         product(&[self.rest, self.outer.count(), self.inner.count()])

@@ -4,9 +4,9 @@
 //! sort has one.
 //!
 //! Measured on 10,000,000 random numbers, one thread: keys of 32 bits 13 ns each, from the lowest digit alone 19, by comparison (the standard
-//! library's unstable sort) 21; with their positions 19, 28 and 31; keys of 64 bits 26, 57 and 25.
+//! library's unstable sort) 21; with their indices 19, 28 and 31; keys of 64 bits 26, 57 and 25.
 
-use super::key::{BUCKETS, Item};
+use super::key::{BUCKETS, RadixItem};
 use crate::reduce::tiles::{Run, Runs};
 use crate::threads::Threads;
 use ndjit_ir::Result;
@@ -17,11 +17,11 @@ const CACHED: usize = 512 << 10;
 const TASKS: usize = 8;
 
 /// How many of each digit there are.
-type Counts = [usize; BUCKETS];
+type Histogram = [usize; BUCKETS];
 
 /// Who sorts the items of a row.
 #[derive(Clone, Copy)]
-pub struct Parts<'a> {
+pub struct SortWorkers<'a> {
     /// The threads, and the estimated time of all they do here, ns; none for the calling one.
     pub threads: Option<(&'a Threads, f64)>,
     /// Into how many parts items are cut.
@@ -29,30 +29,30 @@ pub struct Parts<'a> {
 }
 
 /// An address that threads share.
-pub struct Shared<T>(pub *mut T);
+pub struct SharedPtr<T>(pub *mut T);
 
-impl<T> Clone for Shared<T> {
-    fn clone(&self) -> Shared<T> {
+impl<T> Clone for SharedPtr<T> {
+    fn clone(&self) -> SharedPtr<T> {
         *self
     }
 }
 
-impl<T> Copy for Shared<T> {}
+impl<T> Copy for SharedPtr<T> {}
 
 // SAFETY: an address alone. Who reads or writes through it answers for it.
-unsafe impl<T> Sync for Shared<T> {}
+unsafe impl<T> Sync for SharedPtr<T> {}
 // SAFETY: as before.
-unsafe impl<T> Send for Shared<T> {}
+unsafe impl<T> Send for SharedPtr<T> {}
 
-impl<T> Shared<T> {
+impl<T> SharedPtr<T> {
     pub fn at(&self, index: usize) -> *mut T {
         self.0.wrapping_add(index)
     }
 }
 
-impl Parts<'_> {
+impl SortWorkers<'_> {
     /// The calling thread.
-    pub const ONE: Parts<'static> = Parts { threads: None, count: 1 };
+    pub const ONE: SortWorkers<'static> = SortWorkers { threads: None, count: 1 };
 
     fn runs(&self, len: usize) -> Runs {
         Runs::new(len, len.div_ceil(self.count))
@@ -73,7 +73,7 @@ impl Parts<'_> {
     /// Calls `work` with each number below `count`.
     ///
     /// # Errors
-    /// As [`each`](Parts::each).
+    /// As [`each`](SortWorkers::each).
     fn tasks(&self, count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
         match self.threads {
             Some((threads, time)) => threads.each(count, time, work),
@@ -93,9 +93,9 @@ struct Bucket {
 }
 
 /// Two arrays for the same items.
-struct Arrays<T> {
-    items: Shared<T>,
-    other: Shared<T>,
+struct RadixBuffers<T> {
+    items: SharedPtr<T>,
+    other: SharedPtr<T>,
 }
 
 /// Sorts `len` items.
@@ -105,8 +105,8 @@ struct Arrays<T> {
 ///
 /// # Safety
 /// Both arrays have room for `len` items, do not overlap, and nobody else touches them; the items are initialised in the first.
-pub unsafe fn sort<T: Item>(items: *mut T, other: *mut T, len: usize, parts: Parts<'_>) -> Result<()> {
-    let arrays = Arrays { items: Shared(items), other: Shared(other) };
+pub unsafe fn sort<T: RadixItem>(items: *mut T, other: *mut T, len: usize, parts: SortWorkers<'_>) -> Result<()> {
+    let arrays = RadixBuffers { items: SharedPtr(items), other: SharedPtr(other) };
     let all = Bucket { start: 0, len, digits: T::DIGITS, moved: false };
     // SAFETY: the caller's promise, for this bucket and for those that it becomes, which lie side by side in it.
     unsafe {
@@ -137,11 +137,11 @@ fn few(len: usize, digits: usize) -> bool {
     len < 64 || 8 * digits * (len + BUCKETS) > 5 * len * len.ilog2() as usize
 }
 
-impl<T: Item> Arrays<T> {
+impl<T: RadixItem> RadixBuffers<T> {
     /// The array in which a bucket lies, and the other.
-    fn of(&self, bucket: Bucket) -> (Shared<T>, Shared<T>) {
+    fn of(&self, bucket: Bucket) -> (SharedPtr<T>, SharedPtr<T>) {
         let (from, to) = if bucket.moved { (self.other, self.items) } else { (self.items, self.other) };
-        (Shared(from.at(bucket.start)), Shared(to.at(bucket.start)))
+        (SharedPtr(from.at(bucket.start)), SharedPtr(to.at(bucket.start)))
     }
 
     /// Sorts a bucket, on this thread; its items lie in the first array then.
@@ -158,7 +158,7 @@ impl<T: Item> Arrays<T> {
             let mut open = vec![bucket];
             while let Some(bucket) = open.pop() {
                 match bucket.digits > 0 && bucket.len > cached::<T>() {
-                    true => self.split(bucket, Parts::ONE, &mut open)?,
+                    true => self.split(bucket, SortWorkers::ONE, &mut open)?,
                     false => self.sort_cached(bucket),
                 }
             }
@@ -167,7 +167,7 @@ impl<T: Item> Arrays<T> {
     }
 
     /// # Safety
-    /// As [`sort`](Arrays::sort).
+    /// As [`sort`](RadixBuffers::sort).
     unsafe fn sort_cached(&self, bucket @ Bucket { len, digits, mut moved, .. }: Bucket) {
         let (mut from, mut to) = self.of(bucket);
         // SAFETY: the caller's promise. Counts become the places of the first of each digit, which are different, and below `len`.
@@ -176,7 +176,7 @@ impl<T: Item> Arrays<T> {
                 // Items that are equal in their order are the same, or know where they were.
                 std::slice::from_raw_parts_mut(from.0, len).sort_unstable_by(T::order);
             } else if digits > 0 {
-                let mut all: Vec<Counts> = vec![[0; BUCKETS]; digits];
+                let mut all: Vec<Histogram> = vec![[0; BUCKETS]; digits];
                 for item in read(from, Run { start: 0, len }) {
                     for (digit, counts) in all.iter_mut().enumerate() {
                         counts[item.digit(digit)] += 1;
@@ -203,12 +203,12 @@ impl<T: Item> Arrays<T> {
     /// `Panic` if a worker panicked.
     ///
     /// # Safety
-    /// As [`sort`](Arrays::sort).
-    unsafe fn split(&self, bucket: Bucket, parts: Parts<'_>, into: &mut Vec<Bucket>) -> Result<()> {
+    /// As [`sort`](RadixBuffers::sort).
+    unsafe fn split(&self, bucket: Bucket, parts: SortWorkers<'_>, into: &mut Vec<Bucket>) -> Result<()> {
         let Bucket { start, len, digits, moved } = bucket;
         let ((from, to), digit) = (self.of(bucket), digits - 1);
-        let mut places: Vec<Counts> = vec![[0; BUCKETS]; parts.runs(len).count()];
-        let all = Shared(places.as_mut_ptr());
+        let mut places: Vec<Histogram> = vec![[0; BUCKETS]; parts.runs(len).count()];
+        let all = SharedPtr(places.as_mut_ptr());
         parts.each(len, |part, run| {
             // SAFETY: the part's counts are its own; the caller's promise.
             let (own, items) = unsafe { (&mut *all.at(part), read(from, run)) };
@@ -230,7 +230,7 @@ impl<T: Item> Arrays<T> {
                 (own[value], next) = (next, next + own[value]);
             }
         }
-        let all = Shared(places.as_mut_ptr());
+        let all = SharedPtr(places.as_mut_ptr());
         parts.each(len, |part, run| {
             // SAFETY: as before. The places of parts and digits are different, and below `len`: they are as many as the items that have
             // been counted, which are the same.
@@ -244,7 +244,7 @@ impl<T: Item> Arrays<T> {
 ///
 /// # Safety
 /// Each digit has as many places as items, which may be written and are no items.
-unsafe fn scatter<T: Item>(items: &[T], to: Shared<T>, digit: usize, places: &mut Counts) {
+unsafe fn scatter<T: RadixItem>(items: &[T], to: SharedPtr<T>, digit: usize, places: &mut Histogram) {
     for &item in items {
         let place = &mut places[item.digit(digit)];
         // SAFETY: the caller's promise.
@@ -257,17 +257,17 @@ unsafe fn scatter<T: Item>(items: &[T], to: Shared<T>, digit: usize, places: &mu
 ///
 /// # Safety
 /// They are initialised, and nobody writes them meanwhile.
-unsafe fn read<'a, T>(items: Shared<T>, run: Run) -> &'a [T] {
+unsafe fn read<'a, T>(items: SharedPtr<T>, run: Run) -> &'a [T] {
     // SAFETY: the caller's promise.
     unsafe { std::slice::from_raw_parts(items.at(run.start), run.len) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::key::{Pair, Placed};
+    use super::super::key::{ComplexKey, IndexedKey};
     use super::*;
 
-    fn sorted<T: Item>(items: &[T], parts: Parts<'_>) -> Vec<T> {
+    fn sorted<T: RadixItem>(items: &[T], parts: SortWorkers<'_>) -> Vec<T> {
         let (mut items, mut other) = (items.to_vec(), items.to_vec());
         // SAFETY: two arrays of `len` items each.
         unsafe { sort(items.as_mut_ptr(), other.as_mut_ptr(), items.len(), parts).unwrap() };
@@ -285,10 +285,16 @@ mod tests {
         for len in [0, 1, 2, 63, 64, 300, 1_000, 5_000, 300_000] {
             for most in [1, 3, 1 << 12, u64::MAX] {
                 let keys: Vec<u64> = (0..len).map(|_| (next() << 31 ^ next()) % most).collect();
-                let placed: Vec<Placed<u32, u32>> =
-                    keys.iter().enumerate().map(|(i, &key)| Placed { key: key as u32, position: i as u32 }).collect();
-                let pairs: Vec<Placed<Pair<u16>, u64>> = (0..len)
-                    .map(|i| Placed { key: Pair { re: keys[i] as u16, im: (keys[i] >> 7) as u16 }, position: i as u64 })
+                let placed: Vec<IndexedKey<u32, u32>> = keys
+                    .iter()
+                    .enumerate()
+                    .map(|(i, &key)| IndexedKey { key: key as u32, position: i as u32 })
+                    .collect();
+                let pairs: Vec<IndexedKey<ComplexKey<u16>, u64>> = (0..len)
+                    .map(|i| IndexedKey {
+                        key: ComplexKey { re: keys[i] as u16, im: (keys[i] >> 7) as u16 },
+                        position: i as u64,
+                    })
                     .collect();
                 let mut expected = keys.clone();
                 expected.sort();
@@ -297,7 +303,7 @@ mod tests {
                 let mut of_pairs = pairs.clone();
                 of_pairs.sort_by(|a, b| a.key.order(&b.key));
                 for count in [1, 2, 7] {
-                    let parts = Parts { threads: (count > 1).then_some((&threads, 0.0)), count };
+                    let parts = SortWorkers { threads: (count > 1).then_some((&threads, 0.0)), count };
                     assert_eq!(sorted(&keys, parts), expected, "{len} {most} {count}");
                     let found: Vec<u32> = sorted(&placed, parts).iter().map(|item| item.position).collect();
                     assert_eq!(found, in_order.iter().map(|item| item.position).collect::<Vec<_>>());

@@ -1,11 +1,11 @@
-//! One row: elements in memory become a sorted row of results, of elements or of positions.
+//! One row: elements in memory become a sorted row of results, of elements or of indices.
 //!
 //! Real elements are sorted as [keys](super::key), in place, and become elements again; that of zeros -0 comes before +0 there, and after
-//! that they are put into the order that they had. Where positions are wanted, or the elements are complex numbers, keys are sorted
+//! that they are put into the order that they had. Where indices are wanted, or the elements are complex numbers, keys are sorted
 //! with their indices.
 
-use super::key::{Code, Item, Pair, Placed, Position, Word};
-use super::radix::{Parts, Shared, sort};
+use super::key::{ComplexKey, IndexedKey, KeyEncoding, Position, RadixItem, Word};
+use super::radix::{SharedPtr, SortWorkers, sort};
 use crate::buffer::Writable;
 use ndjit_ir::{DType, Result};
 use std::sync::atomic::AtomicBool;
@@ -16,13 +16,13 @@ use std::sync::atomic::Ordering::Relaxed;
 pub enum Wants {
     /// The elements.
     Values,
-    /// Their positions, as integers of this dtype.
-    Positions(DType),
+    /// Their indices, as integers of this dtype.
+    Indices(DType),
 }
 
 /// A row of elements, and where its results go.
 #[derive(Clone, Copy)]
-pub struct Row {
+pub struct SortRow {
     pub dtype: DType,
     pub wants: Wants,
     /// Contiguous and aligned.
@@ -56,7 +56,7 @@ pub fn room_of_signs(dtype: DType, wants: Wants, len: usize) -> usize {
 /// # Safety
 /// The elements are initialised and nobody else touches them; results may be written at each of `len` steps of the stride, where
 /// nobody else touches them; `memory` has [`room`], aligned for any of it, for this call alone.
-pub unsafe fn run(row: Row, memory: *mut u8, parts: Parts<'_>) -> Result<()> {
+pub unsafe fn run(row: SortRow, memory: *mut u8, parts: SortWorkers<'_>) -> Result<()> {
     // SAFETY: the caller's promises are the same; words have the size of the dtype's parts.
     unsafe {
         match row.dtype.real().bytes() {
@@ -70,16 +70,16 @@ pub unsafe fn run(row: Row, memory: *mut u8, parts: Parts<'_>) -> Result<()> {
 
 /// # Safety
 /// As [`run`].
-unsafe fn of_words<W: Word>(row: Row, memory: *mut u8, parts: Parts<'_>) -> Result<()> {
-    let code = Code::<W>::of(row.dtype);
-    let words: Shared<W> = Shared(row.elements.cast());
+unsafe fn of_words<W: Word>(row: SortRow, memory: *mut u8, parts: SortWorkers<'_>) -> Result<()> {
+    let code = KeyEncoding::<W>::of(row.dtype);
+    let words: SharedPtr<W> = SharedPtr(row.elements.cast());
     // SAFETY: a complex element is two words, another one; indices are below the row's length. The caller's promise.
     unsafe {
         let key = |index: usize| code.encode_equal(words.at(index).read());
         match (row.wants, row.dtype.is_complex()) {
             (Wants::Values, false) => values(row, code, memory, parts),
-            (Wants::Positions(_), false) => placed(row, key, memory, parts),
-            (_, true) => placed(row, |index| Pair { re: key(2 * index), im: key(2 * index + 1) }, memory, parts),
+            (Wants::Indices(_), false) => placed(row, key, memory, parts),
+            (_, true) => placed(row, |index| ComplexKey { re: key(2 * index), im: key(2 * index + 1) }, memory, parts),
         }
     }
 }
@@ -88,8 +88,8 @@ unsafe fn of_words<W: Word>(row: Row, memory: *mut u8, parts: Parts<'_>) -> Resu
 ///
 /// # Safety
 /// As [`run`].
-unsafe fn values<W: Word>(row: Row, code: Code<W>, memory: *mut u8, parts: Parts<'_>) -> Result<()> {
-    let words: Shared<W> = Shared(row.elements.cast());
+unsafe fn values<W: Word>(row: SortRow, code: KeyEncoding<W>, memory: *mut u8, parts: SortWorkers<'_>) -> Result<()> {
+    let words: SharedPtr<W> = SharedPtr(row.elements.cast());
     // SAFETY: the caller's promise; parts are disjoint.
     unsafe {
         let signs = Signs::of(code, words, row.len, parts)?;
@@ -112,7 +112,12 @@ unsafe fn values<W: Word>(row: Row, code: Code<W>, memory: *mut u8, parts: Parts
 ///
 /// # Safety
 /// As [`run`]; `key` may be called with indices below the row's length.
-unsafe fn placed<K: Item>(row: Row, key: impl Fn(usize) -> K + Sync, memory: *mut u8, parts: Parts<'_>) -> Result<()> {
+unsafe fn placed<K: RadixItem>(
+    row: SortRow,
+    key: impl Fn(usize) -> K + Sync,
+    memory: *mut u8,
+    parts: SortWorkers<'_>,
+) -> Result<()> {
     // SAFETY: the caller's promise; every index is a position.
     unsafe {
         match u32::try_from(row.len) {
@@ -124,28 +129,28 @@ unsafe fn placed<K: Item>(row: Row, key: impl Fn(usize) -> K + Sync, memory: *mu
 
 /// # Safety
 /// As [`placed`].
-unsafe fn placed_as<K: Item, P: Position>(
-    row: Row,
+unsafe fn placed_as<K: RadixItem, P: Position>(
+    row: SortRow,
     key: impl Fn(usize) -> K + Sync,
     memory: *mut u8,
-    parts: Parts<'_>,
+    parts: SortWorkers<'_>,
 ) -> Result<()> {
-    let items: Shared<Placed<K, P>> = Shared(memory.cast());
+    let items: SharedPtr<IndexedKey<K, P>> = SharedPtr(memory.cast());
     let other = items.at(row.len);
     // SAFETY: the caller's promise: there is room for twice as many items; parts are disjoint.
     unsafe {
         parts.each(row.len, |_, run| {
             for index in run.start..run.start + run.len {
-                items.at(index).write(Placed { key: key(index), position: P::of(index) });
+                items.at(index).write(IndexedKey { key: key(index), position: P::of(index) });
             }
             Ok(())
         })?;
         sort(items.0, other, row.len, parts)?;
         let from = |index: usize| (*items.at(index)).position.index();
-        let elements = Shared(row.elements);
+        let elements = SharedPtr(row.elements);
         match (row.wants, row.dtype.bytes()) {
-            (Wants::Positions(DType::I32), _) => store(row, parts, |index| from(index) as i32),
-            (Wants::Positions(_), _) => store(row, parts, |index| from(index) as i64),
+            (Wants::Indices(DType::I32), _) => store(row, parts, |index| from(index) as i32),
+            (Wants::Indices(_), _) => store(row, parts, |index| from(index) as i64),
             (Wants::Values, 8) => store(row, parts, |index| elements.at(8 * from(index)).cast::<[u32; 2]>().read()),
             (Wants::Values, _) => store(row, parts, |index| elements.at(16 * from(index)).cast::<[u64; 2]>().read()),
         }
@@ -156,8 +161,8 @@ unsafe fn placed_as<K: Item, P: Position>(
 ///
 /// # Safety
 /// As [`run`]; `result` may be called with indices below the row's length.
-unsafe fn store<T>(row: Row, parts: Parts<'_>, result: impl Fn(usize) -> T + Sync) -> Result<()> {
-    let results = Shared(row.results);
+unsafe fn store<T>(row: SortRow, parts: SortWorkers<'_>, result: impl Fn(usize) -> T + Sync) -> Result<()> {
+    let results = SharedPtr(row.results);
     parts.each(row.len, |_, run| {
         let at = |index: usize| results.at(row.stride.wrapping_mul(index as isize) as usize).cast::<T>();
         for index in run.start..run.start + run.len {
@@ -182,8 +187,13 @@ impl Signs {
     ///
     /// # Safety
     /// The words are initialised, and nobody writes them meanwhile.
-    unsafe fn of<W: Word>(code: Code<W>, words: Shared<W>, len: usize, parts: Parts<'_>) -> Result<Option<Signs>> {
-        if !matches!(code, Code::Float(_)) {
+    unsafe fn of<W: Word>(
+        code: KeyEncoding<W>,
+        words: SharedPtr<W>,
+        len: usize,
+        parts: SortWorkers<'_>,
+    ) -> Result<Option<Signs>> {
+        if !matches!(code, KeyEncoding::Float(_)) {
             return Ok(None);
         }
         let [negative, positive] = [const { AtomicBool::new(false) }; 2];
@@ -222,7 +232,7 @@ impl Signs {
     ///
     /// # Safety
     /// `len` keys are initialised, and nobody else touches them; their zeros are those that the signs are of.
-    unsafe fn put<W: Word>(mut self, code: Code<W>, keys: Shared<W>, len: usize) {
+    unsafe fn put<W: Word>(mut self, code: KeyEncoding<W>, keys: SharedPtr<W>, len: usize) {
         // SAFETY: the caller's promise.
         let keys = unsafe { std::slice::from_raw_parts_mut(keys.0, len) };
         let [negative, positive] = [W::SIGN, W::low(0)].map(|word| code.encode(word));

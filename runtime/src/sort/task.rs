@@ -1,27 +1,27 @@
 //! One task of a sort: the rows of a tile.
 
-use super::radix::{Parts, Shared};
-use super::row::{self, Row, room};
-use super::{Output, Sorter};
+use super::radix::{SharedPtr, SortWorkers};
+use super::row::{self, SortRow, room};
+use super::{SortOutput, Sorter};
 use crate::block::ALIGN;
 use crate::buffer::Writable;
-use crate::code::Operands;
+use crate::code::KernelOperands;
 use crate::reduce::tiles::{Run, Tile, last_two};
 use ndjit_codegen::passes::split::{SORT_LOOPS, SortLoop, SortParts};
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 
 /// Rows of a sort being run.
-pub struct Task<'a> {
+pub struct SortTask<'a> {
     pub sorter: &'a Sorter,
-    pub operands: Operands<'a>,
+    pub operands: KernelOperands<'a>,
     pub tile: Tile,
 }
 
 /// An operand of the kernel: its first element, and its strides in bytes along the outer, the kept and the innermost loop.
-type Place = (*mut u8, [isize; SORT_LOOPS]);
+type SortOperand = (*mut u8, [isize; SORT_LOOPS]);
 
-impl Task<'_> {
+impl SortTask<'_> {
     /// Sorts the rows; several parts share the elements of each.
     ///
     /// # Errors
@@ -29,8 +29,8 @@ impl Task<'_> {
     ///
     /// # Safety
     /// As [`Composed::run`](crate::code::Composed::run); nobody else writes these rows.
-    pub unsafe fn run(&self, parts: Parts<'_>) -> Result<()> {
-        let Task { sorter, tile, operands } = self;
+    pub unsafe fn run(&self, parts: SortWorkers<'_>) -> Result<()> {
+        let SortTask { sorter, tile, operands } = self;
         let (rows, len) = (tile.outer.len * tile.inner.len, operands.extents[sorter.rank - 1]);
         let too_large = || Error::new(ErrorCode::Allocation, "sort: more elements than memory can address");
         let mut end = 0usize;
@@ -43,7 +43,7 @@ impl Task<'_> {
         }
         let most = sorter.outputs.iter().map(|output| room(output.dtype, output.wants, len)).max().unwrap_or(0);
         let mut memory = Writable::new(end.checked_add(most).ok_or_else(too_large)?)?;
-        let (elements, room) = (Shared(memory.ptr()), memory.ptr().wrapping_add(end));
+        let (elements, room) = (SharedPtr(memory.ptr()), memory.ptr().wrapping_add(end));
         let made = || {
             sorter.outputs.iter().zip(&starts).map(|(output, &start)| {
                 let size = output.dtype.bytes() as isize;
@@ -56,12 +56,12 @@ impl Task<'_> {
         for ((output, (elements, _)), (results, strides)) in
             sorter.outputs.iter().zip(made()).zip(self.places(sorter.inputs))
         {
-            let &Output { dtype, wants } = output;
+            let &SortOutput { dtype, wants } = output;
             for index in 0..rows {
                 let (outer, inner) = (index / tile.inner.len, index % tile.inner.len);
                 let start =
                     strides[0].wrapping_mul(outer as isize).wrapping_add(strides[1].wrapping_mul(inner as isize));
-                let row = Row {
+                let row = SortRow {
                     dtype,
                     wants,
                     elements: elements.wrapping_add(index * len * dtype.bytes()),
@@ -78,8 +78,8 @@ impl Task<'_> {
     }
 
     /// Operands from number `from` on, at the tile's first row.
-    fn places(&self, from: usize) -> impl Iterator<Item = Place> + '_ {
-        let Task { sorter, operands, tile } = self;
+    fn places(&self, from: usize) -> impl Iterator<Item = SortOperand> + '_ {
+        let SortTask { sorter, operands, tile } = self;
         let kept = sorter.rank - 1;
         let all = operands.pointers.iter().zip(operands.strides.chunks(sorter.rank)).skip(from);
         all.map(move |(&pointer, strides)| {
@@ -94,9 +94,9 @@ impl Task<'_> {
     ///
     /// # Safety
     /// As [`Kernel::call`](crate::code::Kernel::call), of the operands from the run's first element on.
-    unsafe fn elements(&self, places: impl Iterator<Item = Place>, run: Run) -> Result<()> {
-        let Task { sorter, tile, operands } = self;
-        let at = |(pointer, strides): Place| {
+    unsafe fn elements(&self, places: impl Iterator<Item = SortOperand>, run: Run) -> Result<()> {
+        let SortTask { sorter, tile, operands } = self;
+        let at = |(pointer, strides): SortOperand| {
             let loops = SortParts::LOOPS.map(|index| match index {
                 SortLoop::Outer => strides[0],
                 SortLoop::Kept => strides[1],

@@ -4,7 +4,7 @@ use crate::has_turn;
 use crate::memory::{Program, assert_all_fault, check};
 use crate::programs::lowered_graph;
 use ndjit_ir::graph::{Graph, NodeKind};
-use ndjit_ir::reduction::{Axes, Reduce, ReductionKind};
+use ndjit_ir::reduction::{AxisSet, Reduce, ReductionKind};
 use ndjit_ir::{DType, Policy, Reduction, Shape, ValueType};
 
 /// Shapes with an axis of `n`, and the axes that are reduced: rows and columns, few and many, inner and outer ones, all.
@@ -27,7 +27,7 @@ fn of_cases(dtype: DType, cases: &[([usize; 3], &[isize])], reductions: &[Reduct
     let mut outputs = Vec::new();
     for ((extents, axes), x) in cases.iter().zip(given) {
         let shape = Shape::new(extents);
-        let axes = Axes::new(axes, 3).unwrap();
+        let axes = AxisSet::new(axes, 3).unwrap();
         for &reduction in reductions {
             if reduction.needs_elements() && axes.count(&shape) == 0 {
                 continue;

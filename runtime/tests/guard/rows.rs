@@ -65,7 +65,7 @@ fn a_gather_from_a_row_too_far_faults() {
     let shape = graph.shape_id(x);
     // The first row and the last.
     let bounds = NodeKind::Cast(CastReason::Explicit);
-    let index = graph.add(NodeKind::Iota(ndjit_ir::axes::Axes::one(0)), &[], &[(DType::I64.into(), shape)]);
+    let index = graph.add(NodeKind::Iota(ndjit_ir::axes::AxisSet::one(0)), &[], &[(DType::I64.into(), shape)]);
     let index = graph.add(bounds, &[index], &[(DType::I64.into(), shape)]);
     let taken = graph.add(NodeKind::Gather, &[x, index], &[(DType::F32.into(), shape)]);
     graph.set_outputs(vec![taken]);

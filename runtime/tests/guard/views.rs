@@ -4,7 +4,7 @@ use crate::has_turn;
 use crate::memory::{Program, assert_all_fault, check};
 use crate::programs::lowered_graph;
 use ndjit_ir::graph::{Graph, NodeKind};
-use ndjit_ir::reduction::{Axes, Reduce};
+use ndjit_ir::reduction::{AxisSet, Reduce};
 use ndjit_ir::view::{self, Slice, View};
 use ndjit_ir::{DType, Policy, Reduction, Shape, ValueType};
 
@@ -61,7 +61,7 @@ fn of_views(dtype: DType, n: usize, views: &[Seen]) -> Program {
             if shape.extents().ends_with(&[0]) {
                 continue;
             }
-            let axes = Axes::new(&[-1], shape.rank()).unwrap();
+            let axes = AxisSet::new(&[-1], shape.rank()).unwrap();
             let types = policy.resolve_reduction(reduction, None, dtype.into()).unwrap();
             let result = (types.result.into(), graph.intern(&axes.reduced(shape, false)));
             let kind =

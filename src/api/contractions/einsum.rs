@@ -4,7 +4,7 @@ use super::pairs::contracted;
 use crate::api::manipulation::refused;
 use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
 use ndjit_ir::axes::check_rank;
-use ndjit_ir::contraction::{Contraction, Mismatch, Subscripts};
+use ndjit_ir::contraction::{Contraction, ExtentMismatch, Subscripts};
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 
 /// The sum of products that subscripts say: a letter for each axis, those of operands that have one letter meet, and what the result lacks is
@@ -57,7 +57,7 @@ pub fn einsum<X: Math>(subscripts: &str, operands: impl IntoIterator<Item = X>) 
     match read() {
         Err(error) => refused(what, &operands, place, &error),
         Ok((subscripts, contraction)) => {
-            let worded = |mismatch: &Mismatch| {
+            let worded = |mismatch: &ExtentMismatch| {
                 let name = Subscripts::name(mismatch.label);
                 Error::new(ErrorCode::Shape, mismatch.to_string())
                     .fact(format_args!("both are `{name}` of \"{subscripts}\""))

@@ -4,8 +4,8 @@ use super::argument::IntoPairs;
 use super::pairs::contracted;
 use crate::api::manipulation::{refused, reshaped};
 use crate::trace::operand::{AnyOperand, Computed};
-use ndjit_ir::axes::{Axes, check_rank, position};
-use ndjit_ir::contraction::{Contraction, Label, LabelSet, Labels, Mismatch};
+use ndjit_ir::axes::{AxisSet, check_rank, position};
+use ndjit_ir::contraction::{Contraction, ExtentMismatch, Label, LabelSet, Labels};
 use ndjit_ir::{Error, ErrorCode, Kind, Op, Place, Result, Shape};
 use smallvec::smallvec;
 
@@ -67,8 +67,8 @@ pub(super) fn tensordot<R: Computed>(x: AnyOperand, y: AnyOperand, axes: impl In
                 .fact(format_args!("the axes: {left:?} and {right:?}"))
                 .help("name as many axes of each"));
         }
-        Axes::new(&left, ranks[0])?;
-        Axes::new(&right, ranks[1])?;
+        AxisSet::new(&left, ranks[0])?;
+        AxisSet::new(&right, ranks[1])?;
         let (first, second): (Labels, Labels) =
             ((0..ranks[0] as Label).collect(), (0..ranks[1] as Label).map(|n| n + ranks[0] as Label).collect());
         let mut operands = vec![first, second];
@@ -136,7 +136,7 @@ fn pairwise<R: Computed>(
         Ok(ranks) => match of(ranks) {
             Err(error) => refused(what, &operands, place, &error),
             Ok(contraction) => {
-                let worded = |mismatch: &Mismatch| Error::new(ErrorCode::Shape, mismatch.to_string()).help(help);
+                let worded = |mismatch: &ExtentMismatch| Error::new(ErrorCode::Shape, mismatch.to_string()).help(help);
                 contracted(what, &operands, &contraction, &worded, place)
             }
         },

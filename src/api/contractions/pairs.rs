@@ -8,7 +8,7 @@ use crate::trace::asked::Request;
 use crate::trace::operand::{AnyOperand, Computed};
 use crate::trace::scalar::Scalar;
 use ndjit_ir::contraction::order::order;
-use ndjit_ir::contraction::{Contraction, Label, LabelSet, Labels, Mismatch, Pair};
+use ndjit_ir::contraction::{Contraction, DotDimensions, ExtentMismatch, Label, LabelSet, Labels};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, Op, Place, Reduction, Result, Shape, ValueType, view};
 
@@ -17,7 +17,7 @@ pub(super) fn contracted<R: Computed>(
     what: &'static str,
     operands: &[AnyOperand],
     contraction: &Contraction,
-    worded: &dyn Fn(&Mismatch) -> Error,
+    worded: &dyn Fn(&ExtentMismatch) -> Error,
     place: Place,
 ) -> R {
     let mut types: Vec<ValueType> = Vec::with_capacity(operands.len());
@@ -65,7 +65,7 @@ fn common(types: &[ValueType]) -> Result<DType> {
 }
 
 /// An operand with the labels of its axes.
-type Part = (AnyOperand, Labels);
+type LabelledOperand = (AnyOperand, Labels);
 
 /// What a contraction is made for, and the dtype that it is computed in.
 struct Making {
@@ -80,11 +80,16 @@ impl Making {
     }
 
     /// The product of all parts, along the labels of the result in their order.
-    fn product<R: Computed>(&self, mut parts: Vec<Part>, order: &[[usize; 2]], result: &[Label]) -> AnyOperand {
+    fn product<R: Computed>(
+        &self,
+        mut parts: Vec<LabelledOperand>,
+        order: &[[usize; 2]],
+        result: &[Label],
+    ) -> AnyOperand {
         // What other parts have that are left, or the result.
         let mut left = vec![true; parts.len()];
         let in_result = LabelSet::of(result);
-        let wanted = |parts: &[Part], left: &[bool], but: &[usize]| {
+        let wanted = |parts: &[LabelledOperand], left: &[bool], but: &[usize]| {
             let others = parts.iter().zip(left).enumerate().filter(|(n, (_, left))| **left && !but.contains(n));
             others.fold(in_result, |all, (_, ((_, labels), _))| all.union(LabelSet::of(labels)))
         };
@@ -104,7 +109,7 @@ impl Making {
     }
 
     /// A part along each of its labels once, without those that are not kept.
-    fn reduced<R: Computed>(&self, (x, labels): Part, kept: LabelSet) -> Part {
+    fn reduced<R: Computed>(&self, (x, labels): LabelledOperand, kept: LabelSet) -> LabelledOperand {
         let mut own = Labels::new();
         labels.iter().for_each(|label| {
             if !own.contains(label) {
@@ -118,7 +123,13 @@ impl Making {
     }
 
     /// The product of two parts, summed over what is not kept.
-    fn pair<R: Computed>(&self, left: &Part, right: &Part, kept: LabelSet, result: &[Label]) -> Part {
+    fn pair<R: Computed>(
+        &self,
+        left: &LabelledOperand,
+        right: &LabelledOperand,
+        kept: LabelSet,
+        result: &[Label],
+    ) -> LabelledOperand {
         // In the order of the result, then in that of the two.
         let all = result.iter().chain(&left.1).chain(&right.1).copied();
         let mut own = Labels::new();
@@ -128,7 +139,7 @@ impl Making {
                 own.push(label);
             }
         }
-        let pair = Pair::new(&left.1, &right.1, &own);
+        let pair = DotDimensions::new(&left.1, &right.1, &own);
         let places: Labels = own.iter().chain(&pair.summed).copied().collect();
         let [left, right] = [left, right].map(|(x, labels)| self.placed::<R>(x.clone(), labels, &places));
         let op = if self.compute == DType::Bool { Op::LogicalAnd } else { Op::Multiply };

@@ -1,11 +1,11 @@
-//! Formulas: how kernels compute the elements of new arrays from their positions, with the bits that the arrays hold.
+//! Formulas: how kernels compute the elements of new arrays from their indices, with the bits that the arrays hold.
 
 use super::argument::Eye;
-use super::make::Type;
-use ndjit_ir::axes::Axes;
+use super::make::ArrayType;
+use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::{Graph, NodeKind, Slot, Value};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::progression::{Progression, Rule};
+use ndjit_ir::progression::{Progression, ProgressionRule};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::view::broadcast_to;
 use ndjit_ir::{DType, LiteralValue, Op, Policy, Shape, ValueType};
@@ -15,7 +15,7 @@ use ndjit_ir::{DType, LiteralValue, Op, Policy, Shape, ValueType};
 struct Formula(Graph<ValueType>);
 
 /// The same number everywhere.
-pub(super) fn filled(ty: Type, fill: Literal, shape: &Shape) -> Option<Graph<ValueType>> {
+pub(super) fn filled(ty: ArrayType, fill: Literal, shape: &Shape) -> Option<Graph<ValueType>> {
     let number = Literal::from_repr(ty.dtype, &fill.to_repr(ty.dtype).ok()?);
     let mut formula = Formula::default();
     let number = match ty.ty {
@@ -28,11 +28,11 @@ pub(super) fn filled(ty: Type, fill: Literal, shape: &Shape) -> Option<Graph<Val
 }
 
 /// Ones on a diagonal.
-pub(super) fn diagonal(ty: Type, eye: Eye) -> Option<Graph<ValueType>> {
+pub(super) fn diagonal(ty: ArrayType, eye: Eye) -> Option<Graph<ValueType>> {
     let mut formula = Formula::default();
     let (rows, columns) = (Shape::from([eye.rows, 1]), Shape::from([1, eye.columns]));
-    let [row, column] = [formula.positions(&rows)?, formula.positions(&columns)?];
-    // One far beyond all positions is as good as any other.
+    let [row, column] = [formula.indices(&rows)?, formula.indices(&columns)?];
+    // One far beyond all indices is as good as any other.
     let most = i64::try_from(eye.rows.max(eye.columns)).unwrap_or(i64::MAX / 2).min(i64::MAX / 2);
     let offset = i64::try_from(eye.diagonal).ok()?.clamp(-most, most);
     let offset = formula.number(Literal::strong(offset, DType::I64).ok()?);
@@ -44,12 +44,12 @@ pub(super) fn diagonal(ty: Type, eye: Eye) -> Option<Graph<ValueType>> {
 }
 
 /// A sequence.
-pub(super) fn progression(ty: Type, terms: &Progression) -> Option<Graph<ValueType>> {
+pub(super) fn progression(ty: ArrayType, terms: &Progression) -> Option<Graph<ValueType>> {
     let mut formula = Formula::default();
     let shape = Shape::from(terms.len());
-    let position = formula.positions(&shape)?;
+    let position = formula.indices(&shape)?;
     let value = match terms.rule()? {
-        Rule::Int { start, step } => {
+        ProgressionRule::Int { start, step } => {
             let last = step.checked_mul(terms.len() as i128)?.checked_add(start)?;
             // Numbers that wrap are right as integers only.
             let exact = [start, step, last].iter().all(|&n| i64::try_from(n).is_ok());
@@ -62,7 +62,7 @@ pub(super) fn progression(ty: Type, terms: &Progression) -> Option<Graph<ValueTy
             let number = formula.op(Op::Add, &[start, steps], DType::I64, &shape);
             formula.cast(number, ty.dtype)
         }
-        Rule::Float { first, last, start, shift, step, scale } => {
+        ProgressionRule::Float { first, last, start, shift, step, scale } => {
             let [start, step, scale] = [start, step, scale].map(|x| Literal::strong(x, DType::F64).ok());
             let (start, step, scale) = (formula.number(start?), formula.number(step?), formula.number(scale?));
             let mut wide = formula.cast(position, DType::F64);
@@ -90,9 +90,9 @@ impl Formula {
         self.0.literal(Slot::Value(number), number.ty())
     }
 
-    /// Positions along all axes.
-    fn positions(&mut self, shape: &Shape) -> Option<Value> {
-        let kind = NodeKind::Iota(Axes::all(shape.rank()).ok()?);
+    /// Indices along all axes.
+    fn indices(&mut self, shape: &Shape) -> Option<Value> {
+        let kind = NodeKind::Iota(AxisSet::all(shape.rank()).ok()?);
         let shape = self.0.intern(shape);
         Some(self.0.add(kind, &[], &[(DType::I64.into(), shape)]))
     }

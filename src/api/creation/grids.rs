@@ -8,11 +8,11 @@ use crate::array::node::Array;
 use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
 use crate::trace::scalar::Scalar;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::view;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Shape, Weak};
 
-/// An array of the values of a function at each index: it gets, for each axis, the positions along that axis as an array of the
+/// An array of the values of a function at each index: it gets, for each axis, the indices along that axis as an array of the
 /// [default integer](crate::defaults) that broadcasts against the others.
 ///
 /// What the function computes of these arrays is an array that is computed when it is read. Inside a traced function kernels compute its
@@ -43,7 +43,7 @@ pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
     if let Err(error) = shape.size() {
         return R::failed(error.of("from_fn").at(place));
     }
-    // The positions of an axis are integers of the default dtype.
+    // The indices of an axis are integers of the default dtype.
     let dtype = policy().commit(Weak::Int.into());
     let most = dtype.int_range().map_or(i128::MAX, |(_, most)| most);
     if let Some(axis) = shape.extents().iter().position(|&extent| extent as i128 - 1 > most) {
@@ -56,13 +56,13 @@ pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
         .help("have integers be wider, as in `with_defaults(Defaults::BITS_64, || …)`");
         return R::failed(error.at(place));
     }
-    let positions = std::array::from_fn(|axis| {
+    let indices = std::array::from_fn(|axis| {
         let mut extents = [1isize; N];
         extents[axis] = shape.extents()[axis] as isize;
         let along = super::typed::INFERRED.counted("from_fn", shape.extents()[axis].steps(), place);
         reshaped("from_fn", along.operand(), &extents, place)
     });
-    seen("from_fn", function(positions).operand(), place, |own| {
+    seen("from_fn", function(indices).operand(), place, |own| {
         view::broadcast_to(own, &shape).map_err(|_| {
             Error::new(ErrorCode::Shape, format!("the function gave shape {own}, which does not broadcast to {shape}"))
                 .help("compute the elements from the positions that the function gets, which have the shape's axes")
@@ -166,7 +166,7 @@ impl Typed {
     pub fn logspace(self, interval: impl Interval, count: usize) -> Array {
         let place = Place::caller();
         let (ends, endpoint) = interval.ends();
-        let ty = self.of_numbers("logspace", Operands::Quotient, &ends.map(|number| number.ty()));
+        let ty = self.of_numbers("logspace", TypeRule::TrueDivide, &ends.map(|number| number.ty()));
         let inexact = ty.and_then(|ty| super::make::inexact("logspace", ty));
         match inexact {
             Ok(ty) => {

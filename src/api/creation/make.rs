@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The type of an array to be made.
 #[derive(Clone, Copy)]
-pub(super) struct Type {
+pub(super) struct ArrayType {
     pub ty: ValueType,
     /// The dtype of the elements.
     pub dtype: DType,
@@ -23,9 +23,9 @@ pub(super) struct Type {
     pub asked: bool,
 }
 
-impl Type {
-    pub fn asked(dtype: DType) -> Type {
-        Type { ty: dtype.into(), dtype, asked: true }
+impl ArrayType {
+    pub fn asked(dtype: DType) -> ArrayType {
+        ArrayType { ty: dtype.into(), dtype, asked: true }
     }
 
     fn array(self, shape: Shape, elements: Buffer, formula: Option<Graph<ValueType>>) -> Array {
@@ -55,7 +55,7 @@ impl Type {
 }
 
 /// The same number everywhere.
-pub(super) fn filled(what: &str, ty: Type, shape: Shape, fill: Literal, place: Place) -> Array {
+pub(super) fn filled(what: &str, ty: ArrayType, shape: Shape, fill: Literal, place: Place) -> Array {
     let made = ty.bytes_of(what, fill).and_then(|element| {
         let mut elements = zeroed(what, ty.dtype, &shape)?;
         if element.as_ref().iter().any(|&byte| byte != 0) {
@@ -68,7 +68,7 @@ pub(super) fn filled(what: &str, ty: Type, shape: Shape, fill: Literal, place: P
 }
 
 /// Ones on a diagonal.
-pub(super) fn diagonal(ty: Type, eye: Eye, place: Place) -> Array {
+pub(super) fn diagonal(ty: ArrayType, eye: Eye, place: Place) -> Array {
     let shape = Shape::from([eye.rows, eye.columns]);
     let made = ty.bytes_of("eye", Literal::weak(true)).and_then(|one| {
         let mut elements = zeroed("eye", ty.dtype, &shape)?;
@@ -89,13 +89,13 @@ pub(super) fn diagonal(ty: Type, eye: Eye, place: Place) -> Array {
 
 /// Checks that numbers a sequence is made from are of a kind the dtype holds. Integers may be out of its range, as the end and
 /// the step of a sequence in range are.
-pub(super) fn kinds(what: &str, ty: Type, numbers: impl IntoIterator<Item = Literal>) -> Result<()> {
+pub(super) fn kinds(what: &str, ty: ArrayType, numbers: impl IntoIterator<Item = Literal>) -> Result<()> {
     let mut numbers = numbers.into_iter().filter(|number| !matches!(number.value(), LiteralValue::Int(_)));
     numbers.try_for_each(|number| ty.bytes_of(what, number).map(drop))
 }
 
 /// The numbers of a sequence. Both ends fit the dtype, so all do.
-pub(super) fn progression(what: &str, ty: Type, terms: &Progression) -> Result<Array> {
+pub(super) fn progression(what: &str, ty: ArrayType, terms: &Progression) -> Result<Array> {
     let number = |i| Literal::weak(terms.at(i));
     if let Some(last) = terms.len().checked_sub(1) {
         ty.bytes_of(what, number(0))?;
@@ -110,7 +110,7 @@ pub(super) fn progression(what: &str, ty: Type, terms: &Progression) -> Result<A
 }
 
 /// The type, if it is a float or complex one.
-pub(super) fn inexact(what: &str, ty: Type) -> Result<Type> {
+pub(super) fn inexact(what: &str, ty: ArrayType) -> Result<ArrayType> {
     let accepted = DTypeSet::FLOAT.union(DTypeSet::COMPLEX);
     if accepted.contains(ty.dtype) {
         return Ok(ty);

@@ -25,9 +25,9 @@ pub use typed::{Typed, dtype};
 use crate::array::node::Array;
 use crate::trace::operand::{Computed, Math};
 use crate::trace::scalar::Number;
-use make::Type;
+use make::ArrayType;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::progression::Progression;
 use ndjit_ir::{DType, Place, Result, Shape, ValueType, Weak};
 use smallvec::SmallVec;
@@ -337,7 +337,7 @@ impl Typed {
         let types: SmallVec<[ValueType; 3]> = given.iter().map(Literal::ty).collect();
         let [start, stop, step] = steps.map(|(number, _)| number.value());
         let made = Progression::arange(start, stop, step).and_then(|terms| {
-            let ty = self.of_numbers(what, Operands::Join, &types)?;
+            let ty = self.of_numbers(what, TypeRule::Join, &types)?;
             make::kinds(what, ty, given)?;
             make::progression(what, ty, &terms)
         });
@@ -362,7 +362,7 @@ impl Typed {
         let [start, stop] = ends.map(|number| number.value());
         let terms = Progression::linspace(start, stop, count, endpoint);
         let made = self
-            .of_numbers("linspace", Operands::Quotient, &ends.map(|number| number.ty()))
+            .of_numbers("linspace", TypeRule::TrueDivide, &ends.map(|number| number.ty()))
             .and_then(|ty| make::inexact("linspace", ty))
             .and_then(|ty| make::progression("linspace", ty, &terms));
         made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
@@ -466,40 +466,40 @@ impl Typed {
     }
 
     /// The dtype asked for, or the default.
-    fn or_default(self) -> Type {
+    fn or_default(self) -> ArrayType {
         let asked = self.0.is_some();
         let dtype = config::policy().width(self.0.unwrap_or_else(config::default_dtype));
-        Type { ty: dtype.into(), dtype, asked }
+        ArrayType { ty: dtype.into(), dtype, asked }
     }
 
     /// The dtype asked for, or a number's type.
-    fn or(self, number: ValueType) -> Type {
+    fn or(self, number: ValueType) -> ArrayType {
         let policy = config::policy();
         self.or_type(policy.weak_result(number), policy.commit(number))
     }
 
     /// The dtype asked for, or this type, stored as `dtype`.
-    fn or_type(self, ty: ValueType, dtype: DType) -> Type {
+    fn or_type(self, ty: ValueType, dtype: DType) -> ArrayType {
         let policy = config::policy();
         match (self.0, ty) {
-            (Some(dtype), _) => Type::asked(policy.width(dtype)),
+            (Some(dtype), _) => ArrayType::asked(policy.width(dtype)),
             (None, ValueType::Strong(dtype)) => {
                 let dtype = policy.width(dtype);
-                Type { ty: dtype.into(), dtype, asked: false }
+                ArrayType { ty: dtype.into(), dtype, asked: false }
             }
-            (None, ValueType::Weak(_)) => Type { ty, dtype, asked: false },
+            (None, ValueType::Weak(_)) => ArrayType { ty, dtype, asked: false },
         }
     }
 
     /// The dtype asked for, or that in which `what` computes on numbers of these types. Bare numbers are typed by kind alone,
     /// under every policy.
-    fn of_numbers(self, what: &str, rule: Operands, types: &[ValueType]) -> Result<Type> {
+    fn of_numbers(self, what: &str, rule: TypeRule, types: &[ValueType]) -> Result<ArrayType> {
         if self.0.is_some() {
             return Ok(self.or_default());
         }
         let policy = config::policy();
         let bare = |ty: &ValueType| match (ty, rule) {
-            (ValueType::Weak(weak), Operands::Quotient) => Some(Weak::Float.max(*weak)),
+            (ValueType::Weak(weak), TypeRule::TrueDivide) => Some(Weak::Float.max(*weak)),
             (ValueType::Weak(weak), _) => Some(*weak),
             (ValueType::Strong(_), _) => None,
         };
@@ -511,6 +511,6 @@ impl Typed {
             })?,
         };
         let dtype = policy.width(policy.commit(ty));
-        Ok(Type { ty: dtype.into(), dtype, asked: false })
+        Ok(ArrayType { ty: dtype.into(), dtype, asked: false })
     }
 }

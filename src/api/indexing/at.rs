@@ -1,8 +1,8 @@
 //! `x.at(indices)`: elements at indices along the first axes, to take them or to put others in their place.
 
-use super::indices::{Along, ArrayIndices, Index, Indices, Layout, slices};
-use super::positions::positions;
-use super::rows::{no_positions, rows};
+use super::checked::checked_indices;
+use super::indices::{ArrayIndices, AxisSelection, Index, IndexLayout, Indices, slices};
+use super::rows::{no_indices, rows};
 use crate::api::config::with_parts;
 use crate::api::manipulation::{refused, seen};
 use crate::array::node::Array;
@@ -11,7 +11,7 @@ use crate::trace::cast;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Operand};
 use crate::trace::scalar::Scalar;
-use ndjit_ir::axes::Axes;
+use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::Scatter;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::view;
@@ -42,7 +42,7 @@ pub struct At<R> {
 }
 
 /// What the indices of an [`At`] come to.
-struct Found {
+struct ResolvedIndices {
     /// The array with its first axes joined to one, and axes of extent 1 behind it, one for each of the indices'.
     rows: AnyOperand,
     /// Indices along that axis, with an axis of extent 1 for each of the array's others.
@@ -72,18 +72,18 @@ impl<R: Computed> At<R> {
     }
 
     /// `checked` for indices that have to be there where they are known.
-    fn found(&self, what: &'static str, checked: bool) -> Result<Found> {
+    fn found(&self, what: &'static str, checked: bool) -> Result<ResolvedIndices> {
         let place = self.place;
         let (_, dtype, shape) = self.x.describe(what)?;
-        let layout = Layout::new(what, &self.indices, &shape)?;
+        let layout = IndexLayout::new(what, &self.indices, &shape)?;
         let (first, others) = shape.extents().split_at(layout.axes.len());
         let joined = first.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent)).unwrap_or(usize::MAX);
         let (mut index, mut inside): (Option<AnyOperand>, Option<AnyOperand>) = (None, None);
         for (axis, (along, &extent)) in layout.axes.iter().zip(first).enumerate() {
             let size = Self::number(extent as isize);
             let own = match along {
-                Along::Positions(own) => {
-                    let own = positions::<R>(what, own, axis, extent, checked, place)?;
+                AxisSelection::Indices(own) => {
+                    let own = checked_indices::<R>(what, own, axis, extent, checked, place)?;
                     let own = self.apart(what, own, layout.before, layout.behind);
                     let at_least = self.compute(Op::GreaterEqual, &[&own, &Self::number(0)]);
                     let below = self.compute(Op::Less, &[&own, &size]);
@@ -98,7 +98,7 @@ impl<R: Computed> At<R> {
                         ),
                     }
                 }
-                &Along::Range { start, step, axis } => self.range(what, [start, step], axis, &layout.found),
+                &AxisSelection::Range { start, step, axis } => self.range(what, [start, step], axis, &layout.found),
             };
             index = Some(index.map_or(own.clone(), |before| {
                 let moved = self.compute(Op::Multiply, &[&before, &size]);
@@ -117,7 +117,7 @@ impl<R: Computed> At<R> {
         let inside = inside.map(|inside| self.apart(what, inside, 0, others.len()));
         let taken: Vec<usize> = layout.found.extents().iter().chain(others).copied().collect();
         let (any, taken) = (joined > 0, Shape::from(&taken[..]));
-        Ok(Found { rows, index, inside, shape, dtype, any, taken })
+        Ok(ResolvedIndices { rows, index, inside, shape, dtype, any, taken })
     }
 
     /// The same with so many axes of extent 1 more before and behind its own.
@@ -136,7 +136,7 @@ impl<R: Computed> At<R> {
     fn range(&self, what: &'static str, [start, step]: [isize; 2], axis: usize, found: &Shape) -> AnyOperand {
         let mut extents = vec![1; found.rank()];
         extents[axis] = found.extents()[axis];
-        let of = |_: &[&Shape]| Ok(Operation::iota(Axes::all(extents.len())?, Shape::from(&extents[..])));
+        let of = |_: &[&Shape]| Ok(Operation::iota(AxisSet::all(extents.len())?, Shape::from(&extents[..])));
         let along = R::movement(&Movement { what, of: &of }, slice::from_ref(&self.x), self.place).operand();
         let steps = if step == 1 { along } else { self.compute(Op::Multiply, &[&along, &Self::number(step)]) };
         if start == 0 { steps } else { self.compute(Op::Add, &[&steps, &Self::number(start)]) }
@@ -178,7 +178,7 @@ impl<R: Computed> At<R> {
         }
         let made = self.found("at", true).and_then(|found| match found.any || found.taken.size() == Ok(0) {
             true => Ok(rows("at", found.rows, found.index, self.place)),
-            false => Err(no_positions(&found.shape)),
+            false => Err(no_indices(&found.shape)),
         });
         self.given("at", None, made)
     }
@@ -316,7 +316,7 @@ macro_rules! puts {
                 element after the other in row-major order, so that it is defined, and the same for any number of threads, what becomes of a \
                 index that is there twice.\n\
                 - In a traced function what has an index that is not there is left out.\n\
-                - A mask of truth values may stand for indices: it has the first axes of the array, with their extents, and what is put \
+                - A mask of bools may stand for indices: it has the first axes of the array, with their extents, and what is put \
                 broadcasts to the array's shape.\n\n\
                 # Errors\nPoisoned as [`get`](At::get); with `Shape` if what is put does not broadcast; with `DType` for dtypes that \
                 have no such operation; with `Literal` for a number that does not fit.")]

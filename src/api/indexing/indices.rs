@@ -182,17 +182,17 @@ pub(super) fn slices(indices: &[Index]) -> SmallVec<[Slice; 4]> {
 }
 
 /// What is found along an axis.
-pub(super) enum Along {
+pub(super) enum AxisSelection {
     /// What is at indices.
-    Positions(AnyOperand),
+    Indices(AnyOperand),
     /// A range, `start + step * d`, `d` being the index along this axis of what is found.
     Range { start: isize, step: isize, axis: usize },
 }
 
 /// Where what indices find stands.
-pub(super) struct Layout {
+pub(super) struct IndexLayout {
     /// For each of the array's first axes what is found along it.
-    pub axes: Vec<Along>,
+    pub axes: Vec<AxisSelection>,
     /// The shape of what is found along these.
     pub found: Shape,
     /// Its axes before those of indices.
@@ -201,14 +201,14 @@ pub(super) struct Layout {
     pub behind: usize,
 }
 
-impl Layout {
+impl IndexLayout {
     /// The layout of `indices` of an array of this shape. Axes of ranges stand in their order; those that indices have together stand where the
     /// first of these stood, or in front of all if something stands between indices
     /// ([NumPy](https://numpy.org/doc/stable/user/basics.indexing.html#combining-advanced-and-basic-indexing)).
     ///
     /// # Errors
     /// `Shape` for more indices than axes, ranges beyond their axis, and indices that do not broadcast.
-    pub(super) fn new(what: &'static str, indices: &[Index], shape: &Shape) -> Result<Layout> {
+    pub(super) fn new(what: &'static str, indices: &[Index], shape: &Shape) -> Result<IndexLayout> {
         let (view, sliced) = view::slice(shape, &slices(indices))?;
         let (mut axes, mut positioned, mut before) = (Vec::new(), Shape::scalar(), None);
         // The extents of the axes that are not of indices.
@@ -223,21 +223,21 @@ impl Layout {
                     })?;
                     before =
                         Some(before.map_or(extents.len(), |before| if before == extents.len() { before } else { 0 }));
-                    axes.push(Along::Positions(operand.clone()));
+                    axes.push(AxisSelection::Indices(operand.clone()));
                     continue;
                 }
                 Index::Slice(Slice::NewAxis) => {}
                 Index::Slice(_) => {
                     let index = view.axes.get(axes.len()).cloned().unwrap_or_default();
                     let step = index.terms.first().map_or(0, |term| term.step);
-                    axes.push(Along::Range { start: index.start, step, axis: extents.len() });
+                    axes.push(AxisSelection::Range { start: index.start, step, axis: extents.len() });
                 }
             }
             extents.push(extent);
         }
         let before = before.unwrap_or(extents.len());
         for along in &mut axes {
-            if let Along::Range { axis, .. } = along
+            if let AxisSelection::Range { axis, .. } = along
                 && *axis >= before
             {
                 *axis += positioned.rank();
@@ -245,7 +245,7 @@ impl Layout {
         }
         let (first, last) = extents.split_at(before);
         let found: Vec<usize> = first.iter().chain(positioned.extents()).chain(last).copied().collect();
-        Ok(Layout { axes, found: Shape::from(found), before, behind: last.len() })
+        Ok(IndexLayout { axes, found: Shape::from(found), before, behind: last.len() })
     }
 }
 

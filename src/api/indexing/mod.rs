@@ -15,15 +15,15 @@
 //! between. The array that is taken from is stored, if it is not an argument.
 
 mod at;
+mod checked;
 mod indices;
-mod positions;
 mod rows;
 mod search;
 mod take;
 
 pub use at::At;
+pub(crate) use checked::{counting, index_dtype};
 pub use indices::{ArrayIndex, ArrayIndices, Indices, IntoIndex};
-pub(crate) use positions::{counting, index_dtype};
 pub(crate) use rows::rows;
 pub use search::{Side, searchsorted};
 pub(crate) use take::{each_found, taken};

@@ -11,7 +11,7 @@ pub(crate) fn rows<R: Computed>(what: &'static str, x: AnyOperand, index: AnyOpe
 }
 
 /// Of an array without indices none can be taken, also where the nearest would be.
-pub(super) fn no_positions(shape: &Shape) -> Error {
+pub(super) fn no_indices(shape: &Shape) -> Error {
     Error::new(ErrorCode::Shape, format!("an array of shape {shape} has no element to take"))
         .help("give the array elements along the axis, or no indices; `x.at(i).get_or(number)` takes the number")
 }

@@ -1,7 +1,7 @@
 //! Binary search in a sorted array: as many gathers as its length has binary digits, rounded up so that few lengths differ in their code, all in
 //! one kernel.
 
-use super::positions::index_dtype;
+use super::checked::index_dtype;
 use super::rows::rows;
 use crate::api::config::with_parts;
 use crate::array::node::Array;

@@ -1,7 +1,7 @@
 //! Taking along one axis: whole slices, or elements one by one.
 
-use super::positions::positions;
-use super::rows::{no_positions, rows};
+use super::checked::checked_indices;
+use super::rows::{no_indices, rows};
 use crate::api::manipulation::{refused, seen};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
@@ -56,9 +56,9 @@ pub(crate) fn taken<R: Computed>(
         let (_, _, shape) = x.describe(what)?;
         let (_, _, of) = indices.describe(what)?;
         let at = position(axis, shape.rank())?;
-        let index = positions::<R>(what, &indices, at, shape.extents()[at], checked, place)?;
+        let index = checked_indices::<R>(what, &indices, at, shape.extents()[at], checked, place)?;
         if shape.extents()[at] == 0 && of.size() != Ok(0) {
-            return Err(no_positions(&shape));
+            return Err(no_indices(&shape));
         }
         Ok((at, shape.rank(), of.rank(), index))
     })();
@@ -123,9 +123,9 @@ fn along<R: Computed>(what: &'static str, x: AnyOperand, indices: AnyOperand, ax
         if !pairs.all(|(_, (own, extent))| own == extent || *own == 1 || *extent == 1) {
             return wrong("along the other axes extents are equal, or one of them is 1");
         }
-        let index = positions::<R>(what, &indices, at, shape.extents()[at], true, place)?;
+        let index = checked_indices::<R>(what, &indices, at, shape.extents()[at], true, place)?;
         if shape.extents()[at] == 0 && of.size() != Ok(0) {
-            return Err(no_positions(&shape));
+            return Err(no_indices(&shape));
         }
         Ok((at, index))
     })();

@@ -9,7 +9,7 @@ use crate::trace::asked::Movement;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
 use crate::trace::scalar::Scalar;
-use ndjit_ir::axes::{Axes, position};
+use ndjit_ir::axes::{AxisSet, position};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, Slice, View};
@@ -185,7 +185,7 @@ fn triangle<R: Computed>(what: &'static str, x: AnyOperand, k: isize, op: Op, pl
     // Beyond the corners nothing changes, and no sum wraps.
     let k = k.clamp(-isize::try_from(rows).unwrap_or(isize::MAX), isize::try_from(columns).unwrap_or(isize::MAX));
     let positions = |extents: [usize; 2]| -> R {
-        let of = |_: &[&Shape]| Ok(Operation::iota(Axes::all(2)?, Shape::from(extents)));
+        let of = |_: &[&Shape]| Ok(Operation::iota(AxisSet::all(2)?, Shape::from(extents)));
         R::movement(&Movement { what, of: &of }, slice::from_ref(&x), place)
     };
     let number = |literal| AnyOperand::Scalar(Scalar(literal, None));

@@ -133,7 +133,7 @@ pub fn pad<X: Math>(x: X, widths: impl Widths, with: impl Into<Pad>) -> X::Out {
     let mut padded: X::Out =
         seen("pad", x.clone(), place, |shape| Ok((View::identity(shape.rank()).canonical(shape), shape.clone())));
     for (axis, &widths) in widths.iter().enumerate().filter(|(_, widths)| **widths != (0, 0)) {
-        let along = Along { axis, widths, place };
+        let along = AxisPadding { axis, widths, place };
         let before = padded.operand();
         padded = match with {
             // Who names the number's dtype gets what the two promote to.
@@ -203,13 +203,13 @@ fn misfit(error: Error, dtype: DType, number: Scalar) -> Error {
 }
 
 /// How one axis is padded.
-struct Along {
+struct AxisPadding {
     axis: usize,
     widths: (usize, usize),
     place: Place,
 }
 
-impl Along {
+impl AxisPadding {
     fn piece<R: Computed>(&self, of: &AnyOperand, make: impl Fn(&Shape) -> Result<(View, Shape)>) -> AnyOperand {
         let piece: R = seen("pad", of.clone(), self.place, make);
         piece.operand()

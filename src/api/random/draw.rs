@@ -1,4 +1,4 @@
-//! Random numbers as operations: positions, the words that a key makes of them, and what words become.
+//! Random numbers as operations: indices, the words that a key makes of them, and what words become.
 
 use crate::api::config::{defaults, policy, with_parts};
 use crate::api::indexing::{counting, each_found};
@@ -7,7 +7,7 @@ use crate::api::sorting::{IntoSorting, sorted};
 use crate::trace::asked::Movement;
 use crate::trace::operand::{AnyOperand, Computed};
 use crate::trace::scalar::{Number, Scalar};
-use ndjit_ir::axes::Axes;
+use ndjit_ir::axes::AxisSet;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::Reduction;
@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::slice;
 
 /// Numbers being made of a key, by operations of one function at one place.
-pub(super) struct Drawing<R> {
+pub(super) struct Sampler<R> {
     what: &'static str,
     place: Place,
     key: AnyOperand,
@@ -33,7 +33,7 @@ pub(super) fn draw<R: Computed>(
     what: &'static str,
     key: AnyOperand,
     place: Place,
-    make: impl FnOnce(&Drawing<R>) -> Result<R>,
+    make: impl FnOnce(&Sampler<R>) -> Result<R>,
 ) -> R {
     let (ty, keys) = match key.describe(what) {
         Ok((ty, _, shape)) => (ty, shape),
@@ -44,7 +44,7 @@ pub(super) fn draw<R: Computed>(
             .help("make one of a number: `random::key(0)`");
         return refused(what, &[key], place, &error);
     }
-    let drawing = Drawing { what, place, key, keys, results: PhantomData };
+    let drawing = Sampler { what, place, key, keys, results: PhantomData };
     match with_parts(|| make(&drawing)) {
         Ok(made) => made.part_of(what, slice::from_ref(&drawing.key), place),
         Err(error) => refused(what, slice::from_ref(&drawing.key), place, &error),
@@ -98,7 +98,7 @@ impl Mantissa {
     }
 }
 
-impl<R: Computed> Drawing<R> {
+impl<R: Computed> Sampler<R> {
     fn op(&self, op: Op, operands: &[AnyOperand]) -> R {
         R::compute(op, operands, self.place)
     }
@@ -112,14 +112,14 @@ impl<R: Computed> Drawing<R> {
         Ok(self.op(Op::Threefry2x32, &[self.key.clone(), number(position, DType::U64)?]))
     }
 
-    /// The words of all positions of a shape, in row-major order.
+    /// The words of all indices of a shape, in row-major order.
     pub fn words(&self, shape: &Shape) -> R {
         let rank = shape.rank();
-        let of = |_: &[&Shape]| Ok(Operation::iota(Axes::all(rank)?, shape.clone()));
+        let of = |_: &[&Shape]| Ok(Operation::iota(AxisSet::all(rank)?, shape.clone()));
         // Of the key nothing is taken but the device that it is on.
         let key = self.key.clone();
-        let positions = R::movement(&Movement { what: self.what, of: &of }, slice::from_ref(&key), self.place);
-        let counters = self.cast(positions, DType::U64).operand();
+        let indices = R::movement(&Movement { what: self.what, of: &of }, slice::from_ref(&key), self.place);
+        let counters = self.cast(indices, DType::U64).operand();
         let key = if self.keys.rank() == 0 {
             key
         } else {
@@ -237,8 +237,8 @@ impl<R: Computed> Drawing<R> {
     }
 
     /// The same with another key.
-    fn with(&self, key: R) -> Drawing<R> {
-        Drawing { key: key.operand(), keys: self.keys.clone(), results: PhantomData, ..*self }
+    fn with(&self, key: R) -> Sampler<R> {
+        Sampler { key: key.operand(), keys: self.keys.clone(), results: PhantomData, ..*self }
     }
 
     /// Exponentially distributed numbers.
@@ -321,10 +321,10 @@ impl<R: Computed> Drawing<R> {
     /// The integers below `n` in random order: sorted by random bits, as often as JAX does.
     pub fn order(&self, n: usize) -> Result<R> {
         let dtype = counting(defaults().int, n)?;
-        // After three times as many bits as positions have, keys of two elements are hardly equal in each round.
+        // After three times as many bits as indices have, keys of two elements are hardly equal in each round.
         let rounds = (3.0 * (n.max(2) as f64).ln() / f64::from(u32::MAX).ln()).ceil() as usize;
         let axis = self.keys.rank();
-        let sorting = |drawing: &Drawing<R>| -> Result<R> {
+        let sorting = |drawing: &Sampler<R>| -> Result<R> {
             let bits = drawing.with(drawing.word(1)?).bits(DType::U32, &Shape::from(n))?.operand();
             Ok(sorted(Reduction::ArgSort, Some(DType::I64), bits, (axis as isize).sorting(), self.place))
         };

@@ -73,7 +73,7 @@ where
 /// assert_eq!(drawn.shape().extents(), [2, 4]);
 /// ```
 ///
-/// Positions are those of [`randint`](fn@crate::random::randint).
+/// Indices are those of [`randint`](fn@crate::random::randint).
 ///
 /// # Errors
 /// Poisoned with `Shape` if the array has no axis, or no elements along it; those of [`randint`](fn@crate::random::randint).

@@ -4,22 +4,22 @@ use crate::api::manipulation::refused;
 use crate::array::lazy::noting;
 use crate::array::node::Array;
 use crate::diagnostics::debug::print;
-use crate::trace::asked::{Asked, Movement, Request};
+use crate::trace::asked::{Movement, OperationRequest, Request};
 use crate::trace::escape::outside;
 use crate::trace::operand::{AnyOperand, Computed};
 use ndjit_ir::{DType, Error, Op, Place};
 
 impl Computed for Array {
     fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Array {
-        noting::apply(Asked::Op(op), operands, place)
+        noting::apply(OperationRequest::Op(op), operands, place)
     }
 
     fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Array {
-        noting::apply(Asked::Reduction(request), operands, place)
+        noting::apply(OperationRequest::Reduction(request), operands, place)
     }
 
     fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Array {
-        noting::apply(Asked::Movement(movement), operands, place)
+        noting::apply(OperationRequest::Movement(movement), operands, place)
     }
 
     fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {

@@ -1,13 +1,13 @@
 //! Running what waits below an array, through the same passes as jitted functions.
 
 use crate::api::config;
-use crate::array::lazy::program::{Leaf, Numbers, Program};
+use crate::array::lazy::program::{LazyProgram, Leaf, Numbers};
 use crate::array::lazy::{keep, kept};
 use crate::array::node::{Array, Elements};
 use crate::diagnostics::debug::nonfinite;
-use crate::diagnostics::debug::steps::Given;
+use crate::diagnostics::debug::steps::RunInputs;
 use crate::jit::dump::unasked;
-use ndjit_inspect::explain::{self, Explanation, Input, Origin};
+use ndjit_inspect::explain::{self, Explanation, Origin, ParamSource};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{Error, ErrorCode, Result, ValueType};
 use ndjit_runtime::{Memory, Output};
@@ -18,9 +18,9 @@ pub(crate) fn explain(array: &Array) -> Result<Explanation> {
     if let Some(error) = array.error() {
         return Err(error.clone());
     }
-    let program = Program::collect(array);
+    let program = LazyProgram::collect(array);
     let (graph, places) = program.graph(Numbers::Known);
-    let inputs = vec![Input::Data; graph.params().len()];
+    let inputs = vec![ParamSource::Data; graph.params().len()];
     match graph.outputs().first() {
         Some(&value) => explain::value(&graph, &places, &inputs, config::policy(), value),
         None => Ok(Explanation::given(array.value_type(), array.dtype(), Origin::Data)),
@@ -29,7 +29,7 @@ pub(crate) fn explain(array: &Array) -> Result<Explanation> {
 
 /// Computes an array that waits. Threads that want the same array may both compute it; the first result counts.
 pub(crate) fn evaluate(array: &Array) -> Result<()> {
-    let made = array.0.source.lock().recipe().map(|recipe| (recipe.operation.name(), recipe.place));
+    let made = array.0.source.lock().pending_op().map(|pending_op| (pending_op.operation.name(), pending_op.place));
     run(array).map_err(|error| match made {
         Some((what, place)) if error.place().is_none() => {
             error.at(place).fact(format_args!("computing {what}: {}{}", array.value_type(), array.shape()))
@@ -39,7 +39,7 @@ pub(crate) fn evaluate(array: &Array) -> Result<()> {
 }
 
 fn run(array: &Array) -> Result<()> {
-    let mut program = Program::collect(array);
+    let mut program = LazyProgram::collect(array);
     if program.pending.is_empty() {
         // They were kept, or another thread was first.
         if let Some(Leaf { kept: Some(kept), .. }) = program.leaves.first() {
@@ -55,7 +55,7 @@ fn run(array: &Array) -> Result<()> {
 }
 
 /// Computes a program's outputs and stores them.
-pub(super) fn finish(mut program: Program, array: &Array) -> Result<()> {
+pub(super) fn finish(mut program: LazyProgram, array: &Array) -> Result<()> {
     let results = match compute(&program, array) {
         // The array that is read needs less.
         Err(error) if error.code() == ErrorCode::Allocation && program.outputs.len() > 1 => {
@@ -69,7 +69,7 @@ pub(super) fn finish(mut program: Program, array: &Array) -> Result<()> {
 }
 
 /// The elements of a program's outputs: of the array that is read, and of those that are kept.
-pub(super) fn compute(program: &Program, array: &Array) -> Result<Vec<Memory>> {
+pub(super) fn compute(program: &LazyProgram, array: &Array) -> Result<Vec<Memory>> {
     let plan = program.plan(array.device())?;
     let leaves: Vec<Array> = program.leaves.iter().map(Leaf::with_elements).collect();
     let mut arguments = Vec::with_capacity(leaves.len());
@@ -78,7 +78,7 @@ pub(super) fn compute(program: &Program, array: &Array) -> Result<Vec<Memory>> {
     }
     let results = plan.results_of(arguments, &program.scalars)?;
     if nonfinite::is_checked(&plan) {
-        let given = || Given::arrays(&leaves, program.scalars.clone());
+        let given = || RunInputs::arrays(&leaves, program.scalars.clone());
         // Of those that are kept nobody has asked for the elements.
         let read: SmallVec<[Output<'_>; 1]> = results.iter().take(1).map(Memory::result).collect();
         nonfinite::check(&plan, given, &read)?;
@@ -88,7 +88,7 @@ pub(super) fn compute(program: &Program, array: &Array) -> Result<Vec<Memory>> {
 
 /// The elements of an array in row-major order, in memory of their own.
 pub(crate) fn copy(array: &Array) -> Result<Memory> {
-    let program = Program::collect(array);
+    let program = LazyProgram::collect(array);
     let plan = unasked(|| program.plan(array.device()))?;
     let copies = plan.results_of(vec![array.elements()?.memory.argument()], &[])?;
     copies.into_iter().next().ok_or_else(|| Error::new(ErrorCode::Verify, "array: copied, but without elements"))
@@ -100,7 +100,7 @@ pub(crate) fn formula(array: &Array) -> Option<(Graph<ValueType>, Places, Vec<Ar
     if !array.0.traced || array.0.state.get().is_some() || array.value_type().is_weak() {
         return None;
     }
-    let program = Program::collect(array);
+    let program = LazyProgram::collect(array);
     let computed = program.leaves.iter().all(|leaf| leaf.array.0.formula.is_some());
     if !computed || program.items.len() > MAX_FORMULA {
         return None;

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 /// One item of a program: what keys its plan.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) enum Item {
+pub(super) enum ProgramItem {
     /// An array of this type, stored as this dtype, with this layout if it is not in row-major order.
     Leaf(ValueType, DType, Shape, Option<Layout>),
     Argument(ndjit_ir::Weak),

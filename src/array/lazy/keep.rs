@@ -9,9 +9,9 @@
 //! program reads a part. No more is kept than half of the machine's memory, what is newer before what can be [given back](super::kept), and where
 //! memory is refused nevertheless, the program runs for the array that is read alone.
 
-use super::item::Item;
+use super::item::ProgramItem;
 use super::kept::{self, Kept};
-use super::program::{Pending, Program};
+use super::program::{LazyProgram, Pending};
 use crate::array::node::{Array, Elements, LazyOperand};
 use crate::diagnostics::stats::counts;
 use ndjit_ir::infer::Operation;
@@ -52,9 +52,9 @@ impl Cost {
 
 /// The cost of one operation.
 fn cost(pending: &Pending) -> Cost {
-    let primitives = match &pending.recipe.operation {
+    let primitives = match &pending.pending_op.operation {
         Operation::Op(op, _) => {
-            let operands = pending.recipe.operands.iter().filter_map(LazyOperand::array).map(Array::dtype);
+            let operands = pending.pending_op.operands.iter().filter_map(LazyOperand::array).map(Array::dtype);
             // It computes in one of these, or in what they meet in, where it takes about as much.
             let computes = operands.chain([pending.array.dtype()]).filter(|&dtype| op.row().domain.contains(dtype));
             computes.map(|dtype| shared_body(*op, dtype).insts.len()).max()
@@ -71,15 +71,15 @@ fn cost(pending: &Pending) -> Cost {
 }
 
 /// Adds the arrays whose elements are to be kept to the outputs of a program: so many bytes at most.
-pub(super) fn choose(program: &mut Program, mut left: usize) {
-    let ran = |pending: &Pending| pending.recipe.has_run.load(Relaxed);
+pub(super) fn choose(program: &mut LazyProgram, mut left: usize) {
+    let ran = |pending: &Pending| pending.pending_op.has_run.load(Relaxed);
     if !program.pending.iter().any(ran) {
         return;
     }
     // How often the program itself holds the array of each item: as an operand, and in the list.
     let mut holds = vec![0; program.items.len()];
     for item in &program.items {
-        if let Item::Step(_, operands, ..) = item {
+        if let ProgramItem::Step(_, operands, ..) = item {
             operands.iter().for_each(|&operand| holds[operand as usize] += 1);
         }
     }
@@ -88,7 +88,7 @@ pub(super) fn choose(program: &mut Program, mut left: usize) {
     let mut open = vec![Cost::default(); program.items.len()];
     for pending in &program.pending {
         let Pending { item, array, .. } = pending;
-        let Item::Step(_, operands, ..) = &program.items[*item] else { continue };
+        let ProgramItem::Step(_, operands, ..) = &program.items[*item] else { continue };
         let below = operands.iter().fold(Cost::default(), |below, &operand| below.and(open[operand as usize]));
         if below.operations == 0 && !ran(pending) {
             continue;
@@ -111,13 +111,13 @@ pub(super) fn choose(program: &mut Program, mut left: usize) {
 }
 
 /// Of which items the program computes all elements, not those alone that views and gathers show.
-fn whole(program: &Program) -> Vec<bool> {
+fn whole(program: &LazyProgram) -> Vec<bool> {
     let mut whole = vec![false; program.items.len()];
     program.outputs.iter().for_each(|&root| whole[root as usize] = true);
-    for Pending { item, array, recipe } in program.pending.iter().rev() {
-        let Item::Step(_, operands, ..) = &program.items[*item] else { continue };
-        for (n, (&operand, given)) in operands.iter().zip(&recipe.operands).enumerate() {
-            let part = match (&recipe.operation, given) {
+    for Pending { item, array, pending_op } in program.pending.iter().rev() {
+        let ProgramItem::Step(_, operands, ..) = &program.items[*item] else { continue };
+        for (n, (&operand, given)) in operands.iter().zip(&pending_op.operands).enumerate() {
+            let part = match (&pending_op.operation, given) {
                 (Operation::View(..) | Operation::Gather, LazyOperand::Array(of)) => n == 0 && array.len() < of.len(),
                 _ => false,
             };
@@ -128,8 +128,8 @@ fn whole(program: &Program) -> Vec<bool> {
 }
 
 /// Stores what a program's outputs are: the elements of the array that is read in it, those of others as [kept](Kept).
-pub(super) fn store(program: Program, results: Vec<Memory>) {
-    let again = program.pending.iter().filter(|pending| pending.recipe.has_run.swap(true, Relaxed)).count();
+pub(super) fn store(program: LazyProgram, results: Vec<Memory>) {
+    let again = program.pending.iter().filter(|pending| pending.pending_op.has_run.swap(true, Relaxed)).count();
     counts::count_operations(program.pending.len(), again);
     let array = |&item: &u32| {
         let at = program.pending.binary_search_by_key(&(item as usize), |pending| pending.item).ok()?;
@@ -162,7 +162,7 @@ mod tests {
         sum(&y, ..).eval().expect("runs");
         let read = max(&y, ..);
         let y = held.then_some(y);
-        let mut program = Program::collect(&read);
+        let mut program = LazyProgram::collect(&read);
         choose(&mut program, left);
         drop(y);
         program.outputs.len() - 1
@@ -185,7 +185,7 @@ mod tests {
 
     /// Has the operations below an array run, as far as its program knows.
     fn mark(array: &Array) {
-        Program::collect(array).pending.iter().for_each(|pending| pending.recipe.has_run.store(true, Relaxed));
+        LazyProgram::collect(array).pending.iter().for_each(|pending| pending.pending_op.has_run.store(true, Relaxed));
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
         assert!(y.kept().is_some(), "read twice");
         let chosen = |elements: usize| {
             let (wide, read) = wide(elements);
-            let mut program = Program::collect(&read);
+            let mut program = LazyProgram::collect(&read);
             choose(&mut program, 0);
             drop(wide);
             program.outputs.len() - 1
@@ -224,7 +224,7 @@ mod tests {
     fn large_arrays_of_which_a_part_is_read_are_not_kept() {
         for (elements, kept) in [(1000, 1), (1 << 20, 0), (1 << 40, 0)] {
             let (y, read) = part(elements);
-            let mut program = Program::collect(&read);
+            let mut program = LazyProgram::collect(&read);
             choose(&mut program, usize::MAX);
             assert_eq!(program.outputs.len() - 1, kept, "{elements} elements");
             drop(y);
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn where_memory_is_refused_the_array_that_is_read_is_computed() {
         let (y, read) = part(1 << 55);
-        let mut program = Program::collect(&read);
+        let mut program = LazyProgram::collect(&read);
         let large = program.pending.iter().find(|pending| pending.array.identity() == y.identity()).expect("waits");
         program.outputs.push(large.item as u32);
         assert!(evaluate::compute(&program, &read).is_err_and(|error| error.code() == ndjit_ir::ErrorCode::Allocation));

@@ -2,12 +2,12 @@
 //!
 //! An array whose elements were kept still waits: until somebody reads the array itself, its elements may be given back, and it is computed as
 //! before. What it was computed from may be large and out of everybody's reach, so a kept array does not hold that: the program's [`Past`] is
-//! what a recipe is made of again, if all arrays that it began with live anyway. These must have elements, and keep theirs from then on: what is
+//! what a pending operation is made of again, if all arrays that it began with live anyway. These must have elements, and keep theirs from then on: what is
 //! given back is computed from what is there, however many arrays are given back.
 
-use super::item::Item;
-use crate::array::node::{Array, Node, Source};
-use crate::array::node::{LazyOperand, Recipe};
+use super::item::ProgramItem;
+use crate::array::node::{Array, ArrayNode, ElementSource};
+use crate::array::node::{LazyOperand, PendingOp};
 use crate::trace::scalar::Scalar;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::support::Device;
@@ -29,16 +29,16 @@ pub(crate) struct Kept {
 
 /// A program that ran. It holds no array.
 pub(super) struct Past {
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<ProgramItem>,
     pub(super) places: Vec<Option<Place>>,
-    pub(super) origins: Vec<Origin>,
+    pub(super) origins: Vec<OperandSource>,
     pub(super) fallback: Fallback,
 }
 
 /// Where the operand that an item is comes from.
-pub(super) enum Origin {
+pub(super) enum OperandSource {
     /// An array that had elements, or whose elements were kept.
-    Array(Weak<Node>),
+    Array(Weak<ArrayNode>),
     Number(Scalar),
     /// An operation whose result was not kept, of this dtype.
     Operation(DType),
@@ -46,13 +46,14 @@ pub(super) enum Origin {
 
 impl Past {
     /// How an item is computed, from arrays that live and have elements, which stay.
-    fn recipe(&self, root: usize, device: Device) -> Option<Recipe> {
+    fn pending_op(&self, root: usize, device: Device) -> Option<PendingOp> {
         let mut wanted = vec![false; root + 1];
         wanted[root] = true;
-        for item in (0..=root).rev().filter(|&item| item == root || matches!(self.origins[item], Origin::Operation(_)))
+        for item in
+            (0..=root).rev().filter(|&item| item == root || matches!(self.origins[item], OperandSource::Operation(_)))
         {
             if wanted[item]
-                && let Item::Step(_, operands, ..) = &self.items[item]
+                && let ProgramItem::Step(_, operands, ..) = &self.items[item]
             {
                 operands.iter().for_each(|&operand| wanted[operand as usize] = true);
             }
@@ -60,33 +61,33 @@ impl Past {
         let mut made: Vec<Option<LazyOperand>> = vec![None; root];
         for item in (0..root).filter(|&item| wanted[item]) {
             made[item] = match &self.origins[item] {
-                Origin::Number(number) => Some(LazyOperand::Literal(*number)),
-                Origin::Array(node) => Some(LazyOperand::Array(node.upgrade().map(Array)?)),
-                Origin::Operation(_) => None,
+                OperandSource::Number(number) => Some(LazyOperand::Literal(*number)),
+                OperandSource::Array(node) => Some(LazyOperand::Array(node.upgrade().map(Array)?)),
+                OperandSource::Operation(_) => None,
             };
         }
-        // None stays for a recipe that another of them makes impossible.
+        // None stays for a pending operation that another of them makes impossible.
         let arrays = || made.iter().flatten().filter_map(LazyOperand::array);
         if !arrays().all(Kept::has_elements) || !arrays().all(Kept::stay) {
             return None;
         }
         for item in (0..root).filter(|&item| wanted[item]) {
-            if let Origin::Operation(dtype) = &self.origins[item] {
-                let Item::Step(_, _, ty, shape) = &self.items[item] else { return None };
-                let recipe = self.step(item, &made)?;
-                let array = Array::waiting(*ty, *dtype, shape.clone(), device, recipe, Array::NODE_LIMIT);
+            if let OperandSource::Operation(dtype) = &self.origins[item] {
+                let ProgramItem::Step(_, _, ty, shape) = &self.items[item] else { return None };
+                let pending_op = self.step(item, &made)?;
+                let array = Array::waiting(*ty, *dtype, shape.clone(), device, pending_op, Array::NODE_LIMIT);
                 made[item] = Some(LazyOperand::Array(array));
             }
         }
         self.step(root, &made)
     }
 
-    fn step(&self, item: usize, made: &[Option<LazyOperand>]) -> Option<Recipe> {
-        let Item::Step(step, operands, ..) = &self.items[item] else { return None };
+    fn step(&self, item: usize, made: &[Option<LazyOperand>]) -> Option<PendingOp> {
+        let ProgramItem::Step(step, operands, ..) = &self.items[item] else { return None };
         let operands = operands.iter().map(|&operand| made[operand as usize].clone()).collect::<Option<_>>()?;
-        let recipe = Recipe::new(step.clone(), operands, self.places[item]?, self.fallback);
-        recipe.has_run.store(true, Relaxed);
-        Some(recipe)
+        let pending_op = PendingOp::new(step.clone(), operands, self.places[item]?, self.fallback);
+        pending_op.has_run.store(true, Relaxed);
+        Some(pending_op)
     }
 }
 
@@ -95,8 +96,8 @@ impl Kept {
     pub(super) fn keep(array: &Array, memory: Memory, past: &Arc<Past>, item: usize) {
         BYTES.fetch_add(memory.len(), Relaxed);
         let kept = Kept { memory, past: Arc::clone(past), item, needed: AtomicBool::new(false) };
-        let kept = Source::Kept(Arc::new(kept));
-        if array.0.change_source(|source| matches!(source, Source::Recipe(_)), kept) {
+        let kept = ElementSource::Kept(Arc::new(kept));
+        if array.0.change_source(|source| matches!(source, ElementSource::Pending(_)), kept) {
             KEPT.lock().add(array);
         }
     }
@@ -104,31 +105,31 @@ impl Kept {
     /// Gives the elements of an array back, which waits then as before they were kept, if it can be computed again; how many bytes these are.
     fn give_back(array: &Array) -> Option<usize> {
         let kept = array.kept().filter(|kept| !kept.needed.load(Relaxed))?;
-        let recipe = Source::Recipe(Arc::new(kept.past.recipe(kept.item, array.device())?));
-        let is_same = |source: &Source| {
-            matches!(source, Source::Kept(now) if Arc::ptr_eq(now, &kept)) && !kept.needed.load(Relaxed)
+        let pending_op = ElementSource::Pending(Arc::new(kept.past.pending_op(kept.item, array.device())?));
+        let is_same = |source: &ElementSource| {
+            matches!(source, ElementSource::Kept(now) if Arc::ptr_eq(now, &kept)) && !kept.needed.load(Relaxed)
         };
-        array.0.change_source(is_same, recipe).then(|| kept.memory.len())
+        array.0.change_source(is_same, pending_op).then(|| kept.memory.len())
     }
 
     /// Whether an array has elements.
     fn has_elements(array: &Array) -> bool {
         match &*array.0.source.lock() {
-            Source::Nothing => array.error().is_none(),
-            Source::Kept(_) => true,
-            Source::Recipe(_) => false,
+            ElementSource::Nothing => array.error().is_none(),
+            ElementSource::Kept(_) => true,
+            ElementSource::Pending(_) => false,
         }
     }
 
     /// Has an array hold its elements from now on; whether it has any.
     fn stay(array: &Array) -> bool {
         match &*array.0.source.lock() {
-            Source::Nothing => array.error().is_none(),
-            Source::Kept(kept) => {
+            ElementSource::Nothing => array.error().is_none(),
+            ElementSource::Kept(kept) => {
                 kept.needed.store(true, Relaxed);
                 true
             }
-            Source::Recipe(_) => false,
+            ElementSource::Pending(_) => false,
         }
     }
 }
@@ -141,7 +142,7 @@ impl Drop for Kept {
 
 /// The arrays whose elements are kept, from the first to the last, and others that are gone.
 struct All {
-    nodes: VecDeque<Weak<Node>>,
+    nodes: VecDeque<Weak<ArrayNode>>,
     /// At which length those that are gone are looked for.
     limit: usize,
 }

@@ -3,15 +3,15 @@
 use crate::api::config::{self, Settings};
 use crate::api::support;
 use crate::array::lazy::evaluate::evaluate;
-use crate::array::node::{Array, LazyOperand, Recipe, Source};
-use crate::trace::asked::Asked;
+use crate::array::node::{Array, ElementSource, LazyOperand, PendingOp};
+use crate::trace::asked::OperationRequest;
 use crate::trace::escape;
 use crate::trace::expr::Expr;
-use crate::trace::infer::{Inferred, infer};
+use crate::trace::infer::{InferredOperation, infer};
 use crate::trace::operand::{AnyOperand, apart};
 use crate::trace::scalar::Scalar;
 use ndjit_inspect::explain::Origin;
-use ndjit_inspect::words::Known;
+use ndjit_inspect::words::KnownOperand;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::support::{CastReason, Device};
@@ -22,8 +22,8 @@ use smallvec::SmallVec;
 use std::sync::LazyLock;
 
 /// Operands of an operation to be noted.
-struct Operands<'a> {
-    known: SmallVec<[Known<'a>; 3]>,
+struct LazyOperands<'a> {
+    known: SmallVec<[KnownOperand<'a>; 3]>,
     own: SmallVec<[LazyOperand; 2]>,
     /// What the operation is made under, for the device that the arrays are on.
     settings: Settings,
@@ -36,9 +36,9 @@ fn gather<'a>(
     what: &'static str,
     operands: &'a [AnyOperand],
     place: Place,
-) -> std::result::Result<Operands<'a>, Array> {
-    let mut gathered = Operands { known: SmallVec::new(), own: SmallVec::new(), settings: config::settings() };
-    let Operands { known, own, settings } = &mut gathered;
+) -> std::result::Result<LazyOperands<'a>, Array> {
+    let mut gathered = LazyOperands { known: SmallVec::new(), own: SmallVec::new(), settings: config::settings() };
+    let LazyOperands { known, own, settings } = &mut gathered;
     let mut device: Option<(Device, usize)> = None;
     for (n, operand) in operands.iter().enumerate() {
         match operand {
@@ -52,11 +52,11 @@ fn gather<'a>(
                     }
                     _ => device = Some((array.device(), n)),
                 }
-                known.push(Known { ty: array.value_type(), shape: array.shape(), literal: None });
+                known.push(KnownOperand { ty: array.value_type(), shape: array.shape(), literal: None });
                 own.push(LazyOperand::Array(array.clone()));
             }
             AnyOperand::Scalar(number) => {
-                known.push(Known { ty: number.0.ty(), shape: &SCALAR, literal: Some(number.0) });
+                known.push(KnownOperand { ty: number.0.ty(), shape: &SCALAR, literal: Some(number.0) });
                 own.push(LazyOperand::Literal(*number));
             }
             AnyOperand::Expr(x) => return Err(outside(what, *x, place)),
@@ -77,22 +77,23 @@ fn outside(what: &str, x: Expr, place: Place) -> Array {
 fn adapt(operand: &mut LazyOperand, shape: &Shape, cast: OperandCast, place: Place, fallback: Fallback) {
     if let Some((dtype, mode)) = cast {
         let cast = Operation::Cast(CastReason::Mode(mode), dtype.into());
-        let recipe = Recipe::new(cast, SmallVec::from_iter([operand.clone()]), place, fallback);
-        *operand = LazyOperand::Array(note(dtype.into(), dtype, shape.clone(), recipe));
+        let pending_op = PendingOp::new(cast, SmallVec::from_iter([operand.clone()]), place, fallback);
+        *operand = LazyOperand::Array(note(dtype.into(), dtype, shape.clone(), pending_op));
     }
 }
 
 /// Notes what is asked of arrays and numbers. A view of an array that holds its elements is made without a copy where strides say where they are.
-pub(crate) fn apply(asked: Asked<'_>, operands: &[AnyOperand], place: Place) -> Array {
-    let Operands { known, mut own, settings } = match gather(asked.what(), operands, place) {
+pub(crate) fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place: Place) -> Array {
+    let LazyOperands { known, mut own, settings } = match gather(asked.what(), operands, place) {
         Ok(operands) => operands,
         Err(poisoned) => return poisoned,
     };
     let (policy, fallback) = (settings.policy, settings.fallback);
-    let Inferred { operation, ty, shape, casts } = match infer(asked, settings, &known, place, &|i| origin(&own[i])) {
-        Ok(inferred) => inferred,
-        Err(error) => return Array::poisoned(error),
-    };
+    let InferredOperation { operation, ty, shape, casts } =
+        match infer(asked, settings, &known, place, &|i| origin(&own[i])) {
+            Ok(inferred) => inferred,
+            Err(error) => return Array::poisoned(error),
+        };
     for ((operand, known), cast) in own.iter_mut().zip(&known).zip(casts) {
         adapt(operand, known.shape, cast, place, fallback);
     }
@@ -118,9 +119,9 @@ pub(crate) fn apply(asked: Asked<'_>, operands: &[AnyOperand], place: Place) -> 
         _ => policy.commit(ty),
     };
     let device = device_of(&own);
-    // Positions are made of nothing; an array says no more than where they are wanted.
+    // Indices are made of nothing; an array says no more than where they are wanted.
     let operands = if let Operation::Iota(..) = operation { SmallVec::new() } else { own };
-    note_on(device, ty, dtype, shape, Recipe::new(operation, operands, place, fallback))
+    note_on(device, ty, dtype, shape, PendingOp::new(operation, operands, place, fallback))
 }
 
 /// Where an operand comes from.
@@ -130,10 +131,10 @@ fn origin(operand: &LazyOperand) -> Origin {
         LazyOperand::Array(array) => array,
     };
     match &*array.0.source.lock() {
-        Source::Recipe(recipe) => {
-            Origin::Computed { value: None, what: recipe.operation.name(), place: Some(recipe.place) }
+        ElementSource::Pending(pending_op) => {
+            Origin::Computed { value: None, what: pending_op.operation.name(), place: Some(pending_op.place) }
         }
-        Source::Nothing | Source::Kept(_) => Origin::Data,
+        ElementSource::Nothing | ElementSource::Kept(_) => Origin::Data,
     }
 }
 
@@ -171,7 +172,7 @@ fn converted_to(operand: LazyOperand, device: Device, shape: Shape, dtype: DType
         return Array::poisoned(error.at(place));
     }
     let cast = Operation::Cast(CastReason::Explicit, dtype.into());
-    note(dtype.into(), dtype, shape, Recipe::new(cast, SmallVec::from_iter([operand]), place, settings.fallback))
+    note(dtype.into(), dtype, shape, PendingOp::new(cast, SmallVec::from_iter([operand]), place, settings.fallback))
 }
 
 /// The device that operands are on: all arrays are on one.
@@ -179,14 +180,14 @@ fn device_of(operands: &[LazyOperand]) -> Device {
     operands.iter().find_map(LazyOperand::array).map_or(Device::CPU, Array::device)
 }
 
-fn note(ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
-    note_on(device_of(&recipe.operands), ty, dtype, shape, recipe)
+fn note(ty: ValueType, dtype: DType, shape: Shape, pending_op: PendingOp) -> Array {
+    note_on(device_of(&pending_op.operands), ty, dtype, shape, pending_op)
 }
 
-fn note_on(device: Device, ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
+fn note_on(device: Device, ty: ValueType, dtype: DType, shape: Shape, pending_op: PendingOp) -> Array {
     let mut waiting = 1usize;
     let mut before: SmallVec<[usize; 3]> = SmallVec::new();
-    for operand in &recipe.operands {
+    for operand in &pending_op.operands {
         if let LazyOperand::Array(array) = operand {
             if !array.waits() || before.contains(&array.identity()) {
                 continue;
@@ -197,9 +198,9 @@ fn note_on(device: Device, ty: ValueType, dtype: DType, shape: Shape, recipe: Re
     }
     // Shared operands count more than once; only a number over the limit is worth counting exactly.
     if waiting > Array::NODE_LIMIT {
-        waiting = 1 + count_waiting(&recipe);
+        waiting = 1 + count_waiting(&pending_op);
     }
-    let array = Array::waiting(ty, dtype, shape, device, recipe, waiting);
+    let array = Array::waiting(ty, dtype, shape, device, pending_op, waiting);
     if waiting > Array::NODE_LIMIT
         && let Err(error) = evaluate(&array)
         && error.code() != ErrorCode::Allocation
@@ -209,23 +210,23 @@ fn note_on(device: Device, ty: ValueType, dtype: DType, shape: Shape, recipe: Re
     array
 }
 
-/// The number of different operations that wait below a recipe; stops counting beyond the limit.
-fn count_waiting(recipe: &Recipe) -> usize {
+/// The number of different operations that wait below a pending operation; stops counting beyond the limit.
+fn count_waiting(pending_op: &PendingOp) -> usize {
     let mut seen: FxHashSet<usize> = FxHashSet::default();
-    let mut stack = waiting_operands(recipe);
+    let mut stack = waiting_operands(pending_op);
     while let Some(array) = stack.pop() {
         if seen.len() > Array::NODE_LIMIT {
             break;
         }
         if seen.insert(array.identity())
-            && let Some(recipe) = array.0.source.lock().recipe()
+            && let Some(pending_op) = array.0.source.lock().pending_op()
         {
-            stack.extend(waiting_operands(recipe));
+            stack.extend(waiting_operands(pending_op));
         }
     }
     seen.len()
 }
 
-fn waiting_operands(recipe: &Recipe) -> Vec<Array> {
-    recipe.operands.iter().filter_map(LazyOperand::array).filter(|array| array.waits()).cloned().collect()
+fn waiting_operands(pending_op: &PendingOp) -> Vec<Array> {
+    pending_op.operands.iter().filter_map(LazyOperand::array).filter(|array| array.waits()).cloned().collect()
 }

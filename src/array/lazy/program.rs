@@ -1,10 +1,10 @@
 //! What waits below an array as one program, and the plans of such programs.
 
-use super::item::Item;
+use super::item::ProgramItem;
 use super::kept::{self, Kept, Past};
 use crate::api::config::{self, Config, Settings};
-use crate::array::node::{Array, Source};
-use crate::array::node::{LazyOperand, Recipe};
+use crate::array::node::{Array, ElementSource};
+use crate::array::node::{LazyOperand, PendingOp};
 use crate::diagnostics::misses;
 use crate::diagnostics::stats::counts;
 use crate::jit::plan::{ArgumentType, Plan};
@@ -33,7 +33,7 @@ pub(super) struct Pending {
     /// Its item.
     pub(super) item: usize,
     pub(super) array: Array,
-    pub(super) recipe: Arc<Recipe>,
+    pub(super) pending_op: Arc<PendingOp>,
 }
 
 /// An array that a program begins with.
@@ -55,8 +55,8 @@ impl Leaf {
 }
 
 /// What waits below an array, operands before users.
-pub(super) struct Program {
-    pub(super) items: Vec<Item>,
+pub(super) struct LazyProgram {
+    pub(super) items: Vec<ProgramItem>,
     /// The items that are operations.
     pub(super) pending: Vec<Pending>,
     /// The items whose elements are computed: that of the array itself, then others that are kept.
@@ -68,14 +68,14 @@ pub(super) struct Program {
     pub(super) fallback: Fallback,
 }
 
-impl Program {
-    pub(super) fn collect(root: &Array) -> Program {
+impl LazyProgram {
+    pub(super) fn collect(root: &Array) -> LazyProgram {
         struct Frame {
             array: Array,
-            recipe: Arc<Recipe>,
+            pending_op: Arc<PendingOp>,
             operands: SmallVec<[u32; 3]>,
         }
-        let mut program = Program {
+        let mut program = LazyProgram {
             items: Vec::new(),
             pending: Vec::new(),
             outputs: SmallVec::new(),
@@ -90,14 +90,14 @@ impl Program {
         let mut enter = Some(root.clone());
         loop {
             if let Some(array) = enter.take() {
-                let (recipe, kept) = match &*array.0.source.lock() {
-                    Source::Nothing => (None, None),
-                    Source::Recipe(recipe) => (Some(Arc::clone(recipe)), None),
-                    Source::Kept(kept) => (None, Some(Arc::clone(kept))),
+                let (pending_op, kept) = match &*array.0.source.lock() {
+                    ElementSource::Nothing => (None, None),
+                    ElementSource::Pending(pending_op) => (Some(Arc::clone(pending_op)), None),
+                    ElementSource::Kept(kept) => (None, Some(Arc::clone(kept))),
                 };
                 let done = known.get(&array.identity()).copied().or_else(|| {
-                    recipe.is_none().then(|| {
-                        let leaf = Item::Leaf(
+                    pending_op.is_none().then(|| {
+                        let leaf = ProgramItem::Leaf(
                             array.value_type(),
                             array.dtype(),
                             array.shape().clone(),
@@ -109,41 +109,41 @@ impl Program {
                         item
                     })
                 });
-                match (done, recipe, stack.last_mut()) {
+                match (done, pending_op, stack.last_mut()) {
                     (Some(item), _, Some(frame)) => frame.operands.push(item),
                     (Some(item), _, None) => {
                         program.outputs.push(item);
                         return program;
                     }
-                    (None, Some(recipe), _) => stack.push(Frame { array, recipe, operands: SmallVec::new() }),
+                    (None, Some(pending_op), _) => stack.push(Frame { array, pending_op, operands: SmallVec::new() }),
                     (None, None, _) => {}
                 }
             }
             let Some(frame) = stack.last_mut() else { return program };
-            match frame.recipe.operands.get(frame.operands.len()) {
+            match frame.pending_op.operands.get(frame.operands.len()) {
                 Some(LazyOperand::Array(array)) => enter = Some(array.clone()),
                 Some(&LazyOperand::Literal(Scalar(literal, place))) => {
-                    let place = place.or(Some(frame.recipe.place));
+                    let place = place.or(Some(frame.pending_op.place));
                     let item = match literal.ty() {
                         ValueType::Weak(weak) => {
-                            let item = program.push(Item::Argument(weak), place);
+                            let item = program.push(ProgramItem::Argument(weak), place);
                             program.scalars.push((item as usize, literal));
                             item
                         }
-                        ValueType::Strong(_) => program.push(Item::Value(literal), place),
+                        ValueType::Strong(_) => program.push(ProgramItem::Value(literal), place),
                     };
                     if let Some(frame) = stack.last_mut() {
                         frame.operands.push(item);
                     }
                 }
                 None => {
-                    let Some(Frame { array, recipe, operands }) = stack.pop() else { return program };
+                    let Some(Frame { array, pending_op, operands }) = stack.pop() else { return program };
                     let shape = array.shape().clone();
-                    program.fallback = program.fallback.max(recipe.fallback);
-                    let step = Item::Step(recipe.operation.clone(), operands, array.value_type(), shape);
-                    let item = program.push(step, Some(recipe.place));
+                    program.fallback = program.fallback.max(pending_op.fallback);
+                    let step = ProgramItem::Step(pending_op.operation.clone(), operands, array.value_type(), shape);
+                    let item = program.push(step, Some(pending_op.place));
                     known.insert(array.identity(), item);
-                    program.pending.push(Pending { item: item as usize, array, recipe });
+                    program.pending.push(Pending { item: item as usize, array, pending_op });
                     match stack.last_mut() {
                         Some(frame) => frame.operands.push(item),
                         None => {
@@ -156,7 +156,7 @@ impl Program {
         }
     }
 
-    fn push(&mut self, item: Item, place: Option<Place>) -> u32 {
+    fn push(&mut self, item: ProgramItem, place: Option<Place>) -> u32 {
         self.items.push(item);
         self.places.push(place);
         self.items.len() as u32 - 1
@@ -164,7 +164,7 @@ impl Program {
 
     /// The plan of this program, from the cache or made now.
     pub(super) fn plan(&self, device: Device) -> Result<Arc<Plan>> {
-        static PLANS: Mutex<Option<Cache>> = Mutex::new(None);
+        static PLANS: Mutex<Option<PlanCache>> = Mutex::new(None);
         let Settings { fallback, interpreted, .. } = config::settings();
         let fallback = fallback.max(self.fallback);
         // A GPU that was lost is opened anew: its plans went with it.
@@ -196,26 +196,26 @@ impl Program {
 
     /// An error with what is known of the program that meets it.
     pub(super) fn described(&self, error: Error) -> Error {
-        let steps = self.items.iter().filter(|item| matches!(item, Item::Step(..))).count();
+        let steps = self.items.iter().filter(|item| matches!(item, ProgramItem::Step(..))).count();
         error.at(self.places.last().copied().flatten()).fact(format_args!("operations that wait: {steps}"))
     }
 
     pub(super) fn into_past(self) -> Past {
-        let Program { items, pending, outputs, places, leaves, scalars, fallback } = self;
+        let LazyProgram { items, pending, outputs, places, leaves, scalars, fallback } = self;
         let mut stored = vec![false; items.len()];
         outputs.iter().for_each(|&output| stored[output as usize] = true);
         let (mut leaves, mut scalars) = (leaves.iter().map(|leaf| &leaf.array), scalars.into_iter());
         let mut pending = pending.iter().map(|pending| &pending.array);
-        let origin = |(n, item): (usize, &Item)| match *item {
-            Item::Leaf(..) => Some(kept::Origin::Array(Arc::downgrade(&leaves.next()?.0))),
-            Item::Argument(_) => Some(kept::Origin::Number(Scalar(scalars.next()?.1, places[n]))),
-            Item::Value(literal) => Some(kept::Origin::Number(Scalar(literal, places[n]))),
-            Item::Step(..) => {
+        let origin = |(n, item): (usize, &ProgramItem)| match *item {
+            ProgramItem::Leaf(..) => Some(kept::OperandSource::Array(Arc::downgrade(&leaves.next()?.0))),
+            ProgramItem::Argument(_) => Some(kept::OperandSource::Number(Scalar(scalars.next()?.1, places[n]))),
+            ProgramItem::Value(literal) => Some(kept::OperandSource::Number(Scalar(literal, places[n]))),
+            ProgramItem::Step(..) => {
                 let array = pending.next()?;
                 Some(if stored[n] {
-                    kept::Origin::Array(Arc::downgrade(&array.0))
+                    kept::OperandSource::Array(Arc::downgrade(&array.0))
                 } else {
-                    kept::Origin::Operation(array.dtype())
+                    kept::OperandSource::Operation(array.dtype())
                 })
             }
         };
@@ -231,19 +231,19 @@ impl Program {
         let (mut graph, mut places) = (Graph::new(), Places::default());
         let mut values = vec![Value(u32::MAX); self.items.len()];
         for (item, value) in self.items.iter().zip(&mut values) {
-            if let Item::Leaf(ty, dtype, shape, _) = item {
+            if let ProgramItem::Leaf(ty, dtype, shape, _) = item {
                 *value = graph.param_stored(*ty, *dtype, shape);
             }
         }
         for (i, item) in self.items.iter().enumerate() {
             values[i] = match item {
-                Item::Leaf(..) => continue,
-                &Item::Argument(ty) => {
+                ProgramItem::Leaf(..) => continue,
+                &ProgramItem::Argument(ty) => {
                     let slot = known.get(&i).map_or(Slot::Argument { index: i, ty }, |literal| Slot::Value(*literal));
                     graph.literal(slot, ValueType::Weak(ty))
                 }
-                Item::Value(literal) => graph.literal(Slot::Value(*literal), literal.ty()),
-                Item::Step(operation, operands, ty, shape) => {
+                ProgramItem::Value(literal) => graph.literal(Slot::Value(*literal), literal.ty()),
+                ProgramItem::Step(operation, operands, ty, shape) => {
                     let operands: SmallVec<[Value; 3]> = operands.iter().map(|&o| values[o as usize]).collect();
                     let (kind, shape) = (operation.kind(&mut graph), graph.intern(shape));
                     graph.add(kind, &operands, &[(*ty, shape)])
@@ -259,16 +259,16 @@ impl Program {
 }
 
 /// A program, its outputs, where it runs, what is done about dtypes that are missing there, and whether it is interpreted.
-type PlanKey = (Vec<Item>, SmallVec<[u32; 1]>, Device, Fallback, bool);
+type PlanKey = (Vec<ProgramItem>, SmallVec<[u32; 1]>, Device, Fallback, bool);
 
 /// Plans by program; when full, the one not used for the longest time goes.
 #[derive(Default)]
-struct Cache {
+struct PlanCache {
     plans: FxHashMap<PlanKey, (Arc<Plan>, u64)>,
     clock: u64,
 }
 
-impl Cache {
+impl PlanCache {
     const LIMIT: usize = 256;
 
     fn get(&mut self, key: &PlanKey) -> Option<Arc<Plan>> {
@@ -279,7 +279,7 @@ impl Cache {
     }
 
     fn insert(&mut self, key: PlanKey, plan: Arc<Plan>) {
-        if self.plans.len() >= Cache::LIMIT
+        if self.plans.len() >= PlanCache::LIMIT
             && let Some(oldest) = self.plans.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone())
         {
             self.plans.remove(&oldest);

@@ -1,7 +1,7 @@
 //! [`first_nan`], [`first_nonfinite`]: the operation of a function that makes the first NaN or infinity.
 
 use super::nonfinite::{NonFinite, Sought, find};
-use super::steps::Steps;
+use super::steps::StepProgram;
 use crate::jit::caller;
 use crate::jit::function::JitFn;
 use crate::jit::input::Inputs;
@@ -66,7 +66,7 @@ fn of_function<'a, M, const N: usize, F: JitFn<M, N>>(
     let find = || {
         let args = inputs.args()?;
         let settings = function.core.settings(&args, Some(place))?;
-        let (steps, given, results) = Steps::traced(&function.core, &args, settings, place)?;
+        let (steps, given, results) = StepProgram::traced(&function.core, &args, settings, place)?;
         find(&steps, &given, &results, sought, |steps, given| Ok(steps.run(given, settings)?.results))
     };
     find().map_err(|e| caller::called(e, Some(place)))

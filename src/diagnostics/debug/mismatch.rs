@@ -1,6 +1,6 @@
 //! [`first_mismatch`]: where a function's results on a GPU begin to differ from those on the processor.
 
-use super::steps::{Given, Steps, line};
+use super::steps::{RunInputs, StepProgram, line};
 use crate::jit::caller;
 use crate::jit::function::JitFn;
 use crate::jit::input::{Arg, Inputs};
@@ -143,7 +143,7 @@ fn find<M, const N: usize, F: JitFn<M, N>>(
     let device = function.config().device.filter(on_gpu).or(theirs).unwrap_or(Device::gpu());
     let here = function.core.config.settings();
     let there = here.on(device)?;
-    let (steps, given, _) = Steps::traced(&function.core, args, there, place)?;
+    let (steps, given, _) = StepProgram::traced(&function.core, args, there, place)?;
     let (cpu, gpu) = (steps.run(&given, here.on(Device::CPU)?)?, steps.run(&given, there)?);
     let params = steps.params(&given)?;
     let mut known: FxHashMap<Value, &Tensor> = steps.graph.params().iter().copied().zip(&params).collect();
@@ -164,7 +164,7 @@ fn find<M, const N: usize, F: JitFn<M, N>>(
 }
 
 fn describe(
-    (steps, given): (&Steps, &Given),
+    (steps, given): (&StepProgram, &RunInputs),
     known: &FxHashMap<Value, &Tensor>,
     value: Value,
     (cpu, gpu, first): (&Tensor, &Tensor, usize),

@@ -1,6 +1,6 @@
 //! Which operation makes the first NaN or infinity: what is found, and a check of the results of every call.
 
-use super::steps::{Given, Steps, line};
+use super::steps::{RunInputs, StepProgram, line};
 use crate::jit::input::{Arg, Data};
 use crate::jit::plan::Plan;
 use ndjit_inspect::elements::{flat, indices, shown};
@@ -149,7 +149,7 @@ pub(crate) fn donated(args: &[Arg<'_>]) -> Vec<(usize, Memory)> {
 ///
 /// # Errors
 /// `Nan` if one is NaN.
-pub(crate) fn check(plan: &Plan, given: impl FnOnce() -> Result<Given>, outputs: &[Output<'_>]) -> Result<()> {
+pub(crate) fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outputs: &[Output<'_>]) -> Result<()> {
     let mut first = None;
     for (n, (result, output)) in plan.results.iter().zip(outputs).enumerate() {
         if result.dtype.real().infinity_bits().is_none() {
@@ -167,11 +167,11 @@ pub(crate) fn check(plan: &Plan, given: impl FnOnce() -> Result<Given>, outputs:
         }
     }
     let Some((result, index)) = first else { return Ok(()) };
-    let steps = Steps::new(
+    let steps = StepProgram::new(
         Graph::clone(&plan.lowered.traced),
         Places::clone(&plan.lowered.places),
         plan.arguments.clone(),
-        plan.hidden.clone(),
+        plan.closed_over.clone(),
         &plan.config,
     );
     let results = plan.lowered.traced.outputs();
@@ -196,11 +196,11 @@ pub(crate) fn check(plan: &Plan, given: impl FnOnce() -> Result<Given>, outputs:
 
 /// The first operation that makes what is sought.
 pub(super) fn find(
-    steps: &Steps,
-    given: &Given,
+    steps: &StepProgram,
+    given: &RunInputs,
     results: &[Value],
     sought: Sought,
-    run: impl FnOnce(&Steps, &Given) -> Result<Vec<Tensor>>,
+    run: impl FnOnce(&StepProgram, &RunInputs) -> Result<Vec<Tensor>>,
 ) -> Result<Option<NonFinite>> {
     let graph = &steps.graph;
     let (params, computed) = (steps.params(given)?, run(steps, given)?);
@@ -239,7 +239,7 @@ pub(super) fn find(
 /// # Errors
 /// `Allocation` if memory is refused.
 fn made(
-    steps: &Steps,
+    steps: &StepProgram,
     known: &FxHashMap<Value, &Tensor>,
     node: NodeId,
     tensor: &Tensor,
@@ -300,7 +300,7 @@ fn step_along(shape: &Shape, axis: usize) -> usize {
 }
 
 fn describe(
-    (steps, given): (&Steps, &Given),
+    (steps, given): (&StepProgram, &RunInputs),
     known: &FxHashMap<Value, &Tensor>,
     node: NodeId,
     tensor: &Tensor,

@@ -63,7 +63,7 @@ pub fn disagreement(graph: &str, seed: u64) -> Result<Option<String>> {
     let mut random = Rng::new(seed);
     let (mut params, mut layouts): (Vec<Tensor>, Vec<Layout>) = (Vec::new(), Vec::new());
     for &param in graph.params() {
-        let (dtype, shape) = (graph.stored(param, Policy::default()), graph.shape(param));
+        let (dtype, shape) = (graph.storage_dtype(param, Policy::default()), graph.shape(param));
         params.push(tensor(&mut random, dtype, shape.clone())?);
         layouts.push(contiguous(shape, dtype)?);
     }

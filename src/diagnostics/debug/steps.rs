@@ -17,17 +17,17 @@ use ndjit_runtime::{Buffer, Memory, Output};
 use std::sync::Arc;
 
 /// A program of which everything that is computed is a result, each operation a kernel of its own.
-pub(crate) struct Steps {
+pub(crate) struct StepProgram {
     /// Calls are inlined.
     pub graph: Graph<ValueType>,
     pub places: Places,
     pub(super) types: Vec<ArgumentType>,
-    pub(super) hidden: Vec<Array>,
+    pub(super) closed_over: Vec<Array>,
     pub(super) config: Config,
 }
 
 /// What a program is run on.
-pub(crate) struct Given {
+pub(crate) struct RunInputs {
     /// The arrays, captured ones last, as they lie in memory.
     pub memory: Vec<Memory>,
     pub scalars: Vec<(usize, Literal)>,
@@ -41,26 +41,26 @@ pub(crate) struct Ran {
     pub kernels: usize,
 }
 
-impl Steps {
+impl StepProgram {
     /// The steps of a traced program.
     pub fn new(
         mut graph: Graph<ValueType>,
         places: Places,
         types: Vec<ArgumentType>,
-        hidden: Vec<Array>,
+        closed_over: Vec<Array>,
         config: &Config,
-    ) -> Steps {
+    ) -> StepProgram {
         let computed = |id: &NodeId| !matches!(graph.node(*id).kind, NodeKind::Param(..) | NodeKind::Literal(_));
         let values: Vec<Value> = graph.node_ids().filter(computed).map(|id| graph.node(id).first()).collect();
         graph.set_outputs(values);
-        Steps { graph, places, types, hidden, config: Config { fuse: false, ..*config } }
+        StepProgram { graph, places, types, closed_over, config: Config { fuse: false, ..*config } }
     }
 
     /// What each operation gives where the settings say, in the order of the graph's outputs.
-    pub fn run(&self, given: &Given, settings: Settings) -> Result<Ran> {
-        let Steps { graph, places, types, hidden, config } = self;
-        let lowered = Plan::lower(graph, places, types, hidden, config, settings, &mut Clock::default())?;
-        let plan = Plan::compile(Arc::new(lowered), types.clone(), hidden, config, settings, Clock::default())?;
+    pub fn run(&self, given: &RunInputs, settings: Settings) -> Result<Ran> {
+        let StepProgram { graph, places, types, closed_over, config } = self;
+        let lowered = Plan::lower(graph, places, types, closed_over, config, settings, &mut Clock::default())?;
+        let plan = Plan::compile(Arc::new(lowered), types.clone(), closed_over, config, settings, Clock::default())?;
         let mut outputs: Vec<Output<'_>> = plan.results.iter().map(|_| Output::Fresh(None)).collect();
         plan.run(given.memory.iter().map(Memory::argument), &given.scalars, &mut outputs)?;
         let tensor = |(result, output): (&ResultType, Output<'_>)| {
@@ -74,7 +74,7 @@ impl Steps {
     /// What the operands of a node hold at an index of its result, each with its name: of operations element by element alone.
     pub fn operands<'a>(
         &self,
-        given: &Given,
+        given: &RunInputs,
         node: NodeId,
         index: &[usize],
         known: impl Fn(Value) -> Option<&'a Tensor>,
@@ -95,7 +95,7 @@ impl Steps {
     }
 
     /// The number of a literal.
-    fn number(&self, given: &Given, value: Value) -> Option<String> {
+    fn number(&self, given: &RunInputs, value: Value) -> Option<String> {
         let NodeKind::Literal(slot) = self.graph.node(self.graph.producer(value)).kind else { return None };
         match self.graph.slots().get(slot.index())? {
             Slot::Value(literal) => Some(literal.to_string()),
@@ -116,9 +116,9 @@ impl Steps {
     }
 
     /// The elements of the array parameters.
-    pub fn params(&self, given: &Given) -> Result<Vec<Tensor>> {
+    pub fn params(&self, given: &RunInputs) -> Result<Vec<Tensor>> {
         let arrays = self.types.iter().filter_map(ArgumentType::memory);
-        let layouts = arrays.chain(self.hidden.iter().map(Array::memory_layout));
+        let layouts = arrays.chain(self.closed_over.iter().map(Array::memory_layout));
         let params = self.graph.params().iter().zip(layouts).zip(&given.memory);
         params
             .map(|((&param, layout), memory)| {
@@ -131,10 +131,10 @@ impl Steps {
     }
 }
 
-impl Given {
+impl RunInputs {
     /// Arguments, with copies of what is borrowed, and captured arrays; all in the host's memory.
-    pub fn of(args: &[Arg<'_>], hidden: &[Array]) -> Result<Given> {
-        let mut given = Given { memory: Vec::new(), scalars: Vec::new() };
+    pub fn of(args: &[Arg<'_>], closed_over: &[Array]) -> Result<RunInputs> {
+        let mut given = RunInputs { memory: Vec::new(), scalars: Vec::new() };
         for (n, arg) in args.iter().enumerate() {
             given.memory.push(match &arg.data {
                 Data::Shared(own) => host(own)?,
@@ -147,20 +147,20 @@ impl Given {
                 }
             });
         }
-        given.memory.extend(Given::arrays(hidden, Vec::new())?.memory);
+        given.memory.extend(RunInputs::arrays(closed_over, Vec::new())?.memory);
         Ok(given)
     }
 
     /// The same on a device.
-    pub fn on(self, device: Device) -> Result<Given> {
+    pub fn on(self, device: Device) -> Result<RunInputs> {
         let memory = self.memory.iter().map(|memory| memory.on(device)).collect::<Result<Vec<Memory>>>()?;
-        Ok(Given { memory, ..self })
+        Ok(RunInputs { memory, ..self })
     }
 
     /// Arrays, and numbers.
-    pub fn arrays(arrays: &[Array], scalars: Vec<(usize, Literal)>) -> Result<Given> {
+    pub fn arrays(arrays: &[Array], scalars: Vec<(usize, Literal)>) -> Result<RunInputs> {
         let memory = arrays.iter().map(|array| host(&array.elements()?.memory)).collect::<Result<Vec<Memory>>>()?;
-        Ok(Given { memory, scalars })
+        Ok(RunInputs { memory, scalars })
     }
 }
 

@@ -16,7 +16,7 @@ pub use policy_diff::{DiffRow, PolicyDiff};
 
 use crate::diagnostics::report::report;
 use ndjit_codegen::Lowered;
-use ndjit_inspect::explain::{self, Input};
+use ndjit_inspect::explain::{self, ParamSource};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Result, ValueType};
@@ -62,7 +62,7 @@ pub(crate) fn casts(lowered: &Lowered) -> Vec<InsertedCast> {
 pub(crate) fn check(
     graph: &Graph<ValueType>,
     places: &Places,
-    inputs: &[Input],
+    inputs: &[ParamSource],
     policy: Policy,
     lint: Lint,
 ) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use crate::trace::failure::Failure;
 use crate::trace::recording::Recording;
-use ndjit_inspect::explain::operations::{self, Key, Recorded, merged};
+use ndjit_inspect::explain::operations::{self, OperationKey, Recorded, merged};
 use ndjit_inspect::source::Sources;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::spaces::Spaces;
@@ -71,10 +71,14 @@ impl PolicyDiff {
         let sources = Sources::default();
         let recorded: Vec<_> = traced.iter().map(|(policy, made)| recorded(made, *policy, &sources)).collect();
         let keys = merged(&recorded);
-        let row =
-            |key: &Key| DiffRow { what: key.what, written: None, place: key.place, types: vec![None; traced.len()] };
+        let row = |key: &OperationKey| DiffRow {
+            what: key.what,
+            written: None,
+            place: key.place,
+            types: vec![None; traced.len()],
+        };
         let mut rows: Vec<DiffRow> = keys.iter().map(row).collect();
-        let at: HashMap<Key, usize> = keys.iter().enumerate().map(|(row, key)| (*key, row)).collect();
+        let at: HashMap<OperationKey, usize> = keys.iter().enumerate().map(|(row, key)| (*key, row)).collect();
         for (column, operations) in recorded.into_iter().enumerate() {
             for Recorded { key, written, ty } in operations {
                 let row = &mut rows[at[&key]];

@@ -11,27 +11,27 @@ use ndjit_ir::{Error, ErrorCode, Result, ValueType};
 
 /// A form that pictures have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum PictureFormat {
     Dot,
     Svg,
 }
 
-impl Form {
+impl PictureFormat {
     fn write(self, picture: &Picture) -> String {
         match self {
-            Form::Dot => dot::dot(picture),
-            Form::Svg => svg::svg(picture),
+            PictureFormat::Dot => dot::dot(picture),
+            PictureFormat::Svg => svg::svg(picture),
         }
     }
 }
 
 /// The picture of a graph as traced, in which calls are nodes.
-pub(crate) fn traced(graph: &Graph<ValueType>, places: &Places, form: Form) -> Result<String> {
+pub(crate) fn traced(graph: &Graph<ValueType>, places: &Places, form: PictureFormat) -> Result<String> {
     Ok(form.write(&picture::graph(Stage::Graph.name(), graph, Some(places))?))
 }
 
 /// The picture of a stage.
-pub(crate) fn stage(lowered: &Lowered, stage: Stage, form: Form) -> Result<String> {
+pub(crate) fn stage(lowered: &Lowered, stage: Stage, form: PictureFormat) -> Result<String> {
     let name = stage.name();
     let picture = match stage {
         Stage::Graph => picture::graph(name, &lowered.traced, Some(&lowered.places)),

@@ -4,20 +4,20 @@ use crate::api::config::{Config, Settings};
 use crate::jit::stage::Stage;
 use ndjit_codegen::assembly::{assembly, assembly_of};
 use ndjit_codegen::clif::{self, ClifOptions};
-use ndjit_codegen::listing::{self, Line};
-use ndjit_codegen::passes::split::{Part, Parts, ScanParts, SortParts, TargetKernel};
+use ndjit_codegen::listing::{self, CodeLine};
+use ndjit_codegen::passes::split::{NestPart, ReduceParts, ScanParts, SortParts, TargetKernel};
 use ndjit_codegen::pipeline::lower_for;
 use ndjit_codegen::target::Target;
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Scheduled};
-use ndjit_inspect::explain::{Input, typed_text};
+use ndjit_inspect::explain::{ParamSource, typed_text};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Type, Value};
 use ndjit_ir::kernel::{FusedKernel, OpBody};
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
-use ndjit_ir::{DType, Origin, Result};
-use ndjit_runtime::Program;
+use ndjit_ir::{DType, Result, StatementOrigin};
+use ndjit_runtime::DeviceProgram;
 use ndjit_runtime::devices::{self, OnGpu};
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -51,18 +51,18 @@ impl fmt::Display for Listing {
     }
 }
 
-/// A program that is looked into.
-pub(crate) struct Looked<'a> {
+/// A program that is inspected.
+pub(crate) struct Inspection<'a> {
     pub lowered: &'a Lowered,
     pub config: &'a Config,
     pub settings: Settings,
     /// What was compiled of it, if it was.
-    pub program: Option<&'a dyn Program>,
+    pub program: Option<&'a dyn DeviceProgram>,
     /// What the array parameters of the traced function are.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<ParamSource>,
 }
 
-impl Looked<'_> {
+impl Inspection<'_> {
     /// The lines of a stage. What fails is said in the place of the lines. Of control flow the programs of its graphs follow, each once.
     pub fn listing(&self, stage: Stage) -> Listing {
         self.with_inner(stage, "", &mut FxHashMap::default())
@@ -91,8 +91,8 @@ impl Looked<'_> {
                     title += &format!(": the program of {before}");
                 } else {
                     listed.insert(Arc::as_ptr(lowered), place.clone());
-                    let looked = Looked { lowered, program: None, inputs: Vec::new(), ..*self };
-                    lines = looked.with_inner(stage, &place, listed).lines;
+                    let inspection = Inspection { lowered, program: None, inputs: Vec::new(), ..*self };
+                    lines = inspection.with_inner(stage, &place, listed).lines;
                 }
                 out.separate();
                 let title = StageLine { text: title, nodes: nodes.clone(), kernel: Some(number) };
@@ -115,7 +115,7 @@ impl Looked<'_> {
             Stage::Kernels => self.kernels(),
             Stage::Loops => self.nests(|scheduled| {
                 let geometry = scheduled.geometry.to_string();
-                Ok([listing::loops(&scheduled.nest), geometry.lines().map(Line::plain).collect()].concat())
+                Ok([listing::loops(&scheduled.nest), geometry.lines().map(CodeLine::plain).collect()].concat())
             }),
             Stage::Expanded => match self.on_gpu() {
                 None => self.parts(|part, _, ops| match part.wide {
@@ -134,7 +134,7 @@ impl Looked<'_> {
                 let kernel = clif::emit(nest, &*isa, options)?;
                 let mut lines = listing::clif(&kernel, nest, ops);
                 if x64::emit_here(nest, part.form, self.config.vector)?.is_some() {
-                    lines.insert(0, Line::plain(WIDER));
+                    lines.insert(0, CodeLine::plain(WIDER));
                 }
                 Ok(lines)
             })),
@@ -153,7 +153,7 @@ impl Looked<'_> {
             Stage::Wgsl => self.modules(|_, module| Ok(listing::wgsl(module))),
             Stage::Spirv => self.modules(|there, module| {
                 let text = devices::spirv(&module.text, there.device)?;
-                Ok(text.lines().map(Line::plain).collect())
+                Ok(text.lines().map(CodeLine::plain).collect())
             }),
         }
     }
@@ -197,7 +197,7 @@ impl Looked<'_> {
     }
 
     /// The lines of each nest, with an empty line between.
-    fn nests(&self, lines: impl Fn(&Scheduled) -> Result<Vec<Line>>) -> Listing {
+    fn nests(&self, lines: impl Fn(&Scheduled) -> Result<Vec<CodeLine>>) -> Listing {
         let mut out = Listing::default();
         for (n, step) in self.lowered.steps.iter().enumerate() {
             out.separate();
@@ -219,9 +219,9 @@ impl Looked<'_> {
     /// The lines of the nests that code is generated for, each under what it does in a nest that reduces or scans; those without lines are
     /// left out.
     /// `lines` is given what combines accumulators, too, where the nest reduces.
-    fn parts(&self, lines: impl Fn(&Part, Option<&LoopNest>, &OpBody) -> Result<Vec<Line>>) -> Listing {
+    fn parts(&self, lines: impl Fn(&NestPart, Option<&LoopNest>, &OpBody) -> Result<Vec<CodeLine>>) -> Listing {
         self.nests(|scheduled| {
-            let mut all: Vec<Line> = about(&scheduled.nest).lines().map(Line::plain).collect();
+            let mut all: Vec<CodeLine> = about(&scheduled.nest).lines().map(CodeLine::plain).collect();
             let kernel = lower_for(&scheduled.nest, &Target::host_clif(&*clif::host_isa()?))?;
             let combine = match &kernel {
                 TargetKernel::Reduce(parts) => Some(&*parts.combine.nest),
@@ -229,9 +229,9 @@ impl Looked<'_> {
             };
             for part in kernel.parts() {
                 let LoopBody::Ops(ops) = &part.ops.body else { continue };
-                let lines = lines(part, combine, ops).unwrap_or_else(|error| vec![Line::plain(error.to_string())]);
+                let lines = lines(part, combine, ops).unwrap_or_else(|error| vec![CodeLine::plain(error.to_string())]);
                 if !lines.is_empty() {
-                    all.extend(part.name.map(|name| Line::plain(format!("; {name}"))));
+                    all.extend(part.name.map(|name| CodeLine::plain(format!("; {name}"))));
                     all.extend(lines);
                 }
             }
@@ -287,7 +287,7 @@ impl Looked<'_> {
     }
 
     /// The lines of each module: those the program's device runs, or those of one that has everything.
-    fn modules(&self, lines: impl Fn(&OnGpu, &wgsl::WgslModule) -> Result<Vec<Line>>) -> Listing {
+    fn modules(&self, lines: impl Fn(&OnGpu, &wgsl::WgslModule) -> Result<Vec<CodeLine>>) -> Listing {
         let there = match self.on_gpu() {
             Some(Ok(there)) => there,
             Some(Err(error)) => return failed(&error),
@@ -312,16 +312,18 @@ impl Looked<'_> {
     }
 
     /// Adds lines of a kernel.
-    fn push(&self, out: &mut Listing, kernel: usize, lines: Vec<Line>) {
+    fn push(&self, out: &mut Listing, kernel: usize, lines: Vec<CodeLine>) {
         let fused = self.lowered.steps.get(kernel).and_then(LoweredStep::kernel).map(|kernel| &kernel.fused);
-        out.lines.extend(lines.into_iter().map(|Line { text, origin }| {
+        out.lines.extend(lines.into_iter().map(|CodeLine { text, origin }| {
             let values = match (origin, fused) {
-                (None | Some(Origin::Own), _) | (_, None) => Vec::new(),
-                (Some(Origin::Statement(n)), Some(fused)) => {
+                (None | Some(StatementOrigin::Own), _) | (_, None) => Vec::new(),
+                (Some(StatementOrigin::Statement(n)), Some(fused)) => {
                     fused.statements.0.get(n as usize).copied().into_iter().collect()
                 }
-                (Some(Origin::Result(n)), Some(fused)) => fused.outputs.get(n as usize).copied().into_iter().collect(),
-                (Some(Origin::Results), Some(fused)) => fused.outputs.clone(),
+                (Some(StatementOrigin::Result(n)), Some(fused)) => {
+                    fused.outputs.get(n as usize).copied().into_iter().collect()
+                }
+                (Some(StatementOrigin::Results), Some(fused)) => fused.outputs.clone(),
             };
             StageLine { text, nodes: self.of_values(values), kernel: Some(kernel) }
         }));
@@ -396,14 +398,14 @@ fn graph<T: Type>(graph: &Graph<T>, text: &str, nodes: impl Fn(NodeId) -> Vec<No
 }
 
 /// What control flow of a graph is made from.
-struct Controls {
+struct ControlOrigins {
     /// Of each piece.
     pieces: Vec<Vec<NodeId>>,
     /// Of each block of the text but the last.
     blocks: Vec<Vec<NodeId>>,
 }
 
-fn controls<T: Type>(graph: &Graph<T>, nodes: impl Fn(NodeId) -> Vec<NodeId>) -> Controls {
+fn controls<T: Type>(graph: &Graph<T>, nodes: impl Fn(NodeId) -> Vec<NodeId>) -> ControlOrigins {
     let mut pieces = vec![Vec::new(); graph.controls().len()];
     for id in graph.node_ids() {
         if let NodeKind::Control(n, _) = graph.node(id).kind {
@@ -426,7 +428,7 @@ fn controls<T: Type>(graph: &Graph<T>, nodes: impl Fn(NodeId) -> Vec<NodeId>) ->
         blocks[n] = once(nodes);
     }
     blocks.pop();
-    Controls { pieces: pieces.into_iter().map(once).collect(), blocks }
+    ControlOrigins { pieces: pieces.into_iter().map(once).collect(), blocks }
 }
 
 /// The values of the graph that a line of a kernel is about.
@@ -464,7 +466,7 @@ fn about(nest: &LoopNest) -> String {
         }
     };
     let loops: Vec<String> =
-        Parts::order(reduce.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
+        ReduceParts::order(reduce.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
     let (loops, count) = (loops.join(", "), reduce.outputs.len());
     format!(
         "; accumulators: {LANES} lanes for each block of {BLOCK} elements; in the first {count} inputs, which are the outputs' memory\n\

@@ -10,7 +10,7 @@ pub(crate) mod listing;
 mod page;
 
 pub use diff::StageDiff;
-pub(crate) use forms::{Form, not_called, stage, traced};
+pub(crate) use forms::{PictureFormat, not_called, stage, traced};
 #[cfg(feature = "json")]
 pub(crate) use forms::{stage_json, traced_json};
 #[cfg(feature = "json")]

@@ -1,8 +1,8 @@
 //! The page of a program: its stages side by side in one HTML file. Lines carry the numbers of the operations they were made from; the
 //! script lights up those that share one.
 
-use super::forms::{self, Form};
-use super::listing::{Listing, Looked, StageLine};
+use super::forms::{self, PictureFormat};
+use super::listing::{Inspection, Listing, StageLine};
 use crate::jit::stage::Stage;
 use ndjit_inspect::html::{Escaped, Quoted};
 use ndjit_inspect::source::Sources;
@@ -26,7 +26,7 @@ const SHOWN_ON_GPU: [Stage; 4] = [Stage::Graph, Stage::Typed, Stage::Loops, Stag
 const HINT: &str = "The pointer on a line lights up what was made from the same operations. A click keeps that lit and brings it \
                     into view in all panels; a second click, or Escape, lets go.";
 
-impl Looked<'_> {
+impl Inspection<'_> {
     /// Writes the page into a file. `source` are the lines that places name, if these are in no file.
     pub fn write_page(&self, path: &Path, source: Option<&str>) -> Result<()> {
         let failed = |e: std::io::Error| {
@@ -87,7 +87,7 @@ impl Looked<'_> {
 
     /// The picture of the kernels, or why there is none.
     fn fusion(&self) -> String {
-        match forms::stage(self.lowered, Stage::Kernels, Form::Svg) {
+        match forms::stage(self.lowered, Stage::Kernels, PictureFormat::Svg) {
             // What stands before the element is for files alone.
             Ok(svg) => svg.find("<svg").map_or(String::new(), |start| svg[start..].to_owned()),
             Err(error) => Escaped(error.headline()).to_string(),

@@ -7,7 +7,7 @@ use crate::jit::plan::Plan;
 use crate::jit::staged::Lowered;
 use ndjit_inspect::table;
 use ndjit_ir::{DType, Result, Shape};
-use ndjit_runtime::planned::{Home, Memory, PlannedArray, Slot, planned};
+use ndjit_runtime::planned::{Allocation, BufferSlice, MemoryFootprint, PlannedArray, planned};
 use std::fmt;
 
 /// Where an array lies during a call.
@@ -94,16 +94,16 @@ pub struct MemoryPlan {
 }
 
 impl MemoryPlan {
-    fn new(lowered: &ndjit_codegen::Lowered, memory: Memory, all: &[PlannedArray]) -> MemoryPlan {
+    fn new(lowered: &ndjit_codegen::Lowered, memory: MemoryFootprint, all: &[PlannedArray]) -> MemoryPlan {
         let graph = &lowered.simplified;
         let launch =
             |kernel: usize| lowered.launches.iter().position(|launch| launch.steps.contains(&kernel)).unwrap_or(0);
         let array = |array: &PlannedArray| {
-            let (Slot { home, offset, .. }, first) = (array.slot?, launch(array.made?));
-            let (place, lasting) = match home {
-                Home::Arena => (ArrayPlace::Arena(offset), false),
-                Home::Result(result) => (ArrayPlace::Result(result, offset), true),
-                Home::Tile(_) => (ArrayPlace::Tile(offset), false),
+            let (BufferSlice { allocation, offset, .. }, first) = (array.slice?, launch(array.made?));
+            let (place, lasting) = match allocation {
+                Allocation::Arena => (ArrayPlace::Arena(offset), false),
+                Allocation::Result(result) => (ArrayPlace::Result(result, offset), true),
+                Allocation::Tile(_) => (ArrayPlace::Tile(offset), false),
             };
             let donors = array.takes.iter().copied().filter(|&taken| lasting && all[taken].made.is_none());
             Some(ArrayPlan {
@@ -201,7 +201,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Errors
     /// `Size` if arrays are larger than memory can address.
     pub fn memory_plan(&self) -> Result<MemoryPlan> {
-        Ok(MemoryPlan::new(&self.lowered, Memory::of(&self.lowered)?, &planned(&self.lowered)?))
+        Ok(MemoryPlan::new(&self.lowered, MemoryFootprint::of(&self.lowered)?, &planned(&self.lowered)?))
     }
 }
 

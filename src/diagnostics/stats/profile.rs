@@ -1,7 +1,7 @@
 //! Measuring a function kernel by kernel, beside what was estimated: [`Jitted::profile`].
 
 use super::function;
-use crate::diagnostics::debug::steps::Given;
+use crate::diagnostics::debug::steps::RunInputs;
 use crate::jit::caller;
 use crate::jit::function::JitFn;
 use crate::jit::input::Inputs;
@@ -155,13 +155,13 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         let measured = || {
             let args = inputs.args()?;
             let plan = self.core.plan(&args, Some(place))?;
-            measure(&plan, &Given::of(&args, &plan.hidden)?.on(plan.settings.device)?)
+            measure(&plan, &RunInputs::of(&args, &plan.closed_over)?.on(plan.settings.device)?)
         };
         measured().map_err(|e| caller::called(e, Some(place)))
     }
 }
 
-fn measure(plan: &Plan, given: &Given) -> Result<Profile> {
+fn measure(plan: &Plan, given: &RunInputs) -> Result<Profile> {
     let (mut whole, mut launches) = (Vec::new(), Vec::new());
     let begun = Instant::now();
     // The first run finds memory and caches cold.

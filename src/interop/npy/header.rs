@@ -216,7 +216,7 @@ impl<'a> Fields<'a> {
         let (Ok(text), None) = (std::str::from_utf8(text), at) else {
             return Err(refused(&format_args!("byte {} of its header is no ASCII text", at.unwrap_or(0))));
         };
-        let mut words = Words { text, at: 0, beyond: None };
+        let mut words = HeaderReader { text, at: 0, beyond: None };
         words.dict().ok_or_else(|| {
             if let Some(extent) = words.beyond {
                 return beyond(extent);
@@ -244,14 +244,14 @@ impl<'a> Fields<'a> {
 }
 
 /// A header's text, and how far it was read.
-struct Words<'a> {
+struct HeaderReader<'a> {
     text: &'a str,
     at: usize,
     /// An extent that is an integer, and larger than extents are, at which it stays.
     beyond: Option<&'a str>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> HeaderReader<'a> {
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }

@@ -2,10 +2,10 @@
 
 use crate::graph::Builder;
 use ndjit_ir::dtype::{DType, DTypeSet};
-use ndjit_ir::graph::{Control, ControlKind, Counts, Inner, NodeKind, Scatter, Slot, Steps, Value};
+use ndjit_ir::graph::{Control, ControlKind, ForArity, Inner, NodeKind, ScanArity, Scatter, Slot, Value};
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::op::Op;
-use ndjit_ir::reduction::{Axes, Reduce, Reduction};
+use ndjit_ir::reduction::{AxisSet, Reduce, Reduction};
 use ndjit_ir::shape::Shape;
 use ndjit_ir::value_type::{ValueType, Weak};
 use ndjit_ir::view;
@@ -57,7 +57,7 @@ impl<'a> Builder<'a> {
         for _ in 0..self.rng.below(3) {
             operands.push(self.operand()?);
         }
-        let steps = Steps { length, carried: carried as u32, sliced: sliced as u32 };
+        let steps = ScanArity { length, carried: carried as u32, sliced: sliced as u32 };
         let mut types: Vec<(ValueType, Shape)> =
             operands[..carried].iter().map(|&x| (self.graph.ty(x), self.graph.shape(x).clone())).collect();
         let mut body = self.inner_of(&operands, 0, &[], ControlKind::Scan(steps));
@@ -102,7 +102,7 @@ impl<'a> Builder<'a> {
         }
         let types: Vec<(ValueType, Shape)> =
             operands[..carried].iter().map(|&x| (self.graph.ty(x), self.graph.shape(x).clone())).collect();
-        let kind = ControlKind::For(Counts { carried: carried as u32, index });
+        let kind = ControlKind::For(ForArity { carried: carried as u32, index });
         let mut body = self.inner_of(&operands, 0, &[], kind);
         let rows = self.limits.dtypes.contains(DType::I64).then(|| body.param(carried)).flatten();
         let rows = rows.map(|index| body.builder.cast(index, DType::I64));
@@ -230,7 +230,7 @@ impl<'a> Builder<'a> {
         taken.retain(|&n| !matches!(kind, ControlKind::For(counts) if n > 0 && counts.is_index(n - 1)));
         for operand in taken {
             let value = operands[operand];
-            let (ty, stored) = (self.graph.ty(value), self.graph.stored(value, self.policy));
+            let (ty, stored) = (self.graph.ty(value), self.graph.storage_dtype(value, self.policy));
             let shape = self.graph.shape(value);
             let shape = match kind {
                 ControlKind::Scan(steps) if steps.slices(operand) => Shape::from(&shape.extents()[1..]),
@@ -263,7 +263,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// One truth value, made of any value.
+    /// One bool, made of any value.
     fn truth(&mut self, value: Value) -> Option<Value> {
         let shape = self.graph.shape(value).clone();
         if shape.rank() == 0 {
@@ -271,7 +271,7 @@ impl<'a> Builder<'a> {
         }
         let reduction = self.rng.pick(&[Reduction::Any, Reduction::All]);
         let axes: Vec<isize> = (0..shape.rank() as isize).collect();
-        let axes = Axes::new(&axes, shape.rank()).ok()?;
+        let axes = AxisSet::new(&axes, shape.rank()).ok()?;
         let policy = self.policy;
         let types = policy.resolve_reduction(reduction, None, self.graph.ty(value)).ok()?;
         let reduce = Reduce { reduction, axes, keepdims: false, contracts: false, dtype: None, policy };

@@ -8,7 +8,7 @@ use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::op::Op;
 use ndjit_ir::promotion::reduction_types::gives;
 use ndjit_ir::promotion::{Defaults, Policy};
-use ndjit_ir::reduction::{Axes, Reduce, Reduction, ReductionKind, Scan};
+use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, ReductionKind, Scan};
 use ndjit_ir::shape::Shape;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::value_type::{ValueType, Weak};
@@ -125,7 +125,7 @@ pub fn program(seed: u64, limits: &Limits) -> Result<Program> {
     let params: Result<Vec<Tensor>> = graph
         .params()
         .iter()
-        .map(|&param| tensor(&mut rng, graph.stored(param, policy), graph.shape(param).clone()))
+        .map(|&param| tensor(&mut rng, graph.storage_dtype(param, policy), graph.shape(param).clone()))
         .collect();
     Ok(Program { params: params?, scalars, graph })
 }
@@ -389,11 +389,11 @@ impl<'a> Builder<'a> {
         };
         let shape = self.graph.shape(operand).clone();
         let chosen: Vec<isize> = (0..shape.rank() as isize).filter(|_| self.rng.one_in(2)).collect();
-        let Ok(mut axes) = Axes::new(&chosen, shape.rank()) else { return };
+        let Ok(mut axes) = AxisSet::new(&chosen, shape.rank()) else { return };
         // A reduction of one element is none.
         let longest = (0..shape.rank()).max_by_key(|&axis| shape.extents()[axis]);
         if let Some(longest) = longest.filter(|_| axes.count(&shape) == 1 && !self.rng.one_in(4)) {
-            axes = Axes::one(longest);
+            axes = AxisSet::one(longest);
         }
         if reduction.needs_elements() && axes.count(&shape) == 0 {
             return;
@@ -483,7 +483,7 @@ impl<'a> Builder<'a> {
         let Some(operands) = operands else { return };
         let mut child = self.child();
         for &operand in &operands {
-            let stored = self.graph.stored(operand, self.policy);
+            let stored = self.graph.storage_dtype(operand, self.policy);
             let param = child.graph.param_stored(self.graph.ty(operand), stored, self.graph.shape(operand));
             // A literal passed to a call has to fit where the child uses it.
             if let Some(&n) = self.integers.get(&operand) {

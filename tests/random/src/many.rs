@@ -28,7 +28,7 @@ impl Builder<'_> {
     fn meet(&mut self) -> Option<Value> {
         let params = self.graph.params().to_vec();
         let first = self.rng.below(params.len());
-        // Few ops, and in half of the programs one dtype: chains of all of them end in truth values, or compute more than a kernel does.
+        // Few ops, and in half of the programs one dtype: chains of all of them end in bools, or compute more than a kernel does.
         let ops = [self.rng.pick(&OPS), self.rng.pick(&OPS)];
         let mut met = params[first];
         for at in 1..params.len() - self.rng.below(params.len() / 2 + 1) {

@@ -1,10 +1,10 @@
 //! Random views, reshapes and joins of what a random graph has computed, and positions.
 
 use crate::graph::Builder;
-use ndjit_ir::axes::Axes;
+use ndjit_ir::axes::AxisSet;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeKind, Scatter, Value};
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::shape::Shape;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::value_type::ValueType;
@@ -46,11 +46,11 @@ impl Builder<'_> {
         }
     }
 
-    /// Positions along some axes.
+    /// Indices along some axes.
     fn positions(&mut self) {
         let shape = self.shape();
         let chosen: Vec<isize> = (0..shape.rank() as isize).filter(|_| self.rng.one_in(2)).collect();
-        let Ok(axes) = Axes::new(&chosen, shape.rank()) else { return };
+        let Ok(axes) = AxisSet::new(&chosen, shape.rank()) else { return };
         let shape = self.graph.intern(&shape);
         self.graph.add(NodeKind::Iota(axes), &[], &[(DType::I64.into(), shape)]);
     }
@@ -178,7 +178,7 @@ impl Builder<'_> {
             return;
         }
         let types: Vec<ValueType> = operands.iter().map(|&o| self.graph.ty(o)).collect();
-        let Ok(types) = self.policy.resolve(Operands::Join, &types) else { return };
+        let Ok(types) = self.policy.resolve(TypeRule::Join, &types) else { return };
         let dtype = self.policy.commit(types.compute);
         if !self.allows(dtype) || !operands.iter().all(|operand| self.fits(*operand, dtype)) {
             return;

@@ -30,7 +30,7 @@ enum Committed {
 
 /// A graph after commit.
 #[derive(Clone, Debug)]
-pub struct Typed {
+pub struct TypedGraph {
     /// As it was before.
     pub traced: Arc<Graph<ValueType>>,
     /// Where its nodes were written.
@@ -40,19 +40,19 @@ pub struct Typed {
     /// What asked for each of its casts and weak numbers.
     pub conversions: Conversions,
     /// For each piece of its control flow the graphs; a graph that several have is one.
-    pub bodies: Vec<Vec<Arc<Typed>>>,
+    pub bodies: Vec<Vec<Arc<TypedGraph>>>,
 }
 
 /// Graphs of control flow that were resolved, by address and the dtypes of their results.
-type Bodies = FxHashMap<(*const Graph<ValueType>, Vec<DType>), Arc<Typed>>;
+type ResolvedGraphs = FxHashMap<(*const Graph<ValueType>, Vec<DType>), Arc<TypedGraph>>;
 
 /// Resolves the dtypes of a graph without calls. `policy` says in which dtype a weak literal is stored that is a result.
 ///
 /// # Errors
 /// `Literal` if an integer literal does not fit the dtype it is used in, with the place of the use; `Verify` if the graph has
 /// calls.
-pub fn commit(graph: Arc<Graph<ValueType>>, places: Arc<Places>, policy: Policy) -> Result<Typed> {
-    commit_as((graph, places), policy, None, &mut Bodies::default())
+pub fn commit(graph: Arc<Graph<ValueType>>, places: Arc<Places>, policy: Policy) -> Result<TypedGraph> {
+    commit_as((graph, places), policy, None, &mut ResolvedGraphs::default())
 }
 
 /// As [`commit`], with results of these dtypes.
@@ -60,9 +60,9 @@ fn commit_as(
     (graph, places): (Arc<Graph<ValueType>>, Arc<Places>),
     policy: Policy,
     stored: Option<&[DType]>,
-    bodies: &mut Bodies,
-) -> Result<Typed> {
-    let own = || graph.outputs().iter().map(|&output| graph.stored(output, policy)).collect();
+    bodies: &mut ResolvedGraphs,
+) -> Result<TypedGraph> {
+    let own = || graph.outputs().iter().map(|&output| graph.storage_dtype(output, policy)).collect();
     let stored: Vec<DType> = stored.map_or_else(own, <[DType]>::to_vec);
     let mut commit = Commit {
         graph: &graph,
@@ -91,7 +91,13 @@ fn commit_as(
     let Commit { mut out, reasons, .. } = commit;
     out.set_outputs(outputs);
     out.seal();
-    Ok(Typed { graph: Arc::new(out), conversions: Conversions::new(reasons), bodies: inner, traced: graph, places })
+    Ok(TypedGraph {
+        graph: Arc::new(out),
+        conversions: Conversions::new(reasons),
+        bodies: inner,
+        traced: graph,
+        places,
+    })
 }
 
 struct Commit<'a> {
@@ -124,7 +130,7 @@ impl Commit<'_> {
                 self.op(id, op, compute, shape)?
             }
             NodeKind::Cast(reason) => {
-                let (operand, dtype) = (graph.operands(id)[0], ty.stored());
+                let (operand, dtype) = (graph.operands(id)[0], ty.storage_dtype());
                 match reason {
                     // What a mode casts was written for the op: an integer fits, as it must without the cast.
                     CastReason::Mode(_) if dtype.is_int() && self.is_integer_literal(operand) => {
@@ -186,7 +192,7 @@ impl Commit<'_> {
     }
 
     /// Resolves the graphs of control flow, which has the same number in the typed graph. It is as deep as the verifier lets it be.
-    fn control(&mut self, n: u32, bodies: &mut Bodies) -> Result<Vec<Arc<Typed>>> {
+    fn control(&mut self, n: u32, bodies: &mut ResolvedGraphs) -> Result<Vec<Arc<TypedGraph>>> {
         let control = &self.graph.controls()[n as usize];
         let Control { kind, graphs } = &**control;
         let mut inner = |which: usize, stored: Option<&[DType]>| {
@@ -201,13 +207,14 @@ impl Commit<'_> {
             Ok::<_, Error>(typed)
         };
         // Weak values may be stored otherwise in a graph: the state is as the loop takes it, results as the first branch says.
-        let results: Vec<DType> = (0..control.results()).map(|result| control.stored(result, self.policy)).collect();
+        let results: Vec<DType> =
+            (0..control.results()).map(|result| control.storage_dtype(result, self.policy)).collect();
         let typed = (0..graphs.len()).map(|which| {
             let condition = *kind == ControlKind::While && which == 0;
             inner(which, (!condition).then_some(&results[..]))
         });
         let typed = typed.collect::<Result<Vec<_>>>()?;
-        let graph = |(typed, Inner { operands, .. }): (&Arc<Typed>, &Inner<ValueType>)| Inner {
+        let graph = |(typed, Inner { operands, .. }): (&Arc<TypedGraph>, &Inner<ValueType>)| Inner {
             graph: Arc::clone(&typed.graph),
             operands: operands.clone(),
         };
@@ -228,13 +235,13 @@ impl Commit<'_> {
                 let taken = graph.controls()[n as usize].operand_dtypes(given.len(), self.policy);
                 let mut operands = Vec::with_capacity(given.len());
                 for (i, (&operand, taken)) in given.iter().zip(taken).enumerate() {
-                    let dtype = taken.unwrap_or_else(|| graph.stored(operand, self.policy));
+                    let dtype = taken.unwrap_or_else(|| graph.storage_dtype(operand, self.policy));
                     operands.push(self.coerce(operand, dtype, Reason::Operand(id, i as u32))?);
                 }
                 operands
             }
         };
-        let result = (graph.stored(graph.node(id).first(), self.policy), self.out.intern(shape));
+        let result = (graph.storage_dtype(graph.node(id).first(), self.policy), self.out.intern(shape));
         let value = self.out.add(kind, &operands, &[result]);
         self.controlled = Some((n, id, operands));
         Ok(value)
@@ -287,7 +294,7 @@ impl Commit<'_> {
 
     /// A traced value as it is stored, for a node that moves its elements.
     fn stored(&mut self, value: Value, user: NodeId) -> Result<Value> {
-        let dtype = self.graph.stored(value, self.policy);
+        let dtype = self.graph.storage_dtype(value, self.policy);
         self.coerce(value, dtype, Reason::Operand(user, 0))
     }
 

@@ -9,7 +9,7 @@ use ndjit_ir::graph::{NodeId, NodeKind, Slot, Type, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::{Policy, ReductionTypes, Types};
-use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan};
+use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::view::squeeze;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Result, Shape};
@@ -20,7 +20,7 @@ struct Building<'a, 'g> {
     /// The node of the traced graph, and what it is.
     id: NodeId,
     reduction: Reduction,
-    axes: Axes,
+    axes: AxisSet,
     keepdims: bool,
     contracts: bool,
 }
@@ -97,7 +97,7 @@ impl Commit<'_> {
     /// The dtypes of a reduction or a scan, which are never weak.
     fn reduction_types(&self, id: NodeId, operation: &Operation<'_>) -> Result<ReductionTypes> {
         let Types { compute, result } = self.types(id, operation)?;
-        Ok(ReductionTypes { compute: compute.stored(), result: result.stored() })
+        Ok(ReductionTypes { compute: compute.storage_dtype(), result: result.storage_dtype() })
     }
 
     /// The values of the typed graph that a scan of the traced one becomes, or what sorts.
@@ -110,12 +110,18 @@ impl Commit<'_> {
             Some(_) => self.cast(operand, types.compute, reason)?,
             None => self.coerce(operand, types.compute, reason)?,
         };
-        let mut building =
-            Building { commit: self, id, reduction, axes: Axes::one(axis as usize), keepdims: true, contracts: false };
+        let mut building = Building {
+            commit: self,
+            id,
+            reduction,
+            axes: AxisSet::one(axis as usize),
+            keepdims: true,
+            contracts: false,
+        };
         let x = if reduction.accumulates(types.compute) { x } else { building.cast(x, accumulated(types.compute)) };
         let out = &mut building.commit.out;
         let dtype = match reduction {
-            // Positions are made in the dtype they are wanted in, or in the narrower of two that hold them.
+            // Indices are made in the dtype they are wanted in, or in the narrower of two that hold them.
             Reduction::ArgSort => {
                 let narrow = i32::try_from(out.shape(x).extents()[axis as usize]).is_ok();
                 if narrow && types.result != DType::I64 { DType::I32 } else { DType::I64 }
@@ -292,7 +298,7 @@ impl Building<'_, '_> {
         }
     }
 
-    /// The first position of the extreme element: the least of all positions whose element equals it, or is NaN.
+    /// The first index of the extreme element: the least of all indices whose element equals it, or is NaN.
     fn position(&mut self, extreme: Reduction, x: Value) -> Result<Value> {
         let dtype = self.ty(x);
         let found = self.elementary(extreme, x, true);
@@ -302,13 +308,13 @@ impl Building<'_, '_> {
             is_it = self.op(Op::LogicalOr, &[is_it, nan]);
         }
         let shape = self.commit.out.shape_id(x);
-        let positions = self.commit.out.add(NodeKind::Iota(self.axes), &[], &[(DType::I64, shape)]);
-        let positions = self.part(positions);
-        // Half as many bytes where that is enough: as many positions to a register as there are elements of most dtypes.
+        let indices = self.commit.out.add(NodeKind::Iota(self.axes), &[], &[(DType::I64, shape)]);
+        let indices = self.part(indices);
+        // Half as many bytes where that is enough: as many indices to a register as there are elements of most dtypes.
         let narrow = i32::try_from(self.count(x)).is_ok();
-        let positions = if narrow { self.cast(positions, DType::I32) } else { positions };
-        let beyond = self.number(self.count(x), self.ty(positions));
-        let candidates = self.op(Op::Where, &[is_it, positions, beyond]);
+        let indices = if narrow { self.cast(indices, DType::I32) } else { indices };
+        let beyond = self.number(self.count(x), self.ty(indices));
+        let candidates = self.op(Op::Where, &[is_it, indices, beyond]);
         Ok(self.elementary(Reduction::Min, candidates, self.keepdims))
     }
 }

@@ -83,7 +83,7 @@ pub(super) struct Groups {
     pub(super) groups: Vec<Group>,
     /// For each group the one it was merged into, or itself.
     merged: Vec<u32>,
-    /// The group of each value when it joined; none for parameters, literals and positions.
+    /// The group of each value when it joined; none for parameters, literals and indices.
     of: Vec<u32>,
     /// Primitives and arrays that each value takes from what is stored on (parameters, results of reductions), counted as for a
     /// tree; saturating.
@@ -104,7 +104,7 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) const MAX_OPEN: usize = 8;
 
 /// What a node asks of the kernel it joins.
-struct Wants {
+struct FusionRequest {
     weight: usize,
     /// Operands it reads there, unless they are computed there.
     reads: SmallVec<[Value; 3]>,
@@ -303,9 +303,10 @@ impl Groups {
         weight: usize,
         is_result: bool,
         fuse: bool,
-    ) -> Wants {
+    ) -> FusionRequest {
         let (reads, again, views) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
-        let mut wants = Wants { weight, reads, again, views, rows: None, ready: 0, is_result, at_most: u32::MAX };
+        let mut wants =
+            FusionRequest { weight, reads, again, views, rows: None, ready: 0, is_result, at_most: u32::MAX };
         for &operand in operands {
             match graph.node(graph.producer(operand)).kind {
                 NodeKind::Literal(_) => {}
@@ -347,7 +348,7 @@ impl Groups {
 
     /// The group a node joins, if one of those that may still grow takes it. Groups of one level do not depend on each
     /// other: those that the node reads from are merged.
-    fn accepting(&mut self, fuse: bool, open: &mut SmallVec<[u32; MAX_OPEN]>, wants: &Wants) -> Option<u32> {
+    fn accepting(&mut self, fuse: bool, open: &mut SmallVec<[u32; MAX_OPEN]>, wants: &FusionRequest) -> Option<u32> {
         if !fuse {
             return None;
         }
@@ -387,7 +388,7 @@ impl Groups {
     }
 
     /// The weight and number of arrays that a node would add to a group.
-    fn growth(&self, group: u32, wants: &Wants) -> (usize, usize) {
+    fn growth(&self, group: u32, wants: &FusionRequest) -> (usize, usize) {
         let known = &self.groups[group as usize].inputs;
         let rows = usize::from(wants.rows.is_some_and(|rows| !known.contains(&rows)));
         let mut growth =
@@ -399,7 +400,7 @@ impl Groups {
         growth
     }
 
-    fn accepts(&self, group: u32, wants: &Wants) -> bool {
+    fn accepts(&self, group: u32, wants: &FusionRequest) -> bool {
         let entry = &self.groups[group as usize];
         // Without a common value two programs would share a kernel just because their shapes are equal today.
         let connected = wants.reads.iter().any(|&o| self.group(o) == group)
@@ -418,7 +419,7 @@ impl Groups {
             && entry.outputs + usize::from(wants.is_result) <= self.limits.outputs
     }
 
-    fn join(&mut self, group: u32, id: NodeId, value: Value, wants: &Wants) {
+    fn join(&mut self, group: u32, id: NodeId, value: Value, wants: &FusionRequest) {
         let (weight, _) = self.growth(group, wants);
         let foreign: SmallVec<[Value; 3]> = self.foreign(group, &wants.reads).collect();
         let entry = &mut self.groups[group as usize];

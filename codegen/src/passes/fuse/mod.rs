@@ -20,7 +20,7 @@ use ndjit_ir::kernel::{
     OpBody, Part, Reads, Scalar, Statements, StmtKind,
 };
 use ndjit_ir::loops::Layout;
-use ndjit_ir::reduction::{Axes, Reduce, ReductionKind, Scan};
+use ndjit_ir::reduction::{AxisSet, Reduce, ReductionKind, Scan};
 use ndjit_ir::view::scattered;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_transform::access::Accesses;
@@ -56,7 +56,7 @@ pub fn fuse(
             steps.push(fusing.build(fusing.elementwise(vec![output]), &mut needed));
         }
     }
-    // So are positions and numbers that rows are gathered of, or put into.
+    // So are indices and numbers that rows are gathered of, or put into.
     let has_rows = |id: &NodeId| matches!(graph.node(*id).kind, NodeKind::Gather | NodeKind::Scatter(_));
     for id in graph.node_ids().filter(has_rows) {
         let rows = graph.operands(id)[0];
@@ -75,7 +75,7 @@ pub fn fuse(
     }
     // Last kernels first: what they read decides what earlier ones store. A kernel reads from lower levels only. Those that are
     // alone in their group come after the others of their level, which may want their operands stored.
-    let mut last_first: Vec<(&Group, bool)> = groups.groups.iter().rev().map(|g| (g, fusing.is_alone(g))).collect();
+    let mut last_first: Vec<(&Group, bool)> = groups.groups.iter().rev().map(|g| (g, fusing.is_root(g))).collect();
     last_first.sort_by_key(|(group, alone)| (std::cmp::Reverse(group.level), *alone));
     for (group, alone) in last_first {
         let mut stored: Vec<Value> =
@@ -88,7 +88,7 @@ pub fn fuse(
             steps.push(fusing.controlling(n, &stored, &mut needed));
         } else if alone {
             // The plans are made before kernels are: what one of them loads is no reason for another to load it too.
-            for plan in fusing.alone(stored, &needed) {
+            for plan in fusing.root_kernels(stored, &needed) {
                 steps.push(fusing.build(plan, &mut needed));
             }
         } else {
@@ -112,8 +112,8 @@ pub fn arrays(step: &FusedStep, graph: &Graph<DType>, accesses: &Accesses) -> us
     };
     let in_memory = |input: &&KernelInput| match input.reads {
         Reads::Elements => !is_position(graph, accesses.base(input.value)),
-        Reads::Rows => true,
-        Reads::Last | Reads::Step => false,
+        Reads::GatherSource => true,
+        Reads::GatherBound | Reads::GatherStride => false,
     };
     kernel.inputs.iter().filter(in_memory).count() + kernel.outputs.len() * each
 }
@@ -138,7 +138,7 @@ enum PlanKind {
 }
 
 /// Primitives that may be computed both in a group of one node and in the kernel that stores values beside them.
-const MAX_TWICE: u32 = 32;
+const MAX_REMATERIALIZED: u32 = 32;
 
 /// A graph whose groups become kernels.
 struct Fusing<'a> {
@@ -159,8 +159,8 @@ impl Fusing<'_> {
     }
 
     /// Whether a group is that of one reduction or scan, or one node that moves elements.
-    fn is_alone(&self, group: &Group) -> bool {
-        group.nodes.first().is_some_and(|&id| is_alone(self.graph.node(id).kind))
+    fn is_root(&self, group: &Group) -> bool {
+        group.nodes.first().is_some_and(|&id| is_root(self.graph.node(id).kind))
     }
 
     fn elementwise(&self, stored: Vec<Value>) -> KernelPlan {
@@ -170,7 +170,7 @@ impl Fusing<'_> {
 
     /// The kernels of a group that nothing elementwise joins: one, or one for each array that is joined with others. Several
     /// values are those of reductions.
-    fn alone(&self, stored: Vec<Value>, needed: &[bool]) -> Vec<KernelPlan> {
+    fn root_kernels(&self, stored: Vec<Value>, needed: &[bool]) -> Vec<KernelPlan> {
         let value = stored[0];
         let operands = self.graph.operands(self.graph.producer(value));
         let plan = |operand: Value| KernelPlan {
@@ -220,7 +220,7 @@ impl Fusing<'_> {
         FusedStep::Control(FusedControl { control, operands, results: stored.iter().map(which).collect() })
     }
 
-    /// The kernel that puts values into rows of another one. They and their positions are computed in it where that is so of each that is
+    /// The kernel that puts values into rows of another one. They and their indices are computed in it where that is so of each that is
     /// not loaded.
     fn scattering(&self, scatter: Scatter, value: Value, needed: &[bool]) -> KernelPlan {
         let [x, index, updates] = [0, 1, 2].map(|n| self.graph.operands(self.graph.producer(value))[n]);
@@ -241,7 +241,7 @@ impl Fusing<'_> {
     }
 
     /// The kernel of reductions along these axes. What they reduce is computed in it if that is so of each that is not loaded.
-    fn reducing(&self, axes: Axes, stored: Vec<Value>, needed: &[bool]) -> KernelPlan {
+    fn reducing(&self, axes: AxisSet, stored: Vec<Value>, needed: &[bool]) -> KernelPlan {
         let operand = |&value: &Value| self.graph.operands(self.graph.producer(value))[0];
         let reduction = |&value: &Value| match self.kind(value) {
             NodeKind::Reduce(Reduce { reduction, .. }) => Some(reduction),
@@ -265,7 +265,7 @@ impl Fusing<'_> {
     }
 
     /// The group of an operand that is computed in the kernel of a node that is alone in its own: unless it is stored anyway, or
-    /// is dear and wanted elsewhere, by another such node or because its group is computed for others.
+    /// is expensive and wanted elsewhere, by another such node or because its group is computed for others.
     fn computing(&self, operand: Value, needed: &[bool]) -> Option<u32> {
         let of = self.groups.group(operand);
         if !self.fuse || of == NONE || needed[operand.index()] {
@@ -274,7 +274,7 @@ impl Fusing<'_> {
         let group = &self.groups.groups[of as usize];
         let alone = !self.groups.is_wanted_twice(operand)
             && group.nodes.iter().all(|&id| !needed[self.graph.node(id).first().index()]);
-        (!self.is_alone(group) && (alone || self.groups.cost(operand) <= MAX_TWICE)).then_some(of)
+        (!self.is_root(group) && (alone || self.groups.cost(operand) <= MAX_REMATERIALIZED)).then_some(of)
     }
 
     /// One kernel; notes in `needed` what it loads.
@@ -293,7 +293,7 @@ impl Fusing<'_> {
             if computed.last() == Some(&value) || of == NONE {
                 continue;
             }
-            let alone = is_alone(self.kind(value));
+            let alone = is_root(self.kind(value));
             let again = !alone && (again || (of != group && fuse && groups.recomputed(graph, value, &space)));
             if of == group && !alone || again {
                 computed.push(value);
@@ -340,7 +340,7 @@ impl Fusing<'_> {
 }
 
 /// Whether a node has a group of its own.
-fn is_alone(kind: NodeKind) -> bool {
+fn is_root(kind: NodeKind) -> bool {
     kind.row().fusion == Fusion::Root
 }
 
@@ -405,9 +405,9 @@ impl KernelBuilder<'_> {
         if let Some(&input) = self.rows.get(&value) {
             return input;
         }
-        let input = self.input(value, Reads::Rows, self.graph.ty(value));
-        self.input(value, Reads::Last, DType::I64);
-        self.input(value, Reads::Step, DType::I64);
+        let input = self.input(value, Reads::GatherSource, self.graph.ty(value));
+        self.input(value, Reads::GatherBound, DType::I64);
+        self.input(value, Reads::GatherStride, DType::I64);
         self.rows.insert(value, input);
         input
     }
@@ -444,7 +444,7 @@ fn order(steps: Vec<FusedStep>, accesses: &Accesses) -> Result<Vec<FusedStep>> {
     for (i, step) in steps.iter().enumerate() {
         let user = NodeIndex::new(i);
         for value in step.reads() {
-            // Positions and numbers are stored where they are gathered from.
+            // Indices and numbers are stored where they are gathered from.
             let stored = [accesses.base(value), value];
             for &maker in stored.iter().filter_map(|value| makers.get(value)).flatten().filter(|&&maker| maker != user)
             {

@@ -1,7 +1,7 @@
 //! What is seen once all groups are made: which reductions should wait for others, and what only one later kernel reads.
 
 use super::groups::{Group, Groups, MAX_OPEN, NONE};
-use super::is_alone;
+use super::is_root;
 use ndjit_ir::DType;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Value};
 use ndjit_transform::access::Accesses;
@@ -74,7 +74,7 @@ impl Groups {
             let reader = self.merged(reader);
             let [from, into] = [group, reader].map(|group| &self.groups[group as usize]);
             let (Some(&a), Some(&b)) = (from.nodes.first(), into.nodes.first()) else { continue };
-            let elementwise = [a, b].iter().all(|&id| !is_alone(graph.node(id).kind));
+            let elementwise = [a, b].iter().all(|&id| !is_root(graph.node(id).kind));
             let [a, b] = [a, b].map(|id| graph.shape_id(graph.node(id).first()));
             if elementwise && a == b && from.level < into.level {
                 self.merge(&[reader, group], &mut SmallVec::new());

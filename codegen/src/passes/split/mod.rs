@@ -2,7 +2,7 @@
 //! [how the target combines](Combining) elements. A driver of reductions holds
 //! accumulators, one per output for each lane of each block of [`fold`](ndjit_ir::reduction::fold), and calls
 //!
-//! - *accumulate* to combine accumulators with elements, *accumulate few* to do so with several after each other, and *accumulate jammed*
+//! - *accumulate* to combine accumulators with elements, *accumulate unrolled* to do so with several after each other, and *accumulate jammed*
 //!   to do so for several results or blocks side by side;
 //! - *start* to make elements the accumulators, where there is no [identity](ndjit_ir::reduction::Reduction::identity)
 //!   that accumulators could begin with;
@@ -20,38 +20,38 @@ mod sort;
 pub use scan::{SCAN_LOOPS, ScanLoop, ScanParts};
 pub use sort::{SORT_LOOPS, SortLoop, SortParts};
 
-use crate::clif::Form;
+use crate::clif::AccumulatorLayout;
 use crate::target::Combining;
 use crate::x64::Pairs;
 use ndjit_ir::kernel::{OpBody, Scalar, Stmt, StmtKind};
-use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride};
+use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride, VectorLoop};
 use ndjit_ir::reduction::Reduction;
-use ndjit_ir::{DType, Error, ErrorCode, Op, Origin, Result};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Result, StatementOrigin};
 use std::fmt;
 use std::iter;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// Loops of [`Parts::accumulate`] and [`Parts::start`]: two that are kept, blocks, steps and lanes, in the order of
-/// [`Parts::order`].
+/// Loops of [`ReduceParts::accumulate`] and [`ReduceParts::start`]: two that are kept, blocks, steps and lanes, in the order of
+/// [`ReduceParts::order`].
 pub const ACCUMULATE_LOOPS: usize = 5;
-/// Loops of [`Parts::combine`]; the accumulators are contiguous along the last.
+/// Loops of [`ReduceParts::combine`]; the accumulators are contiguous along the last.
 pub const COMBINE_LOOPS: usize = 3;
 
-/// Steps that [`Parts::accumulate_few`] takes at once: accumulators are loaded and stored a [`FEW`]th as often.
-pub const FEW: usize = 4;
-/// Places that [`Parts::accumulate_jammed`] reads from at once. With more, blocks of `f32` lie so that their lines take each other's place in the first cache:
+/// Steps that [`ReduceParts::accumulate_unrolled`] takes at once: accumulators are loaded and stored a [`UNROLL`]th as often.
+pub const UNROLL: usize = 4;
+/// Places that [`ReduceParts::accumulate_jammed`] reads from at once. With more, blocks of `f32` lie so that their lines take each other's place in the first cache:
 /// sums of products were slower with eight than with two.
 const STREAMS: usize = 4;
 /// Statements of a body that is taken so. Those of mean and variance have 4; longer ones were not measured.
 const SHORT: usize = 12;
 
-/// What the loops of [`Parts::accumulate`] run over.
+/// What the loops of [`ReduceParts::accumulate`] run over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loop {
-    /// The last but one of the loops that are kept.
+    /// The last but one of the parallel loops.
     Outer,
-    /// The last of the loops that are kept.
+    /// The last of the parallel loops.
     Kept,
     /// Blocks of elements.
     Block,
@@ -75,7 +75,7 @@ impl fmt::Display for Loop {
 
 /// A nest that code is generated for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct NestPart {
     /// What it does in a nest that reduces, scans, sorts or scatters.
     pub name: Option<&'static str>,
     /// Its loops over ops: the key of its code.
@@ -83,17 +83,17 @@ pub struct Part {
     /// Its loops over primitives of the target.
     pub nest: Arc<LoopNest>,
     /// What its accumulators, the first inputs and outputs, do along its last loops.
-    pub form: Form,
+    pub form: AccumulatorLayout,
     /// Whether it is for registers of more than 128 bits alone.
     pub wide: bool,
     /// In which pairs accumulators of a block are combined, if code takes [whole blocks](crate::x64::emit_blocks).
     pub pairs: Option<Pairs>,
 }
 
-impl Part {
-    fn new(name: &'static str, ops: impl Into<Arc<LoopNest>>, form: Form) -> Part {
+impl NestPart {
+    fn new(name: &'static str, ops: impl Into<Arc<LoopNest>>, form: AccumulatorLayout) -> NestPart {
         let ops = ops.into();
-        Part { name: Some(name), nest: Arc::clone(&ops), ops, form, wide: false, pairs: None }
+        NestPart { name: Some(name), nest: Arc::clone(&ops), ops, form, wide: false, pairs: None }
     }
 }
 
@@ -101,27 +101,27 @@ impl Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetKernel {
     /// The nest itself: it neither reduces nor scans nor sorts nor scatters.
-    Map(Box<Part>),
+    Map(Box<NestPart>),
     /// The parts of a reduction or contraction.
-    Reduce(Box<Parts>),
+    Reduce(Box<ReduceParts>),
     /// The parts of a scan.
     Scan(Box<ScanParts>),
     /// The part of a sort that code is generated for.
     Sort(Box<SortParts>),
     /// Of a scatter what makes the updates, and then their indices.
-    Scatter(Box<Part>),
+    Scatter(Box<NestPart>),
     /// Of a reduction or scan whose [code combines](Combining::Code) elements.
     Combine {
         /// What makes the elements.
-        element: Box<Part>,
+        element: Box<NestPart>,
         /// What combines two of them.
-        combine: Box<Part>,
+        combine: Box<NestPart>,
     },
 }
 
 impl TargetKernel {
     /// The nests that code is generated for.
-    pub fn parts(&self) -> Vec<&Part> {
+    pub fn parts(&self) -> Vec<&NestPart> {
         match self {
             TargetKernel::Map(part) | TargetKernel::Scatter(part) => vec![part],
             TargetKernel::Reduce(parts) => parts.all().collect(),
@@ -131,7 +131,7 @@ impl TargetKernel {
         }
     }
 
-    pub(crate) fn parts_mut(&mut self) -> Vec<&mut Part> {
+    pub(crate) fn parts_mut(&mut self) -> Vec<&mut NestPart> {
         match self {
             TargetKernel::Map(part) | TargetKernel::Scatter(part) => vec![part],
             TargetKernel::Reduce(parts) => parts.all_mut().collect(),
@@ -144,35 +144,35 @@ impl TargetKernel {
 
 /// The nests that a nest becomes that reduces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts {
+pub struct ReduceParts {
     /// `accumulator = combine(accumulator, element)`. Inputs: accumulators, then the nest's; outputs: accumulators.
-    pub accumulate: Part,
-    /// The same of [`FEW`] elements one after the other, where accumulators are in memory. Inputs: accumulators, then the nest's, so many
+    pub accumulate: NestPart,
+    /// The same of [`UNROLL`] elements one after the other, where accumulators are in memory. Inputs: accumulators, then the nest's, so many
     /// times: those of each step.
-    pub accumulate_few: Option<Part>,
-    /// The same of elements of [`jam`](Parts::jam) blocks or results side by side, with an accumulator each ("unroll and jam"): an addition waits
+    pub accumulate_unrolled: Option<NestPart>,
+    /// The same of elements of [`jam`](ReduceParts::jam) blocks or results side by side, with an accumulator each ("unroll and jam"): an addition waits
     /// for the one before, and with a register for all lanes of a block there is nothing else to do meanwhile. Inputs: so many times the
     /// accumulators, then so many times the nest's; outputs: the accumulators.
-    pub accumulate_jammed: Option<Part>,
+    pub accumulate_jammed: Option<NestPart>,
     /// How many that are: one where the nest reads from more places than are read at once.
     pub jam: NonZeroUsize,
     /// As `accumulate`, of whole blocks: where elements lie side by side and there is an identity. Inputs: identities, then the nest's.
-    pub blocks: Option<Part>,
+    pub blocks: Option<NestPart>,
     /// As `accumulate_jammed`, of whole blocks.
-    pub blocks_jammed: Option<Part>,
+    pub blocks_jammed: Option<NestPart>,
     /// What combines the results of blocks, as many as there are lanes. Inputs: identities, then the results.
-    pub tree: Option<Part>,
+    pub tree: Option<NestPart>,
     /// `accumulator = element`, for the first step, where accumulators cannot begin with an identity.
-    pub start: Option<Part>,
+    pub start: Option<NestPart>,
     /// `a = combine(a, b)`. Inputs: `a` of all outputs, then `b` of all; outputs: `a`.
-    pub combine: Part,
+    pub combine: NestPart,
 }
 
-impl Parts {
-    fn all(&self) -> impl Iterator<Item = &Part> {
-        let Parts {
+impl ReduceParts {
+    fn all(&self) -> impl Iterator<Item = &NestPart> {
+        let ReduceParts {
             accumulate,
-            accumulate_few,
+            accumulate_unrolled,
             accumulate_jammed,
             jam: _,
             blocks,
@@ -181,14 +181,14 @@ impl Parts {
             start,
             combine,
         } = self;
-        let more = [accumulate_few, accumulate_jammed, blocks, blocks_jammed, tree, start].into_iter().flatten();
+        let more = [accumulate_unrolled, accumulate_jammed, blocks, blocks_jammed, tree, start].into_iter().flatten();
         iter::once(accumulate).chain(more).chain([combine])
     }
 
-    fn all_mut(&mut self) -> impl Iterator<Item = &mut Part> {
-        let Parts {
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut NestPart> {
+        let ReduceParts {
             accumulate,
-            accumulate_few,
+            accumulate_unrolled,
             accumulate_jammed,
             jam: _,
             blocks,
@@ -197,15 +197,15 @@ impl Parts {
             start,
             combine,
         } = self;
-        let more = [accumulate_few, accumulate_jammed, blocks, blocks_jammed, tree, start].into_iter().flatten();
+        let more = [accumulate_unrolled, accumulate_jammed, blocks, blocks_jammed, tree, start].into_iter().flatten();
         iter::once(accumulate).chain(more).chain([combine])
     }
 
     /// The order of the loops, outermost first. The innermost is the one that vectors lie along.
-    pub const fn order(along: Along) -> [Loop; ACCUMULATE_LOOPS] {
+    pub const fn order(along: VectorLoop) -> [Loop; ACCUMULATE_LOOPS] {
         match along {
-            Along::Reduced => [Loop::Outer, Loop::Kept, Loop::Block, Loop::Step, Loop::Lane],
-            Along::Kept => [Loop::Outer, Loop::Block, Loop::Step, Loop::Lane, Loop::Kept],
+            VectorLoop::Reduction => [Loop::Outer, Loop::Kept, Loop::Block, Loop::Step, Loop::Lane],
+            VectorLoop::Parallel => [Loop::Outer, Loop::Block, Loop::Step, Loop::Lane, Loop::Kept],
         }
     }
 }
@@ -215,7 +215,7 @@ impl Parts {
 /// # Errors
 /// `Verify` if its body is not one of ops, or a reduction is not elementary; `Backend` if there is no code that does what it does.
 pub(crate) fn split(nest: &LoopNest, combining: Combining) -> Result<TargetKernel> {
-    let plain = || Part { name: None, ..Part::new("", nest.clone(), Form::Plain) };
+    let plain = || NestPart { name: None, ..NestPart::new("", nest.clone(), AccumulatorLayout::Plain) };
     let LoopBody::Ops(body) = &nest.body else {
         return match nest.kind {
             NestKind::Map => Ok(TargetKernel::Map(Box::new(plain()))),
@@ -232,9 +232,9 @@ pub(crate) fn split(nest: &LoopNest, combining: Combining) -> Result<TargetKerne
     if !nest.kind.reductions().is_empty() && body.outputs.len() != dtypes.len() {
         return Err(Error::new(ErrorCode::Verify, "split: the nest's outputs are not those of its body"));
     }
-    let by_code = |combine: Part| TargetKernel::Combine {
-        element: Box::new(Part { name: Some("element"), ..plain() }),
-        combine: Box::new(Part { name: Some("combine"), ..combine }),
+    let by_code = |combine: NestPart| TargetKernel::Combine {
+        element: Box::new(NestPart { name: Some("element"), ..plain() }),
+        combine: Box::new(NestPart { name: Some("combine"), ..combine }),
     };
     let no_code = |does: &str, help: &str| {
         let headline = format!("split: the target has no code that {does}");
@@ -249,7 +249,7 @@ pub(crate) fn split(nest: &LoopNest, combining: Combining) -> Result<TargetKerne
             let values = dtypes.into_iter().chain([DType::I64]);
             let outputs = values.map(|dtype| Access::memory(dtype, Stride::Contiguous)).collect();
             let values = LoopNest { outputs, kind: NestKind::Map, ..nest.clone() };
-            TargetKernel::Scatter(Box::new(Part::new("values", values, Form::Plain)))
+            TargetKernel::Scatter(Box::new(NestPart::new("values", values, AccumulatorLayout::Plain)))
         }
         NestKind::Sort(_) => TargetKernel::Sort(Box::new(sort::split(nest, body))),
         NestKind::Scan(scan) => {
@@ -271,7 +271,7 @@ pub(crate) fn split(nest: &LoopNest, combining: Combining) -> Result<TargetKerne
 }
 
 /// The parts of a nest that reduces.
-fn reduction(nest: &LoopNest, reduce: &NestReduce, body: &Arc<OpBody>) -> Result<Parts> {
+fn reduction(nest: &LoopNest, reduce: &NestReduce, body: &Arc<OpBody>) -> Result<ReduceParts> {
     let dtypes: Vec<DType> = nest.outputs.iter().map(|access| access.dtype).collect();
     let ops = ops(&reduce.outputs, dtypes.len())?;
     let accumulators: Vec<Access> = dtypes.iter().map(|&dtype| Access::memory(dtype, Stride::Contiguous)).collect();
@@ -281,13 +281,13 @@ fn reduction(nest: &LoopNest, reduce: &NestReduce, body: &Arc<OpBody>) -> Result
     };
     let all = [accumulators.clone(), nest.inputs.clone()].concat();
     let accumulate = nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, 1, 1));
-    let few = (reduce.along == Along::Kept && body.stmts.len() <= SHORT).then(|| {
-        let all = [accumulators.clone(), nest.inputs.repeat(FEW)].concat();
-        nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, 1, FEW))
+    let unrolled = (reduce.along == VectorLoop::Parallel && body.stmts.len() <= SHORT).then(|| {
+        let all = [accumulators.clone(), nest.inputs.repeat(UNROLL)].concat();
+        nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, 1, UNROLL))
     });
     let streams = nest.inputs.iter().filter(|access| access.inner != Stride::Broadcast).count();
     let jam = NonZeroUsize::new(STREAMS / streams.max(1)).unwrap_or(NonZeroUsize::MIN);
-    let jammed = (jam.get() > 1 && reduce.along == Along::Reduced && body.stmts.len() <= SHORT).then(|| {
+    let jammed = (jam.get() > 1 && reduce.along == VectorLoop::Reduction && body.stmts.len() <= SHORT).then(|| {
         let all = [accumulators.repeat(jam.get()), nest.inputs.repeat(jam.get())].concat();
         nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, jam.get(), 1))
     });
@@ -295,27 +295,27 @@ fn reduction(nest: &LoopNest, reduce: &NestReduce, body: &Arc<OpBody>) -> Result
     let start = || nest_of(ACCUMULATE_LOOPS, nest.inputs.clone(), &nest.literals, body.as_ref().clone());
     let combine = nest_of(COMBINE_LOOPS, accumulators.repeat(2), &[], combining(&dtypes, &ops));
     let (form, combining_form) = match reduce.along {
-        Along::Reduced => (Form::Rows, Form::Pairs),
-        Along::Kept => (Form::Columns, Form::Plain),
+        VectorLoop::Reduction => (AccumulatorLayout::Rows, AccumulatorLayout::Pairs),
+        VectorLoop::Parallel => (AccumulatorLayout::Columns, AccumulatorLayout::Plain),
     };
     let whole = |name: &'static str, nest: &LoopNest, pairs: Pairs| {
         let beside = nest.inputs.iter().all(|access| access.inner != Stride::Strided && access.role == Role::Memory);
-        (begins && beside && reduce.along == Along::Reduced).then(|| Part {
+        (begins && beside && reduce.along == VectorLoop::Reduction).then(|| NestPart {
             wide: true,
             pairs: Some(pairs),
-            ..Part::new(name, nest.clone(), form)
+            ..NestPart::new(name, nest.clone(), form)
         })
     };
-    Ok(Parts {
+    Ok(ReduceParts {
         blocks: whole("blocks", &accumulate, Pairs::Halves),
         blocks_jammed: jammed.as_ref().and_then(|nest| whole("blocks jammed", nest, Pairs::Halves)),
         tree: whole("tree", &LoopNest { rank: ACCUMULATE_LOOPS, ..combine.clone() }, Pairs::Neighbours),
-        accumulate: Part::new("accumulate", accumulate, form),
-        accumulate_few: few.map(|nest| Part::new("accumulate few", nest, form)),
-        accumulate_jammed: jammed.map(|nest| Part { wide: true, ..Part::new("accumulate jammed", nest, form) }),
+        accumulate: NestPart::new("accumulate", accumulate, form),
+        accumulate_unrolled: unrolled.map(|nest| NestPart::new("accumulate unrolled", nest, form)),
+        accumulate_jammed: jammed.map(|nest| NestPart { wide: true, ..NestPart::new("accumulate jammed", nest, form) }),
         jam,
-        start: (!begins).then(|| Part::new("start", start(), Form::Plain)),
-        combine: Part::new("combine", combine, combining_form),
+        start: (!begins).then(|| NestPart::new("start", start(), AccumulatorLayout::Plain)),
+        combine: NestPart::new("combine", combine, combining_form),
     })
 }
 
@@ -336,7 +336,7 @@ fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op], beside: usize, time
             let combined = own.iter_mut().zip(elements).zip(ops.iter().zip(dtypes));
             for (n, ((accumulator, element), (&op, &dtype))) in combined.enumerate() {
                 *accumulator =
-                    out.push_from(Origin::Result(n as u32), StmtKind::Op(op), &[*accumulator, element], dtype);
+                    out.push_from(StatementOrigin::Result(n as u32), StmtKind::Op(op), &[*accumulator, element], dtype);
             }
         }
     }
@@ -357,7 +357,7 @@ fn append(out: &mut OpBody, body: &OpBody) -> Vec<Scalar> {
             kind @ (StmtKind::Literal(_) | StmtKind::Op(_) | StmtKind::Cast) => kind,
         };
         let args: Vec<Scalar> = args.iter().map(moved).collect();
-        out.push_from(Origin::Statement(n as u32), kind, &args, *dtype);
+        out.push_from(StatementOrigin::Statement(n as u32), kind, &args, *dtype);
     }
     body.outputs.iter().map(moved).collect()
 }
@@ -366,7 +366,7 @@ fn combining(dtypes: &[DType], ops: &[Op]) -> OpBody {
     let mut out = loading(&dtypes.repeat(2));
     for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
         let args = [n, n + dtypes.len()].map(Scalar::from_index);
-        let combined = out.push_from(Origin::Result(n as u32), StmtKind::Op(op), &args, dtype);
+        let combined = out.push_from(StatementOrigin::Result(n as u32), StmtKind::Op(op), &args, dtype);
         out.outputs.push(combined);
     }
     out
@@ -376,7 +376,7 @@ fn combining(dtypes: &[DType], ops: &[Op]) -> OpBody {
 fn loading(dtypes: &[DType]) -> OpBody {
     let mut out = OpBody { inputs: dtypes.to_vec(), ..OpBody::default() };
     for (n, &dtype) in dtypes.iter().enumerate() {
-        out.push_from(Origin::Results, StmtKind::Load(n as u32), &[], dtype);
+        out.push_from(StatementOrigin::Results, StmtKind::Load(n as u32), &[], dtype);
     }
     out
 }

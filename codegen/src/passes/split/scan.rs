@@ -3,17 +3,17 @@
 //! Who runs them holds for each row the local value of the block being scanned, and calls *step* for the elements of a block,
 //! in order: `local = combine(local, element)`, `result = combine(carry, local)`. The carry of a block is the last result of
 //! the block before. In the first block it is the [identity](ndjit_ir::reduction::Reduction::identity), with which local
-//! values begin too. Where there is none two truth values say so: whether this is a block's first element, whether it is of the
+//! values begin too. Where there is none two bools say so: whether this is a block's first element, whether it is of the
 //! first block. *Carry* combines carries with results of blocks that were scanned without: `result = combine(carry, result)`.
 //!
 //! Local values are the first inputs and outputs, in the same memory. Along the steps they stay where they are, so
 //! [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not hold of them, and the steps are taken in order.
 
-use super::{Part, append, combining, loading};
-use crate::clif::Form;
+use super::{NestPart, append, combining, loading};
+use crate::clif::AccumulatorLayout;
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
-use ndjit_ir::loops::{Access, Along, LoopNest, NestScan, Stride};
-use ndjit_ir::{DType, Op, Origin};
+use ndjit_ir::loops::{Access, LoopNest, NestScan, Stride, VectorLoop};
+use ndjit_ir::{DType, Op, StatementOrigin};
 use std::fmt;
 
 /// Loops of the parts of a scan.
@@ -22,9 +22,9 @@ pub const SCAN_LOOPS: usize = 3;
 /// What the loops of [`ScanParts::step`] run over. Those of [`ScanParts::carry`] are for who calls it, but for the innermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanLoop {
-    /// The last but one of the loops that are kept.
+    /// The last but one of the parallel loops.
     Outer,
-    /// The last of the loops that are kept.
+    /// The last of the parallel loops.
     Kept,
     /// The elements that are scanned.
     Step,
@@ -43,21 +43,21 @@ impl fmt::Display for ScanLoop {
 /// The nests that a nest becomes that scans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScanParts {
-    /// Inputs: local values, carries, the two truth values if [`flags`](ScanParts::flags), then the nest's. Outputs: local values,
+    /// Inputs: local values, carries, the two bools if [`flags`](ScanParts::flags), then the nest's. Outputs: local values,
     /// results.
-    pub step: Part,
+    pub step: NestPart,
     /// Inputs: carries, results; outputs: results.
-    pub carry: Part,
-    /// Whether truth values say where a block and the first block begin.
+    pub carry: NestPart,
+    /// Whether bools say where a block and the first block begin.
     pub flags: bool,
 }
 
 impl ScanParts {
     /// The order of the loops, outermost first. The innermost is the one that vectors lie along, if they do along one.
-    pub const fn order(along: Along) -> [ScanLoop; SCAN_LOOPS] {
+    pub const fn order(along: VectorLoop) -> [ScanLoop; SCAN_LOOPS] {
         match along {
-            Along::Reduced => [ScanLoop::Outer, ScanLoop::Kept, ScanLoop::Step],
-            Along::Kept => [ScanLoop::Outer, ScanLoop::Step, ScanLoop::Kept],
+            VectorLoop::Reduction => [ScanLoop::Outer, ScanLoop::Kept, ScanLoop::Step],
+            VectorLoop::Parallel => [ScanLoop::Outer, ScanLoop::Step, ScanLoop::Kept],
         }
     }
 }
@@ -66,8 +66,10 @@ pub(super) fn split(nest: &LoopNest, scan: &NestScan, body: &OpBody, dtypes: &[D
     let flags = !scan.outputs.iter().zip(dtypes).all(|(scan, &dtype)| scan.identity(dtype).is_some());
     // Along the steps local values and carries stay.
     let (local, carry, form) = match scan.along {
-        Along::Reduced => (Stride::Strided, Stride::Broadcast, Form::Steps { accumulators: dtypes.len() }),
-        Along::Kept => (Stride::Contiguous, Stride::Contiguous, Form::Plain),
+        VectorLoop::Reduction => {
+            (Stride::Strided, Stride::Broadcast, AccumulatorLayout::Steps { accumulators: dtypes.len() })
+        }
+        VectorLoop::Parallel => (Stride::Contiguous, Stride::Contiguous, AccumulatorLayout::Plain),
     };
     let all = |inner: Stride| dtypes.iter().map(move |&dtype| Access::memory(dtype, inner));
     let truths = [Access::memory(DType::Bool, Stride::Broadcast); 2].into_iter().take(if flags { 2 } else { 0 });
@@ -79,10 +81,14 @@ pub(super) fn split(nest: &LoopNest, scan: &NestScan, body: &OpBody, dtypes: &[D
     let step = nest_of(inputs, &nest.literals, outputs, stepping(body, dtypes, ops, flags));
     let inputs = all(carry).chain(nest.outputs.iter().copied()).collect();
     let carried = nest_of(inputs, &[], nest.outputs.clone(), combining(dtypes, ops));
-    ScanParts { step: Part::new("step", step, form), carry: Part::new("carry", carried, Form::Plain), flags }
+    ScanParts {
+        step: NestPart::new("step", step, form),
+        carry: NestPart::new("carry", carried, AccumulatorLayout::Plain),
+        flags,
+    }
 }
 
-/// The body with local values, carries and truth values before its inputs.
+/// The body with local values, carries and bools before its inputs.
 fn stepping(body: &OpBody, dtypes: &[DType], ops: &[Op], flags: bool) -> OpBody {
     let count = dtypes.len();
     let truths = [DType::Bool; 2];
@@ -91,12 +97,16 @@ fn stepping(body: &OpBody, dtypes: &[DType], ops: &[Op], flags: bool) -> OpBody 
     let elements = append(&mut out, body);
     let mut results = Vec::with_capacity(count);
     for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
-        // Where a truth value holds there is nothing on the left yet.
+        // Where a bool holds there is nothing on the left yet.
         let mut meet = |left: usize, right: Scalar, nothing: Scalar| {
-            let met =
-                out.push_from(Origin::Result(n as u32), StmtKind::Op(op), &[Scalar::from_index(left), right], dtype);
+            let met = out.push_from(
+                StatementOrigin::Result(n as u32),
+                StmtKind::Op(op),
+                &[Scalar::from_index(left), right],
+                dtype,
+            );
             if flags {
-                out.push_from(Origin::Result(n as u32), StmtKind::Op(Op::Where), &[nothing, right, met], dtype)
+                out.push_from(StatementOrigin::Result(n as u32), StmtKind::Op(Op::Where), &[nothing, right, met], dtype)
             } else {
                 met
             }

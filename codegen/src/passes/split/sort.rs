@@ -1,8 +1,8 @@
 //! Split: the part of a nest that sorts which code is generated for. Who runs it has memory for the elements of some rows, calls
 //! *elements* to compute them, and sorts them there in the order of [`sorted`](ndjit_ir::reduction::sorted).
 
-use super::Part;
-use crate::clif::Form;
+use super::NestPart;
+use crate::clif::AccumulatorLayout;
 use ndjit_ir::kernel::OpBody;
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, Stride};
 use std::fmt;
@@ -14,9 +14,9 @@ pub const SORT_LOOPS: usize = 3;
 /// What the loops of [`SortParts::elements`] run over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortLoop {
-    /// The last but one of the loops that are kept.
+    /// The last but one of the parallel loops.
     Outer,
-    /// The last of the loops that are kept.
+    /// The last of the parallel loops.
     Kept,
     /// The elements that are sorted.
     Element,
@@ -37,7 +37,7 @@ impl fmt::Display for SortLoop {
 pub struct SortParts {
     /// The elements. Inputs: the nest's; outputs: for each of the nest's what it sorts, in the dtype that is sorted, contiguous along
     /// the innermost loop.
-    pub elements: Part,
+    pub elements: NestPart,
 }
 
 impl SortParts {
@@ -55,5 +55,5 @@ pub(super) fn split(nest: &LoopNest, body: &Arc<OpBody>) -> SortParts {
         body: LoopBody::Ops(Arc::clone(body)),
         kind: NestKind::Map,
     };
-    SortParts { elements: Part::new("elements", elements, Form::Plain) }
+    SortParts { elements: NestPart::new("elements", elements, AccumulatorLayout::Plain) }
 }

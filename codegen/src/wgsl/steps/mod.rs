@@ -3,14 +3,14 @@
 mod reduce;
 mod scan;
 
-use crate::passes::split::{Part, TargetKernel};
+use crate::passes::split::{NestPart, TargetKernel};
 use crate::pipeline::lower_for;
-use crate::wgsl::body::Code;
+use crate::wgsl::body::ModuleWriter;
 use crate::wgsl::index::{indices, position};
-use crate::wgsl::memory::{Memory, Packing, index};
+use crate::wgsl::memory::{ModuleArray, Packing, index};
 use crate::wgsl::params;
 use crate::wgsl::prim::register;
-use crate::wgsl::{Binding, Features, Pieces, Step, WORKGROUP, WgslModule, library};
+use crate::wgsl::{Binding, DispatchKind, Features, Pieces, WORKGROUP, WgslModule, library};
 use ndjit_ir::body::Body;
 use ndjit_ir::kernel::StmtKind;
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind, Role};
@@ -21,12 +21,14 @@ use std::fmt::Write;
 ///
 /// # Errors
 /// `Backend` where the device has no way to do what the nest does; `Verify` if the step is not one of the nest's.
-pub fn emit(nest: &LoopNest, step: Step, features: &Features, pieces: &Pieces) -> Result<WgslModule> {
+pub fn emit(nest: &LoopNest, step: DispatchKind, features: &Features, pieces: &Pieces) -> Result<WgslModule> {
     let kernel = lower_for(nest, &features.target())?;
     let fits = match step {
-        Step::Elements { .. } => nest.kind == NestKind::Map,
-        Step::Lanes { .. } | Step::Tree { .. } => nest.kind.reduction().is_some(),
-        Step::Local { .. } | Step::Carries | Step::Carried => matches!(nest.kind, NestKind::Scan(_)),
+        DispatchKind::Elements { .. } => nest.kind == NestKind::Map,
+        DispatchKind::Lanes { .. } | DispatchKind::Tree { .. } => nest.kind.reduction().is_some(),
+        DispatchKind::Local { .. } | DispatchKind::Carries | DispatchKind::Carried => {
+            matches!(nest.kind, NestKind::Scan(_))
+        }
     };
     if !fits {
         return Err(Error::new(ErrorCode::Verify, format!("wgsl: the nest has no step `{step}`")));
@@ -39,41 +41,47 @@ pub fn emit(nest: &LoopNest, step: Step, features: &Features, pieces: &Pieces) -
             return Err(Error::new(ErrorCode::Verify, "wgsl: a driver runs the nest"));
         }
     };
-    if matches!(step, Step::Elements { .. } | Step::Lanes { .. } | Step::Local { .. }) {
+    if matches!(step, DispatchKind::Elements { .. } | DispatchKind::Lanes { .. } | DispatchKind::Local { .. }) {
         module.element(&element)?;
     }
     if let Some(combine) = combine {
         module.combine(&combine)?;
     }
     match step {
-        Step::Elements { .. } => module.elements(),
-        Step::Lanes { last } => module.lanes(last),
-        Step::Tree { last } => module.tree(last),
-        Step::Local { last } => module.local(last),
-        Step::Carries => module.carries(),
-        Step::Carried => module.carried(),
+        DispatchKind::Elements { .. } => module.elements(),
+        DispatchKind::Lanes { last } => module.lanes(last),
+        DispatchKind::Tree { last } => module.tree(last),
+        DispatchKind::Local { last } => module.local(last),
+        DispatchKind::Carries => module.carries(),
+        DispatchKind::Carried => module.carried(),
     }
     Ok(module.finish())
 }
 
 /// What the module of a step binds, in order.
-pub fn bindings(nest: &LoopNest, step: Step, pieces: &Pieces) -> Vec<Binding> {
+pub fn bindings(nest: &LoopNest, step: DispatchKind, pieces: &Pieces) -> Vec<Binding> {
     let (inputs, outputs) = (nest.inputs.len(), nest.outputs.len());
     let mut bindings = Vec::new();
     let mut bind = |count: usize, binding: fn(usize) -> Binding| bindings.extend((0..count).map(binding));
     match step {
-        Step::Elements { .. } | Step::Lanes { .. } | Step::Local { .. } => bind(inputs, Binding::Input),
-        Step::Tree { .. } | Step::Carries | Step::Carried => bind(outputs, Binding::PartialIn),
+        DispatchKind::Elements { .. } | DispatchKind::Lanes { .. } | DispatchKind::Local { .. } => {
+            bind(inputs, Binding::Input)
+        }
+        DispatchKind::Tree { .. } | DispatchKind::Carries | DispatchKind::Carried => bind(outputs, Binding::PartialIn),
     }
     match step {
-        Step::Lanes { last: false } | Step::Tree { last: false } | Step::Carries => {
+        DispatchKind::Lanes { last: false } | DispatchKind::Tree { last: false } | DispatchKind::Carries => {
             bind(outputs, Binding::PartialOut);
         }
-        Step::Local { last: false } => {
+        DispatchKind::Local { last: false } => {
             bind(outputs, Binding::Output);
             bind(outputs, Binding::PartialOut);
         }
-        Step::Elements { .. } | Step::Lanes { .. } | Step::Tree { .. } | Step::Local { .. } | Step::Carried => {
+        DispatchKind::Elements { .. }
+        | DispatchKind::Lanes { .. }
+        | DispatchKind::Tree { .. }
+        | DispatchKind::Local { .. }
+        | DispatchKind::Carried => {
             bind(outputs, Binding::Output);
         }
     }
@@ -82,13 +90,13 @@ pub fn bindings(nest: &LoopNest, step: Step, pieces: &Pieces) -> Vec<Binding> {
             bindings.extend((1..pieces.of(n)).map(|piece| Binding::Piece(n, piece)));
         }
     }
-    // Positions have no memory.
+    // Indices have no memory.
     bindings.retain(|binding| !matches!(binding, Binding::Input(n) if nest.inputs[*n].is_index()));
     bindings
 }
 
 /// The primitives of a part.
-fn primitives(part: &Part) -> Result<&Body> {
+fn primitives(part: &NestPart) -> Result<&Body> {
     match &part.nest.body {
         LoopBody::Prims { body, .. } => Ok(body),
         LoopBody::Ops(_) => Err(Error::new(ErrorCode::Verify, "wgsl: the nest is not expanded")),
@@ -98,7 +106,7 @@ fn primitives(part: &Part) -> Result<&Body> {
 struct Module<'a> {
     nest: &'a LoopNest,
     pieces: &'a Pieces,
-    code: Code,
+    code: ModuleWriter,
     bindings: Vec<Binding>,
     /// Elements of an invocation.
     elements: u32,
@@ -107,12 +115,12 @@ struct Module<'a> {
 }
 
 impl<'a> Module<'a> {
-    fn new(nest: &'a LoopNest, step: Step, features: Features, pieces: &'a Pieces) -> Module<'a> {
+    fn new(nest: &'a LoopNest, step: DispatchKind, features: Features, pieces: &'a Pieces) -> Module<'a> {
         let bindings = bindings(nest, step, pieces);
-        let packed = matches!(step, Step::Elements { packed: true });
+        let packed = matches!(step, DispatchKind::Elements { packed: true });
         let least = nest.outputs.iter().map(|access| access.dtype.bytes()).min().unwrap_or(4);
         let elements = if packed { (4 / least.min(4)) as u32 } else { 1 };
-        Module { nest, pieces, code: Code::new(features), bindings, elements, shared: String::new() }
+        Module { nest, pieces, code: ModuleWriter::new(features), bindings, elements, shared: String::new() }
     }
 
     fn name(binding: Binding) -> String {
@@ -144,12 +152,13 @@ impl<'a> Module<'a> {
 
     fn load(&self, binding: Binding, at: &str) -> Vec<String> {
         let (name, features) = (Self::name(binding), self.code.features);
-        Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding), features }.load(at)
+        ModuleArray { name: &name, dtype: self.dtype(binding), packing: self.packing(binding), features }.load(at)
     }
 
     fn store(&self, binding: Binding, at: &str, words: &[String]) -> Vec<String> {
         let (name, features) = (Self::name(binding), self.code.features);
-        Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding), features }.store(at, words)
+        ModuleArray { name: &name, dtype: self.dtype(binding), packing: self.packing(binding), features }
+            .store(at, words)
     }
 
     /// What the words of all outputs' elements are held in.
@@ -171,7 +180,7 @@ impl<'a> Module<'a> {
     }
 
     /// `element`: what the nest's body gives for an index of all loops.
-    fn element(&mut self, part: &Part) -> Result<()> {
+    fn element(&mut self, part: &NestPart) -> Result<()> {
         let (nest, features) = (self.nest, self.code.features);
         let loops: Vec<String> = (0..nest.rank).map(|n| format!("i{n}")).collect();
         let parameters: Vec<String> = loops.iter().map(|index| format!("{index}: u32")).collect();
@@ -277,7 +286,7 @@ impl<'a> Module<'a> {
     }
 
     /// `combine`: two values of all outputs combined.
-    fn combine(&mut self, part: &Part) -> Result<()> {
+    fn combine(&mut self, part: &NestPart) -> Result<()> {
         let count = self.words().len();
         let inputs: Vec<String> =
             ["a", "b"].iter().flat_map(|v| (0..count).map(move |n| format!("{v}.w{n}"))).collect();
@@ -295,7 +304,7 @@ impl<'a> Module<'a> {
         let head = "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, \
                     @builtin(local_invocation_index) local: u32)";
         self.code.line(format!("@compute @workgroup_size({WORKGROUP})"));
-        let mut code = std::mem::replace(&mut self.code, Code::new(Features::LEAST));
+        let mut code = std::mem::replace(&mut self.code, ModuleWriter::new(Features::LEAST));
         code.block(head, |code| {
             std::mem::swap(&mut self.code, code);
             self.code.line("let workgroup = group.y * groups.x + group.x;");
@@ -399,7 +408,8 @@ impl<'a> Module<'a> {
         let _ = writeln!(code, "{}", params::declaration(self.nest));
         for (n, &binding) in self.bindings.iter().enumerate() {
             let name = Self::name(binding);
-            let memory = Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding), features };
+            let memory =
+                ModuleArray { name: &name, dtype: self.dtype(binding), packing: self.packing(binding), features };
             let _ = writeln!(code, "{}", memory.declaration(1 + n, binding.writes()));
         }
         let fields =

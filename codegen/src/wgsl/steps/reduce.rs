@@ -1,12 +1,12 @@
 //! The steps of a reduction: lanes of blocks, then the tree of blocks, in the order of [`fold`](ndjit_ir::reduction::fold).
 
 use super::Module;
-use crate::wgsl::body::Code;
+use crate::wgsl::body::ModuleWriter;
 use crate::wgsl::index::{indices, position};
 use crate::wgsl::prim::register;
 use crate::wgsl::{Binding, Features, LEAVES, WORKGROUP};
 use ndjit_ir::PrimType;
-use ndjit_ir::loops::Along;
+use ndjit_ir::loops::VectorLoop;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ impl Module<'_> {
     pub(super) fn lanes(&mut self, last: bool) {
         let nest = self.nest;
         let kept = nest.kept();
-        let along_kept = nest.kind.along() == Along::Kept;
+        let along_kept = nest.kind.along() == VectorLoop::Parallel;
         let per = WORKGROUP / LANES as u32;
         let words = self.words();
         for (n, &ty) in words.iter().enumerate() {
@@ -43,7 +43,7 @@ impl Module<'_> {
             code.line(format!("let present = select(0u, min(length - min(start, length), {LANES}u), busy);"));
             let outer = this.split(0..kept, "row", "k");
             this.total();
-            let mut code = std::mem::replace(&mut this.code, Code::new(Features::LEAST));
+            let mut code = std::mem::replace(&mut this.code, ModuleWriter::new(Features::LEAST));
             code.block("if (lane < present)", |code| {
                 code.line(format!("let end = min(start + {BLOCK}u, length);"));
                 code.block(format!("for (var flat = start + lane; flat < end; flat += {LANES}u)"), |code| {

@@ -1,15 +1,15 @@
 //! What happens out of the way: a test, a jump there, and back with all registers as they were but for results.
 
-use super::super::assembler::{Operand, When};
+use super::super::assembler::{AsmOperand, When};
 use super::super::forms::Size;
-use super::super::inst::{If, Inst, V};
+use super::super::inst::{If, MachineInst, V};
 use super::super::set::Set;
-use super::{ALL, Allocator, NONE, State, name};
+use super::{ALL, Allocator, NONE, RegisterState, name};
 use iced_x86::Code;
 
 impl Allocator<'_> {
     /// Results become what they are by default; what is out of the way is done if the mask is set anywhere.
-    pub(super) fn branch(&mut self, inst: &Inst, inner: &If, at: u32) {
+    pub(super) fn branch(&mut self, inst: &MachineInst, inner: &If, at: u32) {
         let mask = self.in_register(inst.args[0], at);
         let fixed = self.state.fixed;
         for &(result, default) in &inner.results {
@@ -69,19 +69,19 @@ impl Allocator<'_> {
     /// Whether any of the lowest lanes of a mask is set.
     fn test(&mut self, mask: u8, lanes: u32) {
         let (code, size) = match (self.set(), lanes) {
-            // Lanes of truth values fill a register.
+            // Lanes of bools fill a register.
             (Set::Avx2, _) => (Code::VEX_Vptest_ymm_ymmm256, Size::Ymm),
             (Set::Avx512, 0..=8) => (Code::VEX_Kortestb_kr_kr, Size::Mask),
             (Set::Avx512, 9..=16) => (Code::VEX_Kortestw_kr_kr, Size::Mask),
             (Set::Avx512, 17..=32) => (Code::VEX_Kortestd_kr_kr, Size::Mask),
             (Set::Avx512, _) => (Code::VEX_Kortestq_kr_kr, Size::Mask),
         };
-        let tested = Operand::Register(name(mask, size));
+        let tested = AsmOperand::Register(name(mask, size));
         self.code.add(code, &[tested, tested]);
     }
 
     /// Loads into registers what they held before.
-    fn put_back(&mut self, before: &State) {
+    fn put_back(&mut self, before: &RegisterState) {
         for register in 0..ALL {
             let Some(v) = before.holds[register] else { continue };
             if self.state.holds[register] == Some(v) || (!self.is_pinned(v) && self.uses[v.0 as usize].is_empty()) {

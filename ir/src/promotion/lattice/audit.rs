@@ -97,8 +97,8 @@ impl Audit {
         if operands.into_iter().any(complex) && !complex(result) {
             self.dropped_component.push(finding);
         }
-        let to = Format::of(widest(result));
-        let strong = operands.into_iter().filter_map(strong).map(Format::of);
+        let to = NumberRange::of(widest(result));
+        let strong = operands.into_iter().filter_map(strong).map(NumberRange::of);
         if strong.clone().any(|from| from.min < to.min || from.max > to.max) {
             self.lost_magnitude.push(finding);
         }
@@ -134,7 +134,7 @@ impl Lattice {
 
 /// The numbers a real dtype can hold.
 #[derive(Clone, Copy)]
-struct Format {
+struct NumberRange {
     min: f64,
     max: f64,
     digits: u32,
@@ -142,16 +142,16 @@ struct Format {
     fraction: bool,
 }
 
-impl Format {
+impl NumberRange {
     /// The format of `dtype`, of its real part if it is complex.
-    fn of(dtype: DType) -> Format {
+    fn of(dtype: DType) -> NumberRange {
         let (min, max) = match (dtype.int_range(), finfo(dtype)) {
             (Some((min, max)), _) => (min as f64, max as f64),
             (None, Ok(info)) => (info.min, info.max),
             // Every dtype has one of the two.
             (None, Err(_)) => (f64::NEG_INFINITY, f64::INFINITY),
         };
-        Format { min, max, digits: dtype.digits(), fraction: dtype.int_range().is_none() }
+        NumberRange { min, max, digits: dtype.digits(), fraction: dtype.int_range().is_none() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The Hasse diagram of a lattice as SVG: lower nodes below, a line to each immediate successor.
 
 use super::value::{Lattice, value_type};
-use crate::drawing::{Layout, colours, escape, layout, path, text_width};
+use crate::drawing::{LayeredLayout, colours, escape, layout, path, text_width};
 use crate::value_type::ValueType;
 use std::fmt::Write;
 
@@ -32,7 +32,11 @@ impl Lattice {
         let width = plan.width.max(title_width) + 2.0 * MARGIN;
         let layer_height = LAYER_HEIGHT.max(plan.width * FLATTEST);
         let height = top as f64 * layer_height + NODE_HEIGHT + 2.0 * MARGIN + TITLE_HEIGHT;
-        let page = Page { left: (width - plan.width) / 2.0, bottom: height - MARGIN - NODE_HEIGHT / 2.0, layer_height };
+        let page = PageGeometry {
+            left: (width - plan.width) / 2.0,
+            bottom: height - MARGIN - NODE_HEIGHT / 2.0,
+            layer_height,
+        };
         let mut svg = String::new();
         let mut put = |line: std::fmt::Arguments<'_>| {
             // Writing to a string cannot fail.
@@ -56,13 +60,13 @@ impl Lattice {
 }
 
 /// Where the plan lies on the page.
-struct Page {
+struct PageGeometry {
     left: f64,
     bottom: f64,
     layer_height: f64,
 }
 
-impl Page {
+impl PageGeometry {
     fn at(&self, (x, layer): (f64, usize)) -> (f64, f64) {
         (self.left + x, self.bottom - layer as f64 * self.layer_height)
     }
@@ -77,7 +81,7 @@ impl Page {
         path(&points, f64::INFINITY)
     }
 
-    fn node(&self, plan: &Layout, index: usize, name: &str, width: f64) -> String {
+    fn node(&self, plan: &LayeredLayout, index: usize, name: &str, width: f64) -> String {
         let (x, y) = self.at((plan.x[index], plan.layer[index]));
         let (left, top, radius) = (x - width / 2.0, y - NODE_HEIGHT / 2.0, NODE_HEIGHT / 2.0);
         let ty = value_type(name);

@@ -29,7 +29,7 @@ impl Lattice {
         let plan = layout(&widths, &edges);
         let top = plan.layer.iter().max().copied().unwrap_or(0);
         let (width, height) = ((plan.width / COLUMN).ceil() as usize + 1, top * LAYER + 1);
-        let mut page = Page { width, cells: vec![0; width * height] };
+        let mut page = BraillePage { width, cells: vec![0; width * height] };
         let row = |layer: usize| (top - layer) * LAYER;
         for route in &plan.routes {
             for line in route.windows(2) {
@@ -93,12 +93,12 @@ impl Lattice {
 }
 
 /// A page of Braille characters, each a byte of dots.
-struct Page {
+struct BraillePage {
     width: usize,
     cells: Vec<u8>,
 }
 
-impl Page {
+impl BraillePage {
     /// A line of dots from a point down to another; rows are of dots.
     fn line(&mut self, (from, top): (f64, usize), (to, bottom): (f64, usize)) {
         let rows = bottom.saturating_sub(top).max(1) as f64;

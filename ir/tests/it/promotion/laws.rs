@@ -1,6 +1,6 @@
 //! The laws of joins over all pairs and triples, and what policies say of their own.
 
-use ndjit_ir::op::Operands;
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::promotion::Joins;
 use ndjit_ir::promotion::lattice::{STANDARD, STANDARD_EDGES, STRICT, join, strict_join};
 use ndjit_ir::{DType, Policy, ValueType};
@@ -17,7 +17,7 @@ fn laws_hold_over_all_triples() {
                 for c in ValueType::ALL {
                     // With commutativity, (a b) c = (b c) a is associativity.
                     assert_eq!(join3(a, b, c), join3(b, c, a), "{policy}: {a} {b} {c}");
-                    let resolved = policy.resolve(Operands::Join, &[a, b, c]).ok().map(|r| r.compute);
+                    let resolved = policy.resolve(TypeRule::Join, &[a, b, c]).ok().map(|r| r.compute);
                     assert_eq!(resolved, join3(a, b, c));
                     triples += 1;
                 }
@@ -102,6 +102,6 @@ fn policies_say_what_they_obey() {
     let [i8, u8, f16] = triple;
     assert_eq!(Policy::NumPy2.join(i8, u8).and_then(|i16| Policy::NumPy2.join(i16, f16)), Some(DType::F32.into()));
     // NumPy lets the float meet each integer first.
-    let resolved = Policy::NumPy2.resolve(Operands::Join, &triple).unwrap().compute;
+    let resolved = Policy::NumPy2.resolve(TypeRule::Join, &triple).unwrap().compute;
     assert_eq!(resolved, f16);
 }

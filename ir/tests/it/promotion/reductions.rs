@@ -3,7 +3,7 @@
 use ndjit_ir::dtype::DTypeSet;
 use ndjit_ir::promotion::system::Inexact;
 use ndjit_ir::promotion::{Defaults, ReductionTypes, Rules};
-use ndjit_ir::reduction::Rule;
+use ndjit_ir::reduction::ReductionRule;
 use ndjit_ir::{DType, ErrorCode, Policy, Reduction, ValueType};
 
 /// Every policy with its own defaults and with others, each reduction, each operand.
@@ -23,7 +23,7 @@ fn is_inexact(dtype: DType) -> bool {
 fn assert_computes(reduction: Reduction, types: ReductionTypes, case: &str) {
     match (reduction.combine(), reduction.row().rule) {
         (Some(op), _) => assert!(op.row().domain.contains(types.compute), "{case}: {types:?}"),
-        (None, Rule::Mean | Rule::Exponential | Rule::Variance | Rule::Norm) => {
+        (None, ReductionRule::Mean | ReductionRule::Exponential | ReductionRule::Variance | ReductionRule::Norm) => {
             assert!(is_inexact(types.compute), "{case}: {types:?}")
         }
         (None, _) => {}
@@ -53,8 +53,8 @@ fn asking_for_the_dtype_that_is_inferred_changes_nothing() {
 fn a_dtype_asked_for_is_given() {
     for (policy, reduction, ty) in cases().filter(|(_, reduction, _)| reduction.takes_dtype()) {
         let given = match reduction.row().rule {
-            Rule::Variance | Rule::Norm => DTypeSet::FLOAT,
-            Rule::Index => DTypeSet::INT,
+            ReductionRule::Variance | ReductionRule::Norm => DTypeSet::FLOAT,
+            ReductionRule::Index => DTypeSet::INT,
             _ => DTypeSet::ALL,
         };
         for dtype in DType::ALL {
@@ -67,7 +67,7 @@ fn a_dtype_asked_for_is_given() {
                 // Elements are compared or counted in their own dtype, which must have a place in the system.
                 Err(error) => {
                     let own = policy.resolve_reduction(reduction, None, ty);
-                    let is_index = reduction.row().rule == Rule::Index;
+                    let is_index = reduction.row().rule == ReductionRule::Index;
                     assert!(!given.contains(dtype) || is_index && own.is_err(), "{case}: {error}");
                 }
             }
@@ -82,7 +82,10 @@ fn only_the_dtype_of_a_bare_number_counts() {
         let strong = of(policy.commit(ty).into());
         // JAX's means and variances of weak integers are weak floats before they take the default dtype.
         if let (Some(weak), Some(strong)) = (of(ty), strong)
-            && !matches!(reduction.row().rule, Rule::Mean | Rule::Exponential | Rule::Variance | Rule::Norm)
+            && !matches!(
+                reduction.row().rule,
+                ReductionRule::Mean | ReductionRule::Exponential | ReductionRule::Variance | ReductionRule::Norm
+            )
         {
             assert_eq!(weak, strong, "{policy}: {reduction} of {ty}");
         }
@@ -96,7 +99,7 @@ fn indices_have_one_dtype_per_policy() {
     for policy in Policy::ALL {
         let of = |reduction: Reduction, ty: ValueType| policy.resolve_reduction(reduction, None, ty).ok();
         let index = of(Reduction::ArgMax, DType::F32.into()).unwrap().result;
-        for reduction in Reduction::ALL.into_iter().filter(|reduction| reduction.row().rule == Rule::Index) {
+        for reduction in Reduction::ALL.into_iter().filter(|reduction| reduction.row().rule == ReductionRule::Index) {
             for ty in ValueType::ALL {
                 assert!(of(reduction, ty).is_none_or(|types| types.result == index), "{policy}: {reduction} of {ty}");
             }

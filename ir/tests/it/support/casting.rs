@@ -164,7 +164,7 @@ fn results_are_supported_too() {
       help: use another operation, or support a dtype that this one computes in
     ");
     assert!(on(no_bool, Op::Add, DType::I32, CastingModes::ERROR).is_ok());
-    // Declarations are about results as about operands, but for truth values: these are taken as conditions in any case.
+    // Declarations are about results as about operands, but for bools: these are taken as conditions in any case.
     let declared = |op: Op, dtype: DType, excluded: DType| {
         let restrictions = Restrictions::NONE.with(Restriction::unsupported(excluded));
         let support = Support { restrictions, ..Support::default() };

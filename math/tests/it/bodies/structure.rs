@@ -143,7 +143,7 @@ fn nesting_is_bounded() {
             args: [Reg(0), Reg(0), Reg(0)].into_iter().collect(),
             first: Reg(1),
             results: 1,
-            origin: ndjit_ir::Origin::Own,
+            origin: ndjit_ir::StatementOrigin::Own,
         };
         inner = Body { inputs: 1, types: vec![PrimType::Bool; 2], insts: vec![inst], outputs: vec![Reg(1)] };
     }

@@ -1,7 +1,7 @@
 //! Nests of ops, expanded and compiled, against the bodies of the ops evaluated one after the other.
 
 use super::support::{Random, check, compile};
-use ndjit_codegen::clif::Form;
+use ndjit_codegen::clif::AccumulatorLayout;
 use ndjit_codegen::pipeline;
 use ndjit_codegen::target::Target;
 use ndjit_codegen::x64::{Set, emit};
@@ -203,7 +203,7 @@ fn without_code(set: Set) -> String {
                 let expanded =
                     pipeline::expanded(&nest(one_op(op, dtype), &[Stride::Contiguous; 4]), &Target::interpreter())
                         .unwrap();
-                emit(&expanded, Form::Plain, set).unwrap().is_none()
+                emit(&expanded, AccumulatorLayout::Plain, set).unwrap().is_none()
             })
             .map(DType::name)
             .collect();

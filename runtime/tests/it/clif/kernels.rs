@@ -1,10 +1,10 @@
 //! Compiled kernels against the reference evaluation of their bodies, bit for bit.
 
 use super::support::{check, compile, nest};
-use ndjit_codegen::clif::{ClifOptions, Form, emit, host_isa};
+use ndjit_codegen::clif::{AccumulatorLayout, ClifOptions, emit, host_isa};
 use ndjit_codegen::target::combinations;
 use ndjit_codegen::x64::{self, Set};
-use ndjit_ir::body::{Body, BodyBuilder, Prim, Reg, Signature};
+use ndjit_ir::body::{Body, BodyBuilder, Prim, PrimSignature, Reg};
 use ndjit_ir::loops::Stride::{Broadcast, Contiguous, Strided};
 use ndjit_ir::loops::{LoopBody, LoopNest};
 use ndjit_ir::{DType, PrimType};
@@ -66,8 +66,8 @@ fn check_lengths(nest: &LoopNest) {
 
 fn operand_types(prim: Prim, from: PrimType) -> Vec<PrimType> {
     match prim.signature() {
-        Signature::Select => vec![PrimType::Bool, from, from],
-        Signature::Same(_) | Signature::Compare | Signature::Convert => vec![from; prim.arity()],
+        PrimSignature::Select => vec![PrimType::Bool, from, from],
+        PrimSignature::Same(_) | PrimSignature::Compare | PrimSignature::Convert => vec![from; prim.arity()],
     }
 }
 
@@ -85,7 +85,7 @@ fn primitives_without_wide_code() {
     let without = |set: Set| {
         let is_without = move |&(prim, from, to): &(Prim, PrimType, PrimType)| {
             let nest = flat(&operand_types(prim, from), &[to], |b, args| vec![b.prim(prim, args, Some(to))]);
-            x64::emit(&nest, Form::Plain, set).unwrap().is_none()
+            x64::emit(&nest, AccumulatorLayout::Plain, set).unwrap().is_none()
         };
         combinations().into_iter().filter(is_without).map(|(prim, from, _)| format!("{prim} {}", from.name()))
     };
@@ -222,7 +222,7 @@ fn constructs(types: &[PrimType], mask: impl FnOnce(&mut BodyBuilder, &[Reg]) ->
             let is_even = b.ieq(low, none);
             vec![float, state[1], is_even]
         });
-        // A truth value that comes from there chooses too.
+        // A bool that comes from there chooses too.
         let chosen = b.select(results[2], results[0], minus);
         vec![chosen, results[1], results[2]]
     })

@@ -3,14 +3,15 @@
 use super::support::{Random, nest};
 use ndjit_codegen::clif::host_isa;
 use ndjit_codegen::passes::legalize::legalize;
-use ndjit_codegen::target::{Combining, PrimGap, PrimSupport, Target, combinations};
+use ndjit_codegen::target::{Combining, PrimSupport, Target, UnsupportedPrim, combinations};
 use ndjit_ir::body::{BodyBuilder, Prim};
 use ndjit_ir::loops::{LoopBody, LoopNest, Stride};
 use ndjit_ir::{DType, PrimType};
 
 fn lacking(prims: &'static [Prim], from: &'static [PrimType]) -> Target {
-    let gap = PrimGap { prims, from, to: &[], support: PrimSupport::None, reason: "a test", link: "none" };
-    Target { name: "test".into(), blend: false, combining: Combining::Driver, gaps: vec![gap] }
+    let unsupported =
+        UnsupportedPrim { prims, from, to: &[], support: PrimSupport::None, reason: "a test", link: "none" };
+    Target { name: "test".into(), blend: false, combining: Combining::Driver, unsupported: vec![unsupported] }
 }
 
 /// High products of two inputs, one of them inside an `If`.
@@ -67,12 +68,14 @@ fn this_machine_has_every_primitive() {
 #[test]
 fn gaps_say_why() {
     let target = Target::host_clif(&*host_isa().unwrap());
-    for gap in &target.gaps {
-        assert!(gap.reason.len() > 10 && gap.link.starts_with("https://"), "{gap:?}");
+    for unsupported in &target.unsupported {
+        assert!(unsupported.reason.len() > 10 && unsupported.link.starts_with("https://"), "{unsupported:?}");
         let covers = combinations().into_iter().any(|(p, from, to)| {
-            gap.prims.contains(&p) && gap.from.contains(&from) && (gap.to.is_empty() || gap.to.contains(&to))
+            unsupported.prims.contains(&p)
+                && unsupported.from.contains(&from)
+                && (unsupported.to.is_empty() || unsupported.to.contains(&to))
         });
-        assert!(covers, "{gap:?} covers nothing");
+        assert!(covers, "{unsupported:?} covers nothing");
     }
     assert!(target.to_string().contains("sdiv udiv srem urem i8|i16|i32|i64: per lane: "));
 }

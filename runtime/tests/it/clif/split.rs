@@ -1,7 +1,7 @@
 //! The parts of nests that reduce or scan, and who refuses what.
 
-use ndjit_codegen::clif::{ClifOptions, Form, emit, host_isa};
-use ndjit_codegen::passes::split::{Part, TargetKernel};
+use ndjit_codegen::clif::{AccumulatorLayout, ClifOptions, emit, host_isa};
+use ndjit_codegen::passes::split::{NestPart, TargetKernel};
 use ndjit_codegen::pipeline::{expanded, lower_for};
 use ndjit_codegen::target::Target;
 use ndjit_codegen::{Options, lower};
@@ -113,7 +113,7 @@ fn a_product_of_complex_numbers_is_started() {
         store out0, t2
       }
     }
-    accumulate few, Columns: nest rank 5 {
+    accumulate unrolled, Columns: nest rank 5 {
       in0: c64 contiguous, in1: c64 contiguous, in2: c64 contiguous, in3: c64 contiguous, in4: c64 contiguous
       out0: c64 contiguous
       for i0, i1, i2, i3, i4 {
@@ -174,7 +174,10 @@ fn what_does_not_reduce_is_itself() {
     let TargetKernel::Map(part) = lower_for(&nest, &Target::interpreter()).unwrap() else { panic!("it reduces") };
     let own = Arc::new(expanded(&nest, &Target::interpreter()).unwrap());
     let ops = Arc::new(nest);
-    assert_eq!(*part, Part { name: None, ops, nest: own, form: Form::Plain, wide: false, pairs: None });
+    assert_eq!(
+        *part,
+        NestPart { name: None, ops, nest: own, form: AccumulatorLayout::Plain, wide: false, pairs: None }
+    );
 }
 
 #[test]
@@ -187,6 +190,7 @@ fn code_is_generated_for_parts_alone() {
     let error = lower_for(&prims, &Target::interpreter()).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: split: a nest that reduces is split before it is expanded");
     let plain = expanded(&nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1"), &Target::interpreter()).unwrap();
-    let error = emit(&plain, &*isa, ClifOptions { form: Form::Rows, ..ClifOptions::default() }).unwrap_err();
+    let error =
+        emit(&plain, &*isa, ClifOptions { form: AccumulatorLayout::Rows, ..ClifOptions::default() }).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: clif: rows accumulate in the first inputs, which are the outputs");
 }

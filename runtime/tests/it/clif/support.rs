@@ -1,7 +1,7 @@
 //! Runs kernels for tests: compiles a nest in this process, calls it on arrays with arbitrary layouts, and compares every
 //! byte of memory with what the reference evaluation of the body gives.
 
-use ndjit_codegen::clif::{Cell, ClifOptions, Form, emit, host_isa, literal_cells};
+use ndjit_codegen::clif::{AccumulatorLayout, Cell, ClifOptions, emit, host_isa, literal_cells};
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::x64;
 use ndjit_ir::body::Body;
@@ -18,7 +18,7 @@ pub struct Compiled {
 enum Code {
     Host(Box<Host>),
     #[cfg(feature = "emulated")]
-    Emulated(ndjit_runtime::emulated::Function),
+    Emulated(ndjit_runtime::emulated::EmulatedFunction),
 }
 
 struct Host {
@@ -51,7 +51,8 @@ fn emulated(nest: &LoopNest) -> impl Iterator<Item = Compiled> {
             let kernel = emit(nest, &*isa, ClifOptions { vector, ..ClifOptions::default() });
             let kernel = kernel.unwrap_or_else(|e| panic!("{e}"));
             let lanes = kernel.lanes;
-            let function = ndjit_runtime::emulated::Function::new(kernel, &isa).unwrap_or_else(|e| panic!("{e}"));
+            let function =
+                ndjit_runtime::emulated::EmulatedFunction::new(kernel, &isa).unwrap_or_else(|e| panic!("{e}"));
             Compiled { code: Code::Emulated(function), lanes }
         })
     })
@@ -62,8 +63,9 @@ pub fn compile_for(nest: &LoopNest, width: VectorWidth) -> Option<Compiled> {
     let isa = host_isa().unwrap();
     let options = ClifOptions { vector: width.is_vector(), ..ClifOptions::default() };
     if let Some(set) = x64::Set::ALL.into_iter().find(|set| set.width() == width) {
-        let code =
-            set.is_supported().then(|| x64::emit(nest, Form::Plain, set).unwrap_or_else(|e| panic!("{e}")))??;
+        let code = set
+            .is_supported()
+            .then(|| x64::emit(nest, AccumulatorLayout::Plain, set).unwrap_or_else(|e| panic!("{e}")))??;
         return Some(finish(&code.bytes, code.constants, code.lanes));
     }
     let kernel = emit(nest, &*isa, options).unwrap_or_else(|e| panic!("{e}"));

@@ -6,7 +6,7 @@ use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::Layout;
-use ndjit_ir::reduction::{Axes, Reduction, ReductionKind};
+use ndjit_ir::reduction::{AxisSet, Reduction, ReductionKind};
 use ndjit_ir::{DType, ErrorCode, PrimType, Shape, ValueType};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Argument, Executable, Execution, Output, RunOptions};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A program that reduces one array.
 fn program(reduction: Reduction, dtype: DType, shape: &[usize], axes: &[isize]) -> String {
-    let set = Axes::new(axes, shape.len()).unwrap();
+    let set = AxisSet::new(axes, shape.len()).unwrap();
     let asked = if reduction.takes_dtype() { format!(" dtype {dtype}") } else { String::new() };
     let (shape, result) = (Shape::new(shape), set.reduced(&Shape::new(shape), false));
     format!("graph (%0: {dtype}{shape}) {{\n  %1 = {reduction} %0 axes {set}{asked} : {dtype}{result}\n  return %1\n}}")

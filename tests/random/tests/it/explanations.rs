@@ -16,9 +16,9 @@ fn the_deciding_operands_decide() {
         for id in graph.node_ids() {
             for value in graph.node(id).results() {
                 let why = explainer.explain(value);
-                assert_eq!((why.ty, why.stored), (graph.ty(value), graph.stored(value, Policy::default())));
+                assert_eq!((why.ty, why.stored), (graph.ty(value), graph.storage_dtype(value, Policy::default())));
                 assert!(why.steps.len() <= graph.node_count());
-                // Positions are computed of nothing.
+                // Indices are computed of nothing.
                 let positions = matches!(why.origin, Origin::Computed { value: Some(origin), .. }
                     if matches!(graph.node(graph.producer(origin)).kind, NodeKind::Iota(_)));
                 let computed = matches!(why.origin, Origin::Computed { .. });

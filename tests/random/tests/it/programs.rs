@@ -42,7 +42,7 @@ fn arguments_fit_their_parameters() {
     for program in programs(&Limits::default()) {
         assert_eq!(program.params.len(), program.graph.params().len());
         for (&value, tensor) in program.graph.params().iter().zip(&program.params) {
-            assert_eq!(tensor.dtype, program.graph.stored(value, Policy::default()));
+            assert_eq!(tensor.dtype, program.graph.storage_dtype(value, Policy::default()));
             assert_eq!(&tensor.shape, program.graph.shape(value));
         }
         for slot in program.graph.slots() {
@@ -197,7 +197,7 @@ fn limits_are_kept() {
             assert!(program.graph.children().is_empty());
             for id in program.graph.node_ids() {
                 let value = program.graph.node(id).first();
-                let dtype = program.graph.stored(value, Policy::default());
+                let dtype = program.graph.storage_dtype(value, Policy::default());
                 assert!(dtype == DType::Bool || set.contains(dtype), "{dtype} is not in {set:?}\n{program}");
                 assert!(program.graph.shape(value).size().unwrap() <= 20);
                 if let NodeKind::Op(op, policy) = program.graph.node(id).kind {

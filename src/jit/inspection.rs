@@ -1,7 +1,7 @@
 //! Looking into a jitted function: the stages of the last call's program, and why its results have their dtypes.
 
 use crate::diagnostics::explain::{InsertedCast, PolicyDiff, casts};
-use crate::diagnostics::inspect::{self, Form, StageDiff};
+use crate::diagnostics::inspect::{self, PictureFormat, StageDiff};
 use crate::diagnostics::misses;
 use crate::jit::function::JitFn;
 use crate::jit::jitted::Jitted;
@@ -51,7 +51,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Errors
     /// `Argument` before the first call; `Io` if the file cannot be written.
     pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.last()?.looked().write_page(path.as_ref(), None)
+        self.last()?.inspection().write_page(path.as_ref(), None)
     }
 
     /// A stage of the last call's program in Graphviz's language: graphs, kernels and loops as clusters of statements.
@@ -68,7 +68,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Errors
     /// `Argument` before the first call and for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn dot(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.last()?.lowered, stage, Form::Dot)
+        inspect::stage(&self.last()?.lowered, stage, PictureFormat::Dot)
     }
 
     /// A stage of the last call's program drawn as an SVG document: graphs, kernels and loops.
@@ -85,7 +85,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Errors
     /// `Argument` before the first call and for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn svg(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.last()?.lowered, stage, Form::Svg)
+        inspect::stage(&self.last()?.lowered, stage, PictureFormat::Svg)
     }
 
     /// A stage of the last call's program as JSON (feature `json`).

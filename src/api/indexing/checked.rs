@@ -23,7 +23,7 @@ pub(crate) fn counting(dtype: DType, n: usize) -> Result<DType> {
 }
 
 /// Indices along an axis of `extent`, if wanted `checked` where they are known. Its own errors have neither name nor place.
-pub(crate) fn positions<R: Computed>(
+pub(crate) fn checked_indices<R: Computed>(
     what: &'static str,
     index: &AnyOperand,
     axis: usize,

@@ -1,4 +1,4 @@
-//! A shelf: a few blocks of one size class that threads put down and take up without a lock.
+//! A free list: a few blocks of one size class that threads put down and take up without a lock.
 //!
 //! A place is claimed by one thread, filled, marked full, emptied by one thread, and given up: whoever changes the bit of a place from 0 to
 //! 1 or back owns what the bit stands for, and nobody waits for another.
@@ -7,12 +7,12 @@ use crate::block::Block;
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 use std::ptr::{NonNull, null_mut};
 
-/// The places of a shelf.
+/// The places of a free list.
 pub const PLACES: usize = u64::BITS as usize;
 
 /// Blocks of one class. All zeros is an empty one.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct FreeList {
     /// Places that are full, or being filled or emptied.
     claimed: AtomicU64,
     /// Places that are full.
@@ -20,17 +20,17 @@ pub struct Shelf {
     blocks: [AtomicPtr<u8>; PLACES],
 }
 
-impl Shelf {
+impl FreeList {
     /// One without blocks.
-    pub const fn new() -> Shelf {
-        Shelf {
+    pub const fn new() -> FreeList {
+        FreeList {
             claimed: AtomicU64::new(0),
             full: AtomicU64::new(0),
             blocks: [const { AtomicPtr::new(null_mut()) }; PLACES],
         }
     }
 
-    /// Puts a block down, or gives it back where all places are taken. All blocks of a shelf are of one class.
+    /// Puts a block down, or gives it back where all places are taken. All blocks of a free list are of one class.
     pub fn put(&self, block: Block) -> Option<Block> {
         let mut claimed = self.claimed.load(Ordering::Relaxed);
         loop {
@@ -73,14 +73,14 @@ mod tests {
 
     #[test]
     fn what_was_put_down_last_is_taken_up_first_and_what_finds_no_place_is_given_back() {
-        let shelf = Shelf::new();
+        let free_list = FreeList::new();
         let class = class_of(100).unwrap();
-        assert!(shelf.take(class).is_none());
+        assert!(free_list.take(class).is_none());
         let blocks: Vec<Block> = (0..PLACES).map(|_| Block::new(class, false).unwrap()).collect();
         let addresses: Vec<_> = blocks.iter().map(Block::ptr).collect();
-        assert!(blocks.into_iter().all(|block| shelf.put(block).is_none()));
-        assert!(shelf.put(Block::new(class, false).unwrap()).is_some());
-        let taken: Vec<Block> = std::iter::from_fn(|| shelf.take(class)).collect();
+        assert!(blocks.into_iter().all(|block| free_list.put(block).is_none()));
+        assert!(free_list.put(Block::new(class, false).unwrap()).is_some());
+        let taken: Vec<Block> = std::iter::from_fn(|| free_list.take(class)).collect();
         let mut expected = addresses;
         expected.reverse();
         assert_eq!(taken.iter().map(Block::ptr).collect::<Vec<_>>(), expected);
@@ -88,17 +88,17 @@ mod tests {
 
     #[test]
     fn a_block_has_one_owner_at_a_time() {
-        let shelf = Shelf::new();
+        let free_list = FreeList::new();
         let class = class_of(64).unwrap();
         for _ in 0..3 {
-            assert!(shelf.put(Block::new(class, true).unwrap()).is_none());
+            assert!(free_list.put(Block::new(class, true).unwrap()).is_none());
         }
         std::thread::scope(|scope| {
             for thread in 1..=4u64 {
-                let shelf = &shelf;
+                let free_list = &free_list;
                 scope.spawn(move || {
                     for _ in 0..20_000 {
-                        let Some(block) = shelf.take(class) else { continue };
+                        let Some(block) = free_list.take(class) else { continue };
                         let owner = block.ptr().cast::<u64>().as_ptr();
                         // SAFETY: the block is this thread's, aligned, initialised, and of 64 bytes at least.
                         unsafe {
@@ -108,11 +108,11 @@ mod tests {
                             assert_eq!(owner.read(), thread);
                             owner.write(0);
                         }
-                        assert!(shelf.put(block).is_none());
+                        assert!(free_list.put(block).is_none());
                     }
                 });
             }
         });
-        assert_eq!(std::iter::from_fn(|| shelf.take(class)).count(), 3);
+        assert_eq!(std::iter::from_fn(|| free_list.take(class)).count(), 3);
     }
 }
