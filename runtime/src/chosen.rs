@@ -1,7 +1,7 @@
 //! Indices that depend on values: where a mask is true, and which group of equal elements each is of. How many there are is known only
 //! when it is done, so no kernel does it.
 
-use crate::pool::reserve;
+use crate::memory::pool::reserve;
 use ndjit_ir::{Error, ErrorCode, Result};
 
 /// The indices at which a mask is true, in order.

@@ -5,18 +5,21 @@
 // The tests inside these files need the system's threads.
 #![cfg(not(test))]
 
-mod block;
 #[path = "../../src/cache.rs"]
 pub mod cache;
 #[path = "../../src/recent.rs"]
 pub mod recent;
-// In the runtime it is private.
-#[allow(clippy::new_without_default)]
-#[path = "../../src/free_list.rs"]
-pub mod free_list;
+mod memory {
+    pub mod block;
+    // In the runtime it is private.
+    #[allow(clippy::new_without_default)]
+    #[path = "../../../src/memory/free_list.rs"]
+    pub mod free_list;
+}
 mod sync;
-#[path = "../../src/thread_pool.rs"]
+#[path = "../../src/execution/thread_pool.rs"]
 pub mod thread_pool;
 
-pub use block::Block;
+pub use memory::block::Block;
+pub use memory::free_list;
 pub use sync::set_processors;

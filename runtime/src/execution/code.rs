@@ -1,0 +1,411 @@
+//! Kernels: machine code with its constants, owned together and freed together.
+//!
+//! Where the system refuses executable memory the kernel keeps its loops and the interpreter runs them: same bits, slowly;
+//! [`notice`] tells.
+
+use crate::devices::KernelCode;
+use crate::execution::code_memory::CodeMemory;
+use crate::execution::contract::Contractor;
+use crate::execution::cost;
+#[cfg(feature = "emulated")]
+use crate::execution::emulated;
+use crate::execution::interpret;
+use crate::execution::reduce::Reducer;
+use crate::execution::scan::Scanner;
+use crate::execution::scatter::Scatterer;
+use crate::execution::sort::Sorter;
+use crate::execution::threads::Threads;
+use cranelift_codegen::isa::TargetIsa;
+use ndjit_codegen::clif::{self, AccumulatorLayout, Cell, ClifKernel, ClifOptions};
+use ndjit_codegen::passes::split::{NestPart, TargetKernel};
+use ndjit_codegen::pipeline::lower_for;
+use ndjit_codegen::target::{Target, VectorWidth};
+use ndjit_codegen::x64::{self, Pairs};
+use ndjit_ir::loops::LoopNest;
+use ndjit_ir::{Error, ErrorCode, Result};
+use smallvec::SmallVec;
+use std::fmt;
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// What a kernel is compiled for, beside its loops; part of its key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CodeOptions {
+    /// Lanes of the innermost loops.
+    pub vector: VectorWidth,
+    /// Who runs the loops.
+    pub execution: Execution,
+}
+
+/// Who runs the loops of kernels. Results are the same, bit for bit, but of products of large matrices, which round as they may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Execution {
+    /// This machine: they are compiled.
+    #[default]
+    Compiled,
+    /// The reference interpreter.
+    Interpreted,
+    /// An emulator of aarch64, for which they are compiled: see [`emulated`].
+    #[cfg(feature = "emulated")]
+    Emulated,
+}
+
+impl Execution {
+    /// What kernels are lowered for.
+    ///
+    /// # Errors
+    /// `Backend` if there is no code generator for the host.
+    pub fn target(self) -> Result<Target> {
+        Ok(match self {
+            Execution::Compiled => Target::host_clif(&*clif::host_isa()?),
+            Execution::Interpreted => Target::interpreter(),
+            #[cfg(feature = "emulated")]
+            Execution::Emulated => Target::host_clif(&*emulated::isa()?),
+        })
+    }
+}
+
+/// A compiled kernel. `Send + Sync`: its code and constants never change.
+pub struct Kernel {
+    code: KernelImpl,
+    nest: Arc<LoopNest>,
+    cost: f64,
+    /// All of it is machine code.
+    compiled: bool,
+    compile_time: Duration,
+}
+
+enum KernelImpl {
+    Machine(Box<Machine>),
+    Interpreted,
+    #[cfg(feature = "emulated")]
+    Emulated(Box<emulated::EmulatedFunction>),
+    /// Made of kernels.
+    Composed(Box<dyn Composed>),
+}
+
+/// Kernels and who calls them: what a nest that reduces, scans or sorts becomes.
+pub(crate) trait Composed: Send + Sync {
+    /// The kernels that no other nest has.
+    fn own(&self) -> SmallVec<[&Kernel; 8]>;
+
+    /// Estimated time per element, ns.
+    fn cost(&self) -> f64;
+
+    /// Bytes that [`run`](Composed::run) takes from the pool at once, at most.
+    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize;
+
+    /// Of what does the same to a result however its loops are cut, nothing. Else the least number of indices of the loop `along` that pays.
+    fn least(&self, _strides: &[isize], _along: usize) -> Option<NonZeroUsize> {
+        None
+    }
+
+    /// Does what the nest does, on these threads where that is worth it.
+    ///
+    /// # Errors
+    /// `Allocation` if memory for accumulators is refused; `Verify` if there are no elements and a reduction needs some;
+    /// `Panic` if a worker panicked.
+    ///
+    /// # Safety
+    /// As [`Kernel::call`], where outputs of a reduction have one element for each index of the parallel loops, and where no
+    /// output overlaps an input.
+    unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()>;
+}
+
+/// The run-time arguments of a nest, as [`Kernel::call`] takes them.
+#[derive(Clone, Copy)]
+pub(crate) struct KernelOperands<'a> {
+    pub pointers: &'a [*mut u8],
+    pub extents: &'a [usize],
+    pub strides: &'a [isize],
+    pub literals: &'a [Cell],
+}
+
+// SAFETY: addresses and numbers alone. Who reads or writes through them answers for it where kernels are called.
+unsafe impl Sync for KernelOperands<'_> {}
+
+/// The function as it is called; see [`ndjit_codegen::clif::abi`].
+type EntryPoint = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *const Cell, *const Cell);
+
+struct Machine {
+    entry: EntryPoint,
+    /// Lanes of its innermost loop.
+    width: VectorWidth,
+    constants: Box<[Cell]>,
+    code: CodeMemory,
+}
+
+impl KernelCode for Kernel {
+    fn code_bytes(&self) -> usize {
+        Kernel::code_bytes(self)
+    }
+
+    fn compile_time(&self) -> Duration {
+        Kernel::compile_time(self)
+    }
+}
+
+impl Kernel {
+    /// Compiles loops over ops, on the calling thread.
+    ///
+    /// # Errors
+    /// `Backend` if code generation fails or the host is not supported; `Verify` if the nest's invariants do not hold.
+    pub fn new(nest: &LoopNest, options: CodeOptions) -> Result<Kernel> {
+        let start = Instant::now();
+        let composed: Box<dyn Composed> = match lower_for(nest, &options.execution.target()?)? {
+            TargetKernel::Map(part) => return Kernel::part(&part, options),
+            TargetKernel::Reduce(parts) => {
+                let reducer = Box::new(Reducer::new(nest, &parts, options)?);
+                // Without machine code the order is the interpreter's.
+                match if options.execution == Execution::Compiled {
+                    Contractor::new(nest, reducer)
+                } else {
+                    Err(reducer)
+                } {
+                    Ok(contractor) => Box::new(contractor),
+                    Err(reducer) => reducer,
+                }
+            }
+            TargetKernel::Scan(parts) => Box::new(Scanner::new(nest, &parts, options)?),
+            TargetKernel::Sort(parts) => Box::new(Sorter::new(nest, &parts, options)?),
+            TargetKernel::Scatter(values) => Box::new(Scatterer::new(nest, &values, options)?),
+            TargetKernel::Combine { .. } => {
+                return Err(Error::new(
+                    ErrorCode::Verify,
+                    "kernel: it was lowered for a device that combines elements",
+                ));
+            }
+        };
+        let cost = composed.cost();
+        let compiled = composed.own().iter().all(|kernel| kernel.is_compiled());
+        let code = KernelImpl::Composed(composed);
+        Ok(Kernel { code, nest: Arc::new(nest.clone()), cost, compiled, compile_time: start.elapsed() })
+    }
+
+    /// Compiles a part.
+    ///
+    /// # Errors
+    /// As [`Kernel::new`].
+    pub(crate) fn part(part: &NestPart, options: CodeOptions) -> Result<Kernel> {
+        let start = Instant::now();
+        let NestPart { nest, form, .. } = part;
+        let code = match options.execution {
+            Execution::Compiled => {
+                let machine = machine_code(nest, &*clif::host_isa()?, options.vector, *form)?;
+                machine.map_or(KernelImpl::Interpreted, |machine| KernelImpl::Machine(Box::new(machine)))
+            }
+            Execution::Interpreted => KernelImpl::Interpreted,
+            #[cfg(feature = "emulated")]
+            Execution::Emulated => {
+                let isa = emulated::isa()?;
+                let (kernel, _) = clif_code(nest, &*isa, options.vector, *form)?;
+                KernelImpl::Emulated(Box::new(emulated::EmulatedFunction::new(kernel, &isa)?))
+            }
+        };
+        let cost = match &code {
+            KernelImpl::Machine(machine) => cost::per_element(nest, machine.width),
+            _ => cost::INTERPRETED * cost::per_element(nest, VectorWidth::Bits128),
+        };
+        let compiled = matches!(code, KernelImpl::Machine(_));
+        Ok(Kernel { code, nest: Arc::clone(nest), cost, compiled, compile_time: start.elapsed() })
+    }
+
+    /// Compiles [whole blocks](x64::emit_blocks) of a reduction: loops that accumulate, and those that combine accumulators. `None` where there is no
+    /// such code.
+    ///
+    /// # Errors
+    /// As [`Kernel::new`].
+    pub(crate) fn blocks(
+        nest: &Arc<LoopNest>,
+        (combine, pairs): (&LoopNest, Pairs),
+        options: CodeOptions,
+    ) -> Result<Option<Kernel>> {
+        if options.execution != Execution::Compiled {
+            return Ok(None);
+        }
+        let start = Instant::now();
+        let Some(code) = x64::emit_blocks_here(nest, combine, pairs, options.vector)? else { return Ok(None) };
+        let width = code.set.width();
+        let Some(machine) = executable(&code.bytes, code.constants, width) else {
+            return Ok(None);
+        };
+        let (nest, cost) = (Arc::clone(nest), cost::per_element(nest, width));
+        let code = KernelImpl::Machine(Box::new(machine));
+        Ok(Some(Kernel { code, nest, cost, compiled: true, compile_time: start.elapsed() }))
+    }
+
+    /// The loops it runs, over primitives; if they reduce or scan, over ops.
+    pub fn nest(&self) -> &LoopNest {
+        &self.nest
+    }
+
+    /// Bytes of machine code; 0 if it is interpreted.
+    pub fn code_bytes(&self) -> usize {
+        match &self.code {
+            KernelImpl::Machine(machine) => machine.code.bytes(),
+            KernelImpl::Interpreted => 0,
+            #[cfg(feature = "emulated")]
+            KernelImpl::Emulated(function) => function.code_bytes(),
+            KernelImpl::Composed(composed) => composed.own().iter().map(|kernel| kernel.code_bytes()).sum(),
+        }
+    }
+
+    /// Bytes of memory held, for the bounds of the cache: code and constants.
+    pub fn weight(&self) -> usize {
+        match &self.code {
+            // The system hands out executable memory in pages.
+            KernelImpl::Machine(machine) => {
+                machine.code.bytes().next_multiple_of(4096) + size_of_val(&*machine.constants)
+            }
+            KernelImpl::Interpreted => 0,
+            #[cfg(feature = "emulated")]
+            KernelImpl::Emulated(function) => function.weight(),
+            KernelImpl::Composed(composed) => composed.own().iter().map(|kernel| kernel.weight()).sum(),
+        }
+    }
+
+    /// Whether it is machine code.
+    pub fn is_compiled(&self) -> bool {
+        self.compiled
+    }
+
+    /// Whether it is machine code for registers of more than 128 bits.
+    pub(crate) fn is_wide(&self) -> bool {
+        matches!(&self.code, KernelImpl::Machine(machine) if matches!(machine.width, VectorWidth::Bits256 | VectorWidth::Widest))
+    }
+
+    /// Its parts, if it reduces or scans.
+    pub(crate) fn composed(&self) -> Option<&dyn Composed> {
+        match &self.code {
+            KernelImpl::Composed(composed) => Some(&**composed),
+            KernelImpl::Machine(_) | KernelImpl::Interpreted => None,
+            #[cfg(feature = "emulated")]
+            KernelImpl::Emulated(_) => None,
+        }
+    }
+
+    /// How long it took to make.
+    pub fn compile_time(&self) -> Duration {
+        self.compile_time
+    }
+
+    /// Estimated time per element, ns.
+    pub fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    /// Runs the loops. Strides are in bytes, `[operand][loop]`, inputs before outputs; literals as cells.
+    ///
+    /// # Safety
+    /// - `pointers` has one entry per operand, `extents` one per loop, `strides` one per operand and loop, `literals` one
+    ///   per register of each literal.
+    /// - For every index of the extents, each input's element is initialised memory that may be read, and each output's
+    ///   memory that may be written, while the call lasts. Strides of the innermost loop agree with the operands' classes.
+    /// - Nobody else writes what is read here, or touches what is written here, meanwhile. An output overlaps an input only
+    ///   if every index has the same address in both.
+    ///
+    /// # Errors
+    /// As [`interpret::run`] or [`Composed::run`]; none if the kernel is compiled and neither reduces nor scans.
+    pub(crate) unsafe fn call(
+        &self,
+        pointers: &[*mut u8],
+        extents: &[usize],
+        strides: &[isize],
+        literals: &[Cell],
+    ) -> Result<()> {
+        match &self.code {
+            KernelImpl::Machine(machine) => {
+                let constants = machine.constants.as_ptr();
+                // SAFETY: `entry` was generated for the signature `EntryPoint` from a verified nest, and touches only what the
+                // caller vouches for and `constants`, which live as long as `self`. Its memory is freed when `self` is
+                // dropped, so not during the call. Generated code neither traps nor unwinds.
+                unsafe {
+                    (machine.entry)(
+                        pointers.as_ptr(),
+                        extents.as_ptr(),
+                        strides.as_ptr(),
+                        literals.as_ptr(),
+                        constants,
+                    );
+                }
+                Ok(())
+            }
+            KernelImpl::Interpreted => {
+                // SAFETY: the caller's promises are the same.
+                unsafe { interpret::run(&self.nest, pointers, extents, strides, literals) }
+            }
+            #[cfg(feature = "emulated")]
+            KernelImpl::Emulated(function) => {
+                // SAFETY: the caller's promises are the same.
+                unsafe { function.call(pointers, extents, strides, literals) }
+            }
+            KernelImpl::Composed(composed) => {
+                let operands = KernelOperands { pointers, extents, strides, literals };
+                // SAFETY: the caller's promises are the same.
+                unsafe { composed.run(operands, &Threads::Serial) }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kernel({} bytes of code)", self.code_bytes())
+    }
+}
+
+/// Why kernels are interpreted on this host, if executable memory was refused once.
+pub fn notice() -> Option<&'static str> {
+    NOTICE.get().map(String::as_str)
+}
+
+static NOTICE: OnceLock<String> = OnceLock::new();
+
+fn note_refusal(error: &io::Error) {
+    NOTICE.get_or_init(|| {
+        format!(
+            "the system refused executable memory ({error}): kernels run in the interpreter, with the same results but \
+             much more slowly"
+        )
+    });
+}
+
+/// Machine code of an expanded nest; `None` where executable memory is refused.
+fn machine_code(
+    nest: &LoopNest,
+    isa: &dyn TargetIsa,
+    width: VectorWidth,
+    form: AccumulatorLayout,
+) -> Result<Option<Machine>> {
+    match x64::emit_here(nest, form, width)? {
+        Some(x64::VectorCode { bytes, constants, set, .. }) => Ok(executable(&bytes, constants, set.width())),
+        None => {
+            let (kernel, width) = clif_code(nest, isa, width, form)?;
+            let (code, constants) = kernel.into_code(isa)?;
+            Ok(executable(&code, constants, width))
+        }
+    }
+}
+
+/// Cranelift's function of an expanded nest, and its width.
+fn clif_code(
+    nest: &LoopNest,
+    isa: &dyn TargetIsa,
+    width: VectorWidth,
+    form: AccumulatorLayout,
+) -> Result<(ClifKernel, VectorWidth)> {
+    let vector = width.is_vector() && !matches!(form, AccumulatorLayout::Steps { .. });
+    let kernel = clif::emit(nest, isa, ClifOptions { vector, form, located: false })?;
+    Ok((kernel, if vector { VectorWidth::Bits128 } else { VectorWidth::Scalar }))
+}
+
+/// Code with its constants, ready to be called; `None` where executable memory is refused.
+fn executable(code: &[u8], constants: Vec<Cell>, width: VectorWidth) -> Option<Machine> {
+    let code = CodeMemory::new(code).inspect_err(note_refusal).ok()?;
+    // SAFETY: the code begins with the kernel's only function, which both code generators give the kernels' signature and the host's
+    // calling convention.
+    let entry = unsafe { std::mem::transmute::<*const u8, EntryPoint>(code.as_ptr()) };
+    Some(Machine { entry, width, constants: constants.into(), code })
+}

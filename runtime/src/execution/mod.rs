@@ -1,0 +1,18 @@
+//! Execution: kernels, the threads that they run on, and the drivers of nests that are not maps, over one way of cutting them into [tiles](tiling).
+
+pub mod code;
+pub mod code_memory;
+mod contract;
+pub(crate) mod cost;
+#[cfg(feature = "emulated")]
+pub mod emulated;
+pub mod helper;
+mod interpret;
+pub mod kernels;
+pub(crate) mod reduce;
+mod scan;
+mod scatter;
+mod sort;
+mod thread_pool;
+pub(crate) mod threads;
+pub(crate) mod tiling;

@@ -1,0 +1,278 @@
+//! The accumulators of a tile: one per output for each lane of each block of each result, and how they become one per result.
+//!
+//! In C order, so that what vectors lie along is innermost: results, blocks, lanes for rows; the outer results, blocks,
+//! lanes, the inner results for columns.
+
+use super::Accumulated;
+use super::blocks::Blocks;
+use crate::execution::code::Kernel;
+use crate::execution::tiling::{ReduceTiles, Tile, product};
+use crate::memory::block::ALIGN;
+use crate::memory::buffer::Writable;
+use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, COMBINE_LOOPS, Loop, ReduceParts};
+use ndjit_ir::loops::VectorLoop;
+use ndjit_ir::reduction::{BLOCK, LANES};
+use ndjit_ir::{Error, ErrorCode, Result};
+use smallvec::SmallVec;
+
+/// From which lanes on others are combined with the first.
+const HALVES: [usize; 4] = [8, 4, 2, 1];
+
+/// Where accumulators lie, in elements.
+#[derive(Clone, Copy, Debug)]
+pub struct Cube {
+    /// Rows of blocks.
+    pub rows: usize,
+    /// From row to row.
+    pub row: usize,
+    /// From block to block.
+    pub block: usize,
+    /// From lane to lane, which is also the number of results beside each other.
+    pub lane: usize,
+}
+
+/// One output's part.
+#[derive(Clone, Copy, Debug)]
+pub struct AccumulatorArray {
+    /// The first element.
+    pub pointer: *mut u8,
+    /// Bytes of an element.
+    pub size: usize,
+}
+
+/// The accumulators of a tile.
+#[derive(Debug)]
+pub struct Accumulators {
+    cube: Cube,
+    /// From result to result, in elements: along the last but one of the parallel loops, and along the last.
+    results: [usize; 2],
+    along: VectorLoop,
+    arrays: SmallVec<[AccumulatorArray; 1]>,
+    /// Bytes from each array to as much memory again, where lanes lie beside each other.
+    spare: usize,
+    /// Owns what `arrays` point to.
+    _memory: Writable,
+}
+
+impl Accumulators {
+    /// Memory for the accumulators of a tile, filled with the identity of each output where it has one.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused.
+    pub fn new(tiles: &ReduceTiles, tile: &Tile, along: VectorLoop, outputs: &[Accumulated]) -> Result<Accumulators> {
+        let (outer, inner, blocks, lanes) = (tile.outer.len, tile.inner.len, tile.blocks.len, tiles.lanes);
+        let (cube, results) = match along {
+            VectorLoop::Reduction => {
+                let row = blocks * lanes;
+                (Cube { rows: outer * inner, row, block: lanes, lane: 1 }, [inner * row, row])
+            }
+            VectorLoop::Parallel => {
+                let block = lanes * inner;
+                (Cube { rows: outer, row: blocks * block, block, lane: inner }, [blocks * block, 1])
+            }
+        };
+        let Extent { count, ends, spare, bytes } = Extent::of(tiles, tile, along, outputs)
+            .ok_or_else(|| Error::new(ErrorCode::Allocation, "reduce: accumulators larger than memory can address"))?;
+        let mut memory = Writable::new(bytes)?;
+        let mut arrays = SmallVec::new();
+        for (output, &start) in outputs.iter().zip(&ends) {
+            let pointer = memory.ptr().wrapping_add(start);
+            // SAFETY: the memory has `count` elements for each output from its start on.
+            unsafe { fill(pointer, &output.identity, count) };
+            arrays.push(AccumulatorArray { pointer, size: output.size() });
+        }
+        Ok(Accumulators { cube, results, along, arrays, spare, _memory: memory })
+    }
+
+    /// The accumulators of each output for a lane of a block of the `kept`th of the inner results, and their strides along the loops of the
+    /// accumulating nests.
+    pub fn at(
+        &self,
+        kept: usize,
+        block: usize,
+        lane: usize,
+    ) -> impl Iterator<Item = (*mut u8, [isize; ACCUMULATE_LOOPS])> {
+        let Cube { block: per_block, lane: per_lane, .. } = self.cube;
+        let order = ReduceParts::order(self.along);
+        let first = kept * self.results[1] + block * per_block + lane * per_lane;
+        self.arrays.iter().map(move |array| {
+            let strides = order.map(|index| {
+                let elements = match index {
+                    Loop::Outer => self.results[0],
+                    Loop::Kept => self.results[1],
+                    Loop::Block => per_block,
+                    Loop::Step => 0,
+                    Loop::Lane => per_lane,
+                };
+                (elements * array.size) as isize
+            });
+            (array.pointer.wrapping_add(first * array.size), strides)
+        })
+    }
+
+    /// The first accumulator of each output, with the strides in bytes from result to result.
+    pub fn results(&self) -> impl Iterator<Item = (*mut u8, [isize; 2])> {
+        self.arrays.iter().map(|array| (array.pointer, self.results.map(|stride| (stride * array.size) as isize)))
+    }
+
+    /// Combines the lanes of each block by halving, then the blocks, into the first of each.
+    ///
+    /// # Safety
+    /// Each lane that has one of the tile's elements has been written, and `combine` is the combining part of the nest.
+    pub unsafe fn finish(&self, combine: &Kernel, tiles: &ReduceTiles, tile: &Tile) -> Result<()> {
+        let elements = (tiles.elements - tile.blocks.start * BLOCK).min(tile.blocks.len * BLOCK);
+        // A last block of fewer elements than lanes is by itself: its other lanes are left out.
+        let short = if elements % BLOCK < LANES { elements % BLOCK } else { 0 };
+        let whole = tile.blocks.len - usize::from(short > 0);
+        if whole > 0 {
+            // SAFETY: the caller's promise; all lanes of these blocks have elements.
+            unsafe { self.halve(combine, whole)? };
+        }
+        if short > 0 {
+            let Cube { rows, row, block, lane } = self.cube;
+            for half in HALVES {
+                let pairs = short.min(2 * half).saturating_sub(half);
+                let at = |size: usize| [whole * block, whole * block + half * lane, whole * block].map(|at| at * size);
+                // SAFETY: lanes `half..half + pairs` have elements; they are accumulators of the last block.
+                unsafe { meet(combine, &self.arrays, at, [rows, 1, pairs * lane], [row, block])? };
+            }
+        }
+        // SAFETY: the first lane of each block has what the block's elements gave.
+        unsafe { tree(combine, &self.arrays, self.cube, tile.blocks.len) }
+    }
+
+    /// Combines blocks, of which each has one accumulator, into the first of each row.
+    ///
+    /// # Safety
+    /// All of them have been written.
+    pub unsafe fn finish_blocks(&self, blocks: &Blocks, outputs: &[Accumulated], count: usize) -> Result<()> {
+        // SAFETY: the caller's promise; nobody else has this memory.
+        unsafe { blocks.combine(outputs, &self.arrays, self.cube, count) }
+    }
+
+    /// Combines all lanes of the first `blocks` blocks by halving.
+    ///
+    /// # Safety
+    /// As `finish`, and all these lanes have been written.
+    unsafe fn halve(&self, combine: &Kernel, blocks: usize) -> Result<()> {
+        let Cube { rows, row, block, lane } = self.cube;
+        if self.along == VectorLoop::Parallel {
+            for half in HALVES {
+                let at = |size: usize| [0, half * lane * size, 0];
+                // SAFETY: the caller's promise.
+                unsafe { meet(combine, &self.arrays, at, [rows, blocks, half * lane], [row, block])? };
+            }
+            return Ok(());
+        }
+        // Lanes beside each other are few: all that lie between those of the first block and those of the last are combined, of which
+        // some are of no use. What they were may still be wanted, so results go where there is nothing; after four times they are
+        // where accumulators are. Block by block took four times as long.
+        let (rows, all) = if blocks * block == row { (1, rows * blocks) } else { (rows, blocks) };
+        let mut from = 0;
+        for half in HALVES {
+            let to = self.spare - from;
+            let extents = [rows, 1, (all - 1) * block + half];
+            // SAFETY: the caller's promise; what is read was written by the halving before, and results are apart from it.
+            unsafe { meet(combine, &self.arrays, |size| [from, from + half * size, to], extents, [row, block])? };
+            from = to;
+        }
+        Ok(())
+    }
+}
+
+/// How much memory the accumulators of a tile take.
+struct Extent {
+    /// Accumulators of each output.
+    count: usize,
+    /// The bytes where those of each output begin, and the end of all.
+    ends: SmallVec<[usize; 2]>,
+    /// As [`Accumulators::spare`].
+    spare: usize,
+    /// Of all, with what is spare.
+    bytes: usize,
+}
+
+impl Extent {
+    /// `None` where memory has no room for them.
+    fn of(tiles: &ReduceTiles, tile: &Tile, along: VectorLoop, outputs: &[Accumulated]) -> Option<Extent> {
+        let count = product(&[tile.outer.len, tile.inner.len, tile.blocks.len, tiles.lanes]);
+        let mut ends: SmallVec<[usize; 2]> = SmallVec::from_slice(&[0]);
+        for output in outputs {
+            let bytes = count.checked_mul(output.size())?.checked_next_multiple_of(ALIGN)?;
+            ends.push(ends[ends.len() - 1].checked_add(bytes)?);
+        }
+        let spare = if along == VectorLoop::Reduction && tiles.lanes > 1 { ends[outputs.len()] } else { 0 };
+        let bytes = ends[outputs.len()].checked_add(spare)?;
+        Some(Extent { count, ends, spare, bytes })
+    }
+}
+
+/// Bytes of the accumulators of a tile; saturates.
+pub fn bytes(tiles: &ReduceTiles, tile: &Tile, along: VectorLoop, outputs: &[Accumulated]) -> usize {
+    Extent::of(tiles, tile, along, outputs).map_or(usize::MAX, |extent| extent.bytes)
+}
+
+/// Combines blocks in a balanced tree, into the first.
+///
+/// # Safety
+/// The arrays have that many blocks as the cube says, and they have been written; `combine` is for these arrays.
+pub unsafe fn tree(combine: &Kernel, arrays: &[AccumulatorArray], cube: Cube, blocks: usize) -> Result<()> {
+    let Cube { rows, row, block, lane } = cube;
+    let (mut left, mut distance) = (blocks, block);
+    while left > 1 {
+        // SAFETY: the caller's promise.
+        unsafe { meet(combine, arrays, |size| [0, distance * size, 0], [rows, left / 2, lane], [row, 2 * distance])? };
+        (left, distance) = (left.div_ceil(2), 2 * distance);
+    }
+    Ok(())
+}
+
+/// Combines elements of each array: `at` says how many bytes from its pointer, by the size of an element, the first of both operands and of the
+/// results lie. Contiguous along the last loop; strides of the others in elements.
+///
+/// # Safety
+/// Operands have been written, and nobody else uses results; a result is where the first operand is, or not where any operand is. `combine`
+/// is for these arrays.
+unsafe fn meet(
+    combine: &Kernel,
+    arrays: &[AccumulatorArray],
+    at: impl Fn(usize) -> [usize; 3],
+    extents: [usize; COMBINE_LOOPS],
+    strides: [usize; COMBINE_LOOPS - 1],
+) -> Result<()> {
+    if extents.contains(&0) {
+        return Ok(());
+    }
+    let mut pointers: SmallVec<[*mut u8; 12]> = SmallVec::new();
+    let mut steps: SmallVec<[isize; 36]> = SmallVec::new();
+    for operand in 0..3 {
+        for array in arrays {
+            pointers.push(array.pointer.wrapping_add(at(array.size)[operand]));
+            for stride in [strides[0], strides[1], 1] {
+                steps.push((stride * array.size) as isize);
+            }
+        }
+    }
+    // SAFETY: as many pointers and strides as the nest has operands and loops; the caller's promise.
+    unsafe { combine.call(&pointers, &extents, &steps, &[]) }
+}
+
+/// Writes an element again and again; nothing if it has no bytes.
+///
+/// # Safety
+/// There is memory for `count` elements.
+pub unsafe fn fill(to: *mut u8, element: &[u8], count: usize) {
+    if element.is_empty() {
+        return;
+    }
+    let (mut done, end) = (element.len().min(element.len() * count), element.len() * count);
+    // SAFETY: inside the memory, by the caller's promise; sources are written before, and end where targets begin.
+    unsafe {
+        to.copy_from_nonoverlapping(element.as_ptr(), done);
+        while done < end {
+            let more = done.min(end - done);
+            to.wrapping_add(done).copy_from_nonoverlapping(to, more);
+            done += more;
+        }
+    }
+}

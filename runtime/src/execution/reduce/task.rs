@@ -1,0 +1,301 @@
+//! One task of a reduction: the elements of a tile, accumulated and combined.
+
+use super::Reducer;
+use super::accumulators::Accumulators;
+use super::blocks::Blocks;
+use crate::execution::code::{Kernel, KernelOperands};
+use crate::execution::tiling::{ReduceTiles, Run, Tile, last_two};
+use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, Loop, ReduceParts, UNROLL};
+use ndjit_ir::Result;
+use ndjit_ir::reduction::{BLOCK, LANES};
+use smallvec::SmallVec;
+
+/// Operands of a kernel that need no allocation: as many as reductions of a few arrays have that take several steps at once.
+const OPERANDS: usize = 32;
+
+/// A tile of a reduction being run.
+pub struct ReduceTask<'a> {
+    pub reducer: &'a Reducer,
+    /// The code for whole blocks, if the tile is taken by them.
+    pub blocks: Option<&'a Blocks>,
+    pub operands: KernelOperands<'a>,
+    pub tiles: &'a ReduceTiles,
+    pub tile: Tile,
+    /// Whether the elements of all tiles may be in caches.
+    pub cached: bool,
+}
+
+/// Elements beside each other along the innermost of the reduction loops: whole blocks, whole groups of lanes of a block, or some
+/// lanes of one group; of some of the inner results.
+#[derive(Clone, Copy, Debug)]
+struct ElementRun {
+    /// Number of its first element, and the element's index along the innermost reduced loop.
+    first: usize,
+    index: usize,
+    blocks: usize,
+    steps: usize,
+    lanes: usize,
+    kept: Run,
+}
+
+/// What a kernel takes at once: so many indices of a loop. Along the steps they meet the same accumulators one after the other; along others
+/// each has its own.
+#[derive(Clone, Copy, Debug)]
+struct AtOnce {
+    along: Loop,
+    count: usize,
+}
+
+const ONE: AtOnce = AtOnce { along: Loop::Step, count: 1 };
+
+impl ReduceTask<'_> {
+    /// Accumulates the tile's elements.
+    ///
+    /// # Safety
+    /// As [`Composed::run`](crate::execution::code::Composed::run).
+    pub unsafe fn run(&self) -> Result<Accumulators> {
+        let ReduceTask { reducer, tiles, tile, .. } = *self;
+        let accumulators = Accumulators::new(tiles, &tile, reducer.along, &reducer.outputs)?;
+        let (from, end) = (tile.blocks.start * BLOCK, (tile.blocks.start + tile.blocks.len) * BLOCK);
+        let end = end.min(tiles.elements);
+        if let Some(blocks) = self.blocks {
+            // SAFETY: the caller's promise; the accumulators hold all blocks' elements after, and are finished.
+            unsafe {
+                self.blocks(blocks, &accumulators, (from, end))?;
+                accumulators.finish_blocks(blocks, &reducer.outputs, tile.blocks.len)?;
+            }
+            return Ok(accumulators);
+        }
+        let extent = self.operands.extents[reducer.rank - 1];
+        let mut first = from;
+        while first < end {
+            let run = first / extent;
+            let starts = self.starts(run);
+            let stop = end.min((run + 1).saturating_mul(extent));
+            while first < stop {
+                let piece = piece(first, stop - first, run * extent, tile.inner.len);
+                // SAFETY: the caller's promise; the piece is of the tile's elements.
+                unsafe { self.accumulate(&accumulators, piece, &starts)? };
+                first += piece.blocks * piece.steps * piece.lanes;
+            }
+        }
+        // SAFETY: all elements of the tile have been accumulated, into accumulators that held the identity or were started.
+        unsafe { accumulators.finish(&reducer.combine, tiles, &tile)? };
+        Ok(accumulators)
+    }
+
+    /// Reduces the blocks of the tile's elements, which begin and end here, to one accumulator each.
+    ///
+    /// # Safety
+    /// As [`Composed::run`](crate::execution::code::Composed::run).
+    unsafe fn blocks(&self, blocks: &Blocks, accumulators: &Accumulators, (from, end): (usize, usize)) -> Result<()> {
+        let starts = self.starts(0);
+        let kept = Run { start: 0, len: self.tile.inner.len };
+        let (whole, left) = ((end - from) / BLOCK, (end - from) % BLOCK);
+        let all = ElementRun { first: from, index: from, blocks: whole, steps: BLOCK / LANES, lanes: 0, kept };
+        let at = end - left;
+        let last = ElementRun { first: at, index: at, blocks: 1, steps: left / LANES, lanes: left % LANES, kept };
+        let last = Some(last).filter(|_| left > 0);
+        for mut rest in [all].into_iter().chain(last) {
+            if let Some(jammed) = blocks.jammed.as_ref().filter(|_| self.cached) {
+                let count = self.reducer.jam;
+                for along in [Loop::Block, Loop::Kept] {
+                    let many = rest.take(along, rest.extent(along) / count * count.get());
+                    // SAFETY: the caller's promise; the piece is of the tile's elements.
+                    unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: count.get() }, &starts)? };
+                }
+            }
+            // SAFETY: as above.
+            unsafe { self.call(&blocks.one, accumulators, rest, ONE, &starts)? };
+        }
+        Ok(())
+    }
+
+    /// The inputs' elements at the tile's first result and the `run`th index of the reduction loops but the innermost.
+    fn starts(&self, run: usize) -> SmallVec<[*mut u8; 4]> {
+        let Reducer { rank, kept, inputs, .. } = *self.reducer;
+        let KernelOperands { pointers, extents, strides, .. } = self.operands;
+        let starts = pointers.iter().zip(strides.chunks(rank)).take(inputs).map(|(&pointer, strides)| {
+            let start = self.tile.offset(&extents[..kept], &strides[..kept]);
+            let mut pointer = pointer.wrapping_offset(start);
+            let mut index = run;
+            for axis in (kept..rank - 1).rev() {
+                let step = strides[axis].wrapping_mul((index % extents[axis]) as isize);
+                (pointer, index) = (pointer.wrapping_offset(step), index / extents[axis]);
+            }
+            pointer
+        });
+        starts.collect()
+    }
+
+    /// # Safety
+    /// As [`Composed::run`](crate::execution::code::Composed::run); the piece is of the tile's elements.
+    unsafe fn accumulate(&self, accumulators: &Accumulators, piece: ElementRun, starts: &[*mut u8]) -> Result<()> {
+        let Reducer { accumulate, accumulate_unrolled, accumulate_jammed, jam: count, start, .. } = self.reducer;
+        let mut rest = piece;
+        if let Some(start) = start.as_ref().filter(|_| piece.first % BLOCK < LANES) {
+            // SAFETY: the caller's promise; these steps are some of the piece.
+            unsafe { self.call(start, accumulators, rest.take(Loop::Step, 1), ONE, starts)? };
+        }
+        if let Some(few) = accumulate_unrolled {
+            let steps = rest.take(Loop::Step, rest.steps / UNROLL * UNROLL);
+            // SAFETY: as above; accumulators that have no identity have been started.
+            unsafe { self.call(few, accumulators, steps, AtOnce { along: Loop::Step, count: UNROLL }, starts)? };
+        }
+        if let Some(jammed) = accumulate_jammed.as_ref().filter(|_| self.cached) {
+            for along in [Loop::Block, Loop::Kept] {
+                let many = rest.take(along, rest.extent(along) / *count * count.get());
+                // SAFETY: as above.
+                unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: count.get() }, starts)? };
+            }
+        }
+        // SAFETY: as above.
+        unsafe { self.call(accumulate, accumulators, rest, ONE, starts) }
+    }
+
+    /// Calls an accumulating or the starting kernel, or one for whole blocks.
+    ///
+    /// # Safety
+    /// As `accumulate`; accumulators are initialised where they are read, and the piece's extent is a multiple of what the kernel takes at
+    /// once.
+    unsafe fn call(
+        &self,
+        kernel: &Kernel,
+        accumulators: &Accumulators,
+        piece: ElementRun,
+        at_once: AtOnce,
+        starts: &[*mut u8],
+    ) -> Result<()> {
+        let ReduceTask { reducer, operands, tile, .. } = self;
+        let Reducer { rank, kept, along, inputs, .. } = **reducer;
+        let order = ReduceParts::order(along);
+        let extents = order.map(|index| match index {
+            Loop::Outer => tile.outer.len,
+            _ => piece.extent(index) / at_once.of(index),
+        });
+        // Blocks can have no whole step, or nothing else.
+        let trips = if self.blocks.is_some() { extents.len() - 2 } else { extents.len() };
+        if extents[..trips].contains(&0) {
+            return Ok(());
+        }
+        let (block, lane) = (piece.first / BLOCK - tile.blocks.start, piece.first % LANES);
+        let beside = if at_once.along == Loop::Step { 1 } else { at_once.count };
+        let mut addresses = Addresses { order, at_once, pointers: SmallVec::new(), strides: SmallVec::new() };
+        let own = |addresses: &mut Addresses| {
+            for number in 0..beside {
+                for (start, strides) in accumulators.at(piece.kept.start, block, lane) {
+                    addresses.push(start, strides, number);
+                }
+            }
+        };
+        if self.blocks.is_some() {
+            for number in 0..beside {
+                for output in &reducer.outputs {
+                    addresses.push(output.identity.as_ptr().cast_mut(), [0; ACCUMULATE_LOOPS], number);
+                }
+            }
+        } else if kernel.nest().inputs.len() > inputs * at_once.count {
+            own(&mut addresses);
+        }
+        for number in 0..at_once.count {
+            for (&start, own) in starts.iter().zip(operands.strides.chunks(rank)) {
+                let step = own[rank - 1];
+                let [outer, inner] = last_two(&own[..kept], 0);
+                let strides = order.map(|index| match index {
+                    Loop::Outer => outer,
+                    Loop::Kept => inner,
+                    Loop::Block => step.wrapping_mul(BLOCK as isize),
+                    Loop::Step => step.wrapping_mul(LANES as isize),
+                    Loop::Lane => step,
+                });
+                let first = step.wrapping_mul(piece.index as isize);
+                let first = first.wrapping_add(inner.wrapping_mul(piece.kept.start as isize));
+                addresses.push(start.wrapping_offset(first), strides, number);
+            }
+        }
+        own(&mut addresses);
+        // SAFETY: numbers of operands, loops and literals are the nest's. Every index is an element of the tile, which the
+        // caller vouches for, and its accumulator, which this task owns; each is read and written at the same index, and
+        // along the steps in order, because no loop of a kernel is reordered. Along the loop that vectors lie along,
+        // accumulators are contiguous, and inputs move as in the nest.
+        unsafe { kernel.call(&addresses.pointers, &extents, addresses.strides.as_flattened(), operands.literals) }
+    }
+}
+
+impl AtOnce {
+    fn of(self, index: Loop) -> usize {
+        if index == self.along { self.count } else { 1 }
+    }
+}
+
+/// Where operands of an accumulating kernel are.
+struct Addresses {
+    order: [Loop; ACCUMULATE_LOOPS],
+    at_once: AtOnce,
+    pointers: SmallVec<[*mut u8; OPERANDS]>,
+    strides: SmallVec<[[isize; ACCUMULATE_LOOPS]; OPERANDS]>,
+}
+
+impl Addresses {
+    /// An operand: that of the index `number` of those taken at once, with its strides from index to index.
+    fn push(&mut self, mut start: *mut u8, strides: [isize; ACCUMULATE_LOOPS], number: usize) {
+        let mut all = strides;
+        for (index, stride) in self.order.into_iter().zip(&mut all) {
+            let taken = self.at_once.of(index);
+            if taken > 1 {
+                start = start.wrapping_offset(stride.wrapping_mul(number as isize));
+            }
+            *stride = stride.wrapping_mul(taken as isize);
+        }
+        self.strides.push(all);
+        self.pointers.push(start);
+    }
+}
+
+impl ElementRun {
+    fn extent(&self, index: Loop) -> usize {
+        match index {
+            Loop::Outer => 1,
+            Loop::Kept => self.kept.len,
+            Loop::Block => self.blocks,
+            Loop::Step => self.steps,
+            Loop::Lane => self.lanes,
+        }
+    }
+
+    /// The first `count` indices of the piece along a loop; it is left with the others.
+    fn take(&mut self, along: Loop, count: usize) -> ElementRun {
+        let mut taken = *self;
+        let elements = match along {
+            Loop::Kept => {
+                (taken.kept.len, self.kept.len) = (count, self.kept.len - count);
+                self.kept.start += count;
+                0
+            }
+            Loop::Block => {
+                (taken.blocks, self.blocks) = (count, self.blocks - count);
+                count * BLOCK
+            }
+            Loop::Step => {
+                (taken.steps, self.steps) = (count, self.steps - count);
+                count * LANES
+            }
+            Loop::Outer | Loop::Lane => 0,
+        };
+        self.first += elements;
+        self.index += elements;
+        taken
+    }
+}
+
+/// The largest piece that begins with element number `first` of the `left` in its run, whose first has number `run`; of so many inner results.
+fn piece(first: usize, left: usize, run: usize, kept: usize) -> ElementRun {
+    let (blocks, steps, lanes) = if !first.is_multiple_of(LANES) || left < LANES {
+        (1, 1, left.min(LANES - first % LANES))
+    } else if !first.is_multiple_of(BLOCK) || left < BLOCK {
+        (1, left.min(BLOCK - first % BLOCK) / LANES, LANES)
+    } else {
+        (left / BLOCK, BLOCK / LANES, LANES)
+    };
+    ElementRun { first, index: first - run, blocks, steps, lanes, kept: Run { start: 0, len: kept } }
+}

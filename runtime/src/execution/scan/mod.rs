@@ -1,0 +1,181 @@
+//! Scans on the CPU: the kernels of a nest's [parts](ndjit_codegen::passes::split), and who calls them.
+//!
+//! Rows are independent: [tiles](Tile) of them are scanned block by block, each block beginning with the last results of the one
+//! before. Where there are fewer tiles than threads, their blocks are scanned without what comes before, at once; then the last
+//! results of the blocks become carries, one after the other; then these are combined with the other results, at once. The order
+//! in which elements meet is that of [`scan`](ndjit_ir::reduction::scan) both ways.
+
+mod task;
+
+use crate::execution::code::{CodeOptions, Composed, Kernel, KernelOperands};
+use crate::execution::cost;
+use crate::execution::kernels;
+use crate::execution::reduce::element;
+use crate::execution::threads::{CHUNKS_PER_THREAD, Threads, catch};
+use crate::execution::tiling::{Run, Runs, Tile, before_last_two, even, last_two, product};
+use crate::memory::block::ALIGN;
+use ndjit_codegen::passes::split::ScanParts;
+use ndjit_ir::Result;
+use ndjit_ir::loops::{LoopNest, VectorLoop};
+use ndjit_ir::reduction::BLOCK;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use task::ScanTask;
+
+/// Elements of a tile of rows.
+const MOST: usize = 256 << 10;
+const LEAST: usize = 16 << 10;
+/// Bytes of local values of a tile: they stay in the second cache.
+const LOCAL: usize = 256 << 10;
+/// Columns of a tile, at least, if there are as many.
+const STRIP: usize = 256;
+
+/// The compiled parts of a nest that scans.
+#[derive(Debug)]
+pub struct Scanner {
+    step: Kernel,
+    carry: Arc<Kernel>,
+    outputs: SmallVec<[Scanned; 1]>,
+    rank: usize,
+    along: VectorLoop,
+    inputs: usize,
+    flags: bool,
+}
+
+/// What is known of an output.
+#[derive(Debug)]
+struct Scanned {
+    size: usize,
+    /// The element that local values and the first carry begin with; zeros that are not used where bools say where blocks
+    /// begin.
+    identity: Vec<u8>,
+}
+
+/// The rows and blocks of a scan, cut into tiles.
+struct ScanTiles {
+    inner: Runs,
+    outer: Runs,
+    rest: usize,
+    blocks: Runs,
+}
+
+impl Scanner {
+    /// Compiles the parts of `nest`, on the calling thread.
+    ///
+    /// # Errors
+    /// As [`Kernel::new`].
+    pub fn new(nest: &LoopNest, parts: &ScanParts, options: CodeOptions) -> Result<Scanner> {
+        let mut outputs = SmallVec::new();
+        for (access, scan) in nest.outputs.iter().zip(nest.kind.reductions()) {
+            let size = access.dtype.bytes();
+            let identity = match scan.identity(access.dtype) {
+                Some(registers) => element(access.dtype, &registers)?,
+                None => vec![0; size],
+            };
+            outputs.push(Scanned { size, identity });
+        }
+        Ok(Scanner {
+            step: Kernel::part(&parts.step, options)?,
+            carry: kernels::part(&parts.carry, options)?,
+            outputs,
+            rank: nest.rank,
+            along: nest.kind.along(),
+            inputs: nest.inputs.len(),
+            flags: parts.flags,
+        })
+    }
+
+    fn tiles(&self, extents: &[usize], pieces: usize) -> ScanTiles {
+        let (kept, len) = (&extents[..self.rank - 1], extents[self.rank - 1]);
+        let [outer, inner] = last_two(kept, 1);
+        let rest = product(before_last_two(kept));
+        let target = (product(extents) / pieces.max(1)).clamp(LEAST, MOST);
+        let room = (LOCAL / self.outputs.iter().map(|output| output.size).max().unwrap_or(1)).max(1);
+        let width = match self.along {
+            VectorLoop::Reduction => (target / len).clamp(1, inner),
+            VectorLoop::Parallel => {
+                // Strips of columns that every thread has one of.
+                let strips = pieces.div_ceil(CHUNKS_PER_THREAD).div_ceil(outer.saturating_mul(rest));
+                inner.div_ceil(strips).max(STRIP).min(room).min(inner)
+            }
+        };
+        let height = if width == inner { (target / width.saturating_mul(len)).min(room / width) } else { 1 };
+        let blocks = Runs::new(len.div_ceil(BLOCK), len.div_ceil(BLOCK));
+        ScanTiles { inner: even(inner, width), outer: even(outer, height.clamp(1, outer)), rest, blocks }
+    }
+}
+
+impl Composed for Scanner {
+    fn own(&self) -> SmallVec<[&Kernel; 8]> {
+        [&self.step].into_iter().collect()
+    }
+
+    /// Local values and carries are read and written in the cache.
+    fn cost(&self) -> f64 {
+        let sizes: usize = self.outputs.iter().map(|output| output.size).sum();
+        self.step.cost() - cost::of_bytes(3 * sizes)
+    }
+
+    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
+        if extents.contains(&0) {
+            return 0;
+        }
+        let pieces = threads.pieces(product(extents), self.cost());
+        let tiles = self.tiles(extents, pieces);
+        // Where blocks are shared by threads, there are fewer tiles of whole rows than that.
+        let at_once = if pieces > 1 { threads.count() } else { 1 };
+        let tile = tiles.tile(0);
+        let each = self.outputs.iter().map(|output| {
+            let bytes = |count: usize| count.saturating_mul(output.size).checked_next_multiple_of(ALIGN);
+            let local = bytes(product(&[tile.outer.len, tile.inner.len])).unwrap_or(usize::MAX);
+            local.saturating_add(bytes(tile.inner.len).unwrap_or(usize::MAX))
+        });
+        each.fold(0, usize::saturating_add).saturating_mul(at_once)
+    }
+
+    unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()> {
+        if operands.extents.contains(&0) {
+            return Ok(());
+        }
+        let (size, cost) = (product(operands.extents), self.cost());
+        let pieces = threads.pieces(size, cost);
+        let mut tiles = self.tiles(operands.extents, pieces);
+        let each = |tiles: &ScanTiles, work: &(dyn Fn(ScanTask<'_>) -> Result<()> + Sync)| {
+            let work = |index: usize| work(ScanTask { scanner: self, operands, tile: tiles.tile(index) });
+            match pieces > 1 {
+                true => threads.each(tiles.count(), size as f64 * cost, work),
+                false => catch(|| (0..tiles.count()).try_for_each(work)),
+            }
+        };
+        let (count, blocks) = (tiles.count(), tiles.blocks.extent);
+        if count >= pieces.div_ceil(CHUNKS_PER_THREAD) || blocks == 1 {
+            // SAFETY: the caller's promise. Tasks write different results.
+            return each(&tiles, &|task| unsafe { task.scan(true) });
+        }
+        let whole = ScanTiles { ..tiles };
+        tiles.blocks = Runs::new(blocks, blocks.saturating_mul(count).div_ceil(pieces).min(blocks));
+        // SAFETY: the caller's promise. Tasks write different results. Carries are made of results that have been written, and
+        // combined with others than those that they are read from.
+        each(&tiles, &|task| unsafe { task.scan(false) })?;
+        // SAFETY: as before.
+        each(&whole, &|task| unsafe { task.carries() })?;
+        // SAFETY: as before.
+        each(&tiles, &|task| unsafe { task.carry() })
+    }
+}
+
+impl ScanTiles {
+    /// The number of tiles; saturates.
+    fn count(&self) -> usize {
+        product(&[self.rest, self.outer.count(), self.inner.count(), self.blocks.count()])
+    }
+
+    /// A tile by its number.
+    fn tile(&self, index: usize) -> Tile {
+        let (index, row) = (index / self.blocks.count(), index % self.blocks.count());
+        let (index, inner) = (index / self.inner.count(), index % self.inner.count());
+        let (rest, outer) = (index / self.outer.count(), index % self.outer.count());
+        let [inner, outer, blocks]: [Run; 3] = [self.inner.get(inner), self.outer.get(outer), self.blocks.get(row)];
+        Tile { row, blocks, inner, outer, rest }
+    }
+}

@@ -1,0 +1,250 @@
+//! One task of a scan: blocks of the rows of a tile.
+
+use super::Scanner;
+use crate::execution::code::{Kernel, KernelOperands};
+use crate::execution::reduce::fill;
+use crate::execution::tiling::{Tile, last_two};
+use crate::memory::block::ALIGN;
+use crate::memory::buffer::Writable;
+use ndjit_codegen::passes::split::{SCAN_LOOPS, ScanLoop, ScanParts};
+use ndjit_ir::loops::VectorLoop;
+use ndjit_ir::reduction::BLOCK;
+use ndjit_ir::{Error, ErrorCode, Result};
+use smallvec::SmallVec;
+
+/// Blocks of a tile of a scan being run.
+pub struct ScanTask<'a> {
+    pub scanner: &'a Scanner,
+    pub operands: KernelOperands<'a>,
+    pub tile: Tile,
+}
+
+/// An operand of a kernel: its first element and its strides in bytes.
+type ScanOperand = (*mut u8, [isize; SCAN_LOOPS]);
+
+/// The bools of the steps, for the dtypes that need them.
+static TRUTHS: [u8; 2] = [0, 1];
+
+/// The local value of each row, and the carry of the first block, for each output.
+struct LocalValues {
+    places: SmallVec<[(ScanOperand, ScanOperand); 1]>,
+    /// Owns what the places point to.
+    _memory: Writable,
+}
+
+impl ScanTask<'_> {
+    /// Scans the blocks, each with the carry of the one before, or all as if they were the first.
+    ///
+    /// # Safety
+    /// As [`Composed::run`](crate::execution::code::Composed::run); what is carried has been written.
+    pub unsafe fn scan(&self, carried: bool) -> Result<()> {
+        let local = self.local()?;
+        let ScanTask { scanner, tile, .. } = self;
+        for block in tile.blocks.start..tile.blocks.start + tile.blocks.len {
+            let carry = (carried && block > 0).then(|| block * BLOCK - 1);
+            let (from, len) = self.elements(block);
+            // SAFETY: the caller's promise. The steps of a block are taken in order, and blocks one after the other.
+            unsafe {
+                self.begin(&local);
+                if scanner.flags {
+                    self.step(&local, carry, true, from, 1)?;
+                    self.step(&local, carry, false, from + 1, len - 1)?;
+                } else {
+                    self.step(&local, carry, false, from, len)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Combines the last result of each block but the first and the last with that of the block before.
+    ///
+    /// # Safety
+    /// As [`Composed::run`](crate::execution::code::Composed::run); the results have been written.
+    pub unsafe fn carries(&self) -> Result<()> {
+        let ScanTask { scanner, tile, .. } = self;
+        let count = self.tile.blocks.len.saturating_sub(2);
+        let by_block = |(pointer, [outer, inner, step]): ScanOperand, innermost: bool| match innermost {
+            true => (pointer, [step.wrapping_mul(BLOCK as isize), outer, inner]),
+            // One trip: whatever the strides, these have the classes of the innermost loop.
+            false => (pointer, [step.wrapping_mul(BLOCK as isize), inner, step]),
+        };
+        let rows = match scanner.along {
+            VectorLoop::Parallel => 1,
+            VectorLoop::Reduction => tile.outer.len,
+        };
+        for row in 0..rows {
+            let kept = scanner.along == VectorLoop::Parallel;
+            let at = |index: usize| {
+                self.results(index).map(move |(pointer, strides)| {
+                    by_block((pointer.wrapping_offset(strides[0].wrapping_mul(row as isize)), strides), kept)
+                })
+            };
+            let [before, own] = [BLOCK - 1, 2 * BLOCK - 1];
+            let carries = at(before).map(|(pointer, strides)| match kept {
+                true => (pointer, strides),
+                false => (pointer, [strides[0], strides[1], 0]),
+            });
+            let extents = match kept {
+                true => [count, tile.outer.len, tile.inner.len],
+                false => [count, tile.inner.len, 1],
+            };
+            // SAFETY: the caller's promise; blocks are the outermost loop, so each finds the carry of the one before.
+            unsafe { self.call(&scanner.carry, extents, carries.chain(at(own)).chain(at(own)))? };
+        }
+        Ok(())
+    }
+
+    /// Combines the results of each block but the first with the last of the block before, but for the last results that
+    /// [`carries`](ScanTask::carries) has combined.
+    ///
+    /// # Safety
+    /// As [`Composed::run`](crate::execution::code::Composed::run); the results have been written, and nobody else writes carries.
+    pub unsafe fn carry(&self) -> Result<()> {
+        let ScanTask { scanner, tile, operands } = self;
+        let elements = operands.extents[scanner.rank - 1];
+        for block in (tile.blocks.start..tile.blocks.start + tile.blocks.len).filter(|&block| block > 0) {
+            let (from, len) = self.elements(block);
+            let done = usize::from(from + len < elements);
+            let own = || self.results(from).map(|place| self.in_order(place));
+            // SAFETY: the caller's promise.
+            unsafe {
+                self.call(&scanner.carry, self.extents(len - done), self.carried(from - 1).chain(own()).chain(own()))?
+            };
+        }
+        Ok(())
+    }
+
+    /// The first element of a block, and how many it has.
+    fn elements(&self, block: usize) -> (usize, usize) {
+        let from = block * BLOCK;
+        (from, BLOCK.min(self.operands.extents[self.scanner.rank - 1] - from))
+    }
+
+    /// The extents of the kernels' loops.
+    fn extents(&self, steps: usize) -> [usize; SCAN_LOOPS] {
+        ScanParts::order(self.scanner.along).map(|index| match index {
+            ScanLoop::Outer => self.tile.outer.len,
+            ScanLoop::Kept => self.tile.inner.len,
+            ScanLoop::Step => steps,
+        })
+    }
+
+    /// A place with strides of outer, kept and step loop in the order of the kernels' loops.
+    fn in_order(&self, (pointer, [outer, inner, step]): ScanOperand) -> ScanOperand {
+        let strides = ScanParts::order(self.scanner.along).map(|index| match index {
+            ScanLoop::Outer => outer,
+            ScanLoop::Kept => inner,
+            ScanLoop::Step => step,
+        });
+        (pointer, strides)
+    }
+
+    /// Operands from number `from` on, at the tile's first row and an element of it; strides of outer, kept and step loop.
+    fn places(&self, from: usize, element: usize) -> impl Iterator<Item = ScanOperand> + '_ {
+        let ScanTask { scanner, operands, tile } = self;
+        let kept = scanner.rank - 1;
+        let all = operands.pointers.iter().zip(operands.strides.chunks(scanner.rank)).skip(from);
+        all.map(move |(&pointer, strides)| {
+            let (kept_strides, step) = (&strides[..kept], strides[kept]);
+            let start = tile.offset(&operands.extents[..kept], kept_strides);
+            let [outer, inner] = last_two(kept_strides, 0);
+            (pointer.wrapping_offset(start.wrapping_add(step.wrapping_mul(element as isize))), [outer, inner, step])
+        })
+    }
+
+    fn results(&self, element: usize) -> impl Iterator<Item = ScanOperand> + '_ {
+        self.places(self.scanner.inputs, element)
+    }
+
+    /// Results as the carry of the elements after them.
+    fn carried(&self, element: usize) -> impl Iterator<Item = ScanOperand> + '_ {
+        self.results(element).map(|(pointer, [outer, inner, _])| self.in_order((pointer, [outer, inner, 0])))
+    }
+
+    /// Memory for local values, with the first carry written.
+    fn local(&self) -> Result<LocalValues> {
+        let ScanTask { scanner, tile, .. } = self;
+        let (rows, width) = (tile.outer.len * tile.inner.len, tile.inner.len);
+        let refused = || Error::new(ErrorCode::Allocation, "scan: local values larger than memory can address");
+        let bytes = |count: usize, size: usize| {
+            count.checked_mul(size).and_then(|bytes| bytes.checked_next_multiple_of(ALIGN)).ok_or_else(refused)
+        };
+        let mut starts: SmallVec<[(usize, usize); 1]> = SmallVec::new();
+        let mut end = 0usize;
+        for output in &scanner.outputs {
+            let carry = end.checked_add(bytes(rows, output.size)?).ok_or_else(refused)?;
+            starts.push((end, carry));
+            end = carry.checked_add(bytes(width, output.size)?).ok_or_else(refused)?;
+        }
+        let mut memory = Writable::new(end)?;
+        let places = starts.into_iter().zip(&scanner.outputs).map(|((local, carry), output)| {
+            let size = output.size as isize;
+            let [local, carry] = [local, carry].map(|start| memory.ptr().wrapping_add(start));
+            // SAFETY: the memory has `width` elements from there on.
+            unsafe { fill(carry, &output.identity, width) };
+            let places = [(local, [size.wrapping_mul(width as isize), size, 0]), (carry, [0, size, 0])];
+            let [local, carry] = places.map(|place| self.in_order(place));
+            (local, carry)
+        });
+        Ok(LocalValues { places: places.collect(), _memory: memory })
+    }
+
+    /// Makes local values those that a block begins with.
+    ///
+    /// # Safety
+    /// They are those of this task.
+    unsafe fn begin(&self, local: &LocalValues) {
+        for (((pointer, _), _), output) in local.places.iter().zip(&self.scanner.outputs) {
+            // SAFETY: there is memory for one element for each row of the tile.
+            unsafe { fill(*pointer, &output.identity, self.tile.outer.len * self.tile.inner.len) };
+        }
+    }
+
+    /// Takes steps from an element on; the carry is that of the first block, or the results at an element.
+    ///
+    /// # Safety
+    /// As [`Composed::run`](crate::execution::code::Composed::run); the elements are the tile's, and the carry has been written.
+    unsafe fn step(
+        &self,
+        local: &LocalValues,
+        carry: Option<usize>,
+        begins: bool,
+        from: usize,
+        len: usize,
+    ) -> Result<()> {
+        let ScanTask { scanner, .. } = self;
+        let locals = || local.places.iter().map(|(local, _)| *local);
+        let none: SmallVec<[ScanOperand; 1]> = match carry {
+            None => local.places.iter().map(|(_, carry)| *carry).collect(),
+            Some(element) => self.carried(element).collect(),
+        };
+        let truth = |truth: bool| ((&raw const TRUTHS[usize::from(truth)]).cast_mut(), [0; SCAN_LOOPS]);
+        let truths = [truth(begins), truth(carry.is_none())].into_iter().take(if scanner.flags { 2 } else { 0 });
+        let elements = self.places(0, from).take(scanner.inputs).map(|place| self.in_order(place));
+        let results = self.results(from).map(|place| self.in_order(place));
+        let places = locals().chain(none).chain(truths).chain(elements).chain(locals()).chain(results);
+        // SAFETY: the caller's promise. Local values are this task's, initialised, and read and written at the same index;
+        // along the steps in order, because no loop of a kernel is reordered. Truth values are only read.
+        unsafe { self.call(&scanner.step, self.extents(len), places) }
+    }
+
+    /// Calls a kernel unless there is nothing to do.
+    ///
+    /// # Safety
+    /// As [`Kernel::call`].
+    unsafe fn call(
+        &self,
+        kernel: &Kernel,
+        extents: [usize; SCAN_LOOPS],
+        places: impl Iterator<Item = ScanOperand>,
+    ) -> Result<()> {
+        if extents.contains(&0) {
+            return Ok(());
+        }
+        let (pointers, strides): (SmallVec<[*mut u8; 16]>, SmallVec<[[isize; SCAN_LOOPS]; 16]>) = places.unzip();
+        let literals = if kernel.nest().literals.is_empty() { &[] } else { self.operands.literals };
+        // SAFETY: numbers of operands, loops and literals are the nest's; the caller's promise.
+        unsafe { kernel.call(&pointers, &extents, strides.as_flattened(), literals) }
+    }
+}

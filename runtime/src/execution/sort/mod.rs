@@ -1,0 +1,173 @@
+//! Sorts on the CPU: the kernel of a nest's [part](ndjit_codegen::passes::split) that computes elements, and who sorts them.
+//!
+//! Rows are independent: threads share [tiles](Tile) of them. Where there are fewer rows than that is worth, threads share the elements
+//! of each row. The order is that of [`sorted`](ndjit_ir::reduction::sorted); it does not depend on how many threads there are.
+
+mod key;
+mod radix;
+mod row;
+mod task;
+
+use crate::execution::code::{CodeOptions, Composed, Kernel, KernelOperands};
+use crate::execution::cost;
+use crate::execution::threads::{Threads, catch};
+use crate::execution::tiling::{Run, Runs, Tile, before_last_two, even, last_two, product};
+use crate::memory::block::ALIGN;
+use ndjit_codegen::passes::split::SortParts;
+use ndjit_ir::loops::{LoopNest, Stride};
+use ndjit_ir::{DType, Reduction, Result};
+use radix::SortWorkers;
+use row::{Wants, room, room_of_signs};
+use smallvec::SmallVec;
+use task::SortTask;
+
+/// Elements of a tile of rows.
+const MOST: usize = 64 << 10;
+const LEAST: usize = 4 << 10;
+/// Elements of a row that threads share: fewer are sorted before all of them have begun.
+const SHARED: usize = 32 << 10;
+/// Rows of a tile, at least, if there are as many and they fit [`BESIDE_BYTES`]: where rows are no rows in memory, they lie beside each
+/// other in the lines of the caches.
+const BESIDE: usize = 16;
+/// Bytes of the elements of those.
+const BESIDE_BYTES: usize = 2 << 20;
+/// Sorting one byte of an element, ns: it is moved and counted, or compared about as often as a row has doublings.
+const BYTE: f64 = 2.0;
+
+/// What a nest that sorts is run by.
+#[derive(Debug)]
+pub struct Sorter {
+    elements: Kernel,
+    outputs: SmallVec<[SortOutput; 1]>,
+    rank: usize,
+    inputs: usize,
+    /// Whether results lie side by side along rows.
+    dense: bool,
+}
+
+/// What is known of an output.
+#[derive(Clone, Copy, Debug)]
+struct SortOutput {
+    /// The dtype of what is sorted.
+    dtype: DType,
+    wants: Wants,
+}
+
+/// The rows of a sort, cut into tiles.
+struct SortTiles {
+    inner: Runs,
+    outer: Runs,
+    rest: usize,
+}
+
+impl Sorter {
+    /// Compiles the part of `nest`, on the calling thread.
+    ///
+    /// # Errors
+    /// As [`Kernel::new`].
+    pub fn new(nest: &LoopNest, parts: &SortParts, options: CodeOptions) -> Result<Sorter> {
+        let outputs = parts.elements.nest.outputs.iter().zip(&nest.outputs).zip(nest.kind.reductions());
+        let outputs = outputs.map(|((element, result), &reduction)| SortOutput {
+            dtype: element.dtype,
+            wants: match reduction {
+                Reduction::ArgSort => Wants::Indices(result.dtype),
+                _ => Wants::Values,
+            },
+        });
+        Ok(Sorter {
+            outputs: outputs.collect(),
+            elements: Kernel::part(&parts.elements, options)?,
+            rank: nest.rank,
+            inputs: nest.inputs.len(),
+            dense: nest.outputs.iter().all(|access| access.inner == Stride::Contiguous),
+        })
+    }
+
+    /// The tiles of rows, and whether threads share the elements of each row instead.
+    fn tiles(&self, extents: &[usize], pieces: usize, threads: &Threads) -> (SortTiles, bool) {
+        let (kept, len) = (&extents[..self.rank - 1], extents[self.rank - 1]);
+        let [outer, inner] = last_two(kept, 1);
+        let rest = product(before_last_two(kept));
+        let shared = pieces > 1 && len >= SHARED && product(kept) < 2 * threads.count();
+        let target = if shared { 1 } else { (product(extents) / pieces.max(1)).clamp(LEAST, MOST) };
+        let bytes: usize = self.outputs.iter().map(|output| output.dtype.bytes()).sum();
+        let beside = (BESIDE_BYTES / len.saturating_mul(bytes).max(1)).min(BESIDE);
+        let least = if self.dense || shared { 1 } else { beside.max(1) };
+        let width = (target / len).max(least).min(inner);
+        let height = if width == inner { target / width.saturating_mul(len) } else { 1 };
+        (SortTiles { inner: even(inner, width), outer: even(outer, height.clamp(1, outer)), rest }, shared)
+    }
+
+    /// Bytes of the elements of so many rows, and of what sorting one of them takes.
+    fn bytes(&self, rows: usize, len: usize) -> usize {
+        let aligned = |bytes: usize| bytes.checked_next_multiple_of(ALIGN).unwrap_or(usize::MAX);
+        let elements = |output: &SortOutput| aligned(product(&[rows, len, output.dtype.bytes()]));
+        let sorting = |&SortOutput { dtype, wants }: &SortOutput| {
+            aligned(room(dtype, wants, len)).saturating_add(aligned(room_of_signs(dtype, wants, len)))
+        };
+        let most = self.outputs.iter().map(sorting).max().unwrap_or(0);
+        self.outputs.iter().map(elements).fold(most, usize::saturating_add)
+    }
+}
+
+impl Composed for Sorter {
+    fn own(&self) -> SmallVec<[&Kernel; 8]> {
+        [&self.elements].into_iter().collect()
+    }
+
+    fn cost(&self) -> f64 {
+        let sorted = |output: &SortOutput| match output.wants {
+            Wants::Values => output.dtype.bytes() as f64 * BYTE,
+            Wants::Indices(_) => output.dtype.bytes() as f64 * BYTE * 2.0,
+        };
+        self.elements.cost() + cost::of_bytes(4) + self.outputs.iter().map(sorted).sum::<f64>()
+    }
+
+    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
+        if extents.contains(&0) {
+            return 0;
+        }
+        let pieces = threads.pieces(product(extents), self.cost());
+        let (tiles, shared) = self.tiles(extents, pieces, threads);
+        let at_once = if pieces > 1 && !shared { threads.count().min(tiles.count()) } else { 1 };
+        let Tile { inner, outer, .. } = tiles.tile(0);
+        self.bytes(product(&[inner.len, outer.len]), extents[self.rank - 1]).saturating_mul(at_once)
+    }
+
+    unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()> {
+        if operands.extents.contains(&0) {
+            return Ok(());
+        }
+        let (size, cost) = (product(operands.extents), self.cost());
+        let pieces = threads.pieces(size, cost);
+        let (tiles, shared) = self.tiles(operands.extents, pieces, threads);
+        let time = size as f64 * cost;
+        let work = |index: usize, parts: SortWorkers<'_>| {
+            // SAFETY: the caller's promise. Tasks write different results.
+            unsafe { SortTask { sorter: self, operands, tile: tiles.tile(index) }.run(parts) }
+        };
+        if shared {
+            let parts = SortWorkers { threads: Some((threads, time)), count: threads.count() };
+            return catch(|| (0..tiles.count()).try_for_each(|index| work(index, parts)));
+        }
+        match pieces > 1 {
+            true => threads.each(tiles.count(), time, |index| work(index, SortWorkers::ONE)),
+            false => catch(|| (0..tiles.count()).try_for_each(|index| work(index, SortWorkers::ONE))),
+        }
+    }
+}
+
+impl SortTiles {
+    /// The number of tiles; saturates.
+    fn count(&self) -> usize {
+        product(&[self.rest, self.outer.count(), self.inner.count()])
+    }
+
+    /// A tile by its number.
+    fn tile(&self, index: usize) -> Tile {
+        let (index, inner) = (index / self.inner.count(), index % self.inner.count());
+        let (rest, outer) = (index / self.outer.count(), index % self.outer.count());
+        let [inner, outer]: [Run; 2] = [self.inner.get(inner), self.outer.get(outer)];
+        Tile { row: 0, blocks: Run { start: 0, len: 1 }, inner, outer, rest }
+    }
+}

@@ -1,0 +1,180 @@
+//! Tensors for other libraries: of buffers, and of any other memory that Rust owns.
+
+use super::{
+    DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor, IS_COPIED, ManagedTensor,
+    READ_ONLY, Raw,
+};
+use crate::execution::helper::discard;
+use crate::memory::buffer::Buffer;
+use crate::memory::element::Element;
+use ndjit_ir::loops::Layout;
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// One of the two structures that own a tensor.
+pub trait Managed: Sized + 'static {
+    fn new(tensor: DLTensor, flags: u64, deleter: unsafe extern "C" fn(*mut Self)) -> Self;
+    fn context(&mut self) -> &mut *mut c_void;
+}
+
+impl Managed for DLManagedTensorVersioned {
+    fn new(dl_tensor: DLTensor, flags: u64, deleter: unsafe extern "C" fn(*mut Self)) -> Self {
+        let (version, manager_ctx) = (DLPackVersion::CURRENT, std::ptr::null_mut());
+        DLManagedTensorVersioned { version, manager_ctx, deleter: Some(deleter), flags, dl_tensor }
+    }
+
+    fn context(&mut self) -> &mut *mut c_void {
+        &mut self.manager_ctx
+    }
+}
+
+impl Managed for DLManagedTensor {
+    fn new(dl_tensor: DLTensor, _flags: u64, deleter: unsafe extern "C" fn(*mut Self)) -> Self {
+        DLManagedTensor { dl_tensor, manager_ctx: std::ptr::null_mut(), deleter: Some(deleter) }
+    }
+
+    fn context(&mut self) -> &mut *mut c_void {
+        &mut self.manager_ctx
+    }
+}
+
+/// A structure, and what owns all that it points to.
+struct Holder<M, O> {
+    managed: M,
+    _owner: O,
+}
+
+/// A structure for a tensor that points to what `owner` owns; its deleter drops that.
+pub fn hold<M: Managed, O: Send + Sync + 'static>(tensor: DLTensor, flags: u64, owner: O) -> *mut M {
+    /// # Safety
+    /// `managed` is what `hold` gave for these types, and not used after.
+    unsafe extern "C" fn delete<M: Managed, O>(managed: *mut M) {
+        // SAFETY: the caller's promise: the context is the holder, which is leaked and nobody else's.
+        let holder = unsafe { Box::from_raw((*managed).context().cast::<Holder<M, O>>()) };
+        // Through functions of C nothing unwinds.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(holder))).map_err(discard);
+    }
+    let managed = M::new(tensor, flags, delete::<M, O>);
+    let holder = Box::into_raw(Box::new(Holder { managed, _owner: owner }));
+    // SAFETY: the holder is fresh and nobody else's.
+    unsafe {
+        *(*holder).managed.context() = holder.cast();
+        &raw mut (*holder).managed
+    }
+}
+
+/// A tensor of elements from `data` on, which `owner` owns, with strides in elements.
+fn tensor<O: Send + Sync + 'static>(
+    data: *mut u8,
+    dtype: DType,
+    shape: &Shape,
+    strides: Vec<i64>,
+    flags: u64,
+    owner: O,
+) -> ManagedTensor {
+    // Extents of what exists fit: an array of no elements has none that is too large either.
+    let mut extents: Vec<i64> = shape.extents().iter().map(|&extent| extent as i64).collect();
+    let mut strides = strides;
+    let tensor = DLTensor {
+        data: if shape.extents().contains(&0) { std::ptr::null_mut() } else { data.cast() },
+        device: DLDevice { device_type: DLDevice::CPU, device_id: 0 },
+        ndim: shape.rank() as i32,
+        dtype: DLDataType::from(dtype),
+        shape: extents.as_mut_ptr(),
+        strides: strides.as_mut_ptr(),
+        byte_offset: 0,
+    };
+    let managed: *mut DLManagedTensorVersioned = hold(tensor, flags, (extents, strides, owner));
+    // SAFETY: what `hold` gives is never null.
+    ManagedTensor(Raw::Versioned(unsafe { NonNull::new_unchecked(managed) }))
+}
+
+/// Strides in elements of row-major order.
+fn row_major(shape: &Shape) -> Vec<i64> {
+    shape.contiguous_strides().iter().map(|&stride| stride as i64).collect()
+}
+
+/// The first element, where all that a layout names lies in the buffer, and strides in elements.
+fn placed(bytes: usize, dtype: DType, shape: &Shape, layout: &Layout) -> Option<(usize, Vec<i64>)> {
+    let size = dtype.bytes() as isize;
+    let (mut low, mut high) = (layout.offset as i128, layout.offset as i128);
+    for (&extent, &stride) in shape.extents().iter().zip(&layout.strides) {
+        let reach = stride as i128 * (extent as i128 - 1).max(0);
+        (low, high) = if reach < 0 { (low + reach, high) } else { (low, high + reach) };
+    }
+    let inside = low >= 0 && high + size as i128 <= bytes as i128 || shape.extents().contains(&0);
+    let whole = layout.strides.len() == shape.rank() && layout.strides.iter().all(|stride| stride % size == 0);
+    let strides = layout.strides.iter().map(|stride| (stride / size) as i64).collect();
+    (inside && whole && shape.bytes(dtype.bytes()).is_ok()).then_some((layout.offset, strides))
+}
+
+impl ManagedTensor {
+    /// A tensor of memory that any value owns, such as a `Vec<f32>` or an `Arc<[f32]>`: nobody may write to it, and `owner` is dropped when
+    /// the last that reads it goes, on whatever thread that is.
+    ///
+    /// ```
+    /// use ndjit_runtime::dlpack::ManagedTensor;
+    /// use std::sync::Arc;
+    ///
+    /// let elements: Arc<[f32]> = Arc::from([1.0, 2.0, 3.0, 4.0]);
+    /// let tensor = ManagedTensor::from_owner(Arc::clone(&elements), [2, 2])?;
+    /// assert_eq!(tensor.dl_tensor().data.addr(), elements.as_ptr().addr());
+    /// drop(tensor);
+    /// assert_eq!(Arc::strong_count(&elements), 1);
+    /// # Ok::<(), ndjit_ir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Shape` if there are more or fewer elements than the shape holds; `Size` if no array can have the shape.
+    #[track_caller]
+    pub fn from_owner<T, O>(owner: O, shape: impl Into<Shape>) -> Result<ManagedTensor>
+    where
+        T: Element,
+        O: AsRef<[T]> + Send + Sync + 'static,
+    {
+        let (shape, place) = (shape.into(), Place::caller());
+        // The value stays where it is from here on: elements may be in it. An `Arc`, unlike a box, does not claim to be the only way to it.
+        let owner = Arc::new(owner);
+        let elements: &[T] = (*owner).as_ref();
+        let size = shape.size().map_err(|error| error.of("dlpack").at(place))?;
+        if size != elements.len() {
+            return Err(Error::new(ErrorCode::Shape, format!("dlpack: shape {shape} does not hold the data"))
+                .at(place)
+                .fact(format_args!("the shape has {size} elements, the data {}", elements.len()))
+                .help("give as many elements as the shape has"));
+        }
+        let data = elements.as_ptr().cast_mut().cast();
+        Ok(tensor(data, T::DTYPE, &shape, row_major(&shape), READ_ONLY, owner))
+    }
+
+    /// A tensor of a buffer, which others may read too: nobody may write to it.
+    ///
+    /// # Errors
+    /// `Argument` if the layout is not one of these elements in the buffer.
+    #[doc(hidden)]
+    pub fn shared(buffer: Arc<Buffer>, dtype: DType, shape: &Shape, layout: &Layout) -> Result<ManagedTensor> {
+        let (offset, strides) = placed(buffer.len(), dtype, shape, layout).ok_or_else(|| misplaced(dtype, shape))?;
+        let data = buffer.ptr().wrapping_add(offset);
+        Ok(tensor(data, dtype, shape, strides, READ_ONLY, buffer))
+    }
+
+    /// A tensor of a buffer in row-major order, which nobody else has.
+    ///
+    /// # Errors
+    /// `Argument` if the buffer does not hold these elements.
+    #[doc(hidden)]
+    pub fn owned(mut buffer: Buffer, dtype: DType, shape: &Shape) -> Result<ManagedTensor> {
+        if shape.bytes(dtype.bytes())? != buffer.len() {
+            return Err(misplaced(dtype, shape));
+        }
+        let data = buffer.as_bytes_mut()?.as_mut_ptr();
+        Ok(tensor(data, dtype, shape, row_major(shape), IS_COPIED, buffer))
+    }
+}
+
+fn misplaced(dtype: DType, shape: &Shape) -> Error {
+    Error::new(ErrorCode::Argument, format!("dlpack: the elements of {dtype}{shape} are not in the buffer"))
+}

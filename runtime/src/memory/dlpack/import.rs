@@ -1,0 +1,260 @@
+//! Tensors of other libraries as buffers: shared where their elements leave no gaps and are aligned, else copied.
+
+use super::{DLTensor, ManagedTensor};
+use crate::memory::buffer::{Buffer, Writable};
+use crate::memory::element::Element;
+use ndjit_ir::loops::Layout;
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
+use smallvec::SmallVec;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Axes of a tensor, at most. NumPy and PyTorch make arrays of up to 64; more are no numbers of a tensor, but what lies behind them.
+const MAX_RANK: i32 = 64;
+
+/// The elements of a tensor.
+#[derive(Debug)]
+pub struct Imported {
+    /// Their dtype.
+    pub dtype: DType,
+    /// The extents of the axes.
+    pub shape: Shape,
+    /// What they lie in: shared with who made the tensor, or a copy.
+    pub buffer: Arc<Buffer>,
+    /// Where they are in the buffer; `None` where they are all of it, in row-major order.
+    pub layout: Option<Layout>,
+}
+
+impl ManagedTensor {
+    /// The elements: with `copy` copied, or never, or where they must be: if they have gaps between them or are not aligned.
+    ///
+    /// # Errors
+    /// `DType` for elements that are of no dtype; `Device` for memory that the processor does not read; `Shape` and `Size` for extents and
+    /// strides that no array has; `Argument` for elements that are not there or are no bools, and where a copy is needed and none allowed;
+    /// `Allocation` if memory for it is refused.
+    #[doc(hidden)]
+    pub fn import(self, copy: Option<bool>) -> Result<Imported> {
+        let placed = ImportedTensor::of(self.dl_tensor())?;
+        let ImportedTensor { dtype, ref shape, ref strides, first, span } = placed;
+        if shape.extents().contains(&0) {
+            return Ok(Imported { dtype, shape: shape.clone(), buffer: Arc::new(Buffer::zeroed(0)?), layout: None });
+        }
+        let obstacle = placed.obstacle();
+        let buffer = match (copy, obstacle) {
+            (Some(false), Some(obstacle)) => {
+                return Err(Error::new(
+                    ErrorCode::Argument,
+                    format!("dlpack: {obstacle}, so that they must be copied"),
+                )
+                .fact(format_args!("the tensor: {dtype}{shape}, strides of {strides:?} bytes"))
+                .help("ask for a copy where one is needed, with `None`"));
+            }
+            (None | Some(false), None) => {
+                // SAFETY: no element is at null. Whoever made the tensor promises that its elements are initialised and not written as long as
+                // it lives. They leave no gaps, so that the bytes from the lowest on are theirs alone.
+                unsafe { Buffer::foreign(NonNull::new_unchecked(first.wrapping_sub(span.before)), span.bytes, self) }
+            }
+            (Some(true), _) | (None, Some(_)) => placed.copied()?,
+        };
+        if dtype == DType::Bool && !bool::valid(buffer.as_bytes()) {
+            return Err(Error::new(ErrorCode::Argument, "dlpack: bools that are neither 0 nor 1"));
+        }
+        let shared = buffer.is_foreign();
+        let row_major = row_major(shape, dtype);
+        let layout = Layout { offset: span.before, strides: strides.clone() };
+        let in_order = buffer.len() == shape.bytes(dtype.bytes())? && row_major.same_elements(&layout, shape);
+        let layout = (shared && !in_order).then_some(layout);
+        Ok(Imported { dtype, shape: shape.clone(), buffer: Arc::new(buffer), layout })
+    }
+}
+
+/// The bytes from the lowest element of a tensor to the end of the highest.
+#[derive(Clone, Copy, Default)]
+struct ByteSpan {
+    /// How many of them are before the first element.
+    before: usize,
+    bytes: usize,
+}
+
+/// Where the elements of a tensor are.
+struct ImportedTensor {
+    dtype: DType,
+    shape: Shape,
+    /// In bytes; of axes of one index those of row-major order.
+    strides: SmallVec<[isize; 4]>,
+    /// The element at index 0.
+    first: *mut u8,
+    span: ByteSpan,
+}
+
+impl ImportedTensor {
+    /// Reads what a tensor says of itself. Nothing overflows, whatever that is.
+    fn of(tensor: &DLTensor) -> Result<ImportedTensor> {
+        let dtype = tensor.dtype.dtype().ok_or_else(|| {
+            Error::new(ErrorCode::DType, format!("dlpack: elements are {}", tensor.dtype))
+                .fact(format_args!("dtypes: {}", DType::ALL.map(DType::name).join(" ")))
+                .help("convert them to one of these where they come from")
+        })?;
+        if !tensor.device.is_host() {
+            return Err(Error::new(ErrorCode::Device, format!("dlpack: the memory is on {}", tensor.device))
+                .help("copy it to the host's memory where it comes from, as `x.cpu()` of PyTorch does"));
+        }
+        let shape = extents(tensor)?;
+        let row_major = row_major(&shape, dtype);
+        shape.bytes(dtype.bytes()).map_err(|error| error.of("dlpack"))?;
+        let strides = match numbers(tensor.strides, shape.rank()) {
+            None => row_major.strides,
+            Some(numbers) => {
+                let stride = |n: usize| match shape.extents()[n] {
+                    0 | 1 => Some(row_major.strides[n]),
+                    _ => isize::try_from(numbers[n]).ok()?.checked_mul(dtype.bytes() as isize),
+                };
+                let strides: Option<_> = (0..shape.rank()).map(stride).collect();
+                strides.ok_or_else(|| too_large("strides", tensor, &shape))?
+            }
+        };
+        let mut placed = ImportedTensor { dtype, shape, strides, first: tensor.data.cast(), span: ByteSpan::default() };
+        if placed.shape.extents().contains(&0) {
+            return Ok(placed);
+        }
+        if tensor.data.is_null() {
+            return Err(Error::new(ErrorCode::Argument, "dlpack: elements without memory: its pointer is null")
+                .fact(format_args!("the tensor: {dtype}{}", placed.shape)));
+        }
+        let (first, span) = placed.reach(tensor).ok_or_else(|| too_large("elements", tensor, &placed.shape))?;
+        (placed.first, placed.span) = (first, span);
+        Ok(placed)
+    }
+
+    /// The first element, and the bytes of all; `None` if some are beyond the address space.
+    fn reach(&self, tensor: &DLTensor) -> Option<(*mut u8, ByteSpan)> {
+        let (mut before, mut behind) = (0isize, 0isize);
+        for (&extent, &stride) in self.shape.extents().iter().zip(&self.strides) {
+            let reach = isize::try_from(extent).ok()?.checked_sub(1)?.checked_mul(stride)?;
+            (before, behind) = match reach < 0 {
+                true => (before.checked_sub(reach)?, behind),
+                false => (before, behind.checked_add(reach)?),
+            };
+        }
+        let bytes = before.checked_add(behind)?.checked_add(self.dtype.bytes() as isize)?;
+        let offset = usize::try_from(tensor.byte_offset).ok()?;
+        let first = tensor.data.addr().checked_add(offset)?;
+        let low = first.checked_sub(before.unsigned_abs())?;
+        low.checked_add(bytes.unsigned_abs())?;
+        // Null is the address of no element.
+        (low > 0).then_some(())?;
+        let span = ByteSpan { before: before.unsigned_abs(), bytes: bytes.unsigned_abs() };
+        Some((tensor.data.cast::<u8>().wrapping_add(offset), span))
+    }
+
+    /// Why the elements cannot be used where they are.
+    fn obstacle(&self) -> Option<&'static str> {
+        let word = self.dtype.storage().first().map_or(1, |word| word.bytes());
+        if !self.first.addr().is_multiple_of(word) {
+            return Some("elements are not aligned");
+        }
+        // Axis by axis, the smallest step first: elements have no gaps as long as no step is longer than what those before cover.
+        let mut axes: SmallVec<[(usize, usize); 4]> =
+            self.shape.extents().iter().zip(&self.strides).map(|(&n, &stride)| (stride.unsigned_abs(), n)).collect();
+        axes.sort_unstable();
+        let mut covered = self.dtype.bytes();
+        for (stride, extent) in axes {
+            if extent > 1 && stride > covered {
+                return Some("there are gaps between the elements");
+            }
+            // No more than the span, which is known to fit.
+            covered += stride * (extent - 1);
+        }
+        None
+    }
+
+    /// A copy of the elements in row-major order.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused.
+    fn copied(&self) -> Result<Buffer> {
+        let mut memory = Writable::new(self.shape.bytes(self.dtype.bytes())?)?;
+        let copy = match self.dtype.bytes() {
+            1 => copy::<1>,
+            2 => copy::<2>,
+            4 => copy::<4>,
+            8 => copy::<8>,
+            _ => copy::<16>,
+        };
+        // SAFETY: elements of these strides are initialised and inside of what the tensor owns, by the promise of who made it; the memory is
+        // fresh and as large as all of them, so that all of it is written.
+        unsafe {
+            copy(self.first, self.shape.extents(), &self.strides, memory.ptr());
+            Ok(memory.assume_written())
+        }
+    }
+}
+
+/// Copies elements of `N` bytes, of any alignment, into row-major order.
+///
+/// # Safety
+/// The elements from `from` on with these strides in bytes may be read, and as many written from `to` on, which they do not overlap.
+unsafe fn copy<const N: usize>(from: *const u8, extents: &[usize], strides: &[isize], to: *mut u8) {
+    let (Some((&row, outer)), Some((&step, outer_strides))) = (extents.split_last(), strides.split_last()) else {
+        // SAFETY: one element, by the caller's promise.
+        return unsafe { to.copy_from_nonoverlapping(from, N) };
+    };
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer.len());
+    let (mut from, mut to) = (from, to.cast::<[u8; N]>());
+    loop {
+        let mut element = from;
+        for _ in 0..row {
+            // SAFETY: an element of the row, and a place of its own, by the caller's promise; arrays of bytes have no alignment.
+            unsafe {
+                to.write(element.cast::<[u8; N]>().read());
+                to = to.add(1);
+            }
+            element = element.wrapping_offset(step);
+        }
+        let mut axis = outer.len();
+        loop {
+            let Some(next) = axis.checked_sub(1) else { return };
+            axis = next;
+            index[axis] += 1;
+            if index[axis] < outer[axis] {
+                from = from.wrapping_offset(outer_strides[axis]);
+                break;
+            }
+            index[axis] = 0;
+            from = from.wrapping_offset(-(outer_strides[axis] * (outer[axis] as isize - 1)));
+        }
+    }
+}
+
+/// The extents of a tensor's axes.
+fn extents(tensor: &DLTensor) -> Result<Shape> {
+    let wrong = |what: String| Error::new(ErrorCode::Shape, format!("dlpack: {what}"));
+    let rank = tensor.ndim;
+    let count = usize::try_from(rank).ok().filter(|_| rank <= MAX_RANK);
+    let count = count.ok_or_else(|| wrong(format!("a tensor of {rank} axes")).fact("there are 0 to 64"))?;
+    let numbers = match (count, numbers(tensor.shape, count)) {
+        (0, _) => SmallVec::new(),
+        (_, Some(numbers)) => numbers,
+        (_, None) => return Err(wrong(format!("a tensor of {rank} axes without extents"))),
+    };
+    let extent = |(axis, &number): (usize, &i64)| {
+        usize::try_from(number).map_err(|_| wrong(format!("axis {axis} has the extent {number}")))
+    };
+    numbers.iter().enumerate().map(extent).collect::<Result<Vec<usize>>>().map(Shape::from)
+}
+
+/// Numbers that a tensor points to; `None` for null.
+fn numbers(pointer: *const i64, count: usize) -> Option<SmallVec<[i64; 4]>> {
+    // SAFETY: whoever made the tensor promises that there are `ndim` numbers where its pointers are not null, of which `count` is the number.
+    (!pointer.is_null()).then(|| (0..count).map(|n| unsafe { pointer.add(n).read() }).collect())
+}
+
+fn row_major(shape: &Shape, dtype: DType) -> Layout {
+    let strides = shape.contiguous_strides().into_iter().map(|stride| stride.saturating_mul(dtype.bytes() as isize));
+    Layout { offset: 0, strides: strides.collect() }
+}
+
+fn too_large(what: &str, tensor: &DLTensor, shape: &Shape) -> Error {
+    Error::new(ErrorCode::Size, format!("dlpack: {what} beyond what memory can address"))
+        .fact(format_args!("the tensor: {}{shape}", tensor.dtype))
+}

@@ -1,0 +1,153 @@
+//! A step of a program, a kernel or control flow, with the arguments that are known before a call.
+
+use crate::execution::code::{Kernel, KernelOperands};
+use crate::execution::threads::{Chunk, Split, Threads};
+use crate::programs::control::Controller;
+use crate::programs::executable::Executable;
+use crate::programs::literals::Literals;
+use crate::programs::plan::StepPlan;
+use crate::programs::scratch::OperandRanges;
+use crate::programs::tiles::{PerIndex, Touched};
+use ndjit_codegen::TileLoop;
+use ndjit_codegen::clif::Cell;
+use ndjit_ir::Result;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A step of a program.
+#[derive(Debug)]
+// Almost every step is a kernel: a box for each would save nothing.
+#[allow(clippy::large_enum_variant)]
+pub enum Bound {
+    Kernel(BoundKernel),
+    Control(Box<Controller>),
+}
+
+/// A kernel with all of its run-time arguments that are known before a call.
+#[derive(Debug)]
+pub struct BoundKernel {
+    pub kernel: Arc<Kernel>,
+    pub extents: SmallVec<[usize; 4]>,
+    pub literals: Literals,
+    /// Their registers.
+    pub cells: SmallVec<[Cell; 4]>,
+    pub split: Option<Split>,
+    /// The loop that tiles are cut along, where it runs with others.
+    pub tile: Option<TileLoop>,
+    /// The operands that lie in the memory of a tile, each with the bytes of an index.
+    pub local: SmallVec<[(usize, usize); 2]>,
+}
+
+impl Bound {
+    /// The kernel, if it is one.
+    pub fn kernel(&self) -> Option<&BoundKernel> {
+        match self {
+            Bound::Kernel(kernel) => Some(kernel),
+            Bound::Control(_) => None,
+        }
+    }
+
+    /// Of control flow the programs of its graphs.
+    pub fn bodies(&self) -> &[Arc<Executable>] {
+        match self {
+            Bound::Kernel(_) => &[],
+            Bound::Control(control) => control.programs(),
+        }
+    }
+
+    /// Bytes it takes for itself while it runs, at most: of all its indices, or of so many along the tiles' axis.
+    pub fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
+        match self {
+            Bound::Kernel(kernel) => kernel.scratch(tile, threads),
+            Bound::Control(control) => control.scratch(),
+        }
+    }
+
+    /// Estimated time on one thread, ns. How often graphs of control flow run is not known: as much as a call takes.
+    pub fn estimate(&self) -> f64 {
+        self.kernel().map_or(1000.0, |kernel| kernel.elements() * kernel.cost())
+    }
+}
+
+impl BoundKernel {
+    /// Computes some indices of one loop on the calling thread.
+    ///
+    /// # Safety
+    /// As [`Kernel::call`] and [`Reducer::run`](crate::execution::reduce::Reducer::run), for these indices.
+    pub unsafe fn call_chunk(
+        &self,
+        strides: &[isize],
+        pointers: &[*mut u8],
+        literals: &[Cell],
+        chunk: Chunk,
+    ) -> Result<()> {
+        let rank = self.extents.len();
+        let mut extents: SmallVec<[usize; 4]> = self.extents.clone();
+        extents[chunk.axis] = chunk.len;
+        let moved = |(n, pointer): (usize, &*mut u8)| {
+            pointer.wrapping_offset(strides[n * rank + chunk.axis].wrapping_mul(chunk.start as isize))
+        };
+        let pointers: SmallVec<[*mut u8; 32]> = pointers.iter().enumerate().map(moved).collect();
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.kernel.composed() {
+                None => self.kernel.call(&pointers, &extents, strides, literals),
+                Some(composed) => composed.run(
+                    KernelOperands { pointers: &pointers, extents: &extents, strides, literals },
+                    &Threads::Serial,
+                ),
+            }
+        }
+    }
+
+    fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
+        let Some(composed) = self.kernel.composed() else { return 0 };
+        let mut extents: SmallVec<[usize; 4]> = self.extents.clone();
+        if let (Some(axis), Some(len)) = (self.tile, tile) {
+            extents[axis.index] = len * axis.step;
+        }
+        composed.scratch(&extents, threads)
+    }
+
+    /// Indices of its loops.
+    pub fn elements(&self) -> f64 {
+        self.extents.iter().fold(1.0, |n, &extent| n * extent as f64)
+    }
+
+    /// Estimated time per index, ns.
+    pub fn cost(&self) -> f64 {
+        self.kernel.composed().map_or(self.kernel.cost(), |composed| composed.cost())
+    }
+
+    /// What it does with one index along the axis that tiles are cut along.
+    pub fn per_index(&self, step: &StepPlan) -> PerIndex {
+        let Some(tile) = self.tile else { return PerIndex::default() };
+        let nest = self.kernel.nest();
+        let rank = self.extents.len();
+        let trips = |index: usize| if index == tile.index { tile.step } else { self.extents[index] };
+        let inputs = step.inputs.iter().map(|(location, _)| *location);
+        let locations = inputs.chain(step.outputs.iter().map(|output| Some(output.location)));
+        let accesses = nest.inputs.iter().chain(&nest.outputs).zip(step.strides.chunks(rank));
+        let operands = locations.zip(accesses).map(|(location, (access, strides))| {
+            let moving = (0..rank).filter(|&index| strides[index] != 0 && !access.is_index());
+            let bytes = moving.fold(access.dtype.bytes(), |bytes, index| bytes.saturating_mul(trips(index)));
+            Touched { location, bytes, own: strides[tile.index] != 0 }
+        });
+        let elements = (0..rank).fold(1.0, |n, index| n * trips(index) as f64);
+        let slabs = |strides: &[isize]| {
+            let own = strides[tile.index].unsigned_abs();
+            own == 0 || strides.iter().all(|stride| stride.unsigned_abs() <= own)
+        };
+        PerIndex {
+            operands: operands.collect(),
+            time: elements * self.cost(),
+            slabs: step.strides.chunks(rank).all(slabs),
+            least: self.kernel.composed().and_then(|composed| composed.least(&step.strides, tile.index)),
+        }
+    }
+
+    /// The registers of the literals: those known before calls, or those of this call.
+    pub fn registers<'a>(&'a self, ready: &OperandRanges, passed: &'a [Cell]) -> &'a [Cell] {
+        ready.registers.clone().map_or(&self.cells, |range| &passed[range])
+    }
+}

@@ -1,0 +1,285 @@
+//! Control flow on the CPU: the programs of its graphs, and who calls them.
+//!
+//! The carry of a loop is in buffers of its own. Each time the body is given them away, so that what it makes of an array takes the memory of
+//! that where the program allows it: an element put into a large array costs an element, not the array.
+
+use crate::memory::buffer::Buffer;
+use crate::programs::executable::{Argument, Executable, Output, Timed};
+use ndjit_codegen::{Lowered, LoweredControl};
+use ndjit_ir::graph::{Control, ControlKind, Inner};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::{DType, Error, ErrorCode, Result};
+use smallvec::SmallVec;
+use std::mem::replace;
+use std::sync::Arc;
+
+/// Control flow with the programs of its graphs.
+#[derive(Debug)]
+pub struct Controller {
+    control: Arc<Control<DType>>,
+    /// Which of its results each output is.
+    results: SmallVec<[u32; 2]>,
+    /// Of each graph its program, and which of its parameters are the last that stand for their operands.
+    programs: Vec<Arc<Executable>>,
+    last: Vec<Vec<bool>>,
+    /// Bytes of each operand, and of each result.
+    operands: Vec<usize>,
+    made: Vec<usize>,
+    /// Bytes that it takes beside its results, at most. Known once: graphs that share graphs would be asked again for each use.
+    scratch: usize,
+}
+
+/// The buffers that a loop carries from step to step.
+type Carry = SmallVec<[Option<Arc<Buffer>>; 4]>;
+
+impl Controller {
+    /// Control flow whose graphs `compile` makes programs of.
+    ///
+    /// # Errors
+    /// `Verify` if its graphs do not fit it; `Size` if an array cannot exist; those of `compile`.
+    pub fn new(
+        LoweredControl { fused, bodies }: &LoweredControl,
+        mut compile: impl FnMut(&Arc<Lowered>) -> Result<Arc<Executable>>,
+    ) -> Result<Controller> {
+        let wrong = || Error::new(ErrorCode::Verify, "control flow: its graphs do not fit it");
+        let control = Arc::clone(&fused.control.0);
+        let (operands, made) = control.sizes(fused.operands.len())?;
+        let results: SmallVec<[u32; 2]> = fused.results.iter().map(|&(n, _)| n).collect();
+        let graphs = control.kind.graphs().len();
+        if results.iter().any(|&n| n as usize >= made.len()) || bodies.len() != graphs || control.graphs.len() != graphs
+        {
+            return Err(wrong());
+        }
+        let programs = bodies.iter().map(&mut compile).collect::<Result<Vec<_>>>()?;
+        let peak = programs.iter().map(|program| program.memory().peak).max().unwrap_or(0);
+        let scratch = taken(&control, &made, peak);
+        let last = |inner: &Inner<DType>| {
+            let mut later = vec![false; operands.len()];
+            let mut last: Vec<bool> =
+                inner.operands.iter().rev().map(|&n| !replace(&mut later[n as usize], true)).collect();
+            last.reverse();
+            last
+        };
+        let last = control.graphs.iter().map(last).collect();
+        Ok(Controller { control, results, programs, last, operands, made, scratch })
+    }
+
+    /// The programs of its graphs.
+    pub fn programs(&self) -> &[Arc<Executable>] {
+        &self.programs
+    }
+
+    /// Bytes that it takes beside its results, at most.
+    pub fn scratch(&self) -> usize {
+        self.scratch
+    }
+
+    /// The bytes of an operand that a step reads.
+    fn borrowed<'a>(&self, operands: &[&'a [u8]], operand: u32, (step, index): (usize, &'a [u8])) -> &'a [u8] {
+        let bytes = operands[operand as usize];
+        match self.control.kind {
+            ControlKind::For(counts) if counts.is_index(operand as usize) => index,
+            ControlKind::Scan(steps) if steps.slices(operand as usize) => {
+                let slice = bytes.len() / steps.length.max(1);
+                &bytes[step * slice..(step + 1) * slice]
+            }
+            ControlKind::Scan(_) | ControlKind::For(_) | ControlKind::While | ControlKind::Cond => bytes,
+        }
+    }
+
+    /// Runs graph `n` in a step, whose index a loop has in memory that counts. Some operands are the carry, which it is given away to where it `gives`.
+    fn run_inner(
+        &self,
+        (n, step): (usize, (usize, &[u8])),
+        operands: &[&[u8]],
+        (carry, gives): (&mut Carry, bool),
+        outputs: &mut [Output<'_>],
+        call: &mut Call<'_>,
+    ) -> Result<()> {
+        let (program, inner) = (&self.programs[n], &self.control.graphs[n].operands);
+        // What is read twice is given at its last use, so that nobody else has it then.
+        let given = inner.iter().zip(&self.last[n]).map(|(&operand, &last)| {
+            let place = carry.get_mut(operand as usize)?;
+            if gives && last { place.take() } else { place.clone() }
+        });
+        let given: Carry = given.collect();
+        let borrowed = |operand: u32| Argument::Borrowed(self.borrowed(operands, operand, step));
+        if gives {
+            carry.fill(None);
+            let arguments = given.into_iter().zip(inner);
+            let arguments = arguments.map(|(buffer, &n)| buffer.map_or_else(|| borrowed(n), Argument::Donated));
+            program.run_into(arguments.collect::<SmallVec<[Argument<'_>; 8]>>(), call.scalars, outputs, call.times(n))
+        } else {
+            let arguments = given.iter().zip(inner);
+            let arguments = arguments.map(|(buffer, &n)| buffer.as_ref().map_or_else(|| borrowed(n), Argument::Shared));
+            program.run_into(arguments.collect::<SmallVec<[Argument<'_>; 8]>>(), call.scalars, outputs, call.times(n))
+        }
+    }
+
+    /// A loop: the carry after the last step, and what is stacked.
+    fn looped(&self, operands: &[&[u8]], call: &mut Call<'_>) -> Result<Vec<Arc<Buffer>>> {
+        let carried = match self.control.kind {
+            ControlKind::Scan(steps) => steps.carried as usize,
+            ControlKind::For(_) | ControlKind::While | ControlKind::Cond => self.made.len(),
+        };
+        let length = match self.control.kind {
+            ControlKind::Scan(steps) => Some(steps.length),
+            ControlKind::For(counts) => {
+                let trips = counts.trips(operands[carried], operands[carried + 1]);
+                Some(usize::try_from(trips).unwrap_or(usize::MAX))
+            }
+            ControlKind::While | ControlKind::Cond => None,
+        };
+        let index = |step: usize| match self.control.kind {
+            ControlKind::For(counts) => counts.at(operands[carried], step as u64),
+            ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => [0; 16],
+        };
+        let bytes = match self.control.kind {
+            ControlKind::For(counts) => counts.index.bytes(),
+            ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => 0,
+        };
+        let begin = |bytes: &&[u8]| Ok(Some(Arc::new(Buffer::from_bytes(bytes)?)));
+        let mut carry = operands[..carried].iter().map(begin).collect::<Result<Carry>>()?;
+        let mut stacked =
+            self.made[carried..].iter().map(|&bytes| Buffer::zeroed(bytes)).collect::<Result<Vec<_>>>()?;
+        let body = self.programs.len() - 1;
+        for step in 0.. {
+            let more = match length {
+                Some(length) => step < length,
+                None => {
+                    let mut condition = [Output::Fresh(None)];
+                    self.run_inner((0, (step, &[])), operands, (&mut carry, false), &mut condition, call)?;
+                    let [condition] = condition;
+                    fresh(condition)?.as_bytes().first() == Some(&1)
+                }
+            };
+            if !more {
+                break;
+            }
+            let mut outputs: SmallVec<[Output<'_>; 8]> = (0..carried).map(|_| Output::Fresh(None)).collect();
+            for all in &mut stacked {
+                let bytes = all.as_bytes_mut()?;
+                let slice = bytes.len() / length.unwrap_or(1);
+                outputs.push(Output::Into(&mut bytes[step * slice..(step + 1) * slice]));
+            }
+            let index = index(step);
+            self.run_inner((body, (step, &index[..bytes])), operands, (&mut carry, true), &mut outputs, call)?;
+            for (place, output) in carry.iter_mut().zip(outputs) {
+                *place = Some(fresh(output)?);
+            }
+        }
+        Ok(carry.into_iter().flatten().chain(stacked.into_iter().map(Arc::new)).collect())
+    }
+
+    /// Its results, of operands in order.
+    ///
+    /// # Errors
+    /// `Argument` if an operand is too small; those of [`Executable::run`].
+    pub fn results(
+        &self,
+        operands: &[&[u8]],
+        scalars: &[(usize, Literal)],
+        times: Option<&mut [Timed]>,
+    ) -> Result<Vec<Arc<Buffer>>> {
+        let given = operands.iter().map(|bytes| bytes.len()).chain(std::iter::repeat(0));
+        if let Some(n) = self.operands.iter().zip(given).position(|(&wanted, given)| given < wanted) {
+            return Err(Error::new(ErrorCode::Argument, format!("control flow: operand {n} is too small")));
+        }
+        // Of a view that begins where its memory does there may be more.
+        let operands: SmallVec<[&[u8]; 4]> =
+            operands.iter().zip(&self.operands).map(|(bytes, &wanted)| &bytes[..wanted]).collect();
+        let operands = &operands[..];
+        let between = if times.is_some() { self.programs[0].launches() } else { 0 };
+        let call = &mut Call { scalars, times, between };
+        let all = match self.control.kind {
+            ControlKind::Cond => {
+                let otherwise = operands.first().and_then(|condition| condition.first()) != Some(&1);
+                let mut outputs: Vec<Output<'_>> = self.made.iter().map(|_| Output::Fresh(None)).collect();
+                let nothing = (&mut Carry::new(), false);
+                self.run_inner((usize::from(otherwise), (0, &[])), operands, nothing, &mut outputs, call)?;
+                outputs.into_iter().map(fresh).collect::<Result<_>>()?
+            }
+            ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => self.looped(operands, call)?,
+        };
+        self.results.iter().map(|&n| all.get(n as usize).cloned().ok_or_else(missing)).collect()
+    }
+
+    /// Does the same on memory.
+    ///
+    /// # Safety
+    /// The pointers are those of its operands, and then of its outputs: each leads to as many bytes as [`Control::sizes`] says, operands to
+    /// initialised ones that nobody writes meanwhile, outputs to such that nobody else uses.
+    ///
+    /// # Errors
+    /// Those of [`results`](Controller::results).
+    pub unsafe fn run(
+        &self,
+        pointers: &[*mut u8],
+        scalars: &[(usize, Literal)],
+        times: Option<&mut [Timed]>,
+    ) -> Result<()> {
+        let (inputs, outputs) = pointers.split_at(self.operands.len());
+        // SAFETY: the caller's promise.
+        let read =
+            |(&pointer, &bytes): (&*mut u8, &usize)| unsafe { std::slice::from_raw_parts(pointer.cast_const(), bytes) };
+        let given: SmallVec<[&[u8]; 4]> = inputs.iter().zip(&self.operands).map(read).collect();
+        let results = self.results(&given, scalars, times)?;
+        for (&output, result) in outputs.iter().zip(&results) {
+            let result = result.as_bytes();
+            // SAFETY: the caller's promise.
+            unsafe { output.copy_from_nonoverlapping(result.as_ptr(), result.len()) };
+        }
+        Ok(())
+    }
+}
+
+/// What a call of control flow is given beside arrays.
+struct Call<'a> {
+    scalars: &'a [(usize, Literal)],
+    /// Of the launches of both graphs.
+    times: Option<&'a mut [Timed]>,
+    /// How many of them are the first graph's.
+    between: usize,
+}
+
+impl Call<'_> {
+    /// Those of a graph.
+    fn times(&mut self, n: usize) -> Option<&mut [Timed]> {
+        let (first, second) = self.times.as_deref_mut()?.split_at_mut_checked(self.between)?;
+        Some(if n == 0 { first } else { second })
+    }
+}
+
+fn missing() -> Error {
+    Error::new(ErrorCode::Verify, "control flow: a graph gave no result")
+}
+
+/// The buffer that a program made.
+fn fresh(output: Output<'_>) -> Result<Arc<Buffer>> {
+    match output {
+        Output::Fresh(Some(buffer)) => Ok(buffer),
+        Output::Fresh(None) | Output::Into(_) | Output::Device(_) => Err(missing()),
+    }
+}
+
+/// Bytes that control flow takes at once, at most: of a loop its state, beside which a graph makes the next one or the condition; of branches what one
+/// takes. `made` are the bytes of each result, `peak` what the programs of the graphs take.
+fn taken(control: &Control<DType>, made: &[usize], peak: u64) -> usize {
+    let state = match control.kind {
+        ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => {
+            made.iter().fold(0usize, |all, &bytes| all.saturating_add(bytes))
+        }
+        ControlKind::Cond => 0,
+    };
+    state.saturating_add(usize::try_from(peak).unwrap_or(usize::MAX))
+}
+
+/// The same before its graphs are compiled, so that what their kernels take for themselves is not counted; `peak` is what a program of its graphs
+/// takes at most.
+///
+/// # Errors
+/// Those of planning them: `Verify`, `Size`.
+pub fn planned(control: &Control<DType>, operands: usize, peak: u64) -> Result<usize> {
+    let (_, made) = control.sizes(operands)?;
+    Ok(taken(control, &made, peak))
+}

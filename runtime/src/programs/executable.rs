@@ -1,0 +1,499 @@
+//! A lowered program with its kernels compiled, ready to run.
+//!
+//! Everything that can be decided before a call is decided in [`Executable::new`]; a call checks its arguments, takes memory
+//! from the pool, and runs the kernels.
+
+use crate::devices::KernelCode;
+use crate::devices::backend::DeviceMemory;
+use crate::execution::code::{CodeOptions, Execution, Kernel, KernelOperands};
+use crate::execution::kernels;
+use crate::execution::threads::{Chunk, Split, Threads, catch};
+use crate::memory::buffer::{Buffer, Writable};
+use crate::programs::bound::{Bound, BoundKernel};
+use crate::programs::control::Controller;
+use crate::programs::literals::Literals;
+use crate::programs::plan::{BufferPlan, LaunchPlan};
+use crate::programs::planned::{MemoryFootprint, PlannedArray, arrays};
+use crate::programs::run::{StepRunner, run};
+use crate::programs::scratch::{Lists, OperandRanges};
+use crate::programs::storage::{MemoryUse, Storage};
+use crate::programs::tiles::{LaunchTiles, PerIndex};
+use ndjit_codegen::clif::Cell;
+use ndjit_codegen::target::VectorWidth;
+use ndjit_codegen::{Lowered, LoweredStep};
+use ndjit_ir::Result;
+use ndjit_ir::literal::Literal;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// An array argument of a call. Its layout is the one the program was lowered for.
+#[derive(Debug)]
+pub enum Argument<'a> {
+    /// Borrowed elements: the bytes from the start of the buffer the layout refers to.
+    Borrowed(&'a [u8]),
+    /// A shared buffer; only read.
+    Shared(&'a Arc<Buffer>),
+    /// A buffer given away: its memory is used for a result where nobody else holds it and the layouts agree.
+    Donated(Arc<Buffer>),
+    /// A device's own memory, which a program on that device reads.
+    Device(&'a Arc<dyn DeviceMemory>),
+}
+
+impl Argument<'_> {
+    /// The number of bytes.
+    pub fn len(&self) -> usize {
+        match self {
+            Argument::Borrowed(bytes) => bytes.len(),
+            Argument::Shared(buffer) => buffer.len(),
+            Argument::Donated(buffer) => buffer.len(),
+            Argument::Device(memory) => memory.len(),
+        }
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Where a result goes.
+#[derive(Debug)]
+pub enum Output<'a> {
+    /// Into a buffer made for it: `None` before the call, `Some` after it.
+    Fresh(Option<Arc<Buffer>>),
+    /// Into the caller's memory, C-contiguous, exactly the result's size in bytes. After an error its contents are
+    /// unspecified.
+    Into(&'a mut [u8]),
+    /// Stays on the device that the program runs on: `None` before the call, `Some` after it.
+    Device(Option<Arc<dyn DeviceMemory>>),
+}
+
+/// How a program is compiled and run. No option changes a result, but `tile` how large products of matrices round.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RunOptions {
+    /// Threads for large kernels, at most: `None` for one per processor, 1 for the calling thread alone.
+    pub threads: Option<usize>,
+    /// Lanes of the innermost loops.
+    pub vector: VectorWidth,
+    /// Who runs the loops.
+    pub execution: Execution,
+    /// Indices of a tile, where several kernels run tile by tile: `None` for as many as stay in a processor's cache; with products of matrices
+    /// as many as the shape alone says.
+    pub tile: Option<usize>,
+}
+
+/// A lowered program with its kernels compiled. `Send + Sync`; any number of threads may run it at once.
+#[derive(Debug)]
+pub struct Executable {
+    plan: BufferPlan,
+    steps: Vec<Bound>,
+    /// For each launch of the plan its tiles, where kernels run tile by tile.
+    tiles: Vec<Option<LaunchTiles>>,
+    threads: Threads,
+    counts: RunCounters,
+}
+
+/// What has happened in the runs of a program.
+#[derive(Debug, Default)]
+struct RunCounters {
+    in_place: AtomicU64,
+    given: AtomicU64,
+    taken: AtomicU64,
+}
+
+impl RunCounters {
+    fn add(&self, MemoryUse { in_place, given, taken }: MemoryUse) {
+        for (count, more) in [(&self.in_place, in_place), (&self.given, given), (&self.taken, taken)] {
+            if more > 0 {
+                count.fetch_add(more, Relaxed);
+            }
+        }
+    }
+}
+
+/// Arguments of runs that were given away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Donations {
+    /// How many were.
+    pub given: u64,
+    /// Those whose memory is a result's.
+    pub taken: u64,
+}
+
+/// How often a launch ran, and how long all of these runs took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timed {
+    /// Runs.
+    pub runs: u64,
+    /// Their time.
+    pub time: Duration,
+}
+
+/// The programs of graphs of control flow, by address.
+pub(crate) type InnerPrograms = FxHashMap<*const Lowered, Arc<Executable>>;
+
+impl Executable {
+    /// Compiles the kernels that the cache does not hold yet.
+    ///
+    /// # Errors
+    /// `Backend` if code generation fails; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a
+    /// kernel of the program would leave its operands' memory.
+    pub fn new(lowered: &Lowered, options: &RunOptions) -> Result<Executable> {
+        Executable::with_threads(lowered, options, &Threads::new(options.threads), &mut InnerPrograms::default())
+    }
+
+    /// As [`new`](Executable::new), with threads that are there.
+    fn with_threads(
+        lowered: &Lowered,
+        options: &RunOptions,
+        threads: &Threads,
+        bodies: &mut InnerPrograms,
+    ) -> Result<Executable> {
+        let mut plan = BufferPlan::new(lowered)?;
+        let code = CodeOptions { vector: options.vector, execution: options.execution };
+        let mut steps = Vec::with_capacity(lowered.steps.len());
+        for step in &lowered.steps {
+            let scheduled = match step {
+                LoweredStep::Kernel(kernel) => &kernel.scheduled,
+                LoweredStep::Control(control) => {
+                    let compile = |body: &_| Executable::body(body, options, threads, bodies);
+                    steps.push(Bound::Control(Box::new(Controller::new(control, compile)?)));
+                    continue;
+                }
+            };
+            let kernel = kernels::get(&scheduled.nest, code)?;
+            let literals = Literals::new(lowered, scheduled)?;
+            let cells = literals.registers.iter().map(|&(repr, bits)| Cell::splat(repr, bits)).collect();
+            let extents = scheduled.geometry.extents.clone();
+            let split = match kernel.composed() {
+                None => Split::new(&extents, kernel.cost(), threads),
+                Some(_) => None,
+            };
+            let (tile, local) = (scheduled.tile, SmallVec::new());
+            steps.push(Bound::Kernel(BoundKernel { kernel, extents, literals, cells, split, tile, local }));
+        }
+        let mut tiles = Vec::with_capacity(plan.launches.len());
+        for LaunchPlan { steps: own, cut } in &plan.launches {
+            let kernels = steps[own.clone()].iter().zip(&plan.steps[own.clone()]);
+            let work: SmallVec<[PerIndex; 8]> =
+                kernels.filter_map(|(bound, step)| Some(bound.kernel()?.per_index(step))).collect();
+            tiles.push(match options.tile {
+                _ if cut.indices < 2 => None,
+                Some(len) => Some(LaunchTiles::of(cut.indices, len)),
+                None => LaunchTiles::new(cut.indices, &work, threads),
+            });
+        }
+        if tiles.iter().flatten().any(|tiles| tiles.count() > 1) {
+            let lengths: Vec<Option<usize>> = tiles.iter().map(|tiles| tiles.map(|tiles| tiles.get(0).1)).collect();
+            plan.assign(&lengths)?;
+            for (bound, step) in steps.iter_mut().zip(&plan.steps) {
+                if let Bound::Kernel(kernel) = bound {
+                    kernel.local = plan.assignment.local(step);
+                }
+            }
+        }
+        Ok(Executable { plan, steps, tiles, threads: threads.clone(), counts: RunCounters::default() })
+    }
+
+    /// The program of a graph of control flow.
+    ///
+    /// # Errors
+    /// Those of [`new`](Executable::new).
+    pub(crate) fn body(
+        lowered: &Arc<Lowered>,
+        options: &RunOptions,
+        threads: &Threads,
+        known: &mut InnerPrograms,
+    ) -> Result<Arc<Executable>> {
+        if let Some(known) = known.get(&Arc::as_ptr(lowered)) {
+            return Ok(Arc::clone(known));
+        }
+        let program = Arc::new(Executable::with_threads(lowered, options, threads, known)?);
+        known.insert(Arc::as_ptr(lowered), Arc::clone(&program));
+        Ok(program)
+    }
+
+    /// Its own kernels, in the order they run; control flow is none.
+    pub fn kernels(&self) -> impl Iterator<Item = &Arc<Kernel>> {
+        self.steps.iter().filter_map(Bound::kernel).map(|bound| &bound.kernel)
+    }
+
+    /// For each launch, in the order of [`Lowered::all_launches`], what `of` says of it and its number here.
+    fn each_launch<R>(&self, of: &impl Fn(&Executable, usize) -> R, all: &mut Vec<R>) {
+        for (n, launch) in self.plan.launches.iter().enumerate() {
+            all.push(of(self, n));
+            for body in self.steps[launch.steps.clone()].iter().flat_map(Bound::bodies) {
+                body.each_launch(of, all);
+            }
+        }
+    }
+
+    /// How many launches there are, those of control flow among them.
+    pub(crate) fn launches(&self) -> usize {
+        let bodies = self.steps.iter().flat_map(Bound::bodies);
+        self.plan.launches.len() + bodies.map(|body| body.launches()).sum::<usize>()
+    }
+
+    /// The kernels of each launch, in the order of [`Lowered::all_launches`].
+    pub fn launched_kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
+        let mut all = Vec::new();
+        let kernels = |program: &Executable, launch: usize| {
+            let bound = &program.steps[program.plan.launches[launch].steps.clone()];
+            let kernels = bound.iter().filter_map(Bound::kernel);
+            kernels.map(|bound| Arc::clone(&bound.kernel) as Arc<dyn KernelCode>).collect()
+        };
+        self.each_launch(&kernels, &mut all);
+        all
+    }
+
+    /// Estimated time of each launch, ns, in the order of [`Lowered::all_launches`]: what decides whether threads share it.
+    pub fn estimates(&self) -> Vec<f64> {
+        let mut all = Vec::new();
+        self.each_launch(&|program: &Executable, launch| program.estimate(launch), &mut all);
+        all
+    }
+
+    fn estimate(&self, launch: usize) -> f64 {
+        let count = self.threads.count();
+        let (launch, tiles) = (&self.plan.launches[launch], &self.tiles[launch]);
+        let steps = &self.steps[launch.steps.clone()];
+        let alone: f64 = steps.iter().map(Bound::estimate).sum();
+        let pieces = match (tiles, steps) {
+            (Some(tiles), _) if tiles.parallel => tiles.count(),
+            (None, [Bound::Kernel(kernel)]) => self.threads.pieces(kernel.elements() as usize, kernel.cost()),
+            _ => 1,
+        };
+        alone / pieces.clamp(1, count) as f64
+    }
+
+    /// How many results of kernels took the memory of an operand, over all runs so far.
+    pub fn in_place(&self) -> u64 {
+        self.counts.in_place.load(Relaxed)
+    }
+
+    /// What became of arguments that were given away, over all runs so far.
+    pub fn donations(&self) -> Donations {
+        Donations { given: self.counts.given.load(Relaxed), taken: self.counts.taken.load(Relaxed) }
+    }
+
+    /// The arrays of the program, which is this one lowered.
+    pub fn planned(&self, lowered: &Lowered) -> Vec<PlannedArray> {
+        arrays(&self.plan, lowered)
+    }
+
+    /// The memory that a run takes beside its arguments, if none of these is given away.
+    pub fn memory(&self) -> MemoryFootprint {
+        let scratch: Vec<usize> = (0..self.plan.launches.len()).map(|launch| self.scratch(launch)).collect();
+        MemoryFootprint::new(&self.plan, &scratch)
+    }
+
+    /// Bytes that the kernels of a launch take for themselves, at most.
+    fn scratch(&self, launch: usize) -> usize {
+        let steps = self.plan.launches[launch].steps.clone();
+        let of = |chunk: Option<usize>, threads: &Threads| {
+            let each = self.steps[steps.clone()].iter().map(|bound| bound.scratch(chunk, threads));
+            each.max().unwrap_or(0)
+        };
+        match &self.tiles[launch] {
+            None => of(None, &self.threads),
+            // The last tile may be shorter.
+            Some(tiles) => {
+                let each = [0, tiles.count() - 1].map(|tile| of(Some(tiles.get(tile).1), &Threads::Serial));
+                let at_once = if tiles.parallel { self.threads.count().min(tiles.count()) } else { 1 };
+                let tile = self.plan.assignment.tiles.get(launch).map_or(0, |tile| tile.bytes);
+                each[0].max(each[1]).saturating_add(tile).saturating_mul(at_once)
+            }
+        }
+    }
+
+    /// Runs the program. `scalars` are the values of the [`Slot::Argument`](ndjit_ir::graph::Slot::Argument) slots, by argument index.
+    ///
+    /// # Errors
+    /// `Arity` if arguments, scalars or outputs differ in number from the program's; `Argument` if an argument is smaller
+    /// than its layout says, an output has the wrong size, or a scalar is of another kind; `Literal` if a scalar does not fit
+    /// the dtype it is used in; `Allocation` if memory is refused; `Panic` if a worker panicked.
+    pub fn run<'a>(
+        &self,
+        arguments: impl IntoIterator<Item = Argument<'a>>,
+        scalars: &[(usize, Literal)],
+        outputs: &mut [Output<'_>],
+    ) -> Result<()> {
+        self.run_into(arguments, scalars, outputs, None)
+    }
+
+    /// Runs the program; adds to the times of launches, if they are wanted.
+    pub(crate) fn run_into<'a>(
+        &self,
+        arguments: impl IntoIterator<Item = Argument<'a>>,
+        scalars: &[(usize, Literal)],
+        outputs: &mut [Output<'_>],
+        times: Option<&mut [Timed]>,
+    ) -> Result<()> {
+        let storage = Storage::new(&self.plan, arguments, outputs)?;
+        let mut here = HostRun { program: self, scalars, storage };
+        run(&self.plan, &mut here, times)?;
+        // SAFETY: all kernels have run.
+        let used = unsafe { here.storage.publish(outputs)? };
+        self.counts.add(used);
+        Ok(())
+    }
+
+    /// Finds a step's pointers and literals, and memory for what it makes.
+    fn ready(&self, n: usize, scalars: &[(usize, Literal)], storage: &mut Storage<'_, '_>) -> Result<OperandRanges> {
+        let pointers = storage.pointers(&self.plan.steps[n])?;
+        let Bound::Kernel(BoundKernel { literals, cells, .. }) = &self.steps[n] else {
+            return Ok(OperandRanges { pointers, registers: None });
+        };
+        let registers = &mut storage.scratch.lists.registers;
+        let passed = registers.len();
+        if !literals.known() {
+            registers.extend_from_slice(cells);
+            let own = &mut registers[passed..];
+            literals.passed(scalars, |at, repr, bits| own[at] = Cell::splat(repr, bits))?;
+        }
+        let registers = (!literals.known()).then_some(passed..registers.len());
+        Ok(OperandRanges { pointers, registers })
+    }
+
+    /// Runs one step.
+    fn run_step(
+        &self,
+        n: usize,
+        scalars: &[(usize, Literal)],
+        storage: &mut Storage<'_, '_>,
+        times: Option<&mut [Timed]>,
+    ) -> Result<()> {
+        let (step, bound) = (&self.plan.steps[n], &self.steps[n]);
+        storage.scratch.lists.clear_launch();
+        let ready = self.ready(n, scalars, storage)?;
+        if !step.empty {
+            let pointers = &storage.scratch.lists.pointers[ready.pointers.clone()];
+            match bound {
+                Bound::Kernel(kernel) => {
+                    let registers = kernel.registers(&ready, &storage.scratch.lists.registers);
+                    self.launch(kernel, &step.strides, pointers, registers)?;
+                }
+                // SAFETY: the plan has checked that operands and outputs have the bytes that its graphs say; the rest as in `launch`. What
+                // its programs do is theirs to answer for.
+                Bound::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) })?,
+            }
+        }
+        storage.release_last_used(step);
+        Ok(())
+    }
+
+    /// Runs kernels tile by tile. All memory is there before the first tile, and freed after the last.
+    fn run_tiles(
+        &self,
+        launch: usize,
+        tiles: &LaunchTiles,
+        scalars: &[(usize, Literal)],
+        storage: &mut Storage<'_, '_>,
+    ) -> Result<()> {
+        let steps = self.plan.launches[launch].steps.clone();
+        let memory = self.plan.assignment.tiles.get(launch).map_or(0, |tile| tile.bytes);
+        storage.scratch.lists.clear_launch();
+        for n in steps.clone() {
+            let ready = self.ready(n, scalars, storage)?;
+            storage.scratch.lists.ready.push(ready);
+        }
+        let Lists { ready: all, pointers, registers, .. } = &*storage.scratch.lists;
+        let shared = Pointers(pointers);
+        let one = |tile: usize| {
+            let (start, len) = tiles.get(tile);
+            let mut own = if memory > 0 { Some(Writable::new(memory)?) } else { None };
+            for (n, ready) in steps.clone().zip(all) {
+                let step = &self.plan.steps[n];
+                // Control flow has launches of its own.
+                let Some(bound) = self.steps[n].kernel() else { continue };
+                let (Some(tile), false) = (bound.tile, step.empty) else { continue };
+                let chunk = Chunk { axis: tile.index, start: start * tile.step, len: len * tile.step };
+                let mut pointers: SmallVec<[*mut u8; 32]> = SmallVec::from_slice(&shared.get()[ready.pointers.clone()]);
+                for &(operand, row) in &bound.local {
+                    let base = own.as_mut().map_or(std::ptr::null_mut(), Writable::ptr);
+                    pointers[operand] = base.wrapping_add(pointers[operand].addr()).wrapping_sub(start * row);
+                }
+                // SAFETY: as in `launch`, of some of the kernel's indices. Tiles of one index are computed one kernel after the
+                // other, and the plan has checked that no kernel reads or writes in the memory of another tile what some kernel of
+                // this launch writes there. What lies in the memory of the tile is its indices' alone, each in its own row: the pointers
+                // are those that the array would begin at if it had all rows.
+                unsafe { bound.call_chunk(&step.strides, &pointers, bound.registers(ready, registers), chunk)? };
+            }
+            Ok(())
+        };
+        let threads = if tiles.parallel { &self.threads } else { &Threads::Serial };
+        threads.each(tiles.count(), tiles.time, one)?;
+        steps.for_each(|n| storage.release_last_used(&self.plan.steps[n]));
+        Ok(())
+    }
+
+    fn launch(&self, bound: &BoundKernel, strides: &[isize], pointers: &[*mut u8], literals: &[Cell]) -> Result<()> {
+        let BoundKernel { kernel, extents, split, .. } = bound;
+        let Some(split) = split else {
+            let call = || {
+                // SAFETY: the plan has checked that every index of the extents stays within each operand's memory, the
+                // storage that the arguments have that size, and the assignment that outputs do. Inputs are initialised: they are
+                // buffers, slices, or outputs that an earlier kernel filled densely. Outputs belong to this run alone (fresh
+                // memory, exclusive slices, buffers nobody else holds), lie where nothing is that is still needed, and overlap
+                // an input only in the same layout, and not at all where the kernel reduces or scans.
+                unsafe {
+                    match kernel.composed() {
+                        None => kernel.call(pointers, extents, strides, literals),
+                        Some(composed) => {
+                            composed.run(KernelOperands { pointers, extents, strides, literals }, &self.threads)
+                        }
+                    }
+                }
+            };
+            return if kernel.is_compiled() { call() } else { catch(call) };
+        };
+        let pointers = Pointers(pointers);
+        self.threads.run(split, |chunk| {
+            // SAFETY: as above; the chunk's indices are some of the kernel's, and chunks are disjoint, so what one writes
+            // no other touches: outputs are dense, and an input in an output's memory has its layout.
+            unsafe { bound.call_chunk(strides, pointers.get(), literals, chunk) }
+        })
+    }
+}
+
+/// A run on the processor.
+struct HostRun<'r, 'p, 'a> {
+    program: &'p Executable,
+    scalars: &'r [(usize, Literal)],
+    storage: Storage<'p, 'a>,
+}
+
+impl StepRunner for HostRun<'_, '_, '_> {
+    fn step(&mut self, n: usize, times: Option<&mut [Timed]>) -> Result<()> {
+        self.program.run_step(n, self.scalars, &mut self.storage, times)
+    }
+
+    fn inner(&self, n: usize) -> usize {
+        self.program.steps[n].bodies().iter().map(|body| body.launches()).sum()
+    }
+
+    fn tiles(&mut self, launch: usize) -> Result<bool> {
+        let Some(tiles) = &self.program.tiles[launch] else { return Ok(false) };
+        self.program.run_tiles(launch, tiles, self.scalars, &mut self.storage)?;
+        Ok(true)
+    }
+
+    fn launched(&mut self, launch: usize) {
+        self.storage.launched(launch);
+    }
+}
+
+/// Pointers that chunks on other threads may use.
+struct Pointers<'a>(&'a [*mut u8]);
+
+impl Pointers<'_> {
+    fn get(&self) -> &[*mut u8] {
+        self.0
+    }
+}
+
+// SAFETY: addresses alone. Who writes through them answers for it where the kernel is called.
+unsafe impl Sync for Pointers<'_> {}

@@ -1,0 +1,13 @@
+//! Programs: where arrays lie in a run, which kernels run together, and the runs.
+
+pub(crate) mod assignment;
+pub(crate) mod bound;
+pub(crate) mod control;
+pub mod executable;
+pub(crate) mod literals;
+pub(crate) mod plan;
+pub mod planned;
+pub(crate) mod run;
+pub(crate) mod scratch;
+pub(crate) mod storage;
+pub(crate) mod tiles;

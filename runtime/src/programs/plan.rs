@@ -1,0 +1,558 @@
+//! Plans: where each value of a program lives while it runs, when its memory is free again, and the proof that every kernel
+//! stays within its operands' memory.
+//!
+//! Everything a run relies on is checked here once, from the lowered program as data: a program made by hand may be wrong,
+//! but it cannot make a kernel touch foreign memory.
+
+use crate::programs::assignment::Assignment;
+use crate::programs::executable::Output;
+use crate::programs::tiles::{self, Tiling};
+use ndjit_codegen::{Lowered, LoweredStep, Scheduled};
+use ndjit_ir::graph::{Graph, Value};
+use ndjit_ir::kernel::FusedControl;
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, NestKind, Role, Stride};
+use ndjit_ir::{DType, Error, ErrorCode, Result};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// A place for one array during a run: the parameters first, then what kernels make.
+pub type Location = u32;
+
+/// A program's memory.
+#[derive(Debug, Default)]
+pub struct BufferPlan {
+    /// For each parameter, the bytes its argument must have for the kernels that read it.
+    pub params: Vec<usize>,
+    /// The number of locations.
+    pub locations: usize,
+    /// Kernels in order.
+    pub steps: Vec<StepPlan>,
+    /// Which of them run together.
+    pub launches: Vec<LaunchPlan>,
+    /// Results in order.
+    pub results: Vec<ResultPlan>,
+    /// Where arrays lie in a run on the processor.
+    pub assignment: Assignment,
+}
+
+/// Kernels that run together.
+#[derive(Debug)]
+pub struct LaunchPlan {
+    /// The steps.
+    pub steps: Range<usize>,
+    /// How they run tile by tile.
+    pub cut: Tiling,
+}
+
+/// One kernel's operands.
+#[derive(Debug)]
+pub struct StepPlan {
+    /// Where each input lies: location, and byte offset of the element at index 0. An index has no location: the offset is that
+    /// element.
+    pub inputs: SmallVec<[(Option<Location>, usize); 4]>,
+    /// Outputs.
+    pub outputs: SmallVec<[OutputPlan; 2]>,
+    /// Strides in bytes, `[operand][loop]`.
+    pub strides: Vec<isize>,
+    /// Locations read here for the last time.
+    pub last_used: SmallVec<[Location; 4]>,
+    /// Whether there are no results.
+    pub empty: bool,
+}
+
+/// One array a kernel makes.
+#[derive(Debug)]
+pub struct OutputPlan {
+    /// Where it lies.
+    pub location: Location,
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// The byte at which the kernel's first element lies.
+    pub offset: usize,
+    /// Inputs that die here and whose memory it may take: same layout, same element size.
+    pub reuse: SmallVec<[Location; 2]>,
+    /// The program's result it is, where the caller gives the memory.
+    pub result: Option<usize>,
+}
+
+/// One result of the program.
+#[derive(Debug)]
+pub struct ResultPlan {
+    /// Where it lies when all kernels have run.
+    pub location: Location,
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// An earlier result that is the same value.
+    pub same_as: Option<usize>,
+}
+
+impl BufferPlan {
+    /// Plans a program.
+    ///
+    /// # Errors
+    /// `Verify` if a kernel reads a value that is not there, or its geometry leaves an operand's memory or does not fill
+    /// an output; `Size` if an array cannot exist, or temporaries are more than memory can address.
+    pub fn new(lowered: &Lowered) -> Result<BufferPlan> {
+        let graph = &lowered.simplified;
+        let mut planner = Planner {
+            graph,
+            read: FxHashMap::default(),
+            made: FxHashMap::default(),
+            bytes: Vec::new(),
+            last: Vec::new(),
+            parts: FxHashMap::default(),
+        };
+        for &param in graph.params() {
+            let location = planner.add(0);
+            planner.read.insert(param, location);
+        }
+        let params = graph.params().len();
+        let mut plan = BufferPlan::default();
+        for (index, step) in lowered.steps.iter().enumerate() {
+            plan.steps.push(match step {
+                LoweredStep::Kernel(kernel) => planner.kernel(&kernel.scheduled, params, index)?,
+                LoweredStep::Control(control) => planner.control(&control.fused, params, index)?,
+            });
+        }
+        planner.check_parts()?;
+        planner.results(&lowered.stored, &mut plan)?;
+        plan.params = planner.bytes[..params].to_vec();
+        plan.locations = planner.bytes.len();
+        planner.deaths(&mut plan);
+        let mut next = 0;
+        for launch in &lowered.launches {
+            let steps = launch.steps.clone();
+            if steps.start != next || steps.end < next || steps.end > plan.steps.len() {
+                return Err(wrong(next, format_args!("no launch runs it")));
+            }
+            next = steps.end;
+            let cut = match launch.axes.is_empty() {
+                true => Tiling::default(),
+                false => {
+                    let kernels = lowered.steps[steps.clone()].iter().map(LoweredStep::kernel);
+                    let Some(kernels) = kernels.map(|kernel| Some(&kernel?.scheduled)).collect::<Option<Vec<_>>>()
+                    else {
+                        return Err(wrong(steps.start, format_args!("control flow runs in tiles")));
+                    };
+                    match tiles::check(&kernels, &mut plan.steps[steps.clone()], steps.start) {
+                        Ok(cut) => cut,
+                        Err(error) if cfg!(debug_assertions) => return Err(error),
+                        // One after the other they are as right.
+                        Err(_) => Tiling::default(),
+                    }
+                }
+            };
+            plan.launches.push(LaunchPlan { steps, cut });
+        }
+        if next != plan.steps.len() {
+            return Err(wrong(next, format_args!("no launch runs it")));
+        }
+        plan.assign(&[])?;
+        Ok(plan)
+    }
+}
+
+impl BufferPlan {
+    /// Assigns a place to each array. `tiles` are the indices of a tile of each launch that is run in tiles.
+    ///
+    /// # Errors
+    /// `Size` if temporaries are more than memory can address.
+    pub fn assign(&mut self, tiles: &[Option<usize>]) -> Result<()> {
+        self.assignment = Assignment::new(self, tiles)?;
+        // In release builds too: that kernels do not overwrite what is still needed rests on it.
+        self.assignment.verify(self)
+    }
+
+    /// Whether arguments of so many bytes and outputs are as the program needs them.
+    ///
+    /// # Errors
+    /// `Arity` if they differ in number; `Argument` if one has another size.
+    pub fn check(&self, arguments: impl ExactSizeIterator<Item = usize>, outputs: &[Output<'_>]) -> Result<()> {
+        let arity = |what: &str, given: usize, wanted: usize| {
+            Error::new(ErrorCode::Arity, format!("run: {given} {what} given, {wanted} wanted"))
+        };
+        if arguments.len() != self.params.len() {
+            return Err(arity("arguments", arguments.len(), self.params.len()));
+        }
+        if outputs.len() != self.results.len() {
+            return Err(arity("outputs", outputs.len(), self.results.len()));
+        }
+        for (index, (given, &wanted)) in arguments.zip(&self.params).enumerate() {
+            if given < wanted {
+                return Err(Error::new(
+                    ErrorCode::Argument,
+                    format!("run: argument {index} is smaller than its layout"),
+                )
+                .fact(format_args!("{given} bytes given, {wanted} needed")));
+            }
+        }
+        for (index, (output, result)) in outputs.iter().zip(&self.results).enumerate() {
+            match output {
+                Output::Into(bytes) if bytes.len() != result.bytes => {
+                    return Err(Error::new(ErrorCode::Argument, format!("run: output {index} has the wrong size"))
+                        .fact(format_args!("{} bytes given, {} needed", bytes.len(), result.bytes)));
+                }
+                Output::Into(_) | Output::Fresh(_) | Output::Device(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Planner<'a> {
+    graph: &'a Graph<DType>,
+    /// Where kernels read each value.
+    read: FxHashMap<Value, Location>,
+    /// Where each value that a kernel makes lies; a parameter that is a result is made too, as a copy.
+    made: FxHashMap<Value, Location>,
+    /// Size of each location; of a parameter: what has been found to be needed.
+    bytes: Vec<usize>,
+    /// The last step that reads or writes a part of each location.
+    last: Vec<Option<usize>>,
+    /// The parts of each value that is made by several kernels.
+    parts: FxHashMap<Value, Vec<ByteRun>>,
+}
+
+impl Planner<'_> {
+    fn add(&mut self, bytes: usize) -> Location {
+        let location = self.bytes.len() as Location;
+        self.bytes.push(bytes);
+        self.last.push(None);
+        location
+    }
+
+    fn kernel(&mut self, scheduled: &Scheduled, params: usize, index: usize) -> Result<StepPlan> {
+        let Scheduled { nest, geometry, .. } = scheduled;
+        check_form(scheduled, index)?;
+        let nothing = geometry.extents.contains(&0);
+        let meets = nest.kind.loops() > 0;
+        if meets && geometry.size() > isize::MAX as usize {
+            return Err(Error::new(
+                ErrorCode::Size,
+                "plan: a reduction or a scan of more elements than memory can address",
+            )
+            .fact(format_args!("loops of {:?}", geometry.extents)));
+        }
+        let stored = &geometry.extents[..nest.parallel_loops()];
+        let mut inputs = SmallVec::new();
+        for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
+            if access.is_index() {
+                inputs.push((None, layout.offset));
+                continue;
+            }
+            let Some(&location) = self.read.get(&value) else {
+                return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
+            };
+            let reached = match access.role {
+                Role::Rows => geometry.with_rows(inputs.len()).map_err(|what| wrong(index, format_args!("{what}")))?,
+                Role::Memory | Role::Index => (Geometry::default(), Layout::default()),
+            };
+            let (extents, all) = match access.role {
+                Role::Rows => (&reached.0.extents, &reached.1),
+                Role::Memory | Role::Index => (&geometry.extents, layout),
+            };
+            let end =
+                if nothing || extents.contains(&0) { 0 } else { end_of(all, extents, access.dtype.bytes(), index)? };
+            let bytes = &mut self.bytes[location as usize];
+            if (location as usize) < params {
+                *bytes = end.max(*bytes);
+            } else if end > *bytes {
+                return Err(wrong(index, format_args!("it reads {value} up to byte {end} of {bytes}")));
+            }
+            if self.parts.get_mut(&value).is_some_and(|runs| !ByteRun::cover(runs)) {
+                return Err(wrong(index, format_args!("it reads {value} before all of it is made")));
+            }
+            self.last[location as usize] = Some(index);
+            inputs.push((Some(location), if nothing { 0 } else { layout.offset }));
+        }
+        let mut outputs = SmallVec::new();
+        for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
+            let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
+            let dense = match &nest.kind {
+                NestKind::Scatter(scatter) => fills_rows(nest, geometry, scatter.into, bytes),
+                NestKind::Map | NestKind::Reduce(_) | NestKind::Contract(_) | NestKind::Scan(_) | NestKind::Sort(_) => {
+                    dense_bytes(nest, layout, stored, access.dtype) == Some(bytes)
+                }
+            };
+            let run = ByteRun::of(layout, stored, access.dtype, bytes).filter(|_| !meets);
+            if self.graph.ty(value) != access.dtype || !dense && run.is_none() {
+                return Err(wrong(index, format_args!("it does not fill {value} densely, nor an even part of it")));
+            }
+            let location = match (self.made.get(&value), run.filter(|_| !dense)) {
+                (None, _) => self.add(bytes),
+                (Some(&location), Some(_)) if self.parts.contains_key(&value) => location,
+                (Some(_), _) => return Err(wrong(index, format_args!("it makes {value} again"))),
+            };
+            self.made.insert(value, location);
+            let mut offset = 0;
+            if let Some(run) = run.filter(|_| !dense) {
+                self.parts.entry(value).or_default().push(run);
+                self.last[location as usize] = Some(index);
+                offset = layout.offset;
+            }
+            self.read.entry(value).or_insert(location);
+            outputs.push(OutputPlan { location, bytes, offset, reuse: SmallVec::new(), result: None });
+        }
+        let strides = geometry.inputs.iter().chain(&geometry.outputs).flat_map(|l| l.strides.iter().copied()).collect();
+        let empty = stored.contains(&0);
+        let mut step = StepPlan { inputs, outputs, strides, last_used: SmallVec::new(), empty };
+        reusable(&mut step, scheduled);
+        Ok(step)
+    }
+
+    /// Control flow takes and gives whole arrays.
+    fn control(&mut self, fused: &FusedControl, params: usize, index: usize) -> Result<StepPlan> {
+        let (taken, made) = fused.control.0.sizes(fused.operands.len())?;
+        let mut inputs = SmallVec::new();
+        for (&value, &wanted) in fused.operands.iter().zip(&taken) {
+            // A parameter that does not lie in order is copied before.
+            let Some(&location) = self.made.get(&value).or(self.read.get(&value)) else {
+                return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
+            };
+            let bytes = &mut self.bytes[location as usize];
+            if (location as usize) < params {
+                *bytes = wanted.max(*bytes);
+            } else if wanted > *bytes {
+                return Err(wrong(index, format_args!("it reads {wanted} bytes of {value}, which has {bytes}")));
+            }
+            if self.parts.get_mut(&value).is_some_and(|runs| !ByteRun::cover(runs)) {
+                return Err(wrong(index, format_args!("it reads {value} before all of it is made")));
+            }
+            self.last[location as usize] = Some(index);
+            inputs.push((Some(location), 0));
+        }
+        let mut outputs = SmallVec::new();
+        for &(result, value) in &fused.results {
+            let dtype = self.graph.ty(value);
+            let bytes = self.graph.shape(value).bytes(dtype.bytes())?;
+            let own = fused.control.0.result(result as usize).map(|(own, _)| own);
+            if made.get(result as usize) != Some(&bytes) || own != Some(dtype) {
+                return Err(wrong(index, format_args!("it does not give {value}")));
+            }
+            if self.made.contains_key(&value) {
+                return Err(wrong(index, format_args!("it makes {value} again")));
+            }
+            let location = self.add(bytes);
+            self.made.insert(value, location);
+            self.read.entry(value).or_insert(location);
+            outputs.push(OutputPlan { location, bytes, offset: 0, reuse: SmallVec::new(), result: None });
+        }
+        Ok(StepPlan { inputs, outputs, strides: Vec::new(), last_used: SmallVec::new(), empty: false })
+    }
+
+    /// Values made by several kernels are made whole.
+    fn check_parts(&mut self) -> Result<()> {
+        for (value, runs) in &mut self.parts {
+            if !ByteRun::cover(runs) {
+                return Err(Error::new(
+                    ErrorCode::Verify,
+                    format!("plan: kernels make parts of {value}, not all of it"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn results(&mut self, stored: &[Value], plan: &mut BufferPlan) -> Result<()> {
+        let mut first: FxHashMap<Location, usize> = FxHashMap::default();
+        for (index, &value) in stored.iter().enumerate() {
+            let Some(&location) = self.made.get(&value) else {
+                return Err(Error::new(ErrorCode::Verify, format!("plan: no kernel makes the result {value}")));
+            };
+            let same_as = first.get(&location).copied();
+            first.entry(location).or_insert(index);
+            plan.results.push(ResultPlan { location, bytes: self.bytes[location as usize], same_as });
+        }
+        for output in plan.steps.iter_mut().flat_map(|step| &mut step.outputs) {
+            output.result = first.get(&output.location).copied();
+        }
+        Ok(())
+    }
+
+    /// Results live to the end; everything else dies at its last use, or where it is made if nobody reads it.
+    fn deaths(&self, plan: &mut BufferPlan) {
+        let mut keep = vec![false; plan.locations];
+        for result in &plan.results {
+            keep[result.location as usize] = true;
+        }
+        for (index, step) in plan.steps.iter_mut().enumerate() {
+            let operands = step.inputs.iter().filter_map(|i| i.0).chain(step.outputs.iter().map(|o| o.location));
+            let mut last_used: SmallVec<[Location; 4]> = operands
+                .filter(|&l| !keep[l as usize] && self.last[l as usize].is_none_or(|last| last == index))
+                .collect();
+            last_used.sort_unstable();
+            last_used.dedup();
+            for output in &mut step.outputs {
+                output.reuse.retain(|location| last_used.contains(location));
+            }
+            step.last_used = last_used;
+        }
+    }
+}
+
+/// The bytes that a kernel makes of an array: at `offset` of each period of the array as many as `len`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ByteRun {
+    offset: usize,
+    len: usize,
+    period: usize,
+}
+
+impl ByteRun {
+    /// Of an output with this layout in an array of so many bytes, if it is such a part.
+    fn of(layout: &Layout, extents: &[usize], dtype: DType, bytes: usize) -> Option<ByteRun> {
+        let mut run = ByteRun { offset: layout.offset, len: dtype.bytes(), period: bytes };
+        if extents.contains(&0) {
+            return Some(ByteRun { len: 0, ..run });
+        }
+        // The distance at which all that was seen so far repeats, once it leaves a gap.
+        let mut next = None;
+        for (&extent, &stride) in extents.iter().zip(&layout.strides).rev().filter(|(extent, _)| **extent != 1) {
+            let stride = usize::try_from(stride).ok()?;
+            match next {
+                None if stride == run.len => run.len = run.len.checked_mul(extent)?,
+                None => {
+                    run.period = stride;
+                    next = Some(stride.checked_mul(extent)?);
+                }
+                Some(step) if stride == step => next = Some(step.checked_mul(extent)?),
+                Some(_) => return None,
+            }
+        }
+        let whole = next.unwrap_or(run.period) == bytes;
+        (whole && run.offset.checked_add(run.len).is_some_and(|end| end <= run.period)).then_some(run)
+    }
+
+    /// Whether parts of an array are all of it, and none is made twice.
+    fn cover(runs: &mut [ByteRun]) -> bool {
+        runs.sort_by_key(|run| run.offset);
+        let period = runs.first().map_or(0, |run| run.period);
+        let even = runs.iter().all(|run| run.period == period);
+        even && runs.iter().try_fold(0, |end, run| (run.offset == end).then_some(end + run.len)) == Some(period)
+    }
+}
+
+/// The layouts of a nest's operands, in agreement with what its code assumes.
+fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
+    let Scheduled { nest, geometry, inputs, outputs, literals, tile: _ } = scheduled;
+    let counts = nest.rank >= 1
+        && nest.rank == geometry.extents.len()
+        && nest.inputs.len() == inputs.len()
+        && nest.inputs.len() == geometry.inputs.len()
+        && nest.outputs.len() == outputs.len()
+        && nest.outputs.len() == geometry.outputs.len()
+        && nest.literals.iter().eq(literals.iter().map(|(_, dtype)| dtype));
+    if !counts {
+        return Err(wrong(index, format_args!("its operands and their layouts differ in number")));
+    }
+    let fits = |(access, layout): (&Access, &Layout)| {
+        let step = match access.inner {
+            Stride::Contiguous => Some(access.dtype.bytes() as isize),
+            Stride::Broadcast => Some(0),
+            Stride::Strided => None,
+        };
+        layout.strides.len() == nest.rank && (step.is_none() || step == layout.strides.get(nest.vector_loop()).copied())
+    };
+    // Results of reductions are stored element by element, whatever their strides.
+    let stored = |(access, layout): (&Access, &Layout)| match nest.kind.reduction().is_some() {
+        true => layout.strides.len() == nest.rank,
+        false => fits((access, layout)),
+    };
+    if !nest.inputs.iter().zip(&geometry.inputs).all(fits) || !nest.outputs.iter().zip(&geometry.outputs).all(stored) {
+        return Err(wrong(index, format_args!("a layout is not of the class its operand is compiled for")));
+    }
+    Ok(())
+}
+
+/// One byte past the last one an operand touches. No index lies before its buffer.
+fn end_of(layout: &Layout, extents: &[usize], element: usize, index: usize) -> Result<usize> {
+    let (mut low, mut high) = (layout.offset as i128, layout.offset as i128);
+    for (&extent, &stride) in extents.iter().zip(&layout.strides) {
+        let span = (extent as i128 - 1).checked_mul(stride as i128).unwrap_or(i128::MAX / 4);
+        low = low.saturating_add(span.min(0));
+        high = high.saturating_add(span.max(0));
+    }
+    let end = high.saturating_add(element as i128);
+    if low < 0 || end > isize::MAX as i128 {
+        return Err(wrong(index, format_args!("a layout leaves its buffer: bytes {low}..{end}")));
+    }
+    Ok(end as usize)
+}
+
+/// The size of a dense C-order output, `None` if the layout is not that. The innermost loop of a scan is that of any axis: there
+/// the order is that of the strides. So each index has an element of its own, and all of them lie in the output's memory: also
+/// those that a scan reads again, which are some of its results.
+fn dense_bytes(nest: &LoopNest, layout: &Layout, extents: &[usize], dtype: DType) -> Option<usize> {
+    if extents.contains(&0) {
+        return Some(0);
+    }
+    let mut loops: SmallVec<[(usize, isize); 4]> =
+        extents.iter().copied().zip(layout.strides.iter().copied()).collect();
+    if nest.kind.loops() > nest.kind.reduction_loops() {
+        loops.sort_by_key(|&(_, stride)| std::cmp::Reverse(stride));
+    }
+    let mut step = dtype.bytes();
+    for (extent, stride) in loops.into_iter().rev() {
+        if extent != 1 && usize::try_from(stride) != Ok(step) {
+            return None;
+        }
+        step = step.checked_mul(extent).filter(|&s| s <= isize::MAX as usize)?;
+    }
+    (layout.offset == 0).then_some(step)
+}
+
+/// Whether the output of a scatter is as large as all its rows, one behind the other, each of which its loops fill.
+fn fills_rows(nest: &LoopNest, geometry: &Geometry, into: u32, bytes: usize) -> bool {
+    let (layout, dtype) = (&geometry.outputs[0], nest.outputs[0].dtype);
+    let moving = geometry.extents.iter().copied().zip(layout.strides.iter().copied()).filter(|(_, s)| *s != 0);
+    let (extents, strides): (SmallVec<[usize; 4]>, SmallVec<[isize; 4]>) = moving.unzip();
+    let row = dense_bytes(nest, &Layout { offset: layout.offset, strides }, &extents, dtype);
+    let rows = geometry.inputs.get(into as usize + 1).map(|last| (last.offset as isize).saturating_add(1));
+    let rows = rows.and_then(|rows| usize::try_from(rows).ok());
+    row.zip(rows).and_then(|(row, rows)| row.checked_mul(rows)) == Some(bytes)
+}
+
+/// Whether rows that are put into lie where those of the output would.
+fn same_rows(nest: &LoopNest, geometry: &Geometry, into: u32) -> bool {
+    let (own, to) = (&geometry.inputs[into as usize], &geometry.outputs[0]);
+    let moving = geometry.extents.iter().zip(&to.strides).filter(|(_, stride)| **stride != 0);
+    let row = moving.fold(nest.outputs[0].dtype.bytes(), |bytes, (extent, _)| bytes.saturating_mul(*extent));
+    own == to && geometry.inputs.get(into as usize + 2).is_some_and(|step| step.offset == row)
+}
+
+/// Finds inputs whose memory an output may take if they die here. All inputs at such a location are read at the very
+/// addresses that are written, index by index.
+fn reusable(step: &mut StepPlan, scheduled: &Scheduled) {
+    let Scheduled { nest, geometry, .. } = scheduled;
+    if step.empty || nest.kind.loops() > 0 {
+        return;
+    }
+    if let NestKind::Scatter(scatter) = &nest.kind {
+        let into = scatter.into as usize;
+        let location = step.inputs[into].0;
+        let alone = step.inputs.iter().filter(|input| input.0 == location).count() == 1;
+        if let Some(location) = location.filter(|_| alone && same_rows(nest, geometry, scatter.into)) {
+            step.outputs[0].reuse.push(location);
+        }
+        return;
+    }
+    let Geometry { inputs, outputs, .. } = geometry;
+    for (output, (layout, access)) in step.outputs.iter_mut().zip(outputs.iter().zip(&nest.outputs)) {
+        let same = |n: usize| {
+            let Access { dtype, role, .. } = nest.inputs[n];
+            role == Role::Memory && inputs[n] == *layout && dtype.bytes() == access.dtype.bytes()
+        };
+        for location in step.inputs.iter().filter_map(|input| input.0) {
+            let all = step.inputs.iter().enumerate().filter(|(_, i)| i.0 == Some(location)).all(|(n, _)| same(n));
+            if all && !output.reuse.contains(&location) {
+                output.reuse.push(location);
+            }
+        }
+    }
+}
+
+/// A kernel that no pass makes.
+pub fn wrong(index: usize, what: std::fmt::Arguments<'_>) -> Error {
+    Error::new(ErrorCode::Verify, format!("plan: kernel {index} is wrong")).fact(what)
+}

@@ -1,0 +1,158 @@
+//! What a program's arrays are in memory, for inspection.
+
+pub use crate::programs::assignment::{Allocation, BufferSlice};
+use crate::programs::control;
+use crate::programs::plan::BufferPlan;
+use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
+use ndjit_ir::Result;
+use ndjit_ir::graph::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// An array of a program, as its memory is planned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedArray {
+    /// The simplified graph's value.
+    pub value: Value,
+    /// Its size in bytes; of a parameter, of those that are read.
+    pub bytes: usize,
+    /// The first step that makes it; `None` of a parameter.
+    pub made: Option<usize>,
+    /// The last step that reads it, or makes it if none reads it; `None` of a parameter that none reads.
+    pub last: Option<usize>,
+    /// Arrays, as positions in the list, whose memory it may take: of parameters, if they are given away and nobody else has them.
+    pub takes: Vec<usize>,
+    /// Where it lies in a run on the processor; `None` of a parameter.
+    pub slice: Option<BufferSlice>,
+    /// The result that it is.
+    pub result: Option<usize>,
+}
+
+/// The memory that a run takes beside its arguments, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryFootprint {
+    /// Arrays that kernels make: results and temporaries.
+    pub arrays: usize,
+    /// Bytes of the results.
+    pub results: u64,
+    /// Bytes of all temporaries, as if each had memory of its own.
+    pub temporaries: u64,
+    /// Bytes of the arena, which temporaries share that do not lie in memory of results.
+    pub arena: u64,
+    /// Bytes that kernels take while they run, at most: for accumulators of reductions, what is in the memory of tiles, and for the state of loops and
+    /// all that programs of control flow make.
+    pub scratch: u64,
+    /// Bytes held at once, at most.
+    pub peak: u64,
+}
+
+impl MemoryFootprint {
+    /// Of a plan, and what the kernels of each launch take for themselves, on the processor.
+    pub(crate) fn new(plan: &BufferPlan, scratch: &[usize]) -> MemoryFootprint {
+        let scratched = scratch.iter().copied().max().unwrap_or(0) as u64;
+        let mut memory = MemoryFootprint { scratch: scratched, peak: 0, ..MemoryFootprint::of_arrays(plan) };
+        let assignment = &plan.assignment;
+        memory.arena = assignment.arena as u64;
+        let (mut held, mut seen) = (0u64, FxHashSet::default());
+        for (number, launch) in plan.launches.iter().enumerate() {
+            let made = plan.steps[launch.steps.clone()].iter().flat_map(|step| &step.outputs);
+            for slice in made.filter_map(|output| assignment.slices[output.location as usize]) {
+                if !matches!(slice.allocation, Allocation::Tile(_)) && seen.insert(slice.allocation) {
+                    held = held.saturating_add(assignment.bytes(plan, slice.allocation) as u64);
+                }
+            }
+            let own = scratch.get(number).map_or(0, |&bytes| bytes as u64);
+            memory.peak = memory.peak.max(held.saturating_add(own));
+            if assignment.arena_until == Some(number) {
+                held -= memory.arena;
+            }
+        }
+        memory
+    }
+
+    /// Of a plan all of whose arrays are held to the end, as a GPU does.
+    pub(crate) fn of_arrays(plan: &BufferPlan) -> MemoryFootprint {
+        let mut memory = MemoryFootprint::default();
+        let mut seen = FxHashSet::default();
+        for output in plan.steps.iter().flat_map(|step| &step.outputs).filter(|output| seen.insert(output.location)) {
+            memory.arrays += 1;
+            let kind = if output.result.is_some() { &mut memory.results } else { &mut memory.temporaries };
+            *kind = kind.saturating_add(output.bytes as u64);
+        }
+        memory.peak = memory.results.saturating_add(memory.temporaries);
+        memory
+    }
+
+    /// Of a lowered program on the processor, without what kernels take for themselves, which is known when they are compiled: of control flow it
+    /// is known before.
+    ///
+    /// # Errors
+    /// Those of making a plan: `Verify`, `Size`.
+    pub fn of(lowered: &Lowered) -> Result<MemoryFootprint> {
+        MemoryFootprint::of_lowered(lowered, &mut FxHashMap::default())
+    }
+
+    /// As deep as control flow nests. `known` are the peaks of its graphs, by address.
+    fn of_lowered(lowered: &Lowered, known: &mut FxHashMap<*const Lowered, u64>) -> Result<MemoryFootprint> {
+        let mut scratch = Vec::with_capacity(lowered.launches.len());
+        for launch in &lowered.launches {
+            let mut most = 0;
+            let controls = lowered.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
+            for LoweredControl { fused, bodies } in controls {
+                let mut peak = 0;
+                for body in bodies {
+                    let own = match known.get(&Arc::as_ptr(body)) {
+                        Some(&known) => known,
+                        None => MemoryFootprint::of_lowered(body, known)?.peak,
+                    };
+                    known.insert(Arc::as_ptr(body), own);
+                    peak = own.max(peak);
+                }
+                most = control::planned(&fused.control.0, fused.operands.len(), peak)?.max(most);
+            }
+            scratch.push(most);
+        }
+        Ok(MemoryFootprint::new(&BufferPlan::new(lowered)?, &scratch))
+    }
+}
+
+/// The arrays of a program: its parameters, then what kernels make.
+///
+/// # Errors
+/// Those of making a plan: `Verify`, `Size`.
+pub fn planned(lowered: &Lowered) -> Result<Vec<PlannedArray>> {
+    Ok(arrays(&BufferPlan::new(lowered)?, lowered))
+}
+
+/// The arrays of a program with this plan.
+pub(crate) fn arrays(plan: &BufferPlan, lowered: &Lowered) -> Vec<PlannedArray> {
+    let params = lowered.simplified.params().iter().zip(&plan.params);
+    let param = |(&value, &bytes)| PlannedArray {
+        value,
+        bytes,
+        made: None,
+        last: None,
+        takes: Vec::new(),
+        slice: None,
+        result: None,
+    };
+    let mut arrays: Vec<PlannedArray> = params.map(param).collect();
+    for (kernel, (step, made)) in plan.steps.iter().zip(&lowered.steps).enumerate() {
+        for (output, value) in step.outputs.iter().zip(made.makes()) {
+            // Several kernels make the parts of one array.
+            if output.location as usize == arrays.len() {
+                let takes = output.reuse.iter().map(|&location| location as usize).collect();
+                let (made, last, result) = (Some(kernel), Some(kernel), output.result);
+                let slice = plan.assignment.slices[output.location as usize];
+                arrays.push(PlannedArray { value, bytes: output.bytes, made, last, takes, slice, result });
+            }
+        }
+        let read = step.inputs.iter().filter_map(|(location, _)| *location);
+        for location in read.chain(step.outputs.iter().map(|output| output.location)) {
+            if let Some(array) = arrays.get_mut(location as usize) {
+                array.last = Some(kernel);
+            }
+        }
+    }
+    arrays
+}

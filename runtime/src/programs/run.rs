@@ -1,0 +1,57 @@
+//! The run of a plan, whatever the device: its launches in order, each step with memory for what it makes.
+
+use crate::programs::executable::Timed;
+use crate::programs::plan::{BufferPlan, LaunchPlan};
+use crate::spans;
+use ndjit_ir::Result;
+use std::time::Instant;
+
+/// What a device does in a run.
+pub trait StepRunner {
+    /// Runs a step. `times` are those of the launches of its control flow.
+    ///
+    /// # Errors
+    /// Those of [`DeviceProgram::run`](crate::DeviceProgram::run).
+    fn step(&mut self, n: usize, times: Option<&mut [Timed]>) -> Result<()>;
+
+    /// The number of launches of a step's control flow.
+    fn inner(&self, n: usize) -> usize;
+
+    /// Runs the kernels of a launch tile by tile; `false` where its steps run one after the other.
+    ///
+    /// # Errors
+    /// As [`step`](StepRunner::step).
+    fn tiles(&mut self, _launch: usize) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Lets go of what no later launch reads.
+    fn launched(&mut self, _launch: usize) {}
+}
+
+/// Runs the launches of a plan; adds to the time of each, if times are wanted.
+///
+/// # Errors
+/// Those of the steps.
+pub fn run(plan: &BufferPlan, steps: &mut impl StepRunner, mut times: Option<&mut [Timed]>) -> Result<()> {
+    let (mut begun, mut next) = (times.as_ref().map(|_| Instant::now()), 0);
+    for (launch, LaunchPlan { steps: own, .. }) in plan.launches.iter().enumerate() {
+        let at = next;
+        next += 1;
+        let _span = spans::launch(launch, own.len());
+        if !steps.tiles(launch)? {
+            for n in own.clone() {
+                let inner = times.as_ref().map_or(0, |_| steps.inner(n));
+                let times = times.as_deref_mut().and_then(|times| times.get_mut(next..next + inner));
+                next += inner;
+                steps.step(n, times)?;
+            }
+        }
+        steps.launched(launch);
+        if let (Some(begun), Some(timed)) = (&mut begun, times.as_deref_mut().and_then(|times| times.get_mut(at))) {
+            let before = std::mem::replace(begun, Instant::now());
+            (timed.runs, timed.time) = (timed.runs + 1, timed.time + (*begun - before));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,268 @@
+//! The memory of a run: what lies at each location, and the buffers that kernels write to.
+
+use crate::memory::buffer::{Buffer, Writable};
+use crate::programs::assignment::{Allocation, BufferSlice};
+use crate::programs::executable::{Argument, Output};
+use crate::programs::plan::{BufferPlan, OutputPlan, ResultPlan, StepPlan};
+use crate::programs::scratch::Scratch;
+use ndjit_ir::{Error, ErrorCode, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What lies at a location during a run.
+#[derive(Debug)]
+pub enum BufferRef<'a> {
+    /// Nothing yet, or nothing any more.
+    Empty,
+    /// Memory that may be read.
+    Readable(&'a [u8]),
+    /// A buffer given away, or what took such a buffer's memory.
+    Donated(Arc<Buffer>),
+    /// What a kernel writes, in the place assigned to it.
+    Assigned(*mut u8),
+}
+
+impl<'a> BufferRef<'a> {
+    /// Where an argument lies.
+    ///
+    /// # Errors
+    /// `Device` if that is not in the host's memory.
+    fn of(argument: Argument<'a>) -> Result<BufferRef<'a>> {
+        match argument {
+            Argument::Borrowed(bytes) => Ok(BufferRef::Readable(bytes)),
+            Argument::Shared(buffer) => Ok(BufferRef::Readable(buffer.as_bytes())),
+            Argument::Donated(buffer) => Ok(BufferRef::Donated(buffer)),
+            Argument::Device(_) => Err(on_device()),
+        }
+    }
+
+    /// The bytes of an argument.
+    fn len(&self) -> usize {
+        match self {
+            BufferRef::Readable(bytes) => bytes.len(),
+            BufferRef::Donated(buffer) => buffer.len(),
+            BufferRef::Empty | BufferRef::Assigned(_) => 0,
+        }
+    }
+
+    /// The first byte.
+    fn ptr(&self) -> *mut u8 {
+        match self {
+            // Never read: the plan orders kernels after what they read.
+            BufferRef::Empty => std::ptr::null_mut(),
+            BufferRef::Readable(bytes) => bytes.as_ptr().cast_mut(),
+            BufferRef::Donated(buffer) => buffer.ptr(),
+            BufferRef::Assigned(pointer) => *pointer,
+        }
+    }
+}
+
+/// The error of memory of a device given to a program on the processor.
+fn on_device() -> Error {
+    Error::new(ErrorCode::Device, "run: arrays of a program on the processor are in the host's memory")
+}
+
+/// A buffer that arrays are assigned to.
+#[derive(Debug)]
+pub enum Assigned {
+    /// Not needed yet.
+    Nothing,
+    /// From the pool.
+    Pool(Writable),
+    /// The caller's.
+    Caller(*mut u8),
+}
+
+impl Assigned {
+    /// The first byte.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused.
+    fn ptr(&mut self, bytes: usize) -> Result<*mut u8> {
+        if let Assigned::Nothing = self {
+            *self = Assigned::Pool(Writable::new(bytes)?);
+        }
+        Ok(match self {
+            Assigned::Pool(memory) => memory.ptr(),
+            Assigned::Caller(pointer) => *pointer,
+            Assigned::Nothing => std::ptr::null_mut(),
+        })
+    }
+}
+
+/// What became of memory in a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MemoryUse {
+    /// Outputs that took the memory of an operand.
+    pub in_place: u64,
+    /// Arguments that were given away.
+    pub given: u64,
+    /// Those of them whose memory is a result's.
+    pub taken: u64,
+}
+
+/// The memory of a run.
+pub struct Storage<'p, 'a> {
+    plan: &'p BufferPlan,
+    /// The lists of the run: places and buffers are this one's, the others those of whoever runs kernels.
+    pub scratch: Scratch<'a>,
+    arena: Assigned,
+    used: MemoryUse,
+}
+
+impl<'p, 'a> Storage<'p, 'a> {
+    /// The memory of a run with these arguments; results go where `outputs` say, whose memory nothing else may use as long as this lives.
+    ///
+    /// # Errors
+    /// Those of [`BufferPlan::check`]; `Device` if an argument or a result is in memory of a device.
+    pub fn new(
+        plan: &'p BufferPlan,
+        arguments: impl IntoIterator<Item = Argument<'a>>,
+        outputs: &mut [Output<'_>],
+    ) -> Result<Storage<'p, 'a>> {
+        let mut storage =
+            Storage { plan, scratch: Scratch::take(), arena: Assigned::Nothing, used: MemoryUse::default() };
+        let Scratch { places, lists } = &mut storage.scratch;
+        for argument in arguments {
+            places.push(BufferRef::of(argument)?);
+        }
+        plan.check(places.iter().map(BufferRef::len), outputs)?;
+        storage.used.given = places.iter().filter(|place| matches!(place, BufferRef::Donated(_))).count() as u64;
+        places.resize_with(plan.locations, || BufferRef::Empty);
+        for output in outputs {
+            lists.results.push(match output {
+                Output::Into(bytes) => Assigned::Caller(bytes.as_mut_ptr()),
+                Output::Fresh(_) => Assigned::Nothing,
+                Output::Device(_) => return Err(on_device()),
+            });
+        }
+        Ok(storage)
+    }
+
+    /// The pointers of a step's operands, as a part of the list of pointers, with memory for what it makes.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused.
+    pub fn pointers(&mut self, step: &StepPlan) -> Result<Range<usize>> {
+        let first = self.scratch.lists.pointers.len();
+        for &(location, offset) in &step.inputs {
+            let pointer = match location {
+                Some(location) => self.scratch.places[location as usize].ptr().wrapping_add(offset),
+                None => std::ptr::without_provenance_mut(offset),
+            };
+            self.scratch.lists.pointers.push(pointer);
+        }
+        for output in &step.outputs {
+            let pointer = self.output(output)?.wrapping_add(output.offset);
+            self.scratch.lists.pointers.push(pointer);
+        }
+        Ok(first..self.scratch.lists.pointers.len())
+    }
+
+    /// The first byte of an array that a kernel makes, or makes another part of.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused.
+    fn output(&mut self, output: &OutputPlan) -> Result<*mut u8> {
+        let location = output.location as usize;
+        // Another kernel may have made a part of it before.
+        if let BufferRef::Empty = self.scratch.places[location] {
+            self.scratch.places[location] = self.place(output)?;
+        }
+        Ok(self.scratch.places[location].ptr())
+    }
+
+    /// Memory for an output: that of an operand which was given away and dies here, if it becomes a result's, or the place assigned.
+    fn place(&mut self, output: &OutputPlan) -> Result<BufferRef<'a>> {
+        let Some(BufferSlice { allocation, offset, takes, .. }) = self.plan.assignment.slices[output.location as usize]
+        else {
+            return Err(Error::new(ErrorCode::Verify, "run: an output has no place"));
+        };
+        let own = match allocation {
+            Allocation::Arena => &mut self.arena,
+            Allocation::Result(result) => &mut self.scratch.lists.results[result],
+            // Each tile adds where its memory is.
+            Allocation::Tile(_) => {
+                self.used.in_place += u64::from(takes.is_some());
+                return Ok(BufferRef::Assigned(std::ptr::without_provenance_mut(offset)));
+            }
+        };
+        let lasts = matches!(allocation, Allocation::Result(_)) && !matches!(own, Assigned::Caller(_));
+        for &operand in output.reuse.iter().filter(|_| lasts) {
+            let place = &mut self.scratch.places[operand as usize];
+            if let BufferRef::Donated(buffer) = place
+                && buffer.len() == output.bytes
+                && Buffer::is_writable(buffer)
+            {
+                self.used.in_place += 1;
+                return Ok(std::mem::replace(place, BufferRef::Empty));
+            }
+        }
+        self.used.in_place += u64::from(takes.is_some());
+        let bytes = self.plan.assignment.bytes(self.plan, allocation);
+        Ok(BufferRef::Assigned(own.ptr(bytes)?.wrapping_add(offset)))
+    }
+
+    /// Lets go of what a step reads for the last time, where that frees memory: places in buffers are assigned anew without it.
+    pub fn release_last_used(&mut self, step: &StepPlan) {
+        for &location in &step.last_used {
+            self.scratch.places[location as usize] = BufferRef::Empty;
+        }
+    }
+
+    /// Lets go of temporaries after the launch that uses the last of them.
+    pub fn launched(&mut self, launch: usize) {
+        if self.plan.assignment.arena_until == Some(launch) {
+            self.arena = Assigned::Nothing;
+        }
+    }
+
+    /// Hands over the results, and keeps the lists for the thread's next run.
+    ///
+    /// # Errors
+    /// `Allocation` if memory for a copy is refused.
+    ///
+    /// # Safety
+    /// All kernels have run.
+    pub unsafe fn publish(mut self, outputs: &mut [Output<'_>]) -> Result<MemoryUse> {
+        for (index, result) in self.plan.results.iter().enumerate() {
+            let ResultPlan { location, same_as, .. } = *result;
+            if let Some(first) = same_as {
+                copy_result(first, index, outputs)?;
+                continue;
+            }
+            let Output::Fresh(into) = &mut outputs[index] else { continue };
+            let place = std::mem::replace(&mut self.scratch.places[location as usize], BufferRef::Empty);
+            let own = std::mem::replace(&mut self.scratch.lists.results[index], Assigned::Nothing);
+            *into = match (place, own) {
+                (BufferRef::Donated(buffer), _) => {
+                    self.used.taken += 1;
+                    Some(buffer)
+                }
+                // SAFETY: the kernel that made it has run, by the caller's promise. The plan checked that it writes every byte of a result,
+                // which this buffer is as large as, and whose place begins where the buffer does.
+                (BufferRef::Assigned(_), Assigned::Pool(memory)) => Some(Arc::new(unsafe { memory.assume_written() })),
+                _ => None,
+            };
+        }
+        self.scratch.keep();
+        Ok(self.used)
+    }
+}
+
+/// The same value as two results: shared between two buffers, copied where the caller gave memory.
+fn copy_result(from: usize, to: usize, outputs: &mut [Output<'_>]) -> Result<()> {
+    let (head, tail) = outputs.split_at_mut(to);
+    match (&head[from], &mut tail[0]) {
+        (Output::Fresh(buffer), Output::Fresh(copy)) => *copy = buffer.clone(),
+        (Output::Fresh(buffer), Output::Into(copy)) => {
+            if let Some(buffer) = buffer {
+                copy.copy_from_slice(buffer.as_bytes());
+            }
+        }
+        (Output::Into(bytes), Output::Fresh(copy)) => *copy = Some(Arc::new(Buffer::from_bytes(bytes)?)),
+        (Output::Into(bytes), Output::Into(copy)) => copy.copy_from_slice(bytes),
+        (Output::Device(_), _) | (_, Output::Device(_)) => {}
+    }
+    Ok(())
+}
