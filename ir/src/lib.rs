@@ -23,7 +23,6 @@ pub mod op;
 pub mod origin;
 pub mod place;
 mod problems;
-pub mod progression;
 pub mod promotion;
 pub mod reduction;
 pub mod reserve;

@@ -2,7 +2,7 @@
 //! code generators inline; and the reference interpreter of whole programs, the definition of what they mean.
 //!
 //! Bodies are functions by theme: on floats, on complex numbers, on integers, and what these are built of. Which body an op has is said once for
-//! each kind of dtype; an op of the table without one stops the build. This crate does no IO, starts no threads, and has no `unsafe`.
+//! each kind of dtype; an op of the table without one stops the build. [`progression`] has the elements of `arange` and `linspace`. This crate does no IO, starts no threads, and has no `unsafe`.
 
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,7 @@ mod integer;
 pub mod interp;
 mod kinds;
 mod kit;
+pub mod progression;
 pub mod random;
 mod real;
 mod shared;

@@ -10,7 +10,6 @@ mod lattice;
 mod lattice_audit;
 mod literal;
 mod loops;
-mod progression;
 mod promotion;
 #[cfg(feature = "serde")]
 mod serde;

@@ -3,6 +3,7 @@
 mod bodies;
 mod control;
 mod interp;
+mod progression;
 mod reducing;
 mod scans;
 mod sorts;

@@ -5,10 +5,10 @@ use super::make::ArrayType;
 use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::{Graph, NodeKind, Slot, Value};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::progression::{Progression, ProgressionRule};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::view::broadcast_to;
 use ndjit_ir::{DType, LiteralValue, Op, Policy, Shape, ValueType};
+use ndjit_math::progression::{Progression, ProgressionRule};
 
 /// A program being written. Every operation has its operands' one type.
 #[derive(Default)]

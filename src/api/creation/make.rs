@@ -8,8 +8,8 @@ use crate::array::literal::literal_bytes;
 use crate::array::node::Array;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::progression::Progression;
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, LiteralValue, Place, Result, Shape, ValueType};
+use ndjit_math::progression::Progression;
 use ndjit_runtime::Buffer;
 use std::sync::Arc;
 

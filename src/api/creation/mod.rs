@@ -28,8 +28,8 @@ use crate::trace::scalar::Number;
 use make::ArrayType;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::TypeRule;
-use ndjit_ir::progression::Progression;
 use ndjit_ir::{DType, Place, Result, Shape, ValueType, Weak};
+use ndjit_math::progression::Progression;
 use smallvec::SmallVec;
 use typed::INFERRED;
 

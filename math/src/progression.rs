@@ -6,8 +6,8 @@
 //! [arange]: https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.arange.html
 //! [linspace]: https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.linspace.html
 
-use crate::error::{Error, ErrorCode, Result};
-use crate::literal::LiteralValue;
+use ndjit_ir::error::{Error, ErrorCode, Result};
+use ndjit_ir::literal::LiteralValue;
 
 /// A sequence of evenly spaced numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl Progression {
     ///
     /// ```
     /// use ndjit_ir::LiteralValue;
-    /// use ndjit_ir::progression::Progression;
+    /// use ndjit_math::progression::Progression;
     /// let down = Progression::arange(5.into(), 0.into(), (-2).into())?;
     /// let numbers: Vec<LiteralValue> = (0..down.len()).map(|i| down.at(i)).collect();
     /// assert_eq!(numbers, [5.into(), 3.into(), 1.into()]);

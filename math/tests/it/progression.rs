@@ -1,7 +1,7 @@
 //! `arange` and `linspace`: lengths, exact integers, the documented formulas, and what they refuse.
 
-use ndjit_ir::progression::Progression;
 use ndjit_ir::{ErrorCode, LiteralValue};
+use ndjit_math::progression::Progression;
 
 fn arange(start: impl Into<LiteralValue>, stop: impl Into<LiteralValue>, step: impl Into<LiteralValue>) -> Vec<String> {
     let terms = Progression::arange(start.into(), stop.into(), step.into()).unwrap();
