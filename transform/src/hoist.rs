@@ -48,6 +48,8 @@ struct Invariants {
     places: Arc<Places>,
     /// For each parameter the operand that it is.
     operands: Vec<u32>,
+    /// Whether the graph still computes each of its nodes.
+    needed: Vec<bool>,
     /// Nodes that are copied, operands before users.
     nodes: Vec<NodeId>,
     /// The values that the graph takes then.
@@ -180,6 +182,8 @@ impl Hoisting {
         if taken.is_empty() {
             return None;
         }
+        // What it takes it does not compute.
+        taken.iter().for_each(|&value| needed[graph.producer(value).index()] = false);
         taken.sort_unstable();
         let mut copied = vec![false; graph.node_count()];
         let mut stack = taken.clone();
@@ -191,7 +195,7 @@ impl Hoisting {
         }
         let nodes = graph.node_ids().filter(|id| copied[id.index()]).collect();
         let (graph, operands) = (Arc::clone(&inner.graph), inner.operands.clone());
-        Some(Invariants { graph, places: Arc::clone(places), operands, nodes, taken })
+        Some(Invariants { graph, places: Arc::clone(places), operands, needed, nodes, taken })
     }
 
     /// Instructions of an op, for an element.
@@ -277,15 +281,7 @@ impl Invariants {
         let graph = &*self.graph;
         let (mut out, mut out_places) = (Graph::like(graph), Places::default());
         let mut rewriter = Rewriter::new((graph, &*self.places), (&mut out, &mut out_places));
-        let mut needed = vec![false; graph.node_count()];
-        let mut stack = graph.outputs().to_vec();
-        while let Some(value) = stack.pop() {
-            let id = graph.producer(value);
-            if self.taken.binary_search(&value).is_err() && !std::mem::replace(&mut needed[id.index()], true) {
-                stack.extend(graph.operands(id));
-            }
-        }
-        let is_needed = |&at: &usize| needed[graph.producer(graph.params()[at]).index()];
+        let is_needed = |&at: &usize| self.needed[graph.producer(graph.params()[at]).index()];
         let params: Vec<usize> = (0..graph.params().len()).filter(is_needed).collect();
         for &at in &params {
             rewriter.copy(graph.producer(graph.params()[at]));
@@ -295,7 +291,7 @@ impl Invariants {
             let param = rewriter.new.param_stored(ty, stored, graph.shape(value));
             rewriter.replace(graph.producer(value), param);
         }
-        for id in graph.node_ids().skip(graph.params().len()).filter(|id| needed[id.index()]) {
+        for id in graph.node_ids().skip(graph.params().len()).filter(|id| self.needed[id.index()]) {
             rewriter.copy(id);
         }
         rewriter.finish();

@@ -366,7 +366,7 @@ fn unknown(line: &mut Line<'_>, word: &str) -> Error {
         "literal", "cast", "view", "reshape", "gather", "scatter", "concat", "iota", "while", "cond", "scan", "for",
         "call",
     ];
-    let (last, first) = OTHERS.split_last().expect("there are others");
+    let [first @ .., last] = OTHERS;
     let quoted: Vec<String> = first.iter().map(|name| format!("`{name}`")).collect();
     let expected = format_args!("an op, a reduction, a scan, {} or `{last}`", quoted.join(", "));
     let error = line.expected(expected);

@@ -119,12 +119,31 @@ pub enum TargetKernel {
     },
 }
 
+/// The parts of a reduction, of a reference to them: shared or exclusive.
+macro_rules! each_part {
+    ($parts:expr) => {{
+        let ReduceParts {
+            accumulate,
+            accumulate_unrolled,
+            accumulate_jammed,
+            jam: _,
+            blocks,
+            blocks_jammed,
+            tree,
+            start,
+            combine,
+        } = $parts;
+        let more = [accumulate_unrolled, accumulate_jammed, blocks, blocks_jammed, tree, start].into_iter().flatten();
+        iter::once(accumulate).chain(more).chain([combine]).collect()
+    }};
+}
+
 impl TargetKernel {
     /// The nests that code is generated for.
     pub fn parts(&self) -> Vec<&NestPart> {
         match self {
             TargetKernel::Map(part) | TargetKernel::Scatter(part) => vec![part],
-            TargetKernel::Reduce(parts) => parts.all().collect(),
+            TargetKernel::Reduce(parts) => each_part!(&**parts),
             TargetKernel::Scan(parts) => vec![&parts.step, &parts.carry],
             TargetKernel::Sort(parts) => vec![&parts.elements],
             TargetKernel::Combine { element, combine } => vec![element, combine],
@@ -134,7 +153,7 @@ impl TargetKernel {
     pub(crate) fn parts_mut(&mut self) -> Vec<&mut NestPart> {
         match self {
             TargetKernel::Map(part) | TargetKernel::Scatter(part) => vec![part],
-            TargetKernel::Reduce(parts) => parts.all_mut().collect(),
+            TargetKernel::Reduce(parts) => each_part!(&mut **parts),
             TargetKernel::Scan(parts) => vec![&mut parts.step, &mut parts.carry],
             TargetKernel::Sort(parts) => vec![&mut parts.elements],
             TargetKernel::Combine { element, combine } => vec![element, combine],
@@ -169,38 +188,6 @@ pub struct ReduceParts {
 }
 
 impl ReduceParts {
-    fn all(&self) -> impl Iterator<Item = &NestPart> {
-        let ReduceParts {
-            accumulate,
-            accumulate_unrolled,
-            accumulate_jammed,
-            jam: _,
-            blocks,
-            blocks_jammed,
-            tree,
-            start,
-            combine,
-        } = self;
-        let more = [accumulate_unrolled, accumulate_jammed, blocks, blocks_jammed, tree, start].into_iter().flatten();
-        iter::once(accumulate).chain(more).chain([combine])
-    }
-
-    fn all_mut(&mut self) -> impl Iterator<Item = &mut NestPart> {
-        let ReduceParts {
-            accumulate,
-            accumulate_unrolled,
-            accumulate_jammed,
-            jam: _,
-            blocks,
-            blocks_jammed,
-            tree,
-            start,
-            combine,
-        } = self;
-        let more = [accumulate_unrolled, accumulate_jammed, blocks, blocks_jammed, tree, start].into_iter().flatten();
-        iter::once(accumulate).chain(more).chain([combine])
-    }
-
     /// The order of the loops, outermost first. The innermost is the one that vectors lie along.
     pub const fn order(along: VectorLoop) -> [Loop; ACCUMULATE_LOOPS] {
         match along {
