@@ -121,7 +121,7 @@ pub use ndjit_ir::support::{
     supported_devices, supported_dtypes, unsupported, unsupported_devices, unsupported_dtypes, valid_dtypes,
 };
 pub use ndjit_ir::{
-    DType, DTypeSet, Error, ErrorCode, Kind, Op, Place, Reduction, Result, Shape, ValueType, Weak, nearest,
+    DType, DTypeSet, Error, ErrorCode, Kind, Op, Place, Reduction, Result, Scan, Shape, Sort, ValueType, Weak, nearest,
 };
 pub use ndjit_runtime::{Allocations, CountingAllocator, Element, Fallback};
 pub use trace::expr::Expr;

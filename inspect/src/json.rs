@@ -21,6 +21,7 @@ use ndjit_ir::graph::{
     Control, ControlKind, ForArity, Graph, GraphBlock, NodeId, NodeKind, Places, ScanArity, Slot, Type, Value,
 };
 use ndjit_ir::promotion::Policy;
+use ndjit_ir::reduction::TypeRequest;
 use ndjit_ir::{Error, ErrorCode, Result, Shape};
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write;
@@ -119,29 +120,31 @@ fn node<T: Type>(block: &GraphBlock<'_, T>, id: NodeId, places: Option<&Places>)
         }
         NodeKind::Op(op, own) => {
             put("kind", json!(op.to_string()));
-            policy(&mut put, own);
+            policy(&mut put, T::noted(own));
         }
         NodeKind::Cast(reason) => {
             put("kind", json!("cast"));
-            if let Some(name) = reason.name() {
+            if let Some(name) = T::noted(reason).name() {
                 put("reason", json!(name));
             }
         }
         NodeKind::Reduce(reduce) => {
+            let TypeRequest { dtype, policy: own } = T::noted(reduce.request);
             put("kind", json!(reduce.reduction.to_string()));
-            policy(&mut put, reduce.policy);
+            policy(&mut put, own);
             put("axes", reduce.axes.iter().collect());
             put("keepdims", json!(reduce.keepdims));
             if reduce.contracts {
                 put("contracts", json!(true));
             }
-            put("dtype", json!(reduce.dtype.map(|dtype| dtype.name())));
+            put("dtype", json!(dtype.map(|dtype| dtype.name())));
         }
-        NodeKind::Scan(scan) => {
-            put("kind", json!(scan.reduction.to_string()));
-            policy(&mut put, scan.policy);
-            put("axis", json!(scan.axis));
-            put("dtype", json!(scan.dtype.map(|dtype| dtype.name())));
+        NodeKind::Scan(_, axis, request) | NodeKind::Sort(_, axis, request) => {
+            let TypeRequest { dtype, policy: own } = T::noted(request);
+            put("kind", json!(kind.name()));
+            policy(&mut put, own);
+            put("axis", json!(axis));
+            put("dtype", json!(dtype.map(|dtype| dtype.name())));
         }
         NodeKind::Iota(axes) => {
             put("kind", json!("iota"));
@@ -162,7 +165,7 @@ fn node<T: Type>(block: &GraphBlock<'_, T>, id: NodeId, places: Option<&Places>)
         NodeKind::Gather => put("kind", json!("gather")),
         NodeKind::Concat(axis, own) => {
             put("kind", json!("concat"));
-            policy(&mut put, own);
+            policy(&mut put, T::noted(own));
             put("axis", json!(axis));
         }
         NodeKind::Call(child) => {

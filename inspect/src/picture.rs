@@ -248,8 +248,8 @@ pub fn kernels(lowered: &Lowered) -> Result<Picture> {
         let inputs: Vec<(Value, String)> =
             kernel.inputs.iter().map(|input| (input.value, format!("{}", input.shape))).collect();
         let outputs = kernel.outputs.iter().enumerate().map(|(i, &value)| {
-            let reduction = kernel.kind.reductions().get(i);
-            (value, reduction.map_or(String::new(), |reduction| format!("{reduction} ")), format!("→ {value}"))
+            let function = kernel.kind.function(i);
+            (value, function.map_or(String::new(), |function| format!("{function} ")), format!("→ {value}"))
         });
         parts.body(header, &kernel.body, &numbers, &inputs, outputs.collect());
     }
@@ -280,9 +280,13 @@ pub fn loops(lowered: &Lowered) -> Result<Picture> {
         let accesses = nest.inputs.iter().map(|access| format!(" {}{}", access.role.prefix(), access.inner));
         let inputs: Vec<(Value, String)> = scheduled.inputs.iter().copied().zip(accesses).collect();
         let outputs = scheduled.outputs.iter().enumerate().map(|(i, &value)| {
-            let reduction = nest.kind.reductions().get(i);
+            let function = nest.kind.function(i);
             let inner = nest.outputs.get(i).map_or("", |access| access.inner.name());
-            (value, reduction.map_or("store ".to_owned(), |r| format!("{r} ")), format!("→ {value} {inner}"))
+            (
+                value,
+                function.map_or("store ".to_owned(), |function| format!("{function} ")),
+                format!("→ {value} {inner}"),
+            )
         });
         parts.body(title, body, &numbers, &inputs, outputs.collect());
     }

@@ -4,7 +4,8 @@
 //! call's parentheses reach, and not beyond the line. What cannot be told is left out; nothing but messages depends on it.
 
 use crate::explain::site::{Site, Snippet};
-use ndjit_ir::{Op, Place, Reduction};
+use ndjit_ir::reduction::AxisFunction;
+use ndjit_ir::{Op, Place};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
@@ -127,7 +128,7 @@ fn snippet(site: Site, line: &str, column: usize) -> Option<Snippet> {
 /// The snippet with the array alone as the operand of a reduction: axes are none. It is the first argument of a function, the
 /// receiver of a method with one argument, and the first argument of one with two, as in `dtype(d).sum(&x, 0)`.
 fn of_site(site: Site, form: &Notation<'_>, snippet: Snippet) -> Snippet {
-    if site.what.parse::<Reduction>().is_err() {
+    if site.what.parse::<AxisFunction>().is_err() {
         return snippet;
     }
     let array = usize::from(matches!(form, Notation::Method) && snippet.operands.len() == 3);

@@ -4,7 +4,7 @@ use crate::explain::{Origin, Site};
 use crate::source;
 use ndjit_ir::infer::{InferenceError, Operation};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::{Reduction, ReductionKind};
+use ndjit_ir::reduction::Reduction;
 use ndjit_ir::shape::ShapeMismatch;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Place, Shape, ValueType};
 
@@ -106,11 +106,7 @@ pub fn explained(error: Error, what: What, operands: &[KnownOperand<'_>], place:
     }
     // Axes that a reduction left out are what most often does not fit.
     let reduced = (0..operands.len()).find_map(|i| match origins(i) {
-        Origin::Computed { what, .. }
-            if what.parse::<Reduction>().is_ok_and(|reduction| reduction.kind() == ReductionKind::Reduction) =>
-        {
-            Some(what)
-        }
+        Origin::Computed { what, .. } if what.parse::<Reduction>().is_ok() => Some(what),
         _ => None,
     });
     if let (ErrorCode::Shape, Some(_), Some(reduction), Some(help)) =

@@ -43,6 +43,6 @@ pub use op::Op;
 pub use origin::StatementOrigin;
 pub use place::Place;
 pub use promotion::Policy;
-pub use reduction::Reduction;
+pub use reduction::{Reduction, Scan, Sort};
 pub use shape::Shape;
 pub use value_type::{ValueType, Weak};

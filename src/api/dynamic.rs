@@ -13,12 +13,13 @@
 
 use crate::api::reductions::{Axes, IntoAxes};
 use crate::api::scans::{self, IntoAlong};
+use crate::api::sorting::{IntoSorting, sorted};
 use crate::trace::asked::Request;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, Computed};
 use crate::trace::scalar::Scalar;
-use ndjit_ir::reduction::ReductionKind;
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction};
+use ndjit_ir::reduction::AxisFunction;
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Scan, Sort};
 
 /// An elementwise op on operands in the order of its row: an [`Expr`] in the function being traced on this thread, or an
 /// [`Array`](crate::Array) of arrays and numbers. Poisoned with `Arity` for another number of operands, with the op's own errors as its
@@ -50,7 +51,7 @@ pub fn apply<R: Computed>(op: Op, operands: &[AnyOperand]) -> R {
     )
 }
 
-/// What a reduction or a scan is asked for besides its axes.
+/// What a reduction, a scan or a sort is asked for besides its axes.
 ///
 /// ```
 /// use ndjit::dynamic::Asked;
@@ -69,8 +70,8 @@ pub struct Asked {
     pub include_initial: bool,
 }
 
-/// A reduction over some axes, or all: `..`, in the function being traced on this thread. Poisoned with `Argument` for a scan, or
-/// for what this reduction cannot be asked for.
+/// A reduction over some axes, or all: `..`, in the function being traced on this thread. Poisoned with `Argument` for what this
+/// reduction cannot be asked for.
 ///
 /// ```
 /// use ndjit::dynamic::{self, Asked};
@@ -94,41 +95,58 @@ pub fn reduce(reduction: Reduction, x: AnyOperand, axes: impl IntoAxes, asked: A
     Expr::reduce(&Request::new(reduction, asked.dtype, axes), &operands, place)
 }
 
-/// A scan along an axis, in the function being traced on this thread. Poisoned with `Argument` for a reduction, or for what this
-/// scan cannot be asked for.
+/// A scan along an axis, in the function being traced on this thread. Poisoned with `Argument` for what this scan cannot be asked for.
 ///
 /// ```
 /// use ndjit::dynamic::{self, Asked};
 /// use ndjit::operand::AnyOperand;
-/// use ndjit::{Array, DType, Program, Reduction, spec};
+/// use ndjit::{Array, DType, Program, Scan, spec};
 ///
-/// let sums = |p: &[ndjit::Expr]| vec![dynamic::scan(Reduction::CumulativeSum, AnyOperand::Expr(p[0]), 0, Asked::default())];
+/// let sums = |p: &[ndjit::Expr]| vec![dynamic::scan(Scan::CumulativeSum, AnyOperand::Expr(p[0]), 0, Asked::default())];
 /// let program = Program::trace(&[spec(DType::F32, [2])], sums)?;
 /// assert_eq!(program.call([&Array::from([2.0f32, 3.0])])?[0].to_vec::<f32>()?, [2.0, 5.0]);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[track_caller]
-pub fn scan(reduction: Reduction, x: AnyOperand, axis: isize, asked: Asked) -> Expr {
+pub fn scan(scan: Scan, x: AnyOperand, axis: isize, asked: Asked) -> Expr {
     let place = Place::caller();
-    if let Err(error) = possible(reduction, asked, true) {
+    if let Err(error) = possible(scan, asked, scan.takes_dtype()) {
         return Expr::failed(error.at(place));
     }
     let along = if asked.include_initial { scans::include_initial(axis) } else { axis.along() };
-    scans::scan(reduction, asked.dtype, x, along, place)
+    scans::scan(scan, asked.dtype, x, along, place)
 }
 
-/// Whether a reduction, or a scan, can be asked for these.
-fn possible(reduction: Reduction, asked: Asked, scans: bool) -> Result<(), Error> {
-    let wrong = |what: &str| Err(Error::new(ErrorCode::Argument, format!("{reduction}: {what}")));
+/// A sort along an axis, in the function being traced on this thread. Poisoned with `Argument` for what this sort cannot be asked for.
+///
+/// ```
+/// use ndjit::dynamic::{self, Asked};
+/// use ndjit::operand::AnyOperand;
+/// use ndjit::{Array, DType, Program, Sort, spec};
+///
+/// let order = |p: &[ndjit::Expr]| vec![dynamic::sort(Sort::ArgSort, AnyOperand::Expr(p[0]), 0, Asked::default())];
+/// let program = Program::trace(&[spec(DType::F32, [2])], order)?;
+/// assert_eq!(program.call([&Array::from([3.0f32, 2.0])])?[0].to_vec::<i32>()?, [1, 0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn sort(sort: Sort, x: AnyOperand, axis: impl IntoSorting, asked: Asked) -> Expr {
+    let place = Place::caller();
+    if let Err(error) = possible(sort, asked, false) {
+        return Expr::failed(error.at(place));
+    }
+    sorted(sort, asked.dtype, x, axis.sorting(), place)
+}
+
+/// Whether a function along axes can be asked for these. Some scans have an `initial` value.
+fn possible(function: impl Into<AxisFunction>, asked: Asked, initial: bool) -> Result<(), Error> {
+    let function = function.into();
+    let wrong = |what: &str| Err(Error::new(ErrorCode::Argument, format!("{function}: {what}")));
     let Asked { dtype, correction, include_initial } = asked;
-    match reduction.kind() != ReductionKind::Reduction {
-        true if !scans => wrong("is a scan, along one axis"),
-        false if scans => wrong("is a reduction, not a scan"),
-        _ if dtype.is_some() && !reduction.takes_dtype() => wrong("takes no dtype: its result has that of its operand"),
-        _ if correction.is_some() && reduction.row().operands.len() < 2 => wrong("takes no correction"),
-        _ if include_initial && (!scans || !reduction.takes_dtype() || reduction.kind() == ReductionKind::Sort) => {
-            wrong("has no initial value")
-        }
-        _ => Ok(()),
+    match () {
+        () if dtype.is_some() && !function.takes_dtype() => wrong("takes no dtype: its result has that of its operand"),
+        () if correction.is_some() && function.row().operands.len() < 2 => wrong("takes no correction"),
+        () if include_initial && !initial => wrong("has no initial value"),
+        () => Ok(()),
     }
 }

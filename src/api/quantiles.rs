@@ -14,7 +14,7 @@ use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{expand_dims, permute_dims};
-use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction, Result, Shape, Sort};
 
 /// The median: of the elements in order the middle one, or the mean of the middle two. NaN of none.
 ///
@@ -291,7 +291,7 @@ impl SortedRows {
         let x = before.map_or(x.clone(), |dtype| R::convert(x, dtype, place).operand());
         let seen: R = seen(what, x, place, |shape| permute_dims(shape, &order));
         let joined: R = reshaped(what, seen.operand(), &rows, place);
-        let sorted: R = with_parts(|| sorted(Reduction::Sort, None, joined.operand(), (-1).sorting(), place));
+        let sorted: R = with_parts(|| sorted(Sort::Sort, None, joined.operand(), (-1).sorting(), place));
         Ok(SortedRows {
             what,
             place,

@@ -14,7 +14,7 @@ use crate::trace::operand::{AnyOperand, Computed, Math};
 use crate::trace::scalar::Scalar;
 use ndjit_ir::axes::position;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::Reduction;
+use ndjit_ir::reduction::Scan;
 use ndjit_ir::view::broadcast_to;
 use ndjit_ir::{DType, Place, Shape};
 
@@ -77,17 +77,11 @@ impl IntoAlong for isize {
     }
 }
 
-pub(crate) fn scan<R: Computed>(
-    reduction: Reduction,
-    dtype: Option<DType>,
-    x: AnyOperand,
-    along: Along,
-    place: Place,
-) -> R {
-    let scanned = R::reduce(&Request::scan(reduction, dtype, along.axis), &[x], place);
-    let (true, Some(nothing)) = (along.initial, reduction.of_nothing()) else { return scanned };
+pub(crate) fn scan<R: Computed>(scan: Scan, dtype: Option<DType>, x: AnyOperand, along: Along, place: Place) -> R {
+    let scanned = R::reduce(&Request::along(scan, dtype, along.axis), &[x], place);
+    let (true, Some(nothing)) = (along.initial, scan.of_nothing()) else { return scanned };
     let scanned = scanned.operand();
-    let what = reduction.name();
+    let what = scan.name();
     let first = scanned.describe(what).and_then(|(_, dtype, shape)| {
         let mut extents = shape.extents().to_vec();
         extents[position(along.axis, shape.rank())?] = 1;
@@ -142,7 +136,7 @@ macro_rules! rows {
                 ".\n\n# Errors\nPoisoned with `Shape` for an axis that is not there, with `Promotion` where the policy refuses the operand.")]
             #[track_caller]
             pub fn $name<X: Math>(x: X, axis: along!($rule)) -> X::Out {
-                scan(Reduction::$variant, None, x.operand(), axis.along(), Place::caller())
+                scan(Scan::$variant, None, x.operand(), axis.along(), Place::caller())
             }
         )*
 
@@ -183,7 +177,7 @@ macro_rules! typed {
         #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") of this dtype.")]
         #[track_caller]
         pub fn $name<X: Math>(self, x: X, axis: along!($rule)) -> X::Out {
-            scan(Reduction::$variant, self.asked(), x.operand(), axis.along(), Place::caller())
+            scan(Scan::$variant, self.asked(), x.operand(), axis.along(), Place::caller())
         }
     };
 }

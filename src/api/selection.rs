@@ -13,7 +13,7 @@ use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
 use crate::trace::scalar::Scalar;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reserve::{collect, filled};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape, Sort};
 use ndjit_runtime::chosen;
 
 /// The indices of the elements that are nonzero, in row-major order: for each axis an array of their indices along it, of the dtype of
@@ -166,7 +166,7 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
             let none = |shape: &Shape| numbers(shape.clone(), Vec::new());
             return Ok(vec![flat, none(&Shape::from(0))?, none(x.shape())?, none(&Shape::from(0))?]);
         }
-        let request = Request::scan(Reduction::ArgSort, Some(DType::I64), 0);
+        let request = Request::along(Sort::ArgSort, Some(DType::I64), 0);
         let order = with_parts(|| Array::reduce(&request, &[(&flat).operand()], place));
         let sorted: Array = rows(what, (&flat).operand(), (&order).operand(), place);
         let ends = |start: usize, end: usize| -> AnyOperand {

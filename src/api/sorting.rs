@@ -17,7 +17,7 @@ use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
 use crate::trace::scalar::Scalar;
 use ndjit_ir::axes::position;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::Reduction;
+use ndjit_ir::reduction::Sort;
 use ndjit_ir::view::flip;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
 
@@ -84,25 +84,25 @@ impl IntoSorting for isize {
 /// What sorts, in an order. Descending is the sort of the elements from the last to the first, from the last to the first: so equal ones
 /// stay in the order they had.
 pub(crate) fn sorted<R: Computed>(
-    reduction: Reduction,
+    sort: Sort,
     dtype: Option<DType>,
     x: AnyOperand,
     Sorting { axis, descending }: Sorting,
     place: Place,
 ) -> R {
-    let what = reduction.name();
-    ordered::<R>(reduction, dtype, x.clone(), Sorting { axis, descending }, place).part_of(what, &[x], place)
+    let what = sort.name();
+    ordered::<R>(sort, dtype, x.clone(), Sorting { axis, descending }, place).part_of(what, &[x], place)
 }
 
 fn ordered<R: Computed>(
-    reduction: Reduction,
+    sort: Sort,
     dtype: Option<DType>,
     x: AnyOperand,
     Sorting { axis, descending }: Sorting,
     place: Place,
 ) -> R {
-    let what = reduction.name();
-    let ascending = |x: AnyOperand| -> R { R::reduce(&Request::scan(reduction, dtype, axis), &[x], place) };
+    let what = sort.name();
+    let ascending = |x: AnyOperand| -> R { R::reduce(&Request::along(sort, dtype, axis), &[x], place) };
     // An axis that is not there is the sort's to refuse.
     let known = x.describe(what).is_ok_and(|(.., shape)| position(axis, shape.rank()).is_ok());
     if !descending || !known {
@@ -110,7 +110,7 @@ fn ordered<R: Computed>(
     }
     let turned = |x: AnyOperand| -> R { seen(what, x, place, |shape| flip(shape, &[axis])) };
     let back = turned(ascending(turned(x).operand()).operand());
-    if reduction != Reduction::ArgSort {
+    if sort != Sort::ArgSort {
         return back;
     }
     let back = back.operand();
@@ -166,7 +166,7 @@ pub fn topk<X: Math>(x: X, k: usize, axis: isize) -> (X::Out, X::Out) {
             return (both(), both());
         }
     };
-    let all: X::Out = sorted(Reduction::ArgSort, None, x.clone(), descending(axis), place);
+    let all: X::Out = sorted(Sort::ArgSort, None, x.clone(), descending(axis), place);
     let all = all.operand();
     let first = |x: AnyOperand| -> X::Out { seen(what, x, place, |shape| part(shape, at, 0, k, 1)) };
     let indices = first(all.clone());
@@ -240,7 +240,7 @@ macro_rules! rows {
                 " refuses the operand", errors!($rule))]
             #[track_caller]
             pub fn $name<X: Math>(x: X, axis: impl IntoSorting) -> X::Out {
-                sorted(Reduction::$variant, None, x.operand(), axis.sorting(), Place::caller())
+                sorted(Sort::$variant, None, x.operand(), axis.sorting(), Place::caller())
             }
         )*
 
@@ -280,7 +280,7 @@ macro_rules! typed {
         #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") of this dtype.")]
         #[track_caller]
         pub fn $name<X: Math>(self, x: X, axis: impl IntoSorting) -> X::Out {
-            sorted(Reduction::$variant, self.asked(), x.operand(), axis.sorting(), Place::caller())
+            sorted(Sort::$variant, self.asked(), x.operand(), axis.sorting(), Place::caller())
         }
     };
 }

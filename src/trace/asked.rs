@@ -3,23 +3,23 @@
 use crate::api::axes::{Axes, IntoAxes};
 use ndjit_ir::axes::position;
 use ndjit_ir::infer::Operation;
-use ndjit_ir::reduction::{self, Reduce, Reduction, ReductionKind, Scan};
+use ndjit_ir::reduction::{self, AxisFunction, Reduce, Reduction, TypeRequest};
 use ndjit_ir::{DType, Op, Policy, Result, Shape};
 
 /// A use of a function that makes one operation.
 #[derive(Clone, Copy)]
 pub(crate) enum OperationRequest<'a> {
     Op(Op),
-    /// A reduction or a scan.
+    /// A reduction, a scan or a sort.
     Reduction(&'a Request),
     Movement(&'a Movement<'a>),
 }
 
-/// One use of a reduction or a scan.
+/// One use of a reduction, a scan or a sort.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct Request {
-    pub(crate) reduction: Reduction,
+    pub(crate) function: AxisFunction,
     /// The dtype asked for.
     dtype: Option<DType>,
     axes: Axes,
@@ -29,8 +29,8 @@ pub struct Request {
 
 impl Request {
     /// Of a reduction.
-    pub(crate) fn new(reduction: Reduction, dtype: Option<DType>, axes: Axes) -> Request {
-        Request { reduction, dtype, axes, contracts: false }
+    pub(crate) fn new(function: impl Into<AxisFunction>, dtype: Option<DType>, axes: Axes) -> Request {
+        Request { function: function.into(), dtype, axes, contracts: false }
     }
 
     /// The sum of products that a contraction makes.
@@ -38,9 +38,9 @@ impl Request {
         Request { contracts: true, ..Request::new(Reduction::Sum, Some(dtype), axes) }
     }
 
-    /// Of a scan.
-    pub(crate) fn scan(reduction: Reduction, dtype: Option<DType>, axis: isize) -> Request {
-        Request::new(reduction, dtype, axis.axes())
+    /// Of a scan or a sort.
+    pub(crate) fn along(function: impl Into<AxisFunction>, dtype: Option<DType>, axis: isize) -> Request {
+        Request::new(function, dtype, axis.axes())
     }
 
     /// What is done to an operand of this shape.
@@ -48,10 +48,14 @@ impl Request {
     /// # Errors
     /// As [`on`](Request::on).
     pub(crate) fn operation(&self, shape: &Shape, policy: Policy) -> Result<Operation<'static>> {
-        let ((axes, keepdims), &Request { reduction, dtype, contracts, .. }) = (self.on(shape)?, self);
-        Ok(match axes.iter().next().filter(|_| reduction.kind() != ReductionKind::Reduction) {
-            Some(axis) => Operation::Scan(Scan { reduction, axis: axis as u32, dtype, policy }, None),
-            None => Operation::Reduce(Reduce { reduction, axes, keepdims, contracts, dtype, policy }),
+        let ((axes, keepdims), &Request { function, dtype, contracts, .. }) = (self.on(shape)?, self);
+        let (axis, request) = (axes.iter().next().unwrap_or(0) as u32, TypeRequest { dtype, policy });
+        Ok(match function {
+            AxisFunction::Scan(scan) => Operation::Scan(scan, axis, request),
+            AxisFunction::Sort(sort) => Operation::Sort(sort, axis, request, None),
+            AxisFunction::Reduction(reduction) => {
+                Operation::Reduce(Reduce { reduction, axes, keepdims, contracts, request })
+            }
         })
     }
 
@@ -66,7 +70,7 @@ impl Request {
             Some(axes) => reduction::AxisSet::new(axes, rank).map_err(|error| {
                 // A set of axes has a way to be named that a single axis has not.
                 let missing = axes.iter().any(|&axis| position(axis, rank).is_err());
-                match (missing, self.reduction.kind() != ReductionKind::Reduction) {
+                match (missing, !matches!(self.function, AxisFunction::Reduction(_))) {
                     (true, false) if rank == 0 => error.help("leave the axes out: `..` are all there are"),
                     (true, false) => error.help("name one of these axes, or `..` for all"),
                     (true, true) if rank == 0 => error.help("`x.reshape(1)` has one"),
@@ -74,7 +78,7 @@ impl Request {
                 }
             }),
         };
-        Ok((axes.map_err(|error| error.of(self.reduction))?, self.axes.keepdims))
+        Ok((axes.map_err(|error| error.of(self.function))?, self.axes.keepdims))
     }
 }
 

@@ -10,7 +10,7 @@ use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::{Reduce, Reduction, ReductionRule, Scan};
+use ndjit_ir::reduction::{AxisFunction, Reduce, ReductionRule, TypeRequest};
 use ndjit_ir::support::adapt::{Adapted, OperandCast};
 use ndjit_ir::support::{CastReason, Support};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Place, Policy, Result, Shape, ValueType};
@@ -21,7 +21,7 @@ impl OperationRequest<'_> {
     pub(crate) fn what(self) -> &'static str {
         match self {
             OperationRequest::Op(op) => op.name(),
-            OperationRequest::Reduction(request) => request.reduction.name(),
+            OperationRequest::Reduction(request) => request.function.name(),
             OperationRequest::Movement(movement) => movement.what,
         }
     }
@@ -30,7 +30,7 @@ impl OperationRequest<'_> {
     fn site(self, operands: usize, place: Place) -> What {
         let names = match self {
             OperationRequest::Op(op) => op.row().operands,
-            OperationRequest::Reduction(request) => request.reduction.row().operands,
+            OperationRequest::Reduction(request) => request.function.row().operands,
             OperationRequest::Movement(_) if operands == 1 => &["x"],
             OperationRequest::Movement(_) => NUMBERED,
         };
@@ -94,7 +94,7 @@ fn inferred(
     let own = if let Operation::Iota(..) = operation { &[] } else { operands };
     let types: SmallVec<[ValueType; 3]> = own.iter().map(|operand| operand.ty).collect();
     let Adapted { types, casts } = match operation {
-        Operation::Op(..) | Operation::Reduce(_) | Operation::Scan(..) => {
+        Operation::Op(..) | Operation::Reduce(_) | Operation::Scan(..) | Operation::Sort(..) => {
             settings.support.resolve(operation, &types)?
         }
         _ => Adapted {
@@ -104,8 +104,9 @@ fn inferred(
     };
     let compute = policy.commit(types.compute);
     let reduced = match *operation {
-        Operation::Reduce(Reduce { reduction, axes, .. }) => Some((reduction, axes)),
-        Operation::Scan(Scan { reduction, axis, .. }, _) => Some((reduction, AxisSet::one(axis as usize))),
+        Operation::Reduce(Reduce { reduction, axes, .. }) => Some((AxisFunction::from(reduction), axes)),
+        Operation::Scan(scan, axis, _) => Some((scan.into(), AxisSet::one(axis as usize))),
+        Operation::Sort(sort, axis, ..) => Some((sort.into(), AxisSet::one(axis as usize))),
         _ => None,
     };
     if let Some((reduction, axes)) = reduced {
@@ -136,9 +137,9 @@ fn used_as(operation: &Operation<'_>, i: usize, compute: DType, cast: OperandCas
     match operation {
         Operation::Op(op, _) => Some(cast.map_or_else(|| op.operand_dtype(i, compute), |(dtype, _)| dtype)),
         // What a dtype was asked for is cast; corrections and indices are what they are.
-        Operation::Reduce(Reduce { dtype, .. }) | Operation::Scan(Scan { dtype, .. }, _) => {
-            (i == 0 && dtype.is_none()).then_some(compute)
-        }
+        Operation::Reduce(Reduce { request, .. })
+        | Operation::Scan(_, _, request)
+        | Operation::Sort(_, _, request, _) => (i == 0 && request.dtype.is_none()).then_some(compute),
         Operation::Gather | Operation::Scatter(_) => (i != 1).then_some(compute),
         _ => Some(compute),
     }
@@ -146,7 +147,7 @@ fn used_as(operation: &Operation<'_>, i: usize, compute: DType, cast: OperandCas
 
 /// What a reduction refuses besides: indices that its dtype does not count, and complex corrections.
 fn check_reduction(
-    reduction: Reduction,
+    reduction: AxisFunction,
     result: DType,
     count: usize,
     correction: Option<&KnownOperand<'_>>,
@@ -200,19 +201,19 @@ pub(crate) fn misfit(
             numbers.find_map(|literal| fits(literal, dtype, &known).err()).map(|error| error.of(name))
         };
         let policy = settings.policy;
-        let (what, error) = match graph.node(id).kind {
+        let kind = graph.node(id).kind;
+        let (what, error) = match kind {
             NodeKind::Op(op, policy) => {
                 let what = What { names: op.row().operands, site: Site::of_op(op, place) };
                 let settings = Settings { policy, ..settings };
                 (what, inferred(&Operation::Op(op, policy), op.name(), settings, &known).err()?)
             }
-            NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
-            | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
-                let adapted = settings.support.resolve_reduction(policy, reduction, dtype, known[0].ty).ok()?;
-                let what = What { names: reduction.row().operands, site: Site::of(reduction.name(), place) };
+            _ if let Some((function, TypeRequest { dtype, policy })) = kind.type_request() => {
+                let adapted = settings.support.resolve_reduction(policy, function, dtype, known[0].ty).ok()?;
+                let what = What { names: function.row().operands, site: Site::of(function.name(), place) };
                 // As when it was traced: what a dtype was asked for is cast, and bools are comparisons with zero.
                 let used = Some(adapted.types.compute).filter(|used| dtype.is_none() && *used != DType::Bool);
-                (what, all(reduction.name(), used.unwrap_or(policy.commit(known[0].ty)))?)
+                (what, all(function.name(), used.unwrap_or(policy.commit(known[0].ty)))?)
             }
             NodeKind::Concat(..) => {
                 let what = What { names: NUMBERED, site: Site::of("concat", place) };

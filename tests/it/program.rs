@@ -3,8 +3,8 @@
 use ndjit::dynamic::{self, Asked};
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{
-    Array, DType, Error, ErrorCode, Expr, Op, Place, Policy, Program, Reduction, Spec, Stage, Weak, spec, strong, weak,
-    with_place, with_policy,
+    Array, DType, Error, ErrorCode, Expr, Op, Place, Policy, Program, Reduction, Scan, Sort, Spec, Stage, Weak, spec,
+    strong, weak, with_place, with_policy,
 };
 
 const PLACE: Place = Place { file: "<formula>", line: 1, column: 5 };
@@ -138,8 +138,9 @@ fn rows_of_tables_are_called_as_they_are() {
       help: its operands are x, y
     ");
     let asked = Asked { dtype: Some(DType::F64), ..Asked::default() };
-    assert!(failed(|x| dynamic::reduce(Reduction::CumMax, x.operand(), .., Asked::default())).contains("is a scan"));
-    assert!(failed(|x| dynamic::scan(Reduction::Max, x.operand(), 0, Asked::default())).contains("is a reduction"));
+    let initial =
+        |x: Expr| dynamic::sort(Sort::Sort, x.operand(), 0, Asked { include_initial: true, ..Asked::default() });
+    assert!(failed(initial).contains("has no initial value"));
     let correction = |x: Expr| {
         dynamic::reduce(Reduction::Sum, x.operand(), .., Asked { correction: Some(weak(1)), ..Asked::default() })
     };
@@ -147,7 +148,7 @@ fn rows_of_tables_are_called_as_they_are() {
     let program = Program::trace(&[spec(DType::F32, [3])], |p| {
         vec![
             dynamic::reduce(Reduction::Sum, p[0].operand(), .., asked),
-            dynamic::scan(Reduction::CumulativeSum, p[0].operand(), 0, Asked { include_initial: true, ..asked }),
+            dynamic::scan(Scan::CumulativeSum, p[0].operand(), 0, Asked { include_initial: true, ..asked }),
         ]
     });
     let results = program.unwrap().call([&Array::from([1.0f32, 2.0, 3.0])]).unwrap();

@@ -260,9 +260,9 @@ fn programs_have_what_is_hard() {
         for launch in lowered.launches.iter().filter(|launch| launch.steps.len() > 1) {
             let kernels = lowered.steps[launch.steps.clone()].iter().filter_map(LoweredStep::kernel);
             tiled += 1;
-            chained += usize::from(kernels.filter(|kernel| !kernel.fused.kind.reductions().is_empty()).count() > 1);
+            chained += usize::from(kernels.filter(|kernel| kernel.fused.kind.function(0).is_some()).count() > 1);
         }
-        many += fused.iter().filter(|kernel| !kernel.kind.reductions().is_empty() && kernel.inputs.len() > 8).count();
+        many += fused.iter().filter(|kernel| kernel.kind.function(0).is_some() && kernel.inputs.len() > 8).count();
         copied += fused.iter().filter(|k| k.outputs.iter().any(|&v| !k.stores(graph.shape(v)))).count();
     }
     println!(

@@ -5,7 +5,7 @@ use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, ReductionKind, Scan};
+use ndjit_ir::reduction::{AxisFunction, AxisSet, Reduce, TypeRequest};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::gpu::{self, Gpu};
 use ndjit_runtime::{Argument, DeviceProgram as _, Executable, Fallback, Output, RunOptions};
@@ -30,25 +30,25 @@ impl Program {
         Program::new(kind, operands, &shape, result, &shape, &layouts)
     }
 
-    /// A reduction or a scan of an array with this layout. A scan is along the first of the axes.
+    /// A reduction, a scan or a sort of an array with this layout. Scans and sorts are along the first of the axes.
     ///
     /// # Errors
     /// Of the compiler.
     pub fn reduction(
-        reduction: Reduction,
+        function: AxisFunction,
         dtype: DType,
         shape: &Shape,
         axes: &[isize],
         layout: &Layout,
     ) -> Result<Program> {
-        let policy = Policy::default();
-        let result = policy.resolve_reduction(reduction, None, dtype.into())?.result;
+        let result = Policy::default().resolve_reduction(function, None, dtype.into())?.result;
         let all = AxisSet::new(axes, shape.rank())?;
-        let (kind, reduced) = match axes.first().filter(|_| reduction.kind() != ReductionKind::Reduction) {
-            Some(&axis) => (NodeKind::Scan(Scan { reduction, axis: axis as u32, dtype: None, policy }), shape.clone()),
-            None => {
-                let reduce = Reduce { reduction, axes: all, keepdims: false, contracts: false, dtype: None, policy };
-                (NodeKind::Reduce(reduce), all.reduced(shape, false))
+        let axis = axes.first().copied().unwrap_or(0) as u32;
+        let (kind, reduced) = match function {
+            AxisFunction::Scan(scan) => (NodeKind::Scan(scan, axis, TypeRequest::default()), shape.clone()),
+            AxisFunction::Sort(sort) => (NodeKind::Sort(sort, axis, TypeRequest::default()), shape.clone()),
+            AxisFunction::Reduction(reduction) => {
+                (NodeKind::Reduce(Reduce::new(reduction, all, false)), all.reduced(shape, false))
             }
         };
         Program::new(kind, &[dtype], shape, result, &reduced, std::slice::from_ref(layout))

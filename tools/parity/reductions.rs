@@ -6,7 +6,7 @@ use crate::programs::Program;
 use crate::scale::Scale;
 use ndjit::{DType, Policy, Result, Shape};
 use ndjit_ir::loops::Layout;
-use ndjit_ir::reduction::Reduction;
+use ndjit_ir::reduction::AxisFunction;
 use ndjit_math::interp::Tensor;
 use ndjit_random::{Rng, tensor};
 use ndjit_runtime::gpu::Gpu;
@@ -27,21 +27,22 @@ pub fn compare(
     mut done: impl FnMut(Compared),
 ) -> Result<()> {
     for dtype in DType::ALL {
-        let mut names = Reduction::ALL.map(|reduction| (reduction, format!("{reduction} {dtype}"))).to_vec();
-        names.retain(|(reduction, name)| {
-            Policy::default().resolve_reduction(*reduction, None, dtype.into()).is_ok() && wanted(name, dtype)
+        let mut names: Vec<_> = AxisFunction::all().map(|function| (function, format!("{function} {dtype}"))).collect();
+        names.retain(|(function, name)| {
+            Policy::default().resolve_reduction(*function, None, dtype.into()).is_ok() && wanted(name, dtype)
         });
         let operands = if names.is_empty() { Vec::new() } else { operands(dtype, scale)? };
-        for (reduction, name) in names {
+        for (function, name) in names {
             let mut compared = Compared::new(name);
             for operand in &operands {
                 let shape = &operand.values.shape;
                 for axes in &operand.axes {
                     let none = axes.iter().any(|&axis| shape.extents()[axis as usize] == 0);
-                    if none && reduction.needs_elements() {
+                    let needs = matches!(function, AxisFunction::Reduction(reduction) if reduction.needs_elements());
+                    if none && needs {
                         continue;
                     }
-                    if let Err(error) = one(gpu, reduction, operand, axes, &mut compared) {
+                    if let Err(error) = one(gpu, function, operand, axes, &mut compared) {
                         compared.differs(|| format!("{shape} along {axes:?}: {error}"));
                     }
                 }
@@ -110,9 +111,15 @@ fn placed(values: &Tensor, step: isize) -> (Vec<u8>, Layout) {
     (bytes, Layout { offset, strides: strides.into_iter().collect() })
 }
 
-fn one(gpu: &Arc<Gpu>, reduction: Reduction, operand: &Operand, axes: &[isize], compared: &mut Compared) -> Result<()> {
+fn one(
+    gpu: &Arc<Gpu>,
+    function: AxisFunction,
+    operand: &Operand,
+    axes: &[isize],
+    compared: &mut Compared,
+) -> Result<()> {
     let Operand { values, step, memory, layout, .. } = operand;
-    let program = Program::reduction(reduction, values.dtype, &values.shape, axes, layout)?;
+    let program = Program::reduction(function, values.dtype, &values.shape, axes, layout)?;
     let Some(given) = program.on_device(gpu, memory)? else { return Ok(()) };
     let text = |n: usize| {
         let first: Vec<String> =

@@ -85,7 +85,7 @@ fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
                 (!reduce.contracts && !reduce.axes.contains(0) && !has_rows_elsewhere(operands, &has_rows))
                     .then_some(true)?
             }
-            NodeKind::Scan(scan) => (scan.axis != 0).then_some(true)?,
+            NodeKind::Scan(_, axis, _) | NodeKind::Sort(_, axis, _) => (axis != 0).then_some(true)?,
             // Rows of what is gathered from are other rows, and indices may be.
             NodeKind::Gather | NodeKind::Scatter(_) | NodeKind::Control(..) => return None,
             NodeKind::View(view) => keeps_rows(graph.view_of(view)).then_some(true)?,

@@ -9,7 +9,7 @@ use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, Slot, Type, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::{Literal, LiteralValue};
-use ndjit_ir::reduction::{Reduce, Scan};
+use ndjit_ir::reduction::{Reduce, TypeRequest};
 use ndjit_ir::shape::Shape;
 use ndjit_ir::value_type::{ValueType, Weak};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -309,11 +309,12 @@ impl Copy<'_> {
     /// An operation after the change. What its result is follows from its operands, but for what is asked for.
     fn changed<'g>(&self, operation: Operation<'g>) -> Operation<'g> {
         let shape = |shape: Cow<'g, Shape>| Cow::Owned(self.shape(&shape));
-        let dtype = |asked: Option<DType>| asked.map(|dtype| self.dtype(dtype));
+        let request = |asked: TypeRequest| TypeRequest { dtype: asked.dtype.map(|dtype| self.dtype(dtype)), ..asked };
         match operation {
             Operation::Cast(reason, ty) => Operation::Cast(reason, self.ty(ty)),
-            Operation::Reduce(reduce) => Operation::Reduce(Reduce { dtype: dtype(reduce.dtype), ..reduce }),
-            Operation::Scan(scan, indices) => Operation::Scan(Scan { dtype: dtype(scan.dtype), ..scan }, indices),
+            Operation::Reduce(reduce) => Operation::Reduce(Reduce { request: request(reduce.request), ..reduce }),
+            Operation::Scan(scan, axis, asked) => Operation::Scan(scan, axis, request(asked)),
+            Operation::Sort(sort, axis, asked, indices) => Operation::Sort(sort, axis, request(asked), indices),
             Operation::Iota(axes, of) => Operation::Iota(axes, shape(of)),
             Operation::View(view, of) => Operation::View(view, shape(of)),
             Operation::Reshape(to) => Operation::Reshape(shape(to)),

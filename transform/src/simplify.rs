@@ -5,9 +5,7 @@
 
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Slot, Value};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::Reduce;
-use ndjit_ir::support::CastReason;
 use ndjit_ir::view::{broadcast_to, expand_dims};
 use ndjit_ir::{DType, Kind, Op, Result, Shape};
 use ndjit_math::{shared_body, shared_cast_body};
@@ -120,7 +118,7 @@ fn nothing(out: &mut Graph<DType>, dtype: DType, shape: &Shape) -> Result<Value>
 }
 
 /// A reduction that keeps its axes, as a view of the one that does not: programs that want both compute one.
-fn without_dims(out: &mut Graph<DType>, reduce: Reduce, operand: Value) -> Result<Value> {
+fn without_dims(out: &mut Graph<DType>, reduce: Reduce<DType>, operand: Value) -> Result<Value> {
     let (dtype, shape) = (out.ty(operand), out.shape(operand).clone());
     let reduced = out.intern(&reduce.axes.reduced(&shape, false));
     let kind = NodeKind::Reduce(Reduce { keepdims: false, ..reduce });
@@ -177,7 +175,7 @@ fn rewrite(out: &mut Graph<DType>, op: Op, operands: &[Value], dtype: DType, sha
 
 fn make(out: &mut Graph<DType>, op: Op, operands: &[Value], dtype: DType, shape: &Shape) -> Value {
     let shape = out.intern(shape);
-    out.add(NodeKind::Op(op, Policy::default()), operands, &[(dtype, shape)])
+    out.add(NodeKind::Op(op, ()), operands, &[(dtype, shape)])
 }
 
 /// The operand of `value` if it is the result of the unary op `op`.
@@ -253,7 +251,7 @@ fn cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Value {
         return source;
     }
     let shape = out.shape_id(source);
-    out.add(NodeKind::Cast(CastReason::Explicit), &[source], &[(dtype, shape)])
+    out.add(NodeKind::Cast(()), &[source], &[(dtype, shape)])
 }
 
 /// Whether casting values of `a` to `c` gives the same directly and through `b`, which holds them all. Integers wrap when

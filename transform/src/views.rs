@@ -120,7 +120,13 @@ fn want(forms: &mut SmallVec<[ViewForm; 1]>, form: ViewForm) {
 }
 
 /// The form in which a node that is computed in `form` wants its operand.
-fn demand(graph: &Graph<DType>, value: Value, kind: NodeKind, form: &ViewForm, operand: Value) -> Result<ViewForm> {
+fn demand(
+    graph: &Graph<DType>,
+    value: Value,
+    kind: NodeKind<DType>,
+    form: &ViewForm,
+    operand: Value,
+) -> Result<ViewForm> {
     let shape = graph.shape(operand);
     Ok(match (kind, form) {
         (NodeKind::View(id), ViewForm::Own) => viewed(graph.view_of(id).clone(), shape, graph.shape(value)),
@@ -247,7 +253,11 @@ fn reshapable(graph: &Graph<DType>, params: &[Layout]) -> Vec<bool> {
             NodeKind::Param(n, _) => {
                 crate::access::contiguous(graph.shape(value), graph.ty(value)).ok().as_ref() == params.get(n as usize)
             }
-            NodeKind::Literal(_) | NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Concat(..) => true,
+            NodeKind::Literal(_)
+            | NodeKind::Reduce(_)
+            | NodeKind::Scan(..)
+            | NodeKind::Sort(..)
+            | NodeKind::Concat(..) => true,
             NodeKind::Op(..) | NodeKind::Cast(_) => graph.operands(id).iter().all(|operand| {
                 let shape = graph.shape(*operand);
                 shape.rank() == 0 || shape == graph.shape(value) && reshapable[operand.index()]

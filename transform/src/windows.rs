@@ -5,7 +5,6 @@
 //! for arrays of other sizes still share kernels: other short reductions, whose extent is the array's, stay what they are.
 
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
-use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::{AxisSet, LANES, Reduce, fold};
 use ndjit_ir::view::{Slice, View, slice};
 use ndjit_ir::{DType, Op, Result, Shape};
@@ -103,7 +102,7 @@ fn combined(rewriter: &mut Rewriter<'_, DType>, operand: Value, axes: AxisSet, o
     }
     let out = &mut *rewriter.new;
     let result = (out.ty(elements[0]), out.shape_id(elements[0]));
-    let combine = |a, b| out.add(NodeKind::Op(op, Policy::default()), &[a, b], &[result]);
+    let combine = |a, b| out.add(NodeKind::Op(op, ()), &[a, b], &[result]);
     let first = elements[0];
     Ok(fold(elements.len(), |n| elements[n], combine).unwrap_or(first))
 }

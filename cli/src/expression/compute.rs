@@ -135,7 +135,9 @@ impl Computing<'_> {
                 let left_out = defaults(op).iter().map(|number| Argument { value: Value::Number(*number), column });
                 return Ok(self.op(op, &given.all(left_out), name, column)?);
             }
-            Function::Reduction(reduction) => reducing::call(reduction, &given)?,
+            Function::Reduction(reduction) => reducing::reduce(reduction, &given)?,
+            Function::Scan(scan) => reducing::scan(scan, &given)?,
+            Function::Sort(sort) => reducing::sort(sort, &given)?,
             Function::Other(other) => making::call(other, &given, &self.sequences)?,
         };
         match result.explain_dtype() {

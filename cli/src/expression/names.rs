@@ -4,15 +4,19 @@
 use super::error::Problem;
 use super::node::Number;
 use super::numpy;
-use ndjit::{DType, Op, Reduction, nearest};
+use ndjit::{DType, Op, Reduction, Scan, Sort, nearest};
 
 /// A function that an expression can call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     /// An elementwise op.
     Op(Op),
-    /// A reduction or a scan.
+    /// A reduction.
     Reduction(Reduction),
+    /// A scan.
+    Scan(Scan),
+    /// A sort.
+    Sort(Sort),
     /// One that makes, moves or converts.
     Other(Other),
 }
@@ -131,7 +135,9 @@ pub(super) fn constant(name: &str) -> Option<Number> {
 /// ```
 pub fn functions() -> Vec<(&'static str, Function)> {
     let mut all: Vec<(&'static str, Function)> = Op::ALL.iter().map(|&op| (op.name(), Function::Op(op))).collect();
-    all.extend(Reduction::ALL.iter().map(|&reduction| (reduction.name(), Function::Reduction(reduction))));
+    all.extend(Reduction::ALL.map(|reduction| (reduction.name(), Function::Reduction(reduction))));
+    all.extend(Scan::ALL.map(|scan| (scan.name(), Function::Scan(scan))));
+    all.extend(Sort::ALL.map(|sort| (sort.name(), Function::Sort(sort))));
     all.extend(OTHERS.iter().map(|&(other, name, ..)| (name, Function::Other(other))));
     for (alias, name) in ALIASES {
         if let Some(&(_, function)) = all.iter().find(|(known, _)| known == name) {
@@ -178,16 +184,9 @@ impl Function {
     pub fn parameters(self) -> (Vec<&'static str>, usize) {
         match self {
             Function::Op(op) => (op.row().operands.to_vec(), op.arity() - defaults(op).len()),
-            Function::Reduction(reduction) if reduction.scans() => {
-                let mut parameters = vec!["x", "axis"];
-                if reduction.takes_dtype() {
-                    parameters.push("dtype");
-                }
-                if reduction.takes_dtype() && !reduction.sorts() {
-                    parameters.push("include_initial");
-                }
-                (parameters, 1)
-            }
+            Function::Scan(scan) if scan.takes_dtype() => (vec!["x", "axis", "dtype", "include_initial"], 1),
+            Function::Sort(sort) if sort.takes_dtype() => (vec!["x", "axis", "dtype"], 1),
+            Function::Scan(_) | Function::Sort(_) => (vec!["x", "axis"], 1),
             Function::Reduction(reduction) => {
                 let mut parameters = vec!["x", "axis"];
                 if reduction.takes_dtype() {

@@ -1,4 +1,4 @@
-//! Calls of reductions and scans.
+//! Calls of reductions, scans and sorts.
 
 use super::arguments::Arguments;
 use super::error::Problem;
@@ -6,11 +6,28 @@ use super::value::{Argument, Value};
 use ndjit::dynamic::{self, Asked};
 use ndjit::operand::Operand;
 use ndjit::reductions::IntoAxes;
-use ndjit::{Axes, Expr, Reduction, keepdims};
+use ndjit::{Axes, Expr, Reduction, Scan, Sort, keepdims};
 
-/// The result of a reduction or a scan.
-pub(super) fn call(reduction: Reduction, given: &Arguments<'_>) -> Result<Expr, Problem> {
-    let x = given.expr("x")?;
+/// The result of a reduction.
+pub(super) fn reduce(reduction: Reduction, given: &Arguments<'_>) -> Result<Expr, Problem> {
+    let (x, asked) = (given.expr("x")?, asked(given)?);
+    Ok(dynamic::reduce(reduction, x.operand(), axes(given)?, asked))
+}
+
+/// The result of a scan.
+pub(super) fn scan(scan: Scan, given: &Arguments<'_>) -> Result<Expr, Problem> {
+    let (x, asked) = (given.expr("x")?, asked(given)?);
+    Ok(dynamic::scan(scan, x.operand(), axis(x, given)?, asked))
+}
+
+/// The result of a sort.
+pub(super) fn sort(sort: Sort, given: &Arguments<'_>) -> Result<Expr, Problem> {
+    let (x, asked) = (given.expr("x")?, asked(given)?);
+    Ok(dynamic::sort(sort, x.operand(), axis(x, given)?, asked))
+}
+
+/// What is asked for besides axes.
+fn asked(given: &Arguments<'_>) -> Result<Asked, Problem> {
     let correction = match given.get("correction") {
         None => None,
         Some(Argument { value: Value::Number(number), column }) => Some(number.scalar(*column)?),
@@ -19,17 +36,16 @@ pub(super) fn call(reduction: Reduction, given: &Arguments<'_>) -> Result<Expr, 
             return Err(given.problem_of("correction", what).help("as in `var(x, correction=1)`"));
         }
     };
-    let asked =
-        Asked { dtype: given.dtype()?, correction, include_initial: given.truth("include_initial")?.unwrap_or(false) };
-    if reduction.scans() {
-        let axis = match given.int("axis")? {
-            Some(axis) => axis,
-            None if x.shape().rank() == 1 => 0,
-            None => return Err(given.problem("`axis` is missing").help("it goes along one axis: `axis=0`")),
-        };
-        return Ok(dynamic::scan(reduction, x.operand(), axis, asked));
+    Ok(Asked { dtype: given.dtype()?, correction, include_initial: given.truth("include_initial")?.unwrap_or(false) })
+}
+
+/// The axis that is given, or the only one.
+fn axis(x: Expr, given: &Arguments<'_>) -> Result<isize, Problem> {
+    match given.int("axis")? {
+        Some(axis) => Ok(axis),
+        None if x.shape().rank() == 1 => Ok(0),
+        None => Err(given.problem("`axis` is missing").help("it goes along one axis: `axis=0`")),
     }
-    Ok(dynamic::reduce(reduction, x.operand(), axes(given)?, asked))
 }
 
 /// The axes that are given, or all, and whether they stay.

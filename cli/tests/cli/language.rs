@@ -1,7 +1,7 @@
 //! Expressions: what they mean, that they read back, and that no text makes the reader or the tracer panic.
 
 use ndjit::operand::{AnyOperand, Operand};
-use ndjit::{Array, DType, Error, ErrorCode, Op, Reduction, Spec, spec};
+use ndjit::{Array, DType, Error, ErrorCode, Op, Reduction, Scan, Sort, Spec, spec};
 use ndjit_cli::expression::{Function, MOST_NODES, functions, parse, trace};
 use ndjit_cli::memory::Budget;
 
@@ -279,9 +279,12 @@ fn every_row_of_the_tables_can_be_called() {
             assert_eq!(error.code(), ErrorCode::DType, "{op}: {error}");
         }
     }
-    for reduction in Reduction::ALL {
-        assert!(all.contains(&(reduction.name(), Function::Reduction(reduction))));
-        let text = shown(&format!("{reduction}(x, axis=0)"));
+    let reductions = Reduction::ALL.map(|reduction| (reduction.name(), Function::Reduction(reduction)));
+    let scans = Scan::ALL.map(|scan| (scan.name(), Function::Scan(scan)));
+    let sorts = Sort::ALL.map(|sort| (sort.name(), Function::Sort(sort)));
+    for function in [&reductions[..], &scans, &sorts].concat() {
+        assert!(all.contains(&function));
+        let text = shown(&format!("{}(x, axis=0)", function.0));
         assert!(!text.contains("error"), "{text}");
     }
     let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();

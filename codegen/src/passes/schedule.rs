@@ -90,7 +90,7 @@ pub fn schedule(
     let (kept, reduced): (Loops, Loops) = (0..space.rank()).partition(|&axis| !axes.contains(axis));
     let kept = coalesce(&geometry, &kept, tile);
     let mut reduced = coalesce(&geometry, &reduced, None);
-    let meets = !kernel.kind.reductions().is_empty();
+    let meets = kernel.kind.function(0).is_some();
     if meets && reduced.is_empty() {
         // Nothing is left to reduce or to scan: one trip, which takes no step.
         reduced.push((1, None));

@@ -335,15 +335,17 @@ doors! {
     };
     "host" |_c, _x| seen(host()?);
     "dynamic" |c, x| {
-        let (reduction, asked) = (c.pick(&Reduction::ALL), dynamic::Asked {
+        let asked = dynamic::Asked {
             dtype: if c.one_in(2) { Some(any_dtype(c)) } else { None },
             correction: if c.one_in(4) { Some(number(c)) } else { None },
             include_initial: c.one_in(4),
-        });
-        let (axes, axis, scans) = (axes(c, x.shape().rank()), axis(c, x.shape().rank()), c.one_in(2));
-        let f = jit(move |x: Expr| match scans {
-            true => dynamic::scan(reduction, operand::Operand::operand(x), axis, asked),
-            false => dynamic::reduce(reduction, operand::Operand::operand(x), axes.clone(), asked),
+        };
+        let (reduction, scan, sort) = (c.pick(&Reduction::ALL), c.pick(&Scan::ALL), c.pick(&Sort::ALL));
+        let (axes, axis, which) = (axes(c, x.shape().rank()), axis(c, x.shape().rank()), c.below(3));
+        let f = jit(move |x: Expr| match which {
+            0 => dynamic::scan(scan, operand::Operand::operand(x), axis, asked),
+            1 => dynamic::sort(sort, operand::Operand::operand(x), axis, asked),
+            _ => dynamic::reduce(reduction, operand::Operand::operand(x), axes.clone(), asked),
         });
         [f.call((x,))?]
     };

@@ -1,6 +1,6 @@
 //! Which public functions the fuzzer calls: all of them, but for a few with reasons.
 
-use ndjit::{Array, Op, Reduction};
+use ndjit::{Array, Op, Reduction, Scan, Sort};
 use ndjit_fuzz::api::calls;
 use ndjit_fuzz::api::doors::DOORS;
 use ndjit_fuzz::api::pool::Call;
@@ -115,6 +115,8 @@ fn every_public_function_is_called() {
     called.extend(["(", "::<"].iter().flat_map(|after| source.match_indices(after)).map(|(at, _)| word(&source[..at])));
     called.extend(Op::ALL.map(|op| op.name().to_owned()));
     called.extend(Reduction::ALL.map(|reduction| reduction.name().to_owned()));
+    called.extend(Scan::ALL.map(|scan| scan.name().to_owned()));
+    called.extend(Sort::ALL.map(|sort| sort.name().to_owned()));
     let public = public();
     assert!(public.len() > 200, "only {} public functions are found", public.len());
     let missing: Vec<String> = public

@@ -10,7 +10,6 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::op::TypeRule;
 use ndjit_ir::place::Place;
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::reduction::{Reduce, Scan};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::value_type::ValueType;
 use rustc_hash::FxHashSet;
@@ -121,6 +120,10 @@ impl Explainer<'_> {
         let types: Vec<ValueType> = graph.operands(id).iter().map(|&o| graph.ty(o)).collect();
         let (names, rules, deciding) = match kind {
             _ if kind.row().ty == TypeOf::Given => return None,
+            _ if let Some((function, request)) = kind.type_request() => {
+                let deciding = if depends(function, request.dtype) { smallvec![0] } else { SmallVec::new() };
+                (function.row().operands, vec![reducing(function, request, [types[0], ty])], deciding)
+            }
             NodeKind::Op(op, policy) => {
                 let (rules, deciding) = deduce(op, policy, &types).map(|d| (d.rules, d.deciding)).unwrap_or_default();
                 (op.row().operands, rules, deciding)
@@ -129,11 +132,6 @@ impl Explainer<'_> {
                 // A cast that was written does not depend on what it casts.
                 let deciding = if reason == CastReason::Explicit { SmallVec::new() } else { smallvec![0] };
                 (kind.row().operands, vec![Rule::Cast { to: self.policy.commit(ty), reason }], deciding)
-            }
-            NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
-            | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
-                let deciding = if depends(reduction, dtype) { smallvec![0] } else { SmallVec::new() };
-                (reduction.row().operands, vec![reducing(reduction, dtype, policy, [types[0], ty])], deciding)
             }
             NodeKind::Concat(_, policy) => {
                 let rules = meeting(TypeRule::Join, policy, &types, types.len()).unwrap_or_default();

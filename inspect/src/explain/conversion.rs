@@ -3,13 +3,12 @@
 use super::explainer::Explainer;
 use super::rule::{Rule, computing, meeting, reducing};
 use super::text;
-use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeId, NodeKind, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::op::{Op, TypeRule};
 use ndjit_ir::place::Place;
 use ndjit_ir::promotion::{Policy, Types};
-use ndjit_ir::reduction::{Reduce, Reduction, Scan};
+use ndjit_ir::reduction::{AxisFunction, TypeRequest};
 use ndjit_ir::value_type::ValueType;
 use ndjit_transform::Reason;
 use std::fmt::{self, Display, Formatter};
@@ -39,17 +38,17 @@ impl InWords<'_> {
     fn reduction(
         &self,
         node: NodeId,
-        (reduction, dtype, policy): (Reduction, Option<DType>, Policy),
+        (function, request): (AxisFunction, TypeRequest),
         index: usize,
         f: &mut Formatter<'_>,
     ) -> fmt::Result {
         let Explainer { graph, places, .. } = *self.explainer;
-        let name = reduction.row().operands.get(index).copied().unwrap_or("?");
-        write!(f, "operand {name} of {reduction}")?;
+        let name = function.row().operands.get(index).copied().unwrap_or("?");
+        write!(f, "operand {name} of {function}")?;
         text::write_places(&places.all(node).collect::<Vec<Place>>(), f)?;
         let Some(&operand) = graph.operands(node).first() else { return Ok(()) };
         let types = [operand, graph.node(node).first()].map(|value| graph.ty(value));
-        write!(f, ": {}", reducing(reduction, dtype, policy, types))
+        write!(f, ": {}", reducing(function, request, types))
     }
 }
 
@@ -62,12 +61,12 @@ impl Display for InWords<'_> {
                 let index = index as usize;
                 let operands: &[Value] = graph.operands(node);
                 let types: Vec<ValueType> = operands.iter().map(|&o| graph.ty(o)).collect();
-                let (op, policy) = match graph.node(node).kind {
+                let kind = graph.node(node).kind;
+                if let Some(asked) = kind.type_request() {
+                    return self.reduction(node, asked, index, f);
+                }
+                let (op, policy) = match kind {
                     NodeKind::Op(op, policy) => (op, policy),
-                    NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
-                    | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
-                        return self.reduction(node, (reduction, dtype, policy), index, f);
-                    }
                     NodeKind::Concat(_, policy) => {
                         write!(f, "operand {index} of concat")?;
                         text::write_places(&at(node), f)?;

@@ -5,7 +5,7 @@ use ndjit_ir::infer::Operation;
 use ndjit_ir::op::{Op, ResultRule, TypeRule};
 use ndjit_ir::promotion::system::Order;
 use ndjit_ir::promotion::{Policy, Types};
-use ndjit_ir::reduction::Reduction;
+use ndjit_ir::reduction::{AxisFunction, TypeRequest};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::value_type::{ValueType, Weak};
 use smallvec::SmallVec;
@@ -83,8 +83,8 @@ pub enum Rule {
     },
     /// A reduction gives this dtype.
     Reduced {
-        /// The reduction.
-        reduction: Reduction,
+        /// The reduction, the scan or the sort.
+        reduction: AxisFunction,
         /// The operand's type.
         from: ValueType,
         /// The result's dtype.
@@ -131,7 +131,8 @@ pub(super) fn deduce(op: Op, policy: Policy, types: &[ValueType]) -> Option<Dedu
 }
 
 /// The rule that gives the type of a reduction, or of a scan, from its operand's.
-pub(super) fn reducing(reduction: Reduction, dtype: Option<DType>, policy: Policy, [from, to]: [ValueType; 2]) -> Rule {
+pub(super) fn reducing(reduction: AxisFunction, request: TypeRequest, [from, to]: [ValueType; 2]) -> Rule {
+    let TypeRequest { dtype, policy } = request;
     match dtype {
         Some(asked) => Rule::Asked(policy.width(asked)),
         None => Rule::Reduced { reduction, from, to: policy.commit(to), policy },
@@ -139,7 +140,7 @@ pub(super) fn reducing(reduction: Reduction, dtype: Option<DType>, policy: Polic
 }
 
 /// Whether a reduction's type depends on its operand's.
-pub(super) fn depends(reduction: Reduction, dtype: Option<DType>) -> bool {
+pub(super) fn depends(reduction: AxisFunction, dtype: Option<DType>) -> bool {
     use ndjit_ir::reduction::ReductionRule::{Bool, Index};
     dtype.is_none() && !matches!(reduction.row().rule, Bool | Index)
 }

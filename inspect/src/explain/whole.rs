@@ -8,7 +8,8 @@ use super::widening::Widening;
 use crate::source::Sources;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::{Error, ErrorCode, LiteralValue, Reduction, Result, ValueType};
+use ndjit_ir::reduction::AxisFunction;
+use ndjit_ir::{Error, ErrorCode, LiteralValue, Result, ValueType};
 use ndjit_transform::inline;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -110,7 +111,7 @@ pub fn widened(widening: &Widening) -> Error {
         true => String::new(),
         false => format!("drop `strong(…)` around {}, or ", numbers.join(" and ")),
     };
-    let reduces = cause.is_some_and(|step| step.what.parse::<Reduction>().is_ok_and(Reduction::takes_dtype));
+    let reduces = cause.is_some_and(|step| step.what.parse::<AxisFunction>().is_ok_and(AxisFunction::takes_dtype));
     let result = match reduces {
         true => format!("ask for it, as in `dtype(DType::{from:?}).{what}(…)`"),
         false => format!("{bare}cast what is wider, or the result, to {from}"),

@@ -7,7 +7,7 @@ use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeId, NodeKind, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::{Literal, LiteralValue};
-use ndjit_ir::reduction::{Reduce, ReductionRule, Scan};
+use ndjit_ir::reduction::{ReductionRule, TypeRequest};
 use ndjit_ir::value_type::ValueType;
 use std::fmt;
 
@@ -44,12 +44,11 @@ impl Explainer<'_> {
 
     fn widened(&self, id: NodeId) -> Option<(DType, DType)> {
         let graph = self.graph;
-        match graph.node(id).kind {
-            NodeKind::Op(..) => {}
+        let kind = graph.node(id).kind;
+        match kind.type_request() {
+            None if kind.op().is_some() => {}
             // An index is no number of the operand's.
-            NodeKind::Reduce(Reduce { reduction, dtype: None, .. })
-            | NodeKind::Scan(Scan { reduction, dtype: None, .. })
-                if reduction.row().rule != ReductionRule::Index => {}
+            Some((function, TypeRequest { dtype: None, .. })) if function.row().rule != ReductionRule::Index => {}
             _ => return None,
         }
         let is_array = |&&value: &&Value| !matches!(graph.node(graph.producer(value)).kind, NodeKind::Literal(_));

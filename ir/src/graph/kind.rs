@@ -1,40 +1,44 @@
 //! Kinds of nodes, and what passes ask of a kind as the columns of its [row](NodeKind::row). A new kind is a variant and its row here, its text beside the
 //! others', its type in inference, its meaning in the interpreter, and what commit and fusion make of it.
 
-use super::{SlotId, ViewId};
+use super::{SlotId, Type, ViewId};
 use crate::axes::AxisSet;
 use crate::dtype::DType;
 use crate::graph::Scatter;
 use crate::op::Op;
 use crate::promotion::Policy;
-use crate::reduction::{Reduce, Reduction, Scan};
+use crate::reduction::{AxisFunction, Reduce, Scan, Sort, TypeRequest};
 use crate::support::CastReason;
+use crate::value_type::ValueType;
 
-/// What a node is.
+/// What a node is, in a graph of this stage: before commit it notes under which policies types meet, why casts are there, which dtypes were
+/// asked for; after commit there is nothing [`Traced`](crate::graph::Type::Traced).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NodeKind {
+pub enum NodeKind<T: Type = ValueType> {
     /// The `n`th array parameter, whose elements are stored as this dtype: a strong one's own, for a weak one a dtype of its
     /// kind. Parameters are the first nodes.
     Param(u32, DType),
     /// The value of a literal slot, a scalar. Two literals of equal value have two slots: what a program compiles to
     /// never depends on values.
     Literal(SlotId),
-    /// An elementwise op on broadcast operands, resolved under a policy (after commit: always the default one).
-    Op(Op, Policy),
-    /// Conversion to the result's dtype, and why it is there (after commit: always explicit).
-    Cast(CastReason),
-    /// One value of all elements along some axes. Its operands are those of the reduction's row (after commit: the array alone).
-    Reduce(Reduce),
+    /// An elementwise op on broadcast operands, resolved under a policy.
+    Op(Op, T::Traced<Policy>),
+    /// Conversion to the result's dtype, and why it is there.
+    Cast(T::Traced<CastReason>),
+    /// One value of all elements along some axes. Its operands are those of the reduction's row; after commit the array alone.
+    Reduce(Reduce<T>),
     /// At each index one value of all elements up to it along an axis.
-    Scan(Scan),
+    Scan(Scan, u32, T::Traced<TypeRequest>),
+    /// The elements along an axis in order, or the indices that order them.
+    Sort(Sort, u32, T::Traced<TypeRequest>),
     /// At each index the position along some axes, counted in row-major order if they are several. An `i64`, without operands.
     Iota(AxisSet),
     /// Each element is one of the operand's, found by an affine map of indices.
     View(ViewId),
     /// The operand's elements, in row-major order, in another shape.
     Reshape,
-    /// The operands one after the other along an axis, in their common type under a policy (after commit: the default one).
-    Concat(u32, Policy),
+    /// The operands one after the other along an axis, in their common type under a policy.
+    Concat(u32, T::Traced<Policy>),
     /// At each index a row of the first operand: the elements at a position along its first axis that the second one, an `i64`, has
     /// there. A position before the first is the first, one after the last the last. The second operand and what remains of the
     /// first one's shape broadcast.
@@ -49,7 +53,7 @@ pub enum NodeKind {
     Call(u32),
 }
 
-impl NodeKind {
+impl<T: Type> NodeKind<T> {
     /// Its row.
     pub const fn row(self) -> &'static KindRow {
         match self {
@@ -61,7 +65,8 @@ impl NodeKind {
                 &KindRow { name: "cast", operands: &["x"], ty: TypeOf::Asked, fusion: Fusion::Elementwise, ..ROW }
             }
             NodeKind::Reduce(_) => &KindRow { name: "reduction", ..ROW },
-            NodeKind::Scan(_) => &KindRow { name: "scan", ..ROW },
+            NodeKind::Scan(..) => &KindRow { name: "scan", ..ROW },
+            NodeKind::Sort(..) => &KindRow { name: "sort", ..ROW },
             NodeKind::Concat(..) => &KindRow { name: "concat", moves_elements: true, ..ROW },
             NodeKind::View(_) => &KindRow { name: "view", is_view: true, ..MOVED },
             NodeKind::Reshape => &KindRow { name: "reshape", is_view: true, ..MOVED },
@@ -78,8 +83,10 @@ impl NodeKind {
     pub const fn name(self) -> &'static str {
         match self {
             NodeKind::Op(op, _) => op.name(),
-            NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => reduction.name(),
-            _ => self.row().name,
+            _ => match self.axis_function() {
+                Some(function) => function.name(),
+                None => self.row().name,
+            },
         }
     }
 
@@ -89,14 +96,29 @@ impl NodeKind {
     }
 
     /// The policy under which operands meet that may be weak.
-    pub const fn policy(self) -> Option<Policy> {
+    pub const fn policy(self) -> Option<T::Traced<Policy>> {
         if let NodeKind::Op(_, policy) | NodeKind::Concat(_, policy) = self { Some(policy) } else { None }
     }
 
-    /// What a reduction or a scan does.
-    pub fn reduction(self) -> Option<Reduction> {
+    /// What it does along axes, if it does.
+    pub const fn axis_function(self) -> Option<AxisFunction> {
         match self {
-            NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => Some(reduction),
+            NodeKind::Reduce(Reduce { reduction, .. }) => Some(AxisFunction::Reduction(reduction)),
+            NodeKind::Scan(scan, ..) => Some(AxisFunction::Scan(scan)),
+            NodeKind::Sort(sort, ..) => Some(AxisFunction::Sort(sort)),
+            _ => None,
+        }
+    }
+
+    /// What it does along axes and how the type of that is asked for, if it does.
+    pub const fn type_request(self) -> Option<(AxisFunction, T::Traced<TypeRequest>)> {
+        match (self.axis_function(), self) {
+            (
+                Some(function),
+                NodeKind::Reduce(Reduce { request, .. })
+                | NodeKind::Scan(_, _, request)
+                | NodeKind::Sort(_, _, request),
+            ) => Some((function, request)),
             _ => None,
         }
     }

@@ -94,7 +94,6 @@ mod tests {
     use super::MOST;
     use crate::dtype::DType;
     use crate::op::Op;
-    use crate::promotion::Policy;
     use crate::shape::Shape;
 
     #[test]
@@ -102,7 +101,7 @@ mod tests {
         let mut graph: Graph<DType> = Graph::new();
         let shape = graph.intern(&Shape::from(3));
         let made = |graph: &mut Graph<DType>, n: usize, operands: &[Value]| {
-            graph.add(NodeKind::Op(Op::ALL[n], Policy::Standard), operands, &[(DType::F32, shape)])
+            graph.add(NodeKind::Op(Op::ALL[n], ()), operands, &[(DType::F32, shape)])
         };
         let x = graph.add(NodeKind::Param(0, DType::F32), &[], &[(DType::F32, shape)]);
         let y = graph.add(NodeKind::Param(1, DType::F32), &[], &[(DType::F32, shape)]);

@@ -100,17 +100,17 @@ impl Slot {
 
 /// A node: its kind, its operands, its results.
 #[derive(Clone, Copy, Debug)]
-pub struct Node {
+pub struct Node<T: Type = ValueType> {
     /// What it is.
-    pub kind: NodeKind,
+    pub kind: NodeKind<T>,
     operands: (u32, u32),
     first: Value,
     results: u32,
 }
 
-impl Node {
+impl<T: Type> Node<T> {
     /// The result values, consecutive.
-    pub fn results(&self) -> impl Iterator<Item = Value> + use<> {
+    pub fn results(&self) -> impl Iterator<Item = Value> + use<T> {
         (self.first.0..self.first.0 + self.results).map(Value)
     }
 
@@ -135,7 +135,7 @@ struct ValueData<T> {
 /// An append-only arena of hash-consed nodes.
 #[derive(Clone, Debug)]
 pub struct Graph<T: Type> {
-    nodes: Vec<Node>,
+    nodes: Vec<Node<T>>,
     operands: Vec<Value>,
     values: Vec<ValueData<T>>,
     shapes: Vec<Shape>,
@@ -222,7 +222,7 @@ impl<T: Type> Graph<T> {
     }
 
     /// A node.
-    pub fn node(&self, id: NodeId) -> &Node {
+    pub fn node(&self, id: NodeId) -> &Node<T> {
         reads::count();
         &self.nodes[id.index()]
     }
@@ -459,7 +459,7 @@ impl<T: Type> Graph<T> {
     }
 
     /// Adds a node, or finds the same one made before; returns its first result.
-    pub fn add(&mut self, kind: NodeKind, operands: &[Value], results: &[(T, ShapeId)]) -> Value {
+    pub fn add(&mut self, kind: NodeKind<T>, operands: &[Value], results: &[(T, ShapeId)]) -> Value {
         let hash = || {
             let mut hasher = FxHasher::default();
             (kind, operands, results).hash(&mut hasher);

@@ -8,10 +8,12 @@ use super::{
 };
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
+use crate::infer::Annotation;
 use crate::literal::Literal;
 use crate::nearest::nearest;
 use crate::op::Op;
-use crate::reduction::{Reduce, Reduction, ReductionKind, Scan};
+use crate::promotion::Policy;
+use crate::reduction::{AxisFunction, Reduce, TypeRequest};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::text::{Line, Lines, axes, dtype, dtype_of, shape};
@@ -249,7 +251,7 @@ impl<T: Type> Parser<T> {
         reading: &GraphParser<T>,
         slot: &mut Option<(u32, Content)>,
         view: &mut Option<View>,
-    ) -> Result<(NodeKind, SmallVec<[Value; 3]>)> {
+    ) -> Result<(NodeKind<T>, SmallVec<[Value; 3]>)> {
         let word = line.peek_word();
         match word {
             "literal" => {
@@ -260,7 +262,8 @@ impl<T: Type> Parser<T> {
             }
             "cast" => {
                 line.skip(word);
-                let reason = bracketed(line)?.unwrap_or(CastReason::Explicit);
+                let reason: CastReason = bracketed(line)?.unwrap_or_default();
+                let reason = traced::<T, _>(line, reason)?;
                 Ok((NodeKind::Cast(reason), SmallVec::from_slice(&[reading.value(line)?])))
             }
             "call" => {
@@ -304,7 +307,7 @@ impl<T: Type> Parser<T> {
             }
             "concat" => {
                 line.skip(word);
-                let policy = bracketed(line)?.unwrap_or_default();
+                let policy = read_policy::<T>(line)?;
                 let operands = line.items(|line| reading.value(line))?;
                 line.expect("axis")?;
                 let axis = line.number_of("an axis")?;
@@ -315,15 +318,15 @@ impl<T: Type> Parser<T> {
                 Ok((NodeKind::Iota(axes(line)?), SmallVec::new()))
             }
             _ => {
-                if let Ok(reduction) = word.parse::<Reduction>() {
+                if let Ok(function) = word.parse() {
                     line.skip(word);
-                    return along(line, reading, reduction);
+                    return along(line, reading, function);
                 }
                 let Ok(op) = word.parse::<Op>() else {
                     return Err(unknown(line, word));
                 };
                 line.skip(word);
-                let policy = bracketed(line)?.unwrap_or_default();
+                let policy = read_policy::<T>(line)?;
                 let operands = line.items(|line| reading.value(line))?;
                 if operands.len() != op.arity() {
                     let (takes, given) = (op.arity(), operands.len());
@@ -371,7 +374,7 @@ fn unknown(line: &mut Line<'_>, word: &str) -> Error {
     let expected = format_args!("an op, a reduction, a scan, {} or `{last}`", quoted.join(", "));
     let error = line.expected(expected);
     let ops = Op::ALL.iter().map(|op| op.name());
-    let reductions = Reduction::ALL.iter().map(|reduction| reduction.name());
+    let reductions = AxisFunction::all().map(AxisFunction::name);
     match nearest(word, ops.chain(reductions).chain(OTHERS)) {
         Some(near) => error.help(format!("did you mean `{near}`?")),
         None => error,
@@ -382,28 +385,41 @@ fn unknown(line: &mut Line<'_>, word: &str) -> Error {
 fn along<T: Type>(
     line: &mut Line<'_>,
     reading: &GraphParser<T>,
-    reduction: Reduction,
-) -> Result<(NodeKind, SmallVec<[Value; 3]>)> {
+    function: AxisFunction,
+) -> Result<(NodeKind<T>, SmallVec<[Value; 3]>)> {
     let policy = bracketed(line)?.unwrap_or_default();
     let operands = line.items(|line| reading.value(line))?;
-    let takes = reduction.row().operands.len();
+    let takes = function.row().operands.len();
     if operands.len() > takes {
-        return Err(line.error(format_args!("{reduction} takes {takes} operands, {} given", operands.len())));
+        return Err(line.error(format_args!("{function} takes {takes} operands, {} given", operands.len())));
     }
-    let kind = match reduction.kind() {
-        ReductionKind::Scan | ReductionKind::Sort => {
-            line.expect("axis")?;
-            let axis = line.number_of("an axis")?;
-            NodeKind::Scan(Scan { reduction, axis, dtype: asked(line)?, policy })
-        }
-        ReductionKind::Reduction => {
+    let axis = |line: &mut Line<'_>| line.expect("axis").and_then(|()| line.number_of("an axis"));
+    let request =
+        |line: &mut Line<'_>| asked(line).and_then(|dtype| traced::<T, _>(line, TypeRequest { dtype, policy }));
+    let kind = match function {
+        AxisFunction::Scan(scan) => NodeKind::Scan(scan, axis(line)?, request(line)?),
+        AxisFunction::Sort(sort) => NodeKind::Sort(sort, axis(line)?, request(line)?),
+        AxisFunction::Reduction(reduction) => {
             let axes = axes(line)?;
             let keepdims = line.eat("keepdims");
             let contracts = line.eat("contracts");
-            NodeKind::Reduce(Reduce { reduction, axes, keepdims, contracts, dtype: asked(line)?, policy })
+            NodeKind::Reduce(Reduce { reduction, axes, keepdims, contracts, request: request(line)? })
         }
     };
     Ok((kind, SmallVec::from_vec(operands)))
+}
+
+/// What traced graphs note; in a typed graph an error, if it is said.
+fn traced<T: Type, X: Annotation>(line: &mut Line<'_>, note: X) -> Result<T::Traced<X>> {
+    T::traced(note).ok_or_else(|| {
+        line.error("a typed graph has no policies, no dtypes that are asked for and no reasons of casts")
+    })
+}
+
+/// `[numpy2]`, if it is there.
+fn read_policy<T: Type>(line: &mut Line<'_>) -> Result<T::Traced<Policy>> {
+    let policy = bracketed(line)?.unwrap_or_default();
+    traced::<T, _>(line, policy)
 }
 
 /// `dtype f64`, if it is there.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 impl<T: Type> Graph<T> {
     /// The kind, in another graph, that a node of this one has whose kind names no parameter and no slot of its graph.
-    pub fn kind_in(&self, kind: NodeKind, other: &mut Graph<T>) -> NodeKind {
+    pub fn kind_in(&self, kind: NodeKind<T>, other: &mut Graph<T>) -> NodeKind<T> {
         match kind {
             NodeKind::View(id) => NodeKind::View(other.intern_view(self.view_of(id).clone())),
             NodeKind::Control(n, result) => match self.controls().get(n as usize) {
@@ -130,7 +130,7 @@ impl Copied {
         &mut self,
         old: &Graph<T>,
         id: NodeId,
-        (kind, operands): (NodeKind, &[Value]),
+        (kind, operands): (NodeKind<T>, &[Value]),
         new: &mut Graph<T>,
     ) -> Value {
         let node = old.node(id);
@@ -225,7 +225,7 @@ impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
     }
 
     /// Makes a node of this kind of the new graph, on new operands, with the same results.
-    pub fn add(&mut self, id: NodeId, kind: NodeKind, operands: &[Value]) -> Value {
+    pub fn add(&mut self, id: NodeId, kind: NodeKind<T>, operands: &[Value]) -> Value {
         let first = self.copied.add(self.old, id, (kind, operands), self.new);
         self.follow(id, first);
         first
@@ -241,7 +241,7 @@ impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
     }
 
     /// A kind of the old graph in the new one. What is noted of control flow follows.
-    fn kind(&mut self, kind: NodeKind) -> NodeKind {
+    fn kind(&mut self, kind: NodeKind<T>) -> NodeKind<T> {
         let new = self.old.kind_in(kind, self.new);
         if let (NodeKind::Control(from, _), NodeKind::Control(to, _)) = (kind, new) {
             self.notes.follow_control(self.beside, from, to);

@@ -39,7 +39,9 @@
 //! ```
 
 use super::{ControlKind, ForArity, Graph, Node, NodeId, NodeKind, Places, ScanArity, Slot, Type, Value};
+use crate::dtype::DType;
 use crate::promotion::Policy;
+use crate::reduction::TypeRequest;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -290,7 +292,7 @@ struct NodeLine<'a, T: Type> {
 
 impl<T: Type> Display for NodeLine<'_, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let node: &Node = self.graph.node(self.id);
+        let node: &Node<T> = self.graph.node(self.id);
         for (i, result) in node.results().enumerate() {
             write!(f, "{}{result}", if i > 0 { ", " } else { "" })?;
         }
@@ -313,41 +315,33 @@ impl<T: Type> Display for NodeLine<'_, T> {
             }
             NodeKind::Op(op, policy) => {
                 write!(f, "{op}")?;
-                if policy != Policy::default() {
-                    write!(f, "[{policy}]")?;
-                }
+                write_policy(T::noted(policy), f)?;
                 write_values(operands, f)?;
             }
             NodeKind::Cast(reason) => {
                 f.write_str("cast")?;
-                if let Some(name) = reason.name() {
+                if let Some(name) = T::noted(reason).name() {
                     write!(f, "[{name}]")?;
                 }
                 write_values(operands, f)?;
             }
             NodeKind::Reduce(reduce) => {
+                let TypeRequest { dtype, policy } = T::noted(reduce.request);
                 write!(f, "{}", reduce.reduction)?;
-                if reduce.policy != Policy::default() {
-                    write!(f, "[{}]", reduce.policy)?;
-                }
+                write_policy(policy, f)?;
                 write_values(operands, f)?;
                 write!(f, " axes {}", reduce.axes)?;
                 f.write_str(if reduce.keepdims { " keepdims" } else { "" })?;
                 f.write_str(if reduce.contracts { " contracts" } else { "" })?;
-                if let Some(dtype) = reduce.dtype {
-                    write!(f, " dtype {dtype}")?;
-                }
+                write_dtype(dtype, f)?;
             }
-            NodeKind::Scan(scan) => {
-                write!(f, "{}", scan.reduction)?;
-                if scan.policy != Policy::default() {
-                    write!(f, "[{}]", scan.policy)?;
-                }
+            NodeKind::Scan(_, axis, request) | NodeKind::Sort(_, axis, request) => {
+                let TypeRequest { dtype, policy } = T::noted(request);
+                f.write_str(node.kind.name())?;
+                write_policy(policy, f)?;
                 write_values(operands, f)?;
-                write!(f, " axis {}", scan.axis)?;
-                if let Some(dtype) = scan.dtype {
-                    write!(f, " dtype {dtype}")?;
-                }
+                write!(f, " axis {axis}")?;
+                write_dtype(dtype, f)?;
             }
             NodeKind::Iota(axes) => write!(f, "iota axes {axes}")?,
             NodeKind::View(view) => {
@@ -377,9 +371,7 @@ impl<T: Type> Display for NodeLine<'_, T> {
             }
             NodeKind::Concat(axis, policy) => {
                 f.write_str("concat")?;
-                if policy != Policy::default() {
-                    write!(f, "[{policy}]")?;
-                }
+                write_policy(T::noted(policy), f)?;
                 write_values(operands, f)?;
                 write!(f, " axis {axis}")?;
             }
@@ -399,6 +391,16 @@ impl<T: Type> Display for NodeLine<'_, T> {
         }
         Ok(())
     }
+}
+
+/// The policy in brackets, unless it is the default one.
+fn write_policy(policy: Policy, f: &mut Formatter<'_>) -> fmt::Result {
+    if policy == Policy::default() { Ok(()) } else { write!(f, "[{policy}]") }
+}
+
+/// The dtype that was asked for, if one was.
+fn write_dtype(dtype: Option<DType>, f: &mut Formatter<'_>) -> fmt::Result {
+    dtype.map_or(Ok(()), |dtype| write!(f, " dtype {dtype}"))
 }
 
 /// The values, separated by commas, each after a space.

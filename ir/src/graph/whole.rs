@@ -33,7 +33,7 @@ impl<T: Type> Graph<T> {
     }
 
     /// Counts what a new node adds, written out: control flow once, however many of its results are nodes.
-    pub(super) fn count(&mut self, kind: NodeKind, operands: &[Value]) {
+    pub(super) fn count(&mut self, kind: NodeKind<T>, operands: &[Value]) {
         let added = match kind {
             NodeKind::Call(child) => self.children().get(child as usize).map_or(0, |child| child.expanded()),
             NodeKind::Control(n, _) => {

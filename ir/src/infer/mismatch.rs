@@ -6,10 +6,9 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorCode};
 use crate::graph::Scatter;
 use crate::op::Op;
-use crate::promotion::{Clash, OpMismatch, Policy, ReductionMismatch};
-use crate::reduction::{Reduction, ReductionKind};
+use crate::promotion::{Clash, OpMismatch, ReductionMismatch};
+use crate::reduction::{AxisFunction, Reduction};
 use crate::shape::{Shape, ShapeMismatch};
-use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 use std::fmt;
 
@@ -33,8 +32,6 @@ pub enum InferenceError {
     Iota(AxisSet, Shape),
     /// The operand, of this shape, does not have this axis.
     Axis(u32, Shape),
-    /// A scan where a reduction stands, or the other way round.
-    NoReduction(Reduction),
     /// It contracts and is no sum.
     Contracts(Reduction),
     /// It has no elements to begin with.
@@ -55,7 +52,7 @@ pub enum InferenceError {
     /// The op has no types.
     Op(Op, OpMismatch),
     /// The reduction or scan has no types.
-    Reduction(Reduction, ReductionMismatch),
+    Reduction(AxisFunction, ReductionMismatch),
     /// Types that are joined have no common one.
     Clash(Clash),
     /// Indices have this type, and are no `i64`.
@@ -66,12 +63,6 @@ pub enum InferenceError {
     Promotion(ValueType, ValueType),
     /// A value of this type is not stored as this dtype.
     Stored(ValueType, DType),
-    /// A policy stands in a typed graph.
-    Unresolved(Policy),
-    /// The policy or the dtype of a reduction or scan stands in a typed graph.
-    UnresolvedReduction(Reduction),
-    /// The reason of a cast stands in a typed graph.
-    Reason(CastReason),
     /// An operand has not the dtype in which a typed op takes it.
     Operand {
         /// Which operand.
@@ -88,7 +79,7 @@ pub enum InferenceError {
     /// Elements of typed operands, and of the result, have not one dtype.
     Unlike,
     /// A typed reduction or scan does not accumulate values of this dtype.
-    Accumulates(Reduction, DType),
+    Accumulates(AxisFunction, DType),
     /// Indices along the axis are no numbers of this dtype.
     TooLong(DType, u32),
     /// Elements of this dtype are not put so.
@@ -136,10 +127,6 @@ impl fmt::Display for InferenceError {
             InferenceError::Axes(axes, shape) => write!(f, "axes {axes} of an operand of shape {shape}"),
             InferenceError::Iota(axes, shape) => write!(f, "axes {axes} of shape {shape}"),
             InferenceError::Axis(axis, shape) => write!(f, "axis {axis} of an operand of shape {shape}"),
-            InferenceError::NoReduction(scan) if scan.kind() != ReductionKind::Reduction => {
-                write!(f, "{scan} is a scan, no reduction")
-            }
-            InferenceError::NoReduction(reduction) => write!(f, "{reduction} is a reduction, no scan"),
             InferenceError::Contracts(reduction) => write!(f, "a {reduction} that contracts, as sums alone do"),
             InferenceError::NoElements { reduction, .. } => write!(f, "{reduction} of no elements"),
             InferenceError::NotScalar(operand) => write!(f, "operand {operand} is no scalar"),
@@ -152,12 +139,6 @@ impl fmt::Display for InferenceError {
             InferenceError::WeakCast => f.write_str("a cast to a weak type"),
             InferenceError::Promotion(from, to) => write!(f, "{from} is not promoted to {to}"),
             InferenceError::Stored(ty, stored) => write!(f, "a parameter of type {ty} is not stored as {stored}"),
-            InferenceError::Unresolved(policy) => write!(f, "the {policy} policy is not resolved"),
-            InferenceError::UnresolvedReduction(reduction) => {
-                let what = if reduction.kind() != ReductionKind::Reduction { "scan" } else { "reduction" };
-                write!(f, "policy and dtype of the {what} are not resolved")
-            }
-            InferenceError::Reason(_) => f.write_str("the reason of a cast is kept"),
             InferenceError::Operand { operand, found, op, compute } => {
                 let expected = op.operand_dtype(*operand, *compute);
                 write!(f, "operand {operand} is {found}, {op} in {compute} takes {expected}")

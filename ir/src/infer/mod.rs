@@ -9,14 +9,14 @@ mod mismatch;
 mod rules;
 
 pub use mismatch::InferenceError;
-pub(crate) use rules::InferenceRules;
+pub(crate) use rules::{Annotation, InferenceRules};
 
 use crate::axes::{AxisSet, MAX_RANK};
 use crate::dtype::DType;
 use crate::graph::{Graph, NodeId, NodeKind, Scatter, Type, Value};
 use crate::op::Op;
 use crate::promotion::{Policy, Types};
-use crate::reduction::{Reduce, Reduction, ReductionKind, Scan};
+use crate::reduction::{AxisFunction, Reduce, Reduction, Scan, Sort, TypeRequest};
 use crate::shape::{Shape, ShapeMismatch};
 use crate::support::CastReason;
 use crate::value_type::ValueType;
@@ -41,13 +41,15 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Operation<'a, T: Type = ValueType> {
     /// An elementwise op, under a policy.
-    Op(Op, Policy),
+    Op(Op, T::Traced<Policy>),
     /// A conversion to this type.
-    Cast(CastReason, T),
+    Cast(T::Traced<CastReason>, T),
     /// A reduction.
-    Reduce(Reduce),
-    /// A scan, or what sorts; in a typed graph with the dtype of the indices that a sort gives.
-    Scan(Scan, Option<T>),
+    Reduce(Reduce<T>),
+    /// A scan along an axis.
+    Scan(Scan, u32, T::Traced<TypeRequest>),
+    /// A sort along an axis; in a typed graph with the dtype of its result, which may be indices.
+    Sort(Sort, u32, T::Traced<TypeRequest>, Option<T>),
     /// Indices along axes of this shape.
     Iota(AxisSet, Cow<'a, Shape>),
     /// A view of this shape.
@@ -55,7 +57,7 @@ pub enum Operation<'a, T: Type = ValueType> {
     /// The same elements in this shape.
     Reshape(Cow<'a, Shape>),
     /// Arrays one after the other along an axis, under a policy.
-    Concat(u32, Policy),
+    Concat(u32, T::Traced<Policy>),
     /// Rows of the first operand at the indices of the second one.
     Gather,
     /// The first operand with elements of the third put into its rows at the indices of the second one.
@@ -89,7 +91,8 @@ impl<'a, T: Type> Operation<'a, T> {
             Operation::Op(op, _) => op.name(),
             Operation::Cast(..) => "cast",
             Operation::Reduce(reduce) => reduce.reduction.name(),
-            Operation::Scan(scan, _) => scan.reduction.name(),
+            Operation::Scan(scan, ..) => scan.name(),
+            Operation::Sort(sort, ..) => sort.name(),
             Operation::Iota(..) => "iota",
             Operation::View(..) => "view",
             Operation::Reshape(_) => "reshape",
@@ -99,13 +102,24 @@ impl<'a, T: Type> Operation<'a, T> {
         }
     }
 
+    /// What it does along axes and how the type of that is asked for, if it does.
+    pub fn type_request(&self) -> Option<(AxisFunction, T::Traced<TypeRequest>)> {
+        match *self {
+            Operation::Reduce(Reduce { reduction, request, .. }) => Some((reduction.into(), request)),
+            Operation::Scan(scan, _, request) => Some((scan.into(), request)),
+            Operation::Sort(sort, _, request, _) => Some((sort.into(), request)),
+            _ => None,
+        }
+    }
+
     /// The kind that its node has in a graph.
-    pub fn kind(&self, graph: &mut Graph<T>) -> NodeKind {
+    pub fn kind(&self, graph: &mut Graph<T>) -> NodeKind<T> {
         match self {
             &Operation::Op(op, policy) => NodeKind::Op(op, policy),
             &Operation::Cast(reason, _) => NodeKind::Cast(reason),
             &Operation::Reduce(reduce) => NodeKind::Reduce(reduce),
-            &Operation::Scan(scan, _) => NodeKind::Scan(scan),
+            &Operation::Scan(scan, axis, request) => NodeKind::Scan(scan, axis, request),
+            &Operation::Sort(sort, axis, request, _) => NodeKind::Sort(sort, axis, request),
             &Operation::Iota(axes, _) => NodeKind::Iota(axes),
             Operation::View(view, _) => NodeKind::View(graph.intern_view(Arc::clone(view))),
             Operation::Reshape(_) => NodeKind::Reshape,
@@ -120,7 +134,11 @@ impl<'a, T: Type> Operation<'a, T> {
         let takes = match self {
             Operation::Op(op, _) => op.arity(),
             Operation::Iota(..) => 0,
-            Operation::Cast(..) | Operation::Scan(..) | Operation::View(..) | Operation::Reshape(_) => 1,
+            Operation::Cast(..)
+            | Operation::Scan(..)
+            | Operation::Sort(..)
+            | Operation::View(..)
+            | Operation::Reshape(_) => 1,
             Operation::Reduce(reduce) => given.clamp(1, reduce.reduction.row().operands.len()),
             Operation::Concat(..) => given.max(1),
             Operation::Gather => 2,
@@ -141,9 +159,7 @@ impl<'a, T: Type> Operation<'a, T> {
             Operation::Reshape(shape) if operands[0].1.size().ok() != shape.size().ok() => {
                 return Err(InferenceError::Elements(operands[0].1.clone(), Shape::clone(shape)));
             }
-            Operation::Scan(Scan { reduction: Reduction::ArgSort, axis, .. }, _)
-                if !result.counts(shape.extents()[*axis as usize]) =>
-            {
+            Operation::Sort(Sort::ArgSort, axis, ..) if !result.counts(shape.extents()[*axis as usize]) => {
                 return Err(InferenceError::TooLong(result.storage_dtype(), *axis));
             }
             _ => {}
@@ -162,12 +178,11 @@ impl<'a, T: Type> Operation<'a, T> {
         match *self {
             Operation::Op(op, policy) => T::op(op, policy, operands),
             Operation::Cast(reason, to) => T::cast(reason, operands[0], to).map(|()| same(to)),
-            Operation::Reduce(Reduce { reduction, dtype, policy, .. }) => {
-                T::reduction(reduction, dtype, policy, operands[0], None)
+            Operation::Reduce(Reduce { reduction, request, .. }) => {
+                T::reduction(reduction.into(), request, operands[0], None)
             }
-            Operation::Scan(Scan { reduction, dtype, policy, .. }, indices) => {
-                T::reduction(reduction, dtype, policy, operands[0], indices)
-            }
+            Operation::Scan(scan, _, request) => T::reduction(scan.into(), request, operands[0], None),
+            Operation::Sort(sort, _, request, indices) => T::reduction(sort.into(), request, operands[0], indices),
             Operation::Iota(..) => Ok(same(DType::I64.into())),
             Operation::View(..) | Operation::Reshape(_) => Ok(same(operands[0])),
             Operation::Concat(_, policy) => T::join(policy, operands).map(same),
@@ -196,8 +211,7 @@ impl<'a, T: Type> Operation<'a, T> {
             }
             Operation::Cast(..) => Ok(Cow::Borrowed(operands[0])),
             Operation::Reduce(reduce) => reduced(reduce, operands).map(Cow::Owned),
-            &Operation::Scan(Scan { reduction, axis, .. }, _) => match operands[0] {
-                _ if reduction.kind() == ReductionKind::Reduction => Err(InferenceError::NoReduction(reduction)),
+            &Operation::Scan(_, axis, _) | &Operation::Sort(_, axis, ..) => match operands[0] {
                 shape if axis as usize >= shape.rank().min(MAX_RANK) => Err(InferenceError::Axis(axis, shape.clone())),
                 shape => Ok(Cow::Borrowed(shape)),
             },
@@ -219,10 +233,9 @@ impl<'a, T: Type> Operation<'a, T> {
     }
 }
 
-fn reduced(reduce: &Reduce, operands: &[&Shape]) -> Result<Shape, InferenceError> {
+fn reduced<T: Type>(reduce: &Reduce<T>, operands: &[&Shape]) -> Result<Shape, InferenceError> {
     let (&Reduce { reduction, axes, .. }, shape) = (reduce, operands[0]);
     match () {
-        () if reduction.kind() != ReductionKind::Reduction => Err(InferenceError::NoReduction(reduction)),
         () if !axes.within(shape.rank()) => Err(InferenceError::Axes(axes, shape.clone())),
         () if reduce.contracts && reduction != Reduction::Sum => Err(InferenceError::Contracts(reduction)),
         () if reduction.needs_elements() && axes.count(shape) == 0 => {
@@ -249,7 +262,10 @@ impl<T: Type> Graph<T> {
             NodeKind::Op(op, policy) => Operation::Op(op, policy),
             NodeKind::Cast(reason) => Operation::Cast(reason, self.ty(first)),
             NodeKind::Reduce(reduce) => Operation::Reduce(reduce),
-            NodeKind::Scan(scan) => Operation::Scan(scan, T::TYPED.then(|| self.ty(first))),
+            NodeKind::Scan(scan, axis, request) => Operation::Scan(scan, axis, request),
+            NodeKind::Sort(sort, axis, request) => {
+                Operation::Sort(sort, axis, request, T::TYPED.then(|| self.ty(first)))
+            }
             NodeKind::Iota(axes) => Operation::Iota(axes, shape()),
             NodeKind::View(view) => {
                 let known = self.views().get(view.index());

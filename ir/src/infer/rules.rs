@@ -6,9 +6,16 @@ use crate::dtype::DType;
 use crate::graph::{Scatter, Slot};
 use crate::op::{Op, TypeRule};
 use crate::promotion::{Policy, Types};
-use crate::reduction::Reduction;
+use crate::reduction::{AxisFunction, Sort, TypeRequest};
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// What graphs may note of how types resolve.
+pub trait Annotation: Copy + Debug + Default + Eq + Hash + Send + Sync + 'static {}
+
+impl<X: Copy + Debug + Default + Eq + Hash + Send + Sync + 'static> Annotation for X {}
 
 /// The rules of a stage's types, for as many operands as the operation takes. Errors are what does not fit.
 pub trait InferenceRules: Copy + Eq + From<DType> + Into<ValueType> {
@@ -18,18 +25,25 @@ pub trait InferenceRules: Copy + Eq + From<DType> + Into<ValueType> {
     /// Whether types are dtypes: commit has run.
     const TYPED: bool;
 
+    /// What graphs of this stage note of how types resolve: before commit an `X`, after it nothing.
+    type Traced<X: Annotation>: Annotation;
+
+    /// The note `x` at this stage; `None` after commit, if it is more than the default.
+    fn traced<X: Annotation>(x: X) -> Option<Self::Traced<X>>;
+
+    /// What is noted; after commit the default.
+    fn noted<X: Annotation>(note: Self::Traced<X>) -> X;
+
     /// The types of an op.
-    fn op(op: Op, policy: Policy, operands: &[Self]) -> Result<Types<Self>, InferenceError>;
+    fn op(op: Op, policy: Self::Traced<Policy>, operands: &[Self]) -> Result<Types<Self>, InferenceError>;
 
     /// Whether there is a cast for this reason.
-    fn cast(reason: CastReason, from: Self, to: Self) -> Result<(), InferenceError>;
+    fn cast(reason: Self::Traced<CastReason>, from: Self, to: Self) -> Result<(), InferenceError>;
 
-    /// The types of a reduction or a scan, where a dtype is asked for or none is; `indices` is the dtype in which a typed graph has the
-    /// indices of a sort.
+    /// The types of a reduction, a scan or a sort; `indices` is the dtype in which a typed graph has the indices of a sort.
     fn reduction(
-        reduction: Reduction,
-        asked: Option<DType>,
-        policy: Policy,
+        function: AxisFunction,
+        request: Self::Traced<TypeRequest>,
         operand: Self,
         indices: Option<Self>,
     ) -> Result<Types<Self>, InferenceError>;
@@ -38,7 +52,7 @@ pub trait InferenceRules: Copy + Eq + From<DType> + Into<ValueType> {
     fn counts(self, extent: usize) -> bool;
 
     /// The type of arrays that are joined, one at least.
-    fn join(policy: Policy, operands: &[Self]) -> Result<Self, InferenceError>;
+    fn join(policy: Self::Traced<Policy>, operands: &[Self]) -> Result<Self, InferenceError>;
 
     /// Whether elements of the third operand are put into the first one.
     fn scatter(scatter: Scatter, operands: [Self; 3]) -> Result<(), InferenceError>;
@@ -56,6 +70,15 @@ pub trait InferenceRules: Copy + Eq + From<DType> + Into<ValueType> {
 impl InferenceRules for ValueType {
     const STAGE: &'static str = "graph";
     const TYPED: bool = false;
+    type Traced<X: Annotation> = X;
+
+    fn traced<X: Annotation>(x: X) -> Option<X> {
+        Some(x)
+    }
+
+    fn noted<X: Annotation>(note: X) -> X {
+        note
+    }
 
     #[inline]
     fn op(op: Op, policy: Policy, operands: &[ValueType]) -> Result<Types<ValueType>, InferenceError> {
@@ -74,14 +97,13 @@ impl InferenceRules for ValueType {
     }
 
     fn reduction(
-        reduction: Reduction,
-        asked: Option<DType>,
-        policy: Policy,
+        function: AxisFunction,
+        TypeRequest { dtype, policy }: TypeRequest,
         operand: ValueType,
         _: Option<ValueType>,
     ) -> Result<Types<ValueType>, InferenceError> {
-        let types = policy.reduction_types(reduction, asked, operand);
-        let Types { compute, result } = types.map_err(|mismatch| InferenceError::Reduction(reduction, mismatch))?;
+        let types = policy.reduction_types(function, dtype, operand);
+        let Types { compute, result } = types.map_err(|mismatch| InferenceError::Reduction(function, mismatch))?;
         Ok(Types { compute: compute.into(), result: result.into() })
     }
 
@@ -119,9 +141,17 @@ impl InferenceRules for ValueType {
 impl InferenceRules for DType {
     const STAGE: &'static str = "typed graph";
     const TYPED: bool = true;
+    type Traced<X: Annotation> = ();
 
-    fn op(op: Op, policy: Policy, operands: &[DType]) -> Result<Types<DType>, InferenceError> {
-        is_resolved(policy)?;
+    fn traced<X: Annotation>(x: X) -> Option<()> {
+        (x == X::default()).then_some(())
+    }
+
+    fn noted<X: Annotation>((): ()) -> X {
+        X::default()
+    }
+
+    fn op(op: Op, (): (), operands: &[DType]) -> Result<Types<DType>, InferenceError> {
         let compute = operands[op.joined().start];
         let mut found = operands.iter().copied().enumerate();
         if let Some((operand, found)) = found.find(|&(operand, found)| found != op.operand_dtype(operand, compute)) {
@@ -133,25 +163,23 @@ impl InferenceRules for DType {
         Ok(Types { compute, result: op.result_dtype(compute) })
     }
 
-    fn cast(reason: CastReason, _: DType, _: DType) -> Result<(), InferenceError> {
-        if reason == CastReason::Explicit { Ok(()) } else { Err(InferenceError::Reason(reason)) }
+    fn cast((): (), _: DType, _: DType) -> Result<(), InferenceError> {
+        Ok(())
     }
 
     fn reduction(
-        reduction: Reduction,
-        asked: Option<DType>,
-        policy: Policy,
+        function: AxisFunction,
+        (): (),
         operand: DType,
         indices: Option<DType>,
     ) -> Result<Types<DType>, InferenceError> {
-        let result = match (reduction, indices) {
-            (Reduction::ArgSort, indices) => indices.unwrap_or(DType::I64),
+        let result = match function {
+            AxisFunction::Sort(Sort::ArgSort) => indices.unwrap_or(DType::I64),
             _ => operand,
         };
         match () {
-            () if (asked, policy) != (None, Policy::default()) => Err(InferenceError::UnresolvedReduction(reduction)),
-            () if !reduction.stores(operand, result) => Err(InferenceError::Unlike),
-            () if !reduction.accumulates(operand) => Err(InferenceError::Accumulates(reduction, operand)),
+            () if !function.stores(operand, result) => Err(InferenceError::Unlike),
+            () if !function.accumulates(operand) => Err(InferenceError::Accumulates(function, operand)),
             () => Ok(Types { compute: operand, result }),
         }
     }
@@ -160,8 +188,7 @@ impl InferenceRules for DType {
         self.int_range().is_some_and(|(_, most)| extent as i128 <= most + 1)
     }
 
-    fn join(policy: Policy, operands: &[DType]) -> Result<DType, InferenceError> {
-        is_resolved(policy)?;
+    fn join((): (), operands: &[DType]) -> Result<DType, InferenceError> {
         if operands.iter().all(|dtype| *dtype == operands[0]) { Ok(operands[0]) } else { Err(InferenceError::Unlike) }
     }
 
@@ -193,8 +220,4 @@ impl InferenceRules for DType {
 /// Whether a value of this type is an index of rows.
 pub(super) fn is_index<T: InferenceRules>(ty: T) -> Result<(), InferenceError> {
     if ty == DType::I64.into() { Ok(()) } else { Err(InferenceError::Index(ty.into())) }
-}
-
-fn is_resolved(policy: Policy) -> Result<(), InferenceError> {
-    if policy == Policy::default() { Ok(()) } else { Err(InferenceError::Unresolved(policy)) }
 }

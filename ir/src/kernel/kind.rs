@@ -2,7 +2,7 @@
 //! has to do with kinds then has to name.
 
 use crate::graph::Scatter;
-use crate::reduction::{AxisSet, Reduction};
+use crate::reduction::{AxisFunction, AxisSet, Reduction, Scan, Sort};
 use smallvec::SmallVec;
 
 /// What becomes of the body's outputs.
@@ -17,7 +17,7 @@ pub enum KernelKind {
     /// They are scanned.
     Scan(KernelScan),
     /// They are sorted.
-    Sort(KernelScan),
+    Sort(KernelScan<Sort>),
     /// They are one sum of [products](super::OpBody::is_product) of two arrays, which may be made as matrices are multiplied.
     Contract(KernelReduce),
     /// They are put into rows of an array.
@@ -43,13 +43,13 @@ pub struct KernelReduce {
     pub outputs: SmallVec<[Reduction; 1]>,
 }
 
-/// A scan or a sort of all outputs of a kernel.
+/// A scan of all outputs of a kernel, or a sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelScan {
+pub struct KernelScan<F = Scan> {
     /// The axis of the iteration space.
     pub axis: usize,
     /// The scan of each output, or what sorts it.
-    pub outputs: SmallVec<[Reduction; 1]>,
+    pub outputs: SmallVec<[F; 1]>,
 }
 
 /// A scatter: what the kernel stores is the array whose rows input `into` reads, with the body's first output put into it at the index that
@@ -67,9 +67,8 @@ impl KernelKind {
     pub fn axes(&self) -> AxisSet {
         match self {
             KernelKind::Reduce(KernelReduce { axes, .. }) | KernelKind::Contract(KernelReduce { axes, .. }) => *axes,
-            KernelKind::Scan(KernelScan { axis, .. }) | KernelKind::Sort(KernelScan { axis, .. }) => {
-                AxisSet::one(*axis)
-            }
+            KernelKind::Scan(KernelScan { axis, .. }) => AxisSet::one(*axis),
+            KernelKind::Sort(KernelScan { axis, .. }) => AxisSet::one(*axis),
             KernelKind::Map | KernelKind::Part(_) | KernelKind::Scatter(_) => AxisSet::NONE,
         }
     }
@@ -86,14 +85,15 @@ impl KernelKind {
         }
     }
 
-    /// The reduction of each output, the scan, or what sorts it; none where outputs are stored as they are.
-    pub fn reductions(&self) -> &[Reduction] {
+    /// What becomes of an output's values along [axes](KernelKind::axes); `None` where they are stored as they are.
+    pub fn function(&self, output: usize) -> Option<AxisFunction> {
         match self {
-            KernelKind::Reduce(KernelReduce { outputs, .. })
-            | KernelKind::Contract(KernelReduce { outputs, .. })
-            | KernelKind::Scan(KernelScan { outputs, .. })
-            | KernelKind::Sort(KernelScan { outputs, .. }) => outputs,
-            KernelKind::Map | KernelKind::Part(_) | KernelKind::Scatter(_) => &[],
+            KernelKind::Reduce(KernelReduce { outputs, .. }) | KernelKind::Contract(KernelReduce { outputs, .. }) => {
+                outputs.get(output).copied().map(AxisFunction::from)
+            }
+            KernelKind::Scan(KernelScan { outputs, .. }) => outputs.get(output).copied().map(AxisFunction::from),
+            KernelKind::Sort(KernelScan { outputs, .. }) => outputs.get(output).copied().map(AxisFunction::from),
+            KernelKind::Map | KernelKind::Part(_) | KernelKind::Scatter(_) => None,
         }
     }
 

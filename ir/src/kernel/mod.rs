@@ -12,7 +12,7 @@ mod verify;
 
 pub use kind::{KernelKind, KernelReduce, KernelScan, KernelScatter, Part};
 pub use parse::parse_kernels;
-pub(crate) use parse::{read_reduction, read_scalar, read_scatter, read_stmt};
+pub(crate) use parse::{read_function, read_scalar, read_scatter, read_stmt};
 pub use step::{ControlRef, FusedControl, FusedStep};
 pub(crate) use text::write_stmt;
 pub use verify::verify_steps;

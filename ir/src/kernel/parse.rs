@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Scatter, SlotId, Value};
 use crate::op::Op;
 use crate::origin::StatementOrigin;
-use crate::reduction::{AxisSet, MAX_RANK, Reduction, ReductionKind};
+use crate::reduction::{AxisFunction, AxisSet, MAX_RANK};
 use crate::text::{Line, Lines, axes, dtype_of, shape};
 use smallvec::SmallVec;
 use std::str::FromStr;
@@ -114,7 +114,7 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
 struct ParsedOutputs {
     values: Vec<Value>,
     part: Option<Part>,
-    reductions: SmallVec<[Reduction; 1]>,
+    functions: SmallVec<[AxisFunction; 1]>,
     scatter: Option<KernelScatter>,
 }
 
@@ -123,7 +123,7 @@ impl ParsedOutputs {
     ///
     /// # Errors
     /// What the outputs say that it does, where the header says otherwise.
-    fn kind(&mut self, header: Option<(&'static str, AxisSet)>) -> std::result::Result<KernelKind, &'static str> {
+    fn kind(&self, header: Option<(&'static str, AxisSet)>) -> std::result::Result<KernelKind, &'static str> {
         let Some((verb, axes)) = header else {
             return Ok(match (self.part, self.scatter) {
                 (_, Some(scatter)) => KernelKind::Scatter(scatter),
@@ -131,24 +131,26 @@ impl ParsedOutputs {
                 (None, None) => KernelKind::Map,
             });
         };
-        let outputs = std::mem::take(&mut self.reductions);
         let mut all = axes.iter();
         // More than one axis is none: the verifier says so.
         let axis = all.next().filter(|_| all.next().is_none()).unwrap_or(MAX_RANK);
-        let along = |outputs| KernelScan { axis, outputs };
-        // Where kinds are mixed the verifier refuses the last of them.
-        let kind = match (outputs.iter().map(|reduction| reduction.kind()).max(), verb) {
-            (Some(ReductionKind::Sort), _) => KernelKind::Sort(along(outputs)),
-            (Some(ReductionKind::Scan), _) => KernelKind::Scan(along(outputs)),
-            (Some(ReductionKind::Reduction) | None, "contracts") => {
-                KernelKind::Contract(KernelReduce { axes, outputs })
-            }
-            (Some(ReductionKind::Reduction) | None, _) => KernelKind::Reduce(KernelReduce { axes, outputs }),
+        let kind = match verb {
+            "sorts" => self.functions().map(|outputs| KernelKind::Sort(KernelScan { axis, outputs })),
+            "scans" => self.functions().map(|outputs| KernelKind::Scan(KernelScan { axis, outputs })),
+            "contracts" => self.functions().map(|outputs| KernelKind::Contract(KernelReduce { axes, outputs })),
+            _ => self.functions().map(|outputs| KernelKind::Reduce(KernelReduce { axes, outputs })),
         };
-        match kind.verb() {
-            Some(own) if own != verb => Err(own),
-            _ => Ok(kind),
-        }
+        kind.map_err(|other| match other {
+            AxisFunction::Reduction(_) => "reduces",
+            AxisFunction::Scan(_) => "scans",
+            AxisFunction::Sort(_) => "sorts",
+        })
+    }
+
+    fn functions<F: TryFrom<AxisFunction, Error = AxisFunction>>(
+        &self,
+    ) -> std::result::Result<SmallVec<[F; 1]>, AxisFunction> {
+        self.functions.iter().map(|&function| F::try_from(function)).collect()
     }
 
     /// `out0 = t2 -> %4`, `out0 = sum t2 -> %4`, `out0 = t2 -> %4 from 3 along axis 0`.
@@ -164,7 +166,7 @@ impl ParsedOutputs {
             return line.end();
         }
         if reduce {
-            self.reductions.push(read_reduction(line)?);
+            self.functions.push(read_function(line)?);
         }
         body.outputs.push(read_scalar(line, body)?);
         line.expect("->")?;
@@ -206,7 +208,7 @@ pub(crate) fn read_scatter(line: &mut Line<'_>, body: &OpBody) -> Result<(Kernel
 }
 
 /// An elementary reduction, a scan, or what sorts.
-pub(crate) fn read_reduction(line: &mut Line<'_>) -> Result<Reduction> {
+pub(crate) fn read_function(line: &mut Line<'_>) -> Result<AxisFunction> {
     line.word("a reduction or a scan, as in `sum`", |word| word.parse().ok())
 }
 

@@ -50,8 +50,8 @@ impl Display for FusedKernel {
         }
         for (n, scalar) in self.body.outputs.iter().enumerate() {
             write!(f, "  out{n} = ")?;
-            if let Some(reduction) = self.kind.reductions().get(n) {
-                write!(f, "{reduction} ")?;
+            if let Some(function) = self.kind.function(n) {
+                write!(f, "{function} ")?;
             }
             write!(f, "{scalar}")?;
             match (self.outputs.get(n), self.kind.part()) {

@@ -23,7 +23,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{Control, Graph, NodeKind, Value};
 use crate::problems::Problems;
-use crate::reduction::{Reduction, ReductionKind};
+use crate::reduction::{AxisFunction, AxisSet, Reduction};
 use crate::shape::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -112,8 +112,8 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
         }
         for (i, (&value, &scalar)) in kernel.outputs.iter().zip(&kernel.body.outputs).enumerate() {
             let dtype = kernel.body.dtype(scalar);
-            let gives = |result| match kernel.kind.reductions().get(i) {
-                Some(reduction) => reduction.stores(dtype, result),
+            let gives = |result| match kernel.kind.function(i) {
+                Some(function) => function.stores(dtype, result),
                 None => dtype == result,
             };
             let checked = if !known(value) {
@@ -133,11 +133,11 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
                     Ok(())
                 }
             };
-            let stored = || match kernel.kind.reductions().get(i) {
+            let stored = || match kernel.kind.function(i) {
                 None => format!("{scalar} -> {value} : {dtype}{}", kernel.shape),
-                Some(reduction) => {
+                Some(function) => {
                     let shape = kernel.kind.reduced().reduced(&kernel.shape, false);
-                    format!("{reduction} {scalar} -> {value} : {dtype}{shape}")
+                    format!("{function} {scalar} -> {value} : {dtype}{shape}")
                 }
             };
             problems.check(checked, || format!("kernel {n}: out{i} = {}", stored()));
@@ -206,15 +206,11 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
             }
         }
         KernelKind::Scan(scan) => {
-            if scan.axis >= kernel.shape.rank() || !scan.outputs.iter().all(|scan| scan.kind() == ReductionKind::Scan) {
-                problems.note("a kernel that scans does so along one axis, and does nothing else".to_owned());
-            }
+            check_axes(kernel, AxisSet::one(scan.axis), problems);
             check_accumulates(body, &scan.outputs, problems);
         }
         KernelKind::Sort(sort) => {
-            if sort.axis >= kernel.shape.rank() || !sort.outputs.iter().all(|sort| sort.kind() == ReductionKind::Sort) {
-                problems.note("a kernel that sorts does so along one axis, and does nothing else".to_owned());
-            }
+            check_axes(kernel, AxisSet::one(sort.axis), problems);
             check_accumulates(body, &sort.outputs, problems);
         }
         KernelKind::Scatter(scatter) => {
@@ -227,24 +223,25 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
     }
 }
 
+fn check_axes(kernel: &FusedKernel, axes: AxisSet, problems: &mut Problems) {
+    if !axes.within(kernel.shape.rank()) {
+        problems.note(format!("axes {axes} of {}", kernel.shape));
+    }
+}
+
 fn check_reduce(kernel: &FusedKernel, reduce: &KernelReduce, problems: &mut Problems) {
-    if !reduce.axes.within(kernel.shape.rank()) {
-        problems.note(format!("axes {} of {}", reduce.axes, kernel.shape));
-    }
-    if let Some(scan) = reduce.outputs.iter().find(|reduction| reduction.kind() != ReductionKind::Reduction) {
-        problems.note(format!("{scan} is no reduction"));
-    }
+    check_axes(kernel, reduce.axes, problems);
     check_accumulates(&kernel.body, &reduce.outputs, problems);
 }
 
 /// There is an elementary reduction, or a scan, or a sort, for each output, which takes its dtype.
-fn check_accumulates(body: &OpBody, reductions: &[Reduction], problems: &mut Problems) {
-    if reductions.len() != body.outputs.len() {
-        problems.note(format!("{} reductions of {} outputs", reductions.len(), body.outputs.len()));
+fn check_accumulates<F: Copy + Into<AxisFunction>>(body: &OpBody, functions: &[F], problems: &mut Problems) {
+    if functions.len() != body.outputs.len() {
+        problems.note(format!("{} reductions of {} outputs", functions.len(), body.outputs.len()));
     }
-    for (n, reduction) in reductions.iter().enumerate() {
-        if let Some(dtype) = output_dtype(body, n).filter(|&dtype| !reduction.accumulates(dtype)) {
-            problems.note(format!("out{n}: {reduction} does not accumulate {dtype}"));
+    for (n, function) in functions.iter().map(|&function| function.into()).enumerate() {
+        if let Some(dtype) = output_dtype(body, n).filter(|&dtype| !function.accumulates(dtype)) {
+            problems.note(format!("out{n}: {function} does not accumulate {dtype}"));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Kinds of loop nests: what becomes of the values that the body computes at each index.
 
 use crate::kernel::KernelScatter;
-use crate::reduction::Reduction;
+use crate::reduction::{AxisFunction, Reduction, Scan, Sort};
 use smallvec::SmallVec;
 
 /// What becomes of the body's values.
@@ -17,7 +17,7 @@ pub enum NestKind {
     Scan(NestScan),
     /// They are sorted along the innermost loop, in the order of [`sorted`](crate::reduction::sorted), by this for each output. Outputs may
     /// hold indices.
-    Sort(SmallVec<[Reduction; 1]>),
+    Sort(SmallVec<[Sort; 1]>),
     /// They are put into rows of the array that is the output, which is the one that input `into` has the rows of. The body's last output is
     /// the row's index. The output moves as an element of a row.
     Scatter(KernelScatter),
@@ -38,7 +38,7 @@ pub struct NestReduce {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NestScan {
     /// The scan of each output, in the dtype of that output.
-    pub outputs: SmallVec<[Reduction; 1]>,
+    pub outputs: SmallVec<[Scan; 1]>,
     /// The loop that vectors lie along.
     pub along: VectorLoop,
 }
@@ -76,14 +76,27 @@ impl NestKind {
         self.reduction().map_or(0, |reduce| reduce.loops)
     }
 
-    /// The reduction of each output, the scan, or what sorts it; none where values are stored as they are.
-    pub fn reductions(&self) -> &[Reduction] {
+    /// What becomes of an output's values along [loops](NestKind::loops); `None` where they are stored as they are.
+    pub fn function(&self, output: usize) -> Option<AxisFunction> {
         match self {
-            NestKind::Reduce(NestReduce { outputs, .. })
-            | NestKind::Contract(NestReduce { outputs, .. })
-            | NestKind::Scan(NestScan { outputs, .. })
-            | NestKind::Sort(outputs) => outputs,
-            NestKind::Map | NestKind::Scatter(_) => &[],
+            NestKind::Reduce(NestReduce { outputs, .. }) | NestKind::Contract(NestReduce { outputs, .. }) => {
+                outputs.get(output).copied().map(AxisFunction::from)
+            }
+            NestKind::Scan(NestScan { outputs, .. }) => outputs.get(output).copied().map(AxisFunction::from),
+            NestKind::Sort(outputs) => outputs.get(output).copied().map(AxisFunction::from),
+            NestKind::Map | NestKind::Scatter(_) => None,
+        }
+    }
+
+    /// The number of functions along loops, one for each output where elements meet.
+    pub fn functions(&self) -> usize {
+        match self {
+            NestKind::Reduce(NestReduce { outputs, .. }) | NestKind::Contract(NestReduce { outputs, .. }) => {
+                outputs.len()
+            }
+            NestKind::Scan(NestScan { outputs, .. }) => outputs.len(),
+            NestKind::Sort(outputs) => outputs.len(),
+            NestKind::Map | NestKind::Scatter(_) => 0,
         }
     }
 

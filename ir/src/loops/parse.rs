@@ -5,8 +5,8 @@ use super::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, 
 use crate::body::{Body, read_inst, read_reg};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::kernel::{OpBody, read_reduction, read_scalar, read_scatter, read_stmt};
-use crate::reduction::{Reduction, ReductionKind};
+use crate::kernel::{OpBody, read_function, read_scalar, read_scatter, read_stmt};
+use crate::reduction::AxisFunction;
 use crate::text::{Line, Lines, dtype_of};
 use smallvec::SmallVec;
 use std::str::FromStr;
@@ -126,18 +126,21 @@ fn read_nest(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<LoopNest> {
     }
     let outputs = numbered_list(&mut line, "out", read_output)?;
     nest.outputs = outputs.iter().map(|(access, _)| *access).collect();
-    let reductions: SmallVec<[Reduction; 1]> = outputs.iter().filter_map(|(_, reduction)| *reduction).collect();
-    if ![0, outputs.len()].contains(&reductions.len()) {
-        return Err(line.error("either every output is reduced or scanned, or none is"));
+    let functions: SmallVec<[AxisFunction; 1]> = outputs.iter().filter_map(|(_, function)| *function).collect();
+    let mut mixed = || line.error("either every output is reduced, or each scanned, or sorted, or none is");
+    if ![0, outputs.len()].contains(&functions.len()) {
+        return Err(mixed());
     }
     // How many loops and along which, the next lines say.
-    // Where kinds are mixed the verifier refuses the last of them.
-    nest.kind = match reductions.iter().map(|reduction| reduction.kind()).max() {
+    let along = VectorLoop::Reduction;
+    nest.kind = match functions.first() {
         None => NestKind::Map,
-        Some(ReductionKind::Sort) => NestKind::Sort(reductions),
-        Some(ReductionKind::Scan) => NestKind::Scan(NestScan { outputs: reductions, along: VectorLoop::Reduction }),
-        Some(ReductionKind::Reduction) => {
-            NestKind::Reduce(NestReduce { loops: 0, outputs: reductions, along: VectorLoop::Reduction })
+        Some(AxisFunction::Sort(_)) => NestKind::Sort(all_of(&functions).ok_or_else(&mut mixed)?),
+        Some(AxisFunction::Scan(_)) => {
+            NestKind::Scan(NestScan { outputs: all_of(&functions).ok_or_else(&mut mixed)?, along })
+        }
+        Some(AxisFunction::Reduction(_)) => {
+            NestKind::Reduce(NestReduce { loops: 0, outputs: all_of(&functions).ok_or_else(&mut mixed)?, along })
         }
     };
     read_loops(&mut nest, lines)?;
@@ -185,22 +188,25 @@ fn read_access(line: &mut Line<'_>) -> Result<Access> {
     Ok(Access { dtype, inner, role: role.unwrap_or(Role::Memory) })
 }
 
+/// The functions, if all are of one table.
+fn all_of<F: TryFrom<AxisFunction>>(functions: &[AxisFunction]) -> Option<SmallVec<[F; 1]>> {
+    functions.iter().map(|&function| F::try_from(function).ok()).collect()
+}
+
 /// `f32 contiguous`; `f32 contiguous cumulative_sum` of a scan; `f32 sum` of a reduction, whose results are contiguous.
-fn read_output(line: &mut Line<'_>) -> Result<(Access, Option<Reduction>)> {
+fn read_output(line: &mut Line<'_>) -> Result<(Access, Option<AxisFunction>)> {
     let mut ahead = line.clone();
     let dtype = dtype_of(&mut ahead, "the dtype of the elements")?;
-    if let Ok(reduction) = read_reduction(&mut ahead)
-        && reduction.kind() == ReductionKind::Reduction
-    {
+    if let Ok(function @ AxisFunction::Reduction(_)) = read_function(&mut ahead) {
         *line = ahead;
-        return Ok((Access::memory(dtype, Stride::Contiguous), Some(reduction)));
+        return Ok((Access::memory(dtype, Stride::Contiguous), Some(function)));
     }
     let access = read_access(line)?;
     if line.peek_word().is_empty() {
         return Ok((access, None));
     }
     let scan = line.word("a scan, as in `cumulative_sum`", |word| {
-        word.parse().ok().filter(|r: &Reduction| r.kind() != ReductionKind::Reduction)
+        word.parse().ok().filter(|function| !matches!(function, AxisFunction::Reduction(_)))
     })?;
     Ok((access, Some(scan)))
 }
@@ -211,7 +217,7 @@ fn read_loops(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
     if line.eat("preheader") {
         line.expect(":")?;
         line.end()?;
-        if nest.rank != 1 || nest.kind.loops() > 0 || !nest.kind.reductions().is_empty() {
+        if nest.rank != 1 || nest.kind.loops() > 0 || nest.kind.functions() > 0 {
             return Err(
                 line.error("only in a nest of one loop, which neither reduces nor scans, no loop is around this")
             );
@@ -222,7 +228,7 @@ fn read_loops(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
     if line.eat("for") {
         loops = read_axes(&mut line, 0)?;
     }
-    let meets = !nest.kind.reductions().is_empty();
+    let meets = nest.kind.functions() > 0;
     if meets {
         let contracts = matches!(nest.kind, NestKind::Reduce(_)) && line.eat("contract");
         if !contracts {
@@ -267,7 +273,7 @@ fn read_axes(line: &mut Line<'_>, from: usize) -> Result<usize> {
 /// The inside of the innermost loop, its closing brace included: ops, or primitives of a nest that reduces or scans.
 fn read_innermost(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
     let mut line = lines.expect("`t0 = …` or `r0 = …`")?;
-    if nest.kind.reductions().is_empty() || !(line.peek_word() == "preheader" || is_register(&mut line)) {
+    if nest.kind.functions() == 0 || !(line.peek_word() == "preheader" || is_register(&mut line)) {
         lines.put_back(line);
         nest.body = read_ops(nest, lines)?;
         return Ok(());

@@ -42,6 +42,7 @@ use crate::body::{Body, write_insts};
 use crate::dtype::PrimType;
 use crate::error::Result;
 use crate::kernel::{KernelScatter, OpBody, write_stmt};
+use crate::reduction::AxisFunction;
 use crate::text::Line;
 use std::fmt::{self, Display, Formatter};
 
@@ -100,14 +101,12 @@ impl Display for LoopNest {
             }
             f.write_str("\n")?;
         }
-        let outputs = self.outputs.iter().zip(self.kind.reductions());
-        let outputs: Vec<String> = match &self.kind {
-            NestKind::Map | NestKind::Scatter(_) => self.outputs.iter().map(Access::to_string).collect(),
-            NestKind::Reduce(_) | NestKind::Contract(_) => {
-                outputs.map(|(access, reduction)| format!("{} {reduction}", access.dtype)).collect()
-            }
-            NestKind::Scan(_) | NestKind::Sort(_) => outputs.map(|(access, scan)| format!("{access} {scan}")).collect(),
+        let stored = |(n, access): (usize, &Access)| match self.kind.function(n) {
+            None => access.to_string(),
+            Some(AxisFunction::Reduction(reduction)) => format!("{} {reduction}", access.dtype),
+            Some(function) => format!("{access} {function}"),
         };
+        let outputs: Vec<String> = self.outputs.iter().enumerate().map(stored).collect();
         write_list(f, "  ", "out", &outputs)?;
         let meets = self.kind.loops() > 0;
         match &self.body {

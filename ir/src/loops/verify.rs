@@ -19,7 +19,7 @@ use crate::dtype::{DType, PrimType};
 use crate::error::{Error, ErrorCode, Result};
 use crate::kernel::{KernelScatter, OpBody, StmtKind, check_body, output_dtype};
 use crate::problems::Problems;
-use crate::reduction::{Reduction, ReductionKind};
+use crate::reduction::{AxisFunction, Reduction};
 
 impl LoopNest {
     /// Checks the nest's invariants.
@@ -64,16 +64,8 @@ impl LoopNest {
                     );
                 }
             }
-            NestKind::Scan(scan) => {
-                if !scan.outputs.iter().all(|scan| scan.kind() == ReductionKind::Scan) {
-                    problems.note("a nest that scans does so along one loop, and does nothing else".to_owned());
-                }
-                self.check_accumulates(&mut problems);
-            }
-            NestKind::Sort(sorts) => {
-                if !sorts.iter().all(|sort| sort.kind() == ReductionKind::Sort) {
-                    problems.note("a nest that sorts does so along one loop, and does nothing else".to_owned());
-                }
+            NestKind::Scan(_) => self.check_accumulates(&mut problems),
+            NestKind::Sort(_) => {
                 if let LoopBody::Prims { .. } = self.body {
                     problems.note("a nest that sorts has a body of ops: its elements' dtypes are known".to_owned());
                 }
@@ -103,7 +95,7 @@ impl LoopNest {
                 if let NestKind::Sort(sorts) = &self.kind {
                     for ((stored, access), sort) in stored.iter_mut().zip(&self.outputs).zip(sorts) {
                         // What is sorted has a dtype of its own.
-                        if stored.is_some_and(|element| sort.stores(element, access.dtype)) {
+                        if stored.is_some_and(|element| AxisFunction::Sort(*sort).stores(element, access.dtype)) {
                             *stored = Some(access.dtype);
                         }
                     }
@@ -125,9 +117,6 @@ impl LoopNest {
         if !(1..=self.rank).contains(&reduce.loops) {
             problems.note(format!("{} of {} loops are reduced", reduce.loops, self.rank));
         }
-        if let Some(scan) = reduce.outputs.iter().find(|reduction| reduction.kind() != ReductionKind::Reduction) {
-            problems.note(format!("{scan} is no reduction"));
-        }
         for (n, access) in self.outputs.iter().enumerate().filter(|(_, access)| access.inner != Stride::Contiguous) {
             problems.note(format!("out{n}: a reduction's results are contiguous, not {}", access.inner));
         }
@@ -136,13 +125,13 @@ impl LoopNest {
 
     /// There is an elementary reduction, or a scan, or a sort, for each output, which takes its dtype.
     fn check_accumulates(&self, problems: &mut Problems) {
-        let reductions = self.kind.reductions();
-        if reductions.len() != self.outputs.len() {
-            problems.note(format!("{} reductions of {} outputs", reductions.len(), self.outputs.len()));
+        let functions = self.kind.functions();
+        if functions != self.outputs.len() {
+            problems.note(format!("{functions} reductions of {} outputs", self.outputs.len()));
         }
-        for (n, (reduction, access)) in reductions.iter().zip(&self.outputs).enumerate() {
-            if !reduction.accumulates(access.dtype) {
-                problems.note(format!("out{n}: {reduction} does not accumulate {}", access.dtype));
+        for (n, access) in self.outputs.iter().enumerate() {
+            if let Some(function) = self.kind.function(n).filter(|function| !function.accumulates(access.dtype)) {
+                problems.note(format!("out{n}: {function} does not accumulate {}", access.dtype));
             }
         }
     }

@@ -9,7 +9,7 @@ use super::policy::{Clash, Policy, Refusal};
 use super::system::{Accumulate, Defaults};
 use crate::dtype::{DType, DTypeSet, Kind};
 use crate::error::{Error, ErrorCode, Result};
-use crate::reduction::{Reduction, ReductionRule};
+use crate::reduction::{AxisFunction, Reduction, ReductionRule};
 use crate::value_type::{ValueType, Weak};
 
 /// The dtypes of one use of a reduction: the operand is cast to one before, and what is computed to the result's.
@@ -26,7 +26,7 @@ pub enum ReductionMismatch {
 
 impl ReductionMismatch {
     /// In words, after the reduction's name.
-    pub fn headline(self, reduction: Reduction) -> String {
+    pub fn headline(self, reduction: AxisFunction) -> String {
         match self {
             ReductionMismatch::Asked(dtype) => format!("{reduction}: a result of dtype {dtype} is not supported"),
             ReductionMismatch::Clash(clash) => format!("{reduction}: {clash}"),
@@ -35,7 +35,7 @@ impl ReductionMismatch {
 }
 
 impl Policy {
-    /// The dtypes of `reduction` on an operand of type `operand`, where `dtype` is asked for, or none is.
+    /// The dtypes of a reduction, a scan or a sort on an operand of type `operand`, where `dtype` is asked for, or none is.
     ///
     /// With a dtype the operand is cast to it before, as in NumPy; then nothing is refused but what that dtype makes senseless. Of
     /// indices and counts it is the result's dtype alone.
@@ -52,10 +52,11 @@ impl Policy {
     /// does not give the dtype asked for.
     pub fn resolve_reduction(
         self,
-        reduction: Reduction,
+        function: impl Into<AxisFunction>,
         dtype: Option<DType>,
         operand: ValueType,
     ) -> Result<ReductionTypes> {
+        let reduction = function.into();
         self.reduction_types(reduction, dtype, operand).map_err(|mismatch| match mismatch {
             ReductionMismatch::Asked(refused) => self.refused_dtype(reduction, refused),
             ReductionMismatch::Clash(clash) => self.no_type(reduction, operand, clash),
@@ -68,7 +69,7 @@ impl Policy {
     /// Those of [`resolve_reduction`](Policy::resolve_reduction).
     pub fn reduction_types(
         self,
-        reduction: Reduction,
+        reduction: AxisFunction,
         dtype: Option<DType>,
         operand: ValueType,
     ) -> Result<ReductionTypes, ReductionMismatch> {
@@ -81,7 +82,7 @@ impl Policy {
 
     fn reduction(
         self,
-        reduction: Reduction,
+        reduction: AxisFunction,
         asked: Option<DType>,
         operand: ValueType,
     ) -> Result<ReductionTypes, Clash> {
@@ -115,13 +116,13 @@ impl Policy {
             ReductionRule::Same => same(own),
             ReductionRule::Bool => same(DType::Bool),
             ReductionRule::Index => {
-                let compute = if reduction == Reduction::CountNonzero { DType::Bool } else { own };
+                let compute = if reduction == Reduction::CountNonzero.into() { DType::Bool } else { own };
                 ReductionTypes { compute, result: asked.unwrap_or(self.index_dtype()) }
             }
         })
     }
 
-    fn refused_dtype(self, reduction: Reduction, asked: DType) -> Error {
+    fn refused_dtype(self, reduction: AxisFunction, asked: DType) -> Error {
         let rule = reduction.row().rule;
         let example = match rule {
             ReductionRule::Same | ReductionRule::Bool => None,
@@ -145,7 +146,7 @@ impl Policy {
             ))
     }
 
-    fn no_type(self, reduction: Reduction, operand: ValueType, clash: Clash) -> Error {
+    fn no_type(self, reduction: AxisFunction, operand: ValueType, clash: Clash) -> Error {
         let name = reduction.row().operands[0];
         let error = Error::new(ErrorCode::Promotion, ReductionMismatch::Clash(clash).headline(reduction))
             .fact(format_args!("{name}: {operand}"));
@@ -164,7 +165,7 @@ impl Policy {
     }
 
     /// The dtypes to propose in place of an operand's, best first.
-    fn instead(self, reduction: Reduction, operand: ValueType) -> impl Iterator<Item = DType> {
+    fn instead(self, reduction: AxisFunction, operand: ValueType) -> impl Iterator<Item = DType> {
         let Defaults { int, float, complex } = self.defaults();
         let best = match (operand.kind(), reduction.row().rule) {
             (Kind::Complex, _) => complex,
@@ -250,7 +251,7 @@ fn is_inexact(dtype: DType) -> bool {
 }
 
 /// The dtypes that a reduction gives.
-pub fn gives(reduction: Reduction) -> DTypeSet {
+pub fn gives(reduction: AxisFunction) -> DTypeSet {
     match reduction.row().rule {
         ReductionRule::Sum
         | ReductionRule::Product

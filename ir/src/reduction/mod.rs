@@ -3,7 +3,7 @@
 //! [`fold`] and [`scan`] in which order: one that depends on the logical shape alone, so that neither threads nor vectors nor fusion
 //! change a bit. [`sorted`] says which elements come first.
 //!
-//! Some reductions [combine](Reduction::combine) elements by an op; the others are made of those when types are committed.
+//! Some reductions, and all scans, [combine](Reduction::combine) elements by an op; the others are made of those when types are committed.
 //! How dtypes follow is a policy's to say ([`Policy::resolve_reduction`](crate::Policy::resolve_reduction)).
 
 mod order;
@@ -15,9 +15,11 @@ pub use order::{BLOCK, LANES, fold, scan};
 pub use sorting::{compare, sorted};
 
 use crate::dtype::DType;
+use crate::graph::Type;
 use crate::literal::Literal;
 use crate::op::Op;
 use crate::promotion::Policy;
+use crate::value_type::ValueType;
 use std::fmt;
 use std::str::FromStr;
 
@@ -44,71 +46,136 @@ pub enum ReductionRule {
     Index,
 }
 
-/// The tables: what becomes of the elements along an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ReductionKind {
-    /// One value of all of them.
-    Reduction,
-    /// One of all up to each.
-    Scan,
-    /// The same in order, or the indices that order them: see [`sorted`].
-    Sort,
-}
-
-/// One row of the reduction table.
+/// One row of a table of functions along axes.
 #[derive(Clone, Copy, Debug)]
 pub struct ReductionRow {
-    /// The reduction this row describes.
-    pub reduction: Reduction,
     /// Name, after the Array API.
     pub name: &'static str,
     /// Names of the operands: the array, and a number that may be left out.
     pub operands: &'static [&'static str],
     /// How the result's type follows.
     pub rule: ReductionRule,
-    /// Which of the tables it is in.
-    pub kind: ReductionKind,
     /// What it does, for people.
     pub doc: &'static str,
 }
 
-macro_rules! derive_reductions {
-    (reductions { $($reduction:ident $reduces:ident($($of:ident)*) $by:ident $about:literal;)* }
-     scans { $($scan:ident $scans:ident($($over:ident)*) $rule:ident $doc:literal;)* }
-     sorts { $($sort:ident $sorts:ident($($sorted:ident)*) $as:ident $says:literal;)* }) => {
-        /// A reduction, a scan, or what sorts; facts about each are in its table [row](Reduction::row).
+impl ReductionRow {
+    /// Whether users may ask for a dtype of the result.
+    pub const fn takes_dtype(&self) -> bool {
+        !matches!(self.rule, ReductionRule::Same | ReductionRule::Bool)
+    }
+}
+
+macro_rules! functions {
+    ($(#[$about:meta])* $table:ident {
+        $($variant:ident $name:ident($($of:ident)*) $rule:ident $doc:literal;)*
+    }) => {
+        $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
-        pub enum Reduction { $(#[doc = $about] $reduction,)* $(#[doc = $doc] $scan,)* $(#[doc = $says] $sort,)* }
+        pub enum $table { $(#[doc = $doc] $variant,)* }
 
-        static ROWS: &[ReductionRow] = &[
-            $(ReductionRow {
-                reduction: Reduction::$reduction, name: stringify!($reduces), operands: &[$(stringify!($of)),*],
-                rule: ReductionRule::$by, kind: ReductionKind::Reduction, doc: $about,
-            },)*
-            $(ReductionRow {
-                reduction: Reduction::$scan, name: stringify!($scans), operands: &[$(stringify!($over)),*],
-                rule: ReductionRule::$rule, kind: ReductionKind::Scan, doc: $doc,
-            },)*
-            $(ReductionRow {
-                reduction: Reduction::$sort, name: stringify!($sorts), operands: &[$(stringify!($sorted)),*],
-                rule: ReductionRule::$as, kind: ReductionKind::Sort, doc: $says,
-            },)*
-        ];
+        impl $table {
+            /// All of them, in table order.
+            pub const ALL: [$table; [$($table::$variant),*].len()] = [$($table::$variant),*];
 
-        impl Reduction {
-            /// All reductions and scans, and what sorts, in table order.
-            pub const ALL: [Reduction; ROWS.len()] = [$(Reduction::$reduction,)* $(Reduction::$scan,)* $(Reduction::$sort,)*];
+            /// Its table row.
+            pub const fn row(self) -> &'static ReductionRow {
+                static ROWS: &[ReductionRow] = &[$(ReductionRow {
+                    name: stringify!($name), operands: &[$(stringify!($of)),*], rule: ReductionRule::$rule, doc: $doc,
+                }),*];
+                &ROWS[self as usize]
+            }
+
+            /// Name in text.
+            pub const fn name(self) -> &'static str {
+                self.row().name
+            }
+
+            /// Whether users may ask for a dtype of the result.
+            pub const fn takes_dtype(self) -> bool {
+                self.row().takes_dtype()
+            }
+        }
+
+        impl From<$table> for AxisFunction {
+            fn from(function: $table) -> AxisFunction {
+                AxisFunction::$table(function)
+            }
+        }
+
+        impl TryFrom<AxisFunction> for $table {
+            /// The function of another table.
+            type Error = AxisFunction;
+
+            fn try_from(function: AxisFunction) -> Result<$table, AxisFunction> {
+                if let AxisFunction::$table(own) = function { Ok(own) } else { Err(function) }
+            }
+        }
+
+        impl fmt::Display for $table {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl FromStr for $table {
+            type Err = ();
+
+            fn from_str(text: &str) -> Result<$table, ()> {
+                $table::ALL.into_iter().find(|function| function.name() == text).ok_or(())
+            }
         }
     };
 }
 
-crate::reduction_table!(derive_reductions);
+macro_rules! derive_functions {
+    (reductions { $($reductions:tt)* } scans { $($scans:tt)* } sorts { $($sorts:tt)* }) => {
+        functions! {
+            /// A reduction: one value of all elements along some axes. Facts about each are in its table [row](Reduction::row).
+            Reduction { $($reductions)* }
+        }
+        functions! {
+            /// A scan: at each index one value of all elements up to it along an axis. Facts about each are in its table [row](Scan::row).
+            Scan { $($scans)* }
+        }
+        functions! {
+            /// What sorts, in the order of [`sorted`]: the elements along an axis in order, or the indices that order them. Facts about each
+            /// are in its table [row](Sort::row).
+            Sort { $($sorts)* }
+        }
+    };
+}
 
-impl Reduction {
-    /// This reduction's table row.
+crate::reduction_table!(derive_functions);
+
+/// A function along axes, of one of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AxisFunction {
+    /// One value of all elements along some axes.
+    Reduction(Reduction),
+    /// One of all up to each along an axis.
+    Scan(Scan),
+    /// The same in order along an axis, or the indices that order them.
+    Sort(Sort),
+}
+
+impl AxisFunction {
+    /// All of them, in the order of the tables.
+    pub fn all() -> impl Iterator<Item = AxisFunction> {
+        let reductions = Reduction::ALL.into_iter().map(AxisFunction::from);
+        reductions
+            .chain(Scan::ALL.into_iter().map(AxisFunction::from))
+            .chain(Sort::ALL.into_iter().map(AxisFunction::from))
+    }
+
+    /// Its table row.
     pub const fn row(self) -> &'static ReductionRow {
-        &ROWS[self as usize]
+        match self {
+            AxisFunction::Reduction(reduction) => reduction.row(),
+            AxisFunction::Scan(scan) => scan.row(),
+            AxisFunction::Sort(sort) => sort.row(),
+        }
     }
 
     /// Name in text.
@@ -116,29 +183,57 @@ impl Reduction {
         self.row().name
     }
 
-    /// Whether the result is as long as the operand: whether it is a scan, or sorts.
-    pub const fn scans(self) -> bool {
-        matches!(self.kind(), ReductionKind::Scan | ReductionKind::Sort)
+    /// Whether users may ask for a dtype of the result.
+    pub const fn takes_dtype(self) -> bool {
+        self.row().takes_dtype()
     }
 
-    /// Whether it sorts, in the order of [`sorted`].
-    pub const fn sorts(self) -> bool {
-        matches!(self.kind(), ReductionKind::Sort)
-    }
-
-    /// Which of the tables it is in.
-    pub const fn kind(self) -> ReductionKind {
-        self.row().kind
-    }
-
-    /// The op that makes one value of two, if the reduction is elementary, as every scan is that does not sort. It computes in the operand's dtype,
-    /// which is the result's.
+    /// The op that makes one value of two; `None` of what sorts, and of a reduction that is not elementary.
     pub const fn combine(self) -> Option<Op> {
         match self {
-            Reduction::Sum | Reduction::CumulativeSum => Some(Op::Add),
-            Reduction::Prod | Reduction::CumulativeProd => Some(Op::Multiply),
-            Reduction::Max | Reduction::CumMax => Some(Op::Maximum),
-            Reduction::Min | Reduction::CumMin => Some(Op::Minimum),
+            AxisFunction::Reduction(reduction) => reduction.combine(),
+            AxisFunction::Scan(scan) => Some(scan.combine()),
+            AxisFunction::Sort(_) => None,
+        }
+    }
+
+    /// Whether it accumulates values of this dtype as it stands, or sorts them: other reductions are made of those that do when types are
+    /// committed.
+    pub fn accumulates(self, dtype: DType) -> bool {
+        matches!(self, AxisFunction::Sort(_)) || self.combine().is_some_and(|op| accumulates(op, dtype))
+    }
+
+    /// Whether it gives values of dtype `result` of elements of dtype `element`, as it stands after commit: the same, or indices.
+    pub fn stores(self, element: DType, result: DType) -> bool {
+        match self {
+            AxisFunction::Sort(Sort::ArgSort) => matches!(result, DType::I32 | DType::I64),
+            _ => element == result,
+        }
+    }
+}
+
+impl fmt::Display for AxisFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for AxisFunction {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<AxisFunction, ()> {
+        AxisFunction::all().find(|function| function.name() == text).ok_or(())
+    }
+}
+
+impl Reduction {
+    /// The op that makes one value of two, if the reduction is elementary. It computes in the operand's dtype, which is the result's.
+    pub const fn combine(self) -> Option<Op> {
+        match self {
+            Reduction::Sum => Some(Op::Add),
+            Reduction::Prod => Some(Op::Multiply),
+            Reduction::Max => Some(Op::Maximum),
+            Reduction::Min => Some(Op::Minimum),
             Reduction::Any => Some(Op::LogicalOr),
             Reduction::All => Some(Op::LogicalAnd),
             Reduction::Mean
@@ -149,26 +244,13 @@ impl Reduction {
             | Reduction::Norm
             | Reduction::ArgMax
             | Reduction::ArgMin
-            | Reduction::CountNonzero
-            | Reduction::Sort
-            | Reduction::ArgSort => None,
+            | Reduction::CountNonzero => None,
         }
     }
 
-    /// Whether an elementary reduction accumulates values of this dtype, or it sorts them. Sums and products of halves are
-    /// accumulated in `f32` and rounded once.
+    /// Whether it is elementary and accumulates values of this dtype.
     pub fn accumulates(self, dtype: DType) -> bool {
-        let rounds = matches!(self.row().rule, ReductionRule::Sum | ReductionRule::Product);
-        self.kind() == ReductionKind::Sort
-            || self.combine().is_some_and(|op| op.row().domain.contains(dtype)) && !(rounds && dtype.is_half())
-    }
-
-    /// Whether an elementary reduction, or what sorts, gives `result` of values of `element`: the same dtype, or that of indices.
-    pub fn stores(self, element: DType, result: DType) -> bool {
-        match self {
-            Reduction::ArgSort => matches!(result, DType::I32 | DType::I64),
-            _ => element == result,
-        }
+        self.combine().is_some_and(|op| accumulates(op, dtype))
     }
 
     /// Whether a reduction of no elements is an error.
@@ -176,48 +258,69 @@ impl Reduction {
         matches!(self, Reduction::Max | Reduction::Min | Reduction::ArgMax | Reduction::ArgMin | Reduction::Ptp)
     }
 
-    /// Whether users may ask for a dtype of the result.
-    pub const fn takes_dtype(self) -> bool {
-        !matches!(self.row().rule, ReductionRule::Same | ReductionRule::Bool)
-    }
-
-    /// The result of an elementary reduction of no elements, what a scan may begin with; `None` if there is none.
+    /// The result of an elementary reduction of no elements; `None` if there is none.
     pub fn of_nothing(self) -> Option<Literal> {
+        of_nothing(self.combine()?)
+    }
+
+    /// The [identity] of an elementary reduction.
+    pub fn identity(self, dtype: DType) -> Option<Vec<u64>> {
+        identity(self.combine()?, dtype)
+    }
+}
+
+impl Scan {
+    /// The op that makes one value of two. It computes in the operand's dtype, which is the result's.
+    pub const fn combine(self) -> Op {
         match self {
-            Reduction::Sum | Reduction::CumulativeSum | Reduction::Any => Some(Literal::weak(false)),
-            Reduction::Prod | Reduction::CumulativeProd | Reduction::All => Some(Literal::weak(true)),
-            Reduction::Max
-            | Reduction::Min
-            | Reduction::CumMax
-            | Reduction::CumMin
-            | Reduction::Mean
-            | Reduction::Var
-            | Reduction::Std
-            | Reduction::Ptp
-            | Reduction::LogSumExp
-            | Reduction::Norm
-            | Reduction::ArgMax
-            | Reduction::ArgMin
-            | Reduction::CountNonzero
-            | Reduction::Sort
-            | Reduction::ArgSort => None,
+            Scan::CumulativeSum => Op::Add,
+            Scan::CumulativeProd => Op::Multiply,
+            Scan::CumMax => Op::Maximum,
+            Scan::CumMin => Op::Minimum,
         }
     }
 
-    /// The bits of the registers of a value that combines with every other, on the left, to that other, bit for bit but for
-    /// NaNs: what lanes may begin with. `None` if the reduction has none in this dtype, as products of complex numbers have
-    /// not: `(1 + 0i)(inf + 0i)` has a NaN.
+    /// Whether it accumulates values of this dtype.
+    pub fn accumulates(self, dtype: DType) -> bool {
+        accumulates(self.combine(), dtype)
+    }
+
+    /// What it may begin with: the result of no elements; `None` if there is none.
+    pub fn of_nothing(self) -> Option<Literal> {
+        of_nothing(self.combine())
+    }
+
+    /// Its [identity].
     pub fn identity(self, dtype: DType) -> Option<Vec<u64>> {
-        let of = |literal: Literal| literal.to_repr(dtype).ok().map(|bits| bits.to_vec());
-        match self.combine()? {
-            // -0 + x = x for both zeros.
-            Op::Add if dtype.is_float() => of(Literal::weak(-0.0)),
-            Op::Add if dtype.is_complex() => of(Literal::weak(num_complex::Complex::new(-0.0, -0.0))),
-            Op::Multiply if dtype.is_complex() => None,
-            Op::Maximum => extreme(false, dtype),
-            Op::Minimum => extreme(true, dtype),
-            _ => of(self.of_nothing()?),
-        }
+        identity(self.combine(), dtype)
+    }
+}
+
+/// Whether an op accumulates values of a dtype. Sums and products of halves are accumulated in `f32` and rounded once.
+fn accumulates(op: Op, dtype: DType) -> bool {
+    op.row().domain.contains(dtype) && !(matches!(op, Op::Add | Op::Multiply) && dtype.is_half())
+}
+
+fn of_nothing(op: Op) -> Option<Literal> {
+    match op {
+        Op::Add | Op::LogicalOr => Some(Literal::weak(false)),
+        Op::Multiply | Op::LogicalAnd => Some(Literal::weak(true)),
+        _ => None,
+    }
+}
+
+/// The bits of the registers of a value that an op of reductions combines with every other, on the left, to that other, bit for bit but for
+/// NaNs: what lanes may begin with. `None` if there is none in this dtype, as of products of complex numbers: `(1 + 0i)(inf + 0i)` has a NaN.
+pub fn identity(op: Op, dtype: DType) -> Option<Vec<u64>> {
+    let of = |literal: Literal| literal.to_repr(dtype).ok().map(|bits| bits.to_vec());
+    match op {
+        // -0 + x = x for both zeros.
+        Op::Add if dtype.is_float() => of(Literal::weak(-0.0)),
+        Op::Add if dtype.is_complex() => of(Literal::weak(num_complex::Complex::new(-0.0, -0.0))),
+        Op::Multiply if dtype.is_complex() => None,
+        Op::Maximum => extreme(false, dtype),
+        Op::Minimum => extreme(true, dtype),
+        _ => of(of_nothing(op)?),
     }
 }
 
@@ -233,43 +336,18 @@ fn extreme(greatest: bool, dtype: DType) -> Option<Vec<u64>> {
     literal.to_repr(dtype).ok().map(|bits| bits.to_vec())
 }
 
-impl fmt::Display for Reduction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Reduction {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Reduction, ()> {
-        ROWS.iter().find(|row| row.name == text).map(|row| row.reduction).ok_or(())
-    }
-}
-
-/// A scan as a node of a graph, or what sorts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Scan {
-    /// What is done: a scan, or what sorts.
-    pub reduction: Reduction,
-    /// Along which axis of the operand.
-    pub axis: u32,
-    /// The dtype that was asked for (after commit: none).
+/// How the type of a result is asked for: what a traced graph notes of a function along axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TypeRequest {
+    /// The dtype that is asked for.
     pub dtype: Option<DType>,
-    /// The policy it was made under (after commit: the default one).
+    /// The policy it is made under.
     pub policy: Policy,
-}
-
-impl Scan {
-    /// As it stands in typed graphs.
-    pub fn typed(reduction: Reduction, axis: u32) -> Scan {
-        Scan { reduction, axis, dtype: None, policy: Policy::default() }
-    }
 }
 
 /// A reduction as a node of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Reduce {
+pub struct Reduce<T: Type = ValueType> {
     /// What is done.
     pub reduction: Reduction,
     /// Along which axes of the operand.
@@ -279,15 +357,13 @@ pub struct Reduce {
     /// Whether it is the sum of a contraction: where it is one of products of two arrays, its order may be that of a multiplication of
     /// matrices, which is the same in every run on a machine, and not [`fold`]'s. Of a sum alone.
     pub contracts: bool,
-    /// The dtype that was asked for (after commit: none).
-    pub dtype: Option<DType>,
-    /// The policy it was made under (after commit: the default one).
-    pub policy: Policy,
+    /// How its type is asked for.
+    pub request: T::Traced<TypeRequest>,
 }
 
-impl Reduce {
-    /// As it stands in typed graphs.
-    pub fn typed(reduction: Reduction, axes: AxisSet, keepdims: bool) -> Reduce {
-        Reduce { reduction, axes, keepdims, contracts: false, dtype: None, policy: Policy::default() }
+impl<T: Type> Reduce<T> {
+    /// A reduction that is no contraction, with nothing asked for.
+    pub fn new(reduction: Reduction, axes: AxisSet, keepdims: bool) -> Reduce<T> {
+        Reduce { reduction, axes, keepdims, contracts: false, request: T::Traced::default() }
     }
 }

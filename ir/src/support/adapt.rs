@@ -16,7 +16,7 @@ use crate::op::Op;
 use crate::place::Place;
 use crate::promotion::op_types::OpTypes;
 use crate::promotion::{Policy, advice};
-use crate::reduction::{Reduce, Scan};
+use crate::reduction::TypeRequest;
 use crate::value_type::ValueType;
 use smallvec::SmallVec;
 use std::fmt::Display;
@@ -155,11 +155,10 @@ impl Support {
     /// # Errors
     /// Theirs; of others what does not fit.
     pub fn resolve(self, operation: &Operation<'_>, operands: &[ValueType]) -> Result<Adapted> {
-        match (operation, operands) {
-            (&Operation::Op(op, policy), _) => self.resolve_op(policy, op, operands),
-            (&Operation::Reduce(Reduce { reduction, dtype, policy, .. }), &[operand, ..])
-            | (&Operation::Scan(Scan { reduction, dtype, policy, .. }, _), &[operand, ..]) => {
-                let AdaptedReduction { types, cast } = self.resolve_reduction(policy, reduction, dtype, operand)?;
+        match (operation, operation.type_request(), operands) {
+            (&Operation::Op(op, policy), ..) => self.resolve_op(policy, op, operands),
+            (_, Some((function, TypeRequest { dtype, policy })), &[operand, ..]) => {
+                let AdaptedReduction { types, cast } = self.resolve_reduction(policy, function, dtype, operand)?;
                 let types = OpTypes { compute: types.compute.into(), result: types.result.into() };
                 Ok(Adapted { types, casts: cast.map(Some).into_iter().collect() })
             }

@@ -159,9 +159,10 @@ impl fmt::Display for CastingModes {
 }
 
 /// Why a traced graph casts. Typed graphs know explicit casts only: what a program compiles to does not depend on reasons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CastReason {
     /// It was written.
+    #[default]
     Explicit,
     /// A casting mode inserted it.
     Mode(Mode),

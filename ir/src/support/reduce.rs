@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::op::Op;
 use crate::place::Place;
 use crate::promotion::{Policy, ReductionTypes, advice};
-use crate::reduction::Reduction;
+use crate::reduction::{AxisFunction, Reduction, Scan};
 use crate::value_type::ValueType;
 
 /// How a reduction is done.
@@ -24,15 +24,24 @@ pub struct AdaptedReduction {
 }
 
 /// The ops that a reduction is made of, in the dtype it computes in.
-const fn ops(reduction: Reduction) -> &'static [Op] {
+const fn ops(function: AxisFunction) -> &'static [Op] {
+    let reduction = match function {
+        AxisFunction::Reduction(reduction) => reduction,
+        AxisFunction::Scan(Scan::CumulativeSum) => return &[Op::Add],
+        AxisFunction::Scan(Scan::CumulativeProd) => return &[Op::Multiply],
+        AxisFunction::Scan(Scan::CumMax) => return &[Op::Maximum],
+        AxisFunction::Scan(Scan::CumMin) => return &[Op::Minimum],
+        // Elements are compared as the smallest is found.
+        AxisFunction::Sort(_) => return &[Op::Minimum],
+    };
     match reduction {
-        Reduction::Sum | Reduction::CumulativeSum => &[Op::Add],
-        Reduction::Prod | Reduction::CumulativeProd => &[Op::Multiply],
+        Reduction::Sum => &[Op::Add],
+        Reduction::Prod => &[Op::Multiply],
         Reduction::Mean => &[Op::Add, Op::Divide],
         Reduction::Var => &[Op::Add, Op::Divide, Op::Subtract, Op::Square],
         Reduction::Std => &[Op::Add, Op::Divide, Op::Subtract, Op::Square, Op::Sqrt],
-        Reduction::Max | Reduction::CumMax => &[Op::Maximum],
-        Reduction::Min | Reduction::CumMin => &[Op::Minimum],
+        Reduction::Max => &[Op::Maximum],
+        Reduction::Min => &[Op::Minimum],
         Reduction::Ptp => &[Op::Maximum, Op::Minimum],
         Reduction::LogSumExp => &[Op::Add, Op::Subtract, Op::Exp, Op::Log],
         Reduction::Norm => &[Op::Add, Op::Square],
@@ -40,13 +49,11 @@ const fn ops(reduction: Reduction) -> &'static [Op] {
         Reduction::All => &[Op::LogicalAnd],
         Reduction::ArgMax => &[Op::Maximum, Op::Equal],
         Reduction::ArgMin => &[Op::Minimum, Op::Equal],
-        // Elements are compared as the smallest is found.
-        Reduction::Sort | Reduction::ArgSort => &[Op::Minimum],
     }
 }
 
 impl Support {
-    /// The dtypes of `reduction` on an operand of type `operand` under a policy, where `dtype` is asked for or none is, and the
+    /// The dtypes of a reduction, a scan or a sort on an operand of type `operand` under a policy, where `dtype` is asked for or none is, and the
     /// cast that makes it supported.
     ///
     /// # Errors
@@ -54,10 +61,11 @@ impl Support {
     pub fn resolve_reduction(
         self,
         policy: Policy,
-        reduction: Reduction,
+        function: impl Into<AxisFunction>,
         dtype: Option<DType>,
         operand: ValueType,
     ) -> Result<AdaptedReduction> {
+        let reduction = function.into();
         let types = policy.resolve_reduction(reduction, dtype, operand)?;
         if self.is_unlimited() {
             return Ok(AdaptedReduction { types, cast: None });
@@ -80,7 +88,14 @@ impl Support {
     }
 
     /// The error with what would be done: another dtype asked for, or the operand cast.
-    fn way_out(self, error: Error, policy: Policy, reduction: Reduction, operand: ValueType, refused: DType) -> Error {
+    fn way_out(
+        self,
+        error: Error,
+        policy: Policy,
+        reduction: AxisFunction,
+        operand: ValueType,
+        refused: DType,
+    ) -> Error {
         let done =
             |asked, operand| self.adapt_reduction(policy, reduction, asked, operand, CastingModes::ERROR).is_ok();
         let nearest = |dtypes: DTypeSet| {
@@ -108,13 +123,13 @@ impl Support {
     }
 
     /// The dtypes in which all ops of a reduction are supported.
-    fn computes_reduction(self, reduction: Reduction) -> DTypeSet {
+    fn computes_reduction(self, reduction: AxisFunction) -> DTypeSet {
         let supported = |op: &Op| supported_dtypes(*op, self.device);
         ops(reduction).iter().map(supported).fold(self.restrictions.dtypes(), DTypeSet::intersection)
     }
 
     /// The first op of a reduction that does not compute in a dtype.
-    fn lacking(self, reduction: Reduction, dtype: DType) -> Op {
+    fn lacking(self, reduction: AxisFunction, dtype: DType) -> Op {
         let (all, first) = (ops(reduction), ops(reduction)[0]);
         all.iter().copied().find(|&op| !supported_dtypes(op, self.device).contains(dtype)).unwrap_or(first)
     }
@@ -123,7 +138,7 @@ impl Support {
     pub(super) fn adapt_reduction(
         self,
         policy: Policy,
-        reduction: Reduction,
+        reduction: AxisFunction,
         dtype: Option<DType>,
         operand: ValueType,
         modes: CastingModes,
@@ -157,7 +172,7 @@ impl Support {
     }
 
     /// Why a reduction is not done on an operand, in words; the place is that of a declaration.
-    pub(super) fn reduction_refused(self, reduction: Reduction, refused: OpRefusal) -> (String, Option<Place>) {
+    pub(super) fn reduction_refused(self, reduction: AxisFunction, refused: OpRefusal) -> (String, Option<Place>) {
         match refused {
             OpRefusal::Policy(error) => (error.headline().to_owned(), None),
             OpRefusal::Dtype(role, dtype) => {

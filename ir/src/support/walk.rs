@@ -16,7 +16,7 @@ use crate::graph::{ControlKind, Graph, Inner, NodeId, NodeKind, Places, TypeOf, 
 use crate::infer::{InferenceError, Operation};
 use crate::op::Op;
 use crate::place::Place;
-use crate::reduction::{Reduce, Scan};
+use crate::reduction::TypeRequest;
 use crate::value_type::ValueType;
 use std::fmt;
 use std::sync::Arc;
@@ -322,15 +322,14 @@ fn computed(
     };
     let result = operation.types(operands).map_err(named)?.result;
     for support in supports {
-        let refused = match *operation {
-            Operation::Op(op, policy) => {
+        let refused = match (operation, operation.type_request()) {
+            (&Operation::Op(op, policy), _) => {
                 let adapted = support.adapt(policy, op, operands, CastingModes::ERROR);
                 adapted.err().map(|refused| support.op_refused(op, refused))
             }
-            Operation::Reduce(Reduce { reduction, dtype, policy, .. })
-            | Operation::Scan(Scan { reduction, dtype, policy, .. }, _) => {
-                let adapted = support.adapt_reduction(policy, reduction, dtype, operands[0], CastingModes::ERROR);
-                adapted.err().map(|refused| support.reduction_refused(reduction, refused))
+            (_, Some((function, TypeRequest { dtype, policy }))) => {
+                let adapted = support.adapt_reduction(policy, function, dtype, operands[0], CastingModes::ERROR);
+                adapted.err().map(|refused| support.reduction_refused(function, refused))
             }
             _ => None,
         };

@@ -2,7 +2,7 @@
 
 use ndjit_ir::DTypeSet;
 use ndjit_ir::op::{Accuracy, Op, ResultRule, TypeRule};
-use ndjit_ir::reduction::{Reduction, ReductionKind, ReductionRule};
+use ndjit_ir::reduction::{Reduction, ReductionRule, Scan, Sort};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -69,15 +69,12 @@ fn page() -> String {
             row.example.1
         );
     }
-    let (scans, reductions): (Vec<Reduction>, Vec<Reduction>) =
-        Reduction::ALL.iter().partition(|r| r.kind() != ReductionKind::Reduction);
-    let (sorts, scans): (Vec<Reduction>, Vec<Reduction>) =
-        scans.into_iter().partition(|r| r.kind() == ReductionKind::Sort);
+    let reductions = Reduction::ALL.map(Reduction::row).to_vec();
+    let (scans, sorts) = (Scan::ALL.map(Scan::row).to_vec(), Sort::ALL.map(Sort::row).to_vec());
     for (head, rows) in [(REDUCTIONS, reductions), (SCANS, scans), (SORTS, sorts)] {
         page += head;
-        for reduction in rows {
-            let row = reduction.row();
-            let _ = writeln!(page, "| `{reduction}` | {} | {} |", reduced(row.rule), row.doc);
+        for row in rows {
+            let _ = writeln!(page, "| `{}` | {} | {} |", row.name, reduced(row.rule), row.doc);
         }
     }
     page

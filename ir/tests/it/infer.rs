@@ -6,7 +6,7 @@ use ndjit_ir::graph::{Graph, NodeKind, Scatter, Slot, SlotId, Type, ViewId};
 use ndjit_ir::infer::{InferenceError, Operation};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::{Clash, OpMismatch, ReductionMismatch, Refusal};
-use ndjit_ir::reduction::{Reduce, Scan};
+use ndjit_ir::reduction::{Reduce, Scan, Sort, TypeRequest};
 use ndjit_ir::shape::ShapeMismatch;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::view::{View, flip};
@@ -33,13 +33,13 @@ fn axes(axes: &[isize], rank: usize) -> AxisSet {
 #[test]
 fn each_operation_gives_its_type_and_shape() {
     let (f32, u8, i64) = (strong(DType::F32), strong(DType::U8), strong(DType::I64));
-    let reduce = Reduce::typed(Reduction::Sum, axes(&[0], 2), true);
+    let reduce = Reduce::new(Reduction::Sum, axes(&[0], 2), true);
     let (view, flipped) = flip(&Shape::from([3]), &[0]).unwrap();
     let operations: [(Operation<'_>, Operands<'_, ValueType>, &str); 10] = [
         (Operation::Op(Op::Less, Policy::Standard), &[(f32, &[2, 1]), (Weak::Int.into(), &[3])], "bool[2, 3]"),
         (Operation::Cast(CastReason::Explicit, u8), &[(f32, &[2])], "u8[2]"),
         (Operation::Reduce(reduce), &[(u8, &[2, 3])], "u32[1, 3]"),
-        (Operation::Scan(Scan::typed(Reduction::ArgSort, 0), None), &[(u8, &[2])], "i32[2]"),
+        (Operation::Sort(Sort::ArgSort, 0, TypeRequest::default(), None), &[(u8, &[2])], "i32[2]"),
         (Operation::iota(axes(&[0], 1), Shape::from([4])), &[], "i64[4]"),
         (Operation::view(view, flipped), &[(Weak::Float.into(), &[3])], "f*[3]"),
         (Operation::reshape(Shape::from([3, 2])), &[(u8, &[6])], "u8[3, 2]"),
@@ -57,9 +57,9 @@ fn each_operation_gives_its_type_and_shape() {
 fn mismatches_have_the_facts() {
     let (f32, u8, bool, i64) = (strong(DType::F32), strong(DType::U8), strong(DType::Bool), strong(DType::I64));
     let op = |op, policy| Operation::Op(op, policy);
-    let reduce = |reduction, axes| Operation::Reduce(Reduce::typed(reduction, axes, false));
-    let scan = |reduction| Operation::Scan(Scan::typed(reduction, 1), None);
-    let contracts = Reduce { contracts: true, ..Reduce::typed(Reduction::Max, AxisSet::one(0), false) };
+    let reduce = |reduction, axes| Operation::Reduce(Reduce::new(reduction, axes, false));
+    let request = |dtype, policy| TypeRequest { dtype, policy };
+    let contracts = Reduce { contracts: true, ..Reduce::new(Reduction::Max, AxisSet::one(0), false) };
     let view = || View::identity(1);
     let refused = |policy, joined, with| Clash { policy, refusal: Refusal::Pair { joined, with } };
     let shape = |extents: &[usize]| Shape::new(extents);
@@ -113,18 +113,6 @@ fn mismatches_have_the_facts() {
             "axes [1] of an operand of shape [3]",
         ),
         (
-            reduce(Reduction::Sort, AxisSet::one(0)),
-            &[(f32, &[3])],
-            InferenceError::NoReduction(Reduction::Sort),
-            "sort is a scan, no reduction",
-        ),
-        (
-            scan(Reduction::Sum),
-            &[(f32, &[3, 3])],
-            InferenceError::NoReduction(Reduction::Sum),
-            "sum is a reduction, no scan",
-        ),
-        (
             Operation::Reduce(contracts),
             &[(f32, &[3])],
             InferenceError::Contracts(Reduction::Max),
@@ -144,27 +132,27 @@ fn mismatches_have_the_facts() {
         ),
         (
             Operation::Reduce(Reduce {
-                dtype: Some(DType::U8),
-                ..Reduce::typed(Reduction::Any, AxisSet::one(0), false)
+                request: request(Some(DType::U8), Policy::Standard),
+                ..Reduce::new(Reduction::Any, AxisSet::one(0), false)
             }),
             &[(f32, &[3])],
-            InferenceError::Reduction(Reduction::Any, ReductionMismatch::Asked(DType::U8)),
+            InferenceError::Reduction(Reduction::Any.into(), ReductionMismatch::Asked(DType::U8)),
             "any: a result of dtype u8 is not supported",
         ),
         (
             Operation::Reduce(Reduce {
-                policy: Policy::Torch,
-                ..Reduce::typed(Reduction::Mean, AxisSet::one(0), false)
+                request: request(None, Policy::Torch),
+                ..Reduce::new(Reduction::Mean, AxisSet::one(0), false)
             }),
             &[(u8, &[3])],
             InferenceError::Reduction(
-                Reduction::Mean,
+                Reduction::Mean.into(),
                 ReductionMismatch::Clash(Clash { policy: Policy::Torch, refusal: Refusal::Inexact(u8) }),
             ),
             "mean: the torch policy does not turn u8 into a float",
         ),
         (
-            scan(Reduction::Sort),
+            Operation::Scan(Scan::CumMax, 1, TypeRequest::default()),
             &[(f32, &[3])],
             InferenceError::Axis(1, shape(&[3])),
             "axis 1 of an operand of shape [3]",
@@ -254,46 +242,21 @@ fn mismatches_have_the_facts() {
 #[test]
 fn mismatches_of_typed_operations_have_the_facts() {
     let (f32, f16, u8, i64) = (DType::F32, DType::F16, DType::U8, DType::I64);
-    let (add, default) = (Op::Add, Policy::default());
-    let reduce = |reduction| Reduce::typed(reduction, AxisSet::one(0), false);
-    let sort = |given| Operation::Scan(Scan::typed(Reduction::ArgSort, 0), given);
-    let asked = Reduce { dtype: Some(f32), ..reduce(Reduction::Sum) };
+    let reduce = |reduction| Reduce::new(reduction, AxisSet::one(0), false);
+    let sort = |given| Operation::Sort(Sort::ArgSort, 0, (), given);
     let many: &[usize] = &[1 << 33];
     let cases: &[(Operation<'_, DType>, Operands<'_, DType>, InferenceError, &str)] = &[
         (
-            Operation::Op(add, Policy::Strict),
-            &[(f32, &[]), (f32, &[])],
-            InferenceError::Unresolved(Policy::Strict),
-            "the strict policy is not resolved",
-        ),
-        (
-            Operation::Op(Op::Where, default),
+            Operation::Op(Op::Where, ()),
             &[(DType::Bool, &[]), (f32, &[]), (u8, &[])],
             InferenceError::Operand { operand: 2, found: u8, op: Op::Where, compute: f32 },
             "operand 2 is u8, where in f32 takes f32",
         ),
-        (
-            Operation::Op(Op::Sin, default),
-            &[(u8, &[])],
-            InferenceError::Domain(Op::Sin, u8),
-            "sin does not compute in u8",
-        ),
-        (
-            Operation::Cast(CastReason::Promotion, f32),
-            &[(u8, &[])],
-            InferenceError::Reason(CastReason::Promotion),
-            "the reason of a cast is kept",
-        ),
-        (
-            Operation::Reduce(asked),
-            &[(f32, &[2])],
-            InferenceError::UnresolvedReduction(Reduction::Sum),
-            "policy and dtype of the reduction are not resolved",
-        ),
+        (Operation::Op(Op::Sin, ()), &[(u8, &[])], InferenceError::Domain(Op::Sin, u8), "sin does not compute in u8"),
         (
             Operation::Reduce(reduce(Reduction::Sum)),
             &[(f16, &[2])],
-            InferenceError::Accumulates(Reduction::Sum, f16),
+            InferenceError::Accumulates(Reduction::Sum.into(), f16),
             "sum does not accumulate f16",
         ),
         (sort(Some(u8)), &[(f32, &[2])], InferenceError::Unlike, "operands and result have not one dtype"),
@@ -304,13 +267,7 @@ fn mismatches_of_typed_operations_have_the_facts() {
             "i32 does not hold the positions along axis 0",
         ),
         (
-            Operation::Concat(0, Policy::Strict),
-            &[(f32, &[1])],
-            InferenceError::Unresolved(Policy::Strict),
-            "the strict policy is not resolved",
-        ),
-        (
-            Operation::Concat(0, default),
+            Operation::Concat(0, ()),
             &[(f32, &[1]), (u8, &[1])],
             InferenceError::Unlike,
             "operands and result have not one dtype",

@@ -121,12 +121,12 @@ pub fn as_sqrt(o: &Outcome) -> Option<ValueType> {
 
 /// As the standard deviation.
 pub fn as_std(o: &Outcome) -> Option<ValueType> {
-    Call::Reduction(Reduction::Std).resolve(o.policy, o.operands)
+    Call::Reduction(Reduction::Std.into()).resolve(o.policy, o.operands)
 }
 
 /// As a sum.
 pub fn as_sum(o: &Outcome) -> Option<ValueType> {
-    Call::Reduction(Reduction::Sum).resolve(o.policy, o.operands)
+    Call::Reduction(Reduction::Sum.into()).resolve(o.policy, o.operands)
 }
 
 /// Whether an exponent may have this type.

@@ -5,7 +5,8 @@ use crate::op_differences::DIFFERENCES;
 use crate::op_outcome::Outcome;
 use crate::report::Report;
 use ndjit_ir::promotion::Defaults;
-use ndjit_ir::{DType, Op, Policy, Reduction, ValueType};
+use ndjit_ir::reduction::AxisFunction;
+use ndjit_ir::{DType, Op, Policy, ValueType};
 use serde_json::Value;
 
 /// A library's functions and its policy: file `ops/NAME_result_dtypes.json`, section of it, policy.
@@ -28,7 +29,7 @@ pub fn libraries() -> [(&'static str, Option<&'static str>, Policy); 9] {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     Op(Op),
-    Reduction(Reduction),
+    Reduction(AxisFunction),
 }
 
 impl Call {
@@ -105,7 +106,7 @@ pub fn compare(library: &str, section: Option<&str>, policy: Policy) -> Report {
     let name = section.map_or(library.to_owned(), |section| format!("{library} {section}"));
     let mut report = Report::new(format!("{name} ops"), policy);
     let listed: Vec<_> = DIFFERENCES.iter().filter(|d| d.libraries.contains(&name.as_str())).collect();
-    let calls = Op::ALL.into_iter().map(Call::Op).chain(Reduction::ALL.map(Call::Reduction));
+    let calls = Op::ALL.into_iter().map(Call::Op).chain(AxisFunction::all().map(Call::Reduction));
     for call in calls {
         let absent = cells(golden, call).is_none();
         if absent {

@@ -2,7 +2,7 @@
 
 use super::elementwise::{Function, Functions};
 use super::movement;
-use super::reduce::{iota, reduce, scanned};
+use super::reduce::{iota, reduce, scanned, sort};
 use super::tensor::Tensor;
 use crate::store_body;
 use ndjit_ir::dtype::DType;
@@ -77,7 +77,8 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
                 movement::concat(&operands, axis as usize, graph.shape(value))?
             }
             NodeKind::Reduce(node) => reduce(&mut functions, node, &live[&operands[0]])?,
-            NodeKind::Scan(node) => scanned(&mut functions, node, &live[&operands[0]], dtype)?,
+            NodeKind::Scan(function, axis, ()) => scanned(&mut functions, function, axis, &live[&operands[0]])?,
+            NodeKind::Sort(function, axis, ()) => sort(function, axis as usize, &live[&operands[0]], dtype)?,
             NodeKind::Op(op, _) => apply(Function::Op(op, graph.compute_dtype(id, op)))?,
             NodeKind::Cast(_) => apply(Function::Cast(graph.ty(operands[0]), dtype))?,
             NodeKind::Call(_) => return Err(Error::new(ErrorCode::Verify, "interpreter: a call that was not inlined")),

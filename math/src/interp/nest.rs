@@ -9,7 +9,8 @@ use ndjit_ir::dtype::PrimType;
 use ndjit_ir::error::{Error, ErrorCode, Result};
 use ndjit_ir::kernel::{KernelScatter, OpBody, StmtKind};
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role};
-use ndjit_ir::reduction::{Reduction, fold, scan, sorted};
+use ndjit_ir::op::Op;
+use ndjit_ir::reduction::{Sort, fold, scan, sorted};
 use ndjit_ir::reserve::{collect, filled, reserve};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -62,7 +63,8 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
             }
             NestKind::Scan(NestScan { outputs, .. }) => {
                 let mut results = reserve("interpreter", geometry.extents[kept])?;
-                let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, outputs, &mut functions, &a, &b);
+                let ops: SmallVec<[Op; 1]> = outputs.iter().map(|scan| scan.combine()).collect();
+                let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, &ops, &mut functions, &a, &b);
                 let element = |_: usize| along(&mut index[..], kept, geometry, |index| at(index, memory));
                 scan(geometry.extents[kept], element, meet, |_, words| results.push(words));
                 results
@@ -158,12 +160,10 @@ fn store(nest: &LoopNest, geometry: &Geometry, index: &[usize], words: Vec<u64>,
 }
 
 /// The storage words of all outputs, each combined with others.
-fn combined(nest: &LoopNest, reductions: &[Reduction], functions: &mut Functions, a: &[u64], b: &[u64]) -> Vec<u64> {
+fn combined(nest: &LoopNest, ops: &[Op], functions: &mut Functions, a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut met = Vec::with_capacity(a.len());
-    for (&reduction, access) in reductions.iter().zip(&nest.outputs) {
+    for (&op, access) in ops.iter().zip(&nest.outputs) {
         let words = met.len()..met.len() + access.dtype.storage().len();
-        // The verifier knows elementary reductions alone.
-        let Some(op) = reduction.combine() else { continue };
         let body = functions.body(Function::Op(op, access.dtype));
         met.extend(body.eval(&[&a[words.clone()], &b[words]].concat()));
     }
@@ -171,21 +171,21 @@ fn combined(nest: &LoopNest, reductions: &[Reduction], functions: &mut Functions
 }
 
 /// The storage words of all outputs at each index of what is sorted, from those of the elements.
-fn sorted_results(nest: &LoopNest, sorts: &[Reduction], elements: &[Vec<u64>]) -> Result<Vec<Vec<u64>>> {
+fn sorted_results(nest: &LoopNest, sorts: &[Sort], elements: &[Vec<u64>]) -> Result<Vec<Vec<u64>>> {
     let mut results = filled("interpreter", Vec::new(), elements.len())?;
     // The verifier knows sorts of bodies of ops alone.
     let LoopBody::Ops(body) = &nest.body else { return Ok(results) };
     let mut start = 0;
-    for (&reduction, &scalar) in sorts.iter().zip(&body.outputs) {
+    for (&sort, &scalar) in sorts.iter().zip(&body.outputs) {
         let dtype = body.dtype(scalar);
         let words = start..start + dtype.storage().len();
         start = words.end;
         let load = load_body(dtype);
         let registers = collect("interpreter", elements.iter().map(|element| load.eval(&element[words.clone()])))?;
         for (result, from) in results.iter_mut().zip(sorted(dtype, &registers)?) {
-            match reduction {
-                Reduction::ArgSort => result.push(from as u64),
-                _ => result.extend(&elements[from][words.clone()]),
+            match sort {
+                Sort::ArgSort => result.push(from as u64),
+                Sort::Sort => result.extend(&elements[from][words.clone()]),
             }
         }
     }
@@ -203,7 +203,9 @@ fn reduced(
 ) -> Result<Vec<u64>> {
     let kept = nest.kept();
     let len: usize = geometry.extents[kept..].iter().product();
-    let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, &reduce.outputs, functions, &a, &b);
+    // The verifier knows elementary reductions alone.
+    let ops: SmallVec<[Op; 1]> = reduce.outputs.iter().filter_map(|reduction| reduction.combine()).collect();
+    let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, &ops, functions, &a, &b);
     // Elements are asked for in row-major order.
     let element = |_| along(index, kept, geometry, &mut at);
     if let Some(words) = fold(len, element, meet) {

@@ -5,7 +5,7 @@ use super::tensor::{Tensor, Words};
 use crate::store_body;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::error::{Error, ErrorCode, Result};
-use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, ReductionKind, Scan, fold, scan, sorted};
+use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan, Sort, fold, scan, sorted};
 use ndjit_ir::reserve::collect;
 use ndjit_ir::shape::Shape;
 use smallvec::SmallVec;
@@ -19,7 +19,7 @@ pub(super) fn empty_result(reduction: Reduction, dtype: DType) -> Result<Words> 
 }
 
 /// Reduces a tensor along axes, in the order of [`fold`].
-pub(super) fn reduce(functions: &mut Functions, reduce: Reduce, operand: &Tensor) -> Result<Tensor> {
+pub(super) fn reduce(functions: &mut Functions, reduce: Reduce<DType>, operand: &Tensor) -> Result<Tensor> {
     let Reduce { reduction, axes, keepdims, .. } = reduce;
     let dtype = operand.dtype;
     let Some(op) = reduction.combine() else {
@@ -41,16 +41,9 @@ pub(super) fn reduce(functions: &mut Functions, reduce: Reduce, operand: &Tensor
     Ok(result)
 }
 
-/// Scans a tensor along an axis, in the order of [`scan`], or sorts it; `result` is the dtype of what that gives.
-pub(super) fn scanned(functions: &mut Functions, node: Scan, operand: &Tensor, result: DType) -> Result<Tensor> {
-    let Scan { reduction, axis, .. } = node;
-    let dtype = operand.dtype;
-    if reduction.kind() == ReductionKind::Sort {
-        return sort(reduction, axis as usize, operand, result);
-    }
-    let Some(op) = reduction.combine() else {
-        return Err(Error::new(ErrorCode::Verify, format!("interpreter: {reduction} is no scan")));
-    };
+/// Scans a tensor along an axis, in the order of [`scan`].
+pub(super) fn scanned(functions: &mut Functions, function: Scan, axis: u32, operand: &Tensor) -> Result<Tensor> {
+    let (op, dtype) = (function.combine(), operand.dtype);
     let combine = functions.body(Function::Op(op, dtype));
     let walk = |along: bool| StridedIter::new(&operand.shape, |other| (other == axis as usize) == along);
     let along = collect("interpreter", walk(true))?;
@@ -63,17 +56,17 @@ pub(super) fn scanned(functions: &mut Functions, node: Scan, operand: &Tensor, r
     Ok(result)
 }
 
-/// Sorts a tensor along an axis, in the order of [`sorted`]: its elements, or their indices.
-fn sort(reduction: Reduction, axis: usize, operand: &Tensor, dtype: DType) -> Result<Tensor> {
+/// Sorts a tensor along an axis, in the order of [`sorted`]: its elements, or their indices of this dtype.
+pub(super) fn sort(function: Sort, axis: usize, operand: &Tensor, dtype: DType) -> Result<Tensor> {
     let walk = |along: bool| StridedIter::new(&operand.shape, |other| (other == axis) == along);
     let along = collect("interpreter", walk(true))?;
     let mut result = Tensor::zeros(dtype, operand.shape.clone())?;
     for start in walk(false) {
         let elements = collect("interpreter", along.iter().map(|i| operand.repr(start + i)))?;
         for (i, from) in sorted(operand.dtype, &elements)?.into_iter().enumerate() {
-            let words = match reduction {
-                Reduction::ArgSort => Words::from_slice(&[from as u64]),
-                _ => operand.get(start + along[from]),
+            let words = match function {
+                Sort::ArgSort => Words::from_slice(&[from as u64]),
+                Sort::Sort => operand.get(start + along[from]),
             };
             result.set(start + along[i], &words);
         }

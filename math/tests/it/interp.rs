@@ -3,8 +3,7 @@
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::kernel::{OpBody, StmtKind};
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Stride};
-use ndjit_ir::support::CastReason;
-use ndjit_ir::{DType, ErrorCode, Literal, Op, Policy, PrimType, Shape};
+use ndjit_ir::{DType, ErrorCode, Literal, Op, PrimType, Shape};
 use ndjit_math::interp::{NestMemory, Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_math::{body, cast_body, load_body, store_body};
 
@@ -96,7 +95,7 @@ fn every_op_and_cast_evaluates() {
             let shape = graph.intern(&Shape::from([2]));
             let params: Vec<Value> =
                 (0..op.arity()).map(|i| graph.param(op.operand_dtype(i, dtype), &Shape::from([2]))).collect();
-            let kind = NodeKind::Op(op, Policy::default());
+            let kind = NodeKind::Op(op, ());
             let result = graph.add(kind, &params, &[(op.result_dtype(dtype), shape)]);
             graph.set_outputs(vec![result]);
             let tensors: Vec<Tensor> =
@@ -111,7 +110,7 @@ fn every_op_and_cast_evaluates() {
             let mut graph = Graph::new();
             let shape = graph.intern(&Shape::from([1]));
             let x = graph.param(from, &Shape::from([1]));
-            let y = graph.add(NodeKind::Cast(CastReason::Explicit), &[x], &[(to, shape)]);
+            let y = graph.add(NodeKind::Cast(()), &[x], &[(to, shape)]);
             graph.set_outputs(vec![y]);
             let one = |dtype: DType| {
                 let words = Literal::weak(true).to_repr(dtype).unwrap();
@@ -330,7 +329,7 @@ fn a_million_nodes_on_a_small_stack() {
         let mut graph: Graph<DType> = Graph::new();
         let x = graph.param(DType::I32, &Shape::from([2]));
         let shape = graph.intern(&Shape::from([2]));
-        let kind = NodeKind::Op(Op::Add, Policy::default());
+        let kind = NodeKind::Op(Op::Add, ());
         let mut value = x;
         for n in 0..NODES {
             // Every other node adds the parameter: no two nodes are equal.

@@ -4,7 +4,7 @@ use crate::has_turn;
 use crate::memory::{Program, assert_all_fault, check};
 use crate::programs::lowered_graph;
 use ndjit_ir::graph::{Graph, NodeKind};
-use ndjit_ir::reduction::{AxisSet, Reduce, ReductionKind};
+use ndjit_ir::reduction::{AxisSet, Reduce, TypeRequest};
 use ndjit_ir::{DType, Policy, Reduction, Shape, ValueType};
 
 /// Shapes with an axis of `n`, and the axes that are reduced: rows and columns, few and many, inner and outer ones, all.
@@ -35,8 +35,10 @@ fn of_cases(dtype: DType, cases: &[([usize; 3], &[isize])], reductions: &[Reduct
             let asked = Some(dtype).filter(|_| asks && reduction.takes_dtype());
             let Ok(types) = policy.resolve_reduction(reduction, asked, dtype.into()) else { continue };
             let result = (types.result.into(), graph.intern(&axes.reduced(&shape, false)));
-            let kind =
-                NodeKind::Reduce(Reduce { reduction, axes, keepdims: false, contracts: false, dtype: asked, policy });
+            let kind = NodeKind::Reduce(Reduce {
+                request: TypeRequest { dtype: asked, policy },
+                ..Reduce::new(reduction, axes, false)
+            });
             outputs.push(graph.add(kind, &[x], &[result]));
         }
     }
@@ -45,10 +47,7 @@ fn of_cases(dtype: DType, cases: &[([usize; 3], &[isize])], reductions: &[Reduct
 }
 
 fn elementary() -> Vec<Reduction> {
-    Reduction::ALL
-        .into_iter()
-        .filter(|reduction| reduction.kind() == ReductionKind::Reduction && reduction.combine().is_some())
-        .collect()
+    Reduction::ALL.into_iter().filter(|reduction| reduction.combine().is_some()).collect()
 }
 
 #[test]

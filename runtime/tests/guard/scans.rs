@@ -5,7 +5,7 @@ use crate::memory::{Program, assert_all_fault, check};
 use crate::programs::lowered_graph;
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::{Reduction, ReductionKind, Scan};
+use ndjit_ir::reduction::{AxisFunction, TypeRequest};
 use ndjit_ir::view::{broadcast_to, concat_shape};
 use ndjit_ir::{DType, Policy, Shape, ValueType};
 
@@ -22,14 +22,19 @@ fn of_cases(dtype: DType, cases: &[([usize; 3], usize)], asks: bool) -> Program 
     let mut outputs = Vec::new();
     for ((extents, axis), x) in cases.iter().zip(given) {
         let shape = Shape::new(extents);
-        for reduction in Reduction::ALL.into_iter().filter(|reduction| reduction.kind() != ReductionKind::Reduction) {
-            let asked = Some(dtype).filter(|_| asks && reduction.takes_dtype());
-            let Ok(types) = policy.resolve_reduction(reduction, asked, dtype.into()) else { continue };
+        for function in AxisFunction::all() {
+            let asked = Some(dtype).filter(|_| asks && function.takes_dtype());
+            let Ok(types) = policy.resolve_reduction(function, asked, dtype.into()) else { continue };
             let result = (types.result.into(), graph.intern(&shape));
-            let scan = NodeKind::Scan(Scan { reduction, axis: *axis as u32, dtype: asked, policy });
-            let scanned = graph.add(scan, &[x], &[result]);
+            let request = TypeRequest { dtype: asked, policy };
+            let (kind, nothing) = match function {
+                AxisFunction::Scan(scan) => (NodeKind::Scan(scan, *axis as u32, request), scan.of_nothing()),
+                AxisFunction::Sort(sort) => (NodeKind::Sort(sort, *axis as u32, request), None),
+                AxisFunction::Reduction(_) => continue,
+            };
+            let scanned = graph.add(kind, &[x], &[result]);
             outputs.push(scanned);
-            let Some(nothing) = reduction.of_nothing() else { continue };
+            let Some(nothing) = nothing else { continue };
             let mut one = *extents;
             one[*axis] = 1;
             let one = Shape::new(&one);

@@ -4,7 +4,7 @@ use crate::has_turn;
 use crate::memory::{Program, assert_all_fault, check};
 use crate::programs::lowered_graph;
 use ndjit_ir::graph::{Graph, NodeKind};
-use ndjit_ir::reduction::{AxisSet, Reduce};
+use ndjit_ir::reduction::{AxisSet, Reduce, TypeRequest};
 use ndjit_ir::view::{self, Slice, View};
 use ndjit_ir::{DType, Policy, Reduction, Shape, ValueType};
 
@@ -64,8 +64,10 @@ fn of_views(dtype: DType, n: usize, views: &[Seen]) -> Program {
             let axes = AxisSet::new(&[-1], shape.rank()).unwrap();
             let types = policy.resolve_reduction(reduction, None, dtype.into()).unwrap();
             let result = (types.result.into(), graph.intern(&axes.reduced(shape, false)));
-            let kind =
-                NodeKind::Reduce(Reduce { reduction, axes, keepdims: false, contracts: false, dtype: None, policy });
+            let kind = NodeKind::Reduce(Reduce {
+                request: TypeRequest { dtype: None, policy },
+                ..Reduce::new(reduction, axes, false)
+            });
             outputs.push(graph.add(kind, &[seen], &[result]));
         }
         let joined = view::concat_shape(&[shape; 2], 0).unwrap();

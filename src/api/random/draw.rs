@@ -10,7 +10,7 @@ use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::axes::AxisSet;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::Reduction;
+use ndjit_ir::reduction::Sort;
 use ndjit_ir::view::expand_dims;
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType, Weak};
 use std::f64::consts::SQRT_2;
@@ -326,7 +326,7 @@ impl<R: Computed> Sampler<R> {
         let axis = self.keys.rank();
         let sorting = |drawing: &Sampler<R>| -> Result<R> {
             let bits = drawing.with(drawing.word(1)?).bits(DType::U32, &Shape::from(n))?.operand();
-            Ok(sorted(Reduction::ArgSort, Some(DType::I64), bits, (axis as isize).sorting(), self.place))
+            Ok(sorted(Sort::ArgSort, Some(DType::I64), bits, (axis as isize).sorting(), self.place))
         };
         let mut order = sorting(self)?;
         let mut drawing = self.with(self.word(0)?);

@@ -63,6 +63,7 @@ fn cost(pending: &Pending) -> Cost {
         // They read many elements for one, or have to be stored anyway.
         Operation::Reduce(_)
         | Operation::Scan(..)
+        | Operation::Sort(..)
         | Operation::Gather
         | Operation::Scatter(_)
         | Operation::Concat(..) => None,

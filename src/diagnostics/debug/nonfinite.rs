@@ -5,7 +5,6 @@ use crate::jit::input::{Arg, Data};
 use crate::jit::plan::Plan;
 use ndjit_inspect::elements::{flat, indices, shown};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Scatter, Value};
-use ndjit_ir::reduction::ReductionKind;
 use ndjit_ir::reserve::{collect, copy};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use ndjit_math::interp::Tensor;
@@ -268,13 +267,13 @@ fn made(
                 }
             }
         }
-        NodeKind::Scan(scan) if scan.reduction.kind() == ReductionKind::Sort => made.fill(false),
-        NodeKind::Scan(scan) => {
+        NodeKind::Scan(_, axis, _) => {
             let Some(x) = operands.first() else { return Ok(made) };
-            let step = step_along(&x.shape, scan.axis as usize);
+            let axis = axis as usize;
+            let step = step_along(&x.shape, axis);
             let mut held = sought.of(x)?;
             for at in 0..held.len() {
-                let first = indices(&x.shape, at).get(scan.axis as usize).is_none_or(|&index| index == 0);
+                let first = indices(&x.shape, at).get(axis).is_none_or(|&index| index == 0);
                 held[at] |= !first && held[at - step];
                 made[at] &= !held[at];
             }

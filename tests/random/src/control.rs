@@ -5,7 +5,7 @@ use ndjit_ir::dtype::{DType, DTypeSet};
 use ndjit_ir::graph::{Control, ControlKind, ForArity, Inner, NodeKind, ScanArity, Scatter, Slot, Value};
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::op::Op;
-use ndjit_ir::reduction::{AxisSet, Reduce, Reduction};
+use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, TypeRequest};
 use ndjit_ir::shape::Shape;
 use ndjit_ir::value_type::{ValueType, Weak};
 use ndjit_ir::view;
@@ -274,7 +274,8 @@ impl<'a> Builder<'a> {
         let axes = AxisSet::new(&axes, shape.rank()).ok()?;
         let policy = self.policy;
         let types = policy.resolve_reduction(reduction, None, self.graph.ty(value)).ok()?;
-        let reduce = Reduce { reduction, axes, keepdims: false, contracts: false, dtype: None, policy };
+        let request = TypeRequest { dtype: None, policy };
+        let reduce = Reduce { request, ..Reduce::new(reduction, axes, false) };
         let scalar = self.graph.intern(&Shape::scalar());
         Some(self.graph.add(NodeKind::Reduce(reduce), &[value], &[(types.result.into(), scalar)]))
     }

@@ -8,7 +8,7 @@ use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::op::Op;
 use ndjit_ir::promotion::reduction_types::gives;
 use ndjit_ir::promotion::{Defaults, Policy};
-use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, ReductionKind, Scan};
+use ndjit_ir::reduction::{AxisFunction, AxisSet, Reduce, Reduction, TypeRequest};
 use ndjit_ir::shape::Shape;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::value_type::{ValueType, Weak};
@@ -381,9 +381,9 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn reduce_of(&mut self, operand: Value) {
-        let reduction = self.rng.pick(&Reduction::ALL);
+        let function = self.rng.pick(&AxisFunction::all().collect::<Vec<_>>());
         // Scans have elements in any order in memory.
-        let operand = match reduction.kind() != ReductionKind::Reduction && self.rng.one_in(2) {
+        let operand = match !matches!(function, AxisFunction::Reduction(_)) && self.rng.one_in(2) {
             true => self.seen(operand),
             false => operand,
         };
@@ -395,31 +395,31 @@ impl<'a> Builder<'a> {
         if let Some(longest) = longest.filter(|_| axes.count(&shape) == 1 && !self.rng.one_in(4)) {
             axes = AxisSet::one(longest);
         }
-        if reduction.needs_elements() && axes.count(&shape) == 0 {
+        if matches!(function, AxisFunction::Reduction(reduction) if reduction.needs_elements())
+            && axes.count(&shape) == 0
+        {
             return;
         }
         let fits = axes.reduced(&shape, false).broadcast(&self.base).as_ref() == Some(&self.base);
         let keepdims = !fits || self.rng.one_in(2);
-        let dtype = match self.dtype_in(gives(reduction)) {
-            Some(dtype) if reduction.takes_dtype() && self.rng.one_in(4) => Some(dtype),
+        let dtype = match self.dtype_in(gives(function)) {
+            Some(dtype) if function.takes_dtype() && self.rng.one_in(4) => Some(dtype),
             _ => None,
         };
-        let policy = self.policy;
-        let (kind, shape) = match (reduction.kind() != ReductionKind::Reduction, shape.rank()) {
-            (true, 0) => return,
-            (true, rank) => {
-                let axis = self.rng.below(rank) as u32;
-                (NodeKind::Scan(Scan { reduction, axis, dtype, policy }), shape)
-            }
-            (false, _) => {
+        let request = TypeRequest { dtype, policy: self.policy };
+        let (kind, shape) = match (function, shape.rank()) {
+            (AxisFunction::Scan(_) | AxisFunction::Sort(_), 0) => return,
+            (AxisFunction::Scan(scan), rank) => (NodeKind::Scan(scan, self.rng.below(rank) as u32, request), shape),
+            (AxisFunction::Sort(sort), rank) => (NodeKind::Sort(sort, self.rng.below(rank) as u32, request), shape),
+            (AxisFunction::Reduction(reduction), _) => {
                 let reduced = axes.reduced(&shape, keepdims);
                 // Of what is not large, so that the order is that of every sum.
                 let contracts =
                     reduction == Reduction::Sum && keepdims && shape.size().is_ok_and(|size| size < 1 << 12);
-                (NodeKind::Reduce(Reduce { reduction, axes, keepdims, contracts, dtype, policy }), reduced)
+                (NodeKind::Reduce(Reduce { reduction, axes, keepdims, contracts, request }), reduced)
             }
         };
-        let Ok(types) = self.policy.resolve_reduction(reduction, dtype, self.graph.ty(operand)) else { return };
+        let Ok(types) = self.policy.resolve_reduction(function, dtype, self.graph.ty(operand)) else { return };
         if types.result != DType::Bool && !self.limits.dtypes.contains(types.result) {
             return;
         }
@@ -431,7 +431,7 @@ impl<'a> Builder<'a> {
             return;
         }
         let mut operands = vec![operand];
-        for _ in 1..reduction.row().operands.len().min(1 + self.rng.below(2)) {
+        for _ in 1..function.row().operands.len().min(1 + self.rng.below(2)) {
             operands.push(self.graph.literal(Slot::Value(Literal::weak(1)), Weak::Int.into()));
         }
         let shape = self.graph.intern(&shape);
@@ -444,7 +444,8 @@ impl<'a> Builder<'a> {
             let Ok(types) = self.policy.resolve_reduction(again, None, self.graph.ty(beside)) else { return };
             if self.limits.dtypes.contains(types.result) {
                 let shape = self.graph.intern(&axes.reduced(self.graph.shape(beside), true));
-                let reduce = Reduce { reduction: again, axes, keepdims: true, contracts: false, dtype: None, policy };
+                let request = TypeRequest { dtype: None, policy: self.policy };
+                let reduce = Reduce { request, ..Reduce::new(again, axes, true) };
                 let reduced = self.graph.add(NodeKind::Reduce(reduce), &[beside], &[(types.result.into(), shape)]);
                 self.beside(beside, reduced);
             }

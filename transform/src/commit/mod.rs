@@ -141,7 +141,8 @@ impl Commit<'_> {
                 }
             }
             NodeKind::Reduce(reduce) => self.reduce(id, reduce)?,
-            NodeKind::Scan(scan) => self.scan(id, scan)?,
+            NodeKind::Scan(scan, axis, request) => self.scan(id, scan, axis, request)?,
+            NodeKind::Sort(sort, axis, request) => self.sort(id, sort, axis, request)?,
             NodeKind::Iota(axes) => {
                 let shape = self.out.intern(shape);
                 self.out.add(NodeKind::Iota(axes), &[], &[(DType::I64, shape)])
@@ -161,7 +162,7 @@ impl Commit<'_> {
                 let result = (self.out.ty(operand), self.out.intern(shape));
                 self.out.add(NodeKind::Gather, &[operand, index], &[result])
             }
-            NodeKind::Control(control, _) => self.controlled(id, control, shape)?,
+            NodeKind::Control(control, result) => self.controlled(id, (control, result), shape)?,
             NodeKind::Scatter(scatter) => {
                 let [operand, index, updates] = [0, 1, 2].map(|n| graph.operands(id)[n]);
                 let operand = self.stored(operand, id)?;
@@ -224,8 +225,8 @@ impl Commit<'_> {
     }
 
     /// A result of control flow, of operands as its graphs take them.
-    fn controlled(&mut self, id: NodeId, n: u32, shape: &Shape) -> Result<Value> {
-        let (graph, kind) = (self.graph, self.graph.node(id).kind);
+    fn controlled(&mut self, id: NodeId, (n, result): (u32, u32), shape: &Shape) -> Result<Value> {
+        let (graph, kind) = (self.graph, NodeKind::Control(n, result));
         let given = graph.operands(id);
         // Most nodes are of the results of one piece, which has as many operands.
         let before = self.controlled.take().filter(|(of, node, _)| *of == n && graph.have_same_operands(*node, id));
@@ -258,7 +259,7 @@ impl Commit<'_> {
             return operand;
         }
         let (dtype, shape) = (self.out.ty(operands[0]), self.out.intern(shape));
-        self.out.add(NodeKind::Concat(axis, Policy::default()), &operands, &[(dtype, shape)])
+        self.out.add(NodeKind::Concat(axis, ()), &operands, &[(dtype, shape)])
     }
 
     /// The types of what a node computes.
@@ -279,7 +280,7 @@ impl Commit<'_> {
             })?);
         }
         let shape = self.out.intern(shape);
-        Ok(self.out.add(NodeKind::Op(op, Policy::default()), &values, &[(op.result_dtype(compute), shape)]))
+        Ok(self.out.add(NodeKind::Op(op, ()), &values, &[(op.result_dtype(compute), shape)]))
     }
 
     /// A traced value as `dtype`, for a use that wants that dtype.
@@ -343,7 +344,7 @@ impl Commit<'_> {
             return value;
         }
         let shape = self.out.shape_id(value);
-        let cast = self.out.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype, shape)]);
+        let cast = self.out.add(NodeKind::Cast(()), &[value], &[(dtype, shape)]);
         self.reasons.push((self.out.producer(cast), reason));
         cast
     }

@@ -8,11 +8,10 @@ use crate::conversions::Reason;
 use ndjit_ir::graph::{NodeId, NodeKind, Slot, Type, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::promotion::{Policy, ReductionTypes, Types};
-use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan};
-use ndjit_ir::support::CastReason;
+use ndjit_ir::promotion::{ReductionTypes, Types};
+use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan, Sort, TypeRequest};
 use ndjit_ir::view::squeeze;
-use ndjit_ir::{DType, Error, ErrorCode, Op, Result, Shape};
+use ndjit_ir::{DType, Op, Result, Shape};
 
 /// A reduction being built.
 struct Building<'a, 'g> {
@@ -31,7 +30,7 @@ impl Commit<'_> {
         let operands = self.graph.operands(id).to_vec();
         let types = self.reduction_types(id, &Operation::Reduce(reduce))?;
         let reason = Reason::Operand(id, 0);
-        let x = match reduce.dtype {
+        let x = match reduce.request.dtype {
             // A mean of integers is computed in a float, but of what the operand is in the dtype asked for.
             Some(_) if matches!(reduce.reduction, Reduction::Mean | Reduction::LogSumExp) => {
                 self.cast(operands[0], types.result, reason)?
@@ -80,14 +79,6 @@ impl Commit<'_> {
             | Reduction::Min
             | Reduction::Any
             | Reduction::All) => building.fold(elementary, x),
-            scan @ (Reduction::CumulativeSum
-            | Reduction::CumulativeProd
-            | Reduction::CumMax
-            | Reduction::CumMin
-            | Reduction::Sort
-            | Reduction::ArgSort) => {
-                return Err(Error::new(ErrorCode::Verify, format!("commit: {scan} is a scan, no reduction")));
-            }
         };
         Ok(building.cast(value, types.result))
     }
@@ -100,37 +91,51 @@ impl Commit<'_> {
         Ok(ReductionTypes { compute: compute.storage_dtype(), result: result.storage_dtype() })
     }
 
-    /// The values of the typed graph that a scan of the traced one becomes, or what sorts.
-    pub(super) fn scan(&mut self, id: NodeId, scan: Scan) -> Result<Value> {
-        let Scan { reduction, axis, dtype, .. } = scan;
-        let operand = self.graph.operands(id)[0];
-        let types = self.reduction_types(id, &Operation::Scan(scan, None))?;
-        let reason = Reason::Operand(id, 0);
+    /// The operand of a scan or a sort in the dtype that it computes in, and its types.
+    fn operand(
+        &mut self,
+        id: NodeId,
+        operation: &Operation<'_>,
+        dtype: Option<DType>,
+    ) -> Result<(Value, ReductionTypes)> {
+        let (operand, reason) = (self.graph.operands(id)[0], Reason::Operand(id, 0));
+        let types = self.reduction_types(id, operation)?;
         let x = match dtype {
             Some(_) => self.cast(operand, types.compute, reason)?,
             None => self.coerce(operand, types.compute, reason)?,
         };
-        let mut building = Building {
-            commit: self,
-            id,
-            reduction,
-            axes: AxisSet::one(axis as usize),
-            keepdims: true,
-            contracts: false,
-        };
-        let x = if reduction.accumulates(types.compute) { x } else { building.cast(x, accumulated(types.compute)) };
-        let out = &mut building.commit.out;
-        let dtype = match reduction {
+        Ok((x, types))
+    }
+
+    /// A value as `dtype`, as part of what a node of the traced graph becomes.
+    fn cast_part(&mut self, id: NodeId, value: Value, dtype: DType) -> Value {
+        self.convert(value, dtype, Reason::Part(id))
+    }
+
+    /// The values of the typed graph that a scan of the traced one becomes.
+    pub(super) fn scan(&mut self, id: NodeId, scan: Scan, axis: u32, request: TypeRequest) -> Result<Value> {
+        let (x, types) = self.operand(id, &Operation::Scan(scan, axis, request), request.dtype)?;
+        let wide = if scan.accumulates(types.compute) { types.compute } else { accumulated(types.compute) };
+        let x = self.cast_part(id, x, wide);
+        let result = (wide, self.out.shape_id(x));
+        let scanned = self.out.add(NodeKind::Scan(scan, axis, ()), &[x], &[result]);
+        Ok(self.cast_part(id, scanned, types.result))
+    }
+
+    /// The values of the typed graph that a sort of the traced one becomes.
+    pub(super) fn sort(&mut self, id: NodeId, sort: Sort, axis: u32, request: TypeRequest) -> Result<Value> {
+        let (x, types) = self.operand(id, &Operation::Sort(sort, axis, request, None), request.dtype)?;
+        let dtype = match sort {
             // Indices are made in the dtype they are wanted in, or in the narrower of two that hold them.
-            Reduction::ArgSort => {
-                let narrow = i32::try_from(out.shape(x).extents()[axis as usize]).is_ok();
+            Sort::ArgSort => {
+                let narrow = i32::try_from(self.out.shape(x).extents()[axis as usize]).is_ok();
                 if narrow && types.result != DType::I64 { DType::I32 } else { DType::I64 }
             }
-            _ => out.ty(x),
+            Sort::Sort => self.out.ty(x),
         };
-        let result = (dtype, out.shape_id(x));
-        let scanned = out.add(NodeKind::Scan(Scan::typed(reduction, axis)), &[x], &[result]);
-        Ok(building.cast(scanned, types.result))
+        let result = (dtype, self.out.shape_id(x));
+        let sorted = self.out.add(NodeKind::Sort(sort, axis, ()), &[x], &[result]);
+        Ok(self.cast_part(id, sorted, types.result))
     }
 }
 
@@ -145,12 +150,7 @@ impl Building<'_, '_> {
     }
 
     fn cast(&mut self, value: Value, dtype: DType) -> Value {
-        if self.ty(value) == dtype {
-            return value;
-        }
-        let shape = self.commit.out.shape_id(value);
-        let cast = self.commit.out.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype, shape)]);
-        self.part(cast)
+        self.commit.cast_part(self.id, value, dtype)
     }
 
     /// A value that the reduction is made with.
@@ -168,7 +168,7 @@ impl Building<'_, '_> {
             shape.broadcast(out.shape(operand)).unwrap_or(shape)
         });
         let shape = out.intern(&shape);
-        let value = out.add(NodeKind::Op(op, Policy::default()), operands, &[(op.result_dtype(compute), shape)]);
+        let value = out.add(NodeKind::Op(op, ()), operands, &[(op.result_dtype(compute), shape)]);
         self.part(value)
     }
 
@@ -199,7 +199,7 @@ impl Building<'_, '_> {
         let out = &mut self.commit.out;
         let dtype = out.ty(x);
         let shape = out.intern(&self.axes.reduced(out.shape(x), keepdims));
-        let reduce = Reduce { contracts: self.contracts, ..Reduce::typed(reduction, self.axes, keepdims) };
+        let reduce = Reduce { contracts: self.contracts, ..Reduce::new(reduction, self.axes, keepdims) };
         let kind = NodeKind::Reduce(reduce);
         let value = out.add(kind, &[x], &[(dtype, shape)]);
         // That a sum is part of a sum says nothing.

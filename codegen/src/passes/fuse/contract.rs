@@ -22,7 +22,7 @@ pub(super) fn products(graph: &Graph<DType>) -> FxHashMap<Value, NodeId> {
     contractions.collect()
 }
 
-fn product(graph: &Graph<DType>, id: NodeId, reduce: Reduce) -> Option<Value> {
+fn product(graph: &Graph<DType>, id: NodeId, reduce: Reduce<DType>) -> Option<Value> {
     let product = graph.operands(id)[0];
     let producer = graph.producer(product);
     let multiplied = matches!(graph.ty(product), DType::F32 | DType::F64 | DType::C64 | DType::C128);

@@ -20,7 +20,7 @@ use ndjit_ir::kernel::{
     OpBody, Part, Reads, Scalar, Statements, StmtKind,
 };
 use ndjit_ir::loops::Layout;
-use ndjit_ir::reduction::{AxisSet, Reduce, ReductionKind, Scan};
+use ndjit_ir::reduction::{AxisSet, Reduce};
 use ndjit_ir::view::scattered;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_transform::access::Accesses;
@@ -149,7 +149,7 @@ struct Fusing<'a> {
 }
 
 impl Fusing<'_> {
-    fn kind(&self, value: Value) -> NodeKind {
+    fn kind(&self, value: Value) -> NodeKind<DType> {
         self.graph.node(self.graph.producer(value)).kind
     }
 
@@ -182,12 +182,12 @@ impl Fusing<'_> {
         };
         match self.kind(value) {
             NodeKind::Reduce(Reduce { axes, .. }) => vec![self.reducing(axes, stored, needed)],
-            NodeKind::Scan(Scan { reduction, axis, .. }) => {
-                let scan = KernelScan { axis: axis as usize, outputs: smallvec![reduction] };
-                let kind = match reduction.kind() {
-                    ReductionKind::Sort => KernelKind::Sort(scan),
-                    ReductionKind::Scan | ReductionKind::Reduction => KernelKind::Scan(scan),
-                };
+            NodeKind::Scan(scan, axis, ()) => {
+                let kind = KernelKind::Scan(KernelScan { axis: axis as usize, outputs: smallvec![scan] });
+                vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(operands[0]) }]
+            }
+            NodeKind::Sort(sort, axis, ()) => {
+                let kind = KernelKind::Sort(KernelScan { axis: axis as usize, outputs: smallvec![sort] });
                 vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(operands[0]) }]
             }
             NodeKind::Scatter(scatter) => vec![self.scattering(scatter, value, needed)],
@@ -340,7 +340,7 @@ impl Fusing<'_> {
 }
 
 /// Whether a node has a group of its own.
-fn is_root(kind: NodeKind) -> bool {
+fn is_root(kind: NodeKind<DType>) -> bool {
     kind.row().fusion == Fusion::Root
 }
 

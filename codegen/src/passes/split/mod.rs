@@ -25,8 +25,8 @@ use crate::target::Combining;
 use crate::x64::Pairs;
 use ndjit_ir::kernel::{OpBody, Scalar, Stmt, StmtKind};
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride, VectorLoop};
-use ndjit_ir::reduction::Reduction;
-use ndjit_ir::{DType, Error, ErrorCode, Op, Result, StatementOrigin};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Reduction, Result, StatementOrigin};
+use smallvec::SmallVec;
 use std::fmt;
 use std::iter;
 use std::num::NonZeroUsize;
@@ -126,6 +126,7 @@ macro_rules! each_part {
             accumulate,
             accumulate_unrolled,
             accumulate_jammed,
+            outputs: _,
             jam: _,
             blocks,
             blocks_jammed,
@@ -164,6 +165,8 @@ impl TargetKernel {
 /// The nests that a nest becomes that reduces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReduceParts {
+    /// The elementary reduction of each output.
+    pub outputs: SmallVec<[Reduction; 1]>,
     /// `accumulator = combine(accumulator, element)`. Inputs: accumulators, then the nest's; outputs: accumulators.
     pub accumulate: NestPart,
     /// The same of [`UNROLL`] elements one after the other, where accumulators are in memory. Inputs: accumulators, then the nest's, so many
@@ -216,7 +219,7 @@ pub(crate) fn split(nest: &LoopNest, combining: Combining) -> Result<TargetKerne
         };
     };
     let dtypes: Vec<DType> = nest.outputs.iter().map(|access| access.dtype).collect();
-    if !nest.kind.reductions().is_empty() && body.outputs.len() != dtypes.len() {
+    if nest.kind.functions() > 0 && body.outputs.len() != dtypes.len() {
         return Err(Error::new(ErrorCode::Verify, "split: the nest's outputs are not those of its body"));
     }
     let by_code = |combine: NestPart| TargetKernel::Combine {
@@ -238,9 +241,9 @@ pub(crate) fn split(nest: &LoopNest, combining: Combining) -> Result<TargetKerne
             let values = LoopNest { outputs, kind: NestKind::Map, ..nest.clone() };
             TargetKernel::Scatter(Box::new(NestPart::new("values", values, AccumulatorLayout::Plain)))
         }
-        NestKind::Sort(_) => TargetKernel::Sort(Box::new(sort::split(nest, body))),
+        NestKind::Sort(sorts) => TargetKernel::Sort(Box::new(sort::split(nest, sorts, body))),
         NestKind::Scan(scan) => {
-            let ops = ops(&scan.outputs, dtypes.len())?;
+            let ops = ops(scan.outputs.iter().map(|scan| Some(scan.combine())), dtypes.len())?;
             let parts = scan::split(nest, scan, body, &dtypes, &ops);
             match combining {
                 Combining::Driver => TargetKernel::Scan(Box::new(parts)),
@@ -260,7 +263,7 @@ pub(crate) fn split(nest: &LoopNest, combining: Combining) -> Result<TargetKerne
 /// The parts of a nest that reduces.
 fn reduction(nest: &LoopNest, reduce: &NestReduce, body: &Arc<OpBody>) -> Result<ReduceParts> {
     let dtypes: Vec<DType> = nest.outputs.iter().map(|access| access.dtype).collect();
-    let ops = ops(&reduce.outputs, dtypes.len())?;
+    let ops = ops(reduce.outputs.iter().map(|reduction| reduction.combine()), dtypes.len())?;
     let accumulators: Vec<Access> = dtypes.iter().map(|&dtype| Access::memory(dtype, Stride::Contiguous)).collect();
     let nest_of = |rank: usize, inputs: Vec<Access>, literals: &[DType], body: OpBody| {
         let outputs = accumulators.repeat(body.outputs.len() / dtypes.len().max(1));
@@ -294,6 +297,7 @@ fn reduction(nest: &LoopNest, reduce: &NestReduce, body: &Arc<OpBody>) -> Result
         })
     };
     Ok(ReduceParts {
+        outputs: reduce.outputs.clone(),
         blocks: whole("blocks", &accumulate, Pairs::Halves),
         blocks_jammed: jammed.as_ref().and_then(|nest| whole("blocks jammed", nest, Pairs::Halves)),
         tree: whole("tree", &LoopNest { rank: ACCUMULATE_LOOPS, ..combine.clone() }, Pairs::Neighbours),
@@ -306,8 +310,8 @@ fn reduction(nest: &LoopNest, reduce: &NestReduce, body: &Arc<OpBody>) -> Result
     })
 }
 
-fn ops(reductions: &[Reduction], outputs: usize) -> Result<Vec<Op>> {
-    let ops: Option<Vec<Op>> = reductions.iter().map(|reduction| reduction.combine()).collect();
+fn ops(ops: impl Iterator<Item = Option<Op>>, outputs: usize) -> Result<Vec<Op>> {
+    let ops: Option<Vec<Op>> = ops.collect();
     ops.filter(|ops| ops.len() == outputs)
         .ok_or_else(|| Error::new(ErrorCode::Verify, "split: a nest has an elementary reduction for each output"))
 }

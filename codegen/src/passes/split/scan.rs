@@ -13,7 +13,8 @@ use super::{NestPart, append, combining, loading};
 use crate::clif::AccumulatorLayout;
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
 use ndjit_ir::loops::{Access, LoopNest, NestScan, Stride, VectorLoop};
-use ndjit_ir::{DType, Op, StatementOrigin};
+use ndjit_ir::{DType, Op, Scan, StatementOrigin};
+use smallvec::SmallVec;
 use std::fmt;
 
 /// Loops of the parts of a scan.
@@ -43,6 +44,8 @@ impl fmt::Display for ScanLoop {
 /// The nests that a nest becomes that scans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScanParts {
+    /// The scan of each output.
+    pub outputs: SmallVec<[Scan; 1]>,
     /// Inputs: local values, carries, the two bools if [`flags`](ScanParts::flags), then the nest's. Outputs: local values,
     /// results.
     pub step: NestPart,
@@ -82,6 +85,7 @@ pub(super) fn split(nest: &LoopNest, scan: &NestScan, body: &OpBody, dtypes: &[D
     let inputs = all(carry).chain(nest.outputs.iter().copied()).collect();
     let carried = nest_of(inputs, &[], nest.outputs.clone(), combining(dtypes, ops));
     ScanParts {
+        outputs: scan.outputs.clone(),
         step: NestPart::new("step", step, form),
         carry: NestPart::new("carry", carried, AccumulatorLayout::Plain),
         flags,

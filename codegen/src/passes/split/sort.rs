@@ -5,6 +5,8 @@ use super::NestPart;
 use crate::clif::AccumulatorLayout;
 use ndjit_ir::kernel::OpBody;
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, Stride};
+use ndjit_ir::reduction::Sort;
+use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
 
@@ -35,6 +37,8 @@ impl fmt::Display for SortLoop {
 /// What a nest becomes that sorts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortParts {
+    /// What sorts each output.
+    pub outputs: SmallVec<[Sort; 1]>,
     /// The elements. Inputs: the nest's; outputs: for each of the nest's what it sorts, in the dtype that is sorted, contiguous along
     /// the innermost loop.
     pub elements: NestPart,
@@ -45,7 +49,7 @@ impl SortParts {
     pub const LOOPS: [SortLoop; SORT_LOOPS] = [SortLoop::Outer, SortLoop::Kept, SortLoop::Element];
 }
 
-pub(super) fn split(nest: &LoopNest, body: &Arc<OpBody>) -> SortParts {
+pub(super) fn split(nest: &LoopNest, sorts: &SmallVec<[Sort; 1]>, body: &Arc<OpBody>) -> SortParts {
     let outputs = body.outputs.iter().map(|&scalar| Access::memory(body.dtype(scalar), Stride::Contiguous));
     let elements = LoopNest {
         rank: SORT_LOOPS,
@@ -55,5 +59,5 @@ pub(super) fn split(nest: &LoopNest, body: &Arc<OpBody>) -> SortParts {
         body: LoopBody::Ops(Arc::clone(body)),
         kind: NestKind::Map,
     };
-    SortParts { elements: NestPart::new("elements", elements, AccumulatorLayout::Plain) }
+    SortParts { outputs: sorts.clone(), elements: NestPart::new("elements", elements, AccumulatorLayout::Plain) }
 }

@@ -3,15 +3,15 @@
 use ndjit_ir::dtype::DTypeSet;
 use ndjit_ir::promotion::system::Inexact;
 use ndjit_ir::promotion::{Defaults, ReductionTypes, Rules};
-use ndjit_ir::reduction::ReductionRule;
+use ndjit_ir::reduction::{AxisFunction, ReductionRule};
 use ndjit_ir::{DType, ErrorCode, Policy, Reduction, ValueType};
 
 /// Every policy with its own defaults and with others, each reduction, each operand.
-fn cases() -> impl Iterator<Item = (Policy, Reduction, ValueType)> {
+fn cases() -> impl Iterator<Item = (Policy, AxisFunction, ValueType)> {
     let odd = Defaults { int: DType::U16, float: DType::F16, complex: DType::C128 };
     let policies = Policy::ALL.into_iter().flat_map(move |policy| [policy, policy.with_defaults(odd).unwrap()]);
     policies.flat_map(|policy| {
-        Reduction::ALL.into_iter().flat_map(move |r| ValueType::ALL.into_iter().map(move |ty| (policy, r, ty)))
+        AxisFunction::all().flat_map(move |r| ValueType::ALL.into_iter().map(move |ty| (policy, r, ty)))
     })
 }
 
@@ -20,7 +20,7 @@ fn is_inexact(dtype: DType) -> bool {
 }
 
 /// What is computed can be: elements of the dtype combine, a mean can be divided, a root taken.
-fn assert_computes(reduction: Reduction, types: ReductionTypes, case: &str) {
+fn assert_computes(reduction: AxisFunction, types: ReductionTypes, case: &str) {
     match (reduction.combine(), reduction.row().rule) {
         (Some(op), _) => assert!(op.row().domain.contains(types.compute), "{case}: {types:?}"),
         (None, ReductionRule::Mean | ReductionRule::Exponential | ReductionRule::Variance | ReductionRule::Norm) => {
@@ -97,9 +97,9 @@ fn only_the_dtype_of_a_bare_number_counts() {
 fn indices_have_one_dtype_per_policy() {
     let mut lines = Vec::new();
     for policy in Policy::ALL {
-        let of = |reduction: Reduction, ty: ValueType| policy.resolve_reduction(reduction, None, ty).ok();
-        let index = of(Reduction::ArgMax, DType::F32.into()).unwrap().result;
-        for reduction in Reduction::ALL.into_iter().filter(|reduction| reduction.row().rule == ReductionRule::Index) {
+        let of = |reduction: AxisFunction, ty: ValueType| policy.resolve_reduction(reduction, None, ty).ok();
+        let index = of(Reduction::ArgMax.into(), DType::F32.into()).unwrap().result;
+        for reduction in AxisFunction::all().filter(|reduction| reduction.row().rule == ReductionRule::Index) {
             for ty in ValueType::ALL {
                 assert!(of(reduction, ty).is_none_or(|types| types.result == index), "{policy}: {reduction} of {ty}");
             }
@@ -134,7 +134,7 @@ fn indices_have_one_dtype_per_policy() {
 #[test]
 fn without_64_bit_types_none_is_computed_in() {
     let mut cases = 0;
-    for (reduction, ty) in Reduction::ALL.into_iter().flat_map(|r| ValueType::ALL.map(|ty| (r, ty))) {
+    for (reduction, ty) in AxisFunction::all().flat_map(|r| ValueType::ALL.map(|ty| (r, ty))) {
         for dtype in DType::ALL.map(Some).into_iter().chain([None]) {
             let Ok(types) = Policy::Jax32.resolve_reduction(reduction, dtype, ty) else { continue };
             assert_eq!([types.compute, types.result].map(|d| Policy::Jax32.width(d)), [types.compute, types.result]);

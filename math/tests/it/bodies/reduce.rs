@@ -3,8 +3,8 @@
 
 use super::support::{edges32, edges64};
 use ndjit_ir::op::Op;
-use ndjit_ir::reduction::ReductionKind;
-use ndjit_ir::{DType, PrimType, Reduction};
+use ndjit_ir::reduction::{AxisFunction, Reduction, Scan, identity};
+use ndjit_ir::{DType, PrimType};
 use ndjit_math::{load_body, shared_body};
 
 /// Values of a dtype, each as the bits of its registers: all of up to 16 bits, edges of wider ones.
@@ -39,11 +39,11 @@ fn is_nan(dtype: DType, registers: &[u64]) -> bool {
     })
 }
 
-/// Pairs of elementary reductions and dtypes, and the op that combines.
-fn combining() -> impl Iterator<Item = (Reduction, DType, Op)> {
-    Reduction::ALL
-        .into_iter()
-        .filter_map(|reduction| Some((reduction, reduction.combine()?)))
+/// Pairs of elementary reductions, or scans, and dtypes, and the op that combines.
+fn combining() -> impl Iterator<Item = (AxisFunction, DType, Op)> {
+    let reductions = Reduction::ALL.into_iter().filter_map(|reduction| Some((reduction.into(), reduction.combine()?)));
+    reductions
+        .chain(Scan::ALL.into_iter().map(|scan| (scan.into(), scan.combine())))
         .flat_map(|(reduction, op)| op.row().domain.iter().map(move |dtype| (reduction, dtype, op)))
 }
 
@@ -51,7 +51,7 @@ fn combining() -> impl Iterator<Item = (Reduction, DType, Op)> {
 fn an_identity_changes_no_bit_of_any_value() {
     let mut without = Vec::new();
     for (reduction, dtype, op) in combining() {
-        let Some(identity) = reduction.identity(dtype) else {
+        let Some(identity) = identity(op, dtype) else {
             without.push((reduction, dtype));
             continue;
         };
@@ -64,7 +64,7 @@ fn an_identity_changes_no_bit_of_any_value() {
             }
         }
     }
-    let products = [Reduction::Prod, Reduction::CumulativeProd];
+    let products = [Reduction::Prod.into(), Scan::CumulativeProd.into()];
     assert_eq!(without, products.map(|product| [DType::C64, DType::C128].map(|dtype| (product, dtype))).concat());
 }
 
@@ -86,26 +86,32 @@ fn of_no_elements_is_the_identity_but_for_the_sign_of_zero() {
         };
         let ordered = matches!(op, Op::Maximum | Op::Minimum);
         assert_eq!(reduction.of_nothing().is_none(), ordered, "{reduction}");
-        assert_eq!(reduction.needs_elements(), ordered && reduction.kind() == ReductionKind::Reduction, "{reduction}");
+        assert_eq!(reduction.needs_elements(), ordered, "{reduction}");
         let Some(nothing) = reduction.of_nothing() else { continue };
         for dtype in op.row().domain.iter() {
             let nothing = nothing.to_repr(dtype).unwrap();
             let Some(identity) = reduction.identity(dtype) else { continue };
             let inexact = dtype.is_float() || dtype.is_complex();
             match reduction {
-                Reduction::Sum | Reduction::CumulativeSum if inexact => {
+                Reduction::Sum if inexact => {
                     assert!(nothing.iter().all(|&bits| bits == 0), "{dtype}")
                 }
                 _ => assert_eq!(nothing[..], identity[..], "{reduction} {dtype}"),
             }
         }
     }
+    // Scans begin with what the reduction by the same op gives.
+    for scan in Scan::ALL {
+        let all = Reduction::ALL.into_iter().find(|reduction| reduction.combine() == Some(scan.combine())).unwrap();
+        assert_eq!(scan.of_nothing(), all.of_nothing(), "{scan}");
+        assert!(DType::ALL.into_iter().all(|dtype| scan.identity(dtype) == all.identity(dtype)), "{scan}");
+    }
 }
 
 #[test]
 fn sums_and_products_of_halves_are_accumulated_wider() {
     let mut refused = Vec::new();
-    for reduction in Reduction::ALL {
+    for reduction in AxisFunction::all() {
         let refuses: Vec<&str> =
             DType::ALL.into_iter().filter(|&d| !reduction.accumulates(d)).map(DType::name).collect();
         refused.push(format!(

@@ -350,7 +350,7 @@ fn nothing_to_reduce(scheduled: &Scheduled) -> bool {
 }
 
 fn constants(scheduled: &Scheduled) -> Result<Vec<Vec<u8>>> {
-    let reductions = scheduled.nest.kind.reductions();
+    let reductions = scheduled.nest.kind.reduction().map_or(&[][..], |reduce| &reduce.outputs);
     reductions
         .iter()
         .zip(&scheduled.nest.outputs)

@@ -78,7 +78,7 @@ impl Reducer {
     /// As [`Kernel::new`].
     pub fn new(nest: &LoopNest, parts: &ReduceParts, options: CodeOptions) -> Result<Reducer> {
         let mut outputs = SmallVec::new();
-        for (access, &reduction) in nest.outputs.iter().zip(nest.kind.reductions()) {
+        for (access, &reduction) in nest.outputs.iter().zip(&parts.outputs) {
             let dtype = access.dtype;
             let registers = reduction.identity(dtype);
             let identity = registers.map(|registers| element(dtype, &registers)).transpose()?.unwrap_or_default();

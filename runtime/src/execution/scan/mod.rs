@@ -66,7 +66,7 @@ impl Scanner {
     /// As [`Kernel::new`].
     pub fn new(nest: &LoopNest, parts: &ScanParts, options: CodeOptions) -> Result<Scanner> {
         let mut outputs = SmallVec::new();
-        for (access, scan) in nest.outputs.iter().zip(nest.kind.reductions()) {
+        for (access, scan) in nest.outputs.iter().zip(&parts.outputs) {
             let size = access.dtype.bytes();
             let identity = match scan.identity(access.dtype) {
                 Some(registers) => element(access.dtype, &registers)?,

@@ -15,7 +15,7 @@ use crate::execution::tiling::{Run, Runs, Tile, before_last_two, even, last_two,
 use crate::memory::block::ALIGN;
 use ndjit_codegen::passes::split::SortParts;
 use ndjit_ir::loops::{LoopNest, Stride};
-use ndjit_ir::{DType, Reduction, Result};
+use ndjit_ir::{DType, Result, Sort};
 use radix::SortWorkers;
 use row::{Wants, room, room_of_signs};
 use smallvec::SmallVec;
@@ -66,12 +66,12 @@ impl Sorter {
     /// # Errors
     /// As [`Kernel::new`].
     pub fn new(nest: &LoopNest, parts: &SortParts, options: CodeOptions) -> Result<Sorter> {
-        let outputs = parts.elements.nest.outputs.iter().zip(&nest.outputs).zip(nest.kind.reductions());
-        let outputs = outputs.map(|((element, result), &reduction)| SortOutput {
+        let outputs = parts.elements.nest.outputs.iter().zip(&nest.outputs).zip(&parts.outputs);
+        let outputs = outputs.map(|((element, result), sort)| SortOutput {
             dtype: element.dtype,
-            wants: match reduction {
-                Reduction::ArgSort => Wants::Indices(result.dtype),
-                _ => Wants::Values,
+            wants: match sort {
+                Sort::ArgSort => Wants::Indices(result.dtype),
+                Sort::Sort => Wants::Values,
             },
         });
         Ok(Sorter {

@@ -13,7 +13,6 @@ use ndjit_codegen::{Lowered, LoweredStep, Options, Scheduled, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, ErrorCode, ValueType};
 use ndjit_runtime::buffer::MOVED;
 use ndjit_runtime::{Argument, Buffer, Executable, Execution, Output, RunOptions};
@@ -292,7 +291,7 @@ fn results_that_memory_cannot_hold_are_errors() {
     );
     let mut huge = program.clone();
     let shape = huge.simplified.intern(&ndjit_ir::Shape::from([1usize << 50]));
-    let (kind, operand) = (ndjit_ir::graph::NodeKind::Cast(CastReason::Explicit), huge.simplified.params()[0]);
+    let (kind, operand) = (ndjit_ir::graph::NodeKind::Cast(()), huge.simplified.params()[0]);
     let value = huge.simplified.add(kind, &[operand], &[(DType::F32, shape)]);
     huge.simplified.set_outputs(vec![value]);
     huge.stored = vec![value];

@@ -7,21 +7,20 @@ use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::Layout;
-use ndjit_ir::reduction::{Reduction, ReductionKind};
+use ndjit_ir::reduction::Scan;
 use ndjit_ir::{DType, Shape, ValueType};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::Execution;
 
 /// A program that scans one array.
-fn program(reduction: Reduction, dtype: DType, shape: &[usize], axis: usize) -> String {
+fn program(reduction: Scan, dtype: DType, shape: &[usize], axis: usize) -> String {
     let asked = if reduction.takes_dtype() { format!(" dtype {dtype}") } else { String::new() };
     let shape = Shape::new(shape);
     format!("graph (%0: {dtype}{shape}) {{\n  %1 = {reduction} %0 axis {axis}{asked} : {dtype}{shape}\n  return %1\n}}")
 }
 
-fn all() -> impl Iterator<Item = (Reduction, DType)> {
-    let scans = Reduction::ALL.into_iter().filter(|reduction| reduction.kind() == ReductionKind::Scan);
-    scans.flat_map(|scan| DType::ALL.map(|dtype| (scan, dtype))).filter(|(scan, dtype)| {
+fn all() -> impl Iterator<Item = (Scan, DType)> {
+    Scan::ALL.into_iter().flat_map(|scan| DType::ALL.map(|dtype| (scan, dtype))).filter(|(scan, dtype)| {
         // Halves are computed in f32.
         scan.accumulates(*dtype) || dtype.is_half()
     })
@@ -47,10 +46,10 @@ fn numbers_of_elements_around_blocks_and_tiles() {
     for n in [0, 1, 2, 1023, 1024, 1025, 2048, 2049, 5000, 70_000] {
         for kept in [0, 1, 2, 3, 17, 600].into_iter().filter(|kept| kept * n <= 700_000) {
             for (scan, dtype) in [
-                (Reduction::CumulativeSum, DType::F32),
-                (Reduction::CumulativeSum, DType::F64),
-                (Reduction::CumMax, DType::U8),
-                (Reduction::CumulativeProd, DType::C64),
+                (Scan::CumulativeSum, DType::F32),
+                (Scan::CumulativeSum, DType::F64),
+                (Scan::CumMax, DType::U8),
+                (Scan::CumulativeProd, DType::C64),
             ] {
                 for (shape, axis) in [([kept, n], 1), ([n, kept], 0)] {
                     let text = program(scan, dtype, &shape, axis);
@@ -95,7 +94,7 @@ fn any_axis_of_any_layout() {
         [&[40, 50, 60], &[3, 1500, 7], &[300, 20, 5], &[2, 1, 3, 2, 70], &[2, 2, 3, 2, 2, 1, 3, 40]];
     for shape in shapes {
         for axis in 0..shape.len() {
-            let scan = if axis % 2 == 0 { Reduction::CumulativeSum } else { Reduction::CumMin };
+            let scan = if axis % 2 == 0 { Scan::CumulativeSum } else { Scan::CumMin };
             let logical = elements(DType::F32, shape, false);
             let text = program(scan, DType::F32, shape, axis);
             let graph: Graph<ValueType> = text.parse().unwrap();

@@ -24,14 +24,15 @@ fn what_is_inferred_is_what_random_programs_have() {
                     NodeKind::Call(_) => "call",
                     NodeKind::Op(..) => "op",
                     NodeKind::Reduce(_) => "reduction",
-                    NodeKind::Scan(_) => "scan",
+                    NodeKind::Scan(..) => "scan",
+                    NodeKind::Sort(..) => "sort",
                     _ => graph.operation(id).unwrap().unwrap().name(),
                 };
                 *kinds.entry(kind).or_default() += 1;
             }
         }
     }
-    let all = "call cast concat control gather iota literal op param reduction reshape scan scatter view";
+    let all = "call cast concat control gather iota literal op param reduction reshape scan scatter sort view";
     assert_eq!(kinds.keys().copied().collect::<Vec<_>>().join(" "), all);
     assert!(kinds.values().all(|&count| count > 50), "{kinds:?}");
 }

@@ -2,7 +2,8 @@
 
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
 use ndjit_ir::support::CastReason;
-use ndjit_ir::{DType, DTypeSet, Op, Policy, Reduction, Shape, ValueType};
+use ndjit_ir::reduction::AxisFunction;
+use ndjit_ir::{DType, DTypeSet, Op, Policy, Shape, ValueType};
 use ndjit_random::{Limits, Program, Rng, program, shrink, special_words, tensor};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,9 +88,9 @@ fn programs_cover_everything() {
                     seen.insert(reduce.reduction.to_string());
                     seen.insert(format!("keepdims {}", reduce.keepdims));
                     seen.insert(format!("{} reduced", reduce.axes.iter().count()));
-                    seen.extend(reduce.dtype.map(|dtype| format!("asked for {dtype}")));
+                    seen.extend(reduce.request.dtype.map(|dtype| format!("asked for {dtype}")));
                 }
-                NodeKind::Scan(scan) => drop(seen.insert(scan.reduction.to_string())),
+                NodeKind::Scan(..) | NodeKind::Sort(..) => drop(seen.insert(graph.node(id).kind.name().to_owned())),
                 NodeKind::View(_) => drop(seen.insert("view".to_owned())),
                 NodeKind::Scatter(scatter) => drop(seen.insert(format!("scatter {}", scatter.name()))),
                 NodeKind::Gather => drop(seen.insert("gather".to_owned())),
@@ -124,7 +125,7 @@ fn programs_cover_everything() {
         "rank 5",
     ];
     let literals = ["weak literal", "strong literal", "argument", "outputs 1", "outputs 2", "outputs 3"];
-    let reductions = Reduction::ALL.iter().map(Reduction::to_string);
+    let reductions = AxisFunction::all().map(|function| function.to_string());
     let reduced = ["keepdims false", "keepdims true", "0 reduced", "1 reduced", "2 reduced", "3 reduced"];
     let asked = DType::ALL.iter().map(|dtype| format!("asked for {dtype}"));
     let words = other.iter().chain(&movement).chain(&literals).chain(&reduced).map(|&what| what.to_owned());
