@@ -6,13 +6,13 @@
 //! numbers that a loop takes are computed as they were, or are 1: a loop that counts to three must not count to a billion.
 
 use ndjit_ir::dtype::DType;
-use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, Slot, Type, Value};
+use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, Rewriter, Slot, Type, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::reduction::{Reduce, TypeRequest};
 use ndjit_ir::shape::Shape;
 use ndjit_ir::value_type::{ValueType, Weak};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -158,13 +158,15 @@ fn counts(graph: &Graph<ValueType>) -> FxHashSet<Value> {
 
 /// The graph after a change, with what its outputs need.
 fn rebuild(graph: &Graph<ValueType>, change: &Change, keep: Keep) -> Graph<ValueType> {
-    let mut copy = Copy { graph, change, keep, map: FxHashMap::default(), out: Graph::new() };
+    let mut out = Graph::new();
     if keep == Keep::Interface {
-        copy.out = Graph::with_slots(graph);
+        out = Graph::with_slots(graph);
         for child in graph.children() {
-            copy.out.child(Arc::clone(child));
+            out.child(Arc::clone(child));
         }
     }
+    let mut notes = ();
+    let mut copy = Copy { rewriter: Rewriter::mapping((graph, &()), (&mut out, &mut notes), None), change, keep };
     let needed = copy.needed();
     // Parameters are the first nodes.
     for &param in graph.params() {
@@ -176,23 +178,21 @@ fn rebuild(graph: &Graph<ValueType>, change: &Change, keep: Keep) -> Graph<Value
         && needed.contains(&graph.producer(value))
     {
         let (ty, shape) = (copy.ty(graph.ty(value)), copy.shape(graph.shape(value)));
-        let param = copy.out.param(ty, &shape);
-        copy.map.insert(value, param);
+        let param = copy.rewriter.new.param(ty, &shape);
+        copy.rewriter.put(value, Some(param));
     }
     for id in graph.node_ids().filter(|id| needed.contains(id)) {
         copy.node(id);
     }
-    let outputs = change.outputs.iter().filter_map(|&output| copy.map.get(&copy.read(output)).copied()).collect();
-    copy.out.set_outputs(outputs);
-    copy.out
+    let outputs = change.outputs.iter().filter_map(|&output| *copy.rewriter.of(copy.read(output))).collect();
+    out.set_outputs(outputs);
+    out
 }
 
 struct Copy<'a> {
-    graph: &'a Graph<ValueType>,
+    rewriter: Rewriter<'a, ValueType, (), ValueType, Option<Value>>,
     change: &'a Change,
     keep: Keep,
-    map: FxHashMap<Value, Value>,
-    out: Graph<ValueType>,
 }
 
 impl Copy<'_> {
@@ -213,9 +213,9 @@ impl Copy<'_> {
         let mut needed = FxHashSet::default();
         let mut stack: Vec<Value> = self.change.outputs.iter().map(|&output| self.read(output)).collect();
         while let Some(value) = stack.pop() {
-            let id = self.graph.producer(value);
+            let id = self.rewriter.old.producer(value);
             if needed.insert(id) && !self.is_cut(value) {
-                stack.extend(self.graph.operands(id).iter().map(|&operand| self.read(operand)));
+                stack.extend(self.rewriter.old.operands(id).iter().map(|&operand| self.read(operand)));
             }
         }
         needed
@@ -250,27 +250,27 @@ impl Copy<'_> {
         if self.is_cut(param) {
             return;
         }
-        let NodeKind::Param(_, stored) = self.graph.node(self.graph.producer(param)).kind else { return };
-        let (ty, shape) = (self.ty(self.graph.ty(param)), self.shape(self.graph.shape(param)));
+        let NodeKind::Param(_, stored) = self.rewriter.old.node(self.rewriter.old.producer(param)).kind else { return };
+        let (ty, shape) = (self.ty(self.rewriter.old.ty(param)), self.shape(self.rewriter.old.shape(param)));
         let stored = if ty.is_weak() { stored } else { self.dtype(stored) };
-        let value = self.out.param_stored(ty, stored, &shape);
-        self.map.insert(param, value);
+        let value = self.rewriter.new.param_stored(ty, stored, &shape);
+        self.rewriter.put(param, Some(value));
     }
 
     fn node(&mut self, id: NodeId) {
-        let (graph, node) = (self.graph, self.graph.node(id));
+        let (graph, node) = (self.rewriter.old, self.rewriter.old.node(id));
         if let Some(value) = node.results().find(|&value| self.is_cut(value)) {
             if let Instead::One(_) = self.change.instead
                 && let Some(one) = one(self.ty(graph.ty(value)))
             {
-                let number = self.out.literal(Slot::Value(one), one.ty());
-                self.map.insert(value, number);
+                let number = self.rewriter.new.literal(Slot::Value(one), one.ty());
+                self.rewriter.put(value, Some(number));
             }
             return;
         }
         let operands: Vec<Value> = graph.operands(id).iter().map(|&operand| self.read(operand)).collect();
         // An operand that could not be made leaves out what needs it; the verifier sees the rest.
-        let known: Option<Vec<Value>> = operands.iter().map(|operand| self.map.get(operand).copied()).collect();
+        let known: Option<Vec<Value>> = operands.iter().map(|&operand| *self.rewriter.of(operand)).collect();
         let Some(operands) = known else { return };
         let kind = match node.kind {
             NodeKind::Param(..) => return,
@@ -286,23 +286,23 @@ impl Copy<'_> {
                     }
                     Slot::Argument { .. } => slot.clone(),
                 };
-                let value = self.out.literal(slot, self.ty(graph.ty(node.first())));
-                self.map.insert(node.first(), value);
+                let value = self.rewriter.new.literal(slot, self.ty(graph.ty(node.first())));
+                self.rewriter.put(node.first(), Some(value));
                 return;
             }
             kind => match graph.operation(id) {
                 Ok(Some(operation)) => return self.operation(node.first(), self.changed(operation), &operands),
-                _ => graph.kind_in(kind, &mut self.out),
+                _ => graph.kind_in(kind, self.rewriter.new),
             },
         };
         let mut results = Vec::new();
         for value in node.results() {
             let shape = self.shape(graph.shape(value));
-            results.push((self.ty(graph.ty(value)), self.out.intern(&shape)));
+            results.push((self.ty(graph.ty(value)), self.rewriter.new.intern(&shape)));
         }
-        let first = self.out.add(kind, &operands, &results);
+        let first = self.rewriter.new.add(kind, &operands, &results);
         for (n, value) in node.results().enumerate() {
-            self.map.insert(value, Value::from_index(first.index() + n));
+            self.rewriter.put(value, Some(Value::from_index(first.index() + n)));
         }
     }
 
@@ -325,12 +325,12 @@ impl Copy<'_> {
     /// Makes an operation on new operands, if it is one of these.
     fn operation(&mut self, old: Value, operation: Operation<'_>, operands: &[Value]) {
         let known: Vec<(ValueType, &Shape)> =
-            operands.iter().map(|&value| (self.out.ty(value), self.out.shape(value))).collect();
+            operands.iter().map(|&value| (self.rewriter.new.ty(value), self.rewriter.new.shape(value))).collect();
         let Ok((ty, shape)) = operation.infer(&known) else { return };
         let shape = shape.into_owned();
-        let (kind, shape) = (operation.kind(&mut self.out), self.out.intern(&shape));
-        let new = self.out.add(kind, operands, &[(ty, shape)]);
-        self.map.insert(old, new);
+        let (kind, shape) = (operation.kind(self.rewriter.new), self.rewriter.new.intern(&shape));
+        let new = self.rewriter.new.add(kind, operands, &[(ty, shape)]);
+        self.rewriter.put(old, Some(new));
     }
 }
 

@@ -5,7 +5,7 @@
 //! A value is computed in another form than its own if that is no more work: where it is wanted in one form only and has no more elements
 //! so, or where it is cheap. What is computed stays where it is otherwise, and is read through the view.
 
-use ndjit_ir::graph::{Graph, NodeKind, Value};
+use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::view::{View, broadcast_to};
 use ndjit_ir::{DType, Result, Shape};
@@ -28,6 +28,10 @@ enum ViewForm {
     Reshaped(Shape),
 }
 
+/// The forms of a value that were made.
+type ValueForms = SmallVec<[(ViewForm, Value); 1]>;
+type FormRewriter<'a> = Rewriter<'a, DType, (), DType, ValueForms>;
+
 /// Moves views to where elements are read. `params` are the layouts of the parameters.
 ///
 /// # Errors
@@ -39,19 +43,21 @@ pub fn views(graph: &Graph<DType>, params: &[Layout]) -> Result<Option<Graph<DTy
     }
     let wanted = WantedForms::collect(graph, params)?;
     let mut out = Graph::like(graph);
-    let mut made: Vec<SmallVec<[(ViewForm, Value); 1]>> = vec![smallvec![]; graph.value_count()];
+    let mut notes = ();
+    let mut rewriter: FormRewriter<'_> = Rewriter::mapping((graph, &()), (&mut out, &mut notes), smallvec![]);
     for id in graph.node_ids() {
         let value = graph.node(id).first();
-        out.make_from(graph.origins(id));
+        rewriter.begin(id);
+        let mut made = ValueForms::new();
         for form in &wanted.computed[value.index()] {
-            let new = make(graph, &mut out, &made, value, form)?;
-            made[value.index()].push((form.clone(), new));
+            made.push((form.clone(), make(&mut rewriter, value, form)?));
         }
+        rewriter.put(value, made);
     }
     let mut outputs = Vec::with_capacity(graph.outputs().len());
     for &output in graph.outputs() {
-        out.make_from(graph.origins(graph.producer(output)));
-        outputs.push(find(graph, &mut out, &made, output, &ViewForm::Own)?);
+        rewriter.begin(graph.producer(output));
+        outputs.push(find(&mut rewriter, output, &ViewForm::Own)?);
     }
     out.set_outputs(outputs);
     Ok(Some(out))
@@ -150,13 +156,8 @@ fn viewed(view: View, operand: &Shape, result: &Shape) -> ViewForm {
 }
 
 /// Makes a node in a form.
-fn make(
-    graph: &Graph<DType>,
-    out: &mut Graph<DType>,
-    made: &[SmallVec<[(ViewForm, Value); 1]>],
-    value: Value,
-    form: &ViewForm,
-) -> Result<Value> {
+fn make(rewriter: &mut FormRewriter<'_>, value: Value, form: &ViewForm) -> Result<Value> {
+    let graph = rewriter.old;
     let id = graph.producer(value);
     let kind = graph.node(id).kind;
     let (dtype, shape) = match form {
@@ -164,30 +165,24 @@ fn make(
         ViewForm::Viewed(_, shape) | ViewForm::Reshaped(shape) => (graph.ty(value), shape),
     };
     match kind {
-        NodeKind::Param(..) => return Ok(out.param(dtype, shape)),
-        NodeKind::Literal(slot) => return Ok(out.slot_value(slot, dtype)),
+        NodeKind::Param(..) => return Ok(rewriter.new.param(dtype, shape)),
+        NodeKind::Literal(slot) => return Ok(rewriter.new.slot_value(slot, dtype)),
         _ => {}
     }
     let mut operands: SmallVec<[Value; 3]> = SmallVec::new();
     for &operand in graph.operands(id) {
-        operands.push(find(graph, out, made, operand, &demand(graph, value, kind, form, operand)?)?);
+        operands.push(find(rewriter, operand, &demand(graph, value, kind, form, operand)?)?);
     }
     if matches!(kind, NodeKind::View(_) | NodeKind::Reshape) {
         return Ok(operands[0]);
     }
-    let shape = out.intern(shape);
-    Ok(out.add(kind, &operands, &[(dtype, shape)]))
+    let shape = rewriter.new.intern(shape);
+    Ok(rewriter.new.add(kind, &operands, &[(dtype, shape)]))
 }
 
 /// A value in a form: computed so, or seen so.
-fn find(
-    graph: &Graph<DType>,
-    out: &mut Graph<DType>,
-    made: &[SmallVec<[(ViewForm, Value); 1]>],
-    value: Value,
-    form: &ViewForm,
-) -> Result<Value> {
-    let forms = &made[value.index()];
+fn find(rewriter: &mut FormRewriter<'_>, value: Value, form: &ViewForm) -> Result<Value> {
+    let (graph, forms) = (rewriter.old, rewriter.of(value));
     let in_form = |form: &ViewForm| forms.iter().find(|(known, _)| known == form).map(|(_, value)| *value);
     if let Some(found) = in_form(form) {
         return Ok(found);
@@ -201,6 +196,7 @@ fn find(
             ),
         ));
     };
+    let out = &mut *rewriter.new;
     Ok(match form {
         ViewForm::Own => own,
         ViewForm::Viewed(view, shape) => see(out, own, view, shape),

@@ -25,7 +25,7 @@ pub use control::{Control, ControlKind, ForArity, Inner, MAX_NESTING, ScanArity}
 pub use kind::{Fusion, KindRow, NodeKind, TypeOf};
 pub use places::Places;
 pub use reads::reads;
-pub use rewrite::{Copied, Notes, Rewriter};
+pub use rewrite::{Copied, MISSING, Notes, Rewriter};
 pub use scatter::Scatter;
 pub use text::GraphBlock;
 pub use types::Type;

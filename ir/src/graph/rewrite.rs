@@ -1,7 +1,9 @@
-//! Rewriting: how the nodes of a graph become nodes of another of the same types. This owns what each value became, how literal slots and
-//! control flow are numbered there, and that what is noted beside a graph follows its nodes.
+//! Rewriting: how the nodes of a graph become nodes of another. This owns what each value became, how literal slots and control flow are numbered
+//! there, what nodes are made from, and that what is noted beside a graph follows its nodes.
 //!
-//! A [`Rewriter`] makes a graph of one graph. [`Copied`] is its half that knows the old graph alone, for those who write several graphs into one.
+//! A [`Rewriter`] makes a graph of one graph, of the same types or of those of another stage; what a value becomes is a value, unless a pass keeps
+//! more of it, as commit does of numbers that have no dtype yet. [`Copied`] is its half that knows the old graph alone, for those who write several
+//! graphs into one.
 
 use super::{Graph, NodeId, NodeKind, SlotId, Type, Value};
 use crate::graph::Places;
@@ -77,19 +79,36 @@ impl Notes for Places {
 
 /// What the values and the slots of a graph became.
 #[derive(Clone, Debug)]
-pub struct Copied {
-    values: Vec<Value>,
+pub struct Copied<V = Value> {
+    values: Vec<V>,
     /// `None` if the new graph has the same slots.
     slots: Option<Vec<Option<SlotId>>>,
 }
 
 /// Of a value that was not made yet. A node that reads it is refused by the verifier.
-const MISSING: Value = Value(u32::MAX);
+pub const MISSING: Value = Value(u32::MAX);
+
+impl<V: Clone> Copied<V> {
+    /// Nothing yet of this graph, whose values become something else than values.
+    fn none<T: Type>(old: &Graph<T>, nothing: V) -> Copied<V> {
+        Copied { values: vec![nothing; old.value_count()], slots: None }
+    }
+
+    /// What a value became.
+    fn of(&self, old: Value) -> &V {
+        &self.values[old.index()]
+    }
+
+    /// Says what a value became.
+    pub fn set(&mut self, old: Value, new: V) {
+        self.values[old.index()] = new;
+    }
+}
 
 impl Copied {
     /// Nothing yet of this graph, which goes into one that has the same slots.
     pub fn sharing_slots<T: Type>(old: &Graph<T>) -> Copied {
-        Copied { values: vec![MISSING; old.value_count()], slots: None }
+        Copied::none(old, MISSING)
     }
 
     /// Nothing yet of this graph, whose slots are new ones in the graph that it goes into.
@@ -99,12 +118,7 @@ impl Copied {
 
     /// What a value became.
     pub fn value(&self, old: Value) -> Value {
-        self.values[old.index()]
-    }
-
-    /// Says what a value became.
-    pub fn set(&mut self, old: Value, new: Value) {
-        self.values[old.index()] = new;
+        *self.of(old)
     }
 
     /// What the operands of a node became.
@@ -148,16 +162,43 @@ impl Copied {
     }
 }
 
-/// A graph that becomes another of the same types.
-pub struct Rewriter<'a, T: Type, N: Notes = ()> {
+/// A graph of types `T` that becomes one of types `U`, each of its values a `V`.
+pub struct Rewriter<'a, T: Type, N: Notes = (), U: Type = T, V = Value> {
     /// The graph as it is.
     pub old: &'a Graph<T>,
     beside: &'a N,
     /// The graph as it becomes.
-    pub new: &'a mut Graph<T>,
+    pub new: &'a mut Graph<U>,
     /// What is noted beside it.
     pub notes: &'a mut N,
-    copied: Copied,
+    copied: Copied<V>,
+}
+
+impl<'a, T: Type, N: Notes, U: Type, V: Clone> Rewriter<'a, T, N, U, V> {
+    /// Rewrites a graph into one that begins with the same slots; each of its values is `nothing` until it is said what it becomes.
+    pub fn mapping(
+        (old, beside): (&'a Graph<T>, &'a N),
+        (new, notes): (&'a mut Graph<U>, &'a mut N),
+        nothing: V,
+    ) -> Self {
+        Rewriter { copied: Copied::none(old, nothing), old, beside, new, notes }
+    }
+
+    /// What a value became.
+    pub fn of(&self, old: Value) -> &V {
+        self.copied.of(old)
+    }
+
+    /// Says what a value became.
+    pub fn put(&mut self, old: Value, new: V) {
+        self.copied.set(old, new);
+    }
+
+    /// Begins with a node: nodes to come are made from it, where the old graph is the traced one, else from what it was made from.
+    pub fn begin(&mut self, id: NodeId) {
+        let own = [id];
+        self.new.make_from(if T::TYPED { self.old.origins(id) } else { &own });
+    }
 }
 
 impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
@@ -179,11 +220,6 @@ impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
     /// What the operands of a node became.
     pub fn operands(&self, id: NodeId) -> SmallVec<[Value; 4]> {
         self.copied.operands(self.old, id)
-    }
-
-    /// Begins with a node: nodes to come are made from what it was made from.
-    pub fn begin(&mut self, id: NodeId) {
-        self.new.make_from(self.old.origins(id));
     }
 
     /// Says that the only result of a node is this value, which was there before: nothing that was noted of the node follows.

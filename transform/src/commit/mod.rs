@@ -7,7 +7,9 @@
 mod reduction;
 
 use crate::conversions::{Conversions, Reason};
-use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
+use ndjit_ir::graph::{
+    Control, ControlKind, Graph, Inner, MISSING, NodeId, NodeKind, Places, Rewriter, Slot, SlotId, Type, Value,
+};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::{Policy, Types};
@@ -64,12 +66,12 @@ fn commit_as(
 ) -> Result<TypedGraph> {
     let own = || graph.outputs().iter().map(|&output| graph.storage_dtype(output, policy)).collect();
     let stored: Vec<DType> = stored.map_or_else(own, <[DType]>::to_vec);
+    let (mut out, mut notes) = (Graph::with_slots(&graph), ());
     let mut commit = Commit {
         graph: &graph,
         places: &places,
         policy,
-        out: Graph::with_slots(&graph),
-        map: Vec::with_capacity(graph.value_count()),
+        rewriter: Rewriter::mapping((&graph, &()), (&mut out, &mut notes), Committed::Value(MISSING)),
         reasons: Vec::new(),
         numbers: FxHashMap::default(),
         controlled: None,
@@ -79,16 +81,16 @@ fn commit_as(
         inner.push(commit.control(n, bodies)?);
     }
     for id in graph.node_ids() {
-        commit.out.make_from(&[id]);
+        commit.rewriter.begin(id);
         let value = commit.node(id).map_err(|e| e.at(places.first(id)))?;
-        commit.map.push(value);
+        commit.rewriter.put(graph.node(id).first(), value);
     }
     let mut outputs = Vec::with_capacity(graph.outputs().len());
     for (i, (&output, &dtype)) in graph.outputs().iter().zip(&stored).enumerate() {
-        commit.out.make_from(&[graph.producer(output)]);
+        commit.rewriter.begin(graph.producer(output));
         outputs.push(commit.coerce(output, dtype, Reason::Result(i as u32))?);
     }
-    let Commit { mut out, reasons, .. } = commit;
+    let reasons = commit.reasons;
     out.set_outputs(outputs);
     out.seal();
     Ok(TypedGraph {
@@ -105,8 +107,7 @@ struct Commit<'a> {
     places: &'a Places,
     /// Whose default dtypes weak literals have that meet nothing.
     policy: Policy,
-    out: Graph<DType>,
-    map: Vec<Committed>,
+    rewriter: Rewriter<'a, ValueType, (), DType, Committed>,
     reasons: Vec<(NodeId, Reason)>,
     /// The numbers of elements that reductions are made with.
     numbers: FxHashMap<(usize, DType), SlotId>,
@@ -120,7 +121,7 @@ impl Commit<'_> {
         let node = graph.node(id);
         let (ty, shape) = (graph.ty(node.first()), graph.shape(node.first()));
         let value = match node.kind {
-            NodeKind::Param(_, stored) => self.out.param(stored, shape),
+            NodeKind::Param(_, stored) => self.rewriter.new.param(stored, shape),
             NodeKind::Literal(slot) => match ty {
                 ValueType::Weak(_) => return Ok(Committed::Literal(slot)),
                 ValueType::Strong(dtype) => self.literal(slot, dtype)?,
@@ -144,23 +145,23 @@ impl Commit<'_> {
             NodeKind::Scan(scan, axis, request) => self.scan(id, scan, axis, request)?,
             NodeKind::Sort(sort, axis, request) => self.sort(id, sort, axis, request)?,
             NodeKind::Iota(axes) => {
-                let shape = self.out.intern(shape);
-                self.out.add(NodeKind::Iota(axes), &[], &[(DType::I64, shape)])
+                let shape = self.rewriter.new.intern(shape);
+                self.rewriter.new.add(NodeKind::Iota(axes), &[], &[(DType::I64, shape)])
             }
             NodeKind::View(view) => {
                 let operand = self.stored(graph.operands(id)[0], id)?;
-                self.out.view(operand, graph.view_of(view).clone(), shape)
+                self.rewriter.new.view(operand, graph.view_of(view).clone(), shape)
             }
             NodeKind::Reshape => {
                 let operand = self.stored(graph.operands(id)[0], id)?;
-                self.out.reshape(operand, shape)
+                self.rewriter.new.reshape(operand, shape)
             }
             NodeKind::Gather => {
                 let [operand, index] = [0, 1].map(|n| graph.operands(id)[n]);
                 let operand = self.stored(operand, id)?;
                 let index = self.coerce(index, DType::I64, Reason::Operand(id, 1))?;
-                let result = (self.out.ty(operand), self.out.intern(shape));
-                self.out.add(NodeKind::Gather, &[operand, index], &[result])
+                let result = (self.rewriter.new.ty(operand), self.rewriter.new.intern(shape));
+                self.rewriter.new.add(NodeKind::Gather, &[operand, index], &[result])
             }
             NodeKind::Control(control, result) => self.controlled(id, (control, result), shape)?,
             NodeKind::Scatter(scatter) => {
@@ -171,11 +172,11 @@ impl Commit<'_> {
                 if space.extents().contains(&0) || shape.extents().contains(&0) {
                     return Ok(Committed::Value(operand));
                 }
-                let dtype = self.out.ty(operand);
+                let dtype = self.rewriter.new.ty(operand);
                 let index = self.coerce(index, DType::I64, Reason::Operand(id, 1))?;
                 let updates = self.coerce(updates, dtype, Reason::Operand(id, 2))?;
-                let result = (dtype, self.out.intern(shape));
-                self.out.add(NodeKind::Scatter(scatter), &[operand, index, updates], &[result])
+                let result = (dtype, self.rewriter.new.intern(shape));
+                self.rewriter.new.add(NodeKind::Scatter(scatter), &[operand, index, updates], &[result])
             }
             NodeKind::Concat(axis, policy) => {
                 let dtype = policy.commit(self.types(id, &Operation::Concat(axis, policy))?.compute);
@@ -220,7 +221,7 @@ impl Commit<'_> {
             operands: operands.clone(),
         };
         let graphs = typed.iter().zip(graphs).map(graph).collect();
-        self.out.control(Arc::new(Control { kind: *kind, graphs }));
+        self.rewriter.new.control(Arc::new(Control { kind: *kind, graphs }));
         Ok(typed)
     }
 
@@ -242,8 +243,8 @@ impl Commit<'_> {
                 operands
             }
         };
-        let result = (graph.storage_dtype(graph.node(id).first(), self.policy), self.out.intern(shape));
-        let value = self.out.add(kind, &operands, &[result]);
+        let result = (graph.storage_dtype(graph.node(id).first(), self.policy), self.rewriter.new.intern(shape));
+        let value = self.rewriter.new.add(kind, &operands, &[result]);
         self.controlled = Some((n, id, operands));
         Ok(value)
     }
@@ -252,14 +253,14 @@ impl Commit<'_> {
     fn concat(&mut self, axis: u32, mut operands: Vec<Value>, shape: &Shape) -> Value {
         if shape.extents().contains(&0) {
             let axes = (0..shape.rank()).map(|_| AxisIndex::default()).collect();
-            return self.out.view(operands[0], View { rank: shape.rank(), axes }, shape);
+            return self.rewriter.new.view(operands[0], View { rank: shape.rank(), axes }, shape);
         }
-        operands.retain(|&operand| self.out.shape(operand).extents()[axis as usize] > 0);
+        operands.retain(|&operand| self.rewriter.new.shape(operand).extents()[axis as usize] > 0);
         if let [operand] = operands[..] {
             return operand;
         }
-        let (dtype, shape) = (self.out.ty(operands[0]), self.out.intern(shape));
-        self.out.add(NodeKind::Concat(axis, ()), &operands, &[(dtype, shape)])
+        let (dtype, shape) = (self.rewriter.new.ty(operands[0]), self.rewriter.new.intern(shape));
+        self.rewriter.new.add(NodeKind::Concat(axis, ()), &operands, &[(dtype, shape)])
     }
 
     /// The types of what a node computes.
@@ -271,7 +272,7 @@ impl Commit<'_> {
 
     fn op(&mut self, id: NodeId, op: Op, compute: DType, shape: &Shape) -> Result<Value> {
         let operands = self.graph.operands(id);
-        let mut values = Vec::with_capacity(operands.len());
+        let mut values: SmallVec<[Value; 3]> = SmallVec::new();
         for (i, &operand) in operands.iter().enumerate() {
             let dtype = op.operand_dtype(i, compute);
             values.push(self.coerce(operand, dtype, Reason::Operand(id, i as u32)).map_err(|e| {
@@ -279,13 +280,13 @@ impl Commit<'_> {
                 e.fact(format_args!("in {op} of {}, computed in {compute}", names.join(" and ")))
             })?);
         }
-        let shape = self.out.intern(shape);
-        Ok(self.out.add(NodeKind::Op(op, ()), &values, &[(op.result_dtype(compute), shape)]))
+        let shape = self.rewriter.new.intern(shape);
+        Ok(self.rewriter.new.add(NodeKind::Op(op, ()), &values, &[(op.result_dtype(compute), shape)]))
     }
 
     /// A traced value as `dtype`, for a use that wants that dtype.
     fn coerce(&mut self, value: Value, dtype: DType, reason: Reason) -> Result<Value> {
-        match self.map[value.index()] {
+        match *self.rewriter.of(value) {
             Committed::Value(value) => Ok(self.convert(value, dtype, reason)),
             // Truth values are not rounded from numbers: they are computed, as for arrays.
             Committed::Literal(_) if dtype == DType::Bool => self.cast(value, dtype, reason),
@@ -301,7 +302,7 @@ impl Commit<'_> {
 
     /// A traced value explicitly cast to `dtype`.
     fn cast(&mut self, value: Value, dtype: DType, reason: Reason) -> Result<Value> {
-        match self.map[value.index()] {
+        match *self.rewriter.of(value) {
             Committed::Value(value) => Ok(self.convert(value, dtype, reason)),
             Committed::Literal(slot) => {
                 let kind = self.graph.slots()[slot.index()].ty().kind();
@@ -325,7 +326,7 @@ impl Commit<'_> {
     }
 
     fn is_integer_literal(&self, value: Value) -> bool {
-        match self.map[value.index()] {
+        match *self.rewriter.of(value) {
             Committed::Literal(slot) => self.graph.slots()[slot.index()].ty().kind() == Kind::Int,
             Committed::Value(_) => false,
         }
@@ -340,22 +341,22 @@ impl Commit<'_> {
 
     /// A value of the typed graph as `dtype`.
     fn convert(&mut self, value: Value, dtype: DType, reason: Reason) -> Value {
-        if self.out.ty(value) == dtype {
+        if self.rewriter.new.ty(value) == dtype {
             return value;
         }
-        let shape = self.out.shape_id(value);
-        let cast = self.out.add(NodeKind::Cast(()), &[value], &[(dtype, shape)]);
-        self.reasons.push((self.out.producer(cast), reason));
+        let shape = self.rewriter.new.shape_id(value);
+        let cast = self.rewriter.new.add(NodeKind::Cast(()), &[value], &[(dtype, shape)]);
+        self.reasons.push((self.rewriter.new.producer(cast), reason));
         cast
     }
 
     /// The traced value of a slot as `dtype`, for a node that is being made.
     fn weak_literal(&mut self, value: Value, slot: SlotId, dtype: DType, reason: Reason) -> Result<Value> {
-        let user = self.out.making();
-        self.out.make_from(&[self.graph.producer(value)]);
+        let user = self.rewriter.new.making();
+        self.rewriter.new.make_from(&[self.graph.producer(value)]);
         let literal = self.literal(slot, dtype)?;
-        self.out.make_from(&user);
-        self.reasons.push((self.out.producer(literal), reason));
+        self.rewriter.new.make_from(&user);
+        self.reasons.push((self.rewriter.new.producer(literal), reason));
         Ok(literal)
     }
 
@@ -364,6 +365,6 @@ impl Commit<'_> {
         if let Slot::Value(literal) = &self.graph.slots()[slot.index()] {
             Literal::to_repr(literal, dtype)?;
         }
-        Ok(self.out.slot_value(slot, dtype))
+        Ok(self.rewriter.new.slot_value(slot, dtype))
     }
 }

@@ -5,7 +5,7 @@ mod variance;
 
 use super::Commit;
 use crate::conversions::Reason;
-use ndjit_ir::graph::{NodeId, NodeKind, Slot, Type, Value};
+use ndjit_ir::graph::{NodeId, NodeKind, Rewriter, Slot, Type, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::{ReductionTypes, Types};
@@ -117,8 +117,8 @@ impl Commit<'_> {
         let (x, types) = self.operand(id, &Operation::Scan(scan, axis, request), request.dtype)?;
         let wide = if scan.accumulates(types.compute) { types.compute } else { accumulated(types.compute) };
         let x = self.cast_part(id, x, wide);
-        let result = (wide, self.out.shape_id(x));
-        let scanned = self.out.add(NodeKind::Scan(scan, axis, ()), &[x], &[result]);
+        let result = (wide, self.rewriter.new.shape_id(x));
+        let scanned = self.rewriter.new.add(NodeKind::Scan(scan, axis, ()), &[x], &[result]);
         Ok(self.cast_part(id, scanned, types.result))
     }
 
@@ -128,13 +128,13 @@ impl Commit<'_> {
         let dtype = match sort {
             // Indices are made in the dtype they are wanted in, or in the narrower of two that hold them.
             Sort::ArgSort => {
-                let narrow = i32::try_from(self.out.shape(x).extents()[axis as usize]).is_ok();
+                let narrow = i32::try_from(self.rewriter.new.shape(x).extents()[axis as usize]).is_ok();
                 if narrow && types.result != DType::I64 { DType::I32 } else { DType::I64 }
             }
-            Sort::Sort => self.out.ty(x),
+            Sort::Sort => self.rewriter.new.ty(x),
         };
-        let result = (dtype, self.out.shape_id(x));
-        let sorted = self.out.add(NodeKind::Sort(sort, axis, ()), &[x], &[result]);
+        let result = (dtype, self.rewriter.new.shape_id(x));
+        let sorted = self.rewriter.new.add(NodeKind::Sort(sort, axis, ()), &[x], &[result]);
         Ok(self.cast_part(id, sorted, types.result))
     }
 }
@@ -146,7 +146,7 @@ fn accumulated(dtype: DType) -> DType {
 
 impl Building<'_, '_> {
     fn ty(&self, value: Value) -> DType {
-        self.commit.out.ty(value)
+        self.commit.rewriter.new.ty(value)
     }
 
     fn cast(&mut self, value: Value, dtype: DType) -> Value {
@@ -155,13 +155,13 @@ impl Building<'_, '_> {
 
     /// A value that the reduction is made with.
     fn part(&mut self, value: Value) -> Value {
-        self.commit.reasons.push((self.commit.out.producer(value), Reason::Part(self.id)));
+        self.commit.reasons.push((self.commit.rewriter.new.producer(value), Reason::Part(self.id)));
         value
     }
 
     /// An op on operands of the dtypes it computes in.
     fn op(&mut self, op: Op, operands: &[Value]) -> Value {
-        let out = &mut self.commit.out;
+        let out = &mut self.commit.rewriter.new;
         let compute = out.ty(operands[op.joined().start]);
         let shape = operands.iter().fold(Shape::scalar(), |shape, &operand| {
             // Operands have the array's shape, that of a reduction of it with its axes kept, or none.
@@ -175,7 +175,7 @@ impl Building<'_, '_> {
     /// An integer that depends on the shape alone, rounded to the dtype. Equal ones share a slot, so that what is computed with
     /// them is shared.
     fn number(&mut self, number: usize, dtype: DType) -> Value {
-        let Commit { out, numbers, .. } = &mut *self.commit;
+        let Commit { rewriter: Rewriter { new: out, .. }, numbers, .. } = &mut *self.commit;
         let make = || out.slot(Slot::Value(Literal::weak(number as u64)));
         let slot = *numbers.entry((number, dtype)).or_insert_with(make);
         let value = out.slot_value(slot, dtype);
@@ -184,7 +184,7 @@ impl Building<'_, '_> {
 
     /// The number of elements that make one.
     fn count(&self, x: Value) -> usize {
-        self.axes.count(self.commit.out.shape(x))
+        self.axes.count(self.commit.rewriter.new.shape(x))
     }
 
     /// An elementary reduction, in the dtype of its operand or, for halves that are summed, in `f32`.
@@ -196,7 +196,7 @@ impl Building<'_, '_> {
     }
 
     fn elementary(&mut self, reduction: Reduction, x: Value, keepdims: bool) -> Value {
-        let out = &mut self.commit.out;
+        let out = &mut self.commit.rewriter.new;
         let dtype = out.ty(x);
         let shape = out.intern(&self.axes.reduced(out.shape(x), keepdims));
         let reduce = Reduce { contracts: self.contracts, ..Reduce::new(reduction, self.axes, keepdims) };
@@ -283,7 +283,7 @@ impl Building<'_, '_> {
 
     /// A value with the reduced axes kept, as they are to be in the result.
     fn reduced(&mut self, value: Value) -> Value {
-        let out = &mut self.commit.out;
+        let out = &mut self.commit.rewriter.new;
         if self.keepdims {
             return value;
         }
@@ -307,8 +307,8 @@ impl Building<'_, '_> {
             let nan = self.op(Op::IsNan, &[x]);
             is_it = self.op(Op::LogicalOr, &[is_it, nan]);
         }
-        let shape = self.commit.out.shape_id(x);
-        let indices = self.commit.out.add(NodeKind::Iota(self.axes), &[], &[(DType::I64, shape)]);
+        let shape = self.commit.rewriter.new.shape_id(x);
+        let indices = self.commit.rewriter.new.add(NodeKind::Iota(self.axes), &[], &[(DType::I64, shape)]);
         let indices = self.part(indices);
         // Half as many bytes where that is enough: as many indices to a register as there are elements of most dtypes.
         let narrow = i32::try_from(self.count(x)).is_ok();

@@ -43,7 +43,7 @@ impl Building<'_, '_> {
 
     /// The mean of a sample, by the distances from its first element: where all elements are equal it is exact, and the variance 0.
     fn center(&mut self, wide: Value) -> Result<Value> {
-        let shape = self.commit.out.shape(wide).clone();
+        let shape = self.commit.rewriter.new.shape(wide).clone();
         let extents = shape.extents();
         let longest = self.axes.iter().max_by_key(|&axis| (extents[axis], std::cmp::Reverse(axis)));
         let Some(along) = longest.filter(|_| self.count(wide) > 0) else {
@@ -84,7 +84,7 @@ impl Building<'_, '_> {
     }
 
     fn slice(&mut self, x: Value, parts: &[Slice]) -> Result<Value> {
-        let out = &mut self.commit.out;
+        let out = &mut self.commit.rewriter.new;
         let (view, shape) = slice(out.shape(x), parts)?;
         let view = out.view(x, view, &shape);
         Ok(self.part(view))
