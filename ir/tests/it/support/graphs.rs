@@ -28,7 +28,11 @@ fn typed_graphs_have_no_reasons() {
     let refused = |text: &str| text.parse::<Graph<DType>>().unwrap_err().headline().to_owned();
     let notes = ["cast[up] %0", "sum[numpy2] %0 axes [0]", "sum %0 axes [0] dtype f64", "cummax[torch] %0 axis 0"];
     let texts = notes.map(|note| refused(&format!("graph (%0: f32[3]) {{\n  %1 = {note} : f32[3]\n  return %1\n}}")));
-    assert_snapshot!(texts.join("\n"));
+    assert!(
+        texts.iter().all(|text| text
+            .ends_with("a typed graph has no policies, no dtypes that are asked for and no reasons of casts")),
+        "{texts:?}"
+    );
 }
 
 /// All ops are made under `support`; `declared` is about the first parameter.

@@ -1,8 +1,8 @@
 //! Random programs: they are what they promise, and graph text round-trips on all of them.
 
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
-use ndjit_ir::support::CastReason;
 use ndjit_ir::reduction::AxisFunction;
+use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, DTypeSet, Op, Policy, Shape, ValueType};
 use ndjit_random::{Limits, Program, Rng, program, shrink, special_words, tensor};
 use std::collections::{BTreeMap, BTreeSet};
