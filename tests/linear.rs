@@ -10,7 +10,7 @@ use ndjit_ir::graph::reads;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-const NODES: usize = 12_000;
+const NODES: usize = 48_000;
 /// Lists grow by doubling, so that twice the nodes may take a little more than twice the bytes.
 const MOST: f64 = 2.1;
 
