@@ -36,11 +36,10 @@ pub const NUMBERED: &[&str] = &["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"];
 /// What does not fit, as an error of the function `what`.
 pub fn worded(mismatch: InferenceError, operation: &Operation<'_>, what: &str) -> Error {
     match mismatch {
-        InferenceError::NoElements { axes, shape, .. } => {
-            Error::new(ErrorCode::Shape, format!("{what}: there are no elements"))
-                .fact(format_args!("along axes {axes} of shape {shape}"))
-                .help("give the array elements, or do not reduce it when it is empty")
-        }
+        InferenceError::NoElements { axes, shape, .. } => Error::new(ErrorCode::Shape, "there are no elements")
+            .of(what)
+            .fact(format_args!("along axes {axes} of shape {shape}"))
+            .help("give the array elements, or do not reduce it when it is empty"),
         InferenceError::Clash(_) => {
             mismatch.error().of(what).help("cast the arrays to a common dtype, as in `cast(x, DType::F64)`")
         }
@@ -87,7 +86,7 @@ fn unequal(a: &Shape, b: &Shape) -> String {
 pub fn explained(error: Error, what: What, operands: &[KnownOperand<'_>], place: Place, origins: Origins<'_>) -> Error {
     let names = &what.names[..operands.len().min(what.names.len())];
     let width = names.iter().map(|n| n.len()).max().unwrap_or(0) + 1;
-    let mut full = Error::new(error.code(), error.headline()).at(place);
+    let mut full = error.clone().without_operands().moved(place);
     for (i, (name, operand)) in names.iter().zip(operands).enumerate() {
         let label = format!("{name}:");
         let from = origins(i);
@@ -99,10 +98,6 @@ pub fn explained(error: Error, what: What, operands: &[KnownOperand<'_>], place:
             (Some(_), _) => full.operand(format_args!("{label:width$} {} ({origin})", operand.ty)),
             (None, _) => full.operand(format_args!("{label:width$} {}{} {origin}", operand.ty, operand.shape)),
         };
-    }
-    let is_operand = |fact: &str| names.iter().any(|n| fact.strip_prefix(n).is_some_and(|rest| rest.starts_with(':')));
-    for fact in error.facts().iter().filter(|f| !is_operand(f)) {
-        full = full.fact(fact);
     }
     // Axes that a reduction left out are what most often does not fit.
     let reduced = (0..operands.len()).find_map(|i| match origins(i) {

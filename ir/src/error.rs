@@ -55,6 +55,8 @@ impl fmt::Display for ErrorCode {
 struct ErrorData {
     code: ErrorCode,
     headline: String,
+    /// How many bytes of the headline, from the first on, say what it is of.
+    named: usize,
     place: Option<Place>,
     facts: Vec<String>,
     /// How many of the facts, from the first on, say what the operands are.
@@ -80,11 +82,12 @@ pub struct Error(Box<ErrorData>);
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// A new error. `headline` is one line without a full stop, beginning with the op or stage it concerns.
+    /// A new error. `headline` is one line without a full stop; the op or stage it concerns is put before it by [`of`](Error::of).
     pub fn new(code: ErrorCode, headline: impl Into<String>) -> Error {
         Error(Box::new(ErrorData {
             code,
             headline: headline.into(),
+            named: 0,
             place: None,
             facts: Vec::new(),
             operands: 0,
@@ -95,16 +98,17 @@ impl Error {
     /// Puts the op or stage that met the error before its headline.
     #[must_use]
     pub fn of(mut self, what: impl fmt::Display) -> Error {
-        self.0.headline = format!("{what}: {}", self.0.headline);
+        let name = format!("{what}: ");
+        self.0.headline.insert_str(0, &name);
+        self.0.named = name.len();
         self
     }
 
-    /// Takes away the name before the headline, for a function that has its own to put there.
+    /// Takes away the name that [`of`](Error::of) put before the headline last, for a function that has its own to put there.
     #[must_use]
     pub fn unnamed(mut self) -> Error {
-        if let Some((_, headline)) = self.0.headline.split_once(": ") {
-            self.0.headline = headline.to_owned();
-        }
+        self.0.headline.drain(..self.0.named);
+        self.0.named = 0;
         self
     }
 

@@ -55,7 +55,8 @@ pub fn copy<T: Clone>(what: &str, items: &[T]) -> Result<Vec<T>> {
 
 /// The error of memory that the system did not give.
 pub fn refused(what: &str, bytes: usize) -> Error {
-    Error::new(ErrorCode::Allocation, format!("{what}: the system refused memory"))
+    Error::new(ErrorCode::Allocation, "the system refused memory")
+        .of(what)
         .fact(format_args!("{bytes} bytes were asked for"))
         .help("evaluate in parts, or let go of arrays that are no longer needed")
 }
@@ -68,7 +69,8 @@ pub fn check_values(what: &str, count: usize) -> Result<()> {
     if count <= MOST_VALUES {
         return Ok(());
     }
-    Err(Error::new(ErrorCode::Size, format!("{what}: {count} values of one call"))
+    Err(Error::new(ErrorCode::Size, format!("{count} values of one call"))
+        .of(what)
         .fact(format_args!("limit: {MOST_VALUES}")))
 }
 

@@ -195,7 +195,7 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
     });
     let mut all = all.into_iter();
     std::array::from_fn(|_| {
-        let lost = || Computed::failed(Error::new(ErrorCode::Verify, "unique: a result is missing").at(place));
+        let lost = || Computed::failed(Error::new(ErrorCode::Verify, "a result is missing").of("unique").at(place));
         all.next().unwrap_or_else(lost)
     })
 }

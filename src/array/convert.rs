@@ -32,7 +32,8 @@ impl Array {
         let size = shape.size().map_err(|e| e.of("from_shape_vec").at(place))?;
         if size != elements.len() {
             let of = elements.len();
-            let error = Error::new(ErrorCode::Shape, format!("from_shape_vec: shape {shape} does not hold the data"))
+            let error = Error::new(ErrorCode::Shape, format!("shape {shape} does not hold the data"))
+                .of("from_shape_vec")
                 .at(place)
                 .fact(format_args!("the shape has {size} elements, the data {of}"));
             return Err(error.help(match shape.extents() {

@@ -17,7 +17,7 @@ impl Array {
         match self.0.state.get() {
             Some(Ok(elements)) => Ok(elements),
             Some(Err(error)) => Err(error.clone()),
-            None => Err(Error::new(ErrorCode::Verify, "array: evaluated, but without elements")),
+            None => Err(Error::new(ErrorCode::Verify, "evaluated, but without elements").of("array")),
         }
     }
 
@@ -208,12 +208,14 @@ impl Array {
         self.expect_dtype::<T>("item")?;
         let place = ndjit_ir::Place::caller();
         if self.len() != 1 {
-            return Err(Error::new(ErrorCode::Shape, format!("item: the array has {} elements, not one", self.len()))
+            return Err(Error::new(ErrorCode::Shape, format!("the array has {} elements, not one", self.len()))
+                .of("item")
                 .at(place)
                 .fact(format_args!("the array: {}{}", self.value_type(), self.shape()))
                 .help("`to_vec` reads all elements"));
         }
-        let misfit = || Error::new(ErrorCode::Argument, format!("item: its bytes are not an element of {}", T::DTYPE));
+        let misfit =
+            || Error::new(ErrorCode::Argument, format!("its bytes are not an element of {}", T::DTYPE)).of("item");
         ndjit_runtime::pod::element(self.buffer()?.as_bytes(), 0).ok_or_else(|| misfit().at(place))
     }
 
@@ -226,7 +228,8 @@ impl Array {
         if dtype == T::DTYPE {
             return Ok(());
         }
-        Err(Error::new(ErrorCode::DType, format!("{what}: the elements are {dtype}, not {}", T::DTYPE))
+        Err(Error::new(ErrorCode::DType, format!("the elements are {dtype}, not {}", T::DTYPE))
+            .of(what)
             .at(ndjit_ir::Place::caller())
             .fact(format_args!("the array: {}{}", self.value_type(), self.shape()))
             .help(format!("read `{}`, or convert with `.cast(DType::{:?})`", dtype.row().rust, T::DTYPE)))

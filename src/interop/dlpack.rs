@@ -81,7 +81,8 @@ fn imported(x: ManagedTensor, device: Device, copy: Option<bool>) -> Result<Arra
 }
 
 fn no_copy(what: &str, fact: impl std::fmt::Display) -> Error {
-    Error::new(ErrorCode::Argument, format!("{what}: elements must be copied to another device"))
+    Error::new(ErrorCode::Argument, "elements must be copied to another device")
+        .of(what)
         .fact(fact)
         .help("ask for a copy where one is needed, with `None`")
 }

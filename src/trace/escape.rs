@@ -55,7 +55,7 @@ pub(crate) const STRAY: Expr = Expr { trace: 0, node: ExprValue::Poisoned(0), ma
 
 /// The error of `what`, which met a value of another trace than the one being recorded.
 pub(crate) fn outside(what: &str, x: Expr) -> Error {
-    let error = Error::new(ErrorCode::Traced, format!("{what}: a traced value was used outside its trace"));
+    let error = Error::new(ErrorCode::Traced, "a traced value was used outside its trace").of(what);
     if x.trace == STRAY.trace {
         return error.fact("the value: made where no function is traced").help(
             "`Expr`s are values of a traced function, and end with it: return them, and compute with `Array`s outside",

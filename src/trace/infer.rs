@@ -154,13 +154,14 @@ fn check_reduction(
 ) -> Result<()> {
     let most = result.int_range().map_or(i128::MAX, |(_, most)| most);
     if reduction.row().rule == ReductionRule::Index && count as i128 > most {
-        return Err(Error::new(ErrorCode::DType, format!("{reduction}: {result} cannot count {count} elements"))
+        return Err(Error::new(ErrorCode::DType, format!("{result} cannot count {count} elements"))
+            .of(reduction)
             .help(format!("ask for a wider dtype, as in `dtype(DType::I64).{reduction}(…)`")));
     }
     match correction.filter(|correction| correction.ty.kind() == Kind::Complex) {
-        Some(KnownOperand { ty, .. }) => {
-            Err(Error::new(ErrorCode::DType, format!("{reduction}: the correction is {ty}")).help("give a real number"))
-        }
+        Some(KnownOperand { ty, .. }) => Err(Error::new(ErrorCode::DType, format!("the correction is {ty}"))
+            .of(reduction)
+            .help("give a real number")),
         None => Ok(()),
     }
 }

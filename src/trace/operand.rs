@@ -28,7 +28,7 @@ pub enum AnyOperand {
 
 /// The error of two operands that are on different devices.
 pub(crate) fn apart(what: &'static str, operands: &[AnyOperand], two: [usize; 2], place: Place) -> Error {
-    let mut error = Error::new(ErrorCode::Device, format!("{what}: operands are on different devices")).at(place);
+    let mut error = Error::new(ErrorCode::Device, "operands are on different devices").of(what).at(place);
     for n in two {
         if let AnyOperand::Array(array) = &operands[n] {
             let (ty, shape, device) = (array.value_type(), array.shape(), array.device());

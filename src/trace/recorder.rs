@@ -139,7 +139,7 @@ pub(super) fn record_in(
         trace
     });
     let Some(mut trace) = trace else {
-        return Err(Error::new(ErrorCode::Traced, "trace: the trace was lost").into());
+        return Err(Error::new(ErrorCode::Traced, "the trace was lost").of("trace").into());
     };
     if let Err(payload) = outcome {
         let after = trace.graph.node_ids().rev().find_map(|id| trace.places.first(id));

@@ -161,7 +161,8 @@ impl Expr {
         {
             return error.at(place);
         }
-        let error = Error::new(ErrorCode::Traced, format!("{what}: a traced value has no elements to read"))
+        let error = Error::new(ErrorCode::Traced, "a traced value has no elements to read")
+            .of(what)
             .at(place)
             .fact(format_args!("the value: {self:?}"))
             .help("return the value from the traced function and read the result; to choose by value use `where_`");

@@ -57,7 +57,7 @@ pub(super) fn may_begin(
             && (traces.len() >= DEPTH || same >= CALLS)
         {
             let circle = called().filter(|(n, _)| *n > last).map(|(_, other)| other).chain([function]);
-            let error = Error::new(ErrorCode::Traced, "call: a traced function calls itself").fact(function);
+            let error = Error::new(ErrorCode::Traced, "a traced function calls itself").of("call").fact(function);
             return Err(circle.fold(error, |error, other| error.fact(format_args!("calls {other}"))).help(
                 "a function that is traced cannot call itself for the same parameters, nor without end: `while_loop` and `fori_loop` repeat, and Rust functions of `Expr`s may be recursive where a Rust value ends the recursion",
             ));

@@ -44,11 +44,11 @@ impl OpMismatch {
         match self {
             OpMismatch::Arity(given) => {
                 let plural = if op.arity() == 1 { "" } else { "s" };
-                format!("{op}: takes {} operand{plural}, {given} given", op.arity())
+                format!("takes {} operand{plural}, {given} given", op.arity())
             }
-            OpMismatch::NoInteger(ty) => format!("{op}: {} is {ty}, not an integer", op.row().operands[1]),
-            OpMismatch::Clash(clash) => format!("{op}: {clash}"),
-            OpMismatch::Domain(compute) => format!("{op}: {compute} is not supported"),
+            OpMismatch::NoInteger(ty) => format!("{} is {ty}, not an integer", op.row().operands[1]),
+            OpMismatch::Clash(clash) => clash.to_string(),
+            OpMismatch::Domain(compute) => format!("{compute} is not supported"),
         }
     }
 }
@@ -70,6 +70,7 @@ impl Policy {
     pub fn resolve_op(self, op: Op, operands: &[ValueType]) -> Result<OpTypes> {
         self.op_types(op, operands).map_err(|mismatch| match mismatch {
             OpMismatch::Arity(_) => Error::new(ErrorCode::Arity, mismatch.headline(op))
+                .of(op)
                 .fact(format_args!("operands: {op}({})", op.row().operands.join(", "))),
             OpMismatch::NoInteger(_) => self.no_integer(op, operands),
             OpMismatch::Clash(clash) => self.no_common_type(op, operands, clash),
@@ -119,7 +120,7 @@ impl Policy {
     /// The second operand, an exponent or a count, is not an integer.
     fn no_integer(self, op: Op, operands: &[ValueType]) -> Error {
         let name = op.row().operands[1];
-        let error = Error::new(ErrorCode::DType, OpMismatch::NoInteger(operands[1]).headline(op));
+        let error = Error::new(ErrorCode::DType, OpMismatch::NoInteger(operands[1]).headline(op)).of(op);
         let because = match op.row().rule {
             TypeRule::Shift => "it counts places (https://doc.rust-lang.org/std/primitive.u64.html#method.rotate_left)",
             _ => "it is the exponent of two (https://numpy.org/doc/stable/reference/generated/numpy.ldexp.html)",
@@ -133,7 +134,7 @@ impl Policy {
     }
 
     fn not_supported(self, op: Op, operands: &[ValueType], compute: ValueType) -> Error {
-        let error = Error::new(ErrorCode::DType, OpMismatch::Domain(compute).headline(op));
+        let error = Error::new(ErrorCode::DType, OpMismatch::Domain(compute).headline(op)).of(op);
         let error = operand_facts(error, op, operands)
             .fact(Unsupported::Domain(op, self.commit(compute)).because())
             .fact(format_args!("accepted: {}", op.row().domain));
@@ -156,7 +157,7 @@ impl Policy {
     }
 
     pub(crate) fn no_common_type(self, op: Op, operands: &[ValueType], clash: Clash) -> Error {
-        let error = Error::new(ErrorCode::Promotion, OpMismatch::Clash(clash).headline(op));
+        let error = Error::new(ErrorCode::Promotion, OpMismatch::Clash(clash).headline(op)).of(op);
         let mut error = operand_facts(error, op, operands);
         if let Some(reason) = clash.reason() {
             error = error.fact(reason);
@@ -244,6 +245,6 @@ fn operand_facts(error: Error, op: Op, operands: &[ValueType]) -> Error {
     let width = names.iter().map(|name| name.len()).max().unwrap_or(0) + 1;
     names.iter().zip(operands).fold(error, |error, (name, ty)| {
         let label = format!("{name}:");
-        error.fact(format_args!("{label:width$} {ty}"))
+        error.operand(format_args!("{label:width$} {ty}"))
     })
 }

@@ -32,9 +32,9 @@ impl Policy {
     /// `Promotion` where the policy defines none; `Arity` for no operands.
     pub fn result_type(self, operands: &[ValueType]) -> Result<ValueType> {
         if operands.is_empty() {
-            return Err(
-                Error::new(ErrorCode::Arity, "result_type: no operands, so no type").help("give at least one operand")
-            );
+            return Err(Error::new(ErrorCode::Arity, "no operands, so no type")
+                .of("result_type")
+                .help("give at least one operand"));
         }
         self.common_type("result_type", TypeRule::Join, operands)
     }
@@ -64,7 +64,8 @@ impl Policy {
 
     fn undefined_type(self, what: &str, operands: &[ValueType], clash: Clash) -> Error {
         let types: Vec<&str> = operands.iter().map(|ty| ty.name()).collect();
-        let mut error = Error::new(ErrorCode::Promotion, format!("{what}: {clash}"))
+        let mut error = Error::new(ErrorCode::Promotion, clash.to_string())
+            .of(what)
             .fact(format_args!("the types: {}", types.join(", ")));
         if let Some(reason) = clash.reason() {
             error = error.fact(reason);

@@ -26,10 +26,10 @@ pub enum ReductionMismatch {
 
 impl ReductionMismatch {
     /// In words, after the reduction's name.
-    pub fn headline(self, reduction: AxisFunction) -> String {
+    pub fn headline(self) -> String {
         match self {
-            ReductionMismatch::Asked(dtype) => format!("{reduction}: a result of dtype {dtype} is not supported"),
-            ReductionMismatch::Clash(clash) => format!("{reduction}: {clash}"),
+            ReductionMismatch::Asked(dtype) => format!("a result of dtype {dtype} is not supported"),
+            ReductionMismatch::Clash(clash) => clash.to_string(),
         }
     }
 }
@@ -137,7 +137,8 @@ impl Policy {
             example.map(|dtype| format!("ask for one of these, as in `dtype(DType::{dtype:?}).{reduction}(…)`, or "));
         let gives =
             if rule == ReductionRule::Same { "the operand's dtype".to_owned() } else { gives(reduction).to_string() };
-        Error::new(ErrorCode::DType, ReductionMismatch::Asked(asked).headline(reduction))
+        Error::new(ErrorCode::DType, ReductionMismatch::Asked(asked).headline())
+            .of(reduction)
             .fact(format_args!("{reduction} gives: {gives}"))
             .help(format!(
                 "{}cast the result: {}",
@@ -148,8 +149,9 @@ impl Policy {
 
     fn no_type(self, reduction: AxisFunction, operand: ValueType, clash: Clash) -> Error {
         let name = reduction.row().operands[0];
-        let error = Error::new(ErrorCode::Promotion, ReductionMismatch::Clash(clash).headline(reduction))
-            .fact(format_args!("{name}: {operand}"));
+        let error = Error::new(ErrorCode::Promotion, ReductionMismatch::Clash(clash).headline())
+            .of(reduction)
+            .operand(format_args!("{name}: {operand}"));
         let error = match clash.reason() {
             Some(reason) => error.fact(reason),
             None => error,

@@ -333,7 +333,7 @@ impl ExclusionCause {
     }
 
     pub(super) fn error(self, what: impl Display, dtype: DType) -> Error {
-        let new = |headline: String| Error::new(ErrorCode::DType, format!("{what}: {headline}"));
+        let new = |headline: String| Error::new(ErrorCode::DType, headline).of(what);
         match self {
             ExclusionCause::Declared(restriction) => {
                 new(format!("{dtype} is not supported here")).fact(format_args!("declared: {restriction}"))

@@ -213,7 +213,7 @@ pub fn result_memory(output: Output<'_>) -> Result<Memory> {
         Output::Fresh(Some(buffer)) => Ok(Memory::Host(buffer)),
         Output::Device(Some(memory)) => Ok(Memory::Device(memory)),
         Output::Fresh(None) | Output::Device(None) | Output::Into(_) => {
-            Err(Error::new(ErrorCode::Verify, "run: the program gave no elements"))
+            Err(Error::new(ErrorCode::Verify, "the program gave no elements").of("run"))
         }
     }
 }
@@ -236,10 +236,10 @@ pub fn open(device: Device) -> Result<Arc<dyn Backend>> {
         #[cfg(feature = "gpu")]
         Some(number) => Ok(crate::devices::gpu::opened(number)?),
         #[cfg(not(feature = "gpu"))]
-        Some(_) => Err(Error::new(ErrorCode::Device, "gpu: this program was built without GPUs")
+        Some(_) => Err(Error::new(ErrorCode::Device, "this program was built without GPUs").of("gpu")
             .help("enable the feature: `ndjit = { features = [\"gpu\"] }`")),
         None if device == Device::CPU => Ok(Arc::clone(CPU.get_or_init(|| Arc::new(Cpu)))),
-        None => Err(Error::new(ErrorCode::Device, format!("device: `{device}` is described, and nothing runs there"))
+        None => Err(Error::new(ErrorCode::Device, format!("`{device}` is described, and nothing runs there")).of("device")
             .help("`with_device(device, || …)` makes operations with its dtypes; run them on `Device::CPU` or `Device::gpu()`")),
     }
 }

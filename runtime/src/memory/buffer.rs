@@ -151,7 +151,7 @@ impl Buffer {
     /// `Argument` for memory of another library, which is only read.
     pub fn as_bytes_mut(&mut self) -> Result<&mut [u8]> {
         if self.is_foreign() {
-            return Err(Error::new(ErrorCode::Argument, "buffer: memory of another library is only read"));
+            return Err(Error::new(ErrorCode::Argument, "memory of another library is only read").of("buffer"));
         }
         // SAFETY: as `as_bytes`, and the borrow is exclusive.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.ptr.as_ptr(), self.bytes) })
@@ -234,7 +234,8 @@ impl fmt::Debug for Buffer {
 }
 
 fn misfit<T: Element>(bytes: usize) -> Error {
-    Error::new(ErrorCode::Argument, format!("buffer: its bytes are not elements of {}", T::DTYPE))
+    Error::new(ErrorCode::Argument, format!("its bytes are not elements of {}", T::DTYPE))
+        .of("buffer")
         .fact(format_args!("{bytes} bytes; an element takes {}", size_of::<T>()))
 }
 

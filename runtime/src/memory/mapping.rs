@@ -19,10 +19,11 @@ impl Mapping {
         if bytes == 0 {
             return Ok(Mapping(None));
         }
-        let failed = |error: std::io::Error| Error::new(ErrorCode::Io, format!("map: {error}"));
+        let failed = |error: std::io::Error| Error::new(ErrorCode::Io, error.to_string()).of("map");
         let length = file.metadata().map_err(failed)?.len();
         if offset.checked_add(bytes as u64).is_none_or(|end| end > length) {
-            return Err(Error::new(ErrorCode::Io, "map: the file ends before its data does")
+            return Err(Error::new(ErrorCode::Io, "the file ends before its data does")
+                .of("map")
                 .fact(format_args!("bytes {offset} to {} of {length}", offset.saturating_add(bytes as u64))));
         }
         // SAFETY: the range is within the file. Its bytes are only looked at as numbers, of which all bits are values (bools are

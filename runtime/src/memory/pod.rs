@@ -33,7 +33,8 @@ pub fn elements_mut<T: Element>(elements: &mut [T]) -> ElementsMut<'_> {
 pub fn read<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
     let count = bytes.len() / size_of::<T>();
     if !bytes.len().is_multiple_of(size_of::<T>()) || !T::valid(bytes) {
-        return Err(Error::new(ErrorCode::Argument, format!("array: its bytes are not elements of {}", T::DTYPE))
+        return Err(Error::new(ErrorCode::Argument, format!("its bytes are not elements of {}", T::DTYPE))
+            .of("array")
             .fact(format_args!("{} bytes; an element takes {}", bytes.len(), size_of::<T>())));
     }
     let mut elements: Vec<T> = reserve("array", count)?;

@@ -59,7 +59,8 @@ static POOL: Pool = Pool {
 /// `Allocation` if the size exceeds what memory can address, or the system refuses it even after the pool was emptied, and after what was kept was given back.
 pub fn take(bytes: usize, zeroed: bool) -> Result<Block> {
     let class = class_of(bytes).filter(|_| bytes <= isize::MAX as usize).ok_or_else(|| {
-        Error::new(ErrorCode::Allocation, "buffer: larger than memory can address")
+        Error::new(ErrorCode::Allocation, "larger than memory can address")
+            .of("buffer")
             .fact(format_args!("{bytes} bytes were asked for; limit: {} bytes", isize::MAX))
     })?;
     if let Some(block) = local_pop(class).or_else(|| POOL.pop(class)) {

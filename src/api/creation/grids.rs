@@ -48,12 +48,10 @@ pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
     let most = dtype.int_range().map_or(i128::MAX, |(_, most)| most);
     if let Some(axis) = shape.extents().iter().position(|&extent| extent as i128 - 1 > most) {
         let extent = shape.extents()[axis];
-        let error = Error::new(
-            ErrorCode::DType,
-            format!("from_fn: {dtype} cannot count the {extent} positions of axis {axis}"),
-        )
-        .fact(format_args!("axis {axis} of shape {shape}"))
-        .help("have integers be wider, as in `with_defaults(Defaults::BITS_64, || …)`");
+        let error = Error::new(ErrorCode::DType, format!("{dtype} cannot count the {extent} positions of axis {axis}"))
+            .of("from_fn")
+            .fact(format_args!("axis {axis} of shape {shape}"))
+            .help("have integers be wider, as in `with_defaults(Defaults::BITS_64, || …)`");
         return R::failed(error.at(place));
     }
     let indices = std::array::from_fn(|axis| {

@@ -39,7 +39,7 @@ impl ArrayType {
 
     fn misfit(self, what: &str, value: LiteralValue, cause: &Error) -> Error {
         let dtype = self.dtype;
-        let mut error = Error::new(cause.code(), format!("{what}: {}", cause.headline()));
+        let mut error = Error::new(cause.code(), cause.headline()).of(what);
         for fact in cause.facts() {
             error = error.fact(fact);
         }
@@ -115,7 +115,8 @@ pub(super) fn inexact(what: &str, ty: ArrayType) -> Result<ArrayType> {
     if accepted.contains(ty.dtype) {
         return Ok(ty);
     }
-    Err(Error::new(ErrorCode::DType, format!("{what}: {} is not supported", ty.dtype))
+    Err(Error::new(ErrorCode::DType, format!("{} is not supported", ty.dtype))
+        .of(what)
         .fact(format_args!("accepted: {accepted}"))
         .help(format!(
             "the numbers are fractions; say how they are rounded, as in `{what}(…).floor().cast(DType::I32)`"
@@ -125,7 +126,7 @@ pub(super) fn inexact(what: &str, ty: ArrayType) -> Result<ArrayType> {
 fn zeroed(what: &str, dtype: DType, shape: &Shape) -> Result<Buffer> {
     support::check_value(config::settings(), what, dtype)?;
     Buffer::zeroed(shape.bytes(dtype.bytes()).map_err(|e| e.of(what))?).map_err(|refused| {
-        let mut error = Error::new(refused.code(), format!("{what}: the system refused memory for {dtype}{shape}"));
+        let mut error = Error::new(refused.code(), format!("the system refused memory for {dtype}{shape}")).of(what);
         for fact in refused.facts() {
             error = error.fact(fact);
         }

@@ -72,12 +72,14 @@ fn searched<R: Computed>(x: AnyOperand, values: AnyOperand, side: Side, place: P
     let (_, dtype, shape) = x.describe(WHAT)?;
     let (_, of, _) = values.describe(WHAT)?;
     let &[len] = shape.extents() else {
-        return Err(Error::new(ErrorCode::Shape, format!("{WHAT}: an array of shape {shape} is searched"))
+        return Err(Error::new(ErrorCode::Shape, format!("an array of shape {shape} is searched"))
+            .of(WHAT)
             .help("it has one axis; `x.reshape(-1)` makes one of several"));
     };
     let positions = index_dtype(len)?;
     if let Some(dtype) = [dtype, of].into_iter().find(|dtype| dtype.kind() == Kind::Complex) {
-        return Err(Error::new(ErrorCode::DType, format!("{WHAT}: {dtype} is not ordered"))
+        return Err(Error::new(ErrorCode::DType, format!("{dtype} is not ordered"))
+            .of(WHAT)
             .help("search by `abs(x)` or `real(x)`"));
     }
     let number = |n: usize| AnyOperand::Scalar(Scalar((n as i64).into(), None));

@@ -344,12 +344,10 @@ pub fn broadcast_shapes(shapes: impl IntoIterator<Item = impl IntoShape>) -> Res
     let mut common = Shape::scalar();
     for (n, shape) in shapes.into_iter().map(IntoShape::shape).enumerate() {
         common = common.broadcast(&shape).ok_or_else(|| {
-            Error::new(
-                ErrorCode::Shape,
-                format!("broadcast_shapes: shape {shape}, number {n}, does not broadcast with {common}"),
-            )
-            .at(Place::caller())
-            .help("axes are matched from the last; extents must be equal or 1")
+            Error::new(ErrorCode::Shape, format!("shape {shape}, number {n}, does not broadcast with {common}"))
+                .of("broadcast_shapes")
+                .at(Place::caller())
+                .help("axes are matched from the last; extents must be equal or 1")
         })?;
     }
     Ok(common)

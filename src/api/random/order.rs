@@ -89,7 +89,7 @@ where
     let n = match extents.map(|(_, _, shape)| shape.extents().first().copied()) {
         Ok(Some(n)) if n > 0 => n,
         Ok(_) => {
-            let error = Error::new(ErrorCode::Shape, "choice: there is nothing to draw from");
+            let error = Error::new(ErrorCode::Shape, "there is nothing to draw from").of("choice");
             return Computed::failed(error.at(place).help("give an array with elements along its first axis"));
         }
         Err(error) => return Computed::failed(error.at(place)),

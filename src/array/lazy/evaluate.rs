@@ -91,7 +91,7 @@ pub(crate) fn copy(array: &Array) -> Result<Memory> {
     let program = LazyProgram::collect(array);
     let plan = unasked(|| program.plan(array.device()))?;
     let copies = plan.results_of(vec![array.elements()?.memory.argument()], &[])?;
-    copies.into_iter().next().ok_or_else(|| Error::new(ErrorCode::Verify, "array: copied, but without elements"))
+    copies.into_iter().next().ok_or_else(|| Error::new(ErrorCode::Verify, "copied, but without elements").of("array"))
 }
 
 /// How an array that was made while a function is traced is computed from new arrays alone, whose formulas kernels know: a program, and

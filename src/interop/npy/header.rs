@@ -92,11 +92,13 @@ impl Header {
     /// `DType` for `bf16`, which NumPy does not have; `Size` for more axes than a header holds.
     pub fn write(dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
         let descriptor = dtype.row().npy.ok_or_else(|| {
-            Error::new(ErrorCode::DType, format!("write_npy: {dtype} is not supported"))
+            Error::new(ErrorCode::DType, format!("{dtype} is not supported"))
+                .of("write_npy")
                 .help("convert with `.cast(DType::F32)`")
         })?;
         let too_long = || {
-            Error::new(ErrorCode::Size, "write_npy: a header holds no such shape")
+            Error::new(ErrorCode::Size, "a header holds no such shape")
+                .of("write_npy")
                 .fact(format_args!("{} axes; arrays of NumPy have {MOST_AXES} at most", shape.rank()))
         };
         if shape.rank() > MOST_AXES {
@@ -173,7 +175,7 @@ pub(crate) fn check_bools(dtype: DType, bytes: &[u8]) -> Result<()> {
 
 /// An error of reading a file.
 pub(crate) fn failed(error: &dyn Display) -> Error {
-    Error::new(ErrorCode::Io, format!("read_npy: {error}"))
+    Error::new(ErrorCode::Io, error.to_string()).of("read_npy")
 }
 
 /// The file is none of these, and why.
@@ -190,7 +192,8 @@ const DIGITS: usize = 40;
 fn beyond(extent: &str) -> Error {
     let more = if extent.len() > DIGITS { "…" } else { "" };
     let shown = &extent[..extent.len().min(DIGITS)];
-    Error::new(ErrorCode::Size, format!("read_npy: an extent of {shown}{more} is more than memory can address"))
+    Error::new(ErrorCode::Size, format!("an extent of {shown}{more} is more than memory can address"))
+        .of("read_npy")
         .fact(format_args!("limit: {} elements", isize::MAX))
         .help("the header is damaged, or made to be refused: write the file again")
 }

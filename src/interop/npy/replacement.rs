@@ -160,5 +160,5 @@ fn keep_owner(file: &Path, of: &Metadata) {
 fn keep_owner(_file: &Path, _of: &Metadata) {}
 
 fn failed(what: &dyn Display) -> Error {
-    Error::new(ErrorCode::Io, format!("write: {what}"))
+    Error::new(ErrorCode::Io, what.to_string()).of("write")
 }

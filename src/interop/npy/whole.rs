@@ -86,7 +86,8 @@ fn read(mut source: impl Read, bytes: u64) -> Result<Array> {
     let header = Header::read(&mut source)?;
     let promised = header.data(bytes)?;
     let refused = |e: Error| {
-        Error::new(e.code(), format!("read_npy: the system refused {promised} bytes"))
+        Error::new(e.code(), format!("the system refused {promised} bytes"))
+            .of("read_npy")
             .fact(format_args!("the header says {}{}", header.dtype, header.shape))
     };
     let mut elements = Buffer::zeroed(promised).map_err(refused)?;

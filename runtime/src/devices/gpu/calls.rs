@@ -32,7 +32,8 @@ impl Gpu {
     /// The error of a device that is lost; it is so from now on, for the reason that was known first.
     pub(super) fn lose(&self, why: &str) -> Error {
         let why = self.lost.get_or_init(|| why.to_owned());
-        Error::new(ErrorCode::Device, format!("gpu: {} was lost", self.info().name))
+        Error::new(ErrorCode::Device, format!("{} was lost", self.info().name))
+            .of("gpu")
             .fact(why)
             .help("arrays on it are gone; arrays in host memory are not, and can be moved to a device opened anew")
     }
@@ -59,7 +60,7 @@ impl Gpu {
         let stray = || self.stray.lock().unwrap_or_else(PoisonError::into_inner).take();
         let error = match errors.into_iter().flatten().next().or_else(claimed) {
             Some(wgpu::Error::OutOfMemory { .. }) => {
-                Error::new(ErrorCode::Allocation, format!("gpu: {what}: {} has no memory left", self.info().name))
+                Error::new(ErrorCode::Allocation, format!("{what}: {} has no memory left", self.info().name)).of("gpu")
             }
             Some(error) => self.failed(what, error),
             None => match (result, stray()) {
@@ -75,7 +76,7 @@ impl Gpu {
     }
 
     fn failed(&self, what: &str, why: impl std::fmt::Display) -> Error {
-        Error::new(ErrorCode::Backend, format!("gpu: {what} failed on {}", self.info().name)).fact(why)
+        Error::new(ErrorCode::Backend, format!("{what} failed on {}", self.info().name)).of("gpu").fact(why)
     }
 
     /// Finds out whether the device is lost without having said so: then it refuses in silence what it always refuses.
@@ -124,7 +125,8 @@ impl Gpu {
                 Err(wgpu::PollError::Timeout) if left > SLICE => {}
                 Err(wgpu::PollError::Timeout) => {
                     self.alive()?;
-                    return Err(Error::new(ErrorCode::Device, format!("gpu: {} does not answer", self.info().name))
+                    return Err(Error::new(ErrorCode::Device, format!("{} does not answer", self.info().name))
+                        .of("gpu")
                         .fact(format_args!("waited for {:.1?}", start.elapsed())));
                 }
             }

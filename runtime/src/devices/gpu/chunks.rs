@@ -68,8 +68,9 @@ pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Dispatc
             None if many || windows[nest.inputs.len()..].iter().any(|window| window.size as u64 > max) => {
                 return Err(Error::new(
                     ErrorCode::Size,
-                    "gpu: a result is spread over more memory than the device can bind at once",
+                    "a result is spread over more memory than the device can bind at once",
                 )
+                .of("gpu")
                 .fact(format_args!("the device binds {max} bytes"))
                 .help(WAYS_OUT));
             }
@@ -194,7 +195,7 @@ fn windows(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Resul
         let first = reach(layout, &geometry.extents, nest.kept(), elements.clone());
         let (low, high) = with_rows(nest, geometry, n, first);
         let high = high.saturating_add(access.dtype.bytes() as i128);
-        let outside = || Error::new(ErrorCode::Verify, "gpu: a kernel leaves its memory");
+        let outside = || Error::new(ErrorCode::Verify, "a kernel leaves its memory").of("gpu");
         let start = usize::try_from(low).map_err(|_| outside())? / ALIGNMENT * ALIGNMENT;
         let end = usize::try_from(high).map_err(|_| outside())?;
         Ok(Window { start, size: (end - start).next_multiple_of(16) })

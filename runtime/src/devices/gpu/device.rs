@@ -104,7 +104,8 @@ impl GpuOptions {
 
     fn check(&self) -> Result<()> {
         let refused = |what: &str, given: u64, least: u64| {
-            Err(Error::new(ErrorCode::Argument, format!("gpu: `{what}` of {given} is too little"))
+            Err(Error::new(ErrorCode::Argument, format!("`{what}` of {given} is too little"))
+                .of("gpu")
                 .fact(format_args!("kernels need at least {least}"))
                 .help(format!("ask for `Some({least})` or more, or for `None`: as many as the device takes")))
         };
@@ -235,7 +236,7 @@ impl Gpu {
             trace: wgpu::Trace::Off,
         };
         let refused = |why: &dyn fmt::Display| {
-            Error::new(ErrorCode::Device, format!("gpu: {} cannot be opened", info.name)).fact(why)
+            Error::new(ErrorCode::Device, format!("{} cannot be opened", info.name)).of("gpu").fact(why)
         };
         let opened = caught(|| pollster::block_on(adapter.request_device(&descriptor))).map_err(|e| refused(&e))?;
         let (device, queue) = opened.map_err(|e| refused(&e))?;
@@ -376,10 +377,10 @@ impl Drop for Gpu {
 fn absent(index: usize) -> Error {
     let list = Gpu::list();
     if list.is_empty() {
-        return Error::new(ErrorCode::Device, "gpu: there is none on this machine")
+        return Error::new(ErrorCode::Device, "there is none on this machine").of("gpu")
             .help("install a Vulkan driver; Mesa's lavapipe computes on the processor (Debian: `apt install libvulkan1 mesa-vulkan-drivers`)");
     }
-    let error = Error::new(ErrorCode::Device, format!("gpu: there is no device {index}"));
+    let error = Error::new(ErrorCode::Device, format!("there is no device {index}")).of("gpu");
     let error = list.iter().enumerate().fold(error, |error, (n, info)| error.fact(format_args!("device {n}: {info}")));
     error.help("`Device::gpu()` is device 0, `Device::gpus(n)` device n of those that `ndjit::gpu::list()` gives")
 }

@@ -112,7 +112,8 @@ impl DeviceMemory for GpuMemory {
 
     fn download(&self, into: &mut [u8]) -> Result<()> {
         if into.len() != self.bytes {
-            return Err(Error::new(ErrorCode::Argument, "download: memory and destination differ in size")
+            return Err(Error::new(ErrorCode::Argument, "memory and destination differ in size")
+                .of("download")
                 .fact(format_args!("{} bytes of memory, {} to be filled", self.bytes, into.len())));
         }
         let mut asked: Option<(PendingCopy, &mut [u8])> = None;
@@ -150,7 +151,7 @@ impl fmt::Debug for PendingReadback {
 impl Reading for PendingReadback {
     fn finish(self: Box<Self>, into: &mut [u8]) -> Result<()> {
         if into.len() != self.memory.bytes {
-            return Err(Error::new(ErrorCode::Argument, "reading: memory and destination differ in size"));
+            return Err(Error::new(ErrorCode::Argument, "memory and destination differ in size").of("reading"));
         }
         for (piece, into) in self.pieces.into_iter().zip(into.chunks_mut(PIECE as usize)) {
             self.memory.gpu.answer(piece, into)?;
@@ -221,7 +222,7 @@ impl Gpu {
         let PendingCopy { staging, size, submission, receiver } = asked;
         self.wait(&submission)?;
         let failed = |why: &dyn fmt::Display| {
-            Error::new(ErrorCode::Backend, "gpu: memory of the device cannot be read").fact(format_args!("{why}"))
+            Error::new(ErrorCode::Backend, "memory of the device cannot be read").of("gpu").fact(format_args!("{why}"))
         };
         // Another thread that polls may have taken over to say so, and not have got to it yet.
         let start = Instant::now();

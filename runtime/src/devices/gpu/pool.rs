@@ -132,7 +132,8 @@ impl Gpu {
     fn fresh(&self, bytes: usize, size: u64, usage: wgpu::BufferUsages) -> Result<Held> {
         self.alive()?;
         let refused = |why: &dyn fmt::Display| {
-            Error::new(ErrorCode::Allocation, format!("gpu: no memory for an array of {bytes} bytes"))
+            Error::new(ErrorCode::Allocation, format!("no memory for an array of {bytes} bytes"))
+                .of("gpu")
                 .fact(format_args!("{}: {why}", self.info().name))
         };
         if size > self.limits.max_buffer_size {
@@ -189,9 +190,9 @@ impl Gpu {
 fn capacity(bytes: usize) -> Result<u64> {
     let bytes = (bytes as u64).max(256);
     if bytes > 1 << 24 {
-        return bytes
-            .checked_next_multiple_of(1 << 20)
-            .ok_or_else(|| Error::new(ErrorCode::Allocation, format!("gpu: no memory for an array of {bytes} bytes")));
+        return bytes.checked_next_multiple_of(1 << 20).ok_or_else(|| {
+            Error::new(ErrorCode::Allocation, format!("no memory for an array of {bytes} bytes")).of("gpu")
+        });
     }
     let power = bytes.next_power_of_two();
     Ok(if bytes <= power / 4 * 3 { power / 4 * 3 } else { power })

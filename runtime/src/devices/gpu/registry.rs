@@ -34,7 +34,7 @@ fn slots() -> MutexGuard<'static, Slots> {
 pub fn opened(number: usize) -> Result<Arc<Gpu>> {
     let mut slots = slots();
     let Some(slot) = slots.get_mut(number) else {
-        return Err(Error::new(ErrorCode::Device, format!("gpu: there is no device {number}")));
+        return Err(Error::new(ErrorCode::Device, format!("there is no device {number}")).of("gpu"));
     };
     let slot = slot.get_or_insert_default();
     if let Some(gpu) = slot.gpu.as_ref().filter(|gpu| gpu.alive().is_ok()) {
@@ -89,11 +89,9 @@ pub fn with_options(options: GpuOptions) -> Result<Device> {
         let with_these = |slot: &Option<GpuSlot>| slot.as_ref().is_some_and(|slot| slot.options == Some(options));
         let known = (GPUS..slots.len()).find(|&n| with_these(&slots[n]));
         let Some(number) = known.or_else(|| (GPUS..slots.len()).find(|&n| slots[n].is_none())) else {
-            return Err(Error::new(
-                ErrorCode::Device,
-                format!("gpu: {OPTIONED} were opened with options, no more fit"),
-            )
-            .help("a device stays for the life of the process: open each once and keep it"));
+            return Err(Error::new(ErrorCode::Device, format!("{OPTIONED} were opened with options, no more fit"))
+                .of("gpu")
+                .help("a device stays for the life of the process: open each once and keep it"));
         };
         slots[number].get_or_insert(GpuSlot { options: Some(options), gpu: None });
         (number, known.is_none())
@@ -106,7 +104,7 @@ pub fn with_options(options: GpuOptions) -> Result<Device> {
             }
             Err(error)
         }
-        (Ok(_), None) => Err(Error::new(ErrorCode::Verify, "gpu: a GPU without a number")),
+        (Ok(_), None) => Err(Error::new(ErrorCode::Verify, "a GPU without a number").of("gpu")),
     }
 }
 

@@ -141,7 +141,8 @@ impl ManagedTensor {
         let elements: &[T] = (*owner).as_ref();
         let size = shape.size().map_err(|error| error.of("dlpack").at(place))?;
         if size != elements.len() {
-            return Err(Error::new(ErrorCode::Shape, format!("dlpack: shape {shape} does not hold the data"))
+            return Err(Error::new(ErrorCode::Shape, format!("shape {shape} does not hold the data"))
+                .of("dlpack")
                 .at(place)
                 .fact(format_args!("the shape has {size} elements, the data {}", elements.len()))
                 .help("give as many elements as the shape has"));
@@ -176,5 +177,5 @@ impl ManagedTensor {
 }
 
 fn misplaced(dtype: DType, shape: &Shape) -> Error {
-    Error::new(ErrorCode::Argument, format!("dlpack: the elements of {dtype}{shape} are not in the buffer"))
+    Error::new(ErrorCode::Argument, format!("the elements of {dtype}{shape} are not in the buffer")).of("dlpack")
 }

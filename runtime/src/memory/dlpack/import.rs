@@ -42,12 +42,10 @@ impl ManagedTensor {
         let obstacle = placed.obstacle();
         let buffer = match (copy, obstacle) {
             (Some(false), Some(obstacle)) => {
-                return Err(Error::new(
-                    ErrorCode::Argument,
-                    format!("dlpack: {obstacle}, so that they must be copied"),
-                )
-                .fact(format_args!("the tensor: {dtype}{shape}, strides of {strides:?} bytes"))
-                .help("ask for a copy where one is needed, with `None`"));
+                return Err(Error::new(ErrorCode::Argument, format!("{obstacle}, so that they must be copied"))
+                    .of("dlpack")
+                    .fact(format_args!("the tensor: {dtype}{shape}, strides of {strides:?} bytes"))
+                    .help("ask for a copy where one is needed, with `None`"));
             }
             (None | Some(false), None) => {
                 // SAFETY: no element is at null. Whoever made the tensor promises that its elements are initialised and not written as long as
@@ -57,7 +55,7 @@ impl ManagedTensor {
             (Some(true), _) | (None, Some(_)) => placed.copied()?,
         };
         if dtype == DType::Bool && !bool::valid(buffer.as_bytes()) {
-            return Err(Error::new(ErrorCode::Argument, "dlpack: bools that are neither 0 nor 1"));
+            return Err(Error::new(ErrorCode::Argument, "bools that are neither 0 nor 1").of("dlpack"));
         }
         let shared = buffer.is_foreign();
         let row_major = row_major(shape, dtype);
@@ -91,12 +89,14 @@ impl ImportedTensor {
     /// Reads what a tensor says of itself. Nothing overflows, whatever that is.
     fn of(tensor: &DLTensor) -> Result<ImportedTensor> {
         let dtype = tensor.dtype.dtype().ok_or_else(|| {
-            Error::new(ErrorCode::DType, format!("dlpack: elements are {}", tensor.dtype))
+            Error::new(ErrorCode::DType, format!("elements are {}", tensor.dtype))
+                .of("dlpack")
                 .fact(format_args!("dtypes: {}", DType::ALL.map(DType::name).join(" ")))
                 .help("convert them to one of these where they come from")
         })?;
         if !tensor.device.is_host() {
-            return Err(Error::new(ErrorCode::Device, format!("dlpack: the memory is on {}", tensor.device))
+            return Err(Error::new(ErrorCode::Device, format!("the memory is on {}", tensor.device))
+                .of("dlpack")
                 .help("copy it to the host's memory where it comes from, as `x.cpu()` of PyTorch does"));
         }
         let shape = extents(tensor)?;
@@ -118,7 +118,8 @@ impl ImportedTensor {
             return Ok(placed);
         }
         if tensor.data.is_null() {
-            return Err(Error::new(ErrorCode::Argument, "dlpack: elements without memory: its pointer is null")
+            return Err(Error::new(ErrorCode::Argument, "elements without memory: its pointer is null")
+                .of("dlpack")
                 .fact(format_args!("the tensor: {dtype}{}", placed.shape)));
         }
         let (first, span) = placed.reach(tensor).ok_or_else(|| too_large("elements", tensor, &placed.shape))?;
@@ -228,7 +229,7 @@ unsafe fn copy<const N: usize>(from: *const u8, extents: &[usize], strides: &[is
 
 /// The extents of a tensor's axes.
 fn extents(tensor: &DLTensor) -> Result<Shape> {
-    let wrong = |what: String| Error::new(ErrorCode::Shape, format!("dlpack: {what}"));
+    let wrong = |what: String| Error::new(ErrorCode::Shape, what).of("dlpack");
     let rank = tensor.ndim;
     let count = usize::try_from(rank).ok().filter(|_| rank <= MAX_RANK);
     let count = count.ok_or_else(|| wrong(format!("a tensor of {rank} axes")).fact("there are 0 to 64"))?;
@@ -255,6 +256,7 @@ fn row_major(shape: &Shape, dtype: DType) -> Layout {
 }
 
 fn too_large(what: &str, tensor: &DLTensor, shape: &Shape) -> Error {
-    Error::new(ErrorCode::Size, format!("dlpack: {what} beyond what memory can address"))
+    Error::new(ErrorCode::Size, format!("{what} beyond what memory can address"))
+        .of("dlpack")
         .fact(format_args!("the tensor: {}{shape}", tensor.dtype))
 }

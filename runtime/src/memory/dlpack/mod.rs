@@ -46,7 +46,8 @@ unsafe impl Sync for ManagedTensor {}
 
 #[track_caller]
 fn null() -> Error {
-    Error::new(ErrorCode::Argument, "dlpack: the pointer to the tensor is null")
+    Error::new(ErrorCode::Argument, "the pointer to the tensor is null")
+        .of("dlpack")
         .at(Place::caller())
         .help("a capsule of Python whose name begins with `used_` has given its tensor away; ask its array for another")
 }
@@ -73,7 +74,8 @@ impl ManagedTensor {
         let version = unsafe { (*pointer.as_ptr()).version };
         if version.major != DLPackVersion::CURRENT.major {
             let DLPackVersion { major, minor } = version;
-            return Err(Error::new(ErrorCode::Argument, format!("dlpack: a tensor of version {major}.{minor}"))
+            return Err(Error::new(ErrorCode::Argument, format!("a tensor of version {major}.{minor}"))
+                .of("dlpack")
                 .at(Place::caller())
                 .fact(format_args!("tensors of version {}.x are read", DLPackVersion::CURRENT.major))
                 .help("ask for that version where it comes from: in Python `x.__dlpack__(max_version=(1, 1))`"));
@@ -146,8 +148,9 @@ impl ManagedTensor {
     #[track_caller]
     pub fn into_raw_unversioned(self) -> Result<*mut DLManagedTensor> {
         if self.is_read_only() {
-            let headline = "dlpack: a tensor without a version cannot say that its memory is only read";
+            let headline = "a tensor without a version cannot say that its memory is only read";
             return Err(Error::new(ErrorCode::Argument, headline)
+                .of("dlpack")
                 .at(Place::caller())
                 .help("give a tensor with a version, or a copy: `x.to_dlpack(true)`"));
         }
