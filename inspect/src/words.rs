@@ -6,7 +6,7 @@ use ndjit_ir::infer::{InferenceError, Operation};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::shape::ShapeMismatch;
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Place, Shape, ValueType};
+use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, HelpPart, LiteralValue, Place, Shape, ValueType};
 
 /// What is known of an operand before anything is computed.
 pub struct KnownOperand<'a> {
@@ -61,7 +61,7 @@ pub fn worded(mismatch: InferenceError, operation: &Operation<'_>, what: &str) -
 pub fn without_array(error: Error, literal: Literal, dtype: DType) -> Error {
     let wider =
         [DType::I16, DType::I32, DType::I64, DType::U64].into_iter().find(|wider| literal.to_repr(*wider).is_ok());
-    let strong = wider.and_then(|wider| number_of_dtype(literal, &format!("{wider:?}")));
+    let strong = wider.and_then(|wider| number_of_dtype(literal, wider));
     match strong.filter(|_| dtype.is_int() && literal.ty().is_weak()) {
         Some(strong) => error.help(format!(
             "no array gives it a dtype, so it has the default: give it one, `{strong}`, or have numbers be wider, as in \
@@ -86,7 +86,7 @@ fn unequal(a: &Shape, b: &Shape) -> String {
 pub fn explained(error: Error, what: What, operands: &[KnownOperand<'_>], place: Place, origins: Origins<'_>) -> Error {
     let names = &what.names[..operands.len().min(what.names.len())];
     let width = names.iter().map(|n| n.len()).max().unwrap_or(0) + 1;
-    let mut full = error.clone().without_operands().moved(place);
+    let mut full = error.without_operands().moved(place);
     for (i, (name, operand)) in names.iter().zip(operands).enumerate() {
         let label = format!("{name}:");
         let from = origins(i);
@@ -104,57 +104,53 @@ pub fn explained(error: Error, what: What, operands: &[KnownOperand<'_>], place:
         Origin::Computed { what, .. } if what.parse::<Reduction>().is_ok() => Some(what),
         _ => None,
     });
-    if let (ErrorCode::Shape, Some(_), Some(reduction), Some(help)) =
-        (error.code(), what.site.op, reduced, error.help_text())
-    {
-        return full
-            .help(format!("{help}; to keep the axes of a reduction, reduce as in `{reduction}(…, keepdims(-1))`"));
-    }
-    match error.help_text() {
-        Some(help) => full.help(as_written(help, what, operands)),
-        None => full,
-    }
+    let Some(help) = full.way_out().cloned() else { return full };
+    let help = match reduced.filter(|_| full.code() == ErrorCode::Shape && what.site.op.is_some()) {
+        Some(reduction) => {
+            help.text(format!("; to keep the axes of a reduction, reduce as in `{reduction}(…, keepdims(-1))`"))
+        }
+        None => as_written(&help, what, operands),
+    };
+    full.help(help)
 }
 
-/// Advice that names operands as the op does, `` `cast(x, DType::F32)` ``, with what the user wrote in their place.
-fn as_written(help: &str, what: What, operands: &[KnownOperand<'_>]) -> String {
+/// Advice to cast operands, which the op names, with what the user wrote in the place of the names.
+fn as_written(help: &Help, what: What, operands: &[KnownOperand<'_>]) -> Help {
     let written = source::operands(what.site).unwrap_or_default();
-    let cast = |quoted: &str| -> Option<String> {
-        let (name, rest) = quoted.strip_prefix("cast(")?.split_once(", DType::")?;
-        let variant = rest.strip_suffix(')')?;
+    let as_written = |name: &str, to: DType| {
         let i = what.names.iter().position(|operand| *operand == name)?;
         match (operands.get(i)?.literal, written.get(i)) {
-            (Some(literal), _) => number_of_dtype(literal, variant),
-            (None, Some(text)) => Some(format!("cast({}, DType::{variant})", source::argument_of(text))),
+            (Some(literal), _) => number_of_dtype(literal, to),
+            (None, Some(text)) => Some(format!("cast({}, DType::{to:?})", source::argument_of(text))),
             (None, None) => None,
         }
     };
-    // Every second part stands between backticks.
-    let parts = help.split('`').enumerate();
-    let mut parts: Vec<String> =
-        parts.map(|(i, part)| (i % 2 == 1).then(|| cast(part)).flatten().unwrap_or_else(|| part.to_owned())).collect();
-    // Both are cast, even where one text, or one value, stands for both.
-    let twice = parts.windows(3).position(|part| part[0] == part[2] && part[1] == " and ");
-    if let Some(at) = twice.filter(|_| operands.len() == 2) {
-        parts.drain(at + 1..at + 3);
-        if let Some(rest) = parts.get_mut(at + 1) {
-            rest.insert_str(0, " for both operands");
-        }
-    }
-    parts.join("`")
+    let cast = |cast: &CastAdvice| match cast {
+        CastAdvice::Operand(name, to) => as_written(name, *to).map_or_else(|| cast.clone(), CastAdvice::Written),
+        CastAdvice::Written(_) => cast.clone(),
+    };
+    help.parts().iter().fold(Help::default(), |help, part| match part {
+        HelpPart::Text(text) => help.text(text),
+        HelpPart::Casts(casts) => match &casts.iter().map(cast).collect::<Vec<CastAdvice>>()[..] {
+            // Both are cast, even where one text, or one value, stands for both.
+            [first, second] if first == second && operands.len() == 2 => {
+                help.casts([first.clone()]).text(" for both operands")
+            }
+            casts => help.casts(casts.iter().cloned()),
+        },
+    })
 }
 
 /// How a number of a dtype is written, if Rust has a literal for it.
-fn number_of_dtype(literal: Literal, variant: &str) -> Option<String> {
+fn number_of_dtype(literal: Literal, dtype: DType) -> Option<String> {
     let value = literal.value();
-    let suffix = variant.to_lowercase();
-    let is_float = matches!(variant, "F32" | "F64");
+    let is_float = matches!(dtype, DType::F32 | DType::F64);
     match value {
-        LiteralValue::Int(_) if is_float => Some(format!("strong({value}.0{suffix})")),
-        LiteralValue::Float(x) if is_float && x.is_finite() => Some(format!("strong({value}{suffix})")),
-        LiteralValue::Int(_) if variant.starts_with(['U', 'I']) => Some(format!("strong({value}{suffix})")),
-        LiteralValue::Int(_) | LiteralValue::Bool(_) => Some(format!("asarray({value}).cast(DType::{variant})")),
-        LiteralValue::Float(x) if x.is_finite() => Some(format!("asarray({value}).cast(DType::{variant})")),
+        LiteralValue::Int(_) if is_float => Some(format!("strong({value}.0{dtype})")),
+        LiteralValue::Float(x) if is_float && x.is_finite() => Some(format!("strong({value}{dtype})")),
+        LiteralValue::Int(_) if dtype.is_int() => Some(format!("strong({value}{dtype})")),
+        LiteralValue::Int(_) | LiteralValue::Bool(_) => Some(format!("asarray({value}).cast(DType::{dtype:?})")),
+        LiteralValue::Float(x) if x.is_finite() => Some(format!("asarray({value}).cast(DType::{dtype:?})")),
         LiteralValue::Float(_) | LiteralValue::Complex(..) => None,
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Every stage reports failures with it. Codes stand in one table; a code says what went wrong, never where.
 
+use crate::help::Help;
 use crate::place::Place;
 use std::fmt;
 
@@ -61,7 +62,7 @@ struct ErrorData {
     facts: Vec<String>,
     /// How many of the facts, from the first on, say what the operands are.
     operands: usize,
-    help: Option<String>,
+    help: Option<Help>,
 }
 
 /// An error value: one pointer wide, cheap to pass on.
@@ -153,8 +154,18 @@ impl Error {
 
     /// Adds the way out.
     #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Error {
+    pub fn help(mut self, help: impl Into<Help>) -> Error {
         self.0.help = Some(help.into());
+        self
+    }
+
+    /// Adds another way out, after the one that there is.
+    #[must_use]
+    pub fn or_help(mut self, other: impl Into<String>) -> Error {
+        self.0.help = Some(match self.0.help.take() {
+            Some(help) => help.text("; or ").text(other),
+            None => Help::from(other),
+        });
         self
     }
 
@@ -180,7 +191,12 @@ impl Error {
 
     /// The way out, if there is one.
     pub fn help_text(&self) -> Option<&str> {
-        self.0.help.as_deref()
+        self.way_out().map(Help::as_str)
+    }
+
+    /// The same, in its parts.
+    pub fn way_out(&self) -> Option<&Help> {
+        self.0.help.as_ref()
     }
 }
 
@@ -193,7 +209,7 @@ impl fmt::Display for Error {
         for fact in &self.0.facts {
             write!(f, "\n  {fact}")?;
         }
-        if let Some(help) = &self.0.help {
+        if let Some(help) = self.help_text() {
             write!(f, "\n  help: {help}")?;
         }
         Ok(())

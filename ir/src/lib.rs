@@ -11,6 +11,7 @@ pub mod drawing;
 pub mod dtype;
 pub mod error;
 pub mod graph;
+pub mod help;
 mod id;
 pub mod infer;
 pub mod kernel;
@@ -37,6 +38,7 @@ pub mod view;
 
 pub use dtype::{DType, DTypeSet, Kind, PrimType};
 pub use error::{Error, ErrorCode, Result};
+pub use help::{CastAdvice, Help, HelpPart};
 pub use literal::{Literal, LiteralValue};
 pub use nearest::nearest;
 pub use op::Op;

@@ -8,7 +8,9 @@ use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::TypeRule;
-use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction, Result, ValueType};
+use ndjit_ir::{
+    CastAdvice, DType, Error, ErrorCode, Help, Kind, LiteralValue, Op, Place, Reduction, Result, ValueType,
+};
 use std::slice;
 
 /// Mantissa and exponent, `x = mantissa * 2^exponent` with the mantissa's magnitude in [0.5, 1), as C's and NumPy's `frexp`:
@@ -141,7 +143,7 @@ fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<NormTypes> 
     let adapted = settings.support.resolve_reduction(settings.policy, Reduction::Norm, None, ty).map_err(|error| {
         let defaults = settings.policy.defaults();
         let to = if ty.kind() == Kind::Complex { defaults.complex } else { defaults.float };
-        error.unnamed().help(format!("cast the array, as in `cast(x, DType::{to:?})`"))
+        error.unnamed().help(Help::from("cast the array, as in ").casts([CastAdvice::Operand("x", to)]))
     })?;
     let (before, compute) = (adapted.cast.map(|(dtype, _)| dtype), adapted.types.compute);
     Ok(NormTypes { before, compute, real: adapted.types.result })

@@ -14,7 +14,9 @@ use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{expand_dims, permute_dims};
-use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction, Result, Shape, Sort};
+use ndjit_ir::{
+    CastAdvice, DType, Error, ErrorCode, Help, Kind, LiteralValue, Op, Place, Reduction, Result, Shape, Sort,
+};
 
 /// The median: of the elements in order the middle one, or the mean of the middle two. NaN of none.
 ///
@@ -279,7 +281,7 @@ impl SortedRows {
         let types = settings.support.resolve_reduction(settings.policy, Reduction::Mean, None, ty);
         let adapted = types.map_err(|error| {
             let to = settings.policy.defaults().float;
-            error.unnamed().help(format!("cast the array, as in `cast(x, DType::{to:?})`"))
+            error.unnamed().help(Help::from("cast the array, as in ").casts([CastAdvice::Operand("x", to)]))
         })?;
         let before = adapted.cast.map(|(dtype, _)| dtype);
         let (reduced, kept): (Vec<usize>, Vec<usize>) = (0..shape.rank()).partition(|&axis| axes.contains(axis));

@@ -184,8 +184,7 @@ pub(crate) fn or_falling_back<R>(settings: Settings, attempt: impl Fn(Settings) 
     } else {
         format!("`with_fallback(Fallback::{fallback}, || …)`")
     };
-    let help = error.help_text().map_or(String::new(), |help| format!("{help}; or "));
-    Err(error.help(format!("{help}{how} {what}")))
+    Err(error.or_help(format!("{how} {what}")))
 }
 
 fn with_support<R>(change: impl FnOnce(&mut Support), body: impl FnOnce() -> R) -> R {

@@ -3,12 +3,30 @@
 use super::lattice;
 use super::policy::Policy;
 use crate::dtype::DType;
+use crate::help::{CastAdvice, Help};
 use crate::value_type::ValueType;
 
-/// A cast as advice writes it: the function, since a method needs the type of its receiver, which Rust does not know of the
-/// parameters of a closure that is traced.
-pub(crate) fn cast(name: &str, to: DType) -> String {
-    format!("`cast({name}, DType::{to:?})`")
+/// The usual words before casts.
+pub(crate) const EXPLICITLY: &str = "cast explicitly: ";
+
+/// Casts to write, and what they lose.
+#[derive(Default)]
+pub(crate) struct Casts {
+    pub casts: Vec<CastAdvice>,
+    pub loss: String,
+}
+
+impl Casts {
+    /// Those of operands of these names and types to one dtype.
+    pub(crate) fn new(operands: &[(&'static str, ValueType)], to: DType) -> Casts {
+        let casts = operands.iter().map(|&(name, _)| CastAdvice::Operand(name, to)).collect();
+        Casts { casts, loss: loss(operands.iter().map(|&(_, ty)| ty), to) }
+    }
+
+    /// The advice to write them, after these words.
+    pub(crate) fn after(self, words: impl Into<String>) -> Help {
+        Help::from(words).casts(self.casts).text(self.loss)
+    }
 }
 
 /// The dtype to cast operands to that a policy does not promote: where the standard lattice has them meet. Of integers that no integer

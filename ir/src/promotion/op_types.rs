@@ -3,14 +3,15 @@
 //! The policy decides the computing type; the op's table row adds arity, domain and result. Errors carry no place: who calls
 //! knows it and adds it.
 
+use super::advice::{self, Casts, EXPLICITLY};
+use super::lattice;
 use super::policy::{Clash, Policy};
-use super::{advice, lattice};
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorCode, Result};
+use crate::help::CastAdvice;
 use crate::op::{Op, ResultRule, TypeRule};
 use crate::support::Unsupported;
 use crate::value_type::{ValueType, Weak};
-use std::fmt;
 
 /// The types of one use of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +120,6 @@ impl Policy {
 
     /// The second operand, an exponent or a count, is not an integer.
     fn no_integer(self, op: Op, operands: &[ValueType]) -> Error {
-        let name = op.row().operands[1];
         let error = Error::new(ErrorCode::DType, OpMismatch::NoInteger(operands[1]).headline(op)).of(op);
         let because = match op.row().rule {
             TypeRule::Shift => "it counts places (https://doc.rust-lang.org/std/primitive.u64.html#method.rotate_left)",
@@ -128,9 +128,9 @@ impl Policy {
         let error = operand_facts(error, op, operands).fact(format_args!("because: {because}"));
         let integers = [operands[0], DType::I32.into()];
         let others = self.op_types(op, &integers).is_err().then(|| self.casts_to_write(op, operands)).flatten();
-        let (others, loss) =
-            others.map_or_else(Default::default, |Casts { written, loss }| (format!("{written} and "), loss));
-        error.help(format!("cast explicitly: {others}{}{loss}", advice::cast(name, DType::I32)))
+        let mut casts = others.unwrap_or_default();
+        casts.casts.push(CastAdvice::Operand(op.row().operands[1], DType::I32));
+        error.help(casts.after(EXPLICITLY))
     }
 
     fn not_supported(self, op: Op, operands: &[ValueType], compute: ValueType) -> Error {
@@ -141,19 +141,16 @@ impl Policy {
         let Some(casts) = self.casts_to_write(op, operands) else { return error.help(ELSEWHERE) };
         let joined = &operands[op.joined()];
         let all_integer = joined.iter().all(|ty| matches!(ty.kind(), Kind::UInt | Kind::Int));
-        error.help(match compute.kind() {
+        error.help(casts.after(match compute.kind() {
             Kind::Complex if op.row().result == ResultRule::Complex => {
-                format!("the parts are real numbers; a cast drops the imaginary part: {casts}")
+                "the parts are real numbers; a cast drops the imaginary part: "
             }
-            Kind::Complex => format!("abs gives the modulus; a cast drops the imaginary part: {casts}"),
-            Kind::Float if all_integer => format!("no integer type holds both operands; cast explicitly: {casts}"),
-            Kind::Float if op == Op::BitwiseXor => {
-                format!("powers are `pow(x, y)`, `^` is about bits; a cast truncates: {casts}")
-            }
-            Kind::Float if op.row().domain.contains(DType::F64) => format!("cast explicitly: {casts}"),
-            Kind::Float => format!("a cast truncates: {casts}"),
-            Kind::Bool | Kind::UInt | Kind::Int => format!("cast explicitly: {casts}"),
-        })
+            Kind::Complex => "abs gives the modulus; a cast drops the imaginary part: ",
+            Kind::Float if all_integer => "no integer type holds both operands; cast explicitly: ",
+            Kind::Float if op == Op::BitwiseXor => "powers are `pow(x, y)`, `^` is about bits; a cast truncates: ",
+            Kind::Float if !op.row().domain.contains(DType::F64) => "a cast truncates: ",
+            Kind::Float | Kind::Bool | Kind::UInt | Kind::Int => EXPLICITLY,
+        }))
     }
 
     pub(crate) fn no_common_type(self, op: Op, operands: &[ValueType], clash: Clash) -> Error {
@@ -163,12 +160,12 @@ impl Policy {
             error = error.fact(reason);
         }
         match self.casts_to_write(op, operands) {
-            Some(casts) => error.help(format!("cast explicitly: {casts}")),
+            Some(casts) => error.help(casts.after(EXPLICITLY)),
             None => error.help(ELSEWHERE),
         }
     }
 
-    /// Casts that make the op accept its operands, the most natural dtype first: `` `cast(x, DType::F32)` ``. Operands that
+    /// Casts that make the op accept its operands, the most natural dtype first. Operands that
     /// agree with the dtype are left alone if that is enough. Each proposal has been resolved before it is made.
     fn casts_to_write(self, op: Op, operands: &[ValueType]) -> Option<Casts> {
         let met = op.joined();
@@ -187,10 +184,8 @@ impl Policy {
                 }
                 if accepted(&mended) {
                     let named = op.row().operands.iter().zip(operands).take(met.end).skip(met.start);
-                    let named: Vec<_> = named.filter(|(_, ty)| !fine(**ty)).collect();
-                    let casts: Vec<String> = named.iter().map(|(name, _)| advice::cast(name, target)).collect();
-                    let loss = advice::loss(named.iter().map(|(_, ty)| **ty), target);
-                    return Some(Casts { written: casts.join(" and "), loss });
+                    let named = named.filter(|(_, ty)| !fine(**ty)).map(|(&name, &ty)| (name, ty));
+                    return Some(Casts::new(&named.collect::<Vec<_>>(), target));
                 }
             }
         }
@@ -226,18 +221,6 @@ impl Policy {
 
 /// The way out of a policy that takes no dtype that an op takes.
 const ELSEWHERE: &str = "this policy computes in no dtype that is accepted: compute under another, as in `with_policy(Policy::Standard, || …)`";
-
-/// Casts to write, and what they lose.
-struct Casts {
-    written: String,
-    loss: String,
-}
-
-impl fmt::Display for Casts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.written, self.loss)
-    }
-}
 
 /// One fact per operand: its name, aligned, and its type.
 fn operand_facts(error: Error, op: Op, operands: &[ValueType]) -> Error {

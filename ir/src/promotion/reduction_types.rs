@@ -3,7 +3,7 @@
 //! Results are never weak: a sum of weak numbers has their default dtype, as in JAX. Errors carry no place: who calls knows it
 //! and adds it.
 
-use super::advice;
+use super::advice::{Casts, EXPLICITLY};
 use super::op_types::Types;
 use super::policy::{Clash, Policy, Refusal};
 use super::system::{Accumulate, Defaults};
@@ -140,11 +140,7 @@ impl Policy {
         Error::new(ErrorCode::DType, ReductionMismatch::Asked(asked).headline())
             .of(reduction)
             .fact(format_args!("{reduction} gives: {gives}"))
-            .help(format!(
-                "{}cast the result: {}",
-                ask.unwrap_or_default(),
-                advice::cast(&format!("{reduction}(…)"), asked)
-            ))
+            .help(format!("{}cast the result: `cast({reduction}(…), DType::{asked:?})`", ask.unwrap_or_default()))
     }
 
     fn no_type(self, reduction: AxisFunction, operand: ValueType, clash: Clash) -> Error {
@@ -159,10 +155,10 @@ impl Policy {
         let resolves = |asked, operand: ValueType| self.reduction(reduction, asked, operand).is_ok();
         let Some(to) = self.instead(reduction, operand).find(|&to| resolves(None, to.into())) else { return error };
         let may_ask = reduction.takes_dtype() && gives(reduction).contains(to) && resolves(Some(to), operand);
-        let (cast, loss) = (advice::cast(name, to), advice::loss([operand], to));
+        let cast = Casts::new(&[(name, operand)], to);
         error.help(match may_ask {
-            true => format!("ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`, or cast: {cast}{loss}"),
-            false => format!("cast explicitly: {cast}{loss}"),
+            true => cast.after(format!("ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`, or cast: ")),
+            false => cast.after(EXPLICITLY),
         })
     }
 

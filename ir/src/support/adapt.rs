@@ -11,11 +11,13 @@ use super::reduce::AdaptedReduction;
 use super::restriction::{Restriction, Restrictions};
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
+use crate::help::CastAdvice;
 use crate::infer::Operation;
 use crate::op::Op;
 use crate::place::Place;
+use crate::promotion::Policy;
+use crate::promotion::advice::{self, Casts, EXPLICITLY};
 use crate::promotion::op_types::OpTypes;
-use crate::promotion::{Policy, advice};
 use crate::reduction::TypeRequest;
 use crate::value_type::ValueType;
 use smallvec::SmallVec;
@@ -184,12 +186,10 @@ impl Support {
             .error(format_args!("call: argument {index}"), dtype)
             .fact(format_args!("supported: {supported}"));
         Err(match Mode::ALL.into_iter().find_map(|mode| candidate(CastingModes::from(mode))) {
-            Some((to, mode)) => error.help(format!(
-                "pass the argument cast: {}{}; or {}",
-                advice::cast("x", to),
-                advice::loss([dtype.into()], to),
-                scope(mode, to)
-            )),
+            Some((to, mode)) => {
+                let cast = Casts::new(&[("x", dtype.into())], to).after("pass the argument cast: ");
+                error.help(cast).or_help(scope(mode, to))
+            }
             None => error.help("pass an argument of a supported dtype"),
         })
     }
@@ -295,17 +295,17 @@ impl Support {
             };
         };
         let or = scope(mode, policy.commit(adapted.types.compute));
-        let written = match error.help_text() {
-            Some(help) => help.to_owned(),
+        let error = match error.help_text() {
+            Some(_) => error,
             None => {
                 let named = op.row().operands.iter().zip(operands).zip(&adapted.casts);
-                let cast = named.filter_map(|((name, ty), cast)| cast.map(|(to, _)| (name, *ty, to)));
-                let casts: Vec<String> = cast.clone().map(|(name, _, to)| advice::cast(name, to)).collect();
+                let cast = named.filter_map(|((name, ty), cast)| cast.map(|(to, _)| (*name, *ty, to)));
+                let casts = cast.clone().map(|(name, _, to)| CastAdvice::Operand(name, to)).collect();
                 let loss = cast.map(|(_, ty, to)| advice::loss([ty], to)).find(|loss| !loss.is_empty());
-                format!("cast explicitly: {}{}", casts.join(" and "), loss.unwrap_or_default())
+                error.help(Casts { casts, loss: loss.unwrap_or_default() }.after(EXPLICITLY))
             }
         };
-        error.help(format!("{written}; or {or}"))
+        error.or_help(or)
     }
 }
 

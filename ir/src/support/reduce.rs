@@ -10,7 +10,8 @@ use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, Result};
 use crate::op::Op;
 use crate::place::Place;
-use crate::promotion::{Policy, ReductionTypes, advice};
+use crate::promotion::advice::{Casts, EXPLICITLY};
+use crate::promotion::{Policy, ReductionTypes};
 use crate::reduction::{AxisFunction, Reduction, Scan};
 use crate::value_type::ValueType;
 
@@ -114,9 +115,8 @@ impl Support {
         };
         match (nearest(may_cast).next(), Mode::ALL.into_iter().find_map(helps)) {
             (Some(to), mode) => {
-                let or = mode.map_or(String::new(), |mode| format!("; or {mode}"));
-                let (cast, loss) = (advice::cast("x", to), advice::loss([operand], to));
-                error.help(format!("cast explicitly: {cast}{loss}{or}"))
+                let error = error.help(Casts::new(&[("x", operand)], to).after(EXPLICITLY));
+                mode.into_iter().fold(error, Error::or_help)
             }
             (None, _) => error.help("support a dtype that it computes in, or reduce otherwise"),
         }

@@ -10,7 +10,7 @@ use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, View};
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Place, Result, Shape, ValueType};
+use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, LiteralValue, Place, Result, Shape, ValueType};
 use smallvec::{SmallVec, smallvec};
 use std::slice;
 
@@ -197,8 +197,10 @@ fn misfit(error: Error, dtype: DType, number: Scalar) -> Error {
         _ => format!("a number that {dtype} holds"),
     };
     error.help(match wider.iter().find(|other| holds(other)) {
-        Some(wider) => format!("give {numbers}, or cast the array, as in `cast(x, DType::{wider:?})`"),
-        None => format!("give {numbers}"),
+        Some(&wider) => {
+            Help::from(format!("give {numbers}, or cast the array, as in ")).casts([CastAdvice::Operand("x", wider)])
+        }
+        None => format!("give {numbers}").into(),
     })
 }
 
