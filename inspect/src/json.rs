@@ -156,8 +156,7 @@ fn node<T: Type>(block: &GraphBlock<'_, T>, id: NodeId, places: Option<&Places>)
         }
         NodeKind::Reshape => put("kind", json!("reshape")),
         NodeKind::Control(n, result) => {
-            let kind = graph.controls().get(n as usize).map_or("control", |control| control.kind.name());
-            put("kind", json!(kind));
+            put("kind", json!(graph.operation_name(id)));
             put("control", json!(n));
             put("result", json!(result));
         }
@@ -258,8 +257,9 @@ fn wrong(what: &str) -> Error {
 /// The text of a graph; nothing if it is not one.
 fn write_block(out: &mut String, header: &str, graph: &Json) -> Option<()> {
     let params = graph["params"].as_array()?.iter().map(|param| {
-        let stored = param["stored"].as_str().map_or(String::new(), |stored| format!(":{}", word(stored)));
-        Some(format!("%{}: {}{stored}{}", param["value"].as_u64()?, word(param["type"].as_str()?), shape(param)?))
+        let stored = param["stored"].as_str().map_or(Some(String::new()), |stored| Some(format!(":{}", word(stored)?)));
+        let (value, ty) = (param["value"].as_u64()?, word(param["type"].as_str()?)?);
+        Some(format!("%{value}: {ty}{}{}", stored?, shape(param)?))
     });
     let params: Vec<String> = params.collect::<Option<_>>()?;
     let calls = numbers(&graph["calls"], "@")?;
@@ -268,8 +268,8 @@ fn write_block(out: &mut String, header: &str, graph: &Json) -> Option<()> {
     let _ = writeln!(out, "{header} ({}){calls} {{", params.join(", "));
     let slots = graph["slots"].as_array()?;
     let slot = |slot: &Json| match slot["literal"].as_str() {
-        Some(literal) => Some(word(literal).to_owned()),
-        None => Some(format!("argument {} {}", slot["argument"].as_u64()?, word(slot["type"].as_str()?))),
+        Some(literal) => Some(word(literal)?.to_owned()),
+        None => Some(format!("argument {} {}", slot["argument"].as_u64()?, word(slot["type"].as_str()?)?)),
     };
     for (n, content) in slots.iter().enumerate() {
         let _ = writeln!(out, "  slot #{n} {}", slot(content)?);
@@ -283,7 +283,7 @@ fn write_block(out: &mut String, header: &str, graph: &Json) -> Option<()> {
         }
         if let ControlKind::For(_) = kind {
             let counts = &control["counts"];
-            let _ = write!(out, " index {} carried {}", word(counts["index"].as_str()?), counts["carried"].as_u64()?);
+            let _ = write!(out, " index {} carried {}", word(counts["index"].as_str()?)?, counts["carried"].as_u64()?);
         }
         let graphs = control["graphs"].as_array().filter(|graphs| graphs.len() == kind.graphs().len())?;
         for (what, inner) in kind.graphs().iter().zip(graphs) {
@@ -293,7 +293,7 @@ fn write_block(out: &mut String, header: &str, graph: &Json) -> Option<()> {
     }
     for node in graph["nodes"].as_array()? {
         let results = node["results"].as_array()?;
-        let types = results.iter().map(|r| Some(format!("{}{}", word(r["type"].as_str()?), shape(r)?)));
+        let types = results.iter().map(|r| Some(format!("{}{}", word(r["type"].as_str()?)?, shape(r)?)));
         let types: Vec<String> = types.collect::<Option<_>>()?;
         let values: Vec<String> =
             results.iter().map(|r| Some(format!("%{}", r["value"].as_u64()?))).collect::<Option<_>>()?;
@@ -305,9 +305,8 @@ fn write_block(out: &mut String, header: &str, graph: &Json) -> Option<()> {
 }
 
 fn operation(node: &Json, slot: impl Fn(usize) -> Option<String>) -> Option<String> {
-    // `scatter add` is two words, the others are one.
-    let words: Vec<&str> = node["kind"].as_str()?.split_whitespace().take(2).map(word).collect();
-    let kind = words.join(" ");
+    // `scatter add` is two words.
+    let kind = part(node["kind"].as_str()?)?;
     let operands = numbers(&node["operands"], "%")?;
     if let Some(call) = node["call"].as_u64() {
         return Some(format!("call @{call}({operands})"));
@@ -315,16 +314,16 @@ fn operation(node: &Json, slot: impl Fn(usize) -> Option<String>) -> Option<Stri
     if let Some(control) = node["control"].as_u64() {
         return Some(format!("{kind} ${control} result {} {operands}", node["result"].as_u64()?));
     }
-    let mut text = kind;
+    let mut text = kind.to_owned();
     if let Some(name) = node["policy"].as_str().or(node["reason"].as_str()) {
-        let _ = write!(text, "[{}]", word(name));
+        let _ = write!(text, "[{}]", word(name)?);
     }
     if let Some(number) = node["slot"].as_u64() {
         let _ = write!(text, " #{number} {}", slot(usize::try_from(number).ok()?)?);
     }
     let _ = write!(text, " {operands}");
     if let Some(view) = node["view"].as_str() {
-        let _ = write!(text, " {}", line(view));
+        let _ = write!(text, " {}", part(view)?);
     }
     if !node["axes"].is_null() {
         let _ = write!(text, " axes [{}]", numbers(&node["axes"], "")?);
@@ -339,7 +338,7 @@ fn operation(node: &Json, slot: impl Fn(usize) -> Option<String>) -> Option<Stri
         text += " contracts";
     }
     if let Some(dtype) = node["dtype"].as_str() {
-        let _ = write!(text, " dtype {}", word(dtype));
+        let _ = write!(text, " dtype {}", word(dtype)?);
     }
     Some(text)
 }
@@ -355,12 +354,12 @@ fn shape(of: &Json) -> Option<Shape> {
     Some(Shape::from(extents.collect::<Option<Vec<usize>>>()?))
 }
 
-/// Of a string what can be one word of the text.
-fn word(text: &str) -> &str {
-    text.split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default()
+/// The string, if it can be one word of the text.
+fn word(text: &str) -> Option<&str> {
+    part(text).filter(|text| !text.contains(char::is_whitespace))
 }
 
-/// Of a string what can be a part of one line.
-fn line(text: &str) -> &str {
-    text.split(['\n', '\r', ';']).next().unwrap_or_default()
+/// The string, if it can be a part of one line.
+fn part(text: &str) -> Option<&str> {
+    (!text.contains(['\n', '\r', ';'])).then_some(text)
 }

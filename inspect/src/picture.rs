@@ -141,15 +141,12 @@ fn cluster_of<T: Drawn>(graph: &Graph<T>, places: Option<&Places>) -> (Cluster, 
         if number(first).is_some() {
             continue;
         }
-        let text = graph.display_node(id).to_string();
-        let (operation, types) = operation(&text);
-        let operation = with_numbers(operation, |index| number(Value(index)));
         let mut lines = match graph.node(id).kind {
             NodeKind::Param(n, _) => vec![format!("argument {n}")],
-            _ => wrapped(&operation),
+            _ => wrapped(&graph.operation_text(id, number)),
         };
         let names: Vec<String> = results.iter().map(Value::to_string).collect();
-        lines.push(format!("{} : {types}", names.join(", ")));
+        lines.push(format!("{} : {}", names.join(", "), graph.types_text(id)));
         let stored: Vec<&String> = results.iter().filter_map(|value| outputs.get(value)).flatten().collect();
         lines.extend(stored.iter().map(|name| format!("→ {name}")));
         let (kind, weak) = graph.ty(first).look();
@@ -194,27 +191,6 @@ fn slot_text(slot: &Slot) -> String {
     }
 }
 
-/// Of `%2 = add %0, %1 : f32[3]` the operation and the types.
-fn operation(text: &str) -> (&str, &str) {
-    let (before, types) = text.rsplit_once(" : ").unwrap_or((text, ""));
-    (before.split_once("= ").map_or(before, |(_, operation)| operation), types)
-}
-
-/// The text with numbers in the place of the values that are literals.
-fn with_numbers(text: &str, number: impl Fn(u32) -> Option<String>) -> String {
-    let mut parts = text.split('%');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let digits = part.len() - part.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        match part[..digits].parse().ok().and_then(&number) {
-            Some(number) => out += &number,
-            None => out = out + "%" + &part[..digits],
-        }
-        out += &part[digits..];
-    }
-    out
-}
-
 /// Cut at blanks into lines that are not much longer than this.
 fn wrapped(text: &str) -> Vec<String> {
     const LONG: usize = 36;
@@ -240,8 +216,7 @@ pub fn kernels(lowered: &Lowered) -> Result<Picture> {
                 continue;
             }
         };
-        let header = kernel.to_string();
-        let header = header.split(" {").next().unwrap_or_default().replacen("kernel", &format!("kernel {n}"), 1);
+        let header = format!("kernel {n} {}", kernel.loops_text());
         let numbers =
             kernel.literals.iter().map(|slot| graph.slots().get(slot.index()).map_or(String::new(), slot_text));
         let numbers: Vec<String> = numbers.collect();
@@ -270,12 +245,8 @@ pub fn loops(lowered: &Lowered) -> Result<Picture> {
         };
         let nest = &scheduled.nest;
         let LoopBody::Ops(body) = &nest.body else { continue };
-        let text = nest.to_string();
-        let is_loops =
-            |line: &&str| line.starts_with("for ") || line.starts_with("reduce ") || line.starts_with("scan ");
-        let loops = text.lines().map(str::trim).find(is_loops).unwrap_or_default().trim_end_matches(" {");
         let extents: Vec<String> = scheduled.geometry.extents.iter().map(usize::to_string).collect();
-        let title = format!("nest {n}: {loops} of {}", extents.join(", "));
+        let title = format!("nest {n}: {} of {}", nest.loops_text(), extents.join(", "));
         let numbers: Vec<String> = (0..scheduled.literals.len()).map(|n| format!("l{n}")).collect();
         let accesses = nest.inputs.iter().map(|access| format!(" {}{}", access.role.prefix(), access.inner));
         let inputs: Vec<(Value, String)> = scheduled.inputs.iter().copied().zip(accesses).collect();

@@ -74,6 +74,29 @@ impl<T: Type> Graph<T> {
     pub fn display_node(&self, id: NodeId) -> impl Display + '_ {
         NodeLine { graph: self, id, callees: None }
     }
+
+    /// The word that says in a node's line what it does.
+    pub fn operation_name(&self, id: NodeId) -> &'static str {
+        match self.node(id).kind {
+            NodeKind::Control(n, _) => self.controls().get(n as usize).map_or("control", |control| control.kind.name()),
+            kind => kind.name(),
+        }
+    }
+
+    /// What a node's line says that it does, with other names for some operands: `add %0, 2`.
+    pub fn operation_text(&self, id: NodeId, name: impl Fn(Value) -> Option<String>) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = NodeLine { graph: self, id, callees: None }.write_operation(&mut text, &name);
+        text
+    }
+
+    /// What a node's line says that it gives: `f32[3]`.
+    pub fn types_text(&self, id: NodeId) -> String {
+        let mut text = String::new();
+        let _ = NodeLine { graph: self, id, callees: None }.write_types(&mut text);
+        text
+    }
 }
 
 /// What is said of a node in a comment.
@@ -261,7 +284,7 @@ fn write_block<T: Type>(block: &GraphBlock<'_, T>, note: Option<&Note<'_>>, f: &
         f.write_str("\n")?;
     }
     f.write_str("  return")?;
-    write_values(&graph.outputs, f)?;
+    write_named(&graph.outputs, &|_| None, f)?;
     f.write_str("\n}")
 }
 
@@ -297,7 +320,18 @@ impl<T: Type> Display for NodeLine<'_, T> {
             write!(f, "{}{result}", if i > 0 { ", " } else { "" })?;
         }
         f.write_str(if node.result_count() > 0 { " = " } else { "= " })?;
+        self.write_operation(f, &|_| None)?;
+        f.write_str(if node.result_count() > 0 { " : " } else { " :" })?;
+        self.write_types(f)
+    }
+}
+
+impl<T: Type> NodeLine<'_, T> {
+    /// What it does on which operands: each by the name that it is given, or its own.
+    fn write_operation(&self, f: &mut dyn fmt::Write, name: &dyn Fn(Value) -> Option<String>) -> fmt::Result {
+        let node: &Node<T> = self.graph.node(self.id);
         let operands = self.graph.operands(self.id);
+        let write_values = |values: &[Value], f: &mut dyn fmt::Write| write_named(values, name, f);
         match node.kind {
             NodeKind::Param(n, _) => write!(f, "param {n}")?,
             NodeKind::Literal(slot) => {
@@ -357,8 +391,7 @@ impl<T: Type> Display for NodeLine<'_, T> {
                 write_values(operands, f)?;
             }
             NodeKind::Control(n, result) => {
-                let kind = self.graph.controls().get(n as usize).map_or("control", |control| control.kind.name());
-                write!(f, "{kind} ${n} result {result}")?;
+                write!(f, "{} ${n} result {result}", self.graph.operation_name(self.id))?;
                 write_values(operands, f)?;
             }
             NodeKind::Scatter(scatter) => {
@@ -378,37 +411,49 @@ impl<T: Type> Display for NodeLine<'_, T> {
             NodeKind::Call(child) => {
                 let number = self.callees.and_then(|c| c.get(child as usize).copied()).unwrap_or(child as usize);
                 write!(f, "call @{number}(")?;
-                for (i, operand) in operands.iter().enumerate() {
-                    write!(f, "{}{operand}", if i > 0 { ", " } else { "" })?;
+                for (i, &operand) in operands.iter().enumerate() {
+                    f.write_str(if i > 0 { ", " } else { "" })?;
+                    write_value(operand, name, f)?;
                 }
                 f.write_str(")")?;
             }
         }
-        f.write_str(" :")?;
-        for (i, result) in node.results().enumerate() {
-            f.write_str(if i > 0 { ", " } else { " " })?;
-            write_type(self.graph, result, f)?;
+        Ok(())
+    }
+
+    /// The types of its results.
+    fn write_types(&self, f: &mut dyn fmt::Write) -> fmt::Result {
+        for (i, result) in self.graph.node(self.id).results().enumerate() {
+            write!(f, "{}{}{}", if i > 0 { ", " } else { "" }, self.graph.ty(result), self.graph.shape(result))?;
         }
         Ok(())
     }
 }
 
 /// The policy in brackets, unless it is the default one.
-fn write_policy(policy: Policy, f: &mut Formatter<'_>) -> fmt::Result {
+fn write_policy(policy: Policy, f: &mut dyn fmt::Write) -> fmt::Result {
     if policy == Policy::default() { Ok(()) } else { write!(f, "[{policy}]") }
 }
 
 /// The dtype that was asked for, if one was.
-fn write_dtype(dtype: Option<DType>, f: &mut Formatter<'_>) -> fmt::Result {
+fn write_dtype(dtype: Option<DType>, f: &mut dyn fmt::Write) -> fmt::Result {
     dtype.map_or(Ok(()), |dtype| write!(f, " dtype {dtype}"))
 }
 
 /// The values, separated by commas, each after a space.
-fn write_values(values: &[Value], f: &mut Formatter<'_>) -> fmt::Result {
-    for (i, value) in values.iter().enumerate() {
-        write!(f, "{} {value}", if i > 0 { "," } else { "" })?;
+fn write_named(values: &[Value], name: &dyn Fn(Value) -> Option<String>, f: &mut dyn fmt::Write) -> fmt::Result {
+    for (i, &value) in values.iter().enumerate() {
+        f.write_str(if i > 0 { ", " } else { " " })?;
+        write_value(value, name, f)?;
     }
     Ok(())
+}
+
+fn write_value(value: Value, name: &dyn Fn(Value) -> Option<String>, f: &mut dyn fmt::Write) -> fmt::Result {
+    match name(value) {
+        Some(name) => f.write_str(&name),
+        None => write!(f, "{value}"),
+    }
 }
 
 /// The type of a parameter; where a weak one is stored otherwise than usual, as in `f*:f64[3]`.
@@ -418,8 +463,4 @@ fn write_param_type<T: Type>(graph: &Graph<T>, param: Value, f: &mut Formatter<'
         NodeKind::Param(_, stored) if stored != ty.storage_dtype() => write!(f, "{ty}:{stored}{shape}"),
         _ => write!(f, "{ty}{shape}"),
     }
-}
-
-fn write_type<T: Type>(graph: &Graph<T>, value: Value, f: &mut Formatter<'_>) -> fmt::Result {
-    write!(f, "{}{}", graph.ty(value), graph.shape(value))
 }

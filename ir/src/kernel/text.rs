@@ -22,11 +22,7 @@ use std::fmt::{self, Display, Formatter};
 
 impl Display for FusedKernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "kernel {}", self.shape)?;
-        if let Some(verb) = self.kind.verb() {
-            write!(f, " {verb} axes {}", self.kind.axes())?;
-        }
-        f.write_str(" {\n")?;
+        writeln!(f, "kernel {} {{", self.loops_text())?;
         for (n, input) in self.inputs.iter().enumerate() {
             let dtype = dtype_or_unknown(&self.body.inputs, n);
             writeln!(f, "  in{n} = {}{} : {dtype}{}", input.reads.prefix(), input.value, input.shape)?;
@@ -61,6 +57,16 @@ impl Display for FusedKernel {
             }
         }
         f.write_str("}")
+    }
+}
+
+impl FusedKernel {
+    /// What it runs over: `[8, 3] reduces axes [1]`.
+    pub fn loops_text(&self) -> String {
+        match self.kind.verb() {
+            Some(verb) => format!("{} {verb} axes {}", self.shape, self.kind.axes()),
+            None => self.shape.to_string(),
+        }
     }
 }
 

@@ -111,7 +111,7 @@ impl Display for LoopNest {
         let meets = self.kind.loops() > 0;
         match &self.body {
             LoopBody::Ops(body) => {
-                self.write_loops(f)?;
+                writeln!(f, "  {} {{", self.loops_text())?;
                 match self.kind {
                     NestKind::Map
                     | NestKind::Reduce(_)
@@ -129,7 +129,7 @@ impl Display for LoopNest {
                 f.write_str("  }\n}")
             }
             LoopBody::Prims { body, hoisted: 0 } if meets => {
-                self.write_loops(f)?;
+                writeln!(f, "  {} {{", self.loops_text())?;
                 self.write_registers(f, "    ", |_| true)?;
                 write_insts(f, body, 2, 0..body.insts.len())?;
                 self.write_stores(f, "    ", body)?;
@@ -137,7 +137,7 @@ impl Display for LoopNest {
             }
             LoopBody::Prims { body, hoisted } if meets => {
                 let hoisted = (*hoisted).min(body.insts.len());
-                self.write_loops(f)?;
+                writeln!(f, "  {} {{", self.loops_text())?;
                 f.write_str("    preheader:\n")?;
                 self.write_registers(f, "      ", |hoisted| hoisted)?;
                 write_insts(f, body, 3, 0..hoisted)?;
@@ -150,7 +150,7 @@ impl Display for LoopNest {
             LoopBody::Prims { body, hoisted } => {
                 let outer = self.rank.saturating_sub(1);
                 if outer > 0 {
-                    write_for(f, "  ", 0, outer)?;
+                    writeln!(f, "  {} {{", axes("for", 0, outer))?;
                 }
                 self.write_prims(f, if outer > 0 { 2 } else { 1 }, body, (*hoisted).min(body.insts.len()))?;
                 f.write_str(if outer > 0 { "  }\n}" } else { "}" })
@@ -160,17 +160,11 @@ impl Display for LoopNest {
 }
 
 impl LoopNest {
-    /// `for i0, i1 {`; `for i0 reduce i1 {`.
-    fn write_loops(&self, f: &mut Formatter<'_>) -> fmt::Result {
+    /// Its loops: `for i0, i1`; `for i0 reduce i1`.
+    pub fn loops_text(&self) -> String {
         let kept = self.kept();
-        f.write_str(" ")?;
-        if kept > 0 {
-            write_axes(f, "for", 0, kept)?;
-        }
-        if self.kind.loops() > 0 {
-            write_axes(f, self.kind.stores(), kept, self.rank)?;
-        }
-        f.write_str(" {\n")
+        let inner = (self.kind.loops() > 0).then(|| axes(self.kind.stores(), kept, self.rank));
+        (kept > 0).then(|| axes("for", 0, kept)).into_iter().chain(inner).collect::<Vec<String>>().join(" ")
     }
 
     /// The loop that vectors lie along, where the text says it: where it does not go without saying.
@@ -280,18 +274,10 @@ impl Display for InputRegister {
     }
 }
 
-fn write_for(f: &mut Formatter<'_>, indent: &str, from: usize, to: usize) -> fmt::Result {
-    f.write_str(indent.strip_suffix(' ').unwrap_or(indent))?;
-    write_axes(f, "for", from, to)?;
-    f.write_str(" {\n")
-}
-
-fn write_axes(f: &mut Formatter<'_>, what: &str, from: usize, to: usize) -> fmt::Result {
-    write!(f, " {what}")?;
-    for axis in from..to {
-        write!(f, "{} i{axis}", if axis > from { "," } else { "" })?;
-    }
-    Ok(())
+/// `for i0, i1`.
+fn axes(what: &str, from: usize, to: usize) -> String {
+    let axes: Vec<String> = (from..to).map(|axis| format!("i{axis}")).collect();
+    format!("{what} {}", axes.join(", "))
 }
 
 fn write_ops(f: &mut Formatter<'_>, indent: &str, body: &OpBody, stores: &str) -> fmt::Result {

@@ -67,7 +67,8 @@ fn of_function<'a, M, const N: usize, F: JitFn<M, N>>(
         let args = inputs.args()?;
         let settings = function.core.settings(&args, Some(place))?;
         let (steps, given, results) = StepProgram::traced(&function.core, &args, settings, place)?;
-        find(&steps, &given, &results, sought, |steps, given| Ok(steps.run(given, settings)?.results))
+        let found = find(&steps, &given, &results, sought, |steps, given| Ok(steps.run(given, settings)?.results));
+        Ok(found?.map(|(_, found)| found))
     };
     find().map_err(|e| caller::called(e, Some(place)))
 }

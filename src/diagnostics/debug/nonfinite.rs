@@ -179,12 +179,10 @@ pub(crate) fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outp
     let error = |what: &str| Error::new(ErrorCode::Nan, format!("{what}: a result is NaN"));
     let error = match found {
         None => error("call"),
-        Some(found) => {
-            let name = found
-                .operation
-                .split_once(" = ")
-                .map_or("call", |(_, operation)| operation.split([' ', '[']).next().unwrap_or(operation));
-            let error = error(name).at(found.place).fact(&found.operation);
+        Some((node, found)) => {
+            let graph = &steps.graph;
+            let error =
+                error(node.map_or("call", |node| graph.operation_name(node))).at(found.place).fact(&found.operation);
             found.facts().fold(error, Error::fact)
         }
     };
@@ -193,14 +191,14 @@ pub(crate) fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outp
         .help("`debug::first_nan` finds the operation without the check; `nan_to_num` and `where_` replace NaN"))
 }
 
-/// The first operation that makes what is sought.
+/// The first operation that makes what is sought, as a node if it is one.
 pub(super) fn find(
     steps: &StepProgram,
     given: &RunInputs,
     results: &[Value],
     sought: Sought,
     run: impl FnOnce(&StepProgram, &RunInputs) -> Result<Vec<Tensor>>,
-) -> Result<Option<NonFinite>> {
+) -> Result<Option<(Option<NodeId>, NonFinite)>> {
     let graph = &steps.graph;
     let (params, computed) = (steps.params(given)?, run(steps, given)?);
     let mut known: FxHashMap<Value, &Tensor> = graph.params().iter().copied().zip(&params).collect();
@@ -208,7 +206,7 @@ pub(super) fn find(
         let node = graph.producer(value);
         let made = made(steps, &known, node, tensor, sought)?;
         if let Some(first) = made.iter().position(|&made| made) {
-            return Ok(Some(describe((steps, given), &known, node, tensor, (first, &made))));
+            return Ok(Some((Some(node), describe((steps, given), &known, node, tensor, (first, &made)))));
         }
         known.insert(value, tensor);
     }
@@ -218,7 +216,7 @@ pub(super) fn find(
     }
     for (n, tensor) in params.iter().enumerate() {
         if let Some(first) = sought.all(tensor).next() {
-            return Ok(Some(NonFinite {
+            let found = NonFinite {
                 operation: steps.param_name(n),
                 place: None,
                 dtype: tensor.dtype,
@@ -227,7 +225,8 @@ pub(super) fn find(
                 index: indices(&tensor.shape, first),
                 value: shown(tensor, first),
                 operands: Vec::new(),
-            }));
+            };
+            return Ok(Some((None, found)));
         }
     }
     Ok(None)
