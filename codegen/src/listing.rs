@@ -1,15 +1,15 @@
 //! Code line by line, each line with what it was made from: what people look at, and what a page that links stages needs.
 //!
-//! Texts are those that loops, functions and modules print; what a line was made from is told by the names at its beginning.
+//! Texts are those that loops, functions and modules print; their printers say what each line is about.
 
 use crate::clif::{ClifKernel, Located};
 use crate::passes::expand::origin;
 use crate::wgsl::WgslModule;
-use cranelift_codegen::ir::SourceLoc;
 use ndjit_ir::StatementOrigin;
-use ndjit_ir::body::{Body, Reg};
+use ndjit_ir::body::Body;
 use ndjit_ir::kernel::{OpBody, StmtKind};
-use ndjit_ir::loops::{Access, LoopBody, LoopNest};
+use ndjit_ir::lines::TextLine;
+use ndjit_ir::loops::{Access, LoopBody, LoopLine, LoopNest, NestKind};
 
 /// A line of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,102 +29,52 @@ impl CodeLine {
 
 /// The lines of loops over ops.
 pub fn loops(nest: &LoopNest) -> Vec<CodeLine> {
-    let LoopBody::Ops(ops) = &nest.body else { return plain(&nest.to_string()) };
-    lines(&nest.to_string(), |line| {
-        if let Some(result) = combined(line) {
-            return Some(result);
-        }
-        let statement = number(line, "t").or_else(|| stored(line).and_then(|n| Some(ops.outputs.get(n)?.index())))?;
-        Some(origin(ops.stmts.get(statement)?, statement))
+    code_lines(nest.lines(), |line| match (&nest.body, line) {
+        (LoopBody::Ops(ops), LoopLine::Statement(n)) => Some(origin(ops.stmts.get(n)?, n)),
+        (LoopBody::Ops(ops), LoopLine::Output(n)) => of_output(nest, ops, n),
+        _ => None,
     })
 }
 
 /// The lines of loops over primitives, which were expanded from these ops.
 pub fn expanded(nest: &LoopNest, ops: &OpBody) -> Vec<CodeLine> {
-    let LoopBody::Prims { body, .. } = &nest.body else { return plain(&nest.to_string()) };
-    let registers = Registers::new(body, ops, &nest.inputs);
-    lines(&nest.to_string(), |line| registers.of_line(line))
+    let registers = Registers::of_nest(nest, ops);
+    code_lines(nest.lines(), |line| match line {
+        LoopLine::Register(reg) => registers.as_ref()?.of(Located::Register(reg)),
+        LoopLine::Output(n) => registers.as_ref().and_then(|_| of_output(nest, ops, n)),
+        LoopLine::Statement(_) => None,
+    })
 }
 
 /// The lines of a [located](crate::clif::ClifOptions::located) function, emitted from this nest over primitives.
 pub fn clif(kernel: &ClifKernel, nest: &LoopNest, ops: &OpBody) -> Vec<CodeLine> {
-    let LoopBody::Prims { body, .. } = &nest.body else { return plain(&kernel.to_string()) };
-    let registers = Registers::new(body, ops, &nest.inputs);
-    let location = |line: &str| {
-        let digits = line.trim_start().strip_prefix('@')?.split(' ').next()?;
-        u32::from_str_radix(digits, 16).ok()
-    };
-    // Cranelift leaves room for locations on all lines.
-    let indented = |text: &str| match text.trim_start() {
-        text if text.is_empty() || text.starts_with(['}', ';']) => text.to_owned(),
-        text if text.starts_with("block") || text.starts_with("function ") => text.to_owned(),
-        text => format!("    {text}"),
-    };
-    let lines = kernel.to_string();
-    let lines = lines.lines().map(|line| match location(line) {
-        None => CodeLine::plain(indented(line)),
-        Some(bits) => {
-            let text = line.trim_start().split_once(' ').map_or("", |(_, text)| text);
-            CodeLine { text: indented(text), origin: registers.of(Located::of(SourceLoc::new(bits))) }
-        }
-    });
-    lines.collect()
+    let registers = Registers::of_nest(nest, ops);
+    code_lines(kernel.lines(), |located| registers.as_ref()?.of(located))
 }
 
 /// The lines of a module.
 pub fn wgsl(module: &WgslModule) -> Vec<CodeLine> {
-    let mut current = None;
-    let of = |line: &str| {
-        let text = line.trim_start();
-        match text.strip_prefix("// ").and_then(|comment| number(comment, "t")) {
-            Some(statement) => current = Some(StatementOrigin::Statement(statement as u32)),
-            None if text.starts_with("fn combine(") => current = Some(StatementOrigin::Results),
-            None if text.starts_with("return") || line.starts_with('}') || line.is_empty() => current = None,
-            None => {}
-        }
-        CodeLine { text: line.to_owned(), origin: current }
-    };
-    module.text.lines().map(of).collect()
+    let origins = module.origins.iter().copied().chain(std::iter::repeat(None));
+    module.text.lines().zip(origins).map(|(text, origin)| CodeLine { text: text.to_owned(), origin }).collect()
 }
 
-fn plain(text: &str) -> Vec<CodeLine> {
-    text.lines().map(CodeLine::plain).collect()
+fn code_lines<P>(lines: Vec<TextLine<P>>, of: impl Fn(P) -> Option<StatementOrigin>) -> Vec<CodeLine> {
+    lines.into_iter().map(|line| CodeLine { text: line.text, origin: line.part.and_then(&of) }).collect()
 }
 
-/// The lines of a text, of which the first in a block also says what the block's others were made from.
-fn lines(text: &str, of: impl Fn(&str) -> Option<StatementOrigin>) -> Vec<CodeLine> {
-    let mut block: Option<(usize, Option<StatementOrigin>)> = None;
-    let mut made = Vec::new();
-    for text in text.lines() {
-        let indent = text.len() - text.trim_start().len();
-        let outer =
-            block.filter(|(opened, _)| indent > *opened || (indent == *opened && text.trim_start().starts_with('}')));
-        let origin = outer.map_or_else(|| of(text), |(_, origin)| origin);
-        if outer.is_none() {
-            block = (origin.is_some() && text.ends_with('{')).then_some((indent, origin));
-        }
-        made.push(CodeLine { text: text.to_owned(), origin });
+/// What the line was made from that says what becomes of an output.
+fn of_output(nest: &LoopNest, ops: &OpBody, output: usize) -> Option<StatementOrigin> {
+    match nest.kind {
+        NestKind::Map | NestKind::Scatter(_) => stored(ops, output),
+        NestKind::Reduce(_) | NestKind::Scan(_) => Some(StatementOrigin::Result(output as u32)),
+        NestKind::Contract(_) | NestKind::Sort(_) => None,
     }
-    made
 }
 
-/// The number `n` of a line that begins with `t{n}`, or another prefix.
-fn number(line: &str, prefix: &str) -> Option<usize> {
-    let digits = line.trim_start().strip_prefix(prefix)?;
-    let end = digits.find(|c: char| !c.is_ascii_digit())?;
-    digits[..end].parse().ok()
-}
-
-/// The output that a line stores.
-fn stored(line: &str) -> Option<usize> {
-    number(line.trim_start().strip_prefix("store ")?, "out")
-}
-
-/// The result that a line combines values into.
-fn combined(line: &str) -> Option<StatementOrigin> {
-    let line = line.trim_start();
-    let rest = line.strip_prefix("reduce ").or_else(|| line.strip_prefix("scan "))?;
-    number(rest, "out").map(|n| StatementOrigin::Result(n as u32))
+/// What an output was made from that is stored as it is.
+fn stored(ops: &OpBody, output: usize) -> Option<StatementOrigin> {
+    let scalar = ops.outputs.get(output)?.index();
+    Some(origin(ops.stmts.get(scalar)?, scalar))
 }
 
 /// What registers of a body were made from.
@@ -136,6 +86,12 @@ pub(crate) struct Registers<'a> {
 }
 
 impl<'a> Registers<'a> {
+    /// Those of a nest over primitives.
+    fn of_nest(nest: &'a LoopNest, ops: &'a OpBody) -> Option<Registers<'a>> {
+        let LoopBody::Prims { body, .. } = &nest.body else { return None };
+        Some(Registers::new(body, ops, &nest.inputs))
+    }
+
     pub(crate) fn new(body: &'a Body, ops: &'a OpBody, inputs: &[Access]) -> Registers<'a> {
         let of = |kind: StmtKind| ops.stmts.iter().position(|s| s.kind == kind).map(|n| origin(&ops.stmts[n], n));
         let loads = inputs.iter().enumerate().map(|(n, access)| (access.words().len(), StmtKind::Load(n as u32)));
@@ -148,21 +104,9 @@ impl<'a> Registers<'a> {
     pub(crate) fn of(&self, located: Located) -> Option<StatementOrigin> {
         match located {
             Located::Nowhere => None,
-            Located::Store(output) => self.stored(output),
+            Located::Store(output) => stored(self.ops, output),
             Located::Register(reg) if reg.index() < self.body.inputs => *self.inputs.get(reg.index())?,
             Located::Register(reg) => self.body.definition(reg).map(|inst| inst.origin),
         }
-    }
-
-    fn of_line(&self, line: &str) -> Option<StatementOrigin> {
-        match number(line, "r") {
-            Some(reg) => self.of(Located::Register(Reg::from_index(reg))),
-            None => combined(line).or_else(|| self.stored(stored(line)?)),
-        }
-    }
-
-    fn stored(&self, output: usize) -> Option<StatementOrigin> {
-        let scalar = self.ops.outputs.get(output)?.index();
-        Some(origin(self.ops.stmts.get(scalar)?, scalar))
     }
 }

@@ -4,7 +4,8 @@ use crate::clif::Located;
 use crate::listing::{CodeLine, Registers};
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter, OpKind, SymbolResolver, SymbolResult};
 use ndjit_ir::kernel::OpBody;
-use ndjit_ir::loops::{LoopBody, LoopNest};
+use ndjit_ir::lines::TextLine;
+use ndjit_ir::loops::{LoopBody, LoopLine, LoopNest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Machine code for x86-64, of which bytes from one offset to another are for something.
@@ -56,20 +57,14 @@ struct Doing {
 impl Doing {
     fn new(nest: &LoopNest) -> Doing {
         let (mut registers, mut stores) = (BTreeMap::new(), Vec::new());
-        let text = nest.to_string();
-        // Registers of bodies inside have numbers of their own.
-        let mut inside = 0;
-        for line in text.lines().map(str::trim_start) {
-            if inside > 0 {
-                inside = inside + usize::from(line.ends_with('{')) - usize::from(line.starts_with('}'));
-                continue;
-            }
-            inside = usize::from(line.starts_with('r') && line.ends_with('{'));
-            let digits = line.strip_prefix('r').map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-            if let Some(Ok(register)) = digits.flatten().map(str::parse) {
-                registers.insert(register, line.trim_end_matches(" {").to_owned());
-            } else if line.starts_with("store ") {
-                stores.push(line.to_owned());
+        for TextLine { text, part } in nest.lines() {
+            match part {
+                // Of an instruction with a body inside the first line.
+                Some(LoopLine::Register(reg)) => {
+                    registers.entry(reg.0).or_insert_with(|| text.trim_start().trim_end_matches(" {").to_owned());
+                }
+                Some(LoopLine::Output(_)) => stores.push(text.trim_start().to_owned()),
+                Some(LoopLine::Statement(_)) | None => {}
             }
         }
         Doing { registers, stores }

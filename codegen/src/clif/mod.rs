@@ -17,6 +17,7 @@ mod nest;
 mod rows;
 mod scalar;
 mod steps;
+mod text;
 mod vector;
 
 pub use abi::{Cell, literal_cells};
@@ -103,13 +104,6 @@ impl ClifKernel {
             [] => Ok((compiled.code_buffer().to_vec(), self.constants)),
             [call, ..] => Err(failed(&format_args!("a kernel calls nothing, but {:?}", call.target))),
         }
-    }
-}
-
-impl fmt::Display for ClifKernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "; {} lanes, {} constant cells", self.lanes, self.constants.len())?;
-        write!(f, "{}", self.function.display())
     }
 }
 

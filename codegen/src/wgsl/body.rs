@@ -11,6 +11,10 @@ use std::sync::Arc;
 pub struct ModuleWriter {
     pub features: Features,
     pub text: String,
+    /// What each line of the text was made from.
+    pub origins: Vec<Option<StatementOrigin>>,
+    /// What lines to come are made from.
+    pub current: Option<StatementOrigin>,
     /// The kernel's statements, for comments.
     pub statements: Vec<String>,
     /// Tables that look-ups use, declared before the functions.
@@ -22,11 +26,21 @@ pub struct ModuleWriter {
 
 impl ModuleWriter {
     pub fn new(features: Features) -> ModuleWriter {
-        ModuleWriter { features, text: String::new(), statements: Vec::new(), tables: Vec::new(), indent: 0, names: 0 }
+        ModuleWriter {
+            features,
+            text: String::new(),
+            origins: Vec::new(),
+            current: None,
+            statements: Vec::new(),
+            tables: Vec::new(),
+            indent: 0,
+            names: 0,
+        }
     }
 
     pub fn line(&mut self, statement: impl AsRef<str>) {
         let _ = writeln!(self.text, "{:1$}{2}", "", 4 * self.indent, statement.as_ref());
+        self.origins.push(self.current);
     }
 
     pub fn lines(&mut self, statements: &[String]) {
@@ -39,13 +53,28 @@ impl ModuleWriter {
         self.indent += 1;
         let result = inner(self);
         self.indent -= 1;
+        self.current = self.current.filter(|_| self.indent > 0);
         self.line("}");
         result
+    }
+
+    /// An empty line, if a function ends before.
+    pub fn separate(&mut self) {
+        if !self.text.is_empty() {
+            self.line("");
+        }
+    }
+
+    /// The end of a function made from statements.
+    pub fn returns(&mut self, words: &[String]) {
+        self.current = None;
+        self.line(format!("return Words({});", words.join(", ")));
     }
 
     /// Says that what follows is made from a statement of the kernel.
     pub fn note(&mut self, statement: u32) {
         if let Some(text) = self.statements.get(statement as usize).cloned() {
+            self.current = Some(StatementOrigin::Statement(statement));
             self.line(format!("// {text}"));
         }
     }

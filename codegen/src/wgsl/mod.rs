@@ -21,8 +21,8 @@ pub use params::{DispatchHeader, HEADER, params};
 pub use steps::{bindings, emit};
 
 use crate::target::Target;
-use ndjit_ir::PrimType;
 use ndjit_ir::loops::{LoopNest, NestKind};
+use ndjit_ir::{PrimType, StatementOrigin};
 use std::fmt;
 
 /// Invocations of a workgroup, along x.
@@ -182,6 +182,8 @@ impl Binding {
 pub struct WgslModule {
     /// The text; its entry point is `main`.
     pub text: String,
+    /// What each line of the text was made from.
+    pub origins: Vec<Option<StatementOrigin>>,
     /// What is bound at 1, 2, …; the parameters, [`params`], at 0.
     pub bindings: Vec<Binding>,
     /// Elements that one invocation computes: more than one where results of less than a word are packed.

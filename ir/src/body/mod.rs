@@ -16,7 +16,7 @@ pub use build::BodyBuilder;
 pub use eval::eval_prim;
 pub(crate) use parse::{read_inst, read_reg};
 pub use prim::{Class, Prim, PrimSignature};
-pub use text::write_insts;
+pub(crate) use text::write_inst;
 pub use verify::MAX_DEPTH;
 
 use crate::dtype::PrimType;

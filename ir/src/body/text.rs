@@ -16,7 +16,6 @@
 use super::{Body, Inst, InstKind, LookupTable, Prim, PrimSignature};
 use crate::dtype::PrimType;
 use std::fmt;
-use std::ops::Range;
 
 impl fmt::Display for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -32,7 +31,7 @@ fn write_block(f: &mut dyn fmt::Write, body: &Body, indent: usize) -> fmt::Resul
         write!(f, "{}r{i}: {ty}", if i > 0 { ", " } else { "" })?;
     }
     f.write_str(") {\n")?;
-    write_insts(f, body, indent + 1, 0..body.insts.len())?;
+    body.insts.iter().try_for_each(|inst| write_inst(f, body, inst, indent + 1))?;
     pad(f, indent + 1)?;
     f.write_str("return")?;
     write_list(f, &body.outputs)?;
@@ -41,27 +40,18 @@ fn write_block(f: &mut dyn fmt::Write, body: &Body, indent: usize) -> fmt::Resul
     f.write_char('}')
 }
 
-/// Writes the instructions `range` of `body`, one per line, each line indented by `indent` steps of two blanks.
-///
-/// # Errors
-/// If `f` fails.
-///
-/// # Panics
-/// If the body has fewer instructions.
-pub fn write_insts(f: &mut dyn fmt::Write, body: &Body, indent: usize, range: Range<usize>) -> fmt::Result {
-    for inst in &body.insts[range] {
-        pad(f, indent)?;
-        for (i, reg) in inst.result_regs().enumerate() {
-            write!(f, "{}{reg}", if i > 0 { ", " } else { "" })?;
-        }
-        f.write_str(" = ")?;
-        write_inst(f, body, inst, indent)?;
-        f.write_char('\n')?;
+/// An instruction: a line, or more if it has a body, each indented by `indent` steps of two blanks.
+pub(crate) fn write_inst(f: &mut dyn fmt::Write, body: &Body, inst: &Inst, indent: usize) -> fmt::Result {
+    pad(f, indent)?;
+    for (i, reg) in inst.result_regs().enumerate() {
+        write!(f, "{}{reg}", if i > 0 { ", " } else { "" })?;
     }
-    Ok(())
+    f.write_str(" = ")?;
+    write_operation(f, body, inst, indent)?;
+    f.write_char('\n')
 }
 
-fn write_inst(f: &mut dyn fmt::Write, body: &Body, inst: &Inst, indent: usize) -> fmt::Result {
+fn write_operation(f: &mut dyn fmt::Write, body: &Body, inst: &Inst, indent: usize) -> fmt::Result {
     let ty = body.ty(inst.first);
     match &inst.kind {
         InstKind::Const(bits) => {

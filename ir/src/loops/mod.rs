@@ -12,6 +12,7 @@ mod verify;
 
 pub use kind::{NestKind, NestReduce, NestScan, VectorLoop};
 pub use parse::parse_nests;
+pub use text::LoopLine;
 
 use crate::body::Body;
 use crate::dtype::{DType, PrimType};

@@ -38,13 +38,15 @@
 //! innermost loop stands before it under `preheader:`. Where a nest that reduces or scans has such instructions, `loop:` ends them.
 
 use super::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
-use crate::body::{Body, write_insts};
+use crate::body::{Body, Reg, write_inst};
 use crate::dtype::PrimType;
 use crate::error::Result;
-use crate::kernel::{KernelScatter, OpBody, write_stmt};
+use crate::kernel::{KernelScatter, OpBody};
+use crate::lines::{LineSink, TextLine, lines};
 use crate::reduction::AxisFunction;
 use crate::text::Line;
 use std::fmt::{self, Display, Formatter};
+use std::ops::Range;
 
 impl Stride {
     /// All of them.
@@ -88,6 +90,30 @@ impl Display for Access {
 
 impl Display for LoopNest {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.write(f)
+    }
+}
+
+/// What a line of a nest prints, if it is no loop and no declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopLine {
+    /// The op of this number.
+    Statement(usize),
+    /// The instruction, or the word of an input or a literal, that this register comes of.
+    Register(Reg),
+    /// What becomes of the values of this output.
+    Output(usize),
+}
+
+type LoopSink<'a> = dyn LineSink<LoopLine> + 'a;
+
+impl LoopNest {
+    /// The lines of the text.
+    pub fn lines(&self) -> Vec<TextLine<LoopLine>> {
+        lines(|f| self.write(f))
+    }
+
+    fn write(&self, f: &mut LoopSink<'_>) -> fmt::Result {
         write!(f, "nest rank {}", self.rank)?;
         if let Some(vectors) = self.vectors() {
             write!(f, ", vectors along i{vectors}")?;
@@ -157,9 +183,7 @@ impl Display for LoopNest {
             }
         }
     }
-}
 
-impl LoopNest {
     /// Its loops: `for i0, i1`; `for i0 reduce i1`.
     pub fn loops_text(&self) -> String {
         let kept = self.kept();
@@ -172,7 +196,7 @@ impl LoopNest {
         (self.kind.reduction().is_some() || self.vector_loop() + 1 < self.rank).then(|| self.vector_loop())
     }
 
-    fn write_prims(&self, f: &mut Formatter<'_>, level: usize, body: &Body, hoisted: usize) -> fmt::Result {
+    fn write_prims(&self, f: &mut LoopSink<'_>, level: usize, body: &Body, hoisted: usize) -> fmt::Result {
         let (indent, inner) = ("  ".repeat(level), "  ".repeat(level + 1));
         writeln!(f, "{indent}preheader:")?;
         self.write_registers(f, &inner, |hoisted| hoisted)?;
@@ -185,10 +209,12 @@ impl LoopNest {
     }
 
     /// The registers that inputs and literals come in, of those that do not change in the innermost loop or do, as wanted.
-    fn write_registers(&self, f: &mut Formatter<'_>, indent: &str, wanted: impl Fn(bool) -> bool) -> fmt::Result {
+    fn write_registers(&self, f: &mut LoopSink<'_>, indent: &str, wanted: impl Fn(bool) -> bool) -> fmt::Result {
         for (reg, given) in self.given_registers().enumerate().filter(|(_, given)| wanted(given.hoisted)) {
+            f.of(Some(LoopLine::Register(Reg::from_index(reg))));
             writeln!(f, "{indent}r{reg} = {given}")?;
         }
+        f.of(None);
         Ok(())
     }
 
@@ -208,9 +234,10 @@ impl LoopNest {
         })
     }
 
-    fn write_stores(&self, f: &mut Formatter<'_>, indent: &str, body: &Body) -> fmt::Result {
+    fn write_stores(&self, f: &mut LoopSink<'_>, indent: &str, body: &Body) -> fmt::Result {
         let mut outputs = body.outputs.iter();
         for (n, access) in self.outputs.iter().enumerate() {
+            f.of(Some(LoopLine::Output(n)));
             let words = access.dtype.storage().len();
             for (word, reg) in outputs.by_ref().take(words).enumerate() {
                 write!(f, "{indent}{} out{n}", self.kind.stores())?;
@@ -220,6 +247,7 @@ impl LoopNest {
                 writeln!(f, ", {reg}")?;
             }
         }
+        f.of(None);
         Ok(())
     }
 }
@@ -280,19 +308,29 @@ fn axes(what: &str, from: usize, to: usize) -> String {
     format!("{what} {}", axes.join(", "))
 }
 
-fn write_ops(f: &mut Formatter<'_>, indent: &str, body: &OpBody, stores: &str) -> fmt::Result {
-    for index in 0..body.stmts.len() {
-        f.write_str(indent)?;
-        write_stmt(body, index, f)?;
-        f.write_str("\n")?;
+fn write_insts(f: &mut LoopSink<'_>, body: &Body, indent: usize, range: Range<usize>) -> fmt::Result {
+    for inst in &body.insts[range] {
+        f.of(Some(LoopLine::Register(inst.first)));
+        write_inst(f, body, inst, indent)?;
     }
-    for (n, scalar) in body.outputs.iter().enumerate() {
-        writeln!(f, "{indent}{stores} out{n}, {scalar}")?;
-    }
+    f.of(None);
     Ok(())
 }
 
-fn write_list(f: &mut Formatter<'_>, indent: &str, prefix: &str, items: &[impl Display]) -> fmt::Result {
+fn write_ops(f: &mut LoopSink<'_>, indent: &str, body: &OpBody, stores: &str) -> fmt::Result {
+    for index in 0..body.stmts.len() {
+        f.of(Some(LoopLine::Statement(index)));
+        writeln!(f, "{indent}{}", body.statement(index))?;
+    }
+    for (n, scalar) in body.outputs.iter().enumerate() {
+        f.of(Some(LoopLine::Output(n)));
+        writeln!(f, "{indent}{stores} out{n}, {scalar}")?;
+    }
+    f.of(None);
+    Ok(())
+}
+
+fn write_list(f: &mut dyn fmt::Write, indent: &str, prefix: &str, items: &[impl Display]) -> fmt::Result {
     for (n, item) in items.iter().enumerate() {
         write!(f, "{}{prefix}{n}: {item}", if n > 0 { ", " } else { indent })?;
     }

@@ -14,7 +14,7 @@ use crate::wgsl::{Binding, DispatchKind, Features, Pieces, WORKGROUP, WgslModule
 use ndjit_ir::body::Body;
 use ndjit_ir::kernel::StmtKind;
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind, Role};
-use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
+use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result, StatementOrigin};
 use std::fmt::Write;
 
 /// Emits the module of one step of a nest of ops.
@@ -103,6 +103,13 @@ fn primitives(part: &NestPart) -> Result<&Body> {
     }
 }
 
+/// A line at the beginning of `element`.
+enum ElementLine {
+    /// That what follows is made from this statement.
+    Note(u32),
+    Line(String),
+}
+
 struct Module<'a> {
     nest: &'a LoopNest,
     pieces: &'a Pieces,
@@ -188,23 +195,23 @@ impl<'a> Module<'a> {
         let mut loads = Vec::new();
         let noted = |kind: StmtKind| {
             let LoopBody::Ops(ops) = &nest.body else { return None };
-            let statement = ops.stmts.iter().position(|statement| statement.kind == kind)?;
-            Some(format!("// {}", ops.statement(statement)))
+            ops.stmts.iter().position(|statement| statement.kind == kind).map(|n| ElementLine::Note(n as u32))
         };
+        let line = ElementLine::Line;
         for (n, access) in nest.inputs.iter().enumerate() {
             let (at, words) = (format!("at{n}"), access.words());
             let names: Vec<String> = (0..words.len()).map(|k| format!("x{}", inputs.len() + k)).collect();
             match access.role {
-                Role::Index => loads.push(format!("let {} = {};", names[0], index(nest, n, &loops))),
+                Role::Index => loads.push(line(format!("let {} = {};", names[0], index(nest, n, &loops)))),
                 Role::Memory => {
                     loads.extend(noted(StmtKind::Load(n as u32)));
-                    loads.push(format!("let {at} = {};", position(nest, n, &loops)));
-                    loads.extend(self.read(n, &at, &names));
+                    loads.push(line(format!("let {at} = {};", position(nest, n, &loops))));
+                    loads.extend(self.read(n, &at, &names).into_iter().map(line));
                 }
                 Role::Rows => {
                     self.row(n);
                     // The element in the first row.
-                    loads.push(format!("let {} = {};", names[0], position(nest, n, &loops)));
+                    loads.push(line(format!("let {} = {};", names[0], position(nest, n, &loops))));
                 }
             }
             inputs.extend(names);
@@ -222,16 +229,22 @@ impl<'a> Module<'a> {
                 PrimType::F64 => format!("bitcast<f64>(nd64_make({}, {}))", params::word(at), params::word(at + 1)),
             };
             at += params::register_words(*ty);
-            loads.push(format!("let x{} = {value};", inputs.len()));
+            loads.push(line(format!("let x{} = {value};", inputs.len())));
             inputs.push(format!("x{}", inputs.len()));
         }
         if let LoopBody::Ops(ops) = &nest.body {
             self.code.statements = (0..ops.stmts.len()).map(|n| ops.statement(n)).collect();
         }
+        self.code.separate();
         self.code.block(format!("fn element({}) -> Words", parameters.join(", ")), |code| {
-            code.lines(&loads);
+            for load in loads {
+                match load {
+                    ElementLine::Note(statement) => code.note(statement),
+                    ElementLine::Line(text) => code.line(text),
+                }
+            }
             let outputs = code.body(primitives(part)?, &inputs)?;
-            code.line(format!("return Words({});", outputs.join(", ")));
+            code.returns(&outputs);
             Ok(())
         })
     }
@@ -292,9 +305,11 @@ impl<'a> Module<'a> {
             ["a", "b"].iter().flat_map(|v| (0..count).map(move |n| format!("{v}.w{n}"))).collect();
         // Nothing in it is made from the body's statements.
         self.code.statements.clear();
+        self.code.separate();
+        self.code.current = Some(StatementOrigin::Results);
         self.code.block("fn combine(a: Words, b: Words) -> Words", |code| {
             let outputs = code.body(primitives(part)?, &inputs)?;
-            code.line(format!("return Words({});", outputs.join(", ")));
+            code.returns(&outputs);
             Ok(())
         })
     }
@@ -303,6 +318,7 @@ impl<'a> Module<'a> {
     fn main(&mut self, inner: impl FnOnce(&mut Module<'a>)) {
         let head = "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, \
                     @builtin(local_invocation_index) local: u32)";
+        self.code.separate();
         self.code.line(format!("@compute @workgroup_size({WORKGROUP})"));
         let mut code = std::mem::replace(&mut self.code, ModuleWriter::new(Features::LEAST));
         code.block(head, |code| {
@@ -416,9 +432,10 @@ impl<'a> Module<'a> {
             self.words().iter().enumerate().map(|(n, &ty)| format!("w{n}: {}", register(ty))).collect::<Vec<_>>();
         let _ = writeln!(code, "{}\nstruct Words {{ {} }}\n", self.shared, fields.join(", "));
         code += &self.code.tables();
-        code += &self.code.text.replace("\n}\nfn ", "\n}\n\nfn ").replace("\n}\n@compute", "\n}\n\n@compute");
-        let text = format!("{}{code}", library::text(&code, features.int64));
-        WgslModule { text, bindings: self.bindings, elements: self.elements }
+        let functions = library::text(&format!("{code}{}", self.code.text), features.int64);
+        let text = functions + &code;
+        let origins = text.lines().map(|_| None).chain(self.code.origins).collect();
+        WgslModule { text: text + &self.code.text, origins, bindings: self.bindings, elements: self.elements }
     }
 }
 
