@@ -3,7 +3,7 @@
 use super::explainer::Explainer;
 use ndjit_codegen::Lowered;
 use ndjit_ir::DType;
-use ndjit_ir::graph::{NodeId, NodeKind};
+use ndjit_ir::graph::{GraphText, NodeId, NodeKind};
 
 /// What asked for a node of the typed graph, in words; nothing for operations of the traced graph that are one operation there.
 pub fn reasons(lowered: &Lowered, typed: NodeId) -> impl Iterator<Item = String> {
@@ -12,9 +12,9 @@ pub fn reasons(lowered: &Lowered, typed: NodeId) -> impl Iterator<Item = String>
 }
 
 /// The text of the typed graph, each cast, each weak number and each part of a reduction with what asked for it.
-pub fn text(lowered: &Lowered) -> String {
-    let noted = |id| reasons(lowered, id).filter(|reason| !reason.is_empty()).collect::<Vec<String>>().join(" | ");
-    lowered.typed.display_noted(noted).to_string()
+pub fn text(lowered: &Lowered) -> GraphText<'_, DType> {
+    let noted = move |id| reasons(lowered, id).filter(|reason| !reason.is_empty()).collect::<Vec<String>>().join(" | ");
+    lowered.typed.display_noted(noted)
 }
 
 /// Every cast of a program's typed graph, and after them those of the graphs of its control flow, of each graph once: from which dtype to which,

@@ -27,7 +27,7 @@ pub use places::Places;
 pub use reads::reads;
 pub use rewrite::{Copied, MISSING, Notes, Rewriter};
 pub use scatter::Scatter;
-pub use text::GraphBlock;
+pub use text::{GraphBlock, GraphLine, GraphPart, GraphText};
 pub use types::Type;
 pub use whole::MAX_EXPANSION;
 

@@ -40,6 +40,7 @@
 
 use super::{ControlKind, ForArity, Graph, Node, NodeId, NodeKind, Places, ScanArity, Slot, Type, Value};
 use crate::dtype::DType;
+use crate::lines::{LineSink, TextLine, lines};
 use crate::promotion::Policy;
 use crate::reduction::TypeRequest;
 use rustc_hash::FxHashMap;
@@ -48,21 +49,34 @@ use std::sync::Arc;
 
 impl<T: Type> Display for Graph<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write_program(self, f)
+        self.text().fmt(f)
     }
 }
 
 impl<T: Type> Graph<T> {
+    /// The text.
+    pub fn text(&self) -> GraphText<'_, T> {
+        GraphText { blocks: blocks(self), note: Box::new(|_, _| String::new()) }
+    }
+
     /// The text with a comment after each node line: the places the node was written at. Parameters have none. Graphs that are
     /// called and those of control flow have theirs; of one that several share they are those of its last user.
-    pub fn display_with<'a>(&'a self, places: &'a Places) -> impl Display + 'a {
-        WithPlaces { graph: self, places }
+    pub fn display_with<'a>(&'a self, places: &'a Places) -> GraphText<'a, T> {
+        let blocks = blocks(self);
+        let inner = inner_places(&blocks, places);
+        let note = move |block: usize, id| {
+            let own = inner.get(block).and_then(Option::as_deref).unwrap_or(places);
+            own.all(id).map(|place| place.to_string()).collect::<Vec<_>>().join(", ")
+        };
+        GraphText { blocks, note: Box::new(note) }
     }
 
     /// The text with a comment of your own after each node line, where it is not empty. Parameters and the nodes of child
     /// graphs have none.
-    pub fn display_noted<'a>(&'a self, note: impl Fn(NodeId) -> String + 'a) -> impl Display + 'a {
-        Noted { graph: self, note: Box::new(note) }
+    pub fn display_noted<'a>(&'a self, note: impl Fn(NodeId) -> String + 'a) -> GraphText<'a, T> {
+        let blocks = blocks(self);
+        let last = blocks.len().saturating_sub(1);
+        GraphText { blocks, note: Box::new(move |block, id| if block == last { note(id) } else { String::new() }) }
     }
 
     /// The graph and all that it calls, each once, callees first: the blocks of the text.
@@ -99,34 +113,114 @@ impl<T: Type> Graph<T> {
     }
 }
 
-/// What is said of a node in a comment.
-type Note<'a> = dyn Fn(NodeId) -> String + 'a;
-
-struct Noted<'a, T: Type> {
-    graph: &'a Graph<T>,
-    note: Box<Note<'a>>,
+/// The text of a graph and of all that it calls.
+pub struct GraphText<'a, T: Type> {
+    blocks: Vec<GraphBlock<'a, T>>,
+    /// What is said in a comment of a node of a block.
+    note: Box<dyn Fn(usize, NodeId) -> String + 'a>,
 }
 
-impl<T: Type> Display for Noted<'_, T> {
+/// A line of a graph's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphLine {
+    /// Of which [block](Graph::blocks).
+    pub block: usize,
+    /// Of what of it.
+    pub part: GraphPart,
+}
+
+/// What a line of a graph is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GraphPart {
+    /// Its parameters.
+    Params,
+    /// The piece of control flow of this number.
+    Control(usize),
+    /// A node.
+    Node(NodeId),
+    /// Its outputs.
+    Outputs,
+    /// Something else.
+    Other,
+}
+
+impl<T: Type> Display for GraphText<'_, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let blocks = blocks(self.graph);
-        let last = blocks.len().saturating_sub(1);
-        write_blocks(&blocks, |block| (block == last).then_some(&*self.note), f)
+        self.write(f)
     }
 }
 
-struct WithPlaces<'a, T: Type> {
-    graph: &'a Graph<T>,
-    places: &'a Places,
-}
+impl<T: Type> GraphText<'_, T> {
+    /// The lines of the text.
+    pub fn lines(&self) -> Vec<TextLine<GraphLine>> {
+        lines(|f| self.write(f))
+    }
 
-impl<T: Type> Display for WithPlaces<'_, T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let blocks = blocks(self.graph);
-        let inner = inner_places(&blocks, self.places);
-        let text = |places: &Places, id| places.all(id).map(|place| place.to_string()).collect::<Vec<_>>().join(", ");
-        let notes: Vec<_> = inner.iter().map(|own| move |id| text(own.as_deref().unwrap_or(self.places), id)).collect();
-        write_blocks(&blocks, |block| notes.get(block).map(|note| note as &Note<'_>), f)
+    fn write(&self, f: &mut dyn LineSink<GraphLine>) -> fmt::Result {
+        for number in 0..self.blocks.len() {
+            let inner = number + 1 < self.blocks.len();
+            f.of(Some(GraphLine { block: number, part: GraphPart::Params }));
+            match inner {
+                true => write!(f, "child @{number} ")?,
+                false => f.write_str("graph ")?,
+            }
+            self.write_block(number, f)?;
+            f.write_str(if inner { "\n" } else { "" })?;
+        }
+        Ok(())
+    }
+
+    fn write_block(&self, number: usize, f: &mut dyn LineSink<GraphLine>) -> fmt::Result {
+        let block = &self.blocks[number];
+        let graph = block.graph;
+        let of = |part| Some(GraphLine { block: number, part });
+        f.write_str("(")?;
+        for (i, &param) in graph.params.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{param}: ")?;
+            write_param_type(graph, param, f)?;
+        }
+        f.write_str(")")?;
+        for (i, number) in block.callees.iter().enumerate() {
+            write!(f, "{}@{number}", if i == 0 { " calls " } else { ", " })?;
+        }
+        f.write_str(" {\n")?;
+        f.of(of(GraphPart::Other));
+        write_unused_slots(graph, f)?;
+        for (n, (control, blocks)) in graph.controls().iter().zip(&block.controls).enumerate() {
+            f.of(of(GraphPart::Control(n)));
+            write!(f, "  ${n} = {}", control.kind.name())?;
+            if let ControlKind::Scan(ScanArity { length, carried, sliced }) = control.kind {
+                write!(f, " length {length} carried {carried} sliced {sliced}")?;
+            }
+            if let ControlKind::For(ForArity { carried, index }) = control.kind {
+                write!(f, " index {index} carried {carried}")?;
+            }
+            for ((what, inner), number) in control.kind.graphs().iter().zip(&control.graphs).zip(blocks) {
+                write!(f, " {what} @{number} of {:?}", inner.operands)?;
+            }
+            f.write_str("\n")?;
+        }
+        for id in graph.node_ids() {
+            if matches!(graph.node(id).kind, NodeKind::Param(..)) {
+                continue;
+            }
+            f.of(of(GraphPart::Node(id)));
+            write!(f, "  {}", NodeLine { graph, id, callees: Some(&block.callees) })?;
+            let note = (self.note)(number, id);
+            if !note.is_empty() {
+                write!(f, "  ; {note}")?;
+            }
+            f.write_str("\n")?;
+        }
+        f.of(of(GraphPart::Outputs));
+        f.write_str("  return")?;
+        write_named(&graph.outputs, &|_| None, f)?;
+        f.write_str("\n")?;
+        f.of(of(GraphPart::Other));
+        f.write_str("}")
     }
 }
 
@@ -147,27 +241,6 @@ fn inner_places<T: Type>(blocks: &[GraphBlock<'_, T>], places: &Places) -> Vec<O
         }
     }
     inner
-}
-
-fn write_program<T: Type>(graph: &Graph<T>, f: &mut Formatter<'_>) -> fmt::Result {
-    write_blocks(&blocks(graph), |_| None, f)
-}
-
-fn write_blocks<'n, T: Type>(
-    blocks: &[GraphBlock<'_, T>],
-    note: impl Fn(usize) -> Option<&'n Note<'n>>,
-    f: &mut Formatter<'_>,
-) -> fmt::Result {
-    for (number, block) in blocks.iter().enumerate() {
-        let inner = number + 1 < blocks.len();
-        match inner {
-            true => write!(f, "child @{number} ")?,
-            false => f.write_str("graph ")?,
-        }
-        write_block(block, note(number), f)?;
-        f.write_str(if inner { "\n" } else { "" })?;
-    }
-    Ok(())
 }
 
 /// A graph to print and the numbers of its children's blocks.
@@ -244,51 +317,7 @@ fn blocks<T: Type>(root: &Graph<T>) -> Vec<GraphBlock<'_, T>> {
     blocks
 }
 
-fn write_block<T: Type>(block: &GraphBlock<'_, T>, note: Option<&Note<'_>>, f: &mut Formatter<'_>) -> fmt::Result {
-    let graph = block.graph;
-    f.write_str("(")?;
-    for (i, &param) in graph.params.iter().enumerate() {
-        if i > 0 {
-            f.write_str(", ")?;
-        }
-        write!(f, "{param}: ")?;
-        write_param_type(graph, param, f)?;
-    }
-    f.write_str(")")?;
-    for (i, number) in block.callees.iter().enumerate() {
-        write!(f, "{}@{number}", if i == 0 { " calls " } else { ", " })?;
-    }
-    f.write_str(" {\n")?;
-    write_unused_slots(graph, f)?;
-    for (n, (control, blocks)) in graph.controls().iter().zip(&block.controls).enumerate() {
-        write!(f, "  ${n} = {}", control.kind.name())?;
-        if let ControlKind::Scan(ScanArity { length, carried, sliced }) = control.kind {
-            write!(f, " length {length} carried {carried} sliced {sliced}")?;
-        }
-        if let ControlKind::For(ForArity { carried, index }) = control.kind {
-            write!(f, " index {index} carried {carried}")?;
-        }
-        for ((what, inner), number) in control.kind.graphs().iter().zip(&control.graphs).zip(blocks) {
-            write!(f, " {what} @{number} of {:?}", inner.operands)?;
-        }
-        f.write_str("\n")?;
-    }
-    for id in graph.node_ids() {
-        if matches!(graph.node(id).kind, NodeKind::Param(..)) {
-            continue;
-        }
-        write!(f, "  {}", NodeLine { graph, id, callees: Some(&block.callees) })?;
-        if let Some(note) = note.map(|note| note(id)).filter(|note| !note.is_empty()) {
-            write!(f, "  ; {note}")?;
-        }
-        f.write_str("\n")?;
-    }
-    f.write_str("  return")?;
-    write_named(&graph.outputs, &|_| None, f)?;
-    f.write_str("\n}")
-}
-
-fn write_unused_slots<T: Type>(graph: &Graph<T>, f: &mut Formatter<'_>) -> fmt::Result {
+fn write_unused_slots<T: Type>(graph: &Graph<T>, f: &mut dyn fmt::Write) -> fmt::Result {
     let mut used = vec![false; graph.slots.len()];
     for node in &graph.nodes {
         if let NodeKind::Literal(slot) = node.kind
@@ -457,7 +486,7 @@ fn write_value(value: Value, name: &dyn Fn(Value) -> Option<String>, f: &mut dyn
 }
 
 /// The type of a parameter; where a weak one is stored otherwise than usual, as in `f*:f64[3]`.
-fn write_param_type<T: Type>(graph: &Graph<T>, param: Value, f: &mut Formatter<'_>) -> fmt::Result {
+fn write_param_type<T: Type>(graph: &Graph<T>, param: Value, f: &mut dyn fmt::Write) -> fmt::Result {
     let (ty, shape) = (graph.ty(param), graph.shape(param));
     match graph.node(graph.producer(param)).kind {
         NodeKind::Param(_, stored) if stored != ty.storage_dtype() => write!(f, "{ty}:{stored}{shape}"),

@@ -14,7 +14,7 @@ pub use kind::{KernelKind, KernelReduce, KernelScan, KernelScatter, Part};
 pub use parse::parse_kernels;
 pub(crate) use parse::{read_function, read_scalar, read_scatter, read_stmt};
 pub use step::{ControlRef, FusedControl, FusedStep};
-pub(crate) use text::write_stmt;
+pub use text::StepLine;
 pub use verify::verify_steps;
 pub(crate) use verify::{check_body, output_dtype};
 

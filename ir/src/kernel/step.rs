@@ -1,8 +1,9 @@
 //! The steps of a program after fusion: kernels, and control flow, whose graphs are programs of their own.
 
-use super::FusedKernel;
+use super::{FusedKernel, StepLine};
 use crate::dtype::DType;
 use crate::graph::{Control, Value};
+use crate::lines::{LineSink, TextLine, lines};
 use smallvec::SmallVec;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -84,13 +85,27 @@ impl Display for FusedControl {
     /// }
     /// ```
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.write(f)
+    }
+}
+
+impl FusedControl {
+    /// The lines of the text.
+    pub fn lines(&self) -> Vec<TextLine<StepLine>> {
+        lines(|f| self.write(f))
+    }
+
+    fn write(&self, f: &mut dyn LineSink<StepLine>) -> fmt::Result {
         writeln!(f, "{} {{", self.control.0.kind.name())?;
         for (n, value) in self.operands.iter().enumerate() {
+            f.of(Some(StepLine::Input(n)));
             writeln!(f, "  in{n} = {value}")?;
         }
         for (n, (result, value)) in self.results.iter().enumerate() {
+            f.of(Some(StepLine::Output(n)));
             writeln!(f, "  out{n} = result {result} -> {value}")?;
         }
+        f.of(None);
         f.write_str("}")
     }
 }

@@ -18,33 +18,61 @@
 
 use super::{FusedKernel, KernelKind, KernelScatter, OpBody, Part, Reads, StmtKind};
 use crate::dtype::DType;
+use crate::lines::{LineSink, TextLine, lines};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for FusedKernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.write(f)
+    }
+}
+
+/// What a line of a step prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepLine {
+    /// The input of this number.
+    Input(usize),
+    /// The statement of this number.
+    Statement(usize),
+    /// The output of this number.
+    Output(usize),
+}
+
+impl FusedKernel {
+    /// The lines of the text.
+    pub fn lines(&self) -> Vec<TextLine<StepLine>> {
+        lines(|f| self.write(f))
+    }
+
+    fn write(&self, f: &mut dyn LineSink<StepLine>) -> fmt::Result {
         writeln!(f, "kernel {} {{", self.loops_text())?;
         for (n, input) in self.inputs.iter().enumerate() {
             let dtype = dtype_or_unknown(&self.body.inputs, n);
+            f.of(Some(StepLine::Input(n)));
             writeln!(f, "  in{n} = {}{} : {dtype}{}", input.reads.prefix(), input.value, input.shape)?;
         }
+        f.of(None);
         for (n, slot) in self.literals.iter().enumerate() {
             writeln!(f, "  l{n} = {slot} : {}", dtype_or_unknown(&self.body.literals, n))?;
         }
         for index in 0..self.body.stmts.len() {
-            f.write_str("  ")?;
-            write_stmt(&self.body, index, f)?;
-            f.write_str("\n")?;
+            f.of(Some(StepLine::Statement(index)));
+            writeln!(f, "  {}", self.body.statement(index))?;
         }
         if let (KernelKind::Scatter(KernelScatter { scatter, into }), [updates, index, ..]) =
             (&self.kind, &self.body.outputs[..])
         {
+            f.of(Some(StepLine::Output(0)));
             write!(f, "  out0 = scatter {} {updates} at {index} into in{into}", scatter.name())?;
-            return match self.outputs.first() {
-                Some(value) => write!(f, " -> {value}\n}}"),
-                None => f.write_str("\n}"),
-            };
+            match self.outputs.first() {
+                Some(value) => writeln!(f, " -> {value}")?,
+                None => f.write_str("\n")?,
+            }
+            f.of(None);
+            return f.write_str("}");
         }
         for (n, scalar) in self.body.outputs.iter().enumerate() {
+            f.of(Some(StepLine::Output(n)));
             write!(f, "  out{n} = ")?;
             if let Some(function) = self.kind.function(n) {
                 write!(f, "{function} ")?;
@@ -56,11 +84,10 @@ impl Display for FusedKernel {
                 (None, _) => f.write_str("\n")?,
             }
         }
+        f.of(None);
         f.write_str("}")
     }
-}
 
-impl FusedKernel {
     /// What it runs over: `[8, 3] reduces axes [1]`.
     pub fn loops_text(&self) -> String {
         match self.kind.verb() {
@@ -91,31 +118,20 @@ impl OpBody {
     /// # Panics
     /// If the body has fewer statements.
     pub fn statement(&self, index: usize) -> String {
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = write_stmt(self, index, &mut text);
-        text
+        let stmt = &self.stmts[index];
+        let what = match stmt.kind {
+            StmtKind::Load(input) => format!("load in{input}"),
+            StmtKind::Gather(input) => format!("gather in{input},"),
+            StmtKind::Literal(literal) => format!("literal l{literal}"),
+            StmtKind::Op(op) => op.to_string(),
+            StmtKind::Cast => "cast".to_owned(),
+        };
+        let args: Vec<String> = stmt.args.iter().map(|arg| format!(" {arg}")).collect();
+        format!("t{index} = {what}{} : {}", args.join(","), stmt.dtype)
     }
 }
 
 /// A list that is too short is the verifier's business; printing must not fail on it.
 fn dtype_or_unknown(dtypes: &[DType], n: usize) -> &'static str {
     dtypes.get(n).map_or("?", |dtype| dtype.name())
-}
-
-/// One statement, without indentation: `t2 = add t0, t1 : f32`.
-pub(crate) fn write_stmt(body: &OpBody, index: usize, f: &mut impl fmt::Write) -> fmt::Result {
-    let stmt = &body.stmts[index];
-    write!(f, "t{index} = ")?;
-    match stmt.kind {
-        StmtKind::Load(input) => write!(f, "load in{input}")?,
-        StmtKind::Gather(input) => write!(f, "gather in{input},")?,
-        StmtKind::Literal(literal) => write!(f, "literal l{literal}")?,
-        StmtKind::Op(op) => write!(f, "{op}")?,
-        StmtKind::Cast => f.write_str("cast")?,
-    }
-    for (i, arg) in stmt.args.iter().enumerate() {
-        write!(f, "{} {arg}", if i > 0 { "," } else { "" })?;
-    }
-    write!(f, " : {}", stmt.dtype)
 }

@@ -298,12 +298,7 @@ pub(crate) fn check_body(body: &OpBody, problems: &mut Problems) {
         if problems.is_full() {
             return;
         }
-        problems.check(check_stmt(body, index, stmt), || {
-            let mut text = String::new();
-            // Writing to a String cannot fail.
-            let _ = super::write_stmt(body, index, &mut text);
-            text
-        });
+        problems.check(check_stmt(body, index, stmt), || body.statement(index));
     }
     if body.outputs.is_empty() {
         problems.note("nothing is stored".to_owned());

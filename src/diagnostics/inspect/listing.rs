@@ -12,8 +12,9 @@ use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Scheduled};
 use ndjit_inspect::explain::{ParamSource, typed_text};
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Type, Value};
-use ndjit_ir::kernel::{FusedKernel, OpBody};
+use ndjit_ir::graph::{Graph, GraphLine, GraphPart, GraphText, NodeId, NodeKind, Type, Value};
+use ndjit_ir::kernel::{OpBody, StepLine};
+use ndjit_ir::lines::TextLine;
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{DType, Result, StatementOrigin};
@@ -81,7 +82,7 @@ impl Inspection<'_> {
     fn inner(&self, stage: Stage, place: &str, listed: &mut FxHashMap<*const Lowered, String>, out: &mut Listing) {
         for (number, step) in self.lowered.steps.iter().enumerate() {
             let LoweredStep::Control(LoweredControl { fused, bodies }) = step else { continue };
-            let (nodes, kind) = (self.of_values(step.makes().collect()), fused.control.0.kind);
+            let (nodes, kind) = (self.of_values(step.makes()), fused.control.0.kind);
             for (what, lowered) in kind.graphs().iter().zip(bodies) {
                 let own = format!("step {number}, {} {what}", kind.name());
                 let place = if place.is_empty() { own.clone() } else { format!("{place}, {own}") };
@@ -105,12 +106,10 @@ impl Inspection<'_> {
     fn own(&self, stage: Stage) -> Listing {
         let lowered = self.lowered;
         match stage {
-            Stage::Graph => {
-                graph(&lowered.traced, &lowered.traced.display_with(&lowered.places).to_string(), |id| vec![id])
-            }
+            Stage::Graph => graph(&lowered.traced, &lowered.traced.display_with(&lowered.places), |id| vec![id]),
             Stage::Typed => graph(&lowered.typed, &typed_text(lowered), |id| made_from(&lowered.typed, id)),
             Stage::Simplified => {
-                graph(&lowered.simplified, &lowered.simplified.to_string(), |id| made_from(&lowered.simplified, id))
+                graph(&lowered.simplified, &lowered.simplified.text(), |id| made_from(&lowered.simplified, id))
             }
             Stage::Kernels => self.kernels(),
             Stage::Loops => self.nests(|scheduled| {
@@ -173,9 +172,13 @@ impl Inspection<'_> {
                 match step {
                     LoweredStep::Control(control) => self.control(&mut out, n, control),
                     LoweredStep::Kernel(LoweredKernel { fused, .. }) => {
-                        for line in fused.to_string().lines() {
-                            let nodes = self.of_values(in_kernel(fused, line));
-                            out.lines.push(StageLine { text: line.to_owned(), nodes, kernel: Some(n) });
+                        for TextLine { text, part } in fused.lines() {
+                            let value = part.and_then(|line| match line {
+                                StepLine::Input(n) => fused.inputs.get(n).map(|input| input.value),
+                                StepLine::Statement(n) => fused.statements.0.get(n).copied(),
+                                StepLine::Output(n) => fused.outputs.get(n).copied(),
+                            });
+                            out.lines.push(StageLine { text, nodes: self.of_values(value), kernel: Some(n) });
                         }
                     }
                 }
@@ -186,13 +189,13 @@ impl Inspection<'_> {
 
     /// The lines of control flow, whose programs follow.
     fn control(&self, out: &mut Listing, n: usize, LoweredControl { fused, .. }: &LoweredControl) {
-        let (inputs, outputs) = (&fused.operands, &fused.results);
-        for line in fused.to_string().lines() {
-            let text = line.trim_start();
-            let input = number(text, "in").and_then(|n| inputs.get(n)).copied();
-            let value = input.or_else(|| Some(outputs.get(number(text, "out")?)?.1));
-            let nodes = self.of_values(value.into_iter().collect());
-            out.lines.push(StageLine { text: line.to_owned(), nodes, kernel: Some(n) });
+        for TextLine { text, part } in fused.lines() {
+            let value = part.and_then(|line| match line {
+                StepLine::Input(n) => fused.operands.get(n).copied(),
+                StepLine::Output(n) => fused.results.get(n).map(|&(_, value)| value),
+                StepLine::Statement(_) => None,
+            });
+            out.lines.push(StageLine { text, nodes: self.of_values(value), kernel: Some(n) });
         }
     }
 
@@ -330,7 +333,7 @@ impl Inspection<'_> {
     }
 
     /// What values of the simplified graph were made from.
-    fn of_values(&self, values: Vec<Value>) -> Vec<NodeId> {
+    fn of_values(&self, values: impl IntoIterator<Item = Value>) -> Vec<NodeId> {
         let graph = &self.lowered.simplified;
         let known = values.into_iter().filter(|value| value.index() < graph.value_count());
         once(known.flat_map(|value| graph.origins(graph.producer(value)).iter().copied()).collect())
@@ -370,31 +373,23 @@ fn once(mut nodes: Vec<NodeId>) -> Vec<NodeId> {
 
 /// The lines of a graph: one a node, between that of the parameters and that of the results. Before them those of the graphs of its
 /// control flow, which are made from the nodes that they stand in.
-fn graph<T: Type>(graph: &Graph<T>, text: &str, nodes: impl Fn(NodeId) -> Vec<NodeId>) -> Listing {
-    let of = |value: Value| nodes(graph.producer(value));
+fn graph<T: Type>(graph: &Graph<T>, text: &GraphText<'_, T>, nodes: impl Fn(NodeId) -> Vec<NodeId>) -> Listing {
+    let of = |values: &[Value]| once(values.iter().flat_map(|&value| nodes(graph.producer(value))).collect());
     let controls = controls(graph, &nodes);
-    let mut child = None;
-    let lines = text.lines().map(|line| {
-        if line.starts_with("graph ") {
-            child = None;
-        }
-        child = number(line, "child @").or(child);
-        let inner = child.and_then(|child| controls.blocks.get(child));
-        if let Some(nodes) = inner.or_else(|| controls.pieces.get(number(line, "  $")?)) {
-            return StageLine { text: line.to_owned(), nodes: nodes.clone(), kernel: None };
-        }
-        let made = number(line, "  %").map(Value::from_index).filter(|value| value.index() < graph.value_count());
-        let nodes = match made {
-            Some(value) => of(value),
-            None if line.starts_with("graph ") => once(graph.params().iter().flat_map(|&param| of(param)).collect()),
-            None if line.trim_start().starts_with("return ") => {
-                once(graph.outputs().iter().flat_map(|&output| of(output)).collect())
-            }
-            None => Vec::new(),
-        };
-        StageLine { text: line.to_owned(), nodes, kernel: None }
-    });
-    Listing { lines: lines.collect() }
+    let made_from = |GraphLine { block, part }| match (controls.blocks.get(block), part) {
+        (Some(inner), _) => inner.clone(),
+        (None, GraphPart::Control(n)) => controls.pieces[n].clone(),
+        (None, GraphPart::Node(id)) => nodes(id),
+        (None, GraphPart::Params) => of(graph.params()),
+        (None, GraphPart::Outputs) => of(graph.outputs()),
+        (None, GraphPart::Other) => Vec::new(),
+    };
+    let line = |line: TextLine<GraphLine>| StageLine {
+        text: line.text,
+        nodes: line.part.map_or_else(Vec::new, made_from),
+        kernel: None,
+    };
+    Listing { lines: text.lines().into_iter().map(line).collect() }
 }
 
 /// What control flow of a graph is made from.
@@ -429,19 +424,6 @@ fn controls<T: Type>(graph: &Graph<T>, nodes: impl Fn(NodeId) -> Vec<NodeId>) ->
     }
     blocks.pop();
     ControlOrigins { pieces: pieces.into_iter().map(once).collect(), blocks }
-}
-
-/// The values of the graph that a line of a kernel is about.
-fn in_kernel(kernel: &FusedKernel, line: &str) -> Vec<Value> {
-    let text = line.trim_start();
-    let found = number(text, "t").and_then(|n| kernel.statements.0.get(n));
-    let found = found.or_else(|| kernel.inputs.get(number(text, "in")?).map(|input| &input.value));
-    found.or_else(|| kernel.outputs.get(number(text, "out")?)).copied().into_iter().collect()
-}
-
-/// The number after a prefix at the beginning of a line, before a blank.
-fn number(line: &str, prefix: &str) -> Option<usize> {
-    line.strip_prefix(prefix)?.split(' ').next()?.parse().ok()
 }
 
 /// What a reader of the parts of a reduction, a scan or a sort needs to know.
