@@ -1,6 +1,6 @@
 //! Results: written to `.npy` and `.csv` files part by part, or printed.
 //!
-//! A file is written beside its place and put there once it is whole (`src/interop/npy/replacement.rs`): an input may have the same name, and what fails leaves
+//! A file is written beside its place and put there once it is whole (`formats/src/replacement.rs`): an input may have the same name, and what fails leaves
 //! nothing behind.
 
 use crate::Failure;

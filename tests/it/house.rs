@@ -16,6 +16,7 @@ fn sources() -> Vec<PathBuf> {
         "codegen",
         "runtime",
         "inspect",
+        "formats",
         "engines",
         "cli",
         "fuzz",
@@ -118,6 +119,7 @@ fn nothing_points_back() {
                 "serde_json",
             ],
         ),
+        ("formats/Cargo.toml", &["ndjit-ir"]),
         (
             "engines/Cargo.toml",
             &["ndjit-ir", "ndjit-math", "ndjit-transform", "ndjit-codegen", "ndjit-runtime", "ndjit-random"],
@@ -133,6 +135,7 @@ fn nothing_points_back() {
                 "ndjit-codegen",
                 "ndjit-runtime",
                 "ndjit-inspect",
+                "ndjit-formats",
                 "half",
                 "num-complex",
                 "smallvec",
@@ -175,6 +178,7 @@ fn unsafe_stays_in_the_runtime() {
         "transform/src/lib.rs",
         "codegen/src/lib.rs",
         "inspect/src/lib.rs",
+        "formats/src/lib.rs",
         "src/lib.rs",
         "cli/src/lib.rs",
     ] {
@@ -185,7 +189,16 @@ fn unsafe_stays_in_the_runtime() {
 /// Locks are those that threads count, but for what drivers of GPUs are kept with.
 #[test]
 fn every_lock_is_counted() {
-    let libraries = ["src/", "ir/src/", "math/src/", "transform/src/", "codegen/src/", "runtime/src/", "inspect/src/"];
+    let libraries = [
+        "src/",
+        "ir/src/",
+        "math/src/",
+        "transform/src/",
+        "codegen/src/",
+        "runtime/src/",
+        "inspect/src/",
+        "formats/src/",
+    ];
     let counted = "ir/src/lock.rs";
     let mut seen = 0;
     for path in sources() {
@@ -289,7 +302,16 @@ fn types(text: &str) -> Vec<&str> {
 /// The name of a type says which of the libraries' parts a reader is in. What the glossary lists has one name in several places.
 #[test]
 fn no_type_name_is_defined_twice() {
-    let libraries = ["src/", "ir/src/", "math/src/", "transform/src/", "codegen/src/", "runtime/src/", "inspect/src/"];
+    let libraries = [
+        "src/",
+        "ir/src/",
+        "math/src/",
+        "transform/src/",
+        "codegen/src/",
+        "runtime/src/",
+        "inspect/src/",
+        "formats/src/",
+    ];
     let glossary = read(&root().join("docs/glossary.md"));
     let listed: Vec<&str> = glossary.lines().filter_map(|line| line.strip_prefix("- `")?.split('`').next()).collect();
     let mut defined: Vec<(String, String)> = Vec::new();

@@ -14,7 +14,6 @@ const PRIVATE: &[&str] = &[
     "src/jit/erased.rs",
     "src/jit/plan.rs",
     "src/jit/plans.rs",
-    "src/interop/npy/replacement.rs",
     "src/api/random/draw.rs",
 ];
 

@@ -18,14 +18,14 @@
 //! # Ok::<(), ndjit::Error>(())
 //! ```
 
-pub(crate) mod header;
-#[doc(hidden)]
-pub mod replacement;
 pub(crate) mod whole;
+
+#[doc(hidden)]
+pub use ndjit_formats::replacement;
 
 use crate::api::creation::IntoShape;
 use crate::array::node::Array;
-use header::{Header, failed};
+use ndjit_formats::npy::{self, Header, failed};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_runtime::Buffer;
 use replacement::Replacement;
@@ -86,7 +86,7 @@ impl Reader {
     pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
         let path = path.as_ref();
         let open = || {
-            let mut file = header::open(path)?;
+            let mut file = npy::open(path)?;
             let header = Header::read(&mut file)?;
             header.data(file.metadata().map_err(|e| failed(&e))?.len())?;
             Ok(Reader { file, path: path.to_owned(), header })
@@ -276,7 +276,7 @@ impl Reader {
             }
             let bytes = shape.bytes(dtype.bytes())?;
             let mut buffer = Buffer::mapped(&self.file, (self.header.len + offset) as u64, bytes)?;
-            header::check_bools(dtype, buffer.as_bytes())?;
+            npy::check_bools(dtype, buffer.as_bytes())?;
             if !buffer.as_bytes().as_ptr().addr().is_multiple_of(dtype.bytes()) {
                 buffer = Buffer::from_bytes(buffer.as_bytes())?;
             }
@@ -295,7 +295,7 @@ impl Reader {
                     .help("the file was truncated while it was read: copy or write it again"),
                 _ => failed(&error),
             })?;
-            header::elements(dtype, buffer.as_bytes_mut()?)?;
+            npy::elements(dtype, buffer.as_bytes_mut()?)?;
             Ok(Array::concrete(dtype, dtype, shape, Arc::new(buffer)))
         };
         read().map_err(|e: Error| e.fact(format_args!("file: {}", self.path.display())))
@@ -414,7 +414,7 @@ impl Writer {
                 .fact(format_args!("file: {}", self.path.display())));
         };
         self.missing = missing;
-        let written = header::write_elements(&mut self.file, self.dtype, buffer.as_bytes());
+        let written = npy::write_elements(&mut self.file, self.dtype, buffer.as_bytes());
         self.whole &= written.is_ok();
         written.map_err(|e| self.failed(&e))
     }

@@ -1,8 +1,8 @@
-//! Whole `.npy` files as arrays. Files in parts: `src/interop/npy/mod.rs`; what is accepted and refused: `src/interop/npy/header.rs`.
+//! Whole `.npy` files as arrays. Files in parts: `src/interop/npy/mod.rs`; what is accepted and refused: `formats/src/npy.rs`.
 
 use crate::array::node::Array;
 use crate::interop::npy::Writer;
-use crate::interop::npy::header::{self, Header, failed};
+use ndjit_formats::npy::{self, Header, failed};
 use ndjit_ir::{Error, Place, Result};
 use ndjit_runtime::Buffer;
 use std::io::Read;
@@ -28,7 +28,7 @@ impl Array {
     pub fn read_npy(path: impl AsRef<Path>) -> Result<Array> {
         let place = Place::caller();
         let read = |path: &Path| {
-            let file = header::open(path)?;
+            let file = npy::open(path)?;
             let bytes = file.metadata().map_err(|e| failed(&e))?.len();
             read(file, bytes)
         };
@@ -92,7 +92,7 @@ fn read(mut source: impl Read, bytes: u64) -> Result<Array> {
     };
     let mut elements = Buffer::zeroed(promised).map_err(refused)?;
     source.read_exact(elements.as_bytes_mut()?).map_err(|e| failed(&e))?;
-    header::elements(header.dtype, elements.as_bytes_mut()?)?;
+    npy::elements(header.dtype, elements.as_bytes_mut()?)?;
     let (shape, axes) = header.layout();
     let array = Array::concrete(header.dtype, header.dtype, shape, Arc::new(elements));
     Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))

@@ -17,8 +17,10 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The dtype, shape and memory order of the array in a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Header {
+pub struct Header {
+    /// The dtype of the elements.
     pub dtype: DType,
+    /// The extents of the axes, outermost first.
     pub shape: Shape,
     /// Whether the first axis is the innermost one.
     pub column_major: bool,
@@ -122,7 +124,7 @@ impl Header {
 ///
 /// # Errors
 /// `Io` for bools that are neither 0 nor 1.
-pub(crate) fn elements(dtype: DType, bytes: &mut [u8]) -> Result<()> {
+pub fn elements(dtype: DType, bytes: &mut [u8]) -> Result<()> {
     if cfg!(target_endian = "big") {
         let part = dtype.real().bytes();
         bytes.chunks_exact_mut(part).for_each(<[u8]>::reverse);
@@ -134,7 +136,7 @@ pub(crate) fn elements(dtype: DType, bytes: &mut [u8]) -> Result<()> {
 ///
 /// # Errors
 /// Those of writing.
-pub(crate) fn write_elements(to: &mut impl Write, dtype: DType, bytes: &[u8]) -> std::io::Result<()> {
+pub fn write_elements(to: &mut impl Write, dtype: DType, bytes: &[u8]) -> std::io::Result<()> {
     if cfg!(target_endian = "little") {
         return to.write_all(bytes);
     }
@@ -149,7 +151,7 @@ pub(crate) fn write_elements(to: &mut impl Write, dtype: DType, bytes: &[u8]) ->
 ///
 /// # Errors
 /// `Io` if it is none, or cannot be opened.
-pub(crate) fn open(path: &Path) -> Result<File> {
+pub fn open(path: &Path) -> Result<File> {
     // Before it is opened: a pipe that nobody writes to would wait.
     match std::fs::metadata(path).map_err(|e| failed(&e))?.is_file() {
         true => File::open(path).map_err(|e| failed(&e)),
@@ -161,7 +163,7 @@ pub(crate) fn open(path: &Path) -> Result<File> {
 ///
 /// # Errors
 /// `Io` for bools that are neither 0 nor 1.
-pub(crate) fn check_bools(dtype: DType, bytes: &[u8]) -> Result<()> {
+pub fn check_bools(dtype: DType, bytes: &[u8]) -> Result<()> {
     if dtype != DType::Bool {
         return Ok(());
     }
@@ -174,7 +176,7 @@ pub(crate) fn check_bools(dtype: DType, bytes: &[u8]) -> Result<()> {
 }
 
 /// An error of reading a file.
-pub(crate) fn failed(error: &dyn Display) -> Error {
+pub fn failed(error: &dyn Display) -> Error {
     Error::new(ErrorCode::Io, error.to_string()).of("read_npy")
 }
 
