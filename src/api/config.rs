@@ -1,6 +1,9 @@
 //! How a function is traced, compiled and run, and the settings under which operations are made: for a scope, or globally.
 
+use ndjit_codegen::Lowered;
 use ndjit_codegen::target::VectorWidth;
+use ndjit_inspect::explain::ParamSource;
+use ndjit_inspect::listing::Inspection;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::promotion::{Defaults, Policy};
 use ndjit_ir::support::{CastingModes, Device, Restrictions, Support};
@@ -97,6 +100,17 @@ impl Config {
     pub(crate) fn run_options(&self) -> ndjit_runtime::RunOptions {
         let (threads, vector) = (self.threads, self.vector);
         ndjit_runtime::RunOptions { threads, vector, ..ndjit_runtime::RunOptions::default() }
+    }
+
+    /// A program of such a function that is looked at, which was not compiled.
+    pub(crate) fn inspection<'a>(
+        &self,
+        lowered: &'a Lowered,
+        settings: Settings,
+        inputs: Vec<ParamSource>,
+    ) -> Inspection<'a> {
+        let (run, Settings { device, fallback, .. }) = (self.run_options(), settings);
+        Inspection { lowered, run, device, fallback, program: None, inputs }
     }
 
     /// The settings a function with this configuration is traced under when it is called now.

@@ -1,6 +1,6 @@
 //! [`Compiled`]: a function compiled for one signature.
 
-use crate::diagnostics::inspect::{self, PictureFormat, StageDiff};
+use crate::diagnostics::inspect::StageDiff;
 use crate::jit::caller::called;
 use crate::jit::erased;
 use crate::jit::function::JitFn;
@@ -8,6 +8,7 @@ use crate::jit::input::{Arg, Destinations, Inputs, Sinks};
 use crate::jit::output::{Outputs, Parts};
 use crate::jit::plan::{ArgumentType, Plan};
 use crate::jit::stage::Stage;
+use ndjit_inspect::forms::{self, PictureFormat};
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 use std::marker::PhantomData;
 use std::path::Path;
@@ -74,7 +75,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// # Errors
     /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn dot(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.plan.lowered, stage, PictureFormat::Dot)
+        forms::stage(&self.plan.lowered, stage.of_program(), PictureFormat::Dot)
     }
 
     /// A stage drawn as an SVG document: graphs, kernels and loops.
@@ -90,7 +91,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// # Errors
     /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn svg(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.plan.lowered, stage, PictureFormat::Svg)
+        forms::stage(&self.plan.lowered, stage.of_program(), PictureFormat::Svg)
     }
 
     /// A stage as JSON (feature `json`).
@@ -107,7 +108,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// None today.
     #[cfg(feature = "json")]
     pub fn json(&self, stage: Stage) -> Result<String> {
-        Ok(inspect::stage_json(&self.plan.lowered, stage, || self.explain(stage)))
+        Ok(forms::stage_json(&self.plan.lowered, stage.of_program(), || self.explain(stage)))
     }
 
     /// What differs between two stages, line by line.

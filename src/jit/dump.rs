@@ -1,22 +1,22 @@
 //! Stages that are printed as programs are made: those that the environment variable `NDJIT_DUMP` names.
 
-use crate::diagnostics::inspect::listing::Inspection;
-use crate::jit::stage::{ALL, Stage};
+use ndjit_inspect::listing::Inspection;
+use ndjit_inspect::stage::{ALL, ProgramStage};
 use ndjit_runtime::{environment, stderr};
 use std::cell::Cell;
 use std::sync::OnceLock;
 
 /// The stages that a list separated by commas names, each once and in the order of programs, and what is wrong with other names.
-fn named(list: &str) -> (Vec<Stage>, Vec<String>) {
+fn named(list: &str) -> (Vec<ProgramStage>, Vec<String>) {
     let (mut wanted, mut wrong) = (Vec::new(), Vec::new());
     for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         match name.parse() {
-            _ if name == ALL => wanted.extend(Stage::ALL),
+            _ if name == ALL => wanted.extend(ProgramStage::ALL),
             Ok(stage) => wanted.push(stage),
             Err(message) => wrong.push(message),
         }
     }
-    (Stage::ALL.iter().copied().filter(|stage| wanted.contains(stage)).collect(), wrong)
+    (ProgramStage::ALL.iter().copied().filter(|stage| wanted.contains(stage)).collect(), wrong)
 }
 
 thread_local! {
@@ -37,7 +37,7 @@ pub(crate) fn unasked<R>(body: impl FnOnce() -> R) -> R {
 
 /// Prints the stages that the environment variable `NDJIT_DUMP` names, separated by commas, or `all`.
 pub(crate) fn dump<'a>(inspection: impl Fn() -> Inspection<'a>) {
-    static STAGES: OnceLock<Vec<Stage>> = OnceLock::new();
+    static STAGES: OnceLock<Vec<ProgramStage>> = OnceLock::new();
     if UNASKED.get() {
         return;
     }
@@ -59,11 +59,11 @@ mod tests {
     #[test]
     fn lists_name_stages() {
         for list in ["all", "all,all", " all , graph,", "loops,all"] {
-            assert_eq!(named(list), (Stage::ALL.to_vec(), Vec::new()), "{list}");
+            assert_eq!(named(list), (ProgramStage::ALL.to_vec(), Vec::new()), "{list}");
         }
-        assert_eq!(named("loops,graph,,loops"), (vec![Stage::Graph, Stage::Loops], Vec::new()));
+        assert_eq!(named("loops,graph,,loops"), (vec![ProgramStage::Graph, ProgramStage::Loops], Vec::new()));
         let (stages, wrong) = named("graph,kernel");
-        assert_eq!((stages, wrong.len()), (vec![Stage::Graph], 1));
+        assert_eq!((stages, wrong.len()), (vec![ProgramStage::Graph], 1));
         assert!(wrong[0].starts_with("unknown stage `kernel`; known are graph typed"), "{wrong:?}");
         assert!(wrong[0].ends_with("; did you mean `kernels`?"), "{wrong:?}");
     }

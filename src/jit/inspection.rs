@@ -1,7 +1,7 @@
 //! Looking into a jitted function: the stages of the last call's program, and why its results have their dtypes.
 
 use crate::diagnostics::explain::{InsertedCast, PolicyDiff, casts};
-use crate::diagnostics::inspect::{self, PictureFormat, StageDiff};
+use crate::diagnostics::inspect::{self, StageDiff};
 use crate::diagnostics::misses;
 use crate::jit::function::JitFn;
 use crate::jit::jitted::Jitted;
@@ -9,6 +9,7 @@ use crate::jit::spec::Spec;
 use crate::jit::stage::Stage;
 use crate::jit::{plan, staged};
 use ndjit_inspect::explain::{Explanation, Widening};
+use ndjit_inspect::forms::{self, PictureFormat};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Place, Result};
 use std::path::Path;
@@ -68,7 +69,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Errors
     /// `Argument` before the first call and for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn dot(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.last()?.lowered, stage, PictureFormat::Dot)
+        forms::stage(&self.last()?.lowered, stage.of_program(), PictureFormat::Dot)
     }
 
     /// A stage of the last call's program drawn as an SVG document: graphs, kernels and loops.
@@ -85,7 +86,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Errors
     /// `Argument` before the first call and for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn svg(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.last()?.lowered, stage, PictureFormat::Svg)
+        forms::stage(&self.last()?.lowered, stage.of_program(), PictureFormat::Svg)
     }
 
     /// A stage of the last call's program as JSON (feature `json`).
@@ -103,7 +104,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// `Argument` before the first call.
     #[cfg(feature = "json")]
     pub fn json(&self, stage: Stage) -> Result<String> {
-        Ok(inspect::stage_json(&self.last()?.lowered, stage, || self.explain(stage)))
+        Ok(forms::stage_json(&self.last()?.lowered, stage.of_program(), || self.explain(stage)))
     }
 
     /// What differs in a stage between two signatures, line by line.

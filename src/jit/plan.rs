@@ -3,7 +3,6 @@
 use crate::api::config::{Config, Settings};
 use crate::array::node::Array;
 use crate::diagnostics::explain::check;
-use crate::diagnostics::inspect::listing::Inspection;
 use crate::diagnostics::stats::counts;
 use crate::jit::dump;
 use crate::jit::input::{Arg, Data};
@@ -15,6 +14,7 @@ use ndjit_codegen::{Lowered, lower_observed};
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explainer, Explanation, Origin, ParamSource, Widening};
 use ndjit_inspect::interpret;
+use ndjit_inspect::listing::Inspection;
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
@@ -221,13 +221,7 @@ impl Plan {
             results.push(ResultType { ty, dtype, shape });
         }
         counts::count_plan();
-        dump::dump(|| Inspection {
-            lowered: &lowered,
-            config,
-            settings,
-            program: engine.program(),
-            inputs: Vec::new(),
-        });
+        dump::dump(|| Inspection { program: engine.program(), ..config.inspection(&lowered, settings, Vec::new()) });
         Ok(Plan {
             settings,
             arguments,
@@ -373,13 +367,13 @@ impl Plan {
     /// The plan, for inspection.
     pub fn inspection(&self) -> Inspection<'_> {
         let Plan { lowered, config, settings, engine, arguments, closed_over, .. } = self;
-        let (settings, program, inputs) = (*settings, engine.program(), inputs(arguments, closed_over.len()));
-        Inspection { lowered, config, settings, program, inputs }
+        let inputs = inputs(arguments, closed_over.len());
+        Inspection { program: engine.program(), ..config.inspection(lowered, *settings, inputs) }
     }
 
     /// The text of a stage.
     pub fn explain(&self, stage: Stage) -> String {
-        self.inspection().listing(stage).to_string()
+        self.inspection().listing(stage.of_program()).to_string()
     }
 
     /// Whether the device that it was compiled for is not lost.

@@ -4,7 +4,6 @@
 
 use crate::api::config::{self, Config};
 use crate::array::node::Array;
-use crate::diagnostics::inspect::listing::Inspection;
 use crate::jit::compiled::unexpected;
 use crate::jit::erased::{self, Core};
 use crate::jit::input::{Arg, Input};
@@ -20,6 +19,7 @@ use crate::trace::replay;
 use ndjit_codegen::Lowered;
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explanation};
+use ndjit_inspect::listing::Inspection;
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::support::{Device, Supports};
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
@@ -259,7 +259,7 @@ impl Program {
     /// `Literal` if a number does not fit the dtype it is used in; `Size` if an array cannot exist; `Device` if there is no such
     /// device.
     pub fn explain(&self, stage: Stage) -> Result<String> {
-        self.inspect(|inspection| Ok(inspection.listing(stage).to_string()))
+        self.inspect(|inspection| Ok(inspection.listing(stage.of_program()).to_string()))
     }
 
     /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html). `source` is what was read, if that is in
@@ -288,7 +288,7 @@ impl Program {
         let config = &self.core.config;
         let settings = config.settings().on(config.device.unwrap_or_default())?;
         let inputs = plan::inputs(&self.arguments, self.recording.closed_over.len());
-        inspect(&Inspection { lowered: &self.lowered()?, config, settings, program: None, inputs })
+        inspect(&config.inspection(&self.lowered()?, settings, inputs))
     }
 
     /// Why a result has its dtype; `None` if there are fewer results.

@@ -1,10 +1,10 @@
 //! The stages of the pipeline by name.
 
-use ndjit_ir::nearest;
+use ndjit_inspect::stage::ProgramStage;
 use std::str::FromStr;
 
 macro_rules! stages {
-    ($($variant:ident $name:literal $doc:literal;)*) => {
+    ($($variant:ident $doc:literal;)*) => {
         /// A stage of the pipeline, from the traced graph to machine code.
         ///
         /// ```
@@ -36,37 +36,38 @@ macro_rules! stages {
             /// assert_eq!(Stage::Loops.name(), "loops");
             /// ```
             pub const fn name(self) -> &'static str {
-                match self { $(Stage::$variant => $name,)* }
+                self.of_program().name()
+            }
+
+            /// The stage, as listings and pictures of programs know it.
+            pub(crate) const fn of_program(self) -> ProgramStage {
+                match self { $(Stage::$variant => ProgramStage::$variant,)* }
+            }
+
+            fn named(stage: ProgramStage) -> Stage {
+                match stage { $(ProgramStage::$variant => Stage::$variant,)* }
             }
         }
     };
 }
 
 stages! {
-    Graph "graph" "The graph as traced, with weak types and the places of nodes.";
-    Typed "typed" "Every dtype resolved, every cast explicit, with what asked for it.";
-    Simplified "simplified" "After the rewrite rules.";
-    Kernels "kernels" "What is computed in one loop nest, and which nests run as one kernel, tile by tile.";
-    Loops "loops" "The loop nests over ops.";
-    Expanded "expanded" "The loop nests over primitives.";
-    Clif "clif" "The functions that Cranelift compiles for the processor.";
-    Assembly "assembly" "The processor's instructions, under the lines of `expanded` that they do. Those of x86-64 with the feature `disassembler`.";
-    Wgsl "wgsl" "The modules that a GPU runs.";
-    Spirv "spirv" "The same as SPIR-V, where the feature `gpu` is on.";
+    Graph "The graph as traced, with weak types and the places of nodes.";
+    Typed "Every dtype resolved, every cast explicit, with what asked for it.";
+    Simplified "After the rewrite rules.";
+    Kernels "What is computed in one loop nest, and which nests run as one kernel, tile by tile.";
+    Loops "The loop nests over ops.";
+    Expanded "The loop nests over primitives.";
+    Clif "The functions that Cranelift compiles for the processor.";
+    Assembly "The processor's instructions, under the lines of `expanded` that they do. Those of x86-64 with the feature `disassembler`.";
+    Wgsl "The modules that a GPU runs.";
+    Spirv "The same as SPIR-V, where the feature `gpu` is on.";
 }
 
 impl FromStr for Stage {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Stage, String> {
-        Stage::ALL.iter().copied().find(|s| s.name() == text).ok_or_else(|| {
-            let known: Vec<&str> = Stage::ALL.iter().map(|s| s.name()).collect();
-            let near = nearest(text, known.iter().copied().chain([ALL]));
-            let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            format!("unknown stage `{text}`; known are {}{near}", known.join(" "))
-        })
+        text.parse().map(Stage::named)
     }
 }
-
-/// The name of every stage at once.
-pub(super) const ALL: &str = "all";

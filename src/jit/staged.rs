@@ -3,8 +3,6 @@
 use crate::api::config::Settings;
 use crate::diagnostics::explain::{InsertedCast, PolicyDiff, casts};
 use crate::diagnostics::inspect::diff::StageDiff;
-use crate::diagnostics::inspect::listing::Inspection;
-use crate::diagnostics::inspect::{self, PictureFormat};
 use crate::jit::compiled::Compiled;
 use crate::jit::erased::{self, CallInterface, Core, TracedFunction};
 use crate::jit::function::JitFn;
@@ -15,6 +13,8 @@ use crate::trace::failure::Failure;
 use crate::trace::recording::Recording;
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explanation, ParamSource, Widening};
+use ndjit_inspect::forms::{self, PictureFormat};
+use ndjit_inspect::listing::Inspection;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::Inferred;
 use ndjit_ir::support::walk::infer;
@@ -184,7 +184,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// `Size` for a graph of more than 10000 nodes.
     pub fn dot(&self) -> Result<String> {
         let Recording { graph, places, .. } = &self.traced.recording;
-        inspect::traced(graph, places, PictureFormat::Dot)
+        forms::traced(graph, places, PictureFormat::Dot)
     }
 
     /// The graph as traced, drawn as an SVG document; functions called inside are nodes.
@@ -201,7 +201,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// `Size` for a graph of more than 10000 nodes.
     pub fn svg(&self) -> Result<String> {
         let Recording { graph, places, .. } = &self.traced.recording;
-        inspect::traced(graph, places, PictureFormat::Svg)
+        forms::traced(graph, places, PictureFormat::Svg)
     }
 
     /// The graph as traced, as JSON (feature `json`); [`graph_from_json`](crate::inspect::graph_from_json) says in which form.
@@ -216,7 +216,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     #[cfg(feature = "json")]
     pub fn json(&self) -> String {
         let Recording { graph, places, .. } = &self.traced.recording;
-        inspect::traced_json(graph, places)
+        forms::traced_json(graph, places)
     }
 
     fn inputs(&self) -> Vec<ParamSource> {
@@ -300,18 +300,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn explain(&self, stage: Stage) -> String {
-        self.inspection().listing(stage).to_string()
+        self.inspection().listing(stage.of_program()).to_string()
     }
 
     fn inspection(&self) -> Inspection<'_> {
-        let (lowered, config, settings) = (&self.lowered, &self.core.config, self.settings);
-        Inspection {
-            lowered,
-            config,
-            settings,
-            program: None,
-            inputs: plan::inputs(&self.arguments, self.frame.closed_over.len()),
-        }
+        let inputs = plan::inputs(&self.arguments, self.frame.closed_over.len());
+        self.core.config.inspection(&self.lowered, self.settings, inputs)
     }
 
     /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
@@ -347,7 +341,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Errors
     /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn dot(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.lowered, stage, PictureFormat::Dot)
+        forms::stage(&self.lowered, stage.of_program(), PictureFormat::Dot)
     }
 
     /// A stage drawn as an SVG document: graphs, kernels and loops.
@@ -363,7 +357,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Errors
     /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn svg(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.lowered, stage, PictureFormat::Svg)
+        forms::stage(&self.lowered, stage.of_program(), PictureFormat::Svg)
     }
 
     /// A stage as JSON (feature `json`).
@@ -380,7 +374,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// None today.
     #[cfg(feature = "json")]
     pub fn json(&self, stage: Stage) -> Result<String> {
-        Ok(inspect::stage_json(&self.lowered, stage, || self.explain(stage)))
+        Ok(forms::stage_json(&self.lowered, stage.of_program(), || self.explain(stage)))
     }
 
     /// What differs between two stages, line by line.

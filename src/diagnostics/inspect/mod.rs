@@ -3,15 +3,17 @@
 //! (`json`, with the feature of that name), and [diffs](StageDiff).
 
 pub(crate) mod diff;
-mod forms;
 #[cfg(feature = "json")]
 mod json;
-pub(crate) mod listing;
-mod page;
 
 pub use diff::StageDiff;
-pub(crate) use forms::{PictureFormat, not_called, stage, traced};
-#[cfg(feature = "json")]
-pub(crate) use forms::{stage_json, traced_json};
 #[cfg(feature = "json")]
 pub use json::{VERSION, graph_from_json};
+
+use ndjit_ir::{Error, ErrorCode};
+
+/// What to say where a function was not called yet.
+pub(crate) fn not_called() -> Error {
+    Error::new(ErrorCode::Argument, "explain: the function was not called yet")
+        .help("call it, or ask for a signature: `f.trace(&[spec(DType::F32, [3])])?.lower()?`")
+}

@@ -1,7 +1,7 @@
 //! The lines of a program's stages, each with the nodes of the traced graph that it was made from. Texts of stages are these lines.
 
-use crate::api::config::{Config, Settings};
-use crate::jit::stage::Stage;
+use crate::explain::{ParamSource, typed_text};
+use crate::stage::ProgramStage;
 use ndjit_codegen::assembly::{assembly, assembly_of};
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_codegen::listing::{self, CodeLine};
@@ -11,15 +11,15 @@ use ndjit_codegen::target::Target;
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Scheduled};
-use ndjit_inspect::explain::{ParamSource, typed_text};
 use ndjit_ir::graph::{Graph, GraphLine, GraphPart, GraphText, NodeId, NodeKind, Type, Value};
 use ndjit_ir::kernel::{OpBody, StepLine};
 use ndjit_ir::lines::TextLine;
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
+use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Result, StatementOrigin};
-use ndjit_runtime::DeviceProgram;
 use ndjit_runtime::devices::{self, OnGpu};
+use ndjit_runtime::{DeviceProgram, Fallback, RunOptions};
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -29,7 +29,8 @@ const WIDER: &str = "; this machine runs wider vectors instead, see `assembly`; 
 
 /// A line of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StageLine {
+pub struct StageLine {
+    /// What it says.
     pub text: String,
     /// Nodes of the traced graph, each once.
     pub nodes: Vec<NodeId>,
@@ -39,7 +40,8 @@ pub(crate) struct StageLine {
 
 /// The lines of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Listing {
+pub struct Listing {
+    /// The lines, from the first to the last.
     pub lines: Vec<StageLine>,
 }
 
@@ -53,10 +55,15 @@ impl fmt::Display for Listing {
 }
 
 /// A program that is inspected.
-pub(crate) struct Inspection<'a> {
+pub struct Inspection<'a> {
+    /// The program, with every stage up to loops.
     pub lowered: &'a Lowered,
-    pub config: &'a Config,
-    pub settings: Settings,
+    /// How it is compiled and run.
+    pub run: RunOptions,
+    /// Where it runs.
+    pub device: Device,
+    /// What is done about dtypes that a GPU lacks.
+    pub fallback: Fallback,
     /// What was compiled of it, if it was.
     pub program: Option<&'a dyn DeviceProgram>,
     /// What the array parameters of the traced function are.
@@ -65,21 +72,32 @@ pub(crate) struct Inspection<'a> {
 
 impl Inspection<'_> {
     /// The lines of a stage. What fails is said in the place of the lines. Of control flow the programs of its graphs follow, each once.
-    pub fn listing(&self, stage: Stage) -> Listing {
+    pub fn listing(&self, stage: ProgramStage) -> Listing {
         self.with_inner(stage, "", &mut FxHashMap::default())
     }
 
     /// The lines of a program that stands at such a place in others, and of those in it that are not listed yet: at which place programs are, by address.
-    fn with_inner(&self, stage: Stage, place: &str, listed: &mut FxHashMap<*const Lowered, String>) -> Listing {
+    fn with_inner(&self, stage: ProgramStage, place: &str, listed: &mut FxHashMap<*const Lowered, String>) -> Listing {
         let mut out = self.own(stage);
-        if let Stage::Kernels | Stage::Loops | Stage::Expanded | Stage::Clif | Stage::Assembly = stage {
+        if let ProgramStage::Kernels
+        | ProgramStage::Loops
+        | ProgramStage::Expanded
+        | ProgramStage::Clif
+        | ProgramStage::Assembly = stage
+        {
             self.inner(stage, place, listed, &mut out);
         }
         out
     }
 
     /// The programs of control flow. What they are made from is the node that they stand in.
-    fn inner(&self, stage: Stage, place: &str, listed: &mut FxHashMap<*const Lowered, String>, out: &mut Listing) {
+    fn inner(
+        &self,
+        stage: ProgramStage,
+        place: &str,
+        listed: &mut FxHashMap<*const Lowered, String>,
+        out: &mut Listing,
+    ) {
         for (number, step) in self.lowered.steps.iter().enumerate() {
             let LoweredStep::Control(LoweredControl { fused, bodies }) = step else { continue };
             let (nodes, kind) = (self.of_values(step.makes()), fused.control.0.kind);
@@ -92,7 +110,8 @@ impl Inspection<'_> {
                     title += &format!(": the program of {before}");
                 } else {
                     listed.insert(Arc::as_ptr(lowered), place.clone());
-                    let inspection = Inspection { lowered, program: None, inputs: Vec::new(), ..*self };
+                    let (run, device, fallback) = (self.run.clone(), self.device, self.fallback);
+                    let inspection = Inspection { lowered, run, device, fallback, program: None, inputs: Vec::new() };
                     lines = inspection.with_inner(stage, &place, listed).lines;
                 }
                 out.separate();
@@ -103,20 +122,20 @@ impl Inspection<'_> {
         }
     }
 
-    fn own(&self, stage: Stage) -> Listing {
+    fn own(&self, stage: ProgramStage) -> Listing {
         let lowered = self.lowered;
         match stage {
-            Stage::Graph => graph(&lowered.traced, &lowered.traced.display_with(&lowered.places), |id| vec![id]),
-            Stage::Typed => graph(&lowered.typed, &typed_text(lowered), |id| made_from(&lowered.typed, id)),
-            Stage::Simplified => {
+            ProgramStage::Graph => graph(&lowered.traced, &lowered.traced.display_with(&lowered.places), |id| vec![id]),
+            ProgramStage::Typed => graph(&lowered.typed, &typed_text(lowered), |id| made_from(&lowered.typed, id)),
+            ProgramStage::Simplified => {
                 graph(&lowered.simplified, &lowered.simplified.text(), |id| made_from(&lowered.simplified, id))
             }
-            Stage::Kernels => self.kernels(),
-            Stage::Loops => self.nests(|scheduled| {
+            ProgramStage::Kernels => self.kernels(),
+            ProgramStage::Loops => self.nests(|scheduled| {
                 let geometry = scheduled.geometry.to_string();
                 Ok([listing::loops(&scheduled.nest), geometry.lines().map(CodeLine::plain).collect()].concat())
             }),
-            Stage::Expanded => match self.on_gpu() {
+            ProgramStage::Expanded => match self.on_gpu() {
                 None => self.parts(|part, _, ops| match part.wide {
                     true => Ok(Vec::new()),
                     false => Ok(listing::expanded(&part.nest, ops)),
@@ -124,21 +143,21 @@ impl Inspection<'_> {
                 Some(Ok(there)) => self.expanded_there(&there),
                 Some(Err(error)) => failed(&error),
             },
-            Stage::Clif => self.on_processor(self.parts(|part, _, ops| {
+            ProgramStage::Clif => self.on_processor(self.parts(|part, _, ops| {
                 if part.wide {
                     return Ok(Vec::new());
                 }
                 let (isa, nest) = (clif::host_isa()?, &*part.nest);
-                let options = ClifOptions { vector: self.config.vector.is_vector(), form: part.form, located: true };
+                let options = ClifOptions { vector: self.run.vector.is_vector(), form: part.form, located: true };
                 let kernel = clif::emit(nest, &*isa, options)?;
                 let mut lines = listing::clif(&kernel, nest, ops);
-                if x64::emit_here(nest, part.form, self.config.vector)?.is_some() {
+                if x64::emit_here(nest, part.form, self.run.vector)?.is_some() {
                     lines.insert(0, CodeLine::plain(WIDER));
                 }
                 Ok(lines)
             })),
-            Stage::Assembly => self.on_processor(self.parts(|part, combine, ops| {
-                let (nest, vector) = (&*part.nest, self.config.vector);
+            ProgramStage::Assembly => self.on_processor(self.parts(|part, combine, ops| {
+                let (nest, vector) = (&*part.nest, self.run.vector);
                 let isa = clif::host_isa()?;
                 if let (Some(combine), Some(pairs)) = (combine, part.pairs) {
                     let code = x64::emit_blocks_here(nest, combine, pairs, vector)?;
@@ -149,8 +168,8 @@ impl Inspection<'_> {
                 }
                 assembly(nest, ops, &*isa, part.form, vector)
             })),
-            Stage::Wgsl => self.modules(|_, module| Ok(listing::wgsl(module))),
-            Stage::Spirv => self.modules(|there, module| {
+            ProgramStage::Wgsl => self.modules(|_, module| Ok(listing::wgsl(module))),
+            ProgramStage::Spirv => self.modules(|there, module| {
                 let text = devices::spirv(&module.text, there.device)?;
                 Ok(text.lines().map(CodeLine::plain).collect())
             }),
@@ -244,12 +263,11 @@ impl Inspection<'_> {
 
     /// Where the nests run, if that is on a GPU.
     fn on_gpu(&self) -> Option<Result<OnGpu>> {
-        self.settings.device.gpu_number()?;
-        let run = self.config.run_options();
+        self.device.gpu_number()?;
         Some(match self.program {
             Some(program) => Ok(program.on_gpu()?),
-            None => match devices::open(self.settings.device)
-                .and_then(|device| device.compile(self.lowered, self.settings.fallback, &run))
+            None => match devices::open(self.device)
+                .and_then(|device| device.compile(self.lowered, self.fallback, &self.run))
             {
                 Ok(program) => Ok(program.on_gpu()?),
                 Err(error) => Err(error),
@@ -259,11 +277,11 @@ impl Inspection<'_> {
 
     /// Code of the processor, under a note where another runs.
     fn on_processor(&self, code: Listing) -> Listing {
-        if self.settings.device.gpu_number().is_none() {
+        if self.device.gpu_number().is_none() {
             return code;
         }
         let mut out = Listing::default();
-        out.plain(None, format!("; the program runs on {}; on the processor it would be", self.settings.device));
+        out.plain(None, format!("; the program runs on {}; on the processor it would be", self.device));
         out.lines.push(StageLine { text: String::new(), nodes: Vec::new(), kernel: None });
         out.lines.extend(code.lines);
         out

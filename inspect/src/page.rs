@@ -1,12 +1,12 @@
 //! The page of a program: its stages side by side in one HTML file. Lines carry the numbers of the operations they were made from; the
 //! script lights up those that share one.
 
-use super::forms::{self, PictureFormat};
-use super::listing::{Inspection, Listing, StageLine};
-use crate::jit::stage::Stage;
-use ndjit_inspect::html::{Escaped, Quoted};
-use ndjit_inspect::source::Sources;
-use ndjit_inspect::{chart, explain};
+use crate::forms::{self, PictureFormat};
+use crate::html::{Escaped, Quoted};
+use crate::listing::{Inspection, Listing, StageLine};
+use crate::source::Sources;
+use crate::stage::ProgramStage;
+use crate::{chart, explain};
 use ndjit_ir::graph::NodeId;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::collections::BTreeMap;
@@ -20,14 +20,19 @@ const MOST: usize = 5_000;
 /// Colours of kernels.
 const COLOURS: usize = 6;
 /// The stages that are shown at first, of a program on the processor and of one on a GPU. Reasons are in values of the first.
-const SHOWN: [Stage; 4] = [Stage::Graph, Stage::Typed, Stage::Loops, Stage::Assembly];
-const SHOWN_ON_GPU: [Stage; 4] = [Stage::Graph, Stage::Typed, Stage::Loops, Stage::Wgsl];
+const SHOWN: [ProgramStage; 4] =
+    [ProgramStage::Graph, ProgramStage::Typed, ProgramStage::Loops, ProgramStage::Assembly];
+const SHOWN_ON_GPU: [ProgramStage; 4] =
+    [ProgramStage::Graph, ProgramStage::Typed, ProgramStage::Loops, ProgramStage::Wgsl];
 /// How to use the page.
 const HINT: &str = "The pointer on a line lights up what was made from the same operations. A click keeps that lit and brings it \
                     into view in all panels; a second click, or Escape, lets go.";
 
 impl Inspection<'_> {
     /// Writes the page into a file. `source` are the lines that places name, if these are in no file.
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be written; `Size` for a program that is too large for a page.
     pub fn write_page(&self, path: &Path, source: Option<&str>) -> Result<()> {
         let failed = |e: std::io::Error| {
             Error::new(ErrorCode::Io, "explain_html: the page cannot be written")
@@ -42,7 +47,7 @@ impl Inspection<'_> {
         if graph.node_count() > MOST {
             return Err(Error::new(ErrorCode::Size, "explain_html: the program is too large for a page")
                 .fact(format_args!("operations: {}, at most {MOST}", graph.node_count()))
-                .help("look at the text of one stage: `f.explain(Stage::Kernels)`"));
+                .help("look at the text of one stage: `f.explain(ProgramStage::Kernels)`"));
         }
         let mut page = String::new();
         let (title, settings) = (self.title(), self.described());
@@ -54,9 +59,9 @@ impl Inspection<'_> {
             Escaped(&settings)
         );
         let panels: Vec<(&str, &str, Listing)> = std::iter::once(("source", "source", self.source(source)))
-            .chain(Stage::ALL.iter().map(|&stage| (stage.name(), stage.name(), self.listing(stage))))
+            .chain(ProgramStage::ALL.iter().map(|&stage| (stage.name(), stage.name(), self.listing(stage))))
             .collect();
-        let stages = if self.settings.device.gpu_number().is_some() { SHOWN_ON_GPU } else { SHOWN };
+        let stages = if self.device.gpu_number().is_some() { SHOWN_ON_GPU } else { SHOWN };
         for (name, label, _) in &panels {
             let shown = *name == "source" || stages.iter().any(|stage| stage.name() == *name);
             let checked = if shown { " checked" } else { "" };
@@ -74,20 +79,20 @@ impl Inspection<'_> {
              <details open data-shows=\"{simplified}\"><summary>fusion{}</summary><div class=\"drawn\">{}</div></details>\n\
              <details open data-shows=\"{simplified}\"><summary>memory{}</summary><div class=\"drawn\">{}</div></details>\n</footer>\n\
              <script>\nconst reasons = {};\n{SCRIPT}</script>\n</body>\n</html>\n",
-            numbered(Stage::Graph),
-            numbered(Stage::Simplified),
+            numbered(ProgramStage::Graph),
+            numbered(ProgramStage::Simplified),
             self.fusion(),
-            numbered(Stage::Simplified),
+            numbered(ProgramStage::Simplified),
             chart::memory(self.lowered)?,
             self.reasons(),
-            simplified = Stage::Simplified.name()
+            simplified = ProgramStage::Simplified.name()
         );
         Ok(page)
     }
 
     /// The picture of the kernels, or why there is none.
     fn fusion(&self) -> String {
-        match forms::stage(self.lowered, Stage::Kernels, PictureFormat::Svg) {
+        match forms::stage(self.lowered, ProgramStage::Kernels, PictureFormat::Svg) {
             // What stands before the element is for files alone.
             Ok(svg) => svg.find("<svg").map_or(String::new(), |start| svg[start..].to_owned()),
             Err(error) => Escaped(error.headline()).to_string(),
@@ -109,8 +114,8 @@ impl Inspection<'_> {
         format!(
             "operations: {}, loop nests: {kernels}, kernels: {launches}; policy {}; on {}; ndjit {}",
             graph.node_count() - graph.params().len(),
-            self.settings.policy,
-            self.settings.device,
+            self.lowered.policy,
+            self.device,
             env!("CARGO_PKG_VERSION")
         )
     }
@@ -158,14 +163,14 @@ impl Inspection<'_> {
     /// Why each operation has its dtype, as a list of the script's language.
     fn reasons(&self) -> String {
         let lowered = self.lowered;
-        let texts = explain::all(&lowered.traced, &lowered.places, &self.inputs, self.settings.policy);
+        let texts = explain::all(&lowered.traced, &lowered.places, &self.inputs, self.lowered.policy);
         let texts: Vec<String> = texts.iter().map(|text| Quoted(text).to_string()).collect();
         format!("[{}]", texts.join(",\n"))
     }
 }
 
 /// In which stage the values have the numbers that a part of the page has.
-fn numbered(stage: Stage) -> String {
+fn numbered(stage: ProgramStage) -> String {
     format!("<span> with the values of {}</span>", stage.name())
 }
 
