@@ -1,6 +1,6 @@
 //! The header of a `.npy` file: what every reader of such files accepts, refuses and says, and what every writer writes.
 //!
-//! The header is a Python dict of three keys and plain values, which are read in one pass over at most [`LONGEST`] bytes, without recursion. Must not
+//! The header is a Python dict of three keys and plain values, which are read in one pass over at most 65,535 bytes, without recursion. Must not
 //! know where the elements go.
 
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};

@@ -1,6 +1,7 @@
 //! Which axes a reduction goes along, and whether they stay.
 
 use crate::api::integers::Integers;
+use ndjit_eval::request::RequestAxes;
 use smallvec::SmallVec;
 use std::ops::RangeFull;
 
@@ -19,6 +20,13 @@ pub struct Axes {
     /// `None` for all.
     pub(crate) axes: Option<SmallVec<[isize; 4]>>,
     pub(crate) keepdims: bool,
+}
+
+impl Axes {
+    /// As a reduction is asked for.
+    pub(crate) fn requested(self) -> RequestAxes {
+        RequestAxes { axes: self.axes, keepdims: self.keepdims }
+    }
 }
 
 /// The same axes, which stay in the result with extent 1, so that it broadcasts against the operand.

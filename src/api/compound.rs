@@ -3,9 +3,9 @@
 use crate::api::config::{settings, with_parts};
 use crate::api::manipulation::refused;
 use crate::api::reductions::{self, Axes, IntoAxes};
-use crate::trace::asked::Request;
 use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
 use crate::trace::scalar::{Number, Scalar};
+use ndjit_eval::request::Request;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::TypeRule;
 use ndjit_ir::{
@@ -132,7 +132,8 @@ struct NormTypes {
 /// The dtypes of a norm of an order, if there is one of this operand along these axes.
 fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<NormTypes> {
     let (ty, _, shape) = x.describe("vector_norm")?;
-    let (along, _) = Request::new(Reduction::Norm, None, axes.clone()).on(&shape).map_err(Error::unnamed)?;
+    let (along, _) =
+        Request::new(Reduction::Norm, None, axes.clone().requested()).on(&shape).map_err(Error::unnamed)?;
     if order.is_infinite() && along.count(&shape) == 0 {
         let error = Error::new(ErrorCode::Shape, "there are no elements, of which none is the largest or smallest");
         return Err(error

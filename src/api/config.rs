@@ -1,17 +1,13 @@
 //! How a function is traced, compiled and run, and the settings under which operations are made: for a scope, or globally.
 
-use ndjit_codegen::Lowered;
+pub(crate) use ndjit_eval::settings::{Settings, change_global, settings, with_parts, with_settings};
+
 use ndjit_codegen::target::VectorWidth;
-use ndjit_inspect::explain::ParamSource;
-use ndjit_inspect::listing::Inspection;
-use ndjit_ir::lock::Mutex;
+use ndjit_eval::options::PlanOptions;
 use ndjit_ir::promotion::{Defaults, Policy};
 use ndjit_ir::support::{CastingModes, Device, Restrictions, Support};
 use ndjit_ir::{DType, Result};
-use ndjit_runtime::{Fallback, devices, environment};
-use std::cell::Cell;
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use ndjit_runtime::Fallback;
 
 /// What becomes of something that is legal, but often not meant.
 ///
@@ -91,26 +87,10 @@ impl Default for Config {
 }
 
 impl Config {
-    pub(crate) fn options(&self, settings: Settings) -> Result<ndjit_codegen::Options> {
-        let (policy, fuse, fp_contract) = (settings.policy, self.fuse, self.fp_contract);
-        let options = ndjit_codegen::Options { policy, fuse, fp_contract, ..ndjit_codegen::Options::default() };
-        devices::options(settings.device, options)
-    }
-
-    pub(crate) fn run_options(&self) -> ndjit_runtime::RunOptions {
-        let (threads, vector) = (self.threads, self.vector);
-        ndjit_runtime::RunOptions { threads, vector, ..ndjit_runtime::RunOptions::default() }
-    }
-
-    /// A program of such a function that is looked at, which was not compiled.
-    pub(crate) fn inspection<'a>(
-        &self,
-        lowered: &'a Lowered,
-        settings: Settings,
-        inputs: Vec<ParamSource>,
-    ) -> Inspection<'a> {
-        let (run, Settings { device, fallback, .. }) = (self.run_options(), settings);
-        Inspection { lowered, run, device, fallback, program: None, inputs }
+    /// How programs of such a function are lowered, compiled and run.
+    pub(crate) fn plan_options(&self) -> PlanOptions {
+        let Config { threads, fuse, fp_contract, vector, check_nans, .. } = *self;
+        PlanOptions { threads, fuse, fp_contract, vector, check_nans }
     }
 
     /// The settings a function with this configuration is traced under when it is called now.
@@ -122,103 +102,6 @@ impl Config {
         let interpreted = self.interpreted || settings.interpreted;
         Settings { policy: self.policy.unwrap_or(settings.policy), support, fallback, interpreted, ..settings }
     }
-}
-
-/// Everything outside an operation that its types depend on. Part of every plan's key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Settings {
-    /// The promotion policy, with the default dtype of each kind.
-    pub policy: Policy,
-    /// The dtype of new arrays of which nothing else is known; `None` is the default float.
-    pub default_dtype: Option<DType>,
-    /// What is supported, and what happens to the rest.
-    pub support: Support,
-    /// Where programs run.
-    pub device: Device,
-    /// What is done about dtypes that a GPU lacks.
-    pub fallback: Fallback,
-    /// Whether the reference interpreter runs programs.
-    pub interpreted: bool,
-}
-
-impl Settings {
-    /// Those of a process in which nothing was set but by its environment.
-    fn initial() -> Settings {
-        static INTERPRETED: LazyLock<bool> = LazyLock::new(|| environment::is_on("NDJIT_DISABLE_JIT"));
-        Settings { interpreted: *INTERPRETED, ..Settings::default() }
-    }
-
-    /// The same for operations on arrays of a device: what a GPU lacks is not supported, unless it is done without.
-    pub fn on(self, device: Device) -> Result<Settings> {
-        if device == self.device && device == Device::CPU {
-            return Ok(self);
-        }
-        // What a GPU lacks is known once it is open.
-        let gpu = devices::open(device)?.device() != Device::CPU;
-        let lacking = match self.fallback {
-            _ if !gpu => self.support.device,
-            Fallback::Error => Some(device),
-            Fallback::Emulate => Some(device.emulating()),
-            Fallback::Cpu => self.support.device,
-        };
-        Ok(Settings { device, support: Support { device: lacking, ..self.support }, ..self })
-    }
-}
-
-static GLOBAL: Mutex<Option<Settings>> = Mutex::new(None);
-/// How often `GLOBAL` was set: threads lock it only to see what is new.
-static CHANGES: AtomicU64 = AtomicU64::new(0);
-
-thread_local! {
-    static SCOPE: Cell<Option<Settings>> = const { Cell::new(None) };
-    /// The global settings as this thread saw them last, after so many changes.
-    static SEEN: Cell<Option<(u64, Settings)>> = const { Cell::new(None) };
-}
-
-/// The settings of this thread: those of the innermost scope, or the global ones.
-pub(crate) fn settings() -> Settings {
-    SCOPE.get().unwrap_or_else(global)
-}
-
-fn global() -> Settings {
-    let changes = CHANGES.load(Ordering::Acquire);
-    if changes == 0 {
-        return Settings::initial();
-    }
-    if let Some((seen, settings)) = SEEN.get()
-        && seen == changes
-    {
-        return settings;
-    }
-    let settings = GLOBAL.lock().unwrap_or_else(Settings::initial);
-    SEEN.set(Some((changes, settings)));
-    settings
-}
-
-pub(crate) fn change_global(change: impl FnOnce(&mut Settings)) {
-    let mut global = GLOBAL.lock();
-    change(global.get_or_insert_with(Settings::initial));
-    CHANGES.fetch_add(1, Ordering::Release);
-}
-
-/// Runs `body` under these settings.
-pub(crate) fn with_settings<R>(settings: Settings, body: impl FnOnce() -> R) -> R {
-    struct Restore(Option<Settings>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            SCOPE.set(self.0);
-        }
-    }
-    let _restore = Restore(SCOPE.replace(Some(settings)));
-    body()
-}
-
-/// Runs `body`, which makes the parts of a function that is several operations, under a policy that leaves operands of one dtype
-/// alone, with nothing declared unsupported: what the function may be used on is looked at before, once, and not by its parts.
-pub(crate) fn with_parts<R>(body: impl FnOnce() -> R) -> R {
-    let settings = settings();
-    let policy = Policy::Standard.with_defaults(settings.policy.defaults()).unwrap_or(Policy::Standard);
-    with_settings(Settings { policy, support: Support::default(), ..settings }, body)
 }
 
 /// The promotion policy under which this thread makes operations: that of the innermost [`with_policy`], or the

@@ -10,7 +10,6 @@
 
 use crate::jit::output::{Collected, Outputs, Parts};
 use crate::trace::cast;
-use crate::trace::escape;
 use crate::trace::expr::Expr;
 use crate::trace::inner::{RecordedGraph, again, control, params, record_inner, value};
 use crate::trace::operand::{AnyOperand, Computed, Operand};
@@ -201,7 +200,7 @@ fn next<C: Outputs>(what: &str, state: C, like: &Collected, place: Place) -> Vec
 /// The results in their structure, or the error in each leaf of it.
 fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, place: Place) -> C {
     let leaves = made.unwrap_or_else(|error| {
-        if !escape::is_tracing() {
+        if !ndjit_eval::traces::are_open() {
             // No value outside of traced functions can carry an error.
             stderr::line(crate::diagnostics::report::report(&outside(place)));
         }

@@ -5,10 +5,10 @@ use crate::api::config;
 use crate::api::manipulation::{joined, part, refused, seen};
 use crate::api::reductions::IntoAxes;
 use crate::array::node::Array;
-use crate::trace::asked::Request;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
 use crate::trace::scalar::{Number, Scalar};
+use ndjit_eval::request::Request;
 use ndjit_ir::axes::position;
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::op::TypeRule;
@@ -264,7 +264,7 @@ pub fn trapezoid<X: Math>(y: X, dx: impl Number, axis: isize) -> X::Out {
     let means: X::Out = means(y.clone(), at, shape.extents()[at], place);
     // Areas are summed, not means: the sum of these may be beyond the dtype where the integral is not.
     let areas = X::Out::compute(Op::Multiply, &[means.operand(), dx], place);
-    let sum = X::Out::reduce(&Request::new(Reduction::Sum, None, axis.axes()), &[areas.operand()], place);
+    let sum = X::Out::reduce(&Request::new(Reduction::Sum, None, axis.axes().requested()), &[areas.operand()], place);
     sum.part_of("trapezoid", &[y], place)
 }
 
@@ -380,7 +380,7 @@ fn integral<R: Computed>(x: AnyOperand, y: AnyOperand, axis: isize, place: Place
     };
     let means: R = means(y, at, extent, place);
     let areas = R::compute(Op::Multiply, &[means.operand(), distances.operand()], place);
-    let sum = R::reduce(&Request::new(Reduction::Sum, None, axis.axes()), &[areas.operand()], place);
+    let sum = R::reduce(&Request::new(Reduction::Sum, None, axis.axes().requested()), &[areas.operand()], place);
     sum.part_of(what, &operands, place)
 }
 

@@ -14,10 +14,10 @@
 use crate::api::reductions::{Axes, IntoAxes};
 use crate::api::scans::{self, IntoAlong};
 use crate::api::sorting::{IntoSorting, sorted};
-use crate::trace::asked::Request;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, Computed};
 use crate::trace::scalar::Scalar;
+use ndjit_eval::request::Request;
 use ndjit_ir::reduction::AxisFunction;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Scan, Sort};
 
@@ -92,7 +92,7 @@ pub fn reduce(reduction: Reduction, x: AnyOperand, axes: impl IntoAxes, asked: A
     let mut operands = vec![x];
     operands.extend(asked.correction.map(AnyOperand::Scalar));
     let axes: Axes = axes.axes();
-    Expr::reduce(&Request::new(reduction, asked.dtype, axes), &operands, place)
+    Expr::reduce(&Request::new(reduction, asked.dtype, axes.requested()), &operands, place)
 }
 
 /// A scan along an axis, in the function being traced on this thread. Poisoned with `Argument` for what this scan cannot be asked for.

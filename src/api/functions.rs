@@ -338,14 +338,14 @@ impl Cast for Expr {
 impl Cast for Array {
     type Cast = Array;
     fn cast_at(self, dtype: DType, place: Place) -> Array {
-        crate::array::lazy::noting::cast(&self, dtype, place)
+        crate::array::lazy::cast(&self, dtype, place)
     }
 }
 
 impl Cast for &Array {
     type Cast = Array;
     fn cast_at(self, dtype: DType, place: Place) -> Array {
-        crate::array::lazy::noting::cast(self, dtype, place)
+        crate::array::lazy::cast(self, dtype, place)
     }
 }
 

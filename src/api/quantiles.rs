@@ -8,10 +8,10 @@ use crate::api::manipulation::{joined, part, refused, reshaped, seen};
 use crate::api::reductions::{self, Axes, IntoAxes};
 use crate::api::sorting::{IntoSorting, sorted};
 use crate::array::node::Array;
-use crate::trace::asked::Request;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
 use crate::trace::scalar::{Number, Scalar};
+use ndjit_eval::request::Request;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{expand_dims, permute_dims};
 use ndjit_ir::{
@@ -276,7 +276,8 @@ struct SortedRows {
 impl SortedRows {
     fn of<R: Computed>(what: &'static str, x: &AnyOperand, axes: Axes, place: Place) -> Result<SortedRows> {
         let (ty, own, shape) = x.describe(what)?;
-        let (axes, keepdims) = Request::new(Reduction::Mean, None, axes).on(&shape).map_err(Error::unnamed)?;
+        let (axes, keepdims) =
+            Request::new(Reduction::Mean, None, axes.requested()).on(&shape).map_err(Error::unnamed)?;
         let settings = settings();
         let types = settings.support.resolve_reduction(settings.policy, Reduction::Mean, None, ty);
         let adapted = types.map_err(|error| {

@@ -9,6 +9,7 @@ use crate::array::node::Array;
 use crate::trace::arity::for_each_tuple;
 use crate::trace::expr::Expr;
 use crate::trace::scalar::{Number, Scalar, each_number};
+use ndjit_eval::array::ArrayRef;
 use ndjit_ir::op::TypeRule;
 use ndjit_ir::{DType, Place, Result, ValueType, Weak};
 use smallvec::SmallVec;
@@ -149,14 +150,12 @@ fn promoted(source: Source, ty: ValueType, dtype: DType, place: Place) -> Array 
         (Source::Number(number), _) => Array::from_literal(&number, ty, dtype)
             .unwrap_or_else(|e| Array::poisoned(e.of("promote_arrays").at(place))),
         (Source::Array(array), _) if array.value_type() == ty && array.dtype() == dtype => array,
-        (Source::Array(array), ValueType::Strong(dtype)) => crate::array::lazy::noting::cast(&array, dtype, place),
+        (Source::Array(array), ValueType::Strong(dtype)) => crate::array::lazy::cast(&array, dtype, place),
         // Programs cast to dtypes only, so the elements are computed and then called weak.
-        (Source::Array(array), ValueType::Weak(_)) => {
-            match crate::array::lazy::noting::cast(&array, dtype, place).memory() {
-                Ok(memory) => Array::in_memory(ty, dtype, array.shape().clone(), memory.clone()),
-                Err(error) => Array::poisoned(error.clone()),
-            }
-        }
+        (Source::Array(array), ValueType::Weak(_)) => match crate::array::lazy::cast(&array, dtype, place).memory() {
+            Ok(memory) => Array(ArrayRef::in_memory(ty, dtype, array.shape().clone(), memory.clone())),
+            Err(error) => Array::poisoned(error.clone()),
+        },
     }
 }
 

@@ -13,10 +13,10 @@ pub use crate::api::axes::{Axes, IntoAxes, keepdims};
 
 use crate::api::creation::Typed;
 use crate::array::node::Array;
-use crate::trace::asked::Request;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
 use crate::trace::scalar::{Number, Scalar};
+use ndjit_eval::request::Request;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::{DType, Place};
 
@@ -111,7 +111,11 @@ impl Corrected {
     }
 
     fn reduce<R: Computed>(self, reduction: Reduction, x: AnyOperand, axes: Axes, place: Place) -> R {
-        R::reduce(&Request::new(reduction, self.dtype, axes), &[x, AnyOperand::Scalar(self.correction)], place)
+        R::reduce(
+            &Request::new(reduction, self.dtype, axes.requested()),
+            &[x, AnyOperand::Scalar(self.correction)],
+            place,
+        )
     }
 }
 
@@ -122,7 +126,7 @@ pub(crate) fn reduce<R: Computed>(
     axes: Axes,
     place: Place,
 ) -> R {
-    R::reduce(&Request::new(reduction, dtype, axes), &[x], place)
+    R::reduce(&Request::new(reduction, dtype, axes.requested()), &[x], place)
 }
 
 macro_rules! rows {

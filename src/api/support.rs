@@ -2,9 +2,7 @@
 //! these mean stands in `ndjit_ir::support`; an operation keeps what it was made under.
 
 use crate::api::config::{Settings, change_global, settings, with_settings};
-use crate::trace::escape::is_tracing;
 use ndjit_ir::support::{CastingModes, Device, Restriction, Support};
-use ndjit_ir::{DType, ErrorCode, Result};
 use ndjit_runtime::Fallback;
 
 /// The casting modes under which this thread makes operations: those of the innermost [`with_casting`], or the
@@ -148,43 +146,6 @@ pub fn set_fallback(fallback: Fallback) {
 /// ```
 pub fn restrict_dtypes<R>(restriction: Restriction, body: impl FnOnce() -> R) -> R {
     with_support(|support| support.restrictions = support.restrictions.with(restriction), body)
-}
-
-/// Whether values of a dtype may be made, as by a cast or a creation function that asks for it.
-///
-/// # Errors
-/// `DType` if it is not supported.
-pub(crate) fn check_value(settings: Settings, what: &str, dtype: DType) -> Result<()> {
-    or_falling_back(settings, |settings| settings.support.check_value(what, dtype))
-}
-
-/// What `attempt` gives under these settings. Where a GPU lacks a dtype, the error says with which [fallback](with_fallback) there would
-/// be none.
-///
-/// # Errors
-/// Those of `attempt`.
-pub(crate) fn or_falling_back<R>(settings: Settings, attempt: impl Fn(Settings) -> Result<R>) -> Result<R> {
-    let error = match attempt(settings) {
-        Err(error) if error.code() == ErrorCode::DType && settings.device.gpu_number().is_some() => error,
-        result => return result,
-    };
-    let helps = |device: Option<Device>| {
-        let support = Support { device, ..settings.support };
-        support.device != settings.support.device && attempt(Settings { support, ..settings }).is_ok()
-    };
-    let (fallback, what) = match () {
-        () if helps(Some(settings.device.emulating())) => {
-            ("Emulate", "computes it in pairs of words, with the same bits")
-        }
-        () if helps(None) => ("Cpu", "runs it on the processor, with copies of its arrays"),
-        () => return Err(error),
-    };
-    let how = if is_tracing() {
-        format!("`f.fallback(Fallback::{fallback})`")
-    } else {
-        format!("`with_fallback(Fallback::{fallback}, || …)`")
-    };
-    Err(error.or_help(format!("{how} {what}")))
 }
 
 fn with_support<R>(change: impl FnOnce(&mut Support), body: impl FnOnce() -> R) -> R {

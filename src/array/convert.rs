@@ -1,9 +1,9 @@
 //! Arrays from Rust data and back.
 
 use crate::api::creation::IntoShape;
-use crate::array::literal::literal_bytes;
 use crate::array::node::Array;
 use crate::trace::scalar::{Number, Scalar, strong};
+use ndjit_eval::array::ArrayRef;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reserve::collect;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
@@ -76,8 +76,7 @@ impl Array {
 
     /// A scalar of a type, stored as `dtype`.
     pub(crate) fn from_literal(literal: &Literal, ty: ValueType, dtype: DType) -> Result<Array> {
-        let buffer = Buffer::from_bytes(&literal_bytes(literal, dtype)?)?;
-        Ok(Array::concrete(ty, dtype, Shape::scalar(), Arc::new(buffer)))
+        Ok(Array(ArrayRef::from_literal(literal, ty, dtype)?))
     }
 
     /// An array with a copy of row-major bytes.

@@ -47,9 +47,9 @@ impl fmt::Display for Array {
 impl fmt::Debug for Array {
     /// Type, shape and state in one line, without computing anything.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = match self.0.state.get() {
+        let state = match self.0.state() {
             Some(Err(error)) => return write!(f, "Array(error[{}]: {})", error.code(), error.headline()),
-            None if self.waits() => ", not yet computed",
+            None if self.0.waits() => ", not yet computed",
             Some(Ok(_)) | None => "",
         };
         write!(f, "Array({}{}", self.value_type(), self.shape())?;

@@ -7,7 +7,6 @@ mod convert;
 mod data;
 mod display;
 pub(crate) mod lazy;
-pub(crate) mod literal;
 pub(crate) mod node;
 mod read;
 

@@ -1,22 +1,10 @@
 //! [`Array`] as data: elements in memory, or the operation that gives them when they are read.
 //!
-//! An array is one `Arc`. Concrete arrays hold a buffer of the dtype their type commits to, or see one of another array through
-//! strides; lazy ones hold a pending operation and get their buffer when read. Results never change, so an array may be read from any thread.
+//! What it holds, and how it is computed, is of the crate `ndjit-eval`.
 
-use crate::array::lazy::kept::Kept;
-use crate::trace::scalar::Scalar;
-use ndjit_ir::graph::Graph;
-use ndjit_ir::infer::Operation;
-use ndjit_ir::lock::Mutex;
-use ndjit_ir::loops::Layout;
-use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Place, Result, Shape, ValueType};
-use ndjit_runtime::{Fallback, Memory, Reading};
-use smallvec::SmallVec;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use ndjit_eval::array::ArrayRef;
 
-/// An n-dimensional array: elements of one [`DType`], or a computation that gives them.
+/// An n-dimensional array: elements of one [`DType`](crate::DType), or a computation that gives them.
 ///
 /// Operators and methods do not compute: they note what is to be done. Reading ([`to_vec`](Array::to_vec),
 /// [`item`](Array::item), printing), passing to a jitted function, or [`eval`](Array::eval) compiles and runs what was noted
@@ -39,175 +27,11 @@ use std::sync::{Arc, OnceLock};
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Array(pub(crate) Arc<ArrayNode>);
+pub struct Array(pub(crate) ArrayRef);
 
-/// What an [`Array`](super::Array) points to.
-pub(crate) struct ArrayNode {
-    pub ty: ValueType,
-    /// The dtype of the elements: of a weak array one of its kind.
-    pub dtype: DType,
-    pub shape: Shape,
-    /// Where the elements are, or will be computed.
-    pub device: Device,
-    pub state: ElementState,
-    /// How to get the elements, while there are none.
-    pub source: Mutex<ElementSource>,
-    /// How many operations wait below, at most.
-    pub waiting: usize,
-    /// How a kernel computes the elements instead of reading them: a program without arguments, of one result.
-    pub formula: Option<Box<Graph<ValueType>>>,
-    /// Whether it waits for its elements since a function was traced, which computes them itself if it can.
-    pub traced: bool,
-}
-
-/// How to get the elements of an array. Behind pointers: most arrays that calls make are not computed, and are moved as they are made.
-pub(crate) enum ElementSource {
-    Nothing,
-    /// By an operation.
-    Pending(Arc<PendingOp>),
-    /// They were kept when others were read. Nobody has asked for them, and they may be given back.
-    Kept(Arc<Kept>),
-}
-
-impl ElementSource {
-    pub(crate) fn pending_op(&self) -> Option<&Arc<PendingOp>> {
-        match self {
-            ElementSource::Pending(pending_op) => Some(pending_op),
-            ElementSource::Nothing | ElementSource::Kept(_) => None,
-        }
-    }
-
-    /// Lets go of the source, and gives its operation.
-    pub(crate) fn take_pending_op(&mut self) -> Option<Arc<PendingOp>> {
-        match std::mem::replace(self, ElementSource::Nothing) {
-            ElementSource::Pending(pending_op) => Some(pending_op),
-            ElementSource::Nothing | ElementSource::Kept(_) => None,
-        }
-    }
-}
-
-/// The elements, or why there are none.
-pub(crate) enum ElementState {
-    /// Known when the array was made.
-    Made(Result<Elements>),
-    /// Computed when they are wanted. (To fill a lock for those that are there took 15 ns of a call.)
-    Waiting(OnceLock<Result<Elements>>),
-}
-
-impl ElementState {
-    /// What is there by now.
-    pub(crate) fn get(&self) -> Option<&Result<Elements>> {
-        match self {
-            ElementState::Made(elements) => Some(elements),
-            ElementState::Waiting(elements) => elements.get(),
-        }
-    }
-
-    /// Keeps what was computed; the first counts.
-    pub(crate) fn set(&self, computed: Result<Elements>) {
-        if let ElementState::Waiting(elements) = self {
-            let _ = elements.set(computed);
-        }
-    }
-}
-
-/// Elements in memory.
-pub(crate) struct Elements {
-    pub memory: Memory,
-    /// Where they are in the memory; `None` where they are all of it, in row-major order.
-    pub layout: Option<Layout>,
-    /// A copy in row-major order, once one was needed.
-    pub dense: OnceLock<Memory>,
-    /// Elements on their way to the host, for whoever reads them next.
-    pub coming: Mutex<Option<Box<dyn Reading>>>,
-}
-
-impl Elements {
-    /// All of some memory, in row-major order.
-    pub(crate) fn dense(memory: Memory) -> Elements {
-        Elements { memory, layout: None, dense: OnceLock::new(), coming: Mutex::new(None) }
-    }
-}
-
-impl Drop for ArrayNode {
-    fn drop(&mut self) {
-        if let Some(pending_op) = self.source.get_mut().take_pending_op() {
-            dismantle(pending_op);
-        }
-    }
-}
-
-impl ArrayNode {
-    /// Stores elements that were computed. A second thread may have been first: its elements are the same.
-    pub(crate) fn store(&self, elements: Elements) {
-        self.state.set(Ok(elements));
-        self.change_source(|_| true, ElementSource::Nothing);
-    }
-
-    /// Whether the source is one that is to be changed; it is changed then.
-    pub(crate) fn change_source(&self, is_meant: impl FnOnce(&ElementSource) -> bool, new: ElementSource) -> bool {
-        let mut source = self.source.lock();
-        let changed = is_meant(&source);
-        let old = if changed { std::mem::replace(&mut *source, new) } else { new };
-        // What it holds goes where the lock is not held: memory of others runs code of theirs.
-        drop(source);
-        if let ElementSource::Pending(pending_op) = old {
-            dismantle(pending_op);
-        }
-        changed
-    }
-}
-
-/// A pending operation.
-pub(crate) struct PendingOp {
-    pub(super) operation: Operation<'static>,
-    pub(super) operands: SmallVec<[LazyOperand; 2]>,
-    pub(super) place: Place,
-    /// What is done about dtypes that its device lacks.
-    pub(super) fallback: Fallback,
-    /// Whether it has run, in a program that gave the elements of other arrays.
-    pub(super) has_run: AtomicBool,
-}
-
-impl PendingOp {
-    pub(super) fn new(
-        operation: Operation<'static>,
-        operands: SmallVec<[LazyOperand; 2]>,
-        place: Place,
-        fallback: Fallback,
-    ) -> PendingOp {
-        PendingOp { operation, operands, place, fallback, has_run: AtomicBool::new(false) }
-    }
-}
-
-/// An operand of a pending operation.
-#[derive(Clone)]
-pub(crate) enum LazyOperand {
-    Array(Array),
-    Literal(Scalar),
-}
-
-impl LazyOperand {
-    pub(super) fn array(&self) -> Option<&Array> {
-        match self {
-            LazyOperand::Array(array) => Some(array),
-            LazyOperand::Literal(_) => None,
-        }
-    }
-}
-
-/// Lets go of a pending operation without recursion, however deep what it holds.
-pub(crate) fn dismantle(pending_op: Arc<PendingOp>) {
-    let mut stack = vec![pending_op];
-    while let Some(pending_op) = stack.pop() {
-        // A program that is being collected or run may hold it too, and then lets go of it.
-        let Some(pending_op) = Arc::into_inner(pending_op) else { continue };
-        for operand in pending_op.operands {
-            if let LazyOperand::Array(array) = operand
-                && let Some(mut node) = Arc::into_inner(array.0)
-            {
-                stack.extend(node.source.get_mut().take_pending_op());
-            }
-        }
+impl Array {
+    /// What the crate that evaluates arrays knows of some.
+    pub(crate) fn refs(arrays: &[Array]) -> Vec<ArrayRef> {
+        arrays.iter().map(|array| array.0.clone()).collect()
     }
 }

@@ -1,7 +1,8 @@
 //! Reading arrays: whoever asks for elements computes what waits.
 
-use crate::array::lazy::evaluate;
-use crate::array::node::{Array, Elements};
+use crate::array::node::Array;
+use ndjit_eval::array::{ArrayRef, Elements};
+use ndjit_eval::lazy::evaluate;
 use ndjit_inspect::explain::Explanation;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -11,37 +12,17 @@ use std::sync::Arc;
 impl Array {
     /// The elements; computes them if need be.
     pub(crate) fn elements(&self) -> Result<&Elements> {
-        if self.0.state.get().is_none() {
-            evaluate::evaluate(self)?;
-        }
-        match self.0.state.get() {
-            Some(Ok(elements)) => Ok(elements),
-            Some(Err(error)) => Err(error.clone()),
-            None => Err(Error::new(ErrorCode::Verify, "evaluated, but without elements").of("array")),
-        }
+        self.0.elements()
     }
 
     /// The elements in row-major order, on the array's device; copies them if need be, once.
     pub(crate) fn memory(&self) -> Result<&Memory> {
-        let elements = self.elements()?;
-        if elements.layout.is_none() {
-            return Ok(&elements.memory);
-        }
-        if let Some(dense) = elements.dense.get() {
-            return Ok(dense);
-        }
-        let dense = evaluate::copy(self)?;
-        Ok(elements.dense.get_or_init(|| dense))
+        self.0.memory()
     }
 
     /// The elements in row-major order in the host's memory.
     pub(crate) fn buffer(&self) -> Result<Arc<Buffer>> {
-        let memory = self.memory()?;
-        let coming = self.elements()?.coming.lock().take();
-        let Some(reading) = coming else { return memory.host() };
-        let mut buffer = Buffer::zeroed(memory.len())?;
-        reading.finish(buffer.as_bytes_mut()?)?;
-        Ok(Arc::new(buffer))
+        self.0.buffer()
     }
 
     /// The array on a device: itself if it is there, else a copy. What waits is run, where the array is now, and the copy is made at
@@ -60,12 +41,12 @@ impl Array {
     /// ```
     #[track_caller]
     pub fn on(&self, device: Device) -> Array {
-        if self.0.device == device || self.error().is_some() {
+        if self.device() == device || self.error().is_some() {
             return self.clone();
         }
         let place = ndjit_ir::Place::caller();
         match self.memory().and_then(|memory| memory.on(device)) {
-            Ok(memory) => Array::in_memory(self.0.ty, self.0.dtype, self.0.shape.clone(), memory),
+            Ok(memory) => Array(ArrayRef::in_memory(self.value_type(), self.dtype(), self.shape().clone(), memory)),
             Err(error) => Array::poisoned(if error.place().is_some() { error } else { error.at(place) }),
         }
     }
@@ -126,7 +107,7 @@ impl Array {
     /// # Errors
     /// The error, if the operation that made this array failed.
     pub fn explain_dtype(&self) -> Result<Explanation> {
-        evaluate::explain(self)
+        evaluate::explain(&self.0)
     }
 
     /// Runs what waits. Reading does so too. A GPU may still be computing when this returns.

@@ -7,13 +7,13 @@
 use crate::array::node::Array;
 use crate::diagnostics::misses;
 use crate::diagnostics::report::report;
-use crate::diagnostics::stats::counts::Made;
 use crate::jit::function::JitFn;
-use crate::jit::input::Data;
 use crate::jit::input::Inputs;
 use crate::jit::jitted::Jitted;
 use crate::jit::output::Outputs;
-use crate::jit::stage::Stage;
+use ndjit_eval::argument::ArgumentData;
+use ndjit_eval::counts::Made;
+use ndjit_inspect::stage::ProgramStage;
 use ndjit_ir::{Error, Place};
 use ndjit_runtime::{Buffer, CountingAllocator, Memory};
 
@@ -153,7 +153,7 @@ pub fn kernels<'a, M, const N: usize, F: JitFn<M, N>>(
     };
     let found = plan.lowered.kernel_count();
     if found != expected {
-        let text = plan.explain(Stage::Kernels);
+        let text = plan.explain(ProgramStage::Kernels);
         panic!("assert_kernels: {found} kernels, not {expected}\n{}", text.trim_end());
     }
 }
@@ -214,8 +214,8 @@ pub fn in_place<'a, M, const N: usize, F: JitFn<M, N>>(
     let place = Place::caller();
     let mut donated: Vec<*const u8> = Vec::new();
     let called = arguments.args().and_then(|mut args| {
-        donated.extend(args.iter().filter_map(|arg| match &arg.data {
-            Data::Donated(Memory::Host(buffer)) => Some(address(buffer)),
+        donated.extend(args.iter().filter_map(|arg| match &arg.argument.data {
+            ArgumentData::Donated(Memory::Host(buffer)) => Some(address(buffer)),
             _ => None,
         }));
         function.core.call(&mut args, Some(place))

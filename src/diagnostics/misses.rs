@@ -1,13 +1,15 @@
 //! Why a call compiled: what it differs in from the signatures that are known; and a guard that forbids compiling.
 
-use crate::api::config::Settings;
-use crate::diagnostics::stats::counts::Made;
-use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Signature};
-use crate::jit::plans::Plans;
+use ndjit_eval::argument::Signature;
+use ndjit_eval::counts::Made;
+use ndjit_eval::forbidden;
+use ndjit_eval::plan::compiled::Plan;
+use ndjit_eval::plan::differences::{differences, distance, listed};
+use ndjit_eval::plan::kept::Plans;
 use ndjit_ir::lock::Mutex;
-use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
+use ndjit_ir::{Error, Place, Result};
 use ndjit_runtime::{environment, stderr};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::LazyLock;
@@ -60,17 +62,9 @@ impl Miss {
             miss.differences.push(format!("its plan was dropped: {} are kept", Plans::LIMIT));
             return miss;
         }
-        let distance = |plan: &Plan| {
-            let arguments = plan.arguments.iter().zip(&signature.arguments).filter(|(known, call)| known != call);
-            let arguments = arguments.count();
-            match plan.settings == signature.settings {
-                true => arguments,
-                false => arguments + settings(&signature.settings, &plan.settings).len(),
-            }
-        };
         // Of several that are as near the one made last.
         let all = plans.all();
-        if let Some(nearest) = all.iter().rev().min_by_key(|plan| distance(plan)) {
+        if let Some(nearest) = all.iter().rev().min_by_key(|plan| distance(&signature, plan)) {
             miss.nearest = Some(listed(&nearest.arguments));
             miss.differences = differences(&signature, nearest);
         }
@@ -86,7 +80,7 @@ impl Miss {
     /// # Errors
     /// `Compile` where that is forbidden.
     pub(crate) fn allowed(&self) -> Result<()> {
-        let Err(error) = allowed("call") else { return Ok(()) };
+        let Err(error) = forbidden::allowed("call") else { return Ok(()) };
         let error = error.fact(format_args!("the call: {}", self.signature));
         let error = match &self.nearest {
             Some(nearest) => error.fact(format_args!("nearest:  {nearest}")),
@@ -113,80 +107,6 @@ impl fmt::Display for Miss {
         }
         write!(f, "\n  traced and planned in {time:.1?}; kernels: {kernels}, compiled: {compiled}")
     }
-}
-
-/// Arguments in a row.
-fn listed(arguments: &[ArgumentType]) -> String {
-    let arguments: Vec<String> = arguments.iter().map(ArgumentType::to_string).collect();
-    format!("({})", arguments.join(", "))
-}
-
-/// In what a call differs from what a plan was made for.
-fn differences(call: &Signature, known: &Plan) -> Vec<String> {
-    let arguments = call.arguments.iter().zip(&known.arguments).enumerate();
-    let arguments = arguments.filter(|(_, (call, known))| call != known);
-    let mut all: Vec<String> =
-        arguments.map(|(n, (call, known))| format!("argument {n}: {}", argument(call, known))).collect();
-    all.extend(settings(&call.settings, &known.settings));
-    if !known.is_alive() {
-        all.push("the device was lost, and its plans with it".to_owned());
-    }
-    all
-}
-
-fn argument(call: &ArgumentType, known: &ArgumentType) -> String {
-    use ArgumentLayout::{Contiguous, Scalar, Strided};
-    let same = call.ty == known.ty && call.shape == known.shape;
-    match (&call.layout, &known.layout) {
-        (Scalar, Scalar) => match (call.ty, known.ty) {
-            (ValueType::Weak(call), ValueType::Weak(known)) => format!("a number of kind {call}, known {known}"),
-            _ => format!("{call}, known {known}"),
-        },
-        (Strided(layout), Contiguous) if same => format!("strides {:?}, known in row-major order", layout.strides),
-        (Contiguous, Strided(layout)) if same => format!("in row-major order, known strides {:?}", layout.strides),
-        (Strided(call), Strided(known)) if same && call.strides != known.strides => {
-            format!("strides {:?}, known {:?}", call.strides, known.strides)
-        }
-        (Strided(call), Strided(known)) if same => format!("begins at byte {}, known {}", call.offset, known.offset),
-        (Contiguous, Contiguous) if same => format!("stored as {}, known {}", call.dtype, known.dtype),
-        _ => format!("{call}, known {known}"),
-    }
-}
-
-fn settings(call: &Settings, known: &Settings) -> Vec<String> {
-    let Settings { policy, default_dtype, support, device, fallback, interpreted } = call;
-    let mut all = Vec::new();
-    let mut note = |differs: bool, what: String| {
-        if differs {
-            all.push(what);
-        }
-    };
-    let dtype =
-        |dtype: &Option<_>| dtype.map_or("that of floats".to_owned(), |dtype: ndjit_ir::DType| dtype.to_string());
-    let (own, other) = (policy.to_string(), known.policy.to_string());
-    let policies = match own == other {
-        true => format!(
-            "policy: other default dtypes, {}, known {}",
-            policy.defaults().float,
-            known.policy.defaults().float
-        ),
-        false => format!("policy: {own}, known {other}"),
-    };
-    note(*policy != known.policy, policies);
-    let dtypes = format!("default dtype: {}, known {}", dtype(default_dtype), dtype(&known.default_dtype));
-    note(*default_dtype != known.default_dtype, dtypes);
-    note(*device != known.device, format!("device: {device}, known {}", known.device));
-    note(*fallback != known.fallback, format!("fallback: {fallback}, known {}", known.fallback));
-    note(support.casting != known.support.casting, "casting modes".to_owned());
-    note(support.restrictions != known.support.restrictions, "declared dtypes".to_owned());
-    let described = support.device != known.support.device && *device == known.device;
-    note(described, "the device whose dtypes count".to_owned());
-    let runs = |interpreted: bool| if interpreted { "the interpreter" } else { "compiled code" };
-    note(
-        *interpreted != known.interpreted,
-        format!("run by {}, known {}", runs(*interpreted), runs(known.interpreted)),
-    );
-    all
 }
 
 /// The last misses of a function.
@@ -223,10 +143,6 @@ pub(crate) fn take_last() -> Option<Miss> {
     LAST.try_with(RefCell::take).ok().flatten()
 }
 
-thread_local! {
-    static FORBIDDEN: Cell<bool> = const { Cell::new(false) };
-}
-
 /// Runs `body`, in which nothing is traced or compiled on this thread: a call of a signature that is not known is an error that says what
 /// it differs in from those that are, as is reading a lazy array whose operations were never run before. For loops that must not wait for
 /// a compiler. [`assert_no_recompile!`](crate::assert_no_recompile!) is the same question in a test, asked after.
@@ -253,27 +169,5 @@ thread_local! {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 pub fn forbid_compiling<R>(body: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            FORBIDDEN.set(self.0);
-        }
-    }
-    let _restore = Restore(FORBIDDEN.replace(true));
-    body()
-}
-
-/// Whether this thread may trace and compile; `what` asks.
-///
-/// # Errors
-/// `Compile` if it may not.
-pub(crate) fn allowed(what: &str) -> Result<()> {
-    match FORBIDDEN.get() {
-        false => Ok(()),
-        true => Err(Error::new(
-            ErrorCode::Compile,
-            format!("{what}: it would have to be compiled, which is forbidden here"),
-        )
-        .help("do the same once before `forbid_compiling`, with arguments of these types, shapes and layouts")),
-    }
+    forbidden::forbid(body)
 }

@@ -24,6 +24,7 @@
 //! ```
 
 use crate::array::node::Array;
+use ndjit_eval::array::ArrayRef;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 #[doc(inline)]
@@ -76,7 +77,7 @@ fn imported(x: ManagedTensor, device: Device, copy: Option<bool>) -> Result<Arra
         return Err(no_copy("dlpack", format_args!("the tensor is in the host's memory, and {device} is asked for")));
     }
     let imported = x.import(copy)?;
-    let array = Array::laid_out(imported.dtype, imported.shape, imported.buffer, imported.layout).on(device);
+    let array = Array(ArrayRef::laid_out(imported.dtype, imported.shape, imported.buffer, imported.layout)).on(device);
     array.error().cloned().map_or(Ok(array), Err)
 }
 
@@ -120,7 +121,7 @@ impl Array {
         let (dtype, shape) = (self.dtype(), self.shape());
         match (&self.elements()?.memory, copy) {
             (Memory::Host(buffer), None | Some(false)) => {
-                ManagedTensor::shared(Arc::clone(buffer), dtype, shape, &self.memory_layout()?)
+                ManagedTensor::shared(Arc::clone(buffer), dtype, shape, &self.0.memory_layout()?)
             }
             (Memory::Device(_), Some(false)) => Err(no_copy(
                 "to_dlpack",

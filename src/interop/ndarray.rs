@@ -3,6 +3,7 @@
 use crate::array::node::Array;
 use crate::jit::input::{Arg, Input};
 use ::ndarray::{ArrayBase, ArrayD, ArrayView, Data, Dimension, IxDyn};
+use ndjit_eval::argument::CallArgument;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reserve::collect;
 use ndjit_ir::{Error, Result, Shape};
@@ -68,7 +69,7 @@ impl<'a, T: Element, D: Dimension> Input<'a> for ArrayView<'a, T, D> {
         let shape = Shape::new(self.shape());
         let element = size_of::<T>();
         if let Some(elements) = self.to_slice() {
-            return Ok(Arg { shape, ..Arg::slice(elements) });
+            return Ok(Arg { argument: CallArgument { shape, ..CallArgument::slice(elements) } });
         }
         let gapless = self.strides().iter().all(|&s| s >= 0).then(|| self.clone()).and_then(|view| {
             let mut order: Vec<usize> = (0..view.ndim()).collect();
@@ -78,7 +79,8 @@ impl<'a, T: Element, D: Dimension> Input<'a> for ArrayView<'a, T, D> {
         match gapless {
             Some(elements) => {
                 let strides = self.strides().iter().map(|s| s * element as isize).collect();
-                Ok(Arg { shape, layout: Some(Layout { offset: 0, strides }), ..Arg::slice(elements) })
+                let layout = Some(Layout { offset: 0, strides });
+                Ok(Arg { argument: CallArgument { shape, layout, ..CallArgument::slice(elements) } })
             }
             None => Array::from(&self).arg(),
         }

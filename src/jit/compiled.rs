@@ -4,10 +4,11 @@ use crate::diagnostics::inspect::StageDiff;
 use crate::jit::caller::called;
 use crate::jit::erased;
 use crate::jit::function::JitFn;
-use crate::jit::input::{Arg, Destinations, Inputs, Sinks};
+use crate::jit::input::{Arg, Destinations, Inputs, Sinks, known};
 use crate::jit::output::{Outputs, Parts};
-use crate::jit::plan::{ArgumentType, Plan};
 use crate::jit::stage::Stage;
+use ndjit_eval::argument::{ArgumentType, CallArgument};
+use ndjit_eval::plan::compiled::Plan;
 use ndjit_inspect::forms::{self, PictureFormat};
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 use std::marker::PhantomData;
@@ -39,7 +40,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn explain(&self, stage: Stage) -> String {
-        self.plan.explain(stage)
+        self.plan.explain(stage.of_program())
     }
 
     /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
@@ -188,7 +189,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     }
 
     fn check(&self, args: &[Arg<'_>], place: Place) -> Result<()> {
-        if self.plan.accepts(&self.plan.settings, args) {
+        if self.plan.accepts(&self.plan.settings, known(args)) {
             return Ok(());
         }
         let error = unexpected("compiled", &self.plan.arguments, args, ArgumentType::accepts);
@@ -201,11 +202,11 @@ pub(crate) fn unexpected(
     made: &str,
     expected: &[ArgumentType],
     args: &[Arg<'_>],
-    accepts: impl Fn(&ArgumentType, &Arg<'_>) -> bool,
+    accepts: impl Fn(&ArgumentType, &CallArgument<'_>) -> bool,
 ) -> Error {
     let mut error = Error::new(ErrorCode::Argument, format!("call: the arguments are not what was {made} for"));
-    for (i, (expected, arg)) in expected.iter().zip(args).enumerate() {
-        let given = erased::argument_type(arg);
+    for (i, (expected, arg)) in expected.iter().zip(known(args)).enumerate() {
+        let given = arg.argument_type();
         if !accepts(expected, arg) {
             error = error
                 .fact(format_args!("argument {i}: {made} for {expected}"))

@@ -2,22 +2,26 @@
 
 use crate::api::config::{Config, Settings, with_settings};
 use crate::array::node::Array;
-use crate::diagnostics::debug::steps::RunInputs;
-use crate::diagnostics::debug::{nonfinite, print};
+use crate::diagnostics::debug::print;
 use crate::diagnostics::explain::check;
-use crate::diagnostics::misses::{self, Miss, Misses};
-use crate::diagnostics::stats::counts::{self, Made};
-use crate::jit::input::{Arg, Data, Destination, Sink};
-use crate::jit::output::{Arrays, Collected, Lengths, Parts, RESULTS};
-use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Signature};
-use crate::jit::plans::{FoundPlan, InsertedPlan, Plans};
+use crate::diagnostics::misses::{Miss, Misses};
+use crate::jit::input::{Arg, Destination, Sink, known};
+use crate::jit::lowering::lower;
+use crate::jit::output::{Arrays, Collected, Parts};
 use crate::trace::call;
 use crate::trace::expr::Expr;
 use crate::trace::failure::Failure;
 use crate::trace::operand::AnyOperand;
 use crate::trace::recorder;
-use crate::trace::recording::{FunctionName, Param, Printing, Recording};
+use crate::trace::recording::{FunctionName, Param, Recording};
 use ndjit_codegen::Lowered;
+use ndjit_eval::argument::{ArgumentData, ArgumentLayout, ArgumentType, CallArgument, Signature};
+use ndjit_eval::counts::{self, Made};
+use ndjit_eval::plan::compiled::Plan;
+use ndjit_eval::plan::compiled::{Lengths, Printing, RESULTS};
+use ndjit_eval::plan::kept::{FoundPlan, InsertedPlan, Plans};
+use ndjit_eval::steps::RunInputs;
+use ndjit_eval::{forbidden, nonfinite};
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::{explain, source};
 use ndjit_ir::literal::Literal;
@@ -91,7 +95,7 @@ impl Core {
             config,
             function,
             named,
-            plans: Plans::new(),
+            plans: Plans::default(),
             making: Mutex::new(()),
             process: std::process::id(),
             tracing: TracingThreads::default(),
@@ -117,7 +121,7 @@ impl Core {
         place: Option<Place>,
     ) -> std::result::Result<TracedFunction, Failure> {
         let _tracing = Tracing::begin(self)?;
-        misses::allowed("trace")?;
+        forbidden::allowed("trace")?;
         let _span = spans::trace(params.len());
         self.traces.fetch_add(1, Relaxed);
         counts::count_trace();
@@ -154,7 +158,7 @@ impl Core {
     /// The plan for these arguments: found, or made now, for a call at `place`.
     pub(crate) fn plan(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<FoundPlan> {
         let settings = self.settings(args, place)?;
-        if let Some(plan) = self.plans.find(&settings, args) {
+        if let Some(plan) = self.plans.find(&settings, known(args)) {
             counts::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
@@ -168,7 +172,7 @@ impl Core {
 
     /// Where a call with these arguments runs.
     fn device(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Device> {
-        let devices = || args.iter().enumerate().filter_map(|(n, arg)| Some((n, arg.device()?)));
+        let devices = || args.iter().enumerate().filter_map(|(n, arg)| Some((n, arg.argument.device()?)));
         let Some(own) = self.config.device else {
             let Some(first) = devices().next() else { return Ok(Device::CPU) };
             let Some(other) = devices().find(|(_, device)| *device != first.1) else { return Ok(first.1) };
@@ -196,7 +200,7 @@ impl Core {
 
     #[cold]
     fn make_plan(&self, settings: Settings, args: &[Arg<'_>], place: Option<Place>) -> Result<FoundPlan> {
-        let types: Vec<ArgumentType> = args.iter().map(argument_type).collect();
+        let types: Vec<ArgumentType> = known(args).map(CallArgument::argument_type).collect();
         let miss = Miss::new(&self.plans, Signature { settings, arguments: types.clone() }, place);
         miss.allowed()?;
         let before = Made::here();
@@ -211,7 +215,7 @@ impl Core {
             // In a forked child nobody may be left who lets go of the lock.
             let alone = spans::are_collected() || self.process != std::process::id();
             let _making = (!alone).then(|| self.making.lock());
-            match self.plans.find(&settings, args) {
+            match self.plans.find(&settings, known(args)) {
                 Some(found) => Err(found),
                 None => Ok(self.compile(settings, types, &traced, &closed_over, clock).map(|plan| {
                     let plan = Arc::new(plan);
@@ -247,7 +251,7 @@ impl Core {
         mut clock: Clock,
     ) -> Result<Plan> {
         let TracedFunction { recording: Recording { graph, places, printed, .. }, lengths } = traced;
-        let lowered = Plan::lower(graph, places, &types, closed_over, &self.config, settings, &mut clock)?;
+        let lowered = lower((graph, places), &types, closed_over, &self.config, settings, &mut clock)?;
         let frame =
             CallInterface { closed_over: closed_over.to_vec(), lengths: lengths.clone(), printed: printed.clone() };
         self.compiled(settings, types, Arc::new(lowered), frame, clock)
@@ -262,9 +266,10 @@ impl Core {
         frame: CallInterface,
         clock: Clock,
     ) -> Result<Plan> {
-        misses::allowed("compile")?;
+        forbidden::allowed("compile")?;
         let closed_over = self.captured(settings.device, frame.closed_over)?;
-        let mut plan = Plan::compile(lowered, types, &closed_over, &self.config, settings, clock)?;
+        let (closed_over, options) = (Array::refs(&closed_over), self.config.plan_options());
+        let mut plan = Plan::compile(lowered, types, &closed_over, &options, settings, clock)?;
         self.count_kernels(&plan);
         plan.closed_over = closed_over;
         plan.lengths = frame.lengths;
@@ -354,7 +359,7 @@ pub(crate) fn run_fresh(plan: &Plan, args: &mut [Arg<'_>]) -> Result<Arrays> {
     run(plan, args, &mut outputs)?;
     let mut arrays = Arrays::new();
     for (result, output) in plan.results.iter().zip(outputs) {
-        arrays.push(plan.array(result, output)?);
+        arrays.push(Array(plan.array(result, output)?));
     }
     Ok(arrays)
 }
@@ -363,28 +368,28 @@ pub(crate) fn run_fresh(plan: &Plan, args: &mut [Arg<'_>]) -> Result<Arrays> {
 fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut CallOutputs<'_>) -> Result<()> {
     let mut scalars: SmallVec<[(usize, Literal); 8]> = SmallVec::new();
     for (i, arg) in args.iter().enumerate() {
-        if let Data::Scalar(literal) = arg.data {
+        if let ArgumentData::Scalar(literal) = arg.argument.data {
             scalars.push((i, literal));
         }
     }
-    let checked = nonfinite::is_checked(plan).then(|| nonfinite::donated(args));
+    let checked = nonfinite::is_checked(plan).then(|| nonfinite::donated(known(args)));
     for array in &plan.closed_over {
         array.elements()?;
     }
     // All are there.
     let closed_over = plan.closed_over.iter().filter_map(|array| Some(array.elements().ok()?.memory.argument()));
-    let arguments = args.iter_mut().filter_map(Arg::argument).chain(closed_over);
+    let arguments = args.iter_mut().filter_map(|arg| arg.argument.argument()).chain(closed_over);
     let own = outputs.len();
     outputs.extend(plan.printed.iter().map(|_| plan.fresh()));
     plan.run(arguments, &scalars, outputs)?;
     for ((printing, result), output) in plan.printed.iter().zip(outputs.drain(own..)) {
-        print::show(printing, plan.array(result, output)?);
+        print::show(printing, Array(plan.array(result, output)?));
     }
     let Some(donated) = checked else { return Ok(()) };
     for (n, memory) in donated {
-        args[n].data = Data::Donated(memory);
+        args[n].argument.data = ArgumentData::Donated(memory);
     }
-    nonfinite::check(plan, || RunInputs::of(args, &plan.closed_over), outputs)
+    nonfinite::check(plan, || RunInputs::of(known(args), &plan.closed_over), outputs)
 }
 
 /// Runs a plan on arguments it accepts, into destinations that [fit](fits).
@@ -440,15 +445,6 @@ pub(crate) fn fits(plan: &Plan, destinations: &[Destination<'_>]) -> Result<()> 
     Ok(())
 }
 
-pub(crate) fn argument_type(arg: &Arg<'_>) -> ArgumentType {
-    let layout = match (&arg.data, &arg.layout) {
-        (Data::Scalar(_), _) => ArgumentLayout::Scalar,
-        (_, None) => ArgumentLayout::Contiguous,
-        (_, Some(layout)) => ArgumentLayout::Strided(layout.clone()),
-    };
-    ArgumentType { ty: arg.ty, dtype: arg.dtype, shape: arg.shape.clone(), layout }
-}
-
 pub(crate) fn param(argument: &ArgumentType) -> Param {
     match (&argument.layout, argument.ty) {
         (ArgumentLayout::Scalar, ValueType::Weak(weak)) => Param::Scalar(weak),
@@ -458,16 +454,18 @@ pub(crate) fn param(argument: &ArgumentType) -> Param {
 
 /// An argument as the receiver of a method of arrays.
 fn receiver(arg: &Arg<'_>, written: &str) -> String {
-    match arg.data {
-        Data::Borrowed(_) => format!("Array::from({})", written.trim_start_matches('&')),
-        Data::Shared(_) | Data::Donated(_) | Data::Inline(_) | Data::Scalar(_) => source::receiver_of(written),
+    match arg.argument.data {
+        ArgumentData::Borrowed(_) => format!("Array::from({})", written.trim_start_matches('&')),
+        ArgumentData::Shared(_) | ArgumentData::Donated(_) | ArgumentData::Inline(_) | ArgumentData::Scalar(_) => {
+            source::receiver_of(written)
+        }
     }
 }
 
 /// The error of arguments that are on different devices.
 fn apart(args: &[Arg<'_>], help: &str) -> Error {
     let mut error = Error::new(ErrorCode::Device, "call: arguments are on different devices");
-    for (n, arg) in args.iter().enumerate() {
+    for (n, arg) in known(args).enumerate() {
         if let Some(device) = arg.device() {
             error = error.fact(format_args!("argument {n}: {}{} on {device}", arg.ty, arg.shape));
         }

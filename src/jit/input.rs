@@ -1,95 +1,35 @@
 //! Arguments of jitted functions: what can be passed, without a copy, and how it is described to a plan.
 
-use crate::array::literal::literal_bytes;
 use crate::array::node::Array;
-use crate::jit::output::RESULTS;
 use crate::trace::arity::for_each_tuple;
 use crate::trace::operand::AnyOperand;
 use crate::trace::scalar::{Scalar, each_number};
-use ndjit_ir::graph::Type;
+use ndjit_eval::argument::{ArgumentData, CallArgument};
+use ndjit_eval::plan::compiled::RESULTS;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::loops::Layout;
-use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
-use ndjit_runtime::element::bytes_of;
+use ndjit_ir::{DType, Error, ErrorCode, Result};
+use ndjit_runtime::Element;
 use ndjit_runtime::pod::{ElementsMut, elements_mut};
-use ndjit_runtime::{Argument, Buffer, Element, Memory};
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// One argument of a call.
 pub struct Arg<'a> {
-    pub(crate) ty: ValueType,
-    /// The dtype of the elements; of a weak number without meaning.
-    pub(crate) dtype: DType,
-    pub(crate) shape: Shape,
-    /// `None` is row-major from the start.
-    pub(crate) layout: Option<Layout>,
-    pub(crate) data: Data<'a>,
-}
-
-pub(crate) enum Data<'a> {
-    Shared(&'a Memory),
-    /// Memory that may be used for a result.
-    Donated(Memory),
-    Borrowed(&'a [u8]),
-    /// The bytes of a strong scalar.
-    Inline(SmallVec<[u8; 16]>),
-    /// A weak scalar: a literal slot that is filled at each call.
-    Scalar(Literal),
+    pub(crate) argument: CallArgument<'a>,
 }
 
 impl<'a> Arg<'a> {
-    pub(crate) fn slice<T: Element>(elements: &'a [T]) -> Arg<'a> {
-        Arg {
-            ty: ValueType::Strong(T::DTYPE),
-            dtype: T::DTYPE,
-            shape: Shape::new(&[elements.len()]),
-            layout: None,
-            data: Data::Borrowed(bytes_of(elements)),
-        }
+    fn slice<T: Element>(elements: &'a [T]) -> Arg<'a> {
+        Arg { argument: CallArgument::slice(elements) }
     }
 
     fn literal(literal: Literal) -> Result<Arg<'a>> {
-        let data = match literal.ty() {
-            ValueType::Weak(_) => Data::Scalar(literal),
-            ValueType::Strong(dtype) => Data::Inline(literal_bytes(&literal, dtype)?),
-        };
-        let ty = literal.ty();
-        Ok(Arg { ty, dtype: ty.storage_dtype(), shape: Shape::scalar(), layout: None, data })
-    }
-
-    /// Where the elements are; `None` for numbers, which go anywhere.
-    pub(crate) fn device(&self) -> Option<Device> {
-        match &self.data {
-            Data::Shared(memory) => Some(memory.device()),
-            Data::Donated(memory) => Some(memory.device()),
-            Data::Borrowed(_) => Some(Device::CPU),
-            Data::Inline(_) | Data::Scalar(_) => None,
-        }
-    }
-
-    /// The array for the runtime; `None` for a weak scalar.
-    pub(crate) fn argument<'b>(&'b mut self) -> Option<Argument<'b>> {
-        match &mut self.data {
-            Data::Shared(memory) => Some(memory.argument()),
-            Data::Donated(Memory::Host(buffer)) => {
-                // The runtime must be the only owner to reuse the memory.
-                let given = std::mem::replace(buffer, empty());
-                Some(Argument::Donated(given))
-            }
-            Data::Donated(memory) => Some(memory.argument()),
-            Data::Borrowed(bytes) => Some(Argument::Borrowed(bytes)),
-            Data::Inline(bytes) => Some(Argument::Borrowed(bytes)),
-            Data::Scalar(_) => None,
-        }
+        Ok(Arg { argument: CallArgument::literal(literal)? })
     }
 }
 
-fn empty() -> Arc<Buffer> {
-    static EMPTY: std::sync::LazyLock<Arc<Buffer>> =
-        std::sync::LazyLock::new(|| Arc::new(Buffer::from_vec(Vec::<u8>::new())));
-    Arc::clone(&EMPTY)
+/// Arguments, as plans know them.
+pub(crate) fn known<'s, 'a>(args: &'s [Arg<'a>]) -> impl ExactSizeIterator<Item = &'s CallArgument<'a>> + Clone {
+    args.iter().map(|arg| &arg.argument)
 }
 
 /// What can be passed to a jitted function: `&Array`; an owned or [donated](Array::donate) `Array`, whose memory may become
@@ -119,8 +59,9 @@ pub trait Input<'a> {
 impl<'a> Input<'a> for &'a Array {
     fn arg(self) -> Result<Arg<'a>> {
         let elements = self.elements()?;
-        let (layout, data) = (elements.layout.clone(), Data::Shared(&elements.memory));
-        Ok(Arg { ty: self.value_type(), dtype: self.dtype(), shape: self.shape().clone(), layout, data })
+        let (layout, data) = (elements.layout.clone(), ArgumentData::Shared(&elements.memory));
+        let (ty, dtype, shape) = (self.value_type(), self.dtype(), self.shape().clone());
+        Ok(Arg { argument: CallArgument { ty, dtype, shape, layout, data } })
     }
 }
 
@@ -130,7 +71,7 @@ impl<'a> Input<'a> for Array {
         let layout = self.elements()?.layout.clone();
         let memory = self.elements()?.memory.clone();
         drop(self);
-        Ok(Arg { ty, dtype, shape, layout, data: Data::Donated(memory) })
+        Ok(Arg { argument: CallArgument { ty, dtype, shape, layout, data: ArgumentData::Donated(memory) } })
     }
 }
 

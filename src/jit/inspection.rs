@@ -7,7 +7,8 @@ use crate::jit::function::JitFn;
 use crate::jit::jitted::Jitted;
 use crate::jit::spec::Spec;
 use crate::jit::stage::Stage;
-use crate::jit::{plan, staged};
+use crate::jit::staged;
+use ndjit_eval::plan::compiled::Plan;
 use ndjit_inspect::explain::{Explanation, Widening};
 use ndjit_inspect::forms::{self, PictureFormat};
 use ndjit_ir::promotion::Policy;
@@ -29,7 +30,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn explain(&self, stage: Stage) -> String {
-        self.last().map_or_else(|error| error.to_string(), |plan| plan.explain(stage))
+        self.last().map_or_else(|error| error.to_string(), |plan| plan.explain(stage.of_program()))
     }
 
     /// Writes a page of all stages of the last call's program side by side, for a browser: the lines of the source, the graphs, the loops, and
@@ -125,7 +126,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         staged::diff::<M, N, F>(&self.core, [from, to], stage, Place::caller())
     }
 
-    fn last(&self) -> Result<Arc<plan::Plan>> {
+    fn last(&self) -> Result<Arc<Plan>> {
         self.core.plans.last().ok_or_else(inspect::not_called)
     }
 

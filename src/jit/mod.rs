@@ -2,15 +2,13 @@
 
 pub(crate) mod caller;
 pub(crate) mod compiled;
-pub(crate) mod dump;
 pub(crate) mod erased;
 pub(crate) mod function;
 pub(crate) mod input;
 mod inspection;
 pub(crate) mod jitted;
+pub(crate) mod lowering;
 pub(crate) mod output;
-pub(crate) mod plan;
-pub(crate) mod plans;
 pub(crate) mod program;
 pub(crate) mod spec;
 pub(crate) mod stage;

@@ -3,6 +3,7 @@
 use crate::array::node::Array;
 use crate::trace::arity::for_each_tuple;
 use crate::trace::expr::Expr;
+use ndjit_eval::plan::compiled::{Lengths, RESULTS};
 use ndjit_ir::{Error, ErrorCode};
 use smallvec::SmallVec;
 
@@ -52,12 +53,8 @@ pub struct Collected {
     pub(crate) lengths: Lengths,
 }
 
-/// As many results as a tuple has; lists of so many are in place.
-pub(crate) const RESULTS: usize = 8;
 /// The results of a call.
 pub(crate) type Arrays = SmallVec<[Array; RESULTS]>;
-/// The lengths of the `Vec`s of an output, in order.
-pub(crate) type Lengths = SmallVec<[usize; RESULTS]>;
 
 /// Results to be put into a structure, in the order in which its expressions were [collected](Outputs::collect).
 pub struct Parts<T> {

@@ -6,9 +6,9 @@ use crate::api::config::{self, Config};
 use crate::array::node::Array;
 use crate::jit::compiled::unexpected;
 use crate::jit::erased::{self, Core};
-use crate::jit::input::{Arg, Input};
+use crate::jit::input::{Arg, Input, known};
+use crate::jit::lowering::lower;
 use crate::jit::output::Collected;
-use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
 use crate::jit::spec::Spec;
 use crate::jit::stage::Stage;
 use crate::jit::staged;
@@ -17,6 +17,8 @@ use crate::trace::recorder;
 use crate::trace::recording::Recording;
 use crate::trace::replay;
 use ndjit_codegen::Lowered;
+use ndjit_eval::argument::{self, ArgumentLayout, ArgumentType};
+use ndjit_eval::plan::compiled::Plan;
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explanation};
 use ndjit_inspect::listing::Inspection;
@@ -238,7 +240,7 @@ impl Program {
             )
             .help("pass one for each of `Program::inputs`"));
         }
-        if self.arguments.iter().zip(args).all(|(argument, arg)| argument.is_of(arg)) {
+        if self.arguments.iter().zip(known(args)).all(|(argument, arg)| argument.is_of(arg)) {
             return Ok(());
         }
         Err(unexpected("traced", &self.arguments, args, ArgumentType::is_of)
@@ -287,8 +289,8 @@ impl Program {
     fn inspect<R>(&self, inspect: impl FnOnce(&Inspection<'_>) -> Result<R>) -> Result<R> {
         let config = &self.core.config;
         let settings = config.settings().on(config.device.unwrap_or_default())?;
-        let inputs = plan::inputs(&self.arguments, self.recording.closed_over.len());
-        inspect(&config.inspection(&self.lowered()?, settings, inputs))
+        let inputs = argument::inputs(&self.arguments, self.recording.closed_over.len());
+        inspect(&config.plan_options().inspection(&self.lowered()?, settings, inputs))
     }
 
     /// Why a result has its dtype; `None` if there are fewer results.
@@ -302,7 +304,7 @@ impl Program {
     /// ```
     pub fn explain_dtype(&self, result: usize) -> Option<Explanation> {
         let Recording { graph, places, closed_over, .. } = &*self.recording;
-        let inputs = plan::inputs(&self.arguments, closed_over.len());
+        let inputs = argument::inputs(&self.arguments, closed_over.len());
         let value = *graph.outputs().get(result)?;
         explain::value(graph, places, &inputs, self.core.config.settings().policy, value).ok()
     }
@@ -324,7 +326,8 @@ impl Program {
         let config = &self.core.config;
         let settings = config.settings().on(config.device.unwrap_or_default())?;
         let (lowered, arguments) = (Arc::new(self.lowered()?), self.arguments.to_vec());
-        let plan = Plan::compile(lowered, arguments, &self.recording.closed_over, config, settings, Clock::default())?;
+        let (captured, options) = (Array::refs(&self.recording.closed_over), config.plan_options());
+        let plan = Plan::compile(lowered, arguments, &captured, &options, settings, Clock::default())?;
         Ok(usize::try_from(plan.planned_memory()?.peak).unwrap_or(usize::MAX))
     }
 
@@ -390,7 +393,7 @@ impl Program {
         let config = &self.core.config;
         let settings = config.settings().on(config.device.unwrap_or_default())?;
         let Recording { graph, places, closed_over, .. } = &*self.recording;
-        Plan::lower(graph, places, &self.arguments, closed_over, config, settings, &mut Clock::default())
+        lower((graph, places), &self.arguments, closed_over, config, settings, &mut Clock::default())
     }
 }
 

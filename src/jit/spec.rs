@@ -3,7 +3,7 @@
 use crate::api::config;
 use crate::api::creation::IntoShape;
 use crate::array::node::Array;
-use crate::jit::plan::{ArgumentLayout, ArgumentType};
+use ndjit_eval::argument::{ArgumentLayout, ArgumentType};
 use ndjit_ir::{DType, Error, Result, Shape, ValueType, Weak};
 use std::fmt;
 

@@ -6,11 +6,12 @@ use crate::diagnostics::inspect::diff::StageDiff;
 use crate::jit::compiled::Compiled;
 use crate::jit::erased::{self, CallInterface, Core, TracedFunction};
 use crate::jit::function::JitFn;
-use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
+use crate::jit::lowering::lower;
 use crate::jit::spec::{Spec, spec};
 use crate::jit::stage::Stage;
 use crate::trace::failure::Failure;
 use crate::trace::recording::Recording;
+use ndjit_eval::argument::{self, ArgumentLayout, ArgumentType};
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explanation, ParamSource, Widening};
 use ndjit_inspect::forms::{self, PictureFormat};
@@ -220,7 +221,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     }
 
     fn inputs(&self) -> Vec<ParamSource> {
-        plan::inputs(&self.arguments, self.traced.recording.closed_over.len())
+        argument::inputs(&self.arguments, self.traced.recording.closed_over.len())
     }
 
     /// The dtypes that the function's array arguments may have, all at once: those that every op in it takes, on the
@@ -276,7 +277,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     pub fn lower(self) -> Result<Lowered<M, N, F>> {
         let Recording { graph, places, closed_over, printed, .. } = self.traced.recording;
         let (config, settings, mut clock) = (&self.core.config, self.settings, Clock::after(self.times));
-        let lowered = Plan::lower(&graph, &places, &self.arguments, &closed_over, config, settings, &mut clock)?;
+        let lowered = lower((&graph, &places), &self.arguments, &closed_over, config, settings, &mut clock)?;
         Ok(Lowered {
             core: self.core,
             settings: self.settings,
@@ -304,8 +305,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     }
 
     fn inspection(&self) -> Inspection<'_> {
-        let inputs = plan::inputs(&self.arguments, self.frame.closed_over.len());
-        self.core.config.inspection(&self.lowered, self.settings, inputs)
+        let inputs = argument::inputs(&self.arguments, self.frame.closed_over.len());
+        self.core.config.plan_options().inspection(&self.lowered, self.settings, inputs)
     }
 
     /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).

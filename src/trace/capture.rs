@@ -4,8 +4,8 @@ use super::arrange;
 use super::arrange::Arguments;
 use super::recorder::Trace;
 use crate::api::config;
-use crate::array::lazy::evaluate;
 use crate::array::node::Array;
+use ndjit_eval::lazy::evaluate;
 use ndjit_inspect::explain::ParamSource;
 use ndjit_ir::Place;
 use ndjit_ir::graph::{Places, Value};
@@ -24,17 +24,17 @@ impl Trace {
         }
         // A formula's numbers are stored as the policy says; those of an array may be stored otherwise, from when they were made.
         let as_usual = array.dtype() == config::policy().commit(array.value_type());
-        if let Some(formula) = array.0.formula.as_ref().filter(|_| as_usual) {
-            let program = (&**formula, &Places::default());
+        if let Some(formula) = array.0.own_formula().filter(|_| as_usual) {
+            let program = (formula, &Places::default());
             let arguments = Arguments::default();
             let value = arrange::computed(&mut self.graph, &mut self.places, program, arguments, Some(place))[0];
             self.formulas.insert(array.identity(), (array.clone(), value));
             return Ok(value);
         }
-        if let Some((formula, own, leaves)) = evaluate::formula(array) {
+        if let Some((formula, own, leaves)) = evaluate::formula(&array.0) {
             let mut arrays = Vec::with_capacity(leaves.len());
             for leaf in &leaves {
-                arrays.push(self.capture(leaf, place)?);
+                arrays.push(self.capture(&Array(leaf.clone()), place)?);
             }
             let program = (&formula, &own);
             let arguments = Arguments { arrays: &arrays, numbers: &[] };

@@ -3,9 +3,9 @@
 use super::recorder::{in_trace, literal, read};
 use super::written;
 use crate::api::config;
-use crate::api::support;
 use crate::trace::expr::Expr;
 use crate::trace::operand::AnyOperand;
+use ndjit_eval::settings::check_value;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Place, Result};
 
@@ -28,7 +28,7 @@ fn cast_as(x: &AnyOperand, dtype: DType, reason: CastReason, what: &str, place: 
     let place = written::place(place);
     in_trace(|trace| {
         let value = trace.value(x, what, place)?;
-        support::check_value(config::settings(), what, dtype).map_err(|e| trace.fail(e.at(place)))?;
+        check_value(config::settings(), what, dtype).map_err(|e| trace.fail(e.at(place)))?;
         trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.at(place)))?;
         Ok(trace.cast(value, dtype, reason, place))
     })

@@ -3,11 +3,11 @@
 use crate::api::config;
 use crate::api::manipulation::refused;
 use crate::array::node::Array;
-use crate::trace::asked::{Movement, OperationRequest, Request};
 use crate::trace::expr::{Expr, ExprValue};
 use crate::trace::operand::{AnyOperand, Computed};
 use crate::trace::recorder::{self, TRACES, Trace};
 use crate::trace::{cast, print, written};
+use ndjit_eval::request::{Movement, OperationRequest, Request};
 use ndjit_ir::{DType, Error, Op, Place, Result, Shape, ValueType};
 
 impl Computed for Expr {

@@ -4,8 +4,9 @@
 //! and in the destructors of a thread's values it may be gone.
 
 use crate::trace::expr::{Expr, ExprValue};
+use ndjit_eval::traces;
 use ndjit_ir::{Error, ErrorCode, Place};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
@@ -22,14 +23,12 @@ struct KnownTrace {
 }
 
 thread_local! {
-    /// How many traces are being recorded.
-    static OPEN: Cell<usize> = const { Cell::new(0) };
     static KNOWN: RefCell<VecDeque<KnownTrace>> = const { RefCell::new(VecDeque::new()) };
 }
 
 /// Notes that a trace begins, for a call at `place`.
 pub(super) fn begin(id: u32, place: Option<Place>) {
-    OPEN.set(OPEN.get() + 1);
+    traces::begin();
     let _ = KNOWN.try_with(|known| {
         let mut known = known.borrow_mut();
         if known.len() == LIMIT {
@@ -41,7 +40,7 @@ pub(super) fn begin(id: u32, place: Option<Place>) {
 
 /// Notes that a trace has ended.
 pub(super) fn end(id: u32) {
-    OPEN.set(OPEN.get().saturating_sub(1));
+    traces::end();
     let _ = KNOWN.try_with(|known| {
         let mut known = known.borrow_mut();
         if let Some(trace) = known.iter_mut().rfind(|trace| trace.id == id) {
@@ -79,9 +78,4 @@ pub(crate) fn outside(what: &str, x: Expr) -> Error {
         true => "that trace is not finished: pass the value to the inner function as an argument, `g.inline((x,))`",
         false => "values of a traced function end with it; return them, or pass them as arguments",
     })
-}
-
-/// Whether this thread traces a function.
-pub(crate) fn is_tracing() -> bool {
-    OPEN.get() > 0
 }

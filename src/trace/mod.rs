@@ -3,7 +3,6 @@
 
 pub(crate) mod arity;
 mod arrange;
-pub(crate) mod asked;
 pub(crate) mod call;
 mod capture;
 mod captures;
@@ -12,7 +11,6 @@ mod compute;
 pub(crate) mod escape;
 pub mod expr;
 pub(crate) mod failure;
-pub(crate) mod infer;
 pub(crate) mod inner;
 pub mod operand;
 mod print;

@@ -5,9 +5,9 @@
 pub use crate::trace::scalar::{Number, Scalar, strong, weak};
 
 use crate::array::node::Array;
-use crate::trace::asked::{Movement, Request};
 use crate::trace::expr::Expr;
 use crate::trace::scalar::each_number;
+use ndjit_eval::request::{Movement, Request};
 use ndjit_inspect::explain::Site;
 use ndjit_inspect::source;
 use ndjit_ir::literal::Literal;

@@ -1,9 +1,9 @@
 //! What a traced function prints when it runs: results of the program beside those of the function.
 
 use super::recorder::in_trace;
-use super::recording::Printing;
 use crate::trace::expr::Expr;
 use crate::trace::operand::AnyOperand;
+use ndjit_eval::plan::compiled::Printing;
 use ndjit_ir::Place;
 
 /// Has a value of this thread's trace printed when the function runs; gives the value.

@@ -6,14 +6,15 @@
 use super::captures::{Captures, Seen, used};
 use super::escape::{self, STRAY, outside};
 use super::failure::{Failure, Unfinished, panicked};
-use super::recording::{FunctionName, Param, Printing, Recording};
+use super::recording::{FunctionName, Param, Recording};
 use super::{arrange, within, written};
 use crate::api::config;
 use crate::array::node::Array;
-use crate::trace::asked::OperationRequest;
 use crate::trace::expr::{Expr, ExprValue};
-use crate::trace::infer::{InferredOperation, infer};
 use crate::trace::operand::AnyOperand;
+use ndjit_eval::infer::{InferredOperation, infer};
+use ndjit_eval::plan::compiled::Printing;
+use ndjit_eval::request::OperationRequest;
 use ndjit_inspect::explain::{self, Explainer, Explanation, ParamSource};
 use ndjit_inspect::words::KnownOperand;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};

@@ -1,11 +1,11 @@
 //! What functions are traced with and what that gives, as data: parameters, recordings, what is printed.
 
 use crate::array::node::Array;
+use ndjit_eval::plan::compiled::Printing;
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::support::Supports;
 use ndjit_ir::{DType, Place, Shape, ValueType, Weak};
 use std::fmt;
-use std::sync::Arc;
 
 /// A parameter of a function to trace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,13 +33,6 @@ pub(crate) struct Recording {
     pub closed_over: Vec<Array>,
     /// What the function prints when it runs: the last results of the graph.
     pub printed: Vec<Printing>,
-}
-
-/// A value that is printed: what is written before it.
-#[derive(Clone, Debug)]
-pub(crate) struct Printing {
-    pub label: Arc<str>,
-    pub place: Place,
 }
 
 /// A function, as errors name it.

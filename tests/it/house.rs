@@ -16,6 +16,7 @@ fn sources() -> Vec<PathBuf> {
         "codegen",
         "runtime",
         "inspect",
+        "eval",
         "formats",
         "engines",
         "cli",
@@ -119,6 +120,20 @@ fn nothing_points_back() {
                 "serde_json",
             ],
         ),
+        (
+            "eval/Cargo.toml",
+            &[
+                "ndjit-ir",
+                "ndjit-math",
+                "ndjit-transform",
+                "ndjit-codegen",
+                "ndjit-runtime",
+                "ndjit-inspect",
+                "half",
+                "rustc-hash",
+                "smallvec",
+            ],
+        ),
         ("formats/Cargo.toml", &["ndjit-ir"]),
         (
             "engines/Cargo.toml",
@@ -135,6 +150,7 @@ fn nothing_points_back() {
                 "ndjit-codegen",
                 "ndjit-runtime",
                 "ndjit-inspect",
+                "ndjit-eval",
                 "ndjit-formats",
                 "half",
                 "num-complex",
@@ -178,6 +194,7 @@ fn unsafe_stays_in_the_runtime() {
         "transform/src/lib.rs",
         "codegen/src/lib.rs",
         "inspect/src/lib.rs",
+        "eval/src/lib.rs",
         "formats/src/lib.rs",
         "src/lib.rs",
         "cli/src/lib.rs",
@@ -197,6 +214,7 @@ fn every_lock_is_counted() {
         "codegen/src/",
         "runtime/src/",
         "inspect/src/",
+        "eval/src/",
         "formats/src/",
     ];
     let counted = "ir/src/lock.rs";
@@ -310,6 +328,7 @@ fn no_type_name_is_defined_twice() {
         "codegen/src/",
         "runtime/src/",
         "inspect/src/",
+        "eval/src/",
         "formats/src/",
     ];
     let glossary = read(&root().join("docs/glossary.md"));

@@ -4,9 +4,9 @@
 use crate::api::config::{settings, with_parts};
 use crate::api::manipulation::{refused, seen};
 use crate::api::reductions::{self, IntoAxes};
-use crate::trace::asked::Request;
 use crate::trace::operand::{AnyOperand, Computed};
 use crate::trace::scalar::Scalar;
+use ndjit_eval::request::Request;
 use ndjit_ir::contraction::order::order;
 use ndjit_ir::contraction::{Contraction, DotDimensions, ExtentMismatch, Label, LabelSet, Labels};
 use ndjit_ir::literal::Literal;
@@ -148,7 +148,7 @@ impl Making {
         if axes.is_empty() || self.compute == DType::Bool {
             return (self.summed::<R>(product, axes), own);
         }
-        (R::reduce(&Request::contracting(self.compute, axes.axes()), &[product], self.place).operand(), own)
+        (R::reduce(&Request::contracting(self.compute, axes.axes().requested()), &[product], self.place).operand(), own)
     }
 
     /// A part with its axes where their labels are among `places`.

@@ -177,7 +177,7 @@ impl Typed {
                         place,
                     )
                 });
-                crate::array::lazy::noting::cast(&powers, ty.dtype, place).part_of("logspace", &[], place)
+                crate::array::lazy::cast(&powers, ty.dtype, place).part_of("logspace", &[], place)
             }
             Err(error) => Array::poisoned(error.at(place)),
         }

@@ -1,11 +1,12 @@
 //! Making the elements of new arrays: the dtype is known, the numbers are checked against it before memory is asked for.
 
 use super::argument::Eye;
-use super::formula;
 use crate::api::config;
-use crate::api::support;
-use crate::array::literal::literal_bytes;
 use crate::array::node::Array;
+use ndjit_eval::array::ArrayRef;
+use ndjit_eval::formula;
+use ndjit_eval::literal::literal_bytes;
+use ndjit_eval::settings::check_value;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, LiteralValue, Place, Result, Shape, ValueType};
@@ -29,7 +30,7 @@ impl ArrayType {
     }
 
     fn array(self, shape: Shape, elements: Buffer, formula: Option<Graph<ValueType>>) -> Array {
-        Array::created(self.ty, self.dtype, shape, Arc::new(elements), formula)
+        Array(ArrayRef::created(self.ty, self.dtype, shape, Arc::new(elements), formula))
     }
 
     /// The bytes of a number, or why it is none of this dtype.
@@ -61,7 +62,7 @@ pub(super) fn filled(what: &str, ty: ArrayType, shape: Shape, fill: Literal, pla
         if element.as_ref().iter().any(|&byte| byte != 0) {
             repeat(elements.as_bytes_mut()?, element.as_ref());
         }
-        let formula = formula::filled(ty, fill, &shape);
+        let formula = formula::filled((ty.ty, ty.dtype), fill, &shape);
         Ok(ty.array(shape, elements, formula))
     });
     made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
@@ -82,7 +83,7 @@ pub(super) fn diagonal(ty: ArrayType, eye: Eye, place: Place) -> Array {
                 cell.copy_from_slice(one);
             }
         }
-        Ok(ty.array(shape, elements, formula::diagonal(ty, eye)))
+        Ok(ty.array(shape, elements, formula::diagonal(ty.dtype, [eye.rows, eye.columns], eye.diagonal)))
     });
     made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
 }
@@ -106,7 +107,7 @@ pub(super) fn progression(what: &str, ty: ArrayType, terms: &Progression) -> Res
     for (i, element) in elements.as_bytes_mut()?.chunks_exact_mut(ty.dtype.bytes()).enumerate() {
         element.copy_from_slice(&literal_bytes(&number(i), ty.dtype)?);
     }
-    Ok(ty.array(shape, elements, formula::progression(ty, terms)))
+    Ok(ty.array(shape, elements, formula::progression(ty.dtype, terms)))
 }
 
 /// The type, if it is a float or complex one.
@@ -124,7 +125,7 @@ pub(super) fn inexact(what: &str, ty: ArrayType) -> Result<ArrayType> {
 }
 
 fn zeroed(what: &str, dtype: DType, shape: &Shape) -> Result<Buffer> {
-    support::check_value(config::settings(), what, dtype)?;
+    check_value(config::settings(), what, dtype)?;
     Buffer::zeroed(shape.bytes(dtype.bytes()).map_err(|e| e.of(what))?).map_err(|refused| {
         let mut error = Error::new(refused.code(), format!("the system refused memory for {dtype}{shape}")).of(what);
         for fact in refused.facts() {

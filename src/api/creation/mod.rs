@@ -11,7 +11,6 @@
 //! Nothing here panics: what cannot be made is a poisoned [`Array`], whose error is that of the call.
 
 mod argument;
-mod formula;
 mod grids;
 mod make;
 mod typed;
@@ -442,7 +441,7 @@ impl Typed {
             Source::Array(array) => {
                 let ty = self.or_type(array.value_type(), array.dtype());
                 let same = array.error().is_some() || array.value_type() == ty.ty;
-                if same { array } else { crate::array::lazy::noting::cast(&array, ty.dtype, place) }
+                if same { array } else { crate::array::lazy::cast(&array, ty.dtype, place) }
             }
         }
     }

@@ -3,9 +3,9 @@
 
 use crate::api::config;
 use crate::api::config::with_parts;
-use crate::jit::dump::unasked;
 use crate::trace::operand::{AnyOperand, Computed};
 use crate::trace::scalar::Scalar;
+use ndjit_eval::plan::dump::unasked;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result};
 
 /// The dtype of indices and counts under the policy in force, if it can count `n` elements.
@@ -74,7 +74,7 @@ fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize, place: Pl
         },
         AnyOperand::Array(array) => {
             array.eval()?;
-            unasked(|| crate::array::lazy::noting::convert(index, DType::I64, place).to_vec::<i64>())?
+            unasked(|| crate::array::lazy::convert(index, DType::I64, place).to_vec::<i64>())?
         }
         AnyOperand::Expr(_) => Vec::new(),
     };

@@ -1,7 +1,7 @@
 //! What all functions that take elements are made of: a gather of rows.
 
-use crate::trace::asked::Movement;
 use crate::trace::operand::{AnyOperand, Computed};
+use ndjit_eval::request::Movement;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::{Error, ErrorCode, Place, Shape};
 

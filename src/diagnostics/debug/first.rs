@@ -1,11 +1,12 @@
 //! [`first_nan`], [`first_nonfinite`]: the operation of a function that makes the first NaN or infinity.
 
-use super::nonfinite::{NonFinite, Sought, find};
-use super::steps::StepProgram;
+use super::nonfinite::NonFinite;
+use super::traced;
 use crate::jit::caller;
 use crate::jit::function::JitFn;
 use crate::jit::input::Inputs;
 use crate::jit::jitted::Jitted;
+use ndjit_eval::nonfinite::{Sought, find};
 use ndjit_ir::{Place, Result};
 
 /// Runs a function operation by operation and finds the first that gives NaN from operands without: of an operation element by element
@@ -63,12 +64,12 @@ fn of_function<'a, M, const N: usize, F: JitFn<M, N>>(
     sought: Sought,
     place: Place,
 ) -> Result<Option<NonFinite>> {
-    let find = || {
+    let search = || {
         let args = inputs.args()?;
         let settings = function.core.settings(&args, Some(place))?;
-        let (steps, given, results) = StepProgram::traced(&function.core, &args, settings, place)?;
-        let found = find(&steps, &given, &results, sought, |steps, given| Ok(steps.run(given, settings)?.results));
-        Ok(found?.map(|(_, found)| found))
+        let (steps, given, results) = traced::steps(&function.core, &args, settings, place)?;
+        let found = find(&steps, &given, &results, sought, |steps, given| Ok(steps.run(given, settings)?.results))?;
+        Ok(found.map(NonFinite::new))
     };
-    find().map_err(|e| caller::called(e, Some(place)))
+    search().map_err(|e| caller::called(e, Some(place)))
 }

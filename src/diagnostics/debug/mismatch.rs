@@ -1,10 +1,12 @@
 //! [`first_mismatch`]: where a function's results on a GPU begin to differ from those on the processor.
 
-use super::steps::{RunInputs, StepProgram, line};
+use super::traced;
 use crate::jit::caller;
 use crate::jit::function::JitFn;
-use crate::jit::input::{Arg, Inputs};
+use crate::jit::input::{Arg, Inputs, known};
 use crate::jit::jitted::Jitted;
+use ndjit_eval::argument::CallArgument;
+use ndjit_eval::steps::{RunInputs, StepProgram, line};
 use ndjit_inspect::elements::{indices, shown};
 use ndjit_ir::graph::Value;
 use ndjit_ir::support::Device;
@@ -139,11 +141,11 @@ fn find<M, const N: usize, F: JitFn<M, N>>(
     place: Place,
 ) -> Result<Option<Mismatch>> {
     let on_gpu = |device: &Device| device.gpu_number().is_some();
-    let theirs = args.iter().filter_map(Arg::device).find(on_gpu);
+    let theirs = known(args).filter_map(CallArgument::device).find(on_gpu);
     let device = function.config().device.filter(on_gpu).or(theirs).unwrap_or(Device::gpu());
     let here = function.core.config.settings();
     let there = here.on(device)?;
-    let (steps, given, _) = StepProgram::traced(&function.core, args, there, place)?;
+    let (steps, given, _) = traced::steps(&function.core, args, there, place)?;
     let (cpu, gpu) = (steps.run(&given, here.on(Device::CPU)?)?, steps.run(&given, there)?);
     let params = steps.params(&given)?;
     let mut known: FxHashMap<Value, &Tensor> = steps.graph.params().iter().copied().zip(&params).collect();

@@ -15,7 +15,6 @@ pub(crate) mod mismatch;
 pub(crate) mod nonfinite;
 pub(crate) mod print;
 mod shrink;
-pub(crate) mod steps;
 mod traced;
 
 pub use crate::api::config::with_jit_disabled;

@@ -1,19 +1,8 @@
 //! Which operation makes the first NaN or infinity: what is found, and a check of the results of every call.
 
-use super::steps::{RunInputs, StepProgram, line};
-use crate::jit::input::{Arg, Data};
-use crate::jit::plan::Plan;
-use ndjit_inspect::elements::{flat, indices, shown};
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Scatter, Value};
-use ndjit_ir::reserve::{collect, copy};
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
-use ndjit_math::interp::Tensor;
-use ndjit_runtime::devices::result_memory;
-use ndjit_runtime::{Memory, Output, environment};
-use rustc_hash::FxHashMap;
-use std::cell::Cell;
+use ndjit_eval::nonfinite::{self, FirstFound};
+use ndjit_ir::{DType, Place};
 use std::fmt;
-use std::sync::LazyLock;
 
 /// The first operation of a function that gives NaN (or infinity) though its operands hold none.
 ///
@@ -53,52 +42,17 @@ impl fmt::Display for NonFinite {
         if let Some(place) = self.place {
             write!(f, "\n  at {place}")?;
         }
-        self.facts().try_for_each(|fact| write!(f, "\n  {fact}"))
+        let NonFinite { elements, of, index, value, .. } = self;
+        let mut facts = nonfinite::facts([*elements, *of], index, value, &self.operands);
+        facts.try_for_each(|fact| write!(f, "\n  {fact}"))
     }
 }
 
 impl NonFinite {
-    fn facts(&self) -> impl Iterator<Item = String> {
-        let NonFinite { elements, of, index, value, .. } = self;
-        let found = format!("{value} in {elements} of {of} elements, first at {index:?}");
-        let operands = self.operands.iter().map(|(name, value)| format!("{name} = {value}"));
-        std::iter::once(found).chain(operands)
+    pub(super) fn new(found: FirstFound) -> NonFinite {
+        let FirstFound { operation, place, dtype, elements, of, index, value, operands, node: _ } = found;
+        NonFinite { operation, place, dtype, elements, of, index, value, operands }
     }
-}
-
-/// What is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sought {
-    Nan,
-    NonFinite,
-}
-
-impl Sought {
-    fn is(self, tensor: &Tensor, index: usize) -> bool {
-        match self {
-            Sought::Nan => tensor.is_nan(index),
-            Sought::NonFinite => !tensor.is_finite(index),
-        }
-    }
-
-    /// The elements that are one.
-    fn all(self, tensor: &Tensor) -> impl Iterator<Item = usize> {
-        (0..tensor.len()).filter(move |&index| self.is(tensor, index))
-    }
-
-    /// Whether any element is one.
-    fn any(self, tensor: &Tensor) -> bool {
-        self.all(tensor).next().is_some()
-    }
-
-    /// Whether each element is one.
-    fn of(self, tensor: &Tensor) -> Result<Vec<bool>> {
-        collect("debug", (0..tensor.len()).map(|index| self.is(tensor, index)))
-    }
-}
-
-thread_local! {
-    static CHECKED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs `body` with a check of the results of functions called and arrays evaluated in it: a NaN makes the call an error that names the
@@ -114,205 +68,5 @@ thread_local! {
 /// assert_eq!((error.code(), error.headline()), (ErrorCode::Nan, "sqrt: a result is NaN"));
 /// ```
 pub fn with_nan_check<R>(body: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            CHECKED.set(self.0);
-        }
-    }
-    let _restore = Restore(CHECKED.replace(true));
-    body()
-}
-
-/// Whether results of a plan are looked at.
-pub(crate) fn is_checked(plan: &Plan) -> bool {
-    plan.config.check_nans || are_checked()
-}
-
-/// Whether results of all plans are looked at.
-pub(crate) fn are_checked() -> bool {
-    static ALWAYS: LazyLock<bool> = LazyLock::new(|| environment::is_on("NDJIT_DEBUG_NANS"));
-    CHECKED.get() || *ALWAYS
-}
-
-/// Memory that a call gives away, to be kept for as long as its results are looked at.
-pub(crate) fn donated(args: &[Arg<'_>]) -> Vec<(usize, Memory)> {
-    let donated = args.iter().enumerate().filter_map(|(n, arg)| match &arg.data {
-        Data::Donated(memory) => Some((n, memory.clone())),
-        Data::Shared(_) | Data::Borrowed(_) | Data::Inline(_) | Data::Scalar(_) => None,
-    });
-    donated.collect()
-}
-
-/// Looks at the results of a call.
-///
-/// # Errors
-/// `Nan` if one is NaN.
-pub(crate) fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outputs: &[Output<'_>]) -> Result<()> {
-    let mut first = None;
-    for (n, (result, output)) in plan.results.iter().zip(outputs).enumerate() {
-        if result.dtype.real().infinity_bits().is_none() {
-            continue;
-        }
-        let bytes = match output {
-            Output::Into(bytes) => copy("debug", bytes)?,
-            Output::Fresh(buffer) => copy("debug", result_memory(Output::Fresh(buffer.clone()))?.host()?.as_bytes())?,
-            Output::Device(memory) => copy("debug", result_memory(Output::Device(memory.clone()))?.host()?.as_bytes())?,
-        };
-        let tensor = Tensor { dtype: result.dtype, shape: result.shape.clone(), bytes };
-        if let Some(at) = (0..tensor.len()).find(|&at| tensor.is_nan(at)) {
-            first = Some((n, indices(&tensor.shape, at)));
-            break;
-        }
-    }
-    let Some((result, index)) = first else { return Ok(()) };
-    let steps = StepProgram::new(
-        Graph::clone(&plan.lowered.traced),
-        Places::clone(&plan.lowered.places),
-        plan.arguments.clone(),
-        plan.closed_over.clone(),
-        &plan.config,
-    );
-    let results = plan.lowered.traced.outputs();
-    let found =
-        find(&steps, &given()?, results, Sought::Nan, |steps, given| Ok(steps.run(given, plan.settings)?.results))?;
-    let error = |what: &str| Error::new(ErrorCode::Nan, format!("{what}: a result is NaN"));
-    let error = match found {
-        None => error("call"),
-        Some((node, found)) => {
-            let graph = &steps.graph;
-            let error =
-                error(node.map_or("call", |node| graph.operation_name(node))).at(found.place).fact(&found.operation);
-            found.facts().fold(error, Error::fact)
-        }
-    };
-    Err(error
-        .fact(format_args!("result {result} of the call is NaN at {index:?}"))
-        .help("`debug::first_nan` finds the operation without the check; `nan_to_num` and `where_` replace NaN"))
-}
-
-/// The first operation that makes what is sought, as a node if it is one.
-pub(super) fn find(
-    steps: &StepProgram,
-    given: &RunInputs,
-    results: &[Value],
-    sought: Sought,
-    run: impl FnOnce(&StepProgram, &RunInputs) -> Result<Vec<Tensor>>,
-) -> Result<Option<(Option<NodeId>, NonFinite)>> {
-    let graph = &steps.graph;
-    let (params, computed) = (steps.params(given)?, run(steps, given)?);
-    let mut known: FxHashMap<Value, &Tensor> = graph.params().iter().copied().zip(&params).collect();
-    for (&value, tensor) in graph.outputs().iter().zip(&computed) {
-        let node = graph.producer(value);
-        let made = made(steps, &known, node, tensor, sought)?;
-        if let Some(first) = made.iter().position(|&made| made) {
-            return Ok(Some((Some(node), describe((steps, given), &known, node, tensor, (first, &made)))));
-        }
-        known.insert(value, tensor);
-    }
-    let reaches = |value: &Value| known.get(value).is_some_and(|tensor| sought.any(tensor));
-    if !results.iter().any(reaches) {
-        return Ok(None);
-    }
-    for (n, tensor) in params.iter().enumerate() {
-        if let Some(first) = sought.all(tensor).next() {
-            let found = NonFinite {
-                operation: steps.param_name(n),
-                place: None,
-                dtype: tensor.dtype,
-                elements: sought.all(tensor).count(),
-                of: tensor.len(),
-                index: indices(&tensor.shape, first),
-                value: shown(tensor, first),
-                operands: Vec::new(),
-            };
-            return Ok(Some((None, found)));
-        }
-    }
-    Ok(None)
-}
-
-/// For each element of a node's result whether it is what is sought and no element it is computed from is.
-///
-/// # Errors
-/// `Allocation` if memory is refused.
-fn made(
-    steps: &StepProgram,
-    known: &FxHashMap<Value, &Tensor>,
-    node: NodeId,
-    tensor: &Tensor,
-    sought: Sought,
-) -> Result<Vec<bool>> {
-    let graph = &steps.graph;
-    let mut made = sought.of(tensor)?;
-    if !made.contains(&true) {
-        return Ok(made);
-    }
-    let operands: Vec<&Tensor> =
-        graph.operands(node).iter().filter_map(|operand| known.get(operand).copied()).collect();
-    match graph.node(node).kind {
-        NodeKind::Op(..) | NodeKind::Cast(_) => {
-            for (at, made) in made.iter_mut().enumerate().filter(|(_, made)| **made) {
-                let index = indices(&tensor.shape, at);
-                *made = !operands.iter().any(|operand| sought.is(operand, flat(&operand.shape, &index)));
-            }
-        }
-        NodeKind::Reduce(reduce) => {
-            let Some(x) = operands.first() else { return Ok(made) };
-            let kept = reduce.axes.reduced(&x.shape, true);
-            for at in sought.all(x) {
-                if let Some(made) = made.get_mut(flat(&kept, &indices(&x.shape, at))) {
-                    *made = false;
-                }
-            }
-        }
-        NodeKind::Scan(_, axis, _) => {
-            let Some(x) = operands.first() else { return Ok(made) };
-            let axis = axis as usize;
-            let step = step_along(&x.shape, axis);
-            let mut held = sought.of(x)?;
-            for at in 0..held.len() {
-                let first = indices(&x.shape, at).get(axis).is_none_or(|&index| index == 0);
-                held[at] |= !first && held[at - step];
-                made[at] &= !held[at];
-            }
-        }
-        // Which elements of a result come of which of an operand is not known.
-        NodeKind::Control(..) if operands.iter().any(|operand| sought.any(operand)) => made.fill(false),
-        NodeKind::Control(..) => {}
-        // Numbers may become what is sought together.
-        NodeKind::Scatter(Scatter::Add | Scatter::Subtract | Scatter::Multiply | Scatter::Divide) => {
-            let [x, _, updates] = operands[..] else { return Ok(made) };
-            let put = sought.any(updates);
-            made.iter_mut().enumerate().for_each(|(at, made)| *made &= !sought.is(x, at) && !put);
-        }
-        // What moves elements makes none.
-        _ => made.fill(false),
-    }
-    Ok(made)
-}
-
-/// Elements between neighbours along an axis.
-fn step_along(shape: &Shape, axis: usize) -> usize {
-    shape.extents().iter().skip(axis + 1).product()
-}
-
-fn describe(
-    (steps, given): (&StepProgram, &RunInputs),
-    known: &FxHashMap<Value, &Tensor>,
-    node: NodeId,
-    tensor: &Tensor,
-    (first, made): (usize, &[bool]),
-) -> NonFinite {
-    let index = indices(&tensor.shape, first);
-    NonFinite {
-        operation: line(&steps.graph, node),
-        place: steps.places.first(node),
-        dtype: tensor.dtype,
-        elements: made.iter().filter(|&&made| made).count(),
-        of: tensor.len(),
-        value: shown(tensor, first),
-        operands: steps.operands(given, node, &index, |value| known.get(&value).copied()),
-        index,
-    }
+    nonfinite::with_check(body)
 }

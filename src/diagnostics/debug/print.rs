@@ -2,7 +2,7 @@
 
 use crate::array::node::Array;
 use crate::trace::operand::{Computed, Math};
-use crate::trace::recording::Printing;
+use ndjit_eval::plan::compiled::Printing;
 use ndjit_ir::{Error, Place};
 use ndjit_runtime::stderr;
 use std::cell::RefCell;

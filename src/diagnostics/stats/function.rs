@@ -2,9 +2,9 @@
 
 use crate::jit::function::JitFn;
 use crate::jit::jitted::Jitted;
-use crate::jit::plan::Plan;
 use ndjit_codegen::passes::tile::Launch;
 use ndjit_codegen::{Lowered, LoweredStep, Work};
+use ndjit_eval::plan::compiled::Plan;
 use ndjit_inspect::table;
 use ndjit_runtime::KernelCode;
 use std::fmt;

@@ -3,8 +3,8 @@
 use crate::jit::compiled::Compiled;
 use crate::jit::function::JitFn;
 use crate::jit::jitted::Jitted;
-use crate::jit::plan::Plan;
 use crate::jit::staged::Lowered;
+use ndjit_eval::plan::compiled::Plan;
 use ndjit_inspect::table;
 use ndjit_ir::{DType, Result, Shape};
 use ndjit_runtime::planned::{Allocation, BufferSlice, MemoryFootprint, PlannedArray, planned};

@@ -1,7 +1,6 @@
 //! Counters of the process and of threads: what was traced, planned and compiled. Of one function: `function`, its
 //! memory: `memory`, and measured: `profile`.
 
-pub(crate) mod counts;
 mod function;
 mod memory;
 mod process;

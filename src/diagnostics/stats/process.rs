@@ -1,7 +1,7 @@
 //! [`stats`]: what this process has done.
 
-use super::counts::{AGAIN, OPERATIONS, PLAN_HITS, PLANS, TRACES};
-use crate::array::lazy::kept::kept_bytes;
+use ndjit_eval::array::node::kept_bytes;
+use ndjit_eval::counts::{AGAIN, OPERATIONS, PLAN_HITS, PLANS, TRACES};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 

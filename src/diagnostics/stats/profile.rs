@@ -1,12 +1,12 @@
 //! Measuring a function kernel by kernel, beside what was estimated: [`Jitted::profile`].
 
 use super::function;
-use crate::diagnostics::debug::steps::RunInputs;
 use crate::jit::caller;
 use crate::jit::function::JitFn;
-use crate::jit::input::Inputs;
+use crate::jit::input::{Inputs, known};
 use crate::jit::jitted::Jitted;
-use crate::jit::plan::Plan;
+use ndjit_eval::plan::compiled::Plan;
+use ndjit_eval::steps::RunInputs;
 use ndjit_inspect::table;
 use ndjit_ir::{Place, Result};
 use ndjit_runtime::devices::result_memory;
@@ -155,7 +155,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         let measured = || {
             let args = inputs.args()?;
             let plan = self.core.plan(&args, Some(place))?;
-            measure(&plan, &RunInputs::of(&args, &plan.closed_over)?.on(plan.settings.device)?)
+            measure(&plan, &RunInputs::of(known(&args), &plan.closed_over)?.on(plan.settings.device)?)
         };
         measured().map_err(|e| caller::called(e, Some(place)))
     }

@@ -1,7 +1,5 @@
 //! Formulas: how kernels compute the elements of new arrays from their indices, with the bits that the arrays hold.
 
-use super::argument::Eye;
-use super::make::ArrayType;
 use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::{Graph, NodeKind, Slot, Value};
 use ndjit_ir::literal::Literal;
@@ -15,10 +13,10 @@ use ndjit_math::progression::{Progression, ProgressionRule};
 struct Formula(Graph<ValueType>);
 
 /// The same number everywhere.
-pub(super) fn filled(ty: ArrayType, fill: Literal, shape: &Shape) -> Option<Graph<ValueType>> {
-    let number = Literal::from_repr(ty.dtype, &fill.to_repr(ty.dtype).ok()?);
+pub fn filled((ty, dtype): (ValueType, DType), fill: Literal, shape: &Shape) -> Option<Graph<ValueType>> {
+    let number = Literal::from_repr(dtype, &fill.to_repr(dtype).ok()?);
     let mut formula = Formula::default();
-    let number = match ty.ty {
+    let number = match ty {
         ValueType::Weak(_) => formula.number(Literal::weak(number.value())),
         ValueType::Strong(_) => formula.number(number),
     };
@@ -28,23 +26,23 @@ pub(super) fn filled(ty: ArrayType, fill: Literal, shape: &Shape) -> Option<Grap
 }
 
 /// Ones on a diagonal.
-pub(super) fn diagonal(ty: ArrayType, eye: Eye) -> Option<Graph<ValueType>> {
+pub fn diagonal(dtype: DType, [rows, columns]: [usize; 2], diagonal: isize) -> Option<Graph<ValueType>> {
     let mut formula = Formula::default();
-    let (rows, columns) = (Shape::from([eye.rows, 1]), Shape::from([1, eye.columns]));
-    let [row, column] = [formula.indices(&rows)?, formula.indices(&columns)?];
+    let (down, along) = (Shape::from([rows, 1]), Shape::from([1, columns]));
+    let [row, column] = [formula.indices(&down)?, formula.indices(&along)?];
     // One far beyond all indices is as good as any other.
-    let most = i64::try_from(eye.rows.max(eye.columns)).unwrap_or(i64::MAX / 2).min(i64::MAX / 2);
-    let offset = i64::try_from(eye.diagonal).ok()?.clamp(-most, most);
+    let most = i64::try_from(rows.max(columns)).unwrap_or(i64::MAX / 2).min(i64::MAX / 2);
+    let offset = i64::try_from(diagonal).ok()?.clamp(-most, most);
     let offset = formula.number(Literal::strong(offset, DType::I64).ok()?);
-    let shape = Shape::from([eye.rows, eye.columns]);
-    let reached = formula.op(Op::Add, &[row, offset], DType::I64, &rows);
+    let shape = Shape::from([rows, columns]);
+    let reached = formula.op(Op::Add, &[row, offset], DType::I64, &down);
     let on = formula.op(Op::Equal, &[reached, column], DType::Bool, &shape);
-    let ones = formula.cast(on, ty.dtype);
+    let ones = formula.cast(on, dtype);
     Some(formula.of(ones))
 }
 
 /// A sequence.
-pub(super) fn progression(ty: ArrayType, terms: &Progression) -> Option<Graph<ValueType>> {
+pub fn progression(dtype: DType, terms: &Progression) -> Option<Graph<ValueType>> {
     let mut formula = Formula::default();
     let shape = Shape::from(terms.len());
     let position = formula.indices(&shape)?;
@@ -53,14 +51,14 @@ pub(super) fn progression(ty: ArrayType, terms: &Progression) -> Option<Graph<Va
             let last = step.checked_mul(terms.len() as i128)?.checked_add(start)?;
             // Numbers that wrap are right as integers only.
             let exact = [start, step, last].iter().all(|&n| i64::try_from(n).is_ok());
-            if !exact && !ty.dtype.is_int() {
+            if !exact && !dtype.is_int() {
                 return None;
             }
             let [start, step] = [start, step].map(|n| Literal::strong(n as i64, DType::I64).ok());
             let (start, step) = (formula.number(start?), formula.number(step?));
             let steps = formula.op(Op::Multiply, &[position, step], DType::I64, &shape);
             let number = formula.op(Op::Add, &[start, steps], DType::I64, &shape);
-            formula.cast(number, ty.dtype)
+            formula.cast(number, dtype)
         }
         ProgressionRule::Float { first, last, start, shift, step, scale } => {
             let [start, step, scale] = [start, step, scale].map(|x| Literal::strong(x, DType::F64).ok());
@@ -73,10 +71,10 @@ pub(super) fn progression(ty: ArrayType, terms: &Progression) -> Option<Graph<Va
             let steps = formula.op(Op::Multiply, &[wide, step], DType::F64, &shape);
             let sum = formula.op(Op::Add, &[start, steps], DType::F64, &shape);
             let scaled = formula.op(Op::Multiply, &[sum, scale], DType::F64, &shape);
-            let mut number = formula.cast(scaled, ty.dtype);
+            let mut number = formula.cast(scaled, dtype);
             let ends = [(0, Some(first)), (terms.len().saturating_sub(1), last)];
             for (at, end) in ends.into_iter().filter_map(|(at, end)| Some((at, end?))) {
-                number = formula.end(ty.dtype, position, at, end, number, &shape)?;
+                number = formula.end(dtype, position, at, end, number, &shape)?;
             }
             number
         }

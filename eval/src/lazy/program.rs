@@ -1,14 +1,12 @@
 //! What waits below an array as one program, and the plans of such programs.
 
-use super::item::ProgramItem;
-use super::kept::{self, Kept, Past};
-use crate::api::config::{self, Config, Settings};
-use crate::array::node::{Array, ElementSource};
-use crate::array::node::{LazyOperand, PendingOp};
-use crate::diagnostics::misses;
-use crate::diagnostics::stats::counts;
-use crate::jit::plan::{ArgumentType, Plan};
-use crate::trace::scalar::Scalar;
+use crate::argument::ArgumentType;
+use crate::array::node::{ArrayRef, ElementSource, Kept, LazyOperand, OperandSource, Past, PendingOp, ProgramItem};
+use crate::counts;
+use crate::forbidden;
+use crate::options::PlanOptions;
+use crate::plan::compiled::Plan;
+use crate::settings::{Settings, settings};
 use ndjit_ir::graph::{Graph, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::lock::Mutex;
@@ -21,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// How a graph holds the weak numbers of its program.
-pub(super) enum Numbers {
+pub(crate) enum Numbers {
     /// As arguments: one plan serves all numbers.
     Passed,
     /// By their values.
@@ -29,49 +27,49 @@ pub(super) enum Numbers {
 }
 
 /// An operation of a program.
-pub(super) struct Pending {
+pub(crate) struct Pending {
     /// Its item.
-    pub(super) item: usize,
-    pub(super) array: Array,
-    pub(super) pending_op: Arc<PendingOp>,
+    pub(crate) item: usize,
+    pub(crate) array: ArrayRef,
+    pub(crate) pending_op: Arc<PendingOp>,
 }
 
 /// An array that a program begins with.
-pub(super) struct Leaf {
-    pub(super) array: Array,
+pub(crate) struct Leaf {
+    pub(crate) array: ArrayRef,
     /// Its elements, where they were kept.
-    pub(super) kept: Option<Arc<Kept>>,
+    pub(crate) kept: Option<Arc<Kept>>,
 }
 
 impl Leaf {
     /// The array, with its elements if they were kept, which may have been given back since.
-    pub(super) fn with_elements(&self) -> Array {
+    pub(crate) fn with_elements(&self) -> ArrayRef {
         let Leaf { array, kept } = self;
         kept.as_ref().map_or_else(
             || array.clone(),
-            |kept| Array::in_memory(array.value_type(), array.dtype(), array.shape().clone(), kept.memory.clone()),
+            |kept| ArrayRef::in_memory(array.value_type(), array.dtype(), array.shape().clone(), kept.memory.clone()),
         )
     }
 }
 
 /// What waits below an array, operands before users.
-pub(super) struct LazyProgram {
-    pub(super) items: Vec<ProgramItem>,
+pub(crate) struct LazyProgram {
+    pub(crate) items: Vec<ProgramItem>,
     /// The items that are operations.
-    pub(super) pending: Vec<Pending>,
+    pub(crate) pending: Vec<Pending>,
     /// The items whose elements are computed: that of the array itself, then others that are kept.
-    pub(super) outputs: SmallVec<[u32; 1]>,
-    pub(super) places: Vec<Option<Place>>,
-    pub(super) leaves: Vec<Leaf>,
-    pub(super) scalars: Vec<(usize, Literal)>,
+    pub(crate) outputs: SmallVec<[u32; 1]>,
+    pub(crate) places: Vec<Option<Place>>,
+    pub(crate) leaves: Vec<Leaf>,
+    pub(crate) scalars: Vec<(usize, Literal)>,
     /// What is done about dtypes that the device lacks: the most that an operation was made under.
-    pub(super) fallback: Fallback,
+    pub(crate) fallback: Fallback,
 }
 
 impl LazyProgram {
-    pub(super) fn collect(root: &Array) -> LazyProgram {
+    pub(crate) fn collect(root: &ArrayRef) -> LazyProgram {
         struct Frame {
-            array: Array,
+            array: ArrayRef,
             pending_op: Arc<PendingOp>,
             operands: SmallVec<[u32; 3]>,
         }
@@ -122,7 +120,7 @@ impl LazyProgram {
             let Some(frame) = stack.last_mut() else { return program };
             match frame.pending_op.operands.get(frame.operands.len()) {
                 Some(LazyOperand::Array(array)) => enter = Some(array.clone()),
-                Some(&LazyOperand::Literal(Scalar(literal, place))) => {
+                Some(&LazyOperand::Literal(literal, place)) => {
                     let place = place.or(Some(frame.pending_op.place));
                     let item = match literal.ty() {
                         ValueType::Weak(weak) => {
@@ -163,9 +161,9 @@ impl LazyProgram {
     }
 
     /// The plan of this program, from the cache or made now.
-    pub(super) fn plan(&self, device: Device) -> Result<Arc<Plan>> {
+    pub(crate) fn plan(&self, device: Device) -> Result<Arc<Plan>> {
         static PLANS: Mutex<Option<PlanCache>> = Mutex::new(None);
-        let Settings { fallback, interpreted, .. } = config::settings();
+        let Settings { fallback, interpreted, .. } = settings();
         let fallback = fallback.max(self.fallback);
         // A GPU that was lost is opened anew: its plans went with it.
         let alive = |plan: &Arc<Plan>| plan.is_alive();
@@ -174,7 +172,7 @@ impl LazyProgram {
             counts::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
-        misses::allowed("array").map_err(|error| self.described(error))?;
+        forbidden::allowed("array").map_err(|error| self.described(error))?;
         counts::count_trace();
         let (graph, places) = self.graph(Numbers::Passed);
         let types: Vec<ArgumentType> = self
@@ -189,33 +187,33 @@ impl LazyProgram {
             .collect();
         // Operations keep what they were made under.
         let settings = Settings { device, fallback, interpreted, ..Settings::default() };
-        let plan = Arc::new(Plan::new(&graph, &places, &types, &Config::default(), settings)?);
+        let plan = Arc::new(Plan::new(&graph, &places, &types, &PlanOptions::default(), settings)?);
         PLANS.lock().get_or_insert_default().insert(key, Arc::clone(&plan));
         Ok(plan)
     }
 
     /// An error with what is known of the program that meets it.
-    pub(super) fn described(&self, error: Error) -> Error {
+    pub(crate) fn described(&self, error: Error) -> Error {
         let steps = self.items.iter().filter(|item| matches!(item, ProgramItem::Step(..))).count();
         error.at(self.places.last().copied().flatten()).fact(format_args!("operations that wait: {steps}"))
     }
 
-    pub(super) fn into_past(self) -> Past {
+    pub(crate) fn into_past(self) -> Past {
         let LazyProgram { items, pending, outputs, places, leaves, scalars, fallback } = self;
         let mut stored = vec![false; items.len()];
         outputs.iter().for_each(|&output| stored[output as usize] = true);
         let (mut leaves, mut scalars) = (leaves.iter().map(|leaf| &leaf.array), scalars.into_iter());
         let mut pending = pending.iter().map(|pending| &pending.array);
         let origin = |(n, item): (usize, &ProgramItem)| match *item {
-            ProgramItem::Leaf(..) => Some(kept::OperandSource::Array(Arc::downgrade(&leaves.next()?.0))),
-            ProgramItem::Argument(_) => Some(kept::OperandSource::Number(Scalar(scalars.next()?.1, places[n]))),
-            ProgramItem::Value(literal) => Some(kept::OperandSource::Number(Scalar(literal, places[n]))),
+            ProgramItem::Leaf(..) => Some(OperandSource::Array(Arc::downgrade(&leaves.next()?.0))),
+            ProgramItem::Argument(_) => Some(OperandSource::Number(scalars.next()?.1, places[n])),
+            ProgramItem::Value(literal) => Some(OperandSource::Number(literal, places[n])),
             ProgramItem::Step(..) => {
                 let array = pending.next()?;
                 Some(if stored[n] {
-                    kept::OperandSource::Array(Arc::downgrade(&array.0))
+                    OperandSource::Array(Arc::downgrade(&array.0))
                 } else {
-                    kept::OperandSource::Operation(array.dtype())
+                    OperandSource::Operation(array.dtype())
                 })
             }
         };
@@ -223,7 +221,7 @@ impl LazyProgram {
         Past { items, places, origins, fallback }
     }
 
-    pub(super) fn graph(&self, numbers: Numbers) -> (Graph<ValueType>, Places) {
+    pub(crate) fn graph(&self, numbers: Numbers) -> (Graph<ValueType>, Places) {
         let known: FxHashMap<usize, Literal> = match numbers {
             Numbers::Passed => FxHashMap::default(),
             Numbers::Known => self.scalars.iter().copied().collect(),

@@ -1,12 +1,12 @@
 //! Running what waits below an array, through the same passes as jitted functions.
 
-use crate::api::config;
-use crate::array::lazy::program::{LazyProgram, Leaf, Numbers};
-use crate::array::lazy::{keep, kept};
-use crate::array::node::{Array, Elements};
-use crate::diagnostics::debug::nonfinite;
-use crate::diagnostics::debug::steps::RunInputs;
-use crate::jit::dump::unasked;
+use crate::array::node::{ArrayRef, Elements};
+use crate::lazy::program::{LazyProgram, Leaf, Numbers};
+use crate::lazy::{keep, kept};
+use crate::nonfinite;
+use crate::plan::dump::unasked;
+use crate::settings::settings;
+use crate::steps::RunInputs;
 use ndjit_inspect::explain::{self, Explanation, Origin, ParamSource};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{Error, ErrorCode, Result, ValueType};
@@ -14,7 +14,7 @@ use ndjit_runtime::{Memory, Output};
 use smallvec::SmallVec;
 
 /// Why an array has its dtype: the operations that wait are its steps.
-pub(crate) fn explain(array: &Array) -> Result<Explanation> {
+pub fn explain(array: &ArrayRef) -> Result<Explanation> {
     if let Some(error) = array.error() {
         return Err(error.clone());
     }
@@ -22,13 +22,13 @@ pub(crate) fn explain(array: &Array) -> Result<Explanation> {
     let (graph, places) = program.graph(Numbers::Known);
     let inputs = vec![ParamSource::Data; graph.params().len()];
     match graph.outputs().first() {
-        Some(&value) => explain::value(&graph, &places, &inputs, config::policy(), value),
+        Some(&value) => explain::value(&graph, &places, &inputs, settings().policy, value),
         None => Ok(Explanation::given(array.value_type(), array.dtype(), Origin::Data)),
     }
 }
 
 /// Computes an array that waits. Threads that want the same array may both compute it; the first result counts.
-pub(crate) fn evaluate(array: &Array) -> Result<()> {
+pub fn evaluate(array: &ArrayRef) -> Result<()> {
     let made = array.0.source.lock().pending_op().map(|pending_op| (pending_op.operation.name(), pending_op.place));
     run(array).map_err(|error| match made {
         Some((what, place)) if error.place().is_none() => {
@@ -38,7 +38,7 @@ pub(crate) fn evaluate(array: &Array) -> Result<()> {
     })
 }
 
-fn run(array: &Array) -> Result<()> {
+fn run(array: &ArrayRef) -> Result<()> {
     let mut program = LazyProgram::collect(array);
     if program.pending.is_empty() {
         // They were kept, or another thread was first.
@@ -55,7 +55,7 @@ fn run(array: &Array) -> Result<()> {
 }
 
 /// Computes a program's outputs and stores them.
-pub(super) fn finish(mut program: LazyProgram, array: &Array) -> Result<()> {
+pub(crate) fn finish(mut program: LazyProgram, array: &ArrayRef) -> Result<()> {
     let results = match compute(&program, array) {
         // The array that is read needs less.
         Err(error) if error.code() == ErrorCode::Allocation && program.outputs.len() > 1 => {
@@ -69,9 +69,9 @@ pub(super) fn finish(mut program: LazyProgram, array: &Array) -> Result<()> {
 }
 
 /// The elements of a program's outputs: of the array that is read, and of those that are kept.
-pub(super) fn compute(program: &LazyProgram, array: &Array) -> Result<Vec<Memory>> {
+pub(crate) fn compute(program: &LazyProgram, array: &ArrayRef) -> Result<Vec<Memory>> {
     let plan = program.plan(array.device())?;
-    let leaves: Vec<Array> = program.leaves.iter().map(Leaf::with_elements).collect();
+    let leaves: Vec<ArrayRef> = program.leaves.iter().map(Leaf::with_elements).collect();
     let mut arguments = Vec::with_capacity(leaves.len());
     for leaf in &leaves {
         arguments.push(leaf.elements()?.memory.argument());
@@ -87,7 +87,7 @@ pub(super) fn compute(program: &LazyProgram, array: &Array) -> Result<Vec<Memory
 }
 
 /// The elements of an array in row-major order, in memory of their own.
-pub(crate) fn copy(array: &Array) -> Result<Memory> {
+pub fn copy(array: &ArrayRef) -> Result<Memory> {
     let program = LazyProgram::collect(array);
     let plan = unasked(|| program.plan(array.device()))?;
     let copies = plan.results_of(vec![array.elements()?.memory.argument()], &[])?;
@@ -96,7 +96,7 @@ pub(crate) fn copy(array: &Array) -> Result<Memory> {
 
 /// How an array that was made while a function is traced is computed from new arrays alone, whose formulas kernels know: a program, and
 /// its arguments. `None` if it has elements, or is computed from what has.
-pub(crate) fn formula(array: &Array) -> Option<(Graph<ValueType>, Places, Vec<Array>)> {
+pub fn formula(array: &ArrayRef) -> Option<(Graph<ValueType>, Places, Vec<ArrayRef>)> {
     if !array.0.traced || array.0.state.get().is_some() || array.value_type().is_weak() {
         return None;
     }

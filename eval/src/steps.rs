@@ -1,9 +1,10 @@
 //! A program run operation by operation: everything that it computes on the way is a result.
 
-use crate::api::config::{Config, Settings};
-use crate::array::node::Array;
-use crate::jit::input::{Arg, Data};
-use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, ResultType};
+use crate::argument::{ArgumentData, ArgumentLayout, ArgumentType, CallArgument};
+use crate::array::ArrayRef;
+use crate::options::PlanOptions;
+use crate::plan::compiled::{Plan, ResultType};
+use crate::settings::Settings;
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::elements::{flat, shown};
 use ndjit_inspect::interpret::gather;
@@ -17,27 +18,31 @@ use ndjit_runtime::{Buffer, Memory, Output};
 use std::sync::Arc;
 
 /// A program of which everything that is computed is a result, each operation a kernel of its own.
-pub(crate) struct StepProgram {
+pub struct StepProgram {
     /// Calls are inlined.
     pub graph: Graph<ValueType>,
+    /// Where its operations were written.
     pub places: Places,
-    pub(super) types: Vec<ArgumentType>,
-    pub(super) closed_over: Vec<Array>,
-    pub(super) config: Config,
+    types: Vec<ArgumentType>,
+    closed_over: Vec<ArrayRef>,
+    options: PlanOptions,
 }
 
 /// What a program is run on.
-pub(crate) struct RunInputs {
+pub struct RunInputs {
     /// The arrays, captured ones last, as they lie in memory.
     pub memory: Vec<Memory>,
+    /// The numbers, each with the argument that it is.
     pub scalars: Vec<(usize, Literal)>,
 }
 
 /// What a program gave, operation by operation.
-pub(crate) struct Ran {
+pub struct StepResults {
+    /// What each operation gave, in order.
     pub results: Vec<Tensor>,
     /// For each kernel that a GPU could not run: the dtype it lacks.
     pub on_processor: Vec<DType>,
+    /// How many kernels ran.
     pub kernels: usize,
 }
 
@@ -47,20 +52,23 @@ impl StepProgram {
         mut graph: Graph<ValueType>,
         places: Places,
         types: Vec<ArgumentType>,
-        closed_over: Vec<Array>,
-        config: &Config,
+        closed_over: Vec<ArrayRef>,
+        options: &PlanOptions,
     ) -> StepProgram {
         let computed = |id: &NodeId| !matches!(graph.node(*id).kind, NodeKind::Param(..) | NodeKind::Literal(_));
         let values: Vec<Value> = graph.node_ids().filter(computed).map(|id| graph.node(id).first()).collect();
         graph.set_outputs(values);
-        StepProgram { graph, places, types, closed_over, config: Config { fuse: false, ..*config } }
+        StepProgram { graph, places, types, closed_over, options: PlanOptions { fuse: false, ..*options } }
     }
 
     /// What each operation gives where the settings say, in the order of the graph's outputs.
-    pub fn run(&self, given: &RunInputs, settings: Settings) -> Result<Ran> {
-        let StepProgram { graph, places, types, closed_over, config } = self;
-        let lowered = Plan::lower(graph, places, types, closed_over, config, settings, &mut Clock::default())?;
-        let plan = Plan::compile(Arc::new(lowered), types.clone(), closed_over, config, settings, Clock::default())?;
+    ///
+    /// # Errors
+    /// Those of lowering, compiling and running it.
+    pub fn run(&self, given: &RunInputs, settings: Settings) -> Result<StepResults> {
+        let StepProgram { graph, places, types, closed_over, options } = self;
+        let lowered = Plan::lower(graph, places, types, closed_over, options, settings, &mut Clock::default())?;
+        let plan = Plan::compile(Arc::new(lowered), types.clone(), closed_over, options, settings, Clock::default())?;
         let mut outputs: Vec<Output<'_>> = plan.results.iter().map(|_| Output::Fresh(None)).collect();
         plan.run(given.memory.iter().map(Memory::argument), &given.scalars, &mut outputs)?;
         let tensor = |(result, output): (&ResultType, Output<'_>)| {
@@ -68,7 +76,7 @@ impl StepProgram {
             Ok(Tensor { dtype: result.dtype, shape: result.shape.clone(), bytes: copy("debug", buffer.as_bytes())? })
         };
         let results = plan.results.iter().zip(outputs).map(tensor).collect::<Result<Vec<Tensor>>>()?;
-        Ok(Ran { results, on_processor: plan.on_processor(), kernels: plan.lowered.steps.len() })
+        Ok(StepResults { results, on_processor: plan.on_processor(), kernels: plan.lowered.steps.len() })
     }
 
     /// What the operands of a node hold at an index of its result, each with its name: of operations element by element alone.
@@ -116,9 +124,12 @@ impl StepProgram {
     }
 
     /// The elements of the array parameters.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused.
     pub fn params(&self, given: &RunInputs) -> Result<Vec<Tensor>> {
         let arrays = self.types.iter().filter_map(ArgumentType::memory);
-        let layouts = arrays.chain(self.closed_over.iter().map(Array::memory_layout));
+        let layouts = arrays.chain(self.closed_over.iter().map(ArrayRef::memory_layout));
         let params = self.graph.params().iter().zip(layouts).zip(&given.memory);
         params
             .map(|((&param, layout), memory)| {
@@ -133,15 +144,21 @@ impl StepProgram {
 
 impl RunInputs {
     /// Arguments, with copies of what is borrowed, and captured arrays; all in the host's memory.
-    pub fn of(args: &[Arg<'_>], closed_over: &[Array]) -> Result<RunInputs> {
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused; those of computing what waits.
+    pub fn of<'a, 'b: 'a>(
+        args: impl IntoIterator<Item = &'a CallArgument<'b>>,
+        closed_over: &[ArrayRef],
+    ) -> Result<RunInputs> {
         let mut given = RunInputs { memory: Vec::new(), scalars: Vec::new() };
-        for (n, arg) in args.iter().enumerate() {
+        for (n, arg) in args.into_iter().enumerate() {
             given.memory.push(match &arg.data {
-                Data::Shared(own) => host(own)?,
-                Data::Donated(own) => host(own)?,
-                Data::Borrowed(bytes) => Memory::Host(Arc::new(Buffer::from_bytes(bytes)?)),
-                Data::Inline(bytes) => Memory::Host(Arc::new(Buffer::from_bytes(bytes)?)),
-                Data::Scalar(literal) => {
+                ArgumentData::Shared(own) => host(own)?,
+                ArgumentData::Donated(own) => host(own)?,
+                ArgumentData::Borrowed(bytes) => Memory::Host(Arc::new(Buffer::from_bytes(bytes)?)),
+                ArgumentData::Inline(bytes) => Memory::Host(Arc::new(Buffer::from_bytes(bytes)?)),
+                ArgumentData::Scalar(literal) => {
                     given.scalars.push((n, *literal));
                     continue;
                 }
@@ -152,13 +169,19 @@ impl RunInputs {
     }
 
     /// The same on a device.
+    ///
+    /// # Errors
+    /// `Device` if there is no such device.
     pub fn on(self, device: Device) -> Result<RunInputs> {
         let memory = self.memory.iter().map(|memory| memory.on(device)).collect::<Result<Vec<Memory>>>()?;
         Ok(RunInputs { memory, ..self })
     }
 
     /// Arrays, and numbers.
-    pub fn arrays(arrays: &[Array], scalars: Vec<(usize, Literal)>) -> Result<RunInputs> {
+    ///
+    /// # Errors
+    /// Those of computing what waits.
+    pub fn arrays(arrays: &[ArrayRef], scalars: Vec<(usize, Literal)>) -> Result<RunInputs> {
         let memory = arrays.iter().map(|array| host(&array.elements()?.memory)).collect::<Result<Vec<Memory>>>()?;
         Ok(RunInputs { memory, scalars })
     }
@@ -169,7 +192,7 @@ fn host(memory: &Memory) -> Result<Memory> {
 }
 
 /// A node's line in the text of its graph.
-pub(crate) fn line(graph: &Graph<ValueType>, node: NodeId) -> String {
+pub fn line(graph: &Graph<ValueType>, node: NodeId) -> String {
     graph.display_node(node).to_string().trim().to_owned()
 }
 

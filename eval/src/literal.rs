@@ -4,7 +4,10 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Result};
 
 /// The stored bytes of a literal as `dtype`, on this host.
-pub(crate) fn literal_bytes(literal: &Literal, dtype: DType) -> Result<smallvec::SmallVec<[u8; 16]>> {
+///
+/// # Errors
+/// `Literal` if the dtype does not hold it.
+pub fn literal_bytes(literal: &Literal, dtype: DType) -> Result<smallvec::SmallVec<[u8; 16]>> {
     let mut bytes = smallvec::SmallVec::new();
     for (&word, prim) in literal.to_repr(dtype)?.iter().zip(dtype.storage()) {
         let word = match dtype {

@@ -1,8 +1,8 @@
 //! The plans of one function, and the signatures of those that went.
 
-use crate::api::config::Settings;
-use crate::jit::input::Arg;
-use crate::jit::plan::{Plan, Signature};
+use crate::argument::{CallArgument, Signature};
+use crate::plan::compiled::Plan;
+use crate::settings::Settings;
 use ndjit_ir::lock::Mutex;
 use ndjit_runtime::recent::{self, LastUse, Recent};
 use std::collections::VecDeque;
@@ -10,15 +10,22 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// A plan, with what holds it.
-pub(crate) type FoundPlan = recent::Found<Plan>;
+pub type FoundPlan = recent::Found<Plan>;
 /// The outcome for a plan that was to be kept.
-pub(crate) type InsertedPlan = recent::Inserted<Plan>;
+pub type InsertedPlan = recent::Inserted<Plan>;
 
 /// The plans of one function.
-pub(crate) struct Plans {
+pub struct Plans {
     kept: Recent<Plan>,
     /// The signatures of plans that went, the latest last.
     dropped: Mutex<VecDeque<Signature>>,
+}
+
+impl Default for Plans {
+    /// None.
+    fn default() -> Plans {
+        Plans { kept: Recent::new(Plans::LIMIT), dropped: Mutex::default() }
+    }
 }
 
 impl LastUse for Plan {
@@ -31,12 +38,14 @@ impl Plans {
     /// The number of plans kept per function.
     pub const LIMIT: usize = 64;
 
-    pub fn new() -> Plans {
-        Plans { kept: Recent::new(Plans::LIMIT), dropped: Mutex::default() }
-    }
-
-    pub fn find(&self, settings: &Settings, args: &[Arg<'_>]) -> Option<FoundPlan> {
-        self.kept.find(|plan| plan.accepts(settings, args))
+    /// The plan for these arguments.
+    #[inline]
+    pub fn find<'a, 'b: 'a>(
+        &self,
+        settings: &Settings,
+        args: impl ExactSizeIterator<Item = &'a CallArgument<'b>> + Clone,
+    ) -> Option<FoundPlan> {
+        self.kept.find(|plan| plan.accepts(settings, args.clone()))
     }
 
     /// Keeps a plan, unless there is one of its signature.

@@ -1,127 +1,57 @@
 //! Plans: a program lowered and compiled for one signature.
 
-use crate::api::config::{Config, Settings};
-use crate::array::node::Array;
-use crate::diagnostics::explain::check;
-use crate::diagnostics::stats::counts;
-use crate::jit::dump;
-use crate::jit::input::{Arg, Data};
-use crate::jit::output::Lengths;
-use crate::jit::stage::Stage;
-use crate::trace::infer;
-use crate::trace::recording::Printing;
+use crate::argument::{ArgumentType, CallArgument, inputs};
+use crate::array::ArrayRef;
+use crate::counts;
+use crate::infer;
+use crate::options::PlanOptions;
+use crate::plan::dump;
+use crate::settings::Settings;
 use ndjit_codegen::{Lowered, lower_observed};
 use ndjit_inspect::clock::Clock;
-use ndjit_inspect::explain::{self, Explainer, Explanation, Origin, ParamSource, Widening};
+use ndjit_inspect::explain::{self, Explainer, Explanation, Origin, Widening};
 use ndjit_inspect::interpret;
 use ndjit_inspect::listing::Inspection;
+use ndjit_inspect::stage::ProgramStage;
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use ndjit_runtime::devices::{self, result_memory};
 use ndjit_runtime::{Argument, DeviceProgram, Donations, KernelCode, Memory, Output, Timed, planned};
-use ndjit_transform::access::contiguous;
-use std::fmt;
+use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// What a plan is made for.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Signature {
-    pub settings: Settings,
-    pub arguments: Vec<ArgumentType>,
-}
+/// As many results as a tuple has; lists of so many are in place.
+pub const RESULTS: usize = 8;
+/// How many results each growable part of a function's output has, in order.
+pub type Lengths = SmallVec<[usize; RESULTS]>;
 
-/// What a plan assumes of one argument.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ArgumentType {
-    pub ty: ValueType,
-    /// The dtype of the elements.
-    pub dtype: DType,
-    pub shape: Shape,
-    pub layout: ArgumentLayout,
-}
-
-/// Where an argument's elements are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ArgumentLayout {
-    /// Nowhere: a bare number.
-    Scalar,
-    /// In row-major order.
-    Contiguous,
-    /// In memory with these strides.
-    Strided(Layout),
-}
-
-impl fmt::Display for ArgumentType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.layout {
-            ArgumentLayout::Scalar => write!(f, "a number {}", self.ty),
-            ArgumentLayout::Contiguous => write!(f, "{}{}", self.ty, self.shape),
-            ArgumentLayout::Strided(layout) => {
-                write!(f, "{}{} with strides {:?}", self.ty, self.shape, layout.strides)
-            }
-        }
-    }
-}
-
-impl From<Option<Layout>> for ArgumentLayout {
-    fn from(layout: Option<Layout>) -> ArgumentLayout {
-        layout.map_or(ArgumentLayout::Contiguous, ArgumentLayout::Strided)
-    }
-}
-
-impl ArgumentType {
-    /// Where the elements are in their memory; `None` for a bare number.
-    pub fn memory(&self) -> Option<Result<Layout>> {
-        match &self.layout {
-            ArgumentLayout::Scalar => None,
-            ArgumentLayout::Contiguous => Some(contiguous(&self.shape, self.dtype)),
-            ArgumentLayout::Strided(layout) => Some(Ok(layout.clone())),
-        }
-    }
-
-    /// Whether an argument has this type and shape, wherever its elements are.
-    pub fn is_of(&self, arg: &Arg<'_>) -> bool {
-        let number = matches!(arg.data, Data::Scalar(_));
-        self.ty == arg.ty
-            && self.shape == arg.shape
-            && (self.layout == ArgumentLayout::Scalar) == number
-            && (number || self.dtype == arg.dtype)
-    }
-
-    pub fn accepts(&self, arg: &Arg<'_>) -> bool {
-        self.ty == arg.ty
-            && (self.dtype == arg.dtype || self.layout == ArgumentLayout::Scalar)
-            && self.shape == arg.shape
-            && match (&self.layout, &arg.data, &arg.layout) {
-                (ArgumentLayout::Scalar, Data::Scalar(_), _) => true,
-                (ArgumentLayout::Scalar, _, _) | (_, Data::Scalar(_), _) => false,
-                (ArgumentLayout::Contiguous, _, None) => true,
-                (ArgumentLayout::Strided(mine), _, Some(layout)) => mine == layout,
-                (ArgumentLayout::Contiguous, _, Some(_)) | (ArgumentLayout::Strided(_), _, None) => false,
-            }
-    }
-}
-
-/// What the array parameters of a traced function are; `closed_over` of them it captured.
-pub(crate) fn inputs(arguments: &[ArgumentType], closed_over: usize) -> Vec<ParamSource> {
-    explain::inputs(arguments.iter().map(|argument| argument.layout != ArgumentLayout::Scalar), closed_over)
+/// A value that is printed: what is written before it.
+#[derive(Clone, Debug)]
+pub struct Printing {
+    /// What is written before it.
+    pub label: Arc<str>,
+    /// Where it is printed.
+    pub place: Place,
 }
 
 /// Where the elements of the arrays of traced parameters are in their memory; `closed_over` are the captured ones.
-fn layouts(arguments: &[ArgumentType], closed_over: &[Array]) -> Result<Vec<Layout>> {
+fn layouts(arguments: &[ArgumentType], closed_over: &[ArrayRef]) -> Result<Vec<Layout>> {
     let arguments = arguments.iter().filter_map(ArgumentType::memory);
-    arguments.chain(closed_over.iter().map(Array::memory_layout)).collect()
+    arguments.chain(closed_over.iter().map(ArrayRef::memory_layout)).collect()
 }
 
 /// A result of a plan.
 #[derive(Clone, Debug)]
-pub(crate) struct ResultType {
+pub struct ResultType {
+    /// The type: a dtype, or weak.
     pub ty: ValueType,
+    /// The dtype of the elements.
     pub dtype: DType,
+    /// The extents of the axes.
     pub shape: Shape,
 }
 
@@ -142,19 +72,23 @@ impl Engine {
 }
 
 /// A program lowered and compiled for one signature.
-pub(crate) struct Plan {
+pub struct Plan {
+    /// What it was traced and compiled under.
     pub settings: Settings,
+    /// What it assumes of its arguments.
     pub arguments: Vec<ArgumentType>,
     /// Arrays the function captured: arguments after the caller's.
-    pub closed_over: Vec<Array>,
+    pub closed_over: Vec<ArrayRef>,
     /// How many results each growable part of the function's output has.
     pub lengths: Lengths,
+    /// Its results.
     pub results: Vec<ResultType>,
     /// Results of the program that are printed after a call, after those of the function.
     pub printed: Vec<(Printing, ResultType)>,
+    /// The program, with every stage up to loops.
     pub lowered: Arc<Lowered>,
     /// How it was compiled.
-    pub config: Config,
+    pub options: PlanOptions,
     /// The time each stage took.
     pub times: Vec<(&'static str, Duration)>,
     engine: Engine,
@@ -164,44 +98,50 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Lowers and compiles a traced program.
+    ///
+    /// # Errors
+    /// Those of lowering and compiling it.
     pub fn new(
         graph: &Graph<ValueType>,
         places: &Places,
         arguments: &[ArgumentType],
-        config: &Config,
+        options: &PlanOptions,
         settings: Settings,
     ) -> Result<Plan> {
         let mut clock = Clock::default();
-        let lowered = Plan::lower(graph, places, arguments, &[], config, settings, &mut clock)?;
-        Plan::compile(Arc::new(lowered), arguments.to_vec(), &[], config, settings, clock)
+        let lowered = Plan::lower(graph, places, arguments, &[], options, settings, &mut clock)?;
+        Plan::compile(Arc::new(lowered), arguments.to_vec(), &[], options, settings, clock)
     }
 
     /// Lowers a traced program; `closed_over` are the captured arrays.
+    ///
+    /// # Errors
+    /// What is wrong with the program: `Size` for arrays that cannot exist, `Literal` for numbers that do not fit, `Device` for one that there is not.
     pub fn lower(
         graph: &Graph<ValueType>,
         places: &Places,
         arguments: &[ArgumentType],
-        closed_over: &[Array],
-        config: &Config,
+        closed_over: &[ArrayRef],
+        options: &PlanOptions,
         settings: Settings,
         clock: &mut Clock,
     ) -> Result<Lowered> {
         let layouts = layouts(arguments, closed_over)?;
-        let options = config.options(settings)?;
         let mut begins = |pass| clock.pass(pass);
-        let lowered = lower_observed(graph, places, &layouts, &options, &mut begins)?;
+        let lowered = lower_observed(graph, places, &layouts, &options.lowering(settings)?, &mut begins)?;
         clock.stop();
-        let inputs = inputs(arguments, closed_over.len());
-        check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
         Ok(lowered)
     }
 
     /// Compiles a lowered program; `closed_over` are the captured arrays.
+    ///
+    /// # Errors
+    /// `Compile` if a code generator refuses it; `Allocation` if memory is refused; `Device` if it is not there.
     pub fn compile(
         lowered: Arc<Lowered>,
         arguments: Vec<ArgumentType>,
-        closed_over: &[Array],
-        config: &Config,
+        closed_over: &[ArrayRef],
+        options: &PlanOptions,
         settings: Settings,
         mut clock: Clock,
     ) -> Result<Plan> {
@@ -209,8 +149,8 @@ impl Plan {
         let engine = match settings.interpreted {
             true => Engine::Interpreted(layouts(&arguments, closed_over)?),
             false => {
-                let options = config.run_options();
-                Engine::Compiled(devices::open(settings.device)?.compile(&lowered, settings.fallback, &options)?)
+                let run = options.running();
+                Engine::Compiled(devices::open(settings.device)?.compile(&lowered, settings.fallback, &run)?)
             }
         };
         clock.stop();
@@ -221,7 +161,7 @@ impl Plan {
             results.push(ResultType { ty, dtype, shape });
         }
         counts::count_plan();
-        dump::dump(|| Inspection { program: engine.program(), ..config.inspection(&lowered, settings, Vec::new()) });
+        dump::dump(|| Inspection { program: engine.program(), ..options.inspection(&lowered, settings, Vec::new()) });
         Ok(Plan {
             settings,
             arguments,
@@ -230,7 +170,7 @@ impl Plan {
             results,
             printed: Vec::new(),
             lowered,
-            config: *config,
+            options: *options,
             times: clock.times(),
             engine,
             last_use: AtomicU64::new(0),
@@ -244,6 +184,9 @@ impl Plan {
     }
 
     /// Runs the program on the arrays of the traced parameters.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused; `Literal` if a number does not fit; `Device` if the device is lost.
     pub fn run<'a>(
         &self,
         arguments: impl IntoIterator<Item = Argument<'a>>,
@@ -283,6 +226,9 @@ impl Plan {
     }
 
     /// Runs the program as [`run`](Plan::run); the time of each launch, where that can be told.
+    ///
+    /// # Errors
+    /// Those of [`run`](Plan::run).
     pub fn run_timed<'a>(
         &self,
         arguments: impl IntoIterator<Item = Argument<'a>>,
@@ -301,6 +247,9 @@ impl Plan {
     }
 
     /// The memory that a call takes beside its arguments.
+    ///
+    /// # Errors
+    /// `Size` if they cannot be counted.
     pub fn planned_memory(&self) -> Result<planned::MemoryFootprint> {
         match &self.engine {
             Engine::Compiled(program) => Ok(program.memory()),
@@ -309,6 +258,9 @@ impl Plan {
     }
 
     /// The arrays of the program.
+    ///
+    /// # Errors
+    /// `Size` if they cannot be counted.
     pub fn arrays(&self) -> Result<Vec<planned::PlannedArray>> {
         match &self.engine {
             Engine::Compiled(program) => program.planned(&self.lowered),
@@ -330,6 +282,7 @@ impl Plan {
     }
 
     /// A result that stays where the program runs, before the call.
+    #[inline]
     pub fn fresh<'a>(&self) -> Output<'a> {
         match &self.engine {
             Engine::Compiled(program) => program.result(),
@@ -343,6 +296,9 @@ impl Plan {
     }
 
     /// The memory of each result of a program.
+    ///
+    /// # Errors
+    /// Those of [`run`](Plan::run).
     pub fn results_of(&self, arguments: Vec<Argument<'_>>, scalars: &[(usize, Literal)]) -> Result<Vec<Memory>> {
         let mut outputs: Vec<Output<'_>> = self.results.iter().map(|_| self.fresh()).collect();
         self.run(arguments, scalars, &mut outputs)?;
@@ -350,6 +306,7 @@ impl Plan {
     }
 
     /// The memory of a result after the call, where the program runs.
+    #[inline]
     fn memory(&self, output: Output<'_>) -> Result<Memory> {
         let memory = result_memory(output)?;
         match self.engine {
@@ -359,24 +316,29 @@ impl Plan {
     }
 
     /// The array of a result after the call.
-    pub fn array(&self, result: &ResultType, output: Output<'_>) -> Result<Array> {
+    ///
+    /// # Errors
+    /// `Device` if its memory cannot be moved to where the program is said to run.
+    #[inline]
+    pub fn array(&self, result: &ResultType, output: Output<'_>) -> Result<ArrayRef> {
         let ResultType { ty, dtype, shape } = result.clone();
-        Ok(Array::in_memory(ty, dtype, shape, self.memory(output)?))
+        Ok(ArrayRef::in_memory(ty, dtype, shape, self.memory(output)?))
     }
 
     /// The plan, for inspection.
     pub fn inspection(&self) -> Inspection<'_> {
-        let Plan { lowered, config, settings, engine, arguments, closed_over, .. } = self;
+        let Plan { lowered, options, settings, engine, arguments, closed_over, .. } = self;
         let inputs = inputs(arguments, closed_over.len());
-        Inspection { program: engine.program(), ..config.inspection(lowered, *settings, inputs) }
+        Inspection { program: engine.program(), ..options.inspection(lowered, *settings, inputs) }
     }
 
     /// The text of a stage.
-    pub fn explain(&self, stage: Stage) -> String {
-        self.inspection().listing(stage.of_program()).to_string()
+    pub fn explain(&self, stage: ProgramStage) -> String {
+        self.inspection().listing(stage).to_string()
     }
 
     /// Whether the device that it was compiled for is not lost.
+    #[inline]
     pub fn is_alive(&self) -> bool {
         match &self.engine {
             Engine::Compiled(program) => program.is_alive(),
@@ -406,7 +368,12 @@ impl Plan {
     }
 
     /// Whether these arguments are what the plan was made for.
-    pub fn accepts(&self, settings: &Settings, args: &[Arg<'_>]) -> bool {
+    #[inline]
+    pub fn accepts<'a, 'b: 'a>(
+        &self,
+        settings: &Settings,
+        args: impl ExactSizeIterator<Item = &'a CallArgument<'b>>,
+    ) -> bool {
         self.settings == *settings
             && self.is_alive()
             && self.arguments.len() == args.len()

@@ -4,11 +4,16 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-pub(super) static TRACES: AtomicU64 = AtomicU64::new(0);
-pub(super) static PLANS: AtomicU64 = AtomicU64::new(0);
-pub(crate) static PLAN_HITS: AtomicU64 = AtomicU64::new(0);
-pub(super) static OPERATIONS: AtomicU64 = AtomicU64::new(0);
-pub(super) static AGAIN: AtomicU64 = AtomicU64::new(0);
+/// Functions and lazy arrays traced.
+pub static TRACES: AtomicU64 = AtomicU64::new(0);
+/// Plans made.
+pub static PLANS: AtomicU64 = AtomicU64::new(0);
+/// Calls and evaluations that found their plan.
+pub static PLAN_HITS: AtomicU64 = AtomicU64::new(0);
+/// Operations of lazy arrays that ran, each as often as it did.
+pub static OPERATIONS: AtomicU64 = AtomicU64::new(0);
+/// Of these, those that had run before.
+pub static AGAIN: AtomicU64 = AtomicU64::new(0);
 
 /// What was made for one thread since it began, which other threads do not disturb.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,36 +21,39 @@ pub struct Made {
     traces: u64,
     plans: u64,
     /// Kernels compiled.
-    pub(crate) kernels: u64,
+    pub kernels: u64,
 }
 
 thread_local! {
     static HERE: Cell<Made> = const { Cell::new(Made { traces: 0, plans: 0, kernels: 0 }) };
 }
 
-pub(crate) fn count_trace() {
+/// Counts a trace.
+pub fn count_trace() {
     TRACES.fetch_add(1, Relaxed);
     HERE.set(Made { traces: HERE.get().traces + 1, ..HERE.get() });
 }
 
-pub(crate) fn count_plan() {
+/// Counts a plan that is made.
+pub fn count_plan() {
     PLANS.fetch_add(1, Relaxed);
     HERE.set(Made { plans: HERE.get().plans + 1, ..HERE.get() });
 }
 
 /// Counts operations of lazy arrays that ran: so many, of which so many had run before.
-pub(crate) fn count_operations(all: usize, again: usize) {
+pub fn count_operations(all: usize, again: usize) {
     OPERATIONS.fetch_add(all as u64, Relaxed);
     AGAIN.fetch_add(again as u64, Relaxed);
 }
 
 impl Made {
     /// What was made for the calling thread.
-    pub(crate) fn here() -> Made {
+    pub fn here() -> Made {
         Made { kernels: ndjit_runtime::kernels::compiled_here(), ..HERE.get() }
     }
 
-    pub(crate) fn since(self, before: Made) -> Made {
+    /// What was made since another reading.
+    pub fn since(self, before: Made) -> Made {
         Made {
             traces: self.traces - before.traces,
             plans: self.plans - before.plans,

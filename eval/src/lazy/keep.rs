@@ -9,11 +9,10 @@
 //! program reads a part. No more is kept than half of the machine's memory, what is newer before what can be [given back](super::kept), and where
 //! memory is refused nevertheless, the program runs for the array that is read alone.
 
-use super::item::ProgramItem;
-use super::kept::{self, Kept};
-use super::program::{LazyProgram, Pending};
-use crate::array::node::{Array, Elements, LazyOperand};
-use crate::diagnostics::stats::counts;
+use crate::array::node::{ArrayRef, Elements, Kept, LazyOperand, ProgramItem};
+use crate::counts;
+use crate::lazy::kept;
+use crate::lazy::program::{LazyProgram, Pending};
 use ndjit_ir::infer::Operation;
 use ndjit_math::shared_body;
 use ndjit_runtime::Memory;
@@ -54,7 +53,7 @@ impl Cost {
 fn cost(pending: &Pending) -> Cost {
     let primitives = match &pending.pending_op.operation {
         Operation::Op(op, _) => {
-            let operands = pending.pending_op.operands.iter().filter_map(LazyOperand::array).map(Array::dtype);
+            let operands = pending.pending_op.operands.iter().filter_map(LazyOperand::array).map(ArrayRef::dtype);
             // It computes in one of these, or in what they meet in, where it takes about as much.
             let computes = operands.chain([pending.array.dtype()]).filter(|&dtype| op.row().domain.contains(dtype));
             computes.map(|dtype| shared_body(*op, dtype).insts.len()).max()
@@ -72,7 +71,7 @@ fn cost(pending: &Pending) -> Cost {
 }
 
 /// Adds the arrays whose elements are to be kept to the outputs of a program: so many bytes at most.
-pub(super) fn choose(program: &mut LazyProgram, mut left: usize) {
+pub(crate) fn choose(program: &mut LazyProgram, mut left: usize) {
     let ran = |pending: &Pending| pending.pending_op.has_run.load(Relaxed);
     if !program.pending.iter().any(ran) {
         return;
@@ -96,7 +95,7 @@ pub(super) fn choose(program: &mut LazyProgram, mut left: usize) {
         }
         open[*item] = below.and(cost(pending));
         let held = Arc::strong_count(&array.0) > holds[*item] + 1;
-        let worth = whole[*item] || array.len() <= open[*item].operations.saturating_mul(PART);
+        let worth = whole[*item] || array.size() <= open[*item].operations.saturating_mul(PART);
         let bytes = bytes(array);
         if held && worth && Some(*item) != root && !open[*item].is_cheap() {
             // What is larger than all that may be kept is not worth what is kept.
@@ -119,7 +118,7 @@ fn whole(program: &LazyProgram) -> Vec<bool> {
         let ProgramItem::Step(_, operands, ..) = &program.items[*item] else { continue };
         for (n, (&operand, given)) in operands.iter().zip(&pending_op.operands).enumerate() {
             let part = match (&pending_op.operation, given) {
-                (Operation::View(..) | Operation::Gather, LazyOperand::Array(of)) => n == 0 && array.len() < of.len(),
+                (Operation::View(..) | Operation::Gather, LazyOperand::Array(of)) => n == 0 && array.size() < of.size(),
                 _ => false,
             };
             whole[operand as usize] |= whole[*item] && !part;
@@ -128,8 +127,8 @@ fn whole(program: &LazyProgram) -> Vec<bool> {
     whole
 }
 
-/// Stores what a program's outputs are: the elements of the array that is read in it, those of others as [kept](Kept).
-pub(super) fn store(program: LazyProgram, results: Vec<Memory>) {
+/// Stores what a program's outputs are: the elements of the array that is read in it, those of others as kept.
+pub(crate) fn store(program: LazyProgram, results: Vec<Memory>) {
     let again = program.pending.iter().filter(|pending| pending.pending_op.has_run.swap(true, Relaxed)).count();
     counts::count_operations(program.pending.len(), again);
     let array = |&item: &u32| {
@@ -146,22 +145,23 @@ pub(super) fn store(program: LazyProgram, results: Vec<Memory>) {
     }
 }
 
-fn bytes(array: &Array) -> usize {
+fn bytes(array: &ArrayRef) -> usize {
     array.shape().bytes(array.dtype().bytes()).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::array::lazy::evaluate;
-    use crate::{cos, max, sin, sum};
+    use crate::lazy::evaluate;
+    use crate::lazy::examples::{broadcast, data, first, op, product, reduced, sliced};
+    use ndjit_ir::{Op, Reduction};
 
     /// How many arrays the second reading of an array of 4000 bytes keeps.
     fn kept(left: usize, held: bool) -> usize {
-        let x = Array::from(vec![0.5f32; 1000]);
-        let y = sin(&x) * cos(&x);
-        sum(&y, ..).eval().expect("runs");
-        let read = max(&y, ..);
+        let x = data(0.5, 1000);
+        let y = product(&x, &x);
+        reduced(Reduction::Sum, &y).memory().expect("runs");
+        let read = reduced(Reduction::Max, &y);
         let y = held.then_some(y);
         let mut program = LazyProgram::collect(&read);
         choose(&mut program, left);
@@ -175,27 +175,27 @@ mod tests {
         assert_eq!([kept(4000, true), kept(3999, true), kept(4000, false)], [1, 0, 0]);
     }
 
-    /// An array of so many elements of a byte that was read once, and what reads it.
-    fn wide(elements: usize) -> (Array, Array) {
-        let x = crate::broadcast_to(Array::from([1u8]), [elements]);
-        let y = (&x + 1) * &x + 3;
-        let (once, twice) = (max(&y, ..), crate::min(&y, ..));
+    /// An array of so many elements that was read once, and what reads it.
+    fn wide(elements: usize) -> (ArrayRef, ArrayRef) {
+        let x = broadcast(1.0, elements);
+        let y = op(Op::Add, &[&op(Op::Multiply, &[&op(Op::Add, &[&x, &x]), &x]), &x]);
+        let (once, twice) = (reduced(Reduction::Max, &y), reduced(Reduction::Min, &y));
         mark(&once);
         (y, twice)
     }
 
     /// Has the operations below an array run, as far as its program knows.
-    fn mark(array: &Array) {
+    fn mark(array: &ArrayRef) {
         LazyProgram::collect(array).pending.iter().for_each(|pending| pending.pending_op.has_run.store(true, Relaxed));
     }
 
     #[test]
     fn kept_elements_are_given_back_for_what_may_be_kept_alone() {
         let _alone = kept::ALONE.lock();
-        let x = Array::from(vec![0.5f32; 1000]);
-        let y = sin(&x) * cos(&x);
-        for read in [sum(&y, ..), max(&y, ..)] {
-            read.eval().expect("runs");
+        let x = data(0.5, 1000);
+        let y = product(&x, &x);
+        for reduction in [Reduction::Sum, Reduction::Max] {
+            reduced(reduction, &y).memory().expect("runs");
         }
         assert!(y.kept().is_some(), "read twice");
         let chosen = |elements: usize| {
@@ -206,18 +206,18 @@ mod tests {
             program.outputs.len() - 1
         };
         // What is larger than everything that may be kept has no other given back.
-        assert_eq!((chosen(kept::limit() + 1), y.kept().is_some()), (0, true));
+        assert_eq!((chosen(kept::limit() / 4 + 1), y.kept().is_some()), (0, true));
         // For 4000 bytes these are enough.
-        assert_eq!((chosen(4000), y.kept().is_some()), (1, false));
+        assert_eq!((chosen(1000), y.kept().is_some()), (1, false));
         assert!(y.waits());
     }
 
     /// A large array, and what reads a part of it, as a program with all operations.
-    fn part(elements: usize) -> (Array, Array) {
-        let x = crate::broadcast_to(Array::from([0.5f32]), [elements]);
-        let y = sin(&x) * cos(&x);
-        sum(y.slice(..4), ..).eval().expect("runs");
-        let read = max(y.slice(2..6), ..);
+    fn part(elements: usize) -> (ArrayRef, ArrayRef) {
+        let x = broadcast(0.5, elements);
+        let y = product(&x, &x);
+        reduced(Reduction::Sum, &sliced(&y, 0, 4)).memory().expect("runs");
+        let read = reduced(Reduction::Max, &sliced(&y, 2, 6));
         (y, read)
     }
 
@@ -240,7 +240,7 @@ mod tests {
         program.outputs.push(large.item as u32);
         assert!(evaluate::compute(&program, &read).is_err_and(|error| error.code() == ndjit_ir::ErrorCode::Allocation));
         evaluate::finish(program, &read).expect("runs alone");
-        assert_eq!(read.item::<f32>().expect("a number"), 0.5f32.sin() * 0.5f32.cos());
+        assert_eq!(first(&read), 0.5f32.sin() * 0.5f32.cos());
         assert!(y.waits());
     }
 }

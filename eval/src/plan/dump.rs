@@ -24,7 +24,7 @@ thread_local! {
 }
 
 /// Runs `body`, whose programs nobody wrote: the library looks at elements with them. They are not printed.
-pub(crate) fn unasked<R>(body: impl FnOnce() -> R) -> R {
+pub fn unasked<R>(body: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -36,7 +36,7 @@ pub(crate) fn unasked<R>(body: impl FnOnce() -> R) -> R {
 }
 
 /// Prints the stages that the environment variable `NDJIT_DUMP` names, separated by commas, or `all`.
-pub(crate) fn dump<'a>(inspection: impl Fn() -> Inspection<'a>) {
+pub fn dump<'a>(inspection: impl Fn() -> Inspection<'a>) {
     static STAGES: OnceLock<Vec<ProgramStage>> = OnceLock::new();
     if UNASKED.get() {
         return;

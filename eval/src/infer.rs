@@ -1,9 +1,8 @@
 //! What [`ndjit_ir::infer`] says of an operation, or the error that the user reads: which operands do not fit, where they come from, and what to
 //! write. Both traced and lazy operations ask here. Numbers have to fit the dtypes in which they are used, and arrays memory.
 
-use crate::api::config::Settings;
-use crate::api::support::or_falling_back;
-use crate::trace::asked::OperationRequest;
+use crate::request::OperationRequest;
+use crate::settings::{Settings, or_falling_back};
 use ndjit_inspect::explain::{Origin, Site};
 use ndjit_inspect::words::{KnownOperand, NUMBERED, Origins, What, explained, without_array, worded};
 use ndjit_ir::axes::AxisSet;
@@ -18,7 +17,7 @@ use smallvec::SmallVec;
 
 impl OperationRequest<'_> {
     /// The function's name.
-    pub(crate) fn what(self) -> &'static str {
+    pub fn what(self) -> &'static str {
         match self {
             OperationRequest::Op(op) => op.name(),
             OperationRequest::Reduction(request) => request.function.name(),
@@ -55,16 +54,22 @@ impl OperationRequest<'_> {
 }
 
 /// How an operation is done.
-pub(crate) struct InferredOperation {
+pub struct InferredOperation {
+    /// What is done.
     pub operation: Operation<'static>,
+    /// The type of the result.
     pub ty: ValueType,
+    /// The shape of the result.
     pub shape: Shape,
     /// For each operand the cast that a casting mode inserts before; empty if there are none.
     pub casts: SmallVec<[OperandCast; 3]>,
 }
 
 /// What is done, type and shape of its result, and the casts before it.
-pub(crate) fn infer(
+///
+/// # Errors
+/// Why it is none, in the words of a user.
+pub fn infer(
     asked: OperationRequest<'_>,
     settings: Settings,
     operands: &[KnownOperand<'_>],
@@ -175,7 +180,7 @@ fn fits(literal: Literal, dtype: DType, operands: &[KnownOperand<'_>]) -> Result
 }
 
 /// The operation of a traced graph which the numbers `passed` at a call do not fit, as the error that it had been with the number written there.
-pub(crate) fn misfit(
+pub fn misfit(
     (graph, places): (&Graph<ValueType>, &Places),
     settings: Settings,
     passed: &[(usize, Literal)],

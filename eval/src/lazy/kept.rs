@@ -5,44 +5,16 @@
 //! what a pending operation is made of again, if all arrays that it began with live anyway. These must have elements, and keep theirs from then on: what is
 //! given back is computed from what is there, however many arrays are given back.
 
-use super::item::ProgramItem;
-use crate::array::node::{Array, ArrayNode, ElementSource};
-use crate::array::node::{LazyOperand, PendingOp};
-use crate::trace::scalar::Scalar;
+use crate::array::node::{
+    ArrayNode, ArrayRef, ElementSource, Kept, LazyOperand, NODE_LIMIT, OperandSource, Past, PendingOp, ProgramItem,
+    kept_bytes,
+};
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Place};
-use ndjit_runtime::{Fallback, Memory, pool, system};
+use ndjit_runtime::{Memory, pool, system};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, LazyLock, Weak};
-
-/// Elements that were kept when other arrays were read.
-pub(crate) struct Kept {
-    pub(crate) memory: Memory,
-    past: Arc<Past>,
-    /// The item of the past that they are the elements of.
-    item: usize,
-    /// Whether an array that waits again is computed from them.
-    needed: AtomicBool,
-}
-
-/// A program that ran. It holds no array.
-pub(super) struct Past {
-    pub(super) items: Vec<ProgramItem>,
-    pub(super) places: Vec<Option<Place>>,
-    pub(super) origins: Vec<OperandSource>,
-    pub(super) fallback: Fallback,
-}
-
-/// Where the operand that an item is comes from.
-pub(super) enum OperandSource {
-    /// An array that had elements, or whose elements were kept.
-    Array(Weak<ArrayNode>),
-    Number(Scalar),
-    /// An operation whose result was not kept, of this dtype.
-    Operation(DType),
-}
 
 impl Past {
     /// How an item is computed, from arrays that live and have elements, which stay.
@@ -61,8 +33,8 @@ impl Past {
         let mut made: Vec<Option<LazyOperand>> = vec![None; root];
         for item in (0..root).filter(|&item| wanted[item]) {
             made[item] = match &self.origins[item] {
-                OperandSource::Number(number) => Some(LazyOperand::Literal(*number)),
-                OperandSource::Array(node) => Some(LazyOperand::Array(node.upgrade().map(Array)?)),
+                OperandSource::Number(number, place) => Some(LazyOperand::Literal(*number, *place)),
+                OperandSource::Array(node) => Some(LazyOperand::Array(node.upgrade().map(ArrayRef)?)),
                 OperandSource::Operation(_) => None,
             };
         }
@@ -75,7 +47,7 @@ impl Past {
             if let OperandSource::Operation(dtype) = &self.origins[item] {
                 let ProgramItem::Step(_, _, ty, shape) = &self.items[item] else { return None };
                 let pending_op = self.step(item, &made)?;
-                let array = Array::waiting(*ty, *dtype, shape.clone(), device, pending_op, Array::NODE_LIMIT);
+                let array = ArrayRef::waiting(*ty, *dtype, shape.clone(), device, pending_op, NODE_LIMIT);
                 made[item] = Some(LazyOperand::Array(array));
             }
         }
@@ -93,17 +65,15 @@ impl Past {
 
 impl Kept {
     /// Keeps the elements of an array that waits; without effect on one that does not, as another thread was first.
-    pub(super) fn keep(array: &Array, memory: Memory, past: &Arc<Past>, item: usize) {
-        BYTES.fetch_add(memory.len(), Relaxed);
-        let kept = Kept { memory, past: Arc::clone(past), item, needed: AtomicBool::new(false) };
-        let kept = ElementSource::Kept(Arc::new(kept));
+    pub(crate) fn keep(array: &ArrayRef, memory: Memory, past: &Arc<Past>, item: usize) {
+        let kept = ElementSource::Kept(Arc::new(Kept::new(memory, Arc::clone(past), item)));
         if array.0.change_source(|source| matches!(source, ElementSource::Pending(_)), kept) {
             KEPT.lock().add(array);
         }
     }
 
     /// Gives the elements of an array back, which waits then as before they were kept, if it can be computed again; how many bytes these are.
-    fn give_back(array: &Array) -> Option<usize> {
+    fn give_back(array: &ArrayRef) -> Option<usize> {
         let kept = array.kept().filter(|kept| !kept.needed.load(Relaxed))?;
         let pending_op = ElementSource::Pending(Arc::new(kept.past.pending_op(kept.item, array.device())?));
         let is_same = |source: &ElementSource| {
@@ -113,7 +83,7 @@ impl Kept {
     }
 
     /// Whether an array has elements.
-    fn has_elements(array: &Array) -> bool {
+    fn has_elements(array: &ArrayRef) -> bool {
         match &*array.0.source.lock() {
             ElementSource::Nothing => array.error().is_none(),
             ElementSource::Kept(_) => true,
@@ -122,7 +92,7 @@ impl Kept {
     }
 
     /// Has an array hold its elements from now on; whether it has any.
-    fn stay(array: &Array) -> bool {
+    fn stay(array: &ArrayRef) -> bool {
         match &*array.0.source.lock() {
             ElementSource::Nothing => array.error().is_none(),
             ElementSource::Kept(kept) => {
@@ -134,12 +104,6 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
-    fn drop(&mut self) {
-        BYTES.fetch_sub(self.memory.len(), Relaxed);
-    }
-}
-
 /// The arrays whose elements are kept, from the first to the last, and others that are gone.
 struct All {
     nodes: VecDeque<Weak<ArrayNode>>,
@@ -148,10 +112,9 @@ struct All {
 }
 
 static KEPT: Mutex<All> = Mutex::new(All { nodes: VecDeque::new(), limit: 0 });
-static BYTES: AtomicUsize = AtomicUsize::new(0);
 
 impl All {
-    fn add(&mut self, array: &Array) {
+    fn add(&mut self, array: &ArrayRef) {
         if self.nodes.len() >= self.limit {
             pool::on_refusal(|| _ = give_back(usize::MAX, usize::MAX));
             self.nodes.retain(|node| node.strong_count() > 0);
@@ -163,7 +126,7 @@ impl All {
 
 /// Gives back what was kept, what was kept first before others, until it is so many bytes, or so many arrays were found that cannot be computed
 /// again; how many bytes it is. Those stay, behind the others: nobody looks at them first again.
-pub(super) fn give_back(bytes: usize, mut patience: usize) -> usize {
+pub(crate) fn give_back(bytes: usize, mut patience: usize) -> usize {
     let mut given = 0;
     let count = KEPT.lock().nodes.len();
     // Each is looked at once. Neither lock nor array is held longer than for one: other threads give back as well.
@@ -172,7 +135,7 @@ pub(super) fn give_back(bytes: usize, mut patience: usize) -> usize {
             break;
         }
         let Some(node) = KEPT.lock().nodes.pop_front() else { break };
-        let Some(array) = node.upgrade().map(Array) else { continue };
+        let Some(array) = node.upgrade().map(ArrayRef) else { continue };
         match Kept::give_back(&array) {
             Some(bytes) => given += bytes,
             None => {
@@ -187,18 +150,13 @@ pub(super) fn give_back(bytes: usize, mut patience: usize) -> usize {
     given
 }
 
-/// The bytes of all elements that are kept.
-pub(crate) fn kept_bytes() -> usize {
-    BYTES.load(Relaxed)
-}
-
 /// The bytes that may still be kept.
-pub(super) fn left() -> usize {
+pub(crate) fn left() -> usize {
     limit().saturating_sub(kept_bytes())
 }
 
 /// How many bytes of elements are kept at most.
-pub(super) fn limit() -> usize {
+pub(crate) fn limit() -> usize {
     static LIMIT: LazyLock<usize> = LazyLock::new(|| system::memory().map_or(UNKNOWN, |total| total / 2));
     *LIMIT
 }
@@ -208,34 +166,37 @@ const UNKNOWN: usize = 1 << 30;
 
 /// Tests that give back what others keep run one after the other.
 #[cfg(test)]
-pub(super) static ALONE: Mutex<()> = Mutex::new(());
+pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cos, max, sin, sum};
+    use crate::lazy::examples::{data, first, product, reduced};
+    use ndjit_ir::Reduction;
 
     /// Each array is given back by one thread, however many do so; none is lost, and all are computed again.
     #[test]
     fn several_threads_give_back() {
         let _alone = ALONE.lock();
-        let x = Array::from(vec![0.5f32; 1000]);
-        let arrays: Vec<Array> = (0..200).map(|n| sin(&x + n) * cos(&x)).collect();
+        // What they are computed from has to live.
+        let given: Vec<ArrayRef> = (0..200).map(|n| data(0.5 + n as f32, 1000)).collect();
+        let x = data(0.5, 1000);
+        let arrays: Vec<ArrayRef> = given.iter().map(|given| product(given, &x)).collect();
         for y in &arrays {
-            for read in [sum(y, ..), max(y, ..)] {
-                read.eval().expect("runs");
+            for reduction in [Reduction::Sum, Reduction::Max] {
+                reduced(reduction, y).memory().expect("runs");
             }
         }
         assert!(arrays.iter().all(|y| y.kept().is_some()));
-        let given: usize = std::thread::scope(|scope| {
+        let bytes: usize = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| give_back(200 * 4000, usize::MAX))).collect();
             threads.into_iter().map(|thread| thread.join().expect("ends")).sum()
         });
         let gone = arrays.iter().filter(|y| y.kept().is_none()).count();
-        assert_eq!((gone, given), (200, 200 * 4000));
+        assert_eq!((gone, bytes), (200, 200 * 4000));
         for (n, y) in arrays.iter().enumerate() {
             let expected = ((0.5 + n as f32) as f64).sin() * 0.5f64.cos();
-            assert!((y.to_vec::<f32>().expect("computed")[999] as f64 - expected).abs() < 1e-6);
+            assert!((f64::from(first(y)) - expected).abs() < 1e-6);
         }
     }
 }

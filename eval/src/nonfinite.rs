@@ -1,0 +1,305 @@
+//! Which operation makes the first NaN or infinity: the search for it, and a check of the results of every call.
+
+use crate::argument::{ArgumentData, CallArgument};
+use crate::plan::compiled::Plan;
+use crate::steps::{RunInputs, StepProgram, line};
+use ndjit_inspect::elements::{flat, indices, shown};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Scatter, Value};
+use ndjit_ir::reserve::{collect, copy};
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
+use ndjit_math::interp::Tensor;
+use ndjit_runtime::devices::result_memory;
+use ndjit_runtime::{Memory, Output, environment};
+use rustc_hash::FxHashMap;
+use std::cell::Cell;
+use std::sync::LazyLock;
+
+/// The first operation of a function that gives NaN (or infinity) though its operands hold none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstFound {
+    /// The node of the traced graph; `None` of an array that a program is given.
+    pub node: Option<NodeId>,
+    /// The operation, as the traced graph prints it; `argument 0` or `captured array 0` where no operation makes one, but an array
+    /// holds one that reaches a result.
+    pub operation: String,
+    /// Where it was written.
+    pub place: Option<Place>,
+    /// The dtype of its result.
+    pub dtype: DType,
+    /// Elements of the result that are NaN (or infinite) and not because of an operand's.
+    pub elements: usize,
+    /// Elements of the result.
+    pub of: usize,
+    /// The index of the first of them.
+    pub index: Vec<usize>,
+    /// What it holds there.
+    pub value: String,
+    /// What its operands hold there, each with its name in `operation`: of operations element by element.
+    pub operands: Vec<(String, String)>,
+}
+
+impl FirstFound {
+    /// What is said of it, beside the operation and its place.
+    pub fn facts(&self) -> impl Iterator<Item = String> {
+        facts([self.elements, self.of], &self.index, &self.value, &self.operands)
+    }
+}
+
+/// What is said of elements of a result, so many of so many, of which the first is at an index and holds a value, where the operands hold others.
+pub fn facts(
+    [elements, of]: [usize; 2],
+    index: &[usize],
+    value: &str,
+    operands: &[(String, String)],
+) -> impl Iterator<Item = String> {
+    let found = format!("{value} in {elements} of {of} elements, first at {index:?}");
+    let operands = operands.iter().map(|(name, value)| format!("{name} = {value}"));
+    std::iter::once(found).chain(operands)
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// NaN.
+    Nan,
+    /// NaN, or an infinity.
+    NonFinite,
+}
+
+impl Sought {
+    fn is(self, tensor: &Tensor, index: usize) -> bool {
+        match self {
+            Sought::Nan => tensor.is_nan(index),
+            Sought::NonFinite => !tensor.is_finite(index),
+        }
+    }
+
+    /// The elements that are one.
+    fn all(self, tensor: &Tensor) -> impl Iterator<Item = usize> {
+        (0..tensor.len()).filter(move |&index| self.is(tensor, index))
+    }
+
+    /// Whether any element is one.
+    fn any(self, tensor: &Tensor) -> bool {
+        self.all(tensor).next().is_some()
+    }
+
+    /// Whether each element is one.
+    fn of(self, tensor: &Tensor) -> Result<Vec<bool>> {
+        collect("debug", (0..tensor.len()).map(|index| self.is(tensor, index)))
+    }
+}
+
+thread_local! {
+    static CHECKED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `body` with a check of the results of functions called and arrays evaluated in it: a NaN makes the call an error.
+pub fn with_check<R>(body: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CHECKED.set(self.0);
+        }
+    }
+    let _restore = Restore(CHECKED.replace(true));
+    body()
+}
+
+/// Whether results of a plan are looked at.
+#[inline]
+pub fn is_checked(plan: &Plan) -> bool {
+    plan.options.check_nans || are_checked()
+}
+
+/// Whether results of all plans are looked at.
+#[inline]
+pub fn are_checked() -> bool {
+    static ALWAYS: LazyLock<bool> = LazyLock::new(|| environment::is_on("NDJIT_DEBUG_NANS"));
+    CHECKED.get() || *ALWAYS
+}
+
+/// Memory that a call gives away, to be kept for as long as its results are looked at.
+pub fn donated<'a, 'b: 'a>(args: impl IntoIterator<Item = &'a CallArgument<'b>>) -> Vec<(usize, Memory)> {
+    let donated = args.into_iter().enumerate().filter_map(|(n, arg)| match &arg.data {
+        ArgumentData::Donated(memory) => Some((n, memory.clone())),
+        ArgumentData::Shared(_) | ArgumentData::Borrowed(_) | ArgumentData::Inline(_) | ArgumentData::Scalar(_) => None,
+    });
+    donated.collect()
+}
+
+/// Looks at the results of a call.
+///
+/// # Errors
+/// `Nan` if one is NaN.
+pub fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outputs: &[Output<'_>]) -> Result<()> {
+    let mut first = None;
+    for (n, (result, output)) in plan.results.iter().zip(outputs).enumerate() {
+        if result.dtype.real().infinity_bits().is_none() {
+            continue;
+        }
+        let bytes = match output {
+            Output::Into(bytes) => copy("debug", bytes)?,
+            Output::Fresh(buffer) => copy("debug", result_memory(Output::Fresh(buffer.clone()))?.host()?.as_bytes())?,
+            Output::Device(memory) => copy("debug", result_memory(Output::Device(memory.clone()))?.host()?.as_bytes())?,
+        };
+        let tensor = Tensor { dtype: result.dtype, shape: result.shape.clone(), bytes };
+        if let Some(at) = (0..tensor.len()).find(|&at| tensor.is_nan(at)) {
+            first = Some((n, indices(&tensor.shape, at)));
+            break;
+        }
+    }
+    let Some((result, index)) = first else { return Ok(()) };
+    let steps = StepProgram::new(
+        Graph::clone(&plan.lowered.traced),
+        Places::clone(&plan.lowered.places),
+        plan.arguments.clone(),
+        plan.closed_over.clone(),
+        &plan.options,
+    );
+    let results = plan.lowered.traced.outputs();
+    let found =
+        find(&steps, &given()?, results, Sought::Nan, |steps, given| Ok(steps.run(given, plan.settings)?.results))?;
+    let error = |what: &str| Error::new(ErrorCode::Nan, format!("{what}: a result is NaN"));
+    let error = match found {
+        None => error("call"),
+        Some(found) => {
+            let name = found.node.map_or("call", |node| steps.graph.operation_name(node));
+            let error = error(name).at(found.place).fact(&found.operation);
+            found.facts().fold(error, Error::fact)
+        }
+    };
+    Err(error
+        .fact(format_args!("result {result} of the call is NaN at {index:?}"))
+        .help("`debug::first_nan` finds the operation without the check; `nan_to_num` and `where_` replace NaN"))
+}
+
+/// The first operation that makes what is sought.
+///
+/// # Errors
+/// Those of running the program.
+pub fn find(
+    steps: &StepProgram,
+    given: &RunInputs,
+    results: &[Value],
+    sought: Sought,
+    run: impl FnOnce(&StepProgram, &RunInputs) -> Result<Vec<Tensor>>,
+) -> Result<Option<FirstFound>> {
+    let graph = &steps.graph;
+    let (params, computed) = (steps.params(given)?, run(steps, given)?);
+    let mut known: FxHashMap<Value, &Tensor> = graph.params().iter().copied().zip(&params).collect();
+    for (&value, tensor) in graph.outputs().iter().zip(&computed) {
+        let node = graph.producer(value);
+        let made = made(steps, &known, node, tensor, sought)?;
+        if let Some(first) = made.iter().position(|&made| made) {
+            return Ok(Some(describe((steps, given), &known, node, tensor, (first, &made))));
+        }
+        known.insert(value, tensor);
+    }
+    let reaches = |value: &Value| known.get(value).is_some_and(|tensor| sought.any(tensor));
+    if !results.iter().any(reaches) {
+        return Ok(None);
+    }
+    for (n, tensor) in params.iter().enumerate() {
+        if let Some(first) = sought.all(tensor).next() {
+            return Ok(Some(FirstFound {
+                node: None,
+                operation: steps.param_name(n),
+                place: None,
+                dtype: tensor.dtype,
+                elements: sought.all(tensor).count(),
+                of: tensor.len(),
+                index: indices(&tensor.shape, first),
+                value: shown(tensor, first),
+                operands: Vec::new(),
+            }));
+        }
+    }
+    Ok(None)
+}
+
+/// For each element of a node's result whether it is what is sought and no element it is computed from is.
+///
+/// # Errors
+/// `Allocation` if memory is refused.
+fn made(
+    steps: &StepProgram,
+    known: &FxHashMap<Value, &Tensor>,
+    node: NodeId,
+    tensor: &Tensor,
+    sought: Sought,
+) -> Result<Vec<bool>> {
+    let graph = &steps.graph;
+    let mut made = sought.of(tensor)?;
+    if !made.contains(&true) {
+        return Ok(made);
+    }
+    let operands: Vec<&Tensor> =
+        graph.operands(node).iter().filter_map(|operand| known.get(operand).copied()).collect();
+    match graph.node(node).kind {
+        NodeKind::Op(..) | NodeKind::Cast(_) => {
+            for (at, made) in made.iter_mut().enumerate().filter(|(_, made)| **made) {
+                let index = indices(&tensor.shape, at);
+                *made = !operands.iter().any(|operand| sought.is(operand, flat(&operand.shape, &index)));
+            }
+        }
+        NodeKind::Reduce(reduce) => {
+            let Some(x) = operands.first() else { return Ok(made) };
+            let kept = reduce.axes.reduced(&x.shape, true);
+            for at in sought.all(x) {
+                if let Some(made) = made.get_mut(flat(&kept, &indices(&x.shape, at))) {
+                    *made = false;
+                }
+            }
+        }
+        NodeKind::Scan(_, axis, _) => {
+            let Some(x) = operands.first() else { return Ok(made) };
+            let axis = axis as usize;
+            let step = step_along(&x.shape, axis);
+            let mut held = sought.of(x)?;
+            for at in 0..held.len() {
+                let first = indices(&x.shape, at).get(axis).is_none_or(|&index| index == 0);
+                held[at] |= !first && held[at - step];
+                made[at] &= !held[at];
+            }
+        }
+        // Which elements of a result come of which of an operand is not known.
+        NodeKind::Control(..) if operands.iter().any(|operand| sought.any(operand)) => made.fill(false),
+        NodeKind::Control(..) => {}
+        // Numbers may become what is sought together.
+        NodeKind::Scatter(Scatter::Add | Scatter::Subtract | Scatter::Multiply | Scatter::Divide) => {
+            let [x, _, updates] = operands[..] else { return Ok(made) };
+            let put = sought.any(updates);
+            made.iter_mut().enumerate().for_each(|(at, made)| *made &= !sought.is(x, at) && !put);
+        }
+        // What moves elements makes none.
+        _ => made.fill(false),
+    }
+    Ok(made)
+}
+
+/// Elements between neighbours along an axis.
+fn step_along(shape: &Shape, axis: usize) -> usize {
+    shape.extents().iter().skip(axis + 1).product()
+}
+
+fn describe(
+    (steps, given): (&StepProgram, &RunInputs),
+    known: &FxHashMap<Value, &Tensor>,
+    node: NodeId,
+    tensor: &Tensor,
+    (first, made): (usize, &[bool]),
+) -> FirstFound {
+    let index = indices(&tensor.shape, first);
+    FirstFound {
+        node: Some(node),
+        operation: line(&steps.graph, node),
+        place: steps.places.first(node),
+        dtype: tensor.dtype,
+        elements: made.iter().filter(|&&made| made).count(),
+        of: tensor.len(),
+        value: shown(tensor, first),
+        operands: steps.operands(given, node, &index, |value| known.get(&value).copied()),
+        index,
+    }
+}

@@ -1,0 +1,54 @@
+//! How a program is lowered, compiled and run.
+
+use crate::settings::Settings;
+use ndjit_codegen::target::VectorWidth;
+use ndjit_codegen::{Lowered, Options};
+use ndjit_inspect::explain::ParamSource;
+use ndjit_inspect::listing::Inspection;
+use ndjit_ir::Result;
+use ndjit_runtime::{RunOptions, devices};
+
+/// How a program is lowered, compiled and run. Nothing here but contraction changes a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanOptions {
+    /// The largest number of threads a call uses; `None` is one per processor, or what the environment says.
+    pub threads: Option<usize>,
+    /// Whether elementwise ops share kernels.
+    pub fuse: bool,
+    /// Whether a product and a sum of floats become one operation, which rounds once.
+    pub fp_contract: bool,
+    /// Lanes of the innermost loops of kernels.
+    pub vector: VectorWidth,
+    /// Whether a result that is NaN makes a call an error.
+    pub check_nans: bool,
+}
+
+impl Default for PlanOptions {
+    fn default() -> PlanOptions {
+        PlanOptions { threads: None, fuse: true, fp_contract: false, vector: VectorWidth::default(), check_nans: false }
+    }
+}
+
+impl PlanOptions {
+    /// How a program is lowered under these settings.
+    ///
+    /// # Errors
+    /// `Device` if there is no such device.
+    pub fn lowering(&self, settings: Settings) -> Result<Options> {
+        let (policy, fuse, fp_contract) = (settings.policy, self.fuse, self.fp_contract);
+        let options = Options { policy, fuse, fp_contract, ..Options::default() };
+        devices::options(settings.device, options)
+    }
+
+    /// How its kernels are compiled and run.
+    pub fn running(&self) -> RunOptions {
+        let (threads, vector) = (self.threads, self.vector);
+        RunOptions { threads, vector, ..RunOptions::default() }
+    }
+
+    /// A program that is looked at, which was not compiled.
+    pub fn inspection<'a>(&self, lowered: &'a Lowered, settings: Settings, inputs: Vec<ParamSource>) -> Inspection<'a> {
+        let (run, Settings { device, fallback, .. }) = (self.running(), settings);
+        Inspection { lowered, run, device, fallback, program: None, inputs }
+    }
+}
