@@ -17,11 +17,11 @@ pub mod seeds;
 pub mod soak;
 
 use ndjit_ir::body::Body;
-use ndjit_ir::contraction::{Subscripts, order};
 use ndjit_ir::graph::{Graph, Places, Type};
 use ndjit_ir::kernel::parse_kernels;
 use ndjit_ir::loops::parse_nests;
 use ndjit_ir::{DType, Error, Shape, ValueType};
+use ndjit_transform::contraction::{Subscripts, order};
 use ndjit_transform::inline;
 use std::fmt::Display;
 use std::str::FromStr;

@@ -6,7 +6,6 @@
 
 pub mod axes;
 pub mod body;
-pub mod contraction;
 pub mod drawing;
 pub mod dtype;
 pub mod error;

@@ -3,12 +3,13 @@
 //!
 //! [`inline`] writes calls out, [`fp_contract`] rounds products and sums once where that is asked for, [`hoist`] takes out of loops what does not change in them, [`commit`] resolves every dtype,
 //! [`simplify`] applies rules that change no bit, [`windows`] and [`views`] bring elements to where they are read. [`access`] says where the
-//! elements of views are. No `unsafe`, no threads, no code generator.
+//! elements of views are, [`contraction`] in which order operands of an `einsum` meet. No `unsafe`, no threads, no code generator.
 
 #![forbid(unsafe_code)]
 
 pub mod access;
 mod commit;
+pub mod contraction;
 mod conversions;
 mod fp_contract;
 mod hoist;

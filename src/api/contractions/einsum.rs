@@ -4,8 +4,8 @@ use super::pairs::contracted;
 use crate::api::manipulation::refused;
 use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
 use ndjit_ir::axes::check_rank;
-use ndjit_ir::contraction::{Contraction, ExtentMismatch, Subscripts};
 use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_transform::contraction::{Contraction, ExtentMismatch, Subscripts};
 
 /// The sum of products that subscripts say: a letter for each axis, those of operands that have one letter meet, and what the result lacks is
 /// summed over.
@@ -27,7 +27,7 @@ use ndjit_ir::{Error, ErrorCode, Place, Result};
 ///   there once, A to Z before a to z. A letter twice in one operand is its diagonal. Spaces are left out.
 /// - Extents: axes with one letter are as long as each other, or 1.
 /// - Order: two operands at a time. Of up to 8 the order with the least multiplications is found, of more a good one
-///   ([`order`](ndjit_ir::contraction::order)); it depends on subscripts and shapes alone.
+///   ([`order`](ndjit_transform::contraction::order)); it depends on subscripts and shapes alone.
 /// - Types and accuracy: [`contractions`](crate::contractions). All products are made in the common dtype of all operands; halves are rounded
 ///   once, at the end.
 ///

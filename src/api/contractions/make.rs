@@ -5,8 +5,8 @@ use super::pairs::contracted;
 use crate::api::manipulation::{refused, reshaped};
 use crate::trace::operand::{AnyOperand, Computed};
 use ndjit_ir::axes::{AxisSet, check_rank, position};
-use ndjit_ir::contraction::{Contraction, ExtentMismatch, Label, LabelSet, Labels};
 use ndjit_ir::{Error, ErrorCode, Kind, Op, Place, Result, Shape};
+use ndjit_transform::contraction::{Contraction, ExtentMismatch, Label, LabelSet, Labels};
 use smallvec::smallvec;
 
 pub(super) fn matmul<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) -> R {

@@ -7,10 +7,10 @@ use crate::api::reductions::{self, IntoAxes};
 use crate::trace::operand::{AnyOperand, Computed};
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::Request;
-use ndjit_ir::contraction::order::order;
-use ndjit_ir::contraction::{Contraction, DotDimensions, ExtentMismatch, Label, LabelSet, Labels};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, Op, Place, Reduction, Result, Shape, ValueType, view};
+use ndjit_transform::contraction::order::order;
+use ndjit_transform::contraction::{Contraction, DotDimensions, ExtentMismatch, Label, LabelSet, Labels};
 
 /// The contraction of some arrays, which have as many axes as it names. `worded` says what is wrong with axes that do not meet.
 pub(super) fn contracted<R: Computed>(

@@ -5,7 +5,7 @@
 //! Whatever the text, reading it gives a contraction or an error: nothing recurses, and no sum wraps.
 
 use super::{Contraction, Label, LabelSet, Labels, MAX_LABELS};
-use crate::error::{Error, ErrorCode, Result};
+use ndjit_ir::error::{Error, ErrorCode, Result};
 use std::fmt;
 
 /// Labels of letters are below this one, those of axes without a letter are counted from it, the last axis first.
@@ -14,7 +14,7 @@ const FIRST_UNNAMED: Label = 52;
 /// Subscripts that were read: for each operand, and for the result, what stands for its axes.
 ///
 /// ```
-/// use ndjit_ir::contraction::Subscripts;
+/// use ndjit_transform::contraction::Subscripts;
 ///
 /// let subscripts: Subscripts = "... i j, jk".parse()?;
 /// assert_eq!(subscripts.to_string(), "...ij,jk->...ik");

@@ -165,7 +165,7 @@ fn greedy(mut sets: Vec<LabelSet>, result: LabelSet, extents: &Extents) -> Vec<[
 mod tests {
     use super::*;
     use crate::contraction::Subscripts;
-    use crate::shape::Shape;
+    use ndjit_ir::shape::Shape;
 
     fn of(text: &str, shapes: &[&[usize]]) -> (Contraction, Extents) {
         let ranks: Vec<usize> = shapes.iter().map(|shape| shape.len()).collect();

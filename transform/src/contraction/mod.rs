@@ -9,8 +9,8 @@ mod subscripts;
 
 pub use subscripts::Subscripts;
 
-use crate::error::Result;
-use crate::shape::Shape;
+use ndjit_ir::error::Result;
+use ndjit_ir::shape::Shape;
 use smallvec::SmallVec;
 
 /// The name of an axis: a number below [`MAX_LABELS`].
