@@ -147,6 +147,5 @@ pub fn or_falling_back<R>(settings: Settings, attempt: impl Fn(Settings) -> Resu
     } else {
         format!("`with_fallback(Fallback::{fallback}, || …)`")
     };
-    let help = error.help_text().map_or(String::new(), |help| format!("{help}; or "));
-    Err(error.help(format!("{help}{how} {what}")))
+    Err(error.or_help(format!("{how} {what}")))
 }

@@ -26,7 +26,7 @@ impl ArrayRef {
         match self.0.state.get() {
             Some(Ok(elements)) => Ok(elements),
             Some(Err(error)) => Err(error.clone()),
-            None => Err(Error::new(ErrorCode::Verify, "array: evaluated, but without elements")),
+            None => Err(Error::new(ErrorCode::Verify, "evaluated, but without elements").of("array")),
         }
     }
 
