@@ -12,7 +12,7 @@ use crate::support::CastReason;
 use crate::value_type::ValueType;
 
 /// What a node is, in a graph of this stage: before commit it notes under which policies types meet, why casts are there, which dtypes were
-/// asked for; after commit there is nothing [`Traced`](crate::graph::Type::Traced).
+/// asked for; after commit none of these is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind<T: Type = ValueType> {
     /// The `n`th array parameter, whose elements are stored as this dtype: a strong one's own, for a weak one a dtype of its
