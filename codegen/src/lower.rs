@@ -1,5 +1,6 @@
 //! Lowered programs: what the portable half of the [pipeline](crate::pipeline) makes of a traced graph, each stage kept for inspection.
 
+use crate::passes::loops::LoopKernel;
 use crate::passes::tile::Launch;
 use crate::pipeline::Driver;
 use ndjit_ir::graph::{Graph, Places, SlotId, Value};
@@ -18,7 +19,7 @@ pub const MAX_ARRAYS: usize = 24;
 pub struct Options {
     /// The policy whose default dtypes weak literals have that are results.
     pub policy: Policy,
-    /// Put elementwise ops into common kernels; without it every op is a kernel of its own.
+    /// Put elementwise ops into common kernels, and steps of loops into nests; without it every op is a kernel of its own.
     pub fuse: bool,
     /// How many arrays a kernel may use, of what it reads and of the program's results.
     pub max_arrays: usize,
@@ -92,6 +93,8 @@ pub struct LoweredControl {
     pub fused: FusedControl,
     /// The programs of its graphs; the same where pieces of control flow share one.
     pub bodies: Vec<Arc<Lowered>>,
+    /// The loop as a nest, if its steps are one: then no program of a graph runs on the processor.
+    pub compiled: Option<LoopKernel>,
 }
 
 impl LoweredStep {
@@ -176,7 +179,7 @@ impl Lowered {
         all.split_off(1)
     }
 
-    /// Its launches in the order they run, after one that is control flow those of its graphs; each with the program that it is of, and how deep in
+    /// Its launches in the order they run, after one that is control flow those of its graphs, unless it is a compiled loop; each with the program that it is of, and how deep in
     /// control flow that stands.
     pub fn all_launches(&self) -> Vec<(&Lowered, &Launch, usize)> {
         let mut all = Vec::new();
@@ -194,7 +197,8 @@ impl Lowered {
         for launch in &self.launches {
             all.push((self, launch, depth));
             let bodies = self.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
-            bodies.flat_map(|control| &control.bodies).for_each(|body| body.add_launches(depth + 1, all));
+            let run = bodies.filter(|control| control.compiled.is_none()).flat_map(|control| &control.bodies);
+            run.for_each(|body| body.add_launches(depth + 1, all));
         }
     }
 }

@@ -9,8 +9,9 @@ use crate::lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options,
 use crate::passes::expand::expand;
 use crate::passes::fuse::{arrays, fuse};
 use crate::passes::legalize::legalize;
+use crate::passes::loops::{LoopKernel, compiled};
 use crate::passes::schedule::schedule;
-use crate::passes::split::{TargetKernel, split};
+use crate::passes::split::{NestPart, TargetKernel, split};
 use crate::passes::tile::{Launch, one_by_one, tile};
 use crate::target::Target;
 use ndjit_ir::graph::{Control, Graph, Places, Value};
@@ -182,6 +183,22 @@ pub fn lower_for(nest: &LoopNest, target: &Target) -> Result<TargetKernel> {
     Ok(kernel)
 }
 
+/// The nest of a loop's steps, for a target.
+///
+/// # Errors
+/// Those of [`lower_for`].
+pub fn lower_steps(kernel: &LoopKernel, target: &Target) -> Result<NestPart> {
+    let nest = Arc::new(expanded(&kernel.nest, target)?);
+    Ok(NestPart {
+        name: Some("steps"),
+        ops: Arc::clone(&kernel.nest),
+        nest,
+        form: kernel.form,
+        wide: false,
+        pairs: None,
+    })
+}
+
 /// A nest of ops as primitives of a target; one that reduces, scans, sorts or scatters still does. Code is generated for what [`lower_for`] makes.
 ///
 /// # Errors
@@ -329,7 +346,11 @@ impl Typing<'_> {
                         return Err(Error::new(ErrorCode::Verify, "schedule: control flow whose graphs have no types"));
                     };
                     let bodies = bodies.iter().map(|body| driver.body(body)).collect::<Result<Vec<_>>>()?;
-                    LoweredStep::Control(LoweredControl { fused, bodies })
+                    let compiled = match driver.options.fuse {
+                        true => compiled(&fused.control.0, &bodies)?,
+                        false => None,
+                    };
+                    LoweredStep::Control(LoweredControl { fused, bodies, compiled })
                 }
             });
         }

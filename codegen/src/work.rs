@@ -3,13 +3,14 @@
 //! Elements of a broadcast operand count once, and what kernels of one launch hand to each other is not read from memory: the bytes are
 //! those that must move at least. A floating-point operation is an op of a kernel whose result is a float, at each index it is computed
 //! at: one, whichever op it is, on complex numbers two, a multiplication of these six; an element that is reduced or scanned is one more.
-//! Selections, comparisons and casts are none.
+//! Selections, comparisons and casts are none. Of a compiled loop that counts its steps when it runs it is what one step does.
 
 use crate::lower::{Lowered, LoweredKernel, LoweredStep, Scheduled};
+use crate::passes::loops::LoopKernel;
 use crate::passes::tile::Launch;
 use ndjit_ir::graph::Value;
-use ndjit_ir::kernel::{FusedKernel, KernelKind, StmtKind};
-use ndjit_ir::loops::Layout;
+use ndjit_ir::kernel::{FusedKernel, KernelKind, OpBody, StmtKind};
+use ndjit_ir::loops::{Access, Layout, LoopBody};
 use ndjit_ir::{DType, Kind, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -53,6 +54,20 @@ impl Lowered {
             }
         }
         work.read = read.values().fold(0, |all, &bytes| all.saturating_add(bytes));
+        let controls = self.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
+        for LoopKernel { nest, geometry, .. } in controls.filter_map(|control| control.compiled.as_ref()) {
+            let LoopBody::Ops(body) = &nest.body else { continue };
+            let elements = geometry.extents.iter().fold(1u64, |n, &extent| n.saturating_mul(extent as u64));
+            let bytes = |layouts: &[Layout], accesses: &[Access]| {
+                let memory = layouts.iter().zip(accesses).filter(|(_, access)| !access.is_index());
+                let touched = memory.map(|(layout, access)| touched(layout, &geometry.extents, access.dtype));
+                touched.fold(0u64, u64::saturating_add)
+            };
+            work.elements = work.elements.saturating_add(elements);
+            work.flops = work.flops.saturating_add(of_ops(body).saturating_mul(elements));
+            work.read = work.read.saturating_add(bytes(&geometry.inputs, &nest.inputs));
+            work.written = work.written.saturating_add(bytes(&geometry.outputs, &nest.outputs));
+        }
         work
     }
 }
@@ -73,15 +88,20 @@ fn touched(layout: &Layout, extents: &[usize], dtype: DType) -> u64 {
 
 /// Floating-point operations of a kernel at one index.
 fn flops(kernel: &FusedKernel) -> u64 {
-    let ops = kernel.body.stmts.iter().map(|stmt| match stmt.kind {
-        StmtKind::Op(Op::Where) | StmtKind::Load(_) | StmtKind::Gather(_) | StmtKind::Literal(_) | StmtKind::Cast => 0,
-        StmtKind::Op(op) => of_op(op, stmt.dtype),
-    });
     let combines = match &kernel.kind {
         KernelKind::Reduce(_) | KernelKind::Contract(_) | KernelKind::Scan(_) => &kernel.body.outputs[..],
         KernelKind::Map | KernelKind::Part(_) | KernelKind::Sort(_) | KernelKind::Scatter(_) => &[],
     };
-    ops.chain(combines.iter().map(|&scalar| of_op(Op::Add, kernel.body.dtype(scalar)))).sum()
+    of_ops(&kernel.body) + combines.iter().map(|&scalar| of_op(Op::Add, kernel.body.dtype(scalar))).sum::<u64>()
+}
+
+/// Floating-point operations of a body.
+fn of_ops(body: &OpBody) -> u64 {
+    let ops = body.stmts.iter().map(|stmt| match stmt.kind {
+        StmtKind::Op(Op::Where) | StmtKind::Load(_) | StmtKind::Gather(_) | StmtKind::Literal(_) | StmtKind::Cast => 0,
+        StmtKind::Op(op) => of_op(op, stmt.dtype),
+    });
+    ops.sum()
 }
 
 fn of_op(op: Op, result: DType) -> u64 {

@@ -5,8 +5,9 @@ use crate::stage::ProgramStage;
 use ndjit_codegen::assembly::{assembly, assembly_of};
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_codegen::listing::{self, CodeLine};
+use ndjit_codegen::passes::loops::LoopKernel;
 use ndjit_codegen::passes::split::{NestPart, ReduceParts, ScanParts, SortParts, TargetKernel};
-use ndjit_codegen::pipeline::lower_for;
+use ndjit_codegen::pipeline::{lower_for, lower_steps};
 use ndjit_codegen::target::Target;
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
@@ -14,7 +15,7 @@ use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Schedul
 use ndjit_ir::graph::{Graph, GraphLine, GraphPart, GraphText, NodeId, NodeKind, Type, Value};
 use ndjit_ir::kernel::{OpBody, StepLine};
 use ndjit_ir::lines::TextLine;
-use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
+use ndjit_ir::loops::{Geometry, LoopBody, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Result, StatementOrigin};
@@ -70,6 +71,13 @@ pub struct Inspection<'a> {
     pub inputs: Vec<ParamSource>,
 }
 
+/// A nest whose lines are wanted: of a kernel, or the steps of a compiled loop.
+struct ListedNest<'a> {
+    nest: &'a LoopNest,
+    geometry: &'a Geometry,
+    steps: Option<&'a LoopKernel>,
+}
+
 impl Inspection<'_> {
     /// The lines of a stage. What fails is said in the place of the lines. Of control flow the programs of its graphs follow, each once.
     pub fn listing(&self, stage: ProgramStage) -> Listing {
@@ -90,7 +98,7 @@ impl Inspection<'_> {
         out
     }
 
-    /// The programs of control flow. What they are made from is the node that they stand in.
+    /// The programs of control flow that is no compiled loop. What they are made from is the node that they stand in.
     fn inner(
         &self,
         stage: ProgramStage,
@@ -99,7 +107,7 @@ impl Inspection<'_> {
         out: &mut Listing,
     ) {
         for (number, step) in self.lowered.steps.iter().enumerate() {
-            let LoweredStep::Control(LoweredControl { fused, bodies }) = step else { continue };
+            let LoweredStep::Control(LoweredControl { fused, bodies, compiled: None }) = step else { continue };
             let (nodes, kind) = (self.of_values(step.makes()), fused.control.0.kind);
             for (what, lowered) in kind.graphs().iter().zip(bodies) {
                 let own = format!("step {number}, {} {what}", kind.name());
@@ -131,9 +139,9 @@ impl Inspection<'_> {
                 graph(&lowered.simplified, &lowered.simplified.text(), |id| made_from(&lowered.simplified, id))
             }
             ProgramStage::Kernels => self.kernels(),
-            ProgramStage::Loops => self.nests(|scheduled| {
-                let geometry = scheduled.geometry.to_string();
-                Ok([listing::loops(&scheduled.nest), geometry.lines().map(CodeLine::plain).collect()].concat())
+            ProgramStage::Loops => self.nests(|nest| {
+                let geometry = nest.geometry.to_string();
+                Ok([listing::loops(nest.nest), geometry.lines().map(CodeLine::plain).collect()].concat())
             }),
             ProgramStage::Expanded => match self.on_gpu() {
                 None => self.parts(|part, _, ops| match part.wide {
@@ -206,8 +214,8 @@ impl Inspection<'_> {
         out
     }
 
-    /// The lines of control flow, whose programs follow.
-    fn control(&self, out: &mut Listing, n: usize, LoweredControl { fused, .. }: &LoweredControl) {
+    /// The lines of control flow, whose programs follow, or its steps.
+    fn control(&self, out: &mut Listing, n: usize, LoweredControl { fused, compiled, .. }: &LoweredControl) {
         for TextLine { text, part } in fused.lines() {
             let value = part.and_then(|line| match line {
                 StepLine::Input(n) => fused.operands.get(n).copied(),
@@ -216,21 +224,27 @@ impl Inspection<'_> {
             });
             out.lines.push(StageLine { text, nodes: self.of_values(value), kernel: Some(n) });
         }
+        if compiled.is_some() {
+            out.plain(Some(n), "; its steps are one loop of a nest");
+        }
     }
 
     /// The lines of each nest, with an empty line between.
-    fn nests(&self, lines: impl Fn(&Scheduled) -> Result<Vec<CodeLine>>) -> Listing {
+    fn nests(&self, lines: impl Fn(ListedNest<'_>) -> Result<Vec<CodeLine>>) -> Listing {
         let mut out = Listing::default();
         for (n, step) in self.lowered.steps.iter().enumerate() {
             out.separate();
-            let kernel = match step {
-                LoweredStep::Kernel(kernel) => kernel,
+            let nest = match step {
+                LoweredStep::Kernel(LoweredKernel { scheduled: Scheduled { nest, geometry, .. }, .. }) => {
+                    ListedNest { nest, geometry, steps: None }
+                }
                 LoweredStep::Control(control) => {
                     self.control(&mut out, n, control);
-                    continue;
+                    let Some(steps) = &control.compiled else { continue };
+                    ListedNest { nest: &steps.nest, geometry: &steps.geometry, steps: Some(steps) }
                 }
             };
-            match lines(&kernel.scheduled) {
+            match lines(nest) {
                 Ok(lines) => self.push(&mut out, n, lines),
                 Err(error) => out.plain(Some(n), error),
             }
@@ -242,9 +256,13 @@ impl Inspection<'_> {
     /// left out.
     /// `lines` is given what combines accumulators, too, where the nest reduces.
     fn parts(&self, lines: impl Fn(&NestPart, Option<&LoopNest>, &OpBody) -> Result<Vec<CodeLine>>) -> Listing {
-        self.nests(|scheduled| {
-            let mut all: Vec<CodeLine> = about(&scheduled.nest).lines().map(CodeLine::plain).collect();
-            let kernel = lower_for(&scheduled.nest, &Target::host_clif(&*clif::host_isa()?))?;
+        self.nests(|ListedNest { nest, steps, .. }| {
+            let mut all: Vec<CodeLine> = about(nest).lines().map(CodeLine::plain).collect();
+            let target = Target::host_clif(&*clif::host_isa()?);
+            let kernel = match steps {
+                Some(steps) => TargetKernel::Map(Box::new(lower_steps(steps, &target)?)),
+                None => lower_for(nest, &target)?,
+            };
             let combine = match &kernel {
                 TargetKernel::Reduce(parts) => Some(&*parts.combine.nest),
                 _ => None,
@@ -334,10 +352,14 @@ impl Inspection<'_> {
 
     /// Adds lines of a kernel.
     fn push(&self, out: &mut Listing, kernel: usize, lines: Vec<CodeLine>) {
-        let fused = self.lowered.steps.get(kernel).and_then(LoweredStep::kernel).map(|kernel| &kernel.fused);
+        let step = self.lowered.steps.get(kernel);
+        let fused = step.and_then(LoweredStep::kernel).map(|kernel| &kernel.fused);
+        let made: Vec<Value> = step.map_or_else(Vec::new, |step| step.makes().collect());
         out.lines.extend(lines.into_iter().map(|CodeLine { text, origin }| {
             let values = match (origin, fused) {
-                (None | Some(StatementOrigin::Own), _) | (_, None) => Vec::new(),
+                // All of a compiled loop is what it makes.
+                (Some(_), None) => made.clone(),
+                (None | Some(StatementOrigin::Own), _) => Vec::new(),
                 (Some(StatementOrigin::Statement(n)), Some(fused)) => {
                     fused.statements.0.get(n as usize).copied().into_iter().collect()
                 }

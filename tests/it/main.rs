@@ -26,6 +26,7 @@ mod indexing_ranges;
 #[cfg(feature = "json")]
 mod inspect;
 mod joining_errors;
+mod loops;
 mod movement_errors;
 mod neighbours;
 #[cfg(feature = "npy")]

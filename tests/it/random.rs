@@ -9,6 +9,7 @@ use ndjit_ir::{DType, Error, ErrorCode, Literal, LiteralValue, Shape, ValueType,
 use ndjit_math::interp::eval_graph;
 use ndjit_random::{Limits, Program, program, shrink};
 use ndjit_transform::access::contiguous;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -240,6 +241,29 @@ fn contracted_programs() {
         Matrix { vector: &[VectorWidth::Scalar, VectorWidth::Widest], threads: &[1], fp_contract: true, ..ALL };
     run(3_000..3_100, &Limits { nodes: 16, elements: 140, ..Limits::default() }, matrix);
     run(3_100..3_150, &Limits { nodes: 12, elements: 70, control: true, ..Limits::default() }, matrix);
+}
+
+/// Loops of each kind whose steps are one nest, and such that keep their state in registers and in memory.
+#[test]
+fn programs_have_compiled_loops() {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in 0..2_000 {
+        let program = program(seed, &Limits { nodes: 12, elements: 70, control: true, ..Limits::default() }).unwrap();
+        let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap());
+        let layouts: Vec<_> = layouts.collect();
+        let lowered = lower(&program.graph, &Places::default(), &layouts, &Options::default()).unwrap();
+        for program in std::iter::once(&lowered).chain(lowered.bodies()) {
+            for control in program.steps.iter().filter_map(LoweredStep::control) {
+                let Some(steps) = &control.compiled else { continue };
+                let form = format!("{:?}", steps.form);
+                let form = form.split(' ').next().unwrap_or_default();
+                *seen.entry(format!("{} {form}", control.fused.control.0.kind.name())).or_default() += 1;
+            }
+        }
+    }
+    let kinds: Vec<&str> = seen.keys().map(String::as_str).collect();
+    assert_eq!(kinds, ["for Plain", "for Steps", "scan Plain", "scan Steps", "while While"], "{seen:?}");
+    assert!(seen.values().all(|&count| count > 20), "{seen:?}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use ndjit_ir::body::Reg;
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, Role, Stride};
 use ndjit_ir::reduction::LANES;
-use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::fmt;
 
 /// What code generation may do.
@@ -65,6 +65,12 @@ pub enum AccumulatorLayout {
     /// The innermost loop takes steps, one lane at a time; the first inputs are the first outputs, as many as there are
     /// accumulators, which do not move from step to step.
     Steps {
+        /// How many.
+        accumulators: usize,
+    },
+    /// As [`Steps`](AccumulatorLayout::Steps), of a loop that leaves by itself: while the last output, a bool, is true the accumulators become what the body
+    /// makes of them. The extent of the innermost loop says nothing.
+    While {
         /// How many.
         accumulators: usize,
     },
@@ -122,7 +128,8 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     }
     let target = Target::host_clif(isa);
     let lanes = match options {
-        ClifOptions { vector: false, .. } | ClifOptions { form: AccumulatorLayout::Steps { .. }, .. } => 1,
+        ClifOptions { vector: false, .. }
+        | ClifOptions { form: AccumulatorLayout::Steps { .. } | AccumulatorLayout::While { .. }, .. } => 1,
         ClifOptions {
             form: AccumulatorLayout::Plain | AccumulatorLayout::Columns | AccumulatorLayout::Pairs, ..
         } => nest::block_lanes(body, options.form),
@@ -162,6 +169,12 @@ pub(crate) fn check(nest: &LoopNest, hoisted: usize, form: AccumulatorLayout) ->
         AccumulatorLayout::Plain | AccumulatorLayout::Columns | AccumulatorLayout::Pairs => Ok(()),
         AccumulatorLayout::Rows => check_rows(nest),
         AccumulatorLayout::Steps { accumulators } => check_steps(nest, accumulators),
+        AccumulatorLayout::While { accumulators } => match nest.outputs.last() {
+            Some(Access { dtype: DType::Bool, .. }) if nest.outputs.len() > accumulators => {
+                check_steps(nest, accumulators)
+            }
+            _ => Err(Error::new(ErrorCode::Verify, "clif: a loop leaves where a bool says so")),
+        },
     }
 }
 

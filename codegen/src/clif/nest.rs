@@ -199,7 +199,7 @@ impl NestEmitter<'_> {
         let total = b.ins().load(types::I64, argument(), args.extents, 8 * axis as i32);
         let mut streams = self.streams(b, args, pointers);
         let once = self.once(&mut self.emitter(b, args, 1), &streams);
-        if let AccumulatorLayout::Steps { accumulators } = self.form {
+        if let AccumulatorLayout::Steps { accumulators } | AccumulatorLayout::While { accumulators } = self.form {
             return self.take_steps(b, args, &streams, total, once, accumulators);
         }
 

@@ -1,6 +1,7 @@
-//! Scans of rows: the accumulators stay in registers over the steps of the innermost loop, so that each waits for one op, not for
+//! Scans of rows, and loops over scalars: the accumulators stay in registers over the steps of the innermost loop, so that each waits for one op, not for
 //! a store of the step before. One lane at a time.
 
+use super::AccumulatorLayout;
 use super::lanes::{LaneValue, Located};
 use super::memory::OperandStream;
 use super::nest::{Args, NestEmitter};
@@ -9,9 +10,11 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
 use ndjit_ir::PrimType;
 use ndjit_ir::loops::Stride;
+use smallvec::SmallVec;
 
 impl NestEmitter<'_> {
-    /// The innermost loop. `env` holds what does not change; the first `accumulators` inputs and outputs do not move.
+    /// The innermost loop. `env` holds what does not change; the first `accumulators` inputs and outputs do not move. A loop that leaves by itself has
+    /// evaluated its body once more by then: no primitive traps.
     pub(super) fn take_steps(
         &self,
         b: &mut FunctionBuilder<'_>,
@@ -34,12 +37,15 @@ impl NestEmitter<'_> {
         b.switch_to_block(header);
         let mut moved = streams.to_vec();
         let left = self.rebind(b, header, &mut moved[accumulators..]);
+        let mut before = Vec::with_capacity(first.len());
         for (word, (values, ty)) in first.iter().zip(&types).enumerate() {
             let parameter = |&value: &Value| {
                 let ty = b.func.dfg.value_type(value);
                 b.append_block_param(header, ty)
             };
-            env[word] = LaneValue::Lanes { regs: values.iter().map(parameter).collect(), bits: ty.bits() };
+            let regs: SmallVec<[Value; 4]> = values.iter().map(parameter).collect();
+            env[word] = LaneValue::Lanes { regs: regs.clone(), bits: ty.bits() };
+            before.push(regs);
         }
         let (inputs, outputs) = moved.split_at(self.nest.inputs.len());
         let mut emitter = self.emitter(b, args, 1);
@@ -62,11 +68,19 @@ impl NestEmitter<'_> {
         let left = b.ins().iadd_imm_s(left, -1);
         let mut arguments = self.moving(&moved[accumulators..], left);
         arguments.extend(after.iter().flatten().map(|&value| BlockArg::Value(value)));
-        b.ins().brif(left, header, &arguments, exit, &[]);
+        let (more, last) = if let AccumulatorLayout::While { .. } = self.form {
+            let condition = values.len() - 1;
+            let types: Vec<PrimType> = self.body.output_types().skip(condition).collect();
+            let condition = registers(&mut self.emitter(b, args, 1), &values[condition..], &types);
+            (condition[0][0], before)
+        } else {
+            (left, after)
+        };
+        b.ins().brif(more, header, &arguments, exit, &[]);
         b.switch_to_block(exit);
         let mut emitter = self.emitter(b, args, 1);
         let last: Vec<LaneValue> =
-            after.into_iter().zip(&types).map(|(regs, ty)| LaneValue::Lanes { regs, bits: ty.bits() }).collect();
+            last.into_iter().zip(&types).map(|(regs, ty)| LaneValue::Lanes { regs, bits: ty.bits() }).collect();
         for stream in &streams[self.nest.inputs.len()..][..accumulators] {
             let words = stream.access.dtype.storage().len();
             emitter.store(stream, &last[stream.first..][..words]);

@@ -4,6 +4,7 @@
 pub mod expand;
 pub mod fuse;
 pub mod legalize;
+pub mod loops;
 pub mod schedule;
 pub mod split;
 pub mod tile;

@@ -174,7 +174,11 @@ type Loops = SmallVec<[usize; 4]>;
 
 /// The loops over some axes: those of extent 1 are dropped, neighbours that every operand walks in one step are joined. Each
 /// loop is its extent, and the axis whose strides it has. A loop begins with the axis `begins`.
-fn coalesce(geometry: &Geometry, axes: &[usize], begins: Option<usize>) -> SmallVec<[(usize, Option<usize>); 4]> {
+pub(super) fn coalesce(
+    geometry: &Geometry,
+    axes: &[usize],
+    begins: Option<usize>,
+) -> SmallVec<[(usize, Option<usize>); 4]> {
     let layouts = || geometry.inputs.iter().chain(&geometry.outputs);
     let mut kept: SmallVec<[(usize, Option<usize>); 4]> = smallvec![];
     for &axis in axes {
@@ -237,7 +241,7 @@ fn along_scan(geometry: &Geometry, kept: usize, outputs: &[DType]) -> VectorLoop
     }
 }
 
-fn stride_class(layout: &Layout, at: usize, dtype: DType) -> Stride {
+pub(super) fn stride_class(layout: &Layout, at: usize, dtype: DType) -> Stride {
     match layout.strides.get(at) {
         Some(0) => Stride::Broadcast,
         Some(&s) if s == dtype.bytes() as isize => Stride::Contiguous,

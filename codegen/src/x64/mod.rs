@@ -72,7 +72,7 @@ pub fn emit(nest: &LoopNest, form: AccumulatorLayout, set: Set) -> Result<Option
         return Err(Error::new(ErrorCode::Verify, "x64: the nest is not expanded into primitives"));
     };
     crate::clif::check(nest, *hoisted, form)?;
-    if let AccumulatorLayout::Steps { .. } = form {
+    if let AccumulatorLayout::Steps { .. } | AccumulatorLayout::While { .. } = form {
         return Ok(None);
     }
     nest::NestContext { nest, body, hoisted: *hoisted, form, set, combine: None }.emit()

@@ -117,13 +117,14 @@ impl NestContext<'_> {
         match self.form {
             AccumulatorLayout::Rows => self.units_of_rows(),
             AccumulatorLayout::Pairs => 1,
-            AccumulatorLayout::Plain | AccumulatorLayout::Columns | AccumulatorLayout::Steps { .. } => {
-                match (self.set, size(self.body), most_alive(self.body)) {
-                    (Set::Avx512, 0..=250, 0..=6) | (Set::Avx2, 0..=250, 0..=3) => 4,
-                    (Set::Avx512, 0..=400, 0..=13) | (Set::Avx2, 0..=400, 0..=6) => 2,
-                    _ => 1,
-                }
-            }
+            AccumulatorLayout::Plain
+            | AccumulatorLayout::Columns
+            | AccumulatorLayout::Steps { .. }
+            | AccumulatorLayout::While { .. } => match (self.set, size(self.body), most_alive(self.body)) {
+                (Set::Avx512, 0..=250, 0..=6) | (Set::Avx2, 0..=250, 0..=3) => 4,
+                (Set::Avx512, 0..=400, 0..=13) | (Set::Avx2, 0..=400, 0..=6) => 2,
+                _ => 1,
+            },
         }
     }
 

@@ -271,6 +271,11 @@ impl Kernel {
         self.compiled
     }
 
+    /// Whether the interpreter runs it.
+    pub(crate) fn is_interpreted(&self) -> bool {
+        matches!(self.code, KernelImpl::Interpreted)
+    }
+
     /// Whether it is machine code for registers of more than 128 bits.
     pub(crate) fn is_wide(&self) -> bool {
         matches!(&self.code, KernelImpl::Machine(machine) if matches!(machine.width, VectorWidth::Bits256 | VectorWidth::Widest))

@@ -5,7 +5,9 @@ use crate::execution::code::{CodeOptions, Kernel};
 use crate::execution::helper::on_large_stack;
 use crate::spans;
 use ndjit_codegen::clif::AccumulatorLayout;
+use ndjit_codegen::passes::loops::LoopKernel;
 use ndjit_codegen::passes::split::NestPart;
+use ndjit_codegen::pipeline::lower_steps;
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
 use std::cell::Cell;
@@ -46,6 +48,17 @@ pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
 pub(crate) fn part(part: &NestPart, options: CodeOptions) -> Result<Arc<Kernel>> {
     let own = part.clone();
     cached((LoopNest::clone(&part.ops), options, part.form), move |(_, options, _)| Kernel::part(&own, *options))
+}
+
+/// The kernel of a loop's steps.
+///
+/// # Errors
+/// As [`Kernel::part`].
+pub(crate) fn steps(loops: &LoopKernel, options: CodeOptions) -> Result<Arc<Kernel>> {
+    let own = loops.clone();
+    cached((LoopNest::clone(&loops.nest), options, loops.form), move |(_, options, _)| {
+        Kernel::part(&lower_steps(&own, &options.execution.target()?)?, *options)
+    })
 }
 
 fn cached(key: KernelKey, compile: impl FnOnce(&KernelKey) -> Result<Kernel> + Send + 'static) -> Result<Arc<Kernel>> {

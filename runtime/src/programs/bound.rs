@@ -47,6 +47,14 @@ impl Bound {
         }
     }
 
+    /// The kernel that it is, or that takes the steps of a compiled loop.
+    pub fn code(&self) -> Option<&Arc<Kernel>> {
+        match self {
+            Bound::Kernel(kernel) => Some(&kernel.kernel),
+            Bound::Control(control) => control.kernel(),
+        }
+    }
+
     /// Of control flow the programs of its graphs.
     pub fn bodies(&self) -> &[Arc<Executable>] {
         match self {

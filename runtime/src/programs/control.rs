@@ -3,8 +3,11 @@
 //! The carry of a loop is in buffers of its own. Each time the body is given them away, so that what it makes of an array takes the memory of
 //! that where the program allows it: an element put into a large array costs an element, not the array.
 
+use crate::execution::code::{CodeOptions, Kernel};
+use crate::execution::threads::Threads;
 use crate::memory::buffer::Buffer;
 use crate::programs::executable::{Argument, Executable, Output, Timed};
+use crate::programs::steps::CompiledLoop;
 use ndjit_codegen::{Lowered, LoweredControl};
 use ndjit_ir::graph::{Control, ControlKind, Inner};
 use ndjit_ir::literal::Literal;
@@ -19,6 +22,8 @@ pub struct Controller {
     control: Arc<Control<DType>>,
     /// Which of its results each output is.
     results: SmallVec<[u32; 2]>,
+    /// The loop, where one kernel takes its steps: then there are no programs.
+    compiled: Option<CompiledLoop>,
     /// Of each graph its program, and which of its parameters are the last that stand for their operands.
     programs: Vec<Arc<Executable>>,
     last: Vec<Vec<bool>>,
@@ -33,12 +38,13 @@ pub struct Controller {
 type Carry = SmallVec<[Option<Arc<Buffer>>; 4]>;
 
 impl Controller {
-    /// Control flow whose graphs `compile` makes programs of.
+    /// Control flow whose graphs `compile` makes programs of, unless it is a compiled loop.
     ///
     /// # Errors
     /// `Verify` if its graphs do not fit it; `Size` if an array cannot exist; those of `compile`.
     pub fn new(
-        LoweredControl { fused, bodies }: &LoweredControl,
+        LoweredControl { fused, bodies, compiled }: &LoweredControl,
+        (code, threads): (CodeOptions, &Threads),
         mut compile: impl FnMut(&Arc<Lowered>) -> Result<Arc<Executable>>,
     ) -> Result<Controller> {
         let wrong = || Error::new(ErrorCode::Verify, "control flow: its graphs do not fit it");
@@ -50,7 +56,13 @@ impl Controller {
         {
             return Err(wrong());
         }
-        let programs = bodies.iter().map(&mut compile).collect::<Result<Vec<_>>>()?;
+        let sizes = (&operands[..], &made[..]);
+        let compiled =
+            compiled.as_ref().map(|loops| CompiledLoop::new(loops, bodies, sizes, code, threads)).transpose()?;
+        let programs = match compiled {
+            Some(_) => Vec::new(),
+            None => bodies.iter().map(&mut compile).collect::<Result<Vec<_>>>()?,
+        };
         let peak = programs.iter().map(|program| program.memory().peak).max().unwrap_or(0);
         let scratch = taken(&control, &made, peak);
         let last = |inner: &Inner<DType>| {
@@ -61,10 +73,15 @@ impl Controller {
             last
         };
         let last = control.graphs.iter().map(last).collect();
-        Ok(Controller { control, results, programs, last, operands, made, scratch })
+        Ok(Controller { control, results, compiled, programs, last, operands, made, scratch })
     }
 
-    /// The programs of its graphs.
+    /// The kernel of a compiled loop.
+    pub fn kernel(&self) -> Option<&Arc<Kernel>> {
+        self.compiled.as_ref().map(CompiledLoop::kernel)
+    }
+
+    /// The programs of its graphs; none of a compiled loop.
     pub fn programs(&self) -> &[Arc<Executable>] {
         &self.programs
     }
@@ -138,10 +155,16 @@ impl Controller {
             ControlKind::For(counts) => counts.index.bytes(),
             ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => 0,
         };
-        let begin = |bytes: &&[u8]| Ok(Some(Arc::new(Buffer::from_bytes(bytes)?)));
-        let mut carry = operands[..carried].iter().map(begin).collect::<Result<Carry>>()?;
         let mut stacked =
             self.made[carried..].iter().map(|&bytes| Buffer::zeroed(bytes)).collect::<Result<Vec<_>>>()?;
+        if let Some(compiled) = &self.compiled {
+            let begin = |bytes: &&[u8]| Buffer::from_bytes(bytes);
+            let mut state = operands[..carried].iter().map(begin).collect::<Result<Vec<_>>>()?;
+            compiled.run(operands, length.unwrap_or(usize::MAX >> 1), &mut state, &mut stacked, call.scalars)?;
+            return Ok(state.into_iter().chain(stacked).map(Arc::new).collect());
+        }
+        let begin = |bytes: &&[u8]| Ok(Some(Arc::new(Buffer::from_bytes(bytes)?)));
+        let mut carry = operands[..carried].iter().map(begin).collect::<Result<Carry>>()?;
         let body = self.programs.len() - 1;
         for step in 0.. {
             let more = match length {
@@ -189,7 +212,7 @@ impl Controller {
         let operands: SmallVec<[&[u8]; 4]> =
             operands.iter().zip(&self.operands).map(|(bytes, &wanted)| &bytes[..wanted]).collect();
         let operands = &operands[..];
-        let between = if times.is_some() { self.programs[0].launches() } else { 0 };
+        let between = times.as_ref().and_then(|_| self.programs.first()).map_or(0, |program| program.launches());
         let call = &mut Call { scalars, times, between };
         let all = match self.control.kind {
             ControlKind::Cond => {

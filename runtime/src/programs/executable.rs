@@ -160,7 +160,8 @@ impl Executable {
                 LoweredStep::Kernel(kernel) => &kernel.scheduled,
                 LoweredStep::Control(control) => {
                     let compile = |body: &_| Executable::body(body, options, threads, bodies);
-                    steps.push(Bound::Control(Box::new(Controller::new(control, compile)?)));
+                    let controller = Controller::new(control, (code, threads), compile)?;
+                    steps.push(Bound::Control(Box::new(controller)));
                     continue;
                 }
             };
@@ -242,8 +243,7 @@ impl Executable {
         let mut all = Vec::new();
         let kernels = |program: &Executable, launch: usize| {
             let bound = &program.steps[program.plan.launches[launch].steps.clone()];
-            let kernels = bound.iter().filter_map(Bound::kernel);
-            kernels.map(|bound| Arc::clone(&bound.kernel) as Arc<dyn KernelCode>).collect()
+            bound.iter().filter_map(Bound::code).map(|kernel| Arc::clone(kernel) as Arc<dyn KernelCode>).collect()
         };
         self.each_launch(&kernels, &mut all);
         all

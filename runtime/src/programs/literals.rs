@@ -1,7 +1,7 @@
 //! The literals of a kernel: known before a call, but for those that are numbers among a call's arguments.
 
 use ndjit_codegen::{Lowered, Scheduled};
-use ndjit_ir::graph::Slot;
+use ndjit_ir::graph::{Graph, Slot, SlotId};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result, ValueType, Weak};
 use smallvec::SmallVec;
@@ -31,10 +31,18 @@ impl Literals {
     /// # Errors
     /// `Literal` if one does not fit the dtype it is used in.
     pub fn new(lowered: &Lowered, scheduled: &Scheduled) -> Result<Literals> {
+        Literals::of(scheduled.literals.iter().map(|&(slot, dtype)| (&lowered.simplified, slot, dtype)))
+    }
+
+    /// Those of slots of graphs, as dtypes.
+    ///
+    /// # Errors
+    /// `Literal` if one does not fit its dtype.
+    pub fn of<'a>(slots: impl Iterator<Item = (&'a Graph<DType>, SlotId, DType)>) -> Result<Literals> {
         let mut literals = Literals::default();
         let registers = &mut literals.registers;
-        for &(slot, dtype) in &scheduled.literals {
-            match lowered.simplified.slots().get(slot.index()) {
+        for (graph, slot, dtype) in slots {
+            match graph.slots().get(slot.index()) {
                 Some(Slot::Value(literal)) => {
                     registers.extend(dtype.repr().iter().copied().zip(literal.to_repr(dtype)?));
                 }

@@ -9,5 +9,6 @@ pub(crate) mod plan;
 pub mod planned;
 pub(crate) mod run;
 pub(crate) mod scratch;
+pub(crate) mod steps;
 pub(crate) mod storage;
 pub(crate) mod tiles;

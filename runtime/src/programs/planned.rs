@@ -98,9 +98,10 @@ impl MemoryFootprint {
         for launch in &lowered.launches {
             let mut most = 0;
             let controls = lowered.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
-            for LoweredControl { fused, bodies } in controls {
+            for LoweredControl { fused, bodies, compiled } in controls {
                 let mut peak = 0;
-                for body in bodies {
+                // Nothing but the state and what is stacked is made by a compiled loop.
+                for body in bodies.iter().filter(|_| compiled.is_none()) {
                     let own = match known.get(&Arc::as_ptr(body)) {
                         Some(&known) => known,
                         None => MemoryFootprint::of_lowered(body, known)?.peak,

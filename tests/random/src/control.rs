@@ -38,9 +38,9 @@ impl<'a> Builder<'a> {
 
     /// A scan, mostly of slices of arrays that were made before.
     fn scan(&mut self) -> Option<()> {
-        let mut operands = Vec::new();
+        let (mut operands, alike) = (Vec::new(), self.rng.one_in(2));
         for _ in 0..self.rng.below(3) {
-            let begins = self.operand()?;
+            let begins = self.begins(&operands, alike)?;
             operands.push(self.promoted(begins));
         }
         let carried = operands.len();
@@ -61,7 +61,7 @@ impl<'a> Builder<'a> {
         let mut types: Vec<(ValueType, Shape)> =
             operands[..carried].iter().map(|&x| (self.graph.ty(x), self.graph.shape(x).clone())).collect();
         let mut body = self.inner_of(&operands, 0, &[], ControlKind::Scan(steps));
-        body.nodes(5);
+        body.nodes(5, alike);
         let mut outputs = Vec::new();
         for (leaf, (ty, shape)) in types.iter().enumerate() {
             let own = body.last_param(leaf);
@@ -86,9 +86,9 @@ impl<'a> Builder<'a> {
     /// A loop that counts, of which the bounds are numbers, or computed.
     fn counting(&mut self) -> Option<()> {
         let index = self.dtype_in(DTypeSet::INT)?;
-        let mut operands = Vec::new();
+        let (mut operands, alike) = (Vec::new(), self.rng.one_in(2));
         for _ in 0..1 + self.rng.below(3) {
-            let begins = self.operand()?;
+            let begins = self.begins(&operands, alike)?;
             operands.push(if self.rng.one_in(2) { self.promoted(begins) } else { begins });
         }
         let carried = operands.len();
@@ -109,11 +109,11 @@ impl<'a> Builder<'a> {
         if let (Some(index), Some(x)) = (rows, body.builder.operand()) {
             body.builder.row(x, index);
         }
-        body.nodes(5);
+        body.nodes(5, alike);
         let mut outputs = Vec::new();
         for (leaf, (ty, shape)) in types.iter().enumerate() {
             let put = match (rows, body.param(leaf)) {
-                (Some(index), Some(into)) if self.rng.one_in(2) => body.builder.put(into, index),
+                (Some(index), Some(into)) if !alike && self.rng.one_in(2) => body.builder.put(into, index),
                 _ => None,
             };
             let own = body.last_param(leaf);
@@ -131,14 +131,14 @@ impl<'a> Builder<'a> {
             operands.push(self.operand()?);
         }
         let mut first = self.inner(&operands, 1, &[]);
-        first.nodes(5);
+        first.nodes(5, false);
         let mut results = Vec::new();
         for _ in 0..1 + self.rng.below(2) {
             results.push(first.builder.operand()?);
         }
         first.builder.graph.set_outputs(results.clone());
         let mut second = self.inner(&operands, 1, &[]);
-        second.nodes(5);
+        second.nodes(5, false);
         let types: Vec<(ValueType, Shape)> = results
             .iter()
             .map(|&result| (first.builder.graph.ty(result), first.builder.graph.shape(result).clone()))
@@ -152,9 +152,9 @@ impl<'a> Builder<'a> {
     /// A loop whose state begins with a number that counts.
     fn counted(&mut self) -> Option<()> {
         let dtype = self.dtype_in(DTypeSet::INT)?;
-        let mut operands = vec![self.strong(0, dtype)?];
+        let (mut operands, alike) = (vec![self.strong(0, dtype)?], self.rng.one_in(2));
         for _ in 0..self.rng.below(4) {
-            let begins = self.operand()?;
+            let begins = self.begins(&operands, alike)?;
             operands.push(if self.rng.one_in(2) { self.promoted(begins) } else { begins });
         }
         let count = operands.len();
@@ -173,7 +173,7 @@ impl<'a> Builder<'a> {
         let mut goes_on = condition.builder.add(Op::Less, &pair, result);
         if self.rng.one_in(2) {
             // Values decide as well.
-            condition.nodes(2);
+            condition.nodes(2, alike);
             let from = condition.builder.operand()?;
             let pair = [goes_on, condition.builder.truth(from)?];
             let result = condition.builder.result_type(Op::LogicalOr, &pair)?;
@@ -198,10 +198,10 @@ impl<'a> Builder<'a> {
         if let (Some(index), Some(x)) = (index, body.builder.operand()) {
             body.builder.row(x, index);
         }
-        body.nodes(5);
+        body.nodes(5, alike);
         for (leaf, (ty, shape)) in types.iter().enumerate().skip(1) {
             let put = match (index, body.param(leaf)) {
-                (Some(index), Some(into)) if self.rng.one_in(2) => body.builder.put(into, index),
+                (Some(index), Some(into)) if !alike && self.rng.one_in(2) => body.builder.put(into, index),
                 _ => None,
             };
             let own = body.last_param(leaf);
@@ -261,6 +261,18 @@ impl<'a> Builder<'a> {
             let shape = self.graph.intern(shape);
             self.graph.add(NodeKind::Control(number, n as u32), operands, &[(*ty, shape)]);
         }
+    }
+
+    /// What an array of a state begins with, of the same shape as the others where states are `alike`: steps of such loops may be one nest.
+    fn begins(&mut self, others: &[Value], alike: bool) -> Option<Value> {
+        for _ in 0..6 {
+            let value = self.operand()?;
+            let fits = others.first().is_none_or(|&first| self.graph.shape_id(first) == self.graph.shape_id(value));
+            if fits || !alike {
+                return Some(value);
+            }
+        }
+        others.first().copied()
     }
 
     /// One bool, made of any value.
@@ -372,9 +384,10 @@ impl Made<'_> {
         self.builder.graph.params().get(at).copied()
     }
 
-    fn nodes(&mut self, most: usize) {
+    /// Some nodes, or elementwise ones alone.
+    fn nodes(&mut self, most: usize, elementwise: bool) {
         for _ in 0..self.builder.rng.below(most + 1) {
-            self.builder.node(true);
+            if elementwise { self.builder.op() } else { self.builder.node(true) }
         }
     }
 }

@@ -284,7 +284,7 @@ impl<'a> Builder<'a> {
         (count > 0).then(|| Value::from_index(index))
     }
 
-    fn op(&mut self) {
+    pub(super) fn op(&mut self) {
         let op = self.rng.pick(&Op::ALL);
         for _ in 0..3 {
             let Some(mut operands) = self.operands(op.arity()) else { return };

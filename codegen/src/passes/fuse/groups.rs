@@ -41,6 +41,19 @@ fn weight(body: &Body) -> usize {
     body.insts.iter().map(of).sum()
 }
 
+/// What a node counts for in the kernel that computes it; `None` if it is not elementwise.
+pub(in super::super) fn elementwise_weight(graph: &Graph<DType>, id: NodeId) -> Option<usize> {
+    let kind = graph.node(id).kind;
+    match (kind.row().fusion, kind) {
+        (Fusion::Root | Fusion::Leaf, _) => None,
+        (Fusion::Elementwise, NodeKind::Op(op, ())) => {
+            Some(weight(shared_body(op, graph.compute_dtype(id, op))).max(1))
+        }
+        (Fusion::Elementwise, NodeKind::Cast(())) => Some(CAST),
+        (Fusion::Elementwise, _) => Some(GATHER),
+    }
+}
+
 /// How many arrays a kernel may use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
@@ -169,20 +182,16 @@ impl Groups {
                     this.after[value.index()] = this.after_storing(accesses.base(value));
                     continue;
                 }
-                kind => match (kind.row().fusion, kind) {
-                    (Fusion::Leaf, _) => {
-                        this.cone[value.index()] = (0, 1);
-                        continue;
-                    }
-                    (Fusion::Root, _) => {
+                kind => match (elementwise_weight(graph, id), kind.row().fusion) {
+                    (Some(weight), _) => weight,
+                    (None, Fusion::Root) => {
                         this.alone(graph, id, accesses, fuse, waiting.levels.get(&id).copied());
                         continue;
                     }
-                    (Fusion::Elementwise, NodeKind::Op(op, _)) => {
-                        weight(shared_body(op, graph.compute_dtype(id, op))).max(1)
+                    (None, Fusion::Leaf | Fusion::Elementwise) => {
+                        this.cone[value.index()] = (0, 1);
+                        continue;
                     }
-                    (Fusion::Elementwise, NodeKind::Cast(_)) => CAST,
-                    (Fusion::Elementwise, _) => GATHER,
                 },
             };
             let operands = graph.operands(id);

@@ -13,6 +13,7 @@ mod groups;
 mod regroup;
 
 use super::schedule::is_position;
+pub(super) use groups::elementwise_weight;
 use groups::{Group, Groups, Limits, NONE};
 use ndjit_ir::graph::{Fusion, Graph, NodeId, NodeKind, Scatter, SlotId, Value};
 use ndjit_ir::kernel::{

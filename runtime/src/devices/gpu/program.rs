@@ -91,7 +91,7 @@ impl GpuProgram {
                 LoweredStep::Kernel(kernel) => &kernel.scheduled,
                 LoweredStep::Control(control) => {
                     let compile = |body: &_| Executable::body(body, options, &threads, &mut bodies);
-                    steps.push(ReadyStep::Control(Box::new(Controller::new(control, compile)?)));
+                    steps.push(ReadyStep::Control(Box::new(Controller::new(control, (code, &threads), compile)?)));
                     continue;
                 }
             };

@@ -1,0 +1,427 @@
+//! Compiled loops: control flow whose steps are one loop of a nest, so that one call of machine code takes them all.
+//!
+//! That is so of a loop in which each element of the state becomes what elementwise ops make of that element, of elements of slices, of what does
+//! not change, and of the index: elements do not meet, so each may take its steps by itself. Of arrays the innermost parallel loop lies within the loop
+//! over steps, and the state is read and written at each step in a tile that stays in the cache; of scalars the steps are the innermost loop, and the
+//! state stays in registers. A `while` loop is compiled if its state is scalars: it leaves its loop by itself.
+//!
+//! What is not so is run step by step. Control flow runs on the processor, whatever device the other kernels are for.
+
+use super::fuse::elementwise_weight;
+use super::schedule::{coalesce, stride_class};
+use crate::clif::AccumulatorLayout;
+use crate::lower::Lowered;
+use ndjit_ir::graph::{Control, ControlKind, Graph, NodeKind, SlotId, Value};
+use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
+use ndjit_ir::{DType, Op, Result, Shape};
+use ndjit_transform::access::{Accesses, contiguous, layout_of};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+/// Primitives of a body, at most: longer ones take longer to compile than steps of kernels take to run.
+const MAX_WEIGHT: usize = 400;
+/// Arrays that the steps may read and write.
+const MAX_ARRAYS: usize = 24;
+
+/// A loop as a nest.
+#[derive(Clone, Debug)]
+pub struct LoopKernel {
+    /// Loops over ops. The first inputs and outputs are the state, each in the same memory; then inputs, and what is stacked. That of a `while` loop has
+    /// as its last output the condition.
+    pub nest: Arc<LoopNest>,
+    /// Where the state is.
+    pub form: AccumulatorLayout,
+    /// Arrays of the state.
+    pub carried: usize,
+    /// Trips of each loop of the nest; of the loop over steps 1 where the operands say how many there are.
+    pub extents: SmallVec<[usize; 4]>,
+    /// The loop over steps.
+    pub steps: usize,
+    /// Where the inputs come from that are not the state: the operand, or no memory for numbers.
+    pub inputs: Vec<Option<u32>>,
+    /// Layouts of inputs and outputs, along the loops of the nest.
+    pub geometry: Geometry,
+    /// The literals of the body: of which of the loop's graphs, which slot, in which dtype.
+    pub literals: Vec<(usize, SlotId, DType)>,
+}
+
+/// The loop as a nest, if it is one.
+///
+/// # Errors
+/// `Size` if an array cannot exist; `Verify` if the nest is not well-formed.
+pub fn compiled(control: &Control<DType>, bodies: &[Arc<Lowered>]) -> Result<Option<LoopKernel>> {
+    let carried = match control.kind {
+        ControlKind::Cond => return Ok(None),
+        ControlKind::While => control.results(),
+        ControlKind::Scan(arity) => arity.carried as usize,
+        ControlKind::For(arity) => arity.carried as usize,
+    };
+    let Some(state) = state(control, carried) else { return Ok(None) };
+    if control.kind == ControlKind::While && state.rank() > 0 {
+        return Ok(None);
+    }
+    let mut building = LoopBuilder {
+        control,
+        carried,
+        state,
+        body: OpBody::default(),
+        inputs: Vec::new(),
+        literals: Vec::new(),
+        index: None,
+    };
+    for n in 0..carried {
+        let Some((dtype, _)) = control.result(n) else { return Ok(None) };
+        building.body.inputs.push(dtype);
+    }
+    let states: Vec<Scalar> =
+        (0..carried).map(|n| building.body.push(StmtKind::Load(n as u32), &[], building.body.inputs[n])).collect();
+    let mut outputs: Vec<Scalar> = Vec::new();
+    for (n, body) in bodies.iter().enumerate().rev() {
+        let Some(made) = building.graph(n, body, &states)? else { return Ok(None) };
+        outputs.extend(made);
+    }
+    building.body.outputs = outputs;
+    building.finish()
+}
+
+/// The shape of all arrays of the state, and of all slices that are stacked.
+fn state(control: &Control<DType>, carried: usize) -> Option<Shape> {
+    let slice = |n: usize| {
+        let (_, shape) = control.result(n)?;
+        Some(if n < carried { shape } else { Shape::from(&shape.extents()[1..]) })
+    };
+    let first = slice(0)?;
+    (1..control.results()).all(|n| slice(n).as_ref() == Some(&first)).then_some(first)
+}
+
+/// An input that is not the state, in the shape of the state.
+struct StepInput {
+    operand: Option<u32>,
+    role: Role,
+    layout: Layout,
+    /// Along the steps.
+    step: isize,
+}
+
+struct LoopBuilder<'a> {
+    control: &'a Control<DType>,
+    carried: usize,
+    state: Shape,
+    body: OpBody,
+    inputs: Vec<StepInput>,
+    literals: Vec<(usize, SlotId, DType)>,
+    /// The index of a loop that counts.
+    index: Option<Scalar>,
+}
+
+/// A graph whose values are computed.
+struct LoopGraph<'a> {
+    number: usize,
+    graph: &'a Graph<DType>,
+    accesses: Accesses,
+    params: Vec<Layout>,
+    scalars: FxHashMap<Value, Scalar>,
+}
+
+impl LoopBuilder<'_> {
+    /// What the outputs of a graph are, if they are elementwise.
+    fn graph(&mut self, number: usize, body: &Lowered, states: &[Scalar]) -> Result<Option<Vec<Scalar>>> {
+        let graph = &body.simplified;
+        let params: Vec<Layout> = graph
+            .params()
+            .iter()
+            .map(|&param| contiguous(graph.shape(param), graph.ty(param)))
+            .collect::<Result<_>>()?;
+        let mut walk = LoopGraph {
+            number,
+            graph,
+            accesses: Accesses::new(graph, &params)?,
+            params,
+            scalars: FxHashMap::default(),
+        };
+        for (&param, &operand) in graph.params().iter().zip(&self.control.graphs[number].operands) {
+            if let Some(&state) = states.get(operand as usize) {
+                walk.scalars.insert(param, state);
+            }
+        }
+        let mut needed = vec![false; graph.node_count()];
+        let mut stack: Vec<Value> = graph.outputs().to_vec();
+        while let Some(value) = stack.pop() {
+            let id = graph.producer(value);
+            if !std::mem::replace(&mut needed[id.index()], true) {
+                stack.extend(graph.operands(id));
+            }
+        }
+        let mut weight = 0;
+        for id in graph.node_ids().filter(|id| needed[id.index()]) {
+            let value = graph.node(id).first();
+            let Some(own) = elementwise_weight(graph, id) else { continue };
+            weight += own;
+            if weight > MAX_WEIGHT || self.inputs.len() > MAX_ARRAYS {
+                return Ok(None);
+            }
+            if !self.compute(&mut walk, value)? {
+                return Ok(None);
+            }
+        }
+        let mut outputs = Vec::with_capacity(graph.outputs().len());
+        for &output in graph.outputs() {
+            match self.scalar(&mut walk, output)? {
+                Some(scalar) => outputs.push(scalar),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(outputs))
+    }
+
+    /// Computes the value of an op, a cast or a gather, if it can be here.
+    fn compute(&mut self, walk: &mut LoopGraph<'_>, value: Value) -> Result<bool> {
+        let graph = walk.graph;
+        let id = graph.producer(value);
+        let mut operands = graph.operands(id);
+        if !self.fits(graph.shape(value)) {
+            return Ok(false);
+        }
+        let kind = match graph.node(id).kind {
+            NodeKind::Op(op, ()) => StmtKind::Op(op),
+            NodeKind::Cast(()) => StmtKind::Cast,
+            NodeKind::Gather => {
+                let Some(rows) = self.rows(walk, operands[0])? else { return Ok(false) };
+                operands = &operands[1..];
+                StmtKind::Gather(rows)
+            }
+            _ => return Ok(false),
+        };
+        let mut args: SmallVec<[Scalar; 3]> = SmallVec::new();
+        for &operand in operands {
+            match self.scalar(walk, operand)? {
+                Some(scalar) => args.push(scalar),
+                None => return Ok(false),
+            }
+        }
+        let scalar = self.body.push(kind, &args, graph.ty(value));
+        walk.scalars.insert(value, scalar);
+        Ok(true)
+    }
+
+    /// The scalar of a value that is computed before, or is read; `None` if it can't be here.
+    fn scalar(&mut self, walk: &mut LoopGraph<'_>, value: Value) -> Result<Option<Scalar>> {
+        if let Some(&scalar) = walk.scalars.get(&value) {
+            return Ok(Some(scalar));
+        }
+        let (graph, dtype) = (walk.graph, walk.graph.ty(value));
+        let base = walk.accesses.base(value);
+        // A view of one element is that element.
+        if base != value && is_one(graph.shape(base)) {
+            return self.scalar(walk, base);
+        }
+        if !self.fits(graph.shape(value)) {
+            return Ok(None);
+        }
+        if let (Some(&scalar), true) = (walk.scalars.get(&base), self.fits(graph.shape(base))) {
+            let own = self.spread(&contiguous(graph.shape(base), dtype)?, graph.shape(base));
+            let seen = self.spread(&walk.layout(value)?, graph.shape(value));
+            // A view by which each element of the state sees the element that is computed for it.
+            return Ok(own.same_elements(&seen, &self.state).then_some(scalar));
+        }
+        let scalar = match graph.node(graph.producer(base)).kind {
+            NodeKind::Literal(slot) => {
+                self.literals.push((walk.number, slot, dtype));
+                self.body.literals.push(dtype);
+                let kind = StmtKind::Literal(self.literals.len() as u32 - 1);
+                self.body.push(kind, &[], dtype)
+            }
+            NodeKind::Iota(_) => {
+                let layout = self.spread(&walk.layout(value)?, graph.shape(value));
+                self.load(StepInput { operand: None, role: Role::Index, layout, step: 0 }, DType::I64)
+            }
+            NodeKind::Param(n, _) => {
+                let operand = self.control.graphs[walk.number].operands[n as usize];
+                match self.control.kind {
+                    // Other elements of the state than its own.
+                    _ if (operand as usize) < self.carried => return Ok(None),
+                    ControlKind::For(counts) if counts.is_index(operand as usize) => self.index(operand, counts.index),
+                    _ => {
+                        let layout = self.spread(&walk.layout(value)?, graph.shape(value));
+                        let step = self.step(walk, base, operand)?;
+                        self.load(StepInput { operand: Some(operand), role: Role::Memory, layout, step }, dtype)
+                    }
+                }
+            }
+            _ => return Ok(None),
+        };
+        walk.scalars.insert(value, scalar);
+        Ok(Some(scalar))
+    }
+
+    /// Whether an element of the state is computed with one element of an array of this shape.
+    fn fits(&self, shape: &Shape) -> bool {
+        is_one(shape) || shape.broadcast(&self.state).as_ref() == Some(&self.state)
+    }
+
+    /// Where the elements of an array lie, for each of the state.
+    fn spread(&self, layout: &Layout, shape: &Shape) -> Layout {
+        match is_one(shape) {
+            true => Layout { offset: layout.offset, strides: smallvec![0; self.state.rank()] },
+            false => layout.broadcast(shape, &self.state),
+        }
+    }
+
+    /// How far the slices of an operand lie apart; 0 if it has none.
+    fn step(&self, walk: &LoopGraph<'_>, param: Value, operand: u32) -> Result<isize> {
+        match self.control.kind {
+            ControlKind::Scan(arity) if arity.slices(operand as usize) => {
+                let bytes = walk.graph.shape(param).bytes(walk.graph.ty(param).bytes())?;
+                Ok(isize::try_from(bytes).unwrap_or(isize::MAX))
+            }
+            _ => Ok(0),
+        }
+    }
+
+    fn load(&mut self, input: StepInput, dtype: DType) -> Scalar {
+        let n = self.input(input, dtype);
+        self.body.push(StmtKind::Load(n), &[], dtype)
+    }
+
+    fn input(&mut self, input: StepInput, dtype: DType) -> u32 {
+        self.inputs.push(input);
+        self.body.inputs.push(dtype);
+        self.body.inputs.len() as u32 - 1
+    }
+
+    /// The index of a loop that counts: its start and the number of the step, in its dtype.
+    fn index(&mut self, start: u32, dtype: DType) -> Scalar {
+        if let Some(index) = self.index {
+            return index;
+        }
+        let none = || Layout { offset: 0, strides: smallvec![0; self.state.rank()] };
+        let (own, number) = (none(), none());
+        let start = self.load(StepInput { operand: Some(start), role: Role::Memory, layout: own, step: 0 }, dtype);
+        let step = self.load(StepInput { operand: None, role: Role::Index, layout: number, step: 1 }, DType::I64);
+        let step = if dtype == DType::I64 { step } else { self.body.push(StmtKind::Cast, &[step], dtype) };
+        let index = self.body.push(StmtKind::Op(Op::Add), &[start, step], dtype);
+        self.index = Some(index);
+        index
+    }
+
+    /// The input that rows are gathered of, with those that tell of them: of an operand that does not change.
+    fn rows(&mut self, walk: &mut LoopGraph<'_>, value: Value) -> Result<Option<u32>> {
+        let (graph, dtype) = (walk.graph, walk.graph.ty(value));
+        let base = walk.accesses.base(value);
+        let NodeKind::Param(n, _) = graph.node(graph.producer(base)).kind else { return Ok(None) };
+        let operand = self.control.graphs[walk.number].operands[n as usize];
+        let counts = matches!(self.control.kind, ControlKind::For(counts) if counts.is_index(operand as usize));
+        let shape = graph.shape(value);
+        let seen = Shape::from(shape.extents().get(1..).unwrap_or(&[]));
+        if (operand as usize) < self.carried || counts || !self.fits(&seen) {
+            return Ok(None);
+        }
+        let layout = walk.layout(value)?;
+        let row = Layout { offset: layout.offset, strides: layout.strides.iter().skip(1).copied().collect() };
+        let number = |number: isize| StepInput {
+            operand: None,
+            role: Role::Index,
+            layout: Layout { offset: number as usize, strides: smallvec![0; self.state.rank()] },
+            step: 0,
+        };
+        let (bound, between) = (
+            number(shape.extents().first().map_or(0, |&rows| rows as isize) - 1),
+            number(layout.strides.first().copied().unwrap_or(0)),
+        );
+        let layout = self.spread(&row, &seen);
+        let step = self.step(walk, base, operand)?;
+        let rows = self.input(StepInput { operand: Some(operand), role: Role::Rows, layout, step }, dtype);
+        self.input(bound, DType::I64);
+        self.input(between, DType::I64);
+        Ok(Some(rows))
+    }
+
+    /// The nest.
+    fn finish(self) -> Result<Option<LoopKernel>> {
+        let LoopBuilder { control, carried, state, body, inputs, literals, .. } = self;
+        let own = |&dtype: &DType| contiguous(&state, dtype);
+        let dtypes: Vec<DType> = body.outputs.iter().map(|&output| body.dtype(output)).collect();
+        let states: Vec<Layout> = body.inputs[..carried].iter().map(own).collect::<Result<_>>()?;
+        // The condition is the last output, and no array.
+        let arrays = dtypes.len() - usize::from(control.kind == ControlKind::While);
+        let outputs: Vec<Layout> = dtypes.iter().map(own).collect::<Result<_>>()?;
+        let all = states.into_iter().chain(inputs.iter().map(|input| input.layout.clone())).collect();
+        let whole = Geometry { extents: SmallVec::from_slice(state.extents()), inputs: all, outputs };
+        let axes: Vec<usize> = (0..state.rank()).collect();
+        let kept = coalesce(&whole, &axes, None);
+        let counted = match control.kind {
+            ControlKind::Scan(arity) => arity.length,
+            ControlKind::For(_) | ControlKind::While | ControlKind::Cond => 1,
+        };
+        let parallel = !kept.is_empty() && control.kind != ControlKind::While;
+        let steps = kept.len() - usize::from(parallel);
+        let form = match control.kind {
+            ControlKind::While => AccumulatorLayout::While { accumulators: carried },
+            _ if parallel => AccumulatorLayout::Plain,
+            _ => AccumulatorLayout::Steps { accumulators: carried },
+        };
+        // Where the loop over steps stands the others follow.
+        let along = |layout: &Layout, step: isize| -> Layout {
+            let mut strides: SmallVec<[isize; 4]> =
+                kept.iter().map(|(_, axis)| axis.map_or(0, |axis| layout.strides[axis])).collect();
+            strides.insert(steps, step);
+            Layout { offset: layout.offset, strides }
+        };
+        let mut extents: SmallVec<[usize; 4]> = kept.iter().map(|(extent, _)| *extent).collect();
+        extents.insert(steps, counted);
+        let elements = state.size().unwrap_or(usize::MAX);
+        let step_of = |n: usize| match inputs.get(n.wrapping_sub(carried)) {
+            Some(input) => input.step,
+            None => 0,
+        };
+        let input_layouts = whole.inputs.iter().enumerate().map(|(n, layout)| along(layout, step_of(n)));
+        let output_layouts = whole.outputs.iter().enumerate().map(|(n, layout)| match n {
+            _ if n < carried || n >= arrays => along(layout, 0),
+            _ => along(layout, isize::try_from(elements.saturating_mul(dtypes[n].bytes())).unwrap_or(isize::MAX)),
+        });
+        let geometry =
+            Geometry { extents: extents.clone(), inputs: input_layouts.collect(), outputs: output_layouts.collect() };
+        let (rank, inner) = (extents.len(), extents.len() - 1);
+        let access = |layout: &Layout, dtype: DType, role: Role, stays: bool| {
+            let class = match stride_class(layout, inner, dtype) {
+                // What is stored where it was in the step before.
+                Stride::Broadcast if stays => Stride::Strided,
+                Stride::Contiguous if role == Role::Index => Stride::Strided,
+                class => class,
+            };
+            Access { dtype, inner: class, role }
+        };
+        let role = |n: usize| inputs.get(n.wrapping_sub(carried)).map_or(Role::Memory, |input| input.role);
+        let accesses = geometry.inputs.iter().zip(&body.inputs).enumerate();
+        let accesses = accesses.map(|(n, (layout, &dtype))| access(layout, dtype, role(n), n < carried)).collect();
+        let stored =
+            geometry.outputs.iter().zip(&dtypes).map(|(layout, &dtype)| access(layout, dtype, Role::Memory, true));
+        let nest = LoopNest {
+            rank,
+            inputs: accesses,
+            literals: body.literals.clone(),
+            outputs: stored.collect(),
+            body: LoopBody::Ops(Arc::new(body)),
+            kind: NestKind::Map,
+        };
+        nest.verify()?;
+        let inputs = inputs.into_iter().map(|input| input.operand).collect();
+        Ok(Some(LoopKernel { nest: Arc::new(nest), form, carried, extents, steps, inputs, geometry, literals }))
+    }
+}
+
+fn is_one(shape: &Shape) -> bool {
+    shape.extents().iter().all(|&extent| extent == 1)
+}
+
+impl LoopGraph<'_> {
+    /// Where the elements of a value lie that is read.
+    fn layout(&self, value: Value) -> Result<Layout> {
+        match self.accesses.view(value) {
+            Some((_, layout)) => Ok(layout.clone()),
+            None => layout_of(self.graph, value, &self.params),
+        }
+    }
+}
