@@ -1,5 +1,6 @@
 //! Whether this thread may trace and compile.
 
+use crate::scope::with_value;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::cell::Cell;
 
@@ -9,14 +10,7 @@ thread_local! {
 
 /// Runs `body`, in which nothing is traced or compiled on this thread: what would be is an error.
 pub fn forbid<R>(body: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            FORBIDDEN.set(self.0);
-        }
-    }
-    let _restore = Restore(FORBIDDEN.replace(true));
-    body()
+    with_value(&FORBIDDEN, true, body)
 }
 
 /// Whether this thread may trace and compile; `what` asks.

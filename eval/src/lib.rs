@@ -19,6 +19,7 @@ pub mod nonfinite;
 pub mod options;
 pub mod plan;
 pub mod request;
+pub mod scope;
 pub mod settings;
 pub mod steps;
 pub mod traces;

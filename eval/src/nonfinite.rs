@@ -2,6 +2,7 @@
 
 use crate::argument::{ArgumentData, CallArgument};
 use crate::plan::compiled::Plan;
+use crate::scope::with_value;
 use crate::steps::{RunInputs, StepProgram, line};
 use ndjit_inspect::elements::{flat, indices, shown};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Scatter, Value};
@@ -96,14 +97,7 @@ thread_local! {
 
 /// Runs `body` with a check of the results of functions called and arrays evaluated in it: a NaN makes the call an error.
 pub fn with_check<R>(body: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            CHECKED.set(self.0);
-        }
-    }
-    let _restore = Restore(CHECKED.replace(true));
-    body()
+    with_value(&CHECKED, true, body)
 }
 
 /// Whether results of a plan are looked at.

@@ -1,5 +1,6 @@
 //! The settings under which operations are made: for a scope, or globally. Part of every plan's key.
 
+use crate::scope::with_value;
 use crate::traces;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::promotion::Policy;
@@ -95,14 +96,7 @@ pub fn change_global(change: impl FnOnce(&mut Settings)) {
 
 /// Runs `body` under these settings.
 pub fn with_settings<R>(settings: Settings, body: impl FnOnce() -> R) -> R {
-    struct Restore(Option<Settings>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            SCOPE.set(self.0);
-        }
-    }
-    let _restore = Restore(SCOPE.replace(Some(settings)));
-    body()
+    with_value(&SCOPE, Some(settings), body)
 }
 
 /// Runs `body`, which makes the parts of a function that is several operations, under a policy that leaves operands of one dtype

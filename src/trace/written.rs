@@ -1,5 +1,6 @@
 //! Where operations are written, for front ends whose users write no Rust.
 
+use ndjit_eval::scope::with_value;
 use ndjit_ir::{Error, Place};
 use std::cell::Cell;
 
@@ -20,14 +21,7 @@ thread_local! {
 /// assert_eq!(error.place(), Some(place));
 /// ```
 pub fn with_place<R>(place: Place, body: impl FnOnce() -> R) -> R {
-    struct Restore(Option<Place>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            WRITTEN.set(self.0);
-        }
-    }
-    let _restore = Restore(WRITTEN.replace(Some(place)));
-    body()
+    with_value(&WRITTEN, Some(place), body)
 }
 
 /// Where an operation is written whose caller in Rust is `caller`.

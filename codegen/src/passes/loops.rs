@@ -7,10 +7,10 @@
 //!
 //! What is not so is run step by step. Control flow runs on the processor, whatever device the other kernels are for.
 
-use super::fuse::elementwise_weight;
+use super::fuse::{MAX_WEIGHT, elementwise_weight};
 use super::schedule::{coalesce, stride_class};
 use crate::clif::AccumulatorLayout;
-use crate::lower::Lowered;
+use crate::lower::{Lowered, MAX_ARRAYS};
 use ndjit_ir::graph::{Control, ControlKind, Graph, NodeKind, SlotId, Value};
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
@@ -19,11 +19,6 @@ use ndjit_transform::access::{Accesses, contiguous, layout_of};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
-
-/// Primitives of a body, at most: longer ones take longer to compile than steps of kernels take to run.
-const MAX_WEIGHT: usize = 400;
-/// Arrays that the steps may read and write.
-const MAX_ARRAYS: usize = 24;
 
 /// A loop as a nest.
 #[derive(Clone, Debug)]
@@ -35,13 +30,11 @@ pub struct LoopKernel {
     pub form: AccumulatorLayout,
     /// Arrays of the state.
     pub carried: usize,
-    /// Trips of each loop of the nest; of the loop over steps 1 where the operands say how many there are.
-    pub extents: SmallVec<[usize; 4]>,
     /// The loop over steps.
     pub steps: usize,
     /// Where the inputs come from that are not the state: the operand, or no memory for numbers.
     pub inputs: Vec<Option<u32>>,
-    /// Layouts of inputs and outputs, along the loops of the nest.
+    /// Trips of each loop of the nest, of the loop over steps 1 where the operands say how many there are; layouts of inputs and outputs.
     pub geometry: Geometry,
     /// The literals of the body: of which of the loop's graphs, which slot, in which dtype.
     pub literals: Vec<(usize, SlotId, DType)>,
@@ -221,10 +214,12 @@ impl LoopBuilder<'_> {
             return Ok(None);
         }
         if let (Some(&scalar), true) = (walk.scalars.get(&base), self.fits(graph.shape(base))) {
-            let own = self.spread(&contiguous(graph.shape(base), dtype)?, graph.shape(base));
+            let own = self.spread(&walk.layout(base)?, graph.shape(base));
             let seen = self.spread(&walk.layout(value)?, graph.shape(value));
-            // A view by which each element of the state sees the element that is computed for it.
-            return Ok(own.same_elements(&seen, &self.state).then_some(scalar));
+            // A view by which each element of the state sees the element that is there for it.
+            if own.same_elements(&seen, &self.state) {
+                return Ok(Some(scalar));
+            }
         }
         let scalar = match graph.node(graph.producer(base)).kind {
             NodeKind::Literal(slot) => {
@@ -381,9 +376,8 @@ impl LoopBuilder<'_> {
             _ if n < carried || n >= arrays => along(layout, 0),
             _ => along(layout, isize::try_from(elements.saturating_mul(dtypes[n].bytes())).unwrap_or(isize::MAX)),
         });
-        let geometry =
-            Geometry { extents: extents.clone(), inputs: input_layouts.collect(), outputs: output_layouts.collect() };
-        let (rank, inner) = (extents.len(), extents.len() - 1);
+        let geometry = Geometry { extents, inputs: input_layouts.collect(), outputs: output_layouts.collect() };
+        let (rank, inner) = (kept.len() + 1, kept.len());
         let access = |layout: &Layout, dtype: DType, role: Role, stays: bool| {
             let class = match stride_class(layout, inner, dtype) {
                 // What is stored where it was in the step before.
@@ -408,7 +402,7 @@ impl LoopBuilder<'_> {
         };
         nest.verify()?;
         let inputs = inputs.into_iter().map(|input| input.operand).collect();
-        Ok(Some(LoopKernel { nest: Arc::new(nest), form, carried, extents, steps, inputs, geometry, literals }))
+        Ok(Some(LoopKernel { nest: Arc::new(nest), form, carried, steps, inputs, geometry, literals }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Stages that are printed as programs are made: those that the environment variable `NDJIT_DUMP` names.
 
+use crate::scope::with_value;
 use ndjit_inspect::listing::Inspection;
 use ndjit_inspect::stage::{ALL, ProgramStage};
 use ndjit_runtime::{environment, stderr};
@@ -25,14 +26,7 @@ thread_local! {
 
 /// Runs `body`, whose programs nobody wrote: the library looks at elements with them. They are not printed.
 pub fn unasked<R>(body: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            UNASKED.set(self.0);
-        }
-    }
-    let _restore = Restore(UNASKED.replace(true));
-    body()
+    with_value(&UNASKED, true, body)
 }
 
 /// Prints the stages that the environment variable `NDJIT_DUMP` names, separated by commas, or `all`.

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// Primitives a kernel may hold: beyond this, register pressure and compile time grow faster than fusion saves.
-const MAX_WEIGHT: usize = 400;
+pub(in super::super) const MAX_WEIGHT: usize = 400;
 /// Reductions of the same elements that share a kernel: each holds accumulators in registers.
 const MAX_REDUCED: usize = 4;
 /// Primitives that may be recomputed for each element a small value is broadcast to, of one array: of several it would cost more loads than

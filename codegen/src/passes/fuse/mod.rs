@@ -13,8 +13,8 @@ mod groups;
 mod regroup;
 
 use super::schedule::is_position;
-pub(super) use groups::elementwise_weight;
 use groups::{Group, Groups, Limits, NONE};
+pub(super) use groups::{MAX_WEIGHT, elementwise_weight};
 use ndjit_ir::graph::{Fusion, Graph, NodeId, NodeKind, Scatter, SlotId, Value};
 use ndjit_ir::kernel::{
     ControlRef, FusedControl, FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, KernelScan, KernelScatter,
