@@ -7,9 +7,9 @@ use ndjit_codegen::passes::legalize::does;
 use ndjit_ir::support::device::{GPUS, OPTIONED};
 use ndjit_ir::support::{Device, Gap};
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Result};
-#[cfg(unix)]
-use std::sync::Once;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+#[cfg(unix)]
+use std::{sync::Once, thread};
 
 /// How a GPU is opened, and the open one.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +63,8 @@ fn wait_at_exit() {
         let Ok(slots) = SLOTS.try_lock() else { return };
         let software = slots.iter().flatten().filter_map(|slot| slot.gpu.as_ref());
         for gpu in software.filter(|gpu| gpu.info().kind == GpuKind::Software && gpu.alive().is_ok()) {
-            let _ = gpu.idle();
+            // Debug builds of wgpu note in variables of the thread which locks it holds; those of the main thread are gone.
+            thread::scope(|scope| drop(thread::Builder::new().spawn_scoped(scope, || gpu.idle())));
         }
     }
     static ONCE: Once = Once::new();
