@@ -60,6 +60,8 @@ pub struct Scheduled {
     /// The simplified graph's value each output stores, or of which it stores a part: a C-contiguous array of that value's
     /// shape and dtype.
     pub outputs: Vec<Value>,
+    /// The value that the only output is where no index is stored, of its shape and dtype.
+    pub rest: Option<Value>,
     /// Slot and dtype of each literal.
     pub literals: Vec<(SlotId, DType)>,
     /// The loop that tiles are cut along, in a launch of several kernels.

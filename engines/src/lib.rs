@@ -92,16 +92,16 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
     let params: HashMap<Value, &Tensor> = graph.params().iter().copied().zip(&given.memory).collect();
     // What kernels make; a parameter that is a result is made as well, as a copy.
     let mut made: HashMap<Value, Tensor> = HashMap::new();
+    // Control flow reads what lies in order, and so is the rest of an array: of a parameter that does not, the copy.
+    let whole = |made: &HashMap<Value, Tensor>, v: &Value| {
+        let (dtype, shape) = (graph.ty(*v), graph.shape(*v).clone());
+        let mut whole = Tensor { dtype, ..made.get(v).unwrap_or_else(|| params[v]).clone() };
+        whole.bytes.truncate(shape.bytes(dtype.bytes())?);
+        Ok(Tensor { shape, ..whole })
+    };
     for step in &lowered.steps {
-        // Control flow reads what lies in order: of a parameter that does not, the copy.
         if let LoweredStep::Control(LoweredControl { fused, .. }) = step {
-            let operand = |v: &Value| {
-                let (dtype, shape) = (graph.ty(*v), graph.shape(*v).clone());
-                let mut operand = Tensor { dtype, ..made.get(v).unwrap_or_else(|| params[v]).clone() };
-                operand.bytes.truncate(shape.bytes(dtype.bytes())?);
-                Ok(Tensor { shape, ..operand })
-            };
-            let operands = fused.operands.iter().map(operand).collect::<Result<Vec<Tensor>>>()?;
+            let operands = fused.operands.iter().map(|v| whole(&made, v)).collect::<Result<Vec<Tensor>>>()?;
             let operands: Vec<&Tensor> = operands.iter().collect();
             let results = eval_control(&fused.control.0, &operands, &program.scalars)?;
             made.extend(fused.results.iter().map(|&(n, v)| (v, results[n as usize].clone())));
@@ -133,10 +133,11 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
         let mut outputs: Vec<Tensor> = scheduled
             .outputs
             .iter()
-            .map(|v| match made.get(v) {
+            .map(|v| match (made.get(v), &scheduled.rest) {
                 // Another kernel made a part of it.
-                Some(made) => Ok(made.clone()),
-                None => Tensor::zeros(graph.ty(*v), graph.shape(*v).clone()),
+                (Some(made), _) => Ok(made.clone()),
+                (None, Some(rest)) => whole(&made, rest),
+                (None, None) => Tensor::zeros(graph.ty(*v), graph.shape(*v).clone()),
             })
             .collect::<Result<_>>()?;
         let sizes = |tensors: &[Tensor]| tensors.iter().map(|t| t.bytes.len()).collect::<Vec<usize>>();

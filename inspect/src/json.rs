@@ -150,8 +150,8 @@ fn node<T: Type>(block: &GraphBlock<'_, T>, id: NodeId, places: Option<&Places>)
             put("kind", json!("iota"));
             put("axes", axes.iter().collect());
         }
-        NodeKind::View(view) => {
-            put("kind", json!("view"));
+        NodeKind::View(view) | NodeKind::Insert(view) => {
+            put("kind", json!(kind.name()));
             put("view", json!(graph.view_of(view).to_string()));
         }
         NodeKind::Reshape => put("kind", json!("reshape")),

@@ -42,5 +42,6 @@ mod reductions;
 mod scans;
 mod sorting;
 mod spellings;
+mod stores;
 mod texts;
 mod trybuild;

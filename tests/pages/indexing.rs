@@ -37,6 +37,20 @@ fn putting() -> Result<()> {
     Ok(())
 }
 
+fn ranges() -> Result<()> {
+    use ndjit::{Stage, arange, assert_in_place, assert_kernels, jit, step_by};
+
+    // A step of heat: each inner point is the mean of its neighbours, the border stays.
+    let heat = jit!(|u| u.at(1..5).set((u.slice(..-2) + u.slice(2..)) / 2));
+    let u = arange(6) * 1.0;
+    assert_kernels!(heat, (&u,), 1);
+    println!("{}", heat.explain(Stage::Graph));
+    // Every other point at once: none is read that is stored, so the array is changed in place.
+    let odd = jit!(|u| u.at(step_by(1..4, 2)).set(u.slice(step_by(..3, 2)) + u.slice(step_by(2.., 2))));
+    println!("{}", assert_in_place!(odd, ((arange(5) * 1.0).donate(),)));
+    Ok(())
+}
+
 fn outside() -> Result<()> {
     use ndjit::{Array, Expr, jit};
 
@@ -89,4 +103,4 @@ fn keeping() -> Result<()> {
     Ok(())
 }
 
-examples!(taking gathering putting outside searching looping keeping);
+examples!(taking gathering putting ranges outside searching looping keeping);

@@ -87,7 +87,7 @@ fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
             }
             NodeKind::Scan(_, axis, _) | NodeKind::Sort(_, axis, _) => (axis != 0).then_some(true)?,
             // Rows of what is gathered from are other rows, and indices may be.
-            NodeKind::Gather | NodeKind::Scatter(_) | NodeKind::Control(..) => return None,
+            NodeKind::Gather | NodeKind::Scatter(_) | NodeKind::Insert(_) | NodeKind::Control(..) => return None,
             NodeKind::View(view) => keeps_rows(graph.view_of(view)).then_some(true)?,
             // Elements keep their order, so rows of as many elements stay together.
             NodeKind::Reshape => is_long(shape, rows).then_some(true)?,

@@ -176,7 +176,7 @@ fn make(rewriter: &mut FormRewriter<'_>, value: Value, form: &ViewForm) -> Resul
     if matches!(kind, NodeKind::View(_) | NodeKind::Reshape) {
         return Ok(operands[0]);
     }
-    let shape = rewriter.new.intern(shape);
+    let (kind, shape) = (graph.kind_in(kind, rewriter.new), rewriter.new.intern(shape));
     Ok(rewriter.new.add(kind, &operands, &[(dtype, shape)]))
 }
 

@@ -7,7 +7,7 @@
 
 use crate::lower::{Scheduled, TileLoop};
 use ndjit_ir::graph::{Graph, NodeKind, Value};
-use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, KernelScan, Part, Reads};
+use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, KernelScan, Reads};
 use ndjit_ir::loops::{
     Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride, VectorLoop,
 };
@@ -74,11 +74,7 @@ pub fn schedule(
             continue;
         }
         outputs.push(match kernel.kind.part() {
-            Some(Part { axis, start }) => {
-                let mut layout = contiguous(graph.shape(output), dtype)?;
-                layout.offset = start.saturating_mul(layout.strides[axis].unsigned_abs());
-                layout
-            }
+            Some(part) => part.view.layout(&contiguous(graph.shape(output), dtype)?),
             None => {
                 let with_dims = kernel.kind.reduced().reduced(space, true);
                 contiguous(&with_dims, dtype)?.broadcast(&with_dims, space)
@@ -153,6 +149,7 @@ pub fn schedule(
         geometry,
         inputs: read,
         outputs: kernel.outputs.clone(),
+        rest: kernel.kind.part().and_then(|part| part.into),
         literals: kernel.literals.iter().copied().zip(kernel.body.literals.iter().copied()).collect(),
         tile,
     })

@@ -6,8 +6,8 @@
 
 use ndjit_ir::DType;
 use ndjit_ir::graph::{Graph, NodeKind, Value};
-use ndjit_ir::kernel::{FusedKernel, FusedStep, KernelKind, Reads};
-use ndjit_ir::view::IndexTerm;
+use ndjit_ir::kernel::{FusedKernel, FusedStep, KernelKind, Part, Reads};
+use ndjit_ir::view::{AxisIndex, IndexTerm};
 use ndjit_transform::access::Accesses;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
@@ -68,7 +68,13 @@ fn keeps(kernel: &FusedKernel, axis: usize) -> bool {
     }
     let cuts = match &kernel.kind {
         KernelKind::Map => true,
-        KernelKind::Part(part) => part.axis != axis,
+        // The rest of an array is copied before, whole.
+        KernelKind::Part(part) => {
+            let Part { view, into } = &**part;
+            into.is_none()
+                && view.axes.get(axis) == Some(&AxisIndex::along(axis, 0, 1))
+                && (0..view.axes.len()).all(|other| other == axis || view.depends(other).all(|of| of != axis))
+        }
         KernelKind::Reduce(reduce) | KernelKind::Contract(reduce) => !reduce.axes.contains(axis),
         // Who runs these cuts them into tasks of their own.
         KernelKind::Scan(_) | KernelKind::Sort(_) | KernelKind::Scatter(_) => false,

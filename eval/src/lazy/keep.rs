@@ -65,6 +65,7 @@ fn cost(pending: &Pending) -> Cost {
         | Operation::Sort(..)
         | Operation::Gather
         | Operation::Scatter(_)
+        | Operation::Insert(_)
         | Operation::Concat(..) => None,
     };
     Cost { operations: 1, primitives: primitives.unwrap_or(usize::MAX) }

@@ -65,7 +65,7 @@ pub fn apply(asked: OperationRequest<'_>, own: &mut LazyOperands, place: Place) 
         adapt(operand, cast, place, fallback);
     }
     let views = matches!(operation, Operation::View(..) | Operation::Reshape(_));
-    let moves = views || matches!(operation, Operation::Gather | Operation::Scatter(_));
+    let moves = views || matches!(operation, Operation::Gather | Operation::Scatter(_) | Operation::Insert(_));
     if moves
         && let Some(operand) = own.first_mut()
         && let LazyOperand::Literal(literal, _) = operand

@@ -47,6 +47,8 @@ pub enum NodeKind<T: Type = ValueType> {
     /// order of the shape that [`Gather`](NodeKind::Gather) has of the first two. What has a position that the first axis does not have
     /// is left out. The third operand broadcasts to that shape.
     Scatter(Scatter),
+    /// The first operand, and in place of the elements that the view names of it those of the second one. The view names each once.
+    Insert(ViewId),
     /// One result of control flow: of which, and which of its results.
     Control(u32, u32),
     /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
@@ -74,6 +76,7 @@ impl<T: Type> NodeKind<T> {
                 &KindRow { name: "gather", operands: &["x", "index"], fusion: Fusion::Elementwise, ..MOVED }
             }
             NodeKind::Scatter(_) => &KindRow { name: "scatter", operands: &["x", "index", "updates"], ..MOVED },
+            NodeKind::Insert(_) => &KindRow { name: "insert", operands: &["x", "updates"], ..MOVED },
             NodeKind::Control(..) => &KindRow { name: "control flow", ty: TypeOf::Graph, ..ROW },
             NodeKind::Call(_) => &KindRow { name: "call", ty: TypeOf::Graph, ..ROW },
         }

@@ -11,7 +11,7 @@ mod children;
 mod control;
 mod kind;
 mod known;
-mod parse;
+pub(crate) mod parse;
 mod places;
 mod reads;
 mod rewrite;

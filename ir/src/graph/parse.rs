@@ -235,7 +235,8 @@ impl<T: Type> Parser<T> {
         }
         let graph = &mut reading.graph;
         if let Some(view) = view {
-            kind = NodeKind::View(graph.intern_view(view));
+            let view = graph.intern_view(view);
+            kind = if let NodeKind::Insert(_) = kind { NodeKind::Insert(view) } else { NodeKind::View(view) };
         }
         let results: SmallVec<[(T, ShapeId); 1]> = types.iter().map(|(ty, shape)| (*ty, graph.intern(shape))).collect();
         let first = graph.add(kind, &operands, &results);
@@ -291,6 +292,12 @@ impl<T: Type> Parser<T> {
                 *view = Some(affine_map(line)?);
                 // Interned when its shape is known.
                 Ok((NodeKind::View(ViewId(u32::MAX)), SmallVec::from_slice(&[operand])))
+            }
+            "insert" => {
+                line.skip(word);
+                let operands = line.items(|line| reading.value(line))?;
+                *view = Some(affine_map(line)?);
+                Ok((NodeKind::Insert(ViewId(u32::MAX)), SmallVec::from_vec(operands)))
             }
             "reshape" => {
                 line.skip(word);
@@ -432,7 +439,7 @@ fn asked(line: &mut Line<'_>) -> Result<Option<DType>> {
 }
 
 /// `(d0, d1) -> (d1, -2*d0 + 6)`.
-fn affine_map(line: &mut Line<'_>) -> Result<View> {
+pub(crate) fn affine_map(line: &mut Line<'_>) -> Result<View> {
     line.expect("(")?;
     let mut rank = 0;
     line.list(")", |line| {

@@ -407,8 +407,8 @@ impl<T: Type> NodeLine<'_, T> {
                 write_dtype(dtype, f)?;
             }
             NodeKind::Iota(axes) => write!(f, "iota axes {axes}")?,
-            NodeKind::View(view) => {
-                f.write_str("view")?;
+            NodeKind::View(view) | NodeKind::Insert(view) => {
+                f.write_str(node.kind.name())?;
                 write_values(operands, f)?;
                 match self.graph.views.get(view.index()) {
                     Some(view) => write!(f, " {view}")?,

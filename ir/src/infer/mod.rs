@@ -62,6 +62,8 @@ pub enum Operation<'a, T: Type = ValueType> {
     Gather,
     /// The first operand with elements of the third put into its rows at the indices of the second one.
     Scatter(Scatter),
+    /// The first operand with the second one in place of the elements that the view names.
+    Insert(Arc<View>),
 }
 
 /// Types and shapes of a node's results.
@@ -99,6 +101,7 @@ impl<'a, T: Type> Operation<'a, T> {
             Operation::Concat(..) => "concat",
             Operation::Gather => "gather",
             Operation::Scatter(_) => "scatter",
+            Operation::Insert(_) => "insert",
         }
     }
 
@@ -126,6 +129,7 @@ impl<'a, T: Type> Operation<'a, T> {
             &Operation::Concat(axis, policy) => NodeKind::Concat(axis, policy),
             Operation::Gather => NodeKind::Gather,
             &Operation::Scatter(scatter) => NodeKind::Scatter(scatter),
+            Operation::Insert(view) => NodeKind::Insert(graph.intern_view(Arc::clone(view))),
         }
     }
 
@@ -141,7 +145,7 @@ impl<'a, T: Type> Operation<'a, T> {
             | Operation::Reshape(_) => 1,
             Operation::Reduce(reduce) => given.clamp(1, reduce.reduction.row().operands.len()),
             Operation::Concat(..) => given.max(1),
-            Operation::Gather => 2,
+            Operation::Gather | Operation::Insert(_) => 2,
             Operation::Scatter(_) => 3,
         };
         if given == takes { Ok(()) } else { Err(InferenceError::Arity { takes, given }) }
@@ -158,6 +162,13 @@ impl<'a, T: Type> Operation<'a, T> {
             Operation::View(view, shape) => view.check(operands[0].1, shape).map_err(InferenceError::View)?,
             Operation::Reshape(shape) if operands[0].1.size().ok() != shape.size().ok() => {
                 return Err(InferenceError::Elements(operands[0].1.clone(), Shape::clone(shape)));
+            }
+            Operation::Insert(view) if view.region(operands[0].1, operands[1].1).is_none() => {
+                let words = match view.check(operands[0].1, operands[1].1) {
+                    Ok(()) => format!("elements of {} that are named more than once", operands[0].1),
+                    Err(words) => words,
+                };
+                return Err(InferenceError::View(words));
             }
             Operation::Sort(Sort::ArgSort, axis, ..) if !result.counts(shape.extents()[*axis as usize]) => {
                 return Err(InferenceError::TooLong(result.storage_dtype(), *axis));
@@ -190,10 +201,11 @@ impl<'a, T: Type> Operation<'a, T> {
             Operation::Scatter(scatter) => {
                 T::scatter(scatter, [operands[0], operands[1], operands[2]]).map(|()| same(operands[0]))
             }
+            Operation::Insert(_) => T::insert([operands[0], operands[1]]).map(|()| same(operands[0])),
         }
     }
 
-    /// The shape alone. That a view or a reshape has the elements of its operand is taken for granted.
+    /// The shape alone. That a view or a reshape has the elements of its operand, and an insertion has a place for its own, is taken for granted.
     ///
     /// # Errors
     /// What does not fit.
@@ -229,6 +241,7 @@ impl<'a, T: Type> Operation<'a, T> {
                     false => Err(ShapeMismatch::BroadcastTo(operands[2].clone(), space).into()),
                 }
             }
+            Operation::Insert(_) => Ok(Cow::Borrowed(operands[0])),
         }
     }
 }
@@ -267,10 +280,10 @@ impl<T: Type> Graph<T> {
                 Operation::Sort(sort, axis, request, T::TYPED.then(|| self.ty(first)))
             }
             NodeKind::Iota(axes) => Operation::Iota(axes, shape()),
-            NodeKind::View(view) => {
+            NodeKind::View(view) | NodeKind::Insert(view) => {
                 let known = self.views().get(view.index());
-                let view = known.ok_or(InferenceError::Missing("view", view.0))?;
-                Operation::View(Arc::clone(view), shape())
+                let view = Arc::clone(known.ok_or(InferenceError::Missing("view", view.0))?);
+                if let NodeKind::View(_) = node.kind { Operation::View(view, shape()) } else { Operation::Insert(view) }
             }
             NodeKind::Reshape => Operation::Reshape(shape()),
             NodeKind::Concat(axis, policy) => Operation::Concat(axis, policy),

@@ -57,6 +57,9 @@ pub trait InferenceRules: Copy + Eq + From<DType> + Into<ValueType> {
     /// Whether elements of the third operand are put into the first one.
     fn scatter(scatter: Scatter, operands: [Self; 3]) -> Result<(), InferenceError>;
 
+    /// Whether elements of the second operand take the place of some of the first one's.
+    fn insert(operands: [Self; 2]) -> Result<(), InferenceError>;
+
     /// Whether a parameter of this type may be stored as a dtype.
     fn param(self, stored: DType) -> Result<(), InferenceError>;
 
@@ -117,6 +120,10 @@ impl InferenceRules for ValueType {
 
     fn scatter(_: Scatter, [_, index, _]: [ValueType; 3]) -> Result<(), InferenceError> {
         is_index(index)
+    }
+
+    fn insert(_: [ValueType; 2]) -> Result<(), InferenceError> {
+        Ok(())
     }
 
     fn param(self, stored: DType) -> Result<(), InferenceError> {
@@ -198,6 +205,10 @@ impl InferenceRules for DType {
             () if (index, updates) != (DType::I64, x) => Err(InferenceError::Unlike),
             () => Ok(()),
         }
+    }
+
+    fn insert([x, updates]: [DType; 2]) -> Result<(), InferenceError> {
+        if x == updates { Ok(()) } else { Err(InferenceError::Unlike) }
     }
 
     fn param(self, stored: DType) -> Result<(), InferenceError> {

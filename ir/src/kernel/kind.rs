@@ -1,8 +1,9 @@
 //! Kinds of kernels: what becomes of the values that the body of a kernel computes. A new kind is one more variant, which every place that
 //! has to do with kinds then has to name.
 
-use crate::graph::Scatter;
+use crate::graph::{Scatter, Value};
 use crate::reduction::{AxisFunction, AxisSet, Reduction, Scan, Sort};
+use crate::view::View;
 use smallvec::SmallVec;
 
 /// What becomes of the body's outputs.
@@ -11,7 +12,7 @@ pub enum KernelKind {
     /// They are stored, each at its index.
     Map,
     /// They are stored as a part of the kernel's one output.
-    Part(Part),
+    Part(Box<Part>),
     /// They are reduced.
     Reduce(KernelReduce),
     /// They are scanned.
@@ -24,14 +25,13 @@ pub enum KernelKind {
     Scatter(KernelScatter),
 }
 
-/// Which part of its one output a kernel makes: the indices from `start` on along `axis`, as many as its iteration space has
-/// there. Other kernels make the rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which part of its one output a kernel makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The axis.
-    pub axis: usize,
-    /// The first index.
-    pub start: usize,
+    /// Where in the output each index of the iteration space is stored: in a place of its own.
+    pub view: View,
+    /// A value of the output's type and shape, which the output is elsewhere. Without one other kernels make the rest.
+    pub into: Option<Value>,
 }
 
 /// A reduction of all outputs of a kernel.
@@ -97,10 +97,10 @@ impl KernelKind {
         }
     }
 
-    /// The part of its output that the kernel makes, where others make the rest.
-    pub fn part(&self) -> Option<Part> {
+    /// The part of its output that the kernel makes, where it does not make all of it.
+    pub fn part(&self) -> Option<&Part> {
         match self {
-            KernelKind::Part(part) => Some(*part),
+            KernelKind::Part(part) => Some(part),
             KernelKind::Map
             | KernelKind::Reduce(_)
             | KernelKind::Scan(_)

@@ -179,11 +179,7 @@ impl FusedKernel {
         let whole = || *shape == self.shape;
         match &self.kind {
             KernelKind::Map | KernelKind::Scan(_) | KernelKind::Sort(_) => whole(),
-            KernelKind::Part(Part { axis, start }) => {
-                let extents = self.shape.extents().iter().zip(shape.extents()).enumerate();
-                let fits = |(n, (&own, &all))| if n == *axis { start.saturating_add(own) <= all } else { own == all };
-                shape.rank() == self.shape.rank() && extents.into_iter().all(fits)
-            }
+            KernelKind::Part(part) => part.view.region(shape, &self.shape).is_some(),
             KernelKind::Reduce(KernelReduce { axes, .. }) | KernelKind::Contract(KernelReduce { axes, .. }) => {
                 [false, true].iter().any(|&keepdims| axes.reduced(&self.shape, keepdims) == *shape)
             }

@@ -5,6 +5,7 @@ use super::{
     Statements, StmtKind,
 };
 use crate::error::{Error, Result};
+use crate::graph::parse::affine_map;
 use crate::graph::{Scatter, SlotId, Value};
 use crate::op::Op;
 use crate::origin::StatementOrigin;
@@ -125,9 +126,9 @@ impl ParsedOutputs {
     /// What the outputs say that it does, where the header says otherwise.
     fn kind(&self, header: Option<(&'static str, AxisSet)>) -> std::result::Result<KernelKind, &'static str> {
         let Some((verb, axes)) = header else {
-            return Ok(match (self.part, self.scatter) {
+            return Ok(match (self.part.clone(), self.scatter) {
                 (_, Some(scatter)) => KernelKind::Scatter(scatter),
-                (Some(part), None) => KernelKind::Part(part),
+                (Some(part), None) => KernelKind::Part(Box::new(part)),
                 (None, None) => KernelKind::Map,
             });
         };
@@ -153,7 +154,7 @@ impl ParsedOutputs {
         self.functions.iter().map(|&function| F::try_from(function)).collect()
     }
 
-    /// `out0 = t2 -> %4`, `out0 = sum t2 -> %4`, `out0 = t2 -> %4 from 3 along axis 0`.
+    /// `out0 = t2 -> %4`, `out0 = sum t2 -> %4`, `out0 = t2 -> %4 at (d0) -> (d0 + 3)`.
     fn read(&mut self, line: &mut Line<'_>, body: &mut OpBody, reduce: bool) -> Result<()> {
         line.numbered("out", self.values.len())?;
         line.expect("=")?;
@@ -172,11 +173,10 @@ impl ParsedOutputs {
         line.expect("->")?;
         let value = Value(line.id("%", "the value that is stored, as in `%4`")?);
         let mut part = None;
-        if line.eat("from") {
-            let start = line.number_of("the first index of the part")?;
-            line.expect("along")?;
-            line.expect("axis")?;
-            part = Some(Part { axis: line.number_of("an axis")?, start });
+        if line.eat("at") {
+            let view = affine_map(line)?;
+            let into = if line.eat("rest") { Some(Value(line.id("%", "a value, as in `%0`")?)) } else { None };
+            part = Some(Part { view, into });
         }
         if !self.values.is_empty() && part != self.part {
             return Err(line.error("all outputs of a kernel are the same part"));

@@ -51,11 +51,11 @@ impl FusedStep {
 
     /// The graph's values that it reads.
     pub fn reads(&self) -> impl Iterator<Item = Value> {
-        let (inputs, operands) = match self {
-            FusedStep::Kernel(kernel) => (&kernel.inputs[..], &[][..]),
-            FusedStep::Control(control) => (&[][..], &control.operands[..]),
+        let (inputs, into, operands) = match self {
+            FusedStep::Kernel(kernel) => (&kernel.inputs[..], kernel.kind.part().and_then(|part| part.into), &[][..]),
+            FusedStep::Control(control) => (&[][..], None, &control.operands[..]),
         };
-        inputs.iter().map(|input| input.value).chain(operands.iter().copied())
+        inputs.iter().map(|input| input.value).chain(into).chain(operands.iter().copied())
     }
 
     /// The graph's values that it makes, or parts of them.

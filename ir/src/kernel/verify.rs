@@ -13,8 +13,9 @@
 //! - each value read is a parameter, a position or stored by earlier steps, or a view of such, so the steps can run in order;
 //! - control flow takes as many operands, and gives such results, as its graphs say;
 //! - values read and stored have the shapes and dtypes the kernel says; literal slots exist;
-//! - no value is stored by two steps, unless each stores the part after the other's, and every output of the graph that is no
-//!   parameter is stored.
+//! - no value is stored by two steps, unless each stores a part that does not meet the other's, and every output of the graph that is no
+//!   parameter is stored;
+//! - what a kernel stores a part of has the type and shape of the value that has the rest.
 
 use super::{
     FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, KernelScatter, OpBody, Reads, Scalar, Stmt, StmtKind,
@@ -25,7 +26,9 @@ use crate::graph::{Control, Graph, NodeKind, Value};
 use crate::problems::Problems;
 use crate::reduction::{AxisFunction, AxisSet, Reduction};
 use crate::shape::Shape;
+use crate::view::Region;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
 
 impl FusedKernel {
     /// Checks the kernel by itself.
@@ -47,7 +50,7 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
     let mut problems = Problems::default();
     let is_param = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Param(..));
     let is_position = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_));
-    let mut stored = StoredParts::default();
+    let mut stored: FxHashMap<Value, StoredParts> = FxHashMap::default();
     for (n, step) in steps.iter().enumerate() {
         if problems.is_full() {
             break;
@@ -85,7 +88,7 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
                         true => check_control_result(&control.control.0, result, (graph.ty(value), graph.shape(value))),
                     };
                     problems.check(checked, || format!("control flow {n}: out{i} = result {result} -> {value}"));
-                    stored.insert(value, (vec![(0, 1)], 1));
+                    stored.insert(value, StoredParts::Whole);
                 }
                 continue;
             }
@@ -110,6 +113,15 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
         for slot in kernel.literals.iter().filter(|slot| slot.index() >= graph.slots().len()) {
             problems.note(format!("kernel {n}: literal slot {slot} does not exist"));
         }
+        let rest = kernel.kind.part().and_then(|part| part.into);
+        if let (Some(into), [value, ..]) = (rest, &kernel.outputs[..]) {
+            let checked = there(into).and_then(|()| {
+                let like = known(*value)
+                    && (graph.ty(into), graph.shape_id(into)) == (graph.ty(*value), graph.shape_id(*value));
+                if like { Ok(()) } else { Err(format!("is {}{} in the graph", graph.ty(into), graph.shape(into))) }
+            });
+            problems.check(checked, || format!("kernel {n}: rest {into}"));
+        }
         for (i, (&value, &scalar)) in kernel.outputs.iter().zip(&kernel.body.outputs).enumerate() {
             let dtype = kernel.body.dtype(scalar);
             let gives = |result| match kernel.kind.function(i) {
@@ -121,16 +133,24 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
             } else if !gives(graph.ty(value)) || !stores(kernel, graph, value) {
                 Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
             } else {
-                let part = kernel.kind.part();
-                let extent = |shape: &Shape| part.map_or(1, |part| shape.extents()[part.axis]);
-                let entry = stored.entry(value).or_insert((Vec::new(), extent(graph.shape(value))));
-                let start = part.map_or(0, |part| part.start);
-                let end = start + extent(&kernel.shape);
-                if entry.0.iter().any(|&(from, to)| start < to && from < end) {
-                    Err("is stored by an earlier kernel".to_owned())
-                } else {
-                    entry.0.push((start, end));
-                    Ok(())
+                let part = kernel.kind.part().and_then(|part| part.view.region(graph.shape(value), &kernel.shape));
+                match (part.filter(|_| rest.is_none()), stored.entry(value)) {
+                    (None, Entry::Vacant(entry)) => {
+                        entry.insert(StoredParts::Whole);
+                        Ok(())
+                    }
+                    (Some(part), Entry::Vacant(entry)) => {
+                        entry.insert(StoredParts::Parts(vec![part], graph.shape(value).clone()));
+                        Ok(())
+                    }
+                    (Some(part), Entry::Occupied(mut entry)) => match entry.get_mut() {
+                        StoredParts::Parts(parts, _) if !parts.iter().any(|other| other.meets(&part)) => {
+                            parts.push(part);
+                            Ok(())
+                        }
+                        _ => Err("is stored by an earlier kernel".to_owned()),
+                    },
+                    (None, Entry::Occupied(_)) => Err("is stored by an earlier kernel".to_owned()),
                 }
             };
             let stored = || match kernel.kind.function(i) {
@@ -156,14 +176,22 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
     problems.verdict("kernels")
 }
 
-/// Of each value the indices that are stored along the axis it is stored in parts of, and the extent there.
-type StoredParts = FxHashMap<Value, (Vec<(usize, usize)>, usize)>;
+/// What is stored of a value.
+enum StoredParts {
+    /// All of it.
+    Whole,
+    /// Parts of an array of this shape, none of which meet.
+    Parts(Vec<Region>, Shape),
+}
 
-/// Whether all of a value is stored: parts do not overlap.
-fn complete(stored: &StoredParts, value: Value) -> bool {
-    stored
-        .get(&value)
-        .is_some_and(|(parts, whole)| parts.iter().map(|(start, end)| end - start).sum::<usize>() == *whole)
+/// Whether all of a value is stored.
+fn complete(stored: &FxHashMap<Value, StoredParts>, value: Value) -> bool {
+    stored.get(&value).is_some_and(|stored| match stored {
+        StoredParts::Whole => true,
+        StoredParts::Parts(parts, shape) => {
+            Ok(parts.iter().fold(0, |n: usize, part| n.saturating_add(part.size()))) == shape.size()
+        }
+    })
 }
 
 /// Whether a kernel stores a value: a reshape also in the order of what it copies.

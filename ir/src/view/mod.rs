@@ -7,6 +7,7 @@
 //! On memory both are arithmetic on strides ([`View::layout`], [`reshaped`]), and only a reshape may be impossible.
 
 mod make;
+mod region;
 mod slice;
 mod text;
 
@@ -14,6 +15,7 @@ pub use make::{
     broadcast_to, concat_shape, diagonal, expand_dims, flip, gathered, moveaxis, permute_dims, placed, reshape,
     resolve_reshape, scattered, sliding_window, squeeze, swapaxes,
 };
+pub use region::{AxisRange, Region, cover};
 pub use slice::{Slice, slice};
 
 use crate::loops::Layout;

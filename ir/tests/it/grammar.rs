@@ -93,7 +93,7 @@ fn errors_of_kernels_say_where() {
         ("add t0, t0", "add t0"),
         ("add t0, t0", "adds t0, t0"),
         ("out0 = t1", "out0 = sum t1"),
-        ("out0 = t1 -> %5", "out0 = t1 -> %5 from 1"),
+        ("out0 = t1 -> %5", "out0 = t1 -> %5 at 1"),
         ("out0 = t1 -> %5\n", "t2 = sin t1 : f32\n"),
         ("out0 = t1 -> %5\n}", "out0 = t1 -> %5"),
         ("%5\n}", "%5\n}\n}"),
@@ -110,7 +110,7 @@ fn errors_of_kernels_say_where() {
     kernel: 1 broken invariant: t1 = add t0 : f32  ; takes 2 operands, has 1
     kernel text, line 5, column 8: expected an op, `load`, `gather`, `literal` or `cast`, found `adds t0, t0 : f32`
     kernel text, line 6, column 10: expected a scalar, as in `t0`, found `sum t1 -> %5`
-    kernel text, line 6, column 25: expected `along`, found the end of the line
+    kernel text, line 6, column 22: expected `(`, found `1`
     kernel text, line 7, column 1: expected `in0 = …`, `l0 = …`, `t0 = …` or `out0 = …`, numbered in order, found `}`
     kernel text, line 7: expected `out0 = …` and `}`, found the end
     kernel text, line 8, column 1: expected the end, found `}`

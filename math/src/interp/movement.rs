@@ -67,6 +67,16 @@ pub(super) fn scatter(functions: &mut Functions, scatter: Scatter, operands: [&T
     Ok(result)
 }
 
+/// The first tensor, and elements of the second in place of those that the view names.
+pub(super) fn insert(x: &Tensor, updates: &Tensor, view: &View) -> Result<Tensor> {
+    let mut result = x.copied()?;
+    let layout = view.layout(&Layout { offset: 0, strides: x.shape.contiguous_strides() });
+    for (n, at) in offsets(&layout, &updates.shape).enumerate() {
+        result.set(at, &updates.get(n));
+    }
+    Ok(result)
+}
+
 /// Tensors one after the other along an axis.
 pub(super) fn concat(operands: &[&Tensor], axis: usize, shape: &Shape) -> Result<Tensor> {
     let mut result = Tensor::zeros(operands[0].dtype, shape.clone())?;

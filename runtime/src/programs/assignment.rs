@@ -211,8 +211,8 @@ impl Uses {
             for output in &step.outputs {
                 made[output.location as usize].get_or_insert(index);
             }
-            let read = step.inputs.iter().filter_map(|input| input.0);
-            read.chain(step.outputs.iter().map(|output| output.location))
+            step.reads()
+                .chain(step.outputs.iter().map(|output| output.location))
                 .for_each(|location| last[location as usize] = launch[index]);
         }
         Uses { launch, made, last }

@@ -14,6 +14,7 @@ use crate::programs::control::Controller;
 use crate::programs::literals::Literals;
 use crate::programs::plan::{BufferPlan, LaunchPlan};
 use crate::programs::planned::{MemoryFootprint, PlannedArray, arrays};
+use crate::programs::regions;
 use crate::programs::run::{StepRunner, run};
 use crate::programs::scratch::{Lists, OperandRanges};
 use crate::programs::storage::{MemoryUse, Storage};
@@ -368,7 +369,17 @@ impl Executable {
     ) -> Result<()> {
         let (step, bound) = (&self.plan.steps[n], &self.steps[n]);
         storage.scratch.lists.clear_launch();
+        let rest = step.rest.as_ref().map(|rest| (rest, storage.pointer(rest.location)));
         let ready = self.ready(n, scalars, storage)?;
+        if let (Some((rest, from)), [output]) = (rest, &step.outputs[..]) {
+            let last = storage.scratch.lists.pointers[ready.pointers.end - 1];
+            let to = last.wrapping_sub(output.offset);
+            if from != to {
+                // SAFETY: the plan has checked that both arrays have the bytes that are copied. What is read an earlier step or the caller filled; the
+                // output's memory is this run's alone, and another array's unless it is the same.
+                unsafe { regions::copy(&rest.copies, from, to, &self.threads)? };
+            }
+        }
         if !step.empty {
             let pointers = &storage.scratch.lists.pointers[ready.pointers.clone()];
             match bound {

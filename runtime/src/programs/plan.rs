@@ -6,6 +6,7 @@
 
 use crate::programs::assignment::Assignment;
 use crate::programs::executable::Output;
+use crate::programs::regions::{Copies, ValueParts, read_region, stored_region};
 use crate::programs::tiles::{self, Tiling};
 use ndjit_codegen::{Lowered, LoweredStep, Scheduled};
 use ndjit_ir::graph::{Graph, Value};
@@ -53,12 +54,30 @@ pub struct StepPlan {
     pub inputs: SmallVec<[(Option<Location>, usize); 4]>,
     /// Outputs.
     pub outputs: SmallVec<[OutputPlan; 2]>,
+    /// What the output is where the kernel stores nothing.
+    pub rest: Option<RestPlan>,
     /// Strides in bytes, `[operand][loop]`.
     pub strides: Vec<isize>,
     /// Locations read here for the last time.
     pub last_used: SmallVec<[Location; 4]>,
     /// Whether there are no results.
     pub empty: bool,
+}
+
+impl StepPlan {
+    /// The locations that it reads.
+    pub fn reads(&self) -> impl Iterator<Item = Location> {
+        self.inputs.iter().filter_map(|input| input.0).chain(self.rest.iter().map(|rest| rest.location))
+    }
+}
+
+/// An array of which an output takes what its kernel does not store. It is copied unless the output takes its memory.
+#[derive(Debug)]
+pub struct RestPlan {
+    /// Where it lies.
+    pub location: Location,
+    /// What is copied of it.
+    pub copies: SmallVec<[Copies; 4]>,
 }
 
 /// One array a kernel makes.
@@ -211,7 +230,7 @@ struct Planner<'a> {
     /// The last step that reads or writes a part of each location.
     last: Vec<Option<usize>>,
     /// The parts of each value that is made by several kernels.
-    parts: FxHashMap<Value, Vec<ByteRun>>,
+    parts: FxHashMap<Value, ValueParts>,
 }
 
 impl Planner<'_> {
@@ -260,9 +279,7 @@ impl Planner<'_> {
             } else if end > *bytes {
                 return Err(wrong(index, format_args!("it reads {value} up to byte {end} of {bytes}")));
             }
-            if self.parts.get_mut(&value).is_some_and(|runs| !ByteRun::cover(runs)) {
-                return Err(wrong(index, format_args!("it reads {value} before all of it is made")));
-            }
+            self.check_made(value, index)?;
             self.last[location as usize] = Some(index);
             inputs.push((Some(location), if nothing { 0 } else { layout.offset }));
         }
@@ -275,30 +292,79 @@ impl Planner<'_> {
                     dense_bytes(nest, layout, stored, access.dtype) == Some(bytes)
                 }
             };
-            let run = ByteRun::of(layout, stored, access.dtype, bytes).filter(|_| !meets);
-            if self.graph.ty(value) != access.dtype || !dense && run.is_none() {
-                return Err(wrong(index, format_args!("it does not fill {value} densely, nor an even part of it")));
+            let shape = self.graph.shape(value);
+            let part = stored_region(layout, stored, shape, access.dtype).filter(|_| !meets);
+            if self.graph.ty(value) != access.dtype || !dense && part.is_none() {
+                return Err(wrong(index, format_args!("it does not fill {value} densely, nor a part of it")));
             }
-            let location = match (self.made.get(&value), run.filter(|_| !dense)) {
+            let part = part.filter(|_| !dense && scheduled.rest.is_none());
+            let location = match (self.made.get(&value), &part) {
                 (None, _) => self.add(bytes),
                 (Some(&location), Some(_)) if self.parts.contains_key(&value) => location,
                 (Some(_), _) => return Err(wrong(index, format_args!("it makes {value} again"))),
             };
             self.made.insert(value, location);
-            let mut offset = 0;
-            if let Some(run) = run.filter(|_| !dense) {
-                self.parts.entry(value).or_default().push(run);
+            let offset = if dense { 0 } else { layout.offset };
+            if let Some(part) = part {
+                let parts = self.parts.entry(value).or_insert_with(|| ValueParts::new(shape.clone()));
+                parts.add(part).map_err(|()| wrong(index, format_args!("it makes a part of {value} again")))?;
                 self.last[location as usize] = Some(index);
-                offset = layout.offset;
             }
             self.read.entry(value).or_insert(location);
             outputs.push(OutputPlan { location, bytes, offset, reuse: SmallVec::new(), result: None });
         }
         let strides = geometry.inputs.iter().chain(&geometry.outputs).flat_map(|l| l.strides.iter().copied()).collect();
         let empty = stored.contains(&0);
-        let mut step = StepPlan { inputs, outputs, strides, last_used: SmallVec::new(), empty };
-        reusable(&mut step, scheduled);
+        let rest = match scheduled.rest {
+            Some(value) => Some(self.rest(value, scheduled, params, index)?),
+            None => None,
+        };
+        let mut step = StepPlan { inputs, outputs, rest, strides, last_used: SmallVec::new(), empty };
+        reusable(&mut step, scheduled, self.graph);
         Ok(step)
+    }
+
+    /// The array of which the only output takes what the kernel does not store.
+    fn rest(&mut self, value: Value, scheduled: &Scheduled, params: usize, index: usize) -> Result<RestPlan> {
+        let Scheduled { nest, geometry, outputs, .. } = scheduled;
+        let ([output], [layout], [access]) = (&outputs[..], &geometry.outputs[..], &nest.outputs[..]) else {
+            return Err(wrong(index, format_args!("several outputs take the rest of {value}")));
+        };
+        let (shape, dtype) = (self.graph.shape(*output), access.dtype);
+        let part = stored_region(layout, &geometry.extents[..nest.parallel_loops()], shape, dtype);
+        let like = (self.graph.ty(value), self.graph.shape(value)) == (dtype, shape);
+        let Some(part) = part.filter(|_| like && nest.kind == NestKind::Map) else {
+            return Err(wrong(index, format_args!("{output} does not take the rest of {value}")));
+        };
+        let location = self.whole(value, shape.bytes(dtype.bytes())?, params, index)?;
+        Ok(RestPlan { location, copies: Copies::beside(&part, shape, dtype) })
+    }
+
+    /// Where a value lies that is read whole, in row-major order: so many bytes.
+    fn whole(&mut self, value: Value, wanted: usize, params: usize, index: usize) -> Result<Location> {
+        // A parameter that does not lie in order is copied before.
+        let Some(&location) = self.made.get(&value).or(self.read.get(&value)) else {
+            return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
+        };
+        let bytes = &mut self.bytes[location as usize];
+        if (location as usize) < params {
+            *bytes = wanted.max(*bytes);
+        } else if wanted > *bytes {
+            return Err(wrong(index, format_args!("it reads {wanted} bytes of {value}, which has {bytes}")));
+        }
+        self.check_made(value, index)?;
+        self.last[location as usize] = Some(index);
+        Ok(location)
+    }
+
+    /// A value that is read is made.
+    fn check_made(&self, value: Value, index: usize) -> Result<()> {
+        match self.parts.get(&value) {
+            Some(parts) if !parts.are_all() => {
+                Err(wrong(index, format_args!("it reads {value} before all of it is made")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Control flow takes and gives whole arrays.
@@ -306,21 +372,7 @@ impl Planner<'_> {
         let (taken, made) = fused.control.0.sizes(fused.operands.len())?;
         let mut inputs = SmallVec::new();
         for (&value, &wanted) in fused.operands.iter().zip(&taken) {
-            // A parameter that does not lie in order is copied before.
-            let Some(&location) = self.made.get(&value).or(self.read.get(&value)) else {
-                return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
-            };
-            let bytes = &mut self.bytes[location as usize];
-            if (location as usize) < params {
-                *bytes = wanted.max(*bytes);
-            } else if wanted > *bytes {
-                return Err(wrong(index, format_args!("it reads {wanted} bytes of {value}, which has {bytes}")));
-            }
-            if self.parts.get_mut(&value).is_some_and(|runs| !ByteRun::cover(runs)) {
-                return Err(wrong(index, format_args!("it reads {value} before all of it is made")));
-            }
-            self.last[location as usize] = Some(index);
-            inputs.push((Some(location), 0));
+            inputs.push((Some(self.whole(value, wanted, params, index)?), 0));
         }
         let mut outputs = SmallVec::new();
         for &(result, value) in &fused.results {
@@ -338,13 +390,14 @@ impl Planner<'_> {
             self.read.entry(value).or_insert(location);
             outputs.push(OutputPlan { location, bytes, offset: 0, reuse: SmallVec::new(), result: None });
         }
-        Ok(StepPlan { inputs, outputs, strides: Vec::new(), last_used: SmallVec::new(), empty: false })
+        let (strides, last_used) = (Vec::new(), SmallVec::new());
+        Ok(StepPlan { inputs, outputs, rest: None, strides, last_used, empty: false })
     }
 
     /// Values made by several kernels are made whole.
-    fn check_parts(&mut self) -> Result<()> {
-        for (value, runs) in &mut self.parts {
-            if !ByteRun::cover(runs) {
+    fn check_parts(&self) -> Result<()> {
+        for (value, parts) in &self.parts {
+            if !parts.are_all() {
                 return Err(Error::new(
                     ErrorCode::Verify,
                     format!("plan: kernels make parts of {value}, not all of it"),
@@ -377,7 +430,7 @@ impl Planner<'_> {
             keep[result.location as usize] = true;
         }
         for (index, step) in plan.steps.iter_mut().enumerate() {
-            let operands = step.inputs.iter().filter_map(|i| i.0).chain(step.outputs.iter().map(|o| o.location));
+            let operands = step.reads().chain(step.outputs.iter().map(|o| o.location));
             let mut last_used: SmallVec<[Location; 4]> = operands
                 .filter(|&l| !keep[l as usize] && self.last[l as usize].is_none_or(|last| last == index))
                 .collect();
@@ -391,51 +444,9 @@ impl Planner<'_> {
     }
 }
 
-/// The bytes that a kernel makes of an array: at `offset` of each period of the array as many as `len`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ByteRun {
-    offset: usize,
-    len: usize,
-    period: usize,
-}
-
-impl ByteRun {
-    /// Of an output with this layout in an array of so many bytes, if it is such a part.
-    fn of(layout: &Layout, extents: &[usize], dtype: DType, bytes: usize) -> Option<ByteRun> {
-        let mut run = ByteRun { offset: layout.offset, len: dtype.bytes(), period: bytes };
-        if extents.contains(&0) {
-            return Some(ByteRun { len: 0, ..run });
-        }
-        // The distance at which all that was seen so far repeats, once it leaves a gap.
-        let mut next = None;
-        for (&extent, &stride) in extents.iter().zip(&layout.strides).rev().filter(|(extent, _)| **extent != 1) {
-            let stride = usize::try_from(stride).ok()?;
-            match next {
-                None if stride == run.len => run.len = run.len.checked_mul(extent)?,
-                None => {
-                    run.period = stride;
-                    next = Some(stride.checked_mul(extent)?);
-                }
-                Some(step) if stride == step => next = Some(step.checked_mul(extent)?),
-                Some(_) => return None,
-            }
-        }
-        let whole = next.unwrap_or(run.period) == bytes;
-        (whole && run.offset.checked_add(run.len).is_some_and(|end| end <= run.period)).then_some(run)
-    }
-
-    /// Whether parts of an array are all of it, and none is made twice.
-    fn cover(runs: &mut [ByteRun]) -> bool {
-        runs.sort_by_key(|run| run.offset);
-        let period = runs.first().map_or(0, |run| run.period);
-        let even = runs.iter().all(|run| run.period == period);
-        even && runs.iter().try_fold(0, |end, run| (run.offset == end).then_some(end + run.len)) == Some(period)
-    }
-}
-
 /// The layouts of a nest's operands, in agreement with what its code assumes.
 fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
-    let Scheduled { nest, geometry, inputs, outputs, literals, tile: _ } = scheduled;
+    let Scheduled { nest, geometry, inputs, outputs, rest: _, literals, tile: _ } = scheduled;
     let counts = nest.rank >= 1
         && nest.rank == geometry.extents.len()
         && nest.inputs.len() == inputs.len()
@@ -522,9 +533,27 @@ fn same_rows(nest: &LoopNest, geometry: &Geometry, into: u32) -> bool {
 }
 
 /// Finds inputs whose memory an output may take if they die here. All inputs at such a location are read at the very
-/// addresses that are written, index by index.
-fn reusable(step: &mut StepPlan, scheduled: &Scheduled) {
+/// addresses that are written, index by index; where the output takes the rest of an array, also where it takes nothing of what is written.
+fn reusable(step: &mut StepPlan, scheduled: &Scheduled, graph: &Graph<DType>) {
     let Scheduled { nest, geometry, .. } = scheduled;
+    if let Some(location) = step.rest.as_ref().map(|rest| rest.location) {
+        let (layout, dtype) = (&geometry.outputs[0], nest.outputs[0].dtype);
+        let shape = graph.shape(scheduled.outputs[0]);
+        let written = stored_region(layout, &geometry.extents, shape, dtype);
+        let apart = |n: usize| {
+            let Access { dtype: own, role, .. } = nest.inputs[n];
+            role == Role::Memory
+                && own.bytes() == dtype.bytes()
+                && (geometry.inputs[n] == *layout
+                    || read_region(&geometry.inputs[n], &geometry.extents, shape, dtype)
+                        .zip(written.as_ref())
+                        .is_some_and(|(read, written)| !read.meets(written)))
+        };
+        if step.inputs.iter().enumerate().filter(|(_, input)| input.0 == Some(location)).all(|(n, _)| apart(n)) {
+            step.outputs[0].reuse.push(location);
+        }
+        return;
+    }
     if step.empty || nest.kind.loops() > 0 {
         return;
     }

@@ -148,7 +148,7 @@ pub(crate) fn arrays(plan: &BufferPlan, lowered: &Lowered) -> Vec<PlannedArray> 
                 arrays.push(PlannedArray { value, bytes: output.bytes, made, last, takes, slice, result });
             }
         }
-        let read = step.inputs.iter().filter_map(|(location, _)| *location);
+        let read = step.reads();
         for location in read.chain(step.outputs.iter().map(|output| output.location)) {
             if let Some(array) = arrays.get_mut(location as usize) {
                 array.last = Some(kernel);

@@ -3,7 +3,7 @@
 use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::assignment::{Allocation, BufferSlice};
 use crate::programs::executable::{Argument, Output};
-use crate::programs::plan::{BufferPlan, OutputPlan, ResultPlan, StepPlan};
+use crate::programs::plan::{BufferPlan, Location, OutputPlan, ResultPlan, StepPlan};
 use crate::programs::scratch::Scratch;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::ops::Range;
@@ -157,6 +157,11 @@ impl<'p, 'a> Storage<'p, 'a> {
             self.scratch.lists.pointers.push(pointer);
         }
         Ok(first..self.scratch.lists.pointers.len())
+    }
+
+    /// The first byte of what lies at a location.
+    pub fn pointer(&self, location: Location) -> *mut u8 {
+        self.scratch.places[location as usize].ptr()
     }
 
     /// The first byte of an array that a kernel makes, or makes another part of.

@@ -75,12 +75,12 @@ pub struct Tiling {
 /// `Verify` if a kernel reads what another one stores at another index along the tiles' axis, or stores it there.
 pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> Result<Tiling> {
     let mut count = None;
-    for (n, Scheduled { nest, geometry, tile, .. }) in scheduled.iter().enumerate() {
+    for (n, Scheduled { nest, geometry, tile, rest, .. }) in scheduled.iter().enumerate() {
         let trips =
             tile.and_then(|tile| geometry.extents.get(tile.index).copied().filter(|_| tile.index < nest.kept()));
         let own =
             tile.zip(trips).and_then(|(tile, trips)| trips.checked_div(tile.step).filter(|&c| c * tile.step == trips));
-        if own.is_none() || *count.get_or_insert(own) != own {
+        if own.is_none() || rest.is_some() || *count.get_or_insert(own) != own {
             return Err(wrong(first + n, format_args!("it runs in tiles, and has no loop for them")));
         }
     }

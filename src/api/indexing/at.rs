@@ -1,10 +1,10 @@
 //! `x.at(indices)`: elements at indices along the first axes, to take them or to put others in their place.
 
-use super::checked::checked_indices;
+use super::checked::{check, checked_indices};
 use super::indices::{ArrayIndices, AxisSelection, Index, IndexLayout, Indices, slices};
 use super::rows::{no_indices, rows};
 use crate::api::config::with_parts;
-use crate::api::manipulation::{refused, seen};
+use crate::api::manipulation::{Slice, refused, seen};
 use crate::array::node::Array;
 use crate::trace::cast;
 use crate::trace::expr::Expr;
@@ -14,10 +14,12 @@ use ndjit_eval::request::Movement;
 use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::Scatter;
 use ndjit_ir::infer::Operation;
-use ndjit_ir::view;
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::view::{self, View};
+use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
 use std::slice;
+use std::sync::Arc;
 
 /// Elements of an array at indices, made by [`Expr::at`] and [`Array::at`]. `R` is what its functions give.
 ///
@@ -247,7 +249,11 @@ impl<R: Computed> At<R> {
     /// What is put in the dtype of the array; a number takes that by itself, in which it must fit, as one that is passed at each call.
     fn cast(&self, what: &'static str, updates: AnyOperand, dtype: DType) -> Result<AnyOperand> {
         match &updates {
-            AnyOperand::Scalar(number) if number.is_weak() => Ok(updates),
+            AnyOperand::Scalar(number) if number.is_weak() => {
+                let own = Literal::from_repr(dtype, &number.0.to_repr(dtype)?);
+                let promotes = matches!(number.0.ty(), ValueType::Weak(weak) if weak.promotes_to(dtype));
+                Ok(if promotes { updates } else { AnyOperand::Scalar(Scalar(own, number.1)) })
+            }
             AnyOperand::Expr(x) if matches!(updates.describe(what)?.0, ValueType::Weak(weak) if weak.promotes_to(dtype)) =>
             {
                 cast::check_number(*x, dtype)?;
@@ -267,22 +273,11 @@ impl<R: Computed> At<R> {
         {
             return self.masked(what, scatter, mask, updates.clone());
         }
+        if let Some((view, taken)) = self.region(what)? {
+            return self.inserted(what, scatter, (view, &taken), updates);
+        }
         let found = self.found(what, true)?;
-        if !scatter.takes(found.dtype) {
-            let why = match scatter {
-                Scatter::Divide => ": division gives floats",
-                Scatter::Multiply => ": a product of complex numbers is of four others",
-                _ => "",
-            };
-            return Err(Error::new(ErrorCode::DType, format!("elements of {} are not put so{why}", found.dtype))
-                .help("cast the array, as in `cast(x, DType::F32)`"));
-        }
-        let (_, _, given) = updates.describe(what)?;
-        if given.broadcast(&found.taken).as_ref() != Some(&found.taken) {
-            let headline = format!("{given} does not broadcast to {}, the shape of what is put", found.taken);
-            return Err(Error::new(ErrorCode::Shape, headline)
-                .help("it is the shape of the indices and then the array's other axes, as `get` gives it"));
-        }
+        check_put(what, scatter, found.dtype, updates, &found.taken)?;
         let place = self.place;
         // What is not there has an index that no row has.
         let nowhere = Self::number(-1);
@@ -296,6 +291,89 @@ impl<R: Computed> At<R> {
         let reshape = |_: &[&Shape]| Ok(Operation::reshape(found.shape.clone()));
         Ok(R::movement(&Movement { what, of: &reshape }, &[put.operand()], place))
     }
+
+    /// The elements that ranges name, as a view of this shape, and in traced functions numbers. (Elsewhere these would be another program each.)
+    fn region(&self, what: &'static str) -> Result<Option<(View, Shape)>> {
+        let (_, _, shape) = self.x.describe(what)?;
+        if shape.rank() == 0 {
+            return Ok(None);
+        }
+        let mut parts: SmallVec<[Slice; 4]> = SmallVec::new();
+        for index in &self.indices {
+            parts.push(match index {
+                Index::Slice(slice) => *slice,
+                Index::Positions(AnyOperand::Scalar(Scalar(number, _))) if matches!(self.x, AnyOperand::Expr(_)) => {
+                    match number.value() {
+                        LiteralValue::Int(n) if isize::try_from(n).is_ok() => Slice::Index(n as isize),
+                        _ => return Ok(None),
+                    }
+                }
+                Index::Positions(_) => return Ok(None),
+            });
+        }
+        // Of an index that the axis does not have its own error tells.
+        let layout = IndexLayout::new(what, &self.indices, &shape)?;
+        for (axis, (along, &extent)) in layout.axes.iter().zip(shape.extents()).enumerate() {
+            if let AxisSelection::Indices(own) = along {
+                check(own, own.describe(what)?.1, axis, extent, self.place)?;
+            }
+        }
+        view::slice(&shape, &parts).map(Some)
+    }
+
+    /// The array with others in place of the elements that a view of shape `taken` names, or combined with them.
+    fn inserted(
+        &self,
+        what: &'static str,
+        scatter: Scatter,
+        (view, taken): (View, &Shape),
+        updates: &AnyOperand,
+    ) -> Result<R> {
+        let (_, dtype, _) = self.x.describe(what)?;
+        check_put(what, scatter, dtype, updates, taken)?;
+        let (place, updates) = (self.place, self.cast(what, updates.clone(), dtype)?);
+        let put = match scatter.combine() {
+            None => match updates {
+                AnyOperand::Scalar(Scalar(number, at)) => {
+                    let own = Scalar(Literal::from_repr(dtype, &number.to_repr(dtype)?), at);
+                    // It is an array where the others are.
+                    match &self.x {
+                        AnyOperand::Array(x) => Array::scalar(own).on(x.device()).operand(),
+                        _ => AnyOperand::Scalar(own),
+                    }
+                }
+                updates => updates,
+            },
+            Some(op) => {
+                let own: R = seen(what, self.x.clone(), place, |_| Ok((view.clone(), taken.clone())));
+                self.compute(op, &[&own.operand(), &updates])
+            }
+        };
+        let put: R = seen(what, put, place, |shape| view::broadcast_to(shape, taken));
+        let view = Arc::new(view);
+        let of = |_: &[&Shape]| Ok(Operation::Insert(Arc::clone(&view)));
+        Ok(R::movement(&Movement { what, of: &of }, &[self.x.clone(), put.operand()], place))
+    }
+}
+
+/// Whether a scatter puts these elements in the place of others: of an array of this dtype, of this shape.
+fn check_put(what: &'static str, scatter: Scatter, dtype: DType, updates: &AnyOperand, taken: &Shape) -> Result<()> {
+    if !scatter.takes(dtype) {
+        let why = match scatter {
+            Scatter::Divide => ": division gives floats",
+            Scatter::Multiply => ": a product of complex numbers is of four others",
+            _ => "",
+        };
+        return Err(Error::new(ErrorCode::DType, format!("elements of {dtype} are not put so{why}"))
+            .help("cast the array, as in `cast(x, DType::F32)`"));
+    }
+    let (_, _, given) = updates.describe(what)?;
+    if given.broadcast(taken).as_ref() != Some(taken) {
+        let headline = format!("{given} does not broadcast to {taken}, the shape of what is put");
+        return Err(Error::new(ErrorCode::Shape, headline)
+            .help("it is the shape of the indices and then the array's other axes, as `get` gives it"));
+    }
+    Ok(())
 }
 
 macro_rules! puts {

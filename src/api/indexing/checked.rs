@@ -65,7 +65,7 @@ fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: 
 }
 
 /// Whether an axis has all of these indices.
-fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize, place: Place) -> Result<()> {
+pub(super) fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize, place: Place) -> Result<()> {
     let all = match index {
         AnyOperand::Scalar(Scalar(number, _)) => match number.value() {
             // As a cast takes it.

@@ -4,7 +4,7 @@ use crate::graph::Builder;
 use ndjit_ir::axes::AxisSet;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeKind, Scatter, Value};
-use ndjit_ir::op::TypeRule;
+use ndjit_ir::op::{Op, TypeRule};
 use ndjit_ir::shape::Shape;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::value_type::ValueType;
@@ -20,6 +20,9 @@ impl Builder<'_> {
         if self.rng.one_in(5) {
             let others = 1 + self.rng.below(3);
             return self.concat(operand, others);
+        }
+        if self.rng.one_in(5) {
+            return self.insert(operand);
         }
         if self.rng.one_in(4) && self.limits.dtypes.contains(DType::I64) {
             return self.gather(operand);
@@ -153,6 +156,44 @@ impl Builder<'_> {
         let updates = self.graph.add(NodeKind::Cast(CastReason::Explicit), &[updates], &[(dtype.into(), of)]);
         let result = (dtype.into(), self.graph.shape_id(x));
         self.graph.add(NodeKind::Scatter(scatter), &[x, index, updates], &[result]);
+    }
+
+    /// A value with others in place of some of its elements: often with its own, from elsewhere.
+    pub(super) fn insert(&mut self, x: Value) {
+        let ValueType::Strong(dtype) = self.graph.ty(x) else { return };
+        let shape = self.graph.shape(x).clone();
+        let parts: Vec<Slice> = shape.extents().iter().map(|&extent| self.slice(extent)).collect();
+        let Ok((view, taken)) = view::slice(&shape, &parts) else { return };
+        let turned = view::flip(&taken, &[0]).ok().filter(|_| self.rng.one_in(4));
+        let (view, taken) = turned.map_or((view.clone(), taken), |(turn, to)| (turn.of(&view).canonical(&to), to));
+        let updates = match self.rng.one_in(2) {
+            true => {
+                let mut from = view.clone();
+                for (index, &extent) in from.axes.iter_mut().zip(shape.extents()) {
+                    index.start = index.start.saturating_add_unsigned(self.rng.below(3)).saturating_sub(1);
+                    index.start = index.start.min(extent as isize - 1).max(0);
+                }
+                if from.check(&shape, &taken).is_err() {
+                    return;
+                }
+                let own = self.graph.view(x, from, &taken);
+                let squared = self.rng.one_in(2).then(|| self.result_type(Op::Multiply, &[own, own])).flatten();
+                match squared.filter(|&result| result == dtype.into()) {
+                    Some(result) => self.add(Op::Multiply, &[own, own], result),
+                    None => own,
+                }
+            }
+            false => {
+                let Some(updates) = self.operand() else { return };
+                let Ok((wide, _)) = view::broadcast_to(self.graph.shape(updates), &taken) else { return };
+                let updates = self.graph.view(updates, wide, &taken);
+                let taken = self.graph.intern(&taken);
+                self.graph.add(NodeKind::Cast(CastReason::Explicit), &[updates], &[(dtype.into(), taken)])
+            }
+        };
+        let result = (dtype.into(), self.graph.shape_id(x));
+        let view = self.graph.intern_view(view);
+        self.graph.add(NodeKind::Insert(view), &[x, updates], &[result]);
     }
 
     /// A value joined with others that differ from it along one axis at most.

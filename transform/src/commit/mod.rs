@@ -178,6 +178,23 @@ impl Commit<'_> {
                 let result = (dtype, self.rewriter.new.intern(shape));
                 self.rewriter.new.add(NodeKind::Scatter(scatter), &[operand, index, updates], &[result])
             }
+            NodeKind::Insert(view) => {
+                let [x, updates] = [0, 1].map(|n| graph.operands(id)[n]);
+                let operand = self.stored(x, id)?;
+                let put = graph.shape(updates);
+                if put.extents().contains(&0) {
+                    return Ok(Committed::Value(operand));
+                }
+                let dtype = self.rewriter.new.ty(operand);
+                let updates = self.coerce(updates, dtype, Reason::Operand(id, 1))?;
+                let view = graph.view_of(view);
+                // Each element is put once: where they are all, they are the result in another order.
+                if put == shape && *view == View::identity(view.rank).canonical(shape) {
+                    return Ok(Committed::Value(updates));
+                }
+                let (view, shape) = (self.rewriter.new.intern_view(view.clone()), self.rewriter.new.intern(shape));
+                self.rewriter.new.add(NodeKind::Insert(view), &[operand, updates], &[(dtype, shape)])
+            }
             NodeKind::Concat(axis, policy) => {
                 let dtype = policy.commit(self.types(id, &Operation::Concat(axis, policy))?.compute);
                 let operands = graph.operands(id).iter().enumerate();

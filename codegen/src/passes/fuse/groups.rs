@@ -105,6 +105,8 @@ pub(super) struct Groups {
     after: Vec<u32>,
     /// How many groups of one node read each value, and how often.
     alone_in: Vec<u32>,
+    /// How many nodes read each value, themselves or through views, and results do; empty of a graph without joins of joins.
+    reads: Vec<u32>,
     /// The groups of reductions, by creation.
     pub(super) reductions: Vec<u32>,
     /// Products that contractions sum, each with the contraction. None is computed with anything else, and what is multiplied is stored.
@@ -131,6 +133,19 @@ struct FusionRequest {
     is_result: bool,
     /// The highest level of the kernel.
     at_most: u32,
+}
+
+/// How many nodes read each value of a graph with joins of joins.
+fn reads(graph: &Graph<DType>, accesses: &Accesses) -> Vec<u32> {
+    let joins = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Concat(..));
+    if !graph.node_ids().any(|id| joins(graph.node(id).first()) && graph.operands(id).iter().any(|&of| joins(of))) {
+        return Vec::new();
+    }
+    let mut reads = vec![0; graph.value_count()];
+    let nodes = graph.node_ids().filter(|&id| accesses.view(graph.node(id).first()).is_none());
+    let operands = nodes.flat_map(|id| graph.operands(id));
+    operands.chain(graph.outputs()).for_each(|&value| reads[accesses.base(value).index()] += 1);
+    reads
 }
 
 impl Groups {
@@ -163,6 +178,7 @@ impl Groups {
             cone: vec![(0, 0); values],
             after: vec![0; values],
             alone_in: vec![0; values],
+            reads: reads(graph, accesses),
             reductions: Vec::new(),
             products: if fuse { products(graph) } else { FxHashMap::default() },
             limits,
@@ -447,6 +463,11 @@ impl Groups {
     /// Primitives that a value takes from what is stored on.
     pub(super) fn cost(&self, value: Value) -> u32 {
         self.cone[value.index()].0
+    }
+
+    /// Whether one node reads a value, and none a view of it.
+    pub(super) fn is_read_once(&self, value: Value) -> bool {
+        self.reads.get(value.index()) == Some(&1)
     }
 
     /// Whether several groups of one node read a value.

@@ -22,7 +22,7 @@ use ndjit_ir::kernel::{
 };
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{AxisSet, Reduce};
-use ndjit_ir::view::scattered;
+use ndjit_ir::view::{View, scattered};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_transform::access::Accesses;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -66,9 +66,14 @@ pub fn fuse(
             steps.push(fusing.build(fusing.elementwise(vec![rows]), &mut needed));
         }
     }
-    // Control flow takes whole arrays.
-    for id in graph.node_ids().filter(|&id| matches!(graph.node(id).kind, NodeKind::Control(..))) {
-        for &operand in graph.operands(id) {
+    // Control flow takes whole arrays, and what another array is put into is one.
+    for id in graph.node_ids() {
+        let whole = match graph.node(id).kind {
+            NodeKind::Control(..) => graph.operands(id),
+            NodeKind::Insert(_) => &graph.operands(id)[..1],
+            _ => continue,
+        };
+        for &operand in whole {
             if !fusing.is_made(operand) && !accesses.is_whole(graph, operand, params) && copied.insert(operand) {
                 steps.push(fusing.build(fusing.elementwise(vec![operand]), &mut needed));
             }
@@ -192,20 +197,49 @@ impl Fusing<'_> {
                 vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(operands[0]) }]
             }
             NodeKind::Scatter(scatter) => vec![self.scattering(scatter, value, needed)],
-            NodeKind::Concat(axis, _) => {
-                let axis = axis as usize;
-                let mut start = 0;
-                let mut plans = Vec::with_capacity(operands.len());
-                for &operand in operands {
-                    let extent = self.graph.shape(operand).extents()[axis];
-                    let kind = PlanKind::Kind(KernelKind::Part(Part { axis, start }));
-                    plans.push(KernelPlan { kind, ..plan(operand) });
-                    start += extent;
-                }
-                plans
+            NodeKind::Insert(view) => {
+                let (x, updates) = (operands[0], operands[1]);
+                let into = Some(x).filter(|&x| self.graph.shape(x).size() != self.graph.shape(updates).size());
+                let kind = KernelKind::Part(Box::new(Part { view: self.graph.view_of(view).clone(), into }));
+                vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(updates) }]
+            }
+            NodeKind::Concat(..) => {
+                let parts = self.joined(value, needed).into_iter();
+                let placed = |(operand, starts): (Value, SmallVec<[usize; 4]>)| {
+                    let view = View::placing(&starts, self.graph.shape(operand));
+                    let kind = PlanKind::Kind(KernelKind::Part(Box::new(Part { view, into: None })));
+                    KernelPlan { kind, ..plan(operand) }
+                };
+                parts.map(placed).collect()
             }
             _ => vec![plan(operands[0])],
         }
+    }
+
+    /// The arrays that a join joins, each with the indices at which it begins: those of joins that nothing else wants are among them.
+    fn joined(&self, join: Value, needed: &[bool]) -> Vec<(Value, SmallVec<[usize; 4]>)> {
+        let graph = self.graph;
+        let mut parts = Vec::new();
+        let mut stack = vec![(join, SmallVec::from_elem(0, graph.shape(join).rank()))];
+        while let Some((value, starts)) = stack.pop() {
+            let inner = self.fuse && !needed[value.index()] && self.groups.is_read_once(value);
+            let NodeKind::Concat(axis, ()) = self.kind(value) else {
+                parts.push((value, starts));
+                continue;
+            };
+            if value != join && !inner {
+                parts.push((value, starts));
+                continue;
+            }
+            let mut starts: SmallVec<[usize; 4]> = starts;
+            let first = stack.len();
+            for &operand in graph.operands(graph.producer(value)) {
+                stack.push((operand, starts.clone()));
+                starts[axis as usize] += graph.shape(operand).extents()[axis as usize];
+            }
+            stack[first..].reverse();
+        }
+        parts
     }
 
     /// Control flow, with those of its results that are wanted.
@@ -332,7 +366,12 @@ impl Fusing<'_> {
                 KernelKind::Scatter(KernelScatter { scatter, into: builder.rows(x) })
             }
             PlanKind::Kind(KernelKind::Contract(reduce)) if !builder.body.is_product() => KernelKind::Reduce(reduce),
-            PlanKind::Kind(kind) => kind,
+            PlanKind::Kind(kind) => {
+                if let Some(x) = kind.part().and_then(|part| part.into) {
+                    needed[x.index()] = true;
+                }
+                kind
+            }
         };
         let KernelBuilder { inputs, literals, body, statements, .. } = builder;
         let body = Arc::new(body);

@@ -303,6 +303,13 @@ impl StepRunner for GpuRun<'_> {
                 *place = Some(Arc::new(GpuMemory::new(gpu, output.bytes)?));
             }
         }
+        if let (Some(rest), [output]) = (&step.rest, &step.outputs[..]) {
+            let at = |location: u32| self.places[location as usize].as_deref();
+            let (Some(from), Some(to)) = (at(rest.location), at(output.location)) else {
+                return Err(Error::new(ErrorCode::Verify, "run: a kernel takes the rest of what no kernel made"));
+            };
+            self.recording.copy(from, to, output.bytes);
+        }
         if step.empty {
             return Ok(());
         }

@@ -17,9 +17,19 @@ const ALIGNMENT: usize = 256;
 pub struct CommandRecorder<'a> {
     gpu: &'a Arc<Gpu>,
     params: Vec<u8>,
-    ready: Vec<ReadyDispatch<'a>>,
+    ready: Vec<DeviceCommand<'a>>,
     /// Partial results, kept until the submission is made.
     partials: Vec<GpuMemory>,
+}
+
+enum DeviceCommand<'a> {
+    Dispatch(ReadyDispatch<'a>),
+    /// A copy of so many bytes.
+    Copy {
+        from: wgpu::Buffer,
+        to: wgpu::Buffer,
+        bytes: u64,
+    },
 }
 
 struct ReadyDispatch<'a> {
@@ -59,9 +69,20 @@ impl<'a> CommandRecorder<'a> {
                     place => operand(place)?.buffer().clone(),
                 });
             }
-            self.ready.push(ReadyDispatch { dispatch, params: start..self.params.len(), bound });
+            self.ready.push(DeviceCommand::Dispatch(ReadyDispatch {
+                dispatch,
+                params: start..self.params.len(),
+                bound,
+            }));
         }
         Ok(())
+    }
+
+    /// Adds a copy of an array to another one of as many bytes.
+    pub fn copy(&mut self, from: &GpuMemory, to: &GpuMemory, bytes: usize) {
+        // Buffers are a multiple of four bytes long, and so are copies.
+        let bytes = (bytes as u64).next_multiple_of(4);
+        self.ready.push(DeviceCommand::Copy { from: from.buffer().clone(), to: to.buffer().clone(), bytes });
     }
 
     /// Hands everything to the device, which runs it in order; does not wait.
@@ -80,8 +101,20 @@ impl<'a> CommandRecorder<'a> {
         self.gpu.scoped("a call", || {
             let device = &self.gpu.device;
             let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            for ReadyDispatch { dispatch, params: range, bound } in &self.ready {
+            let begin = |encoder: &mut wgpu::CommandEncoder| {
+                encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime()
+            };
+            let mut pass = begin(&mut encoder);
+            for recorded in &self.ready {
+                let ReadyDispatch { dispatch, params: range, bound } = match recorded {
+                    DeviceCommand::Dispatch(dispatch) => dispatch,
+                    DeviceCommand::Copy { from, to, bytes } => {
+                        drop(pass);
+                        encoder.copy_buffer_to_buffer(from, 0, to, 0, *bytes);
+                        pass = begin(&mut encoder);
+                        continue;
+                    }
+                };
                 let start = if self.gpu.fault(Fault::Bind) { 4 } else { range.start };
                 let own = binding(params.buffer(), start, range.len());
                 let others = bound.iter().zip(&dispatch.bound);

@@ -32,7 +32,7 @@ fn what_is_inferred_is_what_random_programs_have() {
             }
         }
     }
-    let all = "call cast concat control gather iota literal op param reduction reshape scan scatter sort view";
+    let all = "call cast concat control gather insert iota literal op param reduction reshape scan scatter sort view";
     assert_eq!(kinds.keys().copied().collect::<Vec<_>>().join(" "), all);
     assert!(kinds.values().all(|&count| count > 50), "{kinds:?}");
 }

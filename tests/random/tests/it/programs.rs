@@ -93,6 +93,7 @@ fn programs_cover_everything() {
                 NodeKind::Scan(..) | NodeKind::Sort(..) => drop(seen.insert(graph.node(id).kind.name().to_owned())),
                 NodeKind::View(_) => drop(seen.insert("view".to_owned())),
                 NodeKind::Scatter(scatter) => drop(seen.insert(format!("scatter {}", scatter.name()))),
+                NodeKind::Insert(_) => drop(seen.insert("insert".to_owned())),
                 NodeKind::Gather => drop(seen.insert("gather".to_owned())),
                 NodeKind::Reshape => drop(seen.insert("reshape".to_owned())),
                 NodeKind::Concat(..) => drop(seen.insert(format!("concat of {}", graph.operands(id).len()))),
@@ -116,6 +117,7 @@ fn programs_cover_everything() {
         "view",
         "reshape",
         "gather",
+        "insert",
         "scatter set",
         "scatter add",
         "scatter min",
@@ -161,6 +163,7 @@ fn programs_have_control_flow_in_control_flow() {
                     _ if !inner => continue,
                     NodeKind::Gather => "gather",
                     NodeKind::Scatter(_) => "scatter",
+                    NodeKind::Insert(_) => "insert",
                     NodeKind::Reduce(_) => "reduce",
                     NodeKind::Call(_) => "call",
                     _ => continue,
@@ -171,7 +174,8 @@ fn programs_have_control_flow_in_control_flow() {
     }
     println!("{seen:?}");
     let wanted = ["nesting 0", "nesting 1", "nesting 2", "nesting 3", "while", "cond", "cond of 1", "cond of 2"];
-    let inside = ["promotion", "while of 1", "while of 2", "while of 4", "gather", "scatter", "reduce", "call"];
+    let inside =
+        ["promotion", "while of 1", "while of 2", "while of 4", "gather", "scatter", "insert", "reduce", "call"];
     for what in wanted.into_iter().chain(inside) {
         assert!(seen.get(what).is_some_and(|&count| count >= 20), "{what}: {seen:?}");
     }

@@ -1,0 +1,193 @@
+//! Regions: the elements of an array that a view names, where it names each once: along each axis every `step`th index of a range.
+//! Who stores into a part of an array stores a region.
+
+use super::View;
+use crate::shape::Shape;
+use smallvec::SmallVec;
+
+/// Indices along an axis: `start`, `start + step`, and so on, `extent` of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AxisRange {
+    /// The least one.
+    pub start: usize,
+    /// The distance of neighbours; 1 where there is one index.
+    pub step: usize,
+    /// How many there are.
+    pub extent: usize,
+}
+
+impl AxisRange {
+    /// Whether it is each index of an axis.
+    pub fn is_whole(self, extent: usize) -> bool {
+        self == AxisRange { start: 0, step: 1, extent }
+    }
+
+    /// Whether some index is one of both.
+    pub fn meets(self, other: AxisRange) -> bool {
+        let [(a, p, a_last), (b, q, b_last)] = [self, other].map(|range| {
+            let (start, step) = (range.start as i128, range.step.max(1) as i128);
+            (start, step, start + step * (range.extent as i128 - 1))
+        });
+        let (low, high) = (a.max(b), a_last.min(b_last));
+        if self.extent == 0 || other.extent == 0 || low > high {
+            return false;
+        }
+        // a + p * i = b + q * j, by the extended Euclidean algorithm: one index of both, and with it every p * q / gcd further.
+        let (gcd, inverse) = bezout(p, q);
+        if (b - a) % gcd != 0 {
+            return false;
+        }
+        let period = p / gcd * q;
+        let i = (b - a) / gcd % (q / gcd) * (inverse % (q / gcd));
+        let first = a + p * i.rem_euclid(q / gcd);
+        let behind = (low - first).rem_euclid(period);
+        low + (period - behind) % period <= high
+    }
+}
+
+/// The greatest common divisor of two positive numbers, and `x` such that `p * x` is congruent to it modulo `q`.
+fn bezout(p: i128, q: i128) -> (i128, i128) {
+    let (mut old, mut new) = ((p, 1), (q, 0));
+    while new.0 != 0 {
+        let times = old.0 / new.0;
+        (old, new) = (new, (old.0 - times * new.0, old.1 - times * new.1));
+    }
+    old
+}
+
+/// Some elements of an array, by the indices along each of its axes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Region(pub SmallVec<[AxisRange; 4]>);
+
+impl Region {
+    /// Whether it is all of an array of this shape.
+    pub fn is_whole(&self, shape: &Shape) -> bool {
+        self.0.iter().zip(shape.extents()).all(|(range, &extent)| range.is_whole(extent))
+    }
+
+    /// The number of elements; saturates.
+    pub fn size(&self) -> usize {
+        self.0.iter().fold(1, |n: usize, range| n.saturating_mul(range.extent))
+    }
+
+    /// Whether some element of an array is in both.
+    pub fn meets(&self, other: &Region) -> bool {
+        self.0.iter().zip(&other.0).all(|(own, other)| own.meets(*other))
+    }
+}
+
+/// Whether regions of an array of this shape are all of it, and no element is in two of them.
+pub fn cover(regions: &[Region], shape: &Shape) -> bool {
+    let size = regions.iter().fold(0usize, |n, region| n.saturating_add(region.size()));
+    if shape.size() != Ok(size) {
+        return false;
+    }
+    // Regions that lie one behind the other along one axis, as those of a join do, are compared with their neighbours.
+    let mut sorted: Vec<&Region> = regions.iter().filter(|region| region.size() > 0).collect();
+    sorted.sort_by_key(|region| region.0.iter().map(|range| range.start).collect::<SmallVec<[usize; 4]>>());
+    let split: SmallVec<[usize; 4]> = (0..shape.rank())
+        .filter(|&axis| !sorted.iter().all(|region| region.0[axis].is_whole(shape.extents()[axis])))
+        .collect();
+    match split[..] {
+        [] => sorted.len() <= 1,
+        [axis] if sorted.iter().all(|region| region.0[axis].step == 1) => {
+            sorted.windows(2).all(|pair| pair[0].0[axis].start + pair[0].0[axis].extent <= pair[1].0[axis].start)
+        }
+        _ => (0..sorted.len()).all(|n| !sorted[..n].iter().any(|other| other.meets(sorted[n]))),
+    }
+}
+
+impl View {
+    /// The elements that the view, with a result of this shape, names of an operand of that shape; `None` where it names one more than once,
+    /// or one that the operand does not have.
+    pub fn region(&self, operand: &Shape, result: &Shape) -> Option<Region> {
+        self.check(operand, result).ok()?;
+        let mut named: SmallVec<[usize; 4]> = SmallVec::new();
+        let range = |index: &super::AxisIndex| {
+            let start = usize::try_from(index.start).ok()?;
+            let [term] = index.terms[..] else {
+                return index.terms.is_empty().then_some(AxisRange { start, step: 1, extent: 1 });
+            };
+            named.push(term.axis as usize);
+            let (extent, step) = (result.extents()[term.axis as usize], term.step.unsigned_abs());
+            let span = step.checked_mul(extent - 1)?;
+            let start = if term.step < 0 { start.checked_sub(span)? } else { start };
+            Some(AxisRange { start, step, extent })
+        };
+        if result.extents().contains(&0) {
+            return Some(Region(SmallVec::from_elem(AxisRange { start: 0, step: 1, extent: 0 }, operand.rank())));
+        }
+        let ranges = self.axes.iter().map(range).collect::<Option<SmallVec<[AxisRange; 4]>>>()?;
+        named.sort_unstable();
+        let moving = (0..result.rank()).filter(|&axis| result.extents()[axis] > 1);
+        named.iter().copied().eq(moving).then_some(Region(ranges))
+    }
+
+    /// The view that places an array of the operand's rank in another one, from these indices on.
+    pub fn placing(starts: &[usize], operand: &Shape) -> View {
+        let axes = starts.iter().enumerate().map(|(axis, &start)| super::AxisIndex::along(axis, start as isize, 1));
+        View { rank: starts.len(), axes: axes.collect() }.canonical(operand)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::{Slice, flip, permute_dims, slice, sliding_window};
+
+    #[test]
+    fn ranges_meet_where_an_index_is_in_both() {
+        let ranges: Vec<AxisRange> = (0..5)
+            .flat_map(|start| {
+                (1..6).flat_map(move |step| (0..5).map(move |extent| AxisRange { start: 3 * start, step, extent }))
+            })
+            .collect();
+        let all = |range: AxisRange| (0..range.extent).map(move |n| range.start + range.step * n);
+        for &a in &ranges {
+            for &b in &ranges {
+                let both = all(a).any(|n| all(b).any(|m| n == m));
+                assert_eq!(a.meets(b), both, "{a:?} {b:?}");
+            }
+        }
+        let most = AxisRange { start: 0, step: isize::MAX as usize - 1, extent: isize::MAX as usize };
+        assert!(most.meets(AxisRange { start: 0, step: isize::MAX as usize, extent: isize::MAX as usize }));
+    }
+
+    #[test]
+    fn views_that_name_elements_once_are_regions() {
+        let shape = Shape::from([6, 5]);
+        let region = |(view, result): (View, Shape)| view.region(&shape, &result);
+        let part = |start, end, step| Slice::Range { start: Some(start), end: Some(end), step };
+        let whole = AxisRange { start: 0, step: 1, extent: 5 };
+        let of = |ranges: [AxisRange; 2]| Some(Region(SmallVec::from_slice(&ranges)));
+        let rows = |start, step, extent| AxisRange { start, step, extent };
+        assert_eq!(region(slice(&shape, &[part(1, 6, 2)]).unwrap()), of([rows(1, 2, 3), whole]));
+        assert_eq!(region(slice(&shape, &[part(0, 6, -2)]).unwrap()), of([rows(1, 2, 3), whole]));
+        assert_eq!(region(slice(&shape, &[Slice::Index(2)]).unwrap()), of([rows(2, 1, 1), whole]));
+        assert_eq!(region(permute_dims(&shape, &[1, 0]).unwrap()), of([rows(0, 1, 6), whole]));
+        assert_eq!(region(flip(&shape, &[0]).unwrap()), of([rows(0, 1, 6), whole]));
+        assert_eq!(region(sliding_window(&shape, &[2], &[0]).unwrap()), None);
+        assert_eq!(region((View { rank: 3, axes: View::identity(2).axes }, Shape::from([6, 5, 2]))), None);
+    }
+
+    #[test]
+    fn parts_cover_an_array_once() {
+        let shape = Shape::from([4, 6]);
+        let region = |rows: [usize; 3], columns: [usize; 3]| {
+            Region(SmallVec::from_vec(
+                [rows, columns].map(|[start, step, extent]| AxisRange { start, step, extent }).to_vec(),
+            ))
+        };
+        let border = [region([0, 1, 1], [0, 1, 6]), region([3, 1, 1], [0, 1, 6]), region([1, 1, 2], [0, 1, 1])];
+        let right = region([1, 1, 2], [5, 1, 1]);
+        let inside = region([1, 1, 2], [1, 1, 4]);
+        let all: Vec<Region> = border.iter().chain([&right, &inside]).cloned().collect();
+        assert!(cover(&all, &shape));
+        assert!(!cover(&all[1..], &shape));
+        assert!(!cover(&[&all[1..], &all[1..2]].concat(), &shape));
+        assert!(cover(&[region([0, 2, 2], [0, 1, 6]), region([1, 2, 2], [0, 1, 6])], &shape));
+        assert!(!cover(&[region([0, 2, 2], [0, 1, 6]), region([0, 2, 2], [0, 1, 6])], &shape));
+        assert!(cover(&[region([1, 1, 3], [0, 1, 6]), region([0, 1, 1], [0, 1, 6])], &shape));
+        assert!(!cover(&[region([1, 1, 2], [0, 1, 6]), region([0, 1, 2], [0, 1, 6])], &shape));
+    }
+}
