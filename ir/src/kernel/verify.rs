@@ -26,7 +26,7 @@ use crate::graph::{Control, Graph, NodeKind, Value};
 use crate::problems::Problems;
 use crate::reduction::{AxisFunction, AxisSet, Reduction};
 use crate::shape::Shape;
-use crate::view::Region;
+use crate::view::DisjointRegions;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 
@@ -134,23 +134,20 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
                 Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
             } else {
                 let part = kernel.kind.part().and_then(|part| part.view.region(graph.shape(value), &kernel.shape));
+                let again = || "is stored by an earlier kernel".to_owned();
                 match (part.filter(|_| rest.is_none()), stored.entry(value)) {
                     (None, Entry::Vacant(entry)) => {
                         entry.insert(StoredParts::Whole);
                         Ok(())
                     }
-                    (Some(part), Entry::Vacant(entry)) => {
-                        entry.insert(StoredParts::Parts(vec![part], graph.shape(value).clone()));
-                        Ok(())
-                    }
-                    (Some(part), Entry::Occupied(mut entry)) => match entry.get_mut() {
-                        StoredParts::Parts(parts, _) if !parts.iter().any(|other| other.meets(&part)) => {
-                            parts.push(part);
-                            Ok(())
+                    (None, Entry::Occupied(_)) => Err(again()),
+                    (Some(part), entry) => {
+                        let new = || StoredParts::Parts(DisjointRegions::new(graph.shape(value).clone()));
+                        match entry.or_insert_with(new) {
+                            StoredParts::Parts(parts) => parts.add(part).map_err(|()| again()),
+                            StoredParts::Whole => Err(again()),
                         }
-                        _ => Err("is stored by an earlier kernel".to_owned()),
-                    },
-                    (None, Entry::Occupied(_)) => Err("is stored by an earlier kernel".to_owned()),
+                    }
                 }
             };
             let stored = || match kernel.kind.function(i) {
@@ -180,17 +177,15 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
 enum StoredParts {
     /// All of it.
     Whole,
-    /// Parts of an array of this shape, none of which meet.
-    Parts(Vec<Region>, Shape),
+    /// Parts of it.
+    Parts(DisjointRegions),
 }
 
 /// Whether all of a value is stored.
 fn complete(stored: &FxHashMap<Value, StoredParts>, value: Value) -> bool {
     stored.get(&value).is_some_and(|stored| match stored {
         StoredParts::Whole => true,
-        StoredParts::Parts(parts, shape) => {
-            Ok(parts.iter().fold(0, |n: usize, part| n.saturating_add(part.size()))) == shape.size()
-        }
+        StoredParts::Parts(parts) => parts.are_all(),
     })
 }
 

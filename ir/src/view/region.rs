@@ -60,11 +60,6 @@ fn bezout(p: i128, q: i128) -> (i128, i128) {
 pub struct Region(pub SmallVec<[AxisRange; 4]>);
 
 impl Region {
-    /// Whether it is all of an array of this shape.
-    pub fn is_whole(&self, shape: &Shape) -> bool {
-        self.0.iter().zip(shape.extents()).all(|(range, &extent)| range.is_whole(extent))
-    }
-
     /// The number of elements; saturates.
     pub fn size(&self) -> usize {
         self.0.iter().fold(1, |n: usize, range| n.saturating_mul(range.extent))
@@ -76,24 +71,46 @@ impl Region {
     }
 }
 
-/// Whether regions of an array of this shape are all of it, and no element is in two of them.
-pub fn cover(regions: &[Region], shape: &Shape) -> bool {
-    let size = regions.iter().fold(0usize, |n, region| n.saturating_add(region.size()));
-    if shape.size() != Ok(size) {
-        return false;
+/// Parts of an array, none of which meet.
+#[derive(Clone, Debug)]
+pub struct DisjointRegions {
+    shape: Shape,
+    parts: Vec<Region>,
+    /// Elements of all of them.
+    size: usize,
+    /// The index behind the last part along the only axis that the parts so far are cut along: what begins there meets none of them.
+    end: Option<(usize, usize)>,
+}
+
+impl DisjointRegions {
+    /// None, of an array of this shape.
+    pub fn new(shape: Shape) -> DisjointRegions {
+        DisjointRegions { shape, parts: Vec::new(), size: 0, end: None }
     }
-    // Regions that lie one behind the other along one axis, as those of a join do, are compared with their neighbours.
-    let mut sorted: Vec<&Region> = regions.iter().filter(|region| region.size() > 0).collect();
-    sorted.sort_by_key(|region| region.0.iter().map(|range| range.start).collect::<SmallVec<[usize; 4]>>());
-    let split: SmallVec<[usize; 4]> = (0..shape.rank())
-        .filter(|&axis| !sorted.iter().all(|region| region.0[axis].is_whole(shape.extents()[axis])))
-        .collect();
-    match split[..] {
-        [] => sorted.len() <= 1,
-        [axis] if sorted.iter().all(|region| region.0[axis].step == 1) => {
-            sorted.windows(2).all(|pair| pair[0].0[axis].start + pair[0].0[axis].extent <= pair[1].0[axis].start)
+
+    /// Adds a part.
+    ///
+    /// # Errors
+    /// If it meets another one.
+    #[allow(clippy::result_unit_err, reason = "there is one way to fail, which its caller words")]
+    pub fn add(&mut self, part: Region) -> Result<(), ()> {
+        let cut = |&axis: &usize| !part.0[axis].is_whole(self.shape.extents()[axis]);
+        let mut along = (0..part.0.len()).filter(cut);
+        let own = along.next().filter(|_| along.next().is_none()).map(|axis| (axis, part.0[axis]));
+        let behind = own.zip(self.end).is_some_and(|((axis, range), end)| axis == end.0 && range.start >= end.1);
+        if !behind && self.parts.iter().any(|other| other.meets(&part)) {
+            return Err(());
         }
-        _ => (0..sorted.len()).all(|n| !sorted[..n].iter().any(|other| other.meets(sorted[n]))),
+        let next = own.map(|(axis, range)| (axis, range.start + range.extent.saturating_sub(1) * range.step + 1));
+        self.end = next.filter(|_| behind || self.parts.is_empty());
+        self.size = self.size.saturating_add(part.size());
+        self.parts.push(part);
+        Ok(())
+    }
+
+    /// Whether they are all of the array.
+    pub fn are_all(&self) -> bool {
+        self.shape.size() == Ok(self.size)
     }
 }
 
@@ -172,6 +189,10 @@ mod tests {
 
     #[test]
     fn parts_cover_an_array_once() {
+        let cover = |regions: &[Region], shape: &Shape| {
+            let mut parts = DisjointRegions::new(shape.clone());
+            regions.iter().all(|region| parts.add(region.clone()).is_ok()) && parts.are_all()
+        };
         let shape = Shape::from([4, 6]);
         let region = |rows: [usize; 3], columns: [usize; 3]| {
             Region(SmallVec::from_vec(

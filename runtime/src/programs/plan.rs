@@ -6,12 +6,13 @@
 
 use crate::programs::assignment::Assignment;
 use crate::programs::executable::Output;
-use crate::programs::regions::{Copies, ValueParts, read_region, stored_region};
+use crate::programs::regions::{Copies, read_region, stored_region};
 use crate::programs::tiles::{self, Tiling};
 use ndjit_codegen::{Lowered, LoweredStep, Scheduled};
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::kernel::FusedControl;
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, NestKind, Role, Stride};
+use ndjit_ir::view::DisjointRegions;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -230,7 +231,7 @@ struct Planner<'a> {
     /// The last step that reads or writes a part of each location.
     last: Vec<Option<usize>>,
     /// The parts of each value that is made by several kernels.
-    parts: FxHashMap<Value, ValueParts>,
+    parts: FxHashMap<Value, DisjointRegions>,
 }
 
 impl Planner<'_> {
@@ -306,7 +307,7 @@ impl Planner<'_> {
             self.made.insert(value, location);
             let offset = if dense { 0 } else { layout.offset };
             if let Some(part) = part {
-                let parts = self.parts.entry(value).or_insert_with(|| ValueParts::new(shape.clone()));
+                let parts = self.parts.entry(value).or_insert_with(|| DisjointRegions::new(shape.clone()));
                 parts.add(part).map_err(|()| wrong(index, format_args!("it makes a part of {value} again")))?;
                 self.last[location as usize] = Some(index);
             }

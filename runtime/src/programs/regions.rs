@@ -81,44 +81,6 @@ fn region(layout: &Layout, extents: &[usize], shape: &Shape, dtype: DType, again
     Some(region)
 }
 
-/// The parts of a value that were made so far, none of which meet.
-pub struct ValueParts {
-    shape: Shape,
-    parts: Vec<Region>,
-    /// Elements of all of them.
-    size: usize,
-    /// The index behind the last part along the only axis that the parts so far are cut along: what begins there meets none of them.
-    end: Option<(usize, usize)>,
-}
-
-impl ValueParts {
-    /// None, of a value of this shape.
-    pub fn new(shape: Shape) -> ValueParts {
-        ValueParts { shape, parts: Vec::new(), size: 0, end: None }
-    }
-
-    /// Adds a part; an error if it meets another one.
-    pub fn add(&mut self, part: Region) -> std::result::Result<(), ()> {
-        let cut = |&axis: &usize| !part.0[axis].is_whole(self.shape.extents()[axis]);
-        let mut along = (0..part.0.len()).filter(cut);
-        let own = along.next().filter(|_| along.next().is_none()).map(|axis| (axis, part.0[axis]));
-        let behind = own.zip(self.end).is_some_and(|((axis, range), end)| axis == end.0 && range.start >= end.1);
-        if !behind && self.parts.iter().any(|other| other.meets(&part)) {
-            return Err(());
-        }
-        let next = own.map(|(axis, range)| (axis, range.start + range.extent.saturating_sub(1) * range.step + 1));
-        self.end = next.filter(|_| behind || self.parts.is_empty());
-        self.size = self.size.saturating_add(part.size());
-        self.parts.push(part);
-        Ok(())
-    }
-
-    /// Whether they are all of the value.
-    pub fn are_all(&self) -> bool {
-        self.shape.size() == Ok(self.size)
-    }
-}
-
 /// Runs of bytes at equal distances, which are copied to where they lie in another array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copies {
