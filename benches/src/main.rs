@@ -4,7 +4,7 @@
 //! (`fresh`, `out`, `donate`), the least and the median time of a call in seconds, and how many calls were timed. Beside these stand the
 //! bytes that a call moves at least and its arithmetic operations per second, as parts of what a probe measured in the same run that the machine can do. Results are compared with the same
 //! computed in `f64` before anything is timed; one that is wrong ends the program. `report` makes `docs/performance.md` of such lines and those
-//! of other libraries.
+//! of other libraries. `programs` times whole programs with loops: see its module.
 
 mod calls;
 mod check;
@@ -15,6 +15,7 @@ mod inputs;
 mod kernels;
 mod llvm;
 mod probe;
+mod programs;
 mod report;
 mod scale;
 mod timing;
@@ -67,6 +68,8 @@ enum Command {
     Scale(scale::Scale),
     /// Times kernels on arrays that grow.
     Growth(growth::Growth),
+    /// Times whole programs with loops beside other libraries.
+    Programs(programs::Programs),
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -76,6 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(Command::Llvm(llvm)) => return llvm.run(),
         Some(Command::Scale(scale)) => return Ok(scale.run()?),
         Some(Command::Growth(growth)) => return Ok(growth.run()?),
+        Some(Command::Programs(programs)) => return programs.run(),
         None => {}
     }
     let mut out: Box<dyn Write> = match &arguments.json {
