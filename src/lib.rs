@@ -68,7 +68,7 @@ pub use api::differences::{Ends, Positions, append, diff, positions, prepend, tr
 #[doc(inline)]
 pub use api::functions::*;
 #[doc(inline)]
-pub use api::indexing::{At, Side, searchsorted, take, take_along_axis};
+pub use api::indexing::{At, DynamicRange, Side, dynamic_range, searchsorted, slice_dynamic, take, take_along_axis};
 #[doc(inline)]
 pub use api::manipulation::{
     Ellipsis, IntoSlice, NewAxis, Pad, Slice, broadcast_arrays, broadcast_shapes, broadcast_to, concat, diagonal,

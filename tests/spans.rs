@@ -72,6 +72,7 @@ fn each_stage_and_launch_has_a_span() {
     ndjit::lower pass="simplify"
     ndjit::lower pass="windows"
     ndjit::lower pass="views"
+    ndjit::lower pass="joins"
     ndjit::lower pass="fuse"
     ndjit::lower pass="tile"
     ndjit::lower pass="schedule"

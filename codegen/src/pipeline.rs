@@ -19,7 +19,7 @@ use ndjit_ir::kernel::{FusedStep, verify_steps};
 use ndjit_ir::loops::{Layout, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType};
 use ndjit_transform::access::{Accesses, contiguous};
-use ndjit_transform::{TypedGraph, commit, fp_contract, hoist, inline, simplify, views, windows};
+use ndjit_transform::{TypedGraph, commit, fp_contract, hoist, inline, joins, simplify, views, windows};
 use rustc_hash::FxHashMap;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -51,6 +51,7 @@ const GRAPH: &[Pass<OfGraph>] = &[
     Pass { name: "simplify", stage: "simplified", run: |graph, driver| graph.simplify(driver) },
     Pass { name: "windows", stage: "simplified", run: |graph, driver| graph.windows(driver) },
     Pass { name: "views", stage: "simplified", run: |graph, driver| graph.views(driver) },
+    Pass { name: "joins", stage: "simplified", run: |graph, driver| graph.joins(driver) },
     Pass { name: "fuse", stage: "kernels", run: |graph, driver| graph.fuse(driver) },
     Pass { name: "tile", stage: "kernels", run: |graph, driver| graph.tile(driver) },
     Pass { name: "schedule", stage: "loops", run: |graph, driver| graph.schedule(driver) },
@@ -296,6 +297,12 @@ impl Typing<'_> {
 
     fn views(&mut self, driver: &mut Driver<'_>) -> Result<()> {
         let new = if driver.options.simplify { views(&self.simplified, self.layouts)? } else { None };
+        self.replace(new);
+        Ok(())
+    }
+
+    fn joins(&mut self, driver: &mut Driver<'_>) -> Result<()> {
+        let new = if driver.options.simplify && driver.options.fuse { joins(&self.simplified)? } else { None };
         self.replace(new);
         self.accesses = Accesses::new(&self.simplified, self.layouts)?;
         Ok(())

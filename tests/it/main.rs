@@ -26,6 +26,7 @@ mod indexing_ranges;
 #[cfg(feature = "json")]
 mod inspect;
 mod joining_errors;
+mod joins;
 mod loops;
 mod movement_errors;
 mod neighbours;
@@ -40,6 +41,7 @@ mod random;
 mod random_numbers;
 mod reductions;
 mod scans;
+mod slices_dynamic;
 mod sorting;
 mod spellings;
 mod stores;

@@ -132,3 +132,37 @@ fn numbers_are_put_in_the_dtype_of_the_array() {
     assert_eq!(one(&x).to_vec::<i32>().unwrap(), [1, 9, 3]);
     assert!(!one.explain(Stage::Graph).contains("scatter"), "{}", one.explain(Stage::Graph));
 }
+
+#[test]
+fn every_range_of_every_axis_is_stored() {
+    let (mut rows, mut counted) = (Vec::new(), 0);
+    for extent in 1..7isize {
+        for step in 1..4isize {
+            rows.extend((0..extent.min(3)).map(move |start| (extent, start, step)));
+        }
+    }
+    // Two axes, of which loops may become one.
+    for &(m, from, by) in rows.iter().filter(|(m, ..)| *m < 4) {
+        for &(n, start, step) in &rows {
+            let x = wave(&[m as usize, n as usize]);
+            let f = jit(move |x: Expr| x.at((step_by(from.., by), step_by(start.., step))).add(1.0));
+            let expected: Vec<f64> = elements(&x)
+                .iter()
+                .enumerate()
+                .map(|(at, x)| {
+                    let (i, j) = (at as isize / n, at as isize % n);
+                    let named = i >= from && (i - from) % by == 0 && j >= start && (j - start) % step == 0;
+                    if named { x + 1.0 } else { *x }
+                })
+                .collect();
+            assert_eq!(elements(&f.call((&x,)).unwrap()), expected, "{m}x{n}, {from} by {by}, {start} by {step}");
+            assert_eq!(
+                elements(&f.call((x.donate(),)).unwrap()),
+                expected,
+                "{m}x{n}, {from} by {by}, {start} by {step}"
+            );
+            counted += 1;
+        }
+    }
+    assert_eq!(counted, 18 * 45);
+}

@@ -51,6 +51,22 @@ fn ranges() -> Result<()> {
     Ok(())
 }
 
+fn dynamic() -> Result<()> {
+    use ndjit::{Array, Expr, arange, dynamic_range, fori_loop, jit};
+
+    let f = jit(|x: Expr, i: Expr| (x.slice_dynamic(i, 3), x.at(dynamic_range(i, 2)).set(0)));
+    let (taken, put) = f(&arange(6), &Array::from(1));
+    println!("{taken} {put}");
+    println!("{}", f(&arange(6), &Array::from(5)).0); // the last three
+    // Sums of blocks of two rows.
+    let sums = jit(|x: Expr| {
+        let sums = x.slice((..3, 0));
+        fori_loop(0, 3, sums, |n, sums| sums.at(n).set(x.slice_dynamic(n * 2, 2).sum(..)))
+    });
+    println!("{}", sums(&arange(12).reshape([6, 2])));
+    Ok(())
+}
+
 fn outside() -> Result<()> {
     use ndjit::{Array, Expr, jit};
 
@@ -103,4 +119,4 @@ fn keeping() -> Result<()> {
     Ok(())
 }
 
-examples!(taking gathering putting ranges outside searching looping keeping);
+examples!(taking gathering putting ranges dynamic outside searching looping keeping);

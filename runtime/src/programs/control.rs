@@ -7,6 +7,7 @@ use crate::execution::code::{CodeOptions, Kernel};
 use crate::execution::threads::Threads;
 use crate::memory::buffer::Buffer;
 use crate::programs::executable::{Argument, Executable, Output, Timed};
+use crate::programs::prepared::{LoopMemory, PreparedLoop};
 use crate::programs::steps::CompiledLoop;
 use ndjit_codegen::{Lowered, LoweredControl};
 use ndjit_ir::graph::{Control, ControlKind, Inner};
@@ -27,6 +28,8 @@ pub struct Controller {
     /// Of each graph its program, and which of its parameters are the last that stand for their operands.
     programs: Vec<Arc<Executable>>,
     last: Vec<Vec<bool>>,
+    /// The loop with its steps prepared, where they are the same again.
+    prepared: Option<PreparedLoop>,
     /// Bytes of each operand, and of each result.
     operands: Vec<usize>,
     made: Vec<usize>,
@@ -72,8 +75,58 @@ impl Controller {
             last.reverse();
             last
         };
-        let last = control.graphs.iter().map(last).collect();
-        Ok(Controller { control, results, compiled, programs, last, operands, made, scratch })
+        let last: Vec<Vec<bool>> = control.graphs.iter().map(last).collect();
+        let mut this =
+            Controller { control, results, compiled, programs, last, prepared: None, operands, made, scratch };
+        this.prepared = this.prepare();
+        Ok(this)
+    }
+
+    /// How many of its results are carried.
+    fn carried(&self) -> usize {
+        match self.control.kind {
+            ControlKind::Scan(steps) => steps.carried as usize,
+            ControlKind::For(_) | ControlKind::While | ControlKind::Cond => self.made.len(),
+        }
+    }
+
+    /// The programs of a loop: its body, and its condition.
+    fn body(&self) -> Option<(&Executable, Option<&Executable>)> {
+        match (self.control.kind, &self.programs[..]) {
+            (ControlKind::While, [condition, body]) => Some((body, Some(condition))),
+            (ControlKind::For(_) | ControlKind::Scan(_), [body]) => Some((body, None)),
+            _ => None,
+        }
+    }
+
+    /// The loop with its steps prepared, if it is one that can be.
+    fn prepare(&self) -> Option<PreparedLoop> {
+        let carried = self.carried();
+        let given = |n: usize, state: &[usize]| {
+            let gives = n + 1 == self.programs.len();
+            let inner = &self.control.graphs[n].operands;
+            let of = |&operand: &u32| match (state.get(operand as usize), self.control.kind) {
+                (Some(&slot), _) => (LoopMemory::Slot(slot), gives),
+                (None, ControlKind::For(counts)) if counts.is_index(operand as usize) => (LoopMemory::Index, false),
+                (None, ControlKind::Scan(steps)) if steps.slices(operand as usize) => {
+                    (LoopMemory::Slice(operand as usize), false)
+                }
+                (None, _) => (LoopMemory::Operand(operand as usize), false),
+            };
+            inner.iter().map(of).collect()
+        };
+        let slices = |bytes: usize| match self.control.kind {
+            ControlKind::Scan(steps) => bytes / steps.length.max(1),
+            ControlKind::For(_) | ControlKind::While | ControlKind::Cond => bytes,
+        };
+        let bytes = |memory: LoopMemory| match memory {
+            LoopMemory::Operand(n) => self.operands[n],
+            LoopMemory::Slice(n) => slices(self.operands[n]),
+            LoopMemory::Stacked(n) => self.made.get(carried + n).map_or(0, |&bytes| slices(bytes)),
+            LoopMemory::Index => size_of::<[u8; 16]>(),
+            LoopMemory::Slot(_) | LoopMemory::Arena | LoopMemory::Number => 0,
+        };
+        PreparedLoop::new(self.body()?, &self.made[..carried], given, bytes)
     }
 
     /// The kernel of a compiled loop.
@@ -135,10 +188,7 @@ impl Controller {
 
     /// A loop: the carry after the last step, and what is stacked.
     fn looped(&self, operands: &[&[u8]], call: &mut Call<'_>) -> Result<Vec<Arc<Buffer>>> {
-        let carried = match self.control.kind {
-            ControlKind::Scan(steps) => steps.carried as usize,
-            ControlKind::For(_) | ControlKind::While | ControlKind::Cond => self.made.len(),
-        };
+        let carried = self.carried();
         let length = match self.control.kind {
             ControlKind::Scan(steps) => Some(steps.length),
             ControlKind::For(counts) => {
@@ -162,6 +212,29 @@ impl Controller {
             let mut state = operands[..carried].iter().map(begin).collect::<Result<Vec<_>>>()?;
             compiled.run(operands, length.unwrap_or(usize::MAX >> 1), &mut state, &mut stacked, call.scalars)?;
             return Ok(state.into_iter().chain(stacked).map(Arc::new).collect());
+        }
+        if let (Some(prepared), Some(programs), None) = (&self.prepared, self.body(), &call.times) {
+            let state =
+                operands[..carried].iter().map(|bytes| Buffer::from_bytes(bytes)).collect::<Result<Vec<_>>>()?;
+            let mut slices = Vec::with_capacity(stacked.len());
+            for all in &mut stacked {
+                let bytes = all.as_bytes_mut()?;
+                slices.push((bytes.as_mut_ptr(), bytes.len() / length.unwrap_or(1).max(1)));
+            }
+            let base = |memory: LoopMemory| match memory {
+                LoopMemory::Operand(n) => (operands[n].as_ptr().cast_mut(), 0),
+                LoopMemory::Slice(n) => {
+                    (operands[n].as_ptr().cast_mut(), operands[n].len() / length.unwrap_or(1).max(1))
+                }
+                LoopMemory::Stacked(n) => slices[n],
+                LoopMemory::Slot(_) | LoopMemory::Arena | LoopMemory::Index | LoopMemory::Number => {
+                    (std::ptr::null_mut(), 0)
+                }
+            };
+            // SAFETY: operands are slices, of which scans have one for each step, as arrays have that are stacked; these are this call's alone, and so is
+            // the state.
+            let state = unsafe { prepared.run(programs, state, length, base, index, call.scalars)? };
+            return Ok(state.into_iter().chain(stacked.into_iter().map(Arc::new)).collect());
         }
         let begin = |bytes: &&[u8]| Ok(Some(Arc::new(Buffer::from_bytes(bytes)?)));
         let mut carry = operands[..carried].iter().map(begin).collect::<Result<Carry>>()?;

@@ -369,31 +369,98 @@ impl Executable {
     ) -> Result<()> {
         let (step, bound) = (&self.plan.steps[n], &self.steps[n]);
         storage.scratch.lists.clear_launch();
-        let rest = step.rest.as_ref().map(|rest| (rest, storage.pointer(rest.location)));
+        let rest = step.rest.as_ref().map(|rest| storage.pointer(rest.location));
         let ready = self.ready(n, scalars, storage)?;
-        if let (Some((rest, from)), [output]) = (rest, &step.outputs[..]) {
-            let last = storage.scratch.lists.pointers[ready.pointers.end - 1];
+        let Lists { pointers, registers, .. } = &*storage.scratch.lists;
+        let registers = bound.kernel().map_or(&[][..], |kernel| kernel.registers(&ready, registers));
+        // SAFETY: the storage has memory for each operand, as the plan says: what is read an earlier step or the caller filled; what is written is
+        // this run's alone.
+        unsafe { self.call(n, &pointers[ready.pointers], rest, registers, scalars, times)? };
+        storage.release_last_used(step);
+        Ok(())
+    }
+
+    /// Runs a step on these pointers. `rest` is where lies what the output takes of another array.
+    ///
+    /// # Safety
+    /// The pointers are those of its operands and outputs, in order: each leads to memory as large as the plan says, operands to such that is
+    /// initialised and that nobody writes meanwhile, outputs to such that nobody else uses. An output lies where an operand does only where the plan allows
+    /// it.
+    unsafe fn call(
+        &self,
+        n: usize,
+        pointers: &[*mut u8],
+        rest: Option<*mut u8>,
+        registers: &[Cell],
+        scalars: &[(usize, Literal)],
+        times: Option<&mut [Timed]>,
+    ) -> Result<()> {
+        let (step, bound) = (&self.plan.steps[n], &self.steps[n]);
+        if let (Some(rest), Some(from), [output], Some(last)) = (&step.rest, rest, &step.outputs[..], pointers.last()) {
             let to = last.wrapping_sub(output.offset);
             if from != to {
-                // SAFETY: the plan has checked that both arrays have the bytes that are copied. What is read an earlier step or the caller filled; the
-                // output's memory is this run's alone, and another array's unless it is the same.
+                // SAFETY: the plan has checked that both arrays have the bytes that are copied; the caller's promise. They are the same memory or have
+                // nothing in common.
                 unsafe { regions::copy(&rest.copies, from, to, &self.threads)? };
             }
         }
-        if !step.empty {
-            let pointers = &storage.scratch.lists.pointers[ready.pointers.clone()];
-            match bound {
-                Bound::Kernel(kernel) => {
-                    let registers = kernel.registers(&ready, &storage.scratch.lists.registers);
-                    self.launch(kernel, &step.strides, pointers, registers)?;
-                }
-                // SAFETY: the plan has checked that operands and outputs have the bytes that its graphs say; the rest as in `launch`. What
-                // its programs do is theirs to answer for.
-                Bound::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) })?,
-            }
+        if step.empty {
+            return Ok(());
         }
-        storage.release_last_used(step);
-        Ok(())
+        match bound {
+            Bound::Kernel(kernel) => self.launch(kernel, &step.strides, pointers, registers),
+            // SAFETY: the plan has checked that operands and outputs have the bytes that its graphs say; the rest as in `launch`. What
+            // its programs do is theirs to answer for.
+            Bound::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) }),
+        }
+    }
+
+    /// Runs a step of a [`PreparedLoop`](crate::programs::prepared::PreparedLoop).
+    ///
+    /// # Safety
+    /// As [`call`](Executable::call).
+    ///
+    /// # Errors
+    /// Those of [`run`](Executable::run).
+    pub(crate) unsafe fn call_step(
+        &self,
+        n: usize,
+        pointers: &[*mut u8],
+        rest: Option<*mut u8>,
+        registers: &[Cell],
+        scalars: &[(usize, Literal)],
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.call(n, pointers, rest, registers, scalars, None) }
+    }
+
+    /// For each step the registers of its literals, with those that a call passes.
+    ///
+    /// # Errors
+    /// Those of numbers that are passed.
+    pub(crate) fn registers(&self, scalars: &[(usize, Literal)]) -> Result<Vec<SmallVec<[Cell; 4]>>> {
+        let of = |bound: &Bound| {
+            let Some(kernel) = bound.kernel() else { return Ok(SmallVec::new()) };
+            let mut own = kernel.cells.clone();
+            kernel.literals.passed(scalars, |at, repr, bits| own[at] = Cell::splat(repr, bits))?;
+            Ok(own)
+        };
+        self.steps.iter().map(of).collect()
+    }
+
+    /// Where its arrays lie.
+    pub(crate) fn plan(&self) -> &BufferPlan {
+        &self.plan
+    }
+
+    /// Whether the kernels of a launch run tile by tile.
+    pub(crate) fn runs_in_tiles(&self, launch: usize) -> bool {
+        self.tiles[launch].is_some()
+    }
+
+    /// Adds to what is counted over all runs.
+    pub(crate) fn count(&self, used: MemoryUse) {
+        self.counts.add(used);
     }
 
     /// Runs kernels tile by tile. All memory is there before the first tile, and freed after the last.

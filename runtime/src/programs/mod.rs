@@ -7,6 +7,7 @@ pub mod executable;
 pub(crate) mod literals;
 pub(crate) mod plan;
 pub mod planned;
+pub(crate) mod prepared;
 pub(crate) mod regions;
 pub(crate) mod run;
 pub(crate) mod scratch;

@@ -58,7 +58,7 @@ fn region(layout: &Layout, extents: &[usize], shape: &Shape, dtype: DType, again
         // Along the outermost axis of which it takes whole steps.
         let mut axes = (0..own.len()).filter(|&axis| own[axis] > 1);
         let axis = axes.find(|&axis| stride >= strides[axis] && stride % strides[axis] == 0)?;
-        let (mut axis, step) = (axis, stride / strides[axis]);
+        let (mut axis, mut step) = (axis, stride / strides[axis]);
         loop {
             let range = &mut region.0[axis];
             if range.extent != 1 {
@@ -69,12 +69,13 @@ fn region(layout: &Layout, extents: &[usize], shape: &Shape, dtype: DType, again
                 *range = AxisRange { start: range.start, step, extent };
                 break;
             }
-            // Neighbouring axes that one loop walks.
-            if step != 1 || range.start != 0 || extent % own[axis] != 0 {
+            // Neighbouring axes that one loop walks: from one index of the outer one to the next in whole steps.
+            let taken = own[axis] / step;
+            if !own[axis].is_multiple_of(step) || range.start >= step || !extent.is_multiple_of(taken) {
                 return None;
             }
-            *range = AxisRange { start: 0, step: 1, extent: own[axis] };
-            extent /= own[axis];
+            *range = AxisRange { start: range.start, step: if taken > 1 { step } else { 1 }, extent: taken };
+            (extent, step) = (extent / taken, 1);
             axis = (0..axis).rev().find(|&axis| own[axis] > 1)?;
         }
     }

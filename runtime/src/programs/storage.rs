@@ -6,7 +6,7 @@ use crate::programs::executable::{Argument, Output};
 use crate::programs::plan::{BufferPlan, Location, OutputPlan, ResultPlan, StepPlan};
 use crate::programs::scratch::Scratch;
 use ndjit_ir::{Error, ErrorCode, Result};
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 use std::sync::Arc;
 
 /// What lies at a location during a run.
@@ -99,6 +99,14 @@ pub struct MemoryUse {
     pub given: u64,
     /// Those of them whose memory is a result's.
     pub taken: u64,
+}
+
+impl AddAssign for MemoryUse {
+    fn add_assign(&mut self, other: MemoryUse) {
+        self.in_place += other.in_place;
+        self.given += other.given;
+        self.taken += other.taken;
+    }
 }
 
 /// The memory of a run.

@@ -60,7 +60,7 @@ struct ResolvedIndices {
 }
 
 impl<R: Computed> At<R> {
-    fn new(x: AnyOperand, indices: SmallVec<[Index; 4]>, place: Place) -> At<R> {
+    pub(super) fn new(x: AnyOperand, indices: SmallVec<[Index; 4]>, place: Place) -> At<R> {
         At { x, indices, place, gives: std::marker::PhantomData }
     }
 
@@ -101,6 +101,12 @@ impl<R: Computed> At<R> {
                     }
                 }
                 &AxisSelection::Range { start, step, axis } => self.range(what, [start, step], axis, &layout.found),
+                AxisSelection::Dynamic { start, axis } => {
+                    let last = Self::number(extent.saturating_sub(layout.found.extents()[*axis]) as isize);
+                    let start = checked_indices::<R>(what, start, *axis, extent, false, place)?;
+                    let start = self.compute(Op::Clip, &[&start, &Self::number(0), &last]);
+                    self.compute(Op::Add, &[&self.range(what, [0, 1], *axis, &layout.found), &start])
+                }
             };
             index = Some(index.map_or(own.clone(), |before| {
                 let moved = self.compute(Op::Multiply, &[&before, &size]);
@@ -147,7 +153,7 @@ impl<R: Computed> At<R> {
     /// What the user gave.
     fn operands(&self, updates: Option<&AnyOperand>) -> Vec<AnyOperand> {
         let positions = self.indices.iter().filter_map(|index| match index {
-            Index::Positions(operand) => Some(operand),
+            Index::Positions(operand) | Index::Dynamic(operand, _) => Some(operand),
             Index::Slice(_) => None,
         });
         [&self.x].into_iter().chain(positions).chain(updates).cloned().collect()
@@ -308,7 +314,7 @@ impl<R: Computed> At<R> {
                         _ => return Ok(None),
                     }
                 }
-                Index::Positions(_) => return Ok(None),
+                Index::Positions(_) | Index::Dynamic(..) => return Ok(None),
             });
         }
         // Of an index that the axis does not have its own error tells.
@@ -446,7 +452,7 @@ impl Expr {
 /// Elements at indices.
 impl Array {
     /// The elements at indices along the first axis, or along several first axes for a tuple of indices: to [take](At::get) them, or to put
-    /// others there with `set`, `add`, `min` or `max`, which give a new array.
+    /// others there with `set`, `add`, `subtract`, `multiply`, `divide`, `min` or `max`, which give a new array.
     ///
     /// ```
     /// use ndjit::Array;

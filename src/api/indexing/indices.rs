@@ -15,6 +15,8 @@ pub enum Index {
     Positions(AnyOperand),
     /// A range, or what stands for axes: no index.
     Slice(Slice),
+    /// So many elements from an index on that is known when the program runs.
+    Dynamic(AnyOperand, usize),
 }
 
 /// One of the [`Indices`]: indices along an axis, which are integers or an array of them, or a part of a [slice](crate::slice) as `1..3`, `..`,
@@ -148,6 +150,50 @@ impl IntoIndex for Slice {
 
 impl ArrayIndex for Slice {}
 
+/// So many elements along an axis from a traced index on, made by [`dynamic_range`].
+///
+/// ```
+/// use ndjit::{Array, DynamicRange, dynamic_range};
+///
+/// let second: DynamicRange<i32> = dynamic_range(1, 1);
+/// assert_eq!(Array::from([5, 6, 7]).at(second).get().to_vec::<i32>()?, [6]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct DynamicRange<I> {
+    start: I,
+    length: usize,
+}
+
+/// One of the indices that [`Expr::at`](crate::Expr::at) and [`Array::at`](crate::Array::at) take: `length` elements from `start` on, which is known when the program
+/// runs. The range is moved so that it lies within its axis: a start beyond the last possible one is that. Negative starts count from the end.
+///
+/// ```
+/// use ndjit::{Array, Expr, dynamic_range, jit};
+///
+/// let f = jit(|x: Expr, i: Expr| x.at(dynamic_range(i, 2)).set(0));
+/// let x = Array::from([1, 2, 3, 4]);
+/// assert_eq!(f(&x, &Array::from(1)).to_vec::<i32>()?, [1, 0, 0, 4]);
+/// assert_eq!(f(&x, &Array::from(7)).to_vec::<i32>()?, [1, 2, 0, 0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: [`jax.lax.dynamic_slice`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.dynamic_slice.html), whose starts are moved so too.
+///
+/// # Errors
+/// What takes it is poisoned with `Shape` if the start is not one number or the axis has fewer elements, with `DType` if it is no integer.
+pub fn dynamic_range<I: Operand>(start: I, length: usize) -> DynamicRange<I> {
+    DynamicRange { start, length }
+}
+
+impl<I: Operand> IntoIndex for DynamicRange<I> {
+    fn index(self) -> Index {
+        Index::Dynamic(self.start.operand(), self.length)
+    }
+}
+
+impl<I: ArrayOperand> ArrayIndex for DynamicRange<I> {}
+
 impl<I: IntoIndex> Indices for I {
     fn indices(self) -> SmallVec<[Index; 4]> {
         SmallVec::from_iter([self.index()])
@@ -177,6 +223,10 @@ pub(super) fn slices(indices: &[Index]) -> SmallVec<[Slice; 4]> {
     let slice = |index: &Index| match index {
         Index::Positions(_) => Slice::ALL,
         Index::Slice(slice) => *slice,
+        // Its elements are there if as many are from the first on.
+        Index::Dynamic(_, length) => {
+            Slice::Range { start: None, end: Some(isize::try_from(*length).unwrap_or(isize::MAX)), step: 1 }
+        }
     };
     indices.iter().map(slice).collect()
 }
@@ -187,6 +237,8 @@ pub(super) enum AxisSelection {
     Indices(AnyOperand),
     /// A range, `start + step * d`, `d` being the index along this axis of what is found.
     Range { start: isize, step: isize, axis: usize },
+    /// What follows an index, along this axis of what is found.
+    Dynamic { start: AnyOperand, axis: usize },
 }
 
 /// Where what indices find stands.
@@ -227,6 +279,15 @@ impl IndexLayout {
                     continue;
                 }
                 Index::Slice(Slice::NewAxis) => {}
+                Index::Dynamic(start, _) => {
+                    let (_, _, own) = start.describe(what)?;
+                    if own.rank() > 0 {
+                        let headline = format!("a range begins at one index, not at those of an array of shape {own}");
+                        return Err(Error::new(ErrorCode::Shape, headline)
+                            .help("an array of indices stands by itself: `x.at(indices)`"));
+                    }
+                    axes.push(AxisSelection::Dynamic { start: start.clone(), axis: extents.len() });
+                }
                 Index::Slice(_) => {
                     let index = view.axes.get(axes.len()).cloned().unwrap_or_default();
                     let step = index.terms.first().map_or(0, |term| term.step);
@@ -237,7 +298,7 @@ impl IndexLayout {
         }
         let before = before.unwrap_or(extents.len());
         for along in &mut axes {
-            if let AxisSelection::Range { axis, .. } = along
+            if let AxisSelection::Range { axis, .. } | AxisSelection::Dynamic { axis, .. } = along
                 && *axis >= before
             {
                 *axis += positioned.rank();

@@ -16,6 +16,7 @@
 
 mod at;
 mod checked;
+mod dynamic_slices;
 mod indices;
 mod rows;
 mod search;
@@ -23,7 +24,8 @@ mod take;
 
 pub use at::At;
 pub(crate) use checked::{counting, index_dtype};
-pub use indices::{ArrayIndex, ArrayIndices, Indices, IntoIndex};
+pub use dynamic_slices::slice_dynamic;
+pub use indices::{ArrayIndex, ArrayIndices, DynamicRange, Indices, IntoIndex, dynamic_range};
 pub(crate) use rows::rows;
 pub use search::{Side, searchsorted};
 pub(crate) use take::{each_found, taken};

@@ -96,7 +96,7 @@ pub(crate) fn taken<R: Computed>(
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take_along_axis.html).
 ///
-/// [`argsort`]: crate::argmax
+/// [`argsort`]: crate::argsort
 ///
 /// # Errors
 /// Poisoned with `Shape` for an axis that is not there, if the arrays have not the same number of axes, or if other axes do not broadcast;

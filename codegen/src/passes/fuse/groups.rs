@@ -3,6 +3,7 @@
 //! or a reshape that no strides make.
 
 use super::contract::products;
+use super::joins::parts;
 use super::regroup::Waiting;
 use ndjit_ir::body::{Body, Inst, InstKind, Prim};
 use ndjit_ir::graph::{Fusion, Graph, NodeId, NodeKind, ShapeId, Value};
@@ -184,7 +185,8 @@ impl Groups {
             limits,
         };
         let results: FxHashSet<Value> = graph.outputs().iter().copied().collect();
-        let mut open: FxHashMap<ShapeId, SmallVec<[u32; MAX_OPEN]>> = FxHashMap::default();
+        let parts = if fuse { parts(graph) } else { Vec::new() };
+        let mut open: FxHashMap<(ShapeId, u32), SmallVec<[u32; MAX_OPEN]>> = FxHashMap::default();
         for id in graph.node_ids() {
             let node = graph.node(id);
             let value = node.first();
@@ -231,8 +233,15 @@ impl Groups {
             let foreign = this.levels(&wants.reads).map(|l| l + 1);
             let level = again.chain(foreign).fold(ready, u32::max);
             wants.at_most = if waiting.prompt.contains(&value) { level } else { u32::MAX };
-            let candidates = open.entry(graph.shape_id(value)).or_default();
-            let group = this.accepting(fuse && !apart, candidates, &wants).unwrap_or_else(|| {
+            let part = parts.get(value.index()).copied().unwrap_or(0);
+            let shape = graph.shape_id(value);
+            let own = open.entry((shape, part)).or_default();
+            let mut found = this.accepting(fuse && !apart, own, &wants);
+            if let (None, Some(shared)) = (found, open.get_mut(&(shape, 0)).filter(|_| part != 0)) {
+                found = this.accepting(fuse && !apart, shared, &wants);
+            }
+            let group = found.unwrap_or_else(|| {
+                let candidates = open.entry((shape, part)).or_default();
                 let (inputs, nodes) = (FxHashSet::default(), Vec::new());
                 this.groups.push(Group { level, weight: 0, inputs, leaves: 0, outputs: 0, nodes });
                 if !apart {

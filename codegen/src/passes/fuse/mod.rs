@@ -10,11 +10,13 @@
 
 mod contract;
 mod groups;
+mod joins;
 mod regroup;
 
 use super::schedule::is_position;
-use groups::{Group, Groups, Limits, NONE};
+use groups::{Group, Groups, Limits, MAX_OPEN, NONE};
 pub(super) use groups::{MAX_WEIGHT, elementwise_weight};
+use joins::is_join;
 use ndjit_ir::graph::{Fusion, Graph, NodeId, NodeKind, Scatter, SlotId, Value};
 use ndjit_ir::kernel::{
     ControlRef, FusedControl, FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, KernelScan, KernelScatter,
@@ -22,7 +24,7 @@ use ndjit_ir::kernel::{
 };
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{AxisSet, Reduce};
-use ndjit_ir::view::{View, scattered};
+use ndjit_ir::view::scattered;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_transform::access::Accesses;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -40,11 +42,11 @@ pub fn fuse(
     graph: &Graph<DType>,
     accesses: &Accesses,
     params: &[Layout],
-    fuse: bool,
+    together: bool,
     max_arrays: usize,
 ) -> Result<Vec<FusedStep>> {
-    let groups = Groups::assign(graph, accesses, fuse, Limits::new(max_arrays))?;
-    let fusing = Fusing { graph, accesses, groups: &groups, fuse };
+    let groups = Groups::assign(graph, accesses, together, Limits::new(max_arrays))?;
+    let fusing = Fusing { graph, accesses, groups: &groups, fuse: together };
     let mut steps: Vec<FusedStep> = Vec::new();
     let mut needed = vec![false; graph.value_count()];
     for &output in graph.outputs() {
@@ -83,9 +85,20 @@ pub fn fuse(
     // alone in their group come after the others of their level, which may want their operands stored.
     let mut last_first: Vec<(&Group, bool)> = groups.groups.iter().rev().map(|g| (g, fusing.is_root(g))).collect();
     last_first.sort_by_key(|(group, alone)| (std::cmp::Reverse(group.level), *alone));
-    for (group, alone) in last_first {
-        let mut stored: Vec<Value> =
-            group.nodes.iter().map(|&id| graph.node(id).first()).filter(|v| needed[v.index()]).collect();
+    let mut made: FxHashSet<Value> = FxHashSet::default();
+    for (n, &(group, alone)) in last_first.iter().enumerate() {
+        let wanted = |group: &Group, needed: &[bool]| -> Vec<Value> {
+            let values = group.nodes.iter().map(|&id| graph.node(id).first());
+            values.filter(|value| needed[value.index()] && !made.contains(value)).collect()
+        };
+        let mut stored = wanted(group, &needed);
+        if alone && together && stored.iter().any(|&value| is_join(fusing.kind(value))) {
+            let beside = last_first[n + 1..].iter().take(MAX_OPEN).take_while(|(other, _)| other.level == group.level);
+            let beside = beside.flat_map(|(other, _)| wanted(other, &needed));
+            let like: Vec<Value> = beside.filter(|&other| fusing.joins_alike(stored[0], other, &needed)).collect();
+            stored.extend(like);
+            made.extend(&stored);
+        }
         stored.sort_unstable();
         if stored.is_empty() {
             continue;
@@ -203,43 +216,9 @@ impl Fusing<'_> {
                 let kind = KernelKind::Part(Box::new(Part { view: self.graph.view_of(view).clone(), into }));
                 vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(updates) }]
             }
-            NodeKind::Concat(..) => {
-                let parts = self.joined(value, needed).into_iter();
-                let placed = |(operand, starts): (Value, SmallVec<[usize; 4]>)| {
-                    let view = View::placing(&starts, self.graph.shape(operand));
-                    let kind = PlanKind::Kind(KernelKind::Part(Box::new(Part { view, into: None })));
-                    KernelPlan { kind, ..plan(operand) }
-                };
-                parts.map(placed).collect()
-            }
+            NodeKind::Concat(..) => self.joining(&stored, needed),
             _ => vec![plan(operands[0])],
         }
-    }
-
-    /// The arrays that a join joins, each with the indices at which it begins: those of joins that nothing else wants are among them.
-    fn joined(&self, join: Value, needed: &[bool]) -> Vec<(Value, SmallVec<[usize; 4]>)> {
-        let graph = self.graph;
-        let mut parts = Vec::new();
-        let mut stack = vec![(join, SmallVec::from_elem(0, graph.shape(join).rank()))];
-        while let Some((value, starts)) = stack.pop() {
-            let inner = self.fuse && !needed[value.index()] && self.groups.is_read_once(value);
-            let NodeKind::Concat(axis, ()) = self.kind(value) else {
-                parts.push((value, starts));
-                continue;
-            };
-            if value != join && !inner {
-                parts.push((value, starts));
-                continue;
-            }
-            let mut starts: SmallVec<[usize; 4]> = starts;
-            let first = stack.len();
-            for &operand in graph.operands(graph.producer(value)) {
-                stack.push((operand, starts.clone()));
-                starts[axis as usize] += graph.shape(operand).extents()[axis as usize];
-            }
-            stack[first..].reverse();
-        }
-        parts
     }
 
     /// Control flow, with those of its results that are wanted.

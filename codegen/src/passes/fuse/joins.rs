@@ -1,0 +1,122 @@
+//! Joins: each array that is joined is stored as a part of the result by the kernel that computes it. Joins of joins are one; joins that are cut alike
+//! share kernels where their parts are computed of the same values.
+
+use super::groups::NONE;
+use super::{Fusing, KernelPlan, PlanKind};
+use ndjit_ir::DType;
+use ndjit_ir::graph::{Graph, NodeKind, Value};
+use ndjit_ir::kernel::{KernelKind, Part};
+use ndjit_ir::view::View;
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+/// An array that is joined, and the indices at which it begins.
+type JoinedPart = (Value, SmallVec<[usize; 4]>);
+
+pub(super) fn is_join(kind: NodeKind<DType>) -> bool {
+    matches!(kind, NodeKind::Concat(..))
+}
+
+impl Fusing<'_> {
+    /// The kernels of joins that are cut alike: one for each part, of all of them if it is computed of the same values.
+    pub(super) fn joining(&self, joins: &[Value], needed: &[bool]) -> Vec<KernelPlan> {
+        let mut plans: Vec<KernelPlan> = Vec::new();
+        for (n, &join) in joins.iter().enumerate() {
+            for (number, (operand, starts)) in self.joined(join, needed).into_iter().enumerate() {
+                let computed = self.computing(operand, needed);
+                // The plans of the first join are in the order of its parts.
+                let like = plans.get_mut(number).filter(|like| {
+                    n > 0 && computed == Some(like.group) && like.roots.len() < self.groups.limits.outputs
+                });
+                if let Some(like) = like {
+                    like.roots.push(operand);
+                    like.stored.push(join);
+                    continue;
+                }
+                let shape = self.graph.shape(operand).clone();
+                let view = View::placing(&starts, &shape);
+                plans.push(KernelPlan {
+                    group: computed.unwrap_or(self.groups.group(join)),
+                    space: shape,
+                    roots: vec![operand],
+                    stored: vec![join],
+                    kind: PlanKind::Kind(KernelKind::Part(Box::new(Part { view, into: None }))),
+                });
+            }
+        }
+        plans
+    }
+
+    /// Whether two values are joins that are cut alike.
+    pub(super) fn joins_alike(&self, a: Value, b: Value, needed: &[bool]) -> bool {
+        let cut = |(part, starts): &JoinedPart| (self.graph.shape_id(*part), starts.clone());
+        [a, b].iter().all(|&value| is_join(self.kind(value)))
+            && self.graph.shape_id(a) == self.graph.shape_id(b)
+            && self.joined(a, needed).iter().map(cut).eq(self.joined(b, needed).iter().map(cut))
+    }
+
+    /// The arrays that a join joins, each with the indices at which it begins: those of joins that nothing else wants are among them.
+    fn joined(&self, join: Value, needed: &[bool]) -> Vec<JoinedPart> {
+        let graph = self.graph;
+        let mut parts = Vec::new();
+        let mut stack = vec![(join, SmallVec::from_elem(0, graph.shape(join).rank()))];
+        while let Some((value, starts)) = stack.pop() {
+            let inner = self.fuse && !needed[value.index()] && self.groups.is_read_once(value);
+            let NodeKind::Concat(axis, ()) = self.kind(value) else {
+                parts.push((value, starts));
+                continue;
+            };
+            if value != join && !inner {
+                parts.push((value, starts));
+                continue;
+            }
+            let mut starts: SmallVec<[usize; 4]> = starts;
+            let first = stack.len();
+            for &operand in graph.operands(graph.producer(value)) {
+                stack.push((operand, starts.clone()));
+                starts[axis as usize] += graph.shape(operand).extents()[axis as usize];
+            }
+            stack[first..].reverse();
+        }
+        parts
+    }
+}
+
+/// For each value the part of a join that it is computed for alone, by number, or 0: values for other parts are of other kernels, though their
+/// shapes are the same. Empty of a graph without joins.
+pub(super) fn parts(graph: &Graph<DType>) -> Vec<u32> {
+    if !graph.node_ids().any(|id| is_join(graph.node(id).kind)) {
+        return Vec::new();
+    }
+    let mut numbers: FxHashMap<SmallVec<[usize; 4]>, u32> = FxHashMap::default();
+    let mut starts: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new()];
+    let mut parts: Vec<u32> = vec![NONE; graph.value_count()];
+    graph.outputs().iter().for_each(|output| parts[output.index()] = 0);
+    for id in graph.node_ids().rev() {
+        let value = graph.node(id).first();
+        let own = if parts[value.index()] == NONE { 0 } else { parts[value.index()] };
+        let kind = graph.node(id).kind;
+        let mut offset = 0;
+        for &operand in graph.operands(id) {
+            let part = match kind {
+                NodeKind::Op(..) | NodeKind::Cast(_) => own,
+                NodeKind::Concat(axis, ()) => {
+                    let rank = graph.shape(value).rank();
+                    let mut from = if own == 0 { smallvec![0; rank] } else { starts[own as usize].clone() };
+                    if from.len() == rank {
+                        from[axis as usize] += offset;
+                    }
+                    offset += graph.shape(operand).extents()[axis as usize];
+                    *numbers.entry(from.clone()).or_insert_with(|| {
+                        starts.push(from);
+                        starts.len() as u32 - 1
+                    })
+                }
+                _ => 0,
+            };
+            let known = &mut parts[operand.index()];
+            *known = if *known == NONE || *known == part { part } else { 0 };
+        }
+    }
+    parts
+}

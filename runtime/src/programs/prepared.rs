@@ -1,0 +1,469 @@
+//! Prepared loops: where the kernels of a body read and write is found once, and a step calls them there.
+//!
+//! The state of a loop lies in a few buffers. A body leaves the next one in others, or in the memory of what it was given where the plan allows that; after
+//! a step or two the state lies as it did before. [`PreparedLoop`] follows the plan from the first step on until that is so: a [`LoopFrame`] for each way
+//! in which the state lies says where every operand is. A step takes no memory, no lists, and no decisions.
+
+use crate::memory::buffer::{Buffer, Writable};
+use crate::programs::assignment::{Allocation, BufferSlice};
+use crate::programs::executable::Executable;
+use crate::programs::plan::{Location, OutputPlan, ResultPlan, StepPlan};
+use crate::programs::storage::MemoryUse;
+use crate::spans;
+use ndjit_codegen::clif::Cell;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::{Error, ErrorCode, Result};
+use smallvec::SmallVec;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Ways in which a state may lie: with more of them a loop is run as it is.
+const MAX_FRAMES: usize = 8;
+
+/// What memory a pointer leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopMemory {
+    /// A buffer of the loop.
+    Slot(usize),
+    /// Temporaries of the body.
+    Arena,
+    /// An operand of the control flow.
+    Operand(usize),
+    /// What a step reads of an operand: slices lie one after the other.
+    Slice(usize),
+    /// What a step stores of an array that is stacked.
+    Stacked(usize),
+    /// The index of the step.
+    Index,
+    /// None: the offset is a number.
+    Number,
+}
+
+/// A pointer of a kernel.
+type LoopPointer = (LoopMemory, usize);
+
+/// A step of a body with its pointers.
+#[derive(Debug)]
+struct PreparedStep {
+    step: usize,
+    pointers: Range<usize>,
+    /// Where lies what the output takes of another array.
+    rest: Option<usize>,
+}
+
+/// Where the operands of a body lie, for one way in which the state lies.
+#[derive(Debug, Default)]
+struct LoopFrame {
+    /// Launches, each with its number and its steps.
+    launches: Vec<(usize, Vec<PreparedStep>)>,
+    pointers: Vec<LoopPointer>,
+    /// The buffer of each array of the state before.
+    state: SmallVec<[usize; 4]>,
+    /// The frame of the next step.
+    next: usize,
+    used: MemoryUse,
+}
+
+/// A loop whose steps are prepared.
+#[derive(Debug)]
+pub struct PreparedLoop {
+    frames: Vec<LoopFrame>,
+    /// For each frame the condition of a `while` loop, whose result is in the last slot.
+    conditions: Vec<LoopFrame>,
+    /// Bytes of each buffer.
+    slots: Vec<usize>,
+    arena: usize,
+}
+
+/// Where an operand of a body comes from, and whether it is given away.
+pub type Given = (LoopMemory, bool);
+
+impl PreparedLoop {
+    /// A loop whose state has these sizes in bytes; `given` says of a way in which the state lies what each parameter of a body is, and of the condition;
+    /// `bytes` how much is there. `None` if the body runs in tiles, if the state never lies as before, or if something is smaller than the body reads it.
+    pub fn new(
+        (body, condition): (&Executable, Option<&Executable>),
+        sizes: &[usize],
+        given: impl Fn(usize, &[usize]) -> SmallVec<[Given; 8]>,
+        bytes: impl Fn(LoopMemory) -> usize,
+    ) -> Option<PreparedLoop> {
+        let mut this = PreparedLoop { frames: Vec::new(), conditions: Vec::new(), slots: sizes.to_vec(), arena: 0 };
+        this.arena =
+            [Some(body), condition].into_iter().flatten().map(|program| program.plan().assignment.arena).max()?;
+        let mut states: Vec<SmallVec<[usize; 4]>> = vec![(0..sizes.len()).collect()];
+        while let Some(state) = states.get(this.frames.len()).cloned() {
+            let last = usize::from(condition.is_some());
+            let holders = vec![0; this.slots.len()];
+            let given = given(last, &state);
+            let (mut frame, next) = Simulation::run(body, &mut this.slots, holders, given, sizes, &bytes)?;
+            frame.next = states.iter().position(|known| *known == next).unwrap_or(states.len());
+            if frame.next == states.len() {
+                states.push(next);
+            }
+            frame.state = state;
+            this.frames.push(frame);
+            if states.len() > MAX_FRAMES {
+                return None;
+            }
+        }
+        if let Some(condition) = condition {
+            // Its result lies behind all buffers of the state, which stay as they are.
+            for state in &states {
+                let (mut slots, holders) = (this.slots.clone(), vec![1; this.slots.len()]);
+                let (frame, _) = Simulation::run(condition, &mut slots, holders, given(0, state), &[1], &bytes)?;
+                this.conditions.push(frame);
+            }
+            this.slots.push(1);
+        }
+        Some(this)
+    }
+
+    /// Takes so many steps, or as many as the condition says; the state after the last. `base` is where an operand of the control flow, or an array that is
+    /// stacked, lies, and the bytes of its slices; `index` the index of a step.
+    ///
+    /// # Safety
+    /// The pointers lead to memory as [`Controller::run`](crate::programs::control::Controller::run) has it, of arrays that are stacked to as many slices
+    /// as there are steps; `state` are buffers of the sizes of the state.
+    ///
+    /// # Errors
+    /// Those of the kernels, and of numbers that are passed; `Allocation` if memory is refused.
+    pub unsafe fn run(
+        &self,
+        (body, condition): (&Executable, Option<&Executable>),
+        state: Vec<Buffer>,
+        trips: Option<usize>,
+        base: impl Fn(LoopMemory) -> (*mut u8, usize),
+        index: impl Fn(usize) -> [u8; 16],
+        scalars: &[(usize, Literal)],
+    ) -> Result<Vec<Arc<Buffer>>> {
+        let carried = state.len();
+        let mut slots: Vec<LoopBuffer> = state.into_iter().map(LoopBuffer::Buffer).collect();
+        for &bytes in &self.slots[carried..] {
+            slots.push(LoopBuffer::Writable(Writable::new(bytes)?));
+        }
+        let mut arena = Writable::new(self.arena)?;
+        let mut own_index = [0u8; 16];
+        let mut find = |memory: LoopMemory| match memory {
+            LoopMemory::Slot(slot) => (slots[slot].ptr(), 0),
+            LoopMemory::Arena => (arena.ptr(), 0),
+            LoopMemory::Index => (own_index.as_mut_ptr(), 0),
+            LoopMemory::Number => (std::ptr::null_mut(), 0),
+            LoopMemory::Operand(_) | LoopMemory::Slice(_) | LoopMemory::Stacked(_) => base(memory),
+        };
+        let mut frames: Vec<FoundFrame<'_>> =
+            self.frames.iter().map(|frame| FoundFrame::new(frame, &mut find)).collect();
+        let mut conditions: Vec<FoundFrame<'_>> =
+            self.conditions.iter().map(|frame| FoundFrame::new(frame, &mut find)).collect();
+        let truth = condition.map(|_| find(LoopMemory::Slot(self.slots.len() - 1)).0);
+        let index_bytes = own_index.as_mut_ptr();
+        let registers = body.registers(scalars)?;
+        let of_condition = condition.map_or(Ok(Vec::new()), |condition| condition.registers(scalars))?;
+        let (mut frame, mut used) = (0, MemoryUse::default());
+        for step in 0.. {
+            match (trips, condition, truth) {
+                (Some(trips), ..) if step >= trips => break,
+                (None, Some(condition), Some(truth)) => {
+                    // SAFETY: the caller's promise; the condition reads what lies where its frame says, and its result is a byte of its own.
+                    let more = unsafe {
+                        conditions[frame].run(condition, step, &of_condition, scalars)?;
+                        *truth
+                    };
+                    if more != 1 {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+            // SAFETY: an array of this call, which nobody reads but the kernels.
+            unsafe { index_bytes.copy_from_nonoverlapping(index(step).as_ptr(), 16) };
+            // SAFETY: the caller's promise. The frame says where the state lies after the steps before, as the plan has it: buffers of its sizes, in each of
+            // which nothing else lies that is still needed.
+            unsafe { frames[frame].run(body, step, &registers, scalars)? };
+            used += self.frames[frame].used;
+            frame = self.frames[frame].next;
+        }
+        body.count(used);
+        let mut made: Vec<Option<Arc<Buffer>>> = vec![None; slots.len()];
+        let mut slots: Vec<Option<LoopBuffer>> = slots.into_iter().map(Some).collect();
+        let result = |&slot: &usize| {
+            if let Some(own) = slots[slot].take() {
+                // SAFETY: the step before has written it, or the state that the loop began with lies there.
+                made[slot] = Some(Arc::new(unsafe { own.written() }));
+            }
+            made[slot].clone().ok_or_else(|| Error::new(ErrorCode::Verify, "loop: its state lies nowhere"))
+        };
+        self.frames[frame].state.iter().map(result).collect()
+    }
+}
+
+/// A buffer of a loop.
+enum LoopBuffer {
+    Buffer(Buffer),
+    Writable(Writable),
+}
+
+impl LoopBuffer {
+    fn ptr(&mut self) -> *mut u8 {
+        match self {
+            LoopBuffer::Buffer(buffer) => buffer.ptr(),
+            LoopBuffer::Writable(memory) => memory.ptr(),
+        }
+    }
+
+    /// The buffer.
+    ///
+    /// # Safety
+    /// Every byte has been written.
+    unsafe fn written(self) -> Buffer {
+        match self {
+            LoopBuffer::Buffer(buffer) => buffer,
+            // SAFETY: the caller's promise.
+            LoopBuffer::Writable(memory) => unsafe { memory.assume_written() },
+        }
+    }
+}
+
+/// A frame with its pointers.
+struct FoundFrame<'a> {
+    frame: &'a LoopFrame,
+    pointers: Vec<*mut u8>,
+    /// Pointers that move from step to step: which, where they begin, and by how many bytes.
+    moving: Vec<(usize, *mut u8, usize)>,
+}
+
+impl<'a> FoundFrame<'a> {
+    fn new(frame: &'a LoopFrame, find: &mut impl FnMut(LoopMemory) -> (*mut u8, usize)) -> FoundFrame<'a> {
+        let mut found = FoundFrame { frame, pointers: Vec::with_capacity(frame.pointers.len()), moving: Vec::new() };
+        for (n, &(memory, offset)) in frame.pointers.iter().enumerate() {
+            let (start, step) = find(memory);
+            let pointer = match memory {
+                LoopMemory::Number => std::ptr::without_provenance_mut(offset),
+                _ => start.wrapping_add(offset),
+            };
+            found.pointers.push(pointer);
+            if step > 0 {
+                found.moving.push((n, pointer, step));
+            }
+        }
+        found
+    }
+
+    /// Runs the body.
+    ///
+    /// # Safety
+    /// As [`Executable::call_step`], of each step in order.
+    unsafe fn run(
+        &mut self,
+        program: &Executable,
+        step: usize,
+        registers: &[SmallVec<[Cell; 4]>],
+        scalars: &[(usize, Literal)],
+    ) -> Result<()> {
+        for &(n, start, bytes) in &self.moving {
+            self.pointers[n] = start.wrapping_add(bytes.wrapping_mul(step));
+        }
+        for (launch, steps) in &self.frame.launches {
+            let _span = spans::launch(*launch, steps.len());
+            for PreparedStep { step, pointers, rest } in steps {
+                let rest = rest.map(|rest| self.pointers[rest]);
+                // SAFETY: the caller's promise.
+                unsafe {
+                    program.call_step(*step, &self.pointers[pointers.clone()], rest, &registers[*step], scalars)?
+                };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What lies at a location, while a body is followed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum BodyPlace {
+    Empty,
+    At(LoopPointer),
+    /// A buffer of the state that was given away, or what took its memory.
+    Donated(usize),
+}
+
+/// A run of a body, of which nothing is computed: as [`Storage`](crate::programs::storage::Storage) takes its decisions.
+struct Simulation<'a> {
+    program: &'a Executable,
+    slots: &'a mut Vec<usize>,
+    /// How many places or results hold each slot.
+    holders: Vec<u32>,
+    places: Vec<BodyPlace>,
+    /// The slots of results.
+    results: Vec<Option<usize>>,
+    /// Results before these are of the state, others are stacked.
+    carried: usize,
+    frame: LoopFrame,
+}
+
+impl Simulation<'_> {
+    /// Where the operands of each step lie, and the next state.
+    fn run(
+        program: &Executable,
+        slots: &mut Vec<usize>,
+        holders: Vec<u32>,
+        given: SmallVec<[Given; 8]>,
+        sizes: &[usize],
+        bytes: &impl Fn(LoopMemory) -> usize,
+    ) -> Option<(LoopFrame, SmallVec<[usize; 4]>)> {
+        let (plan, carried) = (program.plan(), sizes.len());
+        let there = |memory: LoopMemory| match memory {
+            LoopMemory::Slot(slot) => slots[slot],
+            memory => bytes(memory),
+        };
+        let made = |(n, result): (usize, &ResultPlan)| match sizes.get(n) {
+            Some(&bytes) => result.bytes == bytes,
+            None => result.bytes == bytes(LoopMemory::Stacked(n - carried)),
+        };
+        let fits = plan.params.len() == given.len()
+            && plan.params.iter().zip(&given).all(|(&read, &(memory, _))| read <= there(memory))
+            && plan.results.iter().enumerate().all(made);
+        if !fits {
+            return None;
+        }
+        let mut this = Simulation {
+            holders,
+            places: vec![BodyPlace::Empty; plan.locations],
+            results: vec![None; plan.results.len()],
+            program,
+            slots,
+            carried,
+            frame: LoopFrame::default(),
+        };
+        for (place, (memory, gives)) in this.places.iter_mut().zip(given) {
+            *place = match (memory, gives) {
+                (LoopMemory::Slot(slot), true) => {
+                    this.holders[slot] += 1;
+                    this.frame.used.given += 1;
+                    BodyPlace::Donated(slot)
+                }
+                // It is read while its buffer is still the state's.
+                (LoopMemory::Slot(slot), false) => {
+                    this.holders[slot] += 1;
+                    BodyPlace::At((memory, 0))
+                }
+                _ => BodyPlace::At((memory, 0)),
+            };
+        }
+        for (launch, cut) in plan.launches.iter().enumerate() {
+            if program.runs_in_tiles(launch) {
+                return None;
+            }
+            let steps = cut.steps.clone().map(|n| this.step(n)).collect::<Option<Vec<_>>>()?;
+            this.frame.launches.push((launch, steps.into_iter().flatten().collect()));
+        }
+        let mut state: SmallVec<[usize; 4]> = SmallVec::new();
+        for (index, &ResultPlan { location, same_as, .. }) in plan.results.iter().enumerate() {
+            let slot = match (same_as, index < carried) {
+                (Some(first), true) if first < carried => state[first],
+                (Some(_), _) => return None,
+                (None, false) => continue,
+                (None, true) => match this.places[location as usize] {
+                    BodyPlace::Donated(slot) => {
+                        this.frame.used.taken += 1;
+                        slot
+                    }
+                    BodyPlace::At((LoopMemory::Slot(slot), 0)) if this.results[index] == Some(slot) => slot,
+                    BodyPlace::At(_) | BodyPlace::Empty => return None,
+                },
+            };
+            state.push(slot);
+        }
+        (state.len() == carried).then_some((this.frame, state))
+    }
+
+    /// The pointers of a step; nothing of one that does nothing.
+    fn step(&mut self, n: usize) -> Option<Option<PreparedStep>> {
+        let step: &StepPlan = &self.program.plan().steps[n];
+        let rest = match &step.rest {
+            Some(rest) => {
+                let pointer = self.pointer(rest.location)?;
+                self.frame.pointers.push(pointer);
+                Some(self.frame.pointers.len() - 1)
+            }
+            None => None,
+        };
+        let first = self.frame.pointers.len();
+        for &(location, offset) in &step.inputs {
+            let pointer = match location {
+                Some(location) => {
+                    let (memory, start) = self.pointer(location)?;
+                    (memory, start + offset)
+                }
+                None => (LoopMemory::Number, offset),
+            };
+            self.frame.pointers.push(pointer);
+        }
+        for output in &step.outputs {
+            if self.places[output.location as usize] == BodyPlace::Empty {
+                self.places[output.location as usize] = self.place(output)?;
+            }
+            let (memory, start) = self.pointer(output.location)?;
+            self.frame.pointers.push((memory, start + output.offset));
+        }
+        let pointers = first..self.frame.pointers.len();
+        for &location in &step.last_used {
+            if let BodyPlace::Donated(slot) = std::mem::replace(&mut self.places[location as usize], BodyPlace::Empty) {
+                self.holders[slot] -= 1;
+            }
+        }
+        Some((!step.empty || rest.is_some()).then_some(PreparedStep { step: n, pointers, rest }))
+    }
+
+    fn pointer(&self, location: Location) -> Option<LoopPointer> {
+        match self.places[location as usize] {
+            BodyPlace::Empty => None,
+            BodyPlace::At(pointer) => Some(pointer),
+            BodyPlace::Donated(slot) => Some((LoopMemory::Slot(slot), 0)),
+        }
+    }
+
+    /// Where an output lies.
+    fn place(&mut self, output: &OutputPlan) -> Option<BodyPlace> {
+        let plan = self.program.plan();
+        let BufferSlice { allocation, offset, takes, .. } = plan.assignment.slices[output.location as usize]?;
+        let memory = match allocation {
+            Allocation::Tile(_) => return None,
+            Allocation::Arena => LoopMemory::Arena,
+            Allocation::Result(result) if result >= self.carried => LoopMemory::Stacked(result - self.carried),
+            Allocation::Result(result) => {
+                let whole = |slot: usize| self.slots[slot] == output.bytes && self.holders[slot] == 1;
+                let taken = output.reuse.iter().find_map(|&operand| match self.places[operand as usize] {
+                    BodyPlace::Donated(slot) if whole(slot) => Some((operand, slot)),
+                    _ => None,
+                });
+                if let Some((operand, slot)) = taken {
+                    self.places[operand as usize] = BodyPlace::Empty;
+                    self.frame.used.in_place += 1;
+                    return Some(BodyPlace::Donated(slot));
+                }
+                let bytes = plan.assignment.bytes(plan, allocation);
+                LoopMemory::Slot(match self.results[result] {
+                    Some(slot) => slot,
+                    None => {
+                        let slot = self.free(bytes);
+                        self.results[result] = Some(slot);
+                        slot
+                    }
+                })
+            }
+        };
+        self.frame.used.in_place += u64::from(takes.is_some());
+        Some(BodyPlace::At((memory, offset)))
+    }
+
+    /// A buffer that nothing holds, which is held from now on.
+    fn free(&mut self, bytes: usize) -> usize {
+        let free = (0..self.slots.len()).find(|&slot| self.slots[slot] == bytes && self.holders.get(slot) == Some(&0));
+        let slot = free.unwrap_or_else(|| {
+            self.slots.push(bytes);
+            self.holders.push(0);
+            self.slots.len() - 1
+        });
+        self.holders[slot] += 1;
+        slot
+    }
+}
