@@ -41,7 +41,7 @@ assert_ne!(mean(&first).item::<f32>()?, mean(&second).item::<f32>()?);
 ## Ranges
 A draw of `uniform` that is rounded to `high` is `low`. Each of its operations is monotone, so the first and the last draw bound the others. Both were
 computed for all pairs of finite 16-bit ends, of two zeros one; all lie from `low` on and below `high` (`NDJIT_ALL_PAIRS=1 cargo test
---release --test random_numbers the_first`; without the variable a test takes every 499th lower end with all upper ones).
+--release -p ndjit-tests --test it random_numbers::the_first`; without the variable a test takes every 499th lower end with all upper ones).
 
 | dtype | pairs of ends | whose last draw is `low` |
 | --- | --- | --- |

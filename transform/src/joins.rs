@@ -16,6 +16,8 @@ use smallvec::{SmallVec, smallvec};
 const MAX_BOXES: usize = 27;
 /// Nodes that may be computed for each box.
 const MAX_NODES: usize = 96;
+/// Rounds in which joins are taken back, after which nothing is divided: so that time is in proportion to the graph.
+const MAX_ROUNDS: usize = 64;
 /// How many times as many nodes the graph may have, if it is not a small one.
 const MAX_GROWTH: usize = 8;
 /// Nodes that a small graph may grow by.
@@ -115,7 +117,7 @@ impl Division {
                 refused[graph.operands(id)[0].index()] = true;
             }
         }
-        loop {
+        for _ in 0..MAX_ROUNDS {
             let plan = Division::without(graph, &refused);
             let mut changed = plan.refuse_large(graph, &mut refused);
             for id in graph.node_ids().filter(|&id| is_join(graph, id)) {
@@ -129,6 +131,7 @@ impl Division {
                 return graph.node_ids().any(divided).then_some(plan);
             }
         }
+        None
     }
 
     /// What is divided if these values are not.

@@ -271,6 +271,12 @@ fn others<R: Value>() -> Vec<Call<R>> {
             let index = if c.one_in(2) { p.any(c) } else { ndjit::argsort(x.clone(), axis) };
             [ndjit::take_along_axis(x, index, axis)]
         };
+        "slice_dynamic" |c, p| {
+            let x = p.any(c);
+            let index = if c.one_in(4) { p.any(c) } else { R::of(ndjit::Array::from(c.below(9) as i32 - 4)) };
+            let length = c.pick(&[1isize, 2, 0, 3, -1, isize::MAX]);
+            [ndjit::slice_dynamic(x.clone(), index.clone(), length), ndjit::slice_dynamic(x, (0, index), [1, length])]
+        };
         "at" |c, p| {
             let x = p.any(c);
             let extent = x.facts().2.extents().first().copied().unwrap_or(1);

@@ -6,8 +6,8 @@ use crate::api::values::to_tensor;
 use crate::choices::Choices;
 use ndjit::operand::{Computed, Math, Meet};
 use ndjit::{
-    Array, Complex, DType, Ellipsis, Expr, Jitted, Result, Scalar, Shape, Slice, ValueType, cond, debug, fori_loop,
-    jit, scan, weak, while_loop,
+    Array, Complex, DType, Ellipsis, Expr, Jitted, Result, Scalar, Shape, Slice, ValueType, cond, debug, dynamic_range,
+    fori_loop, jit, scan, weak, while_loop,
 };
 use std::ops::{Add, BitAnd, Div, Mul, Rem, Shl, Sub};
 use std::sync::{LazyLock, OnceLock};
@@ -84,11 +84,13 @@ macro_rules! values {
 
             fn at_indices(&self, c: &mut Choices, index: $t, other: $t, part: Slice) -> $t {
                 let $x = self;
-                let at = match c.below(5) {
+                let at = match c.below(7) {
                     0 => $reference.at(index),
                     1 => $reference.at((index, other.clone())),
                     2 => $reference.at((part, index)),
                     3 => $reference.at((index, part)),
+                    4 => $reference.at(dynamic_range(index, c.below(4))),
+                    5 => $reference.at((part, dynamic_range(index, c.below(4)))),
                     _ => $reference.at((Ellipsis, index)),
                 };
                 match c.below(9) {

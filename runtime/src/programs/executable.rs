@@ -386,7 +386,10 @@ impl Executable {
     /// The pointers are those of its operands and outputs, in order: each leads to memory as large as the plan says, operands to such that is
     /// initialised and that nobody writes meanwhile, outputs to such that nobody else uses. An output lies where an operand does only where the plan allows
     /// it.
-    unsafe fn call(
+    ///
+    /// # Errors
+    /// Those of [`run`](Executable::run).
+    pub(crate) unsafe fn call(
         &self,
         n: usize,
         pointers: &[*mut u8],
@@ -413,25 +416,6 @@ impl Executable {
             // its programs do is theirs to answer for.
             Bound::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) }),
         }
-    }
-
-    /// Runs a step of a [`PreparedLoop`](crate::programs::prepared::PreparedLoop).
-    ///
-    /// # Safety
-    /// As [`call`](Executable::call).
-    ///
-    /// # Errors
-    /// Those of [`run`](Executable::run).
-    pub(crate) unsafe fn call_step(
-        &self,
-        n: usize,
-        pointers: &[*mut u8],
-        rest: Option<*mut u8>,
-        registers: &[Cell],
-        scalars: &[(usize, Literal)],
-    ) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.call(n, pointers, rest, registers, scalars, None) }
     }
 
     /// For each step the registers of its literals, with those that a call passes.

@@ -143,10 +143,11 @@ impl PreparedLoop {
         }
         let mut arena = Writable::new(self.arena)?;
         let mut own_index = [0u8; 16];
+        let index_bytes = own_index.as_mut_ptr();
         let mut find = |memory: LoopMemory| match memory {
             LoopMemory::Slot(slot) => (slots[slot].ptr(), 0),
             LoopMemory::Arena => (arena.ptr(), 0),
-            LoopMemory::Index => (own_index.as_mut_ptr(), 0),
+            LoopMemory::Index => (index_bytes, 0),
             LoopMemory::Number => (std::ptr::null_mut(), 0),
             LoopMemory::Operand(_) | LoopMemory::Slice(_) | LoopMemory::Stacked(_) => base(memory),
         };
@@ -155,7 +156,6 @@ impl PreparedLoop {
         let mut conditions: Vec<FoundFrame<'_>> =
             self.conditions.iter().map(|frame| FoundFrame::new(frame, &mut find)).collect();
         let truth = condition.map(|_| find(LoopMemory::Slot(self.slots.len() - 1)).0);
-        let index_bytes = own_index.as_mut_ptr();
         let registers = body.registers(scalars)?;
         let of_condition = condition.map_or(Ok(Vec::new()), |condition| condition.registers(scalars))?;
         let (mut frame, mut used) = (0, MemoryUse::default());
@@ -251,7 +251,7 @@ impl<'a> FoundFrame<'a> {
     /// Runs the body.
     ///
     /// # Safety
-    /// As [`Executable::call_step`], of each step in order.
+    /// As [`Executable::call`], of each step in order.
     unsafe fn run(
         &mut self,
         program: &Executable,
@@ -268,7 +268,7 @@ impl<'a> FoundFrame<'a> {
                 let rest = rest.map(|rest| self.pointers[rest]);
                 // SAFETY: the caller's promise.
                 unsafe {
-                    program.call_step(*step, &self.pointers[pointers.clone()], rest, &registers[*step], scalars)?
+                    program.call(*step, &self.pointers[pointers.clone()], rest, &registers[*step], scalars, None)?
                 };
             }
         }
