@@ -57,7 +57,7 @@ pub use api::config::{
 #[doc(inline)]
 pub use api::contractions::{einsum, kron, matmul, outer, tensordot, trace, vecdot};
 #[doc(inline)]
-pub use api::control::{cond, fori_loop, scan, while_loop};
+pub use api::control::{cond, fori_loop, scan, scan_reversed, while_loop};
 #[doc(inline)]
 pub use api::creation::{
     Indexing, arange, asarray, dtype, empty, empty_like, eye, from_fn, full, full_like, linspace, logspace, meshgrid,
@@ -68,7 +68,9 @@ pub use api::differences::{Ends, Positions, append, diff, positions, prepend, tr
 #[doc(inline)]
 pub use api::functions::*;
 #[doc(inline)]
-pub use api::indexing::{At, DynamicRange, Side, dynamic_range, searchsorted, slice_dynamic, take, take_along_axis};
+pub use api::indexing::{
+    At, DynamicRange, Side, dynamic_range, prefix, searchsorted, slice_dynamic, take, take_along_axis,
+};
 #[doc(inline)]
 pub use api::manipulation::{
     Ellipsis, IntoSlice, NewAxis, Pad, Slice, broadcast_arrays, broadcast_shapes, broadcast_to, concat, diagonal,

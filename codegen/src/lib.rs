@@ -16,6 +16,8 @@ pub mod work;
 pub mod x64;
 
 pub use lower::{
-    Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled, TileLoop, lower, lower_observed,
+    Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled, TileLoop, TracedTrips, lower,
+    lower_observed,
 };
+pub use ndjit_transform::access::{TracedIndex, TracedRow};
 pub use work::Work;

@@ -8,6 +8,7 @@ use ndjit_ir::kernel::{FusedControl, FusedKernel};
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
 use ndjit_ir::{DType, Policy, Result, ValueType};
 use ndjit_transform::Conversions;
+use ndjit_transform::access::{TracedIndex, TracedRow};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -62,10 +63,26 @@ pub struct Scheduled {
     pub outputs: Vec<Value>,
     /// The value that the only output is where no index is stored, of its shape and dtype.
     pub rest: Option<Value>,
+    /// Operands, inputs before outputs, that begin at a row whose index is known when the program runs. One beyond the rows is the nearest for an input; for an
+    /// output nothing is stored.
+    pub rows: Vec<(usize, TracedRow)>,
+    /// How many trips of a loop there is something to do in.
+    pub trips: Option<TracedTrips>,
     /// Slot and dtype of each literal.
     pub literals: Vec<(SlotId, DType)>,
     /// The loop that tiles are cut along, in a launch of several kernels.
     pub tile: Option<TileLoop>,
+}
+
+/// How many trips a loop that is reduced takes: known when the program runs. What it would reduce after them changes no bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracedTrips {
+    /// The loop.
+    pub index: usize,
+    /// An integer: as many, but no less than none and no more than the loop has.
+    pub count: TracedIndex,
+    /// How many more.
+    pub more: isize,
 }
 
 /// A step of a lowered program.

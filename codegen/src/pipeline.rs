@@ -304,7 +304,9 @@ impl Typing<'_> {
     fn joins(&mut self, driver: &mut Driver<'_>) -> Result<()> {
         let new = if driver.options.simplify && driver.options.fuse { joins(&self.simplified)? } else { None };
         self.replace(new);
-        self.accesses = Accesses::new(&self.simplified, self.layouts)?;
+        // Addresses are computed by who calls kernels on the processor.
+        let rows = driver.options.fuse && driver.options.device_arrays.is_none();
+        self.accesses = Accesses::new(&self.simplified, self.layouts, rows)?;
         Ok(())
     }
 

@@ -9,10 +9,10 @@ mod layouts;
 pub use given::{Difference, Given, compare, lowered};
 use ndjit_codegen::pipeline;
 use ndjit_codegen::target::{Target, VectorWidth};
-use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options};
+use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled};
 use ndjit_ir::graph::{Slot, Value};
-use ndjit_ir::loops::LoopNest;
-use ndjit_ir::{DType, Error, ErrorCode, Literal, Result, Shape};
+use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::{DType, Error, ErrorCode, Literal, LiteralValue, Result, Shape};
 use ndjit_math::interp::{Tensor, Tensors, eval_control, eval_graph, eval_nest};
 use ndjit_random::Program;
 use ndjit_runtime::{Argument, Buffer, Executable, Execution, Output, RunOptions};
@@ -141,13 +141,37 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
             })
             .collect::<Result<_>>()?;
         let sizes = |tensors: &[Tensor]| tensors.iter().map(|t| t.bytes.len()).collect::<Vec<usize>>();
-        scheduled.geometry.verify(&nest, &sizes(&inputs), &sizes(&outputs))?;
-        eval_nest(&nest, &scheduled.geometry, &literals, &mut Tensors { inputs: &inputs, outputs: &mut outputs })?;
+        if let Some(geometry) = at_rows(scheduled, &read) {
+            geometry.verify(&nest, &sizes(&inputs), &sizes(&outputs))?;
+            eval_nest(&nest, &geometry, &literals, &mut Tensors { inputs: &inputs, outputs: &mut outputs })?;
+        }
         made.extend(scheduled.outputs.iter().copied().zip(outputs));
     }
     let shaped =
         |(output, stored): (&Value, &Value)| Tensor { shape: graph.shape(*output).clone(), ..made[stored].clone() };
     Ok(graph.outputs().iter().zip(&lowered.stored).map(shaped).collect())
+}
+
+/// The geometry whose operands begin at their rows; `None` where the row that is stored does not exist.
+fn at_rows(scheduled: &Scheduled, read: &dyn Fn(&Value) -> Tensor) -> Option<Geometry> {
+    let mut geometry = scheduled.geometry.clone();
+    for (operand, row) in &scheduled.rows {
+        let index = row.index;
+        let memory = read(&index.value);
+        let mut word = [0; 8];
+        word[..index.dtype.bytes()].copy_from_slice(&memory.bytes[index.offset..index.offset + index.dtype.bytes()]);
+        let LiteralValue::Int(index) = Literal::from_repr(index.dtype, &[u64::from_le_bytes(word)]).value() else {
+            panic!("indices are integers")
+        };
+        let last = row.last as i128;
+        let layout = match operand.checked_sub(geometry.inputs.len()) {
+            None => &mut geometry.inputs[*operand],
+            Some(_) if !(0..=last).contains(&index) => return None,
+            Some(output) => &mut geometry.outputs[output],
+        };
+        layout.offset = layout.offset.wrapping_add_signed(row.stride * index.clamp(0, last) as isize);
+    }
+    Some(geometry)
 }
 
 /// Machine code: into new arrays from borrowed arguments, then from arguments given away, then into the caller's memory. Where arrays

@@ -86,8 +86,8 @@ fn block_of<T: Type>(block: &GraphBlock<'_, T>, places: Option<&Places>) -> Json
         let inner = control.graphs.iter().zip(blocks);
         let graphs = inner.map(|(inner, block)| json!({ "graph": block, "operands": inner.operands }));
         let mut out = json!({ "kind": control.kind.name(), "graphs": graphs.collect::<Vec<Json>>() });
-        if let ControlKind::Scan(ScanArity { length, carried, sliced }) = control.kind {
-            out["steps"] = json!({ "length": length, "carried": carried, "sliced": sliced });
+        if let ControlKind::Scan(ScanArity { length, carried, sliced, reverse }) = control.kind {
+            out["steps"] = json!({ "length": length, "carried": carried, "sliced": sliced, "reverse": reverse });
         }
         if let ControlKind::For(ForArity { carried, index }) = control.kind {
             out["counts"] = json!({ "index": index.name(), "carried": carried });

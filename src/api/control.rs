@@ -13,6 +13,7 @@ use crate::trace::cast;
 use crate::trace::expr::Expr;
 use crate::trace::inner::{RecordedGraph, again, control, params, record_inner, value};
 use crate::trace::operand::{AnyOperand, Computed, Operand};
+use crate::trace::ranges::{self, IntRange};
 use crate::trace::recorder;
 use crate::trace::recording::Param;
 use ndjit_ir::graph::{ControlKind, ForArity, ScanArity};
@@ -157,17 +158,48 @@ pub fn fori_loop<C: Outputs>(start: impl Operand, end: impl Operand, init: C, bo
 /// As [`while_loop`]; poisoned with `Shape` if `xs` has no leaves, a leaf without axes, or leaves of different lengths.
 #[track_caller]
 pub fn scan<C: Outputs, X: Outputs, Y: Outputs>(body: impl Fn(C, X) -> (C, Y), init: C, xs: X) -> (C, Y) {
-    let place = Place::caller();
+    scan_in(Written { what: "scan", place: Place::caller() }, false, body, init, xs)
+}
+
+/// As [`scan`], from the last slice to the first: what a step gives is put where its slice is.
+///
+/// ```
+/// use ndjit::{Array, Expr, jit, scan_reversed};
+///
+/// let sums = jit(|x: Expr| scan_reversed(|sum: Expr, x: Expr| (sum + x, sum + x), Expr::from(0.0), x).1);
+/// assert_eq!(sums(&Array::from([1.0f32, 2.0, 3.0])).to_vec::<f32>()?, [6.0, 5.0, 3.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// It is a scan of [flipped](fn@crate::flip) slices whose second result is flipped back, without a copy of any.
+///
+/// Source: `reverse=True` of [`jax.lax.scan`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html).
+///
+/// # Errors
+/// As [`scan`].
+#[track_caller]
+pub fn scan_reversed<C: Outputs, X: Outputs, Y: Outputs>(body: impl Fn(C, X) -> (C, Y), init: C, xs: X) -> (C, Y) {
+    scan_in(Written { what: "scan_reversed", place: Place::caller() }, true, body, init, xs)
+}
+
+fn scan_in<C: Outputs, X: Outputs, Y: Outputs>(
+    written: Written,
+    reverse: bool,
+    body: impl Fn(C, X) -> (C, Y),
+    init: C,
+    xs: X,
+) -> (C, Y) {
+    let place = written.place;
     let (init, xs) = (collected(init), collected(xs));
     let lengths = std::cell::RefCell::new(Collected::default());
     let step = |carry: &[Expr], x: &[Expr]| {
         let (carry, y) = body(built(carry, &init), built(x, &xs));
-        let (carry, y) = (next("scan", carry, &init, place), collected(y));
+        let (carry, y) = (next(written.what, carry, &init, place), collected(y));
         let made = y.exprs.clone();
         *lengths.borrow_mut() = y;
         (carry, made)
     };
-    let made = scanned(&init.exprs, &xs.exprs, &step, place);
+    let made = scanned(written, reverse, (&init.exprs, &xs.exprs), &step);
     let (carry, stacked) = match made {
         Ok(made) => (Ok(made.0), Ok(made.1)),
         Err(error) => (Err(error.clone()), Err(error)),
@@ -404,28 +436,47 @@ fn counted(
     body: &dyn Fn(Expr, &[Expr]) -> Vec<Expr>,
 ) -> Result<Vec<Expr>> {
     let (param, count) = (Param::Array(index.into(), index, Shape::scalar()), init.len());
-    let (state, made) = settled(written, init, &[param], &|own| (body(own[count], &own[..count]), Vec::new()))?;
+    let range = index_range(start, end, index);
+    let step = |own: &[Expr]| {
+        range.into_iter().for_each(|range| ranges::give(own[count], range));
+        (body(own[count], &own[..count]), Vec::new())
+    };
+    let (state, made) = settled(written, init, &[param], &step)?;
     let own: Vec<Expr> = state.into_iter().chain([start, end]).collect();
     let kind = ControlKind::For(ForArity { carried: count as u32, index });
     Ok(control(kind, &own, vec![made], written.place))
 }
 
+/// The range of the index of a loop, of whose bounds the first is known.
+fn index_range(start: Expr, end: Expr, index: DType) -> Option<IntRange> {
+    let (from, _) = ranges::of(start)?;
+    let most = match ranges::of(end) {
+        Some((_, end)) => end,
+        None => i64::try_from(index.int_range()?.1).unwrap_or(i64::MAX),
+    };
+    Some((from, most.saturating_sub(1).max(from)))
+}
+
 /// What a step of a scan makes of the state and a slice: the next state, and what is stacked.
 type Stepping<'a> = dyn Fn(&[Expr], &[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
 
-fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Result<(Vec<Expr>, Vec<Expr>)> {
-    const WHAT: &str = "scan";
-    let length = steps(WHAT, xs)?;
+fn scanned(
+    written: Written,
+    reverse: bool,
+    (init, xs): (&[Expr], &[Expr]),
+    step: &Stepping<'_>,
+) -> Result<(Vec<Expr>, Vec<Expr>)> {
+    let Written { what, place } = written;
+    let length = steps(what, xs)?;
     let slice = |param: Param| match param {
         Param::Array(ty, stored, shape) => Param::Array(ty, stored, Shape::from(&shape.extents()[1..])),
         param @ Param::Scalar(_) => param,
     };
-    let slices: Vec<Param> = params(xs, WHAT)?.into_iter().map(slice).collect();
+    let slices: Vec<Param> = params(xs, what)?.into_iter().map(slice).collect();
     let count = init.len();
-    let written = Written { what: WHAT, place };
     let (state, made) = settled(written, init, &slices, &|own| step(&own[..count], &own[count..]))?;
     let own: Vec<Expr> = state.into_iter().chain(xs.iter().copied()).collect();
-    let kind = ControlKind::Scan(ScanArity { length, carried: count as u32, sliced: xs.len() as u32 });
+    let kind = ControlKind::Scan(ScanArity { length, carried: count as u32, sliced: xs.len() as u32, reverse });
     let mut results = control(kind, &own, vec![made], place);
     let stacked = results.split_off(count.min(results.len()));
     Ok((results, stacked))

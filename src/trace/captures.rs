@@ -1,13 +1,14 @@
 //! What a graph of control flow uses of the traces around it, while it is recorded.
 
+use super::ranges::IntRange;
 use crate::trace::operand::AnyOperand;
 use ndjit_ir::graph::{Slot, Value};
 use ndjit_ir::{DType, Shape, ValueType};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What is known of a value of a trace around: if it is a number, what fills its slot.
-pub(super) type Seen = (ValueType, DType, Shape, Option<Slot>);
+/// What is known of a value of a trace around: if it is a number, what fills its slot; of an integer its range.
+pub(super) type Seen = (ValueType, DType, Shape, Option<Slot>, Option<IntRange>);
 
 /// What a graph of control flow uses of what is around it.
 #[derive(Default)]

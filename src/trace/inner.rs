@@ -19,13 +19,15 @@ use std::sync::Arc;
 impl Captures {
     /// Those of a trace in `outer`.
     fn of(outer: &mut Trace) -> Captures {
-        let (policy, graph) = (config::policy(), &outer.graph);
+        outer.find_ranges();
+        let (policy, graph, ranges) = (config::policy(), &outer.graph, outer.ranges.known());
         let seen = |value: Value| -> Seen {
             (
                 graph.ty(value),
                 graph.storage_dtype(value, policy),
                 graph.shape(value).clone(),
                 number(graph, value).cloned(),
+                ranges[value.index()],
             )
         };
         // Nobody else has the list but while a trace within this one is recorded, so it grows in place.
@@ -46,11 +48,15 @@ impl Trace {
             return Some(known);
         }
         let own = match captures.around.get(&x.trace)?.get(value.index())? {
-            (ty, _, _, Some(number)) => self.graph.literal(number.clone(), *ty),
-            (ty, stored, shape, None) => {
+            (ty, _, _, Some(number), _) => self.graph.literal(number.clone(), *ty),
+            (ty, stored, shape, None, range) => {
                 captures.used.push(AnyOperand::Expr(x));
                 self.inputs.push(ndjit_inspect::explain::ParamSource::Around);
-                self.graph.param_stored(*ty, *stored, shape)
+                let own = self.graph.param_stored(*ty, *stored, shape);
+                if let Some(range) = *range {
+                    self.ranges.give(own, range);
+                }
+                own
             }
         };
         captures.values.insert((x.trace, value), own);

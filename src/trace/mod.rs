@@ -14,6 +14,7 @@ pub(crate) mod failure;
 pub(crate) mod inner;
 pub mod operand;
 mod print;
+pub(crate) mod ranges;
 pub(crate) mod recorder;
 pub(crate) mod recording;
 pub(crate) mod replay;

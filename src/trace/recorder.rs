@@ -6,6 +6,7 @@
 use super::captures::{Captures, Seen, used};
 use super::escape::{self, STRAY, outside};
 use super::failure::{Failure, Unfinished, panicked};
+use super::ranges::IntRanges;
 use super::recording::{FunctionName, Param, Recording};
 use super::{arrange, within, written};
 use crate::api::config;
@@ -63,6 +64,8 @@ pub(super) struct Trace {
     pub(super) seen: Arc<Vec<Seen>>,
     /// How often bodies within bodies were traced again.
     pub(super) again: u32,
+    /// Of integers, as far as they are known.
+    pub(super) ranges: IntRanges,
 }
 
 thread_local! {
@@ -126,6 +129,7 @@ pub(super) fn record_in(
         circle: None,
         seen: Arc::default(),
         again: 0,
+        ranges: IntRanges::default(),
     };
     let inputs = trace.params(params);
     TRACES.with_borrow_mut(|traces| traces.push(trace));

@@ -40,6 +40,7 @@ mod program;
 mod random;
 mod random_numbers;
 mod reductions;
+mod rows;
 mod scans;
 mod slices_dynamic;
 mod sorting;

@@ -67,6 +67,23 @@ fn dynamic() -> Result<()> {
     Ok(())
 }
 
+fn prefixes() -> Result<()> {
+    use ndjit::{Array, Expr, fori_loop, jit, take, zeros_like};
+
+    // A lower triangular system by forward substitution: row i has i elements to sum.
+    let solve = jit(|l: Expr, b: Expr| {
+        let step = |i: Expr, x: Expr| {
+            let row = take(l, i, 0);
+            let known = (row * x).prefix(i, 0, 0).sum(..);
+            x.at(i).set((take(b, i, 0) - known) / take(row, i, 0))
+        };
+        fori_loop(0, 3, zeros_like(b), step)
+    });
+    let l = Array::from_rows(&[[2.0, 0.0, 0.0], [1.0, 4.0, 0.0], [3.0, 5.0, 8.0]]);
+    println!("{}", solve(&l, &Array::from([2.0, 5.0, 16.0])));
+    Ok(())
+}
+
 fn outside() -> Result<()> {
     use ndjit::{Array, Expr, jit};
 
@@ -119,4 +136,4 @@ fn keeping() -> Result<()> {
     Ok(())
 }
 
-examples!(taking gathering putting ranges dynamic outside searching looping keeping);
+examples!(taking gathering putting ranges dynamic prefixes outside searching looping keeping);

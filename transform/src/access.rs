@@ -1,52 +1,184 @@
 //! Access: where the elements of views lie, in the memory of what they are views of. A view never has memory of its own; a
-//! reshape has where no strides reach its operand's elements in the new order: it is a copy.
+//! reshape has where no strides reach its operand's elements in the new order: it is a copy. Where the host computes addresses, the row that a gather
+//! takes at one index is a view too, which begins where the index says when the program runs.
 
 use ndjit_ir::graph::{Fusion, Graph, NodeKind, Value};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::AxisSet;
 use ndjit_ir::view::reshaped;
 use ndjit_ir::{DType, Result, Shape};
+use smallvec::SmallVec;
+
+/// An integer that is known when the program runs, and lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracedIndex {
+    /// The value whose memory holds it.
+    pub value: Value,
+    /// Its dtype.
+    pub dtype: DType,
+    /// The byte at which it lies there.
+    pub offset: usize,
+}
+
+/// A row among rows, at an index that is known when the program runs: that much later begins what is read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracedRow {
+    /// The index.
+    pub index: TracedIndex,
+    /// The last row.
+    pub last: usize,
+    /// Bytes from row to row.
+    pub stride: isize,
+}
+
+/// Rows of one view: of a row of a row there are two.
+pub type TracedRows = SmallVec<[TracedRow; 1]>;
+
+/// A row of fewer elements is worth no kernel that only stores its index.
+const LEAST_ROW: usize = 16;
+
+/// Where the elements of a view lie.
+#[derive(Clone, Debug)]
+struct Access {
+    base: Value,
+    layout: Layout,
+    rows: TracedRows,
+}
 
 /// What the views of a graph are views of.
 #[derive(Clone, Debug, Default)]
 pub struct Accesses {
     /// For each value that is a view: the value whose memory holds its elements, and where.
-    of: Vec<Option<(Value, Layout)>>,
+    of: Vec<Option<Access>>,
+    /// Whether rows at one index are views.
+    rows: bool,
+    /// Where the first element of each parameter lies.
+    params: Vec<usize>,
 }
 
 impl Accesses {
-    /// The accesses of `graph`, whose parameters have these layouts. Values that are computed are C-contiguous.
+    /// The accesses of `graph`, whose parameters have these layouts. Values that are computed are C-contiguous. `rows` says whether rows at one index
+    /// are views.
     ///
     /// # Errors
     /// `Size` if an array cannot exist.
-    pub fn new(graph: &Graph<DType>, params: &[Layout]) -> Result<Accesses> {
-        let mut this = Accesses::default();
-        if !graph.node_ids().any(|id| graph.node(id).kind.row().is_view) {
+    pub fn new(graph: &Graph<DType>, params: &[Layout], rows: bool) -> Result<Accesses> {
+        let mut this = Accesses { of: Vec::new(), rows, params: params.iter().map(|layout| layout.offset).collect() };
+        let may_be = |kind: NodeKind<DType>| kind.row().is_view || rows && kind == NodeKind::Gather;
+        if !graph.node_ids().any(|id| may_be(graph.node(id).kind)) {
             return Ok(this);
         }
         this.of.resize(graph.value_count(), None);
         for id in graph.node_ids() {
             let value = graph.node(id).first();
             let kind = graph.node(id).kind;
-            if !kind.row().is_view {
+            if !may_be(kind) {
                 continue;
             }
-            let operand = graph.operands(id)[0];
-            let (base, layout) = match &this.of[operand.index()] {
-                Some((base, layout)) => (*base, layout.clone()),
-                None => (operand, layout_of(graph, operand, params)?),
+            let operands = graph.operands(id);
+            let operand = operands[0];
+            let Access { base, layout, rows } = match &this.of[operand.index()] {
+                Some(access) => access.clone(),
+                None => {
+                    let layout = layout_of(graph, operand, params)?;
+                    Access { base: operand, layout, rows: TracedRows::new() }
+                }
             };
             this.of[value.index()] = match kind {
-                NodeKind::View(view) => Some((base, graph.view_of(view).layout(&layout))),
-                _ => reshaped(&layout, graph.shape(operand), graph.shape(value)).map(|layout| (base, layout)),
+                NodeKind::View(view) => Some(Access { base, layout: graph.view_of(view).layout(&layout), rows }),
+                NodeKind::Gather => this.row(graph, value, (operand, operands[1]), Access { base, layout, rows }),
+                _ => reshaped(&layout, graph.shape(operand), graph.shape(value)).map(|layout| Access {
+                    base,
+                    layout,
+                    rows,
+                }),
             };
         }
         Ok(this)
     }
 
+    /// The row of `x` at one index.
+    fn row(&self, graph: &Graph<DType>, value: Value, (x, index): (Value, Value), of: Access) -> Option<Access> {
+        let Access { base, layout, mut rows } = of;
+        let (&stride, strides) = layout.strides.split_first()?;
+        let shape = graph.shape(value);
+        let worth = shape.size().is_ok_and(|size| size >= LEAST_ROW);
+        let row = self.traced_row(graph, index, graph.shape(x), stride, worth)?;
+        if !has_memory(graph, base) {
+            return None;
+        }
+        let seen = Shape::from(graph.shape(x).extents().get(1..)?);
+        rows.push(row);
+        let layout = Layout { offset: layout.offset, strides: strides.iter().copied().collect() };
+        Some(Access { base, layout: layout.broadcast(&seen, shape), rows })
+    }
+
+    /// The row at an index among those of an array of this shape that lie so many bytes apart, if the index is one and lies in memory: where it would not but for
+    /// this, if that is `worth` it.
+    pub fn traced_row(
+        &self,
+        graph: &Graph<DType>,
+        index: Value,
+        rows: &Shape,
+        stride: isize,
+        worth: bool,
+    ) -> Option<TracedRow> {
+        let last = rows.extents().first()?.checked_sub(1)?;
+        Some(TracedRow { index: self.traced_index(graph, index, worth)?, last, stride })
+    }
+
+    /// Where an integer lies in memory, if it does: where it would not but for this, if that is `worth` it.
+    pub fn traced_index(&self, graph: &Graph<DType>, index: Value, worth: bool) -> Option<TracedIndex> {
+        if !self.rows || graph.shape(index).size() != Ok(1) {
+            return None;
+        }
+        let mut index = index;
+        loop {
+            let (dtype, id) = (graph.ty(index), graph.producer(index));
+            let found = |value, offset| dtype.is_int().then_some(TracedIndex { value, dtype, offset });
+            match (self.of.get(index.index()).and_then(Option::as_ref), graph.node(id).kind) {
+                // What is itself found at an index, or has no memory.
+                (Some(access), _) if !access.rows.is_empty() || !has_memory(graph, access.base) => return None,
+                // One of several that are stored, or of a parameter, which is.
+                (Some(access), _) if graph.shape(access.base).size() != Ok(1) => {
+                    return found(access.base, access.layout.offset);
+                }
+                (Some(access), _) => index = access.base,
+                (None, NodeKind::Cast(())) if keeps(graph.ty(graph.operands(id)[0]), dtype) => {
+                    index = graph.operands(id)[0];
+                }
+                (None, NodeKind::Param(n, _)) => return found(index, *self.params.get(n as usize)?),
+                (None, kind) if has_memory(graph, index) && (worth || kind.row().fusion == Fusion::Root) => {
+                    return found(index, 0);
+                }
+                (None, _) => return None,
+            }
+        }
+    }
+
+    /// Where an integer lies that a kernel reads.
+    pub fn number(&self, graph: &Graph<DType>, value: Value) -> Option<TracedIndex> {
+        let dtype = graph.ty(value);
+        let offset = match (self.of.get(value.index()).and_then(Option::as_ref), graph.node(graph.producer(value)).kind)
+        {
+            (Some(access), _) if access.rows.is_empty() => access.layout.offset,
+            (Some(_), _) => return None,
+            (None, NodeKind::Param(n, _)) => *self.params.get(n as usize)?,
+            (None, _) => 0,
+        };
+        let base = self.base(value);
+        let one = self.rows && graph.shape(value).size() == Ok(1) && has_memory(graph, base) && dtype.is_int();
+        one.then_some(TracedIndex { value: base, dtype, offset })
+    }
+
     /// What a value is a view of, and where its elements lie there; `None` of a value that has memory of its own.
     pub fn view(&self, value: Value) -> Option<(Value, &Layout)> {
-        self.of.get(value.index())?.as_ref().map(|(base, layout)| (*base, layout))
+        self.of.get(value.index())?.as_ref().map(|access| (access.base, &access.layout))
+    }
+
+    /// The rows at which a view begins.
+    pub fn rows(&self, value: Value) -> &[TracedRow] {
+        self.of.get(value.index()).and_then(Option::as_ref).map_or(&[], |access| &access.rows)
     }
 
     /// The value that is stored where a value is a result of the program: of a reshape of what a kernel stores that, as it has
@@ -56,7 +188,10 @@ impl Accesses {
         let stored = graph.node(graph.producer(base)).kind.row().fusion != Fusion::Leaf;
         let elements = |value| graph.shape(value).size().ok();
         let shape = graph.shape(value);
-        let same = || contiguous(shape, graph.ty(value)).is_ok_and(|own| own.same_elements(layout, shape));
+        let same = || {
+            self.rows(value).is_empty()
+                && contiguous(shape, graph.ty(value)).is_ok_and(|own| own.same_elements(layout, shape))
+        };
         if stored && elements(base) == elements(value) && same() { base } else { value }
     }
 
@@ -68,6 +203,18 @@ impl Accesses {
             NodeKind::Iota(_) | NodeKind::Literal(_) => value,
             _ => base,
         }
+    }
+
+    /// The value whose memory holds all elements of a value in row-major order, and nothing else, if there is one.
+    pub fn whole(&self, graph: &Graph<DType>, value: Value, params: &[Layout]) -> Option<Value> {
+        let Some((base, layout)) = self.view(value) else {
+            return self.is_whole(graph, value, params).then_some(value);
+        };
+        let shape = graph.shape(value);
+        let same = self.rows(value).is_empty()
+            && graph.shape(base).size() == shape.size()
+            && contiguous(shape, graph.ty(value)).is_ok_and(|own| own.same_elements(layout, shape));
+        (same && self.is_whole(graph, base, params)).then_some(base)
     }
 
     /// Whether all elements of a value lie in row-major order in memory of its own.
@@ -85,6 +232,18 @@ impl Accesses {
     pub fn base(&self, value: Value) -> Value {
         self.view(value).map_or(value, |(base, _)| base)
     }
+}
+
+/// Whether a value that is no view lies in memory.
+fn has_memory(graph: &Graph<DType>, value: Value) -> bool {
+    !matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_) | NodeKind::Literal(_))
+}
+
+/// Whether a cast of integers keeps each.
+pub fn keeps(from: DType, to: DType) -> bool {
+    from.is_int()
+        && to.is_int()
+        && to.int_range().zip(from.int_range()).is_some_and(|(to, from)| to.0 <= from.0 && from.1 <= to.1)
 }
 
 /// The layout of a value that is no view: of a parameter its own, of indices their numbers, else C-contiguous.

@@ -1,7 +1,7 @@
 //! Systems of linear equations by loops: tridiagonal ones, a factorization, a substitution.
 
 use super::{Case, array, called, unit};
-use ndjit::{Array, Expr, arange, flip, fori_loop, scan, sum, take, where_, zeros_like};
+use ndjit::{Array, Expr, arange, fori_loop, scan, scan_reversed, take, where_, zeros_like};
 
 /// Tridiagonal systems by Thomas's algorithm, side by side: equations along the first axis.
 pub fn thomas(large: bool) -> Case {
@@ -24,7 +24,7 @@ pub fn thomas(large: bool) -> Case {
                 let x = d - c * x;
                 (x, x)
             };
-            vec![flip(scan(back, zero, (flip(c, 0), flip(d, 0))).1, 0)]
+            vec![scan_reversed(back, zero, (c, d)).1]
         },
         a,
         b,
@@ -70,7 +70,7 @@ pub fn ldlt(large: bool) -> Case {
         move |a: Expr| {
             let rows = Expr::from(arange(n));
             let step = |k: Expr, (l, d): (Expr, Expr)| {
-                let column = take(a, k, 1) - sum(l * (take(l, k, 0) * d), 1);
+                let column = take(a, k, 1) - (l * (take(l, k, 0) * d)).prefix(k, 1, 0).sum(1);
                 let pivot = take(column, k, 0);
                 (l.at((.., k)).set(where_(rows.ge(k), column / pivot, 0)), d.at(k).set(pivot))
             };
@@ -109,7 +109,7 @@ pub fn forward(large: bool) -> Case {
         move |l: Expr, b: Expr| {
             let step = |i: Expr, x: Expr| {
                 let row = take(l, i, 0);
-                x.at(i).set((take(b, i, 0) - sum(row * x, ..)) / take(row, i, 0))
+                x.at(i).set((take(b, i, 0) - (row * x).prefix(i, 0, 0).sum(..)) / take(row, i, 0))
             };
             vec![fori_loop(0, n, zeros_like(b), step)]
         },

@@ -11,7 +11,7 @@ use super::fuse::{MAX_WEIGHT, elementwise_weight};
 use super::schedule::{coalesce, stride_class};
 use crate::clif::AccumulatorLayout;
 use crate::lower::{Lowered, MAX_ARRAYS};
-use ndjit_ir::graph::{Control, ControlKind, Graph, NodeKind, SlotId, Value};
+use ndjit_ir::graph::{Control, ControlKind, Graph, NodeKind, ScanArity, SlotId, Value};
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
 use ndjit_ir::{DType, Op, Result, Shape};
@@ -130,7 +130,7 @@ impl LoopBuilder<'_> {
         let mut walk = LoopGraph {
             number,
             graph,
-            accesses: Accesses::new(graph, &params)?,
+            accesses: Accesses::new(graph, &params, false)?,
             params,
             scalars: FxHashMap::default(),
         };
@@ -239,8 +239,9 @@ impl LoopBuilder<'_> {
                     _ if (operand as usize) < self.carried => return Ok(None),
                     ControlKind::For(counts) if counts.is_index(operand as usize) => self.index(operand, counts.index),
                     _ => {
-                        let layout = self.spread(&walk.layout(value)?, graph.shape(value));
-                        let step = self.step(walk, base, operand)?;
+                        let mut layout = self.spread(&walk.layout(value)?, graph.shape(value));
+                        let (first, step) = self.step(walk, base, operand)?;
+                        layout.offset = layout.offset.saturating_add(first);
                         self.load(StepInput { operand: Some(operand), role: Role::Memory, layout, step }, dtype)
                     }
                 }
@@ -264,14 +265,14 @@ impl LoopBuilder<'_> {
         }
     }
 
-    /// How far the slices of an operand lie apart; 0 if it has none.
-    fn step(&self, walk: &LoopGraph<'_>, param: Value, operand: u32) -> Result<isize> {
+    /// Where the slice of an operand begins that the first step takes, and how far it is to the next; 0 if it has none.
+    fn step(&self, walk: &LoopGraph<'_>, param: Value, operand: u32) -> Result<(usize, isize)> {
         match self.control.kind {
             ControlKind::Scan(arity) if arity.slices(operand as usize) => {
                 let bytes = walk.graph.shape(param).bytes(walk.graph.ty(param).bytes())?;
-                Ok(isize::try_from(bytes).unwrap_or(isize::MAX))
+                Ok(steps(arity, bytes))
             }
-            _ => Ok(0),
+            _ => Ok((0, 0)),
         }
     }
 
@@ -325,8 +326,9 @@ impl LoopBuilder<'_> {
             number(shape.extents().first().map_or(0, |&rows| rows as isize) - 1),
             number(layout.strides.first().copied().unwrap_or(0)),
         );
-        let layout = self.spread(&row, &seen);
-        let step = self.step(walk, base, operand)?;
+        let mut layout = self.spread(&row, &seen);
+        let (first, step) = self.step(walk, base, operand)?;
+        layout.offset = layout.offset.saturating_add(first);
         let rows = self.input(StepInput { operand: Some(operand), role: Role::Rows, layout, step }, dtype);
         self.input(bound, DType::I64);
         self.input(between, DType::I64);
@@ -372,9 +374,13 @@ impl LoopBuilder<'_> {
             None => 0,
         };
         let input_layouts = whole.inputs.iter().enumerate().map(|(n, layout)| along(layout, step_of(n)));
-        let output_layouts = whole.outputs.iter().enumerate().map(|(n, layout)| match n {
-            _ if n < carried || n >= arrays => along(layout, 0),
-            _ => along(layout, isize::try_from(elements.saturating_mul(dtypes[n].bytes())).unwrap_or(isize::MAX)),
+        let output_layouts = whole.outputs.iter().enumerate().map(|(n, layout)| match control.kind {
+            ControlKind::Scan(arity) if (carried..arrays).contains(&n) => {
+                let (first, step) = self::steps(arity, elements.saturating_mul(dtypes[n].bytes()));
+                let layout = along(layout, step);
+                Layout { offset: layout.offset.saturating_add(first), ..layout }
+            }
+            _ => along(layout, 0),
         });
         let geometry = Geometry { extents, inputs: input_layouts.collect(), outputs: output_layouts.collect() };
         let (rank, inner) = (kept.len() + 1, kept.len());
@@ -403,6 +409,15 @@ impl LoopBuilder<'_> {
         nest.verify()?;
         let inputs = inputs.into_iter().map(|input| input.operand).collect();
         Ok(Some(LoopKernel { nest: Arc::new(nest), form, carried, steps, inputs, geometry, literals }))
+    }
+}
+
+/// Where the slice of the first step begins, of slices of so many bytes, and how far it is to that of the next.
+fn steps(arity: ScanArity, bytes: usize) -> (usize, isize) {
+    let step = isize::try_from(bytes).unwrap_or(isize::MAX);
+    match arity.reverse {
+        true => (arity.slice(0).saturating_mul(bytes), -step),
+        false => (0, step),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The passes from graph to loops, one file each; those from graph to graph are `ndjit-transform`'s. A pass is a function from one stage to
 //! the next; [`crate::lower()`] lists them.
 
+mod bounded;
 pub mod expand;
 pub mod fuse;
 pub mod legalize;

@@ -5,6 +5,7 @@
 //! along the innermost loop. Axes that are reduced become the innermost loops, in their order; only they are joined with each
 //! other. An axis that is scanned or sorted becomes the innermost loop.
 
+use super::bounded::trips;
 use crate::lower::{Scheduled, TileLoop};
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, KernelScan, Reads};
@@ -12,8 +13,8 @@ use ndjit_ir::loops::{
     Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride, VectorLoop,
 };
 use ndjit_ir::reduction::{LANES, Reduction};
-use ndjit_ir::{DType, Result, Shape};
-use ndjit_transform::access::{Accesses, contiguous, layout_of};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
+use ndjit_transform::access::{Accesses, TracedRow, contiguous, layout_of};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -81,6 +82,19 @@ pub fn schedule(
             }
         });
     }
+    let mut rows: Vec<(usize, TracedRow)> = Vec::new();
+    let in_memory = |reads: Reads| matches!(reads, Reads::Elements | Reads::GatherSource);
+    for (n, input) in kernel.inputs.iter().enumerate().filter(|(_, input)| in_memory(input.reads)) {
+        rows.extend(accesses.rows(input.value).iter().map(|&row| (n, row)));
+    }
+    if let (Some(index), Some(&output)) = (kernel.kind.part().and_then(|part| part.row), kernel.outputs.first()) {
+        let shape = graph.shape(output);
+        let stride = contiguous(shape, graph.ty(output))?.strides.first().copied().unwrap_or(0);
+        let Some(row) = accesses.traced_row(graph, index, shape, stride, true) else {
+            return Err(Error::new(ErrorCode::Verify, format!("schedule: {index} is no index of a row of {output}")));
+        };
+        rows.push((kernel.inputs.len(), row));
+    }
     let mut geometry = Geometry { extents: SmallVec::from_slice(space.extents()), inputs, outputs };
     let output_dtypes: Vec<DType> = kernel.outputs.iter().map(|&v| graph.ty(v)).collect();
     let (kept, reduced): (Loops, Loops) = (0..space.rank()).partition(|&axis| !axes.contains(axis));
@@ -118,6 +132,10 @@ pub fn schedule(
         KernelKind::Sort(KernelScan { outputs, .. }) => NestKind::Sort(outputs.clone()),
         KernelKind::Scatter(scatter) => NestKind::Scatter(*scatter),
     };
+    let trips = match &kernel.kind {
+        KernelKind::Reduce(reduce) => trips(kernel, reduce, graph, accesses, (&geometry, kept.len())),
+        _ => None,
+    };
     let mut nest = LoopNest {
         rank: geometry.extents.len(),
         inputs: Vec::new(),
@@ -150,6 +168,8 @@ pub fn schedule(
         inputs: read,
         outputs: kernel.outputs.clone(),
         rest: kernel.kind.part().and_then(|part| part.into),
+        rows,
+        trips,
         literals: kernel.literals.iter().copied().zip(kernel.body.literals.iter().copied()).collect(),
         tile,
     })

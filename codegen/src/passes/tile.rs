@@ -61,17 +61,22 @@ pub fn one_by_one(steps: usize) -> Vec<Launch> {
 }
 
 /// Whether the kernel stores different results at different indices along the axis, and has several.
-fn keeps(kernel: &FusedKernel, axis: usize) -> bool {
+fn keeps(kernel: &FusedKernel, accesses: &Accesses, axis: usize) -> bool {
     // Most axes of an array of very many have one index, and all of them are asked for.
     if kernel.shape.extents()[axis] <= 1 {
+        return false;
+    }
+    // Where rows lie is known once what is before has run.
+    if kernel.inputs.iter().any(|input| !accesses.rows(input.value).is_empty()) {
         return false;
     }
     let cuts = match &kernel.kind {
         KernelKind::Map => true,
         // The rest of an array is copied before, whole.
         KernelKind::Part(part) => {
-            let Part { view, into } = &**part;
+            let Part { view, into, row } = &**part;
             into.is_none()
+                && row.is_none()
                 && view.axes.get(axis) == Some(&AxisIndex::along(axis, 0, 1))
                 && (0..view.axes.len()).all(|other| other == axis || view.depends(other).all(|of| of != axis))
         }
@@ -94,7 +99,7 @@ fn grow(steps: &[FusedStep], graph: &Graph<DType>, accesses: &Accesses, axis: us
             true => Some(axis),
             false => common_axis(kernel, graph, accesses, &stored, extent),
         };
-        let Some(own) = own.filter(|&own| keeps(kernel, own)) else { break };
+        let Some(own) = own.filter(|&own| keeps(kernel, accesses, own)) else { break };
         let before = |axis: usize| kernel.kind.reduced().contains(axis);
         let mut consistent = true;
         for &value in &kernel.outputs {

@@ -277,6 +277,11 @@ fn others<R: Value>() -> Vec<Call<R>> {
             let length = c.pick(&[1isize, 2, 0, 3, -1, isize::MAX]);
             [ndjit::slice_dynamic(x.clone(), index.clone(), length), ndjit::slice_dynamic(x, (0, index), [1, length])]
         };
+        "prefix" |c, p| {
+            let x = p.any(c);
+            let length = if c.one_in(4) { p.any(c) } else { R::of(ndjit::Array::from(c.below(9) as i32 - 2)) };
+            [ndjit::prefix(x, length, c.below(4) as isize - 2, 0)]
+        };
         "at" |c, p| {
             let x = p.any(c);
             let extent = x.facts().2.extents().first().copied().unwrap_or(1);

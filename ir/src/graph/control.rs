@@ -83,9 +83,16 @@ pub struct ScanArity {
     pub carried: u32,
     /// How many operands are sliced.
     pub sliced: u32,
+    /// Whether the first step takes the last slices.
+    pub reverse: bool,
 }
 
 impl ScanArity {
+    /// The number of the slices that a step takes and gives.
+    pub fn slice(self, step: usize) -> usize {
+        if self.reverse { self.length.saturating_sub(1).saturating_sub(step) } else { step }
+    }
+
     /// Whether the body takes slices of an operand.
     pub fn slices(self, operand: usize) -> bool {
         let carried = self.carried as usize;
@@ -104,7 +111,7 @@ impl ControlKind {
     pub const ALL: [ControlKind; 4] = [
         ControlKind::While,
         ControlKind::Cond,
-        ControlKind::Scan(ScanArity { length: 0, carried: 0, sliced: 0 }),
+        ControlKind::Scan(ScanArity { length: 0, carried: 0, sliced: 0, reverse: false }),
         ControlKind::For(ForArity { carried: 0, index: DType::I32 }),
     ];
 

@@ -175,6 +175,7 @@ impl<T: Type> Parser<T> {
             steps.carried = line.number_of("how many operands are carried")?;
             line.expect("sliced")?;
             steps.sliced = line.number_of("how many operands are sliced")?;
+            steps.reverse = line.eat("reverse");
         }
         if let ControlKind::For(counts) = &mut kind {
             line.expect("index")?;

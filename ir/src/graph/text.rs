@@ -192,8 +192,9 @@ impl<T: Type> GraphText<'_, T> {
         for (n, (control, blocks)) in graph.controls().iter().zip(&block.controls).enumerate() {
             f.of(of(GraphPart::Control(n)));
             write!(f, "  ${n} = {}", control.kind.name())?;
-            if let ControlKind::Scan(ScanArity { length, carried, sliced }) = control.kind {
-                write!(f, " length {length} carried {carried} sliced {sliced}")?;
+            if let ControlKind::Scan(ScanArity { length, carried, sliced, reverse }) = control.kind {
+                let order = if reverse { " reverse" } else { "" };
+                write!(f, " length {length} carried {carried} sliced {sliced}{order}")?;
             }
             if let ControlKind::For(ForArity { carried, index }) = control.kind {
                 write!(f, " index {index} carried {carried}")?;

@@ -32,6 +32,8 @@ pub struct Part {
     pub view: View,
     /// A value of the output's type and shape, which the output is elsewhere. Without one other kernels make the rest.
     pub into: Option<Value>,
+    /// An integer, by which the index along the first axis is greater: known when the program runs. Where the output has no such index nothing is stored.
+    pub row: Option<Value>,
 }
 
 /// A reduction of all outputs of a kernel.

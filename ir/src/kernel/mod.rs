@@ -100,6 +100,11 @@ impl OpBody {
             && self.outputs == [Scalar(2)]
     }
 
+    /// Whether it does nothing but load an element.
+    pub fn is_load(&self) -> bool {
+        matches!(&self.stmts[..], [Stmt { kind: StmtKind::Load(0), .. }]) && self.outputs == [Scalar(0)]
+    }
+
     /// The dtype an op statement computes in.
     pub fn compute_dtype(&self, stmt: &Stmt, op: Op) -> DType {
         self.dtype(stmt.args[op.joined().start])

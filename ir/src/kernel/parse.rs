@@ -175,8 +175,12 @@ impl ParsedOutputs {
         let mut part = None;
         if line.eat("at") {
             let view = affine_map(line)?;
-            let into = if line.eat("rest") { Some(Value(line.id("%", "a value, as in `%0`")?)) } else { None };
-            part = Some(Part { view, into });
+            let mut value = |word| match line.eat(word) {
+                true => line.id("%", "a value, as in `%0`").map(|id| Some(Value(id))),
+                false => Ok(None),
+            };
+            let (row, into) = (value("row")?, value("rest")?);
+            part = Some(Part { view, into, row });
         }
         if !self.values.is_empty() && part != self.part {
             return Err(line.error("all outputs of a kernel are the same part"));

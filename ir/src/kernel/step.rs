@@ -51,11 +51,12 @@ impl FusedStep {
 
     /// The graph's values that it reads.
     pub fn reads(&self) -> impl Iterator<Item = Value> {
-        let (inputs, into, operands) = match self {
-            FusedStep::Kernel(kernel) => (&kernel.inputs[..], kernel.kind.part().and_then(|part| part.into), &[][..]),
+        let (inputs, part, operands) = match self {
+            FusedStep::Kernel(kernel) => (&kernel.inputs[..], kernel.kind.part(), &[][..]),
             FusedStep::Control(control) => (&[][..], None, &control.operands[..]),
         };
-        inputs.iter().map(|input| input.value).chain(into).chain(operands.iter().copied())
+        let part = part.into_iter().flat_map(|part| part.into.into_iter().chain(part.row));
+        inputs.iter().map(|input| input.value).chain(part).chain(operands.iter().copied())
     }
 
     /// The graph's values that it makes, or parts of them.

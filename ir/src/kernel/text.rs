@@ -12,7 +12,8 @@
 //! ```
 //!
 //! One that gathers has three lines for that: `in0 = rows of %0 : f32[8, 3]`, then `last row of` and `row step of` the same value, both `i64`;
-//! and `t1 = gather in0, t0 : f32`. One that makes a part of a value says which, and which value the rest is of: `out0 = t2 -> %4 at (d0) -> (d0 + 3) rest %1`. One that reduces
+//! and `t1 = gather in0, t0 : f32`. One that makes a part of a value says which, and which value the rest is of: `out0 = t2 -> %4 at (d0) -> (d0 + 3) rest %1`, and
+//! `at (d0) -> (0, d0) row %2 rest %1` where `%2` is an index along the first axis. One that reduces
 //! begins `kernel [8, 3] reduces axes [1] {`,
 //! and says how: `out0 = sum t2 -> %4`; one that scatters `out0 = scatter add t2 at t1 into in1 -> %4`; one that contracts begins `kernel [8, 3] contracts axes [1] {`, one that scans `kernel [8, 3] scans axes [1] {`,
 //! one that sorts `kernel [8, 3] sorts axes [1] {`.
@@ -80,8 +81,12 @@ impl FusedKernel {
             }
             write!(f, "{scalar}")?;
             match (self.outputs.get(n), self.kind.part()) {
-                (Some(value), Some(Part { view, into: None })) => writeln!(f, " -> {value} at {view}")?,
-                (Some(value), Some(Part { view, into: Some(x) })) => writeln!(f, " -> {value} at {view} rest {x}")?,
+                (Some(value), Some(Part { view, into, row })) => {
+                    write!(f, " -> {value} at {view}")?;
+                    row.map_or(Ok(()), |row| write!(f, " row {row}"))?;
+                    into.map_or(Ok(()), |into| write!(f, " rest {into}"))?;
+                    f.write_str("\n")?;
+                }
                 (Some(value), None) => writeln!(f, " -> {value}")?,
                 (None, _) => f.write_str("\n")?,
             }

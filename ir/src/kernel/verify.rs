@@ -15,7 +15,8 @@
 //! - values read and stored have the shapes and dtypes the kernel says; literal slots exist;
 //! - no value is stored by two steps, unless each stores a part that does not meet the other's, and every output of the graph that is no
 //!   parameter is stored;
-//! - what a kernel stores a part of has the type and shape of the value that has the rest.
+//! - what a kernel stores a part of has the type and shape of the value that has the rest;
+//! - the row that a kernel stores is one of an array that another value is elsewhere, at an index that is one integer; so is that of a row which is read in place.
 
 use super::{
     FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, KernelScatter, OpBody, Reads, Scalar, Stmt, StmtKind,
@@ -56,21 +57,35 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
             break;
         }
         let known = |value: Value| value.index() < graph.value_count();
-        // A view is read where what it sees is stored.
-        let base = |value: Value| {
-            let seen = |&value: &Value| match graph.node(graph.producer(value)).kind {
-                NodeKind::View(_) | NodeKind::Reshape if !stored.contains_key(&value) => {
-                    graph.operands(graph.producer(value)).first().copied()
-                }
+        // A view is read where what it sees is stored, and so is a row.
+        let seen = |&value: &Value| match graph.node(graph.producer(value)).kind {
+            kind if is_seen(kind) && !stored.contains_key(&value) => {
+                graph.operands(graph.producer(value)).first().copied()
+            }
+            _ => None,
+        };
+        let base = |value: Value| std::iter::successors(Some(value), seen).last().unwrap_or(value);
+        let stands = |value: Value| is_param(base(value)) || is_position(base(value)) || complete(&stored, base(value));
+        // An index may be read before it is cast.
+        let index = |value: Value| {
+            let cast = |&value: &Value| match graph.node(graph.producer(base(value))).kind {
+                NodeKind::Cast(()) => graph.operands(graph.producer(base(value))).first().copied(),
                 _ => None,
             };
-            std::iter::successors(Some(value), seen).last().unwrap_or(value)
+            graph.shape(value).size() == Ok(1) && std::iter::successors(Some(value), cast).any(stands)
+        };
+        let rows = |value: Value| {
+            std::iter::successors(Some(value), seen)
+                .filter(|&row| graph.node(graph.producer(row)).kind == NodeKind::Gather && !stored.contains_key(&row))
+                .all(|row| index(graph.operands(graph.producer(row))[1]))
         };
         let there = |value: Value| {
             if !known(value) {
                 Err("does not exist".to_owned())
-            } else if !is_param(base(value)) && !is_position(base(value)) && !complete(&stored, base(value)) {
+            } else if !stands(value) {
                 Err("is no parameter and no earlier kernel stores it".to_owned())
+            } else if !rows(value) {
+                Err("is a row at an index that is not one, or that no earlier kernel stores".to_owned())
             } else {
                 Ok(())
             }
@@ -114,10 +129,18 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
             problems.note(format!("kernel {n}: literal slot {slot} does not exist"));
         }
         let rest = kernel.kind.part().and_then(|part| part.into);
+        if let Some(row) = kernel.kind.part().and_then(|part| part.row) {
+            let integer = known(row) && graph.ty(row).is_int() && index(row) && rest.is_some();
+            problems.check(if integer { Ok(()) } else { Err("is no stored index of a row".to_owned()) }, || {
+                format!("kernel {n}: row {row}")
+            });
+        }
         if let (Some(into), [value, ..]) = (rest, &kernel.outputs[..]) {
             let checked = there(into).and_then(|()| {
+                // In row-major order a reshape is the same.
                 let like = known(*value)
-                    && (graph.ty(into), graph.shape_id(into)) == (graph.ty(*value), graph.shape_id(*value));
+                    && graph.ty(into) == graph.ty(*value)
+                    && graph.shape(into).size() == graph.shape(*value).size();
                 if like { Ok(()) } else { Err(format!("is {}{} in the graph", graph.ty(into), graph.shape(into))) }
             });
             problems.check(checked, || format!("kernel {n}: rest {into}"));
@@ -162,7 +185,7 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
     }
     let has_memory = |value: Value| {
         let seen = |&value: &Value| match graph.node(graph.producer(value)).kind {
-            NodeKind::Reshape | NodeKind::View(_) => graph.operands(graph.producer(value)).first().copied(),
+            kind if kind.row().is_view => graph.operands(graph.producer(value)).first().copied(),
             _ => None,
         };
         std::iter::successors(Some(value), seen).any(|value| complete(&stored, value))
@@ -171,6 +194,11 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
         problems.note(format!("the graph's output {value} is stored by no kernel"));
     }
     problems.verdict("kernels")
+}
+
+/// Whether a node's value may be read in the memory of its first operand.
+fn is_seen(kind: NodeKind<DType>) -> bool {
+    kind.row().is_view || kind == NodeKind::Gather
 }
 
 /// What is stored of a value.

@@ -155,11 +155,11 @@ fn control(control: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Li
                 results.map(|(dtype, shape)| Tensor::zeros(dtype, shape)).collect::<Result<Vec<Tensor>>>()?;
             for step in 0..steps.length {
                 for x in &operands[carried..arrays] {
-                    carry.push(x.slice(step)?);
+                    carry.push(x.slice(steps.slice(step))?);
                 }
                 let mut made = run(0, &carry)?;
                 for (all, slice) in stacked.iter_mut().zip(made.split_off(carried)) {
-                    all.set_slice(step, &slice);
+                    all.set_slice(steps.slice(step), &slice);
                 }
                 carry = made;
             }

@@ -150,8 +150,8 @@ impl Controller {
         match self.control.kind {
             ControlKind::For(counts) if counts.is_index(operand as usize) => index,
             ControlKind::Scan(steps) if steps.slices(operand as usize) => {
-                let slice = bytes.len() / steps.length.max(1);
-                &bytes[step * slice..(step + 1) * slice]
+                let (slice, at) = (bytes.len() / steps.length.max(1), steps.slice(step));
+                &bytes[at * slice..(at + 1) * slice]
             }
             ControlKind::Scan(_) | ControlKind::For(_) | ControlKind::While | ControlKind::Cond => bytes,
         }
@@ -216,16 +216,24 @@ impl Controller {
         if let (Some(prepared), Some(programs), None) = (&self.prepared, self.body(), &call.times) {
             let state =
                 operands[..carried].iter().map(|bytes| Buffer::from_bytes(bytes)).collect::<Result<Vec<_>>>()?;
+            // Where the slice of the first step begins, and how far it is to the next.
+            let first = |start: *mut u8, bytes: usize| {
+                let slice = bytes / length.unwrap_or(1).max(1);
+                match self.control.kind {
+                    ControlKind::Scan(steps) if steps.reverse => {
+                        (start.wrapping_add(bytes - slice.min(bytes)), -(slice as isize))
+                    }
+                    _ => (start, slice as isize),
+                }
+            };
             let mut slices = Vec::with_capacity(stacked.len());
             for all in &mut stacked {
                 let bytes = all.as_bytes_mut()?;
-                slices.push((bytes.as_mut_ptr(), bytes.len() / length.unwrap_or(1).max(1)));
+                slices.push(first(bytes.as_mut_ptr(), bytes.len()));
             }
             let base = |memory: LoopMemory| match memory {
                 LoopMemory::Operand(n) => (operands[n].as_ptr().cast_mut(), 0),
-                LoopMemory::Slice(n) => {
-                    (operands[n].as_ptr().cast_mut(), operands[n].len() / length.unwrap_or(1).max(1))
-                }
+                LoopMemory::Slice(n) => first(operands[n].as_ptr().cast_mut(), operands[n].len()),
                 LoopMemory::Stacked(n) => slices[n],
                 LoopMemory::Slot(_) | LoopMemory::Arena | LoopMemory::Index | LoopMemory::Number => {
                     (std::ptr::null_mut(), 0)
@@ -256,7 +264,8 @@ impl Controller {
             for all in &mut stacked {
                 let bytes = all.as_bytes_mut()?;
                 let slice = bytes.len() / length.unwrap_or(1);
-                outputs.push(Output::Into(&mut bytes[step * slice..(step + 1) * slice]));
+                let at = if let ControlKind::Scan(steps) = self.control.kind { steps.slice(step) } else { step };
+                outputs.push(Output::Into(&mut bytes[at * slice..(at + 1) * slice]));
             }
             let index = index(step);
             self.run_inner((body, (step, &index[..bytes])), operands, (&mut carry, true), &mut outputs, call)?;
@@ -300,6 +309,26 @@ impl Controller {
         self.results.iter().map(|&n| all.get(n as usize).cloned().ok_or_else(missing)).collect()
     }
 
+    /// Its results, of operands that lie in memory.
+    ///
+    /// # Safety
+    /// The pointers are those of its operands: each leads to as many initialised bytes as [`Control::sizes`] says, which nobody writes meanwhile.
+    ///
+    /// # Errors
+    /// Those of [`results`](Controller::results).
+    pub unsafe fn made_of(
+        &self,
+        inputs: &[*mut u8],
+        scalars: &[(usize, Literal)],
+        times: Option<&mut [Timed]>,
+    ) -> Result<Vec<Arc<Buffer>>> {
+        // SAFETY: the caller's promise.
+        let read =
+            |(&pointer, &bytes): (&*mut u8, &usize)| unsafe { std::slice::from_raw_parts(pointer.cast_const(), bytes) };
+        let given: SmallVec<[&[u8]; 4]> = inputs.iter().zip(&self.operands).map(read).collect();
+        self.results(&given, scalars, times)
+    }
+
     /// Does the same on memory.
     ///
     /// # Safety
@@ -316,10 +345,7 @@ impl Controller {
     ) -> Result<()> {
         let (inputs, outputs) = pointers.split_at(self.operands.len());
         // SAFETY: the caller's promise.
-        let read =
-            |(&pointer, &bytes): (&*mut u8, &usize)| unsafe { std::slice::from_raw_parts(pointer.cast_const(), bytes) };
-        let given: SmallVec<[&[u8]; 4]> = inputs.iter().zip(&self.operands).map(read).collect();
-        let results = self.results(&given, scalars, times)?;
+        let results = unsafe { self.made_of(inputs, scalars, times)? };
         for (&output, result) in outputs.iter().zip(&results) {
             let result = result.as_bytes();
             // SAFETY: the caller's promise.

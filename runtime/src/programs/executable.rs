@@ -11,6 +11,7 @@ use crate::execution::threads::{Chunk, Split, Threads, catch};
 use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::bound::{Bound, BoundKernel};
 use crate::programs::control::Controller;
+use crate::programs::indices;
 use crate::programs::literals::Literals;
 use crate::programs::plan::{BufferPlan, LaunchPlan};
 use crate::programs::planned::{MemoryFootprint, PlannedArray, arrays};
@@ -369,6 +370,17 @@ impl Executable {
     ) -> Result<()> {
         let (step, bound) = (&self.plan.steps[n], &self.steps[n]);
         storage.scratch.lists.clear_launch();
+        if let Bound::Control(control) = bound {
+            let inputs = storage.inputs(step);
+            let inputs = &storage.scratch.lists.pointers[inputs];
+            // SAFETY: as below, of operands; the plan has checked that they have the bytes that its graphs say.
+            let made = catch(|| unsafe { control.made_of(inputs, scalars, times) })?;
+            for (output, made) in step.outputs.iter().zip(made) {
+                storage.put(output, made)?;
+            }
+            storage.release_last_used(step);
+            return Ok(());
+        }
         let rest = step.rest.as_ref().map(|rest| storage.pointer(rest.location));
         let ready = self.ready(n, scalars, storage)?;
         let Lists { pointers, registers, .. } = &*storage.scratch.lists;
@@ -383,8 +395,8 @@ impl Executable {
     /// Runs a step on these pointers. `rest` is where lies what the output takes of another array.
     ///
     /// # Safety
-    /// The pointers are those of its operands and outputs, in order: each leads to memory as large as the plan says, operands to such that is
-    /// initialised and that nobody writes meanwhile, outputs to such that nobody else uses. An output lies where an operand does only where the plan allows
+    /// The pointers are those of its operands and outputs, in order, and of its indices: each leads to memory as large as the plan says, operands and
+    /// indices to such that is initialised and that nobody writes meanwhile, outputs to such that nobody else uses. An output lies where an operand does only where the plan allows
     /// it.
     ///
     /// # Errors
@@ -399,6 +411,7 @@ impl Executable {
         times: Option<&mut [Timed]>,
     ) -> Result<()> {
         let (step, bound) = (&self.plan.steps[n], &self.steps[n]);
+        let (pointers, indices) = pointers.split_at(step.inputs.len() + step.outputs.len());
         if let (Some(rest), Some(from), [output], Some(last)) = (&step.rest, rest, &step.outputs[..], pointers.last()) {
             let to = last.wrapping_sub(output.offset);
             if from != to {
@@ -410,8 +423,29 @@ impl Executable {
         if step.empty {
             return Ok(());
         }
+        let mut moved: SmallVec<[*mut u8; 16]> = SmallVec::new();
+        let (rows, trips) = indices.split_at(step.rows.len());
+        let pointers = match rows {
+            [] => pointers,
+            rows => {
+                moved.extend_from_slice(pointers);
+                // SAFETY: the caller's promise.
+                if !unsafe { indices::begin(&step.rows, rows, &mut moved, step.inputs.len()) } {
+                    return Ok(());
+                }
+                &moved
+            }
+        };
         match bound {
-            Bound::Kernel(kernel) => self.launch(kernel, &step.strides, pointers, registers),
+            Bound::Kernel(kernel) => match (&step.trips, trips) {
+                (Some(plan), &[count]) => {
+                    let mut extents = kernel.extents.clone();
+                    // SAFETY: the caller's promise.
+                    unsafe { indices::end(plan, count, &mut extents) };
+                    self.launch(kernel, &extents, &step.strides, pointers, registers)
+                }
+                _ => self.launch(kernel, &kernel.extents, &step.strides, pointers, registers),
+            },
             // SAFETY: the plan has checked that operands and outputs have the bytes that its graphs say; the rest as in `launch`. What
             // its programs do is theirs to answer for.
             Bound::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) }),
@@ -474,6 +508,7 @@ impl Executable {
                 let (Some(tile), false) = (bound.tile, step.empty) else { continue };
                 let chunk = Chunk { axis: tile.index, start: start * tile.step, len: len * tile.step };
                 let mut pointers: SmallVec<[*mut u8; 32]> = SmallVec::from_slice(&shared.get()[ready.pointers.clone()]);
+                pointers.truncate(step.inputs.len() + step.outputs.len());
                 for &(operand, row) in &bound.local {
                     let base = own.as_mut().map_or(std::ptr::null_mut(), Writable::ptr);
                     pointers[operand] = base.wrapping_add(pointers[operand].addr()).wrapping_sub(start * row);
@@ -492,8 +527,16 @@ impl Executable {
         Ok(())
     }
 
-    fn launch(&self, bound: &BoundKernel, strides: &[isize], pointers: &[*mut u8], literals: &[Cell]) -> Result<()> {
-        let BoundKernel { kernel, extents, split, .. } = bound;
+    /// Runs a kernel whose loops take so many trips: all that it has, or fewer of one that is reduced.
+    fn launch(
+        &self,
+        bound: &BoundKernel,
+        extents: &[usize],
+        strides: &[isize],
+        pointers: &[*mut u8],
+        literals: &[Cell],
+    ) -> Result<()> {
+        let BoundKernel { kernel, split, .. } = bound;
         let Some(split) = split else {
             let call = || {
                 // SAFETY: the plan has checked that every index of the extents stays within each operand's memory, the

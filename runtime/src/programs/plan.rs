@@ -8,14 +8,14 @@ use crate::programs::assignment::Assignment;
 use crate::programs::executable::Output;
 use crate::programs::regions::{Copies, read_region, stored_region};
 use crate::programs::tiles::{self, Tiling};
-use ndjit_codegen::{Lowered, LoweredStep, Scheduled};
+use ndjit_codegen::{Lowered, LoweredStep, Scheduled, TracedIndex, TracedRow, TracedTrips};
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::kernel::FusedControl;
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, NestKind, Role, Stride};
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
 use ndjit_ir::view::DisjointRegions;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
 /// A place for one array during a run: the parameters first, then what kernels make.
@@ -57,19 +57,66 @@ pub struct StepPlan {
     pub outputs: SmallVec<[OutputPlan; 2]>,
     /// What the output is where the kernel stores nothing.
     pub rest: Option<RestPlan>,
+    /// Operands that begin at a row.
+    pub rows: SmallVec<[RowPlan; 1]>,
+    /// The loop that ends early.
+    pub trips: Option<TripsPlan>,
     /// Strides in bytes, `[operand][loop]`.
     pub strides: Vec<isize>,
     /// Locations read here for the last time.
     pub last_used: SmallVec<[Location; 4]>,
     /// Whether there are no results.
     pub empty: bool,
+    /// Whether its only output is its only input, element by element.
+    pub copy: bool,
 }
 
 impl StepPlan {
     /// The locations that it reads.
     pub fn reads(&self) -> impl Iterator<Item = Location> {
-        self.inputs.iter().filter_map(|input| input.0).chain(self.rest.iter().map(|rest| rest.location))
+        let beside = self.rest.iter().map(|rest| rest.location).chain(self.indices().map(|index| index.location));
+        self.inputs.iter().filter_map(|input| input.0).chain(beside)
     }
+
+    /// The integers that say where rows are, and how many trips a loop takes.
+    pub fn indices(&self) -> impl Iterator<Item = IndexPlan> {
+        self.rows.iter().map(|row| row.index).chain(self.trips.iter().map(|trips| trips.count))
+    }
+}
+
+/// An integer that is known when a step runs.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexPlan {
+    /// Where it lies.
+    pub location: Location,
+    /// At which byte.
+    pub offset: usize,
+    /// Its dtype.
+    pub dtype: DType,
+}
+
+/// A loop that takes only so many trips.
+#[derive(Clone, Copy, Debug)]
+pub struct TripsPlan {
+    /// The loop.
+    pub index: usize,
+    /// How many, but for those that it does not have.
+    pub count: IndexPlan,
+    /// How many more.
+    pub more: isize,
+}
+
+/// An operand that begins at a row whose index is known when the step runs.
+#[derive(Clone, Copy, Debug)]
+pub struct RowPlan {
+    /// Of the inputs, and then the outputs, the one it is.
+    pub operand: usize,
+    /// The index.
+    pub index: IndexPlan,
+    /// The last row. An input begins at the nearest one that there is; an output that there is not is not stored.
+    pub last: usize,
+    /// Bytes from row to row.
+    pub stride: isize,
 }
 
 /// An array of which an output takes what its kernel does not store. It is copied unless the output takes its memory.
@@ -272,8 +319,13 @@ impl Planner<'_> {
                 Role::Rows => (&reached.0.extents, &reached.1),
                 Role::Memory | Role::Index => (&geometry.extents, layout),
             };
-            let end =
-                if nothing || extents.contains(&0) { 0 } else { end_of(all, extents, access.dtype.bytes(), index)? };
+            let end = match nothing || extents.contains(&0) {
+                true => 0,
+                false => {
+                    let (all, extents) = with_rows(scheduled, inputs.len(), all, extents);
+                    end_of(&all, &extents, access.dtype.bytes(), index)?
+                }
+            };
             let bytes = &mut self.bytes[location as usize];
             if (location as usize) < params {
                 *bytes = end.max(*bytes);
@@ -295,6 +347,13 @@ impl Planner<'_> {
             };
             let shape = self.graph.shape(value);
             let part = stored_region(layout, stored, shape, access.dtype).filter(|_| !meets);
+            if scheduled.rows.iter().any(|(operand, _)| *operand >= nest.inputs.len()) {
+                let (all, extents) = with_rows(scheduled, nest.inputs.len() + outputs.len(), layout, stored);
+                let fits = nothing || end_of(&all, &extents, access.dtype.bytes(), index)? <= bytes;
+                if !fits || scheduled.rest.is_none() {
+                    return Err(wrong(index, format_args!("it stores rows that {value} does not have")));
+                }
+            }
             if self.graph.ty(value) != access.dtype || !dense && part.is_none() {
                 return Err(wrong(index, format_args!("it does not fill {value} densely, nor a part of it")));
             }
@@ -320,9 +379,44 @@ impl Planner<'_> {
             Some(value) => Some(self.rest(value, scheduled, params, index)?),
             None => None,
         };
-        let mut step = StepPlan { inputs, outputs, rest, strides, last_used: SmallVec::new(), empty };
+        let copy = match (&nest.body, &geometry.inputs[..], &geometry.outputs[..]) {
+            (LoopBody::Ops(body), [from], [to]) => {
+                body.is_load() && from == to && nest.kind == NestKind::Map && rest.is_none() && !meets
+            }
+            _ => false,
+        };
+        let mut rows = SmallVec::new();
+        for &(operand, TracedRow { index: traced, last, stride }) in &scheduled.rows {
+            rows.push(RowPlan { operand, index: self.index(traced, params, index)?, last, stride });
+        }
+        let trips = match scheduled.trips {
+            Some(TracedTrips { index: at, count, more }) => {
+                Some(TripsPlan { index: at, count: self.index(count, params, index)?, more })
+            }
+            None => None,
+        };
+        let (copy, last_used) = (copy && rows.is_empty(), SmallVec::new());
+        let mut step = StepPlan { inputs, outputs, rest, rows, trips, strides, last_used, empty, copy };
         reusable(&mut step, scheduled, self.graph);
         Ok(step)
+    }
+
+    /// An integer that is known when the step runs.
+    fn index(&mut self, traced: TracedIndex, params: usize, index: usize) -> Result<IndexPlan> {
+        let TracedIndex { value, dtype, offset } = traced;
+        let Some(&location) = self.read.get(&value).filter(|_| dtype.is_int()) else {
+            return Err(wrong(index, format_args!("it reads the index {value}, which no kernel before it makes")));
+        };
+        let bytes = &mut self.bytes[location as usize];
+        let end = offset.saturating_add(dtype.bytes());
+        if (location as usize) < params {
+            *bytes = end.max(*bytes);
+        } else if end > *bytes {
+            return Err(wrong(index, format_args!("it reads {value} up to byte {end} of {bytes}")));
+        }
+        self.check_made(value, index)?;
+        self.last[location as usize] = Some(index);
+        Ok(IndexPlan { location, offset, dtype })
     }
 
     /// The array of which the only output takes what the kernel does not store.
@@ -333,12 +427,17 @@ impl Planner<'_> {
         };
         let (shape, dtype) = (self.graph.shape(*output), access.dtype);
         let part = stored_region(layout, &geometry.extents[..nest.parallel_loops()], shape, dtype);
-        let like = (self.graph.ty(value), self.graph.shape(value)) == (dtype, shape);
+        let like = self.graph.ty(value) == dtype && self.graph.shape(value).size() == shape.size();
         let Some(part) = part.filter(|_| like && nest.kind == NestKind::Map) else {
             return Err(wrong(index, format_args!("{output} does not take the rest of {value}")));
         };
         let location = self.whole(value, shape.bytes(dtype.bytes())?, params, index)?;
-        Ok(RestPlan { location, copies: Copies::beside(&part, shape, dtype) })
+        // Of rows any may be the one that is stored, or none.
+        let copies = match scheduled.rows.iter().any(|(operand, _)| *operand >= nest.inputs.len()) {
+            true => smallvec![Copies::whole(shape, dtype)],
+            false => Copies::beside(&part, shape, dtype),
+        };
+        Ok(RestPlan { location, copies })
     }
 
     /// Where a value lies that is read whole, in row-major order: so many bytes.
@@ -392,7 +491,17 @@ impl Planner<'_> {
             outputs.push(OutputPlan { location, bytes, offset: 0, reuse: SmallVec::new(), result: None });
         }
         let (strides, last_used) = (Vec::new(), SmallVec::new());
-        Ok(StepPlan { inputs, outputs, rest: None, strides, last_used, empty: false })
+        Ok(StepPlan {
+            inputs,
+            outputs,
+            rest: None,
+            rows: SmallVec::new(),
+            trips: None,
+            strides,
+            last_used,
+            empty: false,
+            copy: false,
+        })
     }
 
     /// Values made by several kernels are made whole.
@@ -447,7 +556,9 @@ impl Planner<'_> {
 
 /// The layouts of a nest's operands, in agreement with what its code assumes.
 fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
-    let Scheduled { nest, geometry, inputs, outputs, rest: _, literals, tile: _ } = scheduled;
+    let Scheduled { nest, geometry, inputs, outputs, rest: _, rows, trips, literals, tile: _ } = scheduled;
+    let own = rows.iter().all(|(operand, _)| *operand < inputs.len() + outputs.len())
+        && trips.is_none_or(|trips| (nest.kept()..nest.rank).contains(&trips.index) && nest.kind.reduction().is_some());
     let counts = nest.rank >= 1
         && nest.rank == geometry.extents.len()
         && nest.inputs.len() == inputs.len()
@@ -455,7 +566,7 @@ fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
         && nest.outputs.len() == outputs.len()
         && nest.outputs.len() == geometry.outputs.len()
         && nest.literals.iter().eq(literals.iter().map(|(_, dtype)| dtype));
-    if !counts {
+    if !counts || !own {
         return Err(wrong(index, format_args!("its operands and their layouts differ in number")));
     }
     let fits = |(access, layout): (&Access, &Layout)| {
@@ -525,6 +636,21 @@ fn fills_rows(nest: &LoopNest, geometry: &Geometry, into: u32, bytes: usize) -> 
     row.zip(rows).and_then(|(row, rows)| row.checked_mul(rows)) == Some(bytes)
 }
 
+/// The layout of an operand, and the extents, with the rows at which it may begin.
+fn with_rows(
+    scheduled: &Scheduled,
+    operand: usize,
+    layout: &Layout,
+    extents: &[usize],
+) -> (Layout, SmallVec<[usize; 4]>) {
+    let (mut layout, mut extents) = (layout.clone(), SmallVec::from_slice(extents));
+    for (_, row) in scheduled.rows.iter().filter(|(of, _)| *of == operand) {
+        layout.strides.push(row.stride);
+        extents.push(row.last.saturating_add(1));
+    }
+    (layout, extents)
+}
+
 /// Whether rows that are put into lie where those of the output would.
 fn same_rows(nest: &LoopNest, geometry: &Geometry, into: u32) -> bool {
     let (own, to) = (&geometry.inputs[into as usize], &geometry.outputs[0]);
@@ -541,14 +667,25 @@ fn reusable(step: &mut StepPlan, scheduled: &Scheduled, graph: &Graph<DType>) {
         let (layout, dtype) = (&geometry.outputs[0], nest.outputs[0].dtype);
         let shape = graph.shape(scheduled.outputs[0]);
         let written = stored_region(layout, &geometry.extents, shape, dtype);
+        let of = |operand: usize| {
+            scheduled
+                .rows
+                .iter()
+                .filter(move |(of, _)| *of == operand)
+                .map(|(_, row)| *row)
+                .collect::<SmallVec<[TracedRow; 1]>>()
+        };
+        let stored = of(nest.inputs.len());
         let apart = |n: usize| {
             let Access { dtype: own, role, .. } = nest.inputs[n];
             role == Role::Memory
                 && own.bytes() == dtype.bytes()
+                && of(n) == stored
                 && (geometry.inputs[n] == *layout
-                    || read_region(&geometry.inputs[n], &geometry.extents, shape, dtype)
-                        .zip(written.as_ref())
-                        .is_some_and(|(read, written)| !read.meets(written)))
+                    || stored.is_empty()
+                        && read_region(&geometry.inputs[n], &geometry.extents, shape, dtype)
+                            .zip(written.as_ref())
+                            .is_some_and(|(read, written)| !read.meets(written)))
         };
         if step.inputs.iter().enumerate().filter(|(_, input)| input.0 == Some(location)).all(|(n, _)| apart(n)) {
             step.outputs[0].reuse.push(location);
@@ -562,7 +699,8 @@ fn reusable(step: &mut StepPlan, scheduled: &Scheduled, graph: &Graph<DType>) {
         let into = scatter.into as usize;
         let location = step.inputs[into].0;
         let alone = step.inputs.iter().filter(|input| input.0 == location).count() == 1;
-        if let Some(location) = location.filter(|_| alone && same_rows(nest, geometry, scatter.into)) {
+        let moved = scheduled.rows.iter().any(|(operand, _)| *operand == into);
+        if let Some(location) = location.filter(|_| alone && !moved && same_rows(nest, geometry, scatter.into)) {
             step.outputs[0].reuse.push(location);
         }
         return;
@@ -571,7 +709,8 @@ fn reusable(step: &mut StepPlan, scheduled: &Scheduled, graph: &Graph<DType>) {
     for (output, (layout, access)) in step.outputs.iter_mut().zip(outputs.iter().zip(&nest.outputs)) {
         let same = |n: usize| {
             let Access { dtype, role, .. } = nest.inputs[n];
-            role == Role::Memory && inputs[n] == *layout && dtype.bytes() == access.dtype.bytes()
+            let moved = scheduled.rows.iter().any(|(operand, _)| *operand == n);
+            role == Role::Memory && !moved && inputs[n] == *layout && dtype.bytes() == access.dtype.bytes()
         };
         for location in step.inputs.iter().filter_map(|input| input.0) {
             let all = step.inputs.iter().enumerate().filter(|(_, i)| i.0 == Some(location)).all(|(n, _)| same(n));

@@ -119,7 +119,7 @@ impl PreparedLoop {
     }
 
     /// Takes so many steps, or as many as the condition says; the state after the last. `base` is where an operand of the control flow, or an array that is
-    /// stacked, lies, and the bytes of its slices; `index` the index of a step.
+    /// stacked, lies in the first step, and the bytes from there to the next; `index` the index of a step.
     ///
     /// # Safety
     /// The pointers lead to memory as [`Controller::run`](crate::programs::control::Controller::run) has it, of arrays that are stacked to as many slices
@@ -132,7 +132,7 @@ impl PreparedLoop {
         (body, condition): (&Executable, Option<&Executable>),
         state: Vec<Buffer>,
         trips: Option<usize>,
-        base: impl Fn(LoopMemory) -> (*mut u8, usize),
+        base: impl Fn(LoopMemory) -> (*mut u8, isize),
         index: impl Fn(usize) -> [u8; 16],
         scalars: &[(usize, Literal)],
     ) -> Result<Vec<Arc<Buffer>>> {
@@ -228,11 +228,11 @@ struct FoundFrame<'a> {
     frame: &'a LoopFrame,
     pointers: Vec<*mut u8>,
     /// Pointers that move from step to step: which, where they begin, and by how many bytes.
-    moving: Vec<(usize, *mut u8, usize)>,
+    moving: Vec<(usize, *mut u8, isize)>,
 }
 
 impl<'a> FoundFrame<'a> {
-    fn new(frame: &'a LoopFrame, find: &mut impl FnMut(LoopMemory) -> (*mut u8, usize)) -> FoundFrame<'a> {
+    fn new(frame: &'a LoopFrame, find: &mut impl FnMut(LoopMemory) -> (*mut u8, isize)) -> FoundFrame<'a> {
         let mut found = FoundFrame { frame, pointers: Vec::with_capacity(frame.pointers.len()), moving: Vec::new() };
         for (n, &(memory, offset)) in frame.pointers.iter().enumerate() {
             let (start, step) = find(memory);
@@ -241,7 +241,7 @@ impl<'a> FoundFrame<'a> {
                 _ => start.wrapping_add(offset),
             };
             found.pointers.push(pointer);
-            if step > 0 {
+            if step != 0 {
                 found.moving.push((n, pointer, step));
             }
         }
@@ -260,7 +260,7 @@ impl<'a> FoundFrame<'a> {
         scalars: &[(usize, Literal)],
     ) -> Result<()> {
         for &(n, start, bytes) in &self.moving {
-            self.pointers[n] = start.wrapping_add(bytes.wrapping_mul(step));
+            self.pointers[n] = start.wrapping_offset(bytes.wrapping_mul(step as isize));
         }
         for (launch, steps) in &self.frame.launches {
             let _span = spans::launch(*launch, steps.len());
@@ -378,6 +378,10 @@ impl Simulation<'_> {
     /// The pointers of a step; nothing of one that does nothing.
     fn step(&mut self, n: usize) -> Option<Option<PreparedStep>> {
         let step: &StepPlan = &self.program.plan().steps[n];
+        if self.renames(step) {
+            self.release(step);
+            return Some(None);
+        }
         let rest = match &step.rest {
             Some(rest) => {
                 let pointer = self.pointer(rest.location)?;
@@ -404,13 +408,43 @@ impl Simulation<'_> {
             let (memory, start) = self.pointer(output.location)?;
             self.frame.pointers.push((memory, start + output.offset));
         }
+        for index in step.indices() {
+            let (memory, start) = self.pointer(index.location)?;
+            self.frame.pointers.push((memory, start + index.offset));
+        }
         let pointers = first..self.frame.pointers.len();
+        self.release(step);
+        Some((!step.empty || rest.is_some()).then_some(PreparedStep { step: n, pointers, rest }))
+    }
+
+    /// Lets go of what a step reads for the last time.
+    fn release(&mut self, step: &StepPlan) {
         for &location in &step.last_used {
             if let BodyPlace::Donated(slot) = std::mem::replace(&mut self.places[location as usize], BodyPlace::Empty) {
                 self.holders[slot] -= 1;
             }
         }
-        Some((!step.empty || rest.is_some()).then_some(PreparedStep { step: n, pointers, rest }))
+    }
+
+    /// Whether a step would but copy an array of the state that is one of the next state too: that array lies where it did, and is not copied.
+    fn renames(&mut self, step: &StepPlan) -> bool {
+        let (true, [(Some(from), 0)], [output]) = (step.copy, &step.inputs[..], &step.outputs[..]) else {
+            return false;
+        };
+        let slice = self.program.plan().assignment.slices[output.location as usize];
+        let Some(BufferSlice { allocation: Allocation::Result(result), offset: 0, .. }) = slice else { return false };
+        let slot = match self.places[*from as usize] {
+            BodyPlace::Donated(slot) | BodyPlace::At((LoopMemory::Slot(slot), 0)) => slot,
+            BodyPlace::At(_) | BodyPlace::Empty => return false,
+        };
+        // What a kernel puts into the memory of the result before it is one lies elsewhere then.
+        if result >= self.carried || self.slots[slot] != output.bytes || self.results[result].is_some() {
+            return false;
+        }
+        self.holders[slot] += 1;
+        self.results[result] = Some(slot);
+        self.places[output.location as usize] = BodyPlace::At((LoopMemory::Slot(slot), 0));
+        true
     }
 
     fn pointer(&self, location: Location) -> Option<LoopPointer> {

@@ -141,12 +141,18 @@ pub unsafe fn copy(all: &[Copies], from: *const u8, to: *mut u8, threads: &Threa
 }
 
 impl Copies {
+    /// The one that copies all of an array.
+    pub fn whole(shape: &Shape, dtype: DType) -> Copies {
+        let run = shape.extents().iter().fold(dtype.bytes(), |n, &extent| n.saturating_mul(extent));
+        Copies { offset: 0, run, loops: SmallVec::new() }
+    }
+
     /// Those that copy an array without a region, at least.
     pub fn beside(region: &Region, shape: &Shape, dtype: DType) -> SmallVec<[Copies; 4]> {
         let strides = shape.contiguous_strides();
         let stride = |axis: usize| strides[axis].unsigned_abs() * dtype.bytes();
-        let size = shape.extents().iter().fold(dtype.bytes(), |n, &extent| n.saturating_mul(extent));
-        let whole = Copies { offset: 0, run: size, loops: SmallVec::new() };
+        let whole = Copies::whole(shape, dtype);
+        let size = whole.run;
         let mut copies: SmallVec<[Copies; 4]> = SmallVec::new();
         let (mut offset, mut loops): (usize, SmallVec<[(usize, usize); 4]>) = (0, SmallVec::new());
         for (axis, (range, &extent)) in region.0.iter().zip(shape.extents()).enumerate() {

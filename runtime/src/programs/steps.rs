@@ -35,6 +35,8 @@ pub struct CompiledLoop {
     slices: bool,
     /// For each input that is not the state its operand and offset; of a number the number.
     inputs: Vec<(Option<u32>, usize)>,
+    /// Where arrays that are stacked begin, in the first step.
+    stacked: Vec<usize>,
     /// Along the loops of the nest, of inputs and then of outputs.
     strides: Vec<isize>,
     literals: Literals,
@@ -85,6 +87,7 @@ impl CompiledLoop {
             steps: *steps,
             slices: memory.any(|(_, layout)| layout.strides[*steps] != 0),
             inputs: inputs.iter().copied().zip(offsets).collect(),
+            stacked: geometry.outputs[*carried..].iter().map(|layout| layout.offset).collect(),
             strides: layouts.flat_map(|layout| layout.strides.iter().copied()).collect(),
             literals,
             cells,
@@ -131,9 +134,9 @@ impl CompiledLoop {
             });
         }
         pointers.extend_from_slice(&states);
-        for buffer in stacked.iter_mut() {
+        for (buffer, &offset) in stacked.iter_mut().zip(&self.stacked) {
             buffer.as_bytes_mut()?;
-            pointers.push(buffer.ptr());
+            pointers.push(buffer.ptr().wrapping_add(offset));
         }
         let mut more = 0u8;
         if self.leaves {

@@ -18,6 +18,8 @@ pub enum BufferRef<'a> {
     Readable(&'a [u8]),
     /// A buffer given away, or what took such a buffer's memory.
     Donated(Arc<Buffer>),
+    /// A buffer that control flow made.
+    Made(Arc<Buffer>),
     /// What a kernel writes, in the place assigned to it.
     Assigned(*mut u8),
 }
@@ -40,7 +42,7 @@ impl<'a> BufferRef<'a> {
     fn len(&self) -> usize {
         match self {
             BufferRef::Readable(bytes) => bytes.len(),
-            BufferRef::Donated(buffer) => buffer.len(),
+            BufferRef::Donated(buffer) | BufferRef::Made(buffer) => buffer.len(),
             BufferRef::Empty | BufferRef::Assigned(_) => 0,
         }
     }
@@ -51,7 +53,7 @@ impl<'a> BufferRef<'a> {
             // Never read: the plan orders kernels after what they read.
             BufferRef::Empty => std::ptr::null_mut(),
             BufferRef::Readable(bytes) => bytes.as_ptr().cast_mut(),
-            BufferRef::Donated(buffer) => buffer.ptr(),
+            BufferRef::Donated(buffer) | BufferRef::Made(buffer) => buffer.ptr(),
             BufferRef::Assigned(pointer) => *pointer,
         }
     }
@@ -147,11 +149,25 @@ impl<'p, 'a> Storage<'p, 'a> {
         Ok(storage)
     }
 
-    /// The pointers of a step's operands, as a part of the list of pointers, with memory for what it makes.
+    /// The pointers of a step's operands, and of its indices, as a part of the list of pointers, with memory for what it makes.
     ///
     /// # Errors
     /// `Allocation` if memory is refused.
     pub fn pointers(&mut self, step: &StepPlan) -> Result<Range<usize>> {
+        let first = self.inputs(step).start;
+        for output in &step.outputs {
+            let pointer = self.output(output)?.wrapping_add(output.offset);
+            self.scratch.lists.pointers.push(pointer);
+        }
+        for index in step.indices() {
+            let pointer = self.pointer(index.location).wrapping_add(index.offset);
+            self.scratch.lists.pointers.push(pointer);
+        }
+        Ok(first..self.scratch.lists.pointers.len())
+    }
+
+    /// The pointers of what a step reads, as a part of the list of pointers.
+    pub fn inputs(&mut self, step: &StepPlan) -> Range<usize> {
         let first = self.scratch.lists.pointers.len();
         for &(location, offset) in &step.inputs {
             let pointer = match location {
@@ -160,11 +176,28 @@ impl<'p, 'a> Storage<'p, 'a> {
             };
             self.scratch.lists.pointers.push(pointer);
         }
-        for output in &step.outputs {
-            let pointer = self.output(output)?.wrapping_add(output.offset);
-            self.scratch.lists.pointers.push(pointer);
+        first..self.scratch.lists.pointers.len()
+    }
+
+    /// Takes a buffer that control flow made as an output; where the caller gave memory for that, its bytes.
+    ///
+    /// # Errors
+    /// `Verify` if it is not as large as the output.
+    pub fn put(&mut self, output: &OutputPlan, made: Arc<Buffer>) -> Result<()> {
+        if made.len() != output.bytes {
+            return Err(Error::new(ErrorCode::Verify, "run: control flow made an array of another size"));
         }
-        Ok(first..self.scratch.lists.pointers.len())
+        let result = output.result.and_then(|result| self.scratch.lists.results.get(result));
+        let place = match result {
+            Some(&Assigned::Caller(pointer)) => {
+                // SAFETY: memory for a result, which has as many bytes and which nothing else uses, by the promise that this was made with.
+                unsafe { pointer.copy_from_nonoverlapping(made.ptr(), output.bytes) };
+                BufferRef::Assigned(pointer)
+            }
+            _ => BufferRef::Made(made),
+        };
+        self.scratch.places[output.location as usize] = place;
+        Ok(())
     }
 
     /// The first byte of what lies at a location.
@@ -203,7 +236,7 @@ impl<'p, 'a> Storage<'p, 'a> {
         let lasts = matches!(allocation, Allocation::Result(_)) && !matches!(own, Assigned::Caller(_));
         for &operand in output.reuse.iter().filter(|_| lasts) {
             let place = &mut self.scratch.places[operand as usize];
-            if let BufferRef::Donated(buffer) = place
+            if let BufferRef::Donated(buffer) | BufferRef::Made(buffer) = place
                 && buffer.len() == output.bytes
                 && Buffer::is_writable(buffer)
             {
@@ -252,6 +285,7 @@ impl<'p, 'a> Storage<'p, 'a> {
                     self.used.taken += 1;
                     Some(buffer)
                 }
+                (BufferRef::Made(buffer), _) => Some(buffer),
                 // SAFETY: the kernel that made it has run, by the caller's promise. The plan checked that it writes every byte of a result,
                 // which this buffer is as large as, and whose place begins where the buffer does.
                 (BufferRef::Assigned(_), Assigned::Pool(memory)) => Some(Arc::new(unsafe { memory.assume_written() })),

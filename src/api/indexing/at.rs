@@ -9,6 +9,7 @@ use crate::array::node::Array;
 use crate::trace::cast;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Operand};
+use crate::trace::ranges;
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::Movement;
 use ndjit_ir::axes::AxisSet;
@@ -43,13 +44,25 @@ pub struct At<R> {
     gives: std::marker::PhantomData<R>,
 }
 
+/// What becomes of an index that the array does not have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MissingIndex {
+    /// The nearest one is taken.
+    Nearest,
+    /// Nothing is put there.
+    LeftOut,
+    /// It is told from others.
+    Seen,
+}
+
 /// What the indices of an [`At`] come to.
 struct ResolvedIndices {
     /// The array with its first axes joined to one, and axes of extent 1 behind it, one for each of the indices'.
     rows: AnyOperand,
     /// Indices along that axis, with an axis of extent 1 for each of the array's others.
     index: AnyOperand,
-    /// Whether each index is there, before it was kept in range; of the shape of `index`, or one that broadcasts to it. Those of ranges are.
+    /// Whether each index is there, before it was kept in range, if that is asked and not known; of the shape of `index`, or one that broadcasts to it. Those of
+    /// ranges are.
     inside: Option<AnyOperand>,
     shape: Shape,
     dtype: DType,
@@ -74,7 +87,7 @@ impl<R: Computed> At<R> {
     }
 
     /// `checked` for indices that have to be there where they are known.
-    fn found(&self, what: &'static str, checked: bool) -> Result<ResolvedIndices> {
+    fn found(&self, what: &'static str, checked: bool, missing: MissingIndex) -> Result<ResolvedIndices> {
         let place = self.place;
         let (_, dtype, shape) = self.x.describe(what)?;
         let layout = IndexLayout::new(what, &self.indices, &shape)?;
@@ -86,14 +99,20 @@ impl<R: Computed> At<R> {
             let own = match along {
                 AxisSelection::Indices(own) => {
                     let own = checked_indices::<R>(what, own, axis, extent, checked, place)?;
+                    let there = ranges::known(&own).is_some_and(|(from, to)| from >= 0 && to < extent as i64);
                     let own = self.apart(what, own, layout.before, layout.behind);
-                    let at_least = self.compute(Op::GreaterEqual, &[&own, &Self::number(0)]);
-                    let below = self.compute(Op::Less, &[&own, &size]);
-                    let here = self.compute(Op::LogicalAnd, &[&at_least, &below]);
-                    inside = Some(inside.map_or(here.clone(), |all| self.compute(Op::LogicalAnd, &[&all, &here])));
+                    // What a scatter has no row for it leaves out.
+                    let wanted = missing == MissingIndex::Seen || missing == MissingIndex::LeftOut && first.len() > 1;
+                    if wanted && !there {
+                        let at_least = self.compute(Op::GreaterEqual, &[&own, &Self::number(0)]);
+                        let below = self.compute(Op::Less, &[&own, &size]);
+                        let here = self.compute(Op::LogicalAnd, &[&at_least, &below]);
+                        inside = Some(inside.map_or(here.clone(), |all| self.compute(Op::LogicalAnd, &[&all, &here])));
+                    }
                     match first {
                         // A gather keeps the index in range that it has.
                         [_] => own,
+                        _ if there => own,
                         _ => self.compute(
                             Op::Clip,
                             &[&own, &Self::number(0), &Self::number(extent.saturating_sub(1) as isize)],
@@ -102,9 +121,15 @@ impl<R: Computed> At<R> {
                 }
                 &AxisSelection::Range { start, step, axis } => self.range(what, [start, step], axis, &layout.found),
                 AxisSelection::Dynamic { start, axis } => {
-                    let last = Self::number(extent.saturating_sub(layout.found.extents()[*axis]) as isize);
                     let start = checked_indices::<R>(what, start, *axis, extent, false, place)?;
-                    let start = self.compute(Op::Clip, &[&start, &Self::number(0), &last]);
+                    let last_start = extent.saturating_sub(layout.found.extents()[*axis]) as i64;
+                    let fits = ranges::known(&start).is_some_and(|(from, to)| from >= 0 && to <= last_start);
+                    let start = match fits {
+                        true => start,
+                        false => {
+                            self.compute(Op::Clip, &[&start, &Self::number(0), &Self::number(last_start as isize)])
+                        }
+                    };
                     self.compute(Op::Add, &[&self.range(what, [0, 1], *axis, &layout.found), &start])
                 }
             };
@@ -184,9 +209,11 @@ impl<R: Computed> At<R> {
         if self.indices.iter().all(|index| matches!(index, Index::Slice(_))) {
             return seen("at", self.x, self.place, |shape| view::slice(shape, &slices(&self.indices)));
         }
-        let made = self.found("at", true).and_then(|found| match found.any || found.taken.size() == Ok(0) {
-            true => Ok(rows("at", found.rows, found.index, self.place)),
-            false => Err(no_indices(&found.shape)),
+        let made = self.found("at", true, MissingIndex::Nearest).and_then(|found| {
+            match found.any || found.taken.size() == Ok(0) {
+                true => Ok(rows("at", found.rows, found.index, self.place)),
+                false => Err(no_indices(&found.shape)),
+            }
         });
         self.given("at", None, made)
     }
@@ -204,7 +231,7 @@ impl<R: Computed> At<R> {
     /// As [`get`](At::get), but for indices that are not there.
     pub fn get_or(self, number: impl ArrayOperand) -> R {
         let number = number.operand();
-        let made = self.found("at", false).map(|found| {
+        let made = self.found("at", false, MissingIndex::Seen).map(|found| {
             let gathered: R = match found.any {
                 true => rows("at", found.rows, found.index, self.place),
                 // There is nothing to take: any number stands for it.
@@ -282,7 +309,7 @@ impl<R: Computed> At<R> {
         if let Some((view, taken)) = self.region(what)? {
             return self.inserted(what, scatter, (view, &taken), updates);
         }
-        let found = self.found(what, true)?;
+        let found = self.found(what, true, MissingIndex::LeftOut)?;
         check_put(what, scatter, found.dtype, updates, &found.taken)?;
         let place = self.place;
         // What is not there has an index that no row has.

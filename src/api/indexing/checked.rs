@@ -4,6 +4,7 @@
 use crate::api::config;
 use crate::api::config::with_parts;
 use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::ranges;
 use crate::trace::scalar::Scalar;
 use ndjit_eval::plan::dump::unasked;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result};
@@ -46,17 +47,23 @@ pub(crate) fn checked_indices<R: Computed>(
     Ok(counted::<R>(index, dtype, extent, place))
 }
 
+/// An integer as `i64`: what no `i64` is as the greatest, so that it is not negative.
+pub(super) fn whole_number<R: Computed>(number: &AnyOperand, dtype: DType, place: Place) -> AnyOperand {
+    let most = AnyOperand::Scalar(Scalar(i64::MAX.into(), None));
+    let number = match dtype {
+        DType::U64 => with_parts(|| R::compute(Op::Minimum, &[number.clone(), most], place)).operand(),
+        _ => number.clone(),
+    };
+    R::convert(&number, DType::I64, place).operand()
+}
+
 /// As `i64`, counted from the start.
 fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: Place) -> AnyOperand {
     let number = |n: i64| AnyOperand::Scalar(Scalar(n.into(), None));
-    // What no `i64` is would be a negative index.
     let compute = |op: Op, operands: &[AnyOperand]| with_parts(|| R::compute(op, operands, place)).operand();
-    let index = match dtype {
-        DType::U64 => compute(Op::Minimum, &[index.clone(), number(i64::MAX)]),
-        _ => index.clone(),
-    };
-    let index = R::convert(&index, DType::I64, place).operand();
-    if !dtype.is_signed() {
+    let index = whole_number::<R>(index, dtype, place);
+    // Of an index that is known not to be negative there is nothing to count from the end.
+    if !dtype.is_signed() || ranges::known(&index).is_some_and(|(least, _)| least >= 0) {
         return index;
     }
     let negative = compute(Op::Less, &[index.clone(), number(0)]);

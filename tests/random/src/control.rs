@@ -57,7 +57,8 @@ impl<'a> Builder<'a> {
         for _ in 0..self.rng.below(3) {
             operands.push(self.operand()?);
         }
-        let steps = ScanArity { length, carried: carried as u32, sliced: sliced as u32 };
+        let reverse = self.rng.one_in(3);
+        let steps = ScanArity { length, carried: carried as u32, sliced: sliced as u32, reverse };
         let mut types: Vec<(ValueType, Shape)> =
             operands[..carried].iter().map(|&x| (self.graph.ty(x), self.graph.shape(x).clone())).collect();
         let mut body = self.inner_of(&operands, 0, &[], ControlKind::Scan(steps));

@@ -380,6 +380,43 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// A value of which a reduction along an axis has elements up to an index, and after them what changes nothing, or a zero.
+    fn masked(&mut self, operand: Value, reduction: Reduction, axis: usize) -> Option<Value> {
+        let ValueType::Strong(dtype) = self.graph.ty(operand) else { return None };
+        let shape = self.graph.shape(operand).clone();
+        let extents: Vec<usize> =
+            shape.extents()[axis..].iter().enumerate().map(|(n, &e)| if n == 0 { e } else { 1 }).collect();
+        let along = self.graph.intern(&Shape::from(&extents[..]));
+        let index = self.graph.add(NodeKind::Iota(AxisSet::one(0)), &[], &[(DType::I64.into(), along)]);
+        let number = (0..3).find_map(|_| self.operand().filter(|&x| self.graph.shape(x).rank() == 0));
+        let bound = match number.filter(|_| !self.rng.one_in(4)) {
+            Some(number) => {
+                let scalar = self.graph.intern(&Shape::scalar());
+                let to = DType::I64.into();
+                self.graph.add(NodeKind::Cast(CastReason::Explicit), &[number], &[(to, scalar)])
+            }
+            None => {
+                let literal =
+                    Literal::strong(LiteralValue::Int(self.rng.below(extents[0] + 2) as i128), DType::I64).ok()?;
+                self.graph.literal(Slot::Value(literal), DType::I64.into())
+            }
+        };
+        let (op, pair) = self.rng.pick(&[
+            (Op::Less, [index, bound]),
+            (Op::LessEqual, [index, bound]),
+            (Op::Greater, [bound, index]),
+            (Op::GreaterEqual, [bound, index]),
+            (Op::GreaterEqual, [index, bound]),
+        ]);
+        let result = self.result_type(op, &pair)?;
+        let mask = self.add(op, &pair, result);
+        let fill = if self.rng.one_in(3) { vec![0, 0] } else { reduction.identity(dtype)? };
+        let fill = self.graph.literal(Slot::Value(Literal::from_repr(dtype, &fill)), dtype.into());
+        let chosen = [mask, operand, fill];
+        let result = self.result_type(Op::Where, &chosen)?;
+        Some(self.add(Op::Where, &chosen, result))
+    }
+
     pub(super) fn reduce_of(&mut self, operand: Value) {
         let function = self.rng.pick(&AxisFunction::all().collect::<Vec<_>>());
         // Scans have elements in any order in memory.
@@ -395,6 +432,14 @@ impl<'a> Builder<'a> {
         if let Some(longest) = longest.filter(|_| axes.count(&shape) == 1 && !self.rng.one_in(4)) {
             axes = AxisSet::one(longest);
         }
+        // Of a part of the elements along one axis, at times.
+        let mut axes_of_part = axes.iter();
+        let operand = match (function, axes_of_part.next(), axes_of_part.next()) {
+            (AxisFunction::Reduction(reduction), Some(axis), None) if self.rng.one_in(3) => {
+                self.masked(operand, reduction, axis).unwrap_or(operand)
+            }
+            _ => operand,
+        };
         if matches!(function, AxisFunction::Reduction(reduction) if reduction.needs_elements())
             && axes.count(&shape) == 0
         {

@@ -195,9 +195,10 @@ impl Groups {
                 NodeKind::Call(_) => {
                     return Err(Error::new(ErrorCode::Verify, "fuse: the graph has calls; inline runs before"));
                 }
-                kind if kind.row().is_view && accesses.view(value).is_some() => {
+                _ if accesses.view(value).is_some() => {
                     this.cone[value.index()] = (0, 1);
-                    this.after[value.index()] = this.after_storing(accesses.base(value));
+                    let stored = accesses.rows(value).iter().map(|row| row.index.value).chain([accesses.base(value)]);
+                    this.after[value.index()] = stored.map(|value| this.after_storing(value)).max().unwrap_or(0);
                     continue;
                 }
                 kind => match (elementwise_weight(graph, id), kind.row().fusion) {
@@ -222,13 +223,15 @@ impl Groups {
                 NodeKind::Gather => (Some(operands[0]), &operands[1..]),
                 _ => (None, operands),
             };
-            let ready = rows.map_or(0, |rows| this.after_storing(accesses.in_memory(graph, rows)));
+            let ready = rows
+                .map_or(0, |rows| this.after[rows.index()].max(this.after_storing(accesses.in_memory(graph, rows))));
             this.after[value.index()] = operands.iter().map(|o| this.after[o.index()]).fold(ready, u32::max);
             let apart = this.products.contains_key(&value);
             let mut wants = this.wants(graph, value, operands, weight, results.contains(&value), fuse && !apart);
             (wants.rows, wants.ready) = (rows, ready);
-            wants.views =
-                wants.reads.iter().copied().filter(|&o| this.group(accesses.base(o)) != this.group(o)).collect();
+            let after_others =
+                |&o: &Value| this.group(accesses.base(o)) != this.group(o) || !accesses.rows(o).is_empty();
+            wants.views = wants.reads.iter().copied().filter(after_others).collect();
             let again = wants.again.iter().chain(&wants.views).map(|o| this.after[o.index()]);
             let foreign = this.levels(&wants.reads).map(|l| l + 1);
             let level = again.chain(foreign).fold(ready, u32::max);

@@ -40,7 +40,7 @@ impl Fusing<'_> {
                     space: shape,
                     roots: vec![operand],
                     stored: vec![join],
-                    kind: PlanKind::Kind(KernelKind::Part(Box::new(Part { view, into: None }))),
+                    kind: PlanKind::Kind(KernelKind::Part(Box::new(Part { view, into: None, row: None }))),
                 });
             }
         }

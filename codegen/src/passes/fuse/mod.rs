@@ -24,7 +24,7 @@ use ndjit_ir::kernel::{
 };
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{AxisSet, Reduce};
-use ndjit_ir::view::scattered;
+use ndjit_ir::view::{AxisIndex, View, scattered};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_transform::access::Accesses;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -46,7 +46,7 @@ pub fn fuse(
     max_arrays: usize,
 ) -> Result<Vec<FusedStep>> {
     let groups = Groups::assign(graph, accesses, together, Limits::new(max_arrays))?;
-    let fusing = Fusing { graph, accesses, groups: &groups, fuse: together };
+    let fusing = Fusing { graph, accesses, params, groups: &groups, fuse: together };
     let mut steps: Vec<FusedStep> = Vec::new();
     let mut needed = vec![false; graph.value_count()];
     for &output in graph.outputs() {
@@ -116,7 +116,7 @@ pub fn fuse(
     }
     steps.reverse();
     share_bodies(&mut steps);
-    order(steps, accesses)
+    order(steps, graph, accesses)
 }
 
 /// How many arrays a step's kernel uses at once on a device.
@@ -163,6 +163,7 @@ const MAX_REMATERIALIZED: u32 = 32;
 struct Fusing<'a> {
     graph: &'a Graph<DType>,
     accesses: &'a Accesses,
+    params: &'a [Layout],
     groups: &'a Groups,
     fuse: bool,
 }
@@ -209,11 +210,13 @@ impl Fusing<'_> {
                 let kind = KernelKind::Sort(KernelScan { axis: axis as usize, outputs: smallvec![sort] });
                 vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(operands[0]) }]
             }
-            NodeKind::Scatter(scatter) => vec![self.scattering(scatter, value, needed)],
+            NodeKind::Scatter(scatter) => {
+                vec![self.row(scatter, value, needed).unwrap_or_else(|| self.scattering(scatter, value, needed))]
+            }
             NodeKind::Insert(view) => {
                 let (x, updates) = (operands[0], operands[1]);
                 let into = Some(x).filter(|&x| self.graph.shape(x).size() != self.graph.shape(updates).size());
-                let kind = KernelKind::Part(Box::new(Part { view: self.graph.view_of(view).clone(), into }));
+                let kind = KernelKind::Part(Box::new(Part { view: self.graph.view_of(view).clone(), into, row: None }));
                 vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(updates) }]
             }
             NodeKind::Concat(..) => self.joining(&stored, needed),
@@ -252,6 +255,30 @@ impl Fusing<'_> {
             stored: vec![value],
             kind: PlanKind::Scatter(scatter, x),
         }
+    }
+
+    /// The kernel that stores a row of another value, where a scatter puts one and its index is one that lies in memory.
+    fn row(&self, scatter: Scatter, value: Value, needed: &[bool]) -> Option<KernelPlan> {
+        let &[x, index, updates] = self.graph.operands(self.graph.producer(value)) else { return None };
+        let shape = self.graph.shape(x);
+        self.accesses.traced_row(self.graph, index, shape, 0, true).filter(|_| scatter == Scatter::Set)?;
+        let into = self.accesses.whole(self.graph, x, self.params)?;
+        let space = scattered(shape, self.graph.shape(index)).ok()?;
+        let apart = space.rank() + 1 - shape.rank();
+        let along = |axis: usize| match axis {
+            0 => AxisIndex::fixed(0),
+            axis => AxisIndex::along(apart + axis - 1, 0, 1),
+        };
+        let view = View { rank: space.rank(), axes: (0..shape.rank()).map(along).collect() }.canonical(&space);
+        let part = Part { view, into: Some(into), row: Some(index) };
+        let computed = self.computing(updates, needed).filter(|_| *self.graph.shape(updates) == space);
+        Some(KernelPlan {
+            group: computed.unwrap_or(self.groups.group(value)),
+            space,
+            roots: vec![updates],
+            stored: vec![value],
+            kind: PlanKind::Kind(KernelKind::Part(Box::new(part))),
+        })
     }
 
     /// The kernel of reductions along these axes. What they reduce is computed in it if that is so of each that is not loaded.
@@ -303,6 +330,7 @@ impl Fusing<'_> {
         // With each value goes whether what uses it is computed again: then so is the value.
         while let Some((value, again)) = heap.pop() {
             needed[self.accesses.base(value).index()] |= self.accesses.view(value).is_some();
+            self.accesses.rows(value).iter().for_each(|row| needed[row.index.value.index()] = true);
             let of = groups.group(value);
             if computed.last() == Some(&value) || of == NONE {
                 continue;
@@ -314,6 +342,7 @@ impl Fusing<'_> {
                 let mut operands = graph.operands(graph.producer(value));
                 if self.kind(value) == NodeKind::Gather {
                     needed[self.accesses.in_memory(graph, operands[0]).index()] = true;
+                    self.accesses.rows(operands[0]).iter().for_each(|row| needed[row.index.value.index()] = true);
                     operands = &operands[1..];
                 }
                 heap.extend(operands.iter().map(|&o| (o, again)));
@@ -342,12 +371,15 @@ impl Fusing<'_> {
         let kind = match kind {
             PlanKind::Scatter(scatter, x) => {
                 needed[self.accesses.in_memory(graph, x).index()] = true;
+                self.accesses.rows(x).iter().for_each(|row| needed[row.index.value.index()] = true);
                 KernelKind::Scatter(KernelScatter { scatter, into: builder.rows(x) })
             }
             PlanKind::Kind(KernelKind::Contract(reduce)) if !builder.body.is_product() => KernelKind::Reduce(reduce),
             PlanKind::Kind(kind) => {
-                if let Some(x) = kind.part().and_then(|part| part.into) {
-                    needed[x.index()] = true;
+                if let Some(part) = kind.part() {
+                    part.into.iter().for_each(|x| needed[x.index()] = true);
+                    let row = |index| self.accesses.traced_row(graph, index, graph.shape(stored[0]), 0, true);
+                    part.row.and_then(row).iter().for_each(|row| needed[row.index.value.index()] = true);
                 }
                 kind
             }
@@ -453,7 +485,7 @@ fn share_bodies(steps: &mut [FusedStep]) {
 }
 
 /// Sorts steps so that each runs after those it reads from.
-fn order(steps: Vec<FusedStep>, accesses: &Accesses) -> Result<Vec<FusedStep>> {
+fn order(steps: Vec<FusedStep>, graph: &Graph<DType>, accesses: &Accesses) -> Result<Vec<FusedStep>> {
     let mut makers: FxHashMap<Value, SmallVec<[NodeIndex; 1]>> = FxHashMap::default();
     let mut deps: DiGraph<(), ()> = DiGraph::with_capacity(steps.len(), steps.len());
     for step in &steps {
@@ -462,9 +494,14 @@ fn order(steps: Vec<FusedStep>, accesses: &Accesses) -> Result<Vec<FusedStep>> {
     }
     for (i, step) in steps.iter().enumerate() {
         let user = NodeIndex::new(i);
-        for value in step.reads() {
+        let row = step.kernel().and_then(|kernel| {
+            let (index, &output) = (kernel.kind.part()?.row?, kernel.outputs.first()?);
+            accesses.traced_row(graph, index, graph.shape(output), 0, true)
+        });
+        for value in step.reads().chain(row.map(|row| row.index.value)) {
             // Indices and numbers are stored where they are gathered from.
-            let stored = [accesses.base(value), value];
+            let stored: SmallVec<[Value; 4]> =
+                accesses.rows(value).iter().map(|row| row.index.value).chain([accesses.base(value), value]).collect();
             for &maker in stored.iter().filter_map(|value| makers.get(value)).flatten().filter(|&&maker| maker != user)
             {
                 deps.add_edge(maker, user, ());

@@ -64,6 +64,12 @@ impl Groups {
                 }
             }
         }
+        for index in rows(graph, accesses) {
+            let read = self.group(index);
+            if read != NONE {
+                readers[read as usize] = SEVERAL;
+            }
+        }
         let mut last_first: Vec<u32> = (0..self.groups.len() as u32).collect();
         last_first.sort_by_key(|&group| std::cmp::Reverse(self.groups[group as usize].level));
         for group in last_first {
@@ -81,6 +87,18 @@ impl Groups {
             }
         }
     }
+}
+
+/// The values that are read as indices of rows, by who runs the kernels.
+fn rows(graph: &Graph<DType>, accesses: &Accesses) -> Vec<Value> {
+    let mut found = Vec::new();
+    for id in graph.node_ids() {
+        found.extend(accesses.rows(graph.node(id).first()).iter().map(|row| row.index.value));
+        if let (NodeKind::Scatter(_), &[x, index, ..]) = (graph.node(id).kind, graph.operands(id)) {
+            found.extend(accesses.traced_row(graph, index, graph.shape(x), 0, true).map(|row| row.index.value));
+        }
+    }
+    found
 }
 
 /// Adds what these nodes are computed from by ops alone.

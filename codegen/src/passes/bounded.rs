@@ -1,0 +1,116 @@
+//! Reductions of a part of their elements: where a mask leaves out all from an index on, as `sum(where(iota < n, x, 0))` does, the loop that is reduced ends
+//! there. What is left out changes no bit of the result, so that is all there is to it: the mask stays.
+
+use crate::lower::TracedTrips;
+use ndjit_ir::graph::{Graph, NodeKind, Slot};
+use ndjit_ir::kernel::{FusedKernel, KernelReduce, OpBody, Reads, Scalar, StmtKind};
+use ndjit_ir::loops::Geometry;
+use ndjit_ir::reduction::Reduction;
+use ndjit_ir::{DType, Op};
+use ndjit_transform::access::{Accesses, TracedIndex, keeps};
+
+/// How many trips of the one loop that a kernel reduces have an effect, if a number says so that lies in memory. `kept` loops are not reduced.
+pub(super) fn trips(
+    kernel: &FusedKernel,
+    reduce: &KernelReduce,
+    graph: &Graph<DType>,
+    accesses: &Accesses,
+    (geometry, kept): (&Geometry, usize),
+) -> Option<TracedTrips> {
+    let mut axes = reduce.axes.iter();
+    let axis = axes.next().filter(|_| axes.next().is_none())?;
+    if geometry.extents.len() != kept + 1 || geometry.extents[kept] != kernel.shape.extents()[axis] {
+        return None;
+    }
+    let bounded = Bounded { kernel, graph, accesses, geometry, kept };
+    let mut found: Option<(TracedIndex, isize)> = None;
+    for (&output, &reduction) in kernel.body.outputs.iter().zip(&reduce.outputs) {
+        let own = bounded.output(output, reduction)?;
+        if found.is_some_and(|found| found.0 != own.0) {
+            return None;
+        }
+        found = Some((own.0, found.map_or(own.1, |found| found.1.max(own.1))));
+    }
+    found.map(|(count, more)| TracedTrips { index: kept, count, more })
+}
+
+struct Bounded<'a> {
+    kernel: &'a FusedKernel,
+    graph: &'a Graph<DType>,
+    accesses: &'a Accesses,
+    geometry: &'a Geometry,
+    kept: usize,
+}
+
+impl Bounded<'_> {
+    fn body(&self) -> &OpBody {
+        &self.kernel.body
+    }
+
+    /// Where a reduction of a masked value ends: at a number, and so many trips later.
+    fn output(&self, output: Scalar, reduction: Reduction) -> Option<(TracedIndex, isize)> {
+        let stmt = &self.body().stmts[output.index()];
+        let (StmtKind::Op(Op::Where), &[mask, _, fill]) = (stmt.kind, &stmt.args[..]) else { return None };
+        let left_out = self.left_out(fill, stmt.dtype, reduction)?;
+        let (count, more) = self.mask(mask)?;
+        Some((count, more.checked_add(left_out)?))
+    }
+
+    /// How many of the elements that are left out are reduced all the same: a positive zero that is added makes a sum of negative ones positive, once and for
+    /// all. `None` where they change more.
+    fn left_out(&self, fill: Scalar, dtype: DType, reduction: Reduction) -> Option<isize> {
+        let StmtKind::Literal(n) = self.body().stmts[fill.index()].kind else { return None };
+        let slot = self.kernel.literals.get(n as usize)?;
+        let Slot::Value(literal) = self.graph.slots().get(slot.index())? else { return None };
+        let repr = literal.to_repr(dtype).ok()?;
+        if reduction.identity(dtype)?[..] == repr[..] {
+            return Some(0);
+        }
+        let zero = repr.iter().all(|&word| word == 0);
+        (zero && reduction == Reduction::Sum && dtype.is_float()).then_some(1)
+    }
+
+    /// The number below which the index along the loop is where a mask is true, and how much more that is.
+    fn mask(&self, mask: Scalar) -> Option<(TracedIndex, isize)> {
+        let stmt = &self.body().stmts[mask.index()];
+        let (StmtKind::Op(op), &[a, b]) = (stmt.kind, &stmt.args[..]) else { return None };
+        let (index, bound, more) = match op {
+            Op::Less => (a, b, 0),
+            Op::LessEqual => (a, b, 1),
+            Op::Greater => (b, a, 0),
+            Op::GreaterEqual => (b, a, 1),
+            _ => return None,
+        };
+        let start = self.index(index)?;
+        Some((self.number(bound)?, (more as isize).checked_sub(start)?))
+    }
+
+    /// The statement that a scalar is of, without casts between integers that keep each.
+    fn uncast(&self, mut scalar: Scalar) -> Scalar {
+        loop {
+            let stmt = &self.body().stmts[scalar.index()];
+            match (stmt.kind, &stmt.args[..]) {
+                (StmtKind::Cast, &[from]) if keeps(self.body().dtype(from), stmt.dtype) => scalar = from,
+                _ => return scalar,
+            }
+        }
+    }
+
+    /// Where an index along the loop begins, if a scalar is that.
+    fn index(&self, scalar: Scalar) -> Option<isize> {
+        let StmtKind::Load(n) = self.body().stmts[self.uncast(scalar).index()].kind else { return None };
+        let value = self.kernel.inputs.get(n as usize)?.value;
+        let base = self.accesses.base(value);
+        let layout = self.geometry.inputs.get(n as usize)?;
+        let along = layout.strides.iter().enumerate().all(|(at, &stride)| stride == isize::from(at == self.kept));
+        let position = matches!(self.graph.node(self.graph.producer(base)).kind, NodeKind::Iota(_));
+        isize::try_from(layout.offset).ok().filter(|_| along && position)
+    }
+
+    /// Where a number lies that is the same at each index.
+    fn number(&self, scalar: Scalar) -> Option<TracedIndex> {
+        let StmtKind::Load(n) = self.body().stmts[self.uncast(scalar).index()].kind else { return None };
+        let input = self.kernel.inputs.get(n as usize).filter(|input| input.reads == Reads::Elements)?;
+        self.accesses.number(self.graph, input.value)
+    }
+}

@@ -1,0 +1,104 @@
+//! The first elements along an axis, as many as is known when the program runs.
+
+use super::checked::whole_number;
+use crate::api::config::with_parts;
+use crate::api::manipulation::refused;
+use crate::array::node::Array;
+use crate::trace::expr::Expr;
+use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand};
+use ndjit_eval::request::Movement;
+use ndjit_ir::axes::{AxisSet, position};
+use ndjit_ir::infer::Operation;
+use ndjit_ir::{Error, ErrorCode, Op, Place, Result, Shape};
+
+/// The first elements of `x` along an axis, and `fill` in place of those from index `length` on: of the shape of `x`, with a length that is known when the program
+/// runs.
+///
+/// ```
+/// use ndjit::{Array, Expr, jit, prefix};
+///
+/// let x = Array::from([3, 1, 4, 1, 5]);
+/// assert_eq!(prefix(&x, 2, 0, 0).to_vec::<i32>()?, [3, 1, 0, 0, 0]);
+///
+/// // The sum of the first n.
+/// let sum = jit(|x: Expr, n: Expr| x.prefix(n, 0, 0).sum(..));
+/// assert_eq!(sum(&x, &Array::from(3)).item::<i32>()?, 8);
+/// assert_eq!(sum(&x, &Array::from(-1)).item::<i32>()?, 0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// A reduction of a prefix along its axis takes time for as many elements, not for all, where `fill` changes nothing: 0 in a sum, 1 in a product, `-inf` or the least integer in
+/// a maximum. So a loop over the rows of a triangle does the work of a triangle. It is `where_(iota < length, x, fill)`, bit for bit.
+///
+/// - Result: the shape of `x`, and the dtype that it has with `fill`, as of [`where_`](fn@crate::where_).
+/// - Length: one integer of any dtype. Below 0 it counts as 0; beyond the extent as that.
+///
+/// # Errors
+/// Poisoned with `Shape` for an axis that is not there and for a length that is not one number, with `DType` for a length that is no integer.
+#[doc(alias = "mask")]
+#[track_caller]
+pub fn prefix<X: Operand + Meet<N>, N: Operand>(x: X, length: N, axis: isize, fill: impl ArrayOperand) -> X::Out {
+    first(x.operand(), length.operand(), axis, fill.operand(), Place::caller())
+}
+
+fn first<R: Computed>(x: AnyOperand, length: AnyOperand, axis: isize, fill: AnyOperand, place: Place) -> R {
+    const WHAT: &str = "prefix";
+    let made: Result<R> = (|| {
+        let (_, _, shape) = x.describe(WHAT)?;
+        let (ty, dtype, of) = length.describe(WHAT)?;
+        if !dtype.is_int() {
+            return Err(Error::new(ErrorCode::DType, format!("a length is an integer, not {ty}"))
+                .help("cast it, as in `cast(length, DType::I64)`"));
+        }
+        if of.rank() > 0 {
+            return Err(Error::new(ErrorCode::Shape, format!("a length of shape {of}"))
+                .help("one number says how many elements there are; `where_(index.lt(lengths), x, fill)` has a length for each row"));
+        }
+        let axis = position(axis, shape.rank())?;
+        let extents: Vec<usize> =
+            (axis..shape.rank()).map(|n| if n == axis { shape.extents()[n] } else { 1 }).collect();
+        let index = |_: &[&Shape]| Ok(Operation::iota(AxisSet::one(0), Shape::from(&extents[..])));
+        let index: R = R::movement(&Movement { what: WHAT, of: &index }, std::slice::from_ref(&x), place);
+        let length = whole_number::<R>(&length, dtype, place);
+        let mask: R = with_parts(|| R::compute(Op::Less, &[index.operand(), length], place));
+        Ok(R::compute(Op::Where, &[mask.operand(), x.clone(), fill.clone()], place))
+    })();
+    let operands = [x, length, fill];
+    match made {
+        Ok(made) => made.part_of(WHAT, &operands, place),
+        Err(error) => refused(WHAT, &operands, place, &error),
+    }
+}
+
+/// Prefixes of traced length.
+impl Expr {
+    /// [`prefix`](fn@crate::prefix) as a method.
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit};
+    ///
+    /// let f = jit(|x: Expr, n: Expr| x.prefix(n, -1, 9));
+    /// assert_eq!(f(&Array::from([5, 6, 7]), &Array::from(1)).to_vec::<i32>()?, [5, 9, 9]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn prefix(self, length: impl Operand, axis: isize, fill: impl ArrayOperand) -> Expr {
+        first(self.operand(), length.operand(), axis, fill.operand(), Place::caller())
+    }
+}
+
+/// Prefixes whose length is an array.
+impl Array {
+    /// [`prefix`](fn@crate::prefix) as a method.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// assert_eq!(Array::from([5, 6, 7]).prefix(&Array::from(2), 0, 0).to_vec::<i32>()?, [5, 6, 0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn prefix(&self, length: impl ArrayOperand, axis: isize, fill: impl ArrayOperand) -> Array {
+        first(self.operand(), length.operand(), axis, fill.operand(), Place::caller())
+    }
+}

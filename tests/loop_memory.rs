@@ -1,0 +1,97 @@
+//! The memory of loops: a loop over time steps takes its state and one temporary array at most, beside its arguments. More is refused here, so that a loop which
+//! took more would fail.
+
+#![allow(clippy::reversed_empty_ranges, reason = "the end of a range may count from the last element")]
+
+use ndjit::{
+    Array, CountingAllocator, DType, Expr, abs, fori_loop, jit, max, scan, sqrt, strong, sum, take, where_, while_loop,
+    zeros_like,
+};
+use ndjit_runtime::Refused;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// Bytes of what counts: everything else is small beside the arrays.
+const LARGE: usize = 1 << 14;
+
+/// Runs a function of one array, where blocks beyond so many bytes are refused; what fails is what it is called.
+fn within(what: &str, most: usize, x: &Array, f: fn(Expr) -> Vec<Expr>) {
+    let f = jit(f);
+    // Compiles.
+    let expected: Vec<String> = f.call((x,)).unwrap().iter().map(|x| format!("{x:?}")).collect();
+    drop(expected);
+    for enough in [true, false] {
+        let held = CountingAllocator::large_blocks().held;
+        let limit = if enough { most } else { x.shape().size().unwrap() * x.dtype().bytes() / 2 };
+        CountingAllocator::refuse(LARGE, Refused::Above(held + limit as i64));
+        let made = f.call((x,));
+        let refused = CountingAllocator::large_blocks().refused;
+        CountingAllocator::refuse(LARGE, Refused::Above(i64::MAX));
+        assert_eq!(made.is_ok(), enough, "{what}: {:?}, {refused} refused", made.err());
+    }
+}
+
+fn plane(n: usize) -> Array {
+    let element = |i: usize| ((i * 7919 % 1013) as f64) / 1000.0;
+    Array::from((0..n * n).map(element).collect::<Vec<f64>>()).reshape([n, n])
+}
+
+/// All in one test: the allocator is the process's.
+#[test]
+fn time_loops_run_in_the_memory_of_their_state_and_one_temporary() {
+    ndjit::set_pool_limit(0);
+    CountingAllocator::refuse(LARGE, Refused::Above(i64::MAX));
+    let u = plane(128);
+    let array = 128 * 128 * 8;
+    within("heat", 2 * array, &u, |u| {
+        let step = |_, u: Expr| {
+            let around =
+                u.slice((..-2, 1..-1)) + u.slice((2.., 1..-1)) + u.slice((1..-1, ..-2)) + u.slice((1..-1, 2..));
+            u.at((1..-1, 1..-1)).set(around * 0.25)
+        };
+        vec![fori_loop(0, 20, u, step)]
+    });
+    within("wave", 2 * array, &u, |u| {
+        let step = |_, (u, before): (Expr, Expr)| {
+            let inner = u.slice((1..-1, 1..-1));
+            let around =
+                u.slice((..-2, 1..-1)) + u.slice((2.., 1..-1)) + u.slice((1..-1, ..-2)) + u.slice((1..-1, 2..));
+            (before.at((1..-1, 1..-1)).set(inner * 2 - before.slice((1..-1, 1..-1)) + (around - inner * 4) * 0.25), u)
+        };
+        vec![fori_loop(0, 21, (u, u), step).0]
+    });
+    within("rolled", 5 * array, &u, |u| {
+        let lap = |x: Expr| x.roll(1, 0) + x.roll(-1, 0) + x.roll(1, 1) + x.roll(-1, 1) - 4 * x;
+        let step = |_, (u, v): (Expr, Expr)| {
+            let uvv = u * v * v;
+            (u + 0.16 * lap(u) - uvv + 0.06 * (1 - u), v + 0.08 * lap(v) + uvv - 0.122 * v)
+        };
+        let (u, _) = fori_loop(0, 10, (u, u * 0.5), step);
+        vec![u]
+    });
+    within("life", 2 * 128 * 128, &u.gt(0.5).cast(DType::U8), |c| {
+        let step = |_, c: Expr| {
+            let p = |i: isize, j: isize| c.roll(i, 0).roll(j, 1);
+            let k = p(1, 1) + p(1, 0) + p(1, -1) + p(0, 1) + p(0, -1) + p(-1, 1) + p(-1, 0) + p(-1, -1);
+            where_(k.eq(3).logical_or(k.eq(2).logical_and(c.eq(1))), 1, 0).cast(DType::U8)
+        };
+        vec![fori_loop(0, 10, c, step)]
+    });
+    within("logistic", array, &u, |x| vec![fori_loop(0, 50, x, |_, x| x * 3.7 * (1 - x))]);
+    within("while", 2 * array, &u, |x| {
+        let step = |(x, t): (Expr, Expr)| (x + 0.1 * sqrt(abs(x)) * max(x, ..), t + 1);
+        vec![while_loop((x, Expr::from(strong(0i32))), |(_, t)| t.lt(5), step).0]
+    });
+    within("smoothing", 2 * array, &u, |x| {
+        let step = |level: Expr, x: Expr| (level * 0.9 + x * 0.1, level);
+        vec![scan(step, x.slice(0), x).1]
+    });
+    within("factors", 2 * array, &(&u + 3.0), |a| {
+        let step = |k: Expr, l: Expr| {
+            let row = take(a, k, 0) - (l * take(l, k, 0)).prefix(k, 1, 0).sum(1);
+            l.at(k).set(row / sqrt(abs(sum(row * row, ..))))
+        };
+        vec![fori_loop(0, 128, zeros_like(a), step)]
+    });
+}
