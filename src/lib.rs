@@ -14,7 +14,7 @@
 //! - [`Expr`] is a value inside a function being traced, [`Array`] is data. Both have the same operators, [functions]
 //!   and methods; see [`operators`] for what each operator means.
 //! - Arrays of several axes: [`creation`], [`manipulation`], [`reductions`], [`scans`], [`sorting`], [`quantiles`],
-//!   [`selection`], [`contractions`], [`neighbours`]. `docs/arrays.md` shows them with what they print.
+//!   [`selection`], [`contractions`], [`neighbours`], [`bins`], [`convolution`], [`covariance`]. `docs/arrays.md` shows them with what they print.
 //! - [`jit`](fn@jit) makes a [`Jitted`] function of a closure; [`Jitted`] lists the ways to call and to look into it.
 //! - Bare Rust numbers are weak: their kind counts, their width does not. See [`weak`] and [`strong`].
 //! - Which dtype two operands meet in is a [`Policy`]'s to say: JAX's unless [`with_policy`], [`Jitted::with_policy`] or
@@ -40,8 +40,9 @@ mod trace;
 #[cfg(feature = "gpu")]
 pub use api::gpu;
 pub use api::{
-    compound, contractions, control, creation, differences as neighbours, dynamic, functions, indexing, integers,
-    manipulation, operators, quantiles, queries, random, reductions, scans, selection, sorting,
+    bins, compound, contractions, control, convolution, covariance, creation, differences as neighbours, dynamic,
+    functions, indexing, integers, manipulation, operators, quantiles, queries, random, reductions, scans, selection,
+    sorting,
 };
 pub use diagnostics::{assertions, debug, explain, inspect};
 pub use interop::dlpack;
@@ -49,7 +50,11 @@ pub use interop::dlpack;
 pub use interop::npy;
 pub use trace::operand;
 
+#[doc(inline)]
+pub use api::bins::{Closed, Density, IntoBinCount, IntoBins, bincount, density, digitize, histogram};
 pub use api::compound::{frexp, modf, select_n, vector_norm};
+#[doc(inline)]
+pub use api::compress::{FixedSize, compress, size};
 pub use api::config::{
     Config, default_dtype, defaults, policy, set_default_dtype, set_defaults, set_policy, with_default_dtype,
     with_defaults, with_policy,
@@ -58,6 +63,10 @@ pub use api::config::{
 pub use api::contractions::{einsum, kron, matmul, outer, tensordot, trace, vecdot};
 #[doc(inline)]
 pub use api::control::{cond, fori_loop, scan, scan_reversed, while_loop};
+#[doc(inline)]
+pub use api::convolution::{Overlap, convolve, correlate};
+#[doc(inline)]
+pub use api::covariance::{corrcoef, cov};
 #[doc(inline)]
 pub use api::creation::{
     Indexing, arange, asarray, dtype, empty, empty_like, eye, from_fn, full, full_like, linspace, logspace, meshgrid,
@@ -71,6 +80,8 @@ pub use api::functions::*;
 pub use api::indexing::{
     At, DynamicRange, Side, dynamic_range, prefix, searchsorted, slice_dynamic, take, take_along_axis,
 };
+#[doc(inline)]
+pub use api::interp::{Beyond, interp, left, period, right};
 #[doc(inline)]
 pub use api::manipulation::{
     Ellipsis, IntoSlice, NewAxis, Pad, Slice, broadcast_arrays, broadcast_shapes, broadcast_to, concat, diagonal,
@@ -96,6 +107,8 @@ pub use api::support::{
     casting, device, fallback, restrict_dtypes, set_casting, set_device, set_fallback, with_casting, with_device,
     with_fallback,
 };
+#[doc(inline)]
+pub use api::weights::{Weights, weights};
 #[doc(inline)]
 pub use array::Array;
 #[doc(inline)]

@@ -1,8 +1,21 @@
 //! Indices that depend on values: where a mask is true, and which group of equal elements each is of. How many there are is known only
 //! when it is done, so no kernel does it.
+//!
+//! Where a mask is true is found block by block: threads count what is true in each, which says where the indices of each begin, and write these. Blocks
+//! depend on the mask's length alone.
 
+use crate::execution::threads::Threads;
+use crate::memory::buffer::{Buffer, Writable};
+use crate::memory::element::Element;
 use crate::memory::pool::reserve;
-use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_ir::{DType, Error, ErrorCode, Result};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Elements of a mask that one thread looks at.
+const BLOCK: usize = 1 << 16;
+
+/// What looking at an element of a mask takes by estimate, ns, to count it or to write its index.
+const COST: f64 = 0.5;
 
 /// The indices at which a mask is true, in order.
 ///
@@ -12,6 +25,150 @@ pub fn indices(truths: &[bool]) -> Result<Vec<i64>> {
     let mut found = reserve("positions", truths.iter().filter(|truth| **truth).count())?;
     found.extend((0i64..).zip(truths).filter(|(_, truth)| **truth).map(|(position, _)| position));
     Ok(found)
+}
+
+/// The indices along each axis of the elements of a mask that are true, in row-major order: for each axis as many elements of an integer dtype. A byte of the
+/// mask is true unless it is 0.
+///
+/// # Errors
+/// `Argument` for extents whose product is not the mask's length, and a dtype that is not of integers; `Allocation` if memory is refused.
+pub fn nonzero(mask: &[u8], extents: &[usize], dtype: DType) -> Result<Vec<Buffer>> {
+    match dtype {
+        DType::U8 => found::<u8>(mask, extents),
+        DType::U16 => found::<u16>(mask, extents),
+        DType::U32 => found::<u32>(mask, extents),
+        DType::U64 => found::<u64>(mask, extents),
+        DType::I8 => found::<i8>(mask, extents),
+        DType::I16 => found::<i16>(mask, extents),
+        DType::I32 => found::<i32>(mask, extents),
+        DType::I64 => found::<i64>(mask, extents),
+        _ => Err(Error::new(ErrorCode::Argument, format!("nonzero: {dtype} has no indices"))),
+    }
+}
+
+/// An element that is an index.
+trait IndexElement: Element {
+    /// The index, of which the dtype was chosen to hold it.
+    fn of(index: usize) -> Self;
+}
+
+macro_rules! index_elements {
+    ($($t:ty)*) => {$(
+        impl IndexElement for $t {
+            fn of(index: usize) -> $t {
+                index as $t
+            }
+        }
+    )*};
+}
+
+index_elements! { u8 u16 u32 u64 i8 i16 i32 i64 }
+
+/// Where the indices along an axis are written.
+struct AxisPtr<T>(*mut T);
+
+// SAFETY: an address alone. Who writes through it answers for it where that is done.
+unsafe impl<T> Sync for AxisPtr<T> {}
+
+fn found<T: IndexElement>(mask: &[u8], extents: &[usize]) -> Result<Vec<Buffer>> {
+    let size = extents.iter().try_fold(1usize, |size, &extent| size.checked_mul(extent));
+    if size != Some(mask.len()) || extents.is_empty() {
+        let headline = format!("nonzero: {} elements for extents {extents:?}", mask.len());
+        return Err(Error::new(ErrorCode::Argument, headline));
+    }
+    let threads = Threads::new(None);
+    let (blocks, time) = (mask.len().div_ceil(BLOCK), mask.len() as f64 * COST);
+    let block = |n: usize| &mask[n * BLOCK..mask.len().min((n + 1) * BLOCK)];
+    let mut begins: Vec<AtomicUsize> = reserve("nonzero", blocks)?;
+    begins.extend((0..blocks).map(|_| AtomicUsize::new(0)));
+    threads.each(blocks, time, |n| {
+        // Counts of bytes do not overflow in runs of this length, and add up many at once.
+        let count = |run: &[u8]| usize::from(run.iter().fold(0u8, |count, &byte| count + u8::from(byte != 0)));
+        begins[n].store(block(n).chunks(255).map(count).sum(), Ordering::Relaxed);
+        Ok(())
+    })?;
+    let mut total = 0;
+    let begins: Vec<(usize, usize)> = begins
+        .into_iter()
+        .map(|count| {
+            let (begin, count) = (total, count.into_inner());
+            total += count;
+            (begin, count)
+        })
+        .collect();
+    let mut axes = Vec::with_capacity(extents.len());
+    for _ in extents {
+        axes.push(Writable::new(total.saturating_mul(size_of::<T>()))?);
+    }
+    let places: Vec<AxisPtr<T>> = axes.iter_mut().map(|axis| AxisPtr(axis.ptr().cast())).collect();
+    threads.each(blocks, time, |n| {
+        let (begin, count) = begins[n];
+        // SAFETY: the indices of block `n` are `count` of each axis from `begin` on: of all blocks they lie beside each other, `total` together, for which each axis has
+        // memory. Nobody else has those of this block.
+        unsafe { write(block(n), n * BLOCK, extents, &places, begin, count) };
+        Ok(())
+    })?;
+    // SAFETY: the blocks have written `total` indices of each axis, as many in each as were counted: the mask is borrowed, and has not changed.
+    Ok(axes.into_iter().map(|axis| unsafe { axis.assume_written() }).collect())
+}
+
+/// Writes the indices of the elements of a block that are true. The block begins with element `first` of an array of these extents.
+///
+/// # Safety
+/// `count` elements of the block are true; each axis has memory for as many from `begin` on, aligned, which nobody else has.
+unsafe fn write<T: IndexElement>(
+    block: &[u8],
+    first: usize,
+    extents: &[usize],
+    axes: &[AxisPtr<T>],
+    begin: usize,
+    count: usize,
+) {
+    let Some((&extent, outer)) = extents.split_last() else { return };
+    let (Some((last, others)), end) = (axes.split_last(), begin + count) else { return };
+    let (mut at, mut rest) = (begin, block);
+    let (mut row, mut column) = (first / extent, first % extent);
+    while at < end && !rest.is_empty() {
+        // What of the block is in one row.
+        let (run, behind) = rest.split_at(rest.len().min(extent - column));
+        let before = at;
+        let mut index = column;
+        let mut words = run.chunks_exact(8);
+        for word in &mut words {
+            if word != [0; 8] {
+                for &byte in word {
+                    // An element that is not true is overwritten by the next; none is written behind the last.
+                    if at < end {
+                        // SAFETY: `at` is one of the block's own, by the caller's promise.
+                        unsafe { last.0.add(at).write(T::of(index)) };
+                        at += usize::from(byte != 0);
+                    }
+                    index += 1;
+                }
+            } else {
+                index += 8;
+            }
+        }
+        for &byte in words.remainder() {
+            if at < end {
+                // SAFETY: as above.
+                unsafe { last.0.add(at).write(T::of(index)) };
+                at += usize::from(byte != 0);
+            }
+            index += 1;
+        }
+        let mut left = row;
+        for (axis, &extent) in others.iter().zip(outer).rev() {
+            let own = T::of(left % extent);
+            left /= extent;
+            for place in before..at {
+                // SAFETY: as above, of another axis.
+                unsafe { axis.0.add(place).write(own) };
+            }
+        }
+        (rest, column) = (behind, 0);
+        row += 1;
+    }
 }
 
 /// Which group each element is of, where groups lie beside each other once elements are in `order`: `begins` says which of those begins
@@ -34,6 +191,32 @@ pub fn groups(begins: &[bool], order: &[i64]) -> Result<Vec<i64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn indices_are_those_that_one_pass_finds() {
+        let shapes: [&[usize]; 7] = [&[200_003], &[3, 70_001], &[70_001, 3], &[2, 300, 301], &[0], &[4, 0, 2], &[1, 1]];
+        for extents in shapes {
+            for density in [0, 1, 2, 1000] {
+                let size: usize = extents.iter().product();
+                let mask: Vec<u8> =
+                    (0..size).map(|n| u8::from(density > 0 && n * 7919 % 10_007 % density == 0)).collect();
+                let buffers = nonzero(&mask, extents, DType::I64).unwrap();
+                let small = nonzero(&mask, extents, DType::I32).unwrap();
+                let mut stride = size;
+                for (axis, &extent) in extents.iter().enumerate() {
+                    stride = stride.checked_div(extent).unwrap_or(0);
+                    let all = mask.iter().enumerate().filter(|(_, truth)| **truth != 0);
+                    let expected: Vec<i64> = all.map(|(n, _)| (n / stride % extent) as i64).collect();
+                    assert_eq!(buffers[axis].as_slice::<i64>().unwrap(), expected);
+                    let narrow: Vec<i32> = expected.iter().map(|&n| n as i32).collect();
+                    assert_eq!(small[axis].as_slice::<i32>().unwrap(), narrow);
+                }
+            }
+        }
+        assert_eq!(nonzero(&[1], &[2], DType::I64).unwrap_err().code(), ErrorCode::Argument);
+        assert_eq!(nonzero(&[1], &[], DType::I64).unwrap_err().code(), ErrorCode::Argument);
+        assert_eq!(nonzero(&[1], &[1], DType::F32).unwrap_err().code(), ErrorCode::Argument);
+    }
 
     #[test]
     fn elements_are_found_and_grouped() {

@@ -2,10 +2,14 @@
 //! that operations are made under. All of it is exported by the crate's root; nothing here knows how a function is compiled or an array computed.
 
 pub mod axes;
+pub mod bins;
 pub mod compound;
+pub mod compress;
 pub mod config;
 pub mod contractions;
 pub mod control;
+pub mod convolution;
+pub mod covariance;
 pub mod creation;
 pub mod differences;
 pub mod dynamic;
@@ -14,8 +18,10 @@ pub mod functions;
 pub mod gpu;
 pub mod indexing;
 pub mod integers;
+pub mod interp;
 pub mod manipulation;
 pub mod operators;
+mod parts;
 pub mod quantiles;
 pub mod queries;
 pub mod random;
@@ -24,3 +30,4 @@ pub mod scans;
 pub mod selection;
 pub mod sorting;
 pub mod support;
+pub mod weights;

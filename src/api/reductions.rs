@@ -110,6 +110,11 @@ impl Corrected {
         Corrected { dtype: Some(dtype), ..self }
     }
 
+    /// The dtype that is asked for, and the correction.
+    pub(crate) fn asked(self) -> (Option<DType>, Scalar) {
+        (self.dtype, self.correction)
+    }
+
     fn reduce<R: Computed>(self, reduction: Reduction, x: AnyOperand, axes: Axes, place: Place) -> R {
         R::reduce(
             &Request::new(reduction, self.dtype, axes.requested()),

@@ -9,12 +9,11 @@ use crate::api::reductions::{self, IntoAxes};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
-use crate::trace::scalar::Scalar;
 use ndjit_eval::request::Request;
-use ndjit_ir::literal::Literal;
 use ndjit_ir::reserve::{collect, filled};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape, Sort};
-use ndjit_runtime::chosen;
+use ndjit_runtime::{Buffer, chosen};
+use std::sync::Arc;
 
 /// The indices of the elements that are nonzero, in row-major order: for each axis an array of their indices along it, of the dtype of
 /// indices as from [`argsort`](fn@crate::argsort).
@@ -28,6 +27,8 @@ use ndjit_runtime::chosen;
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
+/// In a traced function, whose shapes are fixed: [`size`](crate::size).
+///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.nonzero.html).
 ///
 /// # Errors
@@ -37,28 +38,27 @@ use ndjit_runtime::chosen;
 pub fn nonzero<X: Math>(x: X) -> Vec<X::Out> {
     let (what, place, x) = ("nonzero", Place::caller(), x.operand());
     let rank = x.describe(what).map_or(1, |(.., shape)| shape.rank().max(1));
-    let instead = "compute with all elements and a mask: `where_(x.ne(0), y, 0)`, `sum` of that, `count_nonzero`";
+    let instead = "compute with all elements and a mask: `where_(x.ne(0), y, 0)`, `sum` of that, `count_nonzero`; `size(n).nonzero(x)` gives `n` indices";
     outside(what, &x, place, instead, rank, |x| {
         let shape = x.shape().clone();
         if shape.rank() == 0 {
             return Err(Error::new(ErrorCode::Shape, "an array without axes has no indices")
                 .help("`x.reshape(1)` has one axis"));
         }
-        let truths = Array::convert(&x.operand(), DType::Bool, place).to_vec::<bool>()?;
         let dtype = index_dtype(shape.extents().iter().copied().max().unwrap_or(0))?;
-        let mut left = Array::from(chosen::indices(&truths)?);
-        // From the last axis on: the index along it, and what is left for the axes before.
-        let mut indices = Vec::with_capacity(rank);
-        for &extent in shape.extents().iter().rev() {
-            let extent = AnyOperand::Scalar(Scalar(Literal::strong(extent.max(1) as u64, DType::I64)?, None));
-            let op = |op| with_parts(|| Array::compute(op, &[(&left).operand(), extent.clone()], place));
-            let (index, rest) = (op(Op::Remainder), op(Op::FloorDivide));
-            indices.push(Array::convert(&index.operand(), dtype, place).eval()?.clone());
-            left = rest;
-        }
-        indices.reverse();
-        Ok(indices)
+        found(x, dtype, place)
     })
+}
+
+/// The indices along each axis of the elements that are nonzero, where the array is.
+pub(crate) fn found(x: &Array, dtype: DType, place: Place) -> Result<Vec<Array>> {
+    let mask = Array::convert(&x.operand(), DType::Bool, place).buffer()?;
+    let indices = chosen::nonzero(mask.as_bytes(), x.shape().extents(), dtype)?;
+    let array = |indices: Buffer| {
+        let shape = Shape::from(indices.len() / dtype.bytes());
+        Array::concrete(dtype, dtype, shape, Arc::new(indices)).on(x.device())
+    };
+    Ok(indices.into_iter().map(array).collect())
 }
 
 /// What [`unique_all`] gives. Indices and counts have the dtype of indices, as from [`argsort`](fn@crate::argsort).
@@ -201,7 +201,7 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
 }
 
 /// What a function of arrays gives; of a traced value as many errors.
-fn outside<R: Computed>(
+pub(crate) fn outside<R: Computed>(
     what: &'static str,
     x: &AnyOperand,
     place: Place,

@@ -170,7 +170,7 @@ fn masks_say_where_to_put() {
     let clipped = jit(|x: Expr| x.at(x.gt(3)).set(3));
     assert_eq!(clipped(&x).to_vec::<i32>().unwrap(), [0, 1, 2, 3, 3, 3]);
     let errors = [
-        x.at(&odd).get().eval().unwrap_err(),
+        x.at((0, Array::from([true, false]))).get().eval().unwrap_err(),
         jit(|x: Expr| x.at(x.gt(3)).get()).call((&x,)).unwrap_err(),
         x.at((0, Array::from([true, false]))).set(1).eval().unwrap_err(),
     ];
@@ -186,6 +186,7 @@ fn masks_say_where_to_put() {
     // The ways out that the error names.
     let [rows, columns] = &ndjit::nonzero(&odd)[..] else { unreachable!() };
     assert_eq!(x.at((rows, columns)).get().to_vec::<i32>().unwrap(), [1, 3, 5]);
+    assert_eq!(x.at(&odd).get().to_vec::<i32>().unwrap(), [1, 3, 5]);
     assert_eq!(x.at(Array::from([true, false])).set(1).eval().unwrap_err().code(), ErrorCode::Shape);
 }
 

@@ -32,6 +32,7 @@ mod movement_errors;
 mod neighbours;
 #[cfg(feature = "npy")]
 mod npy_files;
+mod numpy_functions;
 mod ops;
 mod page;
 mod policies;

@@ -246,6 +246,29 @@ fn neighbours() -> Result<()> {
     Ok(())
 }
 
+fn bins() -> Result<()> {
+    use ndjit::{
+        Array, Expr, Overlap, bincount, convolve, cov, density, digitize, histogram, interp, jit, size, weights,
+    };
+
+    let x = Array::from([1.0f32, 2.5, 2.0, 4.0, 2.25]);
+    let (counts, edges) = histogram(&x, 3);
+    println!("{counts} {edges}");
+    println!("{} {}", histogram(&x, (2, 0.0..=5.0)).0, density().histogram(&x, &Array::from([0.0f32, 2.0, 4.0])).0);
+    println!("{} {}", digitize(&x, &edges), weights(&x).bincount(&Array::from([0, 1, 1, 3, 0]), ..));
+    // In a traced function how many there are is told: larger numbers are not counted.
+    println!("{}", jit(|n| bincount(n, 3))(&Array::from([0, 2, 2, 7])));
+    let (points, values) = (Array::from([0.0f32, 2.0, 4.0]), Array::from([0.0f32, 10.0, 0.0]));
+    println!("{}", interp(&x, &points, &values));
+    println!("{}", convolve(&x, Array::from([0.5f32, 0.5]), Overlap::Valid));
+    println!("{}", cov(Array::from_rows(&[[1.0f32, 2.0, 3.0], [2.0, 4.0, 6.0]])));
+    // What a mask chooses; in a traced function so many, and a number for what is missing.
+    println!("{}", x.at(x.gt(2)).get());
+    let chosen = jit(|x: Expr| size(4).fill(-1).compress(x.gt(2), x, 0));
+    println!("{}", chosen(&x));
+    Ok(())
+}
+
 fn sorts() -> Result<()> {
     use ndjit::{Array, argsort, descending, isin, median, nonzero, quantile, sort, topk, unique_counts};
 
@@ -328,7 +351,7 @@ fn rows() -> Result<()> {
 
 examples! {
     making asking creating traced_creation broadcasting slices axes more_views copies joins padding reductions contractions any_threads
-    scans neighbours sorts one_kernel complete rows
+    scans neighbours sorts bins one_kernel complete rows
     #[cfg(all(feature = "ndarray", feature = "npy"))] exchange
     sharing
 }

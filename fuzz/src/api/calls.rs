@@ -5,9 +5,9 @@ use crate::api::pool::{Call, Pool, Run};
 use crate::api::value::{CONTROL, REFUSED, SAME, Value};
 use crate::api::values::*;
 use crate::choices::Choices;
-use ndjit::operand::AnyOperand;
+use ndjit::operand::{AnyOperand, Operand};
 use ndjit::random::{self, randint};
-use ndjit::{Interpolation, Op, Pad, Result, Scalar, Side};
+use ndjit::{Closed, Interpolation, Op, Overlap, Pad, Result, Scalar, Side};
 use ndjit::{dynamic, include_initial};
 
 /// All calls, in one order.
@@ -19,6 +19,7 @@ pub fn all<R: Value>() -> Vec<Call<R>> {
     calls.extend(reductions());
     calls.extend(views());
     calls.extend(others());
+    calls.extend(estimates());
     calls.extend(draws());
     calls.extend(CONTROL.iter().map(|&(name, f)| Call {
         name,
@@ -313,6 +314,61 @@ fn others<R: Value>() -> Vec<Call<R>> {
             let how = if c.one_in(2) { ndjit::Indexing::Ij } else { ndjit::Indexing::Xy };
             ndjit::meshgrid([p.any(c), p.any(c)], how)
         };
+    }
+}
+
+/// What counts elements, and what is estimated from them.
+fn estimates<R: Value>() -> Vec<Call<R>> {
+    fn overlap(c: &mut Choices) -> Overlap {
+        c.pick(&[Overlap::Full, Overlap::Same, Overlap::Valid])
+    }
+    calls! { R, is_view: false;
+        "bincount" |c, p| {
+            let x = if c.one_in(3) { p.small(c) } else { R::of(indices(c, 9)) };
+            let n = count(c);
+            vec![ndjit::bincount(x.clone(), n), ndjit::bincount(x.clone(), ..), ndjit::weights(p.any(c)).bincount(x, 3..)]
+        };
+        "histogram" |c, p| {
+            let x = p.any(c);
+            let (counts, edges) = match c.below(4) {
+                0 => ndjit::histogram(x, count(c)),
+                1 => ndjit::histogram(x, (count(c), number(c)..=number(c))),
+                2 => ndjit::histogram(x, p.any(c)),
+                _ => ndjit::density().histogram(x, ndjit::sort(p.any(c), -1)),
+            };
+            [counts, edges]
+        };
+        "weights" |c, p| {
+            let (x, w) = (p.any(c), if c.one_in(2) { p.any(c).operand() } else { number(c).operand() });
+            let w = dynamic::apply::<R>(Op::Positive, &[w]);
+            let (counts, edges) = match c.one_in(2) {
+                true => ndjit::weights(w.clone()).histogram(x.clone(), p.any(c)),
+                false => ndjit::weights(w.clone()).density().histogram(x.clone(), 3),
+            };
+            [counts, edges, ndjit::weights(w).correction(number(c)).cov(x)]
+        };
+        "digitize" |c, p| {
+            let (x, edges) = (p.any(c), p.any(c));
+            [ndjit::digitize(x.clone(), edges.clone()), c.pick(&[Closed::Left, Closed::Right]).digitize(x, edges)]
+        };
+        "interp" |c, p| {
+            let (x, xp, fp) = (p.any(c), p.any(c), p.any(c));
+            let beyond = match c.below(4) {
+                0 => ndjit::left(number(c)).right(number(c)),
+                1 => ndjit::right(number(c)).left(number(c)),
+                2 => ndjit::period(number(c)),
+                _ => ndjit::left(number(c)).period(number(c)),
+            };
+            [ndjit::interp(x.clone(), xp.clone(), fp.clone()), beyond.interp(x, xp, fp)]
+        };
+        "convolve" |c, p| [ndjit::convolve(p.small(c), p.small(c), overlap(c)), ndjit::correlate(p.small(c), p.small(c), overlap(c))];
+        "cov" |c, p| { let x = p.small(c); [ndjit::cov(x.clone()), ndjit::corrcoef(x.clone()), ndjit::correction(number(c)).cov(x)] };
+        "compress" |c, p| {
+            let (mask, x) = (p.small(c), p.small(c));
+            let axis = axis(c, rank(&x));
+            [ndjit::compress(mask.clone(), x.clone(), axis), ndjit::size(count(c)).fill(number(c)).compress(mask, x, axis)]
+        };
+        "size" |c, p| { let x = p.small(c); ndjit::size(count(c)).fill(number(c)).nonzero(x) };
     }
 }
 

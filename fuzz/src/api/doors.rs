@@ -164,6 +164,10 @@ doors! {
         let shape = broadcast_shapes([shape(c), x.shape().clone(), shape(c)])?;
         [broadcast_to(Array::from(1), shape)]
     };
+    "mask" |c, x| {
+        let mask = if c.one_in(2) { x.gt(number(c)) } else { array(c) };
+        if is_small(x) { [x.at(&mask).get()].to_vec() } else { vec![] }
+    };
     "nonzero" |c, x| { let x = wide(c, x); if is_small(&x) { nonzero(&x) } else { vec![] } };
     "unique_all" |c, x| {
         let x = wide(c, x);

@@ -6,8 +6,8 @@ use crate::api::values::to_tensor;
 use crate::choices::Choices;
 use ndjit::operand::{Computed, Math, Meet};
 use ndjit::{
-    Array, Complex, DType, Ellipsis, Expr, Jitted, Result, Scalar, Shape, Slice, ValueType, cond, debug, dynamic_range,
-    fori_loop, jit, scan, weak, while_loop,
+    Array, Complex, DType, Ellipsis, Expr, IntoBins, Jitted, Result, Scalar, Shape, Slice, ValueType, cond, debug,
+    dynamic_range, fori_loop, jit, scan, weak, while_loop,
 };
 use std::ops::{Add, BitAnd, Div, Mul, Rem, Shl, Sub};
 use std::sync::{LazyLock, OnceLock};
@@ -19,6 +19,7 @@ pub trait Value:
     + Clone
     + Meet<Self, Out = Self>
     + Meet<Scalar, Out = Self>
+    + IntoBins<Edges = Self>
     + Add<Scalar, Output = Self>
     + Sub<Scalar, Output = Self>
     + Mul<Self, Output = Self>

@@ -9,7 +9,7 @@ use ndjit_ir::{Error, ErrorCode, Kind, Op, Place, Result, Shape};
 use ndjit_transform::contraction::{Contraction, ExtentMismatch, Label, LabelSet, Labels};
 use smallvec::smallvec;
 
-pub(super) fn matmul<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) -> R {
+pub(crate) fn matmul<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) -> R {
     let help = "the last axis of x0 meets the last but one of x1, or its only one; other axes have equal extents or 1";
     pairwise("matmul", [x, y], help, place, |[x, y]: [usize; 2]| {
         if x == 0 || y == 0 {

@@ -19,6 +19,7 @@ mod pairs;
 
 pub use argument::IntoPairs;
 pub use einsum::einsum;
+pub(crate) use make::matmul as product;
 
 use crate::api::manipulation::seen;
 use crate::api::reductions::{self, IntoAxes};

@@ -357,7 +357,7 @@ impl Typed {
         self.between(interval.ends(), count, Place::caller())
     }
 
-    fn between(self, (ends, endpoint): ([Literal; 2], bool), count: usize, place: Place) -> Array {
+    pub(crate) fn between(self, (ends, endpoint): ([Literal; 2], bool), count: usize, place: Place) -> Array {
         let [start, stop] = ends.map(|number| number.value());
         let terms = Progression::linspace(start, stop, count, endpoint);
         let made = self

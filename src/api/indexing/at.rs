@@ -2,6 +2,7 @@
 
 use super::checked::{check, checked_indices};
 use super::indices::{ArrayIndices, AxisSelection, Index, IndexLayout, Indices, slices};
+use super::masks;
 use super::rows::{no_indices, rows};
 use crate::api::config::with_parts;
 use crate::api::manipulation::{Slice, refused, seen};
@@ -203,11 +204,30 @@ impl<R: Computed> At<R> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     ///
+    /// Of an array that is not traced a mask of bools may stand alone in place of indices, with the extents of the array's first axes: the elements at which it is true lie along one axis, before
+    /// the array's others, as in NumPy. How many there are depends on values, so that in a traced function it is an error.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from_rows(&[[1, 2], [3, 4], [5, 6]]);
+    /// assert_eq!(x.at(x.gt(3)).get().to_string(), "[4 5 6]");
+    /// assert_eq!(x.at(Array::from([true, false, true])).get().to_string(), "[[1 2]\n [5 6]]");
+    /// ```
+    ///
     /// # Errors
-    /// Poisoned as [`take`](fn@crate::take), and with `Shape` if there are more indices than axes or if they do not broadcast.
+    /// Poisoned as [`take`](fn@crate::take), and with `Shape` if there are more indices than axes, if they do not broadcast, or for a mask of other extents; with `DType` for a mask that is traced, or
+    /// stands beside other indices.
     pub fn get(self) -> R {
         if self.indices.iter().all(|index| matches!(index, Index::Slice(_))) {
             return seen("at", self.x, self.place, |shape| view::slice(shape, &slices(&self.indices)));
+        }
+        if let [Index::Positions(AnyOperand::Array(mask))] = &self.indices[..]
+            && let AnyOperand::Array(x) = &self.x
+            && mask.error().is_none()
+            && mask.dtype() == DType::Bool
+        {
+            return self.given("at", None, masks::elements("at", x, mask, self.place));
         }
         let made = self.found("at", true, MissingIndex::Nearest).and_then(|found| {
             match found.any || found.taken.size() == Ok(0) {
@@ -251,16 +271,7 @@ impl<R: Computed> At<R> {
         let (_, dtype, shape) = self.x.describe(what)?;
         let (_, _, of) = mask.describe(what)?;
         let (_, _, given) = updates.describe(what)?;
-        if !shape.extents().starts_with(of.extents()) {
-            let headline = format!("a mask of shape {of} for an array of shape {shape}");
-            let help = "a mask has the array's first axes, with their extents, and does not broadcast by itself";
-            return Err(Error::new(ErrorCode::Shape, headline).help(
-                match of.broadcast(&shape).as_ref() == Some(&shape) {
-                    true => format!("{help}: write `broadcast_to(mask, {shape})` where it should"),
-                    false => help.to_owned(),
-                },
-            ));
-        }
+        masks::check_mask(&shape, &of)?;
         if given.broadcast(&shape).as_ref() != Some(&shape) {
             return Err(Error::new(
                 ErrorCode::Shape,

@@ -36,7 +36,7 @@ pub(crate) fn checked_indices<R: Computed>(
     if !dtype.is_int() {
         return Err(match dtype {
             DType::Bool => Error::new(ErrorCode::DType, "a mask names no indices: how many depends on its elements")
-                .help("`where_(mask, x, y)` has an element for each of the mask's; outside of `jit` `let n = nonzero(mask)` gives the indices of each axis: `x.at(&n[0]).get()` for a mask of one, `x.at((&n[0], &n[1])).get()` for one of two; to put elements a mask stands alone, as in `x.at(mask).set(0)`"),
+                .help("`where_(mask, x, y)` has an element for each of the mask's, and `size(n).compress(mask, x, axis)` takes `n`; outside of `jit` `x.at(&mask).get()` takes all, and beside other indices stand those that `nonzero(mask)` gives; to put elements a mask stands alone, as in `x.at(mask).set(0)`"),
             _ => Error::new(ErrorCode::DType, format!("indices are integers, not {ty}"))
                 .help("cast them, as in `cast(index, DType::I64)`"),
         });

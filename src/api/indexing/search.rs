@@ -53,33 +53,38 @@ pub enum Side {
 /// Poisoned with `Shape` if `x` has not one axis; with `DType` for complex numbers, which are not ordered; with `Promotion` if the dtypes have
 /// no common one.
 #[doc(alias = "bisect")]
-#[doc(alias = "digitize")]
 #[doc(alias = "bucketize")]
 #[track_caller]
 pub fn searchsorted<X: Operand + Meet<V>, V: Operand>(x: X, values: V, side: Side) -> X::Out {
     let place = Place::caller();
     let operands = [x.operand(), values.operand()];
     let [x, values] = operands.clone();
-    match searched::<X::Out>(x, values, side, place) {
-        Ok(found) => found.part_of(WHAT, &operands, place),
+    let what = "searchsorted";
+    match searched::<X::Out>(what, x, values, side, place) {
+        Ok(found) => found.part_of(what, &operands, place),
         Err(error) => X::Out::failed(error.at(place)),
     }
 }
 
-const WHAT: &str = "searchsorted";
-
-fn searched<R: Computed>(x: AnyOperand, values: AnyOperand, side: Side, place: Place) -> Result<R> {
-    let (_, dtype, shape) = x.describe(WHAT)?;
-    let (_, of, _) = values.describe(WHAT)?;
+/// As [`searchsorted`]; its own errors have no place.
+pub(crate) fn searched<R: Computed>(
+    what: &'static str,
+    x: AnyOperand,
+    values: AnyOperand,
+    side: Side,
+    place: Place,
+) -> Result<R> {
+    let (_, dtype, shape) = x.describe(what)?;
+    let (_, of, _) = values.describe(what)?;
     let &[len] = shape.extents() else {
         return Err(Error::new(ErrorCode::Shape, format!("an array of shape {shape} is searched"))
-            .of(WHAT)
+            .of(what)
             .help("it has one axis; `x.reshape(-1)` makes one of several"));
     };
     let positions = index_dtype(len)?;
     if let Some(dtype) = [dtype, of].into_iter().find(|dtype| dtype.kind() == Kind::Complex) {
         return Err(Error::new(ErrorCode::DType, format!("{dtype} is not ordered"))
-            .of(WHAT)
+            .of(what)
             .help("search by `abs(x)` or `real(x)`"));
     }
     let number = |n: usize| AnyOperand::Scalar(Scalar((n as i64).into(), None));
@@ -106,7 +111,7 @@ fn searched<R: Computed>(x: AnyOperand, values: AnyOperand, side: Side, place: P
         let start = found.operand();
         let end = counted(Op::Add, &[&start, &number(step)]);
         let last = counted(Op::Subtract, &[&end, &number(1)]);
-        let element: R = rows(WHAT, x.clone(), last, place);
+        let element: R = rows(what, x.clone(), last, place);
         let element = element.operand();
         let passed = match side {
             Side::Left => before(&element, &values),

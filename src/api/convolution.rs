@@ -1,0 +1,187 @@
+//! Sums of products of two sequences that slide along each other: [`convolve`] and [`correlate`].
+//!
+//! Types and accuracy are those of [`contractions`](crate::contractions): a result is a sum of as many products as the shorter sequence has elements.
+
+use crate::api::config::with_parts;
+use crate::api::contractions::product;
+use crate::api::manipulation::{joined, refused};
+use crate::api::parts::{FunctionParts, meeting, only_axis};
+use crate::array::node::Array;
+use crate::trace::expr::Expr;
+use crate::trace::operand::{AnyOperand, Computed, Meet, Operand};
+use ndjit_ir::view::{self, Slice};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
+
+/// Where two sequences of `m` and `n` elements have to overlap, that a result is wanted.
+///
+/// ```
+/// use ndjit::{Array, Overlap, convolve};
+///
+/// let (a, v) = (Array::from([1, 2, 3]), Array::from([1, 1]));
+/// let [full, same, valid] = [Overlap::Full, Overlap::Same, Overlap::Valid].map(|overlap| convolve(&a, &v, overlap).to_string());
+/// assert_eq!([full, same, valid], ["[1 3 5 3]", "[1 3 5]", "[3 5]"]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Overlap {
+    /// In one element at least: `m + n - 1` results.
+    Full,
+    /// So that there are `max(m, n)` results, from the middle of all.
+    Same,
+    /// In all elements of the shorter one: `max(m, n) - min(m, n) + 1` results.
+    Valid,
+}
+
+/// The convolution of two sequences: element `k` of [all](Overlap::Full) is the sum of `a[i] * v[k - i]`.
+///
+/// ```
+/// use ndjit::{Array, Overlap, convolve, jit};
+///
+/// let (a, v) = (Array::from([1.0f32, 2.0, 3.0]), Array::from([0.0f32, 1.0, 0.5]));
+/// assert_eq!(convolve(&a, &v, Overlap::Full).to_string(), "[0.  1.  2.5 4.  1.5]");
+/// let smooth = jit(|x| convolve(x, Array::from([0.25f32, 0.5, 0.25]), Overlap::Same));
+/// assert_eq!(smooth(&a).to_string(), "[1. 2. 2.]");
+/// ```
+///
+/// - Shapes: both have one axis, the result too; how long it is the [`Overlap`] says.
+/// - Types and accuracy: [`contractions`](crate::contractions). Bools are combined by "and" and "or".
+/// - Time: `m n` products. A padded copy of the longer sequence is not stored.
+///
+/// Source: NumPy's [`convolve`](https://numpy.org/doc/stable/reference/generated/numpy.convolve.html).
+///
+/// # Errors
+/// Poisoned with `Shape` if one has not one axis, or no elements; with `Promotion` if the dtypes have no common one.
+#[track_caller]
+pub fn convolve<A: Operand + Meet<V>, V: Operand>(a: A, v: V, overlap: Overlap) -> A::Out {
+    slid("convolve", a.operand(), v.operand(), overlap, Place::caller())
+}
+
+/// The correlation of two sequences: of [all](Overlap::Full) the element for the shift `k`, from `1 - n` to `m - 1`, is the sum of `a[i + k] * conj(v[i])`.
+///
+/// ```
+/// use ndjit::{Array, Overlap, correlate};
+///
+/// let (a, v) = (Array::from([1.0f32, 2.0, 3.0]), Array::from([0.0f32, 1.0, 0.5]));
+/// assert_eq!(correlate(&a, &v, Overlap::Valid).to_string(), "[3.5]");
+/// assert_eq!(correlate(&a, &v, Overlap::Full).to_string(), "[0.5 2.  3.5 3.  0. ]");
+/// ```
+///
+/// - Shapes: both have one axis, the result too; how long it is the [`Overlap`] says. Shifts ascend, also where `v` is the longer one.
+/// - Types and accuracy: [`contractions`](crate::contractions).
+///
+/// Source: NumPy's [`correlate`](https://numpy.org/doc/stable/reference/generated/numpy.correlate.html).
+///
+/// # Errors
+/// Poisoned with `Shape` if one has not one axis, or no elements; with `Promotion` if the dtypes have no common one.
+#[doc(alias = "xcorr")]
+#[track_caller]
+pub fn correlate<A: Operand + Meet<V>, V: Operand>(a: A, v: V, overlap: Overlap) -> A::Out {
+    slid("correlate", a.operand(), v.operand(), overlap, Place::caller())
+}
+
+fn slid<R: Computed>(what: &'static str, a: AnyOperand, v: AnyOperand, overlap: Overlap, place: Place) -> R {
+    let parts = FunctionParts::<R>::new(what, place);
+    match sums(&parts, &a, &v, overlap) {
+        Ok(sums) => parts.value(&sums).part_of(what, &[a, v], place),
+        Err(error) => refused(what, &[a, v], place, &error),
+    }
+}
+
+fn sums<R: Computed>(parts: &FunctionParts<R>, a: &AnyOperand, v: &AnyOperand, overlap: Overlap) -> Result<AnyOperand> {
+    let [m, n] = [only_axis(parts.what, "a sequence", a)?, only_axis(parts.what, "a sequence", v)?];
+    if m == 0 || n == 0 {
+        return Err(Error::new(ErrorCode::Shape, "a sequence has no elements").help("both have one at least"));
+    }
+    if m.checked_add(n).and_then(|sum| sum.checked_add(n)).is_none_or(|sum| isize::try_from(sum).is_err()) {
+        return Err(Error::new(ErrorCode::Size, "more results than memory can address").help("convolve parts"));
+    }
+    let (_, of_a, _) = a.describe(parts.what)?;
+    let (_, of_v, _) = v.describe(parts.what)?;
+    let dtype = match [of_a, of_v] {
+        [DType::Bool, DType::Bool] => DType::Bool,
+        _ => meeting(Op::Multiply, &[a.describe(parts.what)?.0, v.describe(parts.what)?.0])?,
+    };
+    let [a, v] = [a, v].map(|x| parts.cast(x, dtype));
+    let turned = |x: &AnyOperand| parts.seen(x, |shape| view::flip(shape, &[0]));
+    let v = match (parts.what, dtype.is_complex()) {
+        ("convolve", _) => turned(&v),
+        (_, true) => parts.op(Op::Conj, &[&v]),
+        _ => v,
+    };
+    // Result `i` of all has the shift `i + 1 - n`.
+    let (short, long) = (m.min(n), m.max(n));
+    let (start, count) = match (overlap, m < n) {
+        (Overlap::Full, _) => (0, m + n - 1),
+        (Overlap::Valid, _) => (short - 1, long - short + 1),
+        // The middle is that of NumPy, which has the longer sequence first where it convolves.
+        (Overlap::Same, true) if parts.what == "correlate" => (m / 2, n),
+        (Overlap::Same, _) => (short - 1 - short / 2, long),
+    };
+    if m >= n {
+        return windows(parts, dtype, (&a, m), (&v, n), start, count);
+    }
+    // Windows are of the shorter one: shifts the other way.
+    let sums = windows(parts, dtype, (&v, n), (&a, m), m + n - 1 - start - count, count)?;
+    Ok(turned(&sums))
+}
+
+/// Of all places at which the shorter sequence lies along the longer one `count` from `start` on, the first with its last element on the longer's first.
+fn windows<R: Computed>(
+    parts: &FunctionParts<R>,
+    dtype: DType,
+    (long, m): (&AnyOperand, usize),
+    (short, n): (&AnyOperand, usize),
+    start: usize,
+    count: usize,
+) -> Result<AnyOperand> {
+    // Elements from `start` to `start + count + n - 2` of the longer one with `n - 1` zeros at either end.
+    let (first, last) = (start as isize - (n as isize - 1), (start + count + n - 2) as isize - (n as isize - 1));
+    let [before, after] = [-first, last - (m as isize - 1)].map(|more| more.max(0) as usize);
+    let own = Slice::Range { start: Some(first.max(0)), end: Some((last + 1).min(m as isize)), step: 1 };
+    let long = parts.seen(long, |shape| view::slice(shape, &[own]));
+    let zeros = |count: usize| (count > 0).then(|| parts.filled(&long, &parts.number(0), dtype, &Shape::from(count)));
+    let pieces: Vec<AnyOperand> = zeros(before).into_iter().chain([long.clone()]).chain(zeros(after)).collect();
+    let long: R =
+        if pieces.len() == 1 { parts.value(&long) } else { with_parts(|| joined(parts.what, pieces, 0, parts.place)) };
+    let seen = parts.seen(&long.operand(), |shape| view::sliding_window(shape, &[n as isize], &[0]));
+    let sums: R = with_parts(|| product(seen, short.clone(), parts.place));
+    Ok(sums.operand())
+}
+
+macro_rules! methods {
+    ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
+        /// Convolution and correlation: each is documented where it stands alone.
+        impl $of {
+            /// [`convolve`](fn@crate::convolve) as a method.
+            ///
+            /// ```
+            /// use ndjit::{Array, Overlap};
+            ///
+            /// assert_eq!(Array::from([1, 2]).convolve(&Array::from([1, 10]), Overlap::Full).to_string(), "[ 1 12 20]");
+            /// ```
+            #[track_caller]
+            pub fn convolve<V: Operand>($self: $receiver, v: V, overlap: Overlap) -> <$of as Meet<V>>::Out
+            where
+                $of: Meet<V>,
+            {
+                slid("convolve", $self.operand(), v.operand(), overlap, Place::caller())
+            }
+
+            /// [`correlate`](fn@crate::correlate) as a method.
+            ///
+            /// ```
+            /// use ndjit::{Array, Overlap};
+            ///
+            /// assert_eq!(Array::from([1, 2]).correlate(&Array::from([1, 10]), Overlap::Full).to_string(), "[10 21  2]");
+            /// ```
+            #[track_caller]
+            pub fn correlate<V: Operand>($self: $receiver, v: V, overlap: Overlap) -> <$of as Meet<V>>::Out
+            where
+                $of: Meet<V>,
+            {
+                slid("correlate", $self.operand(), v.operand(), overlap, Place::caller())
+            }
+        }
+    )*};
+}
+
+methods! { Expr, self: Expr; Array, self: &Array; }

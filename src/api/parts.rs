@@ -1,0 +1,185 @@
+//! What functions that are several operations are made with. Each part has the function's name and the user's line, and is computed in the dtypes
+//! that the function has resolved: the policy is asked once, by the function, and not by its parts.
+
+use crate::api::config::{settings, with_parts};
+use crate::api::indexing::rows;
+use crate::api::manipulation::{reshaped, seen};
+use crate::api::reductions::{self, IntoAxes};
+use crate::array::node::Array;
+use crate::trace::operand::{AnyOperand, Computed, Operand};
+use crate::trace::scalar::Scalar;
+use ndjit_eval::request::{Movement, Request};
+use ndjit_ir::axes::AxisSet;
+use ndjit_ir::graph::Scatter;
+use ndjit_ir::infer::Operation;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::reduction::AxisFunction;
+use ndjit_ir::view::{self, View};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape, ValueType};
+use std::marker::PhantomData;
+use std::slice;
+
+/// The parts of a function that gives an `R`.
+pub(crate) struct FunctionParts<R> {
+    pub what: &'static str,
+    pub place: Place,
+    gives: PhantomData<R>,
+}
+
+impl<R: Computed> FunctionParts<R> {
+    pub(crate) fn new(what: &'static str, place: Place) -> FunctionParts<R> {
+        FunctionParts { what, place, gives: PhantomData }
+    }
+
+    pub(crate) fn op(&self, op: Op, operands: &[&AnyOperand]) -> AnyOperand {
+        let operands: Vec<AnyOperand> = operands.iter().map(|&operand| operand.clone()).collect();
+        with_parts(|| R::compute(op, &operands, self.place)).operand()
+    }
+
+    /// An integer, which takes the dtype of what it meets.
+    pub(crate) fn number(&self, n: i64) -> AnyOperand {
+        AnyOperand::Scalar(Scalar(n.into(), None))
+    }
+
+    /// A number of a float or complex dtype.
+    pub(crate) fn float(&self, n: f64, dtype: DType) -> AnyOperand {
+        AnyOperand::Scalar(Scalar(Literal::strong(n, dtype).unwrap_or(Literal::weak(n)), None))
+    }
+
+    pub(crate) fn cast(&self, x: &AnyOperand, dtype: DType) -> AnyOperand {
+        if matches!(x.describe(self.what), Ok((ValueType::Strong(own), ..)) if own == dtype) {
+            return x.clone();
+        }
+        R::convert(x, dtype, self.place).operand()
+    }
+
+    pub(crate) fn seen(&self, x: &AnyOperand, of: impl Fn(&Shape) -> Result<(View, Shape)>) -> AnyOperand {
+        let seen: R = seen(self.what, x.clone(), self.place, of);
+        seen.operand()
+    }
+
+    /// An operand as a value.
+    pub(crate) fn value(&self, x: &AnyOperand) -> R {
+        let all = |shape: &Shape| {
+            let axes: Vec<usize> = (0..shape.rank()).collect();
+            view::placed(shape, axes.len(), &axes)
+        };
+        seen(self.what, x.clone(), self.place, all)
+    }
+
+    pub(crate) fn reshaped(&self, x: &AnyOperand, extents: &[isize]) -> AnyOperand {
+        let reshaped: R = reshaped(self.what, x.clone(), extents, self.place);
+        reshaped.operand()
+    }
+
+    /// Reduced along one axis, or along all.
+    pub(crate) fn reduced(
+        &self,
+        reduction: Reduction,
+        dtype: Option<DType>,
+        x: &AnyOperand,
+        axes: impl IntoAxes,
+    ) -> AnyOperand {
+        let reduced: R = with_parts(|| reductions::reduce(reduction, dtype, x.clone(), axes.axes(), self.place));
+        reduced.operand()
+    }
+
+    /// A scan or a sort along the first axis.
+    pub(crate) fn along(&self, function: impl Into<AxisFunction>, dtype: Option<DType>, x: &AnyOperand) -> AnyOperand {
+        let request = Request::along(function, dtype, 0);
+        with_parts(|| R::reduce(&request, slice::from_ref(x), self.place)).operand()
+    }
+
+    /// The indices along an axis of this extent, as `i64`, where `x` is.
+    pub(crate) fn iota(&self, x: &AnyOperand, extent: usize) -> AnyOperand {
+        let of = |_: &[&Shape]| Ok(Operation::iota(AxisSet::all(1)?, Shape::from(extent)));
+        R::movement(&Movement { what: self.what, of: &of }, slice::from_ref(x), self.place).operand()
+    }
+
+    /// A number everywhere, of a dtype, where `x` is.
+    pub(crate) fn filled(&self, x: &AnyOperand, number: &AnyOperand, dtype: DType, shape: &Shape) -> AnyOperand {
+        let mut one = self.cast(number, dtype);
+        if let (AnyOperand::Array(x), AnyOperand::Array(array)) = (x, &one) {
+            one = array.on(x.device()).operand();
+        }
+        self.seen(&one, |own| view::broadcast_to(own, shape))
+    }
+
+    /// Of each row of `x` the element at an index, or the last or first where there is none.
+    pub(crate) fn gathered(&self, x: &AnyOperand, index: &AnyOperand) -> AnyOperand {
+        let gathered: R = rows(self.what, x.clone(), index.clone(), self.place);
+        gathered.operand()
+    }
+
+    /// Elements put at indices of an array of one axis, which are `i64`; those that it does not have are left out.
+    pub(crate) fn scattered(
+        &self,
+        scatter: Scatter,
+        into: &AnyOperand,
+        extent: usize,
+        index: &AnyOperand,
+        updates: &AnyOperand,
+    ) -> Result<AnyOperand> {
+        let rank = index.describe(self.what)?.2.rank();
+        let extent = signed(extent);
+        let rows: Vec<isize> = [extent].into_iter().chain(vec![1; rank]).collect();
+        let rows = self.reshaped(into, &rows);
+        let of = |_: &[&Shape]| Ok(Operation::Scatter(scatter));
+        let movement = Movement { what: self.what, of: &of };
+        let put = R::movement(&movement, &[rows, index.clone(), updates.clone()], self.place).operand();
+        Ok(self.reshaped(&put, &[extent]))
+    }
+}
+
+/// An extent as shapes are asked for.
+pub(crate) fn signed(extent: usize) -> isize {
+    isize::try_from(extent).unwrap_or(isize::MAX)
+}
+
+/// The extent of an operand's only axis.
+///
+/// # Errors
+/// `Shape` if it has more, or none; that of the operand.
+pub(crate) fn only_axis(what: &'static str, named: &str, x: &AnyOperand) -> Result<usize> {
+    let (.., shape) = x.describe(what)?;
+    match shape.extents() {
+        &[extent] => Ok(extent),
+        _ => Err(Error::new(ErrorCode::Shape, format!("{named} of shape {shape} has not one axis"))
+            .help("`x.reshape(-1)` makes one axis of several, `x.reshape(1)` of a number")),
+    }
+}
+
+/// An operand that holds its elements, if it is one.
+pub(crate) fn held(x: &AnyOperand) -> Option<&Array> {
+    match x {
+        AnyOperand::Array(array) => Some(array),
+        AnyOperand::Expr(_) | AnyOperand::Scalar(_) => None,
+    }
+}
+
+/// The dtype of what an op gives of operands of these types, two by two from the left.
+///
+/// # Errors
+/// That of the policy or of a declaration, without a name.
+pub(crate) fn meeting(op: Op, types: &[ValueType]) -> Result<DType> {
+    let settings = settings();
+    let first = types.first().copied().unwrap_or(ValueType::Strong(DType::Bool));
+    let others = if types.len() > 1 { &types[1..] } else { std::slice::from_ref(&first) };
+    let mut common = first;
+    for &ty in others {
+        let resolved = settings.support.resolve_op(settings.policy, op, &[common, ty]);
+        common = resolved.map_err(Error::unnamed)?.types.result;
+    }
+    Ok(settings.policy.commit(common))
+}
+
+/// The dtype that a reduction of such an operand computes in, halves in `f32`, and that of its result.
+///
+/// # Errors
+/// As [`meeting`].
+pub(crate) fn reducing(reduction: Reduction, dtype: Option<DType>, ty: ValueType) -> Result<[DType; 2]> {
+    let settings = settings();
+    let resolved = settings.support.resolve_reduction(settings.policy, reduction, dtype, ty);
+    let types = resolved.map_err(Error::unnamed)?.types;
+    Ok([if types.compute.is_half() { DType::F32 } else { types.compute }, types.result])
+}

@@ -1,0 +1,121 @@
+//! Weights of elements: an option of what counts elements and of what estimates from them, made by [`weights`].
+
+use crate::api::bins::{IntoBinCount, IntoBins, counts, histograms};
+use crate::api::covariance::covariance;
+use crate::trace::operand::{Meet, Operand};
+use crate::trace::scalar::{Number, Scalar};
+use ndjit_ir::Place;
+
+/// Functions of elements that have weights: made by [`weights`].
+///
+/// ```
+/// use ndjit::{Array, Weights, weights};
+///
+/// let halves: Weights<f64> = weights(0.5);
+/// assert_eq!(halves.bincount(&Array::from([1, 1, 0]), 2).to_string(), "[0.5 1. ]");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights<W> {
+    weights: W,
+    density: bool,
+    correction: Option<Scalar>,
+}
+
+/// [`bincount`](fn@crate::bincount), [`histogram`](fn@crate::histogram) and [`cov`](fn@crate::cov) of elements that have these weights: an array of the shape of the elements, or one
+/// that broadcasts to it, or a number.
+///
+/// ```
+/// use ndjit::{Array, weights};
+///
+/// let w = Array::from([0.5f32, 1.0, 2.0]);
+/// assert_eq!(weights(&w).bincount(&Array::from([2, 0, 2]), 3).to_string(), "[1.  0.  2.5]");
+/// assert_eq!(weights(&w).histogram(&Array::from([2, 0, 2]), 2).0.to_string(), "[1.  2.5]");
+/// assert_eq!(weights(&w).density().histogram(&Array::from([2, 0, 2]), 1).0.to_string(), "[0.5]");
+/// ```
+///
+/// - Result of what counts: the sums of weights, of the dtype of a [`sum`](fn@crate::sum) of these. They are added in row-major order, halves in `f32`, rounded once.
+/// - Errors: `Shape` if weights do not broadcast to the elements, beside those of the function.
+///
+/// Source: `weights` of NumPy's [`bincount`](https://numpy.org/doc/stable/reference/generated/numpy.bincount.html), which gives `f64`, and
+/// [`histogram`](https://numpy.org/doc/stable/reference/generated/numpy.histogram.html), `aweights` of [`cov`](https://numpy.org/doc/stable/reference/generated/numpy.cov.html).
+pub fn weights<W: Operand>(weights: W) -> Weights<W> {
+    Weights { weights, density: false, correction: None }
+}
+
+impl<W: Operand> Weights<W> {
+    /// For each number below `length` the sum of the weights of the elements that are that number: [`bincount`](fn@crate::bincount).
+    ///
+    /// ```
+    /// use ndjit::{Array, weights};
+    ///
+    /// assert_eq!(weights(Array::from([10, 20, 30])).bincount(&Array::from([1, 0, 1]), ..).to_string(), "[20 40]");
+    /// ```
+    #[track_caller]
+    pub fn bincount<X: Operand + Meet<W>>(self, x: X, length: impl IntoBinCount) -> X::Out {
+        counts(x.operand(), length.bin_count(), Some(self.weights.operand()), Place::caller())
+    }
+
+    /// For each bin the sum of the weights of the elements in it, and the edges: [`histogram`](fn@crate::histogram).
+    ///
+    /// ```
+    /// use ndjit::{Array, weights};
+    ///
+    /// let x = Array::from([1.0f32, 2.0, 9.0]);
+    /// assert_eq!(weights(Array::from([3, 4, 5])).histogram(&x, (2, 1.0..=3.0)).0.to_string(), "[3 4]");
+    /// ```
+    #[track_caller]
+    pub fn histogram<X, B>(self, x: X, bins: B) -> WeightedHistogram<X, W, B>
+    where
+        X: Operand + Meet<W>,
+        X::Out: Meet<B::Edges>,
+        B: IntoBins,
+    {
+        histograms(x.operand(), bins.bins(), Some(self.weights.operand()), self.density, Place::caller())
+    }
+
+    /// The same with densities in the place of sums: [`density`](fn@crate::density).
+    ///
+    /// ```
+    /// use ndjit::{Array, weights};
+    ///
+    /// let x = Array::from([1.0f32, 2.0]);
+    /// assert_eq!(weights(Array::from([3.0f32, 1.0])).density().histogram(&x, (2, 0.0..=4.0)).0.to_string(), "[0.375 0.125]");
+    /// ```
+    pub fn density(self) -> Weights<W> {
+        Weights { density: true, ..self }
+    }
+
+    /// The same with another correction of the covariance: [`correction`](fn@crate::correction).
+    ///
+    /// ```
+    /// use ndjit::{Array, weights};
+    ///
+    /// let x = Array::from([1.0f32, 2.0, 4.0]);
+    /// assert_eq!(weights(Array::from([1.0f32, 2.0, 1.0])).correction(0).cov(&x).to_string(), "1.1875");
+    /// ```
+    #[track_caller]
+    pub fn correction(self, correction: impl Number) -> Weights<W> {
+        Weights { correction: Some(Scalar(correction.literal(), Some(Place::caller()))), ..self }
+    }
+
+    /// The covariances of variables whose observations have these weights, one for each: [`cov`](fn@crate::cov). With a correction of `c`, 1 unless it is said, the
+    /// divisor is `sum(w) - c sum(w²) / sum(w)`, as for NumPy's `aweights`.
+    ///
+    /// ```
+    /// use ndjit::{Array, weights};
+    ///
+    /// let x = Array::from_rows(&[[1.0f32, 2.0, 4.0], [0.0, 0.0, 3.0]]);
+    /// let w = Array::from([1.0f32, 1.0, 2.0]);
+    /// assert_eq!(weights(&w).cov(&x).to_string(), "[[2.7 3. ]\n [3.  3.6]]");
+    /// ```
+    #[track_caller]
+    pub fn cov<X: Operand + Meet<W>>(self, x: X) -> X::Out {
+        covariance(x.operand(), None, self.correction, Some(self.weights.operand()), Place::caller())
+    }
+}
+
+/// Counts and edges of elements, weights and bins.
+type WeightedHistogram<X, W, B> = (
+    <<X as Meet<W>>::Out as Meet<<B as IntoBins>::Edges>>::Out,
+    <<X as Meet<W>>::Out as Meet<<B as IntoBins>::Edges>>::Out,
+);
