@@ -1,6 +1,7 @@
 //! Branches and loops in traced functions: what they compute, that they compile once, and what is refused.
 
 use ndjit::{Array, DType, ErrorCode, Expr, arange, cond, fori_loop, jit, scan, sum, while_loop, zeros_like};
+use std::cell::Cell;
 
 #[test]
 fn a_loop_repeats_while_its_condition_holds() {
@@ -94,6 +95,19 @@ fn a_loop_keeps_the_types_of_its_state() {
         (ErrorCode::DType, "fori_loop: leaf 1 of the state is i32, the body gives f*")
     );
     assert!(error.place().is_some() && error.help_text().is_some());
+    assert_eq!(
+        error.help_text(),
+        Some(
+            "a loop keeps the dtypes of its state: begin with a leaf of the body's, as in `cast(x, DType::F32)`, or cast what the body gives, as in `cast(y, DType::I32)`"
+        )
+    );
+    let error = refused(|_| fori_loop(0, 3, Expr::from(0), |_, s| s * 0.5));
+    assert_eq!(
+        error.help_text(),
+        Some(
+            "a loop keeps the dtypes of its state; begin with a float, `Expr::from(0.0)`, in place of `Expr::from(0)`"
+        )
+    );
     let error = refused(|x| while_loop(x, |x| sum(x, ..).lt(9), |x| sum(x, ..)));
     assert_eq!(error.headline(), "while_loop: leaf 0 of the state is shape [2], the body gives shape []");
     let error = refused(|x| while_loop(x, |x| x.lt(9), |x| x + 1));
@@ -110,7 +124,7 @@ fn a_loop_keeps_the_types_of_its_state() {
     let error = refused(|x| {
         let mut kept = None;
         let y = fori_loop(0, 3, x, |i, x| x + i);
-        let stolen = std::cell::Cell::new(None);
+        let stolen = Cell::new(None);
         let z = fori_loop(0, 3, x, |i, x| {
             stolen.set(Some(i));
             x
@@ -182,7 +196,9 @@ fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
     assert!(error.to_string().contains("300 from argument 1"), "{error}");
     assert_eq!(
         error.help_text(),
-        Some("pass a number that u8 holds, or give the array, what the body gives, or the other bound a wider dtype")
+        Some(
+            "pass a number that u8 holds, or give the array, what the body gives, or the other bound a wider dtype, as i16"
+        )
     );
     let alone = jit(|k: Expr| fori_loop(0, 3, k, |_, k| k + 1));
     let error = alone.call((3_000_000_000i64,)).unwrap_err();
@@ -203,27 +219,69 @@ fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
     assert_eq!(f(&x).item::<u8>().unwrap(), 46);
 }
 
-/// Bodies are traced again for each weak state, those in them as well: loops in loops end in a result or an error, and not after years.
+thread_local! {
+    /// How often innermost bodies were traced.
+    static TRACED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// `depth` loops within each other, each of which begins with a number and uses the state of the one around.
+fn nest(depth: usize, x: Expr, around: Expr) -> Expr {
+    if depth == 0 {
+        TRACED.set(TRACED.get() + 1);
+        return x + around;
+    }
+    fori_loop(0, 1, Expr::from(0.0), |_, s| s + sum(nest(depth - 1, x, s), ..))
+}
+
+/// The same with a branch in each body, and loops in the conditions.
+fn mixed(depth: usize, x: Expr) -> Expr {
+    if depth == 0 {
+        TRACED.set(TRACED.get() + 1);
+        return x;
+    }
+    match depth % 3 {
+        0 => scan(|s: Expr, e: Expr| (s + sum(mixed(depth - 1, e), ..), e), Expr::from(0.0), x.reshape([1, -1])).0,
+        1 => cond(sum(x, ..).gt(0), |x| sum(mixed(depth - 1, x), ..), |x| sum(x, ..), x),
+        _ => while_loop(Expr::from(0.0), |s| s.lt(sum(mixed(depth - 1, x), ..)), |s| s + sum(x, ..)),
+    }
+}
+
+/// Bodies are traced again for the states that begin with numbers, those in them as well: each begins with the types that it had before.
 #[test]
-fn loops_within_loops_that_begin_with_numbers_end() {
-    fn nest(depth: usize, x: Expr) -> Expr {
-        if depth == 0 { x } else { fori_loop(0, 2, Expr::from(0.0), |_, s| s + sum(nest(depth - 1, x), ..)) }
-    }
-    fn scans(depth: usize, x: Expr) -> Expr {
-        if depth == 0 {
-            x
-        } else {
-            scan(|s: Expr, e: Expr| (s + sum(scans(depth - 1, x), ..), e), Expr::from(0.0), x).0
-        }
-    }
+fn loops_within_loops_that_begin_with_numbers_are_traced_in_a_polynomial_of_their_depth() {
     let x = Array::from([1.0f64]);
-    assert_eq!(jit(|x: Expr| nest(6, x))(&x).item::<f64>().unwrap(), 64.0);
-    let traced: [fn(Expr) -> Expr; 4] = [|x| nest(25, x), |x| scans(25, x), |x| nest(40, x), |x| scans(40, x)];
-    for f in traced {
-        let error = jit(f).call((&x,)).unwrap_err();
-        assert_eq!(error.code(), ErrorCode::Size, "{error}");
-        assert!(error.help_text().is_some(), "{error}");
-    }
+    let traced = |f: fn(Expr) -> Expr| {
+        TRACED.set(0);
+        let y = jit(f).call((&x,)).unwrap();
+        assert_eq!((y.dtype(), y.item::<f64>().unwrap()), (DType::F64, 1.0));
+        TRACED.get()
+    };
+    // The last one is of the type of `x` at once, and each around it is traced twice.
+    assert!(traced(|x| nest(6, x, Expr::from(0.0))) <= 7);
+    assert!(traced(|x| nest(30, x, Expr::from(0.0))) <= 31);
+    assert!(traced(|x| mixed(30, x)) <= 31);
+    // Types that another leaf of the loop around makes wider are found.
+    let f = jit(|y: Expr| {
+        let inner = |s: Expr| fori_loop(0, 2, Expr::from(0), |_, t| t + s + sum(y, ..));
+        fori_loop(0, 2, Expr::from(0), |_, s| inner(s).cast(DType::I64) + s)
+    });
+    let y = f(&Array::from([3i8]));
+    assert_eq!((y.dtype(), y.item::<i64>().unwrap()), (DType::I64, 24));
+    // What a body gives is its own affair: where it changes its mind each time, an error ends it.
+    let fickle = jit(|x: Expr| {
+        fn fickle(depth: usize, x: Expr) -> Expr {
+            TRACED.set(TRACED.get() + 1);
+            match (depth, TRACED.get() % 2) {
+                (0, _) => x,
+                (_, 0) => fori_loop(0, 1, Expr::from(0.0), |_, s| s + sum(fickle(depth - 1, x), ..)),
+                _ => fori_loop(0, 1, Expr::from(0.0), |_, s| s + sum(fickle(depth - 1, x), ..)),
+            }
+        }
+        fickle(30, x)
+    });
+    let error = fickle.call((&x,)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Size, "{error}");
+    assert!(error.help_text().is_some(), "{error}");
     // Loops one after the other are no loops within loops.
     let f = jit(|x: Expr| (0..500).fold(x, |x, _| x + fori_loop(0, 0, Expr::from(0.0), |_, s| s + sum(x, ..))));
     assert_eq!(f(&x).item::<f64>().unwrap(), 1.0);

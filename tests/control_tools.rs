@@ -42,15 +42,16 @@ fn every_stage_shows_it() {
     }
     // The kernels of bodies, those of branches and loops in them too.
     let kernels = f.explain(Stage::Kernels);
-    let sqrt_in_a_branch = kernels.split("; step ").find(|part| part.contains("sqrt")).expect("the branch is shown");
+    let sqrt_in_a_branch = kernels.split("; kernel ").find(|part| part.contains("sqrt")).expect("the branch is shown");
     assert!(sqrt_in_a_branch.contains("cond true"), "{kernels}");
     let typed = f.explain(Stage::Typed);
     let graph: Graph<DType> = typed.parse().unwrap();
     assert_eq!(graph.nesting(), 2);
 }
 
+/// Lines of a body have numbers of their own, in all stages and in the source, and say that they are within the loop. What is counted is counted with them.
 #[test]
-fn lines_of_bodies_belong_to_the_loop() {
+fn lines_of_bodies_are_told_apart() {
     let folder = std::env::temp_dir().join(format!("ndjit-control-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("page.html");
@@ -63,15 +64,32 @@ fn lines_of_bodies_belong_to_the_loop() {
     for part in ["$0 = for index", ", for body", "sqrt"] {
         assert!(page.contains(part), "{part}");
     }
-    // A line of a body is marked as what the loop's own line is, which is the last one of its kind.
-    let graph = page.split("id=\"graph\"").nth(1).and_then(|rest| rest.split("</section>").next()).unwrap();
-    let marks = |part: &str| {
-        let line = graph.split("<div ").filter(|line| line.contains(part)).last().unwrap_or_else(|| panic!("{part}"));
-        line.split_once("data-n=\"").and_then(|(_, rest)| rest.split_once('"')).map(|(nodes, _)| nodes)
+    let marks = |panel: &str, attribute: &str, part: &str| {
+        let panel =
+            page.split(&format!("id=\"{panel}\"")).nth(1).and_then(|rest| rest.split("</section>").next()).unwrap();
+        let line = panel.split("<div ").filter(|line| line.contains(part)).last().unwrap_or_else(|| panic!("{part}"));
+        let marks = line.split_once(&format!("{attribute}=\"")).and_then(|(_, rest)| rest.split_once('"'))?.0;
+        Some(marks.split(' ').map(str::to_owned).collect::<Vec<String>>())
     };
-    assert!(marks("= sqrt %").is_some());
-    assert_eq!(marks("= sqrt %"), marks("$0 = for"));
-    assert_ne!(marks("= sqrt %"), marks("$1 = scan"));
+    let own = |part| marks("graph", "data-n", part).unwrap();
+    let (root, times, other) = (own("= sqrt %"), own("= add %0"), own("$1 = scan"));
+    assert!(root.len() == 1 && root != times && root != other && root != own("$0 = for"), "{root:?} {times:?}");
+    // The loop's own line is the last one of its kind.
+    assert_eq!(marks("graph", "data-in", "= sqrt %").unwrap(), own("$0 = for"));
+    assert_eq!(marks("graph", "data-in", "$0 = for"), None);
+    for panel in ["typed", "simplified", "kernels", "loops"] {
+        assert_eq!(marks(panel, "data-n", " = sqrt "), Some(root.clone()), "{panel}");
+        assert!(marks(panel, "data-in", " = sqrt ").is_some(), "{panel}");
+    }
+    let written = marks("source", "data-n", "sqrt(x) * 0.5").unwrap();
+    assert!(written.contains(&root[0]) && !written.contains(&times[0]), "{written:?}");
+    assert!(page.contains("because `sqrt(x)` at "), "its dtype is explained");
+    let nests: usize = f.kernels().iter().map(|kernel| kernel.nests).sum();
+    let counted = format!("loop nests: {nests}, kernels: {};", f.kernels().len());
+    assert!(page.contains(&counted), "{counted}: {}", page.split("<nav>").next().unwrap());
+    let drawn = page.split("<summary>fusion").nth(1).and_then(|rest| rest.split("</details>").next()).unwrap();
+    assert!(drawn.contains("cond true: kernel") && drawn.contains("sqrt"), "bodies are drawn");
+    assert!(page.contains("<meta name=\"viewport\""));
 }
 
 #[test]
@@ -96,7 +114,9 @@ fn pictures_draw_its_graphs() {
         // What a loop gives is read by another kernel.
         let given = dot.lines().filter(|line| line.contains("[label=\"out0 = result"));
         let names: Vec<&str> = given.filter_map(|line| line.trim().split(' ').next()).collect();
-        assert_eq!(names.len(), 2, "{dot}");
+        assert!(names.len() >= 2, "{dot}");
+        // Kernels of bodies lead to what runs them.
+        assert!(dot.contains("for body: ") && dot.contains("cond true: ") && dot.contains("sqrt"), "{dot}");
         assert!(names.iter().any(|name| dot.contains(&format!("\n  {name} -> "))), "{dot}");
     }
 }
@@ -259,8 +279,30 @@ graph (%0: f*:f64[], %1: bool[]) {
 fn a_loop_that_makes_nan_is_found() {
     let f = jit(|x: Expr| fori_loop(0, 3, x * 1, |_, x| log(x) - 1) + 1);
     let found = first_nan(&f, (&Array::from([2.0f32, 0.5]),)).unwrap().expect("logarithms of negative numbers");
-    assert!(found.operation.contains("for $0"), "{found}");
+    assert!(found.operation.contains("= log %"), "{found}");
     assert_eq!(found.place.map(|place| place.line), Some(line!() - 3));
+    let at = format!("tests/control_tools.rs:{}:", line!() - 4);
+    assert!(matches!(&found.within[..], [step] if step.starts_with(&format!("step 1 of for at {at}"))), "{found}");
+    assert_eq!((&found.index[..], found.elements), (&[0][..], 2), "{found}");
+    // In loops within loops, branches, and conditions; of what a scan slices.
+    let f = jit(|x: Expr, n: Expr| {
+        let (_, y) = scan(|s: Expr, e: Expr| (fori_loop(0, n, s, |_, s| s + sqrt(e)), s), Expr::from(0.0f32), x);
+        y
+    });
+    let found = first_nan(&f, (&Array::from([4.0f32, 1.0, -1.0, 0.0]), 2)).unwrap().unwrap();
+    assert!(found.operation.contains("= sqrt %"), "{found}");
+    assert!(found.within.first().is_some_and(|step| step.starts_with("step 2 of scan at ")), "{found}");
+    let f = jit(|x: Expr| {
+        cond(sum(x, ..).gt(0), |x| x, |x| ndjit::while_loop(x, |x| sum(x, ..).lt(0), |x| x / (x + 1) + 2), x)
+    });
+    let found = ndjit::debug::first_nonfinite(&f, (&Array::from([-1.0f32]),)).unwrap().unwrap();
+    assert!(found.operation.contains("= divide %") && found.value == "-inf", "{found}");
+    assert!(
+        found.within[0].starts_with("the branch `false` of cond") && found.within[1].starts_with("step 0 of while")
+    );
+    let checked = jit(|x: Expr| fori_loop(0, 3, x * 1, |_, x| log(x) - 1)).check_nans(true);
+    let error = checked.call((&Array::from([2.0f32]),)).unwrap_err();
+    assert!(error.facts().iter().any(|fact| fact.starts_with("in step 1 of for at ")), "{error}");
     let f = jit(|x: Expr| fori_loop(0, 3, log(x), |_, x| x - 1) + 1);
     let found = first_nan(&f, (&Array::from([2.0f32, -0.5]),)).unwrap().unwrap();
     assert!(found.operation.contains("log"), "{found}");

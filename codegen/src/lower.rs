@@ -211,6 +211,19 @@ impl Lowered {
         self.all_launches().len()
     }
 
+    /// For each of its own launches its number among [all](Lowered::all_launches).
+    pub fn launch_numbers(&self) -> Vec<usize> {
+        let mut next = 0;
+        let mut number = |launch: &Launch| {
+            let bodies = self.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
+            let run = bodies.filter(|control| control.compiled.is_none()).flat_map(|control| &control.bodies);
+            let own = next;
+            next += 1 + run.map(|body| body.kernel_count()).sum::<usize>();
+            own
+        };
+        self.launches.iter().map(&mut number).collect()
+    }
+
     /// As deep as control flow nests.
     fn add_launches<'a>(&'a self, depth: usize, all: &mut Vec<(&'a Lowered, &'a Launch, usize)>) {
         for launch in &self.launches {

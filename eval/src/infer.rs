@@ -15,6 +15,22 @@ use ndjit_ir::support::{CastReason, Support};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Place, Policy, Result, Shape, ValueType};
 use smallvec::SmallVec;
 
+/// The names of so many operands of a function that moves elements.
+fn moved(what: &str, operands: usize) -> &'static [&'static str] {
+    match (what, operands) {
+        (_, 1) => &["x"],
+        ("take" | "take_along_axis" | "at", 2) => &["x", "indices"],
+        ("at", _) => &["x", "indices 0", "indices 1", "indices 2", "indices 3", "indices 4", "indices 5", "indices 6"],
+        // What is put, or taken instead, comes last.
+        (what, 2) if what.starts_with("at.") => &["x", "y"],
+        (what, 3) if what.starts_with("at.") => &["x", "indices", "y"],
+        (what, 4) if what.starts_with("at.") => &["x", "indices 0", "indices 1", "y"],
+        (what, 5) if what.starts_with("at.") => &["x", "indices 0", "indices 1", "indices 2", "y"],
+        (what, 6) if what.starts_with("at.") => &["x", "indices 0", "indices 1", "indices 2", "indices 3", "y"],
+        _ => NUMBERED,
+    }
+}
+
 impl OperationRequest<'_> {
     /// The function's name.
     pub fn what(self) -> &'static str {
@@ -30,8 +46,7 @@ impl OperationRequest<'_> {
         let names = match self {
             OperationRequest::Op(op) => op.row().operands,
             OperationRequest::Reduction(request) => request.function.row().operands,
-            OperationRequest::Movement(_) if operands == 1 => &["x"],
-            OperationRequest::Movement(_) => NUMBERED,
+            OperationRequest::Movement(movement) => moved(movement.what, operands),
         };
         let site = match self {
             OperationRequest::Op(op) => Site::of_op(op, place),
@@ -241,7 +256,8 @@ pub fn misfit(
                 (
                     what,
                     error.help(format!(
-                        "pass a number that {to} holds, or give the array, what the body gives, or the other bound a wider dtype"
+                        "pass a number that {to} holds, or give the array, what the body gives, or the other bound a wider dtype{}",
+                        known[0].literal.and_then(|literal| literal.wider(to)).map_or(String::new(), |wider| format!(", as {wider}"))
                     )),
                 )
             }

@@ -16,6 +16,7 @@ pub mod infer;
 pub mod lazy;
 pub mod literal;
 pub mod nonfinite;
+mod nonfinite_within;
 pub mod options;
 pub mod plan;
 pub mod request;

@@ -1,8 +1,10 @@
 //! Which operation makes the first NaN or infinity: the search for it, and a check of the results of every call.
 
 use crate::argument::{ArgumentData, CallArgument};
+use crate::nonfinite_within;
 use crate::plan::compiled::Plan;
 use crate::scope::with_value;
+use crate::settings::Settings;
 use crate::steps::{RunInputs, StepProgram, line};
 use ndjit_inspect::elements::{flat, indices, shown};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Scatter, Value};
@@ -25,6 +27,8 @@ pub struct FirstFound {
     pub operation: String,
     /// Where it was written.
     pub place: Option<Place>,
+    /// Which step of which loop, or which branch, it is in: the outermost first.
+    pub within: Vec<String>,
     /// The dtype of its result.
     pub dtype: DType,
     /// Elements of the result that are NaN (or infinite) and not because of an operand's.
@@ -152,14 +156,16 @@ pub fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outputs: &[
         &plan.options,
     );
     let results = plan.lowered.traced.outputs();
-    let found =
-        find(&steps, &given()?, results, Sought::Nan, |steps, given| Ok(steps.run(given, plan.settings)?.results))?;
+    let found = find(&steps, &given()?, results, Sought::Nan, plan.settings)?;
     let error = |what: &str| Error::new(ErrorCode::Nan, format!("{what}: a result is NaN"));
     let error = match found {
         None => error("call"),
         Some(found) => {
             let name = found.node.map_or("call", |node| steps.graph.operation_name(node));
+            // Its name is that of an operation of the innermost body.
+            let name = if found.within.is_empty() { name } else { "call" };
             let error = error(name).at(found.place).fact(&found.operation);
+            let error = found.within.iter().fold(error, |error, within| error.fact(format_args!("in {within}")));
             found.facts().fold(error, Error::fact)
         }
     };
@@ -177,15 +183,33 @@ pub fn find(
     given: &RunInputs,
     results: &[Value],
     sought: Sought,
-    run: impl FnOnce(&StepProgram, &RunInputs) -> Result<Vec<Tensor>>,
+    settings: Settings,
+) -> Result<Option<FirstFound>> {
+    let computed = steps.run(given, settings)?.results;
+    search((steps, given, settings), &computed, results, sought)
+}
+
+/// The same, of what the operations gave.
+///
+/// # Errors
+/// Those of running control flow step by step.
+pub(crate) fn search(
+    (steps, given, settings): (&StepProgram, &RunInputs, Settings),
+    computed: &[Tensor],
+    results: &[Value],
+    sought: Sought,
 ) -> Result<Option<FirstFound>> {
     let graph = &steps.graph;
-    let (params, computed) = (steps.params(given)?, run(steps, given)?);
+    let params = steps.params(given)?;
     let mut known: FxHashMap<Value, &Tensor> = graph.params().iter().copied().zip(&params).collect();
-    for (&value, tensor) in graph.outputs().iter().zip(&computed) {
+    for (&value, tensor) in graph.outputs().iter().zip(computed) {
         let node = graph.producer(value);
         let made = made(steps, &known, node, tensor, sought)?;
         if let Some(first) = made.iter().position(|&made| made) {
+            let within = nonfinite_within::search((steps, given, settings), &known, node, sought)?;
+            if within.is_some() {
+                return Ok(within);
+            }
             return Ok(Some(describe((steps, given), &known, node, tensor, (first, &made))));
         }
         known.insert(value, tensor);
@@ -200,6 +224,7 @@ pub fn find(
                 node: None,
                 operation: steps.param_name(n),
                 place: None,
+                within: Vec::new(),
                 dtype: tensor.dtype,
                 elements: sought.all(tensor).count(),
                 of: tensor.len(),
@@ -289,6 +314,7 @@ fn describe(
         node: Some(node),
         operation: line(&steps.graph, node),
         place: steps.places.first(node),
+        within: Vec::new(),
         dtype: tensor.dtype,
         elements: made.iter().filter(|&&made| made).count(),
         of: tensor.len(),

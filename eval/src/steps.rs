@@ -66,9 +66,29 @@ impl StepProgram {
     /// # Errors
     /// Those of lowering, compiling and running it.
     pub fn run(&self, given: &RunInputs, settings: Settings) -> Result<StepResults> {
+        self.run_plan(&self.plan(settings)?, given)
+    }
+
+    /// The steps, compiled.
+    ///
+    /// # Errors
+    /// Those of lowering and compiling it.
+    pub(crate) fn plan(&self, settings: Settings) -> Result<Plan> {
         let StepProgram { graph, places, types, closed_over, options } = self;
         let lowered = Plan::lower(graph, places, types, closed_over, options, settings, &mut Clock::default())?;
-        let plan = Plan::compile(Arc::new(lowered), types.clone(), closed_over, options, settings, Clock::default())?;
+        Plan::compile(Arc::new(lowered), types.clone(), closed_over, options, settings, Clock::default())
+    }
+
+    /// A graph of its control flow, under the same options.
+    pub(crate) fn inner(&self, graph: Graph<ValueType>, places: Places, types: Vec<ArgumentType>) -> StepProgram {
+        StepProgram::new(graph, places, types, Vec::new(), &self.options)
+    }
+
+    /// As [`run`](StepProgram::run), of what was compiled.
+    ///
+    /// # Errors
+    /// Those of running it.
+    pub(crate) fn run_plan(&self, plan: &Plan, given: &RunInputs) -> Result<StepResults> {
         let mut outputs: Vec<Output<'_>> = plan.results.iter().map(|_| Output::Fresh(None)).collect();
         plan.run(given.memory.iter().map(Memory::argument), &given.scalars, &mut outputs)?;
         let tensor = |(result, output): (&ResultType, Output<'_>)| {

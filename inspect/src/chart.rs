@@ -11,6 +11,8 @@ const COLUMN: usize = 46;
 /// A character of a label, at most on average: browsers have different fonts.
 const CHARACTER: usize = 7;
 const HEAD: usize = 22;
+/// Characters of a label, at most, with the shape.
+const LABEL: usize = 44;
 
 /// An SVG drawing of which arrays are in memory while each kernel runs.
 ///
@@ -19,21 +21,22 @@ const HEAD: usize = 22;
 pub fn memory(lowered: &Lowered) -> Result<String> {
     let arrays = planned(lowered)?;
     let kernels = lowered.steps.len();
-    let labels: Vec<String> = arrays.iter().map(|array| label(lowered, array, &arrays)).collect();
-    let left = 16 + CHARACTER * labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let labels: Vec<(String, String)> = arrays.iter().map(|array| label(lowered, array, &arrays)).collect();
+    let left = 16 + CHARACTER * labels.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
     let (width, height) = (left + COLUMN * (kernels + 1) + 10, HEAD + ROW * arrays.len() + 8);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"11\">"
     );
-    let mut text = |x: usize, y: usize, anchor: &str, what: &str| {
-        let _ =
-            write!(svg, "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\" fill=\"#1d2330\">{}</text>", Escaped(what));
+    let mut text = |x: usize, y: usize, anchor: &str, what: &str, all: &str| {
+        let (what, all) = (Escaped(what), Escaped(all));
+        let title = if all.0.is_empty() { String::new() } else { format!("<title>{all}</title>") };
+        let _ = write!(svg, "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\" fill=\"#1d2330\">{what}{title}</text>");
     };
     for kernel in 0..kernels {
-        text(left + COLUMN * kernel + COLUMN / 2, 14, "middle", &format!("nest {kernel}"));
+        text(left + COLUMN * kernel + COLUMN / 2, 14, "middle", &format!("step {kernel}"), "");
     }
-    for (row, label) in labels.iter().enumerate() {
-        text(left - 8, HEAD + ROW * row + 13, "end", label);
+    for (row, (label, all)) in labels.iter().enumerate() {
+        text(left - 8, HEAD + ROW * row + 13, "end", label, all);
     }
     for (row, array) in arrays.iter().enumerate() {
         let first = array.made.unwrap_or(0);
@@ -60,7 +63,8 @@ pub fn memory(lowered: &Lowered) -> Result<String> {
     Ok(svg)
 }
 
-fn label(lowered: &Lowered, array: &PlannedArray, arrays: &[PlannedArray]) -> String {
+/// What an array is, short enough to stand beside its row, and where it lies as well.
+fn label(lowered: &Lowered, array: &PlannedArray, arrays: &[PlannedArray]) -> (String, String) {
     let graph = &lowered.simplified;
     let role = match (array.made, array.result) {
         (None, _) => "parameter ".to_owned(),
@@ -73,10 +77,18 @@ fn label(lowered: &Lowered, array: &PlannedArray, arrays: &[PlannedArray]) -> St
         String::new,
         |BufferSlice { allocation, offset, .. }| match allocation {
             Allocation::Arena => format!(", arena + {offset}"),
+            Allocation::Result(result) if offset == 0 => format!(", in result {result}"),
             Allocation::Result(result) => format!(", in result {result} + {offset}"),
             Allocation::Tile(_) => format!(", tile + {offset}"),
         },
     );
     let (ty, shape) = (graph.ty(array.value), graph.shape(array.value));
-    format!("{role}{} : {ty}{shape}, {} bytes{place}{takes}", array.value, array.bytes)
+    let what = format!("{role}{} : {ty}{shape}, {} bytes", array.value, array.bytes);
+    let all = format!("{what}{place}{takes}");
+    // Shapes may have any number of axes.
+    let short = match what.chars().count() {
+        0..=LABEL => what,
+        _ => format!("{role}{}, {} bytes", array.value, array.bytes),
+    };
+    (short, all)
 }

@@ -18,7 +18,7 @@ use ndjit_ir::lines::TextLine;
 use ndjit_ir::loops::{Geometry, LoopBody, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Result, StatementOrigin};
+use ndjit_ir::{Result, StatementOrigin};
 use ndjit_runtime::devices::{self, OnGpu};
 use ndjit_runtime::{DeviceProgram, Fallback, RunOptions};
 use rustc_hash::FxHashMap;
@@ -33,10 +33,64 @@ const WIDER: &str = "; this machine runs wider vectors instead, see `assembly`; 
 pub struct StageLine {
     /// What it says.
     pub text: String,
-    /// Nodes of the traced graph, each once.
-    pub nodes: Vec<NodeId>,
+    /// The operations that it was made from, each once: their [numbers](OperationNumbers).
+    pub nodes: Vec<u32>,
+    /// Those of the control flow that it is in a graph of.
+    pub within: Vec<u32>,
     /// The step of the program it belongs to.
     pub kernel: Option<usize>,
+}
+
+impl StageLine {
+    /// A line that is made from nothing.
+    pub fn plain(text: impl Into<String>, kernel: Option<usize>) -> StageLine {
+        StageLine { text: text.into(), nodes: Vec::new(), within: Vec::new(), kernel }
+    }
+
+    /// A line that is made from these nodes of the program's traced graph.
+    fn made(text: String, nodes: Vec<NodeId>, kernel: Option<usize>) -> StageLine {
+        StageLine { nodes: nodes.into_iter().map(|id| id.0).collect(), ..StageLine::plain(text, kernel) }
+    }
+}
+
+/// The operations of a program and of the graphs of its control flow, numbered: a node of the traced graph is its own number, after them come those of
+/// each graph.
+pub struct OperationNumbers<'a> {
+    /// The program, and those of its control flow, each with the number of its first node.
+    pub programs: Vec<(&'a Lowered, u32)>,
+    /// The number of the first node of a traced graph, by the addresses of that and of the typed one.
+    first: FxHashMap<*const (), u32>,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl<'a> OperationNumbers<'a> {
+    /// Those of a program.
+    pub fn of(lowered: &'a Lowered) -> OperationNumbers<'a> {
+        let mut numbers = OperationNumbers { programs: Vec::new(), first: FxHashMap::default(), count: 0 };
+        for program in std::iter::once(lowered).chain(lowered.bodies()) {
+            let next = numbers.count as u32;
+            let first = *numbers.first.entry(Arc::as_ptr(&program.traced).cast()).or_insert(next);
+            numbers.first.insert(Arc::as_ptr(&program.typed).cast(), first);
+            if first == next {
+                numbers.programs.push((program, first));
+                numbers.count += program.traced.node_count();
+            }
+        }
+        numbers
+    }
+
+    /// The number of the first node of the traced graph that a graph is, or is made from.
+    fn first<T: Type>(&self, graph: &Graph<T>) -> Option<u32> {
+        self.first.get(&std::ptr::from_ref(graph).cast()).copied()
+    }
+}
+
+/// The programs that are listed so far.
+struct Listed<'a> {
+    numbers: OperationNumbers<'a>,
+    /// At which place programs are, by address.
+    places: FxHashMap<*const Lowered, String>,
 }
 
 /// The lines of a stage.
@@ -81,63 +135,71 @@ struct ListedNest<'a> {
 impl Inspection<'_> {
     /// The lines of a stage. What fails is said in the place of the lines. Of control flow the programs of its graphs follow, each once.
     pub fn listing(&self, stage: ProgramStage) -> Listing {
-        self.with_inner(stage, "", &mut FxHashMap::default())
+        let mut listed = Listed { numbers: OperationNumbers::of(self.lowered), places: FxHashMap::default() };
+        self.with_inner(stage, ("", 0), &mut listed)
     }
 
-    /// The lines of a program that stands at such a place in others, and of those in it that are not listed yet: at which place programs are, by address.
-    fn with_inner(&self, stage: ProgramStage, place: &str, listed: &mut FxHashMap<*const Lowered, String>) -> Listing {
-        let mut out = self.own(stage);
+    /// The lines of a program that stands at such a place in others, its kernels numbered from `first` on, and of those in it that are not listed yet.
+    fn with_inner(&self, stage: ProgramStage, (place, first): (&str, usize), listed: &mut Listed<'_>) -> Listing {
+        let mut out = self.own(stage, &listed.numbers);
+        if let Some(own) = listed.numbers.first(&self.lowered.traced).filter(|own| *own > 0) {
+            out.lines.iter_mut().flat_map(|line| &mut line.nodes).for_each(|node| *node += own);
+        }
         if let ProgramStage::Kernels
         | ProgramStage::Loops
         | ProgramStage::Expanded
         | ProgramStage::Clif
         | ProgramStage::Assembly = stage
         {
-            self.inner(stage, place, listed, &mut out);
+            self.inner(stage, (place, first), listed, &mut out);
         }
         out
     }
 
-    /// The programs of control flow that is no compiled loop. What they are made from is the node that they stand in.
-    fn inner(
-        &self,
-        stage: ProgramStage,
-        place: &str,
-        listed: &mut FxHashMap<*const Lowered, String>,
-        out: &mut Listing,
-    ) {
-        for (number, step) in self.lowered.steps.iter().enumerate() {
+    /// The programs of control flow that is no compiled loop. A title says which, under the numbers that statistics have.
+    fn inner(&self, stage: ProgramStage, (place, first): (&str, usize), listed: &mut Listed<'_>, out: &mut Listing) {
+        let numbers = self.lowered.launch_numbers();
+        let own = listed.numbers.first(&self.lowered.traced).unwrap_or(0);
+        for (step, launch) in self.lowered.steps.iter().enumerate().filter_map(|(n, step)| {
+            Some((step, self.lowered.launches.iter().position(|launch| launch.steps.contains(&n))?))
+        }) {
             let LoweredStep::Control(LoweredControl { fused, bodies, compiled: None }) = step else { continue };
-            let (nodes, kind) = (self.of_values(step.makes()), fused.control.0.kind);
+            let (number, kind) = (first + numbers[launch], fused.control.0.kind);
+            let nodes: Vec<u32> = self.of_values(step.makes()).into_iter().map(|id| id.0 + own).collect();
+            let mut next = number + 1;
             for (what, lowered) in kind.graphs().iter().zip(bodies) {
-                let own = format!("step {number}, {} {what}", kind.name());
+                let own = format!("kernel {number}, {} {what}", kind.name());
                 let place = if place.is_empty() { own.clone() } else { format!("{place}, {own}") };
                 let mut title = format!("; {own}");
                 let mut lines = Vec::new();
-                if let Some(before) = listed.get(&Arc::as_ptr(lowered)) {
+                if let Some(before) = listed.places.get(&Arc::as_ptr(lowered)) {
                     title += &format!(": the program of {before}");
                 } else {
-                    listed.insert(Arc::as_ptr(lowered), place.clone());
+                    listed.places.insert(Arc::as_ptr(lowered), place.clone());
                     let (run, device, fallback) = (self.run.clone(), self.device, self.fallback);
                     let inspection = Inspection { lowered, run, device, fallback, program: None, inputs: Vec::new() };
-                    lines = inspection.with_inner(stage, &place, listed).lines;
+                    lines = inspection.with_inner(stage, (&place, next), listed).lines;
                 }
+                next += lowered.kernel_count();
                 out.separate();
-                let title = StageLine { text: title, nodes: nodes.clone(), kernel: Some(number) };
-                let made_from = |line| StageLine { nodes: nodes.clone(), kernel: Some(number), ..line };
-                out.lines.extend([title].into_iter().chain(lines.into_iter().map(made_from)));
+                let title = StageLine { nodes: nodes.clone(), ..StageLine::plain(title, Some(number)) };
+                let inside = |mut line: StageLine| {
+                    line.within.extend(&nodes);
+                    StageLine { kernel: Some(number), ..line }
+                };
+                out.lines.extend([title].into_iter().chain(lines.into_iter().map(inside)));
             }
         }
     }
 
-    fn own(&self, stage: ProgramStage) -> Listing {
+    fn own(&self, stage: ProgramStage, numbers: &OperationNumbers<'_>) -> Listing {
         let lowered = self.lowered;
         match stage {
-            ProgramStage::Graph => graph(&lowered.traced, &lowered.traced.display_with(&lowered.places), |id| vec![id]),
-            ProgramStage::Typed => graph(&lowered.typed, &typed_text(lowered), |id| made_from(&lowered.typed, id)),
-            ProgramStage::Simplified => {
-                graph(&lowered.simplified, &lowered.simplified.text(), |id| made_from(&lowered.simplified, id))
+            ProgramStage::Graph => {
+                graph(&lowered.traced, &lowered.traced.display_with(&lowered.places), numbers, |_, id| vec![id])
             }
+            ProgramStage::Typed => graph(&lowered.typed, &typed_text(lowered), numbers, made_from),
+            ProgramStage::Simplified => graph(&lowered.simplified, &lowered.simplified.text(), numbers, made_from),
             ProgramStage::Kernels => self.kernels(),
             ProgramStage::Loops => self.nests(|nest| {
                 let geometry = nest.geometry.to_string();
@@ -205,7 +267,7 @@ impl Inspection<'_> {
                                 StepLine::Statement(n) => fused.statements.0.get(n).copied(),
                                 StepLine::Output(n) => fused.outputs.get(n).copied(),
                             });
-                            out.lines.push(StageLine { text, nodes: self.of_values(value), kernel: Some(n) });
+                            out.lines.push(StageLine::made(text, self.of_values(value), Some(n)));
                         }
                     }
                 }
@@ -222,10 +284,14 @@ impl Inspection<'_> {
                 StepLine::Output(n) => fused.results.get(n).map(|&(_, value)| value),
                 StepLine::Statement(_) => None,
             });
-            out.lines.push(StageLine { text, nodes: self.of_values(value), kernel: Some(n) });
+            out.lines.push(StageLine::made(text, self.of_values(value), Some(n)));
         }
-        if compiled.is_some() {
+        if let Some(LoopKernel { carried, .. }) = compiled {
             out.plain(Some(n), "; its steps are one loop of a nest");
+            let state: Vec<String> = (0..*carried).map(|n| format!("in{n} and out{n}")).collect();
+            if !state.is_empty() {
+                out.plain(Some(n), format!("; its state is read and written in one memory each: {}", state.join(", ")));
+            }
         }
     }
 
@@ -300,7 +366,7 @@ impl Inspection<'_> {
         }
         let mut out = Listing::default();
         out.plain(None, format!("; the program runs on {}; on the processor it would be", self.device));
-        out.lines.push(StageLine { text: String::new(), nodes: Vec::new(), kernel: None });
+        out.lines.push(StageLine::plain("", None));
         out.lines.extend(code.lines);
         out
     }
@@ -335,7 +401,7 @@ impl Inspection<'_> {
         let mut out = Listing::default();
         out.plain(None, format!("; {}", there.name));
         for (n, (own, lowered)) in there.steps.iter().zip(&self.lowered.steps).enumerate() {
-            out.lines.push(StageLine { text: String::new(), nodes: Vec::new(), kernel: Some(n) });
+            out.lines.push(StageLine::plain("", Some(n)));
             out.plain(Some(n), format!("; {}", own.placement));
             let Some(LoweredKernel { scheduled, .. }) = lowered.kernel() else { continue };
             for &step in &own.shaders {
@@ -368,7 +434,7 @@ impl Inspection<'_> {
                 }
                 (Some(StatementOrigin::Results), Some(fused)) => fused.outputs.clone(),
             };
-            StageLine { text, nodes: self.of_values(values), kernel: Some(kernel) }
+            StageLine::made(text, self.of_values(values), Some(kernel))
         }));
     }
 
@@ -383,14 +449,14 @@ impl Inspection<'_> {
 impl Listing {
     fn plain(&mut self, kernel: Option<usize>, text: impl fmt::Display) {
         for text in text.to_string().lines() {
-            self.lines.push(StageLine { text: text.to_owned(), nodes: Vec::new(), kernel });
+            self.lines.push(StageLine::plain(text, kernel));
         }
     }
 
     /// An empty line, if something is before it.
     fn separate(&mut self) {
         if !self.lines.is_empty() {
-            self.lines.push(StageLine { text: String::new(), nodes: Vec::new(), kernel: None });
+            self.lines.push(StageLine::plain("", None));
         }
     }
 }
@@ -401,7 +467,7 @@ fn failed(error: &ndjit_ir::Error) -> Listing {
     out
 }
 
-fn made_from(graph: &Graph<DType>, id: NodeId) -> Vec<NodeId> {
+fn made_from<T: Type>(graph: &Graph<T>, id: NodeId) -> Vec<NodeId> {
     once(graph.origins(id).to_vec())
 }
 
@@ -412,39 +478,47 @@ fn once(mut nodes: Vec<NodeId>) -> Vec<NodeId> {
 }
 
 /// The lines of a graph: one a node, between that of the parameters and that of the results. Before them those of the graphs of its
-/// control flow, which are made from the nodes that they stand in.
-fn graph<T: Type>(graph: &Graph<T>, text: &GraphText<'_, T>, nodes: impl Fn(NodeId) -> Vec<NodeId>) -> Listing {
-    let of = |values: &[Value]| once(values.iter().flat_map(|&value| nodes(graph.producer(value))).collect());
-    let controls = controls(graph, &nodes);
-    let made_from = |GraphLine { block, part }| match (controls.blocks.get(block), part) {
-        (Some(inner), _) => inner.clone(),
-        (None, GraphPart::Control(n)) => controls.pieces[n].clone(),
-        (None, GraphPart::Node(id)) => nodes(id),
-        (None, GraphPart::Params) => of(graph.params()),
-        (None, GraphPart::Outputs) => of(graph.outputs()),
-        (None, GraphPart::Other) => Vec::new(),
-    };
-    let line = |line: TextLine<GraphLine>| StageLine {
-        text: line.text,
-        nodes: line.part.map_or_else(Vec::new, made_from),
-        kernel: None,
+/// control flow, whose nodes are numbered too.
+fn graph<T: Type>(
+    graph: &Graph<T>,
+    text: &GraphText<'_, T>,
+    numbers: &OperationNumbers<'_>,
+    nodes: impl Fn(&Graph<T>, NodeId) -> Vec<NodeId>,
+) -> Listing {
+    let (blocks, within) = (graph.blocks(), control_of_blocks(graph, &nodes));
+    let line = |TextLine { text, part }: TextLine<GraphLine>| {
+        let mut line = StageLine::plain(text, None);
+        let Some(GraphLine { block, part }) = part else { return line };
+        let (own, outer) = (blocks[block].graph, within.get(block));
+        line.within = outer.cloned().unwrap_or_default();
+        // The graph itself has the first numbers. What nothing is known of is what it stands in.
+        let Some(first) = outer.map_or(Some(0), |_| numbers.first(own)) else {
+            line.nodes = line.within.clone();
+            return line;
+        };
+        let of = |values: &[Value]| values.iter().flat_map(|&value| nodes(own, own.producer(value))).collect();
+        let found = match part {
+            GraphPart::Control(n) => {
+                let is_it = |id: &NodeId| matches!(own.node(*id).kind, NodeKind::Control(own, _) if own as usize == n);
+                own.node_ids().filter(is_it).flat_map(|id| nodes(own, id)).collect()
+            }
+            GraphPart::Node(id) => nodes(own, id),
+            GraphPart::Params => of(own.params()),
+            GraphPart::Outputs => of(own.outputs()),
+            GraphPart::Other => Vec::new(),
+        };
+        line.nodes = once(found).into_iter().map(|id| id.0 + first).collect();
+        line
     };
     Listing { lines: text.lines().into_iter().map(line).collect() }
 }
 
-/// What control flow of a graph is made from.
-struct ControlOrigins {
-    /// Of each piece.
-    pieces: Vec<Vec<NodeId>>,
-    /// Of each block of the text but the last.
-    blocks: Vec<Vec<NodeId>>,
-}
-
-fn controls<T: Type>(graph: &Graph<T>, nodes: impl Fn(NodeId) -> Vec<NodeId>) -> ControlOrigins {
+/// Of each block of the text of a graph, but of the last, which is the graph, the nodes of its control flow that the block is in.
+fn control_of_blocks<T: Type>(graph: &Graph<T>, nodes: impl Fn(&Graph<T>, NodeId) -> Vec<NodeId>) -> Vec<Vec<u32>> {
     let mut pieces = vec![Vec::new(); graph.controls().len()];
     for id in graph.node_ids() {
         if let NodeKind::Control(n, _) = graph.node(id).kind {
-            pieces[n as usize].extend(nodes(id));
+            pieces[n as usize].extend(nodes(graph, id));
         }
     }
     let all = graph.blocks();
@@ -463,7 +537,7 @@ fn controls<T: Type>(graph: &Graph<T>, nodes: impl Fn(NodeId) -> Vec<NodeId>) ->
         blocks[n] = once(nodes);
     }
     blocks.pop();
-    ControlOrigins { pieces: pieces.into_iter().map(once).collect(), blocks }
+    blocks.into_iter().map(|nodes| nodes.into_iter().map(|id| id.0).collect()).collect()
 }
 
 /// What a reader of the parts of a reduction, a scan or a sort needs to know.

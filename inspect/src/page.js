@@ -8,10 +8,18 @@ for (const line of lines) {
     made.get(node).push(line);
   }
 }
+// Lines in the graphs of a loop or a branch, by what they are in.
+const inside = new Map();
+for (const line of document.querySelectorAll(".l[data-in]")) {
+  for (const node of line.dataset.in.split(" ")) {
+    if (!inside.has(node)) inside.set(node, []);
+    inside.get(node).push(line);
+  }
+}
 const why = document.getElementById("why");
 let pinned = null;
 function related(line) {
-  return new Set(line.dataset.n.split(" ").flatMap((node) => made.get(node)));
+  return new Set(line.dataset.n.split(" ").flatMap((node) => [...made.get(node), ...(inside.get(node) || [])]));
 }
 function show(line, style) {
   for (const other of document.querySelectorAll("." + style)) other.classList.remove(style);

@@ -1,13 +1,16 @@
 //! The page of a program: its stages side by side in one HTML file. Lines carry the numbers of the operations they were made from; the
-//! script lights up those that share one.
+//! script lights up those that share one. Lines of the graphs of a loop or a branch carry numbers of their own, and what they are within, with which
+//! they light up, too.
 
+use crate::explain::ParamSource;
 use crate::forms::{self, PictureFormat};
 use crate::html::{Escaped, Quoted};
-use crate::listing::{Inspection, Listing, StageLine};
+use crate::listing::{Inspection, Listing, OperationNumbers, StageLine};
 use crate::source::Sources;
 use crate::stage::ProgramStage;
 use crate::{chart, explain};
-use ndjit_ir::graph::NodeId;
+use ndjit_codegen::passes::tile::Launch;
+use ndjit_codegen::{Lowered, LoweredStep};
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -43,22 +46,22 @@ impl Inspection<'_> {
 
     /// The page.
     fn page(&self, source: Option<&str>) -> Result<String> {
-        let graph = &self.lowered.traced;
-        if graph.node_count() > MOST {
+        let numbers = OperationNumbers::of(self.lowered);
+        if numbers.count > MOST {
             return Err(Error::new(ErrorCode::Size, "explain_html: the program is too large for a page")
-                .fact(format_args!("operations: {}, at most {MOST}", graph.node_count()))
+                .fact(format_args!("operations: {}, at most {MOST}", numbers.count))
                 .help("look at the text of one stage: `f.explain(ProgramStage::Kernels)`"));
         }
         let mut page = String::new();
         let (title, settings) = (self.title(), self.described());
         let _ = write!(
             page,
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{0}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n<style>\n{STYLE}</style>\n</head>\n\
              <body>\n<header>\n<h1>{0}</h1>\n<p>{1}</p>\n<p>{HINT}</p>\n<nav>",
             Escaped(&title),
             Escaped(&settings)
         );
-        let panels: Vec<(&str, &str, Listing)> = std::iter::once(("source", "source", self.source(source)))
+        let panels: Vec<(&str, &str, Listing)> = std::iter::once(("source", "source", source_lines(&numbers, source)))
             .chain(ProgramStage::ALL.iter().map(|&stage| (stage.name(), stage.name(), self.listing(stage))))
             .collect();
         let stages = if self.device.gpu_number().is_some() { SHOWN_ON_GPU } else { SHOWN };
@@ -84,7 +87,7 @@ impl Inspection<'_> {
             self.fusion(),
             numbered(ProgramStage::Simplified),
             chart::memory(self.lowered)?,
-            self.reasons(),
+            self.reasons(&numbers),
             simplified = ProgramStage::Simplified.name()
         );
         Ok(page)
@@ -109,69 +112,86 @@ impl Inspection<'_> {
     }
 
     fn described(&self) -> String {
-        let (graph, kernels, launches) =
-            (&self.lowered.traced, self.lowered.kernels().count(), self.lowered.launches.len());
+        // Those of branches and loops, too, as `kernels()` of a function counts them.
+        let programs = OperationNumbers::of(self.lowered).programs;
+        let operations = |(program, _): &(&Lowered, u32)| program.traced.node_count() - program.traced.params().len();
+        let launches = self.lowered.all_launches();
+        let nests = |(program, launch, _): &(&Lowered, &Launch, usize)| {
+            program.steps[launch.steps.clone()].iter().filter_map(LoweredStep::kernel).count()
+        };
         format!(
-            "operations: {}, loop nests: {kernels}, kernels: {launches}; policy {}; on {}; ndjit {}",
-            graph.node_count() - graph.params().len(),
+            "operations: {}, loop nests: {}, kernels: {}; policy {}; on {}; ndjit {}",
+            programs.iter().map(operations).sum::<usize>(),
+            launches.iter().map(nests).sum::<usize>(),
+            launches.len(),
             self.lowered.policy,
             self.device,
             env!("CARGO_PKG_VERSION")
         )
     }
 
-    /// The lines of the source that operations were written in, with their neighbours.
-    fn source(&self, given: Option<&str>) -> Listing {
-        let (graph, places) = (&self.lowered.traced, &self.lowered.places);
-        let mut files: BTreeMap<&'static str, BTreeMap<usize, Vec<NodeId>>> = BTreeMap::new();
-        for id in graph.node_ids() {
-            for place in places.all(id) {
-                let nodes = files.entry(place.file).or_default().entry(place.line as usize).or_default();
-                if nodes.last() != Some(&id) {
-                    nodes.push(id);
-                }
-            }
-        }
-        let sources = Sources::default();
-        let mut lines = Vec::new();
-        for (file, marked) in files {
-            lines.push(StageLine { text: file.to_owned(), nodes: Vec::new(), kernel: None });
-            let line_of = |number: usize| match given {
-                Some(text) => text.lines().nth(number.checked_sub(1)?).map(str::to_owned),
-                None => sources.numbered(file, number),
-            };
-            let mut before = None;
-            for &line in marked.keys() {
-                for number in line.saturating_sub(1).max(1)..=line + 1 {
-                    let beyond = given.is_some_and(|text| number > text.lines().count());
-                    if beyond || before.is_some_and(|before| number <= before) {
-                        continue;
-                    }
-                    let text = line_of(number).unwrap_or_default();
-                    if before.is_some_and(|before| number > before + 1) {
-                        lines.push(StageLine { text: String::from("   …"), nodes: Vec::new(), kernel: None });
-                    }
-                    let nodes = marked.get(&number).cloned().unwrap_or_default();
-                    lines.push(StageLine { text: format!("{number:4}  {text}"), nodes, kernel: None });
-                    before = Some(number);
-                }
-            }
-        }
-        Listing { lines }
-    }
-
     /// Why each operation has its dtype, as a list of the script's language.
-    fn reasons(&self) -> String {
-        let lowered = self.lowered;
-        let texts = explain::all(&lowered.traced, &lowered.places, &self.inputs, self.lowered.policy);
-        let texts: Vec<String> = texts.iter().map(|text| Quoted(text).to_string()).collect();
+    fn reasons(&self, numbers: &OperationNumbers<'_>) -> String {
+        let texts = numbers.programs.iter().flat_map(|&(Lowered { traced, places, policy, .. }, first)| {
+            let inputs = match first {
+                0 => self.inputs.clone(),
+                _ => vec![ParamSource::Body; traced.params().len()],
+            };
+            explain::all(traced, places, &inputs, *policy)
+        });
+        let texts: Vec<String> = texts.map(|text| Quoted(&text).to_string()).collect();
         format!("[{}]", texts.join(",\n"))
     }
+}
+
+/// The lines of the source that operations were written in, with their neighbours.
+fn source_lines(numbers: &OperationNumbers<'_>, given: Option<&str>) -> Listing {
+    let mut files: BTreeMap<&'static str, BTreeMap<usize, Vec<u32>>> = BTreeMap::new();
+    for (program, first) in &numbers.programs {
+        for id in program.traced.node_ids() {
+            for place in program.places.all(id) {
+                let nodes = files.entry(place.file).or_default().entry(place.line as usize).or_default();
+                if nodes.last() != Some(&(id.0 + first)) {
+                    nodes.push(id.0 + first);
+                }
+            }
+        }
+    }
+    let sources = Sources::default();
+    let mut lines = Vec::new();
+    for (file, marked) in files {
+        lines.push(StageLine::plain(file, None));
+        let line_of = |number: usize| match given {
+            Some(text) => text.lines().nth(number.checked_sub(1)?).map(str::to_owned),
+            None => sources.numbered(file, number),
+        };
+        let mut before = None;
+        for &line in marked.keys() {
+            for number in line.saturating_sub(1).max(1)..=line + 1 {
+                let beyond = given.is_some_and(|text| number > text.lines().count());
+                if beyond || before.is_some_and(|before| number <= before) {
+                    continue;
+                }
+                let text = line_of(number).unwrap_or_default();
+                if before.is_some_and(|before| number > before + 1) {
+                    lines.push(StageLine::plain("   …", None));
+                }
+                let nodes = marked.get(&number).cloned().unwrap_or_default();
+                lines.push(StageLine { nodes, ..StageLine::plain(format!("{number:4}  {text}"), None) });
+                before = Some(number);
+            }
+        }
+    }
+    Listing { lines }
 }
 
 /// In which stage the values have the numbers that a part of the page has.
 fn numbered(stage: ProgramStage) -> String {
     format!("<span> with the values of {}</span>", stage.name())
+}
+
+fn listed(numbers: &[u32]) -> String {
+    numbers.iter().map(u32::to_string).collect::<Vec<String>>().join(" ")
 }
 
 fn write_line(page: &mut String, line: &StageLine) -> fmt::Result {
@@ -181,8 +201,10 @@ fn write_line(page: &mut String, line: &StageLine) -> fmt::Result {
     }
     page.push('"');
     if !line.nodes.is_empty() {
-        let numbers: Vec<String> = line.nodes.iter().map(|id| id.index().to_string()).collect();
-        write!(page, " data-n=\"{}\"", numbers.join(" "))?;
+        write!(page, " data-n=\"{}\"", listed(&line.nodes))?;
+    }
+    if !line.within.is_empty() {
+        write!(page, " data-in=\"{}\"", listed(&line.within))?;
     }
     write!(page, ">{}</div>", Escaped(&line.text))
 }

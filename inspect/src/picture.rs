@@ -1,12 +1,13 @@
 //! What is drawn of a stage, in one form for all drawings: clusters of nodes, edges within them and between them. The nodes of a
 //! graph are one cluster, and those of each graph of its control flow; of kernels and loop nests each is a cluster of its own.
 
-use ndjit_codegen::{Lowered, LoweredStep};
+use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Type, Value};
 use ndjit_ir::kernel::{FusedControl, OpBody, StmtKind};
 use ndjit_ir::loops::LoopBody;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Result, ValueType};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// More nodes than this are no picture that anyone could read.
 pub(crate) const MAX_NODES: usize = 10_000;
@@ -204,18 +205,10 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// The kernels of a program.
+/// The kernels of a program, and those of the graphs of its control flow.
 pub fn kernels(lowered: &Lowered) -> Result<Picture> {
-    let graph = &lowered.simplified;
-    let mut parts = PictureBuilder::new("kernels", graph);
-    for (n, step) in lowered.steps.iter().enumerate() {
-        let kernel = match step {
-            LoweredStep::Kernel(kernel) => &kernel.fused,
-            LoweredStep::Control(control) => {
-                parts.control(n, &control.fused);
-                continue;
-            }
-        };
+    drawn("kernels", lowered, |parts, n, LoweredKernel { fused: kernel, .. }| {
+        let graph = parts.graph;
         let header = format!("kernel {n} {}", kernel.loops_text());
         let numbers =
             kernel.literals.iter().map(|slot| graph.slots().get(slot.index()).map_or(String::new(), slot_text));
@@ -227,24 +220,14 @@ pub fn kernels(lowered: &Lowered) -> Result<Picture> {
             (value, function.map_or(String::new(), |function| format!("{function} ")), format!("→ {value}"))
         });
         parts.body(header, &kernel.body, &numbers, &inputs, outputs.collect());
-    }
-    parts.picture.checked()
+    })
 }
 
-/// The loop nests of a program, before expansion.
+/// The loop nests of a program, before expansion, and those of the graphs of its control flow.
 pub fn loops(lowered: &Lowered) -> Result<Picture> {
-    let graph = &lowered.simplified;
-    let mut parts = PictureBuilder::new("loops", graph);
-    for (n, step) in lowered.steps.iter().enumerate() {
-        let scheduled = match step {
-            LoweredStep::Kernel(kernel) => &kernel.scheduled,
-            LoweredStep::Control(control) => {
-                parts.control(n, &control.fused);
-                continue;
-            }
-        };
+    drawn("loops", lowered, |parts, n, LoweredKernel { scheduled, .. }| {
         let nest = &scheduled.nest;
-        let LoopBody::Ops(body) = &nest.body else { continue };
+        let LoopBody::Ops(body) = &nest.body else { return };
         let extents: Vec<String> = scheduled.geometry.extents.iter().map(usize::to_string).collect();
         let title = format!("nest {n}: {} of {}", nest.loops_text(), extents.join(", "));
         let numbers: Vec<String> = (0..scheduled.literals.len()).map(|n| format!("l{n}")).collect();
@@ -260,28 +243,70 @@ pub fn loops(lowered: &Lowered) -> Result<Picture> {
             )
         });
         parts.body(title, body, &numbers, &inputs, outputs.collect());
+    })
+}
+
+/// Adds a kernel, the step of this number.
+type DrawKernel = fn(&mut PictureBuilder<'_>, usize, &LoweredKernel);
+
+/// A picture of all kernels.
+fn drawn(title: &str, lowered: &Lowered, draw: DrawKernel) -> Result<Picture> {
+    let picture = Picture { title: title.to_owned(), clusters: Vec::new(), edges: Vec::new() };
+    program(picture, lowered, "", draw, &mut HashSet::new()).checked()
+}
+
+/// Adds the kernels of a program that stands `within` others. The graphs of control flow, each once, come before what runs them, as they do in a picture
+/// of a graph.
+fn program(
+    picture: Picture,
+    lowered: &Lowered,
+    within: &str,
+    draw: DrawKernel,
+    drawn: &mut HashSet<*const Lowered>,
+) -> Picture {
+    let mut parts = PictureBuilder::new(picture, &lowered.simplified, within);
+    for (n, step) in lowered.steps.iter().enumerate() {
+        match step {
+            LoweredStep::Kernel(kernel) => draw(&mut parts, n, kernel),
+            LoweredStep::Control(LoweredControl { fused, bodies, compiled }) => {
+                let kind = fused.control.0.kind;
+                let mut given: Vec<ClusterNode> = Vec::new();
+                // A loop that is a nest has no kernels.
+                for (what, body) in kind.graphs().iter().zip(bodies).filter(|_| compiled.is_none()) {
+                    if !drawn.insert(Arc::as_ptr(body)) {
+                        continue;
+                    }
+                    let first = parts.picture.clusters.len();
+                    let place = format!("{within}step {n}, {} {what}: ", kind.name());
+                    parts.picture = program(parts.picture, body, &place, draw, drawn);
+                    let last = parts.picture.clusters.iter().enumerate().skip(first).next_back();
+                    given.extend(last.and_then(|(at, last)| Some((at, last.nodes.len().checked_sub(1)?))));
+                }
+                let at = parts.control(n, fused);
+                parts.picture.edges.extend(given.into_iter().map(|from| (from, (at, 0))));
+            }
+        }
     }
-    parts.picture.checked()
+    parts.picture
 }
 
 /// Clusters that read what others store.
 struct PictureBuilder<'a> {
     picture: Picture,
     graph: &'a Graph<DType>,
+    /// In which graph of which control flow, before titles.
+    within: String,
     /// The nodes that make a value.
     made: HashMap<Value, Vec<ClusterNode>>,
 }
 
 impl<'a> PictureBuilder<'a> {
     /// The parameters, without a border around.
-    fn new(title: &str, graph: &'a Graph<DType>) -> PictureBuilder<'a> {
-        let mut parts = PictureBuilder {
-            picture: Picture { title: title.to_owned(), clusters: Vec::new(), edges: Vec::new() },
-            graph,
-            made: HashMap::new(),
-        };
+    fn new(picture: Picture, graph: &'a Graph<DType>, within: &str) -> PictureBuilder<'a> {
+        let mut parts = PictureBuilder { picture, graph, within: within.to_owned(), made: HashMap::new() };
         for (n, &param) in graph.params().iter().enumerate() {
-            let lines = vec![format!("argument {n}"), format!("{param} : {}{}", graph.ty(param), graph.shape(param))];
+            let name = if within.is_empty() { format!("argument {n}") } else { format!("{within}parameter {n}") };
+            let lines = vec![name, format!("{param} : {}{}", graph.ty(param), graph.shape(param))];
             let node = PictureNode::new(lines, Some(graph.ty(param).kind()));
             parts.made.insert(param, vec![(parts.picture.clusters.len(), 0)]);
             parts.picture.clusters.push(Cluster { title: None, nodes: vec![node], edges: Vec::new() });
@@ -304,11 +329,11 @@ impl<'a> PictureBuilder<'a> {
         }
     }
 
-    /// Control flow: what it takes, and which of its results are wanted.
-    fn control(&mut self, step: usize, fused: &FusedControl) {
+    /// Control flow: what it takes, and which of its results are wanted. Gives its cluster.
+    fn control(&mut self, step: usize, fused: &FusedControl) -> usize {
         let at = self.picture.clusters.len();
         let kind = fused.control.0.kind;
-        let title = format!("step {step}: {}", kind.name());
+        let title = format!("{}step {step}: {}", self.within, kind.name());
         let taken: Vec<String> = fused.operands.iter().map(Value::to_string).collect();
         let lines = vec![format!("{} of {}", kind.name(), taken.join(", ")), kind.graphs().join(", ")];
         let mut cluster =
@@ -327,6 +352,7 @@ impl<'a> PictureBuilder<'a> {
             self.made.entry(value).or_default().push((at, node));
         }
         self.picture.clusters.push(cluster);
+        at
     }
 
     /// Which results of the program a value is.
@@ -344,7 +370,8 @@ impl<'a> PictureBuilder<'a> {
         inputs: &[(Value, String)],
         outputs: Vec<(Value, String, String)>,
     ) {
-        let (at, mut cluster) = (self.picture.clusters.len(), Cluster { title: Some(title), ..Cluster::default() });
+        let title = Some(format!("{}{title}", self.within));
+        let (at, mut cluster) = (self.picture.clusters.len(), Cluster { title, ..Cluster::default() });
         // The node of each statement, or the number that it is.
         let mut known: Vec<Result<usize, String>> = Vec::new();
         for (index, stmt) in body.stmts.iter().enumerate() {

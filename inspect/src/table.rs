@@ -29,6 +29,9 @@ pub fn number(n: usize, depth: usize) -> String {
     format!("{}{n}", ">".repeat(depth))
 }
 
+/// What the marks of [`number`] mean, below a table in which one is.
+pub const MARKS: &str = "> marks a kernel in a graph of the loop or branch above it, >> one deeper";
+
 /// A number of bytes, as `1.5 MiB`.
 pub fn bytes(bytes: u64) -> String {
     let mut size = bytes as f64;

@@ -130,8 +130,8 @@ pub fn check_rank(rank: usize) -> Result<()> {
     if rank <= MAX_RANK {
         return Ok(());
     }
-    Err(Error::new(ErrorCode::Shape, format!("arrays of more than {MAX_RANK} axes have no numbers for them"))
-        .fact(format_args!("the array has {rank}"))
+    Err(Error::new(ErrorCode::Shape, format!("an array of {rank} axes"))
+        .fact(format_args!("limit: {MAX_RANK} axes"))
         .help("join some of its axes with `reshape`"))
 }
 

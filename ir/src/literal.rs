@@ -109,6 +109,17 @@ impl Literal {
         Ok(bits)
     }
 
+    /// The smallest integer dtype, a signed one if any does, that holds the number and all of `dtype`. `None` if none does.
+    pub fn wider(&self, dtype: DType) -> Option<DType> {
+        let LiteralValue::Int(n) = self.value else { return None };
+        let (min, max) = dtype.int_range()?;
+        let holds_both = |other: &DType| {
+            other.int_range().is_some_and(|(low, high)| low <= min && max <= high) && int_bits(n, *other).is_some()
+        };
+        let signed = DType::ALL.into_iter().filter(|other| other.is_signed());
+        signed.chain(DType::ALL).find(holds_both)
+    }
+
     fn out_of_range(&self, dtype: DType) -> Error {
         let mut error = Error::new(ErrorCode::Literal, format!("literal {} does not fit {dtype}", self.value));
         if let Some((min, max)) = dtype.int_range() {
@@ -119,11 +130,7 @@ impl Literal {
         let integers = DType::ALL.into_iter().filter(|other| other.is_int());
         let holds_it = |other: &DType| matches!(self.value, LiteralValue::Int(n) if int_bits(n, *other).is_some());
         let mut fitting = signed.chain(integers).filter(holds_it);
-        let holds_both = |other: &DType| match (other.int_range(), dtype.int_range()) {
-            (Some((low, high)), Some((min, max))) => low <= min && max <= high,
-            _ => false,
-        };
-        if let Some(wider) = fitting.clone().find(holds_both) {
+        if let Some(wider) = self.wider(dtype) {
             return error
                 .help(format!("cast the other operand to a wider dtype, for example `.cast(DType::{wider:?})`"));
         }

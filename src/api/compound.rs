@@ -8,6 +8,7 @@ use crate::trace::scalar::{Number, Scalar};
 use ndjit_eval::request::Request;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::TypeRule;
+use ndjit_ir::promotion::Policy;
 use ndjit_ir::{
     CastAdvice, DType, Error, ErrorCode, Help, Kind, LiteralValue, Op, Place, Reduction, Result, ValueType,
 };
@@ -225,9 +226,14 @@ fn common(which: &AnyOperand, cases: &[AnyOperand]) -> Result<()> {
                 .help("axes are matched from the last; extents must be equal or 1")
         })?;
     }
+    // The policy that refuses has none.
+    let together =
+        Policy::Standard.resolve(TypeRule::Join, &types).ok().map(|found| Policy::Standard.commit(found.compute));
     let clash = |clash: ndjit_ir::promotion::Clash| {
-        Error::new(ErrorCode::Promotion, clash.to_string())
-            .help("cast the cases to a common dtype, as in `cast(x, DType::F32)`")
+        Error::new(ErrorCode::Promotion, clash.to_string()).help(match together {
+            Some(dtype) => format!("cast the cases to a common dtype, as in `cast(x, DType::{dtype:?})`"),
+            None => "cast the cases to a common dtype".to_owned(),
+        })
     };
     settings().policy.resolve(TypeRule::Join, &types).map_err(clash).map(drop)
 }

@@ -51,7 +51,7 @@ pub struct Config {
     pub casting: Option<CastingModes>,
     /// Declarations of the dtypes that array arguments may have.
     pub restrictions: Restrictions,
-    /// The largest number of threads a call uses; `None` is one per processor, or what the environment variable `NDJIT_NUM_THREADS` says.
+    /// The largest number of threads a call uses, at least 1; `None` is one per processor, or what the environment variable `NDJIT_NUM_THREADS` says.
     pub threads: Option<usize>,
     /// Whether elementwise ops share kernels.
     pub fuse: bool,

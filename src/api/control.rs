@@ -8,10 +8,12 @@
 //! the dtype that the body gives it, in which it must fit; everything else that changes is an error, which names the leaf: leaves are counted from 0 in the order of the
 //! structure.
 
+use super::loop_state::{Written, settled, types};
 use crate::jit::output::{Collected, Outputs, Parts};
 use crate::trace::cast;
 use crate::trace::expr::Expr;
-use crate::trace::inner::{RecordedGraph, again, control, params, record_inner, value};
+use crate::trace::inner::{RecordedGraph, control, params, record_inner, value};
+use crate::trace::known;
 use crate::trace::operand::{AnyOperand, Computed, Operand};
 use crate::trace::ranges::{self, IntRange};
 use crate::trace::recorder;
@@ -19,7 +21,6 @@ use crate::trace::recording::Param;
 use ndjit_ir::graph::{ControlKind, ForArity, ScanArity};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use ndjit_runtime::stderr;
-use std::fmt::Display;
 
 /// The results of `then` where `condition` is true, of `otherwise` where it is not: only one of them is computed. Both get `operands`.
 ///
@@ -31,7 +32,8 @@ use std::fmt::Display;
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// A number is a condition too, true where it is not 0. `where_(mask, x, y)` takes elements of both.
+/// A number is a condition too, true where it is not 0, as in JAX; a [`while_loop`] takes a bool alone, as a loop that runs until a number is exactly 0
+/// may never end. `where_(mask, x, y)` takes elements of both.
 ///
 /// Source: [`jax.lax.cond`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.cond.html).
 ///
@@ -57,16 +59,18 @@ pub fn cond<A: Outputs, R: Outputs>(
         };
         let condition = truth("cond", condition, place)?;
         let types = params(&given.exprs, "cond")?;
-        let mut branch = |function: Box<dyn FnOnce(A) -> R + '_>| {
-            record_inner(&types, place, |own| {
+        let (noted, mut known) = known::begin(place);
+        let mut branch = |n: usize, function: Box<dyn FnOnce(A) -> R + '_>| {
+            record_inner(&types, place, known.graph(n), |own| {
                 let collected = collected(function(built(own, &given)));
                 let exprs = collected.exprs.clone();
                 results.push(collected);
                 exprs
             })
         };
-        let first = branch(Box::new(then))?;
-        let second = branch(Box::new(otherwise))?;
+        let mut first = branch(0, Box::new(then))?;
+        let mut second = branch(1, Box::new(otherwise))?;
+        known::end(noted, Vec::new(), vec![first.learned(), second.learned()]);
         let [first, second] = alike([first, second], place)?;
         if results.windows(2).any(|two| two[0].lengths != two[1].lengths) {
             let headline = "cond: the branches give lists of other lengths";
@@ -91,6 +95,8 @@ pub fn cond<A: Outputs, R: Outputs>(
 /// assert!((root(&Array::from(2.0f64)).item::<f64>()? - 2f64.sqrt()).abs() < 1e-15);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
+///
+/// The condition is one bool. A number is none, though [`cond`] takes one, as in JAX: write `x.ne(0)`.
 ///
 /// Source: [`jax.lax.while_loop`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html).
 ///
@@ -313,104 +319,6 @@ fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<([Expr; 2]
     Ok(([start, end], dtype))
 }
 
-/// What a body makes of the state, and slices if there are some: the next state, and what it gives besides.
-type BodyFn<'a> = dyn Fn(&[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
-
-/// What is written as a loop.
-#[derive(Clone, Copy)]
-struct Written {
-    what: &'static str,
-    place: Place,
-}
-
-impl Written {
-    fn differs(&self, code: ErrorCode, leaf: usize, before: impl Display, after: impl Display) -> Error {
-        let what = self.what;
-        Error::new(code, format!("{what}: leaf {leaf} of the state is {before}, the body gives {after}"))
-    }
-}
-
-/// Leaves of a state whose types are found by tracing the body again, those of each time counted.
-const MAX_LEAVES: usize = 1 << 20;
-
-/// A state of the types that a body keeps, and the body of it, recorded; after the next state it gives what it gives besides. A weak leaf takes the
-/// dtype that the body gives it, which may make others strong.
-fn settled(written: Written, init: &[Expr], slices: &[Param], body: &BodyFn<'_>) -> Result<(Vec<Expr>, RecordedGraph)> {
-    let Written { what, place } = written;
-    let mut state = init.to_vec();
-    let mut casts: Vec<Option<DType>> = vec![None; state.len()];
-    // Each leaf is promoted once, and what the body gives for it.
-    for times in 0..=2 * state.len() {
-        if times > 0 {
-            again(what, place)?;
-        }
-        if times.saturating_mul(state.len()) > MAX_LEAVES {
-            let headline = format!("{what}: the body was traced {times} times for the types of {} leaves", state.len());
-            return Err(Error::new(ErrorCode::Size, headline)
-                .fact(format_args!("limit: {MAX_LEAVES} leaves, those of each time counted"))
-                .help("begin the leaves with values of the dtypes that they keep, as `zeros_like(x)`, in place of numbers"));
-        }
-        let own = params(&state, what)?;
-        let types: Vec<Param> = own.iter().chain(slices).cloned().collect();
-        let mut leaves = 0;
-        let made = record_inner(&types, place, |own| {
-            let (mut next, besides) = body(own);
-            leaves = next.len();
-            for (next, cast) in next.iter_mut().zip(&casts) {
-                if let Some(dtype) = cast {
-                    *next = cast::promote(*next, *dtype, what, place);
-                }
-            }
-            next.extend(besides);
-            next
-        })?;
-        if leaves != state.len() {
-            let (before, after) = (state.len(), leaves);
-            let headline = format!("{what}: the state has {before} leaves, the body gives {after}");
-            return Err(Error::new(ErrorCode::Arity, headline).help("the body gives the structure that it gets"));
-        }
-        let (mut changed, mut refused) = (false, None);
-        for (n, (param, (ty, dtype, shape))) in own.iter().zip(&made.outputs).enumerate() {
-            let Param::Array(own, stored, of) = param else { continue };
-            if shape != of {
-                let (before, after) = (format_args!("shape {of}"), format_args!("shape {shape}"));
-                return Err(written
-                    .differs(ErrorCode::Shape, n, before, after)
-                    .help("a loop keeps the shapes of its state; give it the shape before, as with `broadcast_to`"));
-            }
-            match (own, ty) {
-                _ if own == ty => continue,
-                (ValueType::Weak(weak), ValueType::Strong(to)) if weak.promotes_to(*to) => {
-                    cast::check_number(state[n], *to).map_err(|error| {
-                        error
-                            .of(what)
-                            .fact(format_args!("the state begins with it as leaf {n}, which the body gives as {to}"))
-                            .help(format!("begin with a number that {to} holds, or cast what the body gives"))
-                    })?;
-                    state[n] = cast::promote(state[n], *to, what, place);
-                }
-                (ValueType::Strong(to), ValueType::Weak(_)) if dtype == stored => casts[n] = Some(*to),
-                _ => {
-                    let differs = written.differs(ErrorCode::DType, n, own, ty).help(
-                        "a loop keeps the dtypes of its state; cast it, as in `cast(x, DType::F32)`, before the loop or in the body",
-                    );
-                    refused.get_or_insert(differs);
-                    continue;
-                }
-            }
-            changed = true;
-        }
-        match refused {
-            // What other leaves became may change what the body gives for this one.
-            _ if changed => {}
-            Some(differs) => return Err(differs),
-            None => return Ok((state, made)),
-        }
-    }
-    Err(Error::new(ErrorCode::DType, format!("{what}: the types of the state do not come to rest"))
-        .help("cast what the loop begins with, as in `cast(x, DType::F32)`"))
-}
-
 /// A loop over leaves.
 fn repeated(
     written: Written,
@@ -419,12 +327,15 @@ fn repeated(
     body: &dyn Fn(&[Expr]) -> Vec<Expr>,
 ) -> Result<Vec<Expr>> {
     let Written { what, place } = written;
-    let (state, made) = settled(written, init, &[], &|own| (body(own), Vec::new()))?;
-    let decided =
-        record_inner(&params(&state, what)?, place, |own| match truth(what, condition(own).operand(), place) {
+    let (noted, mut known) = known::begin(place);
+    let (state, mut made) = settled(written, init, &[], &mut known, &|own| (body(own), Vec::new()))?;
+    let mut decided = record_inner(&params(&state, what)?, place, known.graph(1), |own| {
+        match truth(what, condition(own).operand(), place) {
             Ok(condition) => vec![condition],
             Err(error) => vec![Expr::failed(error.at(place))],
-        })?;
+        }
+    })?;
+    known::end(noted, types(&state), vec![made.learned(), decided.learned()]);
     Ok(control(ControlKind::While, &state, vec![decided, made], place))
 }
 
@@ -441,7 +352,9 @@ fn counted(
         range.into_iter().for_each(|range| ranges::give(own[count], range));
         (body(own[count], &own[..count]), Vec::new())
     };
-    let (state, made) = settled(written, init, &[param], &step)?;
+    let (noted, mut known) = known::begin(written.place);
+    let (state, mut made) = settled(written, init, &[param], &mut known, &step)?;
+    known::end(noted, types(&state), vec![made.learned()]);
     let own: Vec<Expr> = state.into_iter().chain([start, end]).collect();
     let kind = ControlKind::For(ForArity { carried: count as u32, index });
     Ok(control(kind, &own, vec![made], written.place))
@@ -474,7 +387,10 @@ fn scanned(
     };
     let slices: Vec<Param> = params(xs, what)?.into_iter().map(slice).collect();
     let count = init.len();
-    let (state, made) = settled(written, init, &slices, &|own| step(&own[..count], &own[count..]))?;
+    let (noted, mut known) = known::begin(place);
+    let body = |own: &[Expr]| step(&own[..count], &own[count..]);
+    let (state, mut made) = settled(written, init, &slices, &mut known, &body)?;
+    known::end(noted, types(&state), vec![made.learned()]);
     let own: Vec<Expr> = state.into_iter().chain(xs.iter().copied()).collect();
     let kind = ControlKind::Scan(ScanArity { length, carried: count as u32, sliced: xs.len() as u32, reverse });
     let mut results = control(kind, &own, vec![made], place);
@@ -505,6 +421,12 @@ fn steps(what: &str, xs: &[Expr]) -> Result<usize> {
     })
 }
 
+/// The dtype in which values of two types meet, if there is one.
+fn common(one: ValueType, other: ValueType) -> Option<DType> {
+    let policy = crate::api::config::policy();
+    policy.promote_types(one, other).ok().map(|ty| policy.commit(ty))
+}
+
 /// Two branches, if their results have the same types.
 fn alike(graphs: [RecordedGraph; 2], place: Place) -> Result<[RecordedGraph; 2]> {
     let [first, second] = &graphs;
@@ -512,7 +434,7 @@ fn alike(graphs: [RecordedGraph; 2], place: Place) -> Result<[RecordedGraph; 2]>
         let (a, b) = (first.outputs.len(), second.outputs.len());
         return Err(Error::new(ErrorCode::Arity, format!("cond: one branch gives {a} leaves, the other {b}")).at(place));
     }
-    for (n, ((ty, _, shape), (other, _, of))) in first.outputs.iter().zip(&second.outputs).enumerate() {
+    for (n, ((ty, dtype, shape), (other, _, of))) in first.outputs.iter().zip(&second.outputs).enumerate() {
         if shape != of {
             return Err(Error::new(
                 ErrorCode::Shape,
@@ -522,7 +444,14 @@ fn alike(graphs: [RecordedGraph; 2], place: Place) -> Result<[RecordedGraph; 2]>
         }
         if ty != other {
             return Err(Error::new(ErrorCode::DType, format!("cond: leaf {n} is {ty} if true, {other} if false"))
-                .help("branches give the same dtypes; cast one of them, as in `cast(x, DType::F32)`"));
+                .help(match common(*ty, *other) {
+                    Some(common) => format!(
+                        "branches give the same dtypes; cast what is not {common} yet: `cast(x, DType::{common:?})`"
+                    ),
+                    None => {
+                        format!("branches give the same dtypes; cast one of them, as in `cast(x, DType::{dtype:?})`")
+                    }
+                }));
         }
     }
     Ok(graphs)

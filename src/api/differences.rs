@@ -77,7 +77,8 @@ fn neighbours<R: Computed>(what: &'static str, x: AnyOperand, at: usize, extent:
         .map(|(start, end)| seen(what, x.clone(), place, |shape| part(shape, at, start, end, 1)))
 }
 
-/// What [`diff`] takes to stand before and after an array along its axis: made by [`prepend`] and [`append`]; `()` for nothing.
+/// What [`diff`] takes to stand before and after an array along its axis, as the options of these names do in NumPy: made by [`prepend`] and
+/// [`append`]; `()` for nothing.
 ///
 /// ```
 /// use ndjit::{Array, prepend};
@@ -91,8 +92,8 @@ pub struct Ends<B, A> {
     after: A,
 }
 
-/// [`diff`] of an array with this before it along the axis: an array of the same extents along all other axes, or a number, which
-/// stands before every first element. All meet in their common dtype.
+/// The option `prepend` of NumPy's `diff`, which [`Ends::diff`] takes: what stands before the array along the axis, an array of the same extents along all other axes, or a number, which
+/// stands before every first element. All meet in their common dtype. It joins nothing by itself: that is [`concat`](fn@crate::concat).
 ///
 /// ```
 /// use ndjit::{Array, append, cumulative_sum, prepend};
@@ -114,7 +115,8 @@ pub fn prepend<B: Operand>(before: B) -> Ends<B, ()> {
     Ends { before, after: () }
 }
 
-/// [`diff`] of an array with this after it along the axis: see [`prepend`].
+/// The option `append` of NumPy's `diff`, which [`Ends::diff`] takes: what stands after the array along the axis. See [`prepend`]. NumPy's function
+/// `append` is [`concat`](fn@crate::concat).
 ///
 /// ```
 /// use ndjit::{Array, append};

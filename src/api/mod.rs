@@ -19,6 +19,7 @@ pub mod gpu;
 pub mod indexing;
 pub mod integers;
 pub mod interp;
+mod loop_state;
 pub mod manipulation;
 pub mod operators;
 mod parts;

@@ -13,6 +13,8 @@
 //! Floor division is [`floor_divide`](crate::floor_divide), comparisons are [`less`](crate::less) … or the methods `lt`
 //! `le` `gt` `ge` `eq` `ne`: Rust's own comparison operators must give one `bool`.
 //!
+//! References do as well: `&x + 1` and `1 + &x` keep an `Array` for later; an `Expr` is `Copy`, and a reference to one, as iterators give, is one too.
+//!
 //! On the right of an operator stands anything; on the left, bare numbers are `i32`, `f64`, `bool` and `Complex<f64>`, because
 //! with another float type there `(2.0 * x).sin()` would be ambiguous. Write `x * k`, or `weak(k) * x`.
 
@@ -27,6 +29,13 @@ use std::ops;
 macro_rules! binary {
     ($($trait:ident $method:ident $op:ident;)*) => {$(
         impl<R: Operand> ops::$trait<R> for Expr {
+            type Output = Expr;
+            #[track_caller]
+            fn $method(self, right: R) -> Expr {
+                Expr::compute(Op::$op, &[self.operand(), right.operand()], Place::caller())
+            }
+        }
+        impl<R: Operand> ops::$trait<R> for &Expr {
             type Output = Expr;
             #[track_caller]
             fn $method(self, right: R) -> Expr {
@@ -48,6 +57,7 @@ macro_rules! binary {
             }
         }
         left! { $trait $method $op, Expr => Expr: Array, &Array, i32, f64, bool, Complex<f64>, Scalar }
+        left! { $trait $method $op, &Expr => Expr: Array, &Array, i32, f64, bool, Complex<f64>, Scalar }
         left! { $trait $method $op, Array => Array: i32, f64, bool, Complex<f64>, Scalar }
         left! { $trait $method $op, &Array => Array: i32, f64, bool, Complex<f64>, Scalar }
     )*};
@@ -91,8 +101,8 @@ macro_rules! unary {
 }
 
 unary! {
-    Neg neg Negative, Expr => Expr | Array => Array | &Array => Array;
-    Not not BitwiseInvert, Expr => Expr | Array => Array | &Array => Array;
+    Neg neg Negative, Expr => Expr | &Expr => Expr | Array => Array | &Array => Array;
+    Not not BitwiseInvert, Expr => Expr | &Expr => Expr | Array => Array | &Array => Array;
 }
 
 macro_rules! assign {

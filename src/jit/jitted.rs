@@ -48,7 +48,7 @@ use std::sync::atomic::Ordering::Relaxed;
 ///
 /// The function is traced once per signature: the types, shapes and memory layouts of the arguments, and the promotion
 /// policy. The plans of the last 64 signatures are kept. Machine code is shared by all plans whose loops are alike, whatever
-/// their sizes and numbers. `Send + Sync`: any number of threads may call it at once.
+/// their sizes and numbers. `Send + Sync`: any number of threads may call it at once. A clone is the same function, with the same plans.
 pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
     pub(crate) core: Arc<Core>,
     call: Box<F::Call>,
@@ -195,7 +195,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.restrictions = c.restrictions.with(restriction))
     }
 
-    /// The same function on at most this many threads. More than 64 are as many as there are processors, or 64. Threads are shared with
+    /// The same function on at most this many threads, of which the one that calls is one: 0 and 1 are that thread alone. More than 64 are as many as there are processors, or 64. Threads are shared with
     /// other functions; those beyond one per processor end when no function asks for so many.
     ///
     /// ```
@@ -432,6 +432,24 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// ```
     pub fn compile_count(&self) -> u64 {
         self.core.compiles.load(Relaxed)
+    }
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Clone for Jitted<M, N, F> {
+    /// The same function: clones share the closure, the plans and what is counted.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x + 1);
+    /// let g = f.clone();
+    /// f.call((&Array::from([1, 2]),))?;
+    /// g.call((&Array::from([3, 4]),))?;
+    /// assert_eq!((f.trace_count(), g.trace_count()), (1, 1));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    fn clone(&self) -> Jitted<M, N, F> {
+        Jitted { core: Arc::clone(&self.core), call: F::callable(Arc::clone(&self.core)), marker: PhantomData }
     }
 }
 

@@ -27,10 +27,10 @@ use smallvec::SmallVec;
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "a traced function cannot return `{Self}`",
+    message = "a traced function cannot return `{Self}`, and a loop cannot carry it",
     label = "not an `Expr`, nor made of them",
-    note = "return `Expr`, tuples, arrays or `Vec`s of outputs, or a struct with `ndjit::outputs!`",
-    note = "an `Array` becomes an `Expr` by `Expr::from(array)`"
+    note = "return `Expr`, tuples, arrays or `Vec`s of outputs, or a struct with `ndjit::outputs!`; the state of a loop is the same",
+    note = "a number becomes an `Expr` by `Expr::from(0.0)`, an `Array` by `Expr::from(array)`"
 )]
 pub trait Outputs: Sized {
     /// What the caller gets.

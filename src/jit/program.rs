@@ -155,7 +155,7 @@ impl Program {
         Program { core: Core::new(self.core.arity, config, self.core.named, Arc::clone(&self.core.function)), ..self }
     }
 
-    /// The same program on at most this many threads.
+    /// The same program on at most this many threads, as [`Jitted::threads`](crate::Jitted::threads).
     ///
     /// ```
     /// use ndjit::{Array, DType, Program, spec};

@@ -1,6 +1,7 @@
 //! What a graph of control flow uses of the traces around it, while it is recorded.
 
 use super::ranges::IntRange;
+use crate::trace::known::Known;
 use crate::trace::operand::AnyOperand;
 use ndjit_ir::graph::{Slot, Value};
 use ndjit_ir::{DType, Shape, ValueType};
@@ -21,9 +22,8 @@ pub(super) struct Captures {
     pub(super) values: HashMap<(u32, Value), Value>,
     /// The parameters that stand for arrays, by identity.
     pub(super) arrays: HashMap<usize, Value>,
-}
-
-/// The used values of a finished trace, for its recording.
-pub(super) fn used(captures: Option<Captures>) -> Vec<AnyOperand> {
-    captures.map(|captures| captures.used).unwrap_or_default()
+    /// What was known of the control flow in it when it was recorded before.
+    pub(super) known: Vec<Known>,
+    /// The same, of this recording.
+    pub(super) learned: Vec<Known>,
 }

@@ -7,7 +7,7 @@ use crate::trace::expr::Expr;
 use crate::trace::operand::AnyOperand;
 use ndjit_eval::settings::check_value;
 use ndjit_ir::support::CastReason;
-use ndjit_ir::{DType, Place, Result};
+use ndjit_ir::{DType, LiteralValue, Place, Result};
 
 /// Casts in the trace of this thread.
 pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
@@ -43,4 +43,9 @@ pub(crate) fn check_number(x: Expr, dtype: DType) -> Result<()> {
         Some(literal) => literal.to_repr(dtype).map(drop),
         None => Ok(()),
     }
+}
+
+/// The number that a value of this thread's trace is, if it is one that is known.
+pub(crate) fn number(x: Expr) -> Option<LiteralValue> {
+    read(x, "number", |trace, value| literal(&trace.graph, value)).ok().flatten().map(|literal| literal.value())
 }

@@ -3,6 +3,7 @@
 
 use super::captures::{Captures, Seen};
 use super::escape::STRAY;
+use super::known::Known;
 use super::recorder::{TRACES, Trace, describe, in_trace, in_trace_many, inner_of, number, record_in};
 use super::recording::{Param, Recording};
 use super::written;
@@ -17,8 +18,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Captures {
-    /// Those of a trace in `outer`.
-    fn of(outer: &mut Trace) -> Captures {
+    /// Those of a trace in `outer`, in which such control flow was before.
+    fn of(outer: &mut Trace, inner: Vec<Known>) -> Captures {
         outer.find_ranges();
         let (policy, graph, ranges) = (config::policy(), &outer.graph, outer.ranges.known());
         let seen = |value: Value| -> Seen {
@@ -35,7 +36,7 @@ impl Captures {
         known.extend((known.len()..graph.value_count()).map(Value::from_index).map(seen));
         let mut around = outer.captures.as_ref().map(|captures| captures.around.clone()).unwrap_or_default();
         around.insert(outer.id, Arc::clone(&outer.seen));
-        Captures { around, ..Captures::default() }
+        Captures { around, known: inner, ..Captures::default() }
     }
 }
 
@@ -87,6 +88,15 @@ pub(crate) struct RecordedGraph {
     captured: Vec<AnyOperand>,
     /// Type, dtype and shape of each output.
     pub outputs: Vec<(ValueType, DType, Shape)>,
+    /// What is known of the control flow in it.
+    learned: Vec<Known>,
+}
+
+impl RecordedGraph {
+    /// What is known of the control flow in it, which is asked once.
+    pub(crate) fn learned(&mut self) -> Vec<Known> {
+        std::mem::take(&mut self.learned)
+    }
 }
 
 /// Types of values of this thread's trace, as parameters.
@@ -98,24 +108,28 @@ pub(crate) fn params(values: &[Expr], what: &str) -> Result<Vec<Param>> {
     values.iter().map(param).collect()
 }
 
-/// Records a graph of control flow in the trace of this thread.
+/// Records a graph of control flow in the trace of this thread; what is known of control flow in it is from when it was recorded before.
 ///
 /// # Errors
 /// The first error of an operation in it; `Traced` outside of traces; what is printed in it is `Traced` too.
 pub(crate) fn record_inner(
     params: &[Param],
     place: Place,
+    known: Vec<Known>,
     function: impl FnOnce(&[Expr]) -> Vec<Expr>,
 ) -> Result<RecordedGraph> {
     let place = written::place(place);
     let captures = TRACES.with_borrow_mut(|traces| {
         let nesting = inner_of(traces);
-        traces.last_mut().map(|outer| if nesting < MAX_NESTING { Ok(Captures::of(outer)) } else { Err(too_deep()) })
+        traces.last_mut().map(|outer| match nesting < MAX_NESTING {
+            true => Ok(Captures::of(outer, known)),
+            false => Err(too_deep()),
+        })
     });
     let outside = || Error::new(ErrorCode::Traced, "control flow outside of a traced function");
     let captures = captures.ok_or_else(outside).flatten().map_err(|error| error.at(place))?;
     let recorded = record_in(None, params, Some(place), Some(captures), |params, outputs| *outputs = function(params));
-    let (Recording { graph, places, supports, printed, .. }, captured) = recorded?;
+    let (Recording { graph, places, supports, printed, .. }, Captures { used, learned, .. }) = recorded?;
     if !printed.is_empty() {
         return Err(Error::new(ErrorCode::Traced, "debug_print: control flow prints nothing").at(place).help(
             "return the value from the loop or the branch, and print it there; `scan` returns those of all steps",
@@ -124,7 +138,7 @@ pub(crate) fn record_inner(
     let policy = config::policy();
     let seen = |&value: &Value| (graph.ty(value), graph.storage_dtype(value, policy), graph.shape(value).clone());
     let outputs = graph.outputs().iter().map(seen).collect();
-    Ok(RecordedGraph { graph, places, supports, captured, outputs })
+    Ok(RecordedGraph { graph, places, supports, captured: used, outputs, learned })
 }
 
 fn too_deep() -> Error {
@@ -132,17 +146,37 @@ fn too_deep() -> Error {
         .help("loop over one index instead")
 }
 
-/// Bodies within bodies that a function may trace again, as states of loops within loops take their types: each loop doubles what those in it do.
+/// Bodies within bodies that a function may trace again, as states of loops within loops take their types.
 const MAX_RETRACES: u32 = 1 << 16;
+
+/// Loops within loops that a function may trace from the beginning as their bodies were not what they are known to be, and failed.
+const MAX_RESTARTS: u32 = 64;
+
+/// Asks the trace of the function, in the trace of control flow in control flow; `None` in others.
+fn of_function<R>(ask: impl FnOnce(&mut Trace) -> R) -> Option<R> {
+    TRACES.with_borrow_mut(|traces| {
+        let function =
+            traces.len().checked_sub(inner_of(traces) + 1).filter(|&function| function + 1 < traces.len())?;
+        traces.get_mut(function).map(ask)
+    })
+}
+
+/// Whether a loop whose body fails with the types that it is known to have may be traced from the beginning. Each does what those in it do
+/// once more, so there is an end to it.
+pub(crate) fn may_restart() -> bool {
+    let restarts = of_function(|trace| {
+        trace.restarts += 1;
+        trace.restarts <= MAX_RESTARTS
+    });
+    restarts.unwrap_or(true)
+}
 
 /// Counts that a body is traced again.
 ///
 /// # Errors
 /// `Size` if that was done too often, of bodies within bodies.
 pub(crate) fn again(what: &str, place: Place) -> Result<()> {
-    TRACES.with_borrow_mut(|traces| {
-        let function = traces.len().checked_sub(inner_of(traces) + 1).filter(|&function| function + 1 < traces.len());
-        let Some(trace) = function.and_then(|function| traces.get_mut(function)) else { return Ok(()) };
+    let counted = of_function(|trace| {
         trace.again += 1;
         if trace.again <= MAX_RETRACES {
             return Ok(());
@@ -151,7 +185,8 @@ pub(crate) fn again(what: &str, place: Place) -> Result<()> {
         Err(Error::new(ErrorCode::Size, headline).at(place).help(
             "begin the states of loops within loops with values of the dtypes that they keep, as `zeros_like(x)`, in place of numbers",
         ))
-    })
+    });
+    counted.unwrap_or(Ok(()))
 }
 
 /// Adds control flow to the trace of this thread. `own` are the operands of which all graphs, or of a condition none, have the first parameters.

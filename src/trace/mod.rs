@@ -12,6 +12,7 @@ pub(crate) mod escape;
 pub mod expr;
 pub(crate) mod failure;
 pub(crate) mod inner;
+pub(crate) mod known;
 pub mod operand;
 mod print;
 pub(crate) mod ranges;

@@ -223,10 +223,19 @@ impl Meet<Expr> for Array {
 impl Meet<Expr> for &Array {
     type Out = Expr;
 }
+impl Meet<&Expr> for Array {
+    type Out = Expr;
+}
+impl Meet<&Expr> for &Array {
+    type Out = Expr;
+}
 
 macro_rules! left_scalars {
     ($($t:ty)*) => {$(
         impl Meet<Expr> for $t {
+            type Out = Expr;
+        }
+        impl Meet<&Expr> for $t {
             type Out = Expr;
         }
         impl Meet<Array> for $t {

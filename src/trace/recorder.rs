@@ -3,7 +3,7 @@
 //! Invariants: a graph holds only values that exist; a failed operation leaves the graph as it was and becomes an error of
 //! the trace. Arrays met while tracing become parameters after the function's own, one per array.
 
-use super::captures::{Captures, Seen, used};
+use super::captures::{Captures, Seen};
 use super::escape::{self, STRAY, outside};
 use super::failure::{Failure, Unfinished, panicked};
 use super::ranges::IntRanges;
@@ -66,6 +66,8 @@ pub(super) struct Trace {
     pub(super) again: u32,
     /// Of integers, as far as they are known.
     pub(super) ranges: IntRanges,
+    /// How often loops within loops were traced from the beginning.
+    pub(super) restarts: u32,
 }
 
 thread_local! {
@@ -88,14 +90,15 @@ pub(crate) fn record(
     record_in(named, params, place, None, function).map(|(recording, _)| recording)
 }
 
-/// As [`record`], perhaps of a graph of control flow: with what that uses of what is around it, which the last parameters stand for.
+/// As [`record`], perhaps of a graph of control flow: with what that uses of what is around it, which the last parameters stand for, and what is now
+/// known of the control flow in it.
 pub(super) fn record_in(
     named: Option<FunctionName>,
     params: &[Param],
     place: Option<Place>,
     captures: Option<Captures>,
     function: impl FnOnce(&[Expr], &mut Vec<Expr>),
-) -> std::result::Result<(Recording, Vec<AnyOperand>), Failure> {
+) -> std::result::Result<(Recording, Captures), Failure> {
     TRACES.with_borrow_mut(|traces| {
         within::may_begin(&open(traces), named, params).map_err(|error| {
             let error = error.at(place);
@@ -130,6 +133,7 @@ pub(super) fn record_in(
         seen: Arc::default(),
         again: 0,
         ranges: IntRanges::default(),
+        restarts: 0,
     };
     let inputs = trace.params(params);
     TRACES.with_borrow_mut(|traces| traces.push(trace));
@@ -380,7 +384,7 @@ impl Trace {
         Ok(value)
     }
 
-    fn finish(mut self, outputs: &[Expr]) -> std::result::Result<(Recording, Vec<AnyOperand>), Failure> {
+    fn finish(mut self, outputs: &[Expr]) -> std::result::Result<(Recording, Captures), Failure> {
         let mut values = Vec::with_capacity(outputs.len());
         for &output in outputs {
             match output.node {
@@ -402,11 +406,11 @@ impl Trace {
         self.graph.set_outputs(values);
         let closed_over: Vec<Array> = self.closed_over.into_iter().map(|(array, _)| array).collect();
         let Trace { graph, places, supports, captures, .. } = self;
-        let captured = used(captures);
+        let captures = captures.unwrap_or_default();
         let recording = Recording { graph, places, supports, closed_over, printed };
-        let in_order = recording.closed_over.is_empty() && captured.is_empty();
+        let in_order = recording.closed_over.is_empty() && captures.used.is_empty();
         let recording = if in_order { recording } else { arrange::params_first(recording) };
-        Ok((recording, captured))
+        Ok((recording, captures))
     }
 }
 

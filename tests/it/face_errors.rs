@@ -366,10 +366,10 @@ fn facts_are_about_the_operands_of_the_user() {
     let (x, m) = (Array::from([1u8, 2, 3]), Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]));
     let i = Array::from([0, 1]);
     let given = [
-        (x.at(0).set(300), "at.set", "x0: u8[3], x1: i* (literal 0), x2: i* (literal 300)"),
-        (x.at(&i).add(300), "at.add", "x0: u8[3], x1: i32[2], x2: i* (literal 300)"),
-        (x.at(x.gt(1)).set(300), "at.set", "x0: u8[3], x1: bool[3], x2: i* (literal 300)"),
-        (x.at(&i).get_or(300), "at", "x0: u8[3], x1: i32[2], x2: i* (literal 300)"),
+        (x.at(0).set(300), "at.set", "x: u8[3], indices: i* (literal 0), y: i* (literal 300)"),
+        (x.at(&i).add(300), "at.add", "x: u8[3], indices: i32[2], y: i* (literal 300)"),
+        (x.at(x.gt(1)).set(300), "at.set", "x: u8[3], indices: bool[3], y: i* (literal 300)"),
+        (x.at(&i).get_or(300), "at.get_or", "x: u8[3], indices: i32[2], y: i* (literal 300)"),
         (repeat(&x, [isize::MAX, 1, 1], 0), "repeat", "x: u8[3]"),
         (repeat(&m, [isize::MAX; 2], 0), "repeat", "x: f32[2, 2]"),
         (tile(&m, [isize::MAX, 1]), "tile", "x: f32[2, 2]"),
@@ -381,15 +381,18 @@ fn facts_are_about_the_operands_of_the_user() {
     for (array, what, operands) in given {
         let error = array.error().unwrap_or_else(|| panic!("{what} of {operands}")).clone();
         assert!(error.headline().starts_with(&format!("{what}: ")), "{error}");
-        let facts = error.facts().iter().filter(|fact| fact.starts_with('x'));
-        let facts: Vec<&str> =
-            facts.map(|fact| fact.split(" held").next().and_then(|fact| fact.split(" from").next()).unwrap()).collect();
+        let facts = error.facts().iter().filter(|fact| fact.starts_with(['x', 'i', 'y']));
+        // Types stand below each other.
+        let facts: Vec<String> = facts
+            .map(|fact| fact.split(" held").next().and_then(|fact| fact.split(" from").next()).unwrap())
+            .map(|fact| fact.split_whitespace().collect::<Vec<&str>>().join(" "))
+            .collect();
         assert_eq!(facts.join(", "), operands, "{error}");
     }
     let f = jit(|x: Expr| x.at(0).set(300));
     let error = f.call((&x,)).unwrap_err();
     assert_eq!(line(&error), line!() - 2);
-    assert_eq!(error.facts()[..2], ["x0: u8[3] from argument 0", "x1: i* (literal 0)"]);
+    assert_eq!(error.facts()[..2], ["x:       u8[3] from argument 0", "indices: i* (literal 0)"]);
     let error = from_fn([1, 1 << 50], |[row, column]: [Array; 2]| row + column).error().unwrap().clone();
     assert_eq!(error.headline(), "from_fn: i32 cannot count the 1125899906842624 positions of axis 1");
 }

@@ -85,6 +85,29 @@ fn operators_on_expressions() {
     assert_eq!(f(&x).to_vec::<i32>().unwrap(), [30, -26]);
 }
 
+/// References to expressions, as iterators give, are operands like those to arrays, on both sides.
+#[test]
+fn operators_on_references_to_expressions() {
+    let k = Array::from([10.0f32]);
+    let f = jit(move |x: Expr, y: Expr| {
+        let all = [x, y];
+        let sums: Vec<Expr> =
+            all.iter().map(|x| x + 1 + 2.0 * x - true * x + weak(3.0f32) / x + &k * x + x % &y).collect();
+        let signs: Vec<Expr> = all.iter().map(|x| -x + ndjit::maximum(0.5, x) + ndjit::maximum(&k, x)).collect();
+        let bits = &(!&x.gt(2)) & true;
+        (sums, signs, bits, &x * &y)
+    });
+    let (sums, signs, bits, product) = f(&Array::from([2.0f32]), &Array::from([3.0f32]));
+    assert_eq!(sums.iter().map(|x| floats(x)[0]).collect::<Vec<f32>>(), [28.5, 38.0]);
+    assert_eq!(signs.iter().map(|x| floats(x)[0]).collect::<Vec<f32>>(), [10.0, 10.0]);
+    assert_eq!((bits.to_vec::<bool>().unwrap(), floats(&product)), (vec![true], vec![6.0]));
+    // A clone is the same function.
+    let f = jit(|x| x + 1);
+    let g = f.clone();
+    assert_eq!((floats(&f(&product)), floats(&g(&product))), (vec![7.0], vec![7.0]));
+    assert_eq!((f.trace_count(), g.trace_count(), g.misses().len()), (1, 1, 1));
+}
+
 #[test]
 fn operators_on_arrays() {
     let x = Array::from([1.0f32, 2.0]);

@@ -7,14 +7,18 @@ use ndjit_codegen::clif::host_isa;
 use ndjit_codegen::pipeline::{expanded, lower_for};
 use ndjit_codegen::target::Target;
 use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_inspect::listing::Inspection;
+use ndjit_inspect::stage::ProgramStage;
 use ndjit_ir::body::Body;
 use ndjit_ir::graph::{Graph, Places, Type};
-use ndjit_ir::kernel::{FusedKernel, parse_kernels};
+use ndjit_ir::kernel::{FusedKernel, StepText, parse_kernels, parse_steps};
 use ndjit_ir::loops::{Geometry, LoopNest, NestKind, parse_nests};
 use ndjit_ir::op::Op;
+use ndjit_ir::support::Device;
 use ndjit_ir::{Error, Result};
 use ndjit_math::shared_body;
 use ndjit_random::{Limits, Program, program};
+use ndjit_runtime::{Fallback, RunOptions};
 use ndjit_transform::access::contiguous;
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
@@ -51,6 +55,44 @@ fn lowered(program: &Program, fuse: bool) -> Result<Lowered> {
     lower(&program.graph, &Places::default(), &layouts, &Options { fuse, ..Options::default() })
 }
 
+/// The stages of a program with control flow, as they are printed for people, read and printed again. Returns the nests read.
+fn stages_round_trip(lowered: &Lowered) -> usize {
+    let (run, device, fallback) = (RunOptions::default(), Device::CPU, Fallback::Error);
+    let inspection = Inspection { lowered, run, device, fallback, program: None, inputs: Vec::new() };
+    let printed = |stage| inspection.listing(stage).to_string();
+    // Titles and notes are comments.
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.is_empty() && !line.starts_with(';')).map(str::to_owned).collect()
+    };
+    let kernels = printed(ProgramStage::Kernels);
+    let steps = parse_steps(&kernels).unwrap_or_else(|error| panic!("{error}\n{kernels}"));
+    let again: Vec<String> = steps.iter().map(StepText::to_string).collect();
+    assert_eq!(lines(&again.join("\n")), lines(&kernels));
+    let mut nests = 0;
+    for stage in [ProgramStage::Loops, ProgramStage::Expanded] {
+        let text = printed(stage);
+        let read = parse_nests(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let again: Vec<String> = read
+            .iter()
+            .map(|(nest, geometry)| match geometry {
+                Some(geometry) => format!("{nest}\n{geometry}"),
+                None => nest.to_string(),
+            })
+            .collect();
+        let mut inside = false;
+        // Control flow has no nest.
+        let own = lines(&text).into_iter().filter(|line| {
+            let begins = ["for {", "while {", "cond {", "scan {"].contains(&line.as_str());
+            let was = inside || begins;
+            inside = was && line != "}";
+            !was
+        });
+        assert_eq!(lines(&again.join("\n")), own.collect::<Vec<String>>(), "{}", stage.name());
+        nests += read.len();
+    }
+    nests
+}
+
 /// Every text of a program; returns how many nests it has that are hard to print: that reduce, scan, hoist instructions.
 fn check(program: &Program, fuse: bool) -> [usize; 3] {
     let lowered = lowered(program, fuse).unwrap_or_else(|error| panic!("{error}\n{program}"));
@@ -58,6 +100,7 @@ fn check(program: &Program, fuse: bool) -> [usize; 3] {
     graph_round_trip(&lowered.traced);
     graph_round_trip(&lowered.typed);
     graph_round_trip(&lowered.simplified);
+    stages_round_trip(&lowered);
     // The texts of control flow lack its graphs, which the graph's text has.
     let kernels: Vec<FusedKernel> = lowered.kernels().map(|kernel| kernel.fused.clone()).collect();
     kernels.iter().for_each(round_trip::<FusedKernel>);
@@ -108,6 +151,24 @@ fn texts_of_random_programs_parse_back() {
         seen.iter_mut().zip(found).for_each(|(all, found)| *all += found);
     }
     assert!(seen[0] > 60 && seen[1] > 10 && seen[2] > 20, "{seen:?} reduce, scan, hoist where they reduce");
+}
+
+/// Programs of the corpus that have control flow, and those of loops that are nests.
+#[test]
+fn stages_of_control_flow_parse_back() {
+    let (mut programs_with, mut nests) = (0, 0);
+    for (name, text) in &programs::files() {
+        let program = programs::program(text, 1);
+        if program.graph.controls().is_empty() {
+            continue;
+        }
+        println!("{name}");
+        programs_with += 1;
+        for fuse in [true, false] {
+            nests += stages_round_trip(&lowered(&program, fuse).unwrap());
+        }
+    }
+    assert!(programs_with >= 3 && nests > 20, "{programs_with} programs, {nests} nests");
 }
 
 #[test]

@@ -12,10 +12,12 @@ pub(super) fn index(
     argument: impl Fn(Id) -> Argument,
     column: u32,
 ) -> Result<Value, Problem> {
-    let int = |id: Id| match argument(id) {
+    let int = |id: Id| {
+        match argument(id) {
         Argument { value: Value::Expr(_), column } => Err(Problem::new(column, "an index that is an array")
-            .help("elements are chosen by `where(condition, x, y)`; indexing by arrays is not in ndjit yet")),
+            .help("elements are chosen by `where(condition, x, y)`; expressions index by integers and ranges, Rust's `take` and `at` by arrays")),
         Argument { value, column } => value.int("an index", column),
+    }
     };
     if let Value::List(items) = x {
         let [Part::Index(id)] = parts else {

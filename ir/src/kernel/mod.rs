@@ -11,9 +11,10 @@ mod text;
 mod verify;
 
 pub use kind::{KernelKind, KernelReduce, KernelScan, KernelScatter, Part};
-pub use parse::parse_kernels;
+pub(crate) use parse::read_control;
+pub use parse::{parse_kernels, parse_steps};
 pub(crate) use parse::{read_function, read_scalar, read_scatter, read_stmt};
-pub use step::{ControlRef, FusedControl, FusedStep};
+pub use step::{ControlRef, ControlText, FusedControl, FusedStep, StepText};
 pub use text::StepLine;
 pub use verify::verify_steps;
 pub(crate) use verify::{check_body, output_dtype};

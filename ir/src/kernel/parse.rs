@@ -1,12 +1,12 @@
 //! Reading the text of fused kernels (its form is described in [`text`](super::text)), and statements, which loop nests have too.
 
 use super::{
-    FusedKernel, KernelInput, KernelKind, KernelReduce, KernelScan, KernelScatter, OpBody, Part, Reads, Scalar,
-    Statements, StmtKind,
+    ControlText, FusedKernel, KernelInput, KernelKind, KernelReduce, KernelScan, KernelScatter, OpBody, Part, Reads,
+    Scalar, Statements, StepText, StmtKind,
 };
 use crate::error::{Error, Result};
 use crate::graph::parse::affine_map;
-use crate::graph::{Scatter, SlotId, Value};
+use crate::graph::{ControlKind, Scatter, SlotId, Value};
 use crate::op::Op;
 use crate::origin::StatementOrigin;
 use crate::reduction::{AxisFunction, AxisSet, MAX_RANK};
@@ -41,17 +41,70 @@ impl FromStr for FusedKernel {
 }
 
 /// Reads the kernels of a program, as the stage `kernels` prints them, and verifies each by itself; together with their graph
-/// [`verify_steps`](super::verify_steps) does.
+/// [`verify_steps`](super::verify_steps) does. Control flow among them is read and left out: [`parse_steps`] has it.
 ///
 /// # Errors
 /// `Parse`, with line, column and what was expected there; `Verify` for a kernel that is not well-formed.
 pub fn parse_kernels(text: &str) -> Result<Vec<FusedKernel>> {
+    let kernel = |step| match step {
+        StepText::Kernel(kernel) => Some(*kernel),
+        StepText::Control(_) => None,
+    };
+    Ok(parse_steps(text)?.into_iter().filter_map(kernel).collect())
+}
+
+/// Reads the steps of a program, as the stage `kernels` prints them: those of the graphs of control flow come after it.
+///
+/// ```
+/// use ndjit_ir::kernel::{StepText, parse_steps};
+///
+/// let text = "while {\n  in0 = %0\n  out0 = result 0 -> %4\n}";
+/// let steps = parse_steps(text)?;
+/// assert!(matches!(&steps[..], [StepText::Control(_)]));
+/// assert_eq!(steps[0].to_string(), text);
+/// # Ok::<(), ndjit_ir::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`parse_kernels`].
+pub fn parse_steps(text: &str) -> Result<Vec<StepText>> {
     let mut lines = Lines::new("kernel text", text);
-    let mut kernels = Vec::new();
-    while let Some(header) = lines.next() {
-        kernels.push(read(header, &mut lines)?);
+    let mut steps = Vec::new();
+    while let Some(mut header) = lines.next() {
+        steps.push(match read_control(&mut header, &mut lines)? {
+            Some(control) => StepText::Control(control),
+            None => StepText::Kernel(Box::new(read(header, &mut lines)?)),
+        });
     }
-    Ok(kernels)
+    Ok(steps)
+}
+
+/// Control flow, if a header is that of one: what it takes and gives.
+pub(crate) fn read_control(header: &mut Line<'_>, lines: &mut Lines<'_>) -> Result<Option<ControlText>> {
+    let Some(kind) = ControlKind::ALL.into_iter().find(|kind| header.eat(kind.name())) else { return Ok(None) };
+    header.expect("{")?;
+    header.end()?;
+    let mut control = ControlText { name: kind.name(), operands: Vec::new(), results: SmallVec::new() };
+    loop {
+        let mut line = lines.expect("`in0 = …`, `out0 = …` or `}`")?;
+        if line.eat("}") {
+            line.end()?;
+            return Ok(Some(control));
+        }
+        if control.results.is_empty() && line.peek_word().starts_with('i') {
+            line.numbered("in", control.operands.len())?;
+            line.expect("=")?;
+            control.operands.push(Value(line.id("%", "a value, as in `%0`")?));
+        } else {
+            line.numbered("out", control.results.len())?;
+            line.expect("=")?;
+            line.expect("result")?;
+            let result: u32 = line.number_of("the number of a result")?;
+            line.expect("->")?;
+            control.results.push((result, Value(line.id("%", "a value, as in `%0`")?)));
+        }
+        line.end()?;
+    }
 }
 
 const HEADER: &str = "`kernel […] {`";

@@ -97,16 +97,55 @@ impl FusedControl {
     }
 
     fn write(&self, f: &mut dyn LineSink<StepLine>) -> fmt::Result {
-        writeln!(f, "{} {{", self.control.0.kind.name())?;
-        for (n, value) in self.operands.iter().enumerate() {
-            f.of(Some(StepLine::Input(n)));
-            writeln!(f, "  in{n} = {value}")?;
+        write(f, self.control.0.kind.name(), &self.operands, &self.results)
+    }
+}
+
+fn write(f: &mut dyn LineSink<StepLine>, name: &str, operands: &[Value], results: &[(u32, Value)]) -> fmt::Result {
+    writeln!(f, "{name} {{")?;
+    for (n, value) in operands.iter().enumerate() {
+        f.of(Some(StepLine::Input(n)));
+        writeln!(f, "  in{n} = {value}")?;
+    }
+    for (n, (result, value)) in results.iter().enumerate() {
+        f.of(Some(StepLine::Output(n)));
+        writeln!(f, "  out{n} = result {result} -> {value}")?;
+    }
+    f.of(None);
+    f.write_str("}")
+}
+
+/// A step as its text has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepText {
+    /// One loop nest.
+    Kernel(Box<FusedKernel>),
+    /// A loop or a branch, whose steps have texts of their own.
+    Control(ControlText),
+}
+
+/// Control flow without its graphs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControlText {
+    /// The kind's [name](crate::graph::ControlKind::name).
+    pub name: &'static str,
+    /// The graph's values that it takes.
+    pub operands: Vec<Value>,
+    /// Which of its results are wanted, and the graph's value that each is.
+    pub results: SmallVec<[(u32, Value); 2]>,
+}
+
+impl Display for StepText {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            StepText::Kernel(kernel) => kernel.fmt(f),
+            StepText::Control(control) => control.fmt(f),
         }
-        for (n, (result, value)) in self.results.iter().enumerate() {
-            f.of(Some(StepLine::Output(n)));
-            writeln!(f, "  out{n} = result {result} -> {value}")?;
-        }
-        f.of(None);
-        f.write_str("}")
+    }
+}
+
+impl Display for ControlText {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write(f, self.name, &self.operands, &self.results)
     }
 }

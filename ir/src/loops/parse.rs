@@ -5,7 +5,7 @@ use super::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, 
 use crate::body::{Body, read_inst, read_reg};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::kernel::{OpBody, read_function, read_scalar, read_scatter, read_stmt};
+use crate::kernel::{OpBody, read_control, read_function, read_scalar, read_scatter, read_stmt};
 use crate::reduction::AxisFunction;
 use crate::text::{Line, Lines, dtype_of};
 use smallvec::SmallVec;
@@ -70,7 +70,8 @@ impl FromStr for Geometry {
     }
 }
 
-/// Reads the nests of a program, as the stage `loops` prints them: each with its geometry, if one follows it.
+/// Reads the nests of a program, as the stages `loops` and `expanded` print them: each with its geometry, if one follows it. Control flow among them is
+/// read and left out; the nests of its graphs follow it.
 ///
 /// # Errors
 /// `Parse`, with line, column and what was expected there; `Verify` for a nest that is not well-formed.
@@ -78,6 +79,9 @@ pub fn parse_nests(text: &str) -> Result<Vec<(LoopNest, Option<Geometry>)>> {
     let mut lines = Lines::new(FORM, text);
     let mut nests: Vec<(LoopNest, Option<Geometry>)> = Vec::new();
     while let Some(mut header) = lines.next() {
+        if read_control(&mut header, &mut lines)?.is_some() {
+            continue;
+        }
         match nests.last_mut() {
             Some((_, geometry @ None)) if header.eat("geometry") => {
                 *geometry = Some(read_geometry(header, &mut lines)?);

@@ -221,7 +221,7 @@ pub fn resolve_reshape(shape: &Shape, to: &[isize]) -> Result<Shape> {
             .fact(format_args!("from shape {shape} to {to:?}"))
             .help("the number of elements stays; one extent may be -1, which is as much as is left"))
     };
-    check_rank(to.len())?;
+    check_rank(to.len()).map_err(|error| error.help("leave out extents of 1, or give one axis for several"))?;
     let size = shape.size()?;
     let mut open = None;
     let mut extents: Vec<usize> = Vec::with_capacity(to.len());

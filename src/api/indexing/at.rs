@@ -251,19 +251,19 @@ impl<R: Computed> At<R> {
     /// As [`get`](At::get), but for indices that are not there.
     pub fn get_or(self, number: impl ArrayOperand) -> R {
         let number = number.operand();
-        let made = self.found("at", false, MissingIndex::Seen).map(|found| {
+        let made = self.found("at.get_or", false, MissingIndex::Seen).map(|found| {
             let gathered: R = match found.any {
-                true => rows("at", found.rows, found.index, self.place),
+                true => rows("at.get_or", found.rows, found.index, self.place),
                 // There is nothing to take: any number stands for it.
                 false => {
                     let zero: R = R::convert(&Self::number(0), found.dtype, self.place);
-                    seen("at", zero.operand(), self.place, |shape| view::broadcast_to(shape, &found.taken))
+                    seen("at.get_or", zero.operand(), self.place, |shape| view::broadcast_to(shape, &found.taken))
                 }
             };
             let inside = found.inside.unwrap_or(AnyOperand::Scalar(Scalar(true.into(), None)));
             R::compute(Op::Where, &[inside, gathered.operand(), number.clone()], self.place)
         });
-        self.given("at", Some(&number), made)
+        self.given("at.get_or", Some(&number), made)
     }
 
     /// Where a mask says so the array with the others, elsewhere as it is.
@@ -403,13 +403,19 @@ impl<R: Computed> At<R> {
 /// Whether a scatter puts these elements in the place of others: of an array of this dtype, of this shape.
 fn check_put(what: &'static str, scatter: Scatter, dtype: DType, updates: &AnyOperand, taken: &Shape) -> Result<()> {
     if !scatter.takes(dtype) {
-        let why = match scatter {
-            Scatter::Divide => ": division gives floats",
-            Scatter::Multiply => ": a product of complex numbers is of four others",
-            _ => "",
+        let (why, to) = match scatter {
+            _ if dtype.is_complex() => (": a product of complex numbers is of four others", None),
+            Scatter::Divide => {
+                (": division gives floats", Some(if dtype.bytes() < 8 { DType::F32 } else { DType::F64 }))
+            }
+            _ => ("", Some(DType::I32)),
         };
-        return Err(Error::new(ErrorCode::DType, format!("elements of {dtype} are not put so{why}"))
-            .help("cast the array, as in `cast(x, DType::F32)`"));
+        return Err(Error::new(ErrorCode::DType, format!("elements of {dtype} are not put so{why}")).help(match to {
+            Some(to) => format!("cast the array, as in `cast(x, DType::{to:?})`"),
+            None => {
+                "compute what is put, as in `x.at(i).set(x.at(i).get() * y)`, where no index is there twice".to_owned()
+            }
+        }));
     }
     let (_, _, given) = updates.describe(what)?;
     if given.broadcast(taken).as_ref() != Some(taken) {
@@ -434,7 +440,8 @@ macro_rules! puts {
         impl At<Array> {$(
             #[doc = concat!($doc, "\n\n```\nuse ndjit::Array;\n\n", $example, "\n# Ok::<(), ndjit::Error>(())\n```\n\n\
                 - Result: dtype and shape of the array; in a traced function it takes the array's memory if nothing else needs that.\n\
-                - What is put is cast to the dtype of the array and broadcasts to the shape of what [`get`](At::get) gives. It is put one \
+                - What is put is cast to the dtype of the array, without a word where that is narrower: of floats put into integers the fraction is \
+                lost. (JAX warns.) A number must fit. It broadcasts to the shape of what [`get`](At::get) gives. It is put one \
                 element after the other in row-major order, so that it is defined, and the same for any number of threads, what becomes of a \
                 index that is there twice.\n\
                 - In a traced function what has an index that is not there is left out.\n\

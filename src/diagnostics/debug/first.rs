@@ -10,8 +10,9 @@ use ndjit_eval::nonfinite::{Sought, find};
 use ndjit_ir::{Place, Result};
 
 /// Runs a function operation by operation and finds the first that gives NaN from operands without: of an operation element by element
-/// the operands' elements at that place, of a reduction or a scan those it combines. A loop or a branch is one operation, and is named where it
-/// gives NaN though its operands have none. If no operation does but a result is NaN, the argument or captured array that holds one. `None` if
+/// the operands' elements at that place, of a reduction or a scan those it combines. A loop or a branch that gives NaN though its operands have none is
+/// run again step by step, and [`within`](NonFinite::within) says in which step the operation is; one that takes more than 65,536 steps before is named
+/// itself. If no operation does but a result is NaN, the argument or captured array that holds one. `None` if
 /// nothing that is computed becomes NaN.
 ///
 /// Memory for all intermediate arrays is needed at once.
@@ -68,7 +69,7 @@ fn of_function<'a, M, const N: usize, F: JitFn<M, N>>(
         let args = inputs.args()?;
         let settings = function.core.settings(&args, Some(place))?;
         let (steps, given, results) = traced::steps(&function.core, &args, settings, place)?;
-        let found = find(&steps, &given, &results, sought, |steps, given| Ok(steps.run(given, settings)?.results))?;
+        let found = find(&steps, &given, &results, sought, settings)?;
         Ok(found.map(NonFinite::new))
     };
     search().map_err(|e| caller::called(e, Some(place)))

@@ -22,6 +22,8 @@ pub struct NonFinite {
     pub operation: String,
     /// Where it was written.
     pub place: Option<Place>,
+    /// Which step of which loop, or which branch, it is in, the outermost first: `step 3 of for at src/main.rs:5:9, counted from 0`.
+    pub within: Vec<String>,
     /// The dtype of its result.
     pub dtype: DType,
     /// Elements of the result that are NaN (or infinite) and not because of an operand's.
@@ -42,6 +44,7 @@ impl fmt::Display for NonFinite {
         if let Some(place) = self.place {
             write!(f, "\n  at {place}")?;
         }
+        self.within.iter().try_for_each(|within| write!(f, "\n  in {within}"))?;
         let NonFinite { elements, of, index, value, .. } = self;
         let mut facts = nonfinite::facts([*elements, *of], index, value, &self.operands);
         facts.try_for_each(|fact| write!(f, "\n  {fact}"))
@@ -50,8 +53,8 @@ impl fmt::Display for NonFinite {
 
 impl NonFinite {
     pub(super) fn new(found: FirstFound) -> NonFinite {
-        let FirstFound { operation, place, dtype, elements, of, index, value, operands, node: _ } = found;
-        NonFinite { operation, place, dtype, elements, of, index, value, operands }
+        let FirstFound { operation, place, within, dtype, elements, of, index, value, operands, node: _ } = found;
+        NonFinite { operation, place, within, dtype, elements, of, index, value, operands }
     }
 }
 

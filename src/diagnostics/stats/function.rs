@@ -161,6 +161,9 @@ impl fmt::Display for FunctionStats {
         let rows: Vec<Vec<String>> = self.kernels.iter().enumerate().map(row).collect();
         let heading = ["kernel", "nests", "elements", "read", "written", "flops", "code", "compiled in"];
         table::write(f, &heading, &rows)?;
+        if self.kernels.iter().any(|kernel| kernel.depth > 0) {
+            writeln!(f, "{}; what is said of it is of one run", table::MARKS)?;
+        }
         let FunctionStats { allocations, result_bytes, intermediate_bytes, peak_bytes, .. } = self;
         let (results, between, peak) =
             (table::bytes(*result_bytes), table::bytes(*intermediate_bytes), table::bytes(*peak_bytes));

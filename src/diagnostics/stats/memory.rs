@@ -96,8 +96,12 @@ pub struct MemoryPlan {
 impl MemoryPlan {
     fn new(lowered: &ndjit_codegen::Lowered, memory: MemoryFootprint, all: &[PlannedArray]) -> MemoryPlan {
         let graph = &lowered.simplified;
-        let launch =
-            |kernel: usize| lowered.launches.iter().position(|launch| launch.steps.contains(&kernel)).unwrap_or(0);
+        // As kernels are numbered in statistics.
+        let numbers = lowered.launch_numbers();
+        let launch = |kernel: usize| {
+            let launch = lowered.launches.iter().position(|launch| launch.steps.contains(&kernel)).unwrap_or(0);
+            numbers.get(launch).copied().unwrap_or(0)
+        };
         let array = |array: &PlannedArray| {
             let (BufferSlice { allocation, offset, .. }, first) = (array.slice?, launch(array.made?));
             let (place, lasting) = match allocation {

@@ -126,6 +126,9 @@ impl fmt::Display for Profile {
         };
         rows.push(vec!["all".to_owned(), estimated, table::time(self.best), table::time(self.median)]);
         table::write(f, &["kernel", "estimated", "best", "median", "GB/s", "GFLOP/s"], &rows)?;
+        if self.kernels.iter().any(|kernel| kernel.work.depth > 0) {
+            writeln!(f, "{}; its times are of all its runs in a call", table::MARKS)?;
+        }
         write!(f, "runs: {}", self.runs)?;
         // Where nothing is estimated there is nothing to say.
         if self.kernels.is_empty() { Ok(()) } else { f.write_str("; estimated without the overhead of a call") }
