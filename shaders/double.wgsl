@@ -115,11 +115,19 @@ fn nd_f64_to_sint(x: f64) -> u32 {
     return select(u32(min(size, 0x7ffffffflu)), least, (bits >> 63u) == 1lu);
 }
 
+// Where subnormal numbers of 32 bits become zeros as they are converted: their digits, in units of the least of them.
+fn nd_promote(x: f32) -> f64 {
+    let bits = bitcast<u32>(x);
+    if ((bits & 0x7f800000u) != 0u) { return f64(x); }
+    let size = f64(bits & 0x007fffffu) * bitcast<f64>(0x36a0000000000000lu);
+    return bitcast<f64>(bitcast<u64>(size) | (u64(bits >> 31u) << 63u));
+}
+
 // A multiplication and addition of floats of 32 bits with one rounding: the product is exact, the sum is rounded to odd, so that
 // rounding it again does no harm (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
 fn nd_fma_by_f64(x: f32, y: f32, z: f32) -> f32 {
-    let product = nd_hide64(f64(x) * f64(y));
-    let addend = f64(z);
+    let product = nd_hide64(nd_promote(x) * nd_promote(y));
+    let addend = nd_promote(z);
     let sum = nd_hide64(product + addend);
     let part = nd_hide64(sum - product);
     let lost = nd_hide64(nd_hide64(product - nd_hide64(sum - part)) + nd_hide64(addend - part));

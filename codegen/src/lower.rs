@@ -9,7 +9,7 @@ use ndjit_ir::loops::{Geometry, Layout, LoopNest};
 use ndjit_ir::{DType, Policy, Result, ValueType};
 use ndjit_transform::Conversions;
 use ndjit_transform::access::{TracedIndex, TracedRow};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Arrays a kernel may use, where the device has no limit: 16 that it reads, 8 results.
@@ -125,6 +125,11 @@ impl LoweredStep {
         }
     }
 
+    /// The programs that it runs, if it is control flow that no kernel takes the steps of.
+    fn run_bodies(&self) -> Option<&Vec<Arc<Lowered>>> {
+        self.control().filter(|control| control.compiled.is_none()).map(|control| &control.bodies)
+    }
+
     /// The simplified graph's values that it makes, or parts of them.
     pub fn makes(&self) -> impl Iterator<Item = Value> {
         let (outputs, results) = match self {
@@ -208,17 +213,34 @@ impl Lowered {
 
     /// The number of [launches](Lowered::all_launches).
     pub fn kernel_count(&self) -> usize {
-        self.all_launches().len()
+        self.counted(&mut FxHashMap::default())
+    }
+
+    /// The same, of graphs that pieces of control flow share once: by address.
+    fn counted(&self, known: &mut FxHashMap<*const Lowered, usize>) -> usize {
+        let mut count = self.launches.len();
+        for body in self.steps.iter().filter_map(LoweredStep::run_bodies).flatten() {
+            let own = match known.get(&Arc::as_ptr(body)) {
+                Some(&own) => own,
+                None => {
+                    let own = body.counted(known);
+                    known.insert(Arc::as_ptr(body), own);
+                    own
+                }
+            };
+            count = count.saturating_add(own);
+        }
+        count
     }
 
     /// For each of its own launches its number among [all](Lowered::all_launches).
     pub fn launch_numbers(&self) -> Vec<usize> {
-        let mut next = 0;
+        let (mut next, mut known) = (0usize, FxHashMap::default());
         let mut number = |launch: &Launch| {
-            let bodies = self.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
-            let run = bodies.filter(|control| control.compiled.is_none()).flat_map(|control| &control.bodies);
+            let run = self.steps[launch.steps.clone()].iter().filter_map(LoweredStep::run_bodies).flatten();
             let own = next;
-            next += 1 + run.map(|body| body.kernel_count()).sum::<usize>();
+            let inner = run.map(|body| body.counted(&mut known));
+            next = inner.fold(next.saturating_add(1), usize::saturating_add);
             own
         };
         self.launches.iter().map(&mut number).collect()
@@ -228,8 +250,7 @@ impl Lowered {
     fn add_launches<'a>(&'a self, depth: usize, all: &mut Vec<(&'a Lowered, &'a Launch, usize)>) {
         for launch in &self.launches {
             all.push((self, launch, depth));
-            let bodies = self.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
-            let run = bodies.filter(|control| control.compiled.is_none()).flat_map(|control| &control.bodies);
+            let run = self.steps[launch.steps.clone()].iter().filter_map(LoweredStep::run_bodies).flatten();
             run.for_each(|body| body.add_launches(depth + 1, all));
         }
     }

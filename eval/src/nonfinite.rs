@@ -22,6 +22,8 @@ use std::sync::LazyLock;
 pub struct FirstFound {
     /// The node of the traced graph; `None` of an array that a program is given.
     pub node: Option<NodeId>,
+    /// The name of the operation; `call` where there is none.
+    pub name: &'static str,
     /// The operation, as the traced graph prints it; `argument 0` or `captured array 0` where no operation makes one, but an array
     /// holds one that reaches a result.
     pub operation: String,
@@ -161,10 +163,7 @@ pub fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outputs: &[
     let error = match found {
         None => error("call"),
         Some(found) => {
-            let name = found.node.map_or("call", |node| steps.graph.operation_name(node));
-            // Its name is that of an operation of the innermost body.
-            let name = if found.within.is_empty() { name } else { "call" };
-            let error = error(name).at(found.place).fact(&found.operation);
+            let error = error(found.name).at(found.place).fact(&found.operation);
             let error = found.within.iter().fold(error, |error, within| error.fact(format_args!("in {within}")));
             found.facts().fold(error, Error::fact)
         }
@@ -222,6 +221,7 @@ pub(crate) fn search(
         if let Some(first) = sought.all(tensor).next() {
             return Ok(Some(FirstFound {
                 node: None,
+                name: "call",
                 operation: steps.param_name(n),
                 place: None,
                 within: Vec::new(),
@@ -312,6 +312,7 @@ fn describe(
     let index = indices(&tensor.shape, first);
     FirstFound {
         node: Some(node),
+        name: steps.graph.operation_name(node),
         operation: line(&steps.graph, node),
         place: steps.places.first(node),
         within: Vec::new(),

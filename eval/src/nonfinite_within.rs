@@ -152,7 +152,8 @@ impl ControlWalk<'_> {
             }
             ControlKind::Scan(arity) => (&bodies[0], arity.carried as usize, arity.length),
         };
-        let begin: Vec<Option<Tensor>> = self.operands.clone();
+        let copied = |operand: &Option<Tensor>| operand.as_ref().map(Tensor::copied).transpose();
+        let begin: Vec<Option<Tensor>> = self.operands.iter().map(copied).collect::<Result<_>>()?;
         for step in 0..trips.min(STEPS) {
             match kind {
                 ControlKind::While => {
@@ -174,8 +175,9 @@ impl ControlWalk<'_> {
                     index.bytes.copy_from_slice(&at[..counts.index.bytes()]);
                 }
                 ControlKind::Scan(arity) => {
-                    for n in carried..carried + arity.sliced as usize {
-                        self.operands[n] = begin[n].as_ref().map(|x| x.slice(step)).transpose()?;
+                    let sliced = self.operands.iter_mut().zip(&begin).skip(carried).take(arity.sliced as usize);
+                    for (operand, all) in sliced {
+                        *operand = all.as_ref().map(|all| all.slice(step)).transpose()?;
                     }
                 }
                 ControlKind::Cond => {}

@@ -36,7 +36,7 @@ pub struct StageLine {
     /// The operations that it was made from, each once: their [numbers](OperationNumbers).
     pub nodes: Vec<u32>,
     /// Those of the control flow that it is in a graph of.
-    pub within: Vec<u32>,
+    pub within: Arc<[u32]>,
     /// The step of the program it belongs to.
     pub kernel: Option<usize>,
 }
@@ -44,7 +44,7 @@ pub struct StageLine {
 impl StageLine {
     /// A line that is made from nothing.
     pub fn plain(text: impl Into<String>, kernel: Option<usize>) -> StageLine {
-        StageLine { text: text.into(), nodes: Vec::new(), within: Vec::new(), kernel }
+        StageLine { text: text.into(), nodes: Vec::new(), within: Arc::default(), kernel }
     }
 
     /// A line that is made from these nodes of the program's traced graph.
@@ -91,6 +91,8 @@ struct Listed<'a> {
     numbers: OperationNumbers<'a>,
     /// At which place programs are, by address.
     places: FxHashMap<*const Lowered, String>,
+    /// The operations of control flow that the program is in which is listed: its lines share them.
+    within: Arc<[u32]>,
 }
 
 /// The lines of a stage.
@@ -135,7 +137,11 @@ struct ListedNest<'a> {
 impl Inspection<'_> {
     /// The lines of a stage. What fails is said in the place of the lines. Of control flow the programs of its graphs follow, each once.
     pub fn listing(&self, stage: ProgramStage) -> Listing {
-        let mut listed = Listed { numbers: OperationNumbers::of(self.lowered), places: FxHashMap::default() };
+        let mut listed = Listed {
+            numbers: OperationNumbers::of(self.lowered),
+            places: FxHashMap::default(),
+            within: Arc::default(),
+        };
         self.with_inner(stage, ("", 0), &mut listed)
     }
 
@@ -144,6 +150,9 @@ impl Inspection<'_> {
         let mut out = self.own(stage, &listed.numbers);
         if let Some(own) = listed.numbers.first(&self.lowered.traced).filter(|own| *own > 0) {
             out.lines.iter_mut().flat_map(|line| &mut line.nodes).for_each(|node| *node += own);
+        }
+        if !listed.within.is_empty() {
+            out.lines.iter_mut().for_each(|line| line.within = Arc::clone(&listed.within));
         }
         if let ProgramStage::Kernels
         | ProgramStage::Loops
@@ -178,16 +187,17 @@ impl Inspection<'_> {
                     listed.places.insert(Arc::as_ptr(lowered), place.clone());
                     let (run, device, fallback) = (self.run.clone(), self.device, self.fallback);
                     let inspection = Inspection { lowered, run, device, fallback, program: None, inputs: Vec::new() };
+                    let inside = nodes.iter().chain(listed.within.iter()).copied().collect();
+                    let outside = std::mem::replace(&mut listed.within, inside);
                     lines = inspection.with_inner(stage, (&place, next), listed).lines;
+                    listed.within = outside;
                 }
                 next += lowered.kernel_count();
                 out.separate();
-                let title = StageLine { nodes: nodes.clone(), ..StageLine::plain(title, Some(number)) };
-                let inside = |mut line: StageLine| {
-                    line.within.extend(&nodes);
-                    StageLine { kernel: Some(number), ..line }
-                };
-                out.lines.extend([title].into_iter().chain(lines.into_iter().map(inside)));
+                let within = Arc::clone(&listed.within);
+                let title = StageLine { nodes: nodes.clone(), within, ..StageLine::plain(title, Some(number)) };
+                let numbered = |line: StageLine| StageLine { kernel: Some(number), ..line };
+                out.lines.extend([title].into_iter().chain(lines.into_iter().map(numbered)));
             }
         }
     }
@@ -490,10 +500,10 @@ fn graph<T: Type>(
         let mut line = StageLine::plain(text, None);
         let Some(GraphLine { block, part }) = part else { return line };
         let (own, outer) = (blocks[block].graph, within.get(block));
-        line.within = outer.cloned().unwrap_or_default();
+        line.within = outer.map_or_else(Arc::default, |outer| outer[..].into());
         // The graph itself has the first numbers. What nothing is known of is what it stands in.
         let Some(first) = outer.map_or(Some(0), |_| numbers.first(own)) else {
-            line.nodes = line.within.clone();
+            line.nodes = line.within.to_vec();
             return line;
         };
         let of = |values: &[Value]| values.iter().flat_map(|&value| nodes(own, own.producer(value))).collect();

@@ -70,7 +70,8 @@ impl Corrected {
     /// use ndjit::{Array, DType, correction};
     ///
     /// let x = Array::from([1.0f32, 2.0, 3.0]);
-    /// assert_eq!(correction(0).dtype(DType::F64).cov(&x).to_string(), "0.6666666666666666");
+    /// assert_eq!(correction(0).dtype(DType::F64).cov(&x).item::<f64>()?, 2.0 / 3.0);
+    /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
     pub fn cov<X: Math>(self, x: X) -> X::Out {

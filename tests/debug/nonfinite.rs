@@ -62,16 +62,21 @@ fn a_reduction_or_scan_is_at_fault_where_its_own_elements_are_fine() {
 fn a_loop_a_branch_or_a_scatter_is_at_fault_where_its_operands_are_fine() {
     let f = jit(|x: Expr, n: Expr| fori_loop(0, n, x * 2, |_, x: Expr| x - 3 + sqrt(x) * 0.0) + 1);
     let found = first_nan(&f, (&[8.0f32, 1.0], 2)).unwrap().unwrap();
-    assert!(found.operation.contains(" = for $0 result 0 "), "{found}");
-    assert_eq!((found.place.unwrap().line, &found.index[..], found.elements), (line!() - 3, &[1][..], 1));
+    assert!(found.operation.contains(" = sqrt %"), "{found}");
+    assert!(
+        matches!(&found.within[..], [step] if step.starts_with("step 1 of for at tests/debug/nonfinite.rs:")),
+        "{found}"
+    );
+    assert_eq!((found.place.unwrap().line, &found.index[..], found.elements), (line!() - 7, &[1][..], 1));
     assert_eq!(operation(&first_nan(&f, (&[8.0f32, 9.0], 2)).unwrap()), "none");
     assert_eq!(operation(&first_nan(&f, (&[8.0f32, NAN], 2)).unwrap()), "argument 0");
     let error = f.check_nans(true).call((&[8.0f32, 1.0], 2)).unwrap_err();
-    assert_eq!(error.headline(), "for: a result is NaN");
+    assert_eq!(error.headline(), "sqrt: a result is NaN");
 
     let g = jit(|x: Expr| ndjit::cond(sum(x, ..).gt(0), |x| x, |x| sqrt(x), x));
     let found = first_nan(&g, (&[-1.0f32, -4.0],)).unwrap();
-    assert!(operation(&found).contains(" = cond $0 result 0 "), "{found:?}");
+    assert!(operation(&found).contains(" = sqrt %"), "{found:?}");
+    assert!(found.is_some_and(|found| found.within[0].starts_with("the branch `false` of cond at ")));
 
     let put = jit(|x: Expr, y: Expr| x.at(Array::from([1, 1])).add(y));
     let found = first_nan(&put, (&[1.0f32, INF], &[2.0f32, -INF])).unwrap();

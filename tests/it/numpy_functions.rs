@@ -304,8 +304,8 @@ fn errors_say_what_to_write() {
     insta::assert_snapshot!(refused!(x.at(Array::from([true, false])).get()), @r"
     error[shape]: at: a mask of shape [2] for an array of shape [3]
       at here
-      x0: f32[3] held as data
-      x1: bool[2] held as data
+      x:       f32[3] held as data
+      indices: bool[2] held as data
       help: a mask has the array's first axes, with their extents, and does not broadcast by itself
     ");
     insta::assert_snapshot!(refused!(digitize(&x, ndjit::zeros([2, 2]))), @r"

@@ -90,12 +90,12 @@ fn operators_on_expressions() {
 fn operators_on_references_to_expressions() {
     let k = Array::from([10.0f32]);
     let f = jit(move |x: Expr, y: Expr| {
-        let all = [x, y];
+        let (all, a, b) = ([x, y], &x, &y);
         let sums: Vec<Expr> =
-            all.iter().map(|x| x + 1 + 2.0 * x - true * x + weak(3.0f32) / x + &k * x + x % &y).collect();
+            all.iter().map(|x| x + 1 + 2.0 * x - true * x + weak(3.0f32) / x + &k * x + x % b).collect();
         let signs: Vec<Expr> = all.iter().map(|x| -x + ndjit::maximum(0.5, x) + ndjit::maximum(&k, x)).collect();
         let bits = &(!&x.gt(2)) & true;
-        (sums, signs, bits, &x * &y)
+        (sums, signs, bits, a * b)
     });
     let (sums, signs, bits, product) = f(&Array::from([2.0f32]), &Array::from([3.0f32]));
     assert_eq!(sums.iter().map(|x| floats(x)[0]).collect::<Vec<f32>>(), [28.5, 38.0]);

@@ -39,7 +39,7 @@ const LEAST_ROW: usize = 16;
 
 /// Where the elements of a view lie.
 #[derive(Clone, Debug)]
-struct Access {
+struct StoredView {
     base: Value,
     layout: Layout,
     rows: TracedRows,
@@ -49,7 +49,7 @@ struct Access {
 #[derive(Clone, Debug, Default)]
 pub struct Accesses {
     /// For each value that is a view: the value whose memory holds its elements, and where.
-    of: Vec<Option<Access>>,
+    of: Vec<Option<StoredView>>,
     /// Whether rows at one index are views.
     rows: bool,
     /// Where the first element of each parameter lies.
@@ -77,17 +77,17 @@ impl Accesses {
             }
             let operands = graph.operands(id);
             let operand = operands[0];
-            let Access { base, layout, rows } = match &this.of[operand.index()] {
+            let StoredView { base, layout, rows } = match &this.of[operand.index()] {
                 Some(access) => access.clone(),
                 None => {
                     let layout = layout_of(graph, operand, params)?;
-                    Access { base: operand, layout, rows: TracedRows::new() }
+                    StoredView { base: operand, layout, rows: TracedRows::new() }
                 }
             };
             this.of[value.index()] = match kind {
-                NodeKind::View(view) => Some(Access { base, layout: graph.view_of(view).layout(&layout), rows }),
-                NodeKind::Gather => this.row(graph, value, (operand, operands[1]), Access { base, layout, rows }),
-                _ => reshaped(&layout, graph.shape(operand), graph.shape(value)).map(|layout| Access {
+                NodeKind::View(view) => Some(StoredView { base, layout: graph.view_of(view).layout(&layout), rows }),
+                NodeKind::Gather => this.row(graph, value, (operand, operands[1]), StoredView { base, layout, rows }),
+                _ => reshaped(&layout, graph.shape(operand), graph.shape(value)).map(|layout| StoredView {
                     base,
                     layout,
                     rows,
@@ -98,8 +98,14 @@ impl Accesses {
     }
 
     /// The row of `x` at one index.
-    fn row(&self, graph: &Graph<DType>, value: Value, (x, index): (Value, Value), of: Access) -> Option<Access> {
-        let Access { base, layout, mut rows } = of;
+    fn row(
+        &self,
+        graph: &Graph<DType>,
+        value: Value,
+        (x, index): (Value, Value),
+        of: StoredView,
+    ) -> Option<StoredView> {
+        let StoredView { base, layout, mut rows } = of;
         let (&stride, strides) = layout.strides.split_first()?;
         let shape = graph.shape(value);
         let worth = shape.size().is_ok_and(|size| size >= LEAST_ROW);
@@ -110,7 +116,7 @@ impl Accesses {
         let seen = Shape::from(graph.shape(x).extents().get(1..)?);
         rows.push(row);
         let layout = Layout { offset: layout.offset, strides: strides.iter().copied().collect() };
-        Some(Access { base, layout: layout.broadcast(&seen, shape), rows })
+        Some(StoredView { base, layout: layout.broadcast(&seen, shape), rows })
     }
 
     /// The row at an index among those of an array of this shape that lie so many bytes apart, if the index is one and lies in memory: where it would not but for

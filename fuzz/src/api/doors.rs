@@ -166,7 +166,12 @@ doors! {
     };
     "mask" |c, x| {
         let mask = if c.one_in(2) { x.gt(number(c)) } else { array(c) };
-        if is_small(x) { [x.at(&mask).get()].to_vec() } else { vec![] }
+        let axis = axis(c, x.shape().rank());
+        if is_small(x) { [x.at(&mask).get(), compress(mask, x, axis)].to_vec() } else { vec![] }
+    };
+    "bincount" |c, x| {
+        let n = if c.one_in(2) { indices(c, 9) } else { x.clone() };
+        if is_small(&n) { [bincount(&n, ..), bincount(&n, c.below(9)..), weights(x).bincount(&n, ..)].to_vec() } else { vec![] }
     };
     "nonzero" |c, x| { let x = wide(c, x); if is_small(&x) { nonzero(&x) } else { vec![] } };
     "unique_all" |c, x| {

@@ -7,7 +7,7 @@ use crate::choices::Choices;
 use ndjit::operand::{Computed, Math, Meet};
 use ndjit::{
     Array, Complex, DType, Ellipsis, Expr, IntoBins, Jitted, Result, Scalar, Shape, Slice, ValueType, cond, debug,
-    dynamic_range, fori_loop, jit, scan, weak, while_loop,
+    dynamic_range, fori_loop, jit, scan, scan_reversed, weak, while_loop,
 };
 use std::ops::{Add, BitAnd, Div, Mul, Rem, Shl, Sub};
 use std::sync::{LazyLock, OnceLock};
@@ -170,6 +170,10 @@ pub const CONTROL: &[(&str, Body)] = &[
     ("fori_loop/bound", |x, y| vec![fori_loop(ndjit::maximum(y, 0), 4, x, |i, x| x + i)]),
     ("scan", |x, y| {
         let (carry, rows) = scan(|carry: Expr, row: Expr| (carry + row, carry * 2), y, x);
+        vec![carry, rows]
+    }),
+    ("scan_reversed", |x, y| {
+        let (carry, rows) = scan_reversed(|carry: Expr, row: Expr| (carry - row, carry + 1), y, x);
         vec![carry, rows]
     }),
     ("debug_print", |x, y| vec![debug::debug_print("x", x) + y]),

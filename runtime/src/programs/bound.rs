@@ -159,3 +159,16 @@ impl BoundKernel {
         ready.registers.clone().map_or(&self.cells, |range| &passed[range])
     }
 }
+
+/// Pointers that chunks on other threads may use.
+pub struct Pointers<'a>(pub &'a [*mut u8]);
+
+impl Pointers<'_> {
+    /// All of them.
+    pub fn get(&self) -> &[*mut u8] {
+        self.0
+    }
+}
+
+// SAFETY: addresses alone. Who writes through them answers for it where the kernel is called.
+unsafe impl Sync for Pointers<'_> {}

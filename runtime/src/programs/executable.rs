@@ -9,7 +9,7 @@ use crate::execution::code::{CodeOptions, Execution, Kernel, KernelOperands};
 use crate::execution::kernels;
 use crate::execution::threads::{Chunk, Split, Threads, catch};
 use crate::memory::buffer::{Buffer, Writable};
-use crate::programs::bound::{Bound, BoundKernel};
+use crate::programs::bound::{Bound, BoundKernel, Pointers};
 use crate::programs::control::Controller;
 use crate::programs::indices;
 use crate::programs::literals::Literals;
@@ -590,15 +590,3 @@ impl StepRunner for HostRun<'_, '_, '_> {
         self.storage.launched(launch);
     }
 }
-
-/// Pointers that chunks on other threads may use.
-struct Pointers<'a>(&'a [*mut u8]);
-
-impl Pointers<'_> {
-    fn get(&self) -> &[*mut u8] {
-        self.0
-    }
-}
-
-// SAFETY: addresses alone. Who writes through them answers for it where the kernel is called.
-unsafe impl Sync for Pointers<'_> {}

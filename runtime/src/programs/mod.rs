@@ -4,6 +4,7 @@ pub(crate) mod assignment;
 pub(crate) mod bound;
 pub(crate) mod control;
 pub mod executable;
+pub(crate) mod fits;
 pub(crate) mod indices;
 pub(crate) mod literals;
 pub(crate) mod plan;

@@ -6,12 +6,13 @@
 
 use crate::programs::assignment::Assignment;
 use crate::programs::executable::Output;
-use crate::programs::regions::{Copies, read_region, stored_region};
+use crate::programs::fits::{check_form, dense_bytes, end_of, fills_rows, reusable, with_rows};
+use crate::programs::regions::{Copies, stored_region};
 use crate::programs::tiles::{self, Tiling};
 use ndjit_codegen::{Lowered, LoweredStep, Scheduled, TracedIndex, TracedRow, TracedTrips};
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::kernel::FusedControl;
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
+use ndjit_ir::loops::{Geometry, Layout, LoopBody, NestKind, Role};
 use ndjit_ir::view::DisjointRegions;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
@@ -550,173 +551,6 @@ impl Planner<'_> {
                 output.reuse.retain(|location| last_used.contains(location));
             }
             step.last_used = last_used;
-        }
-    }
-}
-
-/// The layouts of a nest's operands, in agreement with what its code assumes.
-fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
-    let Scheduled { nest, geometry, inputs, outputs, rest: _, rows, trips, literals, tile: _ } = scheduled;
-    let own = rows.iter().all(|(operand, _)| *operand < inputs.len() + outputs.len())
-        && trips.is_none_or(|trips| (nest.kept()..nest.rank).contains(&trips.index) && nest.kind.reduction().is_some());
-    let counts = nest.rank >= 1
-        && nest.rank == geometry.extents.len()
-        && nest.inputs.len() == inputs.len()
-        && nest.inputs.len() == geometry.inputs.len()
-        && nest.outputs.len() == outputs.len()
-        && nest.outputs.len() == geometry.outputs.len()
-        && nest.literals.iter().eq(literals.iter().map(|(_, dtype)| dtype));
-    if !counts || !own {
-        return Err(wrong(index, format_args!("its operands and their layouts differ in number")));
-    }
-    let fits = |(access, layout): (&Access, &Layout)| {
-        let step = match access.inner {
-            Stride::Contiguous => Some(access.dtype.bytes() as isize),
-            Stride::Broadcast => Some(0),
-            Stride::Strided => None,
-        };
-        layout.strides.len() == nest.rank && (step.is_none() || step == layout.strides.get(nest.vector_loop()).copied())
-    };
-    // Results of reductions are stored element by element, whatever their strides.
-    let stored = |(access, layout): (&Access, &Layout)| match nest.kind.reduction().is_some() {
-        true => layout.strides.len() == nest.rank,
-        false => fits((access, layout)),
-    };
-    if !nest.inputs.iter().zip(&geometry.inputs).all(fits) || !nest.outputs.iter().zip(&geometry.outputs).all(stored) {
-        return Err(wrong(index, format_args!("a layout is not of the class its operand is compiled for")));
-    }
-    Ok(())
-}
-
-/// One byte past the last one an operand touches. No index lies before its buffer.
-fn end_of(layout: &Layout, extents: &[usize], element: usize, index: usize) -> Result<usize> {
-    let (mut low, mut high) = (layout.offset as i128, layout.offset as i128);
-    for (&extent, &stride) in extents.iter().zip(&layout.strides) {
-        let span = (extent as i128 - 1).checked_mul(stride as i128).unwrap_or(i128::MAX / 4);
-        low = low.saturating_add(span.min(0));
-        high = high.saturating_add(span.max(0));
-    }
-    let end = high.saturating_add(element as i128);
-    if low < 0 || end > isize::MAX as i128 {
-        return Err(wrong(index, format_args!("a layout leaves its buffer: bytes {low}..{end}")));
-    }
-    Ok(end as usize)
-}
-
-/// The size of a dense C-order output, `None` if the layout is not that. The innermost loop of a scan is that of any axis: there
-/// the order is that of the strides. So each index has an element of its own, and all of them lie in the output's memory: also
-/// those that a scan reads again, which are some of its results.
-fn dense_bytes(nest: &LoopNest, layout: &Layout, extents: &[usize], dtype: DType) -> Option<usize> {
-    if extents.contains(&0) {
-        return Some(0);
-    }
-    let mut loops: SmallVec<[(usize, isize); 4]> =
-        extents.iter().copied().zip(layout.strides.iter().copied()).collect();
-    if nest.kind.loops() > nest.kind.reduction_loops() {
-        loops.sort_by_key(|&(_, stride)| std::cmp::Reverse(stride));
-    }
-    let mut step = dtype.bytes();
-    for (extent, stride) in loops.into_iter().rev() {
-        if extent != 1 && usize::try_from(stride) != Ok(step) {
-            return None;
-        }
-        step = step.checked_mul(extent).filter(|&s| s <= isize::MAX as usize)?;
-    }
-    (layout.offset == 0).then_some(step)
-}
-
-/// Whether the output of a scatter is as large as all its rows, one behind the other, each of which its loops fill.
-fn fills_rows(nest: &LoopNest, geometry: &Geometry, into: u32, bytes: usize) -> bool {
-    let (layout, dtype) = (&geometry.outputs[0], nest.outputs[0].dtype);
-    let moving = geometry.extents.iter().copied().zip(layout.strides.iter().copied()).filter(|(_, s)| *s != 0);
-    let (extents, strides): (SmallVec<[usize; 4]>, SmallVec<[isize; 4]>) = moving.unzip();
-    let row = dense_bytes(nest, &Layout { offset: layout.offset, strides }, &extents, dtype);
-    let rows = geometry.inputs.get(into as usize + 1).map(|last| (last.offset as isize).saturating_add(1));
-    let rows = rows.and_then(|rows| usize::try_from(rows).ok());
-    row.zip(rows).and_then(|(row, rows)| row.checked_mul(rows)) == Some(bytes)
-}
-
-/// The layout of an operand, and the extents, with the rows at which it may begin.
-fn with_rows(
-    scheduled: &Scheduled,
-    operand: usize,
-    layout: &Layout,
-    extents: &[usize],
-) -> (Layout, SmallVec<[usize; 4]>) {
-    let (mut layout, mut extents) = (layout.clone(), SmallVec::from_slice(extents));
-    for (_, row) in scheduled.rows.iter().filter(|(of, _)| *of == operand) {
-        layout.strides.push(row.stride);
-        extents.push(row.last.saturating_add(1));
-    }
-    (layout, extents)
-}
-
-/// Whether rows that are put into lie where those of the output would.
-fn same_rows(nest: &LoopNest, geometry: &Geometry, into: u32) -> bool {
-    let (own, to) = (&geometry.inputs[into as usize], &geometry.outputs[0]);
-    let moving = geometry.extents.iter().zip(&to.strides).filter(|(_, stride)| **stride != 0);
-    let row = moving.fold(nest.outputs[0].dtype.bytes(), |bytes, (extent, _)| bytes.saturating_mul(*extent));
-    own == to && geometry.inputs.get(into as usize + 2).is_some_and(|step| step.offset == row)
-}
-
-/// Finds inputs whose memory an output may take if they die here. All inputs at such a location are read at the very
-/// addresses that are written, index by index; where the output takes the rest of an array, also where it takes nothing of what is written.
-fn reusable(step: &mut StepPlan, scheduled: &Scheduled, graph: &Graph<DType>) {
-    let Scheduled { nest, geometry, .. } = scheduled;
-    if let Some(location) = step.rest.as_ref().map(|rest| rest.location) {
-        let (layout, dtype) = (&geometry.outputs[0], nest.outputs[0].dtype);
-        let shape = graph.shape(scheduled.outputs[0]);
-        let written = stored_region(layout, &geometry.extents, shape, dtype);
-        let of = |operand: usize| {
-            scheduled
-                .rows
-                .iter()
-                .filter(move |(of, _)| *of == operand)
-                .map(|(_, row)| *row)
-                .collect::<SmallVec<[TracedRow; 1]>>()
-        };
-        let stored = of(nest.inputs.len());
-        let apart = |n: usize| {
-            let Access { dtype: own, role, .. } = nest.inputs[n];
-            role == Role::Memory
-                && own.bytes() == dtype.bytes()
-                && of(n) == stored
-                && (geometry.inputs[n] == *layout
-                    || stored.is_empty()
-                        && read_region(&geometry.inputs[n], &geometry.extents, shape, dtype)
-                            .zip(written.as_ref())
-                            .is_some_and(|(read, written)| !read.meets(written)))
-        };
-        if step.inputs.iter().enumerate().filter(|(_, input)| input.0 == Some(location)).all(|(n, _)| apart(n)) {
-            step.outputs[0].reuse.push(location);
-        }
-        return;
-    }
-    if step.empty || nest.kind.loops() > 0 {
-        return;
-    }
-    if let NestKind::Scatter(scatter) = &nest.kind {
-        let into = scatter.into as usize;
-        let location = step.inputs[into].0;
-        let alone = step.inputs.iter().filter(|input| input.0 == location).count() == 1;
-        let moved = scheduled.rows.iter().any(|(operand, _)| *operand == into);
-        if let Some(location) = location.filter(|_| alone && !moved && same_rows(nest, geometry, scatter.into)) {
-            step.outputs[0].reuse.push(location);
-        }
-        return;
-    }
-    let Geometry { inputs, outputs, .. } = geometry;
-    for (output, (layout, access)) in step.outputs.iter_mut().zip(outputs.iter().zip(&nest.outputs)) {
-        let same = |n: usize| {
-            let Access { dtype, role, .. } = nest.inputs[n];
-            let moved = scheduled.rows.iter().any(|(operand, _)| *operand == n);
-            role == Role::Memory && !moved && inputs[n] == *layout && dtype.bytes() == access.dtype.bytes()
-        };
-        for location in step.inputs.iter().filter_map(|input| input.0) {
-            let all = step.inputs.iter().enumerate().filter(|(_, i)| i.0 == Some(location)).all(|(n, _)| same(n));
-            if all && !output.reuse.contains(&location) {
-                output.reuse.push(location);
-            }
         }
     }
 }

@@ -95,7 +95,7 @@ impl PreparedLoop {
             let last = usize::from(condition.is_some());
             let holders = vec![0; this.slots.len()];
             let given = given(last, &state);
-            let (mut frame, next) = Simulation::run(body, &mut this.slots, holders, given, sizes, &bytes)?;
+            let (mut frame, next) = Simulation::run((body, true), &mut this.slots, holders, given, sizes, &bytes)?;
             frame.next = states.iter().position(|known| *known == next).unwrap_or(states.len());
             if frame.next == states.len() {
                 states.push(next);
@@ -110,7 +110,8 @@ impl PreparedLoop {
             // Its result lies behind all buffers of the state, which stay as they are.
             for state in &states {
                 let (mut slots, holders) = (this.slots.clone(), vec![1; this.slots.len()]);
-                let (frame, _) = Simulation::run(condition, &mut slots, holders, given(0, state), &[1], &bytes)?;
+                let (frame, _) =
+                    Simulation::run((condition, false), &mut slots, holders, given(0, state), &[1], &bytes)?;
                 this.conditions.push(frame);
             }
             this.slots.push(1);
@@ -296,13 +297,15 @@ struct Simulation<'a> {
     results: Vec<Option<usize>>,
     /// Results before these are of the state, others are stacked.
     carried: usize,
+    /// Whether a result may be an array that it was given: of a body, but of no condition, whose result is read where that is its own.
+    passes: bool,
     frame: LoopFrame,
 }
 
 impl Simulation<'_> {
     /// Where the operands of each step lie, and the next state.
     fn run(
-        program: &Executable,
+        (program, passes): (&Executable, bool),
         slots: &mut Vec<usize>,
         holders: Vec<u32>,
         given: SmallVec<[Given; 8]>,
@@ -331,6 +334,7 @@ impl Simulation<'_> {
             program,
             slots,
             carried,
+            passes,
             frame: LoopFrame::default(),
         };
         for (place, (memory, gives)) in this.places.iter_mut().zip(given) {
@@ -438,7 +442,8 @@ impl Simulation<'_> {
             BodyPlace::At(_) | BodyPlace::Empty => return false,
         };
         // What a kernel puts into the memory of the result before it is one lies elsewhere then.
-        if result >= self.carried || self.slots[slot] != output.bytes || self.results[result].is_some() {
+        if !self.passes || result >= self.carried || self.slots[slot] != output.bytes || self.results[result].is_some()
+        {
             return false;
         }
         self.holders[slot] += 1;

@@ -53,7 +53,7 @@ impl fmt::Display for NonFinite {
 
 impl NonFinite {
     pub(super) fn new(found: FirstFound) -> NonFinite {
-        let FirstFound { operation, place, within, dtype, elements, of, index, value, operands, node: _ } = found;
+        let FirstFound { operation, place, within, dtype, elements, of, index, value, operands, .. } = found;
         NonFinite { operation, place, within, dtype, elements, of, index, value, operands }
     }
 }
