@@ -17,7 +17,7 @@ const LARGE: usize = 1 << 14;
 
 /// The least memory in which a function of one array runs, in arrays of its size: where blocks beyond that are refused, it fails.
 fn arrays(x: &Array, f: fn(Expr) -> Vec<Expr>) -> usize {
-    let f = jit(f);
+    let f = jit(f).threads(2);
     // Compiles.
     f.call((x,)).unwrap();
     let one = (x.shape().size().unwrap() * x.dtype().bytes()) as i64;
@@ -46,8 +46,8 @@ fn time_loops_run_in_the_memory_of_their_state_and_one_temporary() {
     let mut check = |what: &str, most: usize, x: &Array, f: fn(Expr) -> Vec<Expr>| {
         let least = arrays(x, f);
         println!("{what}: {least} arrays");
-        if least != most {
-            more.push(format!("{what}: {least} arrays, not {most}"));
+        if least > most {
+            more.push(format!("{what}: {least} arrays, more than {most}"));
         }
     };
     check("heat", 2, &u, |u| {
