@@ -27,6 +27,12 @@ fn moved(what: &str, operands: usize) -> &'static [&'static str] {
         (what, 4) if what.starts_with("at.") => &["x", "indices 0", "indices 1", "y"],
         (what, 5) if what.starts_with("at.") => &["x", "indices 0", "indices 1", "indices 2", "y"],
         (what, 6) if what.starts_with("at.") => &["x", "indices 0", "indices 1", "indices 2", "indices 3", "y"],
+        ("digitize", 2) => &["x", "edges"],
+        ("histogram", 3) => &["x", "edges", "weights"],
+        ("bincount" | "cov", 2) => &["x", "weights"],
+        ("interp", 3) => &["x", "xp", "fp"],
+        ("convolve" | "correlate", 2) => &["a", "v"],
+        ("compress", 2) => &["mask", "x"],
         _ => NUMBERED,
     }
 }

@@ -311,8 +311,8 @@ fn errors_say_what_to_write() {
     insta::assert_snapshot!(refused!(digitize(&x, ndjit::zeros([2, 2]))), @r"
     error[shape]: digitize: an array of edges of shape [2, 2] has not one axis
       at here
-      x0: f32[3] held as data
-      x1: f32[2, 2] held as data
+      x:     f32[3] held as data
+      edges: f32[2, 2] held as data
       help: `x.reshape(-1)` makes one axis of several, `x.reshape(1)` of a number
     ");
     let masked = jit(|x: Expr| x.at(x.gt(1)).get()).call((&x,)).unwrap_err();
