@@ -1,5 +1,5 @@
-//! The memory of loops: a loop over time steps takes its state and one temporary array at most, beside its arguments. More is refused here, so that a loop which
-//! took more would fail.
+//! The memory of loops, beside their arguments: how many arrays they take at once, found by refusing more. Most loops over time steps take their state and one temporary array at
+//! most.
 
 #![allow(clippy::reversed_empty_ranges, reason = "the end of a range may count from the last element")]
 
@@ -38,7 +38,7 @@ fn plane(n: usize) -> Array {
 
 /// All in one test: the allocator is the process's.
 #[test]
-fn time_loops_run_in_the_memory_of_their_state_and_one_temporary() {
+fn loops_take_no_more_arrays_than_these() {
     ndjit::set_pool_limit(0);
     CountingAllocator::refuse(LARGE, Refused::Above(i64::MAX));
     let u = plane(128);
