@@ -42,7 +42,7 @@ pub use api::gpu;
 pub use api::{
     bins, compound, contractions, control, convolution, covariance, creation, differences as neighbours, dynamic,
     functions, indexing, integers, manipulation, operators, quantiles, queries, random, reductions, scans, selection,
-    sorting,
+    sorting, transforms,
 };
 pub use diagnostics::{assertions, debug, explain, inspect};
 pub use interop::dlpack;
@@ -106,6 +106,10 @@ pub use api::sorting::{IntoSorting, Sorting, argsort, descending, sort, topk};
 pub use api::support::{
     casting, device, fallback, restrict_dtypes, set_casting, set_device, set_fallback, with_casting, with_device,
     with_fallback,
+};
+#[doc(inline)]
+pub use api::transforms::{
+    grad, grad_at, jvp, linearize, stop_gradient, value_and_grad, value_and_grad_at, vjp, wrt,
 };
 #[doc(inline)]
 pub use api::weights::{Weights, weights};

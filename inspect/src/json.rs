@@ -154,6 +154,7 @@ fn node<T: Type>(block: &GraphBlock<'_, T>, id: NodeId, places: Option<&Places>)
             put("kind", json!(kind.name()));
             put("view", json!(graph.view_of(view).to_string()));
         }
+        NodeKind::Identity(identity) => put("kind", json!(identity.name())),
         NodeKind::Reshape => put("kind", json!("reshape")),
         NodeKind::Control(n, result) => {
             put("kind", json!(graph.operation_name(id)));

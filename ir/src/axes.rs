@@ -59,6 +59,12 @@ impl AxisSet {
         AxisSet(if axis < MAX_RANK { 1 << axis } else { 0 })
     }
 
+    /// These axes and one more; none more if that is above [`MAX_RANK`].
+    #[must_use]
+    pub fn with(self, axis: usize) -> AxisSet {
+        AxisSet(self.0 | AxisSet::one(axis).0)
+    }
+
     /// Whether the axis is one of them.
     pub fn contains(self, axis: usize) -> bool {
         axis < MAX_RANK && self.0 >> axis & 1 == 1

@@ -214,13 +214,13 @@ fn scan_in<C: Outputs, X: Outputs, Y: Outputs>(
     (carry, finished(stacked, lengths.into_inner(), place))
 }
 
-fn collected<C: Outputs>(structure: C) -> Collected {
+pub(super) fn collected<C: Outputs>(structure: C) -> Collected {
     let mut collected = Collected::default();
     structure.collect(&mut collected);
     collected
 }
 
-fn built<C: Outputs>(leaves: &[Expr], like: &Collected) -> C {
+pub(super) fn built<C: Outputs>(leaves: &[Expr], like: &Collected) -> C {
     C::exprs(&mut Parts::new(leaves.to_vec(), like.lengths.clone()))
 }
 
@@ -236,7 +236,7 @@ fn next<C: Outputs>(what: &str, state: C, like: &Collected, place: Place) -> Vec
 }
 
 /// The results in their structure, or the error in each leaf of it.
-fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, place: Place) -> C {
+pub(super) fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, place: Place) -> C {
     let leaves = made.unwrap_or_else(|error| {
         if !ndjit_eval::traces::are_open() {
             // No value outside of traced functions can carry an error.

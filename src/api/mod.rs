@@ -31,4 +31,5 @@ pub mod scans;
 pub mod selection;
 pub mod sorting;
 pub mod support;
+pub mod transforms;
 pub mod weights;

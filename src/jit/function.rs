@@ -8,6 +8,7 @@ use crate::diagnostics::report::report;
 use crate::jit::caller;
 use crate::jit::erased::Core;
 use crate::jit::input::Input;
+use crate::jit::jitted::Jitted;
 use crate::jit::output::Outputs;
 use crate::trace::arity::for_each_tuple;
 use crate::trace::expr::Expr;
@@ -38,8 +39,14 @@ pub trait JitFn<M, const N: usize>: Send + Sync + Sized + 'static {
     /// The compiled function's signature: `dyn Fn(&Array, …) -> Arrays`.
     type Call: ?Sized + Send + Sync;
 
+    /// A function of as many parameters that returns something else: what a transformation of this one is.
+    type With<Q: Outputs + 'static>;
+
     #[doc(hidden)]
     fn apply(&self, parameters: &[Expr; N]) -> Self::Outputs;
+
+    #[doc(hidden)]
+    fn with<Q: Outputs + 'static>(function: impl Fn(&[Expr; N]) -> Q + Send + Sync + 'static) -> Self::With<Q>;
 
     #[doc(hidden)]
     fn callable(core: Arc<Core>) -> Box<Self::Call>;
@@ -54,6 +61,13 @@ macro_rules! arities {
         {
             type Outputs = R;
             type Call = dyn Fn($(by_reference!($t)),*) -> R::Arrays + Send + Sync;
+            type With<Q: Outputs + 'static> = Box<dyn Fn($($t),*) -> Q + Send + Sync>;
+
+            fn with<Q: Outputs + 'static>(
+                function: impl Fn(&[Expr; $n]) -> Q + Send + Sync + 'static,
+            ) -> Self::With<Q> {
+                Box::new(move |$($x: Expr),*| function(&[$($x),*]))
+            }
 
             fn apply(&self, parameters: &[Expr; $n]) -> R {
                 let [$($x),*] = *parameters;
@@ -93,6 +107,29 @@ arities! {
     10 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h Expr i Expr j;
     11 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h Expr i Expr j Expr k;
     12 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h Expr i Expr j Expr k Expr l;
+}
+
+/// Tells a jitted function from a closure, of which this is the type of the parameters.
+#[derive(Debug)]
+pub struct Ready<M>(std::marker::PhantomData<fn() -> M>);
+
+/// What is jitted can be traced again: transformed, or jitted with other options.
+impl<M: 'static, const N: usize, F: JitFn<M, N>> JitFn<Ready<M>, N> for Jitted<M, N, F> {
+    type Outputs = F::Outputs;
+    type Call = F::Call;
+    type With<Q: Outputs + 'static> = F::With<Q>;
+
+    fn apply(&self, parameters: &[Expr; N]) -> Self::Outputs {
+        self.applied(parameters)
+    }
+
+    fn with<Q: Outputs + 'static>(function: impl Fn(&[Expr; N]) -> Q + Send + Sync + 'static) -> Self::With<Q> {
+        F::with(function)
+    }
+
+    fn callable(core: Arc<Core>) -> Box<Self::Call> {
+        F::callable(core)
+    }
 }
 
 /// Exactly `N` operands: what a jitted function takes where it is inlined.

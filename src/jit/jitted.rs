@@ -9,6 +9,7 @@ use crate::jit::output::{Collected, Outputs, Parts};
 use crate::jit::spec::Spec;
 use crate::jit::staged::{self, Traced};
 use crate::trace::expr::Expr;
+use crate::trace::operand::AnyOperand;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{CastingModes, Device, Restriction};
@@ -375,6 +376,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     #[track_caller]
     pub fn inline(&self, operands: impl Operands<N>) -> F::Outputs {
         let (exprs, lengths) = self.core.inline(&operands.operands(), Place::caller());
+        F::Outputs::exprs(&mut Parts::new(exprs, lengths))
+    }
+
+    /// The function's results of expressions.
+    pub(crate) fn applied(&self, parameters: &[Expr; N]) -> F::Outputs {
+        let (exprs, lengths) = self.core.inline(&parameters.map(AnyOperand::Expr), self.core.named.1);
         F::Outputs::exprs(&mut Parts::new(exprs, lengths))
     }
 

@@ -8,6 +8,7 @@ mod capture;
 mod captures;
 pub(crate) mod cast;
 mod compute;
+pub(crate) mod derive;
 pub(crate) mod escape;
 pub mod expr;
 pub(crate) mod failure;

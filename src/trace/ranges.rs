@@ -65,7 +65,7 @@ impl Trace {
                 let extents = graph.shape(value).extents().iter().enumerate().filter(|&(axis, _)| along.contains(axis));
                 (0, extents.fold(1, |n, (_, &extent)| (extent as i128).saturating_mul(n)).max(1) - 1)
             }
-            NodeKind::Cast(_) => operand(0)?,
+            NodeKind::Cast(_) | NodeKind::Identity(_) => operand(0)?,
             kind if kind.row().is_view => operand(0)?,
             NodeKind::Op(op, _) => {
                 let ((a, b), (c, d)) = (operand(0)?, operand(1)?);

@@ -12,6 +12,7 @@ mod contractions;
 mod crates;
 mod creation;
 #[cfg(feature = "gpu")]
+mod derivatives;
 mod devices;
 mod display;
 mod dlpack;

@@ -93,6 +93,7 @@ pub fn how(op: Op) -> How {
         Op::Add => Measured(binary(|x, y| x + y)),
         Op::Subtract => Measured(binary(|x, y| x - y)),
         Op::Multiply => Measured(binary(|x, y| x * y)),
+        Op::MultiplyNoNan => Measured(binary(|x, y| if x == 0.0 || y == 0.0 { 0.0 } else { x * y })),
         Op::Divide => Measured(binary(|x, y| x / y)),
         Op::FloorDivide => Measured(binary(own::floor_divide).in_f64(|x| own::precise_floor_divide(&x[0], &x[1]))),
         Op::Remainder => Measured(binary(own::remainder)),

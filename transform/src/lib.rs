@@ -11,6 +11,7 @@ pub mod access;
 mod commit;
 pub mod contraction;
 mod conversions;
+pub mod derivative;
 mod fp_contract;
 mod hoist;
 mod inline;

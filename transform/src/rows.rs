@@ -79,7 +79,7 @@ fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
                 };
                 operands.iter().all(meets).then_some(true)?
             }
-            NodeKind::Cast(_) => true,
+            NodeKind::Cast(_) | NodeKind::Identity(_) => true,
             NodeKind::Reduce(reduce) => {
                 // A multiplication of fewer rows may have another order.
                 (!reduce.contracts && !reduce.axes.contains(0) && !has_rows_elsewhere(operands, &has_rows))

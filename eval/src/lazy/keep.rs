@@ -58,7 +58,11 @@ fn cost(pending: &Pending) -> Cost {
             let computes = operands.chain([pending.array.dtype()]).filter(|&dtype| op.row().domain.contains(dtype));
             computes.map(|dtype| shared_body(*op, dtype).insts.len()).max()
         }
-        Operation::Cast(..) | Operation::View(..) | Operation::Reshape(_) | Operation::Iota(..) => Some(1),
+        Operation::Cast(..)
+        | Operation::Identity(_)
+        | Operation::View(..)
+        | Operation::Reshape(_)
+        | Operation::Iota(..) => Some(1),
         // They read many elements for one, or have to be stored anyway.
         Operation::Reduce(_)
         | Operation::Scan(..)

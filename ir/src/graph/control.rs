@@ -213,7 +213,7 @@ impl<T: Type> Control<T> {
     }
 
     /// The operands that are the carry, which the first results are after the last step.
-    fn carried(&self) -> usize {
+    pub fn carried(&self) -> usize {
         match self.kind {
             ControlKind::While => self.results(),
             ControlKind::Cond => 0,

@@ -29,6 +29,8 @@ pub enum NodeKind<T: Type = ValueType> {
     Reduce(Reduce<T>),
     /// At each index one value of all elements up to it along an axis.
     Scan(Scan, u32, T::Traced<TypeRequest>),
+    /// Its operand, which transformations see as something of its own.
+    Identity(Identity),
     /// The elements along an axis in order, or the indices that order them.
     Sort(Sort, u32, T::Traced<TypeRequest>),
     /// At each index the position along some axes, counted in row-major order if they are several. An `i64`, without operands.
@@ -66,6 +68,9 @@ impl<T: Type> NodeKind<T> {
             NodeKind::Cast(_) => {
                 &KindRow { name: "cast", operands: &["x"], ty: TypeOf::Asked, fusion: Fusion::Elementwise, ..ROW }
             }
+            NodeKind::Identity(_) => {
+                &KindRow { name: "identity", operands: &["x"], ty: TypeOf::Operand, fusion: Fusion::Elementwise, ..ROW }
+            }
             NodeKind::Reduce(_) => &KindRow { name: "reduction", ..ROW },
             NodeKind::Scan(..) => &KindRow { name: "scan", ..ROW },
             NodeKind::Sort(..) => &KindRow { name: "sort", ..ROW },
@@ -86,6 +91,7 @@ impl<T: Type> NodeKind<T> {
     pub const fn name(self) -> &'static str {
         match self {
             NodeKind::Op(op, _) => op.name(),
+            NodeKind::Identity(identity) => identity.name(),
             _ => match self.axis_function() {
                 Some(function) => function.name(),
                 None => self.row().name,
@@ -123,6 +129,26 @@ impl<T: Type> NodeKind<T> {
                 | NodeKind::Sort(_, _, request),
             ) => Some((function, request)),
             _ => None,
+        }
+    }
+}
+
+/// What transformations see in an identity. Commit puts the operand in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Identity {
+    /// A variable of a transformation, with a number that no other of the graph has: what depends on it is what was computed of it, not of
+    /// its operand.
+    Variable(u32),
+    /// What derivatives take as constant.
+    StopGradient,
+}
+
+impl Identity {
+    /// The name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Identity::Variable(_) => "variable",
+            Identity::StopGradient => "stop_gradient",
         }
     }
 }

@@ -4,7 +4,7 @@
 //! Whether types may be weak is not written in the text: the graph type that is asked for says it.
 
 use super::{
-    Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Scatter, ShapeId, Slot, SlotId, Type, Value, ViewId,
+    Control, ControlKind, Graph, Identity, Inner, MAX_NESTING, NodeKind, Scatter, ShapeId, Slot, SlotId, Type, Value, ViewId,
 };
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
@@ -299,6 +299,16 @@ impl<T: Type> Parser<T> {
                 let operands = line.items(|line| reading.value(line))?;
                 *view = Some(affine_map(line)?);
                 Ok((NodeKind::Insert(ViewId(u32::MAX)), SmallVec::from_vec(operands)))
+            }
+            "variable" => {
+                line.skip(word);
+                let number = line.number_of("the number of a variable")?;
+                line.expect("of")?;
+                Ok((NodeKind::Identity(Identity::Variable(number)), SmallVec::from_slice(&[reading.value(line)?])))
+            }
+            "stop_gradient" => {
+                line.skip(word);
+                Ok((NodeKind::Identity(Identity::StopGradient), SmallVec::from_slice(&[reading.value(line)?])))
             }
             "reshape" => {
                 line.skip(word);

@@ -38,7 +38,7 @@
 //!   %5 = while $0 result 1 %2, %0, %1 : f32[3]
 //! ```
 
-use super::{ControlKind, ForArity, Graph, Node, NodeId, NodeKind, Places, ScanArity, Slot, Type, Value};
+use super::{ControlKind, ForArity, Graph, Identity, Node, NodeId, NodeKind, Places, ScanArity, Slot, Type, Value};
 use crate::dtype::DType;
 use crate::lines::{LineSink, TextLine, lines};
 use crate::promotion::Policy;
@@ -415,6 +415,13 @@ impl<T: Type> NodeLine<'_, T> {
                     Some(view) => write!(f, " {view}")?,
                     None => f.write_str(" unknown")?,
                 }
+            }
+            NodeKind::Identity(identity) => {
+                f.write_str(identity.name())?;
+                if let Identity::Variable(n) = identity {
+                    write!(f, " {n} of")?;
+                }
+                write_values(operands, f)?;
             }
             NodeKind::Reshape => {
                 f.write_str("reshape")?;

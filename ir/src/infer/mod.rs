@@ -13,7 +13,7 @@ pub(crate) use rules::{Annotation, InferenceRules};
 
 use crate::axes::{AxisSet, MAX_RANK};
 use crate::dtype::DType;
-use crate::graph::{Graph, NodeId, NodeKind, Scatter, Type, Value};
+use crate::graph::{Graph, Identity, NodeId, NodeKind, Scatter, Type, Value};
 use crate::op::Op;
 use crate::promotion::{Policy, Types};
 use crate::reduction::{AxisFunction, Reduce, Reduction, Scan, Sort, TypeRequest};
@@ -44,6 +44,8 @@ pub enum Operation<'a, T: Type = ValueType> {
     Op(Op, T::Traced<Policy>),
     /// A conversion to this type.
     Cast(T::Traced<CastReason>, T),
+    /// Its operand.
+    Identity(Identity),
     /// A reduction.
     Reduce(Reduce<T>),
     /// A scan along an axis.
@@ -92,6 +94,7 @@ impl<'a, T: Type> Operation<'a, T> {
         match self {
             Operation::Op(op, _) => op.name(),
             Operation::Cast(..) => "cast",
+            Operation::Identity(identity) => identity.name(),
             Operation::Reduce(reduce) => reduce.reduction.name(),
             Operation::Scan(scan, ..) => scan.name(),
             Operation::Sort(sort, ..) => sort.name(),
@@ -120,6 +123,7 @@ impl<'a, T: Type> Operation<'a, T> {
         match self {
             &Operation::Op(op, policy) => NodeKind::Op(op, policy),
             &Operation::Cast(reason, _) => NodeKind::Cast(reason),
+            &Operation::Identity(identity) => NodeKind::Identity(identity),
             &Operation::Reduce(reduce) => NodeKind::Reduce(reduce),
             &Operation::Scan(scan, axis, request) => NodeKind::Scan(scan, axis, request),
             &Operation::Sort(sort, axis, request, _) => NodeKind::Sort(sort, axis, request),
@@ -139,6 +143,7 @@ impl<'a, T: Type> Operation<'a, T> {
             Operation::Op(op, _) => op.arity(),
             Operation::Iota(..) => 0,
             Operation::Cast(..)
+            | Operation::Identity(_)
             | Operation::Scan(..)
             | Operation::Sort(..)
             | Operation::View(..)
@@ -195,7 +200,7 @@ impl<'a, T: Type> Operation<'a, T> {
             Operation::Scan(scan, _, request) => T::reduction(scan.into(), request, operands[0], None),
             Operation::Sort(sort, _, request, indices) => T::reduction(sort.into(), request, operands[0], indices),
             Operation::Iota(..) => Ok(same(DType::I64.into())),
-            Operation::View(..) | Operation::Reshape(_) => Ok(same(operands[0])),
+            Operation::Identity(_) | Operation::View(..) | Operation::Reshape(_) => Ok(same(operands[0])),
             Operation::Concat(_, policy) => T::join(policy, operands).map(same),
             Operation::Gather => rules::is_index(operands[1]).map(|()| same(operands[0])),
             Operation::Scatter(scatter) => {
@@ -221,7 +226,7 @@ impl<'a, T: Type> Operation<'a, T> {
                 }
                 Ok(shape)
             }
-            Operation::Cast(..) => Ok(Cow::Borrowed(operands[0])),
+            Operation::Cast(..) | Operation::Identity(_) => Ok(Cow::Borrowed(operands[0])),
             Operation::Reduce(reduce) => reduced(reduce, operands).map(Cow::Owned),
             &Operation::Scan(_, axis, _) | &Operation::Sort(_, axis, ..) => match operands[0] {
                 shape if axis as usize >= shape.rank().min(MAX_RANK) => Err(InferenceError::Axis(axis, shape.clone())),
@@ -274,6 +279,7 @@ impl<T: Type> Graph<T> {
             NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Control(..) | NodeKind::Call(_) => return Ok(None),
             NodeKind::Op(op, policy) => Operation::Op(op, policy),
             NodeKind::Cast(reason) => Operation::Cast(reason, self.ty(first)),
+            NodeKind::Identity(identity) => Operation::Identity(identity),
             NodeKind::Reduce(reduce) => Operation::Reduce(reduce),
             NodeKind::Scan(scan, axis, request) => Operation::Scan(scan, axis, request),
             NodeKind::Sort(sort, axis, request) => {

@@ -24,6 +24,9 @@ macro_rules! op_table {
             Multiply multiply(x y) Join ALL Same Exact [commutative]
                 "`x * y`. Integers wrap, bool is logical and; complex products are computed as (ac - bd) + (ad + bc)i."
                 ("[2, 3]", "[4, -5]") "[  8 -15]";
+            MultiplyNoNan multiply_no_nan(x y) Inexact FLOAT|COMPLEX Same Exact [commutative]
+                "`x * y`, but 0 where either is 0, of infinities and NaN too: the product by which derivatives are scaled. Complex numbers are 0 where both parts are."
+                ("[0.0f32, 2.0]", "[f32::INFINITY, 1.5]") "[0. 3.]";
             Divide divide(x y) TrueDivide FLOAT|COMPLEX Same Exact []
                 "True division `x / y`, also of integers. Floats: `x / 0` is infinite, `0 / 0` NaN. Complex quotients are scaled so that intermediate results neither overflow nor underflow needlessly."
                 ("[1, 2, -1]", "[2, 4, 0]") "[ 0.5  0.5 -inf]";

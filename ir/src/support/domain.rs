@@ -62,6 +62,7 @@ const NUMPY_MODF: &str = "https://numpy.org/doc/stable/reference/generated/numpy
 const NUMPY_RINT: &str = "https://numpy.org/doc/stable/reference/generated/numpy.rint.html";
 const JAX_COMPLEX: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.complex.html";
 const TORCH_POLAR: &str = "https://docs.pytorch.org/docs/stable/generated/torch.polar.html";
+const TF_MULTIPLY_NO_NAN: &str = "https://www.tensorflow.org/api_docs/python/tf/math/multiply_no_nan";
 const RANDOM123: &str = "https://www.thesalmons.org/john/random123/papers/random123sc11.pdf";
 const RUST_ROTATE: &str = "https://doc.rust-lang.org/std/primitive.u64.html#method.rotate_left";
 const RUST_SATURATING: &str = "https://doc.rust-lang.org/std/primitive.u64.html#method.saturating_add";
@@ -79,7 +80,7 @@ const GAPS: &[DomainGap] = gaps! {
         Atan page!("atan"), Sinh page!("sinh"), Cosh page!("cosh"), Tanh page!("tanh"), Asinh page!("asinh"),
         Acosh page!("acosh"), Atanh page!("atanh"), Atan2 page!("atan2"),
         Logaddexp page!("logaddexp"), Sqrt page!("sqrt"), Rsqrt JAX_RSQRT, Cbrt NUMPY_CBRT, Hypot page!("hypot"),
-        Reciprocal page!("reciprocal"), Divide page!("divide"), Copysign page!("copysign"), Nextafter page!("nextafter"),
+        Reciprocal page!("reciprocal"), Divide page!("divide"), MultiplyNoNan TF_MULTIPLY_NO_NAN, Copysign page!("copysign"), Nextafter page!("nextafter"),
         Logaddexp2 NUMPY_LOGADDEXP2, Exp10 GLIBC_EXP10, FloatPower NUMPY_FLOAT_POWER, Sigmoid nn!("sigmoid"),
         LogSigmoid nn!("log_sigmoid"), Softplus nn!("softplus"), Silu nn!("silu"), Gelu nn!("gelu"), GeluTanh nn!("gelu"),
         Heaviside NUMPY_HEAVISIDE, Sinc NUMPY_SINC,

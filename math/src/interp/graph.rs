@@ -54,7 +54,7 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
             }
             NodeKind::Iota(axes) => iota(axes, graph.shape(value))?,
             NodeKind::View(view) => movement::view(&live[&operands[0]], graph.view_of(view), graph.shape(value))?,
-            NodeKind::Reshape => movement::reshape(&live[&operands[0]], graph.shape(value))?,
+            NodeKind::Identity(_) | NodeKind::Reshape => movement::reshape(&live[&operands[0]], graph.shape(value))?,
             NodeKind::Control(n, result) => {
                 let results = match controlled.take() {
                     Some(known) if (known.number, known.operands) == (n, operands) => known.results,

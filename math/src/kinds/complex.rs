@@ -44,6 +44,16 @@ pub(crate) const fn op(op: Op) -> Option<Complex> {
         Op::Add => Binary(|b, x, y| (b.fadd(x.0, y.0), b.fadd(x.1, y.1))),
         Op::Subtract => Binary(|b, x, y| (b.fsub(x.0, y.0), b.fsub(x.1, y.1))),
         Op::Multiply => Binary(multiply),
+        Op::MultiplyNoNan => Binary(|b, x, y| {
+            let (product, zero) = (multiply(b, x, y), b.float(b.ty(x.0), 0.0));
+            let mut is_zero = |z: Pair| {
+                let (re, im) = (b.feq(z.0, zero), b.feq(z.1, zero));
+                b.and(re, im)
+            };
+            let (x, y) = (is_zero(x), is_zero(y));
+            let vanishes = b.or(x, y);
+            (b.select(vanishes, zero, product.0), b.select(vanishes, zero, product.1))
+        }),
         Op::Square => Unary(|b, x| multiply(b, x, x)),
         Op::MulAdd => Ternary(mul_add),
         Op::Divide => Binary(divide::divide),

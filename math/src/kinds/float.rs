@@ -18,6 +18,12 @@ pub(crate) const fn op(op: Op) -> Option<ScalarEmitter> {
         Op::Add => Binary(BodyBuilder::fadd),
         Op::Subtract => Binary(BodyBuilder::fsub),
         Op::Multiply => Binary(BodyBuilder::fmul),
+        Op::MultiplyNoNan => Binary(|b, x, y| {
+            let (product, zero) = (b.fmul(x, y), b.float(b.ty(x), 0.0));
+            let (x, y) = (b.feq(x, zero), b.feq(y, zero));
+            let vanishes = b.or(x, y);
+            b.select(vanishes, zero, product)
+        }),
         Op::Square => Unary(|b, x| b.fmul(x, x)),
         Op::Divide => Binary(BodyBuilder::fdiv),
         Op::FloorDivide => Binary(remainder::floor_divide),

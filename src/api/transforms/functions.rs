@@ -1,0 +1,77 @@
+//! Gradients of closures by their first parameter.
+
+use super::gradients;
+use crate::jit::function::JitFn;
+use crate::trace::expr::Expr;
+use ndjit_ir::Place;
+
+/// The gradient of a function by its first parameter: a function of the same parameters, whose result has the parameter's shape and dtype.
+///
+/// ```
+/// use ndjit::{Array, grad, jit, sin, sum};
+///
+/// let slope = jit(grad(|x, y| sum(sin(x) * y, ..)));
+/// let (x, y) = (Array::from([0.0f64, 1.0]), Array::from([2.0f64, 3.0]));
+/// assert_eq!(slope(&x, &y).to_vec::<f64>()?, [2.0, 3.0 * 1f64.cos()]);
+///
+/// // Of gradients too.
+/// let curvature = jit(grad(grad(|x| x * x * x)));
+/// assert_eq!(curvature(&Array::from(2.0f32)).item::<f32>()?, 12.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// By other parameters, and by several: [`wrt`](fn@super::wrt). By values within a traced function: [`grad_at`](fn@super::grad_at).
+///
+/// Source: [`jax.grad`](https://docs.jax.dev/en/latest/_autosummary/jax.grad.html); the [conventions](super) differ for complex numbers, at kinks and where slopes are infinite.
+///
+/// # Errors
+/// Poisoned with `Shape` or `DType` if the function does not give one real number, with `DType` if the parameter is an integer or a bool; with
+/// the first error of the function.
+#[track_caller]
+pub fn grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<Expr> {
+    let place = Place::caller();
+    F::with(move |parameters| by_first("grad", &function, parameters, place).1)
+}
+
+/// The value of a function and its gradient by its first parameter.
+///
+/// ```
+/// use ndjit::{Array, jit, sum, value_and_grad};
+///
+/// let f = jit(value_and_grad(|x| sum(x * x, ..)));
+/// let (value, slope) = f(&Array::from([1.0f32, 3.0]));
+/// assert_eq!((value.item::<f32>()?, slope.to_vec::<f32>()?), (10.0, vec![2.0, 6.0]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// The value has the bits that the function gives.
+///
+/// Source: [`jax.value_and_grad`](https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html).
+///
+/// # Errors
+/// As [`grad`].
+#[track_caller]
+pub fn value_and_grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<(Expr, Expr)> {
+    let place = Place::caller();
+    F::with(move |parameters| by_first("value_and_grad", &function, parameters, place))
+}
+
+fn by_first<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(
+    what: &'static str,
+    function: &F,
+    parameters: &[Expr; N],
+    place: Place,
+) -> (Expr, Expr) {
+    let made = gradients((what, place), &parameters[..1], true, |variables| {
+        let mut parameters = *parameters;
+        parameters[0] = variables[0];
+        vec![function.apply(&parameters)]
+    });
+    match made {
+        Ok((outputs, gradients)) => (outputs[0], gradients[0]),
+        Err(error) => {
+            let failed = <Expr as crate::trace::operand::Computed>::failed(error);
+            (failed, failed)
+        }
+    }
+}

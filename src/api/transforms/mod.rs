@@ -1,0 +1,84 @@
+//! Transformations: functions of functions. [`grad`] and its kin compute derivatives, and are themselves functions that can be jitted,
+//! transformed again, and called in traced functions.
+//!
+//! A derivative is traced with the function: one program, in which fusion sees both. Forms that take closures ([`grad`], [`value_and_grad`], [`wrt`])
+//! give closures of as many parameters; those that are applied ([`grad_at`], [`jvp`], [`vjp`], [`linearize`]) take values, in any structure, within a traced
+//! function, and closures that may use what is around them.
+//!
+//! # Conventions
+//! - The gradient by a complex variable is the *adjoint*: `z - rate * g` descends. JAX's is its conjugate.
+//! - Zero wins over an infinite slope: the gradient of `where_(x.gt(0), sqrt(x), 0)` at 0 is 0, not NaN. The price: `sqrt(x) * sqrt(x)` at 0 has the
+//!   gradient 0.
+//! - At kinks a gradient is the element of least norm of the subdifferential: `abs` at 0 has 0, `maximum(x, y)` of equal ones gives each a half.
+//! - Cotangents of `f16` and `bf16` are `f32` within a derivative, and rounded once.
+
+mod applied;
+mod functions;
+mod variables;
+
+pub use applied::{grad_at, jvp, linearize, stop_gradient, value_and_grad_at, vjp};
+pub use functions::{grad, value_and_grad};
+pub use variables::{Wrt, WrtVariables, wrt};
+
+use crate::trace::derive::{Linearized, variables as as_variables};
+use crate::trace::expr::Expr;
+use crate::trace::recorder::describe;
+use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
+use ndjit_transform::derivative::Mode;
+
+/// A function's outputs, of which the first is the value that is derived, and its gradient by each variable. Variables that are integers are an
+/// error where they are named, else they have zeros.
+fn gradients(
+    (what, place): (&'static str, Place),
+    values: &[Expr],
+    named: bool,
+    function: impl FnOnce(&[Expr]) -> Vec<Expr>,
+) -> Result<(Vec<Expr>, Vec<Expr>)> {
+    let made = (|| {
+        for (n, &value) in values.iter().enumerate().filter(|_| named) {
+            differentiable(what, n, value)?;
+        }
+        let variables = as_variables(values, what, place);
+        let outputs = function(&variables);
+        one_real_number(what, outputs[0])?;
+        let linear = Linearized::new(&variables, &outputs, Mode::Reverse, what, place)?;
+        Ok((linear.outputs(), linear.gradient()?))
+    })();
+    made.map_err(|error: Error| error.at(place))
+}
+
+/// Checks that a variable has derivatives.
+fn differentiable(what: &str, n: usize, value: Expr) -> Result<()> {
+    let (ty, dtype, _) = describe(value, what)?;
+    if dtype.is_float() || dtype.is_complex() {
+        return Ok(());
+    }
+    let error = Error::new(ErrorCode::DType, format!("{what}: variable {n} is {ty}, of which there is no derivative"));
+    Err(match ty {
+        ValueType::Weak(_) => error.help("write the number as a float, as `2.0`"),
+        ValueType::Strong(_) => {
+            error.help("cast it, as in `cast(x, DType::F32)`; by other variables: `wrt(1)`, or use it from around the closure")
+        }
+    })
+}
+
+/// Checks that a value is one real number.
+fn one_real_number(what: &str, value: Expr) -> Result<()> {
+    let (ty, dtype, shape) = describe(value, what)?;
+    if shape.rank() > 0 {
+        return Err(Error::new(ErrorCode::Shape, format!("{what}: the function gives an array of shape {shape}"))
+            .fact("a gradient is that of one number")
+            .help("reduce it, as with `sum(y, ..)`; `vjp` takes a cotangent of each element, `jvp` gives a tangent of each"));
+    }
+    match dtype {
+        dtype if dtype.is_complex() => {
+            Err(Error::new(ErrorCode::DType, format!("{what}: the function gives a number of {ty}"))
+                .fact("a gradient is that of a real number")
+                .help("take its part or its modulus, as `real(z)`; of holomorphic functions `jvp` gives the derivative"))
+        }
+        dtype if !dtype.is_float() => Err(Error::new(ErrorCode::DType, format!("{what}: the function gives a number of {ty}"))
+            .fact("integers and bools have no derivatives")
+            .help("cast before what is to be derived, as in `cast(x, DType::F32)`")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,122 @@
+//! By which parameters a function is derived.
+
+use super::gradients;
+use crate::jit::function::JitFn;
+use crate::jit::output::{Outputs, Parts};
+use crate::trace::expr::Expr;
+use crate::trace::operand::Computed;
+use ndjit_ir::{Error, ErrorCode, Place};
+
+/// Parameters by which a function is derived: one by its number, or a tuple of them.
+pub trait Wrt: Send + Sync + 'static {
+    /// The gradients by them.
+    type Gradients: Outputs + 'static;
+
+    /// Their numbers, counted from 0.
+    fn numbers(&self) -> Vec<usize>;
+}
+
+impl Wrt for usize {
+    type Gradients = Expr;
+
+    fn numbers(&self) -> Vec<usize> {
+        vec![*self]
+    }
+}
+
+macro_rules! tuples {
+    ($([$($n:tt $t:ty => $gradient:ty),*])*) => {$(
+        impl Wrt for ($($t,)*) {
+            type Gradients = ($($gradient,)*);
+
+            fn numbers(&self) -> Vec<usize> {
+                vec![$(self.$n),*]
+            }
+        }
+    )*};
+}
+
+tuples! {
+    [0 usize => Expr]
+    [0 usize => Expr, 1 usize => Expr]
+    [0 usize => Expr, 1 usize => Expr, 2 usize => Expr]
+    [0 usize => Expr, 1 usize => Expr, 2 usize => Expr, 3 usize => Expr]
+    [0 usize => Expr, 1 usize => Expr, 2 usize => Expr, 3 usize => Expr, 4 usize => Expr]
+    [0 usize => Expr, 1 usize => Expr, 2 usize => Expr, 3 usize => Expr, 4 usize => Expr, 5 usize => Expr]
+}
+
+/// Parameters by which functions are derived. Made by [`wrt`].
+#[derive(Clone, Copy, Debug)]
+pub struct WrtVariables<W>(W);
+
+/// Derivatives by other parameters than the first, and by several: their numbers, counted from 0.
+///
+/// ```
+/// use ndjit::{Array, jit, sum, wrt};
+///
+/// let f = jit(wrt((0, 1)).grad(|x, y| sum(x * y, ..)));
+/// let (x, y) = (Array::from([1.0f32, 2.0]), Array::from([3.0f32, 4.0]));
+/// let (by_x, by_y) = f(&x, &y);
+/// assert_eq!((by_x.to_vec::<f32>()?, by_y.to_vec::<f32>()?), (vec![3.0, 4.0], vec![1.0, 2.0]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: `argnums` of [`jax.grad`](https://docs.jax.dev/en/latest/_autosummary/jax.grad.html).
+pub fn wrt<W: Wrt>(variables: W) -> WrtVariables<W> {
+    WrtVariables(variables)
+}
+
+impl<W: Wrt> WrtVariables<W> {
+    /// The gradients of a function by these parameters.
+    ///
+    /// # Errors
+    /// As [`grad`](super::grad); poisoned with `Arity` for a parameter that there is not.
+    #[track_caller]
+    pub fn grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(self, function: F) -> F::With<W::Gradients> {
+        let place = Place::caller();
+        F::with(move |parameters| self.by(("grad", place), &function, parameters).1)
+    }
+
+    /// The value of a function and its gradients by these parameters.
+    ///
+    /// # Errors
+    /// As [`grad`](Self::grad).
+    #[track_caller]
+    pub fn value_and_grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(
+        self,
+        function: F,
+    ) -> F::With<(Expr, W::Gradients)> {
+        let place = Place::caller();
+        F::with(move |parameters| self.by(("value_and_grad", place), &function, parameters))
+    }
+
+    fn by<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(
+        &self,
+        written: (&'static str, Place),
+        function: &F,
+        parameters: &[Expr; N],
+    ) -> (Expr, W::Gradients) {
+        let numbers = self.0.numbers();
+        let made = match numbers.iter().find(|&&n| n >= N) {
+            Some(n) => Err(Error::new(ErrorCode::Arity, format!("{}: there is no parameter {n}", written.0))
+                .at(written.1)
+                .fact(format_args!("the function has {N}, counted from 0"))),
+            None => {
+                let values: Vec<Expr> = numbers.iter().map(|&n| parameters[n]).collect();
+                gradients(written, &values, true, |variables| {
+                    let mut parameters = *parameters;
+                    numbers.iter().zip(variables).for_each(|(&n, &variable)| parameters[n] = variable);
+                    vec![function.apply(&parameters)]
+                })
+            }
+        };
+        let (value, gradients) = match made {
+            Ok((outputs, gradients)) => (outputs[0], gradients),
+            Err(error) => {
+                let failed = Expr::failed(error);
+                (failed, vec![failed; numbers.len()])
+            }
+        };
+        (value, W::Gradients::exprs(&mut Parts::new(gradients, Default::default())))
+    }
+}

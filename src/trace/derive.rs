@@ -1,0 +1,141 @@
+//! Derivatives in the trace of a thread: variables, and what outputs are of them.
+
+use super::recorder::{TRACES, Trace, describe, in_trace, read};
+use super::written;
+use crate::trace::expr::Expr;
+use ndjit_ir::graph::Value;
+use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_transform::derivative::{Linearization, Mode, stop_gradient, variable};
+
+/// What outputs are of variables, in a trace.
+#[derive(Debug)]
+pub(crate) struct Linearized {
+    trace: u32,
+    linear: Linearization,
+    what: &'static str,
+    place: Place,
+}
+
+impl Trace {
+    /// Values of this trace.
+    fn values(&mut self, exprs: &[Expr], what: &str, place: Place) -> std::result::Result<Vec<Value>, u32> {
+        exprs.iter().map(|&x| self.expr(x, what, place)).collect()
+    }
+}
+
+/// Values as variables of a transformation; those that failed stay as they are.
+pub(crate) fn variables(values: &[Expr], what: &str, place: Place) -> Vec<Expr> {
+    each(values, what, place, |trace, value, place| variable((&mut trace.graph, &mut trace.places), value, place))
+}
+
+/// Values that derivatives take as constant.
+pub(crate) fn constants(values: &[Expr], place: Place) -> Vec<Expr> {
+    each(values, "stop_gradient", place, |trace, value, place| {
+        stop_gradient((&mut trace.graph, &mut trace.places), value, place)
+    })
+}
+
+fn each(values: &[Expr], what: &str, place: Place, make: impl Fn(&mut Trace, Value, Place) -> Value) -> Vec<Expr> {
+    let place = written::place(place);
+    let one = |&x: &Expr| {
+        in_trace(|trace| {
+            let value = trace.expr(x, what, place)?;
+            Ok(make(trace, value, place))
+        })
+    };
+    values.iter().map(one).collect()
+}
+
+/// In the trace of this thread, where `what` is asked for.
+fn in_open<R>(what: &str, place: Place, ask: impl FnOnce(&mut Trace) -> Result<R>) -> Result<R> {
+    TRACES.with_borrow_mut(|traces| match traces.last_mut() {
+        Some(trace) => ask(trace),
+        None => Err(Error::new(ErrorCode::Traced, format!("{what} outside of a traced function"))
+            .at(place)
+            .help("a transformed function is jitted, as in `jit(grad(|x| sum(x * x)))(&x)`; other forms are called in one that is")),
+    })
+}
+
+impl Linearized {
+    /// What outputs are of variables.
+    ///
+    /// # Errors
+    /// The first error of an output; `Traced` outside of traces.
+    pub fn new(variables: &[Expr], outputs: &[Expr], mode: Mode, what: &'static str, place: Place) -> Result<Linearized> {
+        let place = written::place(place);
+        variables.iter().chain(outputs).try_for_each(|&x| read(x, what, |_, _| ()))?;
+        in_open(what, place, |trace| {
+            let failed = |trace: &Trace, error: u32| trace.errors[error as usize].clone();
+            let variables = trace.values(variables, what, place).map_err(|error| failed(trace, error))?;
+            let outputs = trace.values(outputs, what, place).map_err(|error| failed(trace, error))?;
+            let graph = (&mut trace.graph, &mut trace.places);
+            let linear = Linearization::new(graph, &variables, &outputs, mode, place)?;
+            Ok(Linearized { trace: trace.id, linear, what, place })
+        })
+    }
+
+    /// The outputs.
+    pub fn outputs(&self) -> Vec<Expr> {
+        self.values(|linear, _| Ok(linear.outputs().to_vec())).unwrap_or_default()
+    }
+
+    fn values(
+        &self,
+        ask: impl FnOnce(&Linearization, &mut Trace) -> Result<Vec<Value>>,
+    ) -> Result<Vec<Expr>> {
+        in_open(self.what, self.place, |trace| {
+            if trace.id != self.trace {
+                let headline = format!("{}: what it gave was used in another trace", self.what);
+                return Err(Error::new(ErrorCode::Traced, headline)
+                    .at(self.place)
+                    .help("call it where it was made: in the same function, the same body of a loop"));
+            }
+            let made = ask(&self.linear, trace)?;
+            trace.graph.check_expansion()?;
+            Ok(made.into_iter().map(|value| trace.expr_of(Ok(value))).collect())
+        })
+    }
+
+    /// The gradient of the first output by each variable.
+    ///
+    /// # Errors
+    /// `Size` where what is computed is too large.
+    pub fn gradient(&self) -> Result<Vec<Expr>> {
+        self.values(|linear, trace| linear.gradient((&mut trace.graph, &mut trace.places), self.place))
+    }
+
+    /// The tangents of the outputs.
+    ///
+    /// # Errors
+    /// The first error of a tangent; `Size` where what is computed is too large.
+    pub fn forward(&self, tangents: &[Expr], place: Place) -> Result<Vec<Expr>> {
+        self.mapped(tangents, place, Linearization::forward)
+    }
+
+    /// The cotangents of the variables.
+    ///
+    /// # Errors
+    /// The first error of a cotangent; `Size` where what is computed is too large.
+    pub fn reverse(&self, cotangents: &[Expr], place: Place) -> Result<Vec<Expr>> {
+        self.mapped(cotangents, place, Linearization::reverse)
+    }
+
+    fn mapped(
+        &self,
+        given: &[Expr],
+        place: Place,
+        map: impl FnOnce(
+            &Linearization,
+            ndjit_transform::derivative::TracedGraph<'_>,
+            &[Option<Value>],
+            Place,
+        ) -> Result<Vec<Value>>,
+    ) -> Result<Vec<Expr>> {
+        given.iter().try_for_each(|&x| describe(x, self.what).map(drop))?;
+        self.values(|linear, trace| {
+            let values = trace.values(given, self.what, place).map_err(|error| trace.errors[error as usize].clone())?;
+            let values: Vec<Option<Value>> = values.into_iter().map(Some).collect();
+            map(linear, (&mut trace.graph, &mut trace.places), &values, place)
+        })
+    }
+}

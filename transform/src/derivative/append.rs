@@ -1,0 +1,393 @@
+//! Nodes appended to a traced graph by a transformation. Dtypes are strong and casts explicit, under the default policy: what a user restricts is
+//! not asked of what no user wrote.
+
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, Value};
+use ndjit_ir::infer::Operation;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan, Sort, TypeRequest};
+use ndjit_ir::support::CastReason;
+use ndjit_ir::view::{self, Slice, View};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Policy, Result, Shape, ValueType};
+use smallvec::{SmallVec, smallvec};
+use std::cell::RefCell;
+use std::ops;
+
+/// A graph that is appended to, and its places. The first thing that cannot be made is kept as the error.
+pub(crate) struct Appender {
+    state: RefCell<AppendState>,
+}
+
+struct AppendState {
+    graph: Graph<ValueType>,
+    places: Places,
+    /// Where the nodes to come were written.
+    written: SmallVec<[Place; 1]>,
+    /// Numbers that were made, by dtype and bits.
+    numbers: Vec<(DType, u64, Value)>,
+    error: Option<Error>,
+}
+
+/// Dtype and shape of a tangent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TangentSpace {
+    pub dtype: DType,
+    pub shape: Shape,
+}
+
+impl Appender {
+    pub fn new(graph: Graph<ValueType>, places: Places) -> Appender {
+        let (written, numbers) = (SmallVec::new(), Vec::new());
+        Appender { state: RefCell::new(AppendState { graph, places, written, numbers, error: None }) }
+    }
+
+    /// The graph and its places, and the first error.
+    pub fn finish(self) -> (Graph<ValueType>, Places, Result<()>) {
+        let AppendState { graph, places, error, .. } = self.state.into_inner();
+        (graph, places, error.map_or(Ok(()), Err))
+    }
+
+    /// Asks the graph.
+    pub fn read<R>(&self, ask: impl FnOnce(&Graph<ValueType>) -> R) -> R {
+        ask(&self.state.borrow().graph)
+    }
+
+    /// Changes the graph and its places.
+    pub fn write<R>(&self, change: impl FnOnce(&mut Graph<ValueType>, &mut Places) -> R) -> R {
+        let state = &mut *self.state.borrow_mut();
+        change(&mut state.graph, &mut state.places)
+    }
+
+    /// Says that the nodes to come are written where a node is.
+    pub fn at(&self, id: NodeId) {
+        let state = &mut *self.state.borrow_mut();
+        state.written = state.places.all(id).collect();
+    }
+
+    /// Says that the nodes to come are written here.
+    pub fn at_place(&self, place: Place) {
+        self.state.borrow_mut().written = smallvec![place];
+    }
+
+    /// Says that the nodes to come are written where those of another graph are.
+    pub fn written_as(&self, other: &Appender) {
+        self.state.borrow_mut().written = other.state.borrow().written.clone();
+    }
+
+    /// Keeps an error, with the place that nodes are written at.
+    pub fn fail(&self, error: Error) {
+        let state = &mut *self.state.borrow_mut();
+        let error = error.at(state.written.first().copied());
+        state.error.get_or_insert(error);
+    }
+
+    pub fn has_failed(&self) -> bool {
+        self.state.borrow().error.is_some()
+    }
+
+    /// A value as a term.
+    pub fn term(&self, value: Value) -> SlopeTerm<'_> {
+        SlopeTerm { to: self, value }
+    }
+
+    /// The dtype that a value is stored in.
+    pub fn dtype(&self, value: Value) -> DType {
+        self.read(|graph| graph.storage_dtype(value, Policy::default()))
+    }
+
+    pub fn shape(&self, value: Value) -> Shape {
+        self.read(|graph| graph.shape(value).clone())
+    }
+
+    /// The space of a value's tangents; `None` of integers and bools, which have none. Those of halves are in `f32`, which rounds them once.
+    pub fn space(&self, value: Value) -> Option<TangentSpace> {
+        Some(TangentSpace { dtype: linear(self.dtype(value))?, shape: self.shape(value) })
+    }
+
+    /// Adds an operation.
+    pub fn add(&self, operation: &Operation<'_>, operands: &[Value]) -> Value {
+        let made = self.try_add(operation, operands);
+        made.unwrap_or_else(|error| {
+            self.fail(error);
+            operands.first().copied().unwrap_or(Value(0))
+        })
+    }
+
+    fn try_add(&self, operation: &Operation<'_>, operands: &[Value]) -> Result<Value> {
+        let state = &mut *self.state.borrow_mut();
+        let graph = &mut state.graph;
+        let (ty, shape) = {
+            let known: SmallVec<[(ValueType, &Shape); 4]> =
+                operands.iter().map(|&value| (graph.ty(value), graph.shape(value))).collect();
+            let wrong = |error| Error::new(ErrorCode::Verify, format!("derivative: {}: {error}", operation.name()));
+            let (ty, shape) = operation.infer(&known).map_err(wrong)?;
+            (ty, shape.into_owned())
+        };
+        shape.bytes(Policy::default().commit(ty).bytes())?;
+        let before = graph.node_count();
+        let value = match operation {
+            Operation::View(view, _) => graph.view(operands[0], std::sync::Arc::clone(view), &shape),
+            Operation::Reshape(_) => graph.reshape(operands[0], &shape),
+            _ => {
+                let own = if let Operation::Iota(..) = operation { &[] } else { operands };
+                let (kind, shape) = (operation.kind(graph), graph.intern(&shape));
+                graph.add(kind, own, &[(ty, shape)])
+            }
+        };
+        if graph.node_count() > before {
+            let id = graph.producer(value);
+            state.written.iter().for_each(|&place| state.places.note(id, place));
+        }
+        Ok(value)
+    }
+
+    /// A number of a dtype; there is one node of each.
+    pub fn number(&self, value: f64, dtype: DType) -> SlopeTerm<'_> {
+        let known = |numbers: &[(DType, u64, Value)]| {
+            numbers.iter().find(|(of, bits, _)| (*of, *bits) == (dtype, value.to_bits())).map(|(.., value)| *value)
+        };
+        let found = known(&self.state.borrow().numbers);
+        let made = found.map_or_else(|| self.literal(value, dtype), Ok);
+        self.term(made.unwrap_or_else(|error| {
+            self.fail(error);
+            Value(0)
+        }))
+    }
+
+    fn literal(&self, number: f64, dtype: DType) -> Result<Value> {
+        let literal = match dtype.is_int() {
+            true => Literal::strong(number as i64, dtype)?,
+            false => Literal::strong(number, dtype)?,
+        };
+        let state = &mut *self.state.borrow_mut();
+        let value = state.graph.literal(Slot::Value(literal), literal.ty());
+        let id = state.graph.producer(value);
+        state.written.iter().for_each(|&place| state.places.note(id, place));
+        state.numbers.push((dtype, number.to_bits(), value));
+        Ok(value)
+    }
+
+    /// An array of one number.
+    pub fn full(&self, value: f64, space: &TangentSpace) -> SlopeTerm<'_> {
+        self.number(value, space.dtype).broadcast(&space.shape)
+    }
+
+    /// Indices along an axis of a shape.
+    pub fn iota(&self, axis: usize, shape: &Shape) -> SlopeTerm<'_> {
+        self.term(self.add(&Operation::iota(AxisSet::one(axis), shape.clone()), &[]))
+    }
+
+    /// Adds results of a node whose kind is not an operation.
+    pub fn results(&self, kind: NodeKind, operands: &[Value], results: &[(ValueType, Shape)]) -> Value {
+        let state = &mut *self.state.borrow_mut();
+        let types: SmallVec<[_; 1]> =
+            results.iter().map(|(ty, shape)| (*ty, state.graph.intern(shape))).collect();
+        let value = state.graph.add(kind, operands, &types);
+        let id = state.graph.producer(value);
+        state.written.iter().for_each(|&place| state.places.note(id, place));
+        value
+    }
+
+    /// Arrays of one dtype, one after the other along an axis.
+    pub fn concat(&self, axis: usize, parts: &[SlopeTerm<'_>]) -> SlopeTerm<'_> {
+        let values: SmallVec<[Value; 4]> = parts.iter().map(|part| part.value).collect();
+        match values[..] {
+            [one] => self.term(one),
+            _ => self.term(self.add(&Operation::Concat(axis as u32, Policy::default()), &values)),
+        }
+    }
+}
+
+/// The dtype of tangents of a dtype.
+pub(crate) fn linear(dtype: DType) -> Option<DType> {
+    match dtype {
+        dtype if dtype.is_half() => Some(DType::F32),
+        dtype if dtype.is_float() || dtype.is_complex() => Some(dtype),
+        _ => None,
+    }
+}
+
+/// A value in a formula of slopes. The operators and the functions of [`ops`](super::ops) append to its graph.
+#[derive(Clone, Copy)]
+pub(crate) struct SlopeTerm<'a> {
+    pub to: &'a Appender,
+    pub value: Value,
+}
+
+impl<'a> SlopeTerm<'a> {
+    pub fn dtype(self) -> DType {
+        self.to.dtype(self.value)
+    }
+
+    pub fn shape(self) -> Shape {
+        self.to.shape(self.value)
+    }
+
+    pub fn is_complex(self) -> bool {
+        self.dtype().is_complex()
+    }
+
+    pub fn space(self) -> TangentSpace {
+        TangentSpace { dtype: self.dtype(), shape: self.shape() }
+    }
+
+    /// A number of this one's dtype.
+    pub fn number(self, value: f64) -> SlopeTerm<'a> {
+        self.to.number(value, self.dtype())
+    }
+
+    fn made(self, operation: &Operation<'_>, others: &[SlopeTerm<'a>]) -> SlopeTerm<'a> {
+        let operands: SmallVec<[Value; 4]> =
+            [self.value].into_iter().chain(others.iter().map(|other| other.value)).collect();
+        self.to.term(self.to.add(operation, &operands))
+    }
+
+    pub fn op(op: Op, operands: &[SlopeTerm<'a>]) -> SlopeTerm<'a> {
+        operands[0].made(&Operation::Op(op, Policy::default()), &operands[1..])
+    }
+
+    /// As a dtype; a complex number as a real one is its real part.
+    pub fn cast(self, dtype: DType) -> SlopeTerm<'a> {
+        let ty = self.to.read(|graph| graph.ty(self.value));
+        match () {
+            () if ty == ValueType::Strong(dtype) => self,
+            () if self.is_complex() && !dtype.is_complex() => SlopeTerm::op(Op::Real, &[self]).cast(dtype),
+            () => self.made(&Operation::Cast(CastReason::Explicit, dtype.into()), &[]),
+        }
+    }
+
+    pub fn view(self, (view, shape): (View, Shape)) -> SlopeTerm<'a> {
+        self.made(&Operation::view(view, shape), &[])
+    }
+
+    fn try_view(self, made: Result<(View, Shape)>) -> SlopeTerm<'a> {
+        match made {
+            Ok(view) => self.view(view),
+            Err(error) => {
+                self.to.fail(error);
+                self
+            }
+        }
+    }
+
+    pub fn broadcast(self, to: &Shape) -> SlopeTerm<'a> {
+        self.try_view(view::broadcast_to(&self.shape(), to))
+    }
+
+    pub fn reshape(self, to: &Shape) -> SlopeTerm<'a> {
+        self.made(&Operation::reshape(to.clone()), &[])
+    }
+
+    pub fn flip(self, axis: usize) -> SlopeTerm<'a> {
+        self.try_view(view::flip(&self.shape(), &[axis as isize]))
+    }
+
+    pub fn moveaxis(self, from: usize, to: usize) -> SlopeTerm<'a> {
+        self.try_view(view::moveaxis(&self.shape(), &[from as isize], &[to as isize]))
+    }
+
+    pub fn permute(self, order: &[usize]) -> SlopeTerm<'a> {
+        let order: SmallVec<[isize; 4]> = order.iter().map(|&axis| axis as isize).collect();
+        self.try_view(view::permute_dims(&self.shape(), &order))
+    }
+
+    /// The elements `start..end` along an axis.
+    pub fn slice(self, axis: usize, start: usize, end: usize) -> SlopeTerm<'a> {
+        let mut parts = vec![Slice::ALL; self.shape().rank()];
+        parts[axis] = Slice::Range { start: Some(start as isize), end: Some(end as isize), step: 1 };
+        self.try_view(view::slice(&self.shape(), &parts))
+    }
+
+    /// A reduction to a value of the same dtype.
+    pub fn reduce(self, reduction: Reduction, axes: AxisSet, keepdims: bool) -> SlopeTerm<'a> {
+        self.summed(Reduce { reduction, axes, keepdims, contracts: false, request: TypeRequest::default() })
+    }
+
+    /// A reduction; of a sum the result has this dtype.
+    pub fn summed(self, reduce: Reduce) -> SlopeTerm<'a> {
+        if reduce.axes == AxisSet::NONE {
+            return self;
+        }
+        let dtype = (reduce.reduction == Reduction::Sum).then(|| self.dtype());
+        let request = TypeRequest { dtype, policy: Policy::default() };
+        self.made(&Operation::Reduce(Reduce { request, ..reduce }), &[])
+    }
+
+    pub fn scan(self, scan: Scan, axis: usize) -> SlopeTerm<'a> {
+        let dtype = matches!(scan, Scan::CumulativeSum | Scan::CumulativeProd).then(|| self.dtype());
+        self.made(&Operation::Scan(scan, axis as u32, TypeRequest { dtype, policy: Policy::default() }), &[])
+    }
+
+    pub fn argsort(self, axis: usize) -> SlopeTerm<'a> {
+        let request = TypeRequest { dtype: Some(DType::I64), policy: Policy::default() };
+        self.made(&Operation::Sort(Sort::ArgSort, axis as u32, request, None), &[])
+    }
+
+    pub fn gather(self, index: SlopeTerm<'a>) -> SlopeTerm<'a> {
+        self.made(&Operation::Gather, &[index])
+    }
+
+    pub fn scatter(self, how: ndjit_ir::graph::Scatter, index: SlopeTerm<'a>, updates: SlopeTerm<'a>) -> SlopeTerm<'a> {
+        self.made(&Operation::Scatter(how), &[index, updates])
+    }
+
+    pub fn insert(self, view: View, updates: SlopeTerm<'a>) -> SlopeTerm<'a> {
+        self.made(&Operation::Insert(std::sync::Arc::new(view)), &[updates])
+    }
+
+    /// `self` where the condition holds, else `other`.
+    pub fn unless(self, condition: SlopeTerm<'a>, other: SlopeTerm<'a>) -> SlopeTerm<'a> {
+        SlopeTerm::op(Op::Where, &[condition, other, self])
+    }
+
+    /// The product in which zero wins over infinities and NaN.
+    pub fn scaled(self, by: SlopeTerm<'a>) -> SlopeTerm<'a> {
+        SlopeTerm::op(Op::MultiplyNoNan, &[self, by])
+    }
+
+    pub fn conj(self) -> SlopeTerm<'a> {
+        if self.is_complex() { SlopeTerm::op(Op::Conj, &[self]) } else { self }
+    }
+}
+
+macro_rules! operators {
+    ($($operator:ident $function:ident $op:ident;)*) => {$(
+        impl<'a> ops::$operator for SlopeTerm<'a> {
+            type Output = SlopeTerm<'a>;
+
+            fn $function(self, other: SlopeTerm<'a>) -> SlopeTerm<'a> {
+                SlopeTerm::op(Op::$op, &[self, other])
+            }
+        }
+
+        impl<'a> ops::$operator<f64> for SlopeTerm<'a> {
+            type Output = SlopeTerm<'a>;
+
+            fn $function(self, other: f64) -> SlopeTerm<'a> {
+                SlopeTerm::op(Op::$op, &[self, self.number(other)])
+            }
+        }
+
+        impl<'a> ops::$operator<SlopeTerm<'a>> for f64 {
+            type Output = SlopeTerm<'a>;
+
+            fn $function(self, other: SlopeTerm<'a>) -> SlopeTerm<'a> {
+                SlopeTerm::op(Op::$op, &[other.number(self), other])
+            }
+        }
+    )*};
+}
+
+operators! {
+    Add add Add;
+    Sub sub Subtract;
+    Mul mul Multiply;
+    Div div Divide;
+}
+
+impl<'a> ops::Neg for SlopeTerm<'a> {
+    type Output = SlopeTerm<'a>;
+
+    fn neg(self) -> SlopeTerm<'a> {
+        SlopeTerm::op(Op::Negative, &[self])
+    }
+}

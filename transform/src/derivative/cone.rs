@@ -1,0 +1,369 @@
+//! What depends on variables: the nodes between them and outputs, and tangents and cotangents through them.
+
+use super::append::{Appender, TangentSpace, linear};
+use super::control;
+use super::maps::{self, summed_to};
+use super::nodes::paths;
+use super::tangent::Tangent;
+use super::{Mode, loops::SavedLoop};
+use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, Scatter, Value};
+use ndjit_ir::infer::Operation;
+use ndjit_ir::reduction::Reduce;
+use ndjit_ir::{Op, Policy, ValueType};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Control flow of these operands, by its number.
+pub(super) type ControlKey = (u32, Vec<Value>);
+
+/// The nodes between variables and outputs of a graph.
+#[derive(Clone, Debug)]
+pub(crate) struct Cone {
+    pub variables: Vec<Value>,
+    /// What the outputs are, with calls written out and loops that keep what the reverse mode needs.
+    pub outputs: Vec<Value>,
+    /// The nodes that depend on variables, in their order.
+    nodes: Vec<NodeId>,
+    /// What loops keep.
+    pub saved: FxHashMap<ControlKey, SavedLoop>,
+}
+
+impl Cone {
+    pub fn new(to: &Appender, variables: &[Value], outputs: &[Value], mode: Mode) -> Cone {
+        let mut cone =
+            Cone { variables: variables.to_vec(), outputs: outputs.to_vec(), nodes: Vec::new(), saved: FxHashMap::default() };
+        cone.nodes = to.read(|graph| dependent(graph, variables, outputs));
+        loop {
+            let calls = |&id: &NodeId| to.read(|graph| matches!(graph.node(id).kind, NodeKind::Call(_)));
+            if !cone.nodes.iter().any(calls) || to.has_failed() {
+                break;
+            }
+            cone.rewrite(to, |cone, id, operands| cone.called(to, id, operands));
+        }
+        let loops = |&id: &NodeId| to.read(|graph| matches!(graph.node(id).kind, NodeKind::Control(..)));
+        if mode == Mode::Reverse && cone.nodes.iter().any(loops) {
+            let mut kept: FxHashMap<ControlKey, Option<Vec<Value>>> = FxHashMap::default();
+            cone.rewrite(to, |cone, id, operands| cone.kept(to, id, operands, &mut kept));
+        }
+        cone
+    }
+
+    /// Writes the nodes again, some of them as others.
+    fn rewrite(&mut self, to: &Appender, mut become_: impl FnMut(&mut Cone, NodeId, &[Value]) -> Option<Vec<Value>>) {
+        let mut new: FxHashMap<Value, Value> = FxHashMap::default();
+        for id in self.nodes.clone() {
+            let of = |value: &Value| new.get(value).copied().unwrap_or(*value);
+            let operands: Vec<Value> = to.read(|graph| graph.operands(id).iter().map(of).collect());
+            to.at(id);
+            let (changed, results): (bool, Vec<Value>) = to.read(|graph| (operands != graph.operands(id), graph.node(id).results().collect()));
+            let made = become_(self, id, &operands).or_else(|| {
+                changed.then(|| {
+                    let (kind, types) = to.read(|graph| {
+                        let ty = |value: Value| (graph.ty(value), graph.shape(value).clone());
+                        (graph.node(id).kind, graph.node(id).results().map(ty).collect::<Vec<_>>())
+                    });
+                    let first = to.results(kind, &operands, &types);
+                    (0..types.len() as u32).map(|n| Value(first.0 + n)).collect()
+                })
+            });
+            if let Some(made) = made {
+                new.extend(results.into_iter().zip(made));
+            }
+        }
+        self.outputs.iter_mut().for_each(|output| *output = new.get(output).copied().unwrap_or(*output));
+        self.nodes = to.read(|graph| dependent(graph, &self.variables, &self.outputs));
+    }
+
+    /// What a call becomes.
+    fn called(&self, to: &Appender, id: NodeId, operands: &[Value]) -> Option<Vec<Value>> {
+        let NodeKind::Call(child) = to.read(|graph| graph.node(id).kind) else { return None };
+        let (graph, places) =
+            to.write(|graph, places| (Arc::clone(&graph.children()[child as usize]), places.child(child)));
+        Some(to.run((&graph, &places), operands))
+    }
+
+    /// What a result of a loop becomes that keeps what the reverse mode needs of it.
+    fn kept(
+        &mut self,
+        to: &Appender,
+        id: NodeId,
+        operands: &[Value],
+        kept: &mut FxHashMap<ControlKey, Option<Vec<Value>>>,
+    ) -> Option<Vec<Value>> {
+        let NodeKind::Control(n, result) = to.read(|graph| graph.node(id).kind) else { return None };
+        let key = (n, operands.to_vec());
+        if !kept.contains_key(&key) {
+            let made = super::loops::keeping(to, n, operands);
+            let results = made.map(|(number, operands, results, saved)| {
+                self.saved.insert((number, operands), saved);
+                results
+            });
+            kept.insert(key.clone(), results);
+        }
+        let results = kept.get(&key)?.as_ref()?;
+        results.get(result as usize).map(|&value| vec![value])
+    }
+
+    /// The tangents of the outputs.
+    pub fn forward(&self, to: &Appender, tangents: &[Tangent]) -> Vec<Tangent> {
+        let mut known: FxHashMap<Value, Tangent> = self.variables.iter().copied().zip(tangents.iter().copied()).collect();
+        let mut controlled: FxHashMap<ControlKey, Vec<Tangent>> = FxHashMap::default();
+        for &id in &self.nodes {
+            let (kind, operands, value) =
+                to.read(|graph| (graph.node(id).kind, graph.operands(id).to_vec(), graph.node(id).first()));
+            if known.contains_key(&value) {
+                continue;
+            }
+            let own: Vec<Tangent> =
+                operands.iter().map(|operand| known.get(operand).copied().unwrap_or(Tangent::Zero)).collect();
+            if own.iter().all(|t| t.is_zero()) {
+                continue;
+            }
+            to.at(id);
+            let tangent = match kind {
+                NodeKind::Control(n, result) => {
+                    let key = (n, operands);
+                    let all = controlled.entry(key).or_insert_with_key(|(n, operands)| control::forward(to, *n, operands, &own));
+                    all.get(result as usize).copied().unwrap_or(Tangent::Zero)
+                }
+                _ => node(to, id, &operands, &own, &known),
+            };
+            if !tangent.is_zero() {
+                known.insert(value, tangent);
+            }
+        }
+        self.outputs.iter().map(|output| known.get(output).copied().unwrap_or(Tangent::Zero)).collect()
+    }
+
+    /// The cotangents of the variables.
+    pub fn reverse(&self, to: &Appender, cotangents: &[Tangent]) -> Vec<Tangent> {
+        let mut known: FxHashMap<Value, Tangent> = FxHashMap::default();
+        let add = |known: &mut FxHashMap<Value, Tangent>, value: Value, cotangent: Tangent| {
+            if cotangent.is_zero() {
+                return;
+            }
+            let Some(space) = to.space(value) else { return };
+            let before = known.get(&value).copied().unwrap_or(Tangent::Zero);
+            known.insert(value, before.plus(to, cotangent, &space));
+        };
+        for (&output, &cotangent) in self.outputs.iter().zip(cotangents) {
+            add(&mut known, output, cotangent);
+        }
+        let dependent: rustc_hash::FxHashSet<Value> = to.read(|graph| {
+            let results = self.nodes.iter().flat_map(|&id| graph.node(id).results());
+            self.variables.iter().copied().chain(results).collect()
+        });
+        // Control flow is left where its first result is, which comes last.
+        let mut groups: FxHashMap<ControlKey, Vec<(u32, Value)>> = FxHashMap::default();
+        for &id in self.nodes.iter().rev() {
+            let (kind, operands, value) =
+                to.read(|graph| (graph.node(id).kind, graph.operands(id).to_vec(), graph.node(id).first()));
+            if let NodeKind::Control(n, result) = kind {
+                groups.entry((n, operands)).or_default().push((result, value));
+            }
+        }
+        for &id in self.nodes.iter().rev() {
+            let (kind, operands, value) =
+                to.read(|graph| (graph.node(id).kind, graph.operands(id).to_vec(), graph.node(id).first()));
+            if self.variables.contains(&value) {
+                continue;
+            }
+            to.at(id);
+            let active: Vec<bool> = operands.iter().map(|operand| dependent.contains(operand)).collect();
+            if let NodeKind::Control(n, _) = kind {
+                let key = (n, operands.clone());
+                let Some(results) = groups.get(&key).filter(|all| all.last().is_some_and(|(_, last)| *last == value)) else {
+                    continue;
+                };
+                let count = to.read(|graph| graph.controls()[n as usize].results());
+                let mut own = vec![Tangent::Zero; count];
+                for (result, value) in results {
+                    own[*result as usize] = known.remove(value).unwrap_or(Tangent::Zero);
+                }
+                if own.iter().all(|g| g.is_zero()) {
+                    continue;
+                }
+                let made = control::reverse(to, &key, self.saved.get(&key), &active, &own);
+                operands.iter().zip(made).for_each(|(&operand, g)| add(&mut known, operand, g));
+                continue;
+            }
+            let Some(g) = known.remove(&value).filter(|g| !g.is_zero()) else { continue };
+            let Some(space) = to.space(value) else { continue };
+            if let Some((product, reduce)) = contraction(to, kind, &operands) {
+                if dependent.contains(&operands[0]) {
+                    let made = factors(to, product, reduce, g, &space, |factor| dependent.contains(&factor));
+                    made.into_iter().for_each(|(factor, g)| add(&mut known, factor, g));
+                    continue;
+                }
+            }
+            for n in (0..operands.len()).filter(|&n| active[n]) {
+                let Some(from) = to.space(operands[n]) else { continue };
+                for path in paths(to, id, n) {
+                    let mapped = maps::adjoint(to, &path, g, &from);
+                    add(&mut known, operands[n], mapped);
+                }
+            }
+        }
+        self.variables.iter().map(|variable| known.get(variable).copied().unwrap_or(Tangent::Zero)).collect()
+    }
+}
+
+/// The nodes of a graph that depend on variables and that outputs depend on, in their order.
+fn dependent(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value]) -> Vec<NodeId> {
+    let Some(first) = variables.iter().map(|&value| graph.producer(value)).min() else { return Vec::new() };
+    let Some(last) = outputs.iter().map(|&value| graph.producer(value)).max() else { return Vec::new() };
+    if last < first {
+        return Vec::new();
+    }
+    let reached = reached(graph, variables, (first, last));
+    // Backwards from the outputs.
+    let base = first.index();
+    let mut needed = vec![false; last.index() + 1 - base];
+    outputs.iter().for_each(|&output| {
+        if let Some(at) = graph.producer(output).index().checked_sub(base) {
+            needed[at] = true;
+        }
+    });
+    for at in (0..needed.len()).rev().filter(|&at| reached[at]).collect::<Vec<_>>() {
+        if needed[at] {
+            for &operand in graph.operands(NodeId((at + base) as u32)) {
+                if let Some(at) = graph.producer(operand).index().checked_sub(base) {
+                    needed[at] = true;
+                }
+            }
+        }
+    }
+    (0..needed.len()).filter(|&at| reached[at] && needed[at]).map(|at| NodeId((at + base) as u32)).collect()
+}
+
+/// Of the nodes of a range those that depend on variables continuously; the variables' own nodes are among them.
+pub(super) fn reached(graph: &Graph<ValueType>, variables: &[Value], (first, last): (NodeId, NodeId)) -> Vec<bool> {
+    let base = first.index();
+    let mut reached = vec![false; (last.index() + 1).saturating_sub(base)];
+    for &variable in variables {
+        if let Some(own) = graph.producer(variable).index().checked_sub(base).and_then(|at| reached.get_mut(at)) {
+            *own = true;
+        }
+    }
+    for at in 0..reached.len() {
+        let id = NodeId((at + base) as u32);
+        if reached[at] || graph.node(id).kind == NodeKind::Identity(Identity::StopGradient) {
+            continue;
+        }
+        let by = |operand: &Value| {
+            let at = graph.producer(*operand).index().checked_sub(base);
+            at.is_some_and(|at| reached.get(at) == Some(&true))
+        };
+        let has_tangents =
+            |value: Value| linear(graph.storage_dtype(value, Policy::default())).is_some();
+        reached[at] = graph.operands(id).iter().any(by) && graph.node(id).results().any(has_tangents);
+    }
+    reached
+}
+
+/// The product that a contraction sums.
+fn contraction(to: &Appender, kind: NodeKind, operands: &[Value]) -> Option<(NodeId, Reduce)> {
+    let NodeKind::Reduce(reduce) = kind else { return None };
+    let product = to.read(|graph| graph.producer(operands[0]));
+    let multiplies = to.read(|graph| matches!(graph.node(product).kind, NodeKind::Op(Op::Multiply, _)));
+    (reduce.contracts && multiplies).then_some((product, reduce))
+}
+
+/// The cotangents of the factors of a contraction, each of them a contraction itself.
+fn factors(
+    to: &Appender,
+    product: NodeId,
+    reduce: Reduce,
+    g: Tangent,
+    space: &TangentSpace,
+    wanted: impl Fn(Value) -> bool,
+) -> Vec<(Value, Tangent)> {
+    let (value, operands) = to.read(|graph| (graph.node(product).first(), graph.operands(product).to_vec()));
+    let whole = to.shape(value);
+    let Some((g, negative)) = g.parts(to, space) else { return Vec::new() };
+    let g = if g.shape() == space.shape { g } else { g.broadcast(&space.shape) };
+    let g = g.reshape(&reduce.axes.reduced(&whole, true));
+    let mut made = Vec::new();
+    for (own, other) in [(operands[0], operands[1]), (operands[1], operands[0])] {
+        if !wanted(own) {
+            continue;
+        }
+        let Some(from) = to.space(own) else { continue };
+        let other = to.term(other).cast(space.dtype).conj();
+        let summed = summed_to((g * other).broadcast(&whole), &from.shape, true);
+        made.push((own, Tangent::of(summed.cast(from.dtype)).signed(negative)));
+    }
+    made
+}
+
+/// The tangent of what is linear in all operands together: the same node of their tangents.
+fn together(to: &Appender, kind: NodeKind, operands: &[Value], tangents: &[Tangent], space: &TangentSpace) -> Option<Tangent> {
+    let own = |n: usize| {
+        let own = TangentSpace { dtype: space.dtype, shape: to.shape(operands[n]) };
+        tangents[n].term(to, &own).cast(space.dtype)
+    };
+    let made = match kind {
+        NodeKind::Concat(axis, _) => {
+            let parts: Vec<_> = (0..operands.len()).map(own).collect();
+            to.concat(axis as usize, &parts)
+        }
+        NodeKind::Insert(view) => {
+            let view = to.read(|graph| Arc::clone(&graph.views()[view.index()]));
+            let value = to.add(&Operation::Insert(view), &[own(0).value, own(1).value]);
+            to.term(value)
+        }
+        NodeKind::Scatter(how @ (Scatter::Set | Scatter::Add | Scatter::Subtract)) => {
+            own(0).scatter(how, to.term(operands[1]), own(2))
+        }
+        _ => return None,
+    };
+    Some(Tangent::of(made))
+}
+
+/// The tangent of a node's result.
+fn node(
+    to: &Appender,
+    id: NodeId,
+    operands: &[Value],
+    tangents: &[Tangent],
+    known: &FxHashMap<Value, Tangent>,
+) -> Tangent {
+    let (kind, value) = to.read(|graph| (graph.node(id).kind, graph.node(id).first()));
+    let Some(space) = to.space(value) else { return Tangent::Zero };
+    if let Some(tangent) = together(to, kind, operands, tangents, &space) {
+        return tangent;
+    }
+    if let Some((product, reduce)) = contraction(to, kind, operands) {
+        return contracted(to, (product, reduce), known, &space);
+    }
+    let mut sum = Tangent::Zero;
+    for (n, &t) in tangents.iter().enumerate().filter(|(_, t)| !t.is_zero()) {
+        let Some(from) = to.space(operands[n]) else { continue };
+        for path in paths(to, id, n) {
+            let mapped = maps::apply(to, &path, t, &from);
+            sum = sum.plus(to, mapped, &space);
+        }
+    }
+    sum
+}
+
+
+/// The tangent of a contraction: of each factor's tangent and the other factor a contraction.
+fn contracted(
+    to: &Appender,
+    (product, reduce): (NodeId, Reduce),
+    known: &FxHashMap<Value, Tangent>,
+    space: &TangentSpace,
+) -> Tangent {
+    let (value, operands) = to.read(|graph| (graph.node(product).first(), graph.operands(product).to_vec()));
+    let whole = to.shape(value);
+    let mut sum = Tangent::Zero;
+    for (own, other) in [(operands[0], operands[1]), (operands[1], operands[0])] {
+        let Some(t) = known.get(&own).copied() else { continue };
+        let Some(from) = to.space(own) else { continue };
+        let other = to.term(other).cast(space.dtype);
+        let made = t.map(to, &from, |t| (t.cast(space.dtype) * other).broadcast(&whole).summed(reduce));
+        sum = sum.plus(to, made, space);
+    }
+    sum
+}

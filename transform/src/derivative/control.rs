@@ -1,0 +1,279 @@
+//! Tangents and cotangents through branches and loops: branches and loops of the same kind, whose graphs compute those beside.
+
+use super::append::{Appender, TangentSpace, linear};
+use super::cone::{Cone, ControlKey, reached};
+use super::copy::{Body, ParamType};
+use super::loops::{SavedLoop, reverse_scan, reverse_steps};
+use super::tangent::Tangent;
+use super::Mode;
+use ndjit_ir::graph::{Control, ControlKind, ForArity, NodeId, ScanArity, Value};
+use ndjit_ir::{DType, Error, ErrorCode, Policy, ValueType};
+use std::sync::Arc;
+
+/// A piece of control flow of a graph, and its graphs with their places.
+pub(super) struct Piece {
+    pub control: Arc<Control<ValueType>>,
+    pub bodies: Vec<Body>,
+}
+
+impl Piece {
+    pub fn of(to: &Appender, n: u32) -> Piece {
+        to.write(|graph, places| {
+            let control = Arc::clone(&graph.controls()[n as usize]);
+            let body = |(which, inner): (usize, &ndjit_ir::graph::Inner<ValueType>)| {
+                (Arc::clone(&inner.graph), places.control(n, which))
+            };
+            let bodies = control.graphs.iter().enumerate().map(body).collect();
+            Piece { control, bodies }
+        })
+    }
+
+    /// The types of the parameters of a graph.
+    pub fn params(&self, which: usize) -> Vec<ParamType> {
+        let graph = &self.bodies[which].0;
+        let of = |(at, &param): (usize, &Value)| {
+            let stored = graph.param_dtype(at).unwrap_or(DType::Bool);
+            (graph.ty(param), stored, graph.shape(param).clone())
+        };
+        graph.params().iter().enumerate().map(of).collect()
+    }
+
+    /// The operand that a parameter of a graph is.
+    pub fn operand(&self, which: usize, param: usize) -> usize {
+        self.control.graphs[which].operands[param] as usize
+    }
+
+    /// The last graph: the body of a loop.
+    pub fn last(&self) -> usize {
+        self.bodies.len() - 1
+    }
+
+    /// The graphs whose outputs are results.
+    fn giving(&self) -> std::ops::Range<usize> {
+        match self.control.kind {
+            ControlKind::While => 1..2,
+            ControlKind::Cond | ControlKind::Scan(_) | ControlKind::For(_) => 0..self.bodies.len(),
+        }
+    }
+
+    /// The space of a result's tangents.
+    pub fn result_space(&self, n: usize) -> Option<TangentSpace> {
+        let (_, shape) = self.control.result(n)?;
+        Some(TangentSpace { dtype: linear(self.control.storage_dtype(n, Policy::default()))?, shape })
+    }
+
+    /// With the leaves of the state that come to depend on those operands.
+    pub fn closed(&self, mut active: Vec<bool>) -> Vec<bool> {
+        let carried = self.control.carried();
+        let body = &self.bodies[self.last()].0;
+        loop {
+            let variables: Vec<Value> = (0..body.params().len())
+                .filter(|&param| active[self.operand(self.last(), param)])
+                .map(|param| body.params()[param])
+                .collect();
+            let all = (NodeId(0), NodeId(body.node_count().saturating_sub(1) as u32));
+            let reached = reached(body, &variables, all);
+            let mut changed = false;
+            for (leaf, &output) in body.outputs().iter().take(carried).enumerate() {
+                if !active[leaf] && reached[body.producer(output).index()] && self.result_space(leaf).is_some() {
+                    (active[leaf], changed) = (true, true);
+                }
+            }
+            if !changed {
+                return active;
+            }
+        }
+    }
+}
+
+/// The parameter that stands for a tangent of an operand.
+pub(super) fn tangent_type(space: &TangentSpace) -> ParamType {
+    (space.dtype.into(), space.dtype, space.shape.clone())
+}
+
+/// The tangents of the results.
+pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tangent]) -> Vec<Tangent> {
+    let piece = Piece::of(to, n);
+    let (kind, carried) = (piece.control.kind, piece.control.carried());
+    let spaces: Vec<Option<TangentSpace>> = operands.iter().map(|&operand| to.space(operand)).collect();
+    let given = tangents.iter().zip(&spaces).map(|(t, space)| !t.is_zero() && space.is_some()).collect();
+    let active = piece.closed(given);
+    // First the operands in their groups, with the tangents of each group behind it.
+    let sliced = if let ControlKind::Scan(steps) = kind { steps.sliced as usize } else { 0 };
+    let first = kind.arrays(piece.control.results());
+    let groups = match kind {
+        ControlKind::Scan(_) => vec![0..carried, carried..carried + sliced, carried + sliced..operands.len()],
+        ControlKind::While | ControlKind::For(_) => vec![0..carried, carried..first, first..operands.len()],
+        ControlKind::Cond => vec![0..1, 1..operands.len()],
+    };
+    let (mut all, mut at, mut tangent_at) = (Vec::new(), vec![0; operands.len()], vec![None; operands.len()]);
+    for group in groups {
+        for n in group.clone() {
+            at[n] = all.len() as u32;
+            all.push(operands[n]);
+        }
+        for n in group.filter(|&n| active[n]) {
+            let Some(space) = &spaces[n] else { continue };
+            tangent_at[n] = Some(all.len() as u32);
+            all.push(tangents[n].term(to, space).value);
+        }
+    }
+    // Which results have tangents: leaves of a state that do, and what a graph gives.
+    let results = piece.control.results();
+    let mut moving: Vec<bool> = (0..results).map(|n| n < carried && active[n]).collect();
+    for which in piece.giving() {
+        let graph = &piece.bodies[which].0;
+        let variables: Vec<Value> = (0..graph.params().len())
+            .filter(|&param| active[piece.operand(which, param)])
+            .map(|param| graph.params()[param])
+            .collect();
+        let whole = (NodeId(0), NodeId(graph.node_count().saturating_sub(1) as u32));
+        let reached = reached(graph, &variables, whole);
+        for (n, &output) in graph.outputs().iter().enumerate().skip(carried) {
+            moving[n] |= reached[graph.producer(output).index()] && piece.result_space(n).is_some();
+        }
+    }
+    let mut graphs = Vec::new();
+    for which in 0..piece.bodies.len() {
+        let own: Vec<usize> = (0..piece.params(which).len()).map(|param| piece.operand(which, param)).collect();
+        let mut taken: Vec<u32> = own.iter().map(|&operand| at[operand]).collect();
+        if !piece.giving().contains(&which) {
+            graphs.push((piece.bodies[which].clone(), taken));
+            continue;
+        }
+        let moving_params: Vec<usize> = (0..own.len()).filter(|&param| tangent_at[own[param]].is_some()).collect();
+        let mut params = piece.params(which);
+        let body_space = |param: usize| {
+            let (_, dtype, shape) = &params[param];
+            linear(*dtype).map(|dtype| TangentSpace { dtype, shape: shape.clone() })
+        };
+        let spaces: Vec<TangentSpace> = moving_params.iter().filter_map(|&param| body_space(param)).collect();
+        taken.extend(moving_params.iter().filter_map(|&param| tangent_at[own[param]]));
+        params.extend(spaces.iter().map(tangent_type));
+        let (graph, places) = &piece.bodies[which];
+        let body = to.graph(&params, |inner, params| {
+            let (own, beside) = params.split_at(own.len());
+            let outputs = inner.run((graph, places), own);
+            let variables: Vec<Value> = moving_params.iter().map(|&param| own[param]).collect();
+            let cone = Cone::new(inner, &variables, &outputs, Mode::Forward);
+            let given: Vec<Tangent> = beside.iter().map(|&t| Tangent::Of { value: t, negative: false }).collect();
+            let made = cone.forward(inner, &given);
+            let tangent = |n: usize| {
+                let space = inner.space(outputs[n]).filter(|_| moving[n])?;
+                // A leaf keeps the dtype of its tangent.
+                let dtype = piece.result_space(n).map_or(space.dtype, |own| own.dtype);
+                Some(made[n].term(inner, &space).cast(dtype).value)
+            };
+            let mut all: Vec<Value> = outputs[..carried].to_vec();
+            all.extend((0..carried).filter_map(tangent));
+            all.extend(&outputs[carried..]);
+            all.extend((carried..results).filter_map(tangent));
+            all
+        });
+        graphs.push((body, taken));
+    }
+    let leaves = moving[..carried].iter().filter(|moves| **moves).count() as u32;
+    let kind = match kind {
+        ControlKind::Scan(steps) => ControlKind::Scan(ScanArity {
+            carried: steps.carried + leaves,
+            sliced: steps.sliced + (carried..carried + sliced).filter(|&n| tangent_at[n].is_some()).count() as u32,
+            ..steps
+        }),
+        ControlKind::For(counts) => ControlKind::For(ForArity { carried: counts.carried + leaves, ..counts }),
+        ControlKind::While | ControlKind::Cond => kind,
+    };
+    let made = to.control(kind, graphs, &all);
+    if made.len() != results + moving.iter().filter(|moves| **moves).count() {
+        to.fail(Error::new(ErrorCode::Verify, "derivative: control flow gives other results than its tangents"));
+        return vec![Tangent::Zero; results];
+    }
+    let mut tangents = vec![Tangent::Zero; results];
+    let (mut next, mut stacked) = (carried, carried + leaves as usize + (results - carried));
+    for (n, tangent) in tangents.iter_mut().enumerate().filter(|(n, _)| moving[*n]) {
+        let at = if n < carried { &mut next } else { &mut stacked };
+        *tangent = Tangent::Of { value: made[*at], negative: false };
+        *at += 1;
+    }
+    tangents
+}
+
+/// The cotangents of the operands that are active.
+pub(super) fn reverse(
+    to: &Appender,
+    (n, operands): &ControlKey,
+    saved: Option<&SavedLoop>,
+    active: &[bool],
+    cotangents: &[Tangent],
+) -> Vec<Tangent> {
+    let piece = Piece::of(to, *n);
+    match (piece.control.kind, saved) {
+        (ControlKind::Cond, _) => branches(to, &piece, operands, active, cotangents),
+        (ControlKind::Scan(steps), Some(saved)) => {
+            reverse_scan(to, &piece, (operands, steps), saved, active, cotangents)
+        }
+        (ControlKind::While | ControlKind::For(_), Some(saved)) => {
+            reverse_steps(to, &piece, operands, saved, active, cotangents)
+        }
+        _ => {
+            to.fail(Error::new(ErrorCode::Verify, "derivative: a loop that keeps nothing for the reverse mode"));
+            vec![Tangent::Zero; operands.len()]
+        }
+    }
+}
+
+/// The cotangents of parameters, one for each of `wanted`, of a graph that is computed again: zeros where there are none.
+pub(super) fn pullback(
+    to: &Appender,
+    (graph, places): &Body,
+    arguments: &[Value],
+    wanted: &[usize],
+    cotangents: &[Tangent],
+) -> Vec<Tangent> {
+    let outputs = to.run((graph, places), arguments);
+    let variables: Vec<Value> = wanted.iter().map(|&param| arguments[param]).collect();
+    let cone = Cone::new(to, &variables, &outputs, Mode::Reverse);
+    cone.reverse(to, cotangents)
+}
+
+/// The cotangent of a branch: that of the one which was taken.
+fn branches(to: &Appender, piece: &Piece, operands: &[Value], active: &[bool], cotangents: &[Tangent]) -> Vec<Tangent> {
+    let wanted: Vec<usize> = (1..operands.len()).filter(|&n| active[n] && to.space(operands[n]).is_some()).collect();
+    let given: Vec<usize> = (0..cotangents.len()).filter(|&n| !cotangents[n].is_zero()).collect();
+    let mut all = operands.to_vec();
+    let spaces: Vec<TangentSpace> = given.iter().filter_map(|&n| piece.result_space(n)).collect();
+    all.extend(given.iter().zip(&spaces).map(|(&n, space)| cotangents[n].term(to, space).value));
+    let mut graphs = Vec::new();
+    for which in 0..piece.bodies.len() {
+        let mut params = piece.params(which);
+        let own = params.len();
+        let mut taken: Vec<u32> = (0..own).map(|param| piece.operand(which, param) as u32).collect();
+        taken.extend((operands.len()..all.len()).map(|n| n as u32));
+        params.extend(spaces.iter().map(tangent_type));
+        let body = to.graph(&params, |inner, params| {
+            let (own, beside) = params.split_at(own);
+            let mut seeds = vec![Tangent::Zero; cotangents.len()];
+            given.iter().zip(beside).for_each(|(&n, &value)| seeds[n] = Tangent::Of { value, negative: false });
+            let taking: Vec<usize> =
+                (0..own.len()).filter(|&param| wanted.contains(&piece.operand(which, param))).collect();
+            let made = pullback(inner, &piece.bodies[which], own, &taking, &seeds);
+            let of = |&operand: &usize| {
+                let space = to.space(operands[operand]).unwrap_or_else(|| inner.number(0.0, DType::F32).space());
+                let mut sum = Tangent::Zero;
+                for (&param, &g) in taking.iter().zip(&made).filter(|(param, _)| piece.operand(which, **param) == operand) {
+                    let _ = param;
+                    sum = sum.plus(inner, g, &space);
+                }
+                sum.term(inner, &space).value
+            };
+            wanted.iter().map(of).collect()
+        });
+        graphs.push((body, taken));
+    }
+    let mut made = vec![Tangent::Zero; operands.len()];
+    if wanted.is_empty() {
+        return made;
+    }
+    let results = to.control(ControlKind::Cond, graphs, &all);
+    wanted.iter().zip(results).for_each(|(&n, value)| made[n] = Tangent::Of { value, negative: false });
+    made
+}

@@ -1,0 +1,93 @@
+//! Graphs written into others: what is called, and the bodies of loops and branches.
+
+use super::append::Appender;
+use ndjit_ir::graph::{Control, Copied, Graph, Inner, NodeKind, Notes, Places, Value};
+use ndjit_ir::{DType, Error, Policy, Shape, ValueType};
+use std::sync::Arc;
+
+/// The type of a parameter: what it is, how it is stored, its shape.
+pub(super) type ParamType = (ValueType, DType, Shape);
+
+/// A graph of control flow and its places.
+pub(super) type Body = (Arc<Graph<ValueType>>, Arc<Places>);
+
+impl Appender {
+    /// Writes a graph into this one, with these values for its parameters; its outputs.
+    pub fn run(&self, (graph, beside): (&Graph<ValueType>, &Places), arguments: &[Value]) -> Vec<Value> {
+        self.write(|new, places| {
+            let mut copied = Copied::with_new_slots(graph);
+            graph.params().iter().zip(arguments).for_each(|(&param, &value)| copied.set(param, value));
+            for id in graph.node_ids() {
+                let first = graph.node(id).first();
+                let before = new.node_count();
+                let value = match graph.node(id).kind {
+                    NodeKind::Param(..) => continue,
+                    NodeKind::Literal(slot) => {
+                        let value = copied.slot(graph, slot, graph.ty(first), new);
+                        copied.set(first, value);
+                        value
+                    }
+                    kind => {
+                        let (children, operands) = (new.children().len(), copied.operands(graph, id));
+                        let own = graph.kind_in(kind, new);
+                        match (kind, own) {
+                            (NodeKind::Control(from, _), NodeKind::Control(to, _)) => {
+                                places.follow_control(beside, from, to);
+                            }
+                            (NodeKind::Call(from), _) if new.children().len() > children => {
+                                places.follow_child(beside, from);
+                            }
+                            _ => {}
+                        }
+                        copied.add(graph, id, (own, &operands), new)
+                    }
+                };
+                if new.node_count() > before {
+                    places.follow(beside, id, new.producer(value));
+                }
+            }
+            copied.outputs(graph)
+        })
+    }
+
+    /// The types of values, as parameters.
+    pub fn param_types(&self, values: &[Value]) -> Vec<ParamType> {
+        self.read(|graph| {
+            let of = |&value: &Value| {
+                (graph.ty(value), graph.storage_dtype(value, Policy::default()), graph.shape(value).clone())
+            };
+            values.iter().map(of).collect()
+        })
+    }
+
+    /// A graph with parameters of these types, written at the same places as what is written here.
+    pub fn graph(&self, params: &[ParamType], write: impl FnOnce(&Appender, &[Value]) -> Vec<Value>) -> Body {
+        let mut graph = Graph::new();
+        let params: Vec<Value> = params.iter().map(|(ty, stored, shape)| graph.param_stored(*ty, *stored, shape)).collect();
+        let inner = Appender::new(graph, Places::default());
+        inner.written_as(self);
+        let outputs = write(&inner, &params);
+        let (mut graph, places, made) = inner.finish();
+        made.unwrap_or_else(|error: Error| self.fail(error));
+        graph.set_outputs(outputs);
+        (Arc::new(graph), Arc::new(places))
+    }
+
+    /// Adds control flow: for each of its graphs the operands that its parameters are. Its results.
+    pub fn control(&self, kind: ndjit_ir::graph::ControlKind, graphs: Vec<(Body, Vec<u32>)>, operands: &[Value]) -> Vec<Value> {
+        let (mut inner, mut places) = (Vec::new(), Vec::new());
+        for ((graph, beside), operands) in graphs {
+            inner.push(Inner { graph, operands });
+            places.push(beside);
+        }
+        let control = Control { kind, graphs: inner };
+        let results: Vec<(ValueType, Shape)> = (0..control.results()).filter_map(|n| control.result(n)).collect();
+        let number = self.write(|graph, own| {
+            let number = graph.control(Arc::new(control));
+            own.set_control(number, places);
+            number
+        });
+        let result = |(n, result)| self.results(NodeKind::Control(number, n as u32), operands, &[result]);
+        results.into_iter().enumerate().map(result).collect()
+    }
+}

@@ -1,0 +1,349 @@
+//! Linear maps of tangents, and their adjoints: a closed set. Forward mode applies maps, reverse mode their adjoints, under the inner product
+//! `sum of real(conj(a) b)`.
+
+use super::append::{Appender, SlopeTerm, TangentSpace};
+use super::tangent::Tangent;
+use ndjit_ir::graph::{Scatter, Value};
+use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan};
+use ndjit_ir::view::{View, gathered};
+use ndjit_ir::{DType, Op, Shape};
+use std::sync::Arc;
+
+/// A linear map. Values in it are constants.
+#[derive(Clone, Debug)]
+pub(crate) enum LinearMap {
+    /// The negative.
+    Negate,
+    /// The product with a value, in which zero wins.
+    Scale(Value),
+    /// The quotient by a value.
+    Quotient(Value),
+    /// The elements where a condition is so; zeros elsewhere.
+    Pick {
+        /// The condition.
+        condition: Value,
+        /// What it is there.
+        when: bool,
+    },
+    /// As another dtype, of real numbers also a complex one.
+    Cast(DType),
+    /// The conjugate.
+    Conj,
+    /// The real part.
+    Real,
+    /// The imaginary part.
+    Imag,
+    /// Broadcast to a shape.
+    Broadcast(Shape),
+    /// The sum along axes.
+    Sum(Reduce),
+    /// A view of a shape.
+    View(Arc<View>, Shape),
+    /// The elements in another shape.
+    Reshape(Shape),
+    /// A part of an array of this shape, from an index along an axis on; zeros elsewhere.
+    Place {
+        /// The axis.
+        axis: usize,
+        /// The index where it begins.
+        start: usize,
+        /// The whole.
+        whole: Shape,
+    },
+    /// The sums up to each element along an axis, or from each on.
+    Cumulative {
+        /// The axis.
+        axis: usize,
+        /// Whether from each on.
+        reverse: bool,
+    },
+    /// Along an axis `h[i] = a[i] h[i - 1] + t[i]`, or from the last one on `h[i] = a[i] h[i + 1] + t[i]`.
+    Recurrence {
+        /// The factors.
+        factors: Value,
+        /// The axis.
+        axis: usize,
+        /// Whether from the last one on.
+        reverse: bool,
+    },
+    /// Rows at indices, which are clipped.
+    Rows(Value),
+    /// At each index along an axis the element at an index.
+    Along {
+        /// The indices.
+        indices: Value,
+        /// The axis.
+        axis: usize,
+        /// Whether they are each index once.
+        permutes: bool,
+    },
+    /// Zeros at the rows of these indices.
+    Without(Value),
+    /// Sums at the rows of these indices, of an array of this shape; those beyond it are left out.
+    AddRows(Value, Shape),
+    /// Zeros but for the elements that a view names.
+    Inserted(Arc<View>, Shape),
+    /// Zeros at the elements that a view names.
+    Outside(Arc<View>, Shape),
+}
+
+impl LinearMap {
+    /// The space that it maps to.
+    pub fn target(&self, to: &Appender, from: &TangentSpace) -> TangentSpace {
+        let shaped = |shape: &Shape| TangentSpace { shape: shape.clone(), ..from.clone() };
+        match self {
+            LinearMap::Negate
+            | LinearMap::Scale(_)
+            | LinearMap::Quotient(_)
+            | LinearMap::Pick { .. }
+            | LinearMap::Conj
+            | LinearMap::Cumulative { .. }
+            | LinearMap::Recurrence { .. }
+            | LinearMap::Without(_)
+            | LinearMap::Outside(..) => from.clone(),
+            LinearMap::Cast(dtype) => TangentSpace { dtype: *dtype, shape: from.shape.clone() },
+            LinearMap::Real | LinearMap::Imag => TangentSpace { dtype: from.dtype.real(), shape: from.shape.clone() },
+            LinearMap::Sum(reduce) => shaped(&reduce.axes.reduced(&from.shape, reduce.keepdims)),
+            LinearMap::Broadcast(shape)
+            | LinearMap::View(_, shape)
+            | LinearMap::Reshape(shape)
+            | LinearMap::Place { whole: shape, .. }
+            | LinearMap::AddRows(_, shape)
+            | LinearMap::Inserted(_, shape) => shaped(shape),
+            LinearMap::Rows(index) => {
+                let shape = gathered(&from.shape, &to.shape(*index));
+                shaped(&shape.unwrap_or_else(|_| from.shape.clone()))
+            }
+            LinearMap::Along { indices, .. } => shaped(&to.shape(*indices)),
+        }
+    }
+
+    /// The map of a tangent.
+    pub fn apply(&self, to: &Appender, t: Tangent, from: &TangentSpace) -> Tangent {
+        match self {
+            LinearMap::Negate => return t.negated(),
+            LinearMap::Scale(by) => return scaled(to, t, from, to.term(*by)),
+            LinearMap::Broadcast(_) if matches!(t, Tangent::Unit { .. }) => return t,
+            LinearMap::Reshape(_) | LinearMap::View(..) if matches!(t, Tangent::Unit { .. }) => return t,
+            LinearMap::Cast(_) | LinearMap::Conj | LinearMap::Real if matches!(t, Tangent::Unit { .. }) => return t,
+            _ => {}
+        }
+        let full = |t: SlopeTerm<'_>| if t.shape() == from.shape { t.value } else { t.broadcast(&from.shape).value };
+        t.map(to, from, |term| {
+            let whole = || to.term(full(term));
+            match self {
+                LinearMap::Negate | LinearMap::Scale(_) => term,
+                LinearMap::Quotient(by) => term / to.term(*by),
+                LinearMap::Pick { condition, when } => pick(to.term(*condition), *when, term),
+                LinearMap::Cast(dtype) => term.cast(*dtype),
+                LinearMap::Conj => term.conj(),
+                LinearMap::Real => SlopeTerm::op(Op::Real, &[term]),
+                LinearMap::Imag => SlopeTerm::op(Op::Imag, &[term]),
+                LinearMap::Broadcast(shape) => term.broadcast(shape),
+                LinearMap::Sum(reduce) => whole().summed(*reduce),
+                LinearMap::View(view, shape) => whole().view(((**view).clone(), shape.clone())),
+                LinearMap::Reshape(shape) => whole().reshape(shape),
+                LinearMap::Place { axis, start, whole: shape } => {
+                    let after = shape.extents()[*axis] - start - from.shape.extents()[*axis];
+                    super::views::between_zeros(whole(), *axis, *start, after)
+                }
+                LinearMap::Cumulative { axis, reverse } => cumulative(whole(), *axis, *reverse),
+                LinearMap::Recurrence { factors, axis, reverse } => {
+                    super::recurrence::recurrence(to.term(*factors), whole(), *axis, *reverse)
+                }
+                LinearMap::Rows(index) => whole().gather(to.term(*index)),
+                LinearMap::Along { indices, axis, .. } => along(whole(), to.term(*indices), *axis),
+                LinearMap::Without(index) => whole().scatter(Scatter::Set, to.term(*index), term.number(0.0)),
+                LinearMap::AddRows(index, shape) => {
+                    let zeros = to.full(0.0, &TangentSpace { shape: shape.clone(), dtype: from.dtype });
+                    zeros.scatter(Scatter::Add, to.term(*index), whole())
+                }
+                LinearMap::Inserted(view, shape) => {
+                    let zeros = to.full(0.0, &TangentSpace { shape: shape.clone(), dtype: from.dtype });
+                    zeros.insert((**view).clone(), whole())
+                }
+                LinearMap::Outside(view, shape) => {
+                    let zeros = to.full(0.0, &TangentSpace { shape: shape.clone(), dtype: from.dtype });
+                    whole().insert((**view).clone(), zeros)
+                }
+            }
+        })
+    }
+
+    /// The adjoint map of a cotangent of the target: one of `from`.
+    pub fn adjoint(&self, to: &Appender, g: Tangent, from: &TangentSpace) -> Tangent {
+        let target = self.target(to, from);
+        match self {
+            LinearMap::Negate => return g.negated(),
+            LinearMap::Scale(by) => return scaled(to, g, &target, to.term(*by).conj()),
+            LinearMap::Reshape(_) | LinearMap::Sum(_) if matches!(g, Tangent::Unit { .. }) => return g,
+            LinearMap::Cast(dtype) if matches!(g, Tangent::Unit { .. }) && !dtype.is_complex() => return g,
+            LinearMap::Conj | LinearMap::Real if matches!(g, Tangent::Unit { .. }) => return g,
+            _ => {}
+        }
+        g.map(to, &target, |term| {
+            let whole = || if term.shape() == target.shape { term } else { term.broadcast(&target.shape) };
+            match self {
+                LinearMap::Negate | LinearMap::Scale(_) => term,
+                LinearMap::Quotient(by) => term / to.term(*by).conj(),
+                LinearMap::Pick { condition, when } => pick(to.term(*condition), *when, term),
+                LinearMap::Cast(_) => term.cast(from.dtype),
+                LinearMap::Conj => term.conj(),
+                LinearMap::Real => term.cast(from.dtype),
+                LinearMap::Imag => SlopeTerm::op(Op::Complex, &[term.number(0.0), term]),
+                LinearMap::Broadcast(_) => summed_to(whole(), &from.shape, false),
+                LinearMap::Sum(reduce) => {
+                    let kept = reduce.axes.reduced(&from.shape, true);
+                    whole().reshape(&kept).broadcast(&from.shape)
+                }
+                LinearMap::View(view, _) => super::views::adjoint(whole(), view, &from.shape, false),
+                LinearMap::Reshape(_) => whole().reshape(&from.shape),
+                LinearMap::Place { axis, start, .. } => {
+                    whole().slice(*axis, *start, start + from.shape.extents()[*axis])
+                }
+                LinearMap::Cumulative { axis, reverse } => cumulative(whole(), *axis, !reverse),
+                LinearMap::Recurrence { factors, axis, reverse } => {
+                    let shifted = shifted(to.term(*factors), *axis, !reverse, 0.0);
+                    super::recurrence::recurrence(shifted, whole(), *axis, !reverse)
+                }
+                LinearMap::Rows(index) => {
+                    let rows = from.shape.extents().first().copied().unwrap_or(0);
+                    let index = clipped(to.term(*index), rows);
+                    to.full(0.0, from).scatter(Scatter::Add, index, whole())
+                }
+                LinearMap::Along { indices, axis, permutes } => {
+                    let indices = to.term(*indices);
+                    match permutes {
+                        true => along(whole(), indices.argsort(*axis), *axis),
+                        false => {
+                            let zeros = to.full(0.0, from).moveaxis(*axis, 0);
+                            let [index, updates] = [indices, whole()].map(|term| term.moveaxis(*axis, 0));
+                            zeros.scatter(Scatter::Add, index, updates).moveaxis(0, *axis)
+                        }
+                    }
+                }
+                LinearMap::Without(index) => whole().scatter(Scatter::Set, to.term(*index), term.number(0.0)),
+                LinearMap::AddRows(index, shape) => {
+                    let rows = shape.extents().first().copied().unwrap_or(0);
+                    let taken = inside(whole().gather(to.term(*index)), to.term(*index), rows);
+                    summed_to(taken, &from.shape, false)
+                }
+                LinearMap::Inserted(view, _) => whole().view(((**view).clone(), from.shape.clone())),
+                LinearMap::Outside(view, shape) => {
+                    let zeros = to.full(0.0, &TangentSpace { shape: shape.clone(), dtype: from.dtype });
+                    whole().insert((**view).clone(), zeros)
+                }
+            }
+        })
+    }
+}
+
+/// A path of maps applied.
+pub(super) fn apply(to: &Appender, path: &[LinearMap], mut t: Tangent, from: &TangentSpace) -> Tangent {
+    let mut space = from.clone();
+    for map in path {
+        if t.is_zero() {
+            break;
+        }
+        let next = map.target(to, &space);
+        t = map.apply(to, t, &space);
+        space = next;
+    }
+    t
+}
+
+/// The adjoint of a path of maps applied.
+pub(super) fn adjoint(to: &Appender, path: &[LinearMap], mut g: Tangent, from: &TangentSpace) -> Tangent {
+    let mut spaces = vec![from.clone()];
+    for map in path {
+        let next = map.target(to, &spaces[spaces.len() - 1]);
+        spaces.push(next);
+    }
+    for (map, from) in path.iter().zip(&spaces).rev() {
+        if g.is_zero() {
+            break;
+        }
+        g = map.adjoint(to, g, from);
+    }
+    g
+}
+
+/// The product with a slope; of ones the slope itself.
+fn scaled(to: &Appender, t: Tangent, space: &TangentSpace, by: SlopeTerm<'_>) -> Tangent {
+    match t {
+        Tangent::Zero => t,
+        Tangent::Unit { negative } => {
+            let by = if by.shape() == space.shape { by } else { by.broadcast(&space.shape) };
+            Tangent::of(by.cast(space.dtype)).signed(negative)
+        }
+        Tangent::Of { value, negative } => Tangent::of(to.term(value).scaled(by)).signed(negative),
+    }
+}
+
+fn pick<'a>(condition: SlopeTerm<'a>, when: bool, term: SlopeTerm<'a>) -> SlopeTerm<'a> {
+    let zero = term.number(0.0);
+    SlopeTerm::op(Op::Where, &if when { [condition, term, zero] } else { [condition, zero, term] })
+}
+
+/// The sum to a shape that broadcasts to its own; where it is that of a product, as a contraction.
+pub(super) fn summed_to<'a>(term: SlopeTerm<'a>, shape: &Shape, contracts: bool) -> SlopeTerm<'a> {
+    let own = term.shape();
+    if own == *shape {
+        return term;
+    }
+    let missing = own.rank() - shape.rank();
+    let sums = |axis: usize| match axis.checked_sub(missing) {
+        None => true,
+        Some(at) => shape.extents()[at] == 1 && own.extents()[axis] != 1,
+    };
+    let axes: Vec<isize> = (0..own.rank()).filter(|&axis| sums(axis)).map(|axis| axis as isize).collect();
+    let axes = match AxisSet::new(&axes, own.rank()) {
+        Ok(axes) => axes,
+        Err(error) => {
+            term.to.fail(error);
+            return term;
+        }
+    };
+    term.summed(Reduce { contracts, ..Reduce::new(Reduction::Sum, axes, false) }).reshape(shape)
+}
+
+fn cumulative<'a>(term: SlopeTerm<'a>, axis: usize, reverse: bool) -> SlopeTerm<'a> {
+    match reverse {
+        true => term.flip(axis).scan(Scan::CumulativeSum, axis).flip(axis),
+        false => term.scan(Scan::CumulativeSum, axis),
+    }
+}
+
+/// The elements one index further along an axis, or one before; the first, or the last, is a number.
+pub(super) fn shifted<'a>(term: SlopeTerm<'a>, axis: usize, further: bool, first: f64) -> SlopeTerm<'a> {
+    let shape = term.shape();
+    let extent = shape.extents()[axis];
+    if extent == 0 {
+        return term;
+    }
+    let mut extents = shape.extents().to_vec();
+    extents[axis] = 1;
+    let edge = term.number(first).broadcast(&Shape::from(extents));
+    match further {
+        true => term.to.concat(axis, &[term.slice(axis, 1, extent), edge]),
+        false => term.to.concat(axis, &[edge, term.slice(axis, 0, extent - 1)]),
+    }
+}
+
+/// At each index along an axis the element at an index.
+pub(super) fn along<'a>(term: SlopeTerm<'a>, indices: SlopeTerm<'a>, axis: usize) -> SlopeTerm<'a> {
+    term.moveaxis(axis, 0).gather(indices.moveaxis(axis, 0)).moveaxis(0, axis)
+}
+
+/// Indices as a gather takes them.
+pub(super) fn clipped<'a>(index: SlopeTerm<'a>, rows: usize) -> SlopeTerm<'a> {
+    let last = index.number(rows.saturating_sub(1) as f64);
+    SlopeTerm::op(Op::Clip, &[index, index.number(0.0), last])
+}
+
+/// Zeros in place of what has an index beyond the rows.
+pub(super) fn inside<'a>(term: SlopeTerm<'a>, index: SlopeTerm<'a>, rows: usize) -> SlopeTerm<'a> {
+    let from = SlopeTerm::op(Op::GreaterEqual, &[index, index.number(0.0)]);
+    let before = SlopeTerm::op(Op::Less, &[index, index.number(rows as f64)]);
+    pick(SlopeTerm::op(Op::LogicalAnd, &[from, before]), true, term)
+}

@@ -1,0 +1,166 @@
+//! Derivatives: nodes appended to a traced graph that compute tangents forwards or cotangents backwards.
+//!
+//! Each node says which [linear maps](maps) take the tangents of its operands to the result's: ops by the table of [slopes], the others in
+//! [nodes]. Forward mode applies the maps, reverse mode their adjoints; what is derived is itself nodes, so transformations nest. Variables are
+//! [identities](ndjit_ir::graph::Identity) with a number of their own, so that what a function computes of them is told from the same of their operands: no
+//! levels, and nothing is copied but calls and loops that keep their states.
+
+mod append;
+mod cone;
+mod control;
+mod copy;
+mod loops;
+mod maps;
+mod nodes;
+mod ops;
+mod recurrence;
+mod slopes;
+mod tangent;
+mod views;
+
+use append::{Appender, linear};
+use cone::Cone;
+use ndjit_ir::graph::{Graph, Identity, NodeKind, Places, Value};
+use ndjit_ir::{DType, Place, Policy, Result, Shape, ValueType};
+use tangent::Tangent;
+
+/// In which direction derivatives are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// From variables to outputs.
+    Forward,
+    /// From outputs to variables.
+    Reverse,
+}
+
+/// What outputs of a graph are of its variables, for tangents and cotangents.
+#[derive(Clone, Debug)]
+pub struct Linearization {
+    cone: Cone,
+}
+
+/// A graph with the places of its nodes.
+pub type TracedGraph<'a> = (&'a mut Graph<ValueType>, &'a mut Places);
+
+/// A variable of a transformation: a value as something of its own.
+pub fn variable((graph, places): TracedGraph<'_>, value: Value, place: Place) -> Value {
+    let kind = NodeKind::Identity(Identity::Variable(graph.node_count() as u32));
+    identity((graph, places), kind, value, place)
+}
+
+/// A value that derivatives take as constant.
+pub fn stop_gradient((graph, places): TracedGraph<'_>, value: Value, place: Place) -> Value {
+    identity((graph, places), NodeKind::Identity(Identity::StopGradient), value, place)
+}
+
+fn identity((graph, places): TracedGraph<'_>, kind: NodeKind, value: Value, place: Place) -> Value {
+    let result = (graph.ty(value), graph.shape_id(value));
+    let made = graph.add(kind, &[value], &[result]);
+    places.note(graph.producer(made), place);
+    made
+}
+
+/// The dtype and the shape of the tangents of a value; `None` of integers and bools. Those of halves are `f32`.
+pub fn tangent_type(graph: &Graph<ValueType>, value: Value) -> Option<(DType, Shape)> {
+    Some((linear(graph.storage_dtype(value, Policy::default()))?, graph.shape(value).clone()))
+}
+
+fn appended<R>(
+    (graph, places): TracedGraph<'_>,
+    place: Place,
+    append: impl FnOnce(&Appender) -> R,
+) -> Result<R> {
+    let to = Appender::new(std::mem::take(graph), std::mem::take(places));
+    to.at_place(place);
+    let made = append(&to);
+    let (new, new_places, result) = to.finish();
+    (*graph, *places) = (new, new_places);
+    result.map(|()| made)
+}
+
+impl Linearization {
+    /// What outputs are of variables.
+    ///
+    /// # Errors
+    /// `Size` where what is computed is too large.
+    pub fn new(
+        graph: TracedGraph<'_>,
+        variables: &[Value],
+        outputs: &[Value],
+        mode: Mode,
+        place: Place,
+    ) -> Result<Linearization> {
+        let cone = appended(graph, place, |to| Cone::new(to, variables, outputs, mode))?;
+        Ok(Linearization { cone })
+    }
+
+    /// The outputs.
+    pub fn outputs(&self) -> &[Value] {
+        &self.cone.outputs
+    }
+
+    /// The tangents of the outputs, of tangents of the variables; `None` is zeros. Integers and bools have none, which are given as
+    /// zeros.
+    ///
+    /// # Errors
+    /// `Size` where what is computed is too large.
+    pub fn forward(
+        &self,
+        graph: TracedGraph<'_>,
+        tangents: &[Option<Value>],
+        place: Place,
+    ) -> Result<Vec<Value>> {
+        appended(graph, place, |to| {
+            let given = given(to, &self.cone.variables, tangents);
+            let made = self.cone.forward(to, &given);
+            self.cone.outputs.iter().zip(made).map(|(&output, t)| written(to, output, t)).collect()
+        })
+    }
+
+    /// The cotangents of the variables, of cotangents of the outputs; `None` is zeros. Integers and bools have none.
+    ///
+    /// # Errors
+    /// `Size` where what is computed is too large.
+    pub fn reverse(
+        &self,
+        graph: TracedGraph<'_>,
+        cotangents: &[Option<Value>],
+        place: Place,
+    ) -> Result<Vec<Value>> {
+        appended(graph, place, |to| {
+            let given = given(to, &self.cone.outputs, cotangents);
+            let made = self.cone.reverse(to, &given);
+            self.cone.variables.iter().zip(made).map(|(&variable, g)| written(to, variable, g)).collect()
+        })
+    }
+
+    /// The gradients of the first output, which is one real number, by the variables.
+    ///
+    /// # Errors
+    /// `Size` where what is computed is too large.
+    pub fn gradient(&self, graph: TracedGraph<'_>, place: Place) -> Result<Vec<Value>> {
+        appended(graph, place, |to| {
+            let mut given = vec![Tangent::Zero; self.cone.outputs.len()];
+            given[0] = Tangent::ONE;
+            let made = self.cone.reverse(to, &given);
+            self.cone.variables.iter().zip(made).map(|(&variable, g)| written(to, variable, g)).collect()
+        })
+    }
+}
+
+/// Tangents as they are given, in the dtypes in which they are computed.
+fn given(to: &Appender, of: &[Value], tangents: &[Option<Value>]) -> Vec<Tangent> {
+    let one = |(&value, given): (&Value, &Option<Value>)| match (to.space(value), given) {
+        (Some(space), &Some(given)) => Tangent::of(to.term(given).cast(space.dtype).broadcast(&space.shape)),
+        _ => Tangent::Zero,
+    };
+    of.iter().zip(tangents).map(one).collect()
+}
+
+/// A tangent of a value as users have it: in the value's dtype; zeros of integers and bools.
+fn written(to: &Appender, of: Value, tangent: Tangent) -> Value {
+    match to.space(of) {
+        Some(space) => tangent.term(to, &space).cast(to.dtype(of)).value,
+        None => to.number(0.0, DType::I32).cast(to.dtype(of)).broadcast(&to.shape(of)).value,
+    }
+}

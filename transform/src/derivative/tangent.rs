@@ -1,0 +1,92 @@
+//! Tangents and cotangents, with what is known of them without a node: zeros, ones, signs.
+
+use super::append::{Appender, SlopeTerm, TangentSpace};
+use ndjit_ir::graph::Value;
+
+/// A tangent or a cotangent, of a space that its reader knows. Zeros are added to nothing and ones multiply nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tangent {
+    /// Zeros.
+    Zero,
+    /// Ones, or -1 everywhere.
+    Unit {
+        /// Whether it is -1.
+        negative: bool,
+    },
+    /// A value, or what is negative to it. It broadcasts to the space.
+    Of {
+        /// The value.
+        value: Value,
+        /// Whether its negative is meant.
+        negative: bool,
+    },
+}
+
+impl Tangent {
+    /// Ones.
+    pub const ONE: Tangent = Tangent::Unit { negative: false };
+
+    pub fn of(term: SlopeTerm<'_>) -> Tangent {
+        Tangent::Of { value: term.value, negative: false }
+    }
+
+    pub fn is_zero(self) -> bool {
+        self == Tangent::Zero
+    }
+
+    /// With the other sign.
+    pub fn negated(self) -> Tangent {
+        match self {
+            Tangent::Zero => Tangent::Zero,
+            Tangent::Unit { negative } => Tangent::Unit { negative: !negative },
+            Tangent::Of { value, negative } => Tangent::Of { value, negative: !negative },
+        }
+    }
+
+    /// Negated if that is so.
+    pub fn signed(self, negative: bool) -> Tangent {
+        if negative { self.negated() } else { self }
+    }
+
+    /// Its absolute part as a term, with its sign beside: `None` of zeros.
+    pub fn parts<'a>(self, to: &'a Appender, space: &TangentSpace) -> Option<(SlopeTerm<'a>, bool)> {
+        match self {
+            Tangent::Zero => None,
+            Tangent::Unit { negative } => Some((to.full(1.0, space), negative)),
+            Tangent::Of { value, negative } => Some((to.term(value), negative)),
+        }
+    }
+
+    /// The same of the absolute part.
+    pub fn map<'a>(self, to: &'a Appender, space: &TangentSpace, map: impl FnOnce(SlopeTerm<'a>) -> SlopeTerm<'a>) -> Tangent {
+        match self.parts(to, space) {
+            None => Tangent::Zero,
+            Some((term, negative)) => Tangent::of(map(term)).signed(negative),
+        }
+    }
+
+    /// An array of its space.
+    pub fn term<'a>(self, to: &'a Appender, space: &TangentSpace) -> SlopeTerm<'a> {
+        match self {
+            Tangent::Zero => to.full(0.0, space),
+            Tangent::Unit { negative } => to.full(if negative { -1.0 } else { 1.0 }, space),
+            Tangent::Of { value, negative } => {
+                let term = to.term(value);
+                let term = if negative { -term } else { term };
+                if term.shape() == space.shape { term } else { term.broadcast(&space.shape) }
+            }
+        }
+    }
+
+    /// The sum.
+    pub fn plus(self, to: &Appender, other: Tangent, space: &TangentSpace) -> Tangent {
+        let Some((own, own_sign)) = self.parts(to, space) else { return other };
+        let Some((new, sign)) = other.parts(to, space) else { return self };
+        match (own_sign, sign) {
+            (true, true) => Tangent::of(own + new).negated(),
+            (false, false) => Tangent::of(own + new),
+            (false, true) => Tangent::of(own - new),
+            (true, false) => Tangent::of(new - own),
+        }
+    }
+}
