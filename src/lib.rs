@@ -109,7 +109,8 @@ pub use api::support::{
 };
 #[doc(inline)]
 pub use api::transforms::{
-    grad, grad_at, jvp, linearize, stop_gradient, value_and_grad, value_and_grad_at, vjp, wrt,
+    Same, grad, grad_at, grad_aux, hessian, hvp, jacfwd, jacrev, jvp, linearize, stop_gradient, value_and_grad,
+    value_and_grad_at, vjp, vmap, vmap_at, wrt,
 };
 #[doc(inline)]
 pub use api::weights::{Weights, weights};

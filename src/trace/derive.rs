@@ -5,6 +5,7 @@ use super::written;
 use crate::trace::expr::Expr;
 use ndjit_ir::graph::Value;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_transform::batching::Batching;
 use ndjit_transform::derivative::{Linearization, Mode, stop_gradient, variable};
 
 /// What outputs are of variables, in a trace.
@@ -61,7 +62,13 @@ impl Linearized {
     ///
     /// # Errors
     /// The first error of an output; `Traced` outside of traces.
-    pub fn new(variables: &[Expr], outputs: &[Expr], mode: Mode, what: &'static str, place: Place) -> Result<Linearized> {
+    pub fn new(
+        variables: &[Expr],
+        outputs: &[Expr],
+        mode: Mode,
+        what: &'static str,
+        place: Place,
+    ) -> Result<Linearized> {
         let place = written::place(place);
         variables.iter().chain(outputs).try_for_each(|&x| read(x, what, |_, _| ()))?;
         in_open(what, place, |trace| {
@@ -79,10 +86,7 @@ impl Linearized {
         self.values(|linear, _| Ok(linear.outputs().to_vec())).unwrap_or_default()
     }
 
-    fn values(
-        &self,
-        ask: impl FnOnce(&Linearization, &mut Trace) -> Result<Vec<Value>>,
-    ) -> Result<Vec<Expr>> {
+    fn values(&self, ask: impl FnOnce(&Linearization, &mut Trace) -> Result<Vec<Value>>) -> Result<Vec<Expr>> {
         in_open(self.what, self.place, |trace| {
             if trace.id != self.trace {
                 let headline = format!("{}: what it gave was used in another trace", self.what);
@@ -136,6 +140,59 @@ impl Linearized {
             let values = trace.values(given, self.what, place).map_err(|error| trace.errors[error as usize].clone())?;
             let values: Vec<Option<Value>> = values.into_iter().map(Some).collect();
             map(linear, (&mut trace.graph, &mut trace.places), &values, place)
+        })
+    }
+}
+
+/// Values that stand for one lane each, of so many, along an axis; those that are `None` are the same for each.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    trace: u32,
+    batching: Batching,
+    /// What stands for the lanes.
+    pub values: Vec<Expr>,
+    what: &'static str,
+    place: Place,
+}
+
+impl Lanes {
+    /// What stands for one lane of each value, whose axes are checked.
+    ///
+    /// # Errors
+    /// The first error of a value; `Traced` outside of traces.
+    pub fn new(given: &[(Expr, Option<usize>)], lanes: usize, what: &'static str, place: Place) -> Result<Lanes> {
+        let place = written::place(place);
+        in_open(what, place, |trace| {
+            let mut batching = Batching::new(lanes);
+            let mut values = Vec::with_capacity(given.len());
+            for &(x, axis) in given {
+                let value = trace.expr(x, what, place).map_err(|error| trace.errors[error as usize].clone())?;
+                let lane = match axis {
+                    None => value,
+                    Some(axis) => batching.lane((&mut trace.graph, &mut trace.places), value, axis, place)?,
+                };
+                values.push(trace.expr_of(Ok(lane)));
+            }
+            Ok(Lanes { trace: trace.id, batching, values, what, place })
+        })
+    }
+
+    /// What outputs of one lane are for all of them, with the lanes along the first axis.
+    ///
+    /// # Errors
+    /// The first error of an output; `Size` and `Shape` for arrays that there cannot be.
+    pub fn all(mut self, outputs: &[Expr]) -> Result<Vec<Expr>> {
+        outputs.iter().try_for_each(|&x| read(x, self.what, |_, _| ()))?;
+        in_open(self.what, self.place, |trace| {
+            if trace.id != self.trace {
+                let headline = format!("{}: lanes were used in another trace", self.what);
+                return Err(Error::new(ErrorCode::Traced, headline).at(self.place));
+            }
+            let values =
+                trace.values(outputs, self.what, self.place).map_err(|error| trace.errors[error as usize].clone())?;
+            let made = self.batching.all((&mut trace.graph, &mut trace.places), &values, self.place)?;
+            trace.graph.check_expansion()?;
+            Ok(made.into_iter().map(|value| trace.expr_of(Ok(value))).collect())
         })
     }
 }

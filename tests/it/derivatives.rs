@@ -1,8 +1,8 @@
 //! Derivatives: slopes beside differences of values, forward beside reverse mode, loops beside what is written out, kinks, errors.
 
 use ndjit::{
-    Array, DType, Expr, arange, cond, fori_loop, grad, grad_at, jit, jvp, scan, scan_reversed, stop_gradient, sum, value_and_grad,
-    vjp, where_, while_loop, wrt,
+    Array, DType, Expr, arange, cond, fori_loop, grad, grad_at, jit, jvp, scan, scan_reversed, stop_gradient, sum,
+    value_and_grad, vjp, where_, while_loop, wrt,
 };
 
 /// The derivative of a function of one variable by Richardson's extrapolation.
@@ -21,7 +21,10 @@ fn difference(f: impl Fn(f64) -> f64, x: f64) -> f64 {
 
 fn near(found: f64, expected: f64, what: &str) {
     let error = (found - expected).abs();
-    assert!(error <= 1e-7 * (1.0 + expected.abs()) || (found.is_nan() && expected.is_nan()), "{what}: {found} for {expected}");
+    assert!(
+        error <= 1e-7 * (1.0 + expected.abs()) || (found.is_nan() && expected.is_nan()),
+        "{what}: {found} for {expected}"
+    );
 }
 
 /// Both modes beside differences of values, at each point.
@@ -224,7 +227,12 @@ fn movement() {
 fn loops_and_branches() {
     gradient("cond", |x| cond(sum(x, ..).gt(0.0), |x: Expr| x * x, |x: Expr| x * 3.0, x), &SIX, &[6]);
     gradient("scan", |x| scan(|c: Expr, x: Expr| (c * 0.5 + x * x, c * x), Expr::from(1.0), x).1, &SIX, &[6]);
-    gradient("scan, reversed", |x| scan_reversed(|c: Expr, x: Expr| (c * 0.5 + x * x, c * x), Expr::from(1.0), x).1, &SIX, &[6]);
+    gradient(
+        "scan, reversed",
+        |x| scan_reversed(|c: Expr, x: Expr| (c * 0.5 + x * x, c * x), Expr::from(1.0), x).1,
+        &SIX,
+        &[6],
+    );
     gradient("scan's state", |x| scan(|c: Expr, y: Expr| (c * y + x, ()), x, x * 0.5).0, &SIX, &[6]);
     gradient("for", |x| fori_loop(0, 4, x, |i, y| ndjit::sin(y) * x + i * 0.1), &SIX, &[6]);
     gradient(
@@ -342,7 +350,10 @@ fn halves_are_rounded_once() {
     let x = Array::from(vec![half::f16::from_f32(0.5); 3]);
     let (value, slope) = f(&x);
     assert_eq!((value.dtype(), slope.dtype()), (DType::F16, DType::F16));
-    assert_eq!(slope.to_vec::<half::f16>().unwrap(), [half::f16::from_f64(half::f16::from_f64(0.5f64.exp()).to_f64()); 3]);
+    assert_eq!(
+        slope.to_vec::<half::f16>().unwrap(),
+        [half::f16::from_f64(half::f16::from_f64(0.5f64.exp()).to_f64()); 3]
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod refused;
 
 mod array_api;
+mod batching;
 mod book;
 mod casting;
 mod composed;

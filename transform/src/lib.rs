@@ -8,6 +8,8 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+mod append;
+pub mod batching;
 mod commit;
 pub mod contraction;
 mod conversions;

@@ -4,7 +4,8 @@
 //! Whether types may be weak is not written in the text: the graph type that is asked for says it.
 
 use super::{
-    Control, ControlKind, Graph, Identity, Inner, MAX_NESTING, NodeKind, Scatter, ShapeId, Slot, SlotId, Type, Value, ViewId,
+    Control, ControlKind, Graph, Identity, Inner, MAX_NESTING, NodeKind, Scatter, ShapeId, Slot, SlotId, Type, Value,
+    ViewId,
 };
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};

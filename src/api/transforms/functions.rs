@@ -1,8 +1,11 @@
 //! Gradients of closures by their first parameter.
 
 use super::gradients;
+use crate::api::control::{built, collected, finished};
 use crate::jit::function::JitFn;
+use crate::jit::output::{Collected, Outputs};
 use crate::trace::expr::Expr;
+use crate::trace::operand::Computed;
 use ndjit_ir::Place;
 
 /// The gradient of a function by its first parameter: a function of the same parameters, whose result has the parameter's shape and dtype.
@@ -56,6 +59,46 @@ pub fn value_and_grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(functio
     F::with(move |parameters| by_first("value_and_grad", &function, parameters, place))
 }
 
+/// The gradient of a function by its first parameter, and what else the function gives: it returns the value that is derived and that.
+///
+/// ```
+/// use ndjit::{Array, grad_aux, jit, sum};
+///
+/// let f = jit(grad_aux(|x| (sum(x * x, ..), x + 1)));
+/// let (slope, next) = f(&Array::from([1.0f32, 3.0]));
+/// assert_eq!((slope.to_vec::<f32>()?, next.to_vec::<f32>()?), (vec![2.0, 6.0], vec![2.0, 4.0]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: `has_aux` of [`jax.grad`](https://docs.jax.dev/en/latest/_autosummary/jax.grad.html).
+///
+/// # Errors
+/// As [`grad`].
+#[track_caller]
+pub fn grad_aux<M, A, const N: usize, F>(function: F) -> F::With<(Expr, A)>
+where
+    A: Outputs + 'static,
+    F: JitFn<M, N, Outputs = (Expr, A)>,
+{
+    let place = Place::caller();
+    F::with(move |parameters| {
+        let mut like = Collected::default();
+        let made = gradients(("grad_aux", place), &parameters[..1], true, |variables| {
+            let mut parameters = *parameters;
+            parameters[0] = variables[0];
+            let (value, besides) = function.apply(&parameters);
+            let besides = collected(besides);
+            let outputs = [value].into_iter().chain(besides.exprs.iter().copied()).collect();
+            like = besides;
+            outputs
+        });
+        match made {
+            Ok((outputs, gradients)) => (gradients[0], built(&outputs[1..], &like)),
+            Err(error) => (Expr::failed(error.clone()), finished(Err(error), like, place)),
+        }
+    })
+}
+
 fn by_first<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(
     what: &'static str,
     function: &F,
@@ -70,7 +113,7 @@ fn by_first<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(
     match made {
         Ok((outputs, gradients)) => (outputs[0], gradients[0]),
         Err(error) => {
-            let failed = <Expr as crate::trace::operand::Computed>::failed(error);
+            let failed = Expr::failed(error);
             (failed, failed)
         }
     }

@@ -1,8 +1,8 @@
 //! Transformations: functions of functions. [`grad`] and its kin compute derivatives, and are themselves functions that can be jitted,
 //! transformed again, and called in traced functions.
 //!
-//! A derivative is traced with the function: one program, in which fusion sees both. Forms that take closures ([`grad`], [`value_and_grad`], [`wrt`])
-//! give closures of as many parameters; those that are applied ([`grad_at`], [`jvp`], [`vjp`], [`linearize`]) take values, in any structure, within a traced
+//! A derivative is traced with the function: one program, in which fusion sees both. Forms that take closures ([`grad`], [`value_and_grad`], [`wrt`], [`jacrev`], [`vmap`])
+//! give closures of as many parameters; those that are applied ([`grad_at`], [`jvp`], [`vjp`], [`linearize`], [`vmap_at`]) take values, in any structure, within a traced
 //! function, and closures that may use what is around them.
 //!
 //! # Conventions
@@ -14,10 +14,14 @@
 
 mod applied;
 mod functions;
+mod jacobians;
+mod lanes;
 mod variables;
 
 pub use applied::{grad_at, jvp, linearize, stop_gradient, value_and_grad_at, vjp};
-pub use functions::{grad, value_and_grad};
+pub use functions::{grad, grad_aux, value_and_grad};
+pub use jacobians::{hessian, hvp, jacfwd, jacrev};
+pub use lanes::{IntoLane, IntoLanes, Same, vmap, vmap_at};
 pub use variables::{Wrt, WrtVariables, wrt};
 
 use crate::trace::derive::{Linearized, variables as as_variables};
@@ -56,9 +60,9 @@ fn differentiable(what: &str, n: usize, value: Expr) -> Result<()> {
     let error = Error::new(ErrorCode::DType, format!("{what}: variable {n} is {ty}, of which there is no derivative"));
     Err(match ty {
         ValueType::Weak(_) => error.help("write the number as a float, as `2.0`"),
-        ValueType::Strong(_) => {
-            error.help("cast it, as in `cast(x, DType::F32)`; by other variables: `wrt(1)`, or use it from around the closure")
-        }
+        ValueType::Strong(_) => error.help(
+            "cast it, as in `cast(x, DType::F32)`; by other variables: `wrt(1)`, or use it from around the closure",
+        ),
     })
 }
 
@@ -74,11 +78,15 @@ fn one_real_number(what: &str, value: Expr) -> Result<()> {
         dtype if dtype.is_complex() => {
             Err(Error::new(ErrorCode::DType, format!("{what}: the function gives a number of {ty}"))
                 .fact("a gradient is that of a real number")
-                .help("take its part or its modulus, as `real(z)`; of holomorphic functions `jvp` gives the derivative"))
+                .help(
+                    "take its part or its modulus, as `real(z)`; of holomorphic functions `jvp` gives the derivative",
+                ))
         }
-        dtype if !dtype.is_float() => Err(Error::new(ErrorCode::DType, format!("{what}: the function gives a number of {ty}"))
-            .fact("integers and bools have no derivatives")
-            .help("cast before what is to be derived, as in `cast(x, DType::F32)`")),
+        dtype if !dtype.is_float() => {
+            Err(Error::new(ErrorCode::DType, format!("{what}: the function gives a number of {ty}"))
+                .fact("integers and bools have no derivatives")
+                .help("cast before what is to be derived, as in `cast(x, DType::F32)`"))
+        }
         _ => Ok(()),
     }
 }

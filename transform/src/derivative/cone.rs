@@ -1,11 +1,11 @@
 //! What depends on variables: the nodes between them and outputs, and tangents and cotangents through them.
 
-use super::append::{Appender, TangentSpace, linear};
 use super::control;
 use super::maps::{self, summed_to};
 use super::nodes::paths;
 use super::tangent::Tangent;
 use super::{Mode, loops::SavedLoop};
+use crate::append::{Appender, TangentSpace, linear};
 use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, Scatter, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::Reduce;
@@ -30,8 +30,12 @@ pub(crate) struct Cone {
 
 impl Cone {
     pub fn new(to: &Appender, variables: &[Value], outputs: &[Value], mode: Mode) -> Cone {
-        let mut cone =
-            Cone { variables: variables.to_vec(), outputs: outputs.to_vec(), nodes: Vec::new(), saved: FxHashMap::default() };
+        let mut cone = Cone {
+            variables: variables.to_vec(),
+            outputs: outputs.to_vec(),
+            nodes: Vec::new(),
+            saved: FxHashMap::default(),
+        };
         cone.nodes = to.read(|graph| dependent(graph, variables, outputs));
         loop {
             let calls = |&id: &NodeId| to.read(|graph| matches!(graph.node(id).kind, NodeKind::Call(_)));
@@ -55,7 +59,8 @@ impl Cone {
             let of = |value: &Value| new.get(value).copied().unwrap_or(*value);
             let operands: Vec<Value> = to.read(|graph| graph.operands(id).iter().map(of).collect());
             to.at(id);
-            let (changed, results): (bool, Vec<Value>) = to.read(|graph| (operands != graph.operands(id), graph.node(id).results().collect()));
+            let (changed, results): (bool, Vec<Value>) =
+                to.read(|graph| (operands != graph.operands(id), graph.node(id).results().collect()));
             let made = become_(self, id, &operands).or_else(|| {
                 changed.then(|| {
                     let (kind, types) = to.read(|graph| {
@@ -94,8 +99,8 @@ impl Cone {
         let key = (n, operands.to_vec());
         if !kept.contains_key(&key) {
             let made = super::loops::keeping(to, n, operands);
-            let results = made.map(|(number, operands, results, saved)| {
-                self.saved.insert((number, operands), saved);
+            let results = made.map(|(key, results, saved)| {
+                self.saved.insert(key, saved);
                 results
             });
             kept.insert(key.clone(), results);
@@ -106,7 +111,8 @@ impl Cone {
 
     /// The tangents of the outputs.
     pub fn forward(&self, to: &Appender, tangents: &[Tangent]) -> Vec<Tangent> {
-        let mut known: FxHashMap<Value, Tangent> = self.variables.iter().copied().zip(tangents.iter().copied()).collect();
+        let mut known: FxHashMap<Value, Tangent> =
+            self.variables.iter().copied().zip(tangents.iter().copied()).collect();
         let mut controlled: FxHashMap<ControlKey, Vec<Tangent>> = FxHashMap::default();
         for &id in &self.nodes {
             let (kind, operands, value) =
@@ -123,7 +129,9 @@ impl Cone {
             let tangent = match kind {
                 NodeKind::Control(n, result) => {
                     let key = (n, operands);
-                    let all = controlled.entry(key).or_insert_with_key(|(n, operands)| control::forward(to, *n, operands, &own));
+                    let all = controlled
+                        .entry(key)
+                        .or_insert_with_key(|(n, operands)| control::forward(to, *n, operands, &own));
                     all.get(result as usize).copied().unwrap_or(Tangent::Zero)
                 }
                 _ => node(to, id, &operands, &own, &known),
@@ -172,19 +180,31 @@ impl Cone {
             let active: Vec<bool> = operands.iter().map(|operand| dependent.contains(operand)).collect();
             if let NodeKind::Control(n, _) = kind {
                 let key = (n, operands.clone());
-                let Some(results) = groups.get(&key).filter(|all| all.last().is_some_and(|(_, last)| *last == value)) else {
+                let Some(results) = groups.get(&key).filter(|all| all.last().is_some_and(|(_, last)| *last == value))
+                else {
                     continue;
                 };
-                let count = to.read(|graph| graph.controls()[n as usize].results());
+                let written = match self.saved.get(&key) {
+                    Some(SavedLoop::Slots { of, .. }) => of.0,
+                    _ => n,
+                };
+                let count = to.read(|graph| graph.controls()[written as usize].results());
                 let mut own = vec![Tangent::Zero; count];
                 for (result, value) in results {
-                    own[*result as usize] = known.remove(value).unwrap_or(Tangent::Zero);
+                    let g = known.remove(value).unwrap_or(Tangent::Zero);
+                    if let Some(own) = own.get_mut(*result as usize) {
+                        *own = g;
+                    }
                 }
                 if own.iter().all(|g| g.is_zero()) {
                     continue;
                 }
-                let made = control::reverse(to, &key, self.saved.get(&key), &active, &own);
-                operands.iter().zip(made).for_each(|(&operand, g)| add(&mut known, operand, g));
+                let saved = self.saved.get(&key);
+                // A loop that keeps states stands for another one.
+                let written = if let Some(SavedLoop::Slots { of, .. }) = saved { of } else { &key };
+                let active: Vec<bool> = written.1.iter().map(|operand| dependent.contains(operand)).collect();
+                let made = control::reverse(to, written, saved, &active, &own);
+                written.1.iter().zip(made).for_each(|(&operand, g)| add(&mut known, operand, g));
                 continue;
             }
             let Some(g) = known.remove(&value).filter(|g| !g.is_zero()) else { continue };
@@ -254,8 +274,7 @@ pub(super) fn reached(graph: &Graph<ValueType>, variables: &[Value], (first, las
             let at = graph.producer(*operand).index().checked_sub(base);
             at.is_some_and(|at| reached.get(at) == Some(&true))
         };
-        let has_tangents =
-            |value: Value| linear(graph.storage_dtype(value, Policy::default())).is_some();
+        let has_tangents = |value: Value| linear(graph.storage_dtype(value, Policy::default())).is_some();
         reached[at] = graph.operands(id).iter().any(by) && graph.node(id).results().any(has_tangents);
     }
     reached
@@ -297,7 +316,13 @@ fn factors(
 }
 
 /// The tangent of what is linear in all operands together: the same node of their tangents.
-fn together(to: &Appender, kind: NodeKind, operands: &[Value], tangents: &[Tangent], space: &TangentSpace) -> Option<Tangent> {
+fn together(
+    to: &Appender,
+    kind: NodeKind,
+    operands: &[Value],
+    tangents: &[Tangent],
+    space: &TangentSpace,
+) -> Option<Tangent> {
     let own = |n: usize| {
         let own = TangentSpace { dtype: space.dtype, shape: to.shape(operands[n]) };
         tangents[n].term(to, &own).cast(space.dtype)
@@ -346,7 +371,6 @@ fn node(
     }
     sum
 }
-
 
 /// The tangent of a contraction: of each factor's tangent and the other factor a contraction.
 fn contracted(

@@ -1,53 +1,15 @@
 //! Tangents and cotangents through branches and loops: branches and loops of the same kind, whose graphs compute those beside.
 
-use super::append::{Appender, TangentSpace, linear};
+use super::Mode;
 use super::cone::{Cone, ControlKey, reached};
-use super::copy::{Body, ParamType};
 use super::loops::{SavedLoop, reverse_scan, reverse_steps};
 use super::tangent::Tangent;
-use super::Mode;
-use ndjit_ir::graph::{Control, ControlKind, ForArity, NodeId, ScanArity, Value};
-use ndjit_ir::{DType, Error, ErrorCode, Policy, ValueType};
-use std::sync::Arc;
-
-/// A piece of control flow of a graph, and its graphs with their places.
-pub(super) struct Piece {
-    pub control: Arc<Control<ValueType>>,
-    pub bodies: Vec<Body>,
-}
+use crate::append::{Appender, TangentSpace, linear};
+use crate::append::{Body, ParamType, Piece};
+use ndjit_ir::graph::{ControlKind, ForArity, NodeId, ScanArity, Value};
+use ndjit_ir::{DType, Error, ErrorCode, Policy};
 
 impl Piece {
-    pub fn of(to: &Appender, n: u32) -> Piece {
-        to.write(|graph, places| {
-            let control = Arc::clone(&graph.controls()[n as usize]);
-            let body = |(which, inner): (usize, &ndjit_ir::graph::Inner<ValueType>)| {
-                (Arc::clone(&inner.graph), places.control(n, which))
-            };
-            let bodies = control.graphs.iter().enumerate().map(body).collect();
-            Piece { control, bodies }
-        })
-    }
-
-    /// The types of the parameters of a graph.
-    pub fn params(&self, which: usize) -> Vec<ParamType> {
-        let graph = &self.bodies[which].0;
-        let of = |(at, &param): (usize, &Value)| {
-            let stored = graph.param_dtype(at).unwrap_or(DType::Bool);
-            (graph.ty(param), stored, graph.shape(param).clone())
-        };
-        graph.params().iter().enumerate().map(of).collect()
-    }
-
-    /// The operand that a parameter of a graph is.
-    pub fn operand(&self, which: usize, param: usize) -> usize {
-        self.control.graphs[which].operands[param] as usize
-    }
-
-    /// The last graph: the body of a loop.
-    pub fn last(&self) -> usize {
-        self.bodies.len() - 1
-    }
-
     /// The graphs whose outputs are results.
     fn giving(&self) -> std::ops::Range<usize> {
         match self.control.kind {
@@ -229,7 +191,10 @@ pub(super) fn pullback(
     wanted: &[usize],
     cotangents: &[Tangent],
 ) -> Vec<Tangent> {
-    let outputs = to.run((graph, places), arguments);
+    // What the arguments depend on may be among them.
+    let mut arguments = arguments.to_vec();
+    wanted.iter().for_each(|&param| arguments[param] = to.variable(arguments[param]));
+    let outputs = to.run((graph, places), &arguments);
     let variables: Vec<Value> = wanted.iter().map(|&param| arguments[param]).collect();
     let cone = Cone::new(to, &variables, &outputs, Mode::Reverse);
     cone.reverse(to, cotangents)
@@ -259,7 +224,9 @@ fn branches(to: &Appender, piece: &Piece, operands: &[Value], active: &[bool], c
             let of = |&operand: &usize| {
                 let space = to.space(operands[operand]).unwrap_or_else(|| inner.number(0.0, DType::F32).space());
                 let mut sum = Tangent::Zero;
-                for (&param, &g) in taking.iter().zip(&made).filter(|(param, _)| piece.operand(which, **param) == operand) {
+                for (&param, &g) in
+                    taking.iter().zip(&made).filter(|(param, _)| piece.operand(which, **param) == operand)
+                {
                     let _ = param;
                     sum = sum.plus(inner, g, &space);
                 }

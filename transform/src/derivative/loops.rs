@@ -4,13 +4,14 @@
 //! the last; between two of them the states are computed again, as far apart as they fit the slots, and from those once more. What is kept changes
 //! no bit.
 
-use super::append::{Appender, SlopeTerm, TangentSpace};
-use super::control::{Piece, pullback, tangent_type};
-use super::copy::ParamType;
-use super::ops::*;
+use super::cone::ControlKey;
+use super::control::{pullback, tangent_type};
 use super::tangent::Tangent;
-use ndjit_ir::graph::{ControlKind, ForArity, ScanArity, Scatter, Value};
-use ndjit_ir::{DType, Shape};
+use crate::append::ops::*;
+use crate::append::{Appender, SlopeTerm, TangentSpace};
+use crate::append::{ParamType, Piece};
+use ndjit_ir::graph::{ControlKind, ForArity, NodeKind, ScanArity, Scatter, Value};
+use ndjit_ir::{DType, Shape, ValueType};
 
 /// Bytes that a loop of unknown length takes for states, unless a few of them are more.
 const BYTES: usize = 16 << 20;
@@ -24,6 +25,8 @@ pub(crate) enum SavedLoop {
     Stacked(Vec<Option<Value>>),
     /// States before some steps.
     Slots {
+        /// The loop that was written.
+        of: ControlKey,
         /// For each leaf that the body takes its slots.
         slots: Vec<Option<Value>>,
         /// The number of steps, an `i64`.
@@ -35,8 +38,8 @@ pub(crate) enum SavedLoop {
     },
 }
 
-/// A loop that keeps what the reverse mode needs: its number, its operands, the results of the loop that it stands for, and what it keeps.
-pub(super) type KeptLoop = (u32, Vec<Value>, Vec<Value>, SavedLoop);
+/// A loop that keeps what the reverse mode needs, the results of the loop that it stands for, and what it keeps.
+pub(super) type KeptLoop = (ControlKey, Vec<Value>, SavedLoop);
 
 /// The loop that keeps its states; `None` of branches.
 pub(super) fn keeping(to: &Appender, n: u32, operands: &[Value]) -> Option<KeptLoop> {
@@ -47,12 +50,12 @@ pub(super) fn keeping(to: &Appender, n: u32, operands: &[Value]) -> Option<KeptL
         ControlKind::For(counts) => {
             let trips = trips(to, counts, operands);
             let carried = counts.carried as usize;
-            let (results, saved) = keeping_steps(to, &piece, operands, operands[..carried].to_vec(), Some(trips));
-            Some((n, operands.to_vec(), results, saved))
+            let state = operands[..carried].to_vec();
+            Some(keeping_steps(to, &piece, (n, operands.to_vec()), state, Some(trips)))
         }
         ControlKind::While => {
-            let (results, saved) = keeping_steps(to, &piece, operands, operands[..piece.control.carried()].to_vec(), None);
-            Some((n, operands.to_vec(), results, saved))
+            let state = operands[..piece.control.carried()].to_vec();
+            Some(keeping_steps(to, &piece, (n, operands.to_vec()), state, None))
         }
     }
 }
@@ -78,11 +81,19 @@ fn stacking(to: &Appender, piece: &Piece, operands: &[Value]) -> KeptLoop {
         })
     });
     let saved = SavedLoop::Stacked(stacked.collect());
-    let number = to.read(|graph| match graph.node(graph.producer(results[0])).kind {
-        ndjit_ir::graph::NodeKind::Control(number, _) => number,
-        _ => 0,
+    kept_loop(to, &results, saved)
+}
+
+/// A loop with these results.
+fn kept_loop(to: &Appender, results: &[Value], saved: SavedLoop) -> KeptLoop {
+    let key = to.read(|graph| {
+        let id = graph.producer(results[0]);
+        match graph.node(id).kind {
+            NodeKind::Control(number, _) => (number, graph.operands(id).to_vec()),
+            _ => (0, Vec::new()),
+        }
     });
-    (number, operands.to_vec(), results, saved)
+    (key, results.to_vec(), saved)
 }
 
 /// The cotangents of a scan's operands: a scan from its last step to its first.
@@ -217,9 +228,8 @@ fn counted(
     let carried = state.len();
     let mut types = to.param_types(&all);
     types.remove(carried + 1);
-    let body = to.graph(&types, |inner, params| {
-        step(inner, params[carried], &params[..carried], &params[carried + 1..])
-    });
+    let body =
+        to.graph(&types, |inner, params| step(inner, params[carried], &params[..carried], &params[carried + 1..]));
     let taking = (0..all.len() as u32).filter(|&at| at as usize != carried + 1).collect();
     let kind = ControlKind::For(ForArity { carried: carried as u32, index: DType::I64 });
     to.control(kind, vec![(body, taking)], &all)
@@ -234,11 +244,16 @@ fn slot_count(types: &[ParamType]) -> usize {
 
 /// Slots without states.
 fn slots(to: &Appender, types: &[ParamType], count: usize) -> Vec<Value> {
-    let empty = |(_, dtype, shape): &ParamType| {
+    let empty = |(ty, dtype, shape): &ParamType| {
         let extents: Vec<usize> = [count].into_iter().chain(shape.extents().iter().copied()).collect();
-        let shape = Shape::from(extents);
-        let zero = to.number(0.0, if *dtype == DType::Bool { DType::I32 } else { *dtype }).cast(*dtype);
-        zero.broadcast(&shape).value
+        // What is weak stays so: the body is that of weak leaves.
+        let zero = match ty {
+            ValueType::Weak(weak) => to.weak_zero(*weak),
+            ValueType::Strong(_) => {
+                to.number(0.0, if *dtype == DType::Bool { DType::I32 } else { *dtype }).cast(*dtype)
+            }
+        };
+        zero.broadcast(&Shape::from(extents)).value
     };
     types.iter().map(empty).collect()
 }
@@ -250,7 +265,7 @@ fn stored(to: &Appender, slots: &[Value], state: &[Value], step: SlopeTerm<'_>, 
     let at = where_(between, step.number(-1.0), floor_divide(step, stride));
     let store = |(&slots, &value): (&Value, &Value)| {
         let slots = to.term(slots);
-        slots.scatter(Scatter::Set, at, to.term(value).cast(slots.dtype())).value
+        slots.scatter(Scatter::Set, at, to.term(value)).value
     };
     slots.iter().zip(state).map(store).collect()
 }
@@ -274,8 +289,7 @@ impl<'p> StepBody<'p> {
     fn new(piece: &'p Piece, operands: usize) -> StepBody<'p> {
         let (carried, body) = (piece.control.carried(), piece.last());
         let count = piece.bodies[body].0.params().len();
-        let params =
-            (0..carried).map(|leaf| (0..count).find(|&param| piece.operand(body, param) == leaf)).collect();
+        let params = (0..carried).map(|leaf| (0..count).find(|&param| piece.operand(body, param) == leaf)).collect();
         let others = (carried..operands).collect();
         StepBody { piece, carried, params, others }
     }
@@ -319,10 +333,11 @@ impl<'p> StepBody<'p> {
 fn keeping_steps(
     to: &Appender,
     piece: &Piece,
-    operands: &[Value],
+    of: ControlKey,
     state: Vec<Value>,
     trips: Option<SlopeTerm<'_>>,
-) -> (Vec<Value>, SavedLoop) {
+) -> KeptLoop {
+    let operands = &of.1;
     let body = StepBody::new(piece, operands.len());
     let (carried, taken) = (body.carried, body.taken());
     let own = piece.params(piece.last());
@@ -338,7 +353,12 @@ fn keeping_steps(
         let stride = floor_divide(steps + (count as f64 - 1.0), steps.number(count as f64));
         maximum(stride, stride.number(1.0))
     };
-    let one_pass = |to: &Appender, end: SlopeTerm<'_>, stride: SlopeTerm<'_>, state: &[Value], slots: &[Value], others: &[Value]| {
+    let one_pass = |to: &Appender,
+                    end: SlopeTerm<'_>,
+                    stride: SlopeTerm<'_>,
+                    state: &[Value],
+                    slots: &[Value],
+                    others: &[Value]| {
         let all: Vec<Value> = state.iter().chain(slots).copied().collect();
         let invariants: Vec<Value> = [stride.value].into_iter().chain(others.iter().copied()).collect();
         counted(to, end, &all, &invariants, |inner, step, state, invariants| {
@@ -359,8 +379,9 @@ fn keeping_steps(
         let stride = spread(trips);
         let results = one_pass(to, to.term(trips.value), stride, &state, &empty, &others);
         let (results, slots) = results.split_at(carried);
-        let saved = SavedLoop::Slots { slots: by_leaf(slots), steps: trips.value, stride: stride.value, count };
-        return (results.to_vec(), saved);
+        let slots = by_leaf(slots);
+        let saved = SavedLoop::Slots { of: of.clone(), slots, steps: trips.value, stride: stride.value, count };
+        return kept_loop(to, results, saved);
     }
     // A loop that keeps its first states and counts; if it had more steps than slots, it runs again.
     let zero = to.number(0.0, DType::I64).value;
@@ -392,9 +413,9 @@ fn keeping_steps(
     let stride = spread(steps);
     let again = where_(greater(steps, steps.number(count as f64)), steps, steps.number(0.0));
     let kept = one_pass(to, again, stride, &state, &results[carried + 1..], &others);
-    let saved =
-        SavedLoop::Slots { slots: by_leaf(&kept[carried..]), steps: steps.value, stride: stride.value, count };
-    (results[..carried].to_vec(), saved)
+    let slots = by_leaf(&kept[carried..]);
+    let saved = SavedLoop::Slots { of: of.clone(), slots, steps: steps.value, stride: stride.value, count };
+    kept_loop(to, &results[..carried], saved)
 }
 
 /// The cotangents of the operands of a loop over steps.
@@ -406,14 +427,15 @@ pub(super) fn reverse_steps(
     active: &[bool],
     cotangents: &[Tangent],
 ) -> Vec<Tangent> {
-    let SavedLoop::Slots { slots: all_slots, steps, stride, count } = saved else { return vec![Tangent::Zero; operands.len()] };
+    let SavedLoop::Slots { slots: all_slots, steps, stride, count, .. } = saved else {
+        return vec![Tangent::Zero; operands.len()];
+    };
     let body = StepBody::new(piece, operands.len());
     let (carried, taken) = (body.carried, body.taken());
     let spaces: Vec<Option<TangentSpace>> = operands.iter().map(|&operand| to.space(operand)).collect();
     let with_tangents = active.iter().zip(&spaces).map(|(active, space)| *active && space.is_some()).collect();
     let active = piece.closed(with_tangents);
-    let wanted_operands: Vec<usize> =
-        (0..operands.len()).filter(|&n| active[n] && spaces[n].is_some()).collect();
+    let wanted_operands: Vec<usize> = (0..operands.len()).filter(|&n| active[n] && spaces[n].is_some()).collect();
     let leaves = wanted_operands.iter().filter(|&&n| n < carried).count();
     let start: Vec<Value> = wanted_operands
         .iter()
@@ -553,8 +575,7 @@ fn segment_back(
         let slot = floor_divide(n, stride);
         let from = slot * stride;
         let state = loaded(inner, between, slot);
-        let invariants: Vec<Value> =
-            [(first + from).value].into_iter().chain(others.iter().copied()).collect();
+        let invariants: Vec<Value> = [(first + from).value].into_iter().chain(others.iter().copied()).collect();
         let state = counted(inner, n - from, &state, &invariants, |inner, n, state, invariants| {
             let step = inner.term(invariants[0]) + inner.term(n);
             advance(inner, step.value, state, &invariants[1..])

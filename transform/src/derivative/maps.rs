@@ -1,9 +1,9 @@
 //! Linear maps of tangents, and their adjoints: a closed set. Forward mode applies maps, reverse mode their adjoints, under the inner product
 //! `sum of real(conj(a) b)`.
 
-use super::append::{Appender, SlopeTerm, TangentSpace};
 use super::tangent::Tangent;
-use ndjit_ir::graph::{Scatter, Value};
+use crate::append::{Appender, SlopeTerm, TangentSpace};
+use ndjit_ir::graph::{NodeKind, Scatter, Value};
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan};
 use ndjit_ir::view::{View, gathered};
 use ndjit_ir::{DType, Op, Shape};
@@ -16,7 +16,7 @@ pub(crate) enum LinearMap {
     Negate,
     /// The product with a value, in which zero wins.
     Scale(Value),
-    /// The quotient by a value.
+    /// The quotient by a number that is not 0.
     Quotient(Value),
     /// The elements where a condition is so; zeros elsewhere.
     Pick {
@@ -276,7 +276,11 @@ fn scaled(to: &Appender, t: Tangent, space: &TangentSpace, by: SlopeTerm<'_>) ->
             let by = if by.shape() == space.shape { by } else { by.broadcast(&space.shape) };
             Tangent::of(by.cast(space.dtype)).signed(negative)
         }
-        Tangent::Of { value, negative } => Tangent::of(to.term(value).scaled(by)).signed(negative),
+        Tangent::Of { value, negative } => {
+            let is_number = to.read(|graph| matches!(graph.node(graph.producer(by.value)).kind, NodeKind::Literal(_)));
+            let (t, finite) = (to.term(value), is_number);
+            Tangent::of(if finite { t * by } else { t.scaled(by) }).signed(negative)
+        }
     }
 }
 

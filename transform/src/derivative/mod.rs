@@ -5,20 +5,17 @@
 //! [identities](ndjit_ir::graph::Identity) with a number of their own, so that what a function computes of them is told from the same of their operands: no
 //! levels, and nothing is copied but calls and loops that keep their states.
 
-mod append;
 mod cone;
 mod control;
-mod copy;
 mod loops;
 mod maps;
 mod nodes;
-mod ops;
 mod recurrence;
 mod slopes;
 mod tangent;
 mod views;
 
-use append::{Appender, linear};
+use crate::append::{Appender, linear};
 use cone::Cone;
 use ndjit_ir::graph::{Graph, Identity, NodeKind, Places, Value};
 use ndjit_ir::{DType, Place, Policy, Result, Shape, ValueType};
@@ -65,11 +62,7 @@ pub fn tangent_type(graph: &Graph<ValueType>, value: Value) -> Option<(DType, Sh
     Some((linear(graph.storage_dtype(value, Policy::default()))?, graph.shape(value).clone()))
 }
 
-fn appended<R>(
-    (graph, places): TracedGraph<'_>,
-    place: Place,
-    append: impl FnOnce(&Appender) -> R,
-) -> Result<R> {
+fn appended<R>((graph, places): TracedGraph<'_>, place: Place, append: impl FnOnce(&Appender) -> R) -> Result<R> {
     let to = Appender::new(std::mem::take(graph), std::mem::take(places));
     to.at_place(place);
     let made = append(&to);
@@ -104,12 +97,7 @@ impl Linearization {
     ///
     /// # Errors
     /// `Size` where what is computed is too large.
-    pub fn forward(
-        &self,
-        graph: TracedGraph<'_>,
-        tangents: &[Option<Value>],
-        place: Place,
-    ) -> Result<Vec<Value>> {
+    pub fn forward(&self, graph: TracedGraph<'_>, tangents: &[Option<Value>], place: Place) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let given = given(to, &self.cone.variables, tangents);
             let made = self.cone.forward(to, &given);
@@ -121,12 +109,7 @@ impl Linearization {
     ///
     /// # Errors
     /// `Size` where what is computed is too large.
-    pub fn reverse(
-        &self,
-        graph: TracedGraph<'_>,
-        cotangents: &[Option<Value>],
-        place: Place,
-    ) -> Result<Vec<Value>> {
+    pub fn reverse(&self, graph: TracedGraph<'_>, cotangents: &[Option<Value>], place: Place) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let given = given(to, &self.cone.outputs, cotangents);
             let made = self.cone.reverse(to, &given);

@@ -1,9 +1,9 @@
 //! The linear maps of nodes: for each operand those that take its tangent to the result's.
 
-use super::append::{Appender, SlopeTerm, linear};
 use super::maps::{LinearMap, clipped, inside, shifted};
-use super::ops::*;
 use super::slopes::{Path, Paths, slope};
+use crate::append::ops::*;
+use crate::append::{Appender, SlopeTerm, linear};
 use ndjit_ir::graph::{Identity, NodeId, NodeKind, Scatter};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan, Sort};
@@ -118,7 +118,8 @@ impl<'a> Rule<'a> {
     }
 
     fn reduction(&self, reduce: Reduce) -> Paths {
-        let sum = || LinearMap::Sum(Reduce { contracts: false, ..Reduce::new(Reduction::Sum, reduce.axes, reduce.keepdims) });
+        let sum =
+            || LinearMap::Sum(Reduce { contracts: false, ..Reduce::new(Reduction::Sum, reduce.axes, reduce.keepdims) });
         let x = self.x();
         let number = |value: f64| self.to.number(value, self.dtype);
         let kept = reduce.axes.reduced(&x.shape(), true);

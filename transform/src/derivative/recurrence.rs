@@ -1,6 +1,6 @@
 //! First-order linear recurrences, as scans.
 
-use super::append::SlopeTerm;
+use crate::append::SlopeTerm;
 use ndjit_ir::Shape;
 use ndjit_ir::graph::{ControlKind, ScanArity};
 

@@ -3,9 +3,9 @@
 //! Operands and result are in the dtype that the op computes in, halves in `f32`. Slopes are in the forms that keep their accuracy at the ends of the
 //! domain; at kinks they are the element of least norm of the subdifferential, at poles and ends the limit from within.
 
-use super::append::SlopeTerm;
-use super::maps::LinearMap::{self, Cast, Conj, Imag, Negate, Pick, Quotient, Real, Scale};
-use super::ops::*;
+use super::maps::LinearMap::{self, Cast, Conj, Imag, Negate, Pick, Real, Scale};
+use crate::append::SlopeTerm;
+use crate::append::ops::*;
 use ndjit_ir::{DType, Error, ErrorCode, Op};
 use smallvec::{SmallVec, smallvec};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LN_10, PI};
@@ -35,8 +35,9 @@ fn times(slope: SlopeTerm<'_>) -> Paths {
     path([Scale(slope.value)])
 }
 
+/// The slope `1 / divisor`: a quotient would not be 0 where zeros meet a divisor that is 0 or NaN.
 fn over(divisor: SlopeTerm<'_>) -> Paths {
-    path([Quotient(divisor.value)])
+    times(1.0 / divisor)
 }
 
 fn where_true(condition: SlopeTerm<'_>) -> Paths {
@@ -149,9 +150,7 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Complex, _) => path([Cast(r.dtype()), Scale(i(r).value)]),
         (Op::Polar, 0) => path([Cast(r.dtype()), Scale(polar(x.number(1.0), y).value)]),
         (Op::Polar, _) => path([Cast(r.dtype()), Scale((r * i(r)).value)]),
-        (Op::Angle, _) if is_complex => {
-            path([Scale((conj(sign(x)) / abs(x).cast(x.dtype())).value), Imag])
-        }
+        (Op::Angle, _) if is_complex => path([Scale((conj(sign(x)) / abs(x).cast(x.dtype())).value), Imag]),
         (Op::Conj, _) if is_complex => path([Conj]),
         (Op::Real, _) if is_complex => path([Real]),
         (Op::Imag, _) if is_complex => path([Imag]),

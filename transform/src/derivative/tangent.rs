@@ -1,6 +1,6 @@
 //! Tangents and cotangents, with what is known of them without a node: zeros, ones, signs.
 
-use super::append::{Appender, SlopeTerm, TangentSpace};
+use crate::append::{Appender, SlopeTerm, TangentSpace};
 use ndjit_ir::graph::Value;
 
 /// A tangent or a cotangent, of a space that its reader knows. Zeros are added to nothing and ones multiply nothing.
@@ -58,7 +58,12 @@ impl Tangent {
     }
 
     /// The same of the absolute part.
-    pub fn map<'a>(self, to: &'a Appender, space: &TangentSpace, map: impl FnOnce(SlopeTerm<'a>) -> SlopeTerm<'a>) -> Tangent {
+    pub fn map<'a>(
+        self,
+        to: &'a Appender,
+        space: &TangentSpace,
+        map: impl FnOnce(SlopeTerm<'a>) -> SlopeTerm<'a>,
+    ) -> Tangent {
         match self.parts(to, space) {
             None => Tangent::Zero,
             Some((term, negative)) => Tangent::of(map(term)).signed(negative),

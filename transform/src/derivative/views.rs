@@ -1,9 +1,9 @@
 //! Adjoints of views: each element of the operand gets the sum of the elements that are it.
 
-use super::append::{SlopeTerm, TangentSpace};
 use super::maps::summed_to;
-use ndjit_ir::reduction::{AxisSet, Reduce, Reduction};
+use crate::append::{SlopeTerm, TangentSpace};
 use ndjit_ir::graph::Scatter;
+use ndjit_ir::reduction::{AxisSet, Reduce, Reduction};
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{DType, Shape};
 use smallvec::SmallVec;
@@ -16,7 +16,7 @@ pub(super) fn adjoint<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape, contra
         return zeros();
     }
     let (g, view) = without_free_axes(g, view, contracts);
-    if let Some(inverse) = inverse(&view, operand) {
+    if let Some(inverse) = inverse(&view, operand, &g.shape()) {
         return g.view((inverse, operand.clone()));
     }
     if view.region(operand, &g.shape()).is_some() {
@@ -49,12 +49,13 @@ fn without_free_axes<'a>(g: SlopeTerm<'a>, view: &View, contracts: bool) -> (Slo
 }
 
 /// The inverse of a view that permutes and flips whole axes.
-fn inverse(view: &View, operand: &Shape) -> Option<View> {
+fn inverse(view: &View, operand: &Shape, result: &Shape) -> Option<View> {
     let mut axes: SmallVec<[AxisIndex; 4]> = SmallVec::from_elem(AxisIndex::default(), view.rank);
     let mut found = 0;
     for (axis, (index, &extent)) in view.axes.iter().zip(operand.extents()).enumerate() {
         match index.terms[..] {
             [] if extent == 1 => {}
+            [term] if result.extents()[term.axis as usize] != extent => return None,
             [term] if (index.start, term.step) == (0, 1) => {
                 axes[term.axis as usize] = AxisIndex::along(axis, 0, 1);
                 found += 1;
@@ -66,7 +67,6 @@ fn inverse(view: &View, operand: &Shape) -> Option<View> {
             _ => return None,
         }
     }
-    // Each axis of the result is one of the operand's, and as long: a view of a part has another extent.
     let inverse = View { rank: operand.rank(), axes }.canonical(operand);
     let whole = operand.extents().iter().filter(|&&extent| extent != 1).count() == found && found == view.rank;
     whole.then_some(inverse)
@@ -120,8 +120,7 @@ fn windows<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape) -> Option<SlopeTe
         axes[axis] = found;
         padded = between_zeros(padded, axis, before, after);
     }
-    let extents: Vec<usize> =
-        inner.iter().copied().chain(others.iter().map(|&axis| shape.extents()[axis])).collect();
+    let extents: Vec<usize> = inner.iter().copied().chain(others.iter().map(|&axis| shape.extents()[axis])).collect();
     let whole = Shape::from(extents);
     let view_of = View { rank: whole.rank(), axes }.canonical(&whole);
     let over = (operand.rank()..whole.rank()).fold(AxisSet::NONE, |all, axis| all.with(axis));

@@ -1,15 +1,15 @@
 //! Graphs written into others: what is called, and the bodies of loops and branches.
 
-use super::append::Appender;
-use ndjit_ir::graph::{Control, Copied, Graph, Inner, NodeKind, Notes, Places, Value};
+use super::Appender;
+use ndjit_ir::graph::{Control, ControlKind, Copied, Graph, Inner, NodeKind, Notes, Places, Value};
 use ndjit_ir::{DType, Error, Policy, Shape, ValueType};
 use std::sync::Arc;
 
 /// The type of a parameter: what it is, how it is stored, its shape.
-pub(super) type ParamType = (ValueType, DType, Shape);
+pub(crate) type ParamType = (ValueType, DType, Shape);
 
 /// A graph of control flow and its places.
-pub(super) type Body = (Arc<Graph<ValueType>>, Arc<Places>);
+pub(crate) type Body = (Arc<Graph<ValueType>>, Arc<Places>);
 
 impl Appender {
     /// Writes a graph into this one, with these values for its parameters; its outputs.
@@ -63,7 +63,8 @@ impl Appender {
     /// A graph with parameters of these types, written at the same places as what is written here.
     pub fn graph(&self, params: &[ParamType], write: impl FnOnce(&Appender, &[Value]) -> Vec<Value>) -> Body {
         let mut graph = Graph::new();
-        let params: Vec<Value> = params.iter().map(|(ty, stored, shape)| graph.param_stored(*ty, *stored, shape)).collect();
+        let params: Vec<Value> =
+            params.iter().map(|(ty, stored, shape)| graph.param_stored(*ty, *stored, shape)).collect();
         let inner = Appender::new(graph, Places::default());
         inner.written_as(self);
         let outputs = write(&inner, &params);
@@ -74,7 +75,7 @@ impl Appender {
     }
 
     /// Adds control flow: for each of its graphs the operands that its parameters are. Its results.
-    pub fn control(&self, kind: ndjit_ir::graph::ControlKind, graphs: Vec<(Body, Vec<u32>)>, operands: &[Value]) -> Vec<Value> {
+    pub fn control(&self, kind: ControlKind, graphs: Vec<(Body, Vec<u32>)>, operands: &[Value]) -> Vec<Value> {
         let (mut inner, mut places) = (Vec::new(), Vec::new());
         for ((graph, beside), operands) in graphs {
             inner.push(Inner { graph, operands });
@@ -89,5 +90,43 @@ impl Appender {
         });
         let result = |(n, result)| self.results(NodeKind::Control(number, n as u32), operands, &[result]);
         results.into_iter().enumerate().map(result).collect()
+    }
+}
+
+/// A piece of control flow of a graph, and its graphs with their places.
+pub(crate) struct Piece {
+    pub control: Arc<Control<ValueType>>,
+    pub bodies: Vec<Body>,
+}
+
+impl Piece {
+    pub fn of(to: &Appender, n: u32) -> Piece {
+        to.write(|graph, places| {
+            let control = Arc::clone(&graph.controls()[n as usize]);
+            let body =
+                |(which, inner): (usize, &Inner<ValueType>)| (Arc::clone(&inner.graph), places.control(n, which));
+            let bodies = control.graphs.iter().enumerate().map(body).collect();
+            Piece { control, bodies }
+        })
+    }
+
+    /// The types of the parameters of a graph.
+    pub fn params(&self, which: usize) -> Vec<ParamType> {
+        let graph = &self.bodies[which].0;
+        let of = |(at, &param): (usize, &Value)| {
+            let stored = graph.param_dtype(at).unwrap_or(DType::Bool);
+            (graph.ty(param), stored, graph.shape(param).clone())
+        };
+        graph.params().iter().enumerate().map(of).collect()
+    }
+
+    /// The operand that a parameter of a graph is.
+    pub fn operand(&self, which: usize, param: usize) -> usize {
+        self.control.graphs[which].operands[param] as usize
+    }
+
+    /// The last graph: the body of a loop.
+    pub fn last(&self) -> usize {
+        self.bodies.len() - 1
     }
 }

@@ -1,16 +1,21 @@
 //! Nodes appended to a traced graph by a transformation. Dtypes are strong and casts explicit, under the default policy: what a user restricts is
 //! not asked of what no user wrote.
 
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, Value};
+mod copy;
+pub(crate) mod ops;
+
+pub(crate) use copy::{Body, ParamType, Piece};
+
+use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, Places, Slot, Value};
 use ndjit_ir::infer::Operation;
-use ndjit_ir::literal::Literal;
+use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan, Sort, TypeRequest};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::view::{self, Slice, View};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Policy, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Policy, Result, Shape, ValueType, Weak};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
-use std::ops;
+use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A graph that is appended to, and its places. The first thing that cannot be made is kept as the error.
 pub(crate) struct Appender {
@@ -166,6 +171,17 @@ impl Appender {
         Ok(value)
     }
 
+    /// A zero of a weak type.
+    pub fn weak_zero(&self, weak: Weak) -> SlopeTerm<'_> {
+        let zero = match weak {
+            Weak::Int => LiteralValue::Int(0),
+            Weak::Float => LiteralValue::Float(0.0),
+            Weak::Complex => LiteralValue::Complex(0.0, 0.0),
+        };
+        let literal = Literal::weak(zero);
+        self.term(self.write(|graph, _| graph.literal(Slot::Value(literal), literal.ty())))
+    }
+
     /// An array of one number.
     pub fn full(&self, value: f64, space: &TangentSpace) -> SlopeTerm<'_> {
         self.number(value, space.dtype).broadcast(&space.shape)
@@ -179,12 +195,24 @@ impl Appender {
     /// Adds results of a node whose kind is not an operation.
     pub fn results(&self, kind: NodeKind, operands: &[Value], results: &[(ValueType, Shape)]) -> Value {
         let state = &mut *self.state.borrow_mut();
-        let types: SmallVec<[_; 1]> =
-            results.iter().map(|(ty, shape)| (*ty, state.graph.intern(shape))).collect();
+        let types: SmallVec<[_; 1]> = results.iter().map(|(ty, shape)| (*ty, state.graph.intern(shape))).collect();
         let value = state.graph.add(kind, operands, &types);
         let id = state.graph.producer(value);
         state.written.iter().for_each(|&place| state.places.note(id, place));
         value
+    }
+
+    /// A value as a variable of its own.
+    pub fn variable(&self, value: Value) -> Value {
+        let (number, ty) =
+            self.read(|graph| (graph.node_count() as u32, (graph.ty(value), graph.shape(value).clone())));
+        self.results(NodeKind::Identity(Identity::Variable(number)), &[value], &[ty])
+    }
+
+    /// What stands for a lane of an array that has none: zeros.
+    pub fn empty_lane(&self, all: Value, shape: &Shape) -> Value {
+        let dtype = self.dtype(all);
+        self.number(0.0, DType::I32).cast(dtype).broadcast(shape).value
     }
 
     /// Arrays of one dtype, one after the other along an axis.
@@ -206,7 +234,7 @@ pub(crate) fn linear(dtype: DType) -> Option<DType> {
     }
 }
 
-/// A value in a formula of slopes. The operators and the functions of [`ops`](super::ops) append to its graph.
+/// A value in a formula of slopes. The operators and the functions of [`ops`] append to its graph.
 #[derive(Clone, Copy)]
 pub(crate) struct SlopeTerm<'a> {
     pub to: &'a Appender,
@@ -351,7 +379,7 @@ impl<'a> SlopeTerm<'a> {
 
 macro_rules! operators {
     ($($operator:ident $function:ident $op:ident;)*) => {$(
-        impl<'a> ops::$operator for SlopeTerm<'a> {
+        impl<'a> $operator for SlopeTerm<'a> {
             type Output = SlopeTerm<'a>;
 
             fn $function(self, other: SlopeTerm<'a>) -> SlopeTerm<'a> {
@@ -359,7 +387,7 @@ macro_rules! operators {
             }
         }
 
-        impl<'a> ops::$operator<f64> for SlopeTerm<'a> {
+        impl<'a> $operator<f64> for SlopeTerm<'a> {
             type Output = SlopeTerm<'a>;
 
             fn $function(self, other: f64) -> SlopeTerm<'a> {
@@ -367,7 +395,7 @@ macro_rules! operators {
             }
         }
 
-        impl<'a> ops::$operator<SlopeTerm<'a>> for f64 {
+        impl<'a> $operator<SlopeTerm<'a>> for f64 {
             type Output = SlopeTerm<'a>;
 
             fn $function(self, other: SlopeTerm<'a>) -> SlopeTerm<'a> {
@@ -384,7 +412,7 @@ operators! {
     Div div Divide;
 }
 
-impl<'a> ops::Neg for SlopeTerm<'a> {
+impl<'a> Neg for SlopeTerm<'a> {
     type Output = SlopeTerm<'a>;
 
     fn neg(self) -> SlopeTerm<'a> {

@@ -1,0 +1,154 @@
+//! Jacobians and Hessians: tangents along, or cotangents of, each element at once.
+
+use super::lanes::vmap_at;
+use super::{differentiable, grad_at, gradients};
+use crate::api::creation::dtype as of;
+use crate::api::manipulation::{moveaxis, reshape};
+use crate::jit::function::JitFn;
+use crate::jit::output::Outputs;
+use crate::trace::derive::{Linearized, variables};
+use crate::trace::expr::Expr;
+use crate::trace::operand::Computed;
+use crate::trace::recorder::describe;
+use ndjit_ir::{DType, Error, Place, Result, Shape};
+use ndjit_transform::derivative::Mode;
+
+/// The Jacobian of a function by its first parameter, in reverse mode: of a result of shape `[m, n]` by a parameter of shape `[k]` an array of shape
+/// `[m, n, k]`. For functions of more elements than they give.
+///
+/// ```
+/// use ndjit::{Array, jacrev, jit};
+///
+/// let f = jit(jacrev(|x| x * x));
+/// let slopes = f(&Array::from([1.0f32, 3.0]));
+/// assert_eq!((slopes.shape().extents(), slopes.to_vec::<f32>()?), (&[2, 2][..], vec![2.0, 0.0, 0.0, 6.0]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: [`jax.jacrev`](https://docs.jax.dev/en/latest/_autosummary/jax.jacrev.html).
+///
+/// # Errors
+/// Poisoned with `DType` if the parameter or the result is not of floats; of complex results derive the parts. With the first error of the
+/// function.
+#[track_caller]
+pub fn jacrev<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<Expr> {
+    let place = Place::caller();
+    F::with(move |parameters| {
+        let at = parameters[0];
+        poisoned(reverse(("jacrev", place), at, |x| function.apply(&with_first(parameters, x))), place)
+    })
+}
+
+/// The Jacobian of a function by its first parameter, in forward mode: for functions that give as many elements as they take, or more.
+///
+/// ```
+/// use ndjit::{Array, jacfwd, jit};
+///
+/// let f = jit(jacfwd(|x| x * x));
+/// assert_eq!(f(&Array::from([1.0f32, 3.0])).to_vec::<f32>()?, [2.0, 0.0, 0.0, 6.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: [`jax.jacfwd`](https://docs.jax.dev/en/latest/_autosummary/jax.jacfwd.html).
+///
+/// # Errors
+/// As [`jacrev`].
+#[track_caller]
+pub fn jacfwd<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<Expr> {
+    let place = Place::caller();
+    F::with(move |parameters| {
+        let at = parameters[0];
+        poisoned(forward(("jacfwd", place), at, |x| function.apply(&with_first(parameters, x))), place)
+    })
+}
+
+/// The Hessian of a function by its first parameter, the Jacobian of its gradient: of a parameter of shape `[n]` an array of shape `[n, n]`.
+///
+/// ```
+/// use ndjit::{Array, hessian, jit, sum};
+///
+/// let f = jit(hessian(|x| sum(x * x * x, ..)));
+/// assert_eq!(f(&Array::from([1.0f32, 3.0])).to_vec::<f32>()?, [6.0, 0.0, 0.0, 18.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: [`jax.hessian`](https://docs.jax.dev/en/latest/_autosummary/jax.hessian.html).
+///
+/// # Errors
+/// As [`grad`](super::grad).
+#[track_caller]
+pub fn hessian<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<Expr> {
+    let place = Place::caller();
+    F::with(move |parameters| {
+        let gradient = |x: Expr| {
+            let made = gradients(("hessian", place), &[x], true, |variables| {
+                vec![function.apply(&with_first(parameters, variables[0]))]
+            });
+            made.map_or_else(Expr::failed, |(_, gradients)| gradients[0])
+        };
+        poisoned(forward(("hessian", place), parameters[0], gradient), place)
+    })
+}
+
+/// The product of the Hessian of a function of values with a tangent of them: without the Hessian, in the time of a few gradients.
+///
+/// ```
+/// use ndjit::{Array, Expr, hvp, jit, sum};
+///
+/// let f = jit(|x: Expr, v: Expr| hvp(|x: Expr| sum(x * x * x, ..), x, v));
+/// assert_eq!(f(&Array::from([1.0f32, 3.0]), &Array::from([1.0f32, 1.0])).to_vec::<f32>()?, [6.0, 18.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`grad_at`](super::grad_at) and [`jvp`](super::jvp).
+#[track_caller]
+pub fn hvp<P: Outputs>(function: impl Fn(P) -> Expr, at: P, tangents: P) -> P {
+    super::jvp(|at| grad_at(|at| function(at), at), at, tangents).1
+}
+
+fn with_first<const N: usize>(parameters: &[Expr; N], first: Expr) -> [Expr; N] {
+    let mut parameters = *parameters;
+    parameters[0] = first;
+    parameters
+}
+
+fn poisoned(made: Result<Expr>, place: Place) -> Expr {
+    made.unwrap_or_else(|error: Error| Expr::failed(error.at(place)))
+}
+
+/// Arrays of a shape, one for each of its elements: 1 there, 0 elsewhere.
+fn units(dtype: DType, shape: &Shape) -> Result<Expr> {
+    let count = shape.size()?;
+    let extents: Vec<isize> = [count].iter().chain(shape.extents()).map(|&n| n as isize).collect();
+    Ok(reshape(Expr::from(of(dtype).eye(count)), extents))
+}
+
+fn extents(shapes: [&Shape; 2]) -> Vec<isize> {
+    shapes.iter().flat_map(|shape| shape.extents()).map(|&n| n as isize).collect()
+}
+
+fn forward((what, place): (&'static str, Place), at: Expr, function: impl FnOnce(Expr) -> Expr) -> Result<Expr> {
+    differentiable(what, 0, at)?;
+    let (_, dtype, from) = describe(at, what)?;
+    let own = variables(&[at], what, place);
+    let y = function(own[0]);
+    let (_, _, to) = describe(y, what)?;
+    let linear = Linearized::new(&own, &[y], Mode::Forward, what, place)?;
+    let along = |tangent: Expr| poisoned(linear.forward(&[tangent], place).map(|made| made[0]), place);
+    let all = vmap_at(along, units(dtype, &from)?);
+    // The lanes are the elements of the parameter, which come last.
+    Ok(reshape(moveaxis(all, [0], [-1]), extents([&to, &from])))
+}
+
+fn reverse((what, place): (&'static str, Place), at: Expr, function: impl FnOnce(Expr) -> Expr) -> Result<Expr> {
+    differentiable(what, 0, at)?;
+    let (_, _, from) = describe(at, what)?;
+    let own = variables(&[at], what, place);
+    let y = function(own[0]);
+    let (_, dtype, to) = describe(y, what)?;
+    let linear = Linearized::new(&own, &[y], Mode::Reverse, what, place)?;
+    let back = |cotangent: Expr| poisoned(linear.reverse(&[cotangent], place).map(|made| made[0]), place);
+    let all = vmap_at(back, units(dtype, &to)?);
+    Ok(reshape(all, extents([&to, &from])))
+}

@@ -1,0 +1,189 @@
+//! Functions of one lane as functions of all.
+
+use crate::api::control::{built, collected, finished};
+use crate::jit::function::JitFn;
+use crate::jit::output::{Collected, Outputs};
+use crate::trace::arity::for_each_tuple;
+use crate::trace::derive::Lanes;
+use crate::trace::expr::Expr;
+use crate::trace::recorder::describe;
+use ndjit_ir::axes::position;
+use ndjit_ir::{Error, ErrorCode, Place, Result};
+
+/// In place of an axis: an argument that is the same for all lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Same;
+
+/// The axis of an argument along which its lanes are, or [`Same`].
+pub trait IntoLane: Copy + Send + Sync + 'static {
+    /// The axis, negative ones from the last; `None` if there is none.
+    fn lane(self) -> Option<isize>;
+}
+
+impl IntoLane for i32 {
+    fn lane(self) -> Option<isize> {
+        Some(self as isize)
+    }
+}
+
+impl IntoLane for isize {
+    fn lane(self) -> Option<isize> {
+        Some(self)
+    }
+}
+
+impl IntoLane for Same {
+    fn lane(self) -> Option<isize> {
+        None
+    }
+}
+
+impl<A: IntoLane> IntoLane for Option<A> {
+    fn lane(self) -> Option<isize> {
+        self.and_then(A::lane)
+    }
+}
+
+/// For each of `N` arguments its axis of lanes: one axis for all of them, or a tuple of one for each.
+pub trait IntoLanes<const N: usize>: Send + Sync + 'static {
+    /// The axes.
+    fn lanes(&self) -> [Option<isize>; N];
+}
+
+impl<const N: usize> IntoLanes<N> for i32 {
+    fn lanes(&self) -> [Option<isize>; N] {
+        [self.lane(); N]
+    }
+}
+
+impl<const N: usize> IntoLanes<N> for isize {
+    fn lanes(&self) -> [Option<isize>; N] {
+        [self.lane(); N]
+    }
+}
+
+macro_rules! tuples {
+    ($($n:literal $($t:ident)*;)*) => {$(
+        impl<$($t: IntoLane),*> IntoLanes<$n> for ($($t,)*) {
+            #[allow(non_snake_case)]
+            fn lanes(&self) -> [Option<isize>; $n] {
+                let ($($t,)*) = self;
+                [$($t.lane()),*]
+            }
+        }
+    )*};
+}
+
+for_each_tuple!(tuples);
+
+/// A function of one lane as a function of arrays of lanes: `axes` says along which axis each argument has them, one for all or a tuple with one
+/// for each, [`Same`] for what is the same in all lanes. Results have the lanes along their first axis.
+///
+/// ```
+/// use ndjit::{Array, Same, grad, jit, sum, vmap};
+///
+/// let dot = |x, y| sum(x * y, ..);
+/// let rows = jit(vmap(dot, (0, Same)));
+/// let (x, y) = (Array::from([[1.0f32, 2.0], [3.0, 4.0]]), Array::from([10.0f32, 1.0]));
+/// assert_eq!(rows(&x, &y).to_vec::<f32>()?, [12.0, 34.0]);
+///
+/// // The gradient of each example.
+/// let slopes = jit(vmap(grad(move |w, x| dot(w, x) * dot(w, x)), (Same, 0)));
+/// assert_eq!(slopes(&y, &x).shape().extents(), [2, 2]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// The results are those of a loop over the lanes, bit for bit; products of matrices are within their bound. A loop whose lanes stop at different
+/// steps goes on while one of them does if its state is small, at most 64 elements in a lane; else it runs lane after lane, as does a branch that each lane decides
+/// for itself.
+///
+/// Source: [`jax.vmap`](https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html).
+///
+/// # Errors
+/// Poisoned with `Shape` if an argument has no such axis, if the axes have different extents, or if no argument has lanes; with the first error of
+/// the function.
+#[track_caller]
+pub fn vmap<M, const N: usize, F: JitFn<M, N>>(function: F, axes: impl IntoLanes<N>) -> F::With<F::Outputs>
+where
+    F::Outputs: 'static,
+{
+    let place = Place::caller();
+    F::with(move |parameters| {
+        let given: Vec<(Expr, Option<isize>)> = parameters.iter().copied().zip(axes.lanes()).collect();
+        mapped(("vmap", place), &given, |lanes| {
+            let mut own = *parameters;
+            own.copy_from_slice(lanes);
+            function.apply(&own)
+        })
+    })
+}
+
+/// A function of one lane of values, for all lanes along their first axes, within a traced function. What the closure uses from around it is the
+/// same for all lanes.
+///
+/// ```
+/// use ndjit::{Array, Expr, jit, sum, vmap_at};
+///
+/// let f = jit(|x: Expr, y: Expr| vmap_at(|(a, b): (Expr, Expr)| sum(a * b, ..), (x, y)));
+/// let x = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+/// assert_eq!(f(&x, &x).to_vec::<f32>()?, [5.0, 25.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`vmap`].
+#[track_caller]
+pub fn vmap_at<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, over: P) -> R {
+    let over = collected(over);
+    let given: Vec<(Expr, Option<isize>)> = over.exprs.iter().map(|&x| (x, Some(0))).collect();
+    mapped(("vmap_at", Place::caller()), &given, |lanes| function(built(lanes, &over)))
+}
+
+fn mapped<R: Outputs>(
+    (what, place): (&'static str, Place),
+    given: &[(Expr, Option<isize>)],
+    function: impl FnOnce(&[Expr]) -> R,
+) -> R {
+    let mut like = Collected::default();
+    let made = (|| {
+        let (lanes, given) = checked(what, given)?;
+        let lanes = Lanes::new(&given, lanes, what, place)?;
+        let outputs = collected(function(&lanes.values));
+        let exprs = outputs.exprs.clone();
+        like = outputs;
+        lanes.all(&exprs)
+    })();
+    finished(made, like, place)
+}
+
+/// The number of lanes, and the axis of each value.
+fn checked(what: &str, given: &[(Expr, Option<isize>)]) -> Result<(usize, Vec<(Expr, Option<usize>)>)> {
+    let mut lanes: Option<(usize, usize)> = None;
+    let mut axes = Vec::with_capacity(given.len());
+    for (n, &(x, axis)) in given.iter().enumerate() {
+        let (_, _, shape) = describe(x, what)?;
+        let Some(axis) = axis else {
+            axes.push((x, None));
+            continue;
+        };
+        let axis = position(axis, shape.rank())
+            .map_err(|error| error.of(what).fact(format_args!("argument {n} has shape {shape}")))?;
+        let extent = shape.extents()[axis];
+        match lanes {
+            Some((first, before)) if before != extent => {
+                return Err(Error::new(ErrorCode::Shape, format!("{what}: {before} lanes and {extent}"))
+                    .fact(format_args!("argument {first}: {before}"))
+                    .fact(format_args!("argument {n}: {extent} along axis {axis} of {shape}"))
+                    .help("name axes of one extent, or `Same` for what is the same in all lanes"));
+            }
+            Some(_) => {}
+            None => lanes = Some((n, extent)),
+        }
+        axes.push((x, Some(axis)));
+    }
+    let (_, lanes) = lanes.ok_or_else(|| {
+        Error::new(ErrorCode::Shape, format!("{what}: no argument has lanes"))
+            .help("name an axis of one of them, as in `vmap(f, (0, Same))`")
+    })?;
+    Ok((lanes, axes))
+}

@@ -1,0 +1,282 @@
+//! Control flow with lanes: together where the lanes decide alike, or small states go on while any lane does; else lane after lane.
+
+use super::{Batching, refuse};
+use crate::append::{Appender, Body, ParamType, Piece, SlopeTerm};
+use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, ScanArity, Value};
+use ndjit_ir::reduction::{AxisSet, Reduction};
+use ndjit_ir::{Op, ValueType};
+
+/// Elements of a state, of one lane, that are computed again for lanes that stand still, rather than lane after lane.
+const SMALL: usize = 64;
+
+/// Notes what the results of control flow of these operands are for all lanes.
+pub(super) fn batched(batching: &mut Batching, to: &Appender, n: u32, operands: &[Value]) {
+    let results: Vec<(usize, Value)> = to.read(|graph| {
+        let same = |id: &NodeId| {
+            matches!(graph.node(*id).kind, NodeKind::Control(own, _) if own == n) && graph.operands(*id) == operands
+        };
+        let result = |id: NodeId| match graph.node(id).kind {
+            NodeKind::Control(_, result) => (result as usize, graph.node(id).first()),
+            _ => (usize::MAX, graph.node(id).first()),
+        };
+        graph.node_ids().filter(same).map(result).collect()
+    });
+    let piece = Piece::of(to, n);
+    let has_lanes: Vec<bool> = operands.iter().map(|&operand| batching.of(operand).is_some()).collect();
+    let active = closed(&piece, has_lanes);
+    let made = match piece.control.kind {
+        ControlKind::Scan(steps) => scan(batching, to, &piece, operands, &active, steps),
+        ControlKind::Cond if !active[0] => together(batching, to, &piece, operands, &active),
+        ControlKind::For(counts) => {
+            let first = counts.carried as usize;
+            match active[first] || active[first + 1] {
+                true => lane_after_lane(batching, to, (n, &piece), operands),
+                false => together(batching, to, &piece, operands, &active),
+            }
+        }
+        ControlKind::While => match condition_has_lanes(&piece, &active) {
+            false => together(batching, to, &piece, operands, &active),
+            true if is_small(&piece) => lockstep(batching, to, &piece, operands),
+            true => lane_after_lane(batching, to, (n, &piece), operands),
+        },
+        ControlKind::Cond if is_small(&piece) => chosen(batching, to, &piece, operands),
+        ControlKind::Cond => lane_after_lane(batching, to, (n, &piece), operands),
+    };
+    for (result, value) in results {
+        match made.get(result) {
+            Some(&all) => batching.put(value, all),
+            None => refuse(to, "control flow gives fewer results for all lanes"),
+        }
+    }
+}
+
+/// The values of a graph that depend on these.
+fn reached(graph: &Graph<ValueType>, from: impl Fn(usize) -> bool) -> Vec<bool> {
+    let mut reached = vec![false; graph.value_count()];
+    for (param, value) in graph.params().iter().enumerate() {
+        reached[value.index()] = from(param);
+    }
+    for id in graph.node_ids() {
+        let depends = graph.operands(id).iter().any(|operand| reached[operand.index()]);
+        graph.node(id).results().for_each(|value| reached[value.index()] |= depends);
+    }
+    reached
+}
+
+/// With the leaves of the state that come to have lanes.
+fn closed(piece: &Piece, mut active: Vec<bool>) -> Vec<bool> {
+    let (carried, last) = (piece.control.carried(), piece.last());
+    let graph = &piece.bodies[last].0;
+    loop {
+        let reached = reached(graph, |param| active[piece.operand(last, param)]);
+        let mut changed = false;
+        for (leaf, output) in graph.outputs().iter().take(carried).enumerate() {
+            changed |= !active[leaf] && reached[output.index()];
+            active[leaf] |= reached[output.index()];
+        }
+        if !changed {
+            return active;
+        }
+    }
+}
+
+fn condition_has_lanes(piece: &Piece, active: &[bool]) -> bool {
+    let graph = &piece.bodies[0].0;
+    let reached = reached(graph, |param| active[piece.operand(0, param)]);
+    graph.outputs().iter().any(|output| reached[output.index()])
+}
+
+/// Whether its graphs are of small arrays, and compute nothing that is better done for the lanes that need it.
+fn is_small(piece: &Piece) -> bool {
+    piece.bodies.iter().all(|(graph, _)| {
+        let small = |value: Value| graph.shape(value).size().is_ok_and(|size| size <= SMALL);
+        let simple = |id: NodeId| {
+            !matches!(
+                graph.node(id).kind,
+                NodeKind::Control(..) | NodeKind::Call(_) | NodeKind::Scatter(_) | NodeKind::Sort(..)
+            ) && graph.node(id).results().all(small)
+        };
+        graph.node_ids().all(simple)
+    })
+}
+
+/// The type of a parameter for all lanes.
+fn with_lanes(batching: &Batching, (ty, dtype, shape): &ParamType) -> ParamType {
+    (*ty, *dtype, batching.shape(shape))
+}
+
+/// A graph for all lanes: which of its parameters have them, and which of its outputs are to.
+fn graph(
+    batching: &Batching,
+    to: &Appender,
+    params: &[ParamType],
+    active: &[bool],
+    outputs: &[bool],
+    run: impl FnOnce(&Appender, &[Value]) -> Vec<Value>,
+) -> Body {
+    let types: Vec<ParamType> = params
+        .iter()
+        .zip(active)
+        .map(|(param, active)| if *active { with_lanes(batching, param) } else { param.clone() })
+        .collect();
+    to.graph(&types, |inner, given| {
+        let mut own = Batching::new(batching.lanes);
+        let lanes: Vec<Value> = given
+            .iter()
+            .zip(active)
+            .map(|(&value, active)| if *active { own.lane_of(inner, value) } else { value })
+            .collect();
+        let made = run(inner, &lanes);
+        let made = own.run(inner, &made);
+        let all = |(n, &value): (usize, &Value)| match outputs.get(n) {
+            Some(false) => value,
+            _ => own.whole(inner, value),
+        };
+        made.iter().enumerate().map(all).collect()
+    })
+}
+
+/// Operands as they are for all lanes, where they have them or the state does.
+fn given(batching: &Batching, to: &Appender, operands: &[Value], active: &[bool]) -> Vec<Value> {
+    let one = |(&operand, active): (&Value, &bool)| if *active { batching.whole(to, operand) } else { operand };
+    operands.iter().zip(active).map(one).collect()
+}
+
+/// Loops and branches whose lanes decide alike: the same, with lanes in their graphs.
+fn together(batching: &Batching, to: &Appender, piece: &Piece, operands: &[Value], active: &[bool]) -> Vec<Value> {
+    let carried = piece.control.carried();
+    let outputs: Vec<bool> = match piece.control.kind {
+        ControlKind::Cond => vec![true; piece.control.results()],
+        _ => active[..carried].to_vec(),
+    };
+    let all = given(batching, to, operands, active);
+    let mut graphs = Vec::new();
+    for which in 0..piece.bodies.len() {
+        let params = piece.params(which);
+        let own: Vec<bool> = (0..params.len()).map(|param| active[piece.operand(which, param)]).collect();
+        let taking = (0..params.len()).map(|param| piece.operand(which, param) as u32).collect();
+        let (body, places) = &piece.bodies[which];
+        let is_condition = matches!(piece.control.kind, ControlKind::While) && which == 0;
+        let outputs = if is_condition { vec![false] } else { outputs.clone() };
+        let made = graph(batching, to, &params, &own, &outputs, |inner, given| inner.run((body, places), given));
+        graphs.push((made, taking));
+    }
+    let results = to.control(piece.control.kind, graphs, &all);
+    let whole = |(n, value): (usize, Value)| match outputs.get(n) {
+        Some(true) => value,
+        _ => to.term(value).broadcast(&batching.shape(&to.shape(value))).value,
+    };
+    results.into_iter().enumerate().map(whole).collect()
+}
+
+/// A scan: slices have the lanes behind the steps.
+fn scan(
+    batching: &Batching,
+    to: &Appender,
+    piece: &Piece,
+    operands: &[Value],
+    active: &[bool],
+    steps: ScanArity,
+) -> Vec<Value> {
+    let carried = steps.carried as usize;
+    let mut all = given(batching, to, operands, active);
+    for n in (0..operands.len()).filter(|&n| steps.slices(n) && active[n]) {
+        all[n] = to.term(all[n]).moveaxis(0, 1).value;
+    }
+    let params = piece.params(0);
+    let own: Vec<bool> = (0..params.len()).map(|param| active[piece.operand(0, param)]).collect();
+    let taking = (0..params.len()).map(|param| piece.operand(0, param) as u32).collect();
+    let (body, places) = &piece.bodies[0];
+    let outputs: Vec<bool> = (0..piece.control.results()).map(|n| n >= carried || active[n]).collect();
+    let made = graph(batching, to, &params, &own, &outputs, |inner, given| inner.run((body, places), given));
+    let results = to.control(piece.control.kind, vec![(made, taking)], &all);
+    let whole = |(n, value): (usize, Value)| match (n < carried, outputs[n]) {
+        (true, true) => value,
+        (true, false) => to.term(value).broadcast(&batching.shape(&to.shape(value))).value,
+        (false, _) => to.term(value).moveaxis(1, 0).value,
+    };
+    results.into_iter().enumerate().map(whole).collect()
+}
+
+/// Both branches, and of each lane the results of its own.
+fn chosen(batching: &Batching, to: &Appender, piece: &Piece, operands: &[Value]) -> Vec<Value> {
+    let mut own = Batching::new(batching.lanes);
+    let lanes: Vec<Value> =
+        operands.iter().map(|&operand| batching.of(operand).map_or(operand, |all| own.lane_of(to, all))).collect();
+    let mut branches = Vec::new();
+    for which in 0..2 {
+        let taken: Vec<Value> =
+            (0..piece.params(which).len()).map(|param| lanes[piece.operand(which, param)]).collect();
+        let (body, places) = &piece.bodies[which];
+        branches.push(to.run((body, places), &taken));
+    }
+    let choose = |(&first, &second): (&Value, &Value)| {
+        SlopeTerm::op(Op::Where, &[to.term(lanes[0]), to.term(first), to.term(second)]).value
+    };
+    let made: Vec<Value> = branches[0].iter().zip(&branches[1]).map(choose).collect();
+    let made = own.run(to, &made);
+    made.into_iter().map(|value| own.whole(to, value)).collect()
+}
+
+/// A loop that goes on while any lane does: a lane that has stopped stands still.
+fn lockstep(batching: &Batching, to: &Appender, piece: &Piece, operands: &[Value]) -> Vec<Value> {
+    let carried = piece.control.carried();
+    let active: Vec<bool> = (0..operands.len()).map(|n| n < carried || batching.of(operands[n]).is_some()).collect();
+    let all = given(batching, to, operands, &active);
+    let state: Vec<ParamType> = to.param_types(operands);
+    let run = |inner: &Appender, which: usize, lanes: &[Value]| {
+        let (body, places) = &piece.bodies[which];
+        let taken: Vec<Value> =
+            (0..piece.params(which).len()).map(|param| lanes[piece.operand(which, param)]).collect();
+        inner.run((body, places), &taken)
+    };
+    let taking: Vec<u32> = (0..operands.len() as u32).collect();
+    let condition = {
+        let types: Vec<ParamType> =
+            state.iter().zip(&active).map(|(p, a)| if *a { with_lanes(batching, p) } else { p.clone() }).collect();
+        to.graph(&types, |inner, given| {
+            let mut own = Batching::new(batching.lanes);
+            let lanes: Vec<Value> = given
+                .iter()
+                .zip(&active)
+                .map(|(&value, active)| if *active { own.lane_of(inner, value) } else { value })
+                .collect();
+            let goes_on = run(inner, 0, &lanes);
+            let goes_on = own.run(inner, &goes_on);
+            let all = own.whole(inner, goes_on[0]);
+            vec![inner.term(all).reduce(Reduction::Any, AxisSet::one(0), false).value]
+        })
+    };
+    let outputs = vec![true; carried];
+    let body = graph(batching, to, &state, &active, &outputs, |inner, lanes| {
+        let goes_on = inner.term(run(inner, 0, lanes)[0]);
+        let next = run(inner, 1, lanes);
+        let keep = |(&next, &before): (&Value, &Value)| {
+            SlopeTerm::op(Op::Where, &[goes_on, inner.term(next), inner.term(before)]).value
+        };
+        next.iter().zip(lanes).map(keep).collect()
+    });
+    let graphs = vec![(condition, taking.clone()), (body, taking)];
+    to.control(ControlKind::While, graphs, &all)
+}
+
+/// One lane after the other: a scan over them, whose body is the control flow as it was written.
+fn lane_after_lane(batching: &Batching, to: &Appender, (n, piece): (u32, &Piece), operands: &[Value]) -> Vec<Value> {
+    let (sliced, same): (Vec<usize>, Vec<usize>) =
+        (0..operands.len()).partition(|&n| batching.of(operands[n]).is_some());
+    let order: Vec<usize> = sliced.iter().chain(&same).copied().collect();
+    let types = to.param_types(&order.iter().map(|&n| operands[n]).collect::<Vec<Value>>());
+    let control = to.read(|graph| std::sync::Arc::clone(&graph.controls()[n as usize]));
+    let bodies: Vec<Body> = piece.bodies.clone();
+    let body = to.graph(&types, |inner, params| {
+        let mut own = vec![Value(0); operands.len()];
+        order.iter().zip(params).for_each(|(&n, &value)| own[n] = value);
+        let graphs = bodies.iter().cloned().zip(control.graphs.iter().map(|inner| inner.operands.clone())).collect();
+        inner.control(control.kind, graphs, &own)
+    });
+    let mut all: Vec<Value> = sliced.iter().map(|&n| batching.whole(to, operands[n])).collect();
+    all.extend(same.iter().map(|&n| operands[n]));
+    let steps = ScanArity { length: batching.lanes, carried: 0, sliced: sliced.len() as u32, reverse: false };
+    let taking = (0..all.len() as u32).collect();
+    to.control(ControlKind::Scan(steps), vec![(body, taking)], &all)
+}

@@ -1,0 +1,185 @@
+//! Batching: what a function computes of one lane, for all lanes at once.
+//!
+//! A function is traced on values that stand for one lane ([`Batching::lane`]); then each node that depends on them is written again with one axis more, the
+//! first, and what does not is the same for all lanes. Loops whose lanes stop together stay one loop; where each lane decides for itself, a loop
+//! of small states goes on while any lane does, and other control flow runs lane after lane. Results are those of a loop over the lanes, bit for
+//! bit; products of matrices are within their bound.
+
+mod control;
+mod nodes;
+
+use crate::append::Appender;
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Value};
+use ndjit_ir::{Error, ErrorCode, Place, Result, Shape, ValueType};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Values that are computed of lanes, and what they are for all of them.
+#[derive(Clone, Debug)]
+pub struct Batching {
+    /// How many lanes there are.
+    pub(super) lanes: usize,
+    /// For each value of one lane the array of all, whose first axis they are.
+    known: FxHashMap<Value, Value>,
+    first: NodeId,
+}
+
+/// A graph with the places of its nodes.
+pub type TracedGraph<'a> = (&'a mut Graph<ValueType>, &'a mut Places);
+
+fn appended<R>((graph, places): TracedGraph<'_>, place: Place, append: impl FnOnce(&Appender) -> R) -> Result<R> {
+    let to = Appender::new(std::mem::take(graph), std::mem::take(places));
+    to.at_place(place);
+    let made = append(&to);
+    let (new, new_places, result) = to.finish();
+    (*graph, *places) = (new, new_places);
+    result.map(|()| made)
+}
+
+impl Batching {
+    /// Nothing yet, of so many lanes.
+    pub fn new(lanes: usize) -> Batching {
+        Batching { lanes, known: FxHashMap::default(), first: NodeId(u32::MAX) }
+    }
+
+    /// What stands for one lane of an array, whose lanes are along an axis that it has.
+    ///
+    /// # Errors
+    /// `Size` where what is computed is too large.
+    pub fn lane(&mut self, graph: TracedGraph<'_>, array: Value, axis: usize, place: Place) -> Result<Value> {
+        appended(graph, place, |to| {
+            let all = to.term(array).moveaxis(axis, 0).value;
+            self.lane_of(to, all)
+        })
+    }
+
+    /// What stands for one lane along the first axis.
+    pub(super) fn lane_of(&mut self, to: &Appender, all: Value) -> Value {
+        let shape = to.shape(all);
+        let one = match self.lanes {
+            // There is no lane that it could be of.
+            0 => to.empty_lane(all, &Shape::from(&shape.extents()[1..])),
+            _ => to.term(all).slice(0, 0, 1).reshape(&Shape::from(&shape.extents()[1..])).value,
+        };
+        let lane = to.variable(one);
+        let id = to.read(|graph| graph.producer(lane));
+        self.first = self.first.min(id);
+        self.known.insert(lane, all);
+        lane
+    }
+
+    /// What outputs of one lane are for all of them, with the lanes along the first axis: those that are the same for all are repeated.
+    ///
+    /// # Errors
+    /// `Size` where what is computed is too large; `Shape` where an array would have more axes than arrays may have.
+    pub fn all(&mut self, graph: TracedGraph<'_>, outputs: &[Value], place: Place) -> Result<Vec<Value>> {
+        appended(graph, place, |to| {
+            let outputs = self.run(to, outputs);
+            outputs.into_iter().map(|output| self.whole(to, output)).collect()
+        })
+    }
+
+    /// Writes what outputs depend on for all lanes; the outputs, of which calls were written out.
+    pub(super) fn run(&mut self, to: &Appender, outputs: &[Value]) -> Vec<Value> {
+        let mut outputs = outputs.to_vec();
+        // Calls, and branches that lanes decide and that are taken together.
+        loop {
+            let nodes = self.dependent(to, &outputs);
+            let mut new: FxHashMap<Value, Value> = FxHashMap::default();
+            let mut wrote = false;
+            for &id in &nodes {
+                let (kind, before, results) = to.read(|graph| {
+                    let node = graph.node(id);
+                    (node.kind, graph.operands(id).to_vec(), node.results().collect::<Vec<Value>>())
+                });
+                let operands: Vec<Value> =
+                    before.iter().map(|value| new.get(value).copied().unwrap_or(*value)).collect();
+                to.at(id);
+                if let NodeKind::Call(child) = kind {
+                    let body =
+                        to.write(|graph, places| (Arc::clone(&graph.children()[child as usize]), places.child(child)));
+                    new.extend(results.into_iter().zip(to.run((&body.0, &body.1), &operands)));
+                    wrote = true;
+                } else if operands != before {
+                    let types: Vec<(ValueType, Shape)> =
+                        to.read(|graph| results.iter().map(|&v| (graph.ty(v), graph.shape(v).clone())).collect());
+                    let first = to.results(kind, &operands, &types);
+                    new.extend(results.into_iter().enumerate().map(|(n, value)| (value, Value(first.0 + n as u32))));
+                }
+            }
+            outputs.iter_mut().for_each(|output| *output = new.get(output).copied().unwrap_or(*output));
+            if !wrote || to.has_failed() {
+                break;
+            }
+        }
+        for id in self.dependent(to, &outputs) {
+            let (kind, operands, value) =
+                to.read(|graph| (graph.node(id).kind, graph.operands(id).to_vec(), graph.node(id).first()));
+            if self.known.contains_key(&value) {
+                continue;
+            }
+            to.at(id);
+            match kind {
+                NodeKind::Control(n, _) => control::batched(self, to, n, &operands),
+                _ => {
+                    let made = nodes::batched(self, to, id, &operands);
+                    self.known.insert(value, made);
+                }
+            }
+        }
+        outputs
+    }
+
+    /// The nodes that outputs need and that depend on lanes.
+    fn dependent(&self, to: &Appender, outputs: &[Value]) -> Vec<NodeId> {
+        to.read(|graph| {
+            let base = self.first.index();
+            let last = outputs.iter().map(|&output| graph.producer(output).index()).max();
+            let Some(count) = last.and_then(|last| (last + 1).checked_sub(base)) else { return Vec::new() };
+            let mut reached = vec![false; count];
+            let at = |value: Value| graph.producer(value).index().checked_sub(base);
+            self.known.keys().filter_map(|&lane| at(lane)).filter(|&at| at < count).for_each(|at| reached[at] = true);
+            for n in 0..count {
+                let operands = graph.operands(NodeId((n + base) as u32));
+                reached[n] |= operands.iter().any(|&operand| at(operand).is_some_and(|at| reached[at]));
+            }
+            let mut needed = vec![false; count];
+            outputs.iter().filter_map(|&output| at(output)).for_each(|at| needed[at] = true);
+            for n in (0..count).rev() {
+                if needed[n] && reached[n] {
+                    let operands = graph.operands(NodeId((n + base) as u32));
+                    operands.iter().filter_map(|&operand| at(operand)).for_each(|at| needed[at] = true);
+                }
+            }
+            (0..count).filter(|&n| reached[n] && needed[n]).map(|n| NodeId((n + base) as u32)).collect()
+        })
+    }
+
+    /// What a value is for all lanes; `None` if it is the same for each.
+    pub(super) fn of(&self, value: Value) -> Option<Value> {
+        self.known.get(&value).copied()
+    }
+
+    /// Says what a value is for all lanes.
+    pub(super) fn put(&mut self, value: Value, all: Value) {
+        self.known.insert(value, all);
+    }
+
+    /// What a value is for all lanes, repeated if it is the same for each.
+    pub(super) fn whole(&self, to: &Appender, value: Value) -> Value {
+        self.of(value).unwrap_or_else(|| {
+            let shape = self.shape(&to.shape(value));
+            to.term(value).broadcast(&shape).value
+        })
+    }
+
+    /// The shape of all lanes.
+    pub(super) fn shape(&self, lane: &Shape) -> Shape {
+        Shape::from([self.lanes].into_iter().chain(lane.extents().iter().copied()).collect::<Vec<usize>>())
+    }
+}
+
+/// What cannot be batched.
+pub(super) fn refuse(to: &Appender, words: &str) {
+    to.fail(Error::new(ErrorCode::Verify, format!("vmap: {words}")));
+}

@@ -1,0 +1,131 @@
+//! Nodes with one axis more: the first, along which the lanes are.
+
+use super::{Batching, refuse};
+use crate::append::{Appender, SlopeTerm};
+use ndjit_ir::graph::{Identity, NodeId, NodeKind, Value};
+use ndjit_ir::infer::Operation;
+use ndjit_ir::reduction::{AxisSet, Reduce, Reduction};
+use ndjit_ir::view::{AxisIndex, View};
+use ndjit_ir::{Op, Shape};
+use std::sync::Arc;
+
+/// The value of a node for all lanes, of which some operand has lanes.
+pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: &[Value]) -> Value {
+    let (kind, value) = to.read(|graph| (graph.node(id).kind, graph.node(id).first()));
+    let shape = to.shape(value);
+    let of = |n: usize| batching.of(operands[n]);
+    let whole = |n: usize| batching.whole(to, operands[n]);
+    match kind {
+        NodeKind::Op(op, policy) => {
+            let aligned: Vec<Value> = (0..operands.len())
+                .map(|n| of(n).map_or(operands[n], |all| aligned(to, all, shape.rank()).value))
+                .collect();
+            to.add(&Operation::Op(op, policy), &aligned)
+        }
+        NodeKind::Cast(reason) => {
+            let ty = to.read(|graph| graph.ty(value));
+            to.add(&Operation::Cast(reason, ty), &[whole(0)])
+        }
+        NodeKind::Identity(Identity::Variable(_)) => whole(0),
+        NodeKind::Identity(identity) => to.add(&Operation::Identity(identity), &[whole(0)]),
+        NodeKind::Reduce(reduce) => reduced(batching, to, reduce, operands),
+        NodeKind::Scan(scan, axis, request) => to.add(&Operation::Scan(scan, axis + 1, request), &[whole(0)]),
+        NodeKind::Sort(sort, axis, request) => to.add(&Operation::Sort(sort, axis + 1, request, None), &[whole(0)]),
+        NodeKind::View(view) => {
+            let view = to.read(|graph| Arc::clone(&graph.views()[view.index()]));
+            let all = batching.shape(&shape);
+            to.term(whole(0)).view((with_lanes(&view, &all), all)).value
+        }
+        NodeKind::Reshape => to.term(whole(0)).reshape(&batching.shape(&shape)).value,
+        NodeKind::Concat(axis, policy) => {
+            let parts: Vec<Value> = (0..operands.len()).map(whole).collect();
+            to.add(&Operation::Concat(axis + 1, policy), &parts)
+        }
+        NodeKind::Gather => {
+            let x = match of(0) {
+                None => to.term(operands[0]),
+                Some(x) => rows_first(to, x, shape.rank()),
+            };
+            let index = of(1).map_or(to.term(operands[1]), |index| aligned(to, index, shape.rank()));
+            let taken = x.gather(index);
+            // An index without lanes, of an array without more axes, has no place for them.
+            let all = batching.shape(&shape);
+            if taken.shape() == all { taken.value } else { taken.broadcast(&all).value }
+        }
+        NodeKind::Scatter(how) => {
+            let own = to.shape(operands[0]);
+            let rows = own.extents().first().copied().unwrap_or(0);
+            let rest = Shape::from(own.extents().get(1..).unwrap_or_default());
+            let index = to.shape(operands[1]);
+            let Some(space) = rest.broadcast(&index) else {
+                refuse(to, "a scatter of shapes that do not fit");
+                return operands[0];
+            };
+            let x = rows_first(to, whole(0), space.rank());
+            let other = |n: usize| of(n).map_or(to.term(operands[n]), |all| aligned(to, all, space.rank()));
+            let put = x.scatter(how, other(1), other(2));
+            let extents = [rows, batching.lanes].into_iter().chain(rest.extents().iter().copied());
+            put.reshape(&Shape::from(extents.collect::<Vec<usize>>())).moveaxis(1, 0).value
+        }
+        NodeKind::Insert(view) => {
+            let view = to.read(|graph| Arc::clone(&graph.views()[view.index()]));
+            let updates = batching.shape(&to.shape(operands[1]));
+            to.term(whole(0)).insert(with_lanes(&view, &updates), to.term(whole(1))).value
+        }
+        NodeKind::Iota(_) | NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Control(..) | NodeKind::Call(_) => {
+            refuse(to, "a node that has no lanes");
+            operands.first().copied().unwrap_or(value)
+        }
+    }
+}
+
+/// All lanes of a value as an operand beside others of so many axes: axes of extent 1 follow that of the lanes.
+fn aligned<'a>(to: &'a Appender, all: Value, rank: usize) -> SlopeTerm<'a> {
+    let term = to.term(all);
+    let shape = term.shape();
+    let (lanes, own) = (shape.extents()[0], &shape.extents()[1..]);
+    let missing = rank.saturating_sub(own.len());
+    let extents = [lanes].into_iter().chain(std::iter::repeat_n(1, missing)).chain(own.iter().copied());
+    term.reshape(&Shape::from(extents.collect::<Vec<usize>>()))
+}
+
+/// All lanes of an array of rows, with the rows along the first axis and the lanes along the second; the others are so many.
+fn rows_first<'a>(to: &'a Appender, all: Value, rank: usize) -> SlopeTerm<'a> {
+    let moved = to.term(all).moveaxis(0, 1);
+    let shape = moved.shape();
+    let (first, own) = (&shape.extents()[..2], &shape.extents()[2..]);
+    let missing = rank.saturating_sub(own.len());
+    let extents = first.iter().copied().chain(std::iter::repeat_n(1, missing)).chain(own.iter().copied());
+    moved.reshape(&Shape::from(extents.collect::<Vec<usize>>()))
+}
+
+/// A view of each lane.
+fn with_lanes(view: &View, result: &Shape) -> View {
+    let own = view.axes.iter().map(|index| {
+        let mut moved = AxisIndex::fixed(index.start);
+        index.terms.iter().for_each(|term| moved.add(term.axis + 1, term.step));
+        moved
+    });
+    let axes = [AxisIndex::along(0, 0, 1)].into_iter().chain(own).collect();
+    View { rank: view.rank + 1, axes }.canonical(result)
+}
+
+fn reduced(batching: &Batching, to: &Appender, reduce: Reduce, operands: &[Value]) -> Value {
+    let x = batching.whole(to, operands[0]);
+    let axes = reduce.axes.iter().take_while(|&axis| axis + 1 < ndjit_ir::reduction::MAX_RANK);
+    let axes = axes.fold(AxisSet::NONE, |all, axis| all.with(axis + 1));
+    let shifted = Reduce { axes, ..reduce };
+    let Some(&correction) = operands.get(1) else { return to.add(&Operation::Reduce(shifted), &[x]) };
+    let Some(corrections) = batching.of(correction) else {
+        return to.add(&Operation::Reduce(shifted), &[x, correction]);
+    };
+    // A correction for each lane: the variance without one, times the number of elements, over that less the correction.
+    let plain = Reduce { reduction: Reduction::Var, ..shifted };
+    let variance = to.term(to.add(&Operation::Reduce(plain), &[x]));
+    let count = variance.number(reduce.axes.count(&Shape::from(&to.shape(x).extents()[1..])) as f64);
+    let corrections = aligned(to, corrections, variance.shape().rank() - 1).cast(variance.dtype());
+    let less = count - corrections;
+    let divisor = SlopeTerm::op(Op::Maximum, &[less, less.number(0.0)]);
+    let all = variance * count / divisor;
+    if reduce.reduction == Reduction::Std { SlopeTerm::op(Op::Sqrt, &[all]).value } else { all.value }
+}
