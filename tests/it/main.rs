@@ -42,6 +42,7 @@ mod positions;
 mod program;
 mod random;
 mod random_numbers;
+mod random_transforms;
 mod reductions;
 mod rows;
 mod scans;

@@ -35,9 +35,12 @@ pub(super) fn paths(to: &Appender, id: NodeId, n: usize) -> Paths {
         dtype,
         shape: result.shape(),
     };
+    // A real result of complex numbers takes their real part after what is multiplied.
+    let complex = from.dtype.is_complex() && matches!(kind, NodeKind::Reduce(_));
+    let taken = if complex { dtype.complex() } else { dtype };
     let mut cast = Path::new();
-    if from.dtype != dtype {
-        cast.push(LinearMap::Cast(dtype));
+    if from.dtype != taken {
+        cast.push(LinearMap::Cast(taken));
     }
     let along = match kind {
         NodeKind::Op(op, policy) => return rule.op(id, op, policy, n),
@@ -114,7 +117,7 @@ impl<'a> Rule<'a> {
     /// The first operand in the dtype of the result, of complex numbers with a real result in that of their own.
     fn x(&self) -> SlopeTerm<'a> {
         let x = self.operands[0];
-        if x.is_complex() { x } else { x.cast(self.dtype) }
+        x.cast(if x.is_complex() { self.dtype.complex() } else { self.dtype })
     }
 
     fn reduction(&self, reduce: Reduce) -> Paths {
