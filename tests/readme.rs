@@ -126,6 +126,7 @@ const PAGES: [&str; 13] = [
     "docs/promotion.md",
     "docs/quick-start.md",
     "docs/tour.md",
+    "docs/transforms.md",
 ];
 
 /// Pictures that docs/examples.md shows, and examples write to target/.

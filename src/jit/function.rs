@@ -109,11 +109,18 @@ arities! {
     12 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h Expr i Expr j Expr k Expr l;
 }
 
-/// Tells a jitted function from a closure, of which this is the type of the parameters.
+/// Tells a jitted function from a closure: what is jitted can be transformed, and jitted with other options.
+///
+/// ```
+/// use ndjit::{Array, grad, jit};
+///
+/// let square = jit(|x| x * x);
+/// assert_eq!(jit(grad(square))(&Array::from(3.0f32)).item::<f32>()?, 6.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Ready<M>(std::marker::PhantomData<fn() -> M>);
 
-/// What is jitted can be traced again: transformed, or jitted with other options.
 impl<M: 'static, const N: usize, F: JitFn<M, N>> JitFn<Ready<M>, N> for Jitted<M, N, F> {
     type Outputs = F::Outputs;
     type Call = F::Call;

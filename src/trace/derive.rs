@@ -6,7 +6,7 @@ use crate::trace::expr::Expr;
 use ndjit_ir::graph::Value;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 use ndjit_transform::batching::Batching;
-use ndjit_transform::derivative::{Linearization, Mode, stop_gradient, variable};
+use ndjit_transform::derivative::{DerivativeMode, Linearization, stop_gradient, variable};
 
 /// What outputs are of variables, in a trace.
 #[derive(Debug)]
@@ -50,7 +50,10 @@ fn each(values: &[Expr], what: &str, place: Place, make: impl Fn(&mut Trace, Val
 /// In the trace of this thread, where `what` is asked for.
 fn in_open<R>(what: &str, place: Place, ask: impl FnOnce(&mut Trace) -> Result<R>) -> Result<R> {
     TRACES.with_borrow_mut(|traces| match traces.last_mut() {
-        Some(trace) => ask(trace),
+        Some(trace) => {
+            trace.transformed = true;
+            ask(trace)
+        }
         None => Err(Error::new(ErrorCode::Traced, format!("{what} outside of a traced function"))
             .at(place)
             .help("a transformed function is jitted, as in `jit(grad(|x| sum(x * x)))(&x)`; other forms are called in one that is")),
@@ -62,10 +65,10 @@ impl Linearized {
     ///
     /// # Errors
     /// The first error of an output; `Traced` outside of traces.
-    pub fn new(
+    pub(crate) fn new(
         variables: &[Expr],
         outputs: &[Expr],
-        mode: Mode,
+        mode: DerivativeMode,
         what: &'static str,
         place: Place,
     ) -> Result<Linearized> {
@@ -82,7 +85,7 @@ impl Linearized {
     }
 
     /// The outputs.
-    pub fn outputs(&self) -> Vec<Expr> {
+    pub(crate) fn outputs(&self) -> Vec<Expr> {
         self.values(|linear, _| Ok(linear.outputs().to_vec())).unwrap_or_default()
     }
 
@@ -104,7 +107,7 @@ impl Linearized {
     ///
     /// # Errors
     /// `Size` where what is computed is too large.
-    pub fn gradient(&self) -> Result<Vec<Expr>> {
+    pub(crate) fn gradient(&self) -> Result<Vec<Expr>> {
         self.values(|linear, trace| linear.gradient((&mut trace.graph, &mut trace.places), self.place))
     }
 
@@ -112,7 +115,7 @@ impl Linearized {
     ///
     /// # Errors
     /// The first error of a tangent; `Size` where what is computed is too large.
-    pub fn forward(&self, tangents: &[Expr], place: Place) -> Result<Vec<Expr>> {
+    pub(crate) fn forward(&self, tangents: &[Expr], place: Place) -> Result<Vec<Expr>> {
         self.mapped(tangents, place, Linearization::forward)
     }
 
@@ -120,7 +123,7 @@ impl Linearized {
     ///
     /// # Errors
     /// The first error of a cotangent; `Size` where what is computed is too large.
-    pub fn reverse(&self, cotangents: &[Expr], place: Place) -> Result<Vec<Expr>> {
+    pub(crate) fn reverse(&self, cotangents: &[Expr], place: Place) -> Result<Vec<Expr>> {
         self.mapped(cotangents, place, Linearization::reverse)
     }
 
@@ -128,12 +131,7 @@ impl Linearized {
         &self,
         given: &[Expr],
         place: Place,
-        map: impl FnOnce(
-            &Linearization,
-            ndjit_transform::derivative::TracedGraph<'_>,
-            &[Option<Value>],
-            Place,
-        ) -> Result<Vec<Value>>,
+        map: impl FnOnce(&Linearization, ndjit_transform::OpenGraph<'_>, &[Option<Value>], Place) -> Result<Vec<Value>>,
     ) -> Result<Vec<Expr>> {
         given.iter().try_for_each(|&x| describe(x, self.what).map(drop))?;
         self.values(|linear, trace| {
@@ -160,7 +158,12 @@ impl Lanes {
     ///
     /// # Errors
     /// The first error of a value; `Traced` outside of traces.
-    pub fn new(given: &[(Expr, Option<usize>)], lanes: usize, what: &'static str, place: Place) -> Result<Lanes> {
+    pub(crate) fn new(
+        given: &[(Expr, Option<usize>)],
+        lanes: usize,
+        what: &'static str,
+        place: Place,
+    ) -> Result<Lanes> {
         let place = written::place(place);
         in_open(what, place, |trace| {
             let mut batching = Batching::new(lanes);
@@ -181,7 +184,7 @@ impl Lanes {
     ///
     /// # Errors
     /// The first error of an output; `Size` and `Shape` for arrays that there cannot be.
-    pub fn all(mut self, outputs: &[Expr]) -> Result<Vec<Expr>> {
+    pub(crate) fn all(mut self, outputs: &[Expr]) -> Result<Vec<Expr>> {
         outputs.iter().try_for_each(|&x| read(x, self.what, |_, _| ()))?;
         in_open(self.what, self.place, |trace| {
             if trace.id != self.trace {

@@ -68,6 +68,8 @@ pub(super) struct Trace {
     pub(super) ranges: IntRanges,
     /// How often loops within loops were traced from the beginning.
     pub(super) restarts: u32,
+    /// Whether something was derived or batched in it.
+    pub(super) transformed: bool,
 }
 
 thread_local! {
@@ -134,6 +136,7 @@ pub(super) fn record_in(
         again: 0,
         ranges: IntRanges::default(),
         restarts: 0,
+        transformed: false,
     };
     let inputs = trace.params(params);
     TRACES.with_borrow_mut(|traces| traces.push(trace));
@@ -405,7 +408,11 @@ impl Trace {
         values.extend(hidden_results);
         self.graph.set_outputs(values);
         let closed_over: Vec<Array> = self.closed_over.into_iter().map(|(array, _)| array).collect();
-        let Trace { graph, places, supports, captures, .. } = self;
+        let Trace { mut graph, mut places, mut supports, captures, transformed, .. } = self;
+        // What stood for lanes, and tangents that nothing took.
+        let beside = (places, supports);
+        let left = transformed.then(|| ndjit_transform::live(&graph, &beside)).flatten();
+        (graph, (places, supports)) = left.unwrap_or((graph, beside));
         let captures = captures.unwrap_or_default();
         let recording = Recording { graph, places, supports, closed_over, printed };
         let in_order = recording.closed_over.is_empty() && captures.used.is_empty();

@@ -10,7 +10,7 @@ use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_random::{Limits, Program, Rng, program, tensor};
 use ndjit_transform::access::contiguous;
 use ndjit_transform::batching::Batching;
-use ndjit_transform::derivative::{Linearization, Mode, tangent_type, variable};
+use ndjit_transform::derivative::{DerivativeMode, Linearization, tangent_type, variable};
 use std::sync::Arc;
 
 const LANES: usize = 3;
@@ -45,7 +45,8 @@ fn calling(
         .enumerate()
         .map(|(n, &param)| graph.param_stored(own.ty(param), own.param_dtype(n).unwrap(), &shape(own.shape(param))))
         .collect();
-    let arguments = params.iter().map(|&param| argument(&mut graph, &mut places, param)).collect::<Result<Vec<_>, _>>()?;
+    let arguments =
+        params.iter().map(|&param| argument(&mut graph, &mut places, param)).collect::<Result<Vec<_>, _>>()?;
     let child = graph.child(Arc::new(own.clone()));
     places.add_child(Arc::default());
     let types: Vec<_> = own.outputs().iter().map(|&v| (own.ty(v), graph.intern(own.shape(v)))).collect();
@@ -57,35 +58,32 @@ fn calling(
 fn transformed(program: &Program, transform: Transform, seed: u64) -> Result<Program, Error> {
     if transform == Transform::Lanes {
         let mut batching = Batching::new(LANES);
-        let all = |shape: &Shape| {
-            Shape::from([LANES].iter().chain(shape.extents()).copied().collect::<Vec<usize>>())
-        };
-        let (mut graph, mut places, _, results) = calling(program, all, |graph, places, param| {
-            batching.lane((graph, places), param, 0, place())
-        })?;
+        let all = |shape: &Shape| Shape::from([LANES].iter().chain(shape.extents()).copied().collect::<Vec<usize>>());
+        let (mut graph, mut places, _, results) =
+            calling(program, all, |graph, places, param| batching.lane((graph, places), param, 0, place()))?;
         let outputs = batching.all((&mut graph, &mut places), &results, place())?;
         graph.set_outputs(outputs);
         let mut rng = Rng::new(seed);
-        let params = program.params.iter().map(|x| tensor(&mut rng, x.dtype, all(&x.shape))).collect::<Result<_, _>>()?;
+        let params =
+            program.params.iter().map(|x| tensor(&mut rng, x.dtype, all(&x.shape))).collect::<Result<_, _>>()?;
         return Ok(Program { graph, params, scalars: program.scalars.clone() });
     }
-    let mode = if transform == Transform::Forward { Mode::Forward } else { Mode::Reverse };
+    let mode = if transform == Transform::Forward { DerivativeMode::Forward } else { DerivativeMode::Reverse };
     let (mut graph, mut places, variables, results) = calling(program, Shape::clone, |graph, places, param| {
         Ok(match tangent_type(graph, param) {
             Some(_) => variable((graph, places), param, place()),
             None => param,
         })
     })?;
-    let variables: Vec<Value> =
-        variables.into_iter().filter(|&value| tangent_type(&graph, value).is_some()).collect();
+    let variables: Vec<Value> = variables.into_iter().filter(|&value| tangent_type(&graph, value).is_some()).collect();
     let linear = Linearization::new((&mut graph, &mut places), &variables, &results, mode, place())?;
     let outputs = linear.outputs().to_vec();
     let given: Vec<Option<Value>> =
-        if mode == Mode::Forward { variables } else { outputs.clone() }.into_iter().map(Some).collect();
+        if mode == DerivativeMode::Forward { variables } else { outputs.clone() }.into_iter().map(Some).collect();
     let graph_and_places = (&mut graph, &mut places);
     let made = match mode {
-        Mode::Forward => linear.forward(graph_and_places, &given, place())?,
-        Mode::Reverse => linear.reverse(graph_and_places, &given, place())?,
+        DerivativeMode::Forward => linear.forward(graph_and_places, &given, place())?,
+        DerivativeMode::Reverse => linear.reverse(graph_and_places, &given, place())?,
     };
     graph.set_outputs(outputs.into_iter().chain(made).collect());
     let params = program.params.iter().map(Tensor::copied).collect::<Result<_, _>>()?;
@@ -125,7 +123,10 @@ fn laws(seed: u64, program: &Program, transform: Transform, new: &Program) {
                 let one = Program { graph: program.graph.clone(), params, scalars: program.scalars.clone() };
                 for (n, (own, all)) in results(&one).iter().zip(&after).enumerate() {
                     let all = all.slice(lane).unwrap();
-                    assert!(own.same_bits(&all), "seed {seed}: result {n} of lane {lane}: {own:?} {all:?}\n{program}\n{new}");
+                    assert!(
+                        own.same_bits(&all),
+                        "seed {seed}: result {n} of lane {lane}: {own:?} {all:?}\n{program}\n{new}"
+                    );
                 }
             }
         }
@@ -214,7 +215,8 @@ fn modes_are_adjoint() {
             let is_f64 = |x: &&Tensor| x.dtype == DType::F64;
             let outputs = program.graph.outputs().len();
             let (along, back) = (results(&forward), results(&reverse));
-            let linear = |graph: &Graph<ValueType>, value: Value| graph.storage_dtype(value, Policy::default()) == DType::F64;
+            let linear =
+                |graph: &Graph<ValueType>, value: Value| graph.storage_dtype(value, Policy::default()) == DType::F64;
             if !program.graph.outputs().iter().all(|&value| linear(&program.graph, value)) {
                 continue;
             }

@@ -3,7 +3,7 @@
 //!
 //! [`inline`] writes calls out, [`fp_contract`] rounds products and sums once where that is asked for, [`hoist`] takes out of loops what does not change in them, [`commit`] resolves every dtype,
 //! [`simplify`] applies rules that change no bit, [`windows`] and [`views`] bring elements to where they are read, and [`joins`] reads through joined arrays. [`access`] says where the
-//! elements of views are, [`contraction`] in which order operands of an `einsum` meet. No `unsafe`, no threads, no code generator.
+//! elements of views are, [`contraction`] in which order operands of an `einsum` meet; [`derivative`] and [`batching`] append what transformations make, and [`live`] leaves out what they no longer need. No `unsafe`, no threads, no code generator.
 
 #![forbid(unsafe_code)]
 
@@ -18,18 +18,21 @@ mod fp_contract;
 mod hoist;
 mod inline;
 mod joins;
+mod live;
 pub mod rows;
 mod shrink;
 mod simplify;
 mod views;
 mod windows;
 
+pub use append::OpenGraph;
 pub use commit::{TypedGraph, commit};
 pub use conversions::{Conversions, Reason};
 pub use fp_contract::fp_contract;
 pub use hoist::hoist;
 pub use inline::inline;
 pub use joins::joins;
+pub use live::live;
 pub use shrink::{shrink, shrink_inside};
 pub use simplify::{RULES, RewriteRule, simplify};
 pub use views::views;

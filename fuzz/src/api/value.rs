@@ -176,8 +176,58 @@ pub const CONTROL: &[(&str, Body)] = &[
         let (carry, rows) = scan_reversed(|carry: Expr, row: Expr| (carry - row, carry + 1), y, x);
         vec![carry, rows]
     }),
+    ("grad", |x, y| vec![ndjit::grad(|x: Expr, y: Expr| smooth(x, y))(x, y)]),
+    ("value_and_grad", |x, y| {
+        let (value, slope) = ndjit::value_and_grad(|x: Expr, y: Expr| smooth(x, y))(x, y);
+        vec![value, slope]
+    }),
+    ("grad_aux", |x, y| {
+        let (slope, besides) = ndjit::grad_aux(|x: Expr, y: Expr| (smooth(x, y), x + y))(x, y);
+        vec![slope, besides]
+    }),
+    ("wrt", |x, y| {
+        let (by_x, by_y) = ndjit::wrt((0, 1)).grad(|x: Expr, y: Expr| smooth(x, y))(x, y);
+        vec![by_x, by_y]
+    }),
+    ("grad_at", |x, y| vec![ndjit::grad_at(|x: Expr| ndjit::grad_at(|y: Expr| smooth(x, y), y) * 2 + x, x)]),
+    ("value_and_grad_at", |x, y| {
+        let (value, (by_x, by_y)) = ndjit::value_and_grad_at(|(x, y): (Expr, Expr)| smooth(x, y), (x, y));
+        vec![value, by_x, by_y]
+    }),
+    ("jvp", |x, y| {
+        let sorted = |x: Expr| ndjit::sort(x * y, -1);
+        let (value, tangent) = ndjit::jvp(sorted, x, x);
+        vec![value, tangent]
+    }),
+    ("linearize", |x, y| {
+        let (value, map) = ndjit::linearize(|x: Expr| ndjit::exp(x) * y, x);
+        vec![value, map(x)]
+    }),
+    ("vjp", |x, y| {
+        let products = |(x, y): (Expr, Expr)| {
+            let sum = x + y;
+            ndjit::cumulative_prod(sum, 0)
+        };
+        let (value, back) = ndjit::vjp(products, (x, y));
+        let (by_x, by_y) = back(value);
+        vec![value, by_x, by_y]
+    }),
+    ("stop_gradient", |x, y| vec![ndjit::grad_at(|x: Expr| smooth(x, ndjit::stop_gradient(x * y)), x)]),
+    ("jacrev", |x, _| vec![ndjit::jacrev(|x: Expr| ndjit::sin(ndjit::sum(x, 0)))(x)]),
+    ("jacfwd", |x, _| vec![ndjit::jacfwd(|x: Expr| ndjit::sin(ndjit::sum(x, 0)))(x)]),
+    ("hessian", |x, _| vec![ndjit::hessian(|x: Expr| ndjit::prod(ndjit::sum(x, 0), ..))(ndjit::sum(x, 0))]),
+    ("hvp", |x, y| vec![ndjit::hvp(|x: Expr| smooth(x, y), x, x)]),
+    ("vmap", |x, y| vec![ndjit::vmap(|x: Expr, y: Expr| ndjit::sort(x * y, 0), (0, ndjit::Same))(x, y)]),
+    ("vmap_at", |x, y| {
+        vec![ndjit::vmap_at(|x: Expr| while_loop(x, |x| ndjit::any(x.lt(y), ..), |x| x + ndjit::abs(x) + 1), x)]
+    }),
     ("debug_print", |x, y| vec![debug::debug_print("x", x) + y]),
 ];
+
+/// One number that depends on both.
+fn smooth(x: Expr, y: Expr) -> Expr {
+    ndjit::sum(fori_loop(0, 2, ndjit::tanh(x) * y, |i, z| z * x + i), ..)
+}
 
 /// Functions whose two results are the same: a loop in a function that is called with a number, and the loop where it stands.
 pub const SAME: &[(&str, Body)] = &[

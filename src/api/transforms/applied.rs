@@ -6,7 +6,7 @@ use crate::jit::output::{Collected, Outputs};
 use crate::trace::derive::{Linearized, constants, variables};
 use crate::trace::expr::Expr;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
-use ndjit_transform::derivative::Mode;
+use ndjit_transform::derivative::DerivativeMode;
 use std::rc::Rc;
 
 /// The gradient of a function of values by all of them, in the structure that they have. Integers among them have zeros.
@@ -48,7 +48,8 @@ pub fn value_and_grad_at<P: Outputs>(function: impl FnOnce(P) -> Expr, at: P) ->
     value_and_gradient(("value_and_grad_at", Place::caller()), function, at)
 }
 
-fn value_and_gradient<P: Outputs>(
+/// The value of a function and its gradient by all of its values.
+pub(super) fn value_and_gradient<P: Outputs>(
     written: (&'static str, Place),
     function: impl FnOnce(P) -> Expr,
     at: P,
@@ -80,9 +81,18 @@ fn value_and_gradient<P: Outputs>(
 /// Poisoned with `Arity` or `Shape` if the tangents are others than the values; with the first error of the function.
 #[track_caller]
 pub fn jvp<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P, tangents: P) -> (R, R) {
-    let place = Place::caller();
+    tangent_of(("jvp", Place::caller()), function, at, tangents)
+}
+
+/// The value of a function and its tangent.
+pub(super) fn tangent_of<P: Outputs, R: Outputs>(
+    (what, place): (&'static str, Place),
+    function: impl FnOnce(P) -> R,
+    at: P,
+    tangents: P,
+) -> (R, R) {
     let tangents = collected(tangents);
-    let (value, linear) = linearized(("jvp", place), Mode::Forward, function, at);
+    let (value, linear) = linearized((what, place), DerivativeMode::Forward, function, at);
     let tangent = linear.mapped(tangents, place, |linear, tangents| linear.forward(tangents, place));
     (value, tangent)
 }
@@ -109,7 +119,7 @@ pub fn jvp<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P, tangent
 #[track_caller]
 pub fn linearize<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -> (R, impl Fn(P) -> R) {
     let place = Place::caller();
-    let (value, linear) = linearized(("linearize", place), Mode::Forward, function, at);
+    let (value, linear) = linearized(("linearize", place), DerivativeMode::Forward, function, at);
     let map = move |tangents: P| {
         linear.mapped(collected(tangents), place, |linear, tangents| linear.forward(tangents, place))
     };
@@ -139,7 +149,7 @@ pub fn linearize<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -
 #[track_caller]
 pub fn vjp<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -> (R, impl Fn(R) -> P) {
     let place = Place::caller();
-    let (value, linear) = linearized(("vjp", place), Mode::Reverse, function, at);
+    let (value, linear) = linearized(("vjp", place), DerivativeMode::Reverse, function, at);
     let map = move |cotangents: R| {
         linear.mapped_back(collected(cotangents), place, |linear, cotangents| linear.reverse(cotangents, place))
     };
@@ -173,7 +183,7 @@ struct AppliedLinear {
 
 fn linearized<P: Outputs, R: Outputs>(
     (what, place): (&'static str, Place),
-    mode: Mode,
+    mode: DerivativeMode,
     function: impl FnOnce(P) -> R,
     at: P,
 ) -> (R, AppliedLinear) {

@@ -1,7 +1,8 @@
 //! Jacobians and Hessians: tangents along, or cotangents of, each element at once.
 
-use super::lanes::vmap_at;
-use super::{differentiable, grad_at, gradients};
+use super::applied::{tangent_of, value_and_gradient};
+use super::lanes::mapped;
+use super::{differentiable, gradients};
 use crate::api::creation::dtype as of;
 use crate::api::manipulation::{moveaxis, reshape};
 use crate::jit::function::JitFn;
@@ -10,8 +11,9 @@ use crate::trace::derive::{Linearized, variables};
 use crate::trace::expr::Expr;
 use crate::trace::operand::Computed;
 use crate::trace::recorder::describe;
+use crate::trace::written::with_place;
 use ndjit_ir::{DType, Error, Place, Result, Shape};
-use ndjit_transform::derivative::Mode;
+use ndjit_transform::derivative::DerivativeMode;
 
 /// The Jacobian of a function by its first parameter, in reverse mode: of a result of shape `[m, n]` by a parameter of shape `[k]` an array of shape
 /// `[m, n, k]`. For functions of more elements than they give.
@@ -104,7 +106,8 @@ pub fn hessian<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -
 /// As [`grad_at`](super::grad_at) and [`jvp`](super::jvp).
 #[track_caller]
 pub fn hvp<P: Outputs>(function: impl Fn(P) -> Expr, at: P, tangents: P) -> P {
-    super::jvp(|at| grad_at(|at| function(at), at), at, tangents).1
+    let written = ("hvp", Place::caller());
+    tangent_of(written, |at| value_and_gradient(written, |at| function(at), at).1, at, tangents).1
 }
 
 fn with_first<const N: usize>(parameters: &[Expr; N], first: Expr) -> [Expr; N] {
@@ -134,11 +137,14 @@ fn forward((what, place): (&'static str, Place), at: Expr, function: impl FnOnce
     let own = variables(&[at], what, place);
     let y = function(own[0]);
     let (_, _, to) = describe(y, what)?;
-    let linear = Linearized::new(&own, &[y], Mode::Forward, what, place)?;
+    let linear = Linearized::new(&own, &[y], DerivativeMode::Forward, what, place)?;
     let along = |tangent: Expr| poisoned(linear.forward(&[tangent], place).map(|made| made[0]), place);
-    let all = vmap_at(along, units(dtype, &from)?);
     // The lanes are the elements of the parameter, which come last.
-    Ok(reshape(moveaxis(all, [0], [-1]), extents([&to, &from])))
+    with_place(place, || {
+        let units = units(dtype, &from)?;
+        let all = mapped((what, place), &[(units, Some(0))], |lane| along(lane[0]));
+        Ok(reshape(moveaxis(all, [0], [-1]), extents([&to, &from])))
+    })
 }
 
 fn reverse((what, place): (&'static str, Place), at: Expr, function: impl FnOnce(Expr) -> Expr) -> Result<Expr> {
@@ -147,8 +153,11 @@ fn reverse((what, place): (&'static str, Place), at: Expr, function: impl FnOnce
     let own = variables(&[at], what, place);
     let y = function(own[0]);
     let (_, dtype, to) = describe(y, what)?;
-    let linear = Linearized::new(&own, &[y], Mode::Reverse, what, place)?;
+    let linear = Linearized::new(&own, &[y], DerivativeMode::Reverse, what, place)?;
     let back = |cotangent: Expr| poisoned(linear.reverse(&[cotangent], place).map(|made| made[0]), place);
-    let all = vmap_at(back, units(dtype, &to)?);
-    Ok(reshape(all, extents([&to, &from])))
+    with_place(place, || {
+        let units = units(dtype, &to)?;
+        let all = mapped((what, place), &[(units, Some(0))], |lane| back(lane[0]));
+        Ok(reshape(all, extents([&to, &from])))
+    })
 }

@@ -11,10 +11,24 @@ use ndjit_ir::axes::position;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 
 /// In place of an axis: an argument that is the same for all lanes.
+///
+/// ```
+/// use ndjit::{Array, Same, jit, vmap};
+///
+/// let f = jit(vmap(|x, k| x * k, (0, Same)));
+/// assert_eq!(f(&Array::from([1, 2]), &Array::from(3)).to_vec::<i32>()?, [3, 6]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Same;
 
 /// The axis of an argument along which its lanes are, or [`Same`].
+///
+/// ```
+/// use ndjit::{Same, transforms::IntoLane};
+///
+/// assert_eq!(((-1).lane(), Same.lane()), (Some(-1), None));
+/// ```
 pub trait IntoLane: Copy + Send + Sync + 'static {
     /// The axis, negative ones from the last; `None` if there is none.
     fn lane(self) -> Option<isize>;
@@ -45,6 +59,13 @@ impl<A: IntoLane> IntoLane for Option<A> {
 }
 
 /// For each of `N` arguments its axis of lanes: one axis for all of them, or a tuple of one for each.
+///
+/// ```
+/// use ndjit::{Same, transforms::IntoLanes};
+///
+/// assert_eq!(IntoLanes::<2>::lanes(&0), [Some(0), Some(0)]);
+/// assert_eq!((1, Same).lanes(), [Some(1), None]);
+/// ```
 pub trait IntoLanes<const N: usize>: Send + Sync + 'static {
     /// The axes.
     fn lanes(&self) -> [Option<isize>; N];
@@ -139,7 +160,8 @@ pub fn vmap_at<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, over: P) -
     mapped(("vmap_at", Place::caller()), &given, |lanes| function(built(lanes, &over)))
 }
 
-fn mapped<R: Outputs>(
+/// Of one lane of each value, along its axis, for all lanes.
+pub(super) fn mapped<R: Outputs>(
     (what, place): (&'static str, Place),
     given: &[(Expr, Option<isize>)],
     function: impl FnOnce(&[Expr]) -> R,

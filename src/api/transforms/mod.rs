@@ -28,7 +28,7 @@ use crate::trace::derive::{Linearized, variables as as_variables};
 use crate::trace::expr::Expr;
 use crate::trace::recorder::describe;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
-use ndjit_transform::derivative::Mode;
+use ndjit_transform::derivative::DerivativeMode;
 
 /// A function's outputs, of which the first is the value that is derived, and its gradient by each variable. Variables that are integers are an
 /// error where they are named, else they have zeros.
@@ -45,7 +45,7 @@ fn gradients(
         let variables = as_variables(values, what, place);
         let outputs = function(&variables);
         one_real_number(what, outputs[0])?;
-        let linear = Linearized::new(&variables, &outputs, Mode::Reverse, what, place)?;
+        let linear = Linearized::new(&variables, &outputs, DerivativeMode::Reverse, what, place)?;
         Ok((linear.outputs(), linear.gradient()?))
     })();
     made.map_err(|error: Error| error.at(place))

@@ -8,6 +8,12 @@ use crate::trace::operand::Computed;
 use ndjit_ir::{Error, ErrorCode, Place};
 
 /// Parameters by which a function is derived: one by its number, or a tuple of them.
+///
+/// ```
+/// use ndjit::transforms::Wrt;
+///
+/// assert_eq!((1, 3).numbers(), [1, 3]);
+/// ```
 pub trait Wrt: Send + Sync + 'static {
     /// The gradients by them.
     type Gradients: Outputs + 'static;
@@ -46,6 +52,14 @@ tuples! {
 }
 
 /// Parameters by which functions are derived. Made by [`wrt`].
+///
+/// ```
+/// use ndjit::{Array, jit, wrt};
+///
+/// let by_second = jit(wrt(1).grad(|x, y| x * y));
+/// assert_eq!(by_second(&Array::from(2.0f32), &Array::from(5.0f32)).item::<f32>()?, 2.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WrtVariables<W>(W);
 
@@ -69,6 +83,15 @@ pub fn wrt<W: Wrt>(variables: W) -> WrtVariables<W> {
 impl<W: Wrt> WrtVariables<W> {
     /// The gradients of a function by these parameters.
     ///
+    /// ```
+    /// use ndjit::{Array, jit, wrt};
+    ///
+    /// let f = jit(wrt((1, 0)).grad(|x, y| x * y));
+    /// let (by_y, by_x) = f(&Array::from(2.0f32), &Array::from(5.0f32));
+    /// assert_eq!([by_y.item::<f32>()?, by_x.item()?], [2.0, 5.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`grad`](super::grad); poisoned with `Arity` for a parameter that there is not.
     #[track_caller]
@@ -78,6 +101,15 @@ impl<W: Wrt> WrtVariables<W> {
     }
 
     /// The value of a function and its gradients by these parameters.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit, wrt};
+    ///
+    /// let f = jit(wrt((0, 1)).value_and_grad(|x, y| x * y));
+    /// let (value, (by_x, by_y)) = f(&Array::from(2.0f32), &Array::from(5.0f32));
+    /// assert_eq!([value.item::<f32>()?, by_x.item()?, by_y.item()?], [10.0, 5.0, 2.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`grad`](Self::grad).

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(crate) type ParamType = (ValueType, DType, Shape);
 
 /// A graph of control flow and its places.
-pub(crate) type Body = (Arc<Graph<ValueType>>, Arc<Places>);
+pub(crate) type LocatedGraph = (Arc<Graph<ValueType>>, Arc<Places>);
 
 impl Appender {
     /// Writes a graph into this one, with these values for its parameters; its outputs.
@@ -61,7 +61,7 @@ impl Appender {
     }
 
     /// A graph with parameters of these types, written at the same places as what is written here.
-    pub fn graph(&self, params: &[ParamType], write: impl FnOnce(&Appender, &[Value]) -> Vec<Value>) -> Body {
+    pub fn graph(&self, params: &[ParamType], write: impl FnOnce(&Appender, &[Value]) -> Vec<Value>) -> LocatedGraph {
         let mut graph = Graph::new();
         let params: Vec<Value> =
             params.iter().map(|(ty, stored, shape)| graph.param_stored(*ty, *stored, shape)).collect();
@@ -71,11 +71,12 @@ impl Appender {
         let (mut graph, places, made) = inner.finish();
         made.unwrap_or_else(|error: Error| self.fail(error));
         graph.set_outputs(outputs);
+        let (graph, places) = crate::live(&graph, &places).unwrap_or((graph, places));
         (Arc::new(graph), Arc::new(places))
     }
 
     /// Adds control flow: for each of its graphs the operands that its parameters are. Its results.
-    pub fn control(&self, kind: ControlKind, graphs: Vec<(Body, Vec<u32>)>, operands: &[Value]) -> Vec<Value> {
+    pub fn control(&self, kind: ControlKind, graphs: Vec<(LocatedGraph, Vec<u32>)>, operands: &[Value]) -> Vec<Value> {
         let (mut inner, mut places) = (Vec::new(), Vec::new());
         for ((graph, beside), operands) in graphs {
             inner.push(Inner { graph, operands });
@@ -94,19 +95,19 @@ impl Appender {
 }
 
 /// A piece of control flow of a graph, and its graphs with their places.
-pub(crate) struct Piece {
+pub(crate) struct ControlPiece {
     pub control: Arc<Control<ValueType>>,
-    pub bodies: Vec<Body>,
+    pub bodies: Vec<LocatedGraph>,
 }
 
-impl Piece {
-    pub fn of(to: &Appender, n: u32) -> Piece {
+impl ControlPiece {
+    pub fn of(to: &Appender, n: u32) -> ControlPiece {
         to.write(|graph, places| {
             let control = Arc::clone(&graph.controls()[n as usize]);
             let body =
                 |(which, inner): (usize, &Inner<ValueType>)| (Arc::clone(&inner.graph), places.control(n, which));
             let bodies = control.graphs.iter().enumerate().map(body).collect();
-            Piece { control, bodies }
+            ControlPiece { control, bodies }
         })
     }
 
@@ -118,6 +119,21 @@ impl Piece {
             (graph.ty(param), stored, graph.shape(param).clone())
         };
         graph.params().iter().enumerate().map(of).collect()
+    }
+
+    /// The types of operands, as its graphs take them: what is weak may be stored as they say.
+    pub fn operand_types(&self, to: &Appender, operands: &[Value]) -> Vec<ParamType> {
+        let mut types = to.param_types(operands);
+        for which in (0..self.bodies.len()).rev() {
+            for (param, ty) in self.params(which).into_iter().enumerate() {
+                let operand = self.operand(which, param);
+                // Of slices a graph takes one; the array has another shape.
+                if let Some(own) = types.get_mut(operand) {
+                    own.1 = ty.1;
+                }
+            }
+        }
+        types
     }
 
     /// The operand that a parameter of a graph is.

@@ -4,7 +4,7 @@
 mod copy;
 pub(crate) mod ops;
 
-pub(crate) use copy::{Body, ParamType, Piece};
+pub(crate) use copy::{ControlPiece, LocatedGraph, ParamType};
 
 use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, Places, Slot, Value};
 use ndjit_ir::infer::Operation;
@@ -20,6 +20,26 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 /// A graph that is appended to, and its places. The first thing that cannot be made is kept as the error.
 pub(crate) struct Appender {
     state: RefCell<AppendState>,
+}
+
+/// A graph with the places of its nodes, to be appended to.
+pub type OpenGraph<'a> = (&'a mut Graph<ValueType>, &'a mut Places);
+
+/// Appends to a graph what is written at a place.
+///
+/// # Errors
+/// The first thing that could not be made.
+pub(crate) fn appended<R>(
+    (graph, places): OpenGraph<'_>,
+    place: Place,
+    append: impl FnOnce(&Appender) -> R,
+) -> Result<R> {
+    let to = Appender::new(std::mem::take(graph), std::mem::take(places));
+    to.at_place(place);
+    let made = append(&to);
+    let (new, new_places, result) = to.finish();
+    (*graph, *places) = (new, new_places);
+    result.map(|()| made)
 }
 
 struct AppendState {

@@ -1,17 +1,54 @@
-//! Every op as a function of terms, for formulas.
-
-#![allow(dead_code, reason = "one for each row of the op table; formulas need some")]
+//! Ops as functions of terms, for formulas: those that formulas need.
 
 use super::SlopeTerm;
 use ndjit_ir::Op;
 
 macro_rules! functions {
-    ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)|+ $result:ident
-        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal ($($example:literal),*) $shown:literal;)*) => {
+    ($($variant:ident $name:ident($($operand:ident)*);)*) => {
         $(pub(crate) fn $name<'a>($($operand: SlopeTerm<'a>),*) -> SlopeTerm<'a> {
             SlopeTerm::op(Op::$variant, &[$($operand),*])
         })*
     };
 }
 
-ndjit_ir::op_table!(functions);
+functions! {
+    FloorDivide floor_divide(x y);
+    Remainder remainder(x y);
+    Abs abs(x);
+    Sign sign(x);
+    Sqrt sqrt(x);
+    MulAdd mul_add(x y z);
+    Minimum minimum(x y);
+    Maximum maximum(x y);
+    Complex complex(re im);
+    Polar polar(r theta);
+    Conj conj(x);
+    Trunc trunc(x);
+    Equal equal(x y);
+    NotEqual not_equal(x y);
+    Less less(x y);
+    LessEqual less_equal(x y);
+    Greater greater(x y);
+    GreaterEqual greater_equal(x y);
+    LogicalAnd logical_and(x y);
+    LogicalOr logical_or(x y);
+    LogicalNot logical_not(x);
+    Where where_(condition x y);
+    IsNan isnan(x);
+    IsInf isinf(x);
+    IsFinite isfinite(x);
+    Copysign copysign(x y);
+    Ldexp ldexp(x n);
+    FrexpExponent frexp_exponent(x);
+    Hypot hypot(x y);
+    Pow pow(x y);
+    Exp exp(x);
+    Log log(x);
+    Sin sin(x);
+    Cos cos(x);
+    Cosh cosh(x);
+    Sinh sinh(x);
+    FloatPower float_power(x y);
+    Sigmoid sigmoid(x);
+    Erfc erfc(x);
+}

@@ -1,7 +1,7 @@
 //! Control flow with lanes: together where the lanes decide alike, or small states go on while any lane does; else lane after lane.
 
 use super::{Batching, refuse};
-use crate::append::{Appender, Body, ParamType, Piece, SlopeTerm};
+use crate::append::{Appender, ControlPiece, LocatedGraph, ParamType, SlopeTerm};
 use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, ScanArity, Value};
 use ndjit_ir::reduction::{AxisSet, Reduction};
 use ndjit_ir::{Op, ValueType};
@@ -21,7 +21,7 @@ pub(super) fn batched(batching: &mut Batching, to: &Appender, n: u32, operands: 
         };
         graph.node_ids().filter(same).map(result).collect()
     });
-    let piece = Piece::of(to, n);
+    let piece = ControlPiece::of(to, n);
     let has_lanes: Vec<bool> = operands.iter().map(|&operand| batching.of(operand).is_some()).collect();
     let active = closed(&piece, has_lanes);
     let made = match piece.control.kind {
@@ -64,7 +64,7 @@ fn reached(graph: &Graph<ValueType>, from: impl Fn(usize) -> bool) -> Vec<bool> 
 }
 
 /// With the leaves of the state that come to have lanes.
-fn closed(piece: &Piece, mut active: Vec<bool>) -> Vec<bool> {
+fn closed(piece: &ControlPiece, mut active: Vec<bool>) -> Vec<bool> {
     let (carried, last) = (piece.control.carried(), piece.last());
     let graph = &piece.bodies[last].0;
     loop {
@@ -80,14 +80,14 @@ fn closed(piece: &Piece, mut active: Vec<bool>) -> Vec<bool> {
     }
 }
 
-fn condition_has_lanes(piece: &Piece, active: &[bool]) -> bool {
+fn condition_has_lanes(piece: &ControlPiece, active: &[bool]) -> bool {
     let graph = &piece.bodies[0].0;
     let reached = reached(graph, |param| active[piece.operand(0, param)]);
     graph.outputs().iter().any(|output| reached[output.index()])
 }
 
 /// Whether its graphs are of small arrays, and compute nothing that is better done for the lanes that need it.
-fn is_small(piece: &Piece) -> bool {
+fn is_small(piece: &ControlPiece) -> bool {
     piece.bodies.iter().all(|(graph, _)| {
         let small = |value: Value| graph.shape(value).size().is_ok_and(|size| size <= SMALL);
         let simple = |id: NodeId| {
@@ -113,7 +113,7 @@ fn graph(
     active: &[bool],
     outputs: &[bool],
     run: impl FnOnce(&Appender, &[Value]) -> Vec<Value>,
-) -> Body {
+) -> LocatedGraph {
     let types: Vec<ParamType> = params
         .iter()
         .zip(active)
@@ -143,7 +143,13 @@ fn given(batching: &Batching, to: &Appender, operands: &[Value], active: &[bool]
 }
 
 /// Loops and branches whose lanes decide alike: the same, with lanes in their graphs.
-fn together(batching: &Batching, to: &Appender, piece: &Piece, operands: &[Value], active: &[bool]) -> Vec<Value> {
+fn together(
+    batching: &Batching,
+    to: &Appender,
+    piece: &ControlPiece,
+    operands: &[Value],
+    active: &[bool],
+) -> Vec<Value> {
     let carried = piece.control.carried();
     let outputs: Vec<bool> = match piece.control.kind {
         ControlKind::Cond => vec![true; piece.control.results()],
@@ -173,7 +179,7 @@ fn together(batching: &Batching, to: &Appender, piece: &Piece, operands: &[Value
 fn scan(
     batching: &Batching,
     to: &Appender,
-    piece: &Piece,
+    piece: &ControlPiece,
     operands: &[Value],
     active: &[bool],
     steps: ScanArity,
@@ -199,7 +205,7 @@ fn scan(
 }
 
 /// Both branches, and of each lane the results of its own.
-fn chosen(batching: &Batching, to: &Appender, piece: &Piece, operands: &[Value]) -> Vec<Value> {
+fn chosen(batching: &Batching, to: &Appender, piece: &ControlPiece, operands: &[Value]) -> Vec<Value> {
     let mut own = Batching::new(batching.lanes);
     let lanes: Vec<Value> =
         operands.iter().map(|&operand| batching.of(operand).map_or(operand, |all| own.lane_of(to, all))).collect();
@@ -219,11 +225,11 @@ fn chosen(batching: &Batching, to: &Appender, piece: &Piece, operands: &[Value])
 }
 
 /// A loop that goes on while any lane does: a lane that has stopped stands still.
-fn lockstep(batching: &Batching, to: &Appender, piece: &Piece, operands: &[Value]) -> Vec<Value> {
+fn lockstep(batching: &Batching, to: &Appender, piece: &ControlPiece, operands: &[Value]) -> Vec<Value> {
     let carried = piece.control.carried();
     let active: Vec<bool> = (0..operands.len()).map(|n| n < carried || batching.of(operands[n]).is_some()).collect();
     let all = given(batching, to, operands, &active);
-    let state: Vec<ParamType> = to.param_types(operands);
+    let state: Vec<ParamType> = piece.operand_types(to, operands);
     let run = |inner: &Appender, which: usize, lanes: &[Value]| {
         let (body, places) = &piece.bodies[which];
         let taken: Vec<Value> =
@@ -261,13 +267,19 @@ fn lockstep(batching: &Batching, to: &Appender, piece: &Piece, operands: &[Value
 }
 
 /// One lane after the other: a scan over them, whose body is the control flow as it was written.
-fn lane_after_lane(batching: &Batching, to: &Appender, (n, piece): (u32, &Piece), operands: &[Value]) -> Vec<Value> {
+fn lane_after_lane(
+    batching: &Batching,
+    to: &Appender,
+    (n, piece): (u32, &ControlPiece),
+    operands: &[Value],
+) -> Vec<Value> {
     let (sliced, same): (Vec<usize>, Vec<usize>) =
         (0..operands.len()).partition(|&n| batching.of(operands[n]).is_some());
     let order: Vec<usize> = sliced.iter().chain(&same).copied().collect();
-    let types = to.param_types(&order.iter().map(|&n| operands[n]).collect::<Vec<Value>>());
+    let own_types = piece.operand_types(to, operands);
+    let types: Vec<ParamType> = order.iter().map(|&n| own_types[n].clone()).collect();
     let control = to.read(|graph| std::sync::Arc::clone(&graph.controls()[n as usize]));
-    let bodies: Vec<Body> = piece.bodies.clone();
+    let bodies: Vec<LocatedGraph> = piece.bodies.clone();
     let body = to.graph(&types, |inner, params| {
         let mut own = vec![Value(0); operands.len()];
         order.iter().zip(params).for_each(|(&n, &value)| own[n] = value);

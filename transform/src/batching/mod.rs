@@ -8,8 +8,8 @@
 mod control;
 mod nodes;
 
-use crate::append::Appender;
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Value};
+use crate::append::{Appender, OpenGraph, appended};
+use ndjit_ir::graph::{NodeId, NodeKind, Value};
 use ndjit_ir::{Error, ErrorCode, Place, Result, Shape, ValueType};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -24,18 +24,6 @@ pub struct Batching {
     first: NodeId,
 }
 
-/// A graph with the places of its nodes.
-pub type TracedGraph<'a> = (&'a mut Graph<ValueType>, &'a mut Places);
-
-fn appended<R>((graph, places): TracedGraph<'_>, place: Place, append: impl FnOnce(&Appender) -> R) -> Result<R> {
-    let to = Appender::new(std::mem::take(graph), std::mem::take(places));
-    to.at_place(place);
-    let made = append(&to);
-    let (new, new_places, result) = to.finish();
-    (*graph, *places) = (new, new_places);
-    result.map(|()| made)
-}
-
 impl Batching {
     /// Nothing yet, of so many lanes.
     pub fn new(lanes: usize) -> Batching {
@@ -46,7 +34,7 @@ impl Batching {
     ///
     /// # Errors
     /// `Size` where what is computed is too large.
-    pub fn lane(&mut self, graph: TracedGraph<'_>, array: Value, axis: usize, place: Place) -> Result<Value> {
+    pub fn lane(&mut self, graph: OpenGraph<'_>, array: Value, axis: usize, place: Place) -> Result<Value> {
         appended(graph, place, |to| {
             let all = to.term(array).moveaxis(axis, 0).value;
             self.lane_of(to, all)
@@ -72,7 +60,7 @@ impl Batching {
     ///
     /// # Errors
     /// `Size` where what is computed is too large; `Shape` where an array would have more axes than arrays may have.
-    pub fn all(&mut self, graph: TracedGraph<'_>, outputs: &[Value], place: Place) -> Result<Vec<Value>> {
+    pub fn all(&mut self, graph: OpenGraph<'_>, outputs: &[Value], place: Place) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let outputs = self.run(to, outputs);
             outputs.into_iter().map(|output| self.whole(to, output)).collect()

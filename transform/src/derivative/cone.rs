@@ -4,7 +4,7 @@ use super::control;
 use super::maps::{self, summed_to};
 use super::nodes::paths;
 use super::tangent::Tangent;
-use super::{Mode, loops::SavedLoop};
+use super::{DerivativeMode, loops::SavedLoop};
 use crate::append::{Appender, TangentSpace, linear};
 use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, Scatter, Value};
 use ndjit_ir::infer::Operation;
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Control flow of these operands, by its number.
-pub(super) type ControlKey = (u32, Vec<Value>);
+pub(super) type ControlGroup = (u32, Vec<Value>);
 
 /// The nodes between variables and outputs of a graph.
 #[derive(Clone, Debug)]
@@ -25,11 +25,11 @@ pub(crate) struct Cone {
     /// The nodes that depend on variables, in their order.
     nodes: Vec<NodeId>,
     /// What loops keep.
-    pub saved: FxHashMap<ControlKey, SavedLoop>,
+    pub saved: FxHashMap<ControlGroup, SavedLoop>,
 }
 
 impl Cone {
-    pub fn new(to: &Appender, variables: &[Value], outputs: &[Value], mode: Mode) -> Cone {
+    pub fn new(to: &Appender, variables: &[Value], outputs: &[Value], mode: DerivativeMode) -> Cone {
         let mut cone = Cone {
             variables: variables.to_vec(),
             outputs: outputs.to_vec(),
@@ -45,8 +45,8 @@ impl Cone {
             cone.rewrite(to, |cone, id, operands| cone.called(to, id, operands));
         }
         let loops = |&id: &NodeId| to.read(|graph| matches!(graph.node(id).kind, NodeKind::Control(..)));
-        if mode == Mode::Reverse && cone.nodes.iter().any(loops) {
-            let mut kept: FxHashMap<ControlKey, Option<Vec<Value>>> = FxHashMap::default();
+        if mode == DerivativeMode::Reverse && cone.nodes.iter().any(loops) {
+            let mut kept: FxHashMap<ControlGroup, Option<Vec<Value>>> = FxHashMap::default();
             cone.rewrite(to, |cone, id, operands| cone.kept(to, id, operands, &mut kept));
         }
         cone
@@ -93,7 +93,7 @@ impl Cone {
         to: &Appender,
         id: NodeId,
         operands: &[Value],
-        kept: &mut FxHashMap<ControlKey, Option<Vec<Value>>>,
+        kept: &mut FxHashMap<ControlGroup, Option<Vec<Value>>>,
     ) -> Option<Vec<Value>> {
         let NodeKind::Control(n, result) = to.read(|graph| graph.node(id).kind) else { return None };
         let key = (n, operands.to_vec());
@@ -113,7 +113,7 @@ impl Cone {
     pub fn forward(&self, to: &Appender, tangents: &[Tangent]) -> Vec<Tangent> {
         let mut known: FxHashMap<Value, Tangent> =
             self.variables.iter().copied().zip(tangents.iter().copied()).collect();
-        let mut controlled: FxHashMap<ControlKey, Vec<Tangent>> = FxHashMap::default();
+        let mut controlled: FxHashMap<ControlGroup, Vec<Tangent>> = FxHashMap::default();
         for &id in &self.nodes {
             let (kind, operands, value) =
                 to.read(|graph| (graph.node(id).kind, graph.operands(id).to_vec(), graph.node(id).first()));
@@ -162,7 +162,7 @@ impl Cone {
             self.variables.iter().copied().chain(results).collect()
         });
         // Control flow is left where its first result is, which comes last.
-        let mut groups: FxHashMap<ControlKey, Vec<(u32, Value)>> = FxHashMap::default();
+        let mut groups: FxHashMap<ControlGroup, Vec<(u32, Value)>> = FxHashMap::default();
         for &id in self.nodes.iter().rev() {
             let (kind, operands, value) =
                 to.read(|graph| (graph.node(id).kind, graph.operands(id).to_vec(), graph.node(id).first()));

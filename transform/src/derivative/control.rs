@@ -1,15 +1,16 @@
 //! Tangents and cotangents through branches and loops: branches and loops of the same kind, whose graphs compute those beside.
 
-use super::Mode;
-use super::cone::{Cone, ControlKey, reached};
-use super::loops::{SavedLoop, reverse_scan, reverse_steps};
+use super::DerivativeMode;
+use super::cone::{Cone, ControlGroup, reached};
+use super::loops::{SavedLoop, reverse_scan};
+use super::steps::reverse_steps;
 use super::tangent::Tangent;
 use crate::append::{Appender, TangentSpace, linear};
-use crate::append::{Body, ParamType, Piece};
+use crate::append::{ControlPiece, LocatedGraph, ParamType};
 use ndjit_ir::graph::{ControlKind, ForArity, NodeId, ScanArity, Value};
 use ndjit_ir::{DType, Error, ErrorCode, Policy};
 
-impl Piece {
+impl ControlPiece {
     /// The graphs whose outputs are results.
     fn giving(&self) -> std::ops::Range<usize> {
         match self.control.kind {
@@ -22,6 +23,13 @@ impl Piece {
     pub fn result_space(&self, n: usize) -> Option<TangentSpace> {
         let (_, shape) = self.control.result(n)?;
         Some(TangentSpace { dtype: linear(self.control.storage_dtype(n, Policy::default()))?, shape })
+    }
+
+    /// The spaces of the tangents of operands, in the dtypes in which its graphs take them.
+    pub fn spaces(&self, to: &Appender, operands: &[Value]) -> Vec<Option<TangentSpace>> {
+        let types = self.operand_types(to, operands);
+        let space = |(_, dtype, shape): ParamType| Some(TangentSpace { dtype: linear(dtype)?, shape });
+        types.into_iter().map(space).collect()
     }
 
     /// With the leaves of the state that come to depend on those operands.
@@ -55,9 +63,9 @@ pub(super) fn tangent_type(space: &TangentSpace) -> ParamType {
 
 /// The tangents of the results.
 pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tangent]) -> Vec<Tangent> {
-    let piece = Piece::of(to, n);
+    let piece = ControlPiece::of(to, n);
     let (kind, carried) = (piece.control.kind, piece.control.carried());
-    let spaces: Vec<Option<TangentSpace>> = operands.iter().map(|&operand| to.space(operand)).collect();
+    let spaces = piece.spaces(to, operands);
     let given = tangents.iter().zip(&spaces).map(|(t, space)| !t.is_zero() && space.is_some()).collect();
     let active = piece.closed(given);
     // First the operands in their groups, with the tangents of each group behind it.
@@ -77,7 +85,7 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
         for n in group.filter(|&n| active[n]) {
             let Some(space) = &spaces[n] else { continue };
             tangent_at[n] = Some(all.len() as u32);
-            all.push(tangents[n].term(to, space).value);
+            all.push(taken(to, operands[n], tangents[n], space));
         }
     }
     // Which results have tangents: leaves of a state that do, and what a graph gives.
@@ -117,7 +125,7 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
             let (own, beside) = params.split_at(own.len());
             let outputs = inner.run((graph, places), own);
             let variables: Vec<Value> = moving_params.iter().map(|&param| own[param]).collect();
-            let cone = Cone::new(inner, &variables, &outputs, Mode::Forward);
+            let cone = Cone::new(inner, &variables, &outputs, DerivativeMode::Forward);
             let given: Vec<Tangent> = beside.iter().map(|&t| Tangent::Of { value: t, negative: false }).collect();
             let made = cone.forward(inner, &given);
             let tangent = |n: usize| {
@@ -159,16 +167,31 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
     tangents
 }
 
+/// A tangent of an operand, in the space in which graphs take it.
+fn taken(to: &Appender, operand: Value, tangent: Tangent, space: &TangentSpace) -> Value {
+    let own = to.space(operand).unwrap_or_else(|| space.clone());
+    tangent.term(to, &own).cast(space.dtype).value
+}
+
+/// Cotangents of operands, in their own spaces.
+fn given_back(to: &Appender, operands: &[Value], made: Vec<Tangent>, spaces: &[Option<TangentSpace>]) -> Vec<Tangent> {
+    let one = |((&operand, g), space): ((&Value, Tangent), &Option<TangentSpace>)| match (to.space(operand), space) {
+        (Some(own), Some(space)) if own.dtype != space.dtype => g.map(to, space, |term| term.cast(own.dtype)),
+        _ => g,
+    };
+    operands.iter().zip(made).zip(spaces).map(one).collect()
+}
+
 /// The cotangents of the operands that are active.
 pub(super) fn reverse(
     to: &Appender,
-    (n, operands): &ControlKey,
+    (n, operands): &ControlGroup,
     saved: Option<&SavedLoop>,
     active: &[bool],
     cotangents: &[Tangent],
 ) -> Vec<Tangent> {
-    let piece = Piece::of(to, *n);
-    match (piece.control.kind, saved) {
+    let piece = ControlPiece::of(to, *n);
+    let made = match (piece.control.kind, saved) {
         (ControlKind::Cond, _) => branches(to, &piece, operands, active, cotangents),
         (ControlKind::Scan(steps), Some(saved)) => {
             reverse_scan(to, &piece, (operands, steps), saved, active, cotangents)
@@ -180,13 +203,14 @@ pub(super) fn reverse(
             to.fail(Error::new(ErrorCode::Verify, "derivative: a loop that keeps nothing for the reverse mode"));
             vec![Tangent::Zero; operands.len()]
         }
-    }
+    };
+    given_back(to, operands, made, &piece.spaces(to, operands))
 }
 
 /// The cotangents of parameters, one for each of `wanted`, of a graph that is computed again: zeros where there are none.
 pub(super) fn pullback(
     to: &Appender,
-    (graph, places): &Body,
+    (graph, places): &LocatedGraph,
     arguments: &[Value],
     wanted: &[usize],
     cotangents: &[Tangent],
@@ -196,13 +220,20 @@ pub(super) fn pullback(
     wanted.iter().for_each(|&param| arguments[param] = to.variable(arguments[param]));
     let outputs = to.run((graph, places), &arguments);
     let variables: Vec<Value> = wanted.iter().map(|&param| arguments[param]).collect();
-    let cone = Cone::new(to, &variables, &outputs, Mode::Reverse);
+    let cone = Cone::new(to, &variables, &outputs, DerivativeMode::Reverse);
     cone.reverse(to, cotangents)
 }
 
 /// The cotangent of a branch: that of the one which was taken.
-fn branches(to: &Appender, piece: &Piece, operands: &[Value], active: &[bool], cotangents: &[Tangent]) -> Vec<Tangent> {
-    let wanted: Vec<usize> = (1..operands.len()).filter(|&n| active[n] && to.space(operands[n]).is_some()).collect();
+fn branches(
+    to: &Appender,
+    piece: &ControlPiece,
+    operands: &[Value],
+    active: &[bool],
+    cotangents: &[Tangent],
+) -> Vec<Tangent> {
+    let own_spaces = piece.spaces(to, operands);
+    let wanted: Vec<usize> = (1..operands.len()).filter(|&n| active[n] && own_spaces[n].is_some()).collect();
     let given: Vec<usize> = (0..cotangents.len()).filter(|&n| !cotangents[n].is_zero()).collect();
     let mut all = operands.to_vec();
     let spaces: Vec<TangentSpace> = given.iter().filter_map(|&n| piece.result_space(n)).collect();
@@ -222,12 +253,9 @@ fn branches(to: &Appender, piece: &Piece, operands: &[Value], active: &[bool], c
                 (0..own.len()).filter(|&param| wanted.contains(&piece.operand(which, param))).collect();
             let made = pullback(inner, &piece.bodies[which], own, &taking, &seeds);
             let of = |&operand: &usize| {
-                let space = to.space(operands[operand]).unwrap_or_else(|| inner.number(0.0, DType::F32).space());
+                let space = own_spaces[operand].clone().unwrap_or_else(|| inner.number(0.0, DType::F32).space());
                 let mut sum = Tangent::Zero;
-                for (&param, &g) in
-                    taking.iter().zip(&made).filter(|(param, _)| piece.operand(which, **param) == operand)
-                {
-                    let _ = param;
+                for (_, &g) in taking.iter().zip(&made).filter(|(param, _)| piece.operand(which, **param) == operand) {
                     sum = sum.plus(inner, g, &space);
                 }
                 sum.term(inner, &space).value

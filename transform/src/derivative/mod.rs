@@ -12,18 +12,19 @@ mod maps;
 mod nodes;
 mod recurrence;
 mod slopes;
+mod steps;
 mod tangent;
 mod views;
 
-use crate::append::{Appender, linear};
+use crate::append::{Appender, OpenGraph, appended, linear};
 use cone::Cone;
-use ndjit_ir::graph::{Graph, Identity, NodeKind, Places, Value};
+use ndjit_ir::graph::{Graph, Identity, NodeKind, Value};
 use ndjit_ir::{DType, Place, Policy, Result, Shape, ValueType};
 use tangent::Tangent;
 
 /// In which direction derivatives are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum DerivativeMode {
     /// From variables to outputs.
     Forward,
     /// From outputs to variables.
@@ -36,21 +37,18 @@ pub struct Linearization {
     cone: Cone,
 }
 
-/// A graph with the places of its nodes.
-pub type TracedGraph<'a> = (&'a mut Graph<ValueType>, &'a mut Places);
-
 /// A variable of a transformation: a value as something of its own.
-pub fn variable((graph, places): TracedGraph<'_>, value: Value, place: Place) -> Value {
+pub fn variable((graph, places): OpenGraph<'_>, value: Value, place: Place) -> Value {
     let kind = NodeKind::Identity(Identity::Variable(graph.node_count() as u32));
     identity((graph, places), kind, value, place)
 }
 
 /// A value that derivatives take as constant.
-pub fn stop_gradient((graph, places): TracedGraph<'_>, value: Value, place: Place) -> Value {
+pub fn stop_gradient((graph, places): OpenGraph<'_>, value: Value, place: Place) -> Value {
     identity((graph, places), NodeKind::Identity(Identity::StopGradient), value, place)
 }
 
-fn identity((graph, places): TracedGraph<'_>, kind: NodeKind, value: Value, place: Place) -> Value {
+fn identity((graph, places): OpenGraph<'_>, kind: NodeKind, value: Value, place: Place) -> Value {
     let result = (graph.ty(value), graph.shape_id(value));
     let made = graph.add(kind, &[value], &[result]);
     places.note(graph.producer(made), place);
@@ -62,25 +60,16 @@ pub fn tangent_type(graph: &Graph<ValueType>, value: Value) -> Option<(DType, Sh
     Some((linear(graph.storage_dtype(value, Policy::default()))?, graph.shape(value).clone()))
 }
 
-fn appended<R>((graph, places): TracedGraph<'_>, place: Place, append: impl FnOnce(&Appender) -> R) -> Result<R> {
-    let to = Appender::new(std::mem::take(graph), std::mem::take(places));
-    to.at_place(place);
-    let made = append(&to);
-    let (new, new_places, result) = to.finish();
-    (*graph, *places) = (new, new_places);
-    result.map(|()| made)
-}
-
 impl Linearization {
     /// What outputs are of variables.
     ///
     /// # Errors
     /// `Size` where what is computed is too large.
     pub fn new(
-        graph: TracedGraph<'_>,
+        graph: OpenGraph<'_>,
         variables: &[Value],
         outputs: &[Value],
-        mode: Mode,
+        mode: DerivativeMode,
         place: Place,
     ) -> Result<Linearization> {
         let cone = appended(graph, place, |to| Cone::new(to, variables, outputs, mode))?;
@@ -97,7 +86,7 @@ impl Linearization {
     ///
     /// # Errors
     /// `Size` where what is computed is too large.
-    pub fn forward(&self, graph: TracedGraph<'_>, tangents: &[Option<Value>], place: Place) -> Result<Vec<Value>> {
+    pub fn forward(&self, graph: OpenGraph<'_>, tangents: &[Option<Value>], place: Place) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let given = given(to, &self.cone.variables, tangents);
             let made = self.cone.forward(to, &given);
@@ -109,7 +98,7 @@ impl Linearization {
     ///
     /// # Errors
     /// `Size` where what is computed is too large.
-    pub fn reverse(&self, graph: TracedGraph<'_>, cotangents: &[Option<Value>], place: Place) -> Result<Vec<Value>> {
+    pub fn reverse(&self, graph: OpenGraph<'_>, cotangents: &[Option<Value>], place: Place) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let given = given(to, &self.cone.outputs, cotangents);
             let made = self.cone.reverse(to, &given);
@@ -121,7 +110,7 @@ impl Linearization {
     ///
     /// # Errors
     /// `Size` where what is computed is too large.
-    pub fn gradient(&self, graph: TracedGraph<'_>, place: Place) -> Result<Vec<Value>> {
+    pub fn gradient(&self, graph: OpenGraph<'_>, place: Place) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let mut given = vec![Tangent::Zero; self.cone.outputs.len()];
             given[0] = Tangent::ONE;

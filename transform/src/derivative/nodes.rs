@@ -13,7 +13,7 @@ use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// A node as rules see it.
-struct Rule<'a> {
+struct NodeRule<'a> {
     to: &'a Appender,
     operands: SmallVec<[SlopeTerm<'a>; 4]>,
     result: SlopeTerm<'a>,
@@ -28,7 +28,7 @@ pub(super) fn paths(to: &Appender, id: NodeId, n: usize) -> Paths {
         to.read(|graph| (graph.node(id).kind, graph.operands(id).to_vec(), graph.node(id).first()));
     let result = to.term(value);
     let (Some(dtype), Some(from)) = (linear(result.dtype()), to.space(operands[n])) else { return Paths::new() };
-    let rule = Rule {
+    let rule = NodeRule {
         to,
         operands: operands.iter().map(|&value| to.term(value)).collect(),
         result,
@@ -87,7 +87,7 @@ fn one(map: LinearMap) -> Paths {
     smallvec![smallvec![map]]
 }
 
-impl<'a> Rule<'a> {
+impl<'a> NodeRule<'a> {
     /// An op: its operand as it is computed with, broadcast, and then the [slope].
     fn op(&self, id: NodeId, op: Op, policy: Policy, n: usize) -> Paths {
         let types: SmallVec<[_; 4]> =
