@@ -112,7 +112,7 @@ fn read(name: &str) -> String {
 }
 
 /// The pages.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 14] = [
     "README.md",
     "docs/arrays.md",
     "docs/debugging.md",

@@ -121,6 +121,7 @@ arities! {
 #[derive(Debug)]
 pub struct Ready<M>(std::marker::PhantomData<fn() -> M>);
 
+#[diagnostic::do_not_recommend]
 impl<M: 'static, const N: usize, F: JitFn<M, N>> JitFn<Ready<M>, N> for Jitted<M, N, F> {
     type Outputs = F::Outputs;
     type Call = F::Call;

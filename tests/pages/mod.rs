@@ -12,6 +12,7 @@ pub mod numerics;
 pub mod promotion;
 pub mod quick_start;
 pub mod table;
+pub mod transforms;
 
 use ndjit::Result;
 
@@ -19,7 +20,7 @@ use ndjit::Result;
 pub type Examples = &'static [(&'static str, fn() -> Result<()>)];
 
 /// The examples of each file, with its text.
-pub const FILES: [(&str, Examples); 10] = [
+pub const FILES: [(&str, Examples); 11] = [
     (include_str!("arrays.rs"), arrays::EXAMPLES),
     (include_str!("debugging.rs"), debugging::EXAMPLES),
     (include_str!("dumps.rs"), dumps::EXAMPLES),
@@ -30,6 +31,7 @@ pub const FILES: [(&str, Examples); 10] = [
     (include_str!("numerics.rs"), numerics::EXAMPLES),
     (include_str!("promotion.rs"), promotion::EXAMPLES),
     (include_str!("quick_start.rs"), quick_start::EXAMPLES),
+    (include_str!("transforms.rs"), transforms::EXAMPLES),
 ];
 
 /// What an example does, as a page shows it: the lines of its function but the last.

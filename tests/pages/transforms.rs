@@ -1,0 +1,70 @@
+//! The examples of docs/transforms.md.
+
+use super::{Examples, examples};
+use ndjit::Result;
+
+fn gradients() -> Result<()> {
+    use ndjit::{Array, Expr, exp, grad, jit, sum, value_and_grad, wrt};
+
+    let loss = |w: Expr, x: Expr, y: Expr| {
+        let error = 1.0 / (1.0 + exp(-(x * w))) - y;
+        sum(error * error, ..)
+    };
+    let (w, x) = (Array::from([0.5f32, -1.0]), Array::from([1.0f32, 2.0]));
+    let y = Array::from([1.0f32, 0.0]);
+    println!("{}", jit(grad(loss))(&w, &x, &y));
+    let (value, slope) = jit(value_and_grad(loss))(&w, &x, &y);
+    println!("{value} {slope}");
+    let (by_w, by_x) = jit(wrt((0, 1)).grad(loss))(&w, &x, &y);
+    println!("{by_w} {by_x}");
+    println!("{}", jit(grad(grad(|x| x * x * x)))(&Array::from(2.0f64)));
+    Ok(())
+}
+
+fn applied() -> Result<()> {
+    use ndjit::{Array, Expr, grad_at, hessian, jacrev, jit, jvp, sin, sum, vjp};
+
+    let f = jit(|w: Expr, b: Expr, x: Expr| grad_at(|(w, b)| sum(w * x + b, ..), (w, b)));
+    let (by_w, by_b) = f(&Array::from(2.0f32), &Array::from(0.5f32), &Array::from([1.0f32, 2.0]));
+    println!("{by_w} {by_b}");
+
+    let x = Array::from([1.0f64, 2.0]);
+    let (y, slope) = jit(|x: Expr, t: Expr| jvp(|x: Expr| sin(x), x, t))(&x, &x);
+    println!("{y} {slope}");
+    let back = jit(|x: Expr, g: Expr| vjp(|x: Expr| x * x, x).1(g));
+    println!("{}", back(&x, &x));
+    println!("{}", jit(jacrev(|x| x * x))(&x));
+    println!("{}", jit(hessian(|x| sum(x * x * x, ..)))(&x));
+    Ok(())
+}
+
+fn loops() -> Result<()> {
+    use ndjit::{Array, Expr, fori_loop, grad, jit, scan, sum, while_loop};
+
+    // The square root by Newton's method: its slope is 1 / (2 sqrt(a)).
+    let root = |a: Expr| while_loop((a, a * 0), |(x, before)| x.ne(before), |(x, _)| ((x + a / x) / 2, x)).0;
+    println!("{}", jit(grad(root))(&Array::from(4.0f64)));
+    let power = |x: Expr| fori_loop(0, 3, x, |_, y| y * x);
+    println!("{}", jit(grad(power))(&Array::from(2.0f64)));
+    let levels = |x: Expr| sum(scan(|level: Expr, drop: Expr| (level * 0.5 + drop, level), Expr::from(0.0), x).1, ..);
+    println!("{}", jit(grad(levels))(&Array::from([8.0f32, 0.0, 4.0])));
+    Ok(())
+}
+
+fn lanes() -> Result<()> {
+    use ndjit::{Array, Expr, Same, grad, jit, sum, vmap, while_loop};
+
+    let x = Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]);
+    let w = Array::from([0.5f32, -1.0]);
+    let loss = |w: Expr, x: Expr| {
+        let y = sum(w * x, ..);
+        y * y
+    };
+    println!("{}", jit(vmap(loss, (Same, 0)))(&w, &x));
+    println!("{}", jit(vmap(grad(loss), (Same, 0)))(&w, &x)); // the gradient of each example
+    let halvings = |x: Expr| while_loop((x, x * 0), |(x, _)| x.gt(1), |(x, n)| (x / 2, n + 1)).1;
+    println!("{}", jit(vmap(halvings, 0))(&Array::from([1.0f32, 5.0, 1000.0])));
+    Ok(())
+}
+
+examples!(gradients applied loops lanes);
