@@ -8,6 +8,7 @@
 
 mod calls;
 mod check;
+mod gradients;
 #[path = "../../tests/growing/mod.rs"]
 mod growing;
 mod growth;
@@ -70,6 +71,8 @@ enum Command {
     Growth(growth::Growth),
     /// Times whole programs with loops beside other libraries.
     Programs(programs::Programs),
+    /// Times values and gradients beside JAX.
+    Gradients(gradients::Gradients),
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -80,6 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(Command::Scale(scale)) => return Ok(scale.run()?),
         Some(Command::Growth(growth)) => return Ok(growth.run()?),
         Some(Command::Programs(programs)) => return programs.run(),
+        Some(Command::Gradients(gradients)) => return gradients.run(),
         None => {}
     }
     let mut out: Box<dyn Write> = match &arguments.json {
