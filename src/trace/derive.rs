@@ -2,6 +2,7 @@
 
 use super::recorder::{TRACES, Trace, describe, in_trace, read};
 use super::written;
+use crate::api::config;
 use crate::trace::expr::Expr;
 use ndjit_ir::graph::Value;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
@@ -26,13 +27,15 @@ impl Trace {
 
 /// Values as variables of a transformation; those that failed stay as they are.
 pub(crate) fn variables(values: &[Expr], what: &str, place: Place) -> Vec<Expr> {
-    each(values, what, place, |trace, value, place| variable((&mut trace.graph, &mut trace.places), value, place))
+    each(values, what, place, |trace, value, place| {
+        variable((&mut trace.graph, &mut trace.places, config::policy()), value, place)
+    })
 }
 
 /// Values that derivatives take as constant.
 pub(crate) fn constants(values: &[Expr], place: Place) -> Vec<Expr> {
     each(values, "stop_gradient", place, |trace, value, place| {
-        stop_gradient((&mut trace.graph, &mut trace.places), value, place)
+        stop_gradient((&mut trace.graph, &mut trace.places, config::policy()), value, place)
     })
 }
 
@@ -78,7 +81,7 @@ impl Linearized {
             let failed = |trace: &Trace, error: u32| trace.errors[error as usize].clone();
             let variables = trace.values(variables, what, place).map_err(|error| failed(trace, error))?;
             let outputs = trace.values(outputs, what, place).map_err(|error| failed(trace, error))?;
-            let graph = (&mut trace.graph, &mut trace.places);
+            let graph = (&mut trace.graph, &mut trace.places, config::policy());
             let linear = Linearization::new(graph, &variables, &outputs, mode, place)?;
             Ok(Linearized { trace: trace.id, linear, what, place })
         })
@@ -108,7 +111,9 @@ impl Linearized {
     /// # Errors
     /// `Size` where what is computed is too large.
     pub(crate) fn gradient(&self) -> Result<Vec<Expr>> {
-        self.values(|linear, trace| linear.gradient((&mut trace.graph, &mut trace.places), self.place))
+        self.values(|linear, trace| {
+            linear.gradient((&mut trace.graph, &mut trace.places, config::policy()), self.place)
+        })
     }
 
     /// The tangents of the outputs.
@@ -137,7 +142,7 @@ impl Linearized {
         self.values(|linear, trace| {
             let values = trace.values(given, self.what, place).map_err(|error| trace.errors[error as usize].clone())?;
             let values: Vec<Option<Value>> = values.into_iter().map(Some).collect();
-            map(linear, (&mut trace.graph, &mut trace.places), &values, place)
+            map(linear, (&mut trace.graph, &mut trace.places, config::policy()), &values, place)
         })
     }
 }
@@ -172,7 +177,9 @@ impl Lanes {
                 let value = trace.expr(x, what, place).map_err(|error| trace.errors[error as usize].clone())?;
                 let lane = match axis {
                     None => value,
-                    Some(axis) => batching.lane((&mut trace.graph, &mut trace.places), value, axis, place)?,
+                    Some(axis) => {
+                        batching.lane((&mut trace.graph, &mut trace.places, config::policy()), value, axis, place)?
+                    }
                 };
                 values.push(trace.expr_of(Ok(lane)));
             }
@@ -193,7 +200,8 @@ impl Lanes {
             }
             let values =
                 trace.values(outputs, self.what, self.place).map_err(|error| trace.errors[error as usize].clone())?;
-            let made = self.batching.all((&mut trace.graph, &mut trace.places), &values, self.place)?;
+            let made =
+                self.batching.all((&mut trace.graph, &mut trace.places, config::policy()), &values, self.place)?;
             trace.graph.check_expansion()?;
             Ok(made.into_iter().map(|value| trace.expr_of(Ok(value))).collect())
         })

@@ -387,3 +387,32 @@ fn what_has_no_gradient_says_what_to_write() {
     let outer = jit(grad(jit(|x: Expr| x * x)));
     assert_eq!(outer(&Array::from(3.0f32)).item::<f32>().unwrap(), 6.0);
 }
+
+#[test]
+fn numbers_are_of_the_default_dtype() {
+    use ndjit::Policy;
+    let policy = Policy::Standard.with_defaults(ndjit::Defaults::BITS_64).unwrap();
+    let f = jit(grad(|x: Expr| ndjit::exp(x) * 3)).with_policy(policy);
+    let found = f.call((0.1,)).unwrap();
+    assert_eq!((found.dtype(), found.item::<f64>().unwrap()), (DType::F64, 0.1f64.exp() * 3.0));
+    let f = jit(grad(|x: Expr| fori_loop(0, 3, (Expr::from(1.0), x), |_, (p, x)| (p * x, x)).0)).with_policy(policy);
+    near(f.call((0.1,)).unwrap().item::<f64>().unwrap(), 3.0 * 0.1 * 0.1, "power");
+}
+
+#[test]
+fn windows_of_sums() {
+    gradient("a sum of windows", |x| ndjit::square(sum(ndjit::sliding_window(x, 3, 0), 1)), &SIX, &[6]);
+    gradient(
+        "a weighted sum of windows",
+        |x| sum(ndjit::sliding_window(x, 3, 0) * Array::from([1.0, 2.0, 3.0]), 1),
+        &SIX,
+        &[6],
+    );
+    gradient(
+        "every other window",
+        |x| sum(ndjit::sliding_window(x, 3, 0).slice((ndjit::step(2), ..)), 1),
+        &SIX,
+        &[6],
+    );
+    gradient("windows of two axes", |x| sum(ndjit::sliding_window(x, [2, 2], [0, 1]), [2, 3]), &SIX, &[2, 3]);
+}

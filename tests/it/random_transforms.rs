@@ -59,9 +59,10 @@ fn transformed(program: &Program, transform: Transform, seed: u64) -> Result<Pro
     if transform == Transform::Lanes {
         let mut batching = Batching::new(LANES);
         let all = |shape: &Shape| Shape::from([LANES].iter().chain(shape.extents()).copied().collect::<Vec<usize>>());
-        let (mut graph, mut places, _, results) =
-            calling(program, all, |graph, places, param| batching.lane((graph, places), param, 0, place()))?;
-        let outputs = batching.all((&mut graph, &mut places), &results, place())?;
+        let (mut graph, mut places, _, results) = calling(program, all, |graph, places, param| {
+            batching.lane((graph, places, Policy::default()), param, 0, place())
+        })?;
+        let outputs = batching.all((&mut graph, &mut places, Policy::default()), &results, place())?;
         graph.set_outputs(outputs);
         let mut rng = Rng::new(seed);
         let params =
@@ -70,17 +71,18 @@ fn transformed(program: &Program, transform: Transform, seed: u64) -> Result<Pro
     }
     let mode = if transform == Transform::Forward { DerivativeMode::Forward } else { DerivativeMode::Reverse };
     let (mut graph, mut places, variables, results) = calling(program, Shape::clone, |graph, places, param| {
-        Ok(match tangent_type(graph, param) {
-            Some(_) => variable((graph, places), param, place()),
+        Ok(match tangent_type(graph, param, Policy::default()) {
+            Some(_) => variable((graph, places, Policy::default()), param, place()),
             None => param,
         })
     })?;
-    let variables: Vec<Value> = variables.into_iter().filter(|&value| tangent_type(&graph, value).is_some()).collect();
-    let linear = Linearization::new((&mut graph, &mut places), &variables, &results, mode, place())?;
+    let variables: Vec<Value> =
+        variables.into_iter().filter(|&value| tangent_type(&graph, value, Policy::default()).is_some()).collect();
+    let linear = Linearization::new((&mut graph, &mut places, Policy::default()), &variables, &results, mode, place())?;
     let outputs = linear.outputs().to_vec();
     let given: Vec<Option<Value>> =
         if mode == DerivativeMode::Forward { variables } else { outputs.clone() }.into_iter().map(Some).collect();
-    let graph_and_places = (&mut graph, &mut places);
+    let graph_and_places = (&mut graph, &mut places, Policy::default());
     let made = match mode {
         DerivativeMode::Forward => linear.forward(graph_and_places, &given, place())?,
         DerivativeMode::Reverse => linear.reverse(graph_and_places, &given, place())?,

@@ -2,7 +2,7 @@
 
 use super::Appender;
 use ndjit_ir::graph::{Control, ControlKind, Copied, Graph, Inner, NodeKind, Notes, Places, Value};
-use ndjit_ir::{DType, Error, Policy, Shape, ValueType};
+use ndjit_ir::{DType, Error, Shape, ValueType};
 use std::sync::Arc;
 
 /// The type of a parameter: what it is, how it is stored, its shape.
@@ -53,9 +53,8 @@ impl Appender {
     /// The types of values, as parameters.
     pub fn param_types(&self, values: &[Value]) -> Vec<ParamType> {
         self.read(|graph| {
-            let of = |&value: &Value| {
-                (graph.ty(value), graph.storage_dtype(value, Policy::default()), graph.shape(value).clone())
-            };
+            let of =
+                |&value: &Value| (graph.ty(value), graph.storage_dtype(value, self.policy), graph.shape(value).clone());
             values.iter().map(of).collect()
         })
     }
@@ -65,7 +64,7 @@ impl Appender {
         let mut graph = Graph::new();
         let params: Vec<Value> =
             params.iter().map(|(ty, stored, shape)| graph.param_stored(*ty, *stored, shape)).collect();
-        let inner = Appender::new(graph, Places::default());
+        let inner = Appender::new(graph, Places::default(), self.policy);
         inner.written_as(self);
         let outputs = write(&inner, &params);
         let (mut graph, places, made) = inner.finish();

@@ -9,6 +9,7 @@ pub(crate) use copy::{ControlPiece, LocatedGraph, ParamType};
 use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, Places, Slot, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::{Literal, LiteralValue};
+use ndjit_ir::promotion::Defaults;
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan, Sort, TypeRequest};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::view::{self, Slice, View};
@@ -19,22 +20,26 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A graph that is appended to, and its places. The first thing that cannot be made is kept as the error.
 pub(crate) struct Appender {
+    /// In which dtypes numbers are stored that have none of their own.
+    pub policy: Policy,
     state: RefCell<AppendState>,
 }
 
 /// A graph with the places of its nodes, to be appended to.
-pub type OpenGraph<'a> = (&'a mut Graph<ValueType>, &'a mut Places);
+///
+/// The policy says in which dtypes numbers are stored that have none of their own.
+pub type OpenGraph<'a> = (&'a mut Graph<ValueType>, &'a mut Places, Policy);
 
 /// Appends to a graph what is written at a place.
 ///
 /// # Errors
 /// The first thing that could not be made.
 pub(crate) fn appended<R>(
-    (graph, places): OpenGraph<'_>,
+    (graph, places, policy): OpenGraph<'_>,
     place: Place,
     append: impl FnOnce(&Appender) -> R,
 ) -> Result<R> {
-    let to = Appender::new(std::mem::take(graph), std::mem::take(places));
+    let to = Appender::new(std::mem::take(graph), std::mem::take(places), policy);
     to.at_place(place);
     let made = append(&to);
     let (new, new_places, result) = to.finish();
@@ -60,9 +65,10 @@ pub(crate) struct TangentSpace {
 }
 
 impl Appender {
-    pub fn new(graph: Graph<ValueType>, places: Places) -> Appender {
+    pub fn new(graph: Graph<ValueType>, places: Places, policy: Policy) -> Appender {
         let (written, numbers) = (SmallVec::new(), Vec::new());
-        Appender { state: RefCell::new(AppendState { graph, places, written, numbers, error: None }) }
+        let state = RefCell::new(AppendState { graph, places, written, numbers, error: None });
+        Appender { state, policy }
     }
 
     /// The graph and its places, and the first error.
@@ -116,7 +122,7 @@ impl Appender {
 
     /// The dtype that a value is stored in.
     pub fn dtype(&self, value: Value) -> DType {
-        self.read(|graph| graph.storage_dtype(value, Policy::default()))
+        self.read(|graph| graph.storage_dtype(value, self.policy))
     }
 
     pub fn shape(&self, value: Value) -> Shape {
@@ -385,6 +391,20 @@ impl<'a> SlopeTerm<'a> {
     /// `self` where the condition holds, else `other`.
     pub fn unless(self, condition: SlopeTerm<'a>, other: SlopeTerm<'a>) -> SlopeTerm<'a> {
         SlopeTerm::op(Op::Where, &[condition, other, self])
+    }
+
+    /// `self` where the condition holds, else `other`, of the same type: what is weak is stored as `self` is.
+    pub fn where_else(self, condition: SlopeTerm<'a>, other: SlopeTerm<'a>) -> SlopeTerm<'a> {
+        let stored = self.dtype();
+        let defaults = Policy::default().defaults();
+        let defaults = match stored {
+            dtype if dtype.is_complex() => Defaults { complex: dtype, ..defaults },
+            dtype if dtype.is_float() => Defaults { float: dtype, ..defaults },
+            dtype if dtype.is_int() => Defaults { int: dtype, ..defaults },
+            _ => defaults,
+        };
+        let policy = Policy::default().with_defaults(defaults).unwrap_or_default();
+        condition.made(&Operation::Op(Op::Where, policy), &[self, other])
     }
 
     /// The product in which zero wins over infinities and NaN.

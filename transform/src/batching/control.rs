@@ -1,10 +1,10 @@
 //! Control flow with lanes: together where the lanes decide alike, or small states go on while any lane does; else lane after lane.
 
 use super::{Batching, refuse};
-use crate::append::{Appender, ControlPiece, LocatedGraph, ParamType, SlopeTerm};
+use crate::append::{Appender, ControlPiece, LocatedGraph, ParamType};
+use ndjit_ir::ValueType;
 use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, ScanArity, Value};
 use ndjit_ir::reduction::{AxisSet, Reduction};
-use ndjit_ir::{Op, ValueType};
 
 /// Elements of a state, of one lane, that are computed again for lanes that stand still, rather than lane after lane.
 const SMALL: usize = 64;
@@ -216,9 +216,8 @@ fn chosen(batching: &Batching, to: &Appender, piece: &ControlPiece, operands: &[
         let (body, places) = &piece.bodies[which];
         branches.push(to.run((body, places), &taken));
     }
-    let choose = |(&first, &second): (&Value, &Value)| {
-        SlopeTerm::op(Op::Where, &[to.term(lanes[0]), to.term(first), to.term(second)]).value
-    };
+    let choose =
+        |(&first, &second): (&Value, &Value)| to.term(first).where_else(to.term(lanes[0]), to.term(second)).value;
     let made: Vec<Value> = branches[0].iter().zip(&branches[1]).map(choose).collect();
     let made = own.run(to, &made);
     made.into_iter().map(|value| own.whole(to, value)).collect()
@@ -257,9 +256,7 @@ fn lockstep(batching: &Batching, to: &Appender, piece: &ControlPiece, operands: 
     let body = graph(batching, to, &state, &active, &outputs, |inner, lanes| {
         let goes_on = inner.term(run(inner, 0, lanes)[0]);
         let next = run(inner, 1, lanes);
-        let keep = |(&next, &before): (&Value, &Value)| {
-            SlopeTerm::op(Op::Where, &[goes_on, inner.term(next), inner.term(before)]).value
-        };
+        let keep = |(&next, &before): (&Value, &Value)| inner.term(next).where_else(goes_on, inner.term(before)).value;
         next.iter().zip(lanes).map(keep).collect()
     });
     let graphs = vec![(condition, taking.clone()), (body, taking)];

@@ -36,7 +36,7 @@ impl Cone {
             nodes: Vec::new(),
             saved: FxHashMap::default(),
         };
-        cone.nodes = to.read(|graph| dependent(graph, variables, outputs));
+        cone.nodes = to.read(|graph| dependent(graph, variables, outputs, to.policy));
         loop {
             let calls = |&id: &NodeId| to.read(|graph| matches!(graph.node(id).kind, NodeKind::Call(_)));
             if !cone.nodes.iter().any(calls) || to.has_failed() {
@@ -76,7 +76,7 @@ impl Cone {
             }
         }
         self.outputs.iter_mut().for_each(|output| *output = new.get(output).copied().unwrap_or(*output));
-        self.nodes = to.read(|graph| dependent(graph, &self.variables, &self.outputs));
+        self.nodes = to.read(|graph| dependent(graph, &self.variables, &self.outputs, to.policy));
     }
 
     /// What a call becomes.
@@ -229,13 +229,13 @@ impl Cone {
 }
 
 /// The nodes of a graph that depend on variables and that outputs depend on, in their order.
-fn dependent(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value]) -> Vec<NodeId> {
+fn dependent(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], policy: Policy) -> Vec<NodeId> {
     let Some(first) = variables.iter().map(|&value| graph.producer(value)).min() else { return Vec::new() };
     let Some(last) = outputs.iter().map(|&value| graph.producer(value)).max() else { return Vec::new() };
     if last < first {
         return Vec::new();
     }
-    let reached = reached(graph, variables, (first, last));
+    let reached = reached(graph, variables, (first, last), policy);
     // Backwards from the outputs.
     let base = first.index();
     let mut needed = vec![false; last.index() + 1 - base];
@@ -257,7 +257,12 @@ fn dependent(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value]) -
 }
 
 /// Of the nodes of a range those that depend on variables continuously; the variables' own nodes are among them.
-pub(super) fn reached(graph: &Graph<ValueType>, variables: &[Value], (first, last): (NodeId, NodeId)) -> Vec<bool> {
+pub(super) fn reached(
+    graph: &Graph<ValueType>,
+    variables: &[Value],
+    (first, last): (NodeId, NodeId),
+    policy: Policy,
+) -> Vec<bool> {
     let base = first.index();
     let mut reached = vec![false; (last.index() + 1).saturating_sub(base)];
     for &variable in variables {
@@ -274,7 +279,7 @@ pub(super) fn reached(graph: &Graph<ValueType>, variables: &[Value], (first, las
             let at = graph.producer(*operand).index().checked_sub(base);
             at.is_some_and(|at| reached.get(at) == Some(&true))
         };
-        let has_tangents = |value: Value| linear(graph.storage_dtype(value, Policy::default())).is_some();
+        let has_tangents = |value: Value| linear(graph.storage_dtype(value, policy)).is_some();
         reached[at] = graph.operands(id).iter().any(by) && graph.node(id).results().any(has_tangents);
     }
     reached

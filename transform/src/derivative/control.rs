@@ -8,7 +8,7 @@ use super::tangent::Tangent;
 use crate::append::{Appender, TangentSpace, linear};
 use crate::append::{ControlPiece, LocatedGraph, ParamType};
 use ndjit_ir::graph::{ControlKind, ForArity, NodeId, ScanArity, Value};
-use ndjit_ir::{DType, Error, ErrorCode, Policy};
+use ndjit_ir::{DType, Error, ErrorCode};
 
 impl ControlPiece {
     /// The graphs whose outputs are results.
@@ -20,9 +20,9 @@ impl ControlPiece {
     }
 
     /// The space of a result's tangents.
-    pub fn result_space(&self, n: usize) -> Option<TangentSpace> {
+    pub fn result_space(&self, to: &Appender, n: usize) -> Option<TangentSpace> {
         let (_, shape) = self.control.result(n)?;
-        Some(TangentSpace { dtype: linear(self.control.storage_dtype(n, Policy::default()))?, shape })
+        Some(TangentSpace { dtype: linear(self.control.storage_dtype(n, to.policy))?, shape })
     }
 
     /// The spaces of the tangents of operands, in the dtypes in which its graphs take them.
@@ -33,7 +33,7 @@ impl ControlPiece {
     }
 
     /// With the leaves of the state that come to depend on those operands.
-    pub fn closed(&self, mut active: Vec<bool>) -> Vec<bool> {
+    pub fn closed(&self, to: &Appender, mut active: Vec<bool>) -> Vec<bool> {
         let carried = self.control.carried();
         let body = &self.bodies[self.last()].0;
         loop {
@@ -42,10 +42,10 @@ impl ControlPiece {
                 .map(|param| body.params()[param])
                 .collect();
             let all = (NodeId(0), NodeId(body.node_count().saturating_sub(1) as u32));
-            let reached = reached(body, &variables, all);
+            let reached = reached(body, &variables, all, to.policy);
             let mut changed = false;
             for (leaf, &output) in body.outputs().iter().take(carried).enumerate() {
-                if !active[leaf] && reached[body.producer(output).index()] && self.result_space(leaf).is_some() {
+                if !active[leaf] && reached[body.producer(output).index()] && self.result_space(to, leaf).is_some() {
                     (active[leaf], changed) = (true, true);
                 }
             }
@@ -67,7 +67,7 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
     let (kind, carried) = (piece.control.kind, piece.control.carried());
     let spaces = piece.spaces(to, operands);
     let given = tangents.iter().zip(&spaces).map(|(t, space)| !t.is_zero() && space.is_some()).collect();
-    let active = piece.closed(given);
+    let active = piece.closed(to, given);
     // First the operands in their groups, with the tangents of each group behind it.
     let sliced = if let ControlKind::Scan(steps) = kind { steps.sliced as usize } else { 0 };
     let first = kind.arrays(piece.control.results());
@@ -98,9 +98,9 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
             .map(|param| graph.params()[param])
             .collect();
         let whole = (NodeId(0), NodeId(graph.node_count().saturating_sub(1) as u32));
-        let reached = reached(graph, &variables, whole);
+        let reached = reached(graph, &variables, whole, to.policy);
         for (n, &output) in graph.outputs().iter().enumerate().skip(carried) {
-            moving[n] |= reached[graph.producer(output).index()] && piece.result_space(n).is_some();
+            moving[n] |= reached[graph.producer(output).index()] && piece.result_space(to, n).is_some();
         }
     }
     let mut graphs = Vec::new();
@@ -131,7 +131,7 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
             let tangent = |n: usize| {
                 let space = inner.space(outputs[n]).filter(|_| moving[n])?;
                 // A leaf keeps the dtype of its tangent.
-                let dtype = piece.result_space(n).map_or(space.dtype, |own| own.dtype);
+                let dtype = piece.result_space(to, n).map_or(space.dtype, |own| own.dtype);
                 Some(made[n].term(inner, &space).cast(dtype).value)
             };
             let mut all: Vec<Value> = outputs[..carried].to_vec();
@@ -236,7 +236,7 @@ fn branches(
     let wanted: Vec<usize> = (1..operands.len()).filter(|&n| active[n] && own_spaces[n].is_some()).collect();
     let given: Vec<usize> = (0..cotangents.len()).filter(|&n| !cotangents[n].is_zero()).collect();
     let mut all = operands.to_vec();
-    let spaces: Vec<TangentSpace> = given.iter().filter_map(|&n| piece.result_space(n)).collect();
+    let spaces: Vec<TangentSpace> = given.iter().filter_map(|&n| piece.result_space(to, n)).collect();
     all.extend(given.iter().zip(&spaces).map(|(&n, space)| cotangents[n].term(to, space).value));
     let mut graphs = Vec::new();
     for which in 0..piece.bodies.len() {

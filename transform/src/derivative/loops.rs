@@ -103,7 +103,7 @@ pub(super) fn reverse_scan(
     let (carried, sliced) = (steps.carried as usize, steps.sliced as usize);
     let spaces = piece.spaces(to, operands);
     let with_tangents = active.iter().zip(&spaces).map(|(active, space)| *active && space.is_some()).collect();
-    let active = piece.closed(with_tangents);
+    let active = piece.closed(to, with_tangents);
     // What stacked states are is no result of the loop that was written.
     let results = cotangents.len();
     let given: Vec<usize> = (carried..results).filter(|&n| !cotangents[n].is_zero()).collect();
@@ -144,7 +144,7 @@ pub(super) fn reverse_scan(
     }
     let seeds = all.len();
     for &n in &given {
-        if let Some(space) = piece.result_space(n) {
+        if let Some(space) = piece.result_space(to, n) {
             all.push(cotangents[n].term(to, &space).value);
             let slice = TangentSpace { shape: Shape::from(&space.shape.extents()[1..]), ..space };
             types.push(tangent_type(&slice));

@@ -38,17 +38,17 @@ pub struct Linearization {
 }
 
 /// A variable of a transformation: a value as something of its own.
-pub fn variable((graph, places): OpenGraph<'_>, value: Value, place: Place) -> Value {
+pub fn variable((graph, places, policy): OpenGraph<'_>, value: Value, place: Place) -> Value {
     let kind = NodeKind::Identity(Identity::Variable(graph.node_count() as u32));
-    identity((graph, places), kind, value, place)
+    identity((graph, places, policy), kind, value, place)
 }
 
 /// A value that derivatives take as constant.
-pub fn stop_gradient((graph, places): OpenGraph<'_>, value: Value, place: Place) -> Value {
-    identity((graph, places), NodeKind::Identity(Identity::StopGradient), value, place)
+pub fn stop_gradient((graph, places, policy): OpenGraph<'_>, value: Value, place: Place) -> Value {
+    identity((graph, places, policy), NodeKind::Identity(Identity::StopGradient), value, place)
 }
 
-fn identity((graph, places): OpenGraph<'_>, kind: NodeKind, value: Value, place: Place) -> Value {
+fn identity((graph, places, _): OpenGraph<'_>, kind: NodeKind, value: Value, place: Place) -> Value {
     let result = (graph.ty(value), graph.shape_id(value));
     let made = graph.add(kind, &[value], &[result]);
     places.note(graph.producer(made), place);
@@ -56,8 +56,8 @@ fn identity((graph, places): OpenGraph<'_>, kind: NodeKind, value: Value, place:
 }
 
 /// The dtype and the shape of the tangents of a value; `None` of integers and bools. Those of halves are `f32`.
-pub fn tangent_type(graph: &Graph<ValueType>, value: Value) -> Option<(DType, Shape)> {
-    Some((linear(graph.storage_dtype(value, Policy::default()))?, graph.shape(value).clone()))
+pub fn tangent_type(graph: &Graph<ValueType>, value: Value, policy: Policy) -> Option<(DType, Shape)> {
+    Some((linear(graph.storage_dtype(value, policy))?, graph.shape(value).clone()))
 }
 
 impl Linearization {

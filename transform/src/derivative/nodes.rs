@@ -128,7 +128,11 @@ impl<'a> NodeRule<'a> {
         let kept = reduce.axes.reduced(&x.shape(), true);
         // The result beside each of the elements that it is of.
         let r = self.result.cast(self.dtype).reshape(&kept);
-        let count = reduce.axes.count(&x.shape()) as f64;
+        let elements = reduce.axes.count(&x.shape());
+        if elements == 0 {
+            return Paths::new();
+        }
+        let count = elements as f64;
         let weighted = |weights: SlopeTerm<'a>| match x.is_complex() && !self.dtype.is_complex() {
             true => smallvec![smallvec![LinearMap::Scale(weights.conj().value), LinearMap::Real, sum()]],
             false => smallvec![smallvec![LinearMap::Scale(weights.value), sum()]],
@@ -161,12 +165,10 @@ impl<'a> NodeRule<'a> {
             Reduction::LogSumExp if x.is_complex() => weighted(exp(x - r)),
             Reduction::LogSumExp => {
                 // Of infinities the largest share alone; nothing of a sum of zeros.
-                let infinite = isinf(r);
-                let positive = greater(r, r.number(0.0));
-                let largest = where_(positive, shared(x, r, reduce.axes), x.number(0.0));
-                let distance = x - where_(infinite, r.number(0.0), r);
-                let distance = where_(infinite, x.number(0.0), distance);
-                weighted(where_(infinite, largest, exp(distance)))
+                let largest = x.reduce(Reduction::Max, reduce.axes, true);
+                let (infinite, zero) = (isinf(r), x.number(0.0));
+                let share = where_(greater(r, r.number(0.0)), shared(x, largest, reduce.axes), zero);
+                weighted(where_(infinite, share, exp(x - r)))
             }
             Reduction::Norm => weighted(part(x, r)),
             Reduction::Prod => self.product(reduce, x),

@@ -200,8 +200,9 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Radians, _) => times(x.number(PI / 180.0)),
         (Op::Tanh, _) if is_complex => times(1.0 - r * r),
         (Op::Tanh, _) => {
-            let twice = x * 2.0;
-            times(sigmoid(twice) * sigmoid(-twice) * 4.0)
+            // 1 - r * r loses all digits where r rounds to 1; what overflows is infinite where the slope rounds to 0.
+            let secant = 1.0 / cosh(x);
+            times(secant * secant)
         }
         (Op::Log1p, _) => over(x + 1.0),
         (Op::Expm1, _) => times(exp(x)),
@@ -219,7 +220,7 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Logaddexp, _) => times(logistic_share(y, x, r, 1.0)),
         (Op::Logaddexp2, 0) => times(logistic_share(x, y, r, LN_2)),
         (Op::Logaddexp2, _) => times(logistic_share(y, x, r, LN_2)),
-        (Op::Sigmoid, _) => times(sigmoid(x) * sigmoid(-x)),
+        (Op::Sigmoid, _) => times(r * sigmoid(-x)),
         (Op::LogSigmoid, _) => times(sigmoid(-x)),
         (Op::Softplus, _) => times(sigmoid(x)),
         (Op::Silu, _) => times(sigmoid(x).scaled(x.scaled(sigmoid(-x)) + 1.0)),

@@ -262,7 +262,7 @@ pub(super) fn reverse_steps(
     let (carried, taken) = (body.carried, body.taken());
     let spaces = piece.spaces(to, operands);
     let with_tangents = active.iter().zip(&spaces).map(|(active, space)| *active && space.is_some()).collect();
-    let active = piece.closed(with_tangents);
+    let active = piece.closed(to, with_tangents);
     let wanted_operands: Vec<usize> = (0..operands.len()).filter(|&n| active[n] && spaces[n].is_some()).collect();
     let leaves = wanted_operands.iter().filter(|&&n| n < carried).count();
     let start: Vec<Value> = wanted_operands

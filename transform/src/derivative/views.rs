@@ -2,7 +2,7 @@
 
 use super::maps::summed_to;
 use crate::append::{SlopeTerm, TangentSpace};
-use ndjit_ir::graph::Scatter;
+use ndjit_ir::graph::{NodeKind, Scatter};
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction};
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{DType, Shape};
@@ -22,10 +22,9 @@ pub(super) fn adjoint<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape, contra
     if view.region(operand, &g.shape()).is_some() {
         return zeros().insert(view, g);
     }
-    match windows(g, &view, operand) {
-        Some(sum) => sum,
-        None => scattered(g, &view, operand),
-    }
+    let shape = g.shape();
+    let (one, turned) = without_repeated(g, view.clone());
+    windows(one, &turned, operand, &shape).unwrap_or_else(|| scattered(g, &view, operand))
 }
 
 /// Summed over the axes of the result that no index depends on; these are left out of the view.
@@ -46,6 +45,38 @@ fn without_free_axes<'a>(g: SlopeTerm<'a>, view: &View, contracts: bool) -> (Slo
         own
     };
     (g, View { rank: kept.len(), axes: view.axes.iter().map(renumbered).collect() })
+}
+
+/// Where the cotangent is the same along an axis, as that of a sum is: one element of it, and the axis walked the other way if that makes the step
+/// against the operand's positive, as sums of windows are read.
+fn without_repeated<'a>(g: SlopeTerm<'a>, mut view: View) -> (SlopeTerm<'a>, View) {
+    let shape = g.shape();
+    let repeated = |axis: usize| {
+        g.to.read(|graph| {
+            let NodeKind::View(view) = graph.node(graph.producer(g.value)).kind else { return false };
+            shape.extents()[axis] > 1
+                && graph.view_of(view).axes.iter().all(|index| index.terms.iter().all(|t| t.axis as usize != axis))
+        })
+    };
+    // Along each axis of the operand the longest of its axes is the one that is solved for.
+    let mut others = Vec::new();
+    for index in view.axes.iter().filter(|index| index.terms.len() > 1) {
+        let units = index.terms.iter().filter(|term| term.step.abs() == 1);
+        let longest = units.max_by_key(|term| shape.extents()[term.axis as usize]).map(|term| term.axis);
+        others.extend(index.terms.iter().map(|term| term.axis).filter(|&axis| Some(axis) != longest));
+    }
+    let mut one = g;
+    for axis in others.into_iter().filter(|&axis| repeated(axis as usize)) {
+        one = one.slice(axis as usize, 0, 1);
+        for term in view.axes.iter_mut().filter(|index| index.terms.len() > 1) {
+            let (start, terms) = (&mut term.start, &mut term.terms);
+            for term in terms.iter_mut().filter(|term| term.axis == axis && term.step > 0) {
+                *start += term.step * (shape.extents()[axis as usize] as isize - 1);
+                term.step = -term.step;
+            }
+        }
+    }
+    (one, view)
 }
 
 /// The inverse of a view that permutes and flips whole axes.
@@ -73,9 +104,10 @@ fn inverse(view: &View, operand: &Shape, result: &Shape) -> Option<View> {
 }
 
 /// Windows: along each axis of the operand one axis of the result has a step of 1, whose index is found from the operand's and those of the
-/// others, over which the elements are summed. The sum of windows over an array between zeros.
-fn windows<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape) -> Option<SlopeTerm<'a>> {
-    let shape = g.shape();
+/// others, over which the elements are summed. The sum of windows over an array between zeros. The cotangent, of this shape, may have one element along an axis
+/// in place of many that are the same.
+fn windows<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape, shape: &Shape) -> Option<SlopeTerm<'a>> {
+    let has_one = |axis: usize| g.shape().extents()[axis] == 1;
     let mut named = vec![false; shape.rank()];
     // For each axis of the operand the one that is solved for, and its step.
     let mut solved: Vec<Option<(usize, isize)>> = Vec::new();
@@ -85,7 +117,7 @@ fn windows<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape) -> Option<SlopeTe
                 return None;
             }
         }
-        let longest = index.terms.iter().filter(|term| term.step.abs() == 1);
+        let longest = index.terms.iter().filter(|term| term.step.abs() == 1 && !has_one(term.axis as usize));
         let longest = longest.max_by_key(|term| shape.extents()[term.axis as usize]);
         match (longest, index.terms.is_empty()) {
             (Some(term), _) => solved.push(Some((term.axis as usize, term.step))),
@@ -101,7 +133,7 @@ fn windows<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape) -> Option<SlopeTe
         operand.extents().iter().zip(&solved).map(|(&extent, solved)| solved.map_or(1, |_| extent)).collect();
     let mut padded = g;
     let mut axes: SmallVec<[AxisIndex; 4]> =
-        (0..shape.rank()).map(|axis| AxisIndex::along(new_axis(axis), 0, 1)).collect();
+        (0..shape.rank()).map(|axis| AxisIndex::along(new_axis(axis), 0, isize::from(!has_one(axis)))).collect();
     for (k, (index, own)) in view.axes.iter().zip(&solved).enumerate() {
         let Some((axis, step)) = *own else { continue };
         // d = step * (i - start - sum of the others).
