@@ -2,6 +2,7 @@
 
 pub(crate) mod caller;
 pub(crate) mod compiled;
+mod derived;
 pub(crate) mod erased;
 pub(crate) mod function;
 pub(crate) mod input;

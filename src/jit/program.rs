@@ -2,7 +2,7 @@
 //!
 //! A program is for one signature. What it runs is what was recorded, made anew for each memory layout that arguments come in.
 
-use crate::api::config::{self, Config};
+use crate::api::config::{self, Config, Settings};
 use crate::array::node::Array;
 use crate::jit::compiled::unexpected;
 use crate::jit::erased::{self, Core};
@@ -387,6 +387,16 @@ impl Program {
         let (closed_over, printed) = (recording.closed_over.clone(), recording.printed.clone());
         let recording = Recording { graph, places, supports: Supports::default(), closed_over, printed };
         Some(Program::new(arguments, recording, self.core.config))
+    }
+
+    /// Its results of these expressions, in the trace of this thread.
+    pub(super) fn replayed(&self, parameters: &[Expr]) -> Vec<Expr> {
+        replay::replay(&self.recording, parameters)
+    }
+
+    /// The settings under which it was traced.
+    pub(super) fn settings(&self) -> Settings {
+        self.core.config.settings()
     }
 
     fn lowered(&self) -> Result<Lowered> {

@@ -408,11 +408,6 @@ fn windows_of_sums() {
         &SIX,
         &[6],
     );
-    gradient(
-        "every other window",
-        |x| sum(ndjit::sliding_window(x, 3, 0).slice((ndjit::step(2), ..)), 1),
-        &SIX,
-        &[6],
-    );
+    gradient("every other window", |x| sum(ndjit::sliding_window(x, 3, 0).slice((ndjit::step(2), ..)), 1), &SIX, &[6]);
     gradient("windows of two axes", |x| sum(ndjit::sliding_window(x, [2, 2], [0, 1]), [2, 3]), &SIX, &[2, 3]);
 }

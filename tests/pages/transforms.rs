@@ -39,10 +39,10 @@ fn applied() -> Result<()> {
 }
 
 fn loops() -> Result<()> {
-    use ndjit::{Array, Expr, fori_loop, grad, jit, scan, sum, while_loop};
+    use ndjit::{Array, Expr, fori_loop, grad, jit, scan, sum, while_loop, zeros_like};
 
     // The square root by Newton's method: its slope is 1 / (2 sqrt(a)).
-    let root = |a: Expr| while_loop((a, a * 0), |(x, before)| x.ne(before), |(x, _)| ((x + a / x) / 2, x)).0;
+    let root = |a: Expr| while_loop((a, zeros_like(a)), |(x, before)| x.ne(before), |(x, _)| ((x + a / x) / 2, x)).0;
     println!("{}", jit(grad(root))(&Array::from(4.0f64)));
     let power = |x: Expr| fori_loop(0, 3, x, |_, y| y * x);
     println!("{}", jit(grad(power))(&Array::from(2.0f64)));
@@ -52,7 +52,7 @@ fn loops() -> Result<()> {
 }
 
 fn lanes() -> Result<()> {
-    use ndjit::{Array, Expr, Same, grad, jit, sum, vmap, while_loop};
+    use ndjit::{Array, Expr, Same, grad, jit, sum, vmap, while_loop, zeros_like};
 
     let x = Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]);
     let w = Array::from([0.5f32, -1.0]);
@@ -62,7 +62,7 @@ fn lanes() -> Result<()> {
     };
     println!("{}", jit(vmap(loss, (Same, 0)))(&w, &x));
     println!("{}", jit(vmap(grad(loss), (Same, 0)))(&w, &x)); // the gradient of each example
-    let halvings = |x: Expr| while_loop((x, x * 0), |(x, _)| x.gt(1), |(x, n)| (x / 2, n + 1)).1;
+    let halvings = |x: Expr| while_loop((x, zeros_like(x)), |(x, _)| x.gt(1), |(x, n)| (x / 2, n + 1)).1;
     println!("{}", jit(vmap(halvings, 0))(&Array::from([1.0f32, 5.0, 1000.0])));
     Ok(())
 }

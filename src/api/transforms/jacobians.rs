@@ -107,7 +107,7 @@ pub fn hessian<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -
 #[track_caller]
 pub fn hvp<P: Outputs>(function: impl Fn(P) -> Expr, at: P, tangents: P) -> P {
     let written = ("hvp", Place::caller());
-    tangent_of(written, |at| value_and_gradient(written, |at| function(at), at).1, at, tangents).1
+    tangent_of(written, |at| value_and_gradient(written, &function, at).1, at, tangents).1
 }
 
 fn with_first<const N: usize>(parameters: &[Expr; N], first: Expr) -> [Expr; N] {

@@ -161,7 +161,7 @@ pub fn vmap_at<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, over: P) -
 }
 
 /// Of one lane of each value, along its axis, for all lanes.
-pub(super) fn mapped<R: Outputs>(
+pub(crate) fn mapped<R: Outputs>(
     (what, place): (&'static str, Place),
     given: &[(Expr, Option<isize>)],
     function: impl FnOnce(&[Expr]) -> R,
@@ -178,8 +178,11 @@ pub(super) fn mapped<R: Outputs>(
     finished(made, like, place)
 }
 
+/// A value and its axis of lanes.
+type OfLane = (Expr, Option<usize>);
+
 /// The number of lanes, and the axis of each value.
-fn checked(what: &str, given: &[(Expr, Option<isize>)]) -> Result<(usize, Vec<(Expr, Option<usize>)>)> {
+fn checked(what: &str, given: &[(Expr, Option<isize>)]) -> Result<(usize, Vec<OfLane>)> {
     let mut lanes: Option<(usize, usize)> = None;
     let mut axes = Vec::with_capacity(given.len());
     for (n, &(x, axis)) in given.iter().enumerate() {

@@ -21,6 +21,7 @@ mod variables;
 pub use applied::{grad_at, jvp, linearize, stop_gradient, value_and_grad_at, vjp};
 pub use functions::{grad, grad_aux, value_and_grad};
 pub use jacobians::{hessian, hvp, jacfwd, jacrev};
+pub(crate) use lanes::mapped as over_lanes;
 pub use lanes::{IntoLane, IntoLanes, Same, vmap, vmap_at};
 pub use variables::{Wrt, WrtVariables, wrt};
 
@@ -32,7 +33,7 @@ use ndjit_transform::derivative::DerivativeMode;
 
 /// A function's outputs, of which the first is the value that is derived, and its gradient by each variable. Variables that are integers are an
 /// error where they are named, else they have zeros.
-fn gradients(
+pub(crate) fn gradients(
     (what, place): (&'static str, Place),
     values: &[Expr],
     named: bool,

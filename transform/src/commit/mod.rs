@@ -141,7 +141,7 @@ impl Commit<'_> {
                     CastReason::Explicit | CastReason::Mode(_) => self.cast(operand, dtype, Reason::Cast(id))?,
                 }
             }
-            NodeKind::Identity(_) => return Ok(self.rewriter.of(graph.operands(id)[0]).clone()),
+            NodeKind::Identity(_) => return Ok(*self.rewriter.of(graph.operands(id)[0])),
             NodeKind::Reduce(reduce) => self.reduce(id, reduce)?,
             NodeKind::Scan(scan, axis, request) => self.scan(id, scan, axis, request)?,
             NodeKind::Sort(sort, axis, request) => self.sort(id, sort, axis, request)?,

@@ -209,12 +209,11 @@ impl Cone {
             }
             let Some(g) = known.remove(&value).filter(|g| !g.is_zero()) else { continue };
             let Some(space) = to.space(value) else { continue };
-            if let Some((product, reduce)) = contraction(to, kind, &operands) {
-                if dependent.contains(&operands[0]) {
-                    let made = factors(to, product, reduce, g, &space, |factor| dependent.contains(&factor));
-                    made.into_iter().for_each(|(factor, g)| add(&mut known, factor, g));
-                    continue;
-                }
+            let contracted = contraction(to, kind, &operands).filter(|_| dependent.contains(&operands[0]));
+            if let Some((product, reduce)) = contracted {
+                let made = factors(to, product, reduce, g, &space, |factor| dependent.contains(&factor));
+                made.into_iter().for_each(|(factor, g)| add(&mut known, factor, g));
+                continue;
             }
             for n in (0..operands.len()).filter(|&n| active[n]) {
                 let Some(from) = to.space(operands[n]) else { continue };

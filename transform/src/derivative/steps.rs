@@ -350,7 +350,7 @@ pub(super) fn reverse_steps(
     let steps = to.term(*steps);
     let fits = less_equal(steps, steps.number(*count as f64));
     let types: Vec<ParamType> = start_types.iter().chain(&invariant_types).cloned().collect();
-    let branch = |write: &dyn Fn(&Appender, &[Value], &[Value]) -> Vec<Value>| {
+    let branch = |write: &WayBack<'_>| {
         to.graph(&types, |inner, params| {
             let (given, invariants) = params.split_at(start.len());
             write(inner, given, invariants)
@@ -364,13 +364,19 @@ pub(super) fn reverse_steps(
     made
 }
 
+/// The cotangents before a step, of its index, its state, the cotangents after it and what is the same in each step.
+type StepBack<'a> = dyn Fn(&Appender, Value, &[Value], &[Value], &[Value]) -> Vec<Value> + 'a;
+
+/// The cotangents before a loop, of those after it and what is the same in each step.
+type WayBack<'a> = dyn Fn(&Appender, &[Value], &[Value]) -> Vec<Value> + 'a;
+
 /// The steps of a segment back: its states are computed again from the first.
 fn segment_back(
     to: &Appender,
     body: &StepBody<'_>,
     (first, length, stride, count): (SlopeTerm<'_>, SlopeTerm<'_>, SlopeTerm<'_>, usize),
     (given, between, state, others): (&[Value], &[Value], &[Value], &[Value]),
-    back: &dyn Fn(&Appender, Value, &[Value], &[Value], &[Value]) -> Vec<Value>,
+    back: &StepBack<'_>,
 ) -> Vec<Value> {
     let taken = body.taken();
     let leaf = |state: &[Value], leaf: usize| taken.binary_search(&leaf).map_or(Value(0), |at| state[at]);
