@@ -219,7 +219,9 @@ pub const CONTROL: &[(&str, Body)] = &[
     ("hvp", |x, y| vec![ndjit::hvp(|x: Expr| smooth(x, y), x, x)]),
     ("vmap", |x, y| vec![ndjit::vmap(|x: Expr, y: Expr| ndjit::sort(x * y, 0), (0, ndjit::Same))(x, y)]),
     ("vmap_at", |x, y| {
-        vec![ndjit::vmap_at(|x: Expr| while_loop(x, |x| ndjit::any(x.lt(y), ..), |x| x + ndjit::abs(x) + 1), x)]
+        let step = |(n, x): (Expr, Expr)| (n + 1, ndjit::maximum(x, y) + x);
+        let goes_on = |(n, x): (Expr, Expr)| ndjit::logical_and(n.lt(4), ndjit::any(x.lt(y), ..));
+        vec![ndjit::vmap_at(|x: Expr| while_loop((Expr::from(0), x), goes_on, step).1, x)]
     }),
     ("debug_print", |x, y| vec![debug::debug_print("x", x) + y]),
 ];

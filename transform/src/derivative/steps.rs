@@ -10,9 +10,9 @@ use ndjit_ir::graph::{ControlKind, ForArity, Scatter, Value};
 use ndjit_ir::{DType, Shape, ValueType};
 
 /// Bytes that a loop of unknown length takes for states, unless a few of them are more.
-const BYTES: usize = 16 << 20;
+const BYTES: usize = 8 << 20;
 /// Slots that it has at least and at most.
-const SLOTS: (usize, usize) = (32, 1024);
+const SLOTS: (usize, usize) = (16, 1024);
 
 /// The number of steps of a loop that counts.
 pub(super) fn trips<'a>(to: &'a Appender, counts: ForArity, operands: &[Value]) -> SlopeTerm<'a> {
