@@ -411,3 +411,22 @@ fn windows_of_sums() {
     gradient("every other window", |x| sum(ndjit::sliding_window(x, 3, 0).slice((ndjit::step(2), ..)), 1), &SIX, &[6]);
     gradient("windows of two axes", |x| sum(ndjit::sliding_window(x, [2, 2], [0, 1]), [2, 3]), &SIX, &[2, 3]);
 }
+
+#[test]
+fn descent_in_a_loop_and_through_it() {
+    let loss = |w: Expr, x: Expr| {
+        let apart = ndjit::tanh(x * w) - 0.3;
+        sum(apart * apart, ..)
+    };
+    let step = move |w: Expr, x: Expr, rate: Expr| w - grad_at(|w: Expr| loss(w, x), w) * rate;
+    let looped = move |rate: Expr, w: Expr, x: Expr| loss(fori_loop(0, 3, w, |_, w| step(w, x, rate)), x);
+    let written = move |rate: Expr, w: Expr, x: Expr| loss(step(step(step(w, x, rate), x, rate), x, rate), x);
+    let (rate, w, x) = (Array::from(0.1f64), Array::from([0.5f64, -1.0]), Array::from([1.0f64, 2.0]));
+    let by_loop = jit(value_and_grad(looped))(&rate, &w, &x);
+    let by_hand = jit(value_and_grad(written))(&rate, &w, &x);
+    assert_eq!(by_loop.0.item::<f64>().unwrap(), by_hand.0.item::<f64>().unwrap());
+    near(by_loop.1.item::<f64>().unwrap(), by_hand.1.item::<f64>().unwrap(), "by the rate");
+    let trained = jit(move |w: Expr, x: Expr| fori_loop(0, 500, w, |_, w| step(w, x, Expr::from(0.2))));
+    let found: Vec<f64> = ndjit::tanh(trained(&w, &x) * &x).to_vec().unwrap();
+    assert!(found.iter().all(|y| (y - 0.3).abs() < 1e-6), "{found:?}");
+}
