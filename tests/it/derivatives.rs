@@ -96,6 +96,9 @@ fn ops_of_one_operand_have_the_slopes_of_their_differences() {
         erf [0.5, -1.0];
         erfc [0.5, -1.0];
         erfinv [0.5, -0.25];
+        lgamma [0.3, 2.5, 20.0, -0.4, -2.7];
+        tgamma [0.3, 2.5, 6.0, -0.4, -2.7];
+        digamma [0.3, 1.5, 2.5, 20.0, -0.4, -2.7];
         floor [0.5];
         sign [0.5];
         frexp_mantissa [0.3, 5.0];
@@ -135,6 +138,12 @@ fn ops_of_two_operands_have_the_slopes_of_their_differences() {
         copysign [1.5, -0.7];
     }
     slopes("mul_add", |x| ndjit::mul_add(x, x + 1.0, x * 2.0), &[0.5]);
+    for n in [0.0, 1.0, 2.0, 5.0] {
+        slopes("polygamma by x", move |x| ndjit::polygamma(n, x), &[0.3, 2.5, 20.0]);
+    }
+    slopes("polygamma by x", |x| ndjit::polygamma(0.0, x), &[-0.4]);
+    let by_order = jit(grad(|n: Expr| ndjit::polygamma(n, 2.5)));
+    assert_eq!(by_order(&Array::from(1.0f64)).item::<f64>().unwrap(), 0.0);
     slopes("clip", |x| ndjit::clip(x * x, 0.0, 2.0), &[0.5, 3.0]);
     slopes("where", |x| where_(x.gt(0.0), x * x, x * 3.0), &[0.5, -3.0]);
     slopes("ldexp", |x| ndjit::ldexp(x * x, 3), &[0.5]);

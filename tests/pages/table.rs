@@ -96,6 +96,8 @@ rows! { x y z v w;
         "np.isclose(v, 1)" => isclose(&v, 1, 1e-5, 1e-8), "", "[4] 0 1 0 0";
         "scipy.special.gamma(v)" => tgamma(&v), "`jax.scipy.special.gamma`", "[4] 6 1 2 1";
         "scipy.special.gammaln(v + 1)" => lgamma(&v + 1), "`torch.lgamma`", "[4] 3.178054 0 1.791759 0.693147";
+        "scipy.special.digamma(v)`, `scipy.special.psi" => digamma(&v), "`torch.digamma`", "[4] 1.256118 -0.577216 0.922784 0.422784";
+        "scipy.special.polygamma(1, v)" => polygamma(1, &v), "`jax.scipy.special.polygamma`", "[4] 0.283823 1.644934 0.394934 0.644934";
         "scipy.special.expit(v)" => sigmoid(&v), "`jax.nn.sigmoid`", "[4] 0.982014 0.731059 0.952574 0.880797";
     }
     "Axes" {

@@ -69,7 +69,7 @@ pub fn how(op: Op) -> Option<How> {
     Some(How::Measured(match op {
         Op::Add => binary(exact::add, Part(0.5)),
         Op::Subtract => binary(exact::subtract, Part(0.5)),
-        Op::Multiply => binary(exact::multiply, Modulus(2.25)).plain(),
+        Op::Multiply | Op::MultiplyNoNan => binary(exact::multiply, Modulus(2.25)).plain(),
         Op::Divide => binary(exact::divide, Modulus(3.5)),
         Op::Square => unary(exact::square, Modulus(2.25)).plain(),
         Op::Reciprocal => unary(exact::reciprocal, Modulus(2.5)),

@@ -75,6 +75,29 @@ impl Draw {
         (draw.unit() * if index.is_multiple_of(16) { 1e9 } else { range }) as i32
     }
 
+    /// An order, an integer that is mostly small, and an operand: in ranges, of any exponent, or beside the order.
+    pub fn order(index: u64, format: Format) -> [f64; 2] {
+        let (mut draw, turn) = (Draw::new(index), index / 8);
+        let order = match index % 8 {
+            0..=3 => draw.below(4),
+            4 | 5 => draw.below(12),
+            6 => draw.below(200),
+            _ => {
+                let bits = draw.below(16);
+                draw.below(1 << bits)
+            }
+        };
+        let order = format.nearest(order as f64);
+        let x = match turn % 4 {
+            0 => draw.ranged(format, turn / 4),
+            1 => draw.any(format).abs(),
+            2 => (order + 20.0) * (1.0 + draw.unit()) / 2.0,
+            // Where orders that are large give numbers within the format.
+            _ => (order + 1.0) / std::f64::consts::E * (1.0 + draw.unit() * 200.0 / (order + 200.0)),
+        };
+        [order, format.nearest(x)]
+    }
+
     /// Operands of a function of two: of any exponents; of nearby ones; in ranges; powers within the format; small integers.
     pub fn two(index: u64, format: Format) -> [f64; 2] {
         let (mut draw, turn) = (Draw::new(index), index / 8);

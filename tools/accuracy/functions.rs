@@ -2,6 +2,7 @@
 
 use crate::activations as act;
 use crate::complex_functions::{self, of_parts};
+use crate::digamma as psi;
 use crate::error_function::{erf, erfc, inverse, precise_inverse};
 use crate::format::Format;
 use crate::multi::Real;
@@ -32,6 +33,8 @@ pub struct Function {
 pub enum Reference {
     Unary(fn(f64) -> f64),
     Binary(fn(f64, f64) -> f64),
+    /// The first operand is an order, mostly a small integer.
+    Ordered(fn(f64, f64) -> f64),
     BinaryIn(fn(Format, f64, f64) -> f64),
     TernaryIn(fn(Format, f64, f64, f64) -> f64),
 }
@@ -158,6 +161,16 @@ pub fn how(op: Op) -> How {
             unary(core_math::lgamma).in_units_of(|x, result| if x[0] < 0.0 { result.abs().max(0.125) } else { result }),
         ),
         Op::Tgamma => Measured(unary(core_math::tgamma)),
+        Op::Digamma => Measured(
+            unary(psi::digamma)
+                .in_f64(|x| psi::precise_digamma(&x[0]))
+                .in_units_of(|x, result| if x[0] < 0.0 { result.abs().max(0.5) } else { result }),
+        ),
+        Op::Polygamma => Measured(
+            measured(Reference::Ordered(psi::polygamma))
+                .in_f64(|x| psi::precise_polygamma(&x[0], &x[1]))
+                .in_units_of(|x, result| if x[1] < 0.0 { result.abs().max(1.0) } else { result }),
+        ),
         Op::Sin => unary(core_math::sin).refined(|x| x[0].sin()),
         Op::Cos => unary(core_math::cos).refined(|x| x[0].cos()),
         Op::Tan => unary(core_math::tan).refined(|x| x[0].tan()),

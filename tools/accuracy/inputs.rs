@@ -18,6 +18,8 @@ pub enum Inputs {
     Random { format: Format, arity: usize, count: u64 },
     /// Random ones, each with an integer of 32 bits.
     Exponents { format: Format, count: u64 },
+    /// Edges of a real dtype with each other, then orders with random operands.
+    Orders { format: Format, count: u64 },
     /// Random complex operands.
     Complex { format: Format, arity: usize, count: u64 },
     /// Integers of any length.
@@ -53,6 +55,7 @@ impl Inputs {
             Inputs::Pairs => 1 << 32,
             // The edges come on top.
             Inputs::Random { format, arity, count } => count + (edges_of(format).len() as u64).pow(arity as u32),
+            Inputs::Orders { format, count } => count + (edges_of(format).len() as u64).pow(2),
             Inputs::Complex { count, .. } | Inputs::Integers { count, .. } => count,
             Inputs::Converted { count, .. } | Inputs::Exponents { count, .. } => count,
         }
@@ -67,6 +70,14 @@ impl Inputs {
             Inputs::Integers { dtype, .. } => vec![indices.map(|i| Draw::integer(i, dtype)).collect()],
             Inputs::Random { format, arity, .. } => {
                 transposed(format, arity, indices.map(|i| random(format, arity, i)))
+            }
+            Inputs::Orders { format, .. } => {
+                let edges = (edges_of(format).len() as u64).pow(2);
+                let pair = |i: u64| match i.checked_sub(edges) {
+                    Some(i) => Draw::order(i, format).to_vec(),
+                    None => random(format, 2, i).to_vec(),
+                };
+                transposed(format, 2, indices.map(pair))
             }
             Inputs::Exponents { format, .. } => {
                 let numbers = indices.clone().map(|i| format.encode(Draw::one(i, format)));

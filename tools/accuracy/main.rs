@@ -9,6 +9,7 @@ mod activations;
 mod casts;
 mod complex_functions;
 mod complex_references;
+mod digamma;
 mod draw;
 mod error_function;
 mod exact;

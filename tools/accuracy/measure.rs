@@ -44,7 +44,7 @@ pub fn real(
             let x = value(0, i);
             found.add(&[x], got, f(x));
         }),
-        Reference::Binary(f) => got.enumerate().for_each(|(i, got)| {
+        Reference::Binary(f) | Reference::Ordered(f) => got.enumerate().for_each(|(i, got)| {
             let (x, y) = (value(0, i), value(1, i));
             found.add(&[x, y], got, f(x, y));
         }),

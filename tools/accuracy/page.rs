@@ -177,7 +177,8 @@ where functions change.
 const BINARY: &str = "
 ## Functions of two operands
 *All* pairs of 16-bit floats where it says so; otherwise about a hundred edges with each other, then random pairs: of any exponents,
-of nearby ones, in ranges, and such that powers are within the format. Errors of `logaddexp` count in ULP of the largest of operands and result.
+of nearby ones, in ranges, and such that powers are within the format. Errors of `logaddexp` count in ULP of the largest of operands and result. Those of
+`polygamma` are measured with integers for `n`, mostly small ones.
 
 | function | dtype | max ULP | at | inputs | not nearest | wrong | NumPy | JAX |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |

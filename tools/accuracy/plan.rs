@@ -102,6 +102,7 @@ fn real(op: Op, dtype: DType, function: functions::Function, scale: Scale) -> Op
             Inputs::Every { bits: format.width(), stride: if dtype == DType::F32 { scale.stride } else { 1 } }
         }
         Reference::Unary(_) => Inputs::Random { format, arity: 1, count },
+        Reference::Ordered(_) => Inputs::Orders { format, count },
         Reference::Binary(_) if operands.contains(&Operand::Int32) => Inputs::Exponents { format, count },
         Reference::Binary(_) | Reference::BinaryIn(_) if scale.pairs && dtype.is_half() => Inputs::Pairs,
         Reference::Binary(_) | Reference::BinaryIn(_) => Inputs::Random { format, arity: 2, count },

@@ -103,6 +103,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("mod", "remainder"),
     ("permute", "permute_dims"),
     ("power", "pow"),
+    ("psi", "digamma"),
     ("rad2deg", "degrees"),
     ("right_shift", "bitwise_right_shift"),
     ("sliding_window_view", "sliding_window"),

@@ -36,12 +36,14 @@ macro_rules! gaps {
 // Functions that the standard does not have.
 const GLIBC_EXP10: &str = "https://sourceware.org/glibc/manual/latest/html_node/Exponents-and-Logarithms.html";
 const JAX_CLZ: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.clz.html";
+const JAX_DIGAMMA: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.digamma.html";
 const JAX_ERF: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.erf.html";
 const JAX_ERFC: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.erfc.html";
 const JAX_ERF_INV: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.erf_inv.html";
 const JAX_EXP2: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.exp2.html";
 const JAX_GAMMA: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.scipy.special.gamma.html";
 const JAX_LGAMMA: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.lgamma.html";
+const JAX_POLYGAMMA: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.polygamma.html";
 const JAX_POPCOUNT: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.population_count.html";
 const JAX_RSQRT: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.rsqrt.html";
 const NUMPY_CBRT: &str = "https://numpy.org/doc/stable/reference/generated/numpy.cbrt.html";
@@ -87,7 +89,8 @@ const GAPS: &[DomainGap] = gaps! {
         Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Rint NUMPY_RINT, IsClose NUMPY_ISCLOSE, Angle NUMPY_ANGLE,
         Complex JAX_COMPLEX, Polar TORCH_POLAR, FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP,
         ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF, Ldexp NUMPY_LDEXP,
-        Erf JAX_ERF, Erfc JAX_ERFC, Erfinv JAX_ERF_INV, Lgamma JAX_LGAMMA, Tgamma JAX_GAMMA;
+        Erf JAX_ERF, Erfc JAX_ERFC, Erfinv JAX_ERF_INV, Lgamma JAX_LGAMMA, Tgamma JAX_GAMMA,
+        Digamma JAX_DIGAMMA, Polygamma JAX_POLYGAMMA;
     HALF.union(DTypeSet::COMPLEX), "its result is complex, with parts in f32 or f64":
         Complex JAX_COMPLEX, Polar TORCH_POLAR;
     DTypeSet::COMPLEX, "it is defined for real numbers":
@@ -97,7 +100,8 @@ const GAPS: &[DomainGap] = gaps! {
         Logaddexp2 NUMPY_LOGADDEXP2, Exp10 GLIBC_EXP10, Relu nn!("relu"), Heaviside NUMPY_HEAVISIDE,
         Cbrt NUMPY_CBRT, Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Ldexp NUMPY_LDEXP,
         FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP, ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF,
-        Erf JAX_ERF, Erfc JAX_ERFC, Erfinv JAX_ERF_INV, Lgamma JAX_LGAMMA, Tgamma JAX_GAMMA, Gelu nn!("gelu");
+        Erf JAX_ERF, Erfc JAX_ERFC, Erfinv JAX_ERF_INV, Lgamma JAX_LGAMMA, Tgamma JAX_GAMMA, Gelu nn!("gelu"),
+        Digamma JAX_DIGAMMA, Polygamma JAX_POLYGAMMA;
     DTypeSet::COMPLEX, "JAX's takes complex numbers; here this is not written yet":
         Sigmoid nn!("sigmoid"), LogSigmoid nn!("log_sigmoid"), Softplus nn!("softplus"), Silu nn!("silu"), GeluTanh nn!("gelu"),
         Sinc NUMPY_SINC;

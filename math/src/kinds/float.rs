@@ -5,8 +5,8 @@ use crate::complex::polar;
 use crate::complex::root::modulus;
 use crate::kit::util::{copysign_of_number, is_finite, is_inf, is_nan};
 use crate::real::{
-    asin, atan, degrees, erf, erfinv, exp, expm1, finite, float_parts, gamma, gelu, hyperbolic, inverse_hyperbolic,
-    log, log_sum, log1p, logistic, pow, remainder, root, scale, sinc, softplus, trig,
+    asin, atan, degrees, digamma, erf, erfinv, exp, expm1, finite, float_parts, gamma, gelu, hyperbolic,
+    inverse_hyperbolic, log, log_sum, log1p, logistic, polygamma, pow, remainder, root, scale, sinc, softplus, trig,
 };
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::{DType, PrimType};
@@ -130,6 +130,8 @@ pub(crate) const fn op(op: Op) -> Option<ScalarEmitter> {
         Op::Erfinv => Unary(erfinv::erfinv),
         Op::Lgamma => Unary(gamma::lgamma),
         Op::Tgamma => Unary(gamma::tgamma),
+        Op::Digamma => Unary(digamma::digamma),
+        Op::Polygamma => Binary(polygamma::polygamma),
         _ => return None,
     })
 }

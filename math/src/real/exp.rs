@@ -166,12 +166,32 @@ pub(crate) fn exp2_parts(b: &mut BodyBuilder, x: Reg, low: Reg) -> (Reg, Reg) {
     (scale(b, high, k), scale(b, low, k))
 }
 
+/// `2^(x + low)` as a double-word number near 1 times two to the power of an integer register, which [`scale`] takes; beyond what any
+/// factor within the format brings back it stays. `low` is a rounding error of `x`, not read there.
+pub(crate) fn exp2_unscaled(b: &mut BodyBuilder, x: Reg, low: Reg) -> (DoubleWord, Reg) {
+    let ty = b.ty(x);
+    let limit = if ty == PrimType::F32 { 220.0 } else { 2000.0 };
+    let bounded = clamp(b, x, -limit, limit);
+    let (within, zero) = (b.feq(bounded, x), b.float(ty, 0.0));
+    let low = b.select(within, low, zero);
+    let (k, r) = split_exponent(b, bounded);
+    let (r, low) = fast_two_sum(b, r, low);
+    let (high, low) = times_constant(b, (r, low), constants(ty).ln_2);
+    (unscaled_parts(b, high, low), k)
+}
+
 /// `(k, r)` with `x = k + r`, `|r| <= 1/2`.
 fn reduce_base_2(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     let f = Format::of(b.ty(x));
     let (bias, mantissa) = (f.bias as f64, f64::from(f.mantissa));
     // Beyond the largest exponent, and below half the smallest subnormal.
     let x = clamp(b, x, -bias - mantissa - 1.0, bias + 1.0);
+    split_exponent(b, x)
+}
+
+/// As [`reduce_base_2`], for an `x` that is not far outside the range of exponents.
+fn split_exponent(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
+    let f = Format::of(b.ty(x));
     let magic = b.float(f.ty, f.magic());
     let shifted = b.fadd(x, magic);
     let whole = b.fsub(shifted, magic);

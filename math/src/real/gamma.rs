@@ -209,6 +209,21 @@ fn log_gamma(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     (parts[0], parts[1])
 }
 
+/// From this argument on [`stirling_rest`] holds.
+pub(super) fn large(ty: PrimType) -> f64 {
+    constants(ty).large
+}
+
+/// What Stirling's `(x - 1/2) log x - x + log(2 pi) / 2` leaves of `log gamma(x)`.
+pub(super) fn stirling_rest(b: &mut BodyBuilder, x: Reg) -> Reg {
+    let ty = b.ty(x);
+    let one = b.float(ty, 1.0);
+    let inverse = b.fdiv(one, x);
+    let square = b.fmul(inverse, inverse);
+    let s = polynomial(b, square, constants(ty).s);
+    b.fmul(inverse, s)
+}
+
 /// The recurrence: `|gamma(x)| = gamma(2 + y)` times or over a product.
 struct Near {
     /// `log gamma(2 + y)` in two parts.

@@ -3,6 +3,7 @@
 pub(crate) mod asin;
 pub(crate) mod atan;
 pub(crate) mod degrees;
+pub(crate) mod digamma;
 pub(crate) mod erf;
 pub(crate) mod erf_table;
 pub(crate) mod erfinv;
@@ -18,6 +19,7 @@ pub(crate) mod log;
 pub(crate) mod log1p;
 pub(crate) mod log_sum;
 pub(crate) mod logistic;
+pub(crate) mod polygamma;
 pub(crate) mod pow;
 pub(crate) mod remainder;
 pub(crate) mod root;

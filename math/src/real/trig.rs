@@ -81,6 +81,13 @@ pub(crate) fn sin_cos_of_reduced(b: &mut BodyBuilder, x: Reg, reduced: (Reg, Reg
     ((xor_sign(b, sine.0, sign), xor_sign(b, sine.1, sign)), cosine)
 }
 
+/// Sine and cosine of `x.0 + x.1` radians, at most `pi/4`, each as a double-word number.
+pub(crate) fn sin_cos_of_small(b: &mut BodyBuilder, x: DoubleWord) -> (DoubleWord, DoubleWord) {
+    let no_turns = b.int(b.ty(x.0).as_int(), 0);
+    let (sine, cosine, _) = both(b, (x.0, x.1, no_turns));
+    (sine, with_rounded_square(b, cosine, x.0))
+}
+
 /// `cos x - 1` for `|x| <= pi/4`.
 pub(crate) fn cos_less_one(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
     let ty = b.ty(x);
@@ -101,10 +108,8 @@ pub(crate) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let (sine, cosine, q) = both(b, reduced);
     let ty = b.ty(x);
     let int = ty.as_int();
-    // The rounding error of r^2 is a quarter of a unit in the last place of the cosine near pi/4: singles were up to 1.07 ULP off.
-    let (_, square_low) = exact_product(b, reduced.0, reduced.0);
-    let minus_half = b.float(ty, -0.5);
-    let cosine = (cosine.0, b.fma(square_low, minus_half, cosine.1));
+    // Singles were up to 1.07 ULP off.
+    let cosine = with_rounded_square(b, cosine, reduced.0);
     let (one, zero) = (b.int(int, 1), b.int(int, 0));
     let odd = b.and(q, one);
     let top = b.int(int, i64::from(ty.bits()) - 1);
@@ -116,6 +121,13 @@ pub(crate) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let sign = sign_of(b, x);
     let sign = b.xor(sign, flip);
     xor_sign(b, result, sign)
+}
+
+/// The cosine of a reduced `r` with the rounding error of `r^2`, a quarter of a unit in its last place near pi/4.
+fn with_rounded_square(b: &mut BodyBuilder, cosine: DoubleWord, r: Reg) -> DoubleWord {
+    let (_, square_low) = exact_product(b, r, r);
+    let minus_half = b.float(b.ty(r), -0.5);
+    (cosine.0, b.fma(square_low, minus_half, cosine.1))
 }
 
 /// Sine and cosine of a reduced magnitude, and the number of quarter turns in the low bits of an integer.

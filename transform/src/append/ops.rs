@@ -51,4 +51,6 @@ functions! {
     FloatPower float_power(x y);
     Sigmoid sigmoid(x);
     Erfc erfc(x);
+    Digamma digamma(x);
+    Polygamma polygamma(n x);
 }

@@ -6,7 +6,7 @@
 use super::maps::LinearMap::{self, Cast, Conj, Imag, Negate, Pick, Real, Scale};
 use crate::append::SlopeTerm;
 use crate::append::ops::*;
-use ndjit_ir::{DType, Error, ErrorCode, Op};
+use ndjit_ir::{DType, Op};
 use smallvec::{SmallVec, smallvec};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LN_10, PI};
 
@@ -240,10 +240,12 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Erf, _) => times(gauss(x) * FRAC_2_SQRT_PI),
         (Op::Erfc, _) => times(gauss(x) * -FRAC_2_SQRT_PI),
         (Op::Erfinv, _) => times(exp(r * r) * (1.0 / FRAC_2_SQRT_PI)),
-        (Op::Lgamma | Op::Tgamma, _) => {
-            x.to.fail(Error::new(ErrorCode::DType, format!("{op}: its slope is not written yet")));
-            flat()
-        }
+        (Op::Lgamma, _) => times(digamma(x)),
+        (Op::Tgamma, _) => times(r * digamma(x)),
+        (Op::Digamma, _) => times(polygamma(x.number(1.0), x)),
+        // Orders are integers.
+        (Op::Polygamma, 0) => flat(),
+        (Op::Polygamma, _) => times(polygamma(x + 1.0, y)),
         (
             Op::FloorDivide
             | Op::Floor

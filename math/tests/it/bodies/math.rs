@@ -31,7 +31,7 @@ fn reference64(op: Op, x: f64) -> f64 {
 }
 
 /// The bound of the op's row.
-fn bound(op: Op) -> u64 {
+pub fn bound(op: Op) -> u64 {
     match op.row().accuracy {
         Accuracy::Ulp(n) => n.into(),
         Accuracy::Exact => 0,

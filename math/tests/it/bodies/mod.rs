@@ -9,6 +9,7 @@ mod complex_inverse;
 mod complex_support;
 mod complex_trig;
 mod degrees;
+mod digamma;
 mod double_double;
 mod erf;
 mod erfinv;

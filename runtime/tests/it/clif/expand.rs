@@ -187,6 +187,8 @@ fn ops_without_wide_code() {
     float_power: c64 c128
     lgamma: bf16 f16 f32 f64
     tgamma: bf16 f16 f32 f64
+    digamma: bf16 f16 f32 f64
+    polygamma: bf16 f16 f32 f64
     ");
     assert_eq!(without_code(Set::Avx2), without_code(Set::Avx512));
 }
