@@ -175,7 +175,7 @@ fn elements(rewriter: &mut Rewriter<'_, DType>, operand: Value, axis: usize) -> 
     let few = ElementsRead::of(graph, operand, along, most).weight <= most;
     (0..shape.extents()[axis])
         .map(|position| {
-            let mut element = WindowElement::new(shape, along, position);
+            let mut element = WindowElement::new(shape, along, position).through_views();
             if few { element.of(rewriter, operand) } else { element.seen(rewriter, operand) }
         })
         .collect()

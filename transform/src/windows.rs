@@ -123,6 +123,8 @@ pub(crate) struct WindowElement {
     /// Its place along the axes that are reduced.
     at: Vec<Option<usize>>,
     made: FxHashMap<Value, Value>,
+    /// Whether a view of a view is made a view of what that sees.
+    through: bool,
 }
 
 impl WindowElement {
@@ -134,7 +136,12 @@ impl WindowElement {
             at[axis] = Some(left % shape.extents()[axis]);
             left /= shape.extents()[axis];
         }
-        WindowElement { at, made: FxHashMap::default() }
+        WindowElement { at, made: FxHashMap::default(), through: false }
+    }
+
+    /// The same, which sees through views: what these are of is then wanted in many forms, and computed once for all windows.
+    pub(crate) fn through_views(self) -> WindowElement {
+        WindowElement { through: true, ..self }
     }
 
     /// That of a value of the reduced shape, or one that broadcasts to it. The ops it takes are to be counted before.
@@ -175,8 +182,10 @@ impl WindowElement {
         let shape = rewriter.old.shape(value);
         let (view, shape) = slice(shape, &self.parts(shape))?;
         let own = rewriter.value(value);
-        // Of what is seen itself: what is computed is then wanted in many forms, and computed as it is.
-        Ok(see(rewriter.new, own, &view, &shape))
+        Ok(match self.through {
+            true => see(rewriter.new, own, &view, &shape),
+            false => rewriter.new.view(own, view, &shape),
+        })
     }
 
     /// The place in an array that broadcasts to the reduced shape.
