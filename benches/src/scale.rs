@@ -25,7 +25,7 @@ pub struct Scale {
 const STACK: usize = 256 << 10;
 /// What is printed of the stages.
 const STAGES: &[&str] =
-    &["trace", "inline", "commit", "simplify", "windows", "views", "fuse", "tile", "schedule", "compile"];
+    &["trace", "inline", "commit", "simplify", "networks", "windows", "views", "fuse", "tile", "schedule", "compile"];
 
 impl Scale {
     /// Prints a row for each program and size.

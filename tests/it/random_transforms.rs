@@ -31,12 +31,15 @@ fn place() -> Place {
     Place::caller()
 }
 
-/// A graph that calls the program, on other parameters; and the results of the call.
+/// A graph that calls a program, its places, the arguments and the results of the call.
+type CallGraph = (Graph<ValueType>, Places, Vec<Value>, Vec<Value>);
+
+/// A graph that calls the program, on other parameters.
 fn calling(
     program: &Program,
     shape: impl Fn(&Shape) -> Shape,
     mut argument: impl FnMut(&mut Graph<ValueType>, &mut Places, Value) -> Result<Value, Error>,
-) -> Result<(Graph<ValueType>, Places, Vec<Value>, Vec<Value>), Error> {
+) -> Result<CallGraph, Error> {
     let (mut graph, mut places) = (Graph::new(), Places::default());
     let own = &program.graph;
     let params: Vec<Value> = own

@@ -305,6 +305,54 @@ fn several_quantiles_of_one_sort() -> Result<()> {
     Ok(())
 }
 
+/// Places of few elements that are sorted are computed by comparisons, with the bits of the sort: also of zeros of both signs, of NaNs and of windows.
+#[test]
+fn places_of_few_elements() -> Result<()> {
+    for n in 2..=17 {
+        let rows = Array::from_shape_vec([40, n], numbers(40 * n))?;
+        for d in [
+            DType::F32,
+            DType::F64,
+            DType::F16,
+            DType::Bf16,
+            DType::I8,
+            DType::U16,
+            DType::I32,
+            DType::U64,
+            DType::Bool,
+        ] {
+            let x = if d.is_float() { rows.cast(d) } else { ndjit::where_(ndjit::isfinite(&rows), &rows, 3).cast(d) };
+            for backwards in [false, true] {
+                let order = move |axis| if backwards { descending(axis) } else { ndjit::IntoSorting::sorting(axis) };
+                let place = |x: Expr, at: usize| x.slice((.., at..at + 1));
+                let f = jit(move |x: Expr| {
+                    let sorted = x.sort(order(1));
+                    (place(sorted, 0), place(sorted, n / 2), place(sorted, n - 1).squeeze(1))
+                });
+                let whole = jit(move |x: Expr| x.sort(order(1)))(&x);
+                let (first, middle, last) = f(&x);
+                assert_eq!(f.explain(Stage::Kernels).contains("sorts"), n > 16, "{d} {n}");
+                for (got, at) in [(first, 0), (middle, n / 2), (last, n - 1)] {
+                    let (got, expected) = (got.cast(DType::F32), whole.slice((.., at)).cast(DType::F32));
+                    assert_eq!(bits(&got)?, bits(&expected)?, "{d} {n} {at}");
+                }
+            }
+        }
+    }
+    let x = Array::from(numbers(5000));
+    let windows = |x: Expr| ndjit::sliding_window(x * 2, 9, 0);
+    let f = jit(move |x: Expr| median(windows(x), -1));
+    let sorted = jit(move |x: Expr| windows(x).sort(-1))(&x);
+    let last = bits(&sorted.slice((.., 8)))?;
+    let middle = bits(&sorted.slice((.., 4)))?;
+    let expected: Vec<u32> =
+        last.into_iter().zip(middle).map(|(last, middle)| if last == u32::MAX { last } else { middle }).collect();
+    assert_eq!(bits(&f(&x))?, expected);
+    let text = f.explain(Stage::Kernels);
+    assert_eq!(text.matches("kernel").count(), 2, "{text}");
+    Ok(())
+}
+
 /// Finite elements have finite quantiles between them, also where their sum or difference overflows; beside an infinite element is that
 /// infinity, and between both infinities NaN.
 #[test]

@@ -2,7 +2,7 @@
 //! reference interpreter alone.
 //!
 //! [`inline`] writes calls out, [`fp_contract`] rounds products and sums once where that is asked for, [`hoist`] takes out of loops what does not change in them, [`commit`] resolves every dtype,
-//! [`simplify`] applies rules that change no bit, [`windows`] and [`views`] bring elements to where they are read, and [`joins`] reads through joined arrays. [`access`] says where the
+//! [`simplify`] applies rules that change no bit, [`networks`] sorts few elements by comparisons, [`windows`] and [`views`] bring elements to where they are read, and [`joins`] reads through joined arrays. [`access`] says where the
 //! elements of views are, [`contraction`] in which order operands of an `einsum` meet; [`derivative`] and [`batching`] append what transformations make, and [`live`] leaves out what they no longer need. No `unsafe`, no threads, no code generator.
 
 #![forbid(unsafe_code)]
@@ -19,6 +19,7 @@ mod hoist;
 mod inline;
 mod joins;
 mod live;
+mod networks;
 pub mod rows;
 mod shrink;
 mod simplify;
@@ -33,6 +34,7 @@ pub use hoist::hoist;
 pub use inline::inline;
 pub use joins::joins;
 pub use live::live;
+pub use networks::networks;
 pub use shrink::{shrink, shrink_inside};
 pub use simplify::{RULES, RewriteRule, simplify};
 pub use views::views;

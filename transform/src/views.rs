@@ -209,7 +209,7 @@ fn find(rewriter: &mut FormRewriter<'_>, value: Value, form: &ViewForm) -> Resul
 }
 
 /// A view of a value; of a view one of what that sees.
-fn see(out: &mut Graph<DType>, value: Value, view: &View, shape: &Shape) -> Value {
+pub(crate) fn see(out: &mut Graph<DType>, value: Value, view: &View, shape: &Shape) -> Value {
     let id = out.producer(value);
     match out.node(id).kind {
         NodeKind::View(inner) => {

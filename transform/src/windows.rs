@@ -4,6 +4,7 @@
 //! Elements meet in the order of [`fold`]. A window's extents stand in the program, so that programs
 //! for arrays of other sizes still share kernels: other short reductions, whose extent is the array's, stay what they are.
 
+use crate::views::see;
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
 use ndjit_ir::reduction::{AxisSet, LANES, Reduce, fold};
 use ndjit_ir::view::{Slice, View, slice};
@@ -54,27 +55,43 @@ fn window(graph: &Graph<DType>, value: Value) -> Option<(AxisSet, Op)> {
         return None;
     }
     // One element is its own sum.
-    let (mut slides, mut weight) = (count == 1, 0);
-    let mut seen = FxHashSet::default();
-    let mut open = if slides { Vec::new() } else { vec![operand] };
-    while let Some(value) = open.pop() {
-        let id = graph.producer(value);
-        if !seen.insert(value) || weight > MAX_WEIGHT {
-            continue;
-        }
-        match graph.node(id).kind {
-            NodeKind::Op(op, _) => weight += count * shared_body(op, graph.compute_dtype(id, op)).insts.len(),
-            NodeKind::Cast(_) => weight += 4 * count,
-            NodeKind::View(view) => {
-                let ranks = (graph.shape(operand).rank(), graph.shape(value).rank());
-                slides |= slides_along(graph.view_of(view), axes, ranks.0 - ranks.1);
+    let read = ElementsRead::of(graph, operand, axes, if count == 1 { 0 } else { MAX_WEIGHT / count });
+    (count == 1 || read.slides && read.weight <= MAX_WEIGHT / count).then_some((axes, reduction.combine()?))
+}
+
+/// What each element of an array takes.
+pub(crate) struct ElementsRead {
+    /// Primitives from what is stored, or seen through views, on; more than the bound if they are many.
+    pub weight: usize,
+    /// Whether windows slide along the axes over something that is read.
+    pub slides: bool,
+}
+
+impl ElementsRead {
+    /// Of an array, as far as that is no more than `most`.
+    pub(crate) fn of(graph: &Graph<DType>, array: Value, axes: AxisSet, most: usize) -> ElementsRead {
+        let mut read = ElementsRead { weight: 0, slides: false };
+        let mut seen = FxHashSet::default();
+        let mut open = vec![array];
+        while let Some(value) = open.pop() {
+            let id = graph.producer(value);
+            if read.weight > most || !seen.insert(value) {
                 continue;
             }
-            _ => continue,
+            match graph.node(id).kind {
+                NodeKind::Op(op, _) => read.weight += shared_body(op, graph.compute_dtype(id, op)).insts.len(),
+                NodeKind::Cast(_) => read.weight += 4,
+                NodeKind::View(view) => {
+                    let ranks = (graph.shape(array).rank(), graph.shape(value).rank());
+                    read.slides |= slides_along(graph.view_of(view), axes, ranks.0 - ranks.1);
+                    continue;
+                }
+                _ => continue,
+            }
+            open.extend(graph.operands(id));
         }
-        open.extend(graph.operands(id));
+        read
     }
-    (slides && weight <= MAX_WEIGHT).then_some((axes, reduction.combine()?))
 }
 
 /// Whether an axis of what is viewed is walked along one of the axes and along another. The view has `fewer` axes than what is reduced.
@@ -91,13 +108,7 @@ fn combined(rewriter: &mut Rewriter<'_, DType>, operand: Value, axes: AxisSet, o
     let count = axes.count(shape);
     let mut elements = Vec::new();
     for position in 0..count {
-        let mut left = position;
-        let mut at = vec![None; shape.rank()];
-        for axis in (0..shape.rank()).rev().filter(|&axis| axes.contains(axis)) {
-            at[axis] = Some(left % shape.extents()[axis]);
-            left /= shape.extents()[axis];
-        }
-        let mut element = WindowElement { at, made: FxHashMap::default() };
+        let mut element = WindowElement::new(shape, axes, position);
         elements.push(if count == 1 { element.seen(rewriter, operand)? } else { element.of(rewriter, operand)? });
     }
     let out = &mut *rewriter.new;
@@ -108,15 +119,33 @@ fn combined(rewriter: &mut Rewriter<'_, DType>, operand: Value, axes: AxisSet, o
 }
 
 /// One element of each window.
-struct WindowElement {
+pub(crate) struct WindowElement {
     /// Its place along the axes that are reduced.
     at: Vec<Option<usize>>,
     made: FxHashMap<Value, Value>,
+    /// Whether a view of a view is made a view of what that sees.
+    through: bool,
 }
 
 impl WindowElement {
-    /// That of a value of the reduced shape, or one that broadcasts to it. The ops it takes are no more than [`window`] has counted.
-    fn of(&mut self, rewriter: &mut Rewriter<'_, DType>, operand: Value) -> Result<Value> {
+    /// The element at a position, in row-major order, along the axes of an array of this shape.
+    pub(crate) fn new(shape: &Shape, axes: AxisSet, position: usize) -> WindowElement {
+        let mut left = position;
+        let mut at = vec![None; shape.rank()];
+        for axis in (0..shape.rank()).rev().filter(|&axis| axes.contains(axis)) {
+            at[axis] = Some(left % shape.extents()[axis]);
+            left /= shape.extents()[axis];
+        }
+        WindowElement { at, made: FxHashMap::default(), through: false }
+    }
+
+    /// The same, which sees through views: what these are of is then wanted in many forms, and computed once for all windows.
+    pub(crate) fn through_views(self) -> WindowElement {
+        WindowElement { through: true, ..self }
+    }
+
+    /// That of a value of the reduced shape, or one that broadcasts to it. The ops it takes are to be counted before.
+    pub(crate) fn of(&mut self, rewriter: &mut Rewriter<'_, DType>, operand: Value) -> Result<Value> {
         let graph = rewriter.old;
         let mut open = vec![(operand, false)];
         while let Some((value, ready)) = open.pop() {
@@ -149,10 +178,14 @@ impl WindowElement {
     }
 
     /// That of a value as a view.
-    fn seen(&mut self, rewriter: &mut Rewriter<'_, DType>, value: Value) -> Result<Value> {
+    pub(crate) fn seen(&mut self, rewriter: &mut Rewriter<'_, DType>, value: Value) -> Result<Value> {
         let shape = rewriter.old.shape(value);
         let (view, shape) = slice(shape, &self.parts(shape))?;
-        Ok(rewriter.new.view(rewriter.value(value), view, &shape))
+        let own = rewriter.value(value);
+        Ok(match self.through {
+            true => see(rewriter.new, own, &view, &shape),
+            false => rewriter.new.view(own, view, &shape),
+        })
     }
 
     /// The place in an array that broadcasts to the reduced shape.

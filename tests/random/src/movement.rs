@@ -5,6 +5,7 @@ use ndjit_ir::axes::AxisSet;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeKind, Scatter, Value};
 use ndjit_ir::op::{Op, TypeRule};
+use ndjit_ir::reduction::{AxisFunction, Sort, TypeRequest};
 use ndjit_ir::shape::Shape;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::value_type::ValueType;
@@ -88,6 +89,39 @@ impl Builder<'_> {
             }
         };
         made.ok()
+    }
+
+    /// What is computed of two places of what is sorted along an axis, as medians are.
+    pub(super) fn places(&mut self, operand: Value) {
+        let operand = if self.rng.one_in(2) { operand } else { self.seen(operand) };
+        let shape = self.graph.shape(operand).clone();
+        let several: Vec<usize> = (0..shape.rank()).filter(|&axis| shape.extents()[axis] > 1).collect();
+        if several.is_empty() {
+            return;
+        }
+        let axis = self.rng.pick(&several);
+        let extent = shape.extents()[axis];
+        let (sort, ty) = (AxisFunction::Sort(Sort::Sort), self.graph.ty(operand));
+        let Ok(types) = self.policy.resolve_reduction(sort, None, ty) else { return };
+        if !self.limits.dtypes.contains(types.result) || self.integers.contains_key(&operand) {
+            return;
+        }
+        let request = TypeRequest { dtype: None, policy: self.policy };
+        let (kind, own) = (NodeKind::Sort(Sort::Sort, axis as u32, request), self.graph.intern(&shape));
+        let sorted = self.graph.add(kind, &[operand], &[(types.result.into(), own)]);
+        let places: Vec<Value> = (0..2)
+            .filter_map(|_| {
+                let at = self.rng.below(extent) as isize;
+                let mut parts = vec![Slice::ALL; shape.rank()];
+                parts[axis] = Slice::Range { start: Some(at), end: Some(at + 1), step: 1 };
+                let (view, shape) = view::slice(&shape, &parts).ok()?;
+                Some(self.graph.view(sorted, view, &shape))
+            })
+            .collect();
+        let op = self.rng.pick(&[Op::Add, Op::Subtract, Op::Maximum, Op::Less]);
+        if let Some(result) = self.result_type(op, &places) {
+            self.add(op, &places, result);
+        }
     }
 
     fn slice(&mut self, extent: usize) -> Slice {
