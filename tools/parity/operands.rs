@@ -127,6 +127,7 @@ fn of_floats(i: u64, count: usize, format: Format) -> Vec<f64> {
     match count {
         1 if i % 4 == 1 => vec![Draw::converted(i, format)],
         1 => vec![Draw::one(i, format)],
+        2 if i.is_multiple_of(16) => Draw::order(i / 16, format).to_vec(),
         2 => Draw::two(i, format).to_vec(),
         3 => Draw::three(i, format).to_vec(),
         _ => {

@@ -94,7 +94,7 @@ fn singles_stay_within_their_bounds() {
             (n, -10.0 * u),
             (10.0 * n, (10.0 * n + 20.0) * u),
         ]);
-        inputs.push((1000.0 * n, (1000.0 * n) / std::f64::consts::E * (1.0 + (u - 0.5) / 16.0)));
+        inputs.push((1000.0 * n, (1000.0 * n) / std::f32::consts::E * (1.0 + (u - 0.5) / 16.0)));
     }
     let mut worst = [(0.0, 0.0, 0.0); 3];
     for (n, x) in inputs {
