@@ -109,8 +109,9 @@ pub use api::support::{
 };
 #[doc(inline)]
 pub use api::transforms::{
-    Same, grad, grad_at, grad_aux, hessian, hvp, jacfwd, jacrev, jvp, linearize, stop_gradient, value_and_grad,
-    value_and_grad_at, vjp, vmap, vmap_at, wrt,
+    Same, checkpoint, checkpoint_at, custom_jvp, custom_jvp_at, custom_vjp, custom_vjp_at, grad, grad_at, grad_aux,
+    hessian, hvp, jacfwd, jacrev, jvp, linearize, stop_gradient, value_and_grad, value_and_grad_at, vjp, vmap, vmap_at,
+    wrt,
 };
 #[doc(inline)]
 pub use api::weights::{Weights, weights};

@@ -4,10 +4,11 @@ use super::recorder::{TRACES, Trace, describe, in_trace, read};
 use super::written;
 use crate::api::config;
 use crate::trace::expr::Expr;
-use ndjit_ir::graph::Value;
+use ndjit_ir::graph::{NodeId, RuleKind, Value};
 use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_transform::OpenGraph;
 use ndjit_transform::batching::Batching;
-use ndjit_transform::derivative::{DerivativeMode, Linearization, stop_gradient, variable};
+use ndjit_transform::derivative::{self, DerivativeMode, Linearization, stop_gradient, variable};
 
 /// What outputs are of variables, in a trace.
 #[derive(Debug)]
@@ -136,7 +137,7 @@ impl Linearized {
         &self,
         given: &[Expr],
         place: Place,
-        map: impl FnOnce(&Linearization, ndjit_transform::OpenGraph<'_>, &[Option<Value>], Place) -> Result<Vec<Value>>,
+        map: impl FnOnce(&Linearization, OpenGraph<'_>, &[Option<Value>], Place) -> Result<Vec<Value>>,
     ) -> Result<Vec<Expr>> {
         given.iter().try_for_each(|&x| describe(x, self.what).map(drop))?;
         self.values(|linear, trace| {
@@ -145,6 +146,65 @@ impl Linearized {
             map(linear, (&mut trace.graph, &mut trace.places, config::policy()), &values, place)
         })
     }
+}
+
+/// The number that the next node of this thread's trace has.
+pub(crate) fn next_node() -> NodeId {
+    TRACES.with_borrow(|traces| NodeId(traces.last().map_or(0, |trace| trace.graph.node_count() as u32)))
+}
+
+/// Results of a function with a rule for its derivative: `beside` are what stands in the [kind](RuleKind) of rule.
+///
+/// # Errors
+/// The first error of a value; `Traced` outside of traces.
+pub(crate) fn ruled(
+    kind: RuleKind,
+    results: &[Expr],
+    beside: &[Expr],
+    what: &'static str,
+    place: Place,
+) -> Result<Vec<Expr>> {
+    let place = written::place(place);
+    with_values([results, beside], what, place, |graph, [results, beside]| {
+        derivative::ruled(graph, kind, results, beside, place)
+    })
+}
+
+/// Results of a function of variables, written from a node on, which derivatives compute once more.
+///
+/// # Errors
+/// The first error of a value; `Traced` outside of traces.
+pub(crate) fn checkpointed(
+    variables: &[Expr],
+    results: &[Expr],
+    first: NodeId,
+    what: &'static str,
+    place: Place,
+) -> Result<Vec<Expr>> {
+    let place = written::place(place);
+    with_values([variables, results], what, place, |graph, [variables, results]| {
+        derivative::checkpointed(graph, variables, results, first, place)
+    })
+}
+
+/// What is made of values of this thread's trace.
+fn with_values<const N: usize>(
+    exprs: [&[Expr]; N],
+    what: &'static str,
+    place: Place,
+    make: impl FnOnce(OpenGraph<'_>, [&[Value]; N]) -> Result<Vec<Value>>,
+) -> Result<Vec<Expr>> {
+    exprs.iter().copied().flatten().try_for_each(|&x| read(x, what, |_, _| ()))?;
+    in_open(what, place, |trace| {
+        let mut values: [Vec<Value>; N] = std::array::from_fn(|_| Vec::new());
+        for (values, exprs) in values.iter_mut().zip(exprs) {
+            *values = trace.values(exprs, what, place).map_err(|error| trace.errors[error as usize].clone())?;
+        }
+        let graph = (&mut trace.graph, &mut trace.places, config::policy());
+        let made = make(graph, values.each_ref().map(Vec::as_slice))?;
+        trace.graph.check_expansion()?;
+        Ok(made.into_iter().map(|value| trace.expr_of(Ok(value))).collect())
+    })
 }
 
 /// Values that stand for one lane each, of so many, along an axis; those that are `None` are the same for each.

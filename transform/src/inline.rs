@@ -1,11 +1,13 @@
 //! Inline: replaces every call by the nodes of the function called, so that fusion sees through it, in the graphs of control flow too; and
-//! every number that control flow takes becomes a number of its graphs.
+//! every number that control flow takes becomes a number of its graphs. Rules of derivatives are left out: what has one is its value.
 //!
 //! A call's operands have the types the child was traced for, and every node carries the policy it was traced under, so
 //! inlining changes no type. A number that a loop or a branch uses is rounded where it meets an array there, as it is outside: never before,
 //! to be passed in memory.
 
-use ndjit_ir::graph::{Control, Copied, Graph, MAX_NESTING, NodeId, NodeKind, Notes, Places, Slot, Type, Value};
+use ndjit_ir::graph::{
+    Control, Copied, Graph, Identity, MAX_NESTING, NodeId, NodeKind, Notes, Places, Slot, Type, Value,
+};
 use ndjit_ir::{Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -26,11 +28,39 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
     if graph.nesting() > MAX_NESTING {
         return Err(Error::new(ErrorCode::Verify, format!("inline: control flow nests more than {MAX_NESTING} deep")));
     }
-    if graph.children().is_empty() && graph.controls().is_empty() {
+    if is_plain(graph) {
         return Ok((graph.clone(), places.clone()));
     }
     let whole = (Arc::new(graph.clone()), Arc::new(places.clone()));
     Inliner { bodies: FxHashMap::default() }.graph(whole, &[])
+}
+
+/// Whether a graph has neither calls nor control flow nor rules of derivatives.
+fn is_plain<T: Type>(graph: &Graph<T>) -> bool {
+    graph.children().is_empty() && graph.controls().is_empty() && !has_rules(graph)
+}
+
+fn has_rules<T: Type>(graph: &Graph<T>) -> bool {
+    graph.node_ids().any(|id| matches!(graph.node(id).kind, NodeKind::Identity(Identity::Ruled(_))))
+}
+
+/// Of a graph with rules of derivatives the nodes that its outputs need whatever these say.
+fn valued<T: Type>(graph: &Graph<T>) -> Option<Vec<bool>> {
+    if !has_rules(graph) {
+        return None;
+    }
+    let mut needed = vec![false; graph.node_count()];
+    graph.outputs().iter().for_each(|&output| needed[graph.producer(output).index()] = true);
+    for id in graph.node_ids().rev().collect::<Vec<NodeId>>() {
+        if needed[id.index()] {
+            let taken = match graph.node(id).kind {
+                NodeKind::Identity(Identity::Ruled(_)) => &graph.operands(id)[..1],
+                _ => graph.operands(id),
+            };
+            taken.iter().for_each(|&operand| needed[graph.producer(operand).index()] = true);
+        }
+    }
+    Some(needed)
 }
 
 /// A graph being copied: how far it got and what its values became.
@@ -38,6 +68,8 @@ struct InlineFrame<T: Type> {
     graph: Arc<Graph<T>>,
     places: Arc<Places>,
     next: u32,
+    /// The nodes that are copied, if not all are.
+    needed: Option<Vec<bool>>,
     copied: Copied,
     /// What its control flow became, by its number and what its operands became.
     controls: FxHashMap<(u32, Vec<Value>), InlinedControl>,
@@ -55,7 +87,8 @@ struct InlinedControl {
 impl<T: Type> InlineFrame<T> {
     fn new((graph, places): SharedGraph<T>, call: Option<NodeId>) -> InlineFrame<T> {
         let copied = Copied::with_new_slots(&graph);
-        InlineFrame { copied, controls: FxHashMap::default(), graph, places, next: 0, call }
+        let needed = valued(&graph);
+        InlineFrame { needed, copied, controls: FxHashMap::default(), graph, places, next: 0, call }
     }
 }
 
@@ -94,6 +127,14 @@ impl<T: Type> Inliner<T> {
             let graph = Arc::clone(&frame.graph);
             let node = graph.node(id);
             let first = node.first();
+            if frame.needed.as_ref().is_some_and(|needed| !needed[id.index()]) {
+                continue;
+            }
+            if let NodeKind::Identity(Identity::Ruled(_)) = node.kind {
+                let value = frame.copied.value(graph.operands(id)[0]);
+                frame.copied.set(first, value);
+                continue;
+            }
             let mut operands = frame.copied.operands(&graph, id).to_vec();
             let value = match node.kind {
                 NodeKind::Param(..) => continue, // bound when the frame was made
@@ -191,7 +232,7 @@ impl<T: Type> Inliner<T> {
         numbers: &LiteralParams,
     ) -> Result<SharedGraph<T>> {
         let takes_none = numbers.iter().all(Option::is_none);
-        if takes_none && graph.children().is_empty() && graph.controls().is_empty() {
+        if takes_none && is_plain(graph) {
             return Ok((Arc::clone(graph), Arc::clone(places)));
         }
         let key = (Arc::as_ptr(graph), numbers.clone());

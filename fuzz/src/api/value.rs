@@ -213,6 +213,29 @@ pub const CONTROL: &[(&str, Body)] = &[
         vec![value, by_x, by_y]
     }),
     ("stop_gradient", |x, y| vec![ndjit::grad_at(|x: Expr| smooth(x, ndjit::stop_gradient(x * y)), x)]),
+    ("custom_jvp", |x, y| {
+        let f = ndjit::custom_jvp(|x, y| x * y, |[x, y], _, [s, t]| s * y + x * t);
+        vec![ndjit::grad_at(|x: Expr| ndjit::sum(f(x, y), ..), x)]
+    }),
+    ("custom_jvp_at", |x, y| {
+        let own = |x: Expr| {
+            ndjit::custom_jvp_at(|x: Expr| (ndjit::sin(x), x), |x, (_, z), t| (t * ndjit::cos(z), t + x * 0), x)
+        };
+        vec![ndjit::grad_at(|x: Expr| ndjit::grad_at(|x: Expr| ndjit::sum(own(x).0 * y, ..), x) * x, x)]
+    }),
+    ("custom_vjp", |x, y| {
+        let f = ndjit::custom_vjp(|x, y| (x * y, (x, y)), |(x, y), g| [g * y, g * x]);
+        vec![ndjit::vmap(move |x: Expr, y: Expr| f(x, y), 0)(x, y)]
+    }),
+    ("custom_vjp_at", |x, y| {
+        let own = |x: Expr| ndjit::custom_vjp_at(|x: Expr| (ndjit::sin(x), x), |x, g| g * ndjit::cos(x), x);
+        vec![ndjit::jvp(own, x, y).1]
+    }),
+    ("checkpoint", |x, y| {
+        let f = ndjit::checkpoint(|x: Expr, y: Expr| smooth(x, y));
+        vec![ndjit::grad_at(|x: Expr| f(x, y), x)]
+    }),
+    ("checkpoint_at", |x, y| vec![ndjit::grad_at(|y: Expr| ndjit::checkpoint_at(|x: Expr| smooth(x, y), x), y)]),
     ("jacrev", |x, _| vec![ndjit::jacrev(|x: Expr| ndjit::sin(ndjit::sum(x, 0)))(x)]),
     ("jacfwd", |x, _| vec![ndjit::jacfwd(|x: Expr| ndjit::sin(ndjit::sum(x, 0)))(x)]),
     ("hessian", |x, _| vec![ndjit::hessian(|x: Expr| ndjit::prod(ndjit::sum(x, 0), ..))(ndjit::sum(x, 0))]),

@@ -68,6 +68,9 @@ impl<T: Type> NodeKind<T> {
             NodeKind::Cast(_) => {
                 &KindRow { name: "cast", operands: &["x"], ty: TypeOf::Asked, fusion: Fusion::Elementwise, ..ROW }
             }
+            NodeKind::Identity(Identity::Ruled(_)) => {
+                &KindRow { name: "rule", ty: TypeOf::Operand, fusion: Fusion::Elementwise, ..ROW }
+            }
             NodeKind::Identity(_) => {
                 &KindRow { name: "identity", operands: &["x"], ty: TypeOf::Operand, fusion: Fusion::Elementwise, ..ROW }
             }
@@ -141,6 +144,8 @@ pub enum Identity {
     Variable(u32),
     /// What derivatives take as constant.
     StopGradient,
+    /// A value whose derivative is said by other nodes.
+    Ruled(DerivativeRule),
 }
 
 impl Identity {
@@ -149,8 +154,87 @@ impl Identity {
         match self {
             Identity::Variable(_) => "variable",
             Identity::StopGradient => "stop_gradient",
+            Identity::Ruled(rule) => rule.kind.name(),
         }
     }
+}
+
+/// How nodes say the derivative of a function, and of which of its outputs. The first operand is that output; the others, the same for all of them, are
+/// variables and what was computed of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DerivativeRule {
+    /// What the operands are.
+    pub kind: RuleKind,
+    /// The number of the output.
+    pub output: u16,
+    /// How many outputs the function has.
+    pub outputs: u16,
+}
+
+/// What says the derivative of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RuleKind {
+    /// The tangents of its outputs, written of those of its inputs. Operands: variables that stand for the outputs, variables that stand for tangents
+    /// of the inputs, whose operands are the inputs; the tangents of the outputs.
+    Jvp,
+    /// The cotangents of its inputs, written of those of its outputs. Operands: variables that stand for cotangents of the outputs,
+    /// the inputs as variables; the cotangents of the inputs.
+    Vjp,
+    /// Itself, computed once more. Operands: the outputs, the inputs as variables.
+    Checkpoint,
+}
+
+impl RuleKind {
+    /// Each, in the order of their names in text.
+    pub const ALL: [RuleKind; 3] = [RuleKind::Jvp, RuleKind::Vjp, RuleKind::Checkpoint];
+
+    /// The name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            RuleKind::Jvp => "custom_jvp",
+            RuleKind::Vjp => "custom_vjp",
+            RuleKind::Checkpoint => "checkpoint",
+        }
+    }
+}
+
+impl DerivativeRule {
+    /// Whether it takes so many operands.
+    pub fn takes(self, operands: usize) -> bool {
+        let Some(rest) = operands.checked_sub(1 + self.outputs as usize) else { return false };
+        let fits = match self.kind {
+            RuleKind::Jvp => rest >= self.outputs as usize,
+            RuleKind::Vjp => rest.is_multiple_of(2),
+            RuleKind::Checkpoint => true,
+        };
+        fits && self.output < self.outputs
+    }
+
+    /// Its operands after the first, in parts: `None` if they are not so many.
+    pub fn parts<T>(self, operands: &[T]) -> Option<RuleParts<'_, T>> {
+        if !self.takes(operands.len()) {
+            return None;
+        }
+        let (outputs, rest) = operands[1..].split_at(self.outputs as usize);
+        let inputs = match self.kind {
+            RuleKind::Jvp => rest.len() - outputs.len(),
+            RuleKind::Vjp => rest.len() / 2,
+            RuleKind::Checkpoint => rest.len(),
+        };
+        let (inputs, mapped) = rest.split_at(inputs);
+        Some(RuleParts { outputs, inputs, mapped })
+    }
+}
+
+/// The operands of a [`DerivativeRule`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuleParts<'a, T> {
+    /// What stands for the outputs, or for their cotangents.
+    pub outputs: &'a [T],
+    /// What stands for the inputs, or for their tangents: derivatives flow through these alone.
+    pub inputs: &'a [T],
+    /// What the rule makes of tangents or cotangents.
+    pub mapped: &'a [T],
 }
 
 /// The facts about a kind of node.

@@ -4,8 +4,8 @@
 //! Whether types may be weak is not written in the text: the graph type that is asked for says it.
 
 use super::{
-    Control, ControlKind, Graph, Identity, Inner, MAX_NESTING, NodeKind, Scatter, ShapeId, Slot, SlotId, Type, Value,
-    ViewId,
+    Control, ControlKind, DerivativeRule, Graph, Identity, Inner, MAX_NESTING, NodeKind, RuleKind, Scatter, ShapeId,
+    Slot, SlotId, Type, Value, ViewId,
 };
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
@@ -306,6 +306,17 @@ impl<T: Type> Parser<T> {
                 let number = line.number_of("the number of a variable")?;
                 line.expect("of")?;
                 Ok((NodeKind::Identity(Identity::Variable(number)), SmallVec::from_slice(&[reading.value(line)?])))
+            }
+            rule if let Some(&kind) = RuleKind::ALL.iter().find(|kind| kind.name() == rule) => {
+                line.skip(word);
+                line.expect("output")?;
+                let output = line.number_of("the number of an output")?;
+                line.expect("of")?;
+                let outputs = line.number_of("how many outputs there are")?;
+                line.expect("of")?;
+                let rule = DerivativeRule { kind, output, outputs };
+                let operands = line.items(|line| reading.value(line))?;
+                Ok((NodeKind::Identity(Identity::Ruled(rule)), SmallVec::from_vec(operands)))
             }
             "stop_gradient" => {
                 line.skip(word);

@@ -21,7 +21,7 @@
 //! So does a scan, along one axis: `%2 = cumulative_sum %1 axis 0 dtype f64 : f64[3]`.
 //!
 //! A view says which element of its operand each element is, as an affine map: `%2 = view %1 (d0, d1) -> (d1, -d0 + 2) : f32[3, 4]`;
-//! a join along which axis: `%3 = concat %1, %2 axis 0 : f32[5]`.
+//! the derivative of a value may be said by other nodes: `%9 = custom_jvp output 0 of 1 of %3, %4, %5, %8 : f32[3]`; a join along which axis: `%3 = concat %1, %2 axis 0 : f32[5]`.
 //!
 //! A weak parameter that is stored otherwise than usual says so: `%0: f*:f64[3]`.
 //!
@@ -418,8 +418,10 @@ impl<T: Type> NodeLine<'_, T> {
             }
             NodeKind::Identity(identity) => {
                 f.write_str(identity.name())?;
-                if let Identity::Variable(n) = identity {
-                    write!(f, " {n} of")?;
+                match identity {
+                    Identity::Variable(n) => write!(f, " {n} of")?,
+                    Identity::Ruled(rule) => write!(f, " output {} of {} of", rule.output, rule.outputs)?,
+                    Identity::StopGradient => {}
                 }
                 write_values(operands, f)?;
             }

@@ -13,7 +13,7 @@ pub(crate) use rules::{Annotation, InferenceRules};
 
 use crate::axes::{AxisSet, MAX_RANK};
 use crate::dtype::DType;
-use crate::graph::{Graph, Identity, NodeId, NodeKind, Scatter, Type, Value};
+use crate::graph::{DerivativeRule, Graph, Identity, NodeId, NodeKind, RuleKind, Scatter, Type, Value};
 use crate::op::Op;
 use crate::promotion::{Policy, Types};
 use crate::reduction::{AxisFunction, Reduce, Reduction, Scan, Sort, TypeRequest};
@@ -143,13 +143,17 @@ impl<'a, T: Type> Operation<'a, T> {
             Operation::Op(op, _) => op.arity(),
             Operation::Iota(..) => 0,
             Operation::Cast(..)
-            | Operation::Identity(_)
+            | Operation::Identity(Identity::Variable(_) | Identity::StopGradient)
             | Operation::Scan(..)
             | Operation::Sort(..)
             | Operation::View(..)
             | Operation::Reshape(_) => 1,
             Operation::Reduce(reduce) => given.clamp(1, reduce.reduction.row().operands.len()),
             Operation::Concat(..) => given.max(1),
+            Operation::Identity(Identity::Ruled(rule)) => match rule.takes(given) {
+                true => given,
+                false => given + 1,
+            },
             Operation::Gather | Operation::Insert(_) => 2,
             Operation::Scatter(_) => 3,
         };
@@ -226,6 +230,7 @@ impl<'a, T: Type> Operation<'a, T> {
                 }
                 Ok(shape)
             }
+            Operation::Identity(Identity::Ruled(rule)) => ruled(*rule, operands).map(Cow::Borrowed),
             Operation::Cast(..) | Operation::Identity(_) => Ok(Cow::Borrowed(operands[0])),
             Operation::Reduce(reduce) => reduced(reduce, operands).map(Cow::Owned),
             &Operation::Scan(_, axis, _) | &Operation::Sort(_, axis, ..) => match operands[0] {
@@ -248,6 +253,26 @@ impl<'a, T: Type> Operation<'a, T> {
             }
             Operation::Insert(_) => Ok(Cow::Borrowed(operands[0])),
         }
+    }
+}
+
+/// The shape of an output whose rule has operands of these shapes: what stands for it, and what is its tangent or that of an input, has the same.
+fn ruled<'a>(rule: DerivativeRule, operands: &[&'a Shape]) -> Result<&'a Shape, InferenceError> {
+    let Some(parts) = rule.parts(operands) else {
+        return Err(InferenceError::Arity { takes: operands.len() + 1, given: operands.len() });
+    };
+    let output = rule.output as usize;
+    let pairs = match rule.kind {
+        RuleKind::Jvp => vec![(operands[0], parts.outputs[output]), (operands[0], parts.mapped[output])],
+        RuleKind::Checkpoint => vec![(operands[0], parts.outputs[output])],
+        RuleKind::Vjp => [(operands[0], parts.outputs[output])]
+            .into_iter()
+            .chain(parts.inputs.iter().copied().zip(parts.mapped.iter().copied()))
+            .collect(),
+    };
+    match pairs.into_iter().find(|(own, other)| own != other) {
+        Some((own, other)) => Err(ShapeMismatch::Broadcast(other.clone(), own.clone()).into()),
+        None => Ok(operands[0]),
     }
 }
 

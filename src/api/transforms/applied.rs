@@ -5,7 +5,8 @@ use crate::api::control::{built, collected, finished};
 use crate::jit::output::{Collected, Outputs};
 use crate::trace::derive::{Linearized, constants, variables};
 use crate::trace::expr::Expr;
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use crate::trace::recorder::describe;
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use ndjit_transform::derivative::DerivativeMode;
 use std::rc::Rc;
 
@@ -236,19 +237,25 @@ impl AppliedLinear {
             return Err(Error::new(ErrorCode::Arity, headline).help("give them in the structure of the values"));
         }
         for (n, (&tangent, &value)) in given.exprs.iter().zip(&like.exprs).enumerate() {
-            let [own, of] = [tangent, value].map(|x| crate::trace::recorder::describe(x, self.what));
-            let ((_, dtype, shape), (ty, of_dtype, of_shape)) = (own?, of?);
-            if shape.broadcast(&of_shape).as_ref() != Some(&of_shape) {
-                let headline = format!("{}: tangent {n} has shape {shape}", self.what);
-                return Err(Error::new(ErrorCode::Shape, headline)
-                    .fact(format_args!("its value: {ty}{of_shape}"))
-                    .help("a tangent has the shape of its value"));
-            }
-            if dtype.is_complex() && !of_dtype.is_complex() {
-                let headline = format!("{}: tangent {n} is {dtype}, its value {ty}", self.what);
-                return Err(Error::new(ErrorCode::DType, headline).help("a real value has real tangents"));
-            }
+            fits((self.what, "tangent"), n, tangent, value)?;
         }
         map(linear, &given.exprs)
     }
+}
+
+/// Checks that a value can be the tangent or cotangent of another; the dtype and the shape of the other.
+pub(super) fn fits((what, is): (&str, &str), n: usize, tangent: Expr, value: Expr) -> Result<(DType, Shape)> {
+    let [own, of] = [tangent, value].map(|x| describe(x, what));
+    let ((_, dtype, shape), (ty, of_dtype, of_shape)) = (own?, of?);
+    if shape.broadcast(&of_shape).as_ref() != Some(&of_shape) {
+        let headline = format!("{what}: {is} {n} has shape {shape}");
+        return Err(Error::new(ErrorCode::Shape, headline)
+            .fact(format_args!("its value: {ty}{of_shape}"))
+            .help(format!("a {is} has the shape of its value")));
+    }
+    if dtype.is_complex() && !of_dtype.is_complex() {
+        let headline = format!("{what}: {is} {n} is {dtype}, its value {ty}");
+        return Err(Error::new(ErrorCode::DType, headline).help(format!("a real value has real {is}s")));
+    }
+    Ok((of_dtype, of_shape))
 }

@@ -16,6 +16,7 @@ mod applied;
 mod functions;
 mod jacobians;
 mod lanes;
+mod rules;
 mod variables;
 
 pub use applied::{grad_at, jvp, linearize, stop_gradient, value_and_grad_at, vjp};
@@ -23,6 +24,7 @@ pub use functions::{grad, grad_aux, value_and_grad};
 pub use jacobians::{hessian, hvp, jacfwd, jacrev};
 pub(crate) use lanes::mapped as over_lanes;
 pub use lanes::{IntoLane, IntoLanes, Same, vmap, vmap_at};
+pub use rules::{checkpoint, checkpoint_at, custom_jvp, custom_jvp_at, custom_vjp, custom_vjp_at};
 pub use variables::{Wrt, WrtVariables, wrt};
 
 use crate::trace::derive::{Linearized, variables as as_variables};

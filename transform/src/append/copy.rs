@@ -1,8 +1,9 @@
 //! Graphs written into others: what is called, and the bodies of loops and branches.
 
 use super::Appender;
-use ndjit_ir::graph::{Control, ControlKind, Copied, Graph, Inner, NodeKind, Notes, Places, Value};
+use ndjit_ir::graph::{Control, ControlKind, Copied, Graph, Inner, NodeId, NodeKind, Notes, Places, Value};
 use ndjit_ir::{DType, Error, Shape, ValueType};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The type of a parameter: what it is, how it is stored, its shape.
@@ -48,6 +49,65 @@ impl Appender {
             }
             copied.outputs(graph)
         })
+    }
+
+    /// Writes out what a call of a node calls, of these operands; its results.
+    pub fn called(&self, id: NodeId, operands: &[Value]) -> Option<Vec<Value>> {
+        let NodeKind::Call(child) = self.read(|graph| graph.node(id).kind) else { return None };
+        let (graph, places) =
+            self.write(|graph, places| (Arc::clone(&graph.children()[child as usize]), places.child(child)));
+        Some(self.run((&graph, &places), operands))
+    }
+
+    /// Writes again what outputs need from a node on and what depends on values that have become others, unless `become_` writes it as something else; the outputs.
+    pub fn rewrite(
+        &self,
+        first: NodeId,
+        new: &mut FxHashMap<Value, Value>,
+        outputs: &[Value],
+        mut become_: impl FnMut(NodeId, &[Value]) -> Option<Vec<Value>>,
+    ) -> Vec<Value> {
+        let needed = self.read(|graph| {
+            let base = first.index();
+            let last = outputs.iter().map(|&output| graph.producer(output).index() + 1).max().unwrap_or(0);
+            let mut needed = vec![false; last.saturating_sub(base)];
+            let mark = |needed: &mut [bool], value: Value| {
+                let at = graph.producer(value).index().checked_sub(base).filter(|_| !new.contains_key(&value));
+                at.into_iter().for_each(|at| needed[at] = true);
+            };
+            outputs.iter().for_each(|&output| mark(&mut needed, output));
+            for at in (0..needed.len()).rev() {
+                if needed[at] {
+                    graph.operands(NodeId((at + base) as u32)).iter().for_each(|&operand| mark(&mut needed, operand));
+                }
+            }
+            (0..needed.len()).filter(|&at| needed[at]).map(|at| NodeId((at + base) as u32)).collect::<Vec<NodeId>>()
+        });
+        for id in needed {
+            let of = |value: &Value| new.get(value).copied().unwrap_or(*value);
+            let (kind, operands, changed, results) = self.read(|graph| {
+                let before = graph.operands(id);
+                let operands: Vec<Value> = before.iter().map(of).collect();
+                let changed = operands != before;
+                (graph.node(id).kind, operands, changed, graph.node(id).results().collect::<Vec<Value>>())
+            });
+            self.at(id);
+            let made = become_(id, &operands).or_else(|| {
+                changed.then(|| {
+                    let ty = |value: &Value| self.read(|graph| (graph.ty(*value), graph.shape(*value).clone()));
+                    let first = self.results(kind, &operands, &results.iter().map(ty).collect::<Vec<_>>());
+                    (0..results.len() as u32).map(|n| Value(first.0 + n)).collect()
+                })
+            });
+            new.extend(results.into_iter().zip(made.into_iter().flatten()));
+        }
+        outputs.iter().map(|output| new.get(output).copied().unwrap_or(*output)).collect()
+    }
+
+    /// What outputs are where values have become others.
+    pub fn substituted(&self, mut new: FxHashMap<Value, Value>, outputs: &[Value]) -> Vec<Value> {
+        let first = self.read(|graph| new.keys().map(|&value| graph.producer(value)).min());
+        first.map_or_else(|| outputs.to_vec(), |first| self.rewrite(first, &mut new, outputs, |_, _| None))
     }
 
     /// The types of values, as parameters.

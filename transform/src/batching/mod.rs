@@ -9,10 +9,9 @@ mod control;
 mod nodes;
 
 use crate::append::{Appender, OpenGraph, appended};
-use ndjit_ir::graph::{NodeId, NodeKind, Value};
-use ndjit_ir::{Error, ErrorCode, Place, Result, Shape, ValueType};
+use ndjit_ir::graph::{Identity, NodeId, NodeKind, RuleKind, Value};
+use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 
 /// Values that are computed of lanes, and what they are for all of them.
 #[derive(Clone, Debug)]
@@ -70,35 +69,15 @@ impl Batching {
     /// Writes what outputs depend on for all lanes; the outputs, of which calls were written out.
     pub(super) fn run(&mut self, to: &Appender, outputs: &[Value]) -> Vec<Value> {
         let mut outputs = outputs.to_vec();
-        // Calls, and branches that lanes decide and that are taken together.
         loop {
             let nodes = self.dependent(to, &outputs);
-            let mut new: FxHashMap<Value, Value> = FxHashMap::default();
-            let mut wrote = false;
-            for &id in &nodes {
-                let (kind, before, results) = to.read(|graph| {
-                    let node = graph.node(id);
-                    (node.kind, graph.operands(id).to_vec(), node.results().collect::<Vec<Value>>())
-                });
-                let operands: Vec<Value> =
-                    before.iter().map(|value| new.get(value).copied().unwrap_or(*value)).collect();
-                to.at(id);
-                if let NodeKind::Call(child) = kind {
-                    let body =
-                        to.write(|graph, places| (Arc::clone(&graph.children()[child as usize]), places.child(child)));
-                    new.extend(results.into_iter().zip(to.run((&body.0, &body.1), &operands)));
-                    wrote = true;
-                } else if operands != before {
-                    let types: Vec<(ValueType, Shape)> =
-                        to.read(|graph| results.iter().map(|&v| (graph.ty(v), graph.shape(v).clone())).collect());
-                    let first = to.results(kind, &operands, &types);
-                    new.extend(results.into_iter().enumerate().map(|(n, value)| (value, Value(first.0 + n as u32))));
-                }
-            }
-            outputs.iter_mut().for_each(|output| *output = new.get(output).copied().unwrap_or(*output));
-            if !wrote || to.has_failed() {
+            let is_call = |id: &NodeId| to.read(|graph| matches!(graph.node(*id).kind, NodeKind::Call(_)));
+            if !nodes.iter().any(is_call) || to.has_failed() {
                 break;
             }
+            outputs = to.rewrite(nodes[0], &mut FxHashMap::default(), &outputs, |id, operands| {
+                nodes.binary_search(&id).ok().and_then(|_| to.called(id, operands))
+            });
         }
         for id in self.dependent(to, &outputs) {
             let (kind, operands, value) =
@@ -127,9 +106,21 @@ impl Batching {
             let mut reached = vec![false; count];
             let at = |value: Value| graph.producer(value).index().checked_sub(base);
             self.known.keys().filter_map(|&lane| at(lane)).filter(|&at| at < count).for_each(|at| reached[at] = true);
-            for n in 0..count {
-                let operands = graph.operands(NodeId((n + base) as u32));
-                reached[n] |= operands.iter().any(|&operand| at(operand).is_some_and(|at| reached[at]));
+            let mut again = true;
+            while std::mem::take(&mut again) {
+                for n in 0..count {
+                    let id = NodeId((n + base) as u32);
+                    let operands = graph.operands(id);
+                    reached[n] |= operands.iter().any(|&operand| at(operand).is_some_and(|at| reached[at]));
+                    // Where a rule of derivatives has lanes, so has all that stands for tangents in it.
+                    let NodeKind::Identity(Identity::Ruled(rule)) = graph.node(id).kind else { continue };
+                    let Some(parts) = rule.parts(operands).filter(|_| reached[n]) else { continue };
+                    if rule.kind != RuleKind::Checkpoint {
+                        for other in parts.outputs.iter().chain(parts.inputs).filter_map(|&value| at(value)) {
+                            again |= !std::mem::replace(&mut reached[other], true);
+                        }
+                    }
+                }
             }
             let mut needed = vec![false; count];
             outputs.iter().filter_map(|&output| at(output)).for_each(|at| needed[at] = true);

@@ -2,7 +2,7 @@
 
 use super::{Batching, refuse};
 use crate::append::{Appender, SlopeTerm};
-use ndjit_ir::graph::{Identity, NodeId, NodeKind, Value};
+use ndjit_ir::graph::{Identity, NodeId, NodeKind, RuleKind, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction};
 use ndjit_ir::view::{AxisIndex, View};
@@ -26,7 +26,16 @@ pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: 
             let ty = to.read(|graph| graph.ty(value));
             to.add(&Operation::Cast(reason, ty), &[whole(0)])
         }
-        NodeKind::Identity(Identity::Variable(_)) => whole(0),
+        NodeKind::Identity(Identity::Variable(_)) => to.variable(whole(0)),
+        NodeKind::Identity(identity @ Identity::Ruled(rule)) => {
+            let inputs = match rule.kind {
+                // As what it is computed of has them.
+                RuleKind::Checkpoint => 1 + rule.outputs as usize,
+                RuleKind::Jvp | RuleKind::Vjp => operands.len(),
+            };
+            let own = |n: usize| if n < inputs { whole(n) } else { of(n).unwrap_or(operands[n]) };
+            to.add(&Operation::Identity(identity), &(0..operands.len()).map(own).collect::<Vec<Value>>())
+        }
         NodeKind::Identity(identity) => to.add(&Operation::Identity(identity), &[whole(0)]),
         NodeKind::Reduce(reduce) => reduced(batching, to, reduce, operands),
         NodeKind::Scan(scan, axis, request) => to.add(&Operation::Scan(scan, axis + 1, request), &[whole(0)]),

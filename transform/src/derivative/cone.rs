@@ -4,9 +4,9 @@ use super::control;
 use super::maps::{self, summed_to};
 use super::nodes::paths;
 use super::tangent::Tangent;
-use super::{DerivativeMode, loops::SavedLoop};
+use super::{DerivativeMode, loops::SavedLoop, rules};
 use crate::append::{Appender, TangentSpace, linear};
-use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, Scatter, Value};
+use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, RuleKind, Scatter, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::Reduce;
 use ndjit_ir::{Op, Policy, ValueType};
@@ -15,6 +15,9 @@ use std::sync::Arc;
 
 /// Control flow of these operands, by its number.
 pub(super) type ControlGroup = (u32, Vec<Value>);
+
+/// Outputs of a function with a rule of its own: by its kind, and the operands that they have in common.
+type RuleGroup = (RuleKind, Vec<Value>);
 
 /// The nodes between variables and outputs of a graph.
 #[derive(Clone, Debug)]
@@ -42,7 +45,7 @@ impl Cone {
             if !cone.nodes.iter().any(calls) || to.has_failed() {
                 break;
             }
-            cone.rewrite(to, |cone, id, operands| cone.called(to, id, operands));
+            cone.rewrite(to, |_, id, operands| to.called(id, operands));
         }
         let loops = |&id: &NodeId| to.read(|graph| matches!(graph.node(id).kind, NodeKind::Control(..)));
         if mode == DerivativeMode::Reverse && cone.nodes.iter().any(loops) {
@@ -54,37 +57,13 @@ impl Cone {
 
     /// Writes the nodes again, some of them as others.
     fn rewrite(&mut self, to: &Appender, mut become_: impl FnMut(&mut Cone, NodeId, &[Value]) -> Option<Vec<Value>>) {
-        let mut new: FxHashMap<Value, Value> = FxHashMap::default();
-        for id in self.nodes.clone() {
-            let of = |value: &Value| new.get(value).copied().unwrap_or(*value);
-            let operands: Vec<Value> = to.read(|graph| graph.operands(id).iter().map(of).collect());
-            to.at(id);
-            let (changed, results): (bool, Vec<Value>) =
-                to.read(|graph| (operands != graph.operands(id), graph.node(id).results().collect()));
-            let made = become_(self, id, &operands).or_else(|| {
-                changed.then(|| {
-                    let (kind, types) = to.read(|graph| {
-                        let ty = |value: Value| (graph.ty(value), graph.shape(value).clone());
-                        (graph.node(id).kind, graph.node(id).results().map(ty).collect::<Vec<_>>())
-                    });
-                    let first = to.results(kind, &operands, &types);
-                    (0..types.len() as u32).map(|n| Value(first.0 + n)).collect()
-                })
+        let (nodes, outputs) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.outputs));
+        if let Some(&first) = nodes.first() {
+            self.outputs = to.rewrite(first, &mut FxHashMap::default(), &outputs, |id, operands| {
+                nodes.binary_search(&id).ok().and_then(|_| become_(self, id, operands))
             });
-            if let Some(made) = made {
-                new.extend(results.into_iter().zip(made));
-            }
         }
-        self.outputs.iter_mut().for_each(|output| *output = new.get(output).copied().unwrap_or(*output));
         self.nodes = to.read(|graph| dependent(graph, &self.variables, &self.outputs, to.policy));
-    }
-
-    /// What a call becomes.
-    fn called(&self, to: &Appender, id: NodeId, operands: &[Value]) -> Option<Vec<Value>> {
-        let NodeKind::Call(child) = to.read(|graph| graph.node(id).kind) else { return None };
-        let (graph, places) =
-            to.write(|graph, places| (Arc::clone(&graph.children()[child as usize]), places.child(child)));
-        Some(to.run((&graph, &places), operands))
     }
 
     /// What a result of a loop becomes that keeps what the reverse mode needs of it.
@@ -114,6 +93,7 @@ impl Cone {
         let mut known: FxHashMap<Value, Tangent> =
             self.variables.iter().copied().zip(tangents.iter().copied()).collect();
         let mut controlled: FxHashMap<ControlGroup, Vec<Tangent>> = FxHashMap::default();
+        let mut ruled: FxHashMap<RuleGroup, Vec<Tangent>> = FxHashMap::default();
         for &id in &self.nodes {
             let (kind, operands, value) =
                 to.read(|graph| (graph.node(id).kind, graph.operands(id).to_vec(), graph.node(id).first()));
@@ -133,6 +113,14 @@ impl Cone {
                         .entry(key)
                         .or_insert_with_key(|(n, operands)| control::forward(to, *n, operands, &own));
                     all.get(result as usize).copied().unwrap_or(Tangent::Zero)
+                }
+                NodeKind::Identity(Identity::Ruled(rule)) => {
+                    let all = ruled.entry((rule.kind, operands[1..].to_vec())).or_insert_with(|| {
+                        let inputs = rule.parts(&operands).map_or(&[][..], |parts| parts.inputs);
+                        let own = |input| known.get(input).copied().unwrap_or(Tangent::Zero);
+                        rules::forward(to, rule, &operands, &inputs.iter().map(own).collect::<Vec<Tangent>>())
+                    });
+                    all.get(rule.output as usize).copied().unwrap_or(Tangent::Zero)
                 }
                 _ => node(to, id, &operands, &own, &known),
             };
@@ -163,11 +151,14 @@ impl Cone {
         });
         // Control flow is left where its first result is, which comes last.
         let mut groups: FxHashMap<ControlGroup, Vec<(u32, Value)>> = FxHashMap::default();
+        let mut ruled: FxHashMap<RuleGroup, Vec<(u16, Value)>> = FxHashMap::default();
         for &id in self.nodes.iter().rev() {
             let (kind, operands, value) =
                 to.read(|graph| (graph.node(id).kind, graph.operands(id).to_vec(), graph.node(id).first()));
             if let NodeKind::Control(n, result) = kind {
                 groups.entry((n, operands)).or_default().push((result, value));
+            } else if let NodeKind::Identity(Identity::Ruled(rule)) = kind {
+                ruled.entry((rule.kind, operands[1..].to_vec())).or_default().push((rule.output, value));
             }
         }
         for &id in self.nodes.iter().rev() {
@@ -205,6 +196,20 @@ impl Cone {
                 let active: Vec<bool> = written.1.iter().map(|operand| dependent.contains(operand)).collect();
                 let made = control::reverse(to, written, saved, &active, &own);
                 written.1.iter().zip(made).for_each(|(&operand, g)| add(&mut known, operand, g));
+                continue;
+            }
+            if let NodeKind::Identity(Identity::Ruled(rule)) = kind {
+                let all = ruled.get(&(rule.kind, operands[1..].to_vec()));
+                let Some(outputs) = all.filter(|all| all.last().is_some_and(|(_, last)| *last == value)) else {
+                    continue;
+                };
+                let mut own = vec![Tangent::Zero; rule.outputs as usize];
+                for (output, value) in outputs {
+                    own[*output as usize] = known.remove(value).unwrap_or(Tangent::Zero);
+                }
+                let Some(parts) = rule.parts(&operands).filter(|_| own.iter().any(|g| !g.is_zero())) else { continue };
+                let made = rules::reverse(to, rule, &operands, &own);
+                parts.inputs.iter().zip(made).for_each(|(&input, g)| add(&mut known, input, g));
                 continue;
             }
             let Some(g) = known.remove(&value).filter(|g| !g.is_zero()) else { continue };
@@ -255,6 +260,16 @@ fn dependent(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], p
     (0..needed.len()).filter(|&at| reached[at] && needed[at]).map(|at| NodeId((at + base) as u32)).collect()
 }
 
+/// The operands through which derivatives of a node flow.
+fn continuous(graph: &Graph<ValueType>, id: NodeId) -> &[Value] {
+    let operands = graph.operands(id);
+    match graph.node(id).kind {
+        NodeKind::Identity(Identity::StopGradient) => &[],
+        NodeKind::Identity(Identity::Ruled(rule)) => rule.parts(operands).map_or(&[], |parts| parts.inputs),
+        _ => operands,
+    }
+}
+
 /// Of the nodes of a range those that depend on variables continuously; the variables' own nodes are among them.
 pub(super) fn reached(
     graph: &Graph<ValueType>,
@@ -271,7 +286,7 @@ pub(super) fn reached(
     }
     for at in 0..reached.len() {
         let id = NodeId((at + base) as u32);
-        if reached[at] || graph.node(id).kind == NodeKind::Identity(Identity::StopGradient) {
+        if reached[at] {
             continue;
         }
         let by = |operand: &Value| {
@@ -279,7 +294,7 @@ pub(super) fn reached(
             at.is_some_and(|at| reached.get(at) == Some(&true))
         };
         let has_tangents = |value: Value| linear(graph.storage_dtype(value, policy)).is_some();
-        reached[at] = graph.operands(id).iter().any(by) && graph.node(id).results().any(has_tangents);
+        reached[at] = continuous(graph, id).iter().any(by) && graph.node(id).results().any(has_tangents);
     }
     reached
 }

@@ -1,7 +1,7 @@
 //! Derivatives: nodes appended to a traced graph that compute tangents forwards or cotangents backwards.
 //!
-//! Each node says which [linear maps](maps) take the tangents of its operands to the result's: ops by the table of [slopes], the others in
-//! [nodes]. Forward mode applies the maps, reverse mode their adjoints; what is derived is itself nodes, so transformations nest. Variables are
+//! Each node says which linear maps take the tangents of its operands to the result's: ops by the table of slopes, the others in
+//! `nodes`. Forward mode applies the maps, reverse mode their adjoints; what is derived is itself nodes, so transformations nest. Variables are
 //! [identities](ndjit_ir::graph::Identity) with a number of their own, so that what a function computes of them is told from the same of their operands: no
 //! levels, and nothing is copied but calls and loops that keep their states.
 
@@ -11,6 +11,7 @@ mod loops;
 mod maps;
 mod nodes;
 mod recurrence;
+mod rules;
 mod slopes;
 mod steps;
 mod tangent;
@@ -20,6 +21,7 @@ use crate::append::{Appender, OpenGraph, appended, linear};
 use cone::Cone;
 use ndjit_ir::graph::{Graph, Identity, NodeKind, Value};
 use ndjit_ir::{DType, Place, Policy, Result, Shape, ValueType};
+pub use rules::{checkpointed, ruled};
 use tangent::Tangent;
 
 /// In which direction derivatives are computed.

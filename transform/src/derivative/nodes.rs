@@ -45,7 +45,8 @@ pub(super) fn paths(to: &Appender, id: NodeId, n: usize) -> Paths {
     let along = match kind {
         NodeKind::Op(op, policy) => return rule.op(id, op, policy, n),
         NodeKind::Cast(_) | NodeKind::Identity(Identity::Variable(_)) => smallvec![Path::new()],
-        NodeKind::Identity(Identity::StopGradient) => Paths::new(),
+        // A rule is no map of one operand.
+        NodeKind::Identity(Identity::StopGradient | Identity::Ruled(_)) => Paths::new(),
         NodeKind::Reduce(reduce) if n == 0 => rule.reduction(reduce),
         NodeKind::Scan(scan, axis, _) => rule.scan(scan, axis as usize),
         NodeKind::Sort(Sort::Sort, axis, _) => {

@@ -1,0 +1,249 @@
+//! Functions with derivatives of their own, and functions that are computed once more for theirs.
+
+use super::applied::fits;
+use crate::api::control::{built, collected, finished};
+use crate::api::manipulation::broadcast_to;
+use crate::jit::function::JitFn;
+use crate::jit::output::{Collected, Outputs};
+use crate::trace::cast::{convert, promote};
+use crate::trace::derive::{checkpointed, next_node, ruled, variables};
+use crate::trace::expr::Expr;
+use crate::trace::operand::AnyOperand;
+use crate::trace::recorder::describe;
+use crate::trace::written::with_place;
+use ndjit_ir::graph::RuleKind;
+use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
+
+/// A function with a rule for its tangents: the rule takes the parameters, the function's result and tangents of the parameters, and gives the
+/// tangent of the result. It is linear in the tangents, so that both modes follow from it: the reverse mode is its adjoint.
+///
+/// ```
+/// use ndjit::{Array, custom_jvp, exp, grad, jit, log1p};
+///
+/// // log(1 + exp(x)), whose slope is finite where exp is not.
+/// let log1pexp = || custom_jvp(|x| log1p(exp(x)), |[x], _, [t]| t * (1.0 - 1.0 / (1.0 + exp(x))));
+/// let slope = jit(grad(log1pexp()));
+/// assert_eq!(slope(&Array::from(100.0f32)).item::<f32>()?, 1.0);
+/// let curvature = jit(grad(grad(log1pexp())));
+/// assert_eq!(curvature(&Array::from(0.0f64)).item::<f64>()?, 0.25);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Derivatives of derivatives follow the rule, too. What the closures use from around them is constant. Tangents have the shapes and dtypes of the
+/// parameters; those of integers are zeros.
+///
+/// Source: [`jax.custom_jvp`](https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html).
+///
+/// # Errors
+/// Poisoned with `Arity`, `Shape` or `DType` if the rule does not give a tangent for each result; with the first error of the function.
+#[track_caller]
+pub fn custom_jvp<M, const N: usize, F: JitFn<M, N>>(
+    function: F,
+    rule: impl Fn([Expr; N], F::Outputs, [Expr; N]) -> F::Outputs + Send + Sync + 'static,
+) -> F::With<F::Outputs>
+where
+    F::Outputs: 'static,
+{
+    let place = Place::caller();
+    F::with(move |parameters| {
+        with_jvp(("custom_jvp", place), |parameters: [Expr; N]| function.apply(&parameters), &rule, *parameters)
+    })
+}
+
+/// A function of values with a rule for its tangents, within a traced function: [`custom_jvp`] of values in any structure.
+///
+/// ```
+/// use ndjit::{Array, Expr, custom_jvp_at, grad, jit};
+///
+/// // A square whose slope is doubled.
+/// let f = jit(grad(|x: Expr| custom_jvp_at(|x: Expr| x * x, |x, _, t| t * x * 4, x)));
+/// assert_eq!(f(&Array::from(3.0f32)).item::<f32>()?, 12.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`custom_jvp`].
+#[track_caller]
+pub fn custom_jvp_at<P: Outputs, R: Outputs>(
+    function: impl FnOnce(P) -> R,
+    rule: impl FnOnce(P, R, P) -> R,
+    at: P,
+) -> R {
+    with_jvp(("custom_jvp_at", Place::caller()), function, rule, at)
+}
+
+fn with_jvp<P: Outputs, R: Outputs>(
+    (what, place): (&'static str, Place),
+    function: impl FnOnce(P) -> R,
+    rule: impl FnOnce(P, R, P) -> R,
+    at: P,
+) -> R {
+    let at = collected(at);
+    let results = collected(function(built(&at.exprs, &at)));
+    let made = strong(&at.exprs, what, place).and_then(|at_strong| {
+        let outputs = variables(&results.exprs, what, place);
+        let tangents = variables(&at_strong, what, place);
+        let given = rule(built(&at.exprs, &at), built(&outputs, &results), built(&tangents, &at));
+        let given = mapped((what, "tangent", place), collected(given), &results)?;
+        ruled(RuleKind::Jvp, &results.exprs, &[outputs, tangents, given].concat(), what, place)
+    });
+    finished(made, results, place)
+}
+
+/// A function with a rule for its cotangents: `forward` gives its result and whatever the rule needs; the rule takes that and a cotangent of the result, and
+/// gives cotangents of the parameters. Forward mode is the adjoint of a rule that is linear.
+///
+/// ```
+/// use ndjit::{Array, clip, custom_vjp, grad, jit, sum};
+///
+/// // The identity, whose gradients are at most 1.
+/// let clipped = custom_vjp(|x| (x, ()), |(), g| [clip(g, -1.0, 1.0)]);
+/// let f = jit(grad(move |x| sum(clipped(x) * 5.0, ..)));
+/// assert_eq!(f(&Array::from([1.0f32, 2.0])).to_vec::<f32>()?, [1.0, 1.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// What the closures use from around them is constant. Cotangents of integers are of no use.
+///
+/// Source: [`jax.custom_vjp`](https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html); a function of its own for the value is not asked for.
+///
+/// # Errors
+/// Poisoned with `Arity`, `Shape` or `DType` if the rule does not give a cotangent for each parameter; with the first error of the function.
+#[track_caller]
+pub fn custom_vjp<M, R, S, const N: usize, F>(
+    forward: F,
+    rule: impl Fn(S, R) -> [Expr; N] + Send + Sync + 'static,
+) -> F::With<R>
+where
+    R: Outputs + 'static,
+    S: Outputs + 'static,
+    F: JitFn<M, N, Outputs = (R, S)>,
+{
+    let place = Place::caller();
+    F::with(move |parameters| {
+        with_vjp(("custom_vjp", place), |parameters: [Expr; N]| forward.apply(&parameters), &rule, *parameters)
+    })
+}
+
+/// A function of values with a rule for its cotangents, within a traced function: [`custom_vjp`] of values in any structure.
+///
+/// ```
+/// use ndjit::{Array, Expr, custom_vjp_at, grad, jit};
+///
+/// let f = jit(grad(|x: Expr| custom_vjp_at(|x: Expr| (x * x, x), |x, g| g * x * 4, x)));
+/// assert_eq!(f(&Array::from(3.0f32)).item::<f32>()?, 12.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`custom_vjp`].
+#[track_caller]
+pub fn custom_vjp_at<P: Outputs, R: Outputs, S: Outputs>(
+    forward: impl FnOnce(P) -> (R, S),
+    rule: impl FnOnce(S, R) -> P,
+    at: P,
+) -> R {
+    with_vjp(("custom_vjp_at", Place::caller()), forward, rule, at)
+}
+
+fn with_vjp<P: Outputs, R: Outputs, S: Outputs>(
+    (what, place): (&'static str, Place),
+    forward: impl FnOnce(P) -> (R, S),
+    rule: impl FnOnce(S, R) -> P,
+    at: P,
+) -> R {
+    let at = collected(at);
+    let inputs = variables(&at.exprs, what, place);
+    let (results, beside) = forward(built(&inputs, &at));
+    let results = collected(results);
+    let made = strong(&results.exprs, what, place).and_then(|like| {
+        let cotangents = variables(&like, what, place);
+        let given = mapped((what, "cotangent", place), collected(rule(beside, built(&cotangents, &results))), &at)?;
+        ruled(RuleKind::Vjp, &results.exprs, &[cotangents, inputs, given].concat(), what, place)
+    });
+    finished(made, results, place)
+}
+
+/// A function whose derivatives compute it once more, from its parameters and what it uses from around it, instead of keeping what it computed. The
+/// bits of its value and of its derivatives are the same.
+///
+/// ```
+/// use ndjit::{Array, checkpoint, grad, jit, sin, sum};
+///
+/// let layer = checkpoint(|x| sin(x) * x);
+/// let f = jit(grad(move |x| sum(layer(layer(x)), ..)));
+/// let plain = jit(grad(|x| {
+///     let y = sin(x) * x;
+///     sum(sin(y) * y, ..)
+/// }));
+/// let x = Array::from([1.0f32, 2.0]);
+/// assert_eq!(f(&x).to_vec::<f32>()?, plain(&x).to_vec::<f32>()?);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// A loop within the function keeps the states that its reverse mode needs while that runs, not before.
+///
+/// Source: [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html).
+///
+/// # Errors
+/// Poisoned with the first error of the function.
+#[track_caller]
+pub fn checkpoint<M, const N: usize, F: JitFn<M, N>>(function: F) -> F::With<F::Outputs>
+where
+    F::Outputs: 'static,
+{
+    let place = Place::caller();
+    F::with(move |parameters| {
+        again(("checkpoint", place), |parameters: [Expr; N]| function.apply(&parameters), *parameters)
+    })
+}
+
+/// A function of values that derivatives compute once more, within a traced function: [`checkpoint`] of values in any structure.
+///
+/// ```
+/// use ndjit::{Array, Expr, checkpoint_at, grad, jit, sin};
+///
+/// let f = jit(grad(|x: Expr| checkpoint_at(|x| sin(x) * x, x)));
+/// assert_eq!(f(&Array::from(0.0f32)).item::<f32>()?, 0.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`checkpoint`].
+#[track_caller]
+pub fn checkpoint_at<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -> R {
+    again(("checkpoint_at", Place::caller()), function, at)
+}
+
+fn again<P: Outputs, R: Outputs>((what, place): (&'static str, Place), function: impl FnOnce(P) -> R, at: P) -> R {
+    let at = collected(at);
+    let first = next_node();
+    let inputs = variables(&at.exprs, what, place);
+    let results = collected(function(built(&inputs, &at)));
+    let made = checkpointed(&inputs, &results.exprs, first, what, place);
+    finished(made, results, place)
+}
+
+/// What a rule gives, in the dtypes and shapes of what it is of.
+fn mapped((what, is, place): (&'static str, &str, Place), given: Collected, of: &Collected) -> Result<Vec<Expr>> {
+    if (given.exprs.len(), &given.lengths) != (of.exprs.len(), &of.lengths) {
+        let headline = format!("{what}: the rule gives {} {is}s of {} values", given.exprs.len(), of.exprs.len());
+        return Err(Error::new(ErrorCode::Arity, headline).help("it gives one for each, in their structure"));
+    }
+    let all = given.exprs.iter().zip(&of.exprs).enumerate();
+    all.map(|(n, (&given, &value))| {
+        let (dtype, shape) = fits((what, is), n, given, value)?;
+        let given = convert(&AnyOperand::Expr(given), dtype, place);
+        Ok(with_place(place, || broadcast_to(given, shape.extents())))
+    })
+    .collect()
+}
+
+/// Values as arrays of their dtypes: what stands for tangents is none that meets others as a number.
+fn strong(values: &[Expr], what: &str, place: Place) -> Result<Vec<Expr>> {
+    let one = |&x: &Expr| match describe(x, what)? {
+        (ValueType::Weak(_), dtype, _) => Ok(promote(x, dtype, what, place)),
+        _ => Ok(x),
+    };
+    values.iter().map(one).collect()
+}

@@ -1,0 +1,142 @@
+//! Rules: functions whose derivatives other nodes say, and functions that are computed once more for theirs.
+//!
+//! A rule is nodes of the graph that it stands in: variables stand for tangents or cotangents, and what the rule makes of them is written again with
+//! those that there are. A rule of tangents is linear in them, so the other mode is its adjoint, and so for cotangents: one rule gives both modes.
+
+use super::cone::Cone;
+use super::tangent::Tangent;
+use super::{DerivativeMode, OpenGraph, written};
+use crate::append::{Appender, appended};
+use ndjit_ir::graph::{DerivativeRule, Graph, Identity, NodeId, NodeKind, RuleKind, RuleParts, Value};
+use ndjit_ir::{Place, Result, ValueType};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Outputs of a function as outputs with a rule: `beside` are its other operands, as the [kind](RuleKind) has them.
+///
+/// # Errors
+/// `Size` where what is computed is too large.
+pub fn ruled(
+    graph: OpenGraph<'_>,
+    kind: RuleKind,
+    outputs: &[Value],
+    beside: &[Value],
+    place: Place,
+) -> Result<Vec<Value>> {
+    appended(graph, place, |to| {
+        let output = |(n, &value): (usize, &Value)| {
+            output(to, DerivativeRule { kind, output: n as u16, outputs: outputs.len() as u16 }, value, beside)
+        };
+        outputs.iter().enumerate().map(output).collect()
+    })
+}
+
+fn output(to: &Appender, rule: DerivativeRule, value: Value, beside: &[Value]) -> Value {
+    let operands: Vec<Value> = [value].into_iter().chain(beside.iter().copied()).collect();
+    let ty = to.read(|graph| (graph.ty(value), graph.shape(value).clone()));
+    to.results(NodeKind::Identity(Identity::Ruled(rule)), &operands, &[ty])
+}
+
+/// Outputs of a function of variables as outputs that derivatives compute once more. The function was written from a node on; what it takes from before is
+/// an input, too.
+///
+/// # Errors
+/// `Size` where what is computed is too large.
+pub fn checkpointed(
+    graph: OpenGraph<'_>,
+    variables: &[Value],
+    outputs: &[Value],
+    first: NodeId,
+    place: Place,
+) -> Result<Vec<Value>> {
+    let captured = captured(graph.0, variables, outputs, first);
+    let beside: Vec<Value> = outputs.iter().chain(variables).copied().chain(captured).collect();
+    ruled(graph, RuleKind::Checkpoint, outputs, &beside, place)
+}
+
+/// What outputs need that was written before a node, without numbers.
+fn captured(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], first: NodeId) -> Vec<Value> {
+    let (mut seen, mut captured): (FxHashSet<Value>, Vec<Value>) = (variables.iter().copied().collect(), Vec::new());
+    let mut open = outputs.to_vec();
+    while let Some(value) = open.pop() {
+        let id = graph.producer(value);
+        if !seen.insert(value) || matches!(graph.node(id).kind, NodeKind::Literal(_)) {
+            continue;
+        }
+        match id < first {
+            true => captured.push(value),
+            false => open.extend(graph.operands(id)),
+        }
+    }
+    captured.sort_unstable();
+    captured
+}
+
+/// The tangents of all outputs, of those of the inputs.
+pub(super) fn forward(to: &Appender, rule: DerivativeRule, operands: &[Value], inputs: &[Tangent]) -> Vec<Tangent> {
+    let Some(parts) = rule.parts(operands) else { return Vec::new() };
+    match rule.kind {
+        RuleKind::Jvp => {
+            let mut new = completed(to, rule, operands, parts);
+            new.extend(parts.inputs.iter().zip(inputs).map(|(&input, &t)| (input, written(to, input, t))));
+            linear(to, parts.outputs, &to.substituted(new, parts.mapped))
+        }
+        RuleKind::Vjp => {
+            let cone = Cone::new(to, parts.outputs, parts.mapped, DerivativeMode::Reverse);
+            cone.reverse(to, inputs)
+        }
+        RuleKind::Checkpoint => again(to, parts, DerivativeMode::Forward).forward(to, inputs),
+    }
+}
+
+/// The cotangents of the inputs, of those of all outputs.
+pub(super) fn reverse(to: &Appender, rule: DerivativeRule, operands: &[Value], outputs: &[Tangent]) -> Vec<Tangent> {
+    let Some(parts) = rule.parts(operands) else { return Vec::new() };
+    match rule.kind {
+        RuleKind::Jvp => {
+            let mapped = to.substituted(completed(to, rule, operands, parts), parts.mapped);
+            Cone::new(to, parts.inputs, &mapped, DerivativeMode::Reverse).reverse(to, outputs)
+        }
+        RuleKind::Vjp => {
+            let given = parts.outputs.iter().zip(outputs).map(|(&output, &g)| (output, written(to, output, g)));
+            linear(to, parts.inputs, &to.substituted(given.collect(), parts.mapped))
+        }
+        RuleKind::Checkpoint => again(to, parts, DerivativeMode::Reverse).reverse(to, outputs),
+    }
+}
+
+/// The outputs, which the rule takes, with the rule: so that its derivative follows it, too.
+fn completed(
+    to: &Appender,
+    rule: DerivativeRule,
+    operands: &[Value],
+    parts: RuleParts<'_, Value>,
+) -> FxHashMap<Value, Value> {
+    let complete = |(n, &variable): (usize, &Value)| {
+        let value = to.read(|graph| {
+            let id = graph.producer(variable);
+            match graph.node(id).kind {
+                NodeKind::Identity(Identity::Variable(_)) => graph.operands(id)[0],
+                _ => variable,
+            }
+        });
+        (variable, output(to, DerivativeRule { output: n as u16, ..rule }, value, &operands[1..]))
+    };
+    parts.outputs.iter().enumerate().map(complete).collect()
+}
+
+/// What a rule made of tangents, as tangents of values.
+fn linear(to: &Appender, of: &[Value], made: &[Value]) -> Vec<Tangent> {
+    let one = |(&value, &made): (&Value, &Value)| match to.space(value) {
+        Some(space) => Tangent::of(to.term(made).cast(space.dtype)),
+        None => Tangent::Zero,
+    };
+    of.iter().zip(made).map(one).collect()
+}
+
+/// The outputs, computed once more of inputs that are others.
+fn again(to: &Appender, parts: RuleParts<'_, Value>, mode: DerivativeMode) -> Cone {
+    let inputs: Vec<Value> = parts.inputs.iter().map(|&input| to.variable(input)).collect();
+    let new = parts.inputs.iter().copied().zip(inputs.iter().copied()).collect();
+    let outputs = to.substituted(new, parts.outputs);
+    Cone::new(to, &inputs, &outputs, mode)
+}
