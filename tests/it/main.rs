@@ -13,6 +13,7 @@ mod contractions;
 mod crates;
 mod creation;
 #[cfg(feature = "gpu")]
+mod derivative_rules;
 mod derivatives;
 mod devices;
 mod display;

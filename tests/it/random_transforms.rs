@@ -4,13 +4,14 @@
 use ndjit_codegen::Options;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_engines::{ALL, Matrix, check, lowered};
-use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, RuleKind, Value};
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Place, Policy, Shape, ValueType};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_random::{Limits, Program, Rng, program, tensor};
+use ndjit_transform::OpenGraph;
 use ndjit_transform::access::contiguous;
 use ndjit_transform::batching::Batching;
-use ndjit_transform::derivative::{DerivativeMode, Linearization, tangent_type, variable};
+use ndjit_transform::derivative::{DerivativeMode, Linearization, checkpointed, ruled, tangent_type, variable};
 use std::sync::Arc;
 
 const LANES: usize = 3;
@@ -23,9 +24,14 @@ enum Transform {
     Reverse,
     /// All of three lanes.
     Lanes,
+    /// In reverse mode, computed once more.
+    Checkpoint,
+    /// In reverse mode, by a rule for tangents: those of the forward mode.
+    Ruled,
 }
 
-const TRANSFORMS: [Transform; 3] = [Transform::Forward, Transform::Reverse, Transform::Lanes];
+const TRANSFORMS: [Transform; 5] =
+    [Transform::Forward, Transform::Reverse, Transform::Lanes, Transform::Checkpoint, Transform::Ruled];
 
 fn place() -> Place {
     Place::caller()
@@ -73,14 +79,22 @@ fn transformed(program: &Program, transform: Transform, seed: u64) -> Result<Pro
         return Ok(Program { graph, params, scalars: program.scalars.clone() });
     }
     let mode = if transform == Transform::Forward { DerivativeMode::Forward } else { DerivativeMode::Reverse };
-    let (mut graph, mut places, variables, results) = calling(program, Shape::clone, |graph, places, param| {
+    let (mut graph, mut places, arguments, results) = calling(program, Shape::clone, |graph, places, param| {
         Ok(match tangent_type(graph, param, Policy::default()) {
             Some(_) => variable((graph, places, Policy::default()), param, place()),
             None => param,
         })
     })?;
+    let results = match transform {
+        Transform::Checkpoint => {
+            let first = NodeId(arguments.len() as u32);
+            checkpointed((&mut graph, &mut places, Policy::default()), &arguments, &results, first, place())?
+        }
+        Transform::Ruled => with_rule((&mut graph, &mut places, Policy::default()), &arguments, &results)?,
+        Transform::Forward | Transform::Reverse | Transform::Lanes => results,
+    };
     let variables: Vec<Value> =
-        variables.into_iter().filter(|&value| tangent_type(&graph, value, Policy::default()).is_some()).collect();
+        arguments.into_iter().filter(|&value| tangent_type(&graph, value, Policy::default()).is_some()).collect();
     let linear = Linearization::new((&mut graph, &mut places, Policy::default()), &variables, &results, mode, place())?;
     let outputs = linear.outputs().to_vec();
     let given: Vec<Option<Value>> =
@@ -93,6 +107,23 @@ fn transformed(program: &Program, transform: Transform, seed: u64) -> Result<Pro
     graph.set_outputs(outputs.into_iter().chain(made).collect());
     let params = program.params.iter().map(Tensor::copied).collect::<Result<_, _>>()?;
     Ok(Program { graph, params, scalars: program.scalars.clone() })
+}
+
+/// Results of arguments with a rule for their tangents.
+fn with_rule(
+    (graph, places, policy): OpenGraph<'_>,
+    arguments: &[Value],
+    results: &[Value],
+) -> Result<Vec<Value>, Error> {
+    let mode = DerivativeMode::Forward;
+    let linear = Linearization::new((graph, places, policy), arguments, results, mode, place())?;
+    let results = linear.outputs();
+    let [outputs, tangents] = [results, arguments]
+        .map(|of| of.iter().map(|&v| variable((graph, places, policy), v, place())).collect::<Vec<_>>());
+    let given: Vec<Option<Value>> =
+        tangents.iter().map(|&value| tangent_type(graph, value, policy).map(|_| value)).collect();
+    let mapped = linear.forward((graph, places, policy), &given, place())?;
+    ruled((graph, places, policy), RuleKind::Jvp, results, &[outputs, tangents, mapped].concat(), place())
 }
 
 /// The results by the interpreter.
@@ -116,7 +147,7 @@ fn made(program: &Program, transform: Transform, seed: u64) -> Option<Program> {
 fn laws(seed: u64, program: &Program, transform: Transform, new: &Program) {
     let (before, after) = (results(program), results(new));
     match transform {
-        Transform::Forward | Transform::Reverse => {
+        Transform::Forward | Transform::Reverse | Transform::Checkpoint | Transform::Ruled => {
             for (n, (old, new_result)) in before.iter().zip(&after).enumerate() {
                 assert!(old.same_bits(new_result), "seed {seed}, {transform:?}: value {n} changed\n{program}\n{new}");
             }
@@ -143,7 +174,7 @@ fn limits(control: bool) -> Limits {
 
 #[test]
 fn transformed_programs_obey_their_laws() {
-    let mut count = [0; 3];
+    let mut count = [0; TRANSFORMS.len()];
     for control in [false, true] {
         for seed in 0..400 {
             let program = program(seed, &limits(control)).unwrap();
@@ -151,7 +182,11 @@ fn transformed_programs_obey_their_laws() {
                 let Some(once) = made(&program, transform, seed) else { continue };
                 laws(seed, &program, transform, &once);
                 count[transform as usize] += 1;
-                let second = TRANSFORMS[seed as usize % 3];
+                if let (Transform::Checkpoint, Some(plain)) = (transform, made(&program, Transform::Reverse, seed)) {
+                    let same = results(&plain).iter().zip(&results(&once)).all(|(plain, again)| plain.same_bits(again));
+                    assert!(same, "seed {seed}: computed once more, cotangents changed\n{program}\n{plain}\n{once}");
+                }
+                let second = TRANSFORMS[seed as usize % TRANSFORMS.len()];
                 if let Some(twice) = made(&once, second, seed) {
                     laws(seed, &once, second, &twice);
                 }
@@ -210,8 +245,9 @@ fn modes_are_adjoint() {
                     *x = Tensor::from_words(DType::F64, x.shape.clone(), |n| [values[n]]).unwrap();
                 }
             }
+            let backwards = if seed % 2 == 0 { Transform::Reverse } else { Transform::Ruled };
             let [Some(forward), Some(reverse)] =
-                [Transform::Forward, Transform::Reverse].map(|transform| made(&program, transform, seed))
+                [Transform::Forward, backwards].map(|transform| made(&program, transform, seed))
             else {
                 continue;
             };

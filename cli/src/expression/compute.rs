@@ -2,7 +2,7 @@
 //! here and now, all else is traced.
 
 use super::error::{Problem, place};
-use super::names::{ATTRIBUTES, Function, constant, defaults, function, parameter};
+use super::names::{ATTRIBUTES, Function, Other, constant, defaults, function, parameter};
 use super::node::{Expression, Id, Node, NodeKind, Number};
 use super::numpy::MODULES;
 use super::parser::BINARY;
@@ -35,10 +35,12 @@ pub fn trace(expression: &Expression, inputs: &[(&str, Spec)], budget: &Budget) 
     let names: Vec<&str> = inputs.iter().map(|(name, _)| *name).collect();
     let mut problem = None;
     let program = Program::trace(&specs, |parameters| {
-        let columns = expression.nodes().iter().map(|node| node.column).collect();
+        let sequences = &Sequences::new(budget);
+        let dtypes = &dtypes::named(expression);
+        let nodes = expression.nodes();
         let mut computing =
-            Computing { columns, names: &names, parameters, values: Vec::new(), sequences: Sequences::new(budget) };
-        match computing.run(expression) {
+            Computing { nodes, dtypes, names: &names, parameters, values: Vec::new(), sequences, gradients: 0 };
+        match computing.run() {
             Ok(result) => vec![result],
             Err(found) => {
                 problem = Some(found);
@@ -55,29 +57,105 @@ pub fn trace(expression: &Expression, inputs: &[(&str, Spec)], budget: &Budget) 
     }
 }
 
+/// What a call of `grad` derives, and by which input.
+fn gradient(name: &str, positional: &[Id], named: &[(String, Id)]) -> Option<(Id, Id)> {
+    if function(name, 0).ok()? != Function::Other(Other::Grad) {
+        return None;
+    }
+    let by_name = |wanted| named.iter().find(|(name, _)| parameter(name) == wanted).map(|(_, id)| *id);
+    let given = |at: usize, name| positional.get(at).copied().or_else(|| by_name(name));
+    given(0, "x").zip(given(1, "by"))
+}
+
+/// How many gradients may stand in one another: each is several times as much to compute as what it is of.
+const MOST_GRADIENTS: usize = 4;
+
+/// The value of the last of some nodes.
 struct Computing<'a> {
-    columns: Vec<u32>,
+    nodes: &'a [Node],
+    /// The nodes that are dtypes.
+    dtypes: &'a [Option<String>],
     names: &'a [&'a str],
     parameters: &'a [Expr],
     values: Vec<Value>,
-    sequences: Sequences,
+    sequences: &'a Sequences,
+    /// In how many gradients it stands.
+    gradients: usize,
 }
 
 impl Computing<'_> {
-    fn run(&mut self, expression: &Expression) -> Result<Expr, Error> {
-        let dtypes = dtypes::named(expression);
-        for (node, dtype) in expression.nodes().iter().zip(dtypes) {
+    fn run(&mut self) -> Result<Expr, Error> {
+        for ((node, dtype), is_needed) in self.nodes.iter().zip(self.dtypes).zip(self.needed()) {
             let value = match dtype {
-                Some(name) => dtypes::read(&name, node.column).map(Value::DType)?,
+                _ if !is_needed => Value::None,
+                Some(name) => dtypes::read(name, node.column).map(Value::DType)?,
                 None => with_place(place(node.column), || self.node(node))?,
             };
             self.values.push(value);
         }
-        let column = expression.nodes().last().map_or(1, |node| node.column);
+        let column = self.nodes.last().map_or(1, |node| node.column);
         match self.values.last() {
             Some(value) => with_place(place(column), || result(value, column)).map_err(Error::from),
             None => Err(Problem::new(1, "an empty expression").into()),
         }
+    }
+
+    /// The nodes that the last one needs: of a gradient what it is of is computed by itself.
+    fn needed(&self) -> Vec<bool> {
+        let mut needed = vec![false; self.nodes.len()];
+        needed.last_mut().into_iter().for_each(|last| *last = true);
+        for at in (0..self.nodes.len()).rev() {
+            if needed[at] {
+                let kind = &self.nodes[at].kind;
+                let derived = match kind {
+                    NodeKind::Call(name, positional, named) => gradient(name, positional, named),
+                    _ => None,
+                };
+                match derived {
+                    Some((_, by)) => needed[by.index()] = true,
+                    None => kind.operands().into_iter().for_each(|id| needed[id.index()] = true),
+                }
+            }
+        }
+        needed
+    }
+
+    /// The gradient of a value, which is computed of an input as a variable.
+    fn gradient(&self, of: Id, by: Id) -> Result<Expr, Error> {
+        let column = self.nodes[by.index()].column;
+        let input = match &self.nodes[by.index()].kind {
+            NodeKind::Name(name) => self.names.iter().position(|known| known == name),
+            _ => None,
+        };
+        let Some(input) = input else {
+            return Err(Problem::new(column, "grad: the second argument is an input")
+                .help("write its name, as in `grad(sum(x * x), x)`")
+                .into());
+        };
+        if self.gradients == MOST_GRADIENTS {
+            return Err(Problem::new(column, format!("more than {MOST_GRADIENTS} gradients in one another")).into());
+        }
+        let mut problem = None;
+        let made = ndjit::grad_at(
+            |variable: Expr| {
+                let mut parameters = self.parameters.to_vec();
+                parameters[input] = variable;
+                let nodes = &self.nodes[..=of.index()];
+                let mut inner = Computing {
+                    nodes,
+                    parameters: &parameters,
+                    values: Vec::new(),
+                    gradients: self.gradients + 1,
+                    ..*self
+                };
+                inner.run().unwrap_or_else(|error| {
+                    problem = Some(error);
+                    variable
+                })
+            },
+            self.parameters[input],
+        );
+        problem.map_or(Ok(made), Err)
     }
 
     fn value(&self, id: Id) -> &Value {
@@ -126,6 +204,7 @@ impl Computing<'_> {
 
     fn call(&self, name: &str, positional: &[Id], named: &[(String, Id)], column: u32) -> Result<Value, Error> {
         let function = function(name, column)?;
+        let derived = gradient(name, positional, named);
         let positional: Vec<Argument> = positional.iter().map(|id| self.argument(*id)).collect();
         let named: Vec<(&str, Argument)> =
             named.iter().map(|(name, id)| (parameter(name), self.argument(*id))).collect();
@@ -138,7 +217,11 @@ impl Computing<'_> {
             Function::Reduction(reduction) => reducing::reduce(reduction, &given)?,
             Function::Scan(scan) => reducing::scan(scan, &given)?,
             Function::Sort(sort) => reducing::sort(sort, &given)?,
-            Function::Other(other) => making::call(other, &given, &self.sequences)?,
+            Function::Other(Other::Grad) => {
+                let (of, by) = derived.ok_or_else(|| Problem::new(column, "grad: takes a value and an input"))?;
+                self.gradient(of, by)?
+            }
+            Function::Other(other) => making::call(other, &given, self.sequences)?,
         };
         match result.explain_dtype() {
             Err(error) => Err(given.blamed(error)),
@@ -147,7 +230,7 @@ impl Computing<'_> {
     }
 
     fn argument(&self, id: Id) -> Argument {
-        Argument { value: self.value(id).clone(), column: self.columns[id.index()] }
+        Argument { value: self.value(id).clone(), column: self.nodes[id.index()].column }
     }
 
     fn op(&self, op: Op, operands: &[Argument], what: &str, column: u32) -> Result<Value, Problem> {

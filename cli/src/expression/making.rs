@@ -17,6 +17,8 @@ pub(super) fn call(other: Other, given: &Arguments<'_>, sequences: &Sequences) -
     let x = || given.expr("x");
     let axis = |otherwise: isize| Ok::<isize, Problem>(given.int("axis")?.unwrap_or(otherwise));
     Ok(match other {
+        // It is of nodes, not of values.
+        Other::Grad => return Err(given.problem("stands elsewhere")),
         Other::Astype => converted(given)?,
         Other::BroadcastTo => x()?.broadcast_to(extents(given)?),
         Other::Concat => concat(given.exprs("arrays")?, axis(0)?),

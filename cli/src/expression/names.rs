@@ -46,6 +46,7 @@ others! {
     Flip flip(x axis) 1;
     Full full(shape fill_value dtype) 2;
     FullLike full_like(x fill_value dtype) 2;
+    Grad grad(x by) 2;
     Linspace linspace(start stop num dtype endpoint) 2;
     Logspace logspace(start stop num dtype endpoint) 2;
     MatrixTranspose matrix_transpose(x) 1;

@@ -73,6 +73,29 @@ pub enum NodeKind {
     None,
 }
 
+impl NodeKind {
+    /// The nodes that it uses.
+    pub fn operands(&self) -> Vec<Id> {
+        match self {
+            NodeKind::Number(_) | NodeKind::Name(_) | NodeKind::Text(_) | NodeKind::None => Vec::new(),
+            NodeKind::Unary(_, x) | NodeKind::Attribute(x, _) => vec![*x],
+            NodeKind::Binary(_, x, y) => vec![*x, *y],
+            NodeKind::Call(_, positional, named) => {
+                positional.iter().copied().chain(named.iter().map(|(_, id)| *id)).collect()
+            }
+            NodeKind::List(items) => items.clone(),
+            NodeKind::Index(x, parts) => {
+                let of = |part: &Part| match part {
+                    Part::Index(id) => [Some(*id), None, None],
+                    Part::Range { start, end, step } => [*start, *end, *step],
+                    Part::NewAxis | Part::Ellipsis => [None; 3],
+                };
+                [*x].into_iter().chain(parts.iter().flat_map(of).flatten()).collect()
+            }
+        }
+    }
+}
+
 /// A node: what it is, and the columns of the text it is about.
 #[derive(Clone, Debug)]
 pub struct Node {

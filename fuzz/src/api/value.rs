@@ -195,7 +195,10 @@ pub const CONTROL: &[(&str, Body)] = &[
         vec![value, by_x, by_y]
     }),
     ("jvp", |x, y| {
-        let sorted = |x: Expr| ndjit::sort(x * y, -1);
+        let sorted = |x: Expr| {
+            let product = x * y;
+            ndjit::sort(product, -1)
+        };
         let (value, tangent) = ndjit::jvp(sorted, x, x);
         vec![value, tangent]
     }),

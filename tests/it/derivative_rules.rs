@@ -1,0 +1,178 @@
+//! Functions with derivatives of their own: both modes and derivatives of derivatives follow a rule, in lanes and in loops too; and functions that are
+//! computed once more.
+
+use ndjit::{
+    Array, ErrorCode, Expr, Same, checkpoint, checkpoint_at, clip, cos, custom_jvp, custom_jvp_at, custom_vjp,
+    custom_vjp_at, exp, fori_loop, grad, grad_at, jit, jvp, linearize, log, sin, sum, tanh, vjp, vmap, vmap_at,
+    while_loop, wrt,
+};
+
+fn f64s(x: &Array) -> Vec<f64> {
+    x.to_vec().unwrap()
+}
+
+fn array<const N: usize>(x: [f64; N]) -> Array {
+    Array::from(x)
+}
+
+/// The sine, whose slope is said to be three times as large.
+fn tripled(x: Expr) -> Expr {
+    custom_jvp_at(|x: Expr| sin(x), |x, _, t| t * cos(x) * 3, x)
+}
+
+#[test]
+fn a_rule_of_tangents_gives_both_modes() {
+    let x = array([0.5, -1.0]);
+    let expected: Vec<f64> = [0.5f64, -1.0].map(|x| x.cos() * 3.0).to_vec();
+    assert_eq!(f64s(&jit(grad(|x: Expr| sum(tripled(x), ..)))(&x)), expected);
+    let forward = jit(|x: Expr| jvp(tripled, x, x * 0 + 1));
+    let (value, tangent) = forward(&x);
+    assert_eq!(f64s(&value), [0.5f64.sin(), (-1.0f64).sin()]);
+    assert_eq!(f64s(&tangent), expected);
+}
+
+#[test]
+fn derivatives_of_derivatives_follow_the_rule() {
+    // The rule takes the result: d y = y t, and so d2 y = y.
+    let f = || custom_jvp(|x| exp(x), |[_], y, [t]| y * t * 2);
+    let x = array([0.25]);
+    let y = 0.25f64.exp();
+    assert_eq!(f64s(&jit(grad(move |x: Expr| sum(f()(x), ..)))(&x)), [2.0 * y]);
+    let second = jit(grad(move |x: Expr| sum(grad_at(|x: Expr| sum(f()(x), ..), x), ..)));
+    assert_eq!(f64s(&second(&x)), [4.0 * y]);
+    let third = jit(|x: Expr| {
+        let slope =
+            move |x: Expr| grad_at(move |x: Expr| sum(custom_jvp(|x| exp(x), |[_], y, [t]| y * t * 2)(x), ..), x);
+        let curvature = move |x: Expr| jvp(slope, x, x * 0 + 1).1;
+        jvp(curvature, x, x * 0 + 1).1
+    });
+    assert_eq!(f64s(&third(&x)), [8.0 * y]);
+}
+
+#[test]
+fn rules_of_several_parameters_and_results() {
+    let f = || custom_jvp(|x, y| (x * y, x + y), |[x, y], (_, _), [s, t]| (s * y + x * t, s + t));
+    let (x, y) = (array([2.0, 3.0]), array([5.0, 7.0]));
+    let by_both = jit(wrt((0, 1)).grad(move |x, y| {
+        let (product, added) = f()(x, y);
+        sum(product * added, ..)
+    }));
+    let (by_x, by_y) = by_both(&x, &y);
+    assert_eq!(f64s(&by_x), [5.0 * 7.0 + 10.0, 7.0 * 10.0 + 21.0]);
+    assert_eq!(f64s(&by_y), [2.0 * 7.0 + 10.0, 3.0 * 10.0 + 21.0]);
+    // Of one of them, the other result is not needed.
+    let one = jit(grad(move |x, y| sum(f()(x, y).1, ..)));
+    assert_eq!(f64s(&one(&x, &y)), [1.0, 1.0]);
+}
+
+#[test]
+fn a_rule_of_cotangents_gives_both_modes() {
+    let clipped = || custom_vjp(|x| (x * 2, ()), |(), g| [clip(g, -1.0, 1.0)]);
+    let f = jit(grad(move |x: Expr| sum(clipped()(x) * 5, ..)));
+    assert_eq!(f64s(&f(&array([1.0, 2.0]))), [1.0, 1.0]);
+    let product = || custom_vjp(|x, y| (x * y, (x, y)), |(x, y), g| [g * y * 10, g * x]);
+    let (x, y) = (array([2.0]), array([5.0]));
+    let back = jit(wrt((0, 1)).grad(move |x, y| sum(product()(x, y), ..)));
+    let (by_x, by_y) = back(&x, &y);
+    assert_eq!((f64s(&by_x), f64s(&by_y)), (vec![50.0], vec![2.0]));
+    // The adjoint: t y 10 + s x.
+    let forward =
+        jit(move |x: Expr, y: Expr| jvp(|(x, y): (Expr, Expr)| product()(x, y), (x, y), (x * 0 + 1, y * 0 + 1)).1);
+    assert_eq!(f64s(&forward(&x, &y)), [52.0]);
+    // What the forward function gives beside is derived as it was computed.
+    let second = jit(grad(|x: Expr| {
+        let own = |x: Expr| custom_vjp_at(|x: Expr| (sin(x), x), |x, g| g * cos(x), x);
+        sum(grad_at(|x: Expr| sum(own(x), ..), x), ..)
+    }));
+    assert_eq!(f64s(&second(&array([0.5]))), [-0.5f64.sin()]);
+}
+
+#[test]
+fn rules_have_lanes() {
+    let x = array([0.5, -1.0, 2.0]);
+    let expected: Vec<f64> = [0.5f64, -1.0, 2.0].map(|x| x.cos() * 3.0).to_vec();
+    let lanes = jit(vmap(grad(|x: Expr| tripled(x)), 0));
+    assert_eq!(f64s(&lanes(&x)), expected);
+    let outside = jit(grad(|x: Expr| sum(vmap_at(tripled, x), ..)));
+    assert_eq!(f64s(&outside(&x)), expected);
+    // A slope that only lanes know: the value is the same for all.
+    let scaled = jit(|x: Expr, scale: Expr| {
+        let own = move |x: Expr, scale: Expr| custom_jvp_at(|x: Expr| x * x, |_, y, t| t * y * scale, x);
+        grad_at(|x: Expr| sum(vmap_at(|scale: Expr| own(x, scale), scale), ..), x)
+    });
+    assert_eq!(f64s(&scaled(&array([3.0]), &array([1.0, 10.0]))), [9.0 + 90.0]);
+    let cotangents = jit(grad(|x: Expr, y: Expr| {
+        let own = custom_vjp(|x, y| (x * y, (x, y)), |(x, y), g| [g * y, g * x]);
+        sum(vmap(own, (Same, 0))(x, y), ..)
+    }));
+    assert_eq!(f64s(&cotangents(&array([2.0]), &array([5.0, 7.0]))), [12.0]);
+}
+
+#[test]
+fn a_loop_with_a_rule_keeps_no_states() {
+    // A root by Newton's method, and its slope by the implicit function theorem.
+    let root = |a: Expr| {
+        let newton = |a: Expr| {
+            let goes_on = |(x, a): (Expr, Expr)| ndjit::abs(x * x - a).gt(1e-12);
+            while_loop((a, a), goes_on, |(x, a)| ((x + a / x) / 2, a)).0
+        };
+        custom_jvp_at(newton, |_, x, t| t / (x * 2), a)
+    };
+    let slope = jit(grad(root));
+    let found = f64s(&slope(&Array::from(2.0)));
+    assert!((found[0] - 0.5 / 2f64.sqrt()).abs() < 1e-12, "{found:?}");
+    let text = slope.lower((&Array::from(2.0),)).unwrap().explain("graph").unwrap();
+    assert_eq!(text.matches("while $").count(), 1, "{text}");
+    // In a loop itself.
+    let summed = jit(grad(move |a: Expr| fori_loop(0, 3, a, |_, a| root(a) * 4)));
+    let difference = |h: f64| {
+        let mut a: f64 = 2.0 + h;
+        (0..3).for_each(|_| a = a.sqrt() * 4.0);
+        a
+    };
+    let expected = (difference(1e-5) - difference(-1e-5)) / 2e-5;
+    assert!((f64s(&summed(&Array::from(2.0)))[0] - expected).abs() < 1e-8);
+}
+
+#[test]
+fn what_is_computed_once_more_has_the_same_bits() {
+    let x = array([0.3, -0.7, 1.1]);
+    let layer = |x: Expr, w: Expr| fori_loop(0, 4, x, |_, x| tanh(x * w) + x);
+    let plain = jit(wrt((0, 1)).value_and_grad(move |x, w| sum(layer(layer(x, w), w), ..)));
+    let again = jit(wrt((0, 1)).value_and_grad(move |x, w| {
+        // The weights are used from around it.
+        let first = checkpoint_at(|x| layer(x, w), x);
+        sum(checkpoint(move |x, w| layer(x, w))(first, w), ..)
+    }));
+    let w = array([0.5, 0.25, 2.0]);
+    let ((value, (by_x, by_w)), (value2, (by_x2, by_w2))) = (plain(&x, &w), again(&x, &w));
+    assert_eq!(f64s(&value), f64s(&value2));
+    assert_eq!((f64s(&by_x), f64s(&by_w)), (f64s(&by_x2), f64s(&by_w2)));
+    let forward = jit(move |x: Expr, w: Expr| linearize(|x: Expr| checkpoint_at(|x| layer(x, w), x), x).1(x));
+    let expected = jit(move |x: Expr, w: Expr| jvp(|x: Expr| layer(x, w), x, x).1);
+    assert_eq!(f64s(&forward(&x, &w)), f64s(&expected(&x, &w)));
+}
+
+#[test]
+fn rules_that_do_not_fit_are_errors() {
+    let x = array([1.0, 2.0]);
+    let shape = jit(grad(|x: Expr| sum(custom_jvp_at(|x: Expr| x * 2, |_, _, _| ndjit::arange(3), x), ..)));
+    let error = shape.call((&x,)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Shape);
+    assert!(error.to_string().contains("custom_jvp_at: tangent 0 has shape [3]"), "{error:#}");
+    let arity = jit(|x: Expr| custom_vjp_at(|x: Expr| (vec![x * 2], ()), |(), g| g[0], x));
+    arity.call((&x,)).unwrap();
+    let arity = jit(|x: Expr| custom_jvp_at(|x: Expr| vec![x * 2, x], |_, _, t| vec![t], x));
+    let error = arity.call((&x,)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Arity);
+    let complex = jit(|x: Expr| custom_jvp_at(|x: Expr| log(x), |_, _, t| t.cast(ndjit::DType::C128), x));
+    assert_eq!(complex.call((&x,)).unwrap_err().code(), ErrorCode::DType);
+    // Integers have neither tangents nor cotangents of use.
+    let powers = jit(grad(|x: Expr, n: Expr| {
+        let own = custom_jvp(|x, n| ndjit::pow(x, n), |[x, n], _, [t, _]| t * n * ndjit::pow(x, n - 1));
+        sum(own(x, n), ..)
+    }));
+    assert_eq!(f64s(&powers(&x, &Array::from([3, 2]))), [3.0, 4.0]);
+    let back = jit(|x: Expr| vjp(|x: Expr| custom_vjp_at(|x: Expr| (x * 2, ()), |(), g| g * 3, x), x).1(x));
+    assert_eq!(f64s(&back(&x)), [3.0, 6.0]);
+}
