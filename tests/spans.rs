@@ -71,6 +71,7 @@ fn each_stage_and_launch_has_a_span() {
     ndjit::lower pass="commit"
     ndjit::lower pass="simplify"
     ndjit::lower pass="networks"
+    ndjit::lower pass="gathers"
     ndjit::lower pass="windows"
     ndjit::lower pass="views"
     ndjit::lower pass="joins"

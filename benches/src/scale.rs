@@ -24,8 +24,10 @@ pub struct Scale {
 /// Bytes of the thread's stack: what recursed over programs would not have enough.
 const STACK: usize = 256 << 10;
 /// What is printed of the stages.
-const STAGES: &[&str] =
-    &["trace", "inline", "commit", "simplify", "networks", "windows", "views", "fuse", "tile", "schedule", "compile"];
+const STAGES: &[&str] = &[
+    "trace", "inline", "commit", "simplify", "networks", "gathers", "windows", "views", "fuse", "tile", "schedule",
+    "compile",
+];
 
 impl Scale {
     /// Prints a row for each program and size.

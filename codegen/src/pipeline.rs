@@ -19,7 +19,9 @@ use ndjit_ir::kernel::{FusedStep, verify_steps};
 use ndjit_ir::loops::{Layout, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType};
 use ndjit_transform::access::{Accesses, contiguous};
-use ndjit_transform::{TypedGraph, commit, fp_contract, hoist, inline, joins, networks, simplify, views, windows};
+use ndjit_transform::{
+    TypedGraph, commit, fp_contract, gathers, hoist, inline, joins, networks, simplify, views, windows,
+};
 use rustc_hash::FxHashMap;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -50,6 +52,7 @@ const TRACED: &[Pass<OfTraced>] = &[
 const GRAPH: &[Pass<OfGraph>] = &[
     Pass { name: "simplify", stage: "simplified", run: |graph, driver| graph.simplify(driver) },
     Pass { name: "networks", stage: "simplified", run: |graph, driver| graph.networks(driver) },
+    Pass { name: "gathers", stage: "simplified", run: |graph, driver| graph.gathers(driver) },
     Pass { name: "windows", stage: "simplified", run: |graph, driver| graph.windows(driver) },
     Pass { name: "views", stage: "simplified", run: |graph, driver| graph.views(driver) },
     Pass { name: "joins", stage: "simplified", run: |graph, driver| graph.joins(driver) },
@@ -292,6 +295,12 @@ impl Typing<'_> {
 
     fn networks(&mut self, driver: &mut Driver<'_>) -> Result<()> {
         let new = if driver.options.simplify { networks(&self.simplified)? } else { None };
+        self.replace(new);
+        Ok(())
+    }
+
+    fn gathers(&mut self, driver: &mut Driver<'_>) -> Result<()> {
+        let new = if driver.options.simplify { gathers(&self.simplified)? } else { None };
         self.replace(new);
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! reference interpreter alone.
 //!
 //! [`inline`] writes calls out, [`fp_contract`] rounds products and sums once where that is asked for, [`hoist`] takes out of loops what does not change in them, [`commit`] resolves every dtype,
-//! [`simplify`] applies rules that change no bit, [`networks`] sorts few elements by comparisons, [`windows`] and [`views`] bring elements to where they are read, and [`joins`] reads through joined arrays. [`access`] says where the
+//! [`simplify`] applies rules that change no bit, [`networks`] sorts few elements by comparisons, [`gathers`] looks up rows of operands instead of results, [`windows`] and [`views`] bring elements to where they are read, and [`joins`] reads through joined arrays. [`access`] says where the
 //! elements of views are, [`contraction`] in which order operands of an `einsum` meet; [`derivative`] and [`batching`] append what transformations make, and [`live`] leaves out what they no longer need. No `unsafe`, no threads, no code generator.
 
 #![forbid(unsafe_code)]
@@ -15,6 +15,7 @@ pub mod contraction;
 mod conversions;
 pub mod derivative;
 mod fp_contract;
+mod gathers;
 mod hoist;
 mod inline;
 mod joins;
@@ -30,6 +31,7 @@ pub use append::OpenGraph;
 pub use commit::{TypedGraph, commit};
 pub use conversions::{Conversions, Reason};
 pub use fp_contract::fp_contract;
+pub use gathers::gathers;
 pub use hoist::hoist;
 pub use inline::inline;
 pub use joins::joins;

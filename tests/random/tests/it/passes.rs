@@ -5,13 +5,13 @@ use ndjit_ir::{DType, Policy};
 use ndjit_math::interp::eval_graph;
 use ndjit_random::{Limits, program};
 use ndjit_transform::access::contiguous;
-use ndjit_transform::{commit, inline, networks, simplify, views, windows};
+use ndjit_transform::{commit, gathers, inline, networks, simplify, views, windows};
 use std::sync::Arc;
 
 #[test]
 fn passes_change_no_bit() {
     let limits = Limits { elements: 100, control: true, ..Limits::default() };
-    let mut changed = [0; 4];
+    let mut changed = [0; 5];
     for seed in 0..800 {
         let program = program(seed, &limits).unwrap();
         let (graph, places) = inline(&program.graph, &Places::default()).unwrap();
@@ -24,7 +24,8 @@ fn passes_change_no_bit() {
             let new = match n {
                 0 => Some(simplify(&graph).unwrap()),
                 1 => networks(&graph).unwrap(),
-                2 => windows(&graph).unwrap(),
+                2 => gathers(&graph).unwrap(),
+                3 => windows(&graph).unwrap(),
                 _ => views(&graph, &layouts).unwrap(),
             };
             let Some(new) = new else { continue };
