@@ -57,7 +57,7 @@ pub use api::compound::{frexp, modf, select_n, vector_norm};
 pub use api::compress::{FixedSize, compress, size};
 pub use api::config::{
     Config, default_dtype, defaults, policy, set_default_dtype, set_defaults, set_policy, with_default_dtype,
-    with_defaults, with_policy,
+    with_defaults, with_policy, with_state_budget,
 };
 #[doc(inline)]
 pub use api::contractions::{einsum, kron, matmul, outer, tensordot, trace, vecdot};

@@ -7,12 +7,13 @@ use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{Device, Support};
 use ndjit_ir::{DType, ErrorCode, Result};
 use ndjit_runtime::{Fallback, devices, environment};
+use ndjit_transform::AppendSettings;
 use std::cell::Cell;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Everything outside an operation that its types depend on. Part of every plan's key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
     /// The promotion policy, with the default dtype of each kind.
     pub policy: Policy,
@@ -26,6 +27,22 @@ pub struct Settings {
     pub fallback: Fallback,
     /// Whether the reference interpreter runs programs.
     pub interpreted: bool,
+    /// Bytes that the reverse mode of a loop keeps of its states.
+    pub state_bytes: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            policy: Policy::default(),
+            default_dtype: None,
+            support: Support::default(),
+            device: Device::default(),
+            fallback: Fallback::default(),
+            interpreted: false,
+            state_bytes: AppendSettings::STATE_BYTES,
+        }
+    }
 }
 
 impl Settings {

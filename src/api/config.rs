@@ -240,6 +240,24 @@ pub fn set_default_dtype(dtype: impl Into<Option<DType>>) {
     change_global(|settings| settings.default_dtype = dtype);
 }
 
+/// Runs `body`, in which the reverse mode of a loop keeps so many bytes of its states, where it can; beyond that it computes states again from others.
+/// The bits of derivatives are the same. Functions are traced anew for it. Without it a loop keeps 256 MiB of states, one whose steps nobody
+/// knows 16 MiB.
+///
+/// ```
+/// use ndjit::{Array, Expr, arange, grad, jit, scan, sum, tanh, with_state_budget};
+///
+/// let f = jit(grad(|x: Expr| sum(scan(|x: Expr, n: Expr| (tanh(x * n), ()), x, Expr::from(arange(100))).0, ..)));
+/// let x = Array::from([0.5f32; 8]);
+/// // Twenty states of eight elements of four bytes.
+/// let few = with_state_budget(20 * 8 * 4, || f(&x));
+/// assert_eq!(few.to_vec::<f32>()?, f(&x).to_vec::<f32>()?);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub fn with_state_budget<R>(bytes: usize, body: impl FnOnce() -> R) -> R {
+    with_settings(Settings { state_bytes: bytes, ..settings() }, body)
+}
+
 /// Runs `body` without compiled code: functions called in it and arrays evaluated in it are run by the reference interpreter, operation
 /// by operation and element by element. Results are the same, bit for bit (sign and payload of NaNs aside), and
 /// [`explain`](crate::Jitted::explain) shows what would have been compiled. So a result that differs is a bug of a pass or a code

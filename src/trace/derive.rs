@@ -2,13 +2,13 @@
 
 use super::recorder::{TRACES, Trace, describe, in_trace, read};
 use super::written;
-use crate::api::config;
+use crate::api::config::{self, Settings};
 use crate::trace::expr::Expr;
 use ndjit_ir::graph::{NodeId, RuleKind, Value};
 use ndjit_ir::{Error, ErrorCode, Place, Result};
-use ndjit_transform::OpenGraph;
 use ndjit_transform::batching::Batching;
 use ndjit_transform::derivative::{self, DerivativeMode, Linearization, stop_gradient, variable};
+use ndjit_transform::{AppendSettings, OpenGraph};
 
 /// What outputs are of variables, in a trace.
 #[derive(Debug)]
@@ -26,17 +26,23 @@ impl Trace {
     }
 }
 
+/// How transformations append to a trace.
+fn append_settings() -> AppendSettings {
+    let Settings { policy, state_bytes, .. } = config::settings();
+    AppendSettings { policy, state_bytes }
+}
+
 /// Values as variables of a transformation; those that failed stay as they are.
 pub(crate) fn variables(values: &[Expr], what: &str, place: Place) -> Vec<Expr> {
     each(values, what, place, |trace, value, place| {
-        variable((&mut trace.graph, &mut trace.places, config::policy()), value, place)
+        variable((&mut trace.graph, &mut trace.places, append_settings()), value, place)
     })
 }
 
 /// Values that derivatives take as constant.
 pub(crate) fn constants(values: &[Expr], place: Place) -> Vec<Expr> {
     each(values, "stop_gradient", place, |trace, value, place| {
-        stop_gradient((&mut trace.graph, &mut trace.places, config::policy()), value, place)
+        stop_gradient((&mut trace.graph, &mut trace.places, append_settings()), value, place)
     })
 }
 
@@ -82,7 +88,7 @@ impl Linearized {
             let failed = |trace: &Trace, error: u32| trace.errors[error as usize].clone();
             let variables = trace.values(variables, what, place).map_err(|error| failed(trace, error))?;
             let outputs = trace.values(outputs, what, place).map_err(|error| failed(trace, error))?;
-            let graph = (&mut trace.graph, &mut trace.places, config::policy());
+            let graph = (&mut trace.graph, &mut trace.places, append_settings());
             let linear = Linearization::new(graph, &variables, &outputs, mode, place)?;
             Ok(Linearized { trace: trace.id, linear, what, place })
         })
@@ -113,7 +119,7 @@ impl Linearized {
     /// `Size` where what is computed is too large.
     pub(crate) fn gradient(&self) -> Result<Vec<Expr>> {
         self.values(|linear, trace| {
-            linear.gradient((&mut trace.graph, &mut trace.places, config::policy()), self.place)
+            linear.gradient((&mut trace.graph, &mut trace.places, append_settings()), self.place)
         })
     }
 
@@ -143,7 +149,7 @@ impl Linearized {
         self.values(|linear, trace| {
             let values = trace.values(given, self.what, place).map_err(|error| trace.errors[error as usize].clone())?;
             let values: Vec<Option<Value>> = values.into_iter().map(Some).collect();
-            map(linear, (&mut trace.graph, &mut trace.places, config::policy()), &values, place)
+            map(linear, (&mut trace.graph, &mut trace.places, append_settings()), &values, place)
         })
     }
 }
@@ -200,7 +206,7 @@ fn with_values<const N: usize>(
         for (values, exprs) in values.iter_mut().zip(exprs) {
             *values = trace.values(exprs, what, place).map_err(|error| trace.errors[error as usize].clone())?;
         }
-        let graph = (&mut trace.graph, &mut trace.places, config::policy());
+        let graph = (&mut trace.graph, &mut trace.places, append_settings());
         let made = make(graph, values.each_ref().map(Vec::as_slice))?;
         trace.graph.check_expansion()?;
         Ok(made.into_iter().map(|value| trace.expr_of(Ok(value))).collect())
@@ -238,7 +244,7 @@ impl Lanes {
                 let lane = match axis {
                     None => value,
                     Some(axis) => {
-                        batching.lane((&mut trace.graph, &mut trace.places, config::policy()), value, axis, place)?
+                        batching.lane((&mut trace.graph, &mut trace.places, append_settings()), value, axis, place)?
                     }
                 };
                 values.push(trace.expr_of(Ok(lane)));
@@ -261,7 +267,7 @@ impl Lanes {
             let values =
                 trace.values(outputs, self.what, self.place).map_err(|error| trace.errors[error as usize].clone())?;
             let made =
-                self.batching.all((&mut trace.graph, &mut trace.places, config::policy()), &values, self.place)?;
+                self.batching.all((&mut trace.graph, &mut trace.places, append_settings()), &values, self.place)?;
             trace.graph.check_expansion()?;
             Ok(made.into_iter().map(|value| trace.expr_of(Ok(value))).collect())
         })

@@ -8,10 +8,10 @@ use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, RuleKind, Value};
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Place, Policy, Shape, ValueType};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_random::{Limits, Program, Rng, program, tensor};
-use ndjit_transform::OpenGraph;
 use ndjit_transform::access::contiguous;
 use ndjit_transform::batching::Batching;
 use ndjit_transform::derivative::{DerivativeMode, Linearization, checkpointed, ruled, tangent_type, variable};
+use ndjit_transform::{AppendSettings, OpenGraph};
 use std::sync::Arc;
 
 const LANES: usize = 3;
@@ -69,9 +69,9 @@ fn transformed(program: &Program, transform: Transform, seed: u64) -> Result<Pro
         let mut batching = Batching::new(LANES);
         let all = |shape: &Shape| Shape::from([LANES].iter().chain(shape.extents()).copied().collect::<Vec<usize>>());
         let (mut graph, mut places, _, results) = calling(program, all, |graph, places, param| {
-            batching.lane((graph, places, Policy::default()), param, 0, place())
+            batching.lane((graph, places, AppendSettings::default()), param, 0, place())
         })?;
-        let outputs = batching.all((&mut graph, &mut places, Policy::default()), &results, place())?;
+        let outputs = batching.all((&mut graph, &mut places, AppendSettings::default()), &results, place())?;
         graph.set_outputs(outputs);
         let mut rng = Rng::new(seed);
         let params =
@@ -81,25 +81,26 @@ fn transformed(program: &Program, transform: Transform, seed: u64) -> Result<Pro
     let mode = if transform == Transform::Forward { DerivativeMode::Forward } else { DerivativeMode::Reverse };
     let (mut graph, mut places, arguments, results) = calling(program, Shape::clone, |graph, places, param| {
         Ok(match tangent_type(graph, param, Policy::default()) {
-            Some(_) => variable((graph, places, Policy::default()), param, place()),
+            Some(_) => variable((graph, places, AppendSettings::default()), param, place()),
             None => param,
         })
     })?;
     let results = match transform {
         Transform::Checkpoint => {
             let first = NodeId(arguments.len() as u32);
-            checkpointed((&mut graph, &mut places, Policy::default()), &arguments, &results, first, place())?
+            checkpointed((&mut graph, &mut places, AppendSettings::default()), &arguments, &results, first, place())?
         }
-        Transform::Ruled => with_rule((&mut graph, &mut places, Policy::default()), &arguments, &results)?,
+        Transform::Ruled => with_rule((&mut graph, &mut places, AppendSettings::default()), &arguments, &results)?,
         Transform::Forward | Transform::Reverse | Transform::Lanes => results,
     };
     let variables: Vec<Value> =
         arguments.into_iter().filter(|&value| tangent_type(&graph, value, Policy::default()).is_some()).collect();
-    let linear = Linearization::new((&mut graph, &mut places, Policy::default()), &variables, &results, mode, place())?;
+    let linear =
+        Linearization::new((&mut graph, &mut places, AppendSettings::default()), &variables, &results, mode, place())?;
     let outputs = linear.outputs().to_vec();
     let given: Vec<Option<Value>> =
         if mode == DerivativeMode::Forward { variables } else { outputs.clone() }.into_iter().map(Some).collect();
-    let graph_and_places = (&mut graph, &mut places, Policy::default());
+    let graph_and_places = (&mut graph, &mut places, AppendSettings::default());
     let made = match mode {
         DerivativeMode::Forward => linear.forward(graph_and_places, &given, place())?,
         DerivativeMode::Reverse => linear.reverse(graph_and_places, &given, place())?,
@@ -111,19 +112,19 @@ fn transformed(program: &Program, transform: Transform, seed: u64) -> Result<Pro
 
 /// Results of arguments with a rule for their tangents.
 fn with_rule(
-    (graph, places, policy): OpenGraph<'_>,
+    (graph, places, settings): OpenGraph<'_>,
     arguments: &[Value],
     results: &[Value],
 ) -> Result<Vec<Value>, Error> {
     let mode = DerivativeMode::Forward;
-    let linear = Linearization::new((graph, places, policy), arguments, results, mode, place())?;
+    let linear = Linearization::new((graph, places, settings), arguments, results, mode, place())?;
     let results = linear.outputs();
     let [outputs, tangents] = [results, arguments]
-        .map(|of| of.iter().map(|&v| variable((graph, places, policy), v, place())).collect::<Vec<_>>());
+        .map(|of| of.iter().map(|&v| variable((graph, places, settings), v, place())).collect::<Vec<_>>());
     let given: Vec<Option<Value>> =
-        tangents.iter().map(|&value| tangent_type(graph, value, policy).map(|_| value)).collect();
-    let mapped = linear.forward((graph, places, policy), &given, place())?;
-    ruled((graph, places, policy), RuleKind::Jvp, results, &[outputs, tangents, mapped].concat(), place())
+        tangents.iter().map(|&value| tangent_type(graph, value, settings.policy).map(|_| value)).collect();
+    let mapped = linear.forward((graph, places, settings), &given, place())?;
+    ruled((graph, places, settings), RuleKind::Jvp, results, &[outputs, tangents, mapped].concat(), place())
 }
 
 /// The results by the interpreter.

@@ -27,7 +27,7 @@ mod simplify;
 mod views;
 mod windows;
 
-pub use append::OpenGraph;
+pub use append::{AppendSettings, OpenGraph};
 pub use commit::{TypedGraph, commit};
 pub use conversions::{Conversions, Reason};
 pub use fp_contract::fp_contract;

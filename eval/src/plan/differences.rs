@@ -53,7 +53,7 @@ fn argument(call: &ArgumentType, known: &ArgumentType) -> String {
 }
 
 fn settings(call: &Settings, known: &Settings) -> Vec<String> {
-    let Settings { policy, default_dtype, support, device, fallback, interpreted } = call;
+    let Settings { policy, default_dtype, support, device, fallback, interpreted, state_bytes } = call;
     let mut all = Vec::new();
     let mut note = |differs: bool, what: String| {
         if differs {
@@ -80,6 +80,8 @@ fn settings(call: &Settings, known: &Settings) -> Vec<String> {
     note(support.restrictions != known.support.restrictions, "declared dtypes".to_owned());
     let described = support.device != known.support.device && *device == known.device;
     note(described, "the device whose dtypes count".to_owned());
+    let states = format!("states of loops kept: {state_bytes} bytes, known {}", known.state_bytes);
+    note(*state_bytes != known.state_bytes, states);
     let runs = |interpreted: bool| if interpreted { "the interpreter" } else { "compiled code" };
     note(
         *interpreted != known.interpreted,

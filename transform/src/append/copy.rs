@@ -124,7 +124,7 @@ impl Appender {
         let mut graph = Graph::new();
         let params: Vec<Value> =
             params.iter().map(|(ty, stored, shape)| graph.param_stored(*ty, *stored, shape)).collect();
-        let inner = Appender::new(graph, Places::default(), self.policy);
+        let inner = Appender::new(graph, Places::default(), self.settings());
         inner.written_as(self);
         let outputs = write(&inner, &params);
         let (mut graph, places, made) = inner.finish();

@@ -22,24 +22,45 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 pub(crate) struct Appender {
     /// In which dtypes numbers are stored that have none of their own.
     pub policy: Policy,
+    /// Bytes that the reverse mode of a loop keeps of its states.
+    pub state_bytes: usize,
     state: RefCell<AppendState>,
 }
 
 /// A graph with the places of its nodes, to be appended to.
 ///
-/// The policy says in which dtypes numbers are stored that have none of their own.
-pub type OpenGraph<'a> = (&'a mut Graph<ValueType>, &'a mut Places, Policy);
+pub type OpenGraph<'a> = (&'a mut Graph<ValueType>, &'a mut Places, AppendSettings);
+
+/// How transformations append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AppendSettings {
+    /// In which dtypes numbers are stored that have none of their own.
+    pub policy: Policy,
+    /// Bytes that the reverse mode of a loop keeps of its states; beyond, it computes them again.
+    pub state_bytes: usize,
+}
+
+impl AppendSettings {
+    /// Bytes that the reverse mode of a loop keeps of its states if nobody says otherwise.
+    pub const STATE_BYTES: usize = 256 << 20;
+}
+
+impl Default for AppendSettings {
+    fn default() -> AppendSettings {
+        AppendSettings { policy: Policy::default(), state_bytes: AppendSettings::STATE_BYTES }
+    }
+}
 
 /// Appends to a graph what is written at a place.
 ///
 /// # Errors
 /// The first thing that could not be made.
 pub(crate) fn appended<R>(
-    (graph, places, policy): OpenGraph<'_>,
+    (graph, places, settings): OpenGraph<'_>,
     place: Place,
     append: impl FnOnce(&Appender) -> R,
 ) -> Result<R> {
-    let to = Appender::new(std::mem::take(graph), std::mem::take(places), policy);
+    let to = Appender::new(std::mem::take(graph), std::mem::take(places), settings);
     to.at_place(place);
     let made = append(&to);
     let (new, new_places, result) = to.finish();
@@ -65,16 +86,22 @@ pub(crate) struct TangentSpace {
 }
 
 impl Appender {
-    pub fn new(graph: Graph<ValueType>, places: Places, policy: Policy) -> Appender {
+    pub fn new(graph: Graph<ValueType>, places: Places, settings: AppendSettings) -> Appender {
         let (written, numbers) = (SmallVec::new(), Vec::new());
         let state = RefCell::new(AppendState { graph, places, written, numbers, error: None });
-        Appender { state, policy }
+        let AppendSettings { policy, state_bytes } = settings;
+        Appender { state, policy, state_bytes }
     }
 
     /// The graph and its places, and the first error.
     pub fn finish(self) -> (Graph<ValueType>, Places, Result<()>) {
         let AppendState { graph, places, error, .. } = self.state.into_inner();
         (graph, places, error.map_or(Ok(()), Err))
+    }
+
+    /// How it appends.
+    pub fn settings(&self) -> AppendSettings {
+        AppendSettings { policy: self.policy, state_bytes: self.state_bytes }
     }
 
     /// Asks the graph.

@@ -49,6 +49,7 @@ impl Cone {
         }
         let loops = |&id: &NodeId| to.read(|graph| matches!(graph.node(id).kind, NodeKind::Control(..)));
         if mode == DerivativeMode::Reverse && cone.nodes.iter().any(loops) {
+            cone.segment(to);
             let mut kept: FxHashMap<ControlGroup, Option<Vec<Value>>> = FxHashMap::default();
             cone.rewrite(to, |cone, id, operands| cone.kept(to, id, operands, &mut kept));
         }
@@ -64,6 +65,21 @@ impl Cone {
             });
         }
         self.nodes = to.read(|graph| dependent(graph, &self.variables, &self.outputs, to.policy));
+    }
+
+    /// Cuts scans of too many states, until there are none.
+    fn segment(&mut self, to: &Appender) {
+        let mut cut = true;
+        while std::mem::take(&mut cut) && !to.has_failed() {
+            let mut made: FxHashMap<ControlGroup, Option<Vec<Value>>> = FxHashMap::default();
+            self.rewrite(to, |_, id, operands| {
+                let NodeKind::Control(n, result) = to.read(|graph| graph.node(id).kind) else { return None };
+                let results =
+                    made.entry((n, operands.to_vec())).or_insert_with(|| super::segments::segmented(to, n, operands));
+                cut |= results.is_some();
+                results.as_ref()?.get(result as usize).map(|&value| vec![value])
+            });
+        }
     }
 
     /// What a result of a loop becomes that keeps what the reverse mode needs of it.

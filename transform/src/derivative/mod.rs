@@ -12,6 +12,7 @@ mod maps;
 mod nodes;
 mod recurrence;
 mod rules;
+mod segments;
 mod slopes;
 mod steps;
 mod tangent;

@@ -30,7 +30,8 @@ pub fn ruled(
     })
 }
 
-fn output(to: &Appender, rule: DerivativeRule, value: Value, beside: &[Value]) -> Value {
+/// An output with a rule.
+pub(super) fn output(to: &Appender, rule: DerivativeRule, value: Value, beside: &[Value]) -> Value {
     let operands: Vec<Value> = [value].into_iter().chain(beside.iter().copied()).collect();
     let ty = to.read(|graph| (graph.ty(value), graph.shape(value).clone()));
     to.results(NodeKind::Identity(Identity::Ruled(rule)), &operands, &[ty])

@@ -9,10 +9,10 @@ use crate::append::{Appender, ControlPiece, ParamType, SlopeTerm};
 use ndjit_ir::graph::{ControlKind, ForArity, Scatter, Value};
 use ndjit_ir::{DType, Shape, ValueType};
 
-/// Bytes that a loop of unknown length takes for states, unless a few of them are more.
-const BYTES: usize = 8 << 20;
+/// Bytes that a loop of unknown length takes for states at most: they are zeros first, at each call.
+const BYTES: usize = 16 << 20;
 /// Slots that it has at least and at most.
-const SLOTS: (usize, usize) = (16, 1024);
+const SLOTS: (usize, usize) = (2, 1024);
 
 /// The number of steps of a loop that counts.
 pub(super) fn trips<'a>(to: &'a Appender, counts: ForArity, operands: &[Value]) -> SlopeTerm<'a> {
@@ -46,11 +46,11 @@ fn counted(
     to.control(kind, vec![(body, taking)], &all)
 }
 
-/// The numbers of slots for states of these types.
-fn slot_count(types: &[ParamType]) -> usize {
+/// The numbers of slots for states of these types. There are as many again for the states between two of them.
+fn slot_count(to: &Appender, types: &[ParamType]) -> usize {
     let bytes = types.iter().map(|(_, dtype, shape)| shape.bytes(dtype.bytes()).unwrap_or(usize::MAX));
     let each = bytes.fold(1usize, usize::saturating_add);
-    (BYTES / each).clamp(SLOTS.0, SLOTS.1)
+    (to.state_bytes.min(BYTES) / 2 / each).clamp(SLOTS.0, SLOTS.1)
 }
 
 /// The types of slots.
@@ -169,7 +169,7 @@ pub(super) fn keeping_steps(
     let body = StepBody::new(to, piece, operands);
     let (carried, taken) = (body.carried, body.taken());
     let types = body.taken_types();
-    let count = slot_count(&types);
+    let count = slot_count(to, &types);
     let (empty, slot_types) = (slots(to, &types, count), slot_types(&types, count));
     let others: Vec<Value> = body.others.iter().map(|&n| operands[n]).collect();
     let spread = |steps: SlopeTerm<'_>| {
