@@ -2,9 +2,9 @@
 //! computed once more.
 
 use ndjit::{
-    Array, ErrorCode, Expr, Same, checkpoint, checkpoint_at, clip, cos, custom_jvp, custom_jvp_at, custom_vjp,
-    custom_vjp_at, exp, fori_loop, grad, grad_at, jit, jvp, linearize, log, sin, sum, tanh, vjp, vmap, vmap_at,
-    while_loop, wrt,
+    Array, ErrorCode, Expr, Same, arange, checkpoint, checkpoint_at, clip, cos, custom_jvp, custom_jvp_at, custom_vjp,
+    custom_vjp_at, exp, fori_loop, grad, grad_at, jit, jvp, linearize, log, scan, scan_reversed, sin, sum, tanh, vjp,
+    vmap, vmap_at, while_loop, with_state_budget, wrt,
 };
 
 fn f64s(x: &Array) -> Vec<f64> {
@@ -175,4 +175,45 @@ fn rules_that_do_not_fit_are_errors() {
     assert_eq!(f64s(&powers(&x, &Array::from([3, 2]))), [3.0, 4.0]);
     let back = jit(|x: Expr| vjp(|x: Expr| custom_vjp_at(|x: Expr| (x * 2, ()), |(), g| g * 3, x), x).1(x));
     assert_eq!(f64s(&back(&x)), [3.0, 6.0]);
+}
+
+/// Gradients by the first state and the slices of a scan with stacked results.
+fn scanned(reverse: bool) -> impl Fn(&Array, &Array) -> (Array, Array) {
+    let f = jit(wrt((0, 1)).grad(move |x: Expr, steps: Expr| {
+        let body = |x: Expr, n: Expr| {
+            let next = tanh(x * n) + x * 0.5;
+            (next, (next * n, sum(x, ..)))
+        };
+        let (last, (all, sums)) = if reverse { scan_reversed(body, x, steps) } else { scan(body, x, steps) };
+        sum(last, ..) + sum(all * all, ..) + sum(sums * arange(sums.shape().extents()[0]), ..)
+    }));
+    move |x, steps| f(x, steps)
+}
+
+#[test]
+fn budgets_change_no_bit() {
+    let x = array([0.3, -0.7, 1.1]);
+    for length in [9, 10, 50, 67] {
+        let steps = ndjit::linspace(0.5..=1.5, length).cast(ndjit::DType::F64);
+        for reverse in [false, true] {
+            let f = scanned(reverse);
+            let (by_x, by_steps) = f(&x, &steps);
+            for bytes in [0, 100, 24 * length - 1] {
+                let (own_x, own_steps) = with_state_budget(bytes, || f(&x, &steps));
+                assert_eq!(f64s(&by_x), f64s(&own_x), "{length} {reverse} {bytes}");
+                assert_eq!(f64s(&by_steps), f64s(&own_steps), "{length} {reverse} {bytes}");
+            }
+        }
+    }
+    let counted = jit(grad(|x: Expr, n: Expr| sum(fori_loop(0, n, x, |i, x| tanh(x * 1.1) + i * 0.01), ..)));
+    let doubled = jit(grad(|x: Expr| {
+        let goes_on = |x: Expr| sum(x * x, ..).lt(1e6);
+        sum(while_loop(x, goes_on, |x| x * 1.01 + sin(x) * 0.1), ..)
+    }));
+    let n = Array::from(300);
+    let (by_count, by_value) = (f64s(&counted(&x, &n)), f64s(&doubled(&x)));
+    for bytes in [0, 24 * 8, 24 * 100] {
+        let own = with_state_budget(bytes, || (f64s(&counted(&x, &n)), f64s(&doubled(&x))));
+        assert_eq!((&own.0, &own.1), (&by_count, &by_value), "{bytes}");
+    }
 }
