@@ -102,6 +102,8 @@ pub use api::scans::{Along, IntoAlong, cummax, cummin, cumulative_prod, cumulati
 #[doc(inline)]
 pub use api::selection::{UniqueAll, isin, nonzero, unique_all, unique_counts, unique_inverse, unique_values};
 #[doc(inline)]
+pub use api::softmax::{log_softmax, softmax};
+#[doc(inline)]
 pub use api::sorting::{IntoSorting, Sorting, argsort, descending, sort, topk};
 pub use api::support::{
     casting, device, fallback, restrict_dtypes, set_casting, set_device, set_fallback, with_casting, with_device,

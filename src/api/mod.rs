@@ -29,6 +29,7 @@ pub mod random;
 pub mod reductions;
 pub mod scans;
 pub mod selection;
+pub mod softmax;
 pub mod sorting;
 pub mod support;
 pub mod transforms;

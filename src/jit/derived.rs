@@ -57,7 +57,7 @@ impl Program {
     ///
     /// let dot = Program::trace(&[spec(DType::F32, [2]), spec(DType::F32, [2])], |p| vec![ndjit::sum(p[0] * p[1], ..)])?;
     /// let rows = dot.vmap(2, &[Some(0), None])?;
-    /// let (x, y) = (Array::from([[1.0f32, 2.0], [3.0, 4.0]]), Array::from([10.0f32, 1.0]));
+    /// let (x, y) = (Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]), Array::from([10.0f32, 1.0]));
     /// assert_eq!(rows.call([&x, &y])?[0].to_vec::<f32>()?, [12.0, 34.0]);
     /// # Ok::<(), ndjit::Error>(())
     /// ```

@@ -51,6 +51,28 @@ fn loops() -> Result<()> {
     Ok(())
 }
 
+fn rules() -> Result<()> {
+    use ndjit::{
+        Array, Expr, checkpoint, clip, custom_jvp, custom_vjp, exp, fori_loop, grad, jit, log1p, sum, tanh, while_loop,
+        zeros_like,
+    };
+
+    let softplus = custom_jvp(|x| log1p(exp(x)), |[x], _, [t]| t * (1.0 - 1.0 / (1.0 + exp(x))));
+    println!("{}", jit(grad(softplus))(&Array::from(100.0f32))); // exp(100) is infinite
+
+    let newton = |a: Expr| while_loop((a, zeros_like(a)), |(x, before)| x.ne(before), |(x, _)| ((x + a / x) / 2, x)).0;
+    let root = custom_jvp(newton, |_, x, [t]| t / (x * 2));
+    println!("{}", jit(grad(root))(&Array::from(4.0f64)));
+
+    let clipped = custom_vjp(|x| (x, ()), |(), g| [clip(g, -1.0, 1.0)]);
+    println!("{}", jit(grad(move |x| sum(clipped(x) * 5, ..)))(&Array::from([1.0f32, 2.0])));
+
+    let layer = checkpoint(|x: Expr, w: Expr| fori_loop(0, 100, x, |_, x| tanh(x * w) + x * 0.5));
+    let (x, w) = (Array::from([0.5f64, -1.0]), Array::from([1.5f64, 2.0]));
+    println!("{}", jit(grad(move |x, w| sum(layer(layer(x, w), w), ..)))(&x, &w));
+    Ok(())
+}
+
 fn lanes() -> Result<()> {
     use ndjit::{Array, Expr, Same, grad, jit, sum, vmap, while_loop, zeros_like};
 
@@ -67,4 +89,4 @@ fn lanes() -> Result<()> {
     Ok(())
 }
 
-examples!(gradients applied loops lanes);
+examples!(gradients applied loops rules lanes);

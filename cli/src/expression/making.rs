@@ -8,8 +8,8 @@ use super::reducing::axes;
 use super::sequences::{self, Sequences};
 use super::value::{Argument, Value};
 use ndjit::{
-    Expr, Pad, Scalar, Shape, concat, diagonal, diff, dtype, full_like, median, ones_like, pad, positions, quantile,
-    roll, sliding_window, stack, tile, trapezoid, tril, triu, zeros_like,
+    Expr, Pad, Scalar, Shape, concat, diagonal, diff, dtype, full_like, log_softmax, median, ones_like, pad, positions,
+    quantile, roll, sliding_window, softmax, stack, tile, trapezoid, tril, triu, zeros_like,
 };
 
 /// The result of a call.
@@ -42,6 +42,8 @@ pub(super) fn call(other: Other, given: &Arguments<'_>, sequences: &Sequences) -
         }
         Other::Flip => x()?.flip(given.ints("axis")?.map_or_else(|| x().map(|x| along(x, |_| true)), Ok)?),
         Other::MatrixTranspose => x()?.matrix_transpose(),
+        Other::Softmax => softmax(x()?, axes(given)?),
+        Other::LogSoftmax => log_softmax(x()?, axes(given)?),
         Other::Median => median(x()?, axes(given)?),
         Other::Quantile => quantile(x()?, fraction(given)?, axes(given)?),
         Other::Moveaxis => x()?.moveaxis(given.some_ints("source")?, given.some_ints("destination")?),

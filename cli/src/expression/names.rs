@@ -48,6 +48,7 @@ others! {
     FullLike full_like(x fill_value dtype) 2;
     Grad grad(x by) 2;
     Linspace linspace(start stop num dtype endpoint) 2;
+    LogSoftmax log_softmax(x axis) 1;
     Logspace logspace(start stop num dtype endpoint) 2;
     MatrixTranspose matrix_transpose(x) 1;
     Median median(x axis keepdims) 1;
@@ -61,6 +62,7 @@ others! {
     Reshape reshape(x shape) 2;
     Roll roll(x shift axis) 2;
     SlidingWindow sliding_window(x window_shape axis) 2;
+    Softmax softmax(x axis) 1;
     Squeeze squeeze(x axis) 1;
     Stack stack(arrays axis) 1;
     Swapaxes swapaxes(x axis1 axis2) 3;

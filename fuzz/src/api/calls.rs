@@ -210,6 +210,8 @@ fn others<R: Value>() -> Vec<Call<R>> {
             [correction.var(x.clone(), axes.clone()), correction.std(x, axes)]
         };
         "vector_norm" |c, p| { let x = p.any(c); let axes = axes(c, rank(&x)); [ndjit::vector_norm(x, number(c), axes)] };
+        "softmax" |c, p| { let x = p.any(c); let axes = axes(c, rank(&x)); [ndjit::softmax(x, axes)] };
+        "log_softmax" |c, p| { let x = p.any(c); let axes = axes(c, rank(&x)); [ndjit::log_softmax(x, axes)] };
         "topk" |c, p| { let x = p.any(c); let n = rank(&x); let (a, b) = ndjit::topk(x, count(c), axis(c, n)); [a, b] };
         "median" |c, p| { let x = p.any(c); let axes = axes(c, rank(&x)); [ndjit::median(x, axes)] };
         "quantile" |c, p| {

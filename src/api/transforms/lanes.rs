@@ -105,7 +105,7 @@ for_each_tuple!(tuples);
 ///
 /// let dot = |x, y| sum(x * y, ..);
 /// let rows = jit(vmap(dot, (0, Same)));
-/// let (x, y) = (Array::from([[1.0f32, 2.0], [3.0, 4.0]]), Array::from([10.0f32, 1.0]));
+/// let (x, y) = (Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]), Array::from([10.0f32, 1.0]));
 /// assert_eq!(rows(&x, &y).to_vec::<f32>()?, [12.0, 34.0]);
 ///
 /// // The gradient of each example.
@@ -146,7 +146,7 @@ where
 /// use ndjit::{Array, Expr, jit, sum, vmap_at};
 ///
 /// let f = jit(|x: Expr, y: Expr| vmap_at(|(a, b): (Expr, Expr)| sum(a * b, ..), (x, y)));
-/// let x = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+/// let x = Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]);
 /// assert_eq!(f(&x, &x).to_vec::<f32>()?, [5.0, 25.0]);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
