@@ -19,7 +19,7 @@ pub(crate) fn replay(recording: &Recording, parameters: &[Expr]) -> Vec<Expr> {
             }
         }
         let is_array =
-            |value: &&Value| matches!(trace.graph.node(trace.graph.producer(**value)).kind, NodeKind::Param(..));
+            |value: &&Value| !matches!(trace.graph.node(trace.graph.producer(**value)).kind, NodeKind::Literal(_));
         let mut arrays: Vec<Value> = numbers.iter().filter(is_array).copied().collect();
         for closed_over in &recording.closed_over {
             arrays.push(trace.capture(closed_over, Place::caller())?);

@@ -365,10 +365,10 @@ macro_rules! op_table {
                 ("[5.0f32, 0.5]") "[24.         1.7724539]";
             Digamma digamma(x) Inexact FLOAT Same Ulp(2) []
                 "The slope of the logarithm of the gamma function: -inf at +0 and +inf at -0, NaN at negative integers, +inf at +inf, NaN at -inf and for NaN. Near its zeros between negative integers errors count in ULP of 1/2."
-                ("[1.0f32, 2.0]") "[-0.5772157  0.4227843]";
+                ("[1.0f32, 2.0]") "[-0.5772157   0.42278433]";
             Polygamma polygamma(n x) Inexact FLOAT Same Ulp(3) []
                 "The derivative of order `n` of `digamma(x)`, which is that of order 0: +-0 at +inf; at poles, 0 and negative integers, +inf for odd orders, for even ones infinite with the sign of -`x` at zeros and NaN at negative integers; NaN at -inf, for NaN, and for orders that are negative or no integers. Between negative integers it is written for `n` up to 2, near its zeros there in ULP of 1, and NaN for others. By `n` its slope counts as 0."
-                ("[1.0f32, 2.0]", "[1.0f32, 1.0]") "[ 1.644934 -2.404114]";
+                ("[1.0f32, 2.0]", "[1.0f32, 1.0]") "[ 1.644934  -2.4041138]";
         }
     };
 }

@@ -94,8 +94,12 @@ pub(super) fn reverse(to: &Appender, rule: DerivativeRule, operands: &[Value], o
     let Some(parts) = rule.parts(operands) else { return Vec::new() };
     match rule.kind {
         RuleKind::Jvp => {
-            let mapped = to.substituted(completed(to, rule, operands, parts), parts.mapped);
-            Cone::new(to, parts.inputs, &mapped, DerivativeMode::Reverse).reverse(to, outputs)
+            // Other variables: what the outputs have as theirs is constant to the rule.
+            let inputs: Vec<Value> = parts.inputs.iter().map(|&input| to.variable(input)).collect();
+            let mut new = completed(to, rule, operands, parts);
+            new.extend(parts.inputs.iter().copied().zip(inputs.iter().copied()));
+            let mapped = to.substituted(new, parts.mapped);
+            Cone::new(to, &inputs, &mapped, DerivativeMode::Reverse).reverse(to, outputs)
         }
         RuleKind::Vjp => {
             let given = parts.outputs.iter().zip(outputs).map(|(&output, &g)| (output, written(to, output, g)));
