@@ -335,7 +335,7 @@ fn factors(
     let (value, operands) = to.read(|graph| (graph.node(product).first(), graph.operands(product).to_vec()));
     let whole = to.shape(value);
     let Some((g, negative)) = g.parts(to, space) else { return Vec::new() };
-    let g = if g.shape() == space.shape { g } else { g.broadcast(&space.shape) };
+    let g = if g.shape() == space.shape { g } else { g.broadcast(&space.shape) }.flushed();
     let g = g.reshape(&reduce.axes.reduced(&whole, true));
     let mut made = Vec::new();
     for (own, other) in [(operands[0], operands[1]), (operands[1], operands[0])] {
@@ -421,7 +421,7 @@ fn contracted(
         let Some(t) = known.get(&own).copied() else { continue };
         let Some(from) = to.space(own) else { continue };
         let other = to.term(other).cast(space.dtype);
-        let made = t.map(to, &from, |t| (t.cast(space.dtype) * other).broadcast(&whole).summed(reduce));
+        let made = t.map(to, &from, |t| (t.cast(space.dtype).flushed() * other).broadcast(&whole).summed(reduce));
         sum = sum.plus(to, made, space);
     }
     sum

@@ -175,7 +175,7 @@ pub(super) fn reverse_scan(
         for (at, &n) in leaves.iter().chain(&invariants).enumerate() {
             let Some(space) = space(n) else { continue };
             let first = if at < leaves.len() { Tangent::Zero } else { of(given_params[at]) };
-            outputs.push(sum(n, first, &space).term(inner, &space).value);
+            outputs.push(sum(n, first, &space).term(inner, &space).flushed().value);
         }
         for &n in &slices {
             let Some(space) = space(n) else { continue };

@@ -209,6 +209,11 @@ impl LinearMap {
                 LinearMap::Rows(index) => {
                     let rows = from.shape.extents().first().copied().unwrap_or(0);
                     let index = clipped(to.term(*index), rows);
+                    // Where each place takes one row it is compared for: what is made of that is not stored, as what is scattered into.
+                    if from.shape.extents().get(1..) == Some(target.shape.extents()) {
+                        let own = SlopeTerm::op(Op::Equal, &[to.iota(0, &from.shape), index]);
+                        return pick(own, true, whole());
+                    }
                     to.full(0.0, from).scatter(Scatter::Add, index, whole())
                 }
                 LinearMap::Along { indices, axis, permutes } => {

@@ -165,11 +165,9 @@ impl<'a> NodeRule<'a> {
             }
             Reduction::LogSumExp if x.is_complex() => weighted(exp(x - r)),
             Reduction::LogSumExp => {
-                // Of infinities the largest share alone; nothing of a sum of zeros.
-                let largest = x.reduce(Reduction::Max, reduce.axes, true);
-                let (infinite, zero) = (isinf(r), x.number(0.0));
-                let share = where_(greater(r, r.number(0.0)), shared(x, largest, reduce.axes), zero);
-                weighted(where_(infinite, share, exp(x - r)))
+                // Beside infinities, which have 1, all others have 0; so have the zeros of a sum of zeros. Shares would take a pass to count them.
+                let infinite = equal(x, x.number(f64::INFINITY)).cast(x.dtype());
+                weighted(where_(isinf(r), infinite, exp(x - r)))
             }
             Reduction::Norm => weighted(part(x, r)),
             Reduction::Prod => self.product(reduce, x),

@@ -291,7 +291,7 @@ pub(super) fn reverse_steps(
             let space = spaces[n].as_ref()?;
             let first = if at < leaves { Tangent::Zero } else { Tangent::Of { value: given[at], negative: false } };
             let own = wanted.iter().zip(&found).filter(|(param, _)| piece.operand(piece.last(), **param) == n);
-            Some(own.fold(first, |sum, (_, &g)| sum.plus(to, g, space)).term(to, space).value)
+            Some(own.fold(first, |sum, (_, &g)| sum.plus(to, g, space)).term(to, space).flushed().value)
         };
         wanted_operands.iter().enumerate().filter_map(sum).collect::<Vec<Value>>()
     };
