@@ -335,6 +335,11 @@ doors! {
         let f = jit(|x: Expr| x + 1).on(Device::CPU).fallback(Fallback::Emulate).with_policy(Policy::default()).fp_contract(true);
         [made, x.on(Device::CPU), f.call((x,))?]
     };
+    "with_state_budget" |c, x| {
+        let (bytes, steps) = (c.below(4096), c.below(40));
+        let walk = |x: Expr| sum(scan(x, (), steps, |x, ()| (tanh(x), ())).0, ..);
+        [with_state_budget(bytes, || jit(grad(walk)).call((x,)))?]
+    };
     "forbid_compiling" |_c, x| [forbid_compiling(|| jit(|x: Expr| x + 1).call((x,)))?];
     "explain_dtype" |c, x| seen((x + number(c)).explain_dtype()?);
     "with_place" |c, x| {
