@@ -86,7 +86,7 @@ fn dtypes(what: &str, x: &AnyOperand) -> Result<[DType; 2]> {
         return Err(Error::new(ErrorCode::DType, format!("{ty} has no largest element"))
             .help("take the moduli, `abs(x)`, or the real part, `real(x)`"));
     }
-    let result = meeting(Op::Exp, &[ty])?;
+    let result = meeting(Op::Divide, &[ty])?;
     Ok([if result.is_half() { DType::F32 } else { result }, result])
 }
 

@@ -148,7 +148,13 @@ impl Computing<'_> {
                     gradients: self.gradients + 1,
                     ..*self
                 };
-                inner.run().unwrap_or_else(|error| {
+                let made = inner.run().and_then(|made| match made.shape().rank() {
+                    0 => Ok(made),
+                    _ => Err(Problem::new(self.nodes[of.index()].column, "grad: the gradient is that of one number")
+                        .help("reduce it, as in `grad(sum(y), x)`")
+                        .into()),
+                });
+                made.unwrap_or_else(|error| {
                     problem = Some(error);
                     variable
                 })

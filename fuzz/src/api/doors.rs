@@ -337,7 +337,7 @@ doors! {
     };
     "with_state_budget" |c, x| {
         let (bytes, steps) = (c.below(4096), c.below(40));
-        let walk = |x: Expr| sum(scan(x, (), steps, |x, ()| (tanh(x), ())).0, ..);
+        let walk = move |x: Expr| sum(scan(|x: Expr, n: Expr| (tanh(x * n), ()), x, Expr::from(arange(steps))).0, ..);
         [with_state_budget(bytes, || jit(grad(walk)).call((x,)))?]
     };
     "forbid_compiling" |_c, x| [forbid_compiling(|| jit(|x: Expr| x + 1).call((x,)))?];
