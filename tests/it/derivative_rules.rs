@@ -3,8 +3,8 @@
 
 use ndjit::{
     Array, ErrorCode, Expr, Same, Stage, arange, checkpoint, checkpoint_at, clip, cos, custom_jvp, custom_jvp_at,
-    custom_vjp, custom_vjp_at, exp, fori_loop, grad, grad_at, jit, jvp, linearize, log, scan, scan_reversed, sin, sum,
-    tanh, vjp, vmap, vmap_at, while_loop, with_state_budget, wrt,
+    custom_vjp, custom_vjp_at, exp, fori_loop, grad, grad_at, jit, jvp, linearize, log, ones_like, scan, scan_reversed,
+    sin, sum, tanh, vjp, vmap, vmap_at, while_loop, with_state_budget, wrt,
 };
 
 fn f64s(x: &Array) -> Vec<f64> {
@@ -25,7 +25,7 @@ fn a_rule_of_tangents_gives_both_modes() {
     let x = array([0.5, -1.0]);
     let expected: Vec<f64> = [0.5f64, -1.0].map(|x| x.cos() * 3.0).to_vec();
     assert_eq!(f64s(&jit(grad(|x: Expr| sum(tripled(x), ..)))(&x)), expected);
-    let forward = jit(|x: Expr| jvp(tripled, x, x * 0 + 1));
+    let forward = jit(|x: Expr| jvp(tripled, x, ones_like(x)));
     let (value, tangent) = forward(&x);
     assert_eq!(f64s(&value), [0.5f64.sin(), (-1.0f64).sin()]);
     assert_eq!(f64s(&tangent), expected);
@@ -43,8 +43,8 @@ fn derivatives_of_derivatives_follow_the_rule() {
     let third = jit(|x: Expr| {
         let slope =
             move |x: Expr| grad_at(move |x: Expr| sum(custom_jvp(|x| exp(x), |[_], y, [t]| y * t * 2)(x), ..), x);
-        let curvature = move |x: Expr| jvp(slope, x, x * 0 + 1).1;
-        jvp(curvature, x, x * 0 + 1).1
+        let curvature = move |x: Expr| jvp(slope, x, ones_like(x)).1;
+        jvp(curvature, x, ones_like(x)).1
     });
     assert_eq!(f64s(&third(&x)), [8.0 * y]);
 }
@@ -76,8 +76,9 @@ fn a_rule_of_cotangents_gives_both_modes() {
     let (by_x, by_y) = back(&x, &y);
     assert_eq!((f64s(&by_x), f64s(&by_y)), (vec![50.0], vec![2.0]));
     // The adjoint: t y 10 + s x.
-    let forward =
-        jit(move |x: Expr, y: Expr| jvp(|(x, y): (Expr, Expr)| product()(x, y), (x, y), (x * 0 + 1, y * 0 + 1)).1);
+    let forward = jit(move |x: Expr, y: Expr| {
+        jvp(|(x, y): (Expr, Expr)| product()(x, y), (x, y), (ones_like(x), ones_like(y))).1
+    });
     assert_eq!(f64s(&forward(&x, &y)), [52.0]);
     // What the forward function gives beside is derived as it was computed.
     let second = jit(grad(|x: Expr| {
@@ -142,7 +143,7 @@ fn what_is_computed_once_more_has_the_same_bits() {
     let again = jit(wrt((0, 1)).value_and_grad(move |x, w| {
         // The weights are used from around it.
         let first = checkpoint_at(|x| layer(x, w), x);
-        sum(checkpoint(move |x, w| layer(x, w))(first, w), ..)
+        sum(checkpoint(layer)(first, w), ..)
     }));
     let w = array([0.5, 0.25, 2.0]);
     let ((value, (by_x, by_w)), (value2, (by_x2, by_w2))) = (plain(&x, &w), again(&x, &w));

@@ -222,7 +222,11 @@ pub const CONTROL: &[(&str, Body)] = &[
     }),
     ("custom_jvp_at", |x, y| {
         let own = |x: Expr| {
-            ndjit::custom_jvp_at(|x: Expr| (ndjit::sin(x), x), |x, (_, z), t| (t * ndjit::cos(z), t + x * 0), x)
+            ndjit::custom_jvp_at(
+                |x: Expr| (ndjit::sin(x), x),
+                |x, (_, z), t| (t * ndjit::cos(z), t + ndjit::zeros_like(x)),
+                x,
+            )
         };
         vec![ndjit::grad_at(|x: Expr| ndjit::grad_at(|x: Expr| ndjit::sum(own(x).0 * y, ..), x) * x, x)]
     }),
