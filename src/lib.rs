@@ -112,8 +112,8 @@ pub use api::support::{
 #[doc(inline)]
 pub use api::transforms::{
     Same, checkpoint, checkpoint_at, custom_jvp, custom_jvp_at, custom_vjp, custom_vjp_at, grad, grad_at, grad_aux,
-    hessian, hvp, jacfwd, jacrev, jvp, linearize, stop_gradient, value_and_grad, value_and_grad_at, vjp, vmap, vmap_at,
-    wrt,
+    hessian, hvp, in_axes, jacfwd, jacrev, jvp, linearize, stop_gradient, value_and_grad, value_and_grad_at, vjp, vmap,
+    vmap_at, wrt,
 };
 #[doc(inline)]
 pub use api::weights::{Weights, weights};
@@ -135,7 +135,7 @@ pub use diagnostics::stats::{
 #[doc(inline)]
 pub use interop::dlpack::from_dlpack;
 #[doc(inline)]
-pub use jit::{Jitted, Outputs, Program, Spec, Stage, jit, spec};
+pub use jit::{Jitted, Outputs, Program, Spec, Stage, jit, spec, trees};
 pub use ndjit_codegen::target::VectorWidth;
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
 pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};

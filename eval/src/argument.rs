@@ -1,6 +1,7 @@
 //! Arguments of calls: what is passed, and what a plan assumes of it.
 
 use crate::literal::literal_bytes;
+use crate::plan::compiled::Lengths;
 use crate::settings::Settings;
 use ndjit_inspect::explain::{self, ParamSource};
 use ndjit_ir::graph::Type;
@@ -120,6 +121,8 @@ pub struct Signature {
     pub settings: Settings,
     /// Its arguments.
     pub arguments: Vec<ArgumentType>,
+    /// The structure that they are the leaves of: see [`Plan::structure`](crate::plan::compiled::Plan::structure).
+    pub structure: Lengths,
 }
 
 /// What a plan assumes of one argument.

@@ -9,7 +9,7 @@
 //! structure.
 
 use super::loop_state::{Written, settled, types};
-use crate::jit::output::{Collected, Outputs, Parts};
+use crate::jit::output::{Collected, Outputs, built, collected};
 use crate::trace::cast;
 use crate::trace::expr::Expr;
 use crate::trace::inner::{RecordedGraph, control, params, record_inner, value};
@@ -212,16 +212,6 @@ fn scan_in<C: Outputs, X: Outputs, Y: Outputs>(
     };
     let carry = finished(carry, init, place);
     (carry, finished(stacked, lengths.into_inner(), place))
-}
-
-pub(super) fn collected<C: Outputs>(structure: C) -> Collected {
-    let mut collected = Collected::default();
-    structure.collect(&mut collected);
-    collected
-}
-
-pub(super) fn built<C: Outputs>(leaves: &[Expr], like: &Collected) -> C {
-    C::exprs(&mut Parts::new(leaves.to_vec(), like.lengths.clone()))
 }
 
 /// The leaves of a state that a body gives: as many as it got, in lists of the same lengths.

@@ -7,6 +7,7 @@
 use crate::array::node::Array;
 use crate::diagnostics::misses;
 use crate::diagnostics::report::report;
+use crate::jit::arguments::CallArgs;
 use crate::jit::function::JitFn;
 use crate::jit::input::Inputs;
 use crate::jit::jitted::Jitted;
@@ -147,7 +148,12 @@ pub fn kernels<'a, M, const N: usize, F: JitFn<M, N>>(
     arguments: impl Inputs<'a, N>,
     expected: usize,
 ) {
-    let plan = match arguments.args().and_then(|args| function.core.plan(&args, Some(Place::caller()))) {
+    let place = Place::caller();
+    let planned = CallArgs::of::<M, F>(arguments).and_then(|mut args| {
+        let (args, structure) = args.parts();
+        function.core.plan(args, structure, Some(place))
+    });
+    let plan = match planned {
         Ok(plan) => plan,
         Err(error) => failed("assert_kernels", &error),
     };
@@ -213,12 +219,13 @@ pub fn in_place<'a, M, const N: usize, F: JitFn<M, N>>(
 ) -> <F::Outputs as Outputs>::Arrays {
     let place = Place::caller();
     let mut donated: Vec<*const u8> = Vec::new();
-    let called = arguments.args().and_then(|mut args| {
+    let called = CallArgs::of::<M, F>(arguments).and_then(|mut args| {
+        let (args, structure) = args.parts();
         donated.extend(args.iter().filter_map(|arg| match &arg.argument.data {
             ArgumentData::Donated(Memory::Host(buffer)) => Some(address(buffer)),
             _ => None,
         }));
-        function.core.call(&mut args, Some(place))
+        function.core.call(args, structure, Some(place))
     });
     let mut parts = match called {
         Ok(parts) => parts,

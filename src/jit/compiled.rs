@@ -1,6 +1,7 @@
 //! [`Compiled`]: a function compiled for one signature.
 
 use crate::diagnostics::inspect::StageDiff;
+use crate::jit::arguments::CallArgs;
 use crate::jit::caller::called;
 use crate::jit::erased;
 use crate::jit::function::JitFn;
@@ -157,9 +158,9 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     #[track_caller]
     pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
         let place = Place::caller();
-        let mut args = inputs.args().map_err(|e| called(e, Some(place)))?;
-        self.check(&args, place)?;
-        let arrays = erased::run_fresh(&self.plan, &mut args).map_err(|e| called(e, Some(place)))?;
+        let mut args = CallArgs::of::<M, F>(inputs).map_err(|e| called(e, Some(place)))?;
+        let args = self.checked(&mut args, place)?;
+        let arrays = erased::run_fresh(&self.plan, args).map_err(|e| called(e, Some(place)))?;
         Ok(F::Outputs::arrays(&mut Parts::new(arrays, self.plan.lengths.clone())))
     }
 
@@ -180,17 +181,19 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     #[track_caller]
     pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
         let place = Place::caller();
-        let mut args = inputs.args().map_err(|e| called(e, Some(place)))?;
-        self.check(&args, place)?;
+        let mut args = CallArgs::of::<M, F>(inputs).map_err(|e| called(e, Some(place)))?;
+        let args = self.checked(&mut args, place)?;
         let mut destinations: Sinks<'b> = Sinks::new();
         into.destinations(&mut destinations);
         erased::fits(&self.plan, &destinations).map_err(|e| e.at(place))?;
-        erased::run_into(&self.plan, &mut args, &mut destinations).map_err(|e| called(e, Some(place)))
+        erased::run_into(&self.plan, args, &mut destinations).map_err(|e| called(e, Some(place)))
     }
 
-    fn check(&self, args: &[Arg<'_>], place: Place) -> Result<()> {
-        if self.plan.accepts(&self.plan.settings, known(args)) {
-            return Ok(());
+    /// The leaves of arguments that are those it was compiled for.
+    fn checked<'s, 'a>(&self, args: &'s mut CallArgs<'a, N>, place: Place) -> Result<&'s mut [Arg<'a>]> {
+        let (args, structure) = args.parts();
+        if self.plan.accepts(&self.plan.settings, structure, known(args)) {
+            return Ok(args);
         }
         let error = unexpected("compiled", &self.plan.arguments, args, ArgumentType::accepts);
         Err(error.at(place).help("call the jitted function itself to compile for other arguments, or convert them"))

@@ -85,7 +85,7 @@ impl Program {
         let specs = specs.map_err(|error: Error| error.of("vmap").at(place))?;
         self.traced_again(&specs, |parameters| {
             let given: Vec<(Expr, Option<isize>)> = parameters.iter().copied().zip(axes.iter().copied()).collect();
-            over_lanes(("vmap", place), &given, |lanes| self.replayed(lanes))
+            over_lanes(("vmap", place), &given, None, |lanes| self.replayed(lanes))
         })
     }
 

@@ -36,12 +36,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, O
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-/// The traced function: it gets its parameters and gives its results.
-pub(crate) type TracedClosure = Arc<dyn Fn(&[Expr]) -> Collected + Send + Sync>;
+/// The traced function: it gets its parameters, in their [structure](Plan::structure), and gives its results.
+pub(crate) type TracedClosure = Arc<dyn Fn(&Collected) -> Collected + Send + Sync>;
 
 /// A jitted function without its types.
 pub struct Core {
+    /// The number of arguments, where lists are empty.
     pub(crate) arity: usize,
+    /// The structure of the parameters, where lists are empty.
+    pub(crate) structure: Lengths,
     pub(crate) config: Config,
     pub(crate) function: TracedClosure,
     /// The type of the closure, and where it was made a function.
@@ -67,6 +70,7 @@ const INLINED: usize = 1024;
 /// A child graph for calls with these parameters.
 struct Inlined {
     settings: Settings,
+    structure: Lengths,
     params: Vec<Param>,
     recording: Arc<Recording>,
     lengths: Lengths,
@@ -76,6 +80,8 @@ struct Inlined {
 pub(crate) struct CallInterface {
     /// Arrays the function captured.
     pub closed_over: Vec<Array>,
+    /// The structure of its parameters.
+    pub structure: Lengths,
     /// How many results each growable part of the function's output has.
     pub lengths: Lengths,
     /// What is printed when it runs.
@@ -85,13 +91,21 @@ pub(crate) struct CallInterface {
 /// What tracing a function for one signature gave.
 pub(crate) struct TracedFunction {
     pub recording: Recording,
+    pub structure: Lengths,
     pub lengths: Lengths,
 }
 
 impl Core {
-    pub(crate) fn new(arity: usize, config: Config, named: (&'static str, Place), function: TracedClosure) -> Core {
+    /// A function of so many leaves, in a structure.
+    pub(crate) fn new(
+        (arity, structure): (usize, Lengths),
+        config: Config,
+        named: (&'static str, Place),
+        function: TracedClosure,
+    ) -> Core {
         Core {
             arity,
+            structure,
             config,
             function,
             named,
@@ -107,6 +121,11 @@ impl Core {
         }
     }
 
+    /// The same function under another configuration, without plans.
+    pub(crate) fn with(&self, config: Config) -> Core {
+        Core::new((self.arity, self.structure.clone()), config, self.named, Arc::clone(&self.function))
+    }
+
     /// The function, as errors name it.
     fn named(&self) -> FunctionName {
         let (name, place) = self.named;
@@ -118,6 +137,7 @@ impl Core {
         &self,
         settings: Settings,
         params: &[Param],
+        structure: &[usize],
         place: Option<Place>,
     ) -> std::result::Result<TracedFunction, Failure> {
         let _tracing = Tracing::begin(self)?;
@@ -128,17 +148,18 @@ impl Core {
         let mut lengths = Lengths::new();
         let recording = with_settings(settings, || {
             recorder::record(Some(self.named()), params, place, |parameters, outputs| {
-                let collected = (self.function)(&recorder::accept(parameters, self.config.restrictions));
+                let exprs = recorder::accept(parameters, self.config.restrictions);
+                let collected = (self.function)(&Collected { exprs: exprs.to_vec(), lengths: structure.into() });
                 *outputs = collected.exprs;
                 lengths = collected.lengths;
             })
         })?;
-        Ok(TracedFunction { recording, lengths })
+        Ok(TracedFunction { recording, structure: structure.into(), lengths })
     }
 
-    /// Calls the function, at `place`; its results are new arrays.
-    pub(crate) fn call(&self, args: &mut [Arg<'_>], place: Option<Place>) -> Result<Parts<Array>> {
-        let plan = self.plan(args, place)?;
+    /// Calls the function on arguments in a structure, at `place`; its results are new arrays.
+    pub(crate) fn call(&self, args: &mut [Arg<'_>], structure: &[usize], place: Option<Place>) -> Result<Parts<Array>> {
+        let plan = self.plan(args, structure, place)?;
         let arrays = run_fresh(&plan, args)?;
         Ok(Parts::new(arrays, plan.lengths.clone()))
     }
@@ -146,23 +167,23 @@ impl Core {
     /// Calls the function; its results are written where the caller says.
     pub(crate) fn call_into(
         &self,
-        args: &mut [Arg<'_>],
+        (args, structure): (&mut [Arg<'_>], &[usize]),
         destinations: &mut [Destination<'_>],
         place: Place,
     ) -> Result<()> {
-        let plan = self.plan(args, Some(place))?;
+        let plan = self.plan(args, structure, Some(place))?;
         fits(&plan, destinations).map_err(|e| e.at(place))?;
         run_into(&plan, args, destinations)
     }
 
     /// The plan for these arguments: found, or made now, for a call at `place`.
-    pub(crate) fn plan(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<FoundPlan> {
+    pub(crate) fn plan(&self, args: &[Arg<'_>], structure: &[usize], place: Option<Place>) -> Result<FoundPlan> {
         let settings = self.settings(args, place)?;
-        if let Some(plan) = self.plans.find(&settings, known(args)) {
+        if let Some(plan) = self.plans.find(&settings, structure, known(args)) {
             counts::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
-        self.make_plan(settings, args, place)
+        self.make_plan(settings, args, structure, place)
     }
 
     /// What a call with these arguments is traced under.
@@ -199,14 +220,24 @@ impl Core {
     }
 
     #[cold]
-    fn make_plan(&self, settings: Settings, args: &[Arg<'_>], place: Option<Place>) -> Result<FoundPlan> {
+    fn make_plan(
+        &self,
+        settings: Settings,
+        args: &[Arg<'_>],
+        structure: &[usize],
+        place: Option<Place>,
+    ) -> Result<FoundPlan> {
         let types: Vec<ArgumentType> = known(args).map(CallArgument::argument_type).collect();
-        let miss = Miss::new(&self.plans, Signature { settings, arguments: types.clone() }, place);
+        let miss = Miss::new(
+            &self.plans,
+            Signature { settings, arguments: types.clone(), structure: structure.into() },
+            place,
+        );
         miss.allowed()?;
         let before = Made::here();
         let params: Vec<Param> = types.iter().map(param).collect();
         let begun = Instant::now();
-        let traced = self.trace(settings, &params, place)?;
+        let traced = self.trace(settings, &params, structure, place)?;
         let clock = Clock::traced(begun.elapsed());
         let closed_over = self.captured(settings.device, traced.recording.closed_over.clone())?;
         // Of this nothing is dropped under the lock: memory of others may run code of theirs where it is given back.
@@ -215,7 +246,7 @@ impl Core {
             // In a forked child nobody may be left who lets go of the lock.
             let alone = spans::are_collected() || self.process != std::process::id();
             let _making = (!alone).then(|| self.making.lock());
-            match self.plans.find(&settings, known(args)) {
+            match self.plans.find(&settings, structure, known(args)) {
                 Some(found) => Err(found),
                 None => Ok(self.compile(settings, types, &traced, &closed_over, clock).map(|plan| {
                     let plan = Arc::new(plan);
@@ -250,10 +281,14 @@ impl Core {
         closed_over: &[Array],
         mut clock: Clock,
     ) -> Result<Plan> {
-        let TracedFunction { recording: Recording { graph, places, printed, .. }, lengths } = traced;
+        let TracedFunction { recording: Recording { graph, places, printed, .. }, structure, lengths } = traced;
         let lowered = lower((graph, places), &types, closed_over, &self.config, settings, &mut clock)?;
-        let frame =
-            CallInterface { closed_over: closed_over.to_vec(), lengths: lengths.clone(), printed: printed.clone() };
+        let frame = CallInterface {
+            closed_over: closed_over.to_vec(),
+            structure: structure.clone(),
+            lengths: lengths.clone(),
+            printed: printed.clone(),
+        };
         self.compiled(settings, types, Arc::new(lowered), frame, clock)
     }
 
@@ -272,7 +307,7 @@ impl Core {
         let mut plan = Plan::compile(lowered, types, &closed_over, &options, settings, clock)?;
         self.count_kernels(&plan);
         plan.closed_over = closed_over;
-        plan.lengths = frame.lengths;
+        (plan.structure, plan.lengths) = (frame.structure, frame.lengths);
         plan.print(frame.printed);
         Ok(plan)
     }
@@ -311,12 +346,13 @@ impl Core {
     }
 
     /// Calls the function in the trace of this thread: one node of that trace.
-    pub(crate) fn inline(&self, operands: &[AnyOperand], place: Place) -> (Vec<Expr>, Lengths) {
+    pub(crate) fn inline(&self, operands: &[AnyOperand], structure: &[usize], place: Place) -> (Vec<Expr>, Lengths) {
         let settings = self.config.settings();
         let mut lengths = Lengths::new();
         let exprs = call::call(operands, place, |params| {
             let known = |inlined: &[Inlined]| {
-                let known = inlined.iter().find(|i| i.settings == settings && i.params == params)?;
+                let same = |i: &&Inlined| i.settings == settings && i.structure[..] == *structure && i.params == params;
+                let known = inlined.iter().find(same)?;
                 Some((Arc::clone(&known.recording), known.lengths.clone()))
             };
             let first = known(&self.inlined.lock());
@@ -324,13 +360,14 @@ impl Core {
                 lengths = known;
                 return Ok(recording);
             }
-            let traced = self.trace(settings, params, Some(place))?;
+            let traced = self.trace(settings, params, structure, Some(place))?;
             let recording = Arc::new(traced.recording);
             let Recording { graph, places, closed_over, .. } = &*recording;
             let inputs = explain::inputs(params.iter().map(Param::is_array), closed_over.len());
             check(graph, places, &inputs, settings.policy, self.config.on_widening)?;
             lengths = traced.lengths;
-            let own = Inlined { settings, params: params.to_vec(), recording, lengths: lengths.clone() };
+            let (structure, lengths) = (structure.into(), lengths.clone());
+            let own = Inlined { settings, structure, params: params.to_vec(), recording, lengths };
             let mut inlined = self.inlined.lock();
             if let Some((recording, _)) = known(&inlined) {
                 // Another thread was first.

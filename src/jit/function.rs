@@ -9,10 +9,12 @@ use crate::jit::caller;
 use crate::jit::erased::Core;
 use crate::jit::input::Input;
 use crate::jit::jitted::Jitted;
-use crate::jit::output::Outputs;
+use crate::jit::output::{Collected, Outputs, built, collected};
 use crate::trace::arity::for_each_tuple;
 use crate::trace::expr::Expr;
 use crate::trace::operand::Operand;
+use ndjit_eval::plan::compiled::Lengths;
+use ndjit_ir::{Error, ErrorCode, Result};
 use std::sync::Arc;
 
 /// A function that can be traced: a closure or `fn` of one to twelve [`Expr`]s that returns [`Outputs`].
@@ -36,6 +38,9 @@ pub trait JitFn<M, const N: usize>: Send + Sync + Sized + 'static {
     /// What it returns.
     type Outputs: Outputs;
 
+    /// Its first parameter, by which [`grad`](fn@crate::grad) derives.
+    type First: Outputs + 'static;
+
     /// The compiled function's signature: `dyn Fn(&Array, …) -> Arrays`.
     type Call: ?Sized + Send + Sync;
 
@@ -43,10 +48,24 @@ pub trait JitFn<M, const N: usize>: Send + Sync + Sized + 'static {
     type With<Q: Outputs + 'static>;
 
     #[doc(hidden)]
-    fn apply(&self, parameters: &[Expr; N]) -> Self::Outputs;
+    fn apply(&self, parameters: &[Collected; N]) -> Self::Outputs;
 
     #[doc(hidden)]
-    fn with<Q: Outputs + 'static>(function: impl Fn(&[Expr; N]) -> Q + Send + Sync + 'static) -> Self::With<Q>;
+    fn with<Q: Outputs + 'static>(function: impl Fn(&[Collected; N]) -> Q + Send + Sync + 'static) -> Self::With<Q>;
+
+    /// Parameters of the leaves of a call, in their structure.
+    #[doc(hidden)]
+    fn parameters(leaves: &Collected) -> Result<[Collected; N]>;
+
+    /// The number of leaves of the parameters, and their structure, where lists are empty.
+    #[doc(hidden)]
+    fn leaves() -> (usize, Lengths) {
+        (N, Lengths::new())
+    }
+
+    /// Whether parameters may be structures.
+    #[doc(hidden)]
+    const TREES: bool = false;
 
     #[doc(hidden)]
     fn callable(core: Arc<Core>) -> Box<Self::Call>;
@@ -60,24 +79,30 @@ macro_rules! arities {
             R: Outputs + 'static,
         {
             type Outputs = R;
+            type First = Expr;
             type Call = dyn Fn($(by_reference!($t)),*) -> R::Arrays + Send + Sync;
             type With<Q: Outputs + 'static> = Box<dyn Fn($($t),*) -> Q + Send + Sync>;
 
             fn with<Q: Outputs + 'static>(
-                function: impl Fn(&[Expr; $n]) -> Q + Send + Sync + 'static,
+                function: impl Fn(&[Collected; $n]) -> Q + Send + Sync + 'static,
             ) -> Self::With<Q> {
-                Box::new(move |$($x: Expr),*| function(&[$($x),*]))
+                Box::new(move |$($x: Expr),*| function(&[$(collected($x)),*]))
             }
 
-            fn apply(&self, parameters: &[Expr; $n]) -> R {
-                let [$($x),*] = *parameters;
-                self($($x),*)
+            fn apply(&self, parameters: &[Collected; $n]) -> R {
+                let [$($x),*] = parameters;
+                self($(built(&$x.exprs, $x)),*)
+            }
+
+            fn parameters(leaves: &Collected) -> Result<[Collected; $n]> {
+                let own: [Expr; $n] = leaves.exprs[..].try_into().map_err(|_| miscounted($n, leaves.exprs.len()))?;
+                Ok(own.map(collected))
             }
 
             fn callable(core: Arc<Core>) -> Box<Self::Call> {
                 Box::new(move |$($x: &Array),*| {
                     let place = caller::take(&core);
-                    let called = (|| core.call(&mut [$($x.arg()?),*], place))();
+                    let called = (|| core.call(&mut [$($x.arg()?),*], &[], place))();
                     match called {
                         Ok(mut parts) => R::arrays(&mut parts),
                         Err(error) => panic!("{}", report(&caller::called(error, place))),
@@ -86,6 +111,11 @@ macro_rules! arities {
             }
         }
     )*};
+}
+
+/// The error of leaves that are not as many as parameters.
+fn miscounted(takes: usize, given: usize) -> Error {
+    Error::new(ErrorCode::Arity, format!("call: the function takes {takes} values, {given} given"))
 }
 
 macro_rules! by_reference {
@@ -124,15 +154,25 @@ pub struct Ready<M>(std::marker::PhantomData<fn() -> M>);
 #[diagnostic::do_not_recommend]
 impl<M: 'static, const N: usize, F: JitFn<M, N>> JitFn<Ready<M>, N> for Jitted<M, N, F> {
     type Outputs = F::Outputs;
+    type First = F::First;
+    const TREES: bool = F::TREES;
     type Call = F::Call;
     type With<Q: Outputs + 'static> = F::With<Q>;
 
-    fn apply(&self, parameters: &[Expr; N]) -> Self::Outputs {
+    fn apply(&self, parameters: &[Collected; N]) -> Self::Outputs {
         self.applied(parameters)
     }
 
-    fn with<Q: Outputs + 'static>(function: impl Fn(&[Expr; N]) -> Q + Send + Sync + 'static) -> Self::With<Q> {
+    fn with<Q: Outputs + 'static>(function: impl Fn(&[Collected; N]) -> Q + Send + Sync + 'static) -> Self::With<Q> {
         F::with(function)
+    }
+
+    fn parameters(leaves: &Collected) -> Result<[Collected; N]> {
+        F::parameters(leaves)
+    }
+
+    fn leaves() -> (usize, Lengths) {
+        F::leaves()
     }
 
     fn callable(core: Arc<Core>) -> Box<Self::Call> {

@@ -1,6 +1,7 @@
 //! Arguments of jitted functions: what can be passed, without a copy, and how it is described to a plan.
 
 use crate::array::node::Array;
+use crate::jit::arguments::{CallArgs, TreeArgs};
 use crate::trace::arity::for_each_tuple;
 use crate::trace::operand::AnyOperand;
 use crate::trace::scalar::{Scalar, each_number};
@@ -51,9 +52,18 @@ pub(crate) fn known<'s, 'a>(args: &'s [Arg<'a>]) -> impl ExactSizeIterator<Item 
     label = "not an array, a slice or a number",
     note = "arguments are `&Array`, `Array`, `&[T]`, `&Vec<T>`, `&[T; N]`, and numbers; `vec` is passed as `&vec`"
 )]
-pub trait Input<'a> {
+pub trait Input<'a>: Sized {
+    #[doc(hidden)]
+    const IS_TREE: bool = false;
+
     #[doc(hidden)]
     fn arg(self) -> Result<Arg<'a>>;
+
+    #[doc(hidden)]
+    fn args(self, into: &mut TreeArgs<'a>) -> Result<()> {
+        into.leaf(self.arg()?);
+        Ok(())
+    }
 }
 
 impl<'a> Input<'a> for &'a Array {
@@ -171,16 +181,21 @@ each_number!(number_inputs);
 )]
 pub trait Inputs<'a, const N: usize> {
     #[doc(hidden)]
-    fn args(self) -> Result<[Arg<'a>; N]>;
+    fn args(self) -> Result<CallArgs<'a, N>>;
 }
 
 macro_rules! tuples {
     ($($n:literal $($t:ident)*;)*) => {$(
         impl<'a, $($t: Input<'a>),*> Inputs<'a, $n> for ($($t,)*) {
             #[allow(non_snake_case)]
-            fn args(self) -> Result<[Arg<'a>; $n]> {
+            fn args(self) -> Result<CallArgs<'a, $n>> {
                 let ($($t,)*) = self;
-                Ok([$($t.arg()?),*])
+                if $($t::IS_TREE)||* {
+                    let mut trees = TreeArgs::default();
+                    $($t.args(&mut trees)?;)*
+                    return Ok(CallArgs::Trees(trees));
+                }
+                Ok(CallArgs::Leaves([$($t.arg()?),*]))
             }
         }
     )*};

@@ -1,15 +1,16 @@
 //! [`Jitted`]: a closure that is traced once per signature, compiled, and called.
 
 use crate::api::config::{Config, Lint};
+use crate::jit::arguments::{CallArgs, structure};
 use crate::jit::caller;
 use crate::jit::erased::Core;
 use crate::jit::function::{JitFn, Operands};
 use crate::jit::input::{Destinations, Inputs, Sinks};
-use crate::jit::output::{Collected, Outputs, Parts};
+use crate::jit::output::{Collected, Outputs, Parts, collected, flat};
 use crate::jit::spec::Spec;
 use crate::jit::staged::{self, Traced};
 use crate::trace::expr::Expr;
-use crate::trace::operand::AnyOperand;
+use crate::trace::operand::{AnyOperand, Computed};
 use ndjit_codegen::target::VectorWidth;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{CastingModes, Device, Restriction};
@@ -80,14 +81,11 @@ pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
 #[track_caller]
 pub fn jit<M, const N: usize, F: JitFn<M, N>>(function: F) -> Jitted<M, N, F> {
     let named = (std::any::type_name::<F>(), Place::caller());
-    let erased = move |parameters: &[Expr]| {
-        let mut collected = Collected::default();
-        if let Ok(parameters) = parameters.try_into() {
-            function.apply(parameters).collect(&mut collected);
-        }
-        collected
+    let erased = move |leaves: &Collected| match F::parameters(leaves) {
+        Ok(parameters) => collected(function.apply(&parameters)),
+        Err(error) => collected(Expr::failed(error)),
     };
-    Jitted::with_core(Core::new(N, Config::default(), named, Arc::new(erased)))
+    Jitted::with_core(Core::new(F::leaves(), Config::default(), named, Arc::new(erased)))
 }
 
 /// [`jit`](fn@crate::jit) of a closure whose parameters are annotated for you, so that methods can be called on them.
@@ -119,7 +117,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     pub(crate) fn configured(self, change: impl FnOnce(&mut Config)) -> Jitted<M, N, F> {
         let mut config = self.core.config;
         change(&mut config);
-        Jitted::with_core(Core::new(N, config, self.core.named, Arc::clone(&self.core.function)))
+        Jitted::with_core(self.core.with(config))
     }
 
     /// The same function under a promotion policy of its own. Begins without plans, as all changes of configuration do.
@@ -334,7 +332,10 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     #[track_caller]
     pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
         let place = Place::caller();
-        let parts = inputs.args().and_then(|mut args| self.core.call(&mut args, Some(place)));
+        let parts = CallArgs::of::<M, F>(inputs).and_then(|mut args| {
+            let (args, structure) = args.parts();
+            self.core.call(args, structure, Some(place))
+        });
         Ok(F::Outputs::arrays(&mut parts.map_err(|e| caller::called(e, Some(place)))?))
     }
 
@@ -357,10 +358,10 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     #[track_caller]
     pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
         let place = Place::caller();
-        let mut args = inputs.args().map_err(|e| caller::called(e, Some(place)))?;
+        let mut args = CallArgs::of::<M, F>(inputs).map_err(|e| caller::called(e, Some(place)))?;
         let mut destinations = Sinks::new();
         into.destinations(&mut destinations);
-        self.core.call_into(&mut args, &mut destinations, place).map_err(|e| caller::called(e, Some(place)))
+        self.core.call_into(args.parts(), &mut destinations, place).map_err(|e| caller::called(e, Some(place)))
     }
 
     /// Calls the function inside a function that is being traced; the other function's ops become part of that one.
@@ -375,13 +376,16 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// ```
     #[track_caller]
     pub fn inline(&self, operands: impl Operands<N>) -> F::Outputs {
-        let (exprs, lengths) = self.core.inline(&operands.operands(), Place::caller());
+        let structure = structure::<M, N, F>((0..N).map(|_| (1, &[][..])));
+        let (exprs, lengths) = self.core.inline(&operands.operands(), &structure, Place::caller());
         F::Outputs::exprs(&mut Parts::new(exprs, lengths))
     }
 
     /// The function's results of expressions.
-    pub(crate) fn applied(&self, parameters: &[Expr; N]) -> F::Outputs {
-        let (exprs, lengths) = self.core.inline(&parameters.map(AnyOperand::Expr), self.core.named.1);
+    pub(crate) fn applied(&self, parameters: &[Collected; N]) -> F::Outputs {
+        let structure = structure::<M, N, F>(parameters.iter().map(|own| (own.exprs.len(), &own.lengths[..])));
+        let leaves: Vec<AnyOperand> = flat(parameters).into_iter().map(AnyOperand::Expr).collect();
+        let (exprs, lengths) = self.core.inline(&leaves, &structure, self.core.named.1);
         F::Outputs::exprs(&mut Parts::new(exprs, lengths))
     }
 

@@ -1,5 +1,6 @@
 //! [`jit`]: functions that are traced once per signature, compiled, and called.
 
+pub(crate) mod arguments;
 pub(crate) mod caller;
 pub(crate) mod compiled;
 mod derived;
@@ -14,14 +15,17 @@ pub(crate) mod program;
 pub(crate) mod spec;
 pub(crate) mod stage;
 pub(crate) mod staged;
+mod trees;
 
+pub use arguments::{CallArgs, TreeArgs, only_array, only_leaf};
 pub use compiled::Compiled;
 pub use erased::Core;
 pub use function::{JitFn, Operands};
 pub use input::{Arg, Destination, Destinations, Donated, Input, Inputs};
 pub use jitted::{Jitted, jit};
-pub use output::{Collected, Outputs, Parts, field_arrays};
+pub use output::{ArrayTree, Collected, Leaves, Outputs, Parts, field_arrays};
 pub use program::Program;
 pub use spec::{Spec, spec};
 pub use stage::Stage;
 pub use staged::{Lowered, Traced};
+pub use trees::{Trees, trees};

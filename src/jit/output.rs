@@ -34,7 +34,7 @@ use smallvec::SmallVec;
 )]
 pub trait Outputs: Sized {
     /// What the caller gets.
-    type Arrays;
+    type Arrays: ArrayTree;
 
     /// Hands over every expression, in order.
     fn collect(self, into: &mut Collected);
@@ -46,11 +46,75 @@ pub trait Outputs: Sized {
     fn exprs(parts: &mut Parts<Expr>) -> Self;
 }
 
+/// Arrays in a structure: what a jitted function gives, and what [`trees`](fn@crate::trees) lets one take. Arrays, tuples, `[T; N]` and `Vec`s of these, and structs
+/// declared with [`outputs!`](crate::outputs).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no structure of arrays",
+    note = "it is an `Array`, tuples, arrays or `Vec`s of these, or a struct with `ndjit::outputs!`"
+)]
+pub trait ArrayTree {
+    /// Hands over every array, in order.
+    fn leaves<'a>(&'a self, into: &mut Leaves<'a>);
+}
+
+/// Arrays of a structure, and the lengths of its `Vec`s, in order.
+#[derive(Default)]
+pub struct Leaves<'a> {
+    pub(crate) arrays: Vec<&'a Array>,
+    pub(crate) lengths: Lengths,
+}
+
 /// Expressions of an output, and the lengths of its `Vec`s, in order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Collected {
     pub(crate) exprs: Vec<Expr>,
     pub(crate) lengths: Lengths,
+}
+
+impl Collected {
+    /// The same structure of other expressions.
+    pub(crate) fn with(&self, exprs: &[Expr]) -> Collected {
+        Collected { exprs: exprs.to_vec(), lengths: self.lengths.clone() }
+    }
+
+    /// Whether it has this structure.
+    pub(crate) fn is<R: Outputs>(&self) -> bool {
+        let mut parts = Parts::new(self.exprs.clone(), self.lengths.clone());
+        R::exprs(&mut parts);
+        parts.are_spent()
+    }
+
+    /// How many expressions and lists a structure has where lists are empty.
+    pub(crate) fn least<R: Outputs>() -> [usize; 2] {
+        let mut parts = Parts::<Expr>::new(SmallVec::new(), Lengths::new());
+        R::exprs(&mut parts);
+        parts.missing
+    }
+}
+
+/// The leaves of a structure, and the lengths of its lists.
+pub(crate) fn collected<C: Outputs>(structure: C) -> Collected {
+    let mut collected = Collected::default();
+    structure.collect(&mut collected);
+    collected
+}
+
+/// A structure like another, of other leaves.
+pub(crate) fn built<C: Outputs>(leaves: &[Expr], like: &Collected) -> C {
+    C::exprs(&mut Parts::new(leaves.to_vec(), like.lengths.clone()))
+}
+
+/// The leaves of all parameters.
+pub(crate) fn flat(parameters: &[Collected]) -> Vec<Expr> {
+    parameters.iter().flat_map(|own| own.exprs.iter().copied()).collect()
+}
+
+/// Parameters of the same structure with other leaves.
+pub(crate) fn with_leaves<const N: usize>(parameters: &[Collected; N], leaves: &[Expr]) -> [Collected; N] {
+    let mut leaves = leaves.iter().copied();
+    parameters
+        .each_ref()
+        .map(|own| Collected { exprs: leaves.by_ref().take(own.exprs.len()).collect(), lengths: own.lengths.clone() })
 }
 
 /// The results of a call.
@@ -60,19 +124,34 @@ pub(crate) type Arrays = SmallVec<[Array; RESULTS]>;
 pub struct Parts<T> {
     items: smallvec::IntoIter<[T; RESULTS]>,
     lengths: smallvec::IntoIter<[usize; RESULTS]>,
+    /// Items, and lengths of lists, that were asked for and not there.
+    missing: [usize; 2],
 }
 
 impl<T> Parts<T> {
     pub(crate) fn new(items: impl Into<SmallVec<[T; RESULTS]>>, lengths: Lengths) -> Parts<T> {
-        Parts { items: items.into().into_iter(), lengths: lengths.into_iter() }
+        Parts { items: items.into().into_iter(), lengths: lengths.into_iter(), missing: [0; 2] }
     }
 
     pub(crate) fn items(&self) -> &[T] {
         self.items.as_slice()
     }
 
+    /// Whether all was put into the structure, and filled it.
+    fn are_spent(&self) -> bool {
+        self.items.len() == 0 && self.lengths.len() == 0 && self.missing == [0; 2]
+    }
+
+    fn item(&mut self) -> Option<T> {
+        let item = self.items.next();
+        self.missing[0] += usize::from(item.is_none());
+        item
+    }
+
     fn length(&mut self) -> usize {
-        self.lengths.next().unwrap_or(0)
+        let length = self.lengths.next();
+        self.missing[1] += usize::from(length.is_none());
+        length.unwrap_or(0)
     }
 }
 
@@ -84,13 +163,36 @@ impl Outputs for Expr {
     }
 
     fn arrays(parts: &mut Parts<Array>) -> Array {
-        parts.items.next().unwrap_or_else(|| {
+        parts.item().unwrap_or_else(|| {
             Array::poisoned(Error::new(ErrorCode::Arity, "return: an output took more parts than it gave"))
         })
     }
 
     fn exprs(parts: &mut Parts<Expr>) -> Expr {
-        parts.items.next().unwrap_or(crate::trace::escape::STRAY)
+        parts.item().unwrap_or(crate::trace::escape::STRAY)
+    }
+}
+
+impl ArrayTree for Array {
+    fn leaves<'a>(&'a self, into: &mut Leaves<'a>) {
+        into.arrays.push(self);
+    }
+}
+
+impl ArrayTree for () {
+    fn leaves<'a>(&'a self, _into: &mut Leaves<'a>) {}
+}
+
+impl<T: ArrayTree> ArrayTree for Vec<T> {
+    fn leaves<'a>(&'a self, into: &mut Leaves<'a>) {
+        into.lengths.push(self.len());
+        self.iter().for_each(|tree| tree.leaves(into));
+    }
+}
+
+impl<T: ArrayTree, const N: usize> ArrayTree for [T; N] {
+    fn leaves<'a>(&'a self, into: &mut Leaves<'a>) {
+        self.iter().for_each(|tree| tree.leaves(into));
     }
 }
 
@@ -140,6 +242,14 @@ impl<R: Outputs, const N: usize> Outputs for [R; N] {
 
 macro_rules! tuples {
     ($($n:literal $($t:ident)*;)*) => {$(
+        impl<$($t: ArrayTree),*> ArrayTree for ($($t,)*) {
+            #[allow(non_snake_case)]
+            fn leaves<'a>(&'a self, into: &mut Leaves<'a>) {
+                let ($($t,)*) = self;
+                $($t.leaves(into);)*
+            }
+        }
+
         impl<$($t: Outputs),*> Outputs for ($($t,)*) {
             type Arrays = ($($t::Arrays,)*);
 
@@ -163,7 +273,8 @@ macro_rules! tuples {
 for_each_tuple!(tuples);
 
 /// Makes a struct of [`Outputs`] an output: `outputs!(Polar<Expr> => Polar<Array> { radius, angles });` lists the fields of
-/// the struct a traced function returns and names the struct its caller gets. See [`Outputs`].
+/// the struct a traced function returns and names the struct its caller gets. See [`Outputs`]. What the caller gets is an argument of functions
+/// that take structs: see [`trees`](fn@crate::trees).
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, outputs};
@@ -196,6 +307,36 @@ macro_rules! outputs {
 
             fn exprs(parts: &mut $crate::jit::Parts<$crate::Expr>) -> Self {
                 Self { $($field: $crate::Outputs::exprs(parts)),* }
+            }
+        }
+
+        impl $crate::jit::ArrayTree for $to {
+            fn leaves<'a>(&'a self, into: &mut $crate::jit::Leaves<'a>) {
+                $($crate::jit::ArrayTree::leaves(&self.$field, into);)*
+            }
+        }
+
+        impl<'a> $crate::jit::Input<'a> for &'a $to {
+            const IS_TREE: bool = true;
+
+            fn arg(self) -> $crate::Result<$crate::jit::Arg<'a>> {
+                $crate::jit::only_leaf(self)
+            }
+
+            fn args(self, into: &mut $crate::jit::TreeArgs<'a>) -> $crate::Result<()> {
+                into.tree(self)
+            }
+        }
+
+        impl<'a> $crate::jit::Input<'a> for $to {
+            const IS_TREE: bool = true;
+
+            fn arg(self) -> $crate::Result<$crate::jit::Arg<'a>> {
+                $crate::jit::only_array(self)
+            }
+
+            fn args(self, into: &mut $crate::jit::TreeArgs<'a>) -> $crate::Result<()> {
+                into.donated(self)
             }
         }
     };

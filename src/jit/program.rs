@@ -18,7 +18,7 @@ use crate::trace::recording::Recording;
 use crate::trace::replay;
 use ndjit_codegen::Lowered;
 use ndjit_eval::argument::{self, ArgumentLayout, ArgumentType};
-use ndjit_eval::plan::compiled::Plan;
+use ndjit_eval::plan::compiled::{Lengths, Plan};
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explanation};
 use ndjit_inspect::listing::Inspection;
@@ -140,10 +140,12 @@ impl Program {
     fn new(arguments: Vec<ArgumentType>, recording: Recording, config: Config) -> Program {
         let recording = Arc::new(recording);
         let (arity, recorded) = (arguments.len(), Arc::clone(&recording));
-        let function =
-            move |params: &[Expr]| Collected { exprs: replay::replay(&recorded, params), ..Collected::default() };
+        let function = move |params: &Collected| Collected {
+            exprs: replay::replay(&recorded, &params.exprs),
+            ..Collected::default()
+        };
         Program {
-            core: Core::new(arity, config, ("program", Place::caller()), Arc::new(function)),
+            core: Core::new((arity, Lengths::new()), config, ("program", Place::caller()), Arc::new(function)),
             recording,
             arguments: arguments.into(),
         }
@@ -152,7 +154,7 @@ impl Program {
     fn configured(self, change: impl FnOnce(&mut Config)) -> Program {
         let mut config = self.core.config;
         change(&mut config);
-        Program { core: Core::new(self.core.arity, config, self.core.named, Arc::clone(&self.core.function)), ..self }
+        Program { core: self.core.with(config), ..self }
     }
 
     /// The same program on at most this many threads, as [`Jitted::threads`](crate::Jitted::threads).
@@ -226,7 +228,7 @@ impl Program {
         let call = || {
             let mut args = inputs.into_iter().map(I::arg).collect::<Result<Vec<Arg<'a>>>>()?;
             self.check(&args)?;
-            Ok(self.core.call(&mut args, Some(place))?.items().to_vec())
+            Ok(self.core.call(&mut args, &[], Some(place))?.items().to_vec())
         };
         call().map_err(|e: Error| e.at(place))
     }

@@ -93,7 +93,8 @@ pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
     let settings = core.config.settings().on(core.config.device.unwrap_or_default())?;
     let params: Vec<_> = arguments.iter().map(erased::param).collect();
     let begun = Instant::now();
-    let traced = core.trace(settings, &params, Some(place)).map_err(|failure| failure.error.at(place))?;
+    let traced =
+        core.trace(settings, &params, &core.structure, Some(place)).map_err(|failure| failure.error.at(place))?;
     let times = Clock::traced(begun.elapsed()).times();
     Ok(Traced { core: Arc::clone(core), settings, arguments, traced, times, marker: PhantomData })
 }
@@ -119,7 +120,7 @@ pub(crate) fn policy_diff(core: &Core, specs: &[Spec], policies: &[Policy], plac
     let settings = core.config.settings();
     let mut traced = Vec::new();
     for &policy in policies {
-        match core.trace(Settings { policy, ..settings }, &params, Some(place)) {
+        match core.trace(Settings { policy, ..settings }, &params, &core.structure, Some(place)) {
             Err(Failure { error, before: None }) => return Err(error.at(place)),
             made => traced.push((policy, made.map(|made| made.recording))),
         }
@@ -283,7 +284,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
             settings: self.settings,
             arguments: self.arguments,
             lowered: Arc::new(lowered),
-            frame: CallInterface { closed_over, lengths: self.traced.lengths, printed },
+            frame: CallInterface {
+                closed_over,
+                structure: self.traced.structure,
+                lengths: self.traced.lengths,
+                printed,
+            },
             times: clock.times(),
             marker: PhantomData,
         })

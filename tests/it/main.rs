@@ -53,4 +53,5 @@ mod sorting;
 mod spellings;
 mod stores;
 mod texts;
+mod trees;
 mod trybuild;

@@ -38,6 +38,39 @@ fn applied() -> Result<()> {
     Ok(())
 }
 
+fn structures() -> Result<()> {
+    use ndjit::{Array, Expr, arange, jit, mean, outputs, scan, trees, value_and_grad};
+
+    struct Line<T> {
+        slope: T,
+        offset: T,
+    }
+    outputs!(Line<Expr> => Line<Array> { slope, offset });
+
+    // Gradient descent, the whole of it one program.
+    let fit = jit(trees(|line: Line<Expr>, x: Expr, y: Expr| {
+        let loss = move |line: Line<Expr>| {
+            let error = line.slope * x + line.offset - y;
+            mean(error * error, ..)
+        };
+        let step = |line: Line<Expr>, _: Expr| {
+            let Line { slope, offset } = line;
+            let (value, by) = ndjit::value_and_grad_at(loss, Line { slope, offset });
+            (Line { slope: slope - by.slope * 0.1, offset: offset - by.offset * 0.1 }, value)
+        };
+        scan(step, line, Expr::from(arange(100)))
+    }));
+    let (x, y) = (Array::from([0.0f32, 1.0, 2.0]), Array::from([1.0f32, 3.0, 5.0]));
+    let (line, losses) = fit(&Line { slope: Array::from(0.0f32), offset: Array::from(0.0f32) }, &x, &y);
+    println!("{} {}", line.slope, line.offset);
+    println!("{}", losses.at((.., 25)).get());
+
+    let loss = |line: Line<Expr>, x: Expr| mean(line.slope * x + line.offset, ..);
+    let (value, by) = jit(value_and_grad(trees(loss)))(&line, &x);
+    println!("{value} {} {}", by.slope, by.offset);
+    Ok(())
+}
+
 fn loops() -> Result<()> {
     use ndjit::{Array, Expr, fori_loop, grad, jit, scan, sum, while_loop, zeros_like};
 
@@ -74,7 +107,7 @@ fn rules() -> Result<()> {
 }
 
 fn lanes() -> Result<()> {
-    use ndjit::{Array, Expr, Same, grad, jit, sum, vmap, while_loop, zeros_like};
+    use ndjit::{Array, Expr, Same, grad, in_axes, jit, sum, vmap, while_loop, zeros_like};
 
     let x = Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]);
     let w = Array::from([0.5f32, -1.0]);
@@ -86,7 +119,8 @@ fn lanes() -> Result<()> {
     println!("{}", jit(vmap(grad(loss), (Same, 0)))(&w, &x)); // the gradient of each example
     let halvings = |x: Expr| while_loop((x, zeros_like(x)), |(x, _)| x.gt(1), |(x, n)| (x / 2, n + 1)).1;
     println!("{}", jit(vmap(halvings, 0))(&Array::from([1.0f32, 5.0, 1000.0])));
+    println!("{}", jit(vmap(|x| x * 2, in_axes(0).out_axis(1)))(&x)); // results have the lanes along their second axis
     Ok(())
 }
 
-examples!(gradients applied loops rules lanes);
+examples!(gradients applied structures loops rules lanes);

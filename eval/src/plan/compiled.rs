@@ -1,6 +1,6 @@
 //! Plans: a program lowered and compiled for one signature.
 
-use crate::argument::{ArgumentType, CallArgument, inputs};
+use crate::argument::{ArgumentType, CallArgument, Signature, inputs};
 use crate::array::ArrayRef;
 use crate::counts;
 use crate::infer;
@@ -77,6 +77,9 @@ pub struct Plan {
     pub settings: Settings,
     /// What it assumes of its arguments.
     pub arguments: Vec<ArgumentType>,
+    /// The structure that they are the leaves of: for each parameter its number of leaves, that of its lists, and their lengths. Empty where each parameter
+    /// is one leaf.
+    pub structure: Lengths,
     /// Arrays the function captured: arguments after the caller's.
     pub closed_over: Vec<ArrayRef>,
     /// How many results each growable part of the function's output has.
@@ -165,6 +168,7 @@ impl Plan {
         Ok(Plan {
             settings,
             arguments,
+            structure: Lengths::new(),
             closed_over: Vec::new(),
             lengths: Lengths::new(),
             results,
@@ -367,14 +371,21 @@ impl Plan {
         }
     }
 
+    /// What it was made for.
+    pub fn signature(&self) -> Signature {
+        Signature { settings: self.settings, arguments: self.arguments.clone(), structure: self.structure.clone() }
+    }
+
     /// Whether these arguments are what the plan was made for.
     #[inline]
     pub fn accepts<'a, 'b: 'a>(
         &self,
         settings: &Settings,
+        structure: &[usize],
         args: impl ExactSizeIterator<Item = &'a CallArgument<'b>>,
     ) -> bool {
         self.settings == *settings
+            && self.structure[..] == *structure
             && self.is_alive()
             && self.arguments.len() == args.len()
             && self.arguments.iter().zip(args).all(|(mine, arg)| mine.accepts(arg))

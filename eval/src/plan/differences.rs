@@ -8,6 +8,7 @@ use ndjit_ir::ValueType;
 /// In how much a call differs from what a plan was made for.
 pub fn distance(call: &Signature, known: &Plan) -> usize {
     let arguments = known.arguments.iter().zip(&call.arguments).filter(|(known, call)| known != call).count();
+    let arguments = arguments + usize::from(known.structure != call.structure);
     match known.settings == call.settings {
         true => arguments,
         false => arguments + settings(&call.settings, &known.settings).len(),
@@ -26,6 +27,9 @@ pub fn differences(call: &Signature, known: &Plan) -> Vec<String> {
     let arguments = arguments.filter(|(_, (call, known))| call != known);
     let mut all: Vec<String> =
         arguments.map(|(n, (call, known))| format!("argument {n}: {}", argument(call, known))).collect();
+    if call.structure != known.structure {
+        all.push("the structure of the arguments: lists of other lengths".to_owned());
+    }
     all.extend(settings(&call.settings, &known.settings));
     if !known.is_alive() {
         all.push("the device was lost, and its plans with it".to_owned());

@@ -43,22 +43,27 @@ impl Plans {
     pub fn find<'a, 'b: 'a>(
         &self,
         settings: &Settings,
+        structure: &[usize],
         args: impl ExactSizeIterator<Item = &'a CallArgument<'b>> + Clone,
     ) -> Option<FoundPlan> {
-        self.kept.find(|plan| plan.accepts(settings, args.clone()))
+        self.kept.find(|plan| plan.accepts(settings, structure, args.clone()))
     }
 
     /// Keeps a plan, unless there is one of its signature.
     pub fn insert(&self, plan: &Arc<Plan>) -> InsertedPlan {
-        let same =
-            |known: &Plan| known.settings == plan.settings && known.arguments == plan.arguments && known.is_alive();
+        let same = |known: &Plan| {
+            known.settings == plan.settings
+                && known.structure == plan.structure
+                && known.arguments == plan.arguments
+                && known.is_alive()
+        };
         let inserted = self.kept.insert(plan, same);
         if let InsertedPlan::New { evicted: Some(plan) } = &inserted {
             let mut dropped = self.dropped.lock();
             if dropped.len() >= Plans::LIMIT {
                 dropped.pop_front();
             }
-            dropped.push_back(Signature { settings: plan.settings, arguments: plan.arguments.clone() });
+            dropped.push_back(plan.signature());
         }
         inserted
     }

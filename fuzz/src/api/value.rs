@@ -248,6 +248,15 @@ pub const CONTROL: &[(&str, Body)] = &[
     ("hessian", |x, _| vec![ndjit::hessian(|x: Expr| ndjit::prod(ndjit::sum(x, 0), ..))(ndjit::sum(x, 0))]),
     ("hvp", |x, y| vec![ndjit::hvp(|x: Expr| smooth(x, y), x, x)]),
     ("vmap", |x, y| vec![ndjit::vmap(|x: Expr, y: Expr| ndjit::sort(x * y, 0), (0, ndjit::Same))(x, y)]),
+    ("in_axes", |x, y| {
+        let axes = ndjit::in_axes((ndjit::Same, 0)).out_axis(-1).axis_size(3);
+        vec![ndjit::vmap(|x: Expr, y: Expr| ndjit::sort(x * y, 0), axes)(x, y)]
+    }),
+    ("trees", |x, y| {
+        let f = ndjit::trees(|(x, list): (Expr, Vec<Expr>)| list.into_iter().fold(x, |x, y| ndjit::sum(x * y, 0)));
+        let (by_x, by_list) = ndjit::grad(ndjit::trees(move |p: (Expr, Vec<Expr>)| ndjit::sum(f(p), ..)))((x, vec![y, x]));
+        [by_x].into_iter().chain(by_list).collect()
+    }),
     ("vmap_at", |x, y| {
         let step = |(n, x): (Expr, Expr)| (n + 1, ndjit::maximum(x, y) + x);
         let goes_on = |(n, x): (Expr, Expr)| ndjit::logical_and(n.lt(4), ndjit::any(x.lt(y), ..));

@@ -1,8 +1,8 @@
 //! Derivatives of functions of values, in any structure, within a traced function.
 
 use super::gradients;
-use crate::api::control::{built, collected, finished};
-use crate::jit::output::{Collected, Outputs};
+use crate::api::control::finished;
+use crate::jit::output::{Collected, Outputs, built, collected};
 use crate::trace::derive::{Linearized, constants, variables};
 use crate::trace::expr::Expr;
 use crate::trace::recorder::describe;

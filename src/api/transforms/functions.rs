@@ -1,12 +1,12 @@
 //! Gradients of closures by their first parameter.
 
 use super::gradients;
-use crate::api::control::{built, collected, finished};
+use crate::api::control::finished;
 use crate::jit::function::JitFn;
-use crate::jit::output::{Collected, Outputs};
+use crate::jit::output::{Collected, Outputs, built, collected};
 use crate::trace::expr::Expr;
 use crate::trace::operand::Computed;
-use ndjit_ir::Place;
+use ndjit_ir::{Error, Place};
 
 /// The gradient of a function by its first parameter: a function of the same parameters, whose result has the parameter's shape and dtype.
 ///
@@ -23,7 +23,7 @@ use ndjit_ir::Place;
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// By other parameters, and by several: [`wrt`](fn@super::wrt). By values within a traced function: [`grad_at`](fn@super::grad_at).
+/// By other parameters, and by several: [`wrt`](fn@super::wrt). By structures: [`trees`](fn@crate::trees). By values within a traced function: [`grad_at`](fn@super::grad_at).
 ///
 /// Source: [`jax.grad`](https://docs.jax.dev/en/latest/_autosummary/jax.grad.html); the [conventions](super) differ for complex numbers, at kinks and where slopes are infinite.
 ///
@@ -31,7 +31,7 @@ use ndjit_ir::Place;
 /// Poisoned with `Shape` or `DType` if the function does not give one real number, with `DType` if the parameter is an integer or a bool; with
 /// the first error of the function.
 #[track_caller]
-pub fn grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<Expr> {
+pub fn grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<F::First> {
     let place = Place::caller();
     F::with(move |parameters| by_first("grad", &function, parameters, place).1)
 }
@@ -54,7 +54,7 @@ pub fn grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F
 /// # Errors
 /// As [`grad`].
 #[track_caller]
-pub fn value_and_grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<(Expr, Expr)> {
+pub fn value_and_grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<(Expr, F::First)> {
     let place = Place::caller();
     F::with(move |parameters| by_first("value_and_grad", &function, parameters, place))
 }
@@ -75,7 +75,7 @@ pub fn value_and_grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(functio
 /// # Errors
 /// As [`grad`].
 #[track_caller]
-pub fn grad_aux<M, A, const N: usize, F>(function: F) -> F::With<(Expr, A)>
+pub fn grad_aux<M, A, const N: usize, F>(function: F) -> F::With<(F::First, A)>
 where
     A: Outputs + 'static,
     F: JitFn<M, N, Outputs = (Expr, A)>,
@@ -83,18 +83,17 @@ where
     let place = Place::caller();
     F::with(move |parameters| {
         let mut like = Collected::default();
-        let made = gradients(("grad_aux", place), &parameters[..1], true, |variables| {
-            let mut parameters = *parameters;
-            parameters[0] = variables[0];
-            let (value, besides) = function.apply(&parameters);
+        let first = &parameters[0];
+        let made = gradients(("grad_aux", place), &first.exprs, first.exprs.len() == 1, |variables| {
+            let (value, besides) = function.apply(&with_first(parameters, variables));
             let besides = collected(besides);
             let outputs = [value].into_iter().chain(besides.exprs.iter().copied()).collect();
             like = besides;
             outputs
         });
         match made {
-            Ok((outputs, gradients)) => (gradients[0], built(&outputs[1..], &like)),
-            Err(error) => (Expr::failed(error.clone()), finished(Err(error), like, place)),
+            Ok((outputs, gradients)) => (built(&gradients, first), built(&outputs[1..], &like)),
+            Err(error) => (failed(&error, first), finished(Err(error), like, place)),
         }
     })
 }
@@ -102,19 +101,28 @@ where
 fn by_first<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(
     what: &'static str,
     function: &F,
-    parameters: &[Expr; N],
+    parameters: &[Collected; N],
     place: Place,
-) -> (Expr, Expr) {
-    let made = gradients((what, place), &parameters[..1], true, |variables| {
-        let mut parameters = *parameters;
-        parameters[0] = variables[0];
-        vec![function.apply(&parameters)]
+) -> (Expr, F::First) {
+    let first = &parameters[0];
+    let made = gradients((what, place), &first.exprs, first.exprs.len() == 1, |variables| {
+        vec![function.apply(&with_first(parameters, variables))]
     });
     match made {
-        Ok((outputs, gradients)) => (outputs[0], gradients[0]),
-        Err(error) => {
-            let failed = Expr::failed(error);
-            (failed, failed)
-        }
+        Ok((outputs, gradients)) => (outputs[0], built(&gradients, first)),
+        Err(error) => (Expr::failed(error.clone()), failed(&error, first)),
     }
+}
+
+/// Parameters with other leaves of the first.
+pub(super) fn with_first<const N: usize>(parameters: &[Collected; N], first: &[Expr]) -> [Collected; N] {
+    let mut parameters = parameters.clone();
+    parameters[0] = parameters[0].with(first);
+    parameters
+}
+
+/// A structure of leaves that failed.
+fn failed<P: Outputs>(error: &Error, like: &Collected) -> P {
+    let leaves: Vec<Expr> = like.exprs.iter().map(|_| Expr::failed(error.clone())).collect();
+    built(&leaves, like)
 }

@@ -1,6 +1,7 @@
 //! Jacobians and Hessians: tangents along, or cotangents of, each element at once.
 
 use super::applied::{tangent_of, value_and_gradient};
+use super::functions::with_first;
 use super::lanes::mapped;
 use super::{differentiable, gradients};
 use crate::api::creation::dtype as of;
@@ -33,11 +34,11 @@ use ndjit_transform::derivative::DerivativeMode;
 /// Poisoned with `DType` if the parameter or the result is not of floats; of complex results derive the parts. With the first error of the
 /// function.
 #[track_caller]
-pub fn jacrev<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<Expr> {
+pub fn jacrev<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(function: F) -> F::With<Expr> {
     let place = Place::caller();
     F::with(move |parameters| {
-        let at = parameters[0];
-        poisoned(reverse(("jacrev", place), at, |x| function.apply(&with_first(parameters, x))), place)
+        let at = parameters[0].exprs[0];
+        poisoned(reverse(("jacrev", place), at, |x| function.apply(&with_first(parameters, &[x]))), place)
     })
 }
 
@@ -56,11 +57,11 @@ pub fn jacrev<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) ->
 /// # Errors
 /// As [`jacrev`].
 #[track_caller]
-pub fn jacfwd<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<Expr> {
+pub fn jacfwd<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(function: F) -> F::With<Expr> {
     let place = Place::caller();
     F::with(move |parameters| {
-        let at = parameters[0];
-        poisoned(forward(("jacfwd", place), at, |x| function.apply(&with_first(parameters, x))), place)
+        let at = parameters[0].exprs[0];
+        poisoned(forward(("jacfwd", place), at, |x| function.apply(&with_first(parameters, &[x]))), place)
     })
 }
 
@@ -79,16 +80,16 @@ pub fn jacfwd<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) ->
 /// # Errors
 /// As [`grad`](super::grad).
 #[track_caller]
-pub fn hessian<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<Expr> {
+pub fn hessian<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(function: F) -> F::With<Expr> {
     let place = Place::caller();
     F::with(move |parameters| {
         let gradient = |x: Expr| {
             let made = gradients(("hessian", place), &[x], true, |variables| {
-                vec![function.apply(&with_first(parameters, variables[0]))]
+                vec![function.apply(&with_first(parameters, variables))]
             });
             made.map_or_else(Expr::failed, |(_, gradients)| gradients[0])
         };
-        poisoned(forward(("hessian", place), parameters[0], gradient), place)
+        poisoned(forward(("hessian", place), parameters[0].exprs[0], gradient), place)
     })
 }
 
@@ -108,12 +109,6 @@ pub fn hessian<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -
 pub fn hvp<P: Outputs>(function: impl Fn(P) -> Expr, at: P, tangents: P) -> P {
     let written = ("hvp", Place::caller());
     tangent_of(written, |at| value_and_gradient(written, &function, at).1, at, tangents).1
-}
-
-fn with_first<const N: usize>(parameters: &[Expr; N], first: Expr) -> [Expr; N] {
-    let mut parameters = *parameters;
-    parameters[0] = first;
-    parameters
 }
 
 fn poisoned(made: Result<Expr>, place: Place) -> Expr {
@@ -142,7 +137,7 @@ fn forward((what, place): (&'static str, Place), at: Expr, function: impl FnOnce
     // The lanes are the elements of the parameter, which come last.
     with_place(place, || {
         let units = units(dtype, &from)?;
-        let all = mapped((what, place), &[(units, Some(0))], |lane| along(lane[0]));
+        let all = mapped((what, place), &[(units, Some(0))], None, |lane| along(lane[0]));
         Ok(reshape(moveaxis(all, [0], [-1]), extents([&to, &from])))
     })
 }
@@ -157,7 +152,7 @@ fn reverse((what, place): (&'static str, Place), at: Expr, function: impl FnOnce
     let back = |cotangent: Expr| poisoned(linear.reverse(&[cotangent], place).map(|made| made[0]), place);
     with_place(place, || {
         let units = units(dtype, &to)?;
-        let all = mapped((what, place), &[(units, Some(0))], |lane| back(lane[0]));
+        let all = mapped((what, place), &[(units, Some(0))], None, |lane| back(lane[0]));
         Ok(reshape(all, extents([&to, &from])))
     })
 }

@@ -1,12 +1,14 @@
 //! Functions of one lane as functions of all.
 
-use crate::api::control::{built, collected, finished};
+use crate::api::control::finished;
+use crate::api::manipulation::moveaxis;
 use crate::jit::function::JitFn;
-use crate::jit::output::{Collected, Outputs};
+use crate::jit::output::{Collected, Outputs, built, collected, with_leaves};
 use crate::trace::arity::for_each_tuple;
 use crate::trace::derive::Lanes;
 use crate::trace::expr::Expr;
 use crate::trace::recorder::describe;
+use crate::trace::written::with_place;
 use ndjit_ir::axes::position;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 
@@ -69,6 +71,94 @@ impl<A: IntoLane> IntoLane for Option<A> {
 pub trait IntoLanes<const N: usize>: Send + Sync + 'static {
     /// The axes.
     fn lanes(&self) -> [Option<isize>; N];
+
+    /// The axis of results along which they have their lanes.
+    fn out(&self) -> isize {
+        0
+    }
+
+    /// The number of lanes, if that is said.
+    fn size(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// Axes of arguments, and along which axis results have their lanes. Made by [`in_axes`].
+///
+/// ```
+/// use ndjit::{Array, in_axes, jit, vmap};
+///
+/// let f = jit(vmap(|x| x * 2, in_axes(0).out_axis(1)));
+/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+/// assert_eq!(f(&x).to_vec::<i32>()?, [2, 6, 4, 8]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct VmapAxes<A> {
+    axes: A,
+    out: isize,
+    size: Option<usize>,
+}
+
+/// Axes of the arguments of [`vmap`], with which more can be said: along which axis results have their lanes, and how many lanes there are.
+///
+/// ```
+/// use ndjit::{Array, Same, in_axes, jit, vmap};
+///
+/// let thrice = jit(vmap(|x| x + 1, in_axes(Same).axis_size(3)));
+/// assert_eq!(thrice(&Array::from(1)).to_vec::<i32>()?, [2, 2, 2]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: `in_axes`, `out_axes` and `axis_size` of [`jax.vmap`](https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html).
+pub fn in_axes<A>(axes: A) -> VmapAxes<A> {
+    VmapAxes { axes, out: 0, size: None }
+}
+
+impl<A> VmapAxes<A> {
+    /// The axis of results along which they have their lanes, negative ones from the last; the first without this. One for all results.
+    ///
+    /// ```
+    /// use ndjit::{Array, in_axes, jit, vmap};
+    ///
+    /// let turned = jit(vmap(|x| x, in_axes(0).out_axis(-1)));
+    /// assert_eq!(turned(&Array::from_rows(&[[1, 2, 3]])).shape().extents(), [3, 1]);
+    /// ```
+    pub fn out_axis(self, axis: isize) -> VmapAxes<A> {
+        VmapAxes { out: axis, ..self }
+    }
+
+    /// The number of lanes, which arguments have too: needed where none has lanes.
+    ///
+    /// ```
+    /// use ndjit::{Array, Same, in_axes, jit, vmap};
+    ///
+    /// let twice = jit(vmap(|x| x, in_axes(Same).axis_size(2)));
+    /// assert_eq!(twice(&Array::from([1, 2, 3])).shape().extents(), [2, 3]);
+    /// ```
+    pub fn axis_size(self, lanes: usize) -> VmapAxes<A> {
+        VmapAxes { size: Some(lanes), ..self }
+    }
+}
+
+impl<const N: usize, A: IntoLanes<N>> IntoLanes<N> for VmapAxes<A> {
+    fn lanes(&self) -> [Option<isize>; N] {
+        self.axes.lanes()
+    }
+
+    fn out(&self) -> isize {
+        self.out
+    }
+
+    fn size(&self) -> Option<usize> {
+        self.size
+    }
+}
+
+impl<const N: usize> IntoLanes<N> for Same {
+    fn lanes(&self) -> [Option<isize>; N] {
+        [None; N]
+    }
 }
 
 impl<const N: usize> IntoLanes<N> for i32 {
@@ -98,7 +188,8 @@ macro_rules! tuples {
 for_each_tuple!(tuples);
 
 /// A function of one lane as a function of arrays of lanes: `axes` says along which axis each argument has them, one for all or a tuple with one
-/// for each, [`Same`] for what is the same in all lanes. Results have the lanes along their first axis.
+/// for each, [`Same`] for what is the same in all lanes. Results have the lanes along their first axis, or that which [`in_axes`] says. All arrays of a parameter
+/// that is a [structure](fn@crate::trees) have its axis.
 ///
 /// ```
 /// use ndjit::{Array, Same, grad, jit, sum, vmap};
@@ -121,8 +212,8 @@ for_each_tuple!(tuples);
 /// Source: [`jax.vmap`](https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` if an argument has no such axis, if the axes have different extents, or if no argument has lanes; with the first error of
-/// the function.
+/// Poisoned with `Shape` if an argument or a result has no such axis, if the axes have different extents, or if no argument has lanes and nothing says how many there
+/// are; with the first error of the function.
 #[track_caller]
 pub fn vmap<M, const N: usize, F: JitFn<M, N>>(function: F, axes: impl IntoLanes<N>) -> F::With<F::Outputs>
 where
@@ -130,12 +221,12 @@ where
 {
     let place = Place::caller();
     F::with(move |parameters| {
-        let given: Vec<(Expr, Option<isize>)> = parameters.iter().copied().zip(axes.lanes()).collect();
-        mapped(("vmap", place), &given, |lanes| {
-            let mut own = *parameters;
-            own.copy_from_slice(lanes);
-            function.apply(&own)
-        })
+        // All leaves of a parameter have its axis.
+        let leaves = |(own, axis): (&Collected, Option<isize>)| own.exprs.iter().map(|&leaf| (leaf, axis)).collect();
+        let given: Vec<Vec<(Expr, Option<isize>)>> = parameters.iter().zip(axes.lanes()).map(leaves).collect();
+        let own = |lanes: &[Expr]| function.apply(&with_leaves(parameters, lanes));
+        let all = mapped(("vmap", place), &given.concat(), axes.size(), own);
+        if axes.out() == 0 { all } else { moved(("vmap", place), all, axes.out()) }
     })
 }
 
@@ -157,18 +248,19 @@ where
 pub fn vmap_at<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, over: P) -> R {
     let over = collected(over);
     let given: Vec<(Expr, Option<isize>)> = over.exprs.iter().map(|&x| (x, Some(0))).collect();
-    mapped(("vmap_at", Place::caller()), &given, |lanes| function(built(lanes, &over)))
+    mapped(("vmap_at", Place::caller()), &given, None, |lanes| function(built(lanes, &over)))
 }
 
 /// Of one lane of each value, along its axis, for all lanes.
 pub(crate) fn mapped<R: Outputs>(
     (what, place): (&'static str, Place),
     given: &[(Expr, Option<isize>)],
+    size: Option<usize>,
     function: impl FnOnce(&[Expr]) -> R,
 ) -> R {
     let mut like = Collected::default();
     let made = (|| {
-        let (lanes, given) = checked(what, given)?;
+        let (lanes, given) = checked(what, given, size)?;
         let lanes = Lanes::new(&given, lanes, what, place)?;
         let outputs = collected(function(&lanes.values));
         let exprs = outputs.exprs.clone();
@@ -178,12 +270,24 @@ pub(crate) fn mapped<R: Outputs>(
     finished(made, like, place)
 }
 
+/// Results with their lanes along another axis than the first.
+fn moved<R: Outputs>((what, place): (&str, Place), all: R, to: isize) -> R {
+    let own = collected(all);
+    let one = |&x: &Expr| {
+        let (_, _, shape) = describe(x, what)?;
+        position(to, shape.rank()).map_err(|error| error.of(what).fact(format_args!("a result has shape {shape}")))?;
+        Ok(with_place(place, || moveaxis(x, [0], [to])))
+    };
+    let made = own.exprs.iter().map(one).collect::<Result<Vec<Expr>>>();
+    finished(made, own, place)
+}
+
 /// A value and its axis of lanes.
 type OfLane = (Expr, Option<usize>);
 
 /// The number of lanes, and the axis of each value.
-fn checked(what: &str, given: &[(Expr, Option<isize>)]) -> Result<(usize, Vec<OfLane>)> {
-    let mut lanes: Option<(usize, usize)> = None;
+fn checked(what: &str, given: &[(Expr, Option<isize>)], size: Option<usize>) -> Result<(usize, Vec<OfLane>)> {
+    let mut lanes = size.map(|size| ("axis_size".to_owned(), size));
     let mut axes = Vec::with_capacity(given.len());
     for (n, &(x, axis)) in given.iter().enumerate() {
         let (_, _, shape) = describe(x, what)?;
@@ -194,21 +298,22 @@ fn checked(what: &str, given: &[(Expr, Option<isize>)]) -> Result<(usize, Vec<Of
         let axis = position(axis, shape.rank())
             .map_err(|error| error.of(what).fact(format_args!("argument {n} has shape {shape}")))?;
         let extent = shape.extents()[axis];
-        match lanes {
-            Some((first, before)) if before != extent => {
+        match &lanes {
+            Some((first, before)) if *before != extent => {
                 return Err(Error::new(ErrorCode::Shape, format!("{what}: {before} lanes and {extent}"))
-                    .fact(format_args!("argument {first}: {before}"))
+                    .fact(format_args!("{first}: {before}"))
                     .fact(format_args!("argument {n}: {extent} along axis {axis} of {shape}"))
                     .help("name axes of one extent, or `Same` for what is the same in all lanes"));
             }
             Some(_) => {}
-            None => lanes = Some((n, extent)),
+            None => lanes = Some((format!("argument {n}"), extent)),
         }
         axes.push((x, Some(axis)));
     }
     let (_, lanes) = lanes.ok_or_else(|| {
-        Error::new(ErrorCode::Shape, format!("{what}: no argument has lanes"))
-            .help("name an axis of one of them, as in `vmap(f, (0, Same))`")
+        Error::new(ErrorCode::Shape, format!("{what}: no argument has lanes")).help(
+            "name an axis of one of them, as in `vmap(f, (0, Same))`, or their number: `in_axes(Same).axis_size(8)`",
+        )
     })?;
     Ok((lanes, axes))
 }

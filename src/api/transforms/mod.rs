@@ -23,7 +23,7 @@ pub use applied::{grad_at, jvp, linearize, stop_gradient, value_and_grad_at, vjp
 pub use functions::{grad, grad_aux, value_and_grad};
 pub use jacobians::{hessian, hvp, jacfwd, jacrev};
 pub(crate) use lanes::mapped as over_lanes;
-pub use lanes::{IntoLane, IntoLanes, Same, vmap, vmap_at};
+pub use lanes::{IntoLane, IntoLanes, Same, VmapAxes, in_axes, vmap, vmap_at};
 pub use rules::{checkpoint, checkpoint_at, custom_jvp, custom_jvp_at, custom_vjp, custom_vjp_at};
 pub use variables::{Wrt, WrtVariables, wrt};
 

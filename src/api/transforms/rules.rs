@@ -1,14 +1,14 @@
 //! Functions with derivatives of their own, and functions that are computed once more for theirs.
 
 use super::applied::fits;
-use crate::api::control::{built, collected, finished};
+use crate::api::control::finished;
 use crate::api::manipulation::broadcast_to;
 use crate::jit::function::JitFn;
-use crate::jit::output::{Collected, Outputs};
+use crate::jit::output::{Collected, Outputs, built, collected, flat, with_leaves};
 use crate::trace::cast::{convert, promote};
 use crate::trace::derive::{checkpointed, next_node, ruled, variables};
 use crate::trace::expr::Expr;
-use crate::trace::operand::AnyOperand;
+use crate::trace::operand::{AnyOperand, Computed};
 use crate::trace::recorder::describe;
 use crate::trace::written::with_place;
 use ndjit_ir::graph::RuleKind;
@@ -46,7 +46,8 @@ where
 {
     let place = Place::caller();
     F::with(move |parameters| {
-        with_jvp(("custom_jvp", place), |parameters: [Expr; N]| function.apply(&parameters), &rule, *parameters)
+        let written = ("custom_jvp", place);
+        with_jvp(written, |own: [Expr; N]| function.apply(&own.map(collected)), &rule, leaves(written, parameters))
     })
 }
 
@@ -121,7 +122,8 @@ where
 {
     let place = Place::caller();
     F::with(move |parameters| {
-        with_vjp(("custom_vjp", place), |parameters: [Expr; N]| forward.apply(&parameters), &rule, *parameters)
+        let written = ("custom_vjp", place);
+        with_vjp(written, |own: [Expr; N]| forward.apply(&own.map(collected)), &rule, leaves(written, parameters))
     })
 }
 
@@ -194,7 +196,7 @@ where
 {
     let place = Place::caller();
     F::with(move |parameters| {
-        again(("checkpoint", place), |parameters: [Expr; N]| function.apply(&parameters), *parameters)
+        again(("checkpoint", place), |own: Vec<Expr>| function.apply(&with_leaves(parameters, &own)), flat(parameters))
     })
 }
 
@@ -246,4 +248,17 @@ fn strong(values: &[Expr], what: &str, place: Place) -> Result<Vec<Expr>> {
         _ => Ok(x),
     };
     values.iter().map(one).collect()
+}
+
+/// The parameters of a function that has rules of its own, of which each is one array.
+fn leaves<const N: usize>((what, place): (&str, Place), parameters: &[Collected; N]) -> [Expr; N] {
+    let leaf = |own: &Collected| match own.exprs[..] {
+        [leaf] => leaf,
+        _ => {
+            let headline = format!("{what}: a parameter is a structure of {} arrays", own.exprs.len());
+            let error = Error::new(ErrorCode::Arity, headline).at(place);
+            Expr::failed(error.help(format!("`{what}_at` takes values in any structure")))
+        }
+    };
+    parameters.each_ref().map(leaf)
 }

@@ -2,10 +2,10 @@
 
 use super::gradients;
 use crate::jit::function::JitFn;
-use crate::jit::output::{Outputs, Parts};
+use crate::jit::output::{Collected, Outputs, Parts, collected};
 use crate::trace::expr::Expr;
 use crate::trace::operand::Computed;
-use ndjit_ir::{Error, ErrorCode, Place};
+use ndjit_ir::{Error, ErrorCode, Place, Result};
 
 /// Parameters by which a function is derived: one by its number, or a tuple of them.
 ///
@@ -126,22 +126,17 @@ impl<W: Wrt> WrtVariables<W> {
         &self,
         written: (&'static str, Place),
         function: &F,
-        parameters: &[Expr; N],
+        parameters: &[Collected; N],
     ) -> (Expr, W::Gradients) {
         let numbers = self.0.numbers();
-        let made = match numbers.iter().find(|&&n| n >= N) {
-            Some(n) => Err(Error::new(ErrorCode::Arity, format!("{}: there is no parameter {n}", written.0))
-                .at(written.1)
-                .fact(format_args!("the function has {N}, counted from 0"))),
-            None => {
-                let values: Vec<Expr> = numbers.iter().map(|&n| parameters[n]).collect();
-                gradients(written, &values, true, |variables| {
-                    let mut parameters = *parameters;
-                    numbers.iter().zip(variables).for_each(|(&n, &variable)| parameters[n] = variable);
-                    vec![function.apply(&parameters)]
-                })
-            }
-        };
+        let values: Result<Vec<Expr>> = numbers.iter().map(|&n| leaf(written, n, parameters)).collect();
+        let made = values.and_then(|values| {
+            gradients(written, &values, true, |variables| {
+                let mut parameters = parameters.clone();
+                numbers.iter().zip(variables).for_each(|(&n, &variable)| parameters[n] = collected(variable));
+                vec![function.apply(&parameters)]
+            })
+        });
         let (value, gradients) = match made {
             Ok((outputs, gradients)) => (outputs[0], gradients),
             Err(error) => {
@@ -151,4 +146,19 @@ impl<W: Wrt> WrtVariables<W> {
         };
         (value, W::Gradients::exprs(&mut Parts::new(gradients, Default::default())))
     }
+}
+
+/// The parameter of this number, which is one array.
+fn leaf((what, place): (&str, Place), n: usize, parameters: &[Collected]) -> Result<Expr> {
+    let error = match parameters.get(n).map(|own| &own.exprs[..]) {
+        Some(&[leaf]) => return Ok(leaf),
+        Some(leaves) => {
+            let headline = format!("{what}: parameter {n} is a structure of {} arrays", leaves.len());
+            Error::new(ErrorCode::Arity, headline)
+                .help("`grad` derives by the first parameter, a structure too: put it there, or use `grad_at`")
+        }
+        None => Error::new(ErrorCode::Arity, format!("{what}: there is no parameter {n}"))
+            .fact(format_args!("the function has {}, counted from 0", parameters.len())),
+    };
+    Err(error.at(place))
 }

@@ -2,6 +2,7 @@
 
 use super::nonfinite::NonFinite;
 use super::traced;
+use crate::jit::arguments::CallArgs;
 use crate::jit::caller;
 use crate::jit::function::JitFn;
 use crate::jit::input::Inputs;
@@ -66,9 +67,10 @@ fn of_function<'a, M, const N: usize, F: JitFn<M, N>>(
     place: Place,
 ) -> Result<Option<NonFinite>> {
     let search = || {
-        let args = inputs.args()?;
-        let settings = function.core.settings(&args, Some(place))?;
-        let (steps, given, results) = traced::steps(&function.core, &args, settings, place)?;
+        let mut args = CallArgs::of::<M, F>(inputs)?;
+        let (args, structure) = args.parts();
+        let settings = function.core.settings(args, Some(place))?;
+        let (steps, given, results) = traced::steps(&function.core, (args, structure), settings, place)?;
         let found = find(&steps, &given, &results, sought, settings)?;
         Ok(found.map(NonFinite::new))
     };

@@ -1,6 +1,7 @@
 //! [`first_mismatch`]: where a function's results on a GPU begin to differ from those on the processor.
 
 use super::traced;
+use crate::jit::arguments::CallArgs;
 use crate::jit::caller;
 use crate::jit::function::JitFn;
 use crate::jit::input::{Arg, Inputs, known};
@@ -98,8 +99,8 @@ pub fn first_mismatch<'a, M, const N: usize, F: JitFn<M, N>>(
     inputs: impl Inputs<'a, N>,
 ) -> Result<Option<Mismatch>> {
     let place = Place::caller();
-    let args = inputs.args().map_err(|e| caller::called(e, Some(place)))?;
-    find(function, &args, place).map_err(|e| caller::called(e, Some(place)))
+    let mut args = CallArgs::of::<M, F>(inputs).map_err(|e| caller::called(e, Some(place)))?;
+    find(function, args.parts(), place).map_err(|e| caller::called(e, Some(place)))
 }
 
 /// The former name of [`first_mismatch`].
@@ -137,7 +138,7 @@ pub type Divergence = Mismatch;
 
 fn find<M, const N: usize, F: JitFn<M, N>>(
     function: &Jitted<M, N, F>,
-    args: &[Arg<'_>],
+    (args, structure): (&mut [Arg<'_>], &[usize]),
     place: Place,
 ) -> Result<Option<Mismatch>> {
     let on_gpu = |device: &Device| device.gpu_number().is_some();
@@ -145,7 +146,7 @@ fn find<M, const N: usize, F: JitFn<M, N>>(
     let device = function.config().device.filter(on_gpu).or(theirs).unwrap_or(Device::gpu());
     let here = function.core.config.settings();
     let there = here.on(device)?;
-    let (steps, given, _) = traced::steps(&function.core, args, there, place)?;
+    let (steps, given, _) = traced::steps(&function.core, (args, structure), there, place)?;
     let (cpu, gpu) = (steps.run(&given, here.on(Device::CPU)?)?, steps.run(&given, there)?);
     let params = steps.params(&given)?;
     let mut known: FxHashMap<Value, &Tensor> = steps.graph.params().iter().copied().zip(&params).collect();

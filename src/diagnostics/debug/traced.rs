@@ -17,13 +17,13 @@ use std::sync::Arc;
 /// The steps of a function for these arguments, traced under these settings; the arguments; and the results of the function.
 pub(super) fn steps(
     core: &Core,
-    args: &[Arg<'_>],
+    (args, structure): (&[Arg<'_>], &[usize]),
     settings: Settings,
     place: Place,
 ) -> Result<(StepProgram, RunInputs, Vec<Value>)> {
     let types: Vec<ArgumentType> = known(args).map(CallArgument::argument_type).collect();
     let params: Vec<Param> = types.iter().map(param).collect();
-    let Recording { graph, places, closed_over, .. } = core.trace(settings, &params, Some(place))?.recording;
+    let Recording { graph, places, closed_over, .. } = core.trace(settings, &params, structure, Some(place))?.recording;
     let config = Config { fuse: false, ..core.config };
     let lowered = lower((&graph, &places), &types, &closed_over, &config, settings, &mut Clock::default())?;
     let (Lowered { traced, places, .. }, captured) = (lowered, Array::refs(&closed_over));

@@ -1,6 +1,7 @@
 //! Measuring a function kernel by kernel, beside what was estimated: [`Jitted::profile`].
 
 use super::function;
+use crate::jit::arguments::CallArgs;
 use crate::jit::caller;
 use crate::jit::function::JitFn;
 use crate::jit::input::{Inputs, known};
@@ -156,9 +157,10 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     pub fn profile<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<Profile> {
         let place = Place::caller();
         let measured = || {
-            let args = inputs.args()?;
-            let plan = self.core.plan(&args, Some(place))?;
-            measure(&plan, &RunInputs::of(known(&args), &plan.closed_over)?.on(plan.settings.device)?)
+            let mut args = CallArgs::of::<M, F>(inputs)?;
+            let (args, structure) = args.parts();
+            let plan = self.core.plan(args, structure, Some(place))?;
+            measure(&plan, &RunInputs::of(known(args), &plan.closed_over)?.on(plan.settings.device)?)
         };
         measured().map_err(|e| caller::called(e, Some(place)))
     }

@@ -1,0 +1,176 @@
+//! The arguments of a call: one leaf for each parameter, or structures of them.
+
+use crate::array::node::Array;
+use crate::jit::function::JitFn;
+use crate::jit::input::{Arg, Input, Inputs};
+use crate::jit::output::{ArrayTree, Leaves};
+use crate::trace::arity::for_each_tuple;
+use ndjit_eval::plan::compiled::Lengths;
+use ndjit_ir::{Error, ErrorCode, Result};
+
+/// The arguments of a function of `N` parameters.
+#[expect(clippy::large_enum_variant, reason = "calls of plain arrays allocate nothing for them")]
+pub enum CallArgs<'a, const N: usize> {
+    /// Each is one leaf.
+    Leaves([Arg<'a>; N]),
+    /// Some are structures.
+    Trees(TreeArgs<'a>),
+}
+
+/// Arguments with the structure that they are the leaves of.
+#[derive(Default)]
+pub struct TreeArgs<'a> {
+    args: Vec<Arg<'a>>,
+    structure: Lengths,
+}
+
+impl<'a, const N: usize> CallArgs<'a, N> {
+    /// Inputs as a function takes them.
+    ///
+    /// # Errors
+    /// Those of the inputs; `Arity` for a structure where the function takes one array.
+    pub(crate) fn of<M, F: JitFn<M, N>>(inputs: impl Inputs<'a, N>) -> Result<CallArgs<'a, N>> {
+        Ok(match inputs.args()? {
+            CallArgs::Leaves(leaves) if F::TREES => {
+                let mut trees = TreeArgs::default();
+                leaves.into_iter().for_each(|leaf| trees.leaf(leaf));
+                CallArgs::Trees(trees)
+            }
+            CallArgs::Trees(trees) if !F::TREES => CallArgs::Leaves(trees.only_leaves()?),
+            args => args,
+        })
+    }
+
+    /// The leaves, and their structure.
+    pub(crate) fn parts(&mut self) -> (&mut [Arg<'a>], &[usize]) {
+        match self {
+            CallArgs::Leaves(args) => (args, &[]),
+            CallArgs::Trees(trees) => trees.parts(),
+        }
+    }
+}
+
+impl<'a> TreeArgs<'a> {
+    pub(crate) fn leaf(&mut self, arg: Arg<'a>) {
+        self.args.push(arg);
+        self.structure.extend([1, 0]);
+    }
+
+    /// Arrays of a structure, as one argument.
+    #[doc(hidden)]
+    pub fn tree(&mut self, tree: &'a impl ArrayTree) -> Result<()> {
+        let leaves = leaves(tree);
+        self.described(&leaves);
+        leaves.arrays.into_iter().try_for_each(|array| {
+            self.args.push(array.arg()?);
+            Ok(())
+        })
+    }
+
+    /// As [`tree`](TreeArgs::tree), whose memory may become the results'.
+    #[doc(hidden)]
+    pub fn donated(&mut self, tree: impl ArrayTree) -> Result<()> {
+        let own = leaves(&tree);
+        self.described(&own);
+        let arrays: Vec<Array> = own.arrays.into_iter().cloned().collect();
+        drop(tree);
+        arrays.into_iter().try_for_each(|array| {
+            self.args.push(array.arg()?);
+            Ok(())
+        })
+    }
+
+    pub(crate) fn parts(&mut self) -> (&mut [Arg<'a>], &[usize]) {
+        (&mut self.args, &self.structure)
+    }
+
+    fn described(&mut self, leaves: &Leaves<'_>) {
+        push(&mut self.structure, leaves.arrays.len(), &leaves.lengths);
+    }
+
+    /// One leaf for each parameter.
+    fn only_leaves<const N: usize>(self) -> Result<[Arg<'a>; N]> {
+        let given = self.args.len();
+        self.args.try_into().map_err(|_| several(given))
+    }
+}
+
+/// The structure of parameters: for each its number of leaves, that of its lists, and their lengths. Empty for a function that takes no structures.
+pub(crate) fn structure<'a, M, const N: usize, F: JitFn<M, N>>(
+    parameters: impl Iterator<Item = (usize, &'a [usize])>,
+) -> Lengths {
+    let mut structure = Lengths::new();
+    for (leaves, lists) in parameters.filter(|_| F::TREES) {
+        push(&mut structure, leaves, lists);
+    }
+    structure
+}
+
+fn push(structure: &mut Lengths, leaves: usize, lists: &[usize]) {
+    structure.extend([leaves, lists.len()]);
+    structure.extend_from_slice(lists);
+}
+
+fn leaves(tree: &impl ArrayTree) -> Leaves<'_> {
+    let mut leaves = Leaves::default();
+    tree.leaves(&mut leaves);
+    leaves
+}
+
+/// The only array of a structure.
+///
+/// # Errors
+/// `Arity` for another number of them.
+#[doc(hidden)]
+pub fn only_leaf(tree: &impl ArrayTree) -> Result<Arg<'_>> {
+    match leaves(tree).arrays[..] {
+        [array] => array.arg(),
+        ref all => Err(several(all.len())),
+    }
+}
+
+/// As [`only_leaf`], whose memory may become the results'.
+#[doc(hidden)]
+pub fn only_array<'a>(tree: impl ArrayTree) -> Result<Arg<'a>> {
+    let array = match leaves(&tree).arrays[..] {
+        [array] => array.clone(),
+        ref all => return Err(several(all.len())),
+    };
+    drop(tree);
+    array.arg()
+}
+
+fn several(given: usize) -> Error {
+    Error::new(ErrorCode::Arity, format!("call: a structure of {given} arrays where the function takes one"))
+        .help("functions of structures are `jit(trees(|p: Params<Expr>, x: Expr| …))`")
+}
+
+macro_rules! trees {
+    ($([$($generics:tt)*] $tree:ty;)*) => {$(
+        impl<'a, $($generics)*> Input<'a> for &'a $tree {
+            const IS_TREE: bool = true;
+
+            fn arg(self) -> Result<Arg<'a>> {
+                only_leaf(self)
+            }
+
+            fn args(self, into: &mut TreeArgs<'a>) -> Result<()> {
+                into.tree(self)
+            }
+        }
+    )*};
+}
+
+macro_rules! tuples {
+    ($($n:literal $($t:ident)*;)*) => {
+        trees! {
+            $([$($t: ArrayTree),*] ($($t,)*);)*
+        }
+    };
+}
+
+for_each_tuple!(tuples);
+trees! {
+    [] Vec<Array>;
+    [const N: usize] [Array; N];
+}
