@@ -29,6 +29,8 @@ pub struct FirstFound {
     pub operation: String,
     /// Where it was written.
     pub place: Option<Place>,
+    /// The operation written there, of whose slope it is, if a derivative made it.
+    pub slope_of: Option<&'static str>,
     /// Which step of which loop, or which branch, it is in: the outermost first.
     pub within: Vec<String>,
     /// The dtype of its result.
@@ -164,6 +166,10 @@ pub fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outputs: &[
         None => error("call"),
         Some(found) => {
             let error = error(found.name).at(found.place).fact(&found.operation);
+            let error = match found.slope_of {
+                Some(of) => error.fact(format_args!("it is in the slope of {of}")),
+                None => error,
+            };
             let error = found.within.iter().fold(error, |error, within| error.fact(format_args!("in {within}")));
             found.facts().fold(error, Error::fact)
         }
@@ -224,6 +230,7 @@ pub(crate) fn search(
                 name: "call",
                 operation: steps.param_name(n),
                 place: None,
+                slope_of: None,
                 within: Vec::new(),
                 dtype: tensor.dtype,
                 elements: sought.all(tensor).count(),
@@ -315,6 +322,7 @@ fn describe(
         name: steps.graph.operation_name(node),
         operation: line(&steps.graph, node),
         place: steps.places.first(node),
+        slope_of: steps.places.slope_of(node),
         within: Vec::new(),
         dtype: tensor.dtype,
         elements: made.iter().filter(|&&made| made).count(),

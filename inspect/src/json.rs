@@ -175,6 +175,9 @@ fn node<T: Type>(block: &GraphBlock<'_, T>, id: NodeId, places: Option<&Places>)
     }
     if let Some(places) = places {
         put("places", places.all(id).map(|place| json!(place.to_string())).collect());
+        if let Some(of) = places.slope_of(id) {
+            put("slope_of", json!(of));
+        }
     }
     node
 }

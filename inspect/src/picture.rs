@@ -152,7 +152,7 @@ fn cluster_of<T: Drawn>(graph: &Graph<T>, places: Option<&Places>) -> (Cluster, 
         lines.extend(stored.iter().map(|name| format!("→ {name}")));
         let (kind, weak) = graph.ty(first).look();
         let written: Vec<String> =
-            places.into_iter().flat_map(|places| places.all(id)).map(|place| place.to_string()).collect();
+            places.into_iter().flat_map(|places| places.written(id)).map(|place| place.to_string()).collect();
         let node = cluster.nodes.len();
         for operand in graph.operands(id) {
             if let Some(&from) = drawn.get(&graph.producer(*operand).index()) {

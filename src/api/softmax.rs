@@ -5,6 +5,7 @@ use crate::api::parts::{FunctionParts, meeting};
 use crate::api::reductions::{Axes, IntoAxes, keepdims};
 use crate::api::transforms::stop_gradient;
 use crate::trace::operand::{AnyOperand, Computed, Math};
+use crate::trace::written::with_place;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result};
 use std::slice;
 
@@ -68,7 +69,7 @@ fn of_shifted<R: Computed>(
     match dtypes(what, &x) {
         Ok([compute, result]) => {
             let own = parts.cast(&x, compute);
-            let most = constant(parts.reduced(Reduction::Max, None, &own, keepdims(axes.clone())));
+            let most = constant(parts.reduced(Reduction::Max, None, &own, keepdims(axes.clone())), place);
             let shifted = parts.op(Op::Subtract, &[&own, &most]);
             let powers = parts.op(Op::Exp, &[&shifted]);
             let sum = parts.reduced(Reduction::Sum, Some(compute), &powers, keepdims(axes));
@@ -91,9 +92,9 @@ fn dtypes(what: &str, x: &AnyOperand) -> Result<[DType; 2]> {
 }
 
 /// What derivatives take as constant.
-fn constant(x: AnyOperand) -> AnyOperand {
+fn constant(x: AnyOperand, place: Place) -> AnyOperand {
     match x {
-        AnyOperand::Expr(x) => AnyOperand::Expr(stop_gradient(x)),
+        AnyOperand::Expr(x) => AnyOperand::Expr(with_place(place, || stop_gradient(x))),
         AnyOperand::Array(_) | AnyOperand::Scalar(_) => x,
     }
 }

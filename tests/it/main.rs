@@ -48,6 +48,7 @@ mod reductions;
 mod rows;
 mod scans;
 mod slices_dynamic;
+mod slopes_explained;
 mod softmax;
 mod sorting;
 mod spellings;

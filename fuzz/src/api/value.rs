@@ -254,7 +254,8 @@ pub const CONTROL: &[(&str, Body)] = &[
     }),
     ("trees", |x, y| {
         let f = ndjit::trees(|(x, list): (Expr, Vec<Expr>)| list.into_iter().fold(x, |x, y| ndjit::sum(x * y, 0)));
-        let (by_x, by_list) = ndjit::grad(ndjit::trees(move |p: (Expr, Vec<Expr>)| ndjit::sum(f(p), ..)))((x, vec![y, x]));
+        let (by_x, by_list) =
+            ndjit::grad(ndjit::trees(move |p: (Expr, Vec<Expr>)| ndjit::sum(f(p), ..)))((x, vec![y, x]));
         [by_x].into_iter().chain(by_list).collect()
     }),
     ("vmap_at", |x, y| {

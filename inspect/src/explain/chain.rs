@@ -25,6 +25,8 @@ pub struct Step {
     pub what: &'static str,
     /// As written in the source, where that is known.
     pub written: Option<String>,
+    /// The operation of whose slope it is, if a derivative made it; `written` is that one.
+    pub slope_of: Option<&'static str>,
     /// Where it was written: several places if equal operations were shared.
     pub places: Vec<Place>,
     /// The operands.
@@ -141,13 +143,20 @@ impl Explainer<'_> {
             NodeKind::Control(..) => (&[][..], vec![Rule::Control(ty)], Default::default()),
             _ => (kind.row().operands, vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
         };
-        let (written, parts) = match self.places.first(id).and_then(|place| self.written(id, place)) {
+        let slope_of = self.places.slope_of(id);
+        let snippet = self.places.first(id).and_then(|place| match slope_of {
+            Some(of) => self.written_as(of, place),
+            None => self.written(id, place),
+        });
+        let (written, parts) = match snippet {
+            // Its operands are not those of the slope.
+            Some(Snippet { text, .. }) if slope_of.is_some() => (Some(text), None),
             Some(Snippet { text, operands }) => (Some(text), Some(operands)),
             None => (None, None),
         };
         let operands = self.terms(id, names, parts.as_deref(), &deciding);
         let keeps = deciding.len() == 1 && types[deciding[0]] == ty;
         let places = self.places.all(id).collect();
-        Some(Step { value, what: kind.name(), written, places, operands, rules, ty, keeps })
+        Some(Step { value, what: kind.name(), written, slope_of, places, operands, rules, ty, keeps })
     }
 }

@@ -81,6 +81,12 @@ impl<'a> Explainer<'a> {
         (self.source)(Site { what, op, place, nested })
     }
 
+    /// An operation as it is written at a place, by its name.
+    pub(super) fn written_as(&self, what: &'static str, place: Place) -> Option<Snippet> {
+        let op = Op::ALL.iter().copied().find(|op| op.name() == what);
+        (self.source)(Site { what, op, place, nested: 0 })
+    }
+
     fn op(&self, node: NodeId) -> Option<Op> {
         self.graph.node(node).kind.op()
     }

@@ -43,9 +43,11 @@ impl Display for Explanation {
 impl Step {
     /// As written, or the op's name.
     fn expression(&self) -> Cow<'static, str> {
-        match &self.written {
-            Some(written) => format!("`{written}`").into(),
-            None => self.what.into(),
+        match (&self.written, self.slope_of) {
+            (Some(written), Some(_)) => format!("{} in the slope of `{written}`", self.what).into(),
+            (None, Some(of)) => format!("{} in the slope of {of}", self.what).into(),
+            (Some(written), None) => format!("`{written}`").into(),
+            (None, None) => self.what.into(),
         }
     }
 }

@@ -23,7 +23,7 @@ mod whole;
 
 pub use control::{Control, ControlKind, ForArity, Inner, MAX_NESTING, ScanArity};
 pub use kind::{DerivativeRule, Fusion, Identity, KindRow, NodeKind, RuleKind, RuleParts, TypeOf};
-pub use places::Places;
+pub use places::{NodePlace, Places};
 pub use reads::reads;
 pub use rewrite::{Copied, MISSING, Notes, Rewriter};
 pub use scatter::Scatter;

@@ -4,13 +4,39 @@ use super::NodeId;
 use crate::nested::{Nested, TreeNode};
 use crate::place::Place;
 use rustc_hash::FxHashMap;
+use std::fmt;
 use std::sync::Arc;
+
+/// A place that a node was written at, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NodePlace {
+    /// The place.
+    pub place: Place,
+    /// The operation written there, if the node is of its slope: made by a derivative, and by nobody written.
+    pub slope_of: Option<&'static str>,
+}
+
+impl From<Place> for NodePlace {
+    fn from(place: Place) -> NodePlace {
+        NodePlace { place, slope_of: None }
+    }
+}
+
+impl fmt::Display for NodePlace {
+    /// `src/a.rs:12:9`, or `slope of sin at src/a.rs:12:9`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(of) = self.slope_of {
+            write!(f, "slope of {of} at ")?;
+        }
+        write!(f, "{}", self.place)
+    }
+}
 
 /// For each node the places it was written at: several when equal nodes were shared.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    places: Vec<Place>,
-    ids: FxHashMap<Place, u32>,
+    places: Vec<NodePlace>,
+    ids: FxHashMap<NodePlace, u32>,
     first: Vec<u32>,
     more: FxHashMap<u32, Vec<u32>>,
     children: Nested<Places>,
@@ -27,7 +53,8 @@ impl TreeNode for Places {
 
 impl Places {
     /// Notes that `node` was written at `place`.
-    pub fn note(&mut self, node: NodeId, place: Place) {
+    pub fn note(&mut self, node: NodeId, place: impl Into<NodePlace>) {
+        let place = place.into();
         let next = self.places.len() as u32;
         let id = *self.ids.entry(place).or_insert(next);
         if id == next {
@@ -77,12 +104,25 @@ impl Places {
 
     /// The first place a node was written at.
     pub fn first(&self, node: NodeId) -> Option<Place> {
-        self.first.get(node.index()).filter(|&&id| id != NONE).map(|&id| self.places[id as usize])
+        self.written(node).next().map(|written| written.place)
     }
 
     /// All places a node was written at, in the order noted.
     pub fn all(&self, node: NodeId) -> impl Iterator<Item = Place> + '_ {
+        self.written(node).map(|written| written.place)
+    }
+
+    /// The operation of whose slope a node is, if no one wrote the node itself.
+    pub fn slope_of(&self, node: NodeId) -> Option<&'static str> {
+        let mut of = self.written(node).map(|written| written.slope_of);
+        let first = of.next()??;
+        of.all(|other| other.is_some()).then_some(first)
+    }
+
+    /// All places a node was written at, and how, in the order noted.
+    pub fn written(&self, node: NodeId) -> impl Iterator<Item = NodePlace> + '_ {
+        let first = self.first.get(node.index()).filter(|&&id| id != NONE);
         let more = self.more.get(&node.0).into_iter().flatten();
-        self.first(node).into_iter().chain(more.map(|&id| self.places[id as usize]))
+        first.into_iter().chain(more).map(|&id| self.places[id as usize])
     }
 }

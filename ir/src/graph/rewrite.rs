@@ -66,7 +66,7 @@ impl<A: Notes, B: Notes> Notes for (A, B) {
 
 impl Notes for Places {
     fn follow(&mut self, other: &Places, from: NodeId, to: NodeId) {
-        other.all(from).for_each(|place| self.note(to, place));
+        other.written(from).for_each(|place| self.note(to, place));
     }
 
     fn follow_control(&mut self, other: &Places, from: u32, to: u32) {

@@ -66,7 +66,7 @@ impl<T: Type> Graph<T> {
         let inner = inner_places(&blocks, places);
         let note = move |block: usize, id| {
             let own = inner.get(block).and_then(Option::as_deref).unwrap_or(places);
-            own.all(id).map(|place| place.to_string()).collect::<Vec<_>>().join(", ")
+            own.written(id).map(|place| place.to_string()).collect::<Vec<_>>().join(", ")
         };
         GraphText { blocks, note: Box::new(note) }
     }

@@ -22,6 +22,8 @@ pub struct NonFinite {
     pub operation: String,
     /// Where it was written.
     pub place: Option<Place>,
+    /// The operation written there, of whose slope it is, if a derivative made it.
+    pub slope_of: Option<&'static str>,
     /// Which step of which loop, or which branch, it is in, the outermost first: `step 3 of for at src/main.rs:5:9, counted from 0`.
     pub within: Vec<String>,
     /// The dtype of its result.
@@ -42,7 +44,8 @@ impl fmt::Display for NonFinite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.operation)?;
         if let Some(place) = self.place {
-            write!(f, "\n  at {place}")?;
+            let slope = self.slope_of.map_or(String::new(), |of| format!("in the slope of {of} "));
+            write!(f, "\n  {slope}at {place}")?;
         }
         self.within.iter().try_for_each(|within| write!(f, "\n  in {within}"))?;
         let NonFinite { elements, of, index, value, .. } = self;
@@ -53,8 +56,8 @@ impl fmt::Display for NonFinite {
 
 impl NonFinite {
     pub(super) fn new(found: FirstFound) -> NonFinite {
-        let FirstFound { operation, place, within, dtype, elements, of, index, value, operands, .. } = found;
-        NonFinite { operation, place, within, dtype, elements, of, index, value, operands }
+        let FirstFound { operation, place, slope_of, within, dtype, elements, of, index, value, operands, .. } = found;
+        NonFinite { operation, place, slope_of, within, dtype, elements, of, index, value, operands }
     }
 }
 

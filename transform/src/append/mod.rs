@@ -6,7 +6,7 @@ pub(crate) mod ops;
 
 pub(crate) use copy::{ControlPiece, LocatedGraph, ParamType};
 
-use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, Places, Slot, Value};
+use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, NodePlace, Places, Slot, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::promotion::Defaults;
@@ -72,7 +72,7 @@ struct AppendState {
     graph: Graph<ValueType>,
     places: Places,
     /// Where the nodes to come were written.
-    written: SmallVec<[Place; 1]>,
+    written: SmallVec<[NodePlace; 1]>,
     /// Numbers that were made, by dtype and bits.
     numbers: Vec<(DType, u64, Value)>,
     error: Option<Error>,
@@ -118,12 +118,20 @@ impl Appender {
     /// Says that the nodes to come are written where a node is.
     pub fn at(&self, id: NodeId) {
         let state = &mut *self.state.borrow_mut();
-        state.written = state.places.all(id).collect();
+        state.written = state.places.written(id).collect();
+    }
+
+    /// Says that the nodes to come are of the slope of a node; of the slope of a slope that of what was written.
+    pub fn at_slope(&self, id: NodeId) {
+        let state = &mut *self.state.borrow_mut();
+        let name = state.graph.operation_name(id);
+        let of = |written: NodePlace| NodePlace { slope_of: written.slope_of.or(Some(name)), ..written };
+        state.written = state.places.written(id).map(of).collect();
     }
 
     /// Says that the nodes to come are written here.
     pub fn at_place(&self, place: Place) {
-        self.state.borrow_mut().written = smallvec![place];
+        self.state.borrow_mut().written = smallvec![place.into()];
     }
 
     /// Says that the nodes to come are written where those of another graph are.
@@ -134,7 +142,7 @@ impl Appender {
     /// Keeps an error, with the place that nodes are written at.
     pub fn fail(&self, error: Error) {
         let state = &mut *self.state.borrow_mut();
-        let error = error.at(state.written.first().copied());
+        let error = error.at(state.written.first().map(|written| written.place));
         state.error.get_or_insert(error);
     }
 

@@ -121,7 +121,7 @@ impl Cone {
             if own.iter().all(|t| t.is_zero()) {
                 continue;
             }
-            to.at(id);
+            to.at_slope(id);
             let tangent = match kind {
                 NodeKind::Control(n, result) => {
                     let key = (n, operands);
@@ -183,7 +183,7 @@ impl Cone {
             if self.variables.contains(&value) {
                 continue;
             }
-            to.at(id);
+            to.at_slope(id);
             let active: Vec<bool> = operands.iter().map(|operand| dependent.contains(operand)).collect();
             if let NodeKind::Control(n, _) = kind {
                 let key = (n, operands.clone());
