@@ -206,6 +206,25 @@ fn budgets_change_no_bit() {
             }
         }
     }
+    // What steps use from around them has its cotangents added in one order, in loops within loops too.
+    let captured = |length: i32| {
+        jit(grad(move |a: Expr| {
+            let step = move |x: Expr, n: Expr| {
+                let y = while_loop(x, |x| x.lt(a), |x| x * 1.5 + a * 0.25);
+                (sin(y) * a + a * n * 0.125, y * a)
+            };
+            let (x, all) = scan(step, a, Expr::from(arange(length)));
+            x * a + sum(all, ..) * a + fori_loop(0, length, a, |i, x| sin(x) * a + a * i)
+        }))
+    };
+    for length in [9, 21, 100] {
+        let (f, a) = (captured(length), Array::from(0.3f64));
+        let all = f(&a).item::<f64>().unwrap();
+        for bytes in [0, 1, 64, 160, 400] {
+            let own = with_state_budget(bytes, || f(&a).item::<f64>().unwrap());
+            assert_eq!(own.to_bits(), all.to_bits(), "{length} {bytes}: {own}, not {all}");
+        }
+    }
     let counted = jit(grad(|x: Expr, n: Expr| sum(fori_loop(0, n, x, |i, x| tanh(x * 1.1) + i * 0.01), ..)));
     let doubled = jit(grad(|x: Expr| {
         let goes_on = |x: Expr| sum(x * x, ..).lt(1e6);
@@ -217,4 +236,32 @@ fn budgets_change_no_bit() {
         let own = with_state_budget(bytes, || (f64s(&counted(&x, &n)), f64s(&doubled(&x))));
         assert_eq!((&own.0, &own.1), (&by_count, &by_value), "{bytes}");
     }
+}
+
+#[test]
+fn loops_that_count_so_often_as_is_known_are_scans_to_their_derivatives() {
+    let walk = |length: i32| move |x: Expr| fori_loop(3, 3 + length, x, |i, x| x + sin(x * i) * 0.01);
+    for length in [-1, 0, 1, 5, 5000] {
+        let x = Array::from(0.5f64);
+        let by_x = jit(grad(walk(length)))(&x).item::<f64>().unwrap();
+        let as_scan = jit(grad(move |x: Expr| {
+            let indices = Expr::from(arange(length.max(0))) + 3;
+            scan(|x: Expr, i: Expr| (x + sin(x * i) * 0.01, ()), x, indices).0
+        }));
+        assert_eq!(by_x.to_bits(), as_scan(&x).item::<f64>().unwrap().to_bits(), "{length}");
+        let (_, tangent) = jit(move |x: Expr| jvp(walk(length), x, ones_like(x)))(&x);
+        let tangent = tangent.item::<f64>().unwrap();
+        assert!((tangent - by_x).abs() <= 1e-11 * by_x.abs(), "{length}: {tangent}, {by_x}");
+        let second = jit(grad(grad(walk(length))))(&x).item::<f64>().unwrap();
+        let (_, slope) = jit(move |x: Expr| jvp(grad(walk(length)), x, ones_like(x)))(&x);
+        let slope = slope.item::<f64>().unwrap();
+        assert!((second - slope).abs() <= 1e-9 * slope.abs().max(1.0), "{length}: {second}, {slope}");
+    }
+    // Their states are within the budget.
+    let text = with_state_budget(100, || {
+        let f = jit(grad(walk(1000)));
+        f.call((&Array::from(0.5f64),)).unwrap();
+        f.explain(Stage::Graph)
+    });
+    assert!(text.contains("scan 3") && !text.contains("scan 1000"), "{text}");
 }

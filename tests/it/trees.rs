@@ -177,13 +177,8 @@ fn lanes_of_results_are_where_they_are_said_to_be() {
 fn memory_of_owned_structures_becomes_the_results() {
     let f = jit(trees(|own: Layer<Expr>| Layer { weights: own.weights + 1, bias: own.bias * 2 }));
     let own = || Layer { weights: arange(1000) + 0, bias: arange(1000) + 1 };
-    let given = own();
-    given.weights.block_until_ready().unwrap();
-    given.bias.block_until_ready().unwrap();
-    let address = |x: &Array| x.as_slice::<i32>().unwrap().as_ptr();
-    let before = [address(&given.weights), address(&given.bias)];
-    let made = f.call((given,)).unwrap();
-    assert_eq!([address(&made.weights), address(&made.bias)], before);
+    let made = ndjit::assert_in_place!(f, (own(),), 2);
+    assert_eq!(made.weights.to_vec::<i32>().unwrap()[9], 10);
     assert_eq!(f(&own()).bias.to_vec::<i32>().unwrap()[9], 20);
 }
 

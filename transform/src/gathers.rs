@@ -33,7 +33,7 @@ pub fn gathers(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
         }
         let (value, operands) = (graph.node(id).first(), graph.operands(id));
         let index = rewriter.value(operands[1]);
-        let mut rows = Rows { rewriter: &mut rewriter, whole: graph.shape(operands[0]), index };
+        let mut rows = GatheredRows { rewriter: &mut rewriter, whole: graph.shape(operands[0]), index };
         let made = rows.of(operands[0], None)?;
         let shape = graph.shape(value);
         let made = match rewriter.new.shape(made) == shape {
@@ -103,13 +103,13 @@ fn is_computed(graph: &Graph<DType>, id: NodeId, stored: &[bool]) -> bool {
 }
 
 /// What makes rows of an array of this shape.
-struct Rows<'a, 'g> {
+struct GatheredRows<'a, 'g> {
     rewriter: &'a mut Rewriter<'g, DType>,
     whole: &'g Shape,
     index: Value,
 }
 
-impl Rows<'_, '_> {
+impl GatheredRows<'_, '_> {
     /// The rows of a value that broadcasts to the whole, seen through a view. It calls itself for each operation, and these are few.
     fn of(&mut self, value: Value, seen: Option<(View, Shape)>) -> Result<Value> {
         let graph = self.rewriter.old;

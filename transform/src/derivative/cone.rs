@@ -4,7 +4,7 @@ use super::control;
 use super::maps::{self, summed_to};
 use super::nodes::paths;
 use super::tangent::Tangent;
-use super::{DerivativeMode, loops::SavedLoop, rules};
+use super::{DerivativeMode, loops::SavedLoop, rules, segments};
 use crate::append::{Appender, TangentSpace, linear};
 use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, RuleKind, Scatter, Value};
 use ndjit_ir::infer::Operation;
@@ -67,15 +67,14 @@ impl Cone {
         self.nodes = to.read(|graph| dependent(graph, &self.variables, &self.outputs, to.policy));
     }
 
-    /// Cuts scans of too many states, until there are none.
+    /// Makes scans of loops that count so often as is known, and cuts scans of too many states, until there are none.
     fn segment(&mut self, to: &Appender) {
         let mut cut = true;
         while std::mem::take(&mut cut) && !to.has_failed() {
             let mut made: FxHashMap<ControlGroup, Option<Vec<Value>>> = FxHashMap::default();
             self.rewrite(to, |_, id, operands| {
                 let NodeKind::Control(n, result) = to.read(|graph| graph.node(id).kind) else { return None };
-                let results =
-                    made.entry((n, operands.to_vec())).or_insert_with(|| super::segments::segmented(to, n, operands));
+                let results = made.entry((n, operands.to_vec())).or_insert_with(|| segments::as_scans(to, n, operands));
                 cut |= results.is_some();
                 results.as_ref()?.get(result as usize).map(|&value| vec![value])
             });
@@ -149,7 +148,16 @@ impl Cone {
 
     /// The cotangents of the variables.
     pub fn reverse(&self, to: &Appender, cotangents: &[Tangent]) -> Vec<Tangent> {
-        let mut known: FxHashMap<Value, Tangent> = FxHashMap::default();
+        self.reverse_onto(to, cotangents, FxHashMap::default())
+    }
+
+    /// The cotangents of the variables, added to those that are known of them already.
+    pub fn reverse_onto(
+        &self,
+        to: &Appender,
+        cotangents: &[Tangent],
+        mut known: FxHashMap<Value, Tangent>,
+    ) -> Vec<Tangent> {
         let add = |known: &mut FxHashMap<Value, Tangent>, value: Value, cotangent: Tangent| {
             if cotangent.is_zero() {
                 return;
@@ -210,7 +218,8 @@ impl Cone {
                 // A loop that keeps states stands for another one.
                 let written = if let Some(SavedLoop::Slots { of, .. }) = saved { of } else { &key };
                 let active: Vec<bool> = written.1.iter().map(|operand| dependent.contains(operand)).collect();
-                let made = control::reverse(to, written, saved, &active, &own);
+                let onto = control::accumulating(to, written, &active, |operand| known.remove(&operand));
+                let made = control::reverse(to, written, saved, &active, &own, &onto);
                 written.1.iter().zip(made).for_each(|(&operand, g)| add(&mut known, operand, g));
                 continue;
             }

@@ -182,19 +182,41 @@ fn given_back(to: &Appender, operands: &[Value], made: Vec<Tangent>, spaces: &[O
     operands.iter().zip(made).zip(spaces).map(one).collect()
 }
 
-/// The cotangents of the operands that are active.
+/// What is known of the cotangents of a scan's operands that are the same in each step: the scan adds to it, step by step, so that a scan that is cut adds in
+/// the same order. `take` gives what is known of a value, once.
+pub(super) fn accumulating(
+    to: &Appender,
+    (n, operands): &ControlGroup,
+    active: &[bool],
+    mut take: impl FnMut(Value) -> Option<Tangent>,
+) -> Vec<Tangent> {
+    let mut onto = vec![Tangent::Zero; operands.len()];
+    let piece = ControlPiece::of(to, *n);
+    if let ControlKind::Scan(steps) = piece.control.kind {
+        let spaces = piece.spaces(to, operands);
+        for n in (steps.carried + steps.sliced) as usize..operands.len() {
+            if active[n] && spaces[n].is_some() && to.space(operands[n]) == spaces[n] {
+                onto[n] = take(operands[n]).unwrap_or(Tangent::Zero);
+            }
+        }
+    }
+    onto
+}
+
+/// The cotangents of the operands that are active. Those of a scan are added to what is known of them already, [`accumulating`].
 pub(super) fn reverse(
     to: &Appender,
     (n, operands): &ControlGroup,
     saved: Option<&SavedLoop>,
     active: &[bool],
     cotangents: &[Tangent],
+    onto: &[Tangent],
 ) -> Vec<Tangent> {
     let piece = ControlPiece::of(to, *n);
     let made = match (piece.control.kind, saved) {
         (ControlKind::Cond, _) => branches(to, &piece, operands, active, cotangents),
         (ControlKind::Scan(steps), Some(saved)) => {
-            reverse_scan(to, &piece, (operands, steps), saved, active, cotangents)
+            reverse_scan(to, &piece, (operands, steps), saved, active, (cotangents, onto))
         }
         (ControlKind::While | ControlKind::For(_), Some(saved)) => {
             reverse_steps(to, &piece, operands, saved, active, cotangents)
@@ -207,13 +229,14 @@ pub(super) fn reverse(
     given_back(to, operands, made, &piece.spaces(to, operands))
 }
 
-/// The cotangents of parameters, one for each of `wanted`, of a graph that is computed again: zeros where there are none.
+/// The cotangents of parameters, one for each of `wanted`, of a graph that is computed again: zeros where there are none. They are added to those that `onto` gives.
 pub(super) fn pullback(
     to: &Appender,
     (graph, places): &LocatedGraph,
     arguments: &[Value],
     wanted: &[usize],
     cotangents: &[Tangent],
+    onto: impl Fn(usize) -> Tangent,
 ) -> Vec<Tangent> {
     // What the arguments depend on may be among them.
     let mut arguments = arguments.to_vec();
@@ -221,7 +244,8 @@ pub(super) fn pullback(
     let outputs = to.run((graph, places), &arguments);
     let variables: Vec<Value> = wanted.iter().map(|&param| arguments[param]).collect();
     let cone = Cone::new(to, &variables, &outputs, DerivativeMode::Reverse);
-    cone.reverse(to, cotangents)
+    let known = variables.iter().zip(wanted).map(|(&variable, &param)| (variable, onto(param)));
+    cone.reverse_onto(to, cotangents, known.filter(|(_, g)| !g.is_zero()).collect())
 }
 
 /// The cotangent of a branch: that of the one which was taken.
@@ -251,7 +275,7 @@ fn branches(
             given.iter().zip(beside).for_each(|(&n, &value)| seeds[n] = Tangent::Of { value, negative: false });
             let taking: Vec<usize> =
                 (0..own.len()).filter(|&param| wanted.contains(&piece.operand(which, param))).collect();
-            let made = pullback(inner, &piece.bodies[which], own, &taking, &seeds);
+            let made = pullback(inner, &piece.bodies[which], own, &taking, &seeds, |_| Tangent::Zero);
             let of = |&operand: &usize| {
                 let space = own_spaces[operand].clone().unwrap_or_else(|| inner.number(0.0, DType::F32).space());
                 let mut sum = Tangent::Zero;

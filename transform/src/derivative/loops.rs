@@ -97,7 +97,7 @@ pub(super) fn reverse_scan(
     (operands, steps): (&[Value], ScanArity),
     saved: &SavedLoop,
     active: &[bool],
-    cotangents: &[Tangent],
+    (cotangents, onto): (&[Tangent], &[Tangent]),
 ) -> Vec<Tangent> {
     let SavedLoop::Stacked(stacked) = saved else { return vec![Tangent::Zero; operands.len()] };
     let (carried, sliced) = (steps.carried as usize, steps.sliced as usize);
@@ -116,9 +116,7 @@ pub(super) fn reverse_scan(
     // The state: cotangents of the leaves and of what is the same in each step.
     let mut all: Vec<Value> = Vec::new();
     let mut types: Vec<ParamType> = Vec::new();
-    for (&n, cotangent) in
-        leaves.iter().map(|n| (n, cotangents[*n])).chain(invariants.iter().map(|n| (n, Tangent::Zero)))
-    {
+    for (&n, cotangent) in leaves.iter().map(|n| (n, cotangents[*n])).chain(invariants.iter().map(|n| (n, onto[*n]))) {
         let Some(space) = space(n) else { continue };
         all.push(cotangent.term(to, &space).value);
         types.push(tangent_type(&space));
@@ -166,7 +164,13 @@ pub(super) fn reverse_scan(
         let of = |value: Value| Tangent::Of { value, negative: false };
         leaves.iter().enumerate().for_each(|(at, &leaf)| cotangents[leaf] = of(given_params[at]));
         given.iter().enumerate().for_each(|(at, &n)| cotangents[n] = of(given_params[seeds + at]));
-        let made = pullback(inner, &piece.bodies[0], &arguments, &wanted, &cotangents);
+        // What is known of an invariant is added to in the step, use by use, by the first of the parameters that it is.
+        let so_far = |param: usize| {
+            let n = piece.operand(0, param);
+            let at = invariants.iter().position(|&own| own == n).filter(|_| param_of(n) == Some(param));
+            at.map_or(Tangent::Zero, |at| of(given_params[leaves.len() + at]))
+        };
+        let made = pullback(inner, &piece.bodies[0], &arguments, &wanted, &cotangents, so_far);
         let sum = |n: usize, first: Tangent, space: &TangentSpace| {
             let own = wanted.iter().zip(&made).filter(|(param, _)| piece.operand(0, **param) == n);
             own.fold(first, |sum, (_, &g)| sum.plus(inner, g, space))
@@ -174,7 +178,8 @@ pub(super) fn reverse_scan(
         let mut outputs = Vec::new();
         for (at, &n) in leaves.iter().chain(&invariants).enumerate() {
             let Some(space) = space(n) else { continue };
-            let first = if at < leaves.len() { Tangent::Zero } else { of(given_params[at]) };
+            let is_taken = at < leaves.len() || param_of(n).is_some();
+            let first = if is_taken { Tangent::Zero } else { of(given_params[at]) };
             outputs.push(sum(n, first, &space).term(inner, &space).flushed().value);
         }
         for &n in &slices {

@@ -1,18 +1,81 @@
-//! Scans of more states than are kept: scans of scans. The outer one keeps the state before each inner one, whose states are computed again where the
-//! reverse mode needs them; both are shorter, and are cut again if they are too long still.
+//! Loops as scans, for the reverse mode, which then has the state of each step. A loop that counts so often as is known is one. A scan of more states than are kept becomes scans of
+//! scans: the outer one keeps the state before each inner one, whose states are computed again where the reverse mode needs them; both are shorter, and are
+//! cut again if they are too long still.
 
-use super::rules::output;
 use crate::append::{Appender, ControlPiece, ParamType};
 use ndjit_ir::Shape;
-use ndjit_ir::graph::{ControlKind, DerivativeRule, RuleKind, ScanArity, Value};
+use ndjit_ir::graph::{ControlKind, ForArity, NodeKind, ScanArity, Slot, Value};
+use ndjit_ir::literal::LiteralValue;
 
 /// Steps that are not cut.
 const SHORT: usize = 8;
 
-/// The results of a scan whose states are more bytes than are kept, as scans of scans; `None` of other loops.
-pub(super) fn segmented(to: &Appender, n: u32, operands: &[Value]) -> Option<Vec<Value>> {
+/// The results of a loop as those of scans: of one that counts so often as is known, and of a scan whose states are more bytes than are kept. `None` of
+/// other loops.
+pub(super) fn as_scans(to: &Appender, n: u32, operands: &[Value]) -> Option<Vec<Value>> {
     let piece = ControlPiece::of(to, n);
-    let ControlKind::Scan(steps) = piece.control.kind else { return None };
+    match piece.control.kind {
+        ControlKind::Scan(steps) => segmented(to, &piece, (operands, steps)),
+        ControlKind::For(counts) => counted(to, &piece, (operands, counts)),
+        ControlKind::Cond | ControlKind::While => None,
+    }
+}
+
+/// A loop that counts from one number to another: a scan whose state has the index.
+fn counted(to: &Appender, piece: &ControlPiece, (operands, counts): (&[Value], ForArity)) -> Option<Vec<Value>> {
+    let carried = counts.carried as usize;
+    let (start, end) = (integer(to, operands[carried])?, integer(to, operands[carried + 1])?);
+    let length = usize::try_from(end.checked_sub(start)?.max(0)).ok()?;
+    // The index in place of where it begins; where it ends is not taken.
+    let mut all = operands.to_vec();
+    all.remove(carried + 1);
+    all[carried] = to.term(operands[carried]).cast(counts.index).value;
+    let mut types = piece.operand_types(to, operands);
+    types.remove(carried + 1);
+    types[carried] = (counts.index.into(), counts.index, Shape::scalar());
+    let (graph, places) = &piece.bodies[0];
+    let body = to.graph(&types, |inner, params| {
+        let own = |param: usize| match piece.operand(0, param) {
+            operand if operand > carried => params[operand - 1],
+            operand => params[operand],
+        };
+        let arguments: Vec<Value> = (0..graph.params().len()).map(own).collect();
+        let mut outputs = inner.run((graph, places), &arguments);
+        outputs.push((inner.term(params[carried]) + 1.0).value);
+        outputs
+    });
+    let steps = ScanArity { length, carried: counts.carried + 1, sliced: 0, reverse: false };
+    let mut results = to.control(ControlKind::Scan(steps), vec![(body, (0..all.len() as u32).collect())], &all);
+    results.truncate(carried);
+    Some(results)
+}
+
+/// The integer that a value is, if it is written.
+fn integer(to: &Appender, value: Value) -> Option<i64> {
+    to.read(|graph| {
+        let mut id = graph.producer(value);
+        // Wider integers hold it too.
+        while let NodeKind::Cast(_) = graph.node(id).kind {
+            let (from, own) = (graph.operands(id)[0], graph.node(id).first());
+            let [from_dtype, dtype] = [from, own].map(|value| graph.storage_dtype(value, to.policy));
+            if !dtype.is_int() || !dtype.is_signed() || dtype.bytes() < from_dtype.bytes() {
+                return None;
+            }
+            id = graph.producer(from);
+        }
+        let NodeKind::Literal(slot) = graph.node(id).kind else { return None };
+        match graph.slots().get(slot.index()) {
+            Some(Slot::Value(literal)) => match literal.value() {
+                LiteralValue::Int(n) => i64::try_from(n).ok(),
+                _ => None,
+            },
+            _ => None,
+        }
+    })
+}
+
+/// The results of a scan whose states are more bytes than are kept, as scans of scans; `None` of others.
+fn segmented(to: &Appender, piece: &ControlPiece, (operands, steps): (&[Value], ScanArity)) -> Option<Vec<Value>> {
     let (carried, sliced) = (steps.carried as usize, steps.sliced as usize);
     let types = piece.operand_types(to, operands);
     let bytes = |(_, dtype, shape): &ParamType| shape.bytes(dtype.bytes()).unwrap_or(usize::MAX);
@@ -42,13 +105,8 @@ pub(super) fn segmented(to: &Appender, n: u32, operands: &[Value]) -> Option<Vec
         })
         .collect();
     let body = to.graph(&segment_types, |inner, params| {
-        let inputs: Vec<Value> = params.iter().map(|&param| inner.variable(param)).collect();
         let kind = ControlKind::Scan(ScanArity { length, ..steps });
-        let results = inner.control(kind, vec![(piece.bodies[0].clone(), taking.clone())], &inputs);
-        let beside: Vec<Value> = results.iter().chain(&inputs).copied().collect();
-        let rule =
-            |n: usize| DerivativeRule { kind: RuleKind::Checkpoint, output: n as u16, outputs: results.len() as u16 };
-        results.iter().enumerate().map(|(n, &value)| output(inner, rule(n), value, &beside)).collect()
+        inner.control(kind, vec![(piece.bodies[0].clone(), taking.clone())], params)
     });
     let all: Vec<Value> = (0..operands.len())
         .map(|n| {

@@ -12,7 +12,7 @@ use ndjit_ir::{DType, Shape, ValueType};
 /// Bytes that a loop of unknown length takes for states at most: they are zeros first, at each call.
 const BYTES: usize = 16 << 20;
 /// Slots that it has at least and at most.
-const SLOTS: (usize, usize) = (2, 1024);
+const SLOTS: (usize, usize) = (2, 4096);
 
 /// The number of steps of a loop that counts.
 pub(super) fn trips<'a>(to: &'a Appender, counts: ForArity, operands: &[Value]) -> SlopeTerm<'a> {
@@ -286,7 +286,7 @@ pub(super) fn reverse_steps(
         for (at, &n) in wanted_operands.iter().enumerate().filter(|(_, n)| **n < carried) {
             seeds[n] = Tangent::Of { value: given[at], negative: false };
         }
-        let found = pullback(to, &piece.bodies[piece.last()], &arguments, &wanted, &seeds);
+        let found = pullback(to, &piece.bodies[piece.last()], &arguments, &wanted, &seeds, |_| Tangent::Zero);
         let sum = |(at, &n): (usize, &usize)| {
             let space = spaces[n].as_ref()?;
             let first = if at < leaves { Tangent::Zero } else { Tangent::Of { value: given[at], negative: false } };
