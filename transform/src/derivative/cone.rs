@@ -233,7 +233,7 @@ impl Cone {
                     own[*output as usize] = known.remove(value).unwrap_or(Tangent::Zero);
                 }
                 let Some(parts) = rule.parts(&operands).filter(|_| own.iter().any(|g| !g.is_zero())) else { continue };
-                let made = rules::reverse(to, rule, &operands, &own);
+                let made = rules::reverse(to, rule, &operands, &own, |input| known.remove(&input));
                 parts.inputs.iter().zip(made).for_each(|(&input, g)| add(&mut known, input, g));
                 continue;
             }

@@ -89,8 +89,14 @@ pub(super) fn forward(to: &Appender, rule: DerivativeRule, operands: &[Value], i
     }
 }
 
-/// The cotangents of the inputs, of those of all outputs.
-pub(super) fn reverse(to: &Appender, rule: DerivativeRule, operands: &[Value], outputs: &[Tangent]) -> Vec<Tangent> {
+/// The cotangents of the inputs, of those of all outputs. What is computed once more adds them to what `take` knows of an input, as where it stood before.
+pub(super) fn reverse(
+    to: &Appender,
+    rule: DerivativeRule,
+    operands: &[Value],
+    outputs: &[Tangent],
+    mut take: impl FnMut(Value) -> Option<Tangent>,
+) -> Vec<Tangent> {
     let Some(parts) = rule.parts(operands) else { return Vec::new() };
     match rule.kind {
         RuleKind::Jvp => {
@@ -105,7 +111,12 @@ pub(super) fn reverse(to: &Appender, rule: DerivativeRule, operands: &[Value], o
             let given = parts.outputs.iter().zip(outputs).map(|(&output, &g)| (output, written(to, output, g)));
             linear(to, parts.inputs, &to.substituted(given.collect(), parts.mapped))
         }
-        RuleKind::Checkpoint => again(to, parts, DerivativeMode::Reverse).reverse(to, outputs),
+        RuleKind::Checkpoint => {
+            let cone = again(to, parts, DerivativeMode::Reverse);
+            let known = cone.variables.iter().zip(parts.inputs);
+            let known = known.filter_map(|(&variable, &input)| Some((variable, take(input)?))).collect();
+            cone.reverse_onto(to, outputs, known)
+        }
     }
 }
 
