@@ -130,7 +130,7 @@ const PAGES: [&str; 14] = [
 ];
 
 /// Pictures that docs/examples.md shows, and examples write to target/.
-const PICTURES: [&str; 3] = ["filters.png", "heat.png", "mandelbrot.png"];
+const PICTURES: [&str; 6] = ["filters.png", "heat.png", "mandelbrot.png", "neural.png", "neural.svg", "seasons.svg"];
 
 #[test]
 fn pages_show_real_output() {
@@ -145,6 +145,8 @@ fn pages_show_real_output() {
         let [written, shown] = ["target", "docs/examples"].map(|folder| format!("{folder}/{name}"));
         if std::env::var_os("README_BLESS").is_some() {
             std::fs::copy(root().join(written), root().join(shown)).unwrap();
+        } else if name.ends_with(".svg") {
+            assert!(read(&written) == read(&shown), "{shown} is not what the example writes");
         } else {
             let [written, there] = [&written, &shown].map(|name| ndjit_pictures::read(name).unwrap());
             assert!(written == there, "{shown} is not what the example writes");

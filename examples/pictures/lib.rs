@@ -1,5 +1,7 @@
-//! Pictures: where the examples' data is, and where what they draw goes. Pixels are rows of bytes, red, green and blue or grey.
+//! Pictures: where the examples' data is, and where what they draw goes. Pixels are rows of bytes, red, green and blue or grey; plots
+//! are SVG.
 
+use plotters::prelude::*;
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter};
@@ -32,7 +34,59 @@ pub fn read(name: &str) -> Result<([usize; 2], Vec<u8>), Box<dyn Error>> {
 /// Writes `target/NAME`, of as many bytes per pixel as there are for this height and width: one for grey, three for colours.
 pub fn write(name: &str, [height, width]: [usize; 2], pixels: &[u8]) -> Result<(), Box<dyn Error>> {
     let mut encoder = png::Encoder::new(BufWriter::new(File::create(path(name)?)?), width as u32, height as u32);
+    encoder.set_compression(png::Compression::High);
     encoder.set_color(if pixels.len() == height * width { png::ColorType::Grayscale } else { png::ColorType::Rgb });
     encoder.write_header()?.write_image_data(pixels)?;
+    Ok(())
+}
+
+/// Points of a plot, and how they are drawn.
+#[derive(Debug)]
+pub struct Series {
+    /// What the legend calls it.
+    pub label: String,
+    /// From left to right.
+    pub points: Vec<(f64, f64)>,
+    /// Red, green and blue.
+    pub color: [u8; 3],
+    /// The width of the line; 0 for dots.
+    pub width: u32,
+}
+
+/// Draws `target/NAME`, an SVG file of 720 by 400: series over each other, the first below. The axes have labels; the first is that of `x`.
+pub fn plot(name: &str, title: &str, [x, y]: [&str; 2], series: &[Series]) -> Result<(), Box<dyn Error>> {
+    let ends = |of: fn(&(f64, f64)) -> f64| {
+        let all = series.iter().flat_map(|s| s.points.iter().map(of));
+        all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| [low.min(v), high.max(v)])
+    };
+    let ([left, right], [low, high]) = (ends(|p| p.0), ends(|p| p.1));
+    let room = (high - low) * 0.05;
+    let path = path(name)?;
+    let area = SVGBackend::new(&path, (720, 400)).into_drawing_area();
+    area.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&area)
+        .caption(title, ("sans-serif", 20))
+        .margin(15)
+        .x_label_area_size(45)
+        .y_label_area_size(55)
+        .build_cartesian_2d(left..right, low - room..high + room)?;
+    let mut mesh = chart.configure_mesh();
+    mesh.x_desc(x).y_desc(y).x_label_formatter(&|v| v.to_string()).y_label_formatter(&|v| v.to_string());
+    mesh.light_line_style(TRANSPARENT).bold_line_style(BLACK.mix(0.12)).label_style(("sans-serif", 14)).draw()?;
+    for &Series { ref label, ref points, color: [red, green, blue], width } in series {
+        let style = RGBColor(red, green, blue).stroke_width(width.max(1)).filled();
+        let drawn = match width {
+            0 => chart.draw_series(points.iter().map(|&at| Circle::new(at, 2, style)))?,
+            _ => chart.draw_series(LineSeries::new(points.iter().copied(), style))?,
+        };
+        drawn.label(label).legend(move |(x, y)| match width {
+            0 => Circle::new((x + 9, y), 3, style).into_dyn(),
+            _ => PathElement::new([(x, y), (x + 18, y)], style).into_dyn(),
+        });
+    }
+    let mut legend = chart.configure_series_labels();
+    legend.position(SeriesLabelPosition::UpperLeft).background_style(WHITE.mix(0.8)).label_font(("sans-serif", 14));
+    legend.draw()?;
+    area.present()?;
     Ok(())
 }

@@ -37,6 +37,12 @@ programs! {
     heat "../../examples/pictures/heat.rs";
     filters "../../examples/pictures/filters.rs";
     nbody "../../examples/nbody.rs";
+    neural "../../examples/pictures/neural.rs";
+    seasons "../../examples/pictures/seasons.rs";
+    regression "../../examples/regression.rs";
+    lotka_volterra "../../examples/lotka_volterra.rs";
+    per_example "../../examples/per_example.rs";
+    implied_volatility "../../examples/implied_volatility.rs";
     hazards "../../examples/hazards.rs";
     lattice "../../examples/lattice.rs";
     threads "../../examples/threads.rs";
