@@ -12,9 +12,9 @@ mod composed;
 mod contractions;
 mod crates;
 mod creation;
-#[cfg(feature = "gpu")]
 mod derivative_rules;
 mod derivatives;
+#[cfg(feature = "gpu")]
 mod devices;
 mod display;
 mod dlpack;
@@ -28,6 +28,7 @@ mod indexing_laws;
 mod indexing_ranges;
 #[cfg(feature = "json")]
 mod inspect;
+mod jax;
 mod joining_errors;
 mod joins;
 mod loops;

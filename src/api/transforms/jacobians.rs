@@ -13,7 +13,7 @@ use crate::trace::expr::Expr;
 use crate::trace::operand::Computed;
 use crate::trace::recorder::describe;
 use crate::trace::written::with_place;
-use ndjit_ir::{DType, Error, Place, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use ndjit_transform::derivative::DerivativeMode;
 
 /// The Jacobian of a function by its first parameter, in reverse mode: of a result of shape `[m, n]` by a parameter of shape `[k]` an array of shape
@@ -31,7 +31,7 @@ use ndjit_transform::derivative::DerivativeMode;
 /// Source: [`jax.jacrev`](https://docs.jax.dev/en/latest/_autosummary/jax.jacrev.html).
 ///
 /// # Errors
-/// Poisoned with `DType` if the parameter or the result is not of floats; of complex results derive the parts. With the first error of the
+/// Poisoned with `DType` if the parameter is of integers or bools, or if the result is complex: derive its parts. With the first error of the
 /// function.
 #[track_caller]
 pub fn jacrev<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(function: F) -> F::With<Expr> {
@@ -55,7 +55,7 @@ pub fn jacrev<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(f
 /// Source: [`jax.jacfwd`](https://docs.jax.dev/en/latest/_autosummary/jax.jacfwd.html).
 ///
 /// # Errors
-/// As [`jacrev`].
+/// As [`jacrev`]; poisoned with `DType` if the parameter is complex, too.
 #[track_caller]
 pub fn jacfwd<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(function: F) -> F::With<Expr> {
     let place = Place::caller();
@@ -126,12 +126,29 @@ fn extents(shapes: [&Shape; 2]) -> Vec<isize> {
     shapes.iter().flat_map(|shape| shape.extents()).map(|&n| n as isize).collect()
 }
 
+/// The shape of a result, which has one derivative: it is real.
+fn real_result(what: &str, y: Expr) -> Result<Shape> {
+    let (ty, dtype, shape) = describe(y, what)?;
+    match dtype.is_complex() {
+        true => Err(Error::new(ErrorCode::DType, format!("{what}: the function gives numbers of {ty}"))
+            .help("derive its parts, as `real(z)` and `imag(z)`; of holomorphic functions `jvp` gives the derivative")),
+        false => Ok(shape),
+    }
+}
+
 fn forward((what, place): (&'static str, Place), at: Expr, function: impl FnOnce(Expr) -> Expr) -> Result<Expr> {
     differentiable(what, 0, at)?;
-    let (_, dtype, from) = describe(at, what)?;
+    let (ty, dtype, from) = describe(at, what)?;
+    if dtype.is_complex() {
+        return Err(Error::new(
+            ErrorCode::DType,
+            format!("{what}: variable 0 is {ty}, which moves along two directions"),
+        )
+        .help("derive by its parts, as of `complex(x, y)`; of holomorphic functions `jvp` gives the derivative"));
+    }
     let own = variables(&[at], what, place);
     let y = function(own[0]);
-    let (_, _, to) = describe(y, what)?;
+    let to = real_result(what, y)?;
     let linear = Linearized::new(&own, &[y], DerivativeMode::Forward, what, place)?;
     let along = |tangent: Expr| poisoned(linear.forward(&[tangent], place).map(|made| made[0]), place);
     // The lanes are the elements of the parameter, which come last.
@@ -147,7 +164,8 @@ fn reverse((what, place): (&'static str, Place), at: Expr, function: impl FnOnce
     let (_, _, from) = describe(at, what)?;
     let own = variables(&[at], what, place);
     let y = function(own[0]);
-    let (_, dtype, to) = describe(y, what)?;
+    let to = real_result(what, y)?;
+    let dtype = describe(y, what)?.1;
     let linear = Linearized::new(&own, &[y], DerivativeMode::Reverse, what, place)?;
     let back = |cotangent: Expr| poisoned(linear.reverse(&[cotangent], place).map(|made| made[0]), place);
     with_place(place, || {

@@ -75,7 +75,7 @@ fn one_real_number(what: &str, value: Expr) -> Result<()> {
     if shape.rank() > 0 {
         return Err(Error::new(ErrorCode::Shape, format!("{what}: the function gives an array of shape {shape}"))
             .fact("a gradient is that of one number")
-            .help("reduce it, as with `sum(y, ..)`; `vjp` takes a cotangent of each element, `jvp` gives a tangent of each"));
+            .help("reduce it, as with `sum(y, ..)`; `jacrev` gives the gradient of each element, `vjp` takes a cotangent of each, `jvp` gives a tangent of each"));
     }
     match dtype {
         dtype if dtype.is_complex() => {

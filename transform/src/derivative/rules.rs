@@ -63,7 +63,8 @@ fn captured(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], fi
         if !seen.insert(value) || matches!(graph.node(id).kind, NodeKind::Literal(_)) {
             continue;
         }
-        match id < first {
+        // In a loop or branch, what is used from around it is a parameter that is written when it is first used.
+        match id < first || matches!(graph.node(id).kind, NodeKind::Param(..)) {
             true => captured.push(value),
             false => open.extend(graph.operands(id)),
         }
