@@ -57,7 +57,7 @@ impl Why {
             }
             Why::ZeroWins => "a zero wins over an infinite slope or NaN",
             Why::Modes => "both modes go through what JAX refuses in one of them",
-            Why::Lanes => "results of `vmap` have lanes along the first axis",
+            Why::Lanes => "a result that all lanes share is spread over them; there is no `out_axes=None`",
             Why::Types => {
                 "types and shapes: checked where JAX promotes, spread where it refuses; the program decides where Python may"
             }

@@ -151,6 +151,18 @@ impl Cone {
         self.reverse_onto(to, cotangents, FxHashMap::default())
     }
 
+    /// The value that a variable of another function is, as far as it is none of these.
+    fn source(&self, to: &Appender, mut value: Value) -> Value {
+        to.read(|graph| {
+            while !self.variables.contains(&value) {
+                let id = graph.producer(value);
+                let NodeKind::Identity(Identity::Variable(_)) = graph.node(id).kind else { break };
+                value = graph.operands(id)[0];
+            }
+            value
+        })
+    }
+
     /// The cotangents of the variables, added to those that are known of them already.
     pub fn reverse_onto(
         &self,
@@ -233,8 +245,10 @@ impl Cone {
                     own[*output as usize] = known.remove(value).unwrap_or(Tangent::Zero);
                 }
                 let Some(parts) = rule.parts(&operands).filter(|_| own.iter().any(|g| !g.is_zero())) else { continue };
-                let made = rules::reverse(to, rule, &operands, &own, |input| known.remove(&input));
-                parts.inputs.iter().zip(made).for_each(|(&input, g)| add(&mut known, input, g));
+                // What is computed once more adds to what is known of the values that its parameters are.
+                let of = |input: Value| if rule.kind == RuleKind::Checkpoint { self.source(to, input) } else { input };
+                let made = rules::reverse(to, rule, &operands, &own, |input| known.remove(&of(input)));
+                parts.inputs.iter().zip(made).for_each(|(&input, g)| add(&mut known, of(input), g));
                 continue;
             }
             let Some(g) = known.remove(&value).filter(|g| !g.is_zero()) else { continue };
