@@ -9,7 +9,6 @@ use ndjit_eval::plan::compiled::Lengths;
 use ndjit_ir::{Error, ErrorCode, Result};
 
 /// The arguments of a function of `N` parameters.
-#[expect(clippy::large_enum_variant, reason = "calls of plain arrays allocate nothing for them")]
 pub enum CallArgs<'a, const N: usize> {
     /// Each is one leaf.
     Leaves([Arg<'a>; N]),

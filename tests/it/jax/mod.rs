@@ -169,7 +169,7 @@ fn check_to(order: usize, f: impl Fn(&[Expr]) -> Expr + Send + Sync + 'static, x
         [a, b, c, d].map(|x| x.item::<f64>().unwrap())
     };
     let [_, forward, reverse, second] = evaluated(0.0);
-    let slopes = difference(&evaluated);
+    let slopes = difference(evaluated);
     within(&[forward, reverse], &[slopes[0], slopes[0]], 1e-6);
     if order > 1 {
         within(&[second], &[slopes[2]], 1e-5);

@@ -67,8 +67,8 @@ pub const NUMPY: &[Case] = &[
     same("testOpGrad", || {
         for shape in [&[][..], &[3], &[2, 3]] {
             let x = (data(shape) + 2.0) * 0.2;
-            check(|x| ndjit::asinh(x[0]), &[x.clone()]);
-            check_to(1, |x| ndjit::acosh(x[0] + 1.1), &[x.clone()]);
+            check(|x| ndjit::asinh(x[0]), std::slice::from_ref(&x));
+            check_to(1, |x| ndjit::acosh(x[0] + 1.1), std::slice::from_ref(&x));
             check(|x| ndjit::atanh(x[0]), &[data(shape) * 0.4]);
             check(|x| logaddexp(x[0], x[1]), &[x.clone(), drawn(shape, 1)]);
             check(|x| ndjit::logaddexp2(x[0], x[1]), &[x, drawn(shape, 1)]);
