@@ -1,4 +1,4 @@
-//! The digamma function and its derivatives, in `f64` within a few units in the last place where none is near 0, and in
+//! The digamma function, its derivatives and the gamma function, in `f64` within a few units in the last place where none is near 0, and in
 //! multi-precision.
 
 use crate::format::F64;
@@ -192,12 +192,32 @@ fn log_factorial(order: &Real) -> Real {
     if n < LARGE[1] {
         return (2..=n as u32).fold(Real::from(1.0), |product, factor| product * f64::from(factor)).ln();
     }
-    let square = Real::from(1.0) / (order * order);
+    stirling(order) + order.ln()
+}
+
+/// The logarithm of the gamma function of a number that is large.
+fn stirling(x: &Real) -> Real {
+    let square = Real::from(1.0) / (x * x);
     let series = BERNOULLI.iter().enumerate().rev().fold(Real::from(0.0), |rest, (i, &(top, bottom))| {
         let j = (i + 1) as f64;
         Real::from(top) / bottom / (2.0 * j * (2.0 * j - 1.0)) + &square * rest
     });
-    (order + 0.5) * order.ln() - order + (Real::pi() * 2.0).ln() / 2.0 + series / order
+    (x - Real::from(0.5)) * x.ln() - x + (Real::pi() * 2.0).ln() / 2.0 + series / x
+}
+
+/// The gamma function.
+pub fn precise_gamma(x: &Real) -> Real {
+    if x.is_negative() {
+        let sine = (Real::pi() * precise_distance_from_integer(x)).sin();
+        let sine = if is_odd(x.nearest(F64).round_ties_even()) { -sine } else { sine };
+        return Real::pi() / (sine * precise_gamma(&(Real::from(1.0) - x)));
+    }
+    let (mut w, mut product) = (x.clone(), Real::from(1.0));
+    while w.nearest(F64) < LARGE[1] {
+        product = product * &w;
+        w = w + 1.0;
+    }
+    stirling(&w).exp() / product
 }
 
 #[cfg(test)]
@@ -222,6 +242,10 @@ mod tests {
             for value in [polygamma(n, x), precise_polygamma(&n.into(), &x.into()).nearest(F64)] {
                 assert!((value - expected).abs() <= 4e-15 * (1.0 + expected.abs()), "{n} {x}: {value} {expected}");
             }
+        }
+        for x in [0.25, 5.0, 30.5, -0.5, -1.5, -20.75] {
+            let (value, expected) = (precise_gamma(&x.into()).nearest(F64), core_math::tgamma(x));
+            assert!((value / expected - 1.0).abs() <= 4e-16, "{x}: {value} {expected}");
         }
         for i in 0..200 {
             let [n, x] = Draw::order(i, F64);

@@ -29,7 +29,8 @@ pub struct Figures {
     pub inputs: u64,
     /// The largest error in units in the last place of the result; of complex results, of the part.
     pub part: Worst,
-    /// Of complex results: the distance of the numbers in units in the last place of the modulus.
+    /// Of complex results: the distance of the numbers in units in the last place of the modulus. Of slopes: in those of the
+    /// larger of the slope and 1.
     pub modulus: Worst,
     /// Results that are not the nearest number.
     pub not_nearest: u64,
@@ -99,8 +100,23 @@ impl Figures {
 
     /// Counts a real result, whose error is measured in ULP of `unit`. The sign of one that is far smaller does not count.
     pub fn real(&mut self, got: f64, exact: &impl Exact, format: Format, unit: f64, at: impl Fn() -> String) {
-        self.inputs += 1;
         let nearest = exact.nearest(format);
+        self.compare(got, nearest, unit, &at);
+        self.part.note(distance(got, nearest, exact, format, unit), at);
+    }
+
+    /// Counts a slope. Where its terms cancel only the sign of one that is not far smaller than 1 counts.
+    pub fn slope(&mut self, got: f64, exact: &impl Exact, format: Format, cancels: bool, at: impl Fn() -> String) {
+        let nearest = exact.nearest(format);
+        let larger = nearest.abs().max(1.0);
+        self.compare(got, nearest, if cancels { larger } else { nearest }, &at);
+        self.part.note(distance(got, nearest, exact, format, nearest), &at);
+        self.modulus.note(distance(got, nearest, exact, format, larger), at);
+    }
+
+    /// Whether a result is the nearest number, and whether it is right but for roundings.
+    fn compare(&mut self, got: f64, nearest: f64, unit: f64, at: impl Fn() -> String) {
+        self.inputs += 1;
         let same = got.to_bits() == nearest.to_bits() || got.is_nan() && nearest.is_nan();
         self.not_nearest += u64::from(!same);
         let cancels = unit.abs() > 2.0 * nearest.abs();
@@ -108,9 +124,8 @@ impl Figures {
             || got.is_infinite() != nearest.is_infinite()
             || !nearest.is_nan() && !cancels && got.is_sign_negative() != nearest.is_sign_negative()
         {
-            self.is_wrong(&at);
+            self.is_wrong(at);
         }
-        self.part.note(distance(got, nearest, exact, format, unit), at);
     }
 
     /// Counts a complex result. Of parts that cancel the sign counts only if `signs`; if not, and the modulus overflows, so does

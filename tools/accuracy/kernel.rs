@@ -3,10 +3,13 @@
 use crate::operands::operands;
 use ndjit::{DType, Op, Policy, Result, Shape, ValueType};
 use ndjit_codegen::{Options, lower};
-use ndjit_ir::graph::{Graph, NodeKind, Places};
+use ndjit_ir::Place;
+use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::support::CastReason;
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 use ndjit_transform::access::contiguous;
+use ndjit_transform::derivative::{DerivativeMode, Linearization, variable};
+use ndjit_transform::{AppendSettings, OpenGraph};
 
 /// Bits of elements, or of their parts.
 pub type Columns = Vec<Vec<u64>>;
@@ -19,29 +22,77 @@ pub struct Kernel {
     executable: Executable,
 }
 
+/// A graph that is being made, whose arrays have one shape.
+struct Open {
+    graph: Graph<ValueType>,
+    places: Places,
+    shape: Shape,
+}
+
+impl Open {
+    fn add(&mut self, kind: NodeKind, operands: &[Value], result: DType) -> Value {
+        let id = self.graph.intern(&self.shape);
+        self.graph.add(kind, operands, &[(result.into(), id)])
+    }
+
+    fn all(&mut self) -> OpenGraph<'_> {
+        (&mut self.graph, &mut self.places, AppendSettings::default())
+    }
+}
+
 impl Kernel {
     /// # Errors
     /// Of the compiler.
     pub fn op(op: Op, dtype: DType, length: usize) -> Result<Kernel> {
         let kind = NodeKind::Op(op, Policy::default());
-        Kernel::new(kind, operands(op, dtype), op.result_dtype(dtype), length)
+        let result = op.result_dtype(dtype);
+        Kernel::new(operands(op, dtype), result, length, |open, params| Ok(open.add(kind, params, result)))
+    }
+
+    /// The slope of an op by one of its operands, or the slope of that, as `grad` of a sum computes it.
+    ///
+    /// # Errors
+    /// Of the compiler.
+    pub fn slope(op: Op, dtype: DType, by: usize, twice: bool, length: usize) -> Result<Kernel> {
+        let kind = NodeKind::Op(op, Policy::default());
+        Kernel::new(operands(op, dtype), dtype, length, |open, params| {
+            let mut params = params.to_vec();
+            let mut variables = Vec::new();
+            for _ in 0..=u8::from(twice) {
+                params[by] = variable(open.all(), params[by], Place::caller());
+                variables.push(params[by]);
+            }
+            let mut value = open.add(kind, &params, op.result_dtype(dtype));
+            // The innermost first.
+            for variable in variables.into_iter().rev() {
+                let mode = DerivativeMode::Reverse;
+                let linear = Linearization::new(open.all(), &[variable], &[value], mode, Place::caller())?;
+                value = linear.gradient(open.all(), Place::caller())?[0];
+            }
+            Ok(value)
+        })
     }
 
     /// # Errors
     /// Of the compiler.
     pub fn cast(from: DType, to: DType, length: usize) -> Result<Kernel> {
-        Kernel::new(NodeKind::Cast(CastReason::Explicit), vec![from], to, length)
+        let kind = NodeKind::Cast(CastReason::Explicit);
+        Kernel::new(vec![from], to, length, |open, params| Ok(open.add(kind, params, to)))
     }
 
-    fn new(kind: NodeKind, operands: Vec<DType>, result: DType, length: usize) -> Result<Kernel> {
-        let shape = Shape::from([length]);
-        let mut graph: Graph<ValueType> = Graph::new();
-        let params: Vec<_> = operands.iter().map(|&dtype| graph.param(dtype.into(), &shape)).collect();
-        let id = graph.intern(&shape);
-        let value = graph.add(kind, &params, &[(result.into(), id)]);
+    fn new(
+        operands: Vec<DType>,
+        result: DType,
+        length: usize,
+        make: impl FnOnce(&mut Open, &[Value]) -> Result<Value>,
+    ) -> Result<Kernel> {
+        let mut open = Open { graph: Graph::new(), places: Places::default(), shape: Shape::from([length]) };
+        let params: Vec<_> = operands.iter().map(|&dtype| open.graph.param(dtype.into(), &open.shape)).collect();
+        let value = make(&mut open, &params)?;
+        let Open { mut graph, places, shape } = open;
         graph.set_outputs(vec![value]);
         let layouts = operands.iter().map(|&dtype| contiguous(&shape, dtype)).collect::<Result<Vec<_>>>()?;
-        let lowered = lower(&graph, &Places::default(), &layouts, &Options::default())?;
+        let lowered = lower(&graph, &places, &layouts, &Options::default())?;
         let options = RunOptions { threads: Some(1), ..RunOptions::default() };
         Ok(Kernel { operands, result, length, executable: Executable::new(&lowered, &options)? })
     }

@@ -1,9 +1,10 @@
 //! Measures how far results of compiled functions and casts are from the exact ones and writes docs/accuracy.md.
 //!
-//! `cargo run --release -p ndjit-tools --bin accuracy [-- [NAME …] [--full] [--check]]`. A name is that of a function, of one in a dtype
-//! (`"exp f32"`), or `cast`; without one everything is measured. `--full` takes hours; without it a part of the operands is tried
-//! in minutes. `--check` writes nothing. Chunks that are done are kept in `target/accuracy.json` (without `--check`), so that a run
-//! that was stopped goes on. It fails where a function exceeds what the op table says.
+//! `cargo run --release -p ndjit-tools --bin accuracy [-- [NAME …] [--slopes] [--full] [--check]]`. A name is that of a function, of one in a
+//! dtype (`"exp f32"`), of a slope (`tanh/x`), or `cast`; without one everything is measured, with `--slopes` only slopes. `--full` takes
+//! hours; without it a part of the operands is tried in minutes. `--check` writes nothing. Chunks that are done are kept in
+//! `target/accuracy.json` (without `--check`), so that a run that was stopped goes on. It fails where a function exceeds what the op table says,
+//! or a slope what `slopes/table.rs` does.
 
 mod activations;
 mod casts;
@@ -25,6 +26,7 @@ mod page;
 mod plan;
 mod references;
 mod results;
+mod slopes;
 
 use figures::Figures;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -42,7 +44,7 @@ const BATCH: u64 = 64;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let flag = |name: &str| arguments.iter().any(|argument| argument == name);
-    let (full, check) = (flag("--full"), flag("--check"));
+    let (full, check, slopes) = (flag("--full"), flag("--check"), flag("--slopes"));
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let mut results = Results::read(&root.join("docs/accuracy.json"));
@@ -51,6 +53,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for measurement in plan(if full { FULL } else { STRIDED })? {
         let (name, function) = (&measurement.name, measurement.name.split(' ').next());
         if !names.is_empty() && !names.iter().any(|given| *given == name || Some(given.as_str()) == function) {
+            continue;
+        }
+        if slopes && !name.contains('/') {
             continue;
         }
         let start = Instant::now();

@@ -1,11 +1,13 @@
 //! Results of a kernel beside exact ones.
 
 use crate::complex_functions;
+use crate::exact::Exact;
 use crate::figures::Figures;
-use crate::format::{F64, Format};
+use crate::format::{F64, Format, power_of_two};
 use crate::functions::{Function, Precise, Reference};
 use crate::kernel::{Columns, Kernel};
 use crate::multi::{Complex, Real};
+use crate::slopes::{self, Slope};
 use ndjit::Result;
 
 /// What an operand's column holds.
@@ -126,6 +128,54 @@ pub fn complex(
         }
     }
     Ok(figures)
+}
+
+/// Compares slopes for some operands with exact ones.
+///
+/// # Errors
+/// What running the kernel gives.
+pub fn slopes(
+    kernel: &Kernel,
+    slope: &Slope,
+    format: Format,
+    operands: &[Operand],
+    columns: &Columns,
+) -> Result<Figures> {
+    let results = kernel.run(columns)?;
+    let mut figures = Figures::default();
+    for (i, &bits) in results[0].iter().enumerate() {
+        let got = format.decode(bits);
+        let at: Vec<f64> = operands.iter().zip(columns).map(|(operand, column)| operand.decode(column[i])).collect();
+        let through = format.nearest((slope.through)(&at)).abs();
+        let normal = (power_of_two(format.least)..f64::INFINITY).contains(&through);
+        if at.iter().any(|x| x.is_nan()) || !normal && at.iter().all(|x| x.is_finite() && *x != 0.0) {
+            continue;
+        }
+        match slope.exact {
+            slopes::Reference::Number(f) => add_slope(&mut figures, slope, format, &at, got, &f(&at)),
+            slopes::Reference::Formula(f, known) => match known(&at) {
+                Some(exact) => add_slope(&mut figures, slope, format, &at, got, &exact),
+                None => {
+                    let at_reals: Vec<Real> = at.iter().map(|&x| Real::from(x)).collect();
+                    add_slope(&mut figures, slope, format, &at, got, &f(&at_reals));
+                }
+            },
+        }
+    }
+    Ok(figures)
+}
+
+/// Counts a slope where there is one. Below the least normal number it need only be small, and beside the largest one it may
+/// overflow.
+fn add_slope(figures: &mut Figures, slope: &Slope, format: Format, at: &[f64], got: f64, exact: &impl Exact) {
+    let (nearest, least) = (exact.nearest(format), power_of_two(format.least));
+    let overflows = |x: f64| x.abs() >= format.max() * (1.0 - power_of_two(4 - format.digits));
+    match nearest.abs() {
+        m if m.is_nan() => {}
+        m if m < least => figures.count(got.abs() <= 2.0 * least, || text(at)),
+        m if overflows(m) && overflows(got) => figures.count(got * nearest > 0.0, || text(at)),
+        _ => figures.slope(got, exact, format, slope.bound.cancels(), || text(at)),
+    }
 }
 
 fn text(operands: &[f64]) -> String {

@@ -2,7 +2,7 @@
 //! is not enough. Their results are far more exact than what is measured, but not correctly rounded.
 //!
 //! A zero operand is the number `2^-5000` with its sign: it lies on the right side of every branch cut, and results that should
-//! be zeros are far below the least number of any format, with the right sign.
+//! be zeros are far below the least number of any format, with the right sign. An infinite operand is `2^5000`.
 
 use crate::format::{F64, Format, power_of_two};
 use astro_float_num::{BigFloat, Consts, RoundingMode, Sign};
@@ -13,6 +13,8 @@ const BITS: usize = 256;
 const ROUND: RoundingMode = RoundingMode::None;
 /// The exponent of what stands for zero.
 const ZERO: i32 = -5000;
+/// And for infinity.
+const INFINITE: i32 = 5000;
 /// Hyperbolic functions and exponentials of more are beyond all formats; the library's own range ends a little further.
 const LIMIT: f64 = 1e5;
 
@@ -38,6 +40,11 @@ impl From<f64> for Real {
             let mut zero = BigFloat::from_f64(1f64.copysign(x), BITS);
             zero.set_exponent(ZERO + 1);
             return Real(zero);
+        }
+        if x.is_infinite() {
+            let mut large = BigFloat::from_f64(1f64.copysign(x), BITS);
+            large.set_exponent(INFINITE + 1);
+            return Real(large);
         }
         if x.abs() >= f64::MIN_POSITIVE {
             return Real(BigFloat::from_f64(x, BITS));
@@ -121,6 +128,14 @@ impl Real {
         with(|constants| constants.pi(BITS, ROUND))
     }
 
+    pub fn ln_2() -> Real {
+        with(|constants| constants.ln_2(BITS, ROUND))
+    }
+
+    pub fn ln_10() -> Real {
+        with(|constants| constants.ln_10(BITS, ROUND))
+    }
+
     pub fn sqrt(&self) -> Real {
         Real(self.0.sqrt(BITS, ROUND))
     }
@@ -179,7 +194,7 @@ impl Real {
     }
 
     pub fn exp2(&self) -> Real {
-        (self * Real::from(2.0).ln()).exp()
+        (self * Real::ln_2()).exp()
     }
 
     pub fn powf(&self, y: &Real) -> Real {

@@ -4,6 +4,7 @@ use crate::complex_functions;
 use crate::figures::{Figures, Worst};
 use crate::functions::{self, How};
 use crate::results::Results;
+use crate::slopes;
 use ndjit::{DType, Op};
 use ndjit_ir::Kind;
 use serde_json::Value;
@@ -17,14 +18,16 @@ const OTHERS: &str = include_str!("../../tests/goldens/values/ulp_summary.json")
 enum Section {
     Operands(usize),
     Complex,
+    Slopes,
     Casts,
 }
 
-const SECTIONS: [(Section, &str); 5] = [
+const SECTIONS: [(Section, &str); 6] = [
     (Section::Operands(1), UNARY),
     (Section::Operands(2), BINARY),
     (Section::Operands(3), TERNARY),
     (Section::Complex, COMPLEX),
+    (Section::Slopes, SLOPES),
     (Section::Casts, CASTS),
 ];
 
@@ -41,6 +44,7 @@ pub fn page(results: &Results) -> String {
             page.push_str(&match section {
                 Section::Operands(_) => real(function, *dtype, figures, &others),
                 Section::Complex => complex(function, *dtype, figures),
+                Section::Slopes => slope(function, *dtype, figures),
                 Section::Casts => cast(*dtype, figures),
             });
         }
@@ -53,6 +57,7 @@ fn read<'a>(results: &'a Results, name: &'a str) -> Option<(Section, &'a str, DT
     let (function, dtype) = name.split_once(' ')?;
     let dtype: DType = dtype.parse().ok()?;
     let section = match function.parse::<Op>() {
+        _ if function.contains('/') => Section::Slopes,
         Ok(_) if dtype.kind() == Kind::Complex => Section::Complex,
         Ok(op) if matches!(functions::how(op), How::MeasuredInParts(_)) => Section::Complex,
         Ok(op) => Section::Operands(op.arity()),
@@ -84,6 +89,23 @@ fn complex(function: &str, dtype: DType, figures: &Figures) -> String {
     format!("| `{function}` | {dtype} | {apart} | `{at}` | {error:.3} | `{worst}` | {tried} | {share} | {wrong} |\n")
 }
 
+fn slope(name: &str, dtype: DType, figures: &Figures) -> String {
+    let Figures { inputs, part, modulus, not_nearest, wrong, wrong_at } = figures;
+    let error = |worst: &Worst| match worst.error {
+        error if error < 1e4 => format!("{error:.3}"),
+        // Beside something that is not finite.
+        f64::MAX => "∞".to_owned(),
+        error => format!("{error:.1e}"),
+    };
+    let at = if part.at.is_empty() { "–".to_owned() } else { format!("`{}`", part.at) };
+    let wrong = match wrong_at {
+        Some(at) => format!("{wrong}, at `{at}`"),
+        None => wrong.to_string(),
+    };
+    let (own, or_one, tried, share) = (error(part), error(modulus), count(*inputs), share(*not_nearest, *inputs));
+    format!("| `{name}` | {dtype} | {own} | {at} | {or_one} | {tried} | {share} | {wrong} |\n")
+}
+
 fn cast(dtype: DType, figures: &Figures) -> String {
     let each = figures.inputs / (DType::ALL.len() as u64 - 1);
     let all = dtype.kind() != Kind::Complex && (dtype.bytes() <= 2 || dtype.bytes() == 4 && each > 1 << 31);
@@ -103,7 +125,11 @@ fn not_measured() -> String {
             Some(complex_functions::How::NotMeasured(reason)) if real.is_none() => Some(reason),
             _ => None,
         };
-        [real.map(|reason| ("", reason)), complex.map(|reason| ("of complex numbers ", reason))]
+        let slope = match slopes::how(op) {
+            slopes::How::NotMeasured(reason) => Some(reason),
+            slopes::How::Measured(_) | slopes::How::Flat => None,
+        };
+        [("", real), ("of complex numbers ", complex), ("its slope ", slope)].map(|(of, reason)| Some((of, reason?)))
     };
     let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for (op, (of, reason)) in Op::ALL.into_iter().flat_map(|op| reasons(op).into_iter().flatten().map(move |r| (op, r)))
@@ -162,7 +188,7 @@ distance from it: the true error is smaller. NumPy's and JAX's errors were measu
 floats from the correctly rounded result.
 
 Made by `cargo run --release -p ndjit-tools --bin accuracy`; `-- --full` takes hours, and goes on where it was stopped. `-- --check` fails where a
-bound that the functions promise is exceeded, and writes nothing.
+bound that the functions promise is exceeded, and writes nothing. `-- --slopes` measures only slopes.
 ";
 
 const UNARY: &str = "
@@ -200,6 +226,19 @@ powers whose logarithm is beyond 1024, and products within a factor of 2 of over
 
 | function | dtype | part | at | modulus | at | inputs | not nearest | wrong |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+const SLOPES: &str = "
+## Slopes
+The derivatives of functions of real numbers as `grad` gives them, beside formulas in numbers of 256 bits: `atan2/y` is the slope of `atan2` by its operand `y`, `tanh/x/x`
+the slope of the slope `tanh/x`. Operands are random, of any exponents and in the ranges where functions change, with about a hundred edges: zeros,
+infinities, subnormal numbers, ends of ranges; at kinks, poles and ends the exact slope is what [Conventions](transforms.md#conventions) says. *Or 1* is the largest error in ULP of the
+larger of the slope and 1: near a zero of the slope itself, as that of `gelu` has, its terms cancel, and what is left has their roundings; and
+slopes of slopes of `atan` and `tanh` underflow early, where they are far below 1. Operands where a function has no slope are not counted, nor those where the function's value,
+of which the slope is made, overflows or is subnormal. A slope below the least normal number need only be as small. Slopes of functions of complex numbers are not measured.
+
+| slope | dtype | max ULP | at | or 1 | inputs | not nearest | wrong |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
 const CASTS: &str = "

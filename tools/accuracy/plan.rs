@@ -9,6 +9,7 @@ use crate::inputs::Inputs;
 use crate::kernel::{Columns, Kernel};
 use crate::measure::Operand;
 use crate::operands::operands;
+use crate::slopes::{self, Slope};
 use crate::{casts, measure};
 use ndjit::{DType, Op, Result};
 use ndjit_ir::op::Accuracy;
@@ -27,12 +28,14 @@ pub struct Scale {
     count: u64,
     /// Random operands where the reference is computed in multi-precision for each.
     precise: u64,
+    /// Random operands of a slope, and values of a half.
+    slopes: u64,
 }
 
 /// Some of everything, in minutes.
-pub const STRIDED: Scale = Scale { stride: 1009, pairs: false, count: 2_000_000, precise: 10_000 };
+pub const STRIDED: Scale = Scale { stride: 1009, pairs: false, count: 2_000_000, precise: 10_000, slopes: 8_000 };
 /// In hours.
-pub const FULL: Scale = Scale { stride: 1, pairs: true, count: 100_000_000, precise: 1_000_000 };
+pub const FULL: Scale = Scale { stride: 1, pairs: true, count: 100_000_000, precise: 1_000_000, slopes: 500_000 };
 
 /// A function in one dtype, or the casts from one.
 pub struct Measurement {
@@ -46,6 +49,7 @@ pub struct Measurement {
 enum Subject {
     Real(Op, Format, Vec<Operand>, functions::Function),
     Complex(Op, DType, Format, complex_functions::Function),
+    Slope(Op, Format, Vec<Operand>, Slope),
     Casts(DType),
 }
 
@@ -70,6 +74,7 @@ pub fn plan(scale: Scale) -> std::result::Result<Vec<Measurement>, String> {
                 How::MeasuredInParts(function) => all.extend(complex(op, dtype, function, scale)),
                 How::Exact(_) => {}
             }
+            all.extend(slopes_of(op, dtype, scale));
         }
         for dtype in COMPLEX.into_iter().filter(|&dtype| domain.contains(dtype)) {
             match complex_functions::how(op) {
@@ -92,9 +97,7 @@ pub fn plan(scale: Scale) -> std::result::Result<Vec<Measurement>, String> {
 
 fn real(op: Op, dtype: DType, function: functions::Function, scale: Scale) -> Option<Measurement> {
     let format = Format::of(dtype)?;
-    let operands =
-        operands(op, dtype).into_iter().map(|dtype| Format::of(dtype).map_or(Operand::Int32, Operand::Float));
-    let operands: Vec<Operand> = operands.collect();
+    let operands = columns_of(op, dtype);
     let precise = format == F64 && function.precise.is_some_and(|precise| !precise.refines);
     let count = if precise { scale.precise } else { scale.count };
     let inputs = match function.reference {
@@ -115,6 +118,32 @@ fn real(op: Op, dtype: DType, function: functions::Function, scale: Scale) -> Op
         chunk,
         subject: Subject::Real(op, format, operands, function),
     })
+}
+
+/// What the columns of an op's operands hold.
+fn columns_of(op: Op, dtype: DType) -> Vec<Operand> {
+    operands(op, dtype).into_iter().map(|dtype| Format::of(dtype).map_or(Operand::Int32, Operand::Float)).collect()
+}
+
+/// Few of those whose reference takes milliseconds. Of halves the first slopes: those of slopes are the same but for the last rounding of `f32`.
+fn slopes_of(op: Op, dtype: DType, scale: Scale) -> Vec<Measurement> {
+    let (slopes::How::Measured(all), Some(format)) = (slopes::how(op), Format::of(dtype)) else { return Vec::new() };
+    let costly = matches!(op, Op::Lgamma | Op::Tgamma | Op::Digamma | Op::Polygamma);
+    let (operands, count) = (columns_of(op, dtype), if costly { scale.slopes / 32 } else { scale.slopes });
+    let inputs = match op.arity() {
+        1 if dtype.is_half() => Inputs::Every { bits: 16, stride: ((1 << 16) / count) | 1 },
+        2 if op == Op::Polygamma => Inputs::Orders { format, count },
+        2 if operands.contains(&Operand::Int32) => Inputs::Exponents { format, count },
+        arity => Inputs::Random { format, arity, count },
+    };
+    let all = all.into_iter().filter(|slope| !(slope.twice && dtype.is_half()));
+    let one = |slope: Slope| Measurement {
+        name: format!("{op}{} {dtype}", slope.suffix(op)),
+        inputs,
+        chunk: 1 << 8,
+        subject: Subject::Slope(op, format, operands.clone(), slope),
+    };
+    all.map(one).collect()
 }
 
 fn complex(op: Op, dtype: DType, function: complex_functions::Function, scale: Scale) -> Option<Measurement> {
@@ -138,6 +167,9 @@ impl Measurement {
         let kernels = match self.subject {
             Subject::Real(op, Format { dtype, .. }, ..) | Subject::Complex(op, dtype, ..) => {
                 vec![(dtype, Kernel::op(op, dtype, length)?)]
+            }
+            Subject::Slope(op, Format { dtype, .. }, _, Slope { by, twice, .. }) => {
+                vec![(dtype, Kernel::slope(op, dtype, by, twice, length)?)]
             }
             Subject::Casts(from) => {
                 let others = DType::ALL.into_iter().filter(|&to| to != from);
@@ -168,6 +200,10 @@ impl Measurement {
                 Bound::Part(bound) => beyond(part, bound),
                 Bound::Modulus(bound) => beyond(modulus, bound),
             },
+            Subject::Slope(.., slope) => match slope.bound {
+                slopes::Bound::Slope(bound) => beyond(part, bound),
+                slopes::Bound::OrOne(bound) => beyond(modulus, bound),
+            },
         }
     }
 }
@@ -187,6 +223,9 @@ impl Compiled<'_> {
                     measure::real(kernel, function, *format, operands, &columns)?
                 }
                 Subject::Complex(.., format, function) => measure::complex(kernel, function, *format, &columns)?,
+                Subject::Slope(_, format, operands, slope) => {
+                    measure::slopes(kernel, slope, *format, operands, &columns)?
+                }
                 Subject::Casts(from) => casts::compare(kernel, *from, *dtype, &columns)?,
             });
         }
@@ -201,7 +240,17 @@ mod tests {
     #[test]
     fn every_op_is_measured_or_known_to_be_exact() {
         let names: Vec<String> = plan(STRIDED).unwrap().into_iter().map(|measurement| measurement.name).collect();
-        for name in ["exp f16", "pow f64", "sqrt c128", "mul_add f32", "cast bool", "cast c128"] {
+        for name in [
+            "exp f16",
+            "pow f64",
+            "sqrt c128",
+            "mul_add f32",
+            "cast bool",
+            "cast c128",
+            "tanh/x bf16",
+            "tanh/x/x f32",
+            "pow/y f64",
+        ] {
             assert!(names.contains(&name.to_owned()), "{name}");
         }
         let unique: std::collections::BTreeSet<&String> = names.iter().collect();

@@ -23,7 +23,7 @@ functions! {
     Complex complex(re im);
     Polar polar(r theta);
     Conj conj(x);
-    Trunc trunc(x);
+    Rint rint(x);
     Equal equal(x y);
     NotEqual not_equal(x y);
     Less less(x y);

@@ -7,6 +7,7 @@
 
 mod cone;
 mod control;
+mod forms;
 mod loops;
 mod maps;
 mod nodes;

@@ -3,12 +3,13 @@
 //! Operands and result are in the dtype that the op computes in, halves in `f32`. Slopes are in the forms that keep their accuracy at the ends of the
 //! domain; at kinks they are the element of least norm of the subdifferential, at poles and ends the limit from within.
 
+use super::forms::{gauss, i, logistic_share, normal_density, part, power_slope, rest_of_square, share, sinc_slope};
 use super::maps::LinearMap::{self, Cast, Conj, Imag, Negate, Pick, Real, Scale};
 use crate::append::SlopeTerm;
 use crate::append::ops::*;
 use ndjit_ir::{DType, Op};
 use smallvec::{SmallVec, smallvec};
-use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LN_10, PI};
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LN_10, LOG2_E, LOG10_E, PI};
 
 /// Linear maps one after the other.
 pub(super) type Path = SmallVec<[LinearMap; 2]>;
@@ -44,63 +45,6 @@ fn where_true(condition: SlopeTerm<'_>) -> Paths {
     path([Pick { condition: condition.value, when: true }])
 }
 
-/// 1 where `greater`, one half where `equal`, else 0.
-fn share<'a>(x: SlopeTerm<'a>, greater: SlopeTerm<'a>, equal: SlopeTerm<'a>) -> SlopeTerm<'a> {
-    where_(greater, x.number(1.0), where_(equal, x.number(0.5), x.number(0.0)))
-}
-
-/// `x / h`, 0 where `h` is.
-fn part<'a>(x: SlopeTerm<'a>, h: SlopeTerm<'a>) -> SlopeTerm<'a> {
-    where_(equal(h, h.number(0.0)), x.number(0.0), x / h)
-}
-
-/// The imaginary unit.
-fn i<'a>(like: SlopeTerm<'a>) -> SlopeTerm<'a> {
-    let real = like.dtype().real();
-    complex(like.to.number(0.0, real), like.to.number(1.0, real))
-}
-
-/// `exp(-x * x)`, of the exact square.
-fn gauss<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
-    let square = x * x;
-    let rest = mul_add(x, x, -square);
-    exp(-square) * (1.0 - rest)
-}
-
-/// The density of the normal distribution.
-fn normal_density<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
-    gauss(x * FRAC_1_SQRT_2) * (FRAC_1_SQRT_2 * FRAC_2_SQRT_PI / 2.0)
-}
-
-/// The slope of `log(exp(x) + exp(y))` by `x`; of equal infinities a half, or 0.
-fn logistic_share<'a>(x: SlopeTerm<'a>, y: SlopeTerm<'a>, r: SlopeTerm<'a>, unit: f64) -> SlopeTerm<'a> {
-    let alike = logical_and(isinf(x), equal(x, y));
-    let distance = where_(alike, x.number(0.0), x - y);
-    let distance = if unit == 1.0 { distance } else { distance * unit };
-    where_(equal(r, r.number(f64::NEG_INFINITY)), r.number(0.0), sigmoid(distance))
-}
-
-/// The slope of `sin(pi x) / (pi x)`. Near 0 the terms of its quotient cancel, so there it is a polynomial.
-fn sinc_slope<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
-    let z = x * PI;
-    let square = z * z;
-    // (cos z - sin z / z) / z = sum of (-1)^k 2k / (2k + 1)! z^(2k - 1), to 1e-17 below 1.
-    let mut factorial = 1.0;
-    let mut coefficients = [0.0; 9];
-    for (k, coefficient) in coefficients.iter_mut().enumerate().map(|(n, c)| (n + 1, c)) {
-        factorial *= (2 * k * (2 * k + 1)) as f64;
-        *coefficient = if k % 2 == 0 { 2.0 } else { -2.0 } * k as f64 / factorial;
-    }
-    let mut sum = x.number(coefficients[8]);
-    for &coefficient in coefficients[..8].iter().rev() {
-        sum = mul_add(sum, square, x.number(coefficient));
-    }
-    let near = less(abs(z), z.number(1.0));
-    // Where the polynomial holds the quotient must not be 0 / 0, at any order.
-    let away = where_(near, z.number(1.0), z);
-    where_(near, sum * z, (cos(away) - sin(away) / away) / away) * PI
-}
-
 /// The map of operand `n` of an op.
 pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTerm<'a>) -> Paths {
     let x = operands[0];
@@ -117,7 +61,8 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Divide, _) => times(-(r / y)),
         (Op::Remainder | Op::Fmod, 0) => same(),
         (Op::Remainder, _) => times(-floor_divide(x, y)),
-        (Op::Fmod, _) => times(-trunc(x / y)),
+        // A quotient that is truncated may have been rounded to the next integer.
+        (Op::Fmod, _) => times(floor_divide(abs(x), abs(y)) * -(sign(x) * sign(y))),
         (Op::Negative, _) => minus(),
         (Op::Abs, _) if is_complex => path([Scale(conj(sign(x)).value), Real]),
         (Op::Abs, _) => times(sign(x)),
@@ -130,7 +75,8 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Sign, _) => flat(),
         (Op::Square, _) => times(x * 2.0),
         (Op::Sqrt, _) if is_complex => over(r * 2.0),
-        (Op::Sqrt, _) => over(abs(r) * 2.0),
+        // Of -0 as of 0.
+        (Op::Sqrt, _) => over((r + 0.0) * 2.0),
         (Op::Reciprocal, _) => times(-(r * r)),
         (Op::MulAdd, 0) => times(y),
         (Op::MulAdd, 1) => times(x),
@@ -166,14 +112,12 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Ldexp, 0) => times(ldexp(x.number(1.0), y)),
         (Op::Ldexp, _) => flat(),
         (Op::FrexpMantissa, _) => times(ldexp(x.number(1.0), frexp_exponent(-x).negated_count())),
-        (Op::Cbrt, _) => {
-            let slope = r / (x * 3.0);
-            times(slope.unless(equal(x, x.number(0.0)), x.number(f64::INFINITY)))
-        }
+        // A quotient by x would be one of infinities, and cancel in slopes of slopes.
+        (Op::Cbrt, _) => over(r * r * 3.0),
         (Op::Hypot, 0) => times(part(x, r)),
         (Op::Hypot, _) => times(part(y, r)),
-        (Op::Pow, 0) => times(y.scaled(pow(x, y - 1.0))),
-        (Op::FloatPower, 0) => times(y.scaled(float_power(x, y - 1.0))),
+        (Op::Pow, 0) => times(power_slope(x, y, r, pow)),
+        (Op::FloatPower, 0) => times(power_slope(x, y, r, float_power)),
         (Op::Pow | Op::FloatPower, _) => {
             let slope = r.scaled(log(x));
             let at_zero = equal(x, x.number(0.0));
@@ -185,8 +129,8 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Sin, _) => times(cos(x)),
         (Op::Cos, _) => times(-sin(x)),
         (Op::Tan, _) => times(r * r + 1.0),
-        (Op::Asin, _) => over(sqrt((1.0 - x) * (1.0 + x))),
-        (Op::Acos, _) => over(-sqrt((1.0 - x) * (1.0 + x))),
+        (Op::Asin, _) => over(sqrt(rest_of_square(x))),
+        (Op::Acos, _) => over(-sqrt(rest_of_square(x))),
         (Op::Atan, _) => over(x * x + 1.0),
         (Op::Atan2, 0) => {
             let h = hypot(x, y);
@@ -206,8 +150,8 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         }
         (Op::Log1p, _) => over(x + 1.0),
         (Op::Expm1, _) => times(exp(x)),
-        (Op::Log2, _) => over(x * LN_2),
-        (Op::Log10, _) => over(x * LN_10),
+        (Op::Log2, _) => times(LOG2_E / x),
+        (Op::Log10, _) => times(LOG10_E / x),
         (Op::Exp2, _) => times(r * LN_2),
         (Op::Exp10, _) => times(r * LN_10),
         (Op::Cosh, _) => times(sinh(x)),
@@ -215,11 +159,11 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Asinh, _) if is_complex => over(sqrt(x * x + 1.0)),
         (Op::Asinh, _) => over(hypot(x, x.number(1.0))),
         (Op::Acosh, _) => over(sqrt(x - 1.0) * sqrt(x + 1.0)),
-        (Op::Atanh, _) => over((1.0 - x) * (1.0 + x)),
-        (Op::Logaddexp, 0) => times(logistic_share(x, y, r, 1.0)),
-        (Op::Logaddexp, _) => times(logistic_share(y, x, r, 1.0)),
-        (Op::Logaddexp2, 0) => times(logistic_share(x, y, r, LN_2)),
-        (Op::Logaddexp2, _) => times(logistic_share(y, x, r, LN_2)),
+        (Op::Atanh, _) => over(rest_of_square(x)),
+        (Op::Logaddexp, 0) => times(logistic_share(x, y, r, false)),
+        (Op::Logaddexp, _) => times(logistic_share(y, x, r, false)),
+        (Op::Logaddexp2, 0) => times(logistic_share(x, y, r, true)),
+        (Op::Logaddexp2, _) => times(logistic_share(y, x, r, true)),
         (Op::Sigmoid, _) => times(r * sigmoid(-x)),
         (Op::LogSigmoid, _) => times(sigmoid(-x)),
         (Op::Softplus, _) => times(sigmoid(x)),

@@ -1,0 +1,111 @@
+//! Slopes as formulas, in the forms that keep their accuracy where the plain ones cancel, overflow or round what they must not. Their own slopes are those of
+//! the exact functions, too: what corrects a rounding is flat.
+
+use crate::append::SlopeTerm;
+use crate::append::ops::*;
+use ndjit_ir::DType;
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, PI};
+
+/// 1 where `greater`, one half where `equal`, else 0.
+pub(super) fn share<'a>(x: SlopeTerm<'a>, greater: SlopeTerm<'a>, equal: SlopeTerm<'a>) -> SlopeTerm<'a> {
+    where_(greater, x.number(1.0), where_(equal, x.number(0.5), x.number(0.0)))
+}
+
+/// `x / h`, 0 where `h` is, of what is infinite its sign.
+pub(super) fn part<'a>(x: SlopeTerm<'a>, h: SlopeTerm<'a>) -> SlopeTerm<'a> {
+    (x / h).unless(isinf(x), sign(x)).unless(equal(h, h.number(0.0)), x.number(0.0))
+}
+
+/// `1 - x * x`, rounded once, whose slope does not cancel as that of `(1 - x) (1 + x)` does near 0.
+pub(super) fn rest_of_square<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
+    if x.is_complex() { (1.0 - x) * (1.0 + x) } else { mul_add(-x, x, x.number(1.0)) }
+}
+
+/// The slope of `x^y` by `x`. Where `y - 1` is rounded, of which a power makes many units in its last place, it is a quotient; elsewhere
+/// that would cancel in slopes of slopes.
+pub(super) fn power_slope<'a>(
+    x: SlopeTerm<'a>,
+    y: SlopeTerm<'a>,
+    r: SlopeTerm<'a>,
+    power: fn(SlopeTerm<'a>, SlopeTerm<'a>) -> SlopeTerm<'a>,
+) -> SlopeTerm<'a> {
+    let slope = y.scaled(power(x, y - 1.0));
+    if x.is_complex() {
+        return slope;
+    }
+    // Integers of more than 2^22 may be the last that are all represented.
+    let rounded = logical_or(less(y, y.number(0.5)), greater(y, y.number(4_194_304.0)));
+    let divides = logical_and(isfinite(x), not_equal(x, x.number(0.0)));
+    slope.unless(logical_and(rounded, divides), y.scaled(r) / x)
+}
+
+/// The imaginary unit.
+pub(super) fn i<'a>(like: SlopeTerm<'a>) -> SlopeTerm<'a> {
+    let real = like.dtype().real();
+    complex(like.to.number(0.0, real), like.to.number(1.0, real))
+}
+
+/// `exp(-scale * x * x)`, of the exact square, for a power of two.
+fn bell<'a>(x: SlopeTerm<'a>, scale: f64) -> SlopeTerm<'a> {
+    let square = x * x;
+    let rest = mul_add(x, x, -square);
+    let scaled = |t: SlopeTerm<'a>| if scale == 1.0 { t } else { t * scale };
+    // Where the square overflows the rest is infinite, too.
+    exp(-scaled(square)).scaled(1.0 - scaled(rest))
+}
+
+/// `exp(-x * x)`.
+pub(super) fn gauss<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
+    bell(x, 1.0)
+}
+
+/// The density of the normal distribution.
+pub(super) fn normal_density<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
+    bell(x, 0.5) * (FRAC_1_SQRT_2 * FRAC_2_SQRT_PI / 2.0)
+}
+
+/// What `ln(2)` is more than `LN_2`.
+const LN_2_REST: f64 = 2.319_046_813_846_3e-17;
+
+/// The product of a number with `ln(2)` and what it was rounded by, of what the number was rounded by.
+fn times_ln_2<'a>(x: SlopeTerm<'a>, rest: SlopeTerm<'a>) -> (SlopeTerm<'a>, SlopeTerm<'a>) {
+    let stored = if x.dtype() == DType::F32 { f64::from(LN_2 as f32) } else { LN_2 };
+    let product = x * stored;
+    (product, mul_add(x, x.number(stored), -product) + (x * (LN_2 - stored + LN_2_REST) + rest * stored))
+}
+
+/// The slope of `log(exp(x) + exp(y))` by `x`, or of that of base 2, of the exact difference; of equal infinities a half, or 0.
+pub(super) fn logistic_share<'a>(x: SlopeTerm<'a>, y: SlopeTerm<'a>, r: SlopeTerm<'a>, binary: bool) -> SlopeTerm<'a> {
+    let alike = logical_and(isinf(x), equal(x, y));
+    let distance = where_(alike, x.number(0.0), x - y);
+    // What the difference was rounded by (Knuth's TwoSum): where the share is small, that is many units of its last place.
+    let part = distance - x;
+    let rest = ((x - (distance - part)) - (y + part)).unless(alike, x.number(0.0));
+    let (distance, rest) = if binary { times_ln_2(distance, rest) } else { (distance, rest) };
+    let share = sigmoid(distance);
+    let share = share + share.scaled(sigmoid(-distance).scaled(rest));
+    where_(equal(r, r.number(f64::NEG_INFINITY)), r.number(0.0), share)
+}
+
+/// The slope of `sin(pi x) / (pi x)`. Near 0 the terms of its quotient cancel, so there it is a polynomial.
+pub(super) fn sinc_slope<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
+    let z = x * PI;
+    let square = z * z;
+    // (cos z - sin z / z) / z = sum of (-1)^k 2k / (2k + 1)! z^(2k - 1), to 1e-17 below 1.
+    let mut factorial = 1.0;
+    let mut coefficients = [0.0; 9];
+    for (k, coefficient) in coefficients.iter_mut().enumerate().map(|(n, c)| (n + 1, c)) {
+        factorial *= (2 * k * (2 * k + 1)) as f64;
+        *coefficient = if k % 2 == 0 { 2.0 } else { -2.0 } * k as f64 / factorial;
+    }
+    let mut sum = x.number(coefficients[8]);
+    for &coefficient in coefficients[..8].iter().rev() {
+        sum = mul_add(sum, square, x.number(coefficient));
+    }
+    let near = less(abs(z), z.number(1.0));
+    // Where the polynomial holds the quotient must not be 0 / 0, at any order.
+    let away = where_(near, z.number(1.0), z);
+    // Of the exact part of x that is not a multiple of 2: the product with pi is rounded.
+    let turn = where_(near, x.number(1.0 / PI), x - rint(x * 0.5) * 2.0) * PI;
+    where_(near, sum * z, (cos(turn) - sin(turn) / away) / away) * PI
+}
