@@ -27,7 +27,7 @@ pub struct Trees<F, M> {
     marker: PhantomData<fn() -> M>,
 }
 
-/// A function whose parameters are structures: tuples, arrays and `Vec`s of [`Expr`]s, and structs declared with [`outputs!`](crate::outputs), nested at will.
+/// A function whose parameters are structures: tuples, arrays and `Vec`s of [`Expr`](crate::Expr)s, and structs declared with [`outputs!`](crate::outputs), nested at will.
 /// What is made of it takes the same structures of [`Array`](crate::Array)s. The closure's parameters are annotated.
 ///
 /// ```
