@@ -156,7 +156,8 @@ impl Computing<'_> {
                 });
                 made.unwrap_or_else(|error| {
                     problem = Some(error);
-                    variable
+                    // One number, so that the error is this one.
+                    Expr::from(0.0)
                 })
             },
             self.parameters[input],

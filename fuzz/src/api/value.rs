@@ -253,7 +253,7 @@ pub const CONTROL: &[(&str, Body)] = &[
         vec![ndjit::vmap(|x: Expr, y: Expr| ndjit::sort(x * y, 0), axes)(x, y)]
     }),
     ("trees", |x, y| {
-        let f = ndjit::trees(|(x, list): (Expr, Vec<Expr>)| list.into_iter().fold(x, |x, y| ndjit::sum(x * y, 0)));
+        let f = ndjit::trees(|(x, list): (Expr, Vec<Expr>)| list.into_iter().fold(x, |x, y| x * y));
         let (by_x, by_list) =
             ndjit::grad(ndjit::trees(move |p: (Expr, Vec<Expr>)| ndjit::sum(f(p), ..)))((x, vec![y, x]));
         [by_x].into_iter().chain(by_list).collect()

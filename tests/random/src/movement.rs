@@ -25,7 +25,7 @@ impl Builder<'_> {
         if self.rng.one_in(5) {
             return self.insert(operand);
         }
-        if self.rng.one_in(4) && self.limits.dtypes.contains(DType::I64) {
+        if self.rng.one_in(3) && self.limits.dtypes.contains(DType::I64) {
             return self.gather(operand);
         }
         if self.rng.one_in(3) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 fn passes_change_no_bit() {
     let limits = Limits { elements: 100, control: true, ..Limits::default() };
     let mut changed = [0; 5];
-    for seed in 0..800 {
+    for seed in 0..4000 {
         let program = program(seed, &limits).unwrap();
         let (graph, places) = inline(&program.graph, &Places::default()).unwrap();
         let typed = commit(Arc::new(graph), Arc::new(places), Policy::default()).unwrap().graph;
