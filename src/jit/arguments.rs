@@ -9,6 +9,7 @@ use ndjit_eval::plan::compiled::Lengths;
 use ndjit_ir::{Error, ErrorCode, Result};
 
 /// The arguments of a function of `N` parameters.
+#[doc(hidden)]
 pub enum CallArgs<'a, const N: usize> {
     /// Each is one leaf.
     Leaves([Arg<'a>; N]),
@@ -17,6 +18,7 @@ pub enum CallArgs<'a, const N: usize> {
 }
 
 /// Arguments with the structure that they are the leaves of.
+#[doc(hidden)]
 #[derive(Default)]
 pub struct TreeArgs<'a> {
     args: Vec<Arg<'a>>,

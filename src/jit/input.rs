@@ -34,7 +34,8 @@ pub(crate) fn known<'s, 'a>(args: &'s [Arg<'a>]) -> impl ExactSizeIterator<Item 
 }
 
 /// What can be passed to a jitted function: `&Array`; an owned or [donated](Array::donate) `Array`, whose memory may become
-/// a result's; `&[T]`, `&Vec<T>` and `&[T; N]` as one axis, read in place; numbers; views of `ndarray` with that feature.
+/// a result's; `&[T]`, `&Vec<T>` and `&[T; N]` as one axis, read in place; numbers; views of `ndarray` with that feature; structures of arrays, for
+/// functions that [take them](fn@crate::trees).
 ///
 /// Bare numbers are weak, as in expressions, and exact: no plan is made anew for another number.
 ///
@@ -52,7 +53,7 @@ pub(crate) fn known<'s, 'a>(args: &'s [Arg<'a>]) -> impl ExactSizeIterator<Item 
     label = "not an array, a slice or a number",
     note = "arguments are `&Array`, `Array`, `&[T]`, `&Vec<T>`, `&[T; N]`, and numbers; `vec` is passed as `&vec`"
 )]
-pub trait Input<'a>: Sized {
+pub trait Input<'a> {
     #[doc(hidden)]
     const IS_TREE: bool = false;
 
@@ -60,7 +61,10 @@ pub trait Input<'a>: Sized {
     fn arg(self) -> Result<Arg<'a>>;
 
     #[doc(hidden)]
-    fn args(self, into: &mut TreeArgs<'a>) -> Result<()> {
+    fn args(self, into: &mut TreeArgs<'a>) -> Result<()>
+    where
+        Self: Sized,
+    {
         into.leaf(self.arg()?);
         Ok(())
     }

@@ -48,6 +48,13 @@ pub trait Outputs: Sized {
 
 /// Arrays in a structure: what a jitted function gives, and what [`trees`](fn@crate::trees) lets one take. Arrays, tuples, `[T; N]` and `Vec`s of these, and structs
 /// declared with [`outputs!`](crate::outputs).
+///
+/// ```
+/// use ndjit::{Array, jit::ArrayTree};
+///
+/// fn takes(tree: &impl ArrayTree) {}
+/// takes(&(Array::from(1), vec![Array::from(2)]));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no structure of arrays",
     note = "it is an `Array`, tuples, arrays or `Vec`s of these, or a struct with `ndjit::outputs!`"
@@ -58,6 +65,7 @@ pub trait ArrayTree {
 }
 
 /// Arrays of a structure, and the lengths of its `Vec`s, in order.
+#[doc(hidden)]
 #[derive(Default)]
 pub struct Leaves<'a> {
     pub(crate) arrays: Vec<&'a Array>,
