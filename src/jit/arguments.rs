@@ -148,6 +148,7 @@ fn several(given: usize) -> Error {
 
 macro_rules! trees {
     ($([$($generics:tt)*] $tree:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<'a, $($generics)*> Input<'a> for &'a $tree {
             const IS_TREE: bool = true;
 

@@ -99,6 +99,7 @@ fn other_structure(n: usize, given: &Collected) -> Error {
 
 macro_rules! arities {
     ($($n:literal $first:ident $($t:ident)*;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<Func, Out, $first, $($t),*> JitFn<Trees<(), fn($first, $($t),*) -> Out>, $n>
             for Trees<Func, fn($first, $($t),*) -> Out>
         where
