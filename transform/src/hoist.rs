@@ -122,7 +122,7 @@ impl Hoisting {
         let mut next = operands;
         for (inner, places) in own.iter_mut().filter(|_| loops) {
             let Some(found) = self.invariants(inner, places, first) else { continue };
-            let (graph, own_places, params) = found.without(self.policy);
+            let (graph, own_places, params) = found.without(control.carried(), self.policy);
             inner.graph = Arc::new(graph);
             inner.operands = params.into_iter().map(|at| inner.operands[at]).collect();
             inner.operands.extend(found.taken.iter().enumerate().map(|(at, _)| next + at as u32));
@@ -276,12 +276,17 @@ impl Invariants {
         self.taken.iter().map(|&value| copied.value(value)).collect()
     }
 
-    /// The graph that takes them as its last parameters, and which of its parameters it still needs.
-    fn without(&self, policy: Policy) -> (TracedGraph, Places, Vec<usize>) {
+    /// The graph that takes them as its last parameters, and which of its parameters it still needs: a weak state is stored as its parameter, which
+    /// stays.
+    fn without(&self, carried: usize, policy: Policy) -> (TracedGraph, Places, Vec<usize>) {
         let graph = &*self.graph;
         let (mut out, mut out_places) = (Graph::like(graph), Places::default());
         let mut rewriter = Rewriter::new((graph, &*self.places), (&mut out, &mut out_places));
-        let is_needed = |&at: &usize| self.needed[graph.producer(graph.params()[at]).index()];
+        let is_needed = |&at: &usize| {
+            let param = graph.params()[at];
+            let state = (self.operands[at] as usize) < carried;
+            self.needed[graph.producer(param).index()] || state && graph.ty(param).is_weak()
+        };
         let params: Vec<usize> = (0..graph.params().len()).filter(is_needed).collect();
         for &at in &params {
             rewriter.copy(graph.producer(graph.params()[at]));

@@ -7,7 +7,7 @@
 use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::assignment::{Allocation, BufferSlice};
 use crate::programs::executable::Executable;
-use crate::programs::plan::{Location, OutputPlan, ResultPlan, StepPlan};
+use crate::programs::plan::{IndexPlan, Location, OutputPlan, ResultPlan, StepPlan};
 use crate::programs::storage::MemoryUse;
 use crate::spans;
 use ndjit_codegen::clif::Cell;
@@ -405,6 +405,10 @@ impl Simulation<'_> {
             };
             self.frame.pointers.push(pointer);
         }
+        // Before outputs, as one of those may take the memory of an array that an index lies in.
+        let index =
+            |index: IndexPlan| self.pointer(index.location).map(|(memory, start)| (memory, start + index.offset));
+        let indices = step.indices().map(index).collect::<Option<SmallVec<[LoopPointer; 2]>>>()?;
         for output in &step.outputs {
             if self.places[output.location as usize] == BodyPlace::Empty {
                 self.places[output.location as usize] = self.place(output)?;
@@ -412,10 +416,7 @@ impl Simulation<'_> {
             let (memory, start) = self.pointer(output.location)?;
             self.frame.pointers.push((memory, start + output.offset));
         }
-        for index in step.indices() {
-            let (memory, start) = self.pointer(index.location)?;
-            self.frame.pointers.push((memory, start + index.offset));
-        }
+        self.frame.pointers.extend(indices);
         let pointers = first..self.frame.pointers.len();
         self.release(step);
         Some((!step.empty || rest.is_some()).then_some(PreparedStep { step: n, pointers, rest }))
@@ -437,6 +438,10 @@ impl Simulation<'_> {
         };
         let slice = self.program.plan().assignment.slices[output.location as usize];
         let Some(BufferSlice { allocation: Allocation::Result(result), offset: 0, .. }) = slice else { return false };
+        // An array that is none of the results may lie in the memory of one that is made after it.
+        if output.result != Some(result) {
+            return false;
+        }
         let slot = match self.places[*from as usize] {
             BodyPlace::Donated(slot) | BodyPlace::At((LoopMemory::Slot(slot), 0)) => slot,
             BodyPlace::At(_) | BodyPlace::Empty => return false,

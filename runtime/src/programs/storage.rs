@@ -6,6 +6,7 @@ use crate::programs::executable::{Argument, Output};
 use crate::programs::plan::{BufferPlan, Location, OutputPlan, ResultPlan, StepPlan};
 use crate::programs::scratch::Scratch;
 use ndjit_ir::{Error, ErrorCode, Result};
+use smallvec::SmallVec;
 use std::ops::{AddAssign, Range};
 use std::sync::Arc;
 
@@ -155,14 +156,14 @@ impl<'p, 'a> Storage<'p, 'a> {
     /// `Allocation` if memory is refused.
     pub fn pointers(&mut self, step: &StepPlan) -> Result<Range<usize>> {
         let first = self.inputs(step).start;
+        // Before outputs, as one of those may take the memory of an array that an index lies in.
+        let indices: SmallVec<[*mut u8; 2]> =
+            step.indices().map(|index| self.pointer(index.location).wrapping_add(index.offset)).collect();
         for output in &step.outputs {
             let pointer = self.output(output)?.wrapping_add(output.offset);
             self.scratch.lists.pointers.push(pointer);
         }
-        for index in step.indices() {
-            let pointer = self.pointer(index.location).wrapping_add(index.offset);
-            self.scratch.lists.pointers.push(pointer);
-        }
+        self.scratch.lists.pointers.extend(indices);
         Ok(first..self.scratch.lists.pointers.len())
     }
 

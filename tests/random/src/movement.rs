@@ -25,7 +25,7 @@ impl Builder<'_> {
         if self.rng.one_in(5) {
             return self.insert(operand);
         }
-        if self.rng.one_in(4) && self.limits.dtypes.contains(DType::I64) {
+        if self.rng.one_in(3) && self.limits.dtypes.contains(DType::I64) {
             return self.gather(operand);
         }
         if self.rng.one_in(3) {
@@ -156,10 +156,36 @@ impl Builder<'_> {
         (extents.len() < 8).then(|| Shape::from(extents))
     }
 
+    /// Something computed of a value, element by element.
+    fn computed(&mut self, x: Value) -> Value {
+        let op = self.rng.pick(&[Op::Negative, Op::Abs, Op::Exp, Op::Square]);
+        match self.result_type(op, &[x]) {
+            Some(result) => self.add(op, &[x], result),
+            None => x,
+        }
+    }
+
+    /// Up to two elements of a value.
+    fn few(&mut self, x: Value) -> Value {
+        let shape = self.graph.shape(x).clone();
+        let first = |(axis, &extent): (usize, &usize)| match (axis, extent) {
+            (0, _) => Slice::Range { start: None, end: Some(2), step: 1 },
+            (_, 0) => Slice::ALL,
+            _ => Slice::Index(0),
+        };
+        let parts: Vec<Slice> = shape.extents().iter().enumerate().map(first).collect();
+        match view::slice(&shape, &parts) {
+            Ok((view, to)) => self.graph.view(x, view, &to),
+            Err(_) => x,
+        }
+    }
+
     /// Rows of a value, at positions that another one makes: many of them beyond its axis.
     pub(super) fn gather(&mut self, x: Value) {
         let x = if self.rng.one_in(3) { self.seen(x) } else { x };
         let Some(index) = self.operand() else { return };
+        // A few rows of what is computed for that are computed of rows.
+        let (x, index) = if self.rng.one_in(2) { (self.computed(x), self.few(index)) } else { (x, index) };
         let rows = self.graph.shape(x).clone();
         let Ok(shape) = view::gathered(&rows, self.graph.shape(index)) else { return };
         if shape.size().map_or(true, |size| size > self.limits.elements) {
