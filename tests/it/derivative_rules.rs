@@ -2,9 +2,9 @@
 //! computed once more.
 
 use ndjit::{
-    Array, ErrorCode, Expr, Same, Stage, arange, checkpoint, checkpoint_at, clip, cos, custom_jvp, custom_jvp_at,
-    custom_vjp, custom_vjp_at, exp, fori_loop, grad, grad_at, jit, jvp, linearize, log, ones_like, scan, scan_reversed,
-    sin, sum, tanh, vjp, vmap, vmap_at, while_loop, with_state_budget, wrt,
+    Array, ErrorCode, Expr, Same, Stage, arange, checkpoint, checkpoint_at, clip, cos, cumulative_sum, custom_jvp,
+    custom_jvp_at, custom_vjp, custom_vjp_at, exp, fori_loop, grad, grad_at, jit, jvp, linearize, log, ones_like, scan,
+    scan_reversed, sin, sum, tanh, vjp, vmap, vmap_at, while_loop, with_state_budget, wrt,
 };
 
 fn f64s(x: &Array) -> Vec<f64> {
@@ -152,6 +152,34 @@ fn what_is_computed_once_more_has_the_same_bits() {
     let forward = jit(move |x: Expr, w: Expr| linearize(|x: Expr| checkpoint_at(|x| layer(x, w), x), x).1(x));
     let expected = jit(move |x: Expr, w: Expr| jvp(|x: Expr| layer(x, w), x, x).1);
     assert_eq!(f64s(&forward(&x, &w)), f64s(&expected(&x, &w)));
+}
+
+#[test]
+fn what_is_computed_once_more_is_not_kept() {
+    let layer = |x: Expr| tanh(cumulative_sum(cumulative_sum(x, 0), 1));
+    let block = move |x: Expr| (0..8).fold(x, |x, _| layer(x));
+    let plain = jit(grad(move |x: Expr| sum((0..4).fold(x, |x, _| block(x)), ..)));
+    let again = jit(grad(move |x: Expr| sum((0..4).fold(x, |x, _| checkpoint_at(block, x)), ..)));
+    let nested = jit(grad(move |x: Expr| {
+        let half = move |x: Expr| checkpoint_at(block, checkpoint_at(block, x));
+        sum(checkpoint_at(half, checkpoint_at(half, x)), ..)
+    }));
+    let x = ndjit::linspace(-1.0..=1.0, 128 * 128).reshape([128, 128]).cast(ndjit::DType::F64);
+    let expected = plain(&x);
+    assert_eq!(f64s(&again(&x)), f64s(&expected));
+    assert_eq!(f64s(&nested(&x)), f64s(&expected));
+    let bytes = 128 * 128 * 8;
+    let peaks =
+        [plain.memory_plan(), again.memory_plan(), nested.memory_plan()].map(|plan| plan.unwrap().peak_bytes / bytes);
+    assert!(peaks[0] >= 32 && peaks[1] <= 16 && peaks[2] <= 20, "{peaks:?} arrays");
+    // The derivative of a gradient computes it once more, too, and sums what it finds in another order.
+    fn second(f: impl Fn(Expr) -> Expr + Copy + Send + Sync + 'static) -> Array {
+        let slope = move |x: Expr| grad(move |x: Expr| sum(f(x) * x, ..))(x);
+        jit(grad(move |x: Expr| sum(slope(x), ..)))(&array([0.3, -0.7]))
+    }
+    let inner = |x: Expr| tanh(cumulative_sum(x * 0.5, 0));
+    let [found, expected] = [f64s(&second(move |x| checkpoint_at(inner, x))), f64s(&second(inner))];
+    assert!(found.iter().zip(expected).all(|(x, y)| (x - y).abs() <= f64::EPSILON * y.abs()), "{found:?}");
 }
 
 #[test]

@@ -239,7 +239,7 @@ fn along(geometry: &Geometry, kept: usize, inputs: &[DType]) -> VectorLoop {
         let classes = geometry.inputs.iter().zip(inputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
         classes.filter(|&class| class == Stride::Strided).count()
     };
-    let expense = |at: usize| (geometry.extents[at] < LANES, strided(at));
+    let expense = |at: usize| (geometry.extents[at] < LANES / 2, strided(at));
     match kept.checked_sub(1) {
         Some(last) if expense(last) < expense(geometry.extents.len() - 1) => VectorLoop::Parallel,
         _ => VectorLoop::Reduction,

@@ -458,6 +458,20 @@ impl<T: Type> Graph<T> {
         self.children.number(child)
     }
 
+    /// Adds a value as a [variable](Identity::Variable) that no other is.
+    pub fn variable(&mut self, value: Value) -> Value {
+        let (result, mut number) = ((self.ty(value), self.shape_id(value)), self.node_count() as u32);
+        loop {
+            let before = self.node_count();
+            let variable = self.add(NodeKind::Identity(Identity::Variable(number)), &[value], &[result]);
+            // A graph that was written into this one may have brought a variable of the same number.
+            if self.node_count() > before {
+                return variable;
+            }
+            number = number.wrapping_add(1);
+        }
+    }
+
     /// Adds a node, or finds the same one made before; returns its first result.
     pub fn add(&mut self, kind: NodeKind<T>, operands: &[Value], results: &[(T, ShapeId)]) -> Value {
         let hash = || {

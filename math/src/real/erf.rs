@@ -185,6 +185,9 @@ pub(crate) fn erfc(b: &mut BodyBuilder, x: Reg) -> Reg {
     let bounded = at_most(b, magnitude, limit);
     let (high, low, k) = complement(b, bounded);
     let value = b.fadd(high, low);
+    // A product that underflows takes longer than all of this.
+    let beyond = b.flt(limit, magnitude);
+    let value = b.select(beyond, zero, value);
     let value = scale(b, value, k);
     let reflected = b.fsub(two, value);
     let negative = b.flt(x, zero);

@@ -5,7 +5,7 @@
 //! 2^-29.0 (`f32`) and 2^-57.0 (`f64`) after rounding the coefficients: no range reduction and no quotient.
 
 use crate::kit::util::{at_least, polynomial};
-use crate::real::exp::{less_one, reduce, scale_down};
+use crate::real::exp::{less_one, one_more, reduce};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
@@ -51,16 +51,15 @@ const P_DOUBLE: &[f64] = &[
 pub(crate) fn softplus(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
     // Beyond, `t` is 0.
-    let (limit, p) = if ty == PrimType::F32 { (-110.0, P_SINGLE) } else { (-760.0, P_DOUBLE) };
+    let (limit, p) = if ty == PrimType::F32 { (-104.5, P_SINGLE) } else { (-746.0, P_DOUBLE) };
     let limit = b.float(ty, limit);
-    let (zero, one) = (b.float(ty, 0.0), b.float(ty, 1.0));
+    let zero = b.float(ty, 0.0);
     let magnitude = b.fabs(x);
     let exponent = b.fneg(magnitude);
     let exponent = at_least(b, exponent, limit);
     let r = reduce(b, exponent);
     let less = less_one(b, r.value, None);
-    let power = b.fadd(less, one);
-    let t = scale_down(b, power, r.k);
+    let t = one_more(b, less, r.k);
     let p = polynomial(b, t, p);
     let square = b.fmul(t, t);
     let logarithm = b.fma(square, p, t);

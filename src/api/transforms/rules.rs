@@ -167,7 +167,7 @@ fn with_vjp<P: Outputs, R: Outputs, S: Outputs>(
 }
 
 /// A function whose derivatives compute it once more, from its parameters and what it uses from around it, instead of keeping what it computed. The
-/// bits of its value and of its derivatives are the same.
+/// bits of its value and of its derivatives are the same; derivatives of a gradient may sum what they find in another order.
 ///
 /// ```
 /// use ndjit::{Array, checkpoint, grad, jit, sin, sum};
@@ -183,7 +183,8 @@ fn with_vjp<P: Outputs, R: Outputs, S: Outputs>(
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// A loop within the function keeps the states that its reverse mode needs while that runs, not before.
+/// It is computed once more as a `scan` of one step, which takes the cotangents of its results: what it makes lies in memory while that runs, not before. In a step of a
+/// loop, which is computed again anyway, there is none.
 ///
 /// Source: [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html).
 ///

@@ -3,7 +3,7 @@
 use super::Appender;
 use ndjit_ir::graph::{Control, ControlKind, Copied, Graph, Inner, NodeId, NodeKind, Notes, Places, Value};
 use ndjit_ir::{DType, Error, Shape, ValueType};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// The type of a parameter: what it is, how it is stored, its shape.
@@ -15,10 +15,21 @@ pub(crate) type LocatedGraph = (Arc<Graph<ValueType>>, Arc<Places>);
 impl Appender {
     /// Writes a graph into this one, with these values for its parameters; its outputs.
     pub fn run(&self, (graph, beside): (&Graph<ValueType>, &Places), arguments: &[Value]) -> Vec<Value> {
+        let mut copied = Copied::with_new_slots(graph);
+        graph.params().iter().zip(arguments).for_each(|(&param, &value)| copied.set(param, value));
+        self.copy((graph, beside), &mut copied, graph.node_ids());
+        copied.outputs(graph)
+    }
+
+    /// Writes nodes of another graph, operands before users, but for its parameters.
+    fn copy(
+        &self,
+        (graph, beside): (&Graph<ValueType>, &Places),
+        copied: &mut Copied,
+        nodes: impl Iterator<Item = NodeId>,
+    ) {
         self.write(|new, places| {
-            let mut copied = Copied::with_new_slots(graph);
-            graph.params().iter().zip(arguments).for_each(|(&param, &value)| copied.set(param, value));
-            for id in graph.node_ids() {
+            for id in nodes {
                 let first = graph.node(id).first();
                 let before = new.node_count();
                 let value = match graph.node(id).kind {
@@ -47,8 +58,32 @@ impl Appender {
                     places.follow(beside, id, new.producer(value));
                 }
             }
-            copied.outputs(graph)
-        })
+        });
+    }
+
+    /// What computes outputs of inputs, as a graph of its own; `None` if it needs something else beside numbers.
+    pub fn function(&self, inputs: &[Value], outputs: &[Value]) -> Option<LocatedGraph> {
+        let mut closed = true;
+        let function = self.graph(&self.param_types(inputs), |inner, params| {
+            self.write(|graph, places| {
+                let mut copied = Copied::with_new_slots(graph);
+                inputs.iter().zip(params).for_each(|(&input, &param)| copied.set(input, param));
+                let mut seen: FxHashSet<NodeId> = inputs.iter().map(|&input| graph.producer(input)).collect();
+                let (mut nodes, mut open) = (Vec::new(), outputs.to_vec());
+                while let Some(value) = open.pop() {
+                    let id = graph.producer(value);
+                    if seen.insert(id) {
+                        closed &= !matches!(graph.node(id).kind, NodeKind::Param(..));
+                        nodes.push(id);
+                        open.extend(graph.operands(id));
+                    }
+                }
+                nodes.sort_unstable();
+                inner.copy((graph, places), &mut copied, nodes.into_iter());
+                outputs.iter().map(|&output| copied.value(output)).collect()
+            })
+        });
+        closed.then_some(function)
     }
 
     /// Writes out what a call of a node calls, of these operands; its results.
@@ -126,6 +161,7 @@ impl Appender {
             params.iter().map(|(ty, stored, shape)| graph.param_stored(*ty, *stored, shape)).collect();
         let inner = Appender::new(graph, Places::default(), self.settings());
         inner.written_as(self);
+        inner.in_step.set(self.in_step.get());
         let outputs = write(&inner, &params);
         let (mut graph, places, made) = inner.finish();
         made.unwrap_or_else(|error: Error| self.fail(error));

@@ -6,7 +6,7 @@ pub(crate) mod ops;
 
 pub(crate) use copy::{ControlPiece, LocatedGraph, ParamType};
 
-use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, NodePlace, Places, Slot, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, NodePlace, Places, Slot, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::promotion::Defaults;
@@ -15,7 +15,7 @@ use ndjit_ir::support::CastReason;
 use ndjit_ir::view::{self, Slice, View};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Policy, Result, Shape, ValueType, Weak};
 use smallvec::{SmallVec, smallvec};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A graph that is appended to, and its places. The first thing that cannot be made is kept as the error.
@@ -24,6 +24,8 @@ pub(crate) struct Appender {
     pub policy: Policy,
     /// Bytes that the reverse mode of a loop keeps of its states.
     pub state_bytes: usize,
+    /// Whether what is written is a step of a loop, computed again for the reverse mode.
+    pub in_step: Cell<bool>,
     state: RefCell<AppendState>,
 }
 
@@ -90,7 +92,7 @@ impl Appender {
         let (written, numbers) = (SmallVec::new(), Vec::new());
         let state = RefCell::new(AppendState { graph, places, written, numbers, error: None });
         let AppendSettings { policy, state_bytes } = settings;
-        Appender { state, policy, state_bytes }
+        Appender { state, policy, state_bytes, in_step: Cell::new(false) }
     }
 
     /// The graph and its places, and the first error.
@@ -265,9 +267,11 @@ impl Appender {
 
     /// A value as a variable of its own.
     pub fn variable(&self, value: Value) -> Value {
-        let (number, ty) =
-            self.read(|graph| (graph.node_count() as u32, (graph.ty(value), graph.shape(value).clone())));
-        self.results(NodeKind::Identity(Identity::Variable(number)), &[value], &[ty])
+        let state = &mut *self.state.borrow_mut();
+        let variable = state.graph.variable(value);
+        let id = state.graph.producer(variable);
+        state.written.iter().for_each(|&place| state.places.note(id, place));
+        variable
     }
 
     /// What stands for a lane of an array that has none: zeros.

@@ -170,6 +170,7 @@ pub(super) fn reverse_scan(
             let at = invariants.iter().position(|&own| own == n).filter(|_| param_of(n) == Some(param));
             at.map_or(Tangent::Zero, |at| of(given_params[leaves.len() + at]))
         };
+        inner.in_step.set(true);
         let made = pullback(inner, &piece.bodies[0], &arguments, &wanted, &cotangents, so_far);
         let sum = |n: usize, first: Tangent, space: &TangentSpace| {
             let own = wanted.iter().zip(&made).filter(|(param, _)| piece.operand(0, **param) == n);

@@ -42,19 +42,16 @@ pub struct Linearization {
 }
 
 /// A variable of a transformation: a value as something of its own.
-pub fn variable((graph, places, policy): OpenGraph<'_>, value: Value, place: Place) -> Value {
-    let kind = NodeKind::Identity(Identity::Variable(graph.node_count() as u32));
-    identity((graph, places, policy), kind, value, place)
+pub fn variable((graph, places, _): OpenGraph<'_>, value: Value, place: Place) -> Value {
+    let made = graph.variable(value);
+    places.note(graph.producer(made), place);
+    made
 }
 
 /// A value that derivatives take as constant.
-pub fn stop_gradient((graph, places, policy): OpenGraph<'_>, value: Value, place: Place) -> Value {
-    identity((graph, places, policy), NodeKind::Identity(Identity::StopGradient), value, place)
-}
-
-fn identity((graph, places, _): OpenGraph<'_>, kind: NodeKind, value: Value, place: Place) -> Value {
+pub fn stop_gradient((graph, places, _): OpenGraph<'_>, value: Value, place: Place) -> Value {
     let result = (graph.ty(value), graph.shape_id(value));
-    let made = graph.add(kind, &[value], &[result]);
+    let made = graph.add(NodeKind::Identity(Identity::StopGradient), &[value], &[result]);
     places.note(graph.producer(made), place);
     made
 }

@@ -4,10 +4,14 @@
 //! those that there are. A rule of tangents is linear in them, so the other mode is its adjoint, and so for cotangents: one rule gives both modes.
 
 use super::cone::Cone;
+use super::control::pullback;
+use super::segments::with_extent;
 use super::tangent::Tangent;
 use super::{DerivativeMode, OpenGraph, written};
-use crate::append::{Appender, appended};
-use ndjit_ir::graph::{DerivativeRule, Graph, Identity, NodeId, NodeKind, RuleKind, RuleParts, Value};
+use crate::append::{Appender, LocatedGraph, TangentSpace, appended};
+use ndjit_ir::graph::{
+    ControlKind, DerivativeRule, Graph, Identity, NodeId, NodeKind, RuleKind, RuleParts, ScanArity, Value,
+};
 use ndjit_ir::{Place, Result, ValueType};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -112,12 +116,16 @@ pub(super) fn reverse(
             let given = parts.outputs.iter().zip(outputs).map(|(&output, &g)| (output, written(to, output, g)));
             linear(to, parts.inputs, &to.substituted(given.collect(), parts.mapped))
         }
-        RuleKind::Checkpoint => {
-            let cone = again(to, parts, DerivativeMode::Reverse);
-            let known = cone.variables.iter().zip(parts.inputs);
-            let known = known.filter_map(|(&variable, &input)| Some((variable, take(input)?))).collect();
-            cone.reverse_onto(to, outputs, known)
-        }
+        // A step of a loop is computed again anyway, and its arrays do not outlive it.
+        RuleKind::Checkpoint => match to.function(parts.inputs, parts.outputs).filter(|_| !to.in_step.get()) {
+            Some(function) => computed_later(to, &function, parts, outputs, take),
+            None => {
+                let cone = again(to, parts, DerivativeMode::Reverse);
+                let known = cone.variables.iter().zip(parts.inputs);
+                let known = known.filter_map(|(&variable, &input)| Some((variable, take(input)?))).collect();
+                cone.reverse_onto(to, outputs, known)
+            }
+        },
     }
 }
 
@@ -148,6 +156,52 @@ fn linear(to: &Appender, of: &[Value], made: &[Value]) -> Vec<Tangent> {
         None => Tangent::Zero,
     };
     of.iter().zip(made).map(one).collect()
+}
+
+/// The cotangents of the inputs of a function that is computed once more, when those of its outputs are known: by a scan of one step, which takes them, so that
+/// nothing of the function is shared with what was computed before, and its arrays lie in memory only while the scan runs.
+fn computed_later(
+    to: &Appender,
+    function: &LocatedGraph,
+    RuleParts { inputs, outputs, .. }: RuleParts<'_, Value>,
+    cotangents: &[Tangent],
+    mut take: impl FnMut(Value) -> Option<Tangent>,
+) -> Vec<Tangent> {
+    let (mut all, mut types) = (inputs.to_vec(), to.param_types(inputs));
+    let mut given = |tangent: Tangent, of: Value| {
+        let space = to.space(of).filter(|_| !tangent.is_zero())?;
+        all.push(tangent.term(to, &space).value);
+        types.push((space.dtype.into(), space.dtype, space.shape));
+        Some(all.len() - 1)
+    };
+    let seeds: Vec<Option<usize>> = outputs.iter().zip(cotangents).map(|(&output, &g)| given(g, output)).collect();
+    let spaces: Vec<Option<TangentSpace>> = inputs.iter().map(|&input| to.space(input)).collect();
+    let wanted: Vec<usize> = (0..inputs.len()).filter(|&n| spaces[n].is_some()).collect();
+    let so_far: Vec<Option<usize>> =
+        inputs.iter().map(|&input| take(input).and_then(|known| given(known, input))).collect();
+    let mut order = Vec::new();
+    let body = to.graph(&types, |inner, params| {
+        let of = |at: &Option<usize>| at.map_or(Tangent::Zero, |at| Tangent::of(inner.term(params[at])));
+        let seeds: Vec<Tangent> = seeds.iter().map(of).collect();
+        let made = pullback(inner, function, &params[..inputs.len()], &wanted, &seeds, |n| of(&so_far[n]));
+        let own = wanted.iter().zip(made).filter(|(_, g)| !g.is_zero());
+        let own = own.filter_map(|(&n, g)| Some((n, g.term(inner, spaces[n].as_ref()?).value)));
+        let (wanted, values) = own.unzip();
+        order = wanted;
+        values
+    });
+    let mut made = vec![Tangent::Zero; inputs.len()];
+    if order.is_empty() {
+        return made;
+    }
+    let sliced: Vec<Value> =
+        all.iter().map(|&value| to.term(value).reshape(&with_extent(1, &to.shape(value))).value).collect();
+    let steps = ScanArity { length: 1, carried: 0, sliced: sliced.len() as u32, reverse: false };
+    let results = to.control(ControlKind::Scan(steps), vec![(body, (0..sliced.len() as u32).collect())], &sliced);
+    for (n, value) in order.into_iter().zip(results) {
+        made[n] = Tangent::of(to.term(value).reshape(&to.shape(inputs[n])));
+    }
+    made
 }
 
 /// The outputs, computed once more of inputs that are others.

@@ -148,6 +148,6 @@ fn segmented(to: &Appender, piece: &ControlPiece, (operands, steps): (&[Value], 
 }
 
 /// A shape with another axis, the first.
-fn with_extent(extent: usize, of: &Shape) -> Shape {
+pub(super) fn with_extent(extent: usize, of: &Shape) -> Shape {
     Shape::from([extent].into_iter().chain(of.extents().iter().copied()).collect::<Vec<usize>>())
 }

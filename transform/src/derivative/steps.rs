@@ -286,6 +286,7 @@ pub(super) fn reverse_steps(
         for (at, &n) in wanted_operands.iter().enumerate().filter(|(_, n)| **n < carried) {
             seeds[n] = Tangent::Of { value: given[at], negative: false };
         }
+        to.in_step.set(true);
         let found = pullback(to, &piece.bodies[piece.last()], &arguments, &wanted, &seeds, |_| Tangent::Zero);
         let sum = |(at, &n): (usize, &usize)| {
             let space = spaces[n].as_ref()?;
