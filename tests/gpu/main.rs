@@ -40,9 +40,14 @@ fn devices() -> &'static [(&'static str, Arc<Gpu>)] {
     })
 }
 
+/// What the pipeline may do for the device, as for every program on it.
+fn options(gpu: &Gpu, fuse: bool) -> Options {
+    Options { fuse, device_arrays: Some(gpu.max_arrays()), ..Options::default() }
+}
+
 fn run(gpu: &Arc<Gpu>, program: &Program, fuse: bool, strided: bool) -> Result<Vec<Tensor>> {
     let given = Given::new(program, strided)?;
-    let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..Options::default() })?;
+    let lowered = lowered(&program.graph, &given.layouts, options(gpu, fuse))?;
     let executable = gpu::GpuProgram::new(gpu, &lowered, Fallback::Error, &RunOptions::default())?;
     let arguments: Vec<Argument<'_>> = given.memory.iter().map(|tensor| Argument::Borrowed(&tensor.bytes)).collect();
     let graph = &lowered.simplified;
@@ -66,7 +71,7 @@ static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 /// hundreds of instructions. The example `parity` compares these functions.
 fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
     let given = Given::new(program, false)?;
-    let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..Options::default() })?;
+    let lowered = lowered(&program.graph, &given.layouts, options(gpu, fuse))?;
     let emulated = |LoweredKernel { scheduled, .. }: &LoweredKernel| {
         let step = DispatchKind::first(&scheduled.nest);
         // What cannot be emitted is an error when it is run.

@@ -3,7 +3,7 @@
 
 use ndjit::{
     Array, DType, Ellipsis, Expr, NewAxis, Stage, arange, bf16, concat, dtype, einsum, f16, jit, kron, matmul, ones,
-    outer, step_by, tensordot, trace, vecdot, weak, zeros,
+    outer, square, step_by, tensordot, trace, vecdot, weak, wrt, zeros,
 };
 use std::collections::BTreeMap;
 
@@ -444,4 +444,28 @@ fn wrong_subscripts() {
       the subscripts: "->"
       help: give a subscript for each operand, with `,` between them
     "#);
+}
+
+/// A product that is seen transposed, as the gradients of one are, is computed so: no kernel copies it.
+#[test]
+fn what_is_seen_transposed_is_computed_so() {
+    let whole = |shape: [usize; 2]| {
+        let numbers: Vec<f64> = (0..shape[0] * shape[1]).map(|i| (i * 79 % 17) as f64 - 8.0).collect();
+        Array::from(numbers).reshape(shape)
+    };
+    let (a, b) = (whole([40, 64]), whole([64, 50]));
+    // Sums of whole numbers are exact in any order.
+    let transposed = jit!(|a, b| a.matmul(b).mt());
+    let expected = (a.matmul(&b)).mt().to_vec::<f64>().unwrap();
+    assert_eq!(transposed.call((&a, &b)).unwrap().to_vec::<f64>().unwrap(), expected);
+    let gradients = jit(wrt((0, 1)).grad(|a: Expr, b: Expr| sum(square(a.matmul(b)), ..)));
+    let (by_a, by_b) = gradients.call((&a, &b)).unwrap();
+    let c = a.matmul(&b) * 2.0;
+    assert_eq!(by_a.to_vec::<f64>().unwrap(), c.matmul(b.mt()).to_vec::<f64>().unwrap());
+    assert_eq!(by_b.to_vec::<f64>().unwrap(), a.mt().matmul(c).to_vec::<f64>().unwrap());
+    for (text, products) in [(transposed.explain(Stage::Kernels), 1), (gradients.explain(Stage::Kernels), 3)] {
+        assert_eq!(text.matches("contracts axes").count(), products, "{text}");
+        let copies = text.split("\n\n").filter(|kernel| kernel.contains("out0 = t0 ->")).count();
+        assert_eq!(copies, 0, "{text}");
+    }
 }

@@ -18,6 +18,11 @@ pub struct Program {
     scalars: Vec<(usize, Literal)>,
 }
 
+/// What the pipeline may do for any device.
+fn on_device() -> Options {
+    Options { device_arrays: Some(usize::MAX), ..Options::default() }
+}
+
 impl Program {
     /// An op or a cast of arrays of one length, which lie without gaps.
     ///
@@ -67,7 +72,7 @@ impl Program {
         let id = graph.intern(of_result);
         let value = graph.add(kind, &params, &[(result.into(), id)]);
         graph.set_outputs(vec![value]);
-        Ok(Program { lowered: lower(&graph, &Places::default(), layouts, &Options::default())?, scalars: Vec::new() })
+        Ok(Program { lowered: lower(&graph, &Places::default(), layouts, &on_device())?, scalars: Vec::new() })
     }
 
     /// A random program of dense arrays.
@@ -77,7 +82,7 @@ impl Program {
     pub fn of_graph(random: &ndjit_random::Program) -> Result<Program> {
         let layouts =
             random.params.iter().map(|param| contiguous(&param.shape, param.dtype)).collect::<Result<Vec<_>>>()?;
-        let lowered = lower(&random.graph, &Places::default(), &layouts, &Options::default())?;
+        let lowered = lower(&random.graph, &Places::default(), &layouts, &on_device())?;
         Ok(Program { lowered, scalars: random.scalars.clone() })
     }
 

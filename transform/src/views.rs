@@ -7,7 +7,8 @@
 
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
 use ndjit_ir::loops::Layout;
-use ndjit_ir::view::{View, broadcast_to};
+use ndjit_ir::reduction::{AxisSet, Reduce};
+use ndjit_ir::view::{AxisIndex, IndexTerm, View, broadcast_to};
 use ndjit_ir::{DType, Result, Shape};
 use ndjit_math::shared_body;
 use smallvec::{SmallVec, smallvec};
@@ -100,6 +101,10 @@ impl WantedForms {
                     let several = forms.len() > 1 && costs[index] > MAX_REMATERIALIZED;
                     if !several && forms.iter().all(fits) { forms } else { smallvec![ViewForm::Own] }
                 }
+                NodeKind::Reduce(reduce) => match &forms[..] {
+                    [form] if permuted(graph, value, reduce, form).is_some() => forms,
+                    _ => smallvec![ViewForm::Own],
+                },
                 _ => smallvec![ViewForm::Own],
             };
             for form in &computed {
@@ -139,6 +144,14 @@ fn demand(
         (NodeKind::View(id), ViewForm::Viewed(view, result)) => viewed(view.of(graph.view_of(id)), shape, result),
         (NodeKind::Reshape, _) => ViewForm::Reshaped(graph.shape(value).clone()),
         (NodeKind::Op(..) | NodeKind::Cast(_), ViewForm::Viewed(view, result)) if shape.rank() > 0 => {
+            // What repeats along axes repeats along the same ones in another order.
+            if shape.rank() == graph.shape(value).rank()
+                && let Some(order) = permutation(view, graph.shape(value), result)
+            {
+                let mut extents = result.extents().to_vec();
+                order.iter().zip(shape.extents()).for_each(|(&axis, &extent)| extents[axis] = extent);
+                return Ok(viewed(view.clone(), shape, &Shape::from(extents)));
+            }
             // Seen as an array of the op's shape first.
             let (wide, _) = broadcast_to(shape, graph.shape(value))?;
             viewed(view.of(&wide), shape, result)
@@ -146,8 +159,52 @@ fn demand(
         (NodeKind::Op(..) | NodeKind::Cast(_), ViewForm::Reshaped(result)) if shape == graph.shape(value) => {
             ViewForm::Reshaped(result.clone())
         }
+        (NodeKind::Reduce(reduce), form) => match permuted(graph, value, reduce, form) {
+            Some((view, result, _)) => viewed(view, shape, &result),
+            None => ViewForm::Own,
+        },
         _ => ViewForm::Own,
     })
+}
+
+/// A contraction whose result is seen with its axes in another order, as one of what it sums seen so: the view and the shape of that, and the sum. Its result is
+/// stored as it is wanted then, and its operands are read through strides, as those of every contraction.
+fn permuted(
+    graph: &Graph<DType>,
+    value: Value,
+    reduce: Reduce<DType>,
+    form: &ViewForm,
+) -> Option<(View, Shape, Reduce<DType>)> {
+    let ViewForm::Viewed(seen, result) = form else { return None };
+    let (shape, rank) = (graph.shape(value), result.rank());
+    let order = permutation(seen, shape, result)?;
+    if !reduce.contracts || reduce.keepdims {
+        return None;
+    }
+    let operand = graph.shape(graph.operands(graph.producer(value))[0]);
+    let (mut extents, mut kept) = (SmallVec::<[usize; 6]>::from_slice(result.extents()), order.iter());
+    let axes = operand.extents().iter().enumerate().map(|(axis, &extent)| match reduce.axes.contains(axis) {
+        true => {
+            extents.push(extent);
+            Some(AxisIndex::along(extents.len() - 1, 0, 1))
+        }
+        false => kept.next().map(|&axis| AxisIndex::along(axis, 0, 1)),
+    });
+    let axes = axes.collect::<Option<SmallVec<[AxisIndex; 4]>>>()?;
+    let view = View { rank: extents.len(), axes };
+    let reduce = Reduce { axes: (rank..extents.len()).fold(AxisSet::default(), AxisSet::with), ..reduce };
+    Some((view, Shape::from(&extents[..]), reduce))
+}
+
+/// For each axis of the operand the axis of the result that it is, of a view that has the axes in another order.
+fn permutation(view: &View, operand: &Shape, result: &Shape) -> Option<SmallVec<[usize; 4]>> {
+    let axis = |(axis, &extent): (&AxisIndex, &usize)| {
+        let (0, &[IndexTerm { axis, step: 1 }]) = (axis.start, &axis.terms[..]) else { return None };
+        let axis = axis as usize;
+        (result.extents().get(axis) == Some(&extent)).then_some(axis)
+    };
+    let order = view.axes.iter().zip(operand.extents()).map(axis).collect::<Option<SmallVec<[usize; 4]>>>()?;
+    (order.len() == result.rank() && (0..result.rank()).all(|axis| order.contains(&axis))).then_some(order)
 }
 
 fn viewed(view: View, operand: &Shape, result: &Shape) -> ViewForm {
@@ -176,7 +233,13 @@ fn make(rewriter: &mut FormRewriter<'_>, value: Value, form: &ViewForm) -> Resul
     if matches!(kind, NodeKind::View(_) | NodeKind::Reshape) {
         return Ok(operands[0]);
     }
-    let (kind, shape) = (graph.kind_in(kind, rewriter.new), rewriter.new.intern(shape));
+    let kind = match kind {
+        NodeKind::Reduce(reduce) => {
+            NodeKind::Reduce(permuted(graph, value, reduce, form).map_or(reduce, |(.., reduce)| reduce))
+        }
+        kind => graph.kind_in(kind, rewriter.new),
+    };
+    let shape = rewriter.new.intern(shape);
     Ok(rewriter.new.add(kind, &operands, &[(dtype, shape)]))
 }
 

@@ -96,6 +96,10 @@ impl GpuProgram {
                 }
             };
             let Scheduled { nest, geometry, .. } = scheduled;
+            if !scheduled.rows.is_empty() {
+                let headline = "device: the program was lowered for the processor, which finds rows as it runs";
+                return Err(Error::new(ErrorCode::Verify, headline).help("lower it with `Options::device_arrays`"));
+            }
             let placement = placement(gpu, nest, fallback)?;
             let work = if nothing_to_reduce(scheduled) {
                 StepWork::Constants(constants(scheduled)?)
