@@ -3,7 +3,7 @@
 
 use ndjit::{
     Array, DType, Ellipsis, Expr, NewAxis, Stage, arange, bf16, concat, dtype, einsum, f16, jit, kron, matmul, ones,
-    outer, square, step_by, tensordot, trace, vecdot, weak, wrt, zeros,
+    outer, square, step_by, sum, tensordot, trace, vecdot, weak, wrt, zeros,
 };
 use std::collections::BTreeMap;
 
