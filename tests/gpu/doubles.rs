@@ -101,12 +101,7 @@ fn ops_are_done_or_known_to_compute() {
                 }
                 let program = corpus::program(&text, 1);
                 let layouts = Given::new(&program, false).unwrap().layouts;
-                let lowered = lowered(
-                    &program.graph,
-                    &layouts,
-                    Options { device_arrays: Some(usize::MAX), ..Options::default() },
-                )
-                .unwrap();
+                let lowered = lowered(&program.graph, &layouts, crate::on_device(usize::MAX)).unwrap();
                 let error = gpu::GpuProgram::new(&gpu, &lowered, Fallback::Error, &RunOptions::default()).unwrap_err();
                 assert!(error.to_string().contains("has no f64, and a kernel computes in it"), "{error}");
                 refused += 1;

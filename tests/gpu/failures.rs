@@ -4,7 +4,6 @@
 
 use super::corpus;
 use ndjit_codegen::Lowered;
-use ndjit_codegen::Options;
 use ndjit_engines::{Given, compare, lowered};
 use ndjit_ir::{Error, ErrorCode, Literal, Result};
 use ndjit_math::interp::{Tensor, eval_graph};
@@ -95,8 +94,7 @@ fn cases() -> &'static [Case] {
 fn case(&(name, max_binding, text): &(&'static str, Option<u64>, &str)) -> Result<Case> {
     let program = corpus::program(text, 1);
     let given = Given::new(&program, false)?;
-    let lowered =
-        lowered(&program.graph, &given.layouts, Options { device_arrays: Some(usize::MAX), ..Options::default() })?;
+    let lowered = lowered(&program.graph, &given.layouts, crate::on_device(usize::MAX))?;
     let expected = eval_graph(&lowered.typed, &program.params, &program.scalars)?;
     let cpu = Executable::new(&lowered, &RunOptions::default())?;
     Ok(Case { name, max_binding, lowered, given, scalars: program.scalars, expected, cpu })

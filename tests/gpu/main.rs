@@ -40,14 +40,14 @@ fn devices() -> &'static [(&'static str, Arc<Gpu>)] {
     })
 }
 
-/// What the pipeline may do for the device, as for every program on it.
-fn options(gpu: &Gpu, fuse: bool) -> Options {
-    Options { fuse, device_arrays: Some(gpu.max_arrays()), ..Options::default() }
+/// What the pipeline may do for a device whose kernels use so many arrays at most.
+fn on_device(most: usize) -> Options {
+    Options { device_arrays: Some(most), ..Options::default() }
 }
 
 fn run(gpu: &Arc<Gpu>, program: &Program, fuse: bool, strided: bool) -> Result<Vec<Tensor>> {
     let given = Given::new(program, strided)?;
-    let lowered = lowered(&program.graph, &given.layouts, options(gpu, fuse))?;
+    let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..on_device(gpu.max_arrays()) })?;
     let executable = gpu::GpuProgram::new(gpu, &lowered, Fallback::Error, &RunOptions::default())?;
     let arguments: Vec<Argument<'_>> = given.memory.iter().map(|tensor| Argument::Borrowed(&tensor.bytes)).collect();
     let graph = &lowered.simplified;
@@ -71,7 +71,7 @@ static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 /// hundreds of instructions. The example `parity` compares these functions.
 fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
     let given = Given::new(program, false)?;
-    let lowered = lowered(&program.graph, &given.layouts, options(gpu, fuse))?;
+    let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..on_device(gpu.max_arrays()) })?;
     let emulated = |LoweredKernel { scheduled, .. }: &LoweredKernel| {
         let step = DispatchKind::first(&scheduled.nest);
         // What cannot be emitted is an error when it is run.
@@ -106,6 +106,19 @@ fn check(program: &Program) -> std::result::Result<(), Difference> {
         }
     }
     Ok(())
+}
+
+/// The processor stores a row at an index that is known when the program runs; kernels of devices would store it at the first.
+#[test]
+fn programs_lowered_for_the_processor_are_refused() {
+    let (_, text) = corpus::files().into_iter().find(|(name, _)| name.ends_with("given_index.graph")).unwrap();
+    let program = corpus::program(&text, 1);
+    let given = Given::new(&program, false).unwrap();
+    let lowered = lowered(&program.graph, &given.layouts, Options::default()).unwrap();
+    for (_, gpu) in devices() {
+        let error = gpu::GpuProgram::new(gpu, &lowered, Fallback::Error, &RunOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("lowered for the processor"), "{error}");
+    }
 }
 
 #[test]

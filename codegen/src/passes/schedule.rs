@@ -232,13 +232,14 @@ fn select(geometry: &mut Geometry, loops: &[(usize, Option<usize>)], inputs: &[D
     }
 }
 
-/// Where vectors lie: along a loop that fills them, else along the one that fewer inputs are strided along. Both being equal,
+/// Where vectors lie: along a loop that fills half of them at least, else along the one that fewer inputs are strided along. Both being equal,
 /// along what is reduced: whole rows are read one after the other.
 fn along(geometry: &Geometry, kept: usize, inputs: &[DType]) -> VectorLoop {
     let strided = |at: usize| {
         let classes = geometry.inputs.iter().zip(inputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
         classes.filter(|&class| class == Stride::Strided).count()
     };
+    // Sums of `f32[1000, 25, 10]` along the first axis took 1.4 ms with vectors along that, 0.5 ms along the last.
     let expense = |at: usize| (geometry.extents[at] < LANES / 2, strided(at));
     match kept.checked_sub(1) {
         Some(last) if expense(last) < expense(geometry.extents.len() - 1) => VectorLoop::Parallel,

@@ -298,7 +298,7 @@ fn lift(ty: PrimType) -> f64 {
 }
 
 /// `power * 2^k` of a `power` from 1/2 to 2 that was multiplied by [`lift`], for `k` from one below that of half the least subnormal. There a factor is zero, so that
-/// the product is none that underflows, for which processors take a hundred times as long: measured 13 times the time of an `exp` of far negative numbers.
+/// the product is none that underflows, for which processors take a hundred cycles more: an `exp` of far negative numbers took 13 times as long.
 fn scale_lifted(b: &mut BodyBuilder, lifted: Reg, k: Reg) -> Reg {
     let f = Format::of(b.ty(lifted));
     scale_by(b, (lifted, k), f.bias + i64::from(f.mantissa) + 2, f)

@@ -63,27 +63,28 @@ impl Appender {
 
     /// What computes outputs of inputs, as a graph of its own; `None` if it needs something else beside numbers.
     pub fn function(&self, inputs: &[Value], outputs: &[Value]) -> Option<LocatedGraph> {
-        let mut closed = true;
-        let function = self.graph(&self.param_types(inputs), |inner, params| {
+        let nodes = self.read(|graph| {
+            let mut seen: FxHashSet<NodeId> = inputs.iter().map(|&input| graph.producer(input)).collect();
+            let (mut nodes, mut open) = (Vec::new(), outputs.to_vec());
+            while let Some(value) = open.pop() {
+                let id = graph.producer(value);
+                if seen.insert(id) {
+                    nodes.push(id);
+                    open.extend(graph.operands(id));
+                }
+            }
+            nodes.sort_unstable();
+            let is_closed = !nodes.iter().any(|&id| matches!(graph.node(id).kind, NodeKind::Param(..)));
+            is_closed.then_some(nodes)
+        })?;
+        Some(self.graph(&self.param_types(inputs), |inner, params| {
             self.write(|graph, places| {
                 let mut copied = Copied::with_new_slots(graph);
                 inputs.iter().zip(params).for_each(|(&input, &param)| copied.set(input, param));
-                let mut seen: FxHashSet<NodeId> = inputs.iter().map(|&input| graph.producer(input)).collect();
-                let (mut nodes, mut open) = (Vec::new(), outputs.to_vec());
-                while let Some(value) = open.pop() {
-                    let id = graph.producer(value);
-                    if seen.insert(id) {
-                        closed &= !matches!(graph.node(id).kind, NodeKind::Param(..));
-                        nodes.push(id);
-                        open.extend(graph.operands(id));
-                    }
-                }
-                nodes.sort_unstable();
                 inner.copy((graph, places), &mut copied, nodes.into_iter());
                 outputs.iter().map(|&output| copied.value(output)).collect()
             })
-        });
-        closed.then_some(function)
+        }))
     }
 
     /// Writes out what a call of a node calls, of these operands; its results.

@@ -117,7 +117,7 @@ pub(super) fn reverse(
             linear(to, parts.inputs, &to.substituted(given.collect(), parts.mapped))
         }
         // A step of a loop is computed again anyway, and its arrays do not outlive it.
-        RuleKind::Checkpoint => match to.function(parts.inputs, parts.outputs).filter(|_| !to.in_step.get()) {
+        RuleKind::Checkpoint => match (!to.in_step.get()).then(|| to.function(parts.inputs, parts.outputs)).flatten() {
             Some(function) => computed_later(to, &function, parts, outputs, take),
             None => {
                 let cone = again(to, parts, DerivativeMode::Reverse);
