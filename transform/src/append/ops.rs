@@ -48,6 +48,7 @@ functions! {
     Cos cos(x);
     Cosh cosh(x);
     Sinh sinh(x);
+    Tanh tanh(x);
     FloatPower float_power(x y);
     Sigmoid sigmoid(x);
     Erfc erfc(x);

@@ -1,9 +1,11 @@
 //! Slopes as formulas, in the forms that keep their accuracy where the plain ones cancel, overflow or round what they must not. Their own slopes are those of
 //! the exact functions, too: what corrects a rounding is flat.
 
+use super::rules::output as ruled_output;
 use crate::append::SlopeTerm;
 use crate::append::ops::*;
 use ndjit_ir::DType;
+use ndjit_ir::graph::{DerivativeRule, RuleKind};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, PI};
 
 /// 1 where `greater`, one half where `equal`, else 0.
@@ -14,6 +16,37 @@ pub(super) fn share<'a>(x: SlopeTerm<'a>, greater: SlopeTerm<'a>, equal: SlopeTe
 /// `x / h`, 0 where `h` is, of what is infinite its sign.
 pub(super) fn part<'a>(x: SlopeTerm<'a>, h: SlopeTerm<'a>) -> SlopeTerm<'a> {
     (x / h).unless(isinf(x), sign(x)).unless(equal(h, h.number(0.0)), x.number(0.0))
+}
+
+/// A formula of `x` with a formula of its own slope, of itself: for what cancels where its terms are differentiated.
+fn with_slope<'a>(
+    formula: SlopeTerm<'a>,
+    x: SlopeTerm<'a>,
+    slope: impl FnOnce(SlopeTerm<'a>) -> SlopeTerm<'a>,
+) -> SlopeTerm<'a> {
+    let to = x.to;
+    let (itself, tangent) = (to.variable(formula.value), to.variable(x.value));
+    let mapped = slope(to.term(itself)).scaled(to.term(tangent));
+    let rule = DerivativeRule { kind: RuleKind::Jvp, output: 0, outputs: 1 };
+    to.term(ruled_output(to, rule, formula.value, &[itself, tangent, mapped.value]))
+}
+
+/// The slope of `tanh(x)`, which is `r`: `1 - r * r` loses all digits where `r` rounds to 1.
+pub(super) fn tanh_slope<'a>(x: SlopeTerm<'a>, r: SlopeTerm<'a>) -> SlopeTerm<'a> {
+    let e = exp(abs(x) * -2.0);
+    let sum = e + 1.0;
+    with_slope(e * 4.0 / (sum * sum), x, |slope| r * slope * -2.0)
+}
+
+/// The slope of `sigmoid(x)`, which is `r`.
+pub(super) fn sigmoid_slope<'a>(x: SlopeTerm<'a>, r: SlopeTerm<'a>) -> SlopeTerm<'a> {
+    with_slope(r * sigmoid(-x), x, |slope| -(tanh(x * 0.5) * slope))
+}
+
+/// The slope of `atan(x)`.
+pub(super) fn atan_slope<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
+    let formula = 1.0 / (x * x + 1.0);
+    if x.is_complex() { formula } else { with_slope(formula, x, |slope| slope.scaled(x) * slope * -2.0) }
 }
 
 /// `1 - x * x`, rounded once, whose slope does not cancel as that of `(1 - x) (1 + x)` does near 0.

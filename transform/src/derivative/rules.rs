@@ -35,7 +35,7 @@ pub fn ruled(
 }
 
 /// An output with a rule.
-fn output(to: &Appender, rule: DerivativeRule, value: Value, beside: &[Value]) -> Value {
+pub(super) fn output(to: &Appender, rule: DerivativeRule, value: Value, beside: &[Value]) -> Value {
     let operands: Vec<Value> = [value].into_iter().chain(beside.iter().copied()).collect();
     let ty = to.read(|graph| (graph.ty(value), graph.shape(value).clone()));
     to.results(NodeKind::Identity(Identity::Ruled(rule)), &operands, &[ty])

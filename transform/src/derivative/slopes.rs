@@ -3,7 +3,7 @@
 //! Operands and result are in the dtype that the op computes in, halves in `f32`. Slopes are in the forms that keep their accuracy at the ends of the
 //! domain; at kinks they are the element of least norm of the subdifferential, at poles and ends the limit from within.
 
-use super::forms::{gauss, i, logistic_share, normal_density, part, power_slope, rest_of_square, share, sinc_slope};
+use super::forms::*;
 use super::maps::LinearMap::{self, Cast, Conj, Imag, Negate, Pick, Real, Scale};
 use crate::append::SlopeTerm;
 use crate::append::ops::*;
@@ -131,7 +131,7 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Tan, _) => times(r * r + 1.0),
         (Op::Asin, _) => over(sqrt(rest_of_square(x))),
         (Op::Acos, _) => over(-sqrt(rest_of_square(x))),
-        (Op::Atan, _) => over(x * x + 1.0),
+        (Op::Atan, _) => times(atan_slope(x)),
         (Op::Atan2, 0) => {
             let h = hypot(x, y);
             times(part(part(y, h), h))
@@ -143,11 +143,7 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Degrees, _) => times(x.number(180.0 / PI)),
         (Op::Radians, _) => times(x.number(PI / 180.0)),
         (Op::Tanh, _) if is_complex => times(1.0 - r * r),
-        (Op::Tanh, _) => {
-            // 1 - r * r loses all digits where r rounds to 1; what overflows is infinite where the slope rounds to 0.
-            let secant = 1.0 / cosh(x);
-            times(secant * secant)
-        }
+        (Op::Tanh, _) => times(tanh_slope(x, r)),
         (Op::Log1p, _) => over(x + 1.0),
         (Op::Expm1, _) => times(exp(x)),
         (Op::Log2, _) => times(LOG2_E / x),
@@ -164,7 +160,7 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Logaddexp, _) => times(logistic_share(y, x, r, false)),
         (Op::Logaddexp2, 0) => times(logistic_share(x, y, r, true)),
         (Op::Logaddexp2, _) => times(logistic_share(y, x, r, true)),
-        (Op::Sigmoid, _) => times(r * sigmoid(-x)),
+        (Op::Sigmoid, _) => times(sigmoid_slope(x, r)),
         (Op::LogSigmoid, _) => times(sigmoid(-x)),
         (Op::Softplus, _) => times(sigmoid(x)),
         (Op::Silu, _) => times(sigmoid(x).scaled(x.scaled(sigmoid(-x)) + 1.0)),
