@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p ndjit-tools --bin accuracy [-- [NAME …] [--slopes] [--full] [--check]]`. A name is that of a function, of one in a
 //! dtype (`"exp f32"`), of a slope (`tanh/x`), or `cast`; without one everything is measured, with `--slopes` only slopes. `--full` takes
-//! hours; without it a part of the operands is tried in minutes. `--check` writes nothing. Chunks that are done are kept in
+//! hours; without it a part of the operands is tried in minutes. `--check` writes nothing and tries less. Chunks that are done are kept in
 //! `target/accuracy.json` (without `--check`), so that a run that was stopped goes on. It fails where a function exceeds what the op table says,
 //! or a slope what `slopes/table.rs` does.
 
@@ -30,7 +30,7 @@ mod slopes;
 
 use figures::Figures;
 use indicatif::{ProgressBar, ProgressStyle};
-use plan::{FULL, Measurement, STRIDED, plan};
+use plan::{CHECKED, FULL, Measurement, STRIDED, plan};
 use rayon::prelude::*;
 use results::Results;
 use serde_json::json;
@@ -50,7 +50,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut results = Results::read(&root.join("docs/accuracy.json"));
     let mut progress = if check { Results::default() } else { Results::read(&root.join("target/accuracy.json")) };
     let mut exceeded = 0;
-    for measurement in plan(if full { FULL } else { STRIDED })? {
+    let scale = match (full, check) {
+        (true, _) => FULL,
+        (_, true) => CHECKED,
+        _ => STRIDED,
+    };
+    for measurement in plan(scale)? {
         let (name, function) = (&measurement.name, measurement.name.split(' ').next());
         if !names.is_empty() && !names.iter().any(|given| *given == name || Some(given.as_str()) == function) {
             continue;
