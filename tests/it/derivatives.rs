@@ -53,6 +53,25 @@ macro_rules! table {
     };
 }
 
+/// Powers of two, whose products are exact in any order, with zeros at indices.
+#[test]
+fn slopes_of_long_products_are_the_products_of_the_others() {
+    for (count, zeros) in
+        [(1024, &[][..]), (1500, &[]), (1500, &[3]), (1500, &[1499]), (1500, &[7, 1480]), (1025, &[0, 1]), (2047, &[])]
+    {
+        let power = |n: usize| if zeros.contains(&(n % count)) { 0.0 } else { [2.0, -0.5, 1.0, -1.0, 0.5][n * n % 5] };
+        let x: Vec<f64> = (0..2 * count).map(power).collect();
+        let found = jit(grad(|x: Expr| sum(ndjit::prod(x, 1) * 3.0, ..)));
+        let found: Vec<f64> =
+            found.call((&Array::from(x.clone()).reshape([2, count as isize]),)).unwrap().to_vec().unwrap();
+        for n in 0..2 * count {
+            let row = n / count * count;
+            let others: f64 = (row..row + count).filter(|&other| other != n).map(|other| x[other]).product();
+            assert_eq!(found[n], 3.0 * others, "{n} of 2 rows of {count}, zeros at {zeros:?}");
+        }
+    }
+}
+
 #[test]
 fn ops_of_one_operand_have_the_slopes_of_their_differences() {
     table! {

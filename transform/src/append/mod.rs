@@ -6,7 +6,7 @@ pub(crate) mod ops;
 
 pub(crate) use copy::{ControlPiece, LocatedGraph, ParamType};
 
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, NodePlace, Places, Slot, Value};
+use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, NodePlace, Places, Slot, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::promotion::Defaults;
@@ -444,6 +444,12 @@ impl<'a> SlopeTerm<'a> {
         };
         let policy = Policy::default().with_defaults(defaults).unwrap_or_default();
         condition.made(&Operation::Op(Op::Where, policy), &[self, other])
+    }
+
+    /// What derivatives take as constant.
+    pub fn constant(self) -> SlopeTerm<'a> {
+        let ty = self.to.read(|graph| (graph.ty(self.value), graph.shape(self.value).clone()));
+        self.to.term(self.to.results(NodeKind::Identity(Identity::StopGradient), &[self.value], &[ty]))
     }
 
     /// The product in which zero wins over infinities and NaN.

@@ -272,13 +272,13 @@ impl Building<'_, '_> {
 
     /// The largest element, with the axes kept; 0 if there are no elements or it is not `fit`.
     fn largest(&mut self, x: Value, fit: Op) -> Value {
-        let zero = self.number(0, self.ty(x));
         if self.count(x) == 0 {
-            return zero;
+            return self.number(0, self.ty(x));
         }
         let largest = self.elementary(Reduction::Max, x, true);
         let fits = self.op(fit, &[largest]);
-        self.op(Op::Where, &[fits, largest, zero])
+        let fits = self.cast(fits, self.ty(x));
+        self.op(Op::MultiplyNoNan, &[fits, largest])
     }
 
     /// A value with the reduced axes kept, as they are to be in the result.

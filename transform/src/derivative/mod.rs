@@ -11,6 +11,7 @@ mod forms;
 mod loops;
 mod maps;
 mod nodes;
+mod products;
 mod recurrence;
 mod rules;
 mod segments;

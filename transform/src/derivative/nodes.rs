@@ -1,6 +1,7 @@
 //! The linear maps of nodes: for each operand those that take its tangent to the result's.
 
 use super::maps::{LinearMap, clipped, inside, shifted};
+use super::products::others;
 use super::slopes::{Path, Paths, slope};
 use crate::append::ops::*;
 use crate::append::{Appender, SlopeTerm, linear};
@@ -165,9 +166,14 @@ impl<'a> NodeRule<'a> {
             }
             Reduction::LogSumExp if x.is_complex() => weighted(exp(x - r)),
             Reduction::LogSumExp => {
+                // The terms of the function as commit makes them: `exp(x - r)` has what `r` was rounded by.
+                let largest = x.reduce(Reduction::Max, reduce.axes, true);
+                let shift = isfinite(largest).cast(x.dtype()).scaled(largest).constant();
+                let term = exp(x - shift);
+                let share = term / term.reduce(Reduction::Sum, reduce.axes, true);
                 // Beside infinities, which have 1, all others have 0; so have the zeros of a sum of zeros. Shares would take a pass to count them.
-                let infinite = equal(x, x.number(f64::INFINITY)).cast(x.dtype());
-                weighted(where_(isinf(r), infinite, exp(x - r)))
+                let infinite = equal(x, abs(r)).cast(x.dtype());
+                weighted(where_(isinf(r), infinite, share))
             }
             Reduction::Norm => weighted(part(x, r)),
             Reduction::Prod => self.product(reduce, x),
@@ -177,7 +183,7 @@ impl<'a> NodeRule<'a> {
         }
     }
 
-    /// Of a product the products of the other elements: of those before and of those after.
+    /// Of a product the products of the other elements.
     fn product(&self, reduce: Reduce, x: SlopeTerm<'a>) -> Paths {
         let shape = x.shape();
         let order: Vec<usize> = (0..shape.rank())
@@ -189,8 +195,7 @@ impl<'a> NodeRule<'a> {
         let mut extents = moved.shape().extents()[..kept].to_vec();
         extents.push(reduce.axes.count(&shape));
         let flat = moved.reshape(&Shape::from(extents));
-        let before = |term: SlopeTerm<'a>| shifted(term.scan(Scan::CumulativeProd, kept), kept, false, 1.0);
-        let others = before(flat).scaled(before(flat.flip(kept)).flip(kept));
+        let others = others(flat);
         let mut back = vec![0; order.len()];
         order.iter().enumerate().for_each(|(at, &axis)| back[axis] = at);
         let others = others.reshape(&moved.shape()).permute(&back);
