@@ -1,4 +1,4 @@
-"""Values and gradients of functions in JAX, of as many elements as in `ndjit-bench gradients`.
+"""Values and gradients of functions in JAX, of as many elements as in `ndjit-bench gradients` and `ndjit-bench gradients --batched`.
 
 `python benches/peers/gradients.py > jax.jsonl` prints a line of JSON for each function and number of threads: the least time of a call of the value,
 and of the value and the gradient. Each number of threads is a process of its own.
@@ -81,3 +81,46 @@ def gmm(alpha, mu, q):
 
 row("gmm", gmm, alpha, mu, q, argnums=(0, 1, 2))
 row("second", lambda x: jnp.sum(jax.grad(lambda x: jnp.sum(jnp.tanh(x) * x))(x)), x)
+
+
+def batched(name, f, *arguments, in_axes=0):
+    value, gradient = (timed(jax.vmap(g, in_axes), *arguments) for g in (f, jax.value_and_grad(f)))
+    line = {"backend": "jax", "function": name, "threads": THREADS, "value_s": value, "gradient_s": gradient}
+    print(json.dumps(line), flush=True)
+
+
+def normal(*shape):
+    return jax.random.normal(key, shape)
+
+
+def row_norm(x):
+    return jnp.sum(((x - x.mean()) / jnp.sqrt(x.var() + 1e-5)) ** 3)
+
+
+def oscillator(x):
+    def step(state, _):
+        p, v = state
+        v = v - jnp.sin(p) * 0.05
+        return (p + v * 0.05, v), None
+
+    p, v = jax.lax.scan(step, (x[0], x[1]), None, length=100)[0]
+    return p * p + v * v
+
+
+table = normal(1000)
+
+
+def lookups(x):
+    index = jnp.clip(jnp.floor(x * 100 + 500), 0, 999).astype(int)
+    return jnp.sum(table[index] * x * x)
+
+
+batched("examples", lambda w, x: jax.nn.softplus(-jnp.sum(w * x)), normal(64), normal(4096, 64), in_axes=(None, 0))
+batched("layers", lambda w, x: jnp.sum(jnp.tanh(w @ jnp.tanh(w @ (x * 0.1)))), normal(64, 64), normal(128, 64), in_axes=(None, 0))
+matrix = normal(256, 256)
+batched("matvec", lambda x: jnp.sum(jnp.tanh(matrix @ x * 0.05)), normal(1000, 256))
+batched("row_norm", row_norm, normal(4096, 256))
+batched("row_softmax", lambda x: jax.nn.logsumexp(x * 2), normal(4096, 100))
+batched("row_sort", lambda x: jnp.sum(jnp.sort(x) * jnp.arange(100)), normal(2000, 100))
+batched("oscillators", oscillator, normal(10_000, 2))
+batched("lookups", lookups, normal(50_000, 16))

@@ -1,6 +1,7 @@
 //! Values and gradients of functions, beside JAX's: `ndjit-bench gradients --peers jax.jsonl` prints a table, for which `python benches/peers/gradients.py > jax.jsonl`
 //! measures the same functions of as many elements. `--threads 1` and 2 are measured there as here.
 
+use crate::batches::BATCHED;
 use crate::timing::time;
 use clap::Args;
 use ndjit::{Array, Expr, FunctionStats, Stage, grad, jit, keepdims, scan, sum, value_and_grad, wrt};
@@ -11,16 +12,16 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 
 /// A function of arrays, compiled.
-struct Compiled {
-    call: Box<dyn Fn() -> ndjit::Result<()>>,
-    explain: Box<dyn Fn(Stage) -> String>,
-    stats: Box<dyn Fn() -> FunctionStats>,
+pub struct Compiled {
+    pub call: Box<dyn Fn() -> ndjit::Result<()>>,
+    pub explain: Box<dyn Fn(Stage) -> String>,
+    pub stats: Box<dyn Fn() -> FunctionStats>,
 }
 
 /// A function, and its value with its gradient.
-struct Pair {
-    value: Compiled,
-    gradient: Compiled,
+pub struct Pair {
+    pub value: Compiled,
+    pub gradient: Compiled,
 }
 
 macro_rules! compiled {
@@ -35,6 +36,8 @@ macro_rules! compiled {
     }};
 }
 
+pub(crate) use compiled;
+
 macro_rules! pair {
     ($threads:expr, $function:expr, $x:ident) => {
         Pair { value: compiled!($threads, $function, $x), gradient: compiled!($threads, value_and_grad($function), $x) }
@@ -42,7 +45,7 @@ macro_rules! pair {
 }
 
 /// Numbers that look normal, of all mantissas: the sum of a few that are equally likely.
-fn normal(count: usize, seed: u64) -> Vec<f32> {
+pub fn normal(count: usize, seed: u64) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = || {
         state ^= state << 13;
@@ -53,13 +56,14 @@ fn normal(count: usize, seed: u64) -> Vec<f32> {
     (0..count).map(|_| (0..6).map(|_| next()).sum::<f32>() * 1.414 - 4.242).collect()
 }
 
-fn matrix(rows: isize, columns: isize, seed: u64) -> Array {
+pub fn matrix(rows: isize, columns: isize, seed: u64) -> Array {
     Array::from(normal((rows * columns) as usize, seed)).reshape([rows, columns])
 }
 
-type Made = fn(usize) -> Pair;
+/// Makes a pair that runs on so many threads.
+pub type Made = fn(usize) -> Pair;
 
-const FUNCTIONS: &[(&str, Made)] = &[
+pub const FUNCTIONS: &[(&str, Made)] = &[
     ("lse", |threads| {
         let x = Array::from(normal(1_000_000, 1));
         pair!(threads, |x: Expr| ndjit::logsumexp(x, ..), x)
@@ -164,6 +168,9 @@ pub struct Gradients {
     /// Functions, separated by commas; all of them otherwise.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// Functions of lanes in place of those of arrays.
+    #[arg(long)]
+    batched: bool,
     /// Threads.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
@@ -187,17 +194,20 @@ impl Gradients {
         };
         let mut out: Option<File> = self.json.as_ref().map(File::create).transpose()?;
         println!(
-            "| function | threads | value ms | value and gradient ms | ratio | first call ms | JAX's ms | JAX / ours |"
+            "| function | threads | value ms | value and gradient ms | ratio | first calls ms | ratio | JAX's ms | JAX / ours |"
         );
-        println!("|---|---:|---:|---:|---:|---:|---:|---:|");
+        println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
         let mut ratios: Vec<f64> = Vec::new();
         let wanted = |name: &str| self.only.is_empty() || self.only.iter().any(|only| only == name);
-        for (name, make) in FUNCTIONS.iter().filter(|(name, _)| wanted(name)) {
+        let functions = if self.batched { BATCHED } else { FUNCTIONS };
+        for (name, make) in functions.iter().filter(|(name, _)| wanted(name)) {
             for &threads in &self.threads {
                 let pair = make(threads);
-                let begin = std::time::Instant::now();
-                (pair.gradient.call)()?;
-                let first = begin.elapsed().as_secs_f64();
+                let first = |f: &Compiled| {
+                    let begin = std::time::Instant::now();
+                    (f.call)().map(|()| begin.elapsed().as_secs_f64())
+                };
+                let [first_value, first_gradient] = [first(&pair.value)?, first(&pair.gradient)?];
                 if let Some(stage) = &self.explain {
                     match stage.as_str() {
                         "graph" => println!("{}", (pair.gradient.explain)(Stage::Graph)),
@@ -220,22 +230,24 @@ impl Gradients {
                     |jax| format!("{:.3} | {:.2} |", jax * 1e3, jax / gradient.least),
                 );
                 println!(
-                    "| {name} | {threads} | {:.3} | {:.3} | {:.1} | {:.1} | {shown}",
+                    "| {name} | {threads} | {:.3} | {:.3} | {:.1} | {:.1}, {:.1} | {:.1} | {shown}",
                     value.least * 1e3,
                     gradient.least * 1e3,
                     gradient.least / value.least,
-                    first * 1e3,
+                    first_value * 1e3,
+                    first_gradient * 1e3,
+                    first_gradient / first_value,
                 );
                 if let Some(out) = &mut out {
                     let line = json!({"backend": "ndjit", "function": name, "threads": threads, "value_s": value.least,
-                        "gradient_s": gradient.least, "first_s": first});
+                        "gradient_s": gradient.least, "first_s": [first_value, first_gradient]});
                     writeln!(out, "{line}")?;
                 }
             }
         }
         if !ratios.is_empty() {
             let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
-            println!("| geometric mean | | | | | | | {mean:.2} |");
+            println!("| geometric mean | | | | | | | | {mean:.2} |");
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! computed in `f64` before anything is timed; one that is wrong ends the program. `report` makes `docs/performance.md` of such lines and those
 //! of other libraries. `programs` times whole programs with loops: see its module.
 
+mod batches;
 mod calls;
 mod check;
 mod gradients;

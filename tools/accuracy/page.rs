@@ -233,9 +233,8 @@ const SLOPES: &str = "
 The derivatives of functions of real numbers as `grad` gives them, beside formulas in numbers of 256 bits: `atan2/y` is the slope of `atan2` by its operand `y`, `tanh/x/x`
 the slope of the slope `tanh/x`. Operands are random, of any exponents and in the ranges where functions change, with about a hundred edges: zeros,
 infinities, subnormal numbers, ends of ranges; at kinks, poles and ends the exact slope is what [Conventions](transforms.md#conventions) says. *Or 1* is the largest error in ULP of the
-larger of the slope and 1: near a zero of the slope itself, as that of `gelu` has, its terms cancel, and what is left has their roundings; and
-slopes of slopes of `atan` and `tanh` underflow early, where they are far below 1. Operands where a function has no slope are not counted, nor those where the function's value,
-of which the slope is made, overflows or is subnormal. A slope below the least normal number need only be as small. Slopes of functions of complex numbers are not measured.
+larger of the slope and 1: near a zero of the slope itself, as that of `gelu` has, its terms cancel, and what is left has their roundings.
+Operands where a function has no slope are not counted, nor those where the function's value, of which the slope is made, overflows or is subnormal. A slope below the least normal number need only be as small. Slopes of functions of complex numbers are not measured.
 
 | slope | dtype | max ULP | at | or 1 | inputs | not nearest | wrong |
 | --- | --- | --- | --- | --- | --- | --- | --- |

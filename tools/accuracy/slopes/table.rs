@@ -121,12 +121,12 @@ pub fn how(op: Op) -> How {
         Op::Acos => curve((|x| -exact::arc(&x[0]).rsqrt(), Ulp(2.0)), (|x| -exact::arc_bend(&x[0]), Ulp(6.0))),
         Op::Atan => curve(
             (|x| exact::inverse(&exact::beyond_one(&x[0])), Ulp(2.0)),
-            (|x| -(&x[0] * 2.0) / exact::beyond_one(&x[0]) / exact::beyond_one(&x[0]), OrOne(2.0)),
+            (|x| -(&x[0] * 2.0) / exact::beyond_one(&x[0]) / exact::beyond_one(&x[0]), Ulp(6.0)),
         ),
         Op::Sinh => curve((|x| x[0].cosh(), Ulp(1.0)), (|x| x[0].sinh(), Ulp(1.0))),
         Op::Cosh => curve((|x| x[0].sinh(), Ulp(1.0)), (|x| x[0].cosh(), Ulp(1.0))),
         Op::Tanh => {
-            curve((|x| exact::tanh(&x[0]), Ulp(4.0)), (|x| -(exact::tanh(&x[0]) * x[0].tanh() * 2.0), OrOne(3.0)))
+            curve((|x| exact::tanh(&x[0]), Ulp(4.0)), (|x| -(exact::tanh(&x[0]) * x[0].tanh() * 2.0), Ulp(5.0)))
         }
         Op::Asinh => curve(
             (|x| exact::beyond_one(&x[0]).rsqrt(), Ulp(2.0)),
@@ -149,7 +149,7 @@ pub fn how(op: Op) -> How {
             by(0, |x| exact::sigmoid(&((&x[0] - &x[1]) * Real::ln_2())), OrOne(2.0)).but(points::equal_infinities),
             by(1, |x| exact::sigmoid(&((&x[1] - &x[0]) * Real::ln_2())), OrOne(2.0)).but(points::equal_infinities),
         ]),
-        Op::Sigmoid => curve((|x| exact::sigmoid_slope(&x[0]), Ulp(4.0)), (|x| exact::sigmoid_bend(&x[0]), OrOne(2.0))),
+        Op::Sigmoid => curve((|x| exact::sigmoid_slope(&x[0]), Ulp(4.0)), (|x| exact::sigmoid_bend(&x[0]), Ulp(4.0))),
         Op::LogSigmoid => curve((|x| exact::sigmoid(&-&x[0]), Ulp(2.0)), (|x| -exact::sigmoid_slope(&x[0]), Ulp(4.0))),
         Op::Softplus => curve((|x| exact::sigmoid(&x[0]), Ulp(2.0)), (|x| exact::sigmoid_slope(&x[0]), Ulp(4.0))),
         Op::Silu => curve((|x| exact::silu(&x[0]), OrOne(3.0)), (|x| exact::silu_bend(&x[0]), OrOne(4.0)))
