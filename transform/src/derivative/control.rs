@@ -103,6 +103,8 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
             moving[n] |= reached[graph.producer(output).index()] && piece.result_space(to, n).is_some();
         }
     }
+    // A leaf keeps the dtype of its tangent, also where no body takes it.
+    let leaf_space = |n: usize| spaces.get(n).filter(|_| n < carried).cloned().flatten();
     let mut graphs = Vec::new();
     for which in 0..piece.bodies.len() {
         let own: Vec<usize> = (0..piece.params(which).len()).map(|param| piece.operand(which, param)).collect();
@@ -130,8 +132,8 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
             let made = cone.forward(inner, &given);
             let tangent = |n: usize| {
                 let space = inner.space(outputs[n]).filter(|_| moving[n])?;
-                // A leaf keeps the dtype of its tangent.
-                let dtype = piece.result_space(to, n).map_or(space.dtype, |own| own.dtype);
+                let kept = leaf_space(n).or_else(|| piece.result_space(to, n));
+                let dtype = kept.map_or(space.dtype, |own| own.dtype);
                 Some(made[n].term(inner, &space).cast(dtype).value)
             };
             let mut all: Vec<Value> = outputs[..carried].to_vec();
@@ -161,7 +163,9 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
     let (mut next, mut stacked) = (carried, carried + leaves as usize + (results - carried));
     for (n, tangent) in tangents.iter_mut().enumerate().filter(|(n, _)| moving[*n]) {
         let at = if n < carried { &mut next } else { &mut stacked };
-        *tangent = Tangent::Of { value: made[*at], negative: false };
+        let value = to.term(made[*at]);
+        let value = piece.result_space(to, n).map_or(value, |own| value.cast(own.dtype)).value;
+        *tangent = Tangent::Of { value, negative: false };
         *at += 1;
     }
     tangents

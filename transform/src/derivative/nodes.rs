@@ -230,6 +230,9 @@ impl<'a> NodeRule<'a> {
         let (x, index) = (self.x(), self.operands[1]);
         let updates = self.operands[2].cast(self.dtype);
         let rows = self.shape.extents().first().copied().unwrap_or(0);
+        if rows == 0 {
+            return Paths::new();
+        }
         let space = scattered(&self.shape, &index.shape()).unwrap_or_else(|_| self.shape.clone());
         let each = LinearMap::Broadcast(space.clone());
         let added = LinearMap::AddRows(index.value, self.shape.clone());
