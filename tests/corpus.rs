@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let files = files();
-    assert!(files.len() >= 15, "the corpus has programs");
+    assert!(files.len() >= 35, "the corpus has programs");
     let trials = files.into_iter().flat_map(|(path, text)| {
         let name = Path::new(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let printed = text.clone();

@@ -4,22 +4,23 @@
 
 use ndjit::{Array, ErrorCode, Stage, jit, report};
 
-/// What a block should hold.
-fn shown(name: &str) -> String {
+/// The text of that name, of the first function of README.md.
+fn shown(name: &str) -> Option<String> {
     let f = jit(|x, y| x + y * 2);
     let (x, y) = (Array::from([1.0f32, 2.0, 3.0]), Array::from([10i8, 20, 30]));
     f.call((&x, &y)).unwrap();
     let text = match name {
         "graph" => f.explain(Stage::Graph),
         "kernel" => f.explain(Stage::Kernels),
-        "loops" => f.explain(Stage::Loops),
+        "loop_nest" => f.explain(Stage::Loops),
+        "why" => f.explain_dtype(0).unwrap().to_string(),
         "error" => {
             let y = Array::from([1i8, 2]);
             report(&f.call((&x, &y)).unwrap_err())
         }
-        _ => panic!("README.md shows an unknown text, `{name}`"),
+        _ => return None,
     };
-    text.trim_end().replace(file!(), "src/main.rs")
+    Some(text.trim_end().replace(file!(), "src/main.rs"))
 }
 
 use ndjit_tests::root;
@@ -67,12 +68,14 @@ fn as_main(printed: &str) -> String {
     text
 }
 
-/// What a page shows that has a name: of an example its text or what it prints, of the README also what [`shown`] holds.
+/// The block of that name: the code of an example, what it prints, or a text of [`shown`].
 fn block(language: &str, name: &str, old: &str) -> String {
-    match language {
-        "rust" => pages::code(name).unwrap_or_else(|| panic!("there is no example `{name}`")),
-        _ if pages::is_known(name) => printed(name).unwrap_or_else(|| old.to_owned()),
-        _ => shown(name),
+    match (pages::is_known(name), shown(name)) {
+        (true, None) if language == "rust" => pages::code(name).unwrap(),
+        (true, None) => printed(name).unwrap_or_else(|| old.to_owned()),
+        (false, Some(text)) => text,
+        (true, Some(_)) => panic!("`{name}` names an example and a text"),
+        (false, None) => panic!("a page shows `{name}`, which is no example and no text"),
     }
 }
 
@@ -226,6 +229,8 @@ fn the_times_of_the_readme_are_measured() {
         assert!(measured.lines().any(|line| line.starts_with(&begin) && line.ends_with(&end)), "{row}");
     }
     assert!(readme.lines().count() <= 120);
+    let functions = format!("[{} functions]", ndjit::Op::ALL.len());
+    assert!(readme.contains(&functions) && read("docs/tour.md").contains(&functions), "{functions}");
 }
 
 #[test]

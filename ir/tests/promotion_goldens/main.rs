@@ -1,7 +1,5 @@
-//! The policies against tables measured from the libraries they are named after, cell by cell. Prints a line per table and
-//! fails if a cell differs for no listed reason, if a listed reason is not needed, or if a file has no policy.
-//!
-//! Not under the usual harness, which hides what passing tests print.
+//! The policies against tables measured from the libraries they are named after, cell by cell: a test for each table, which fails if a cell
+//! differs for no listed reason, or if a listed reason is not needed. Prints the number of cells with each name.
 
 mod docs;
 mod golden;
@@ -12,34 +10,38 @@ mod ops;
 mod report;
 mod tables;
 
+use libtest_mimic::{Arguments, Failed, Trial};
 use ndjit_ir::{Policy, ValueType};
 use report::Report;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Tools list tests by this argument; here is one only.
-    if std::env::args().any(|argument| argument == "--list") {
-        return ExitCode::SUCCESS;
-    }
     let reports = reports();
-    let mut problems = 0;
-    for report in &reports {
-        println!("{report}");
-        problems += report.unexplained.len();
-    }
-    for problem in tables::files_without_policy().chain(wrong_counts()) {
-        println!("{problem}");
-        problems += 1;
-    }
-    if !docs::is_current(&docs::page(&reports)) {
-        println!("docs/policies.md is not what this test writes with NDJIT_WRITE_DOCS=1");
-        problems += 1;
-    }
-    if !docs::shows_reductions() {
-        println!("docs/promotion.md lacks the table of reductions:\n{}", docs::reductions());
-        problems += 1;
-    }
-    if problems == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let page = docs::page(&reports);
+    let mut trials: Vec<Trial> = reports.into_iter().map(trial).collect();
+    trials.push(Trial::test("every_file_has_a_policy", || none(tables::files_without_policy().collect())));
+    trials.push(Trial::test("triples_that_do_not_associate", || none(wrong_counts().collect())));
+    trials.push(Trial::test("page_of_policies", move || {
+        let stale = (!docs::is_current(&page)).then(|| "docs/policies.md differs: NDJIT_WRITE_DOCS=1 writes it".to_owned());
+        none(stale.into_iter().collect())
+    }));
+    trials.push(Trial::test("table_of_reductions", || {
+        let table = (!docs::shows_reductions()).then(|| format!("docs/promotion.md lacks\n{}", docs::reductions()));
+        none(table.into_iter().collect())
+    }));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// The comparison of one table, named after it and the policy.
+fn trial(report: Report) -> Trial {
+    let name = format!("{} ({})", report.name, report.policy);
+    let kind = format!("{} cells, {} equal, {} listed", report.compared, report.equal, report.differences());
+    Trial::test(name, move || none(report.unexplained)).with_kind(kind)
+}
+
+/// Fails with all problems, if there are some.
+fn none(problems: Vec<String>) -> Result<(), Failed> {
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
 fn reports() -> Vec<Report> {

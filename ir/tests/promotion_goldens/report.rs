@@ -2,7 +2,6 @@
 
 use ndjit_ir::Policy;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The outcome of comparing one table or one library's ops.
 pub struct Report {
@@ -49,20 +48,5 @@ impl Report {
 
     pub fn differences(&self) -> usize {
         self.listed.values().sum()
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (differences, unexplained) = (self.differences(), self.unexplained.len());
-        write!(
-            f,
-            "{} ({}): {} cells compared, {} equal, {differences} listed differences, {unexplained} unexplained",
-            self.name, self.policy, self.compared, self.equal
-        )?;
-        for unexplained in &self.unexplained {
-            write!(f, "\n  {unexplained}")?;
-        }
-        Ok(())
     }
 }

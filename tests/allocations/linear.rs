@@ -1,14 +1,9 @@
 //! What becomes of a program of twice as many nodes is twice as much: blocks and bytes asked for, and looks at nodes of graphs, from the
 //! closure to the first result. Counted, not timed.
 
-mod growing;
-
-use growing::{ELEMENTS, SORTS, Sort};
+use super::growing::{ELEMENTS, SORTS, Sort};
 use ndjit::{Array, CountingAllocator, jit};
 use ndjit_ir::graph::reads;
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 const NODES: usize = 48_000;
 /// Lists grow by doubling, so that twice the nodes may take a little more than twice the bytes.

@@ -186,7 +186,7 @@ fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
         let error = jit(f).call((&x,)).unwrap_err();
         assert_eq!(error.code(), ErrorCode::Literal, "{error}");
         assert!(error.headline().ends_with("literal 300 does not fit u8"), "{error}");
-        assert!(error.place().is_some_and(|place| place.file.ends_with("tests/control.rs")), "{error}");
+        assert!(error.place().is_some_and(|place| place.file.ends_with("tests/it/control.rs")), "{error}");
         assert!(error.facts().len() > 1 && error.help_text().is_some(), "{error}");
     }
     let f = jit(|x: Expr, k: Expr| fori_loop(0, 2, k, |_, s| s + x.slice(0)));
@@ -291,7 +291,7 @@ fn loops_within_loops_that_begin_with_numbers_are_traced_in_a_polynomial_of_thei
 #[test]
 fn control_flow_outside_of_functions_says_so() {
     let test = std::process::Command::new(std::env::current_exe().unwrap());
-    let printed = { test }.args(["--exact", "outside_of_functions", "--nocapture"]).output().unwrap().stderr;
+    let printed = { test }.args(["--exact", "control::outside_of_functions", "--nocapture"]).output().unwrap().stderr;
     let printed = String::from_utf8(printed).unwrap();
     let said = |part: &str| printed.matches(part).count();
     assert_eq!(said("error[traced]: control flow outside of a traced function"), 1, "{printed}");

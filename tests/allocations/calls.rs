@@ -4,9 +4,6 @@ use ndjit::{Array, CountingAllocator, Expr, assert_no_alloc, jit, keepdims};
 use ndjit_ir::lock;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
-
 /// Whether a call that was made before allocates or takes locks.
 fn none(what: &str, mut call: impl FnMut()) -> Result<(), String> {
     // The first compiles, the second fills what the thread keeps.

@@ -8,9 +8,6 @@ use ndjit_ir::{DType, Shape, ValueType};
 use ndjit_transform::access::contiguous;
 use std::sync::Arc;
 
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
-
 /// Bytes asked for meanwhile.
 fn bytes<R>(work: impl FnOnce() -> R) -> (R, u64) {
     let before = CountingAllocator::counts().bytes;

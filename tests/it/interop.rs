@@ -1,7 +1,5 @@
 //! Features `ndarray` and `npy`: other libraries' arrays as arguments and results, files and what is wrong with them.
 
-#![cfg(feature = "ndarray")]
-
 use ndarray::{Array2, ArrayD, Axis, ShapeBuilder, arr2, s};
 use ndjit::*;
 

@@ -1,7 +1,5 @@
 //! What looks into programs sees control flow, and what stands in it: stages and their forms, types and their reasons, debugging, memory.
 
-#![cfg(feature = "json")]
-
 use ndjit::debug::{self, first_nan};
 use ndjit::inspect::graph_from_json;
 use ndjit::{
@@ -192,7 +190,7 @@ fn casts_and_widenings_in_bodies_are_found() {
     let casts = f.casts();
     assert!(casts.iter().any(|cast| (cast.from, cast.to) == (DType::F32, DType::F64)), "{casts:?}");
     assert!(
-        casts.iter().any(|cast| cast.reasons.iter().any(|reason| reason.contains("tests/control_tools.rs"))),
+        casts.iter().any(|cast| cast.reasons.iter().any(|reason| reason.contains("tests/it/control_tools.rs"))),
         "{casts:?}"
     );
     let widening = f.first_widening().unwrap();
@@ -216,7 +214,7 @@ fn declarations_in_bodies_count() {
     };
     let reason = excluded(declared, DType::F64).expect("it is declared unsupported");
     assert!(
-        reason.starts_with("f64: multiply takes f64, which is declared unsupported, at tests/control_tools.rs:"),
+        reason.starts_with("f64: multiply takes f64, which is declared unsupported, at tests/it/control_tools.rs:"),
         "{reason}"
     );
     assert_eq!(excluded(declared, DType::F16), None);
@@ -281,7 +279,7 @@ fn a_loop_that_makes_nan_is_found() {
     let found = first_nan(&f, (&Array::from([2.0f32, 0.5]),)).unwrap().expect("logarithms of negative numbers");
     assert!(found.operation.contains("= log %"), "{found}");
     assert_eq!(found.place.map(|place| place.line), Some(line!() - 3));
-    let at = format!("tests/control_tools.rs:{}:", line!() - 4);
+    let at = format!("tests/it/control_tools.rs:{}:", line!() - 4);
     assert!(matches!(&found.within[..], [step] if step.starts_with(&format!("step 1 of for at {at}"))), "{found}");
     assert_eq!((&found.index[..], found.elements), (&[0][..], 2), "{found}");
     // In loops within loops, branches, and conditions; of what a scan slices.
