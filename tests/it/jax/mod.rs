@@ -53,15 +53,15 @@ impl Why {
     pub fn words(self) -> &'static str {
         match self {
             Why::Conjugate => {
-                "gradients by complex variables are the adjoint, JAX's its conjugate; there is no `holomorphic=True`"
+                "gradients with respect to complex variables are the adjoint, JAX's its conjugate; no `holomorphic=True`"
             }
             Why::ZeroWins => "a zero wins over an infinite slope or NaN",
-            Why::Modes => "both modes go through what JAX refuses in one of them",
-            Why::Lanes => "a result that all lanes share is spread over them; there is no `out_axes=None`",
+            Why::Modes => "both modes support what JAX refuses in one of them",
+            Why::Lanes => "a result shared by all lanes is broadcast to them; no `out_axes=None`",
             Why::Types => {
-                "types and shapes: checked where JAX promotes, spread where it refuses; the program decides where Python may"
+                "types and shapes: checked where JAX promotes, broadcast where it refuses; run-time control flow instead of Python's"
             }
-            Why::Integers => "integers have no `float0`: an error where they are named, zeros within a structure",
+            Why::Integers => "no `float0` for integers: an error as a named variable, zeros within a structure",
             Why::Slices => "a `scan` without slices is a `fori_loop`",
         }
     }

@@ -17,12 +17,12 @@ struct File {
 
 /// Why tests are left out.
 const LEFT: [&str; 6] = [
-    "axes with names, collectives, devices, shards, what `jit` is told beside",
-    "texts of programs, caches, counts of what is traced, computed or kept",
-    "Python: trees of objects, keywords, branches on values, tracers that leak; types that the compiler of Rust checks",
-    "`float0`, symbolic zeros, `custom_vmap`, logs and references of rules, policies of `checkpoint`",
-    "functions that are not here: linear algebra, FFT, Bessel functions, `associative_scan`",
-    "again what another case says",
+    "named axes, collectives, devices, sharding, options of `jit`",
+    "dumps, caches, counts of traces, computations and stored values",
+    "Python: pytrees of objects, keywords, branches on values, leaked tracers; types checked by the Rust compiler",
+    "`float0`, symbolic zeros, `custom_vmap`, logs and references in rules, policies of `checkpoint`",
+    "unsupported functions: linear algebra, FFT, Bessel functions, `associative_scan`",
+    "duplicates of other cases",
 ];
 
 const FILES: &[File] = &[
@@ -75,8 +75,8 @@ impl File {
 /// What stands between the heading and the next one.
 fn section() -> String {
     let mut text = String::from(
-        "`tests/it/jax/` has cases of [JAX's own tests](https://github.com/jax-ml/jax/tree/main/tests), by their names: numbers that they state, slopes\n\
-         of differences, lanes beside the function of each. Of files with other subjects, tests of derivatives and lanes are counted.\n\n\
+        "`tests/it/jax/` has cases of [JAX's own tests](https://github.com/jax-ml/jax/tree/main/tests), with their names: expected values, numerical\n\
+         derivatives, and batches compared with single calls. Files on other subjects count only tests of derivatives and batching.\n\n\
          | file | tests | rewritten | same | differ | left out |\n|---|---|---|---|---|---|\n",
     );
     let mut sums = [0; 4];
