@@ -58,7 +58,7 @@ rows! { x y z v w;
         "np.linspace(0, 1, 5)" => linspace(0..=1, 5), "", "[5] 0 0.250000 0.500000 0.750000 1";
         "np.linspace(0, 1, 4, endpoint=False)" => linspace(0..1, 4), "not in PyTorch", "[4] 0 0.250000 0.500000 0.750000";
         "np.logspace(0, 3, 4)" => logspace(0..=3, 4), "", "[4] 1 10 100 1000";
-        "np.meshgrid(v, w)[0]" => meshgrid([&v, &w], Indexing::Xy)[0], "PyTorch: the other indexing unless asked for", "[4, 4] 4 1 3 2 4 1 3 2 4 1 3 2 4 1 3 2";
+        "np.meshgrid(v, w)[0]" => meshgrid([&v, &w], Indexing::Xy)[0], "PyTorch: the other indexing by default", "[4, 4] 4 1 3 2 4 1 3 2 4 1 3 2 4 1 3 2";
         "np.tri(3)" => tril(ones([3, 3]), 0), "not in PyTorch", "[3, 3] 1 0 0 1 1 0 1 1 1";
     }
     "Slicing and selection" {
