@@ -1,4 +1,4 @@
-//! The page of results: each row beside the fastest peer's, and what was aimed at.
+//! The page of results: each row beside the fastest peer's, and the targets.
 //!
 //! Peers' rows are JSON lines in the format of [`main`](crate), measured on the same machine in the same hour. Rows meet by kernel, dtype,
 //! number of elements and threads. A library's memory is *reused* where a call writes into an array of the caller's (`out`, `donate`);
@@ -86,9 +86,9 @@ impl Report {
         plot(&rows, &self.page.with_extension("svg"))
     }
 
-    /// What was aimed at, and what came of it.
+    /// Writes the targets and the results.
     fn figures(&self, page: &mut String, rows: &[Row], ours: &[Value]) -> Result<(), Box<dyn Error>> {
-        writeln!(page, "## What was aimed at\n\n| what | aim | reached |\n|---|---|---|")?;
+        writeln!(page, "## Targets\n\n| measurement | target | result |\n|---|---|---|")?;
         let select = |f: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| f(row)).map(Row::ratio).collect::<Vec<f64>>();
         let computing = select(&|r| r.key.4 && r.key.1 == "float32" && !r.is_memory_bound() && r.key.2 >= 100_000);
         writeln!(
@@ -125,8 +125,8 @@ impl Report {
         writeln!(page, "| code of LLVM for the same primitives, in a cache | each 0.85 | {} |", said(&ratios))?;
         writeln!(
             page,
-            "\n## Beside LLVM\nLLVM's time over ndjit's, for 8192 elements on one thread; the same primitives, with the same bits as results, compiled ahead of \
-             time by rustc for AVX-512 (`ndjit-bench llvm`). ndjit's time has the call in it, about 0.3 µs, and its code the cold paths of `sin` and `cos`, which LLVM's lacks.\n\n\
+            "\n## Beside LLVM\nLLVM's time divided by ndjit's, for 8192 elements on one thread; the same primitives, with the same bits as results, compiled ahead of \
+             time by rustc for AVX-512 (`ndjit-bench llvm`). ndjit's time includes the call, about 0.3 µs, and its code the cold paths of `sin` and `cos`, which LLVM's lacks.\n\n\
              | kernel | ratio |\n|---|---:|"
         )?;
         for (kernel, ratio) in llvm {

@@ -273,12 +273,12 @@ fn page() -> String {
     let all: usize = groups.iter().map(|(_, names)| names.len()).sum();
     let mut page = format!(
         "# The Array API
-All {all} functions of the core of the [Array API standard](https://data-apis.org/array-api/2025.12/), version 2025.12, are here by their
-names. A test makes every call below and compares its result with what NumPy's function gives. In the calls `x`, `y` and `u` are
-arrays of floats, `z` of complex numbers, `b` and `c` of bools, the others of integers. Most functions are methods as well: `x.sum(..)`. How special
-values are treated is in [numerics.md](numerics.md), which dtypes results have in [promotion.md](promotion.md).
+All {all} functions of the core of the [Array API standard](https://data-apis.org/array-api/2025.12/), version 2025.12, are available under their
+names. A test runs every call below and compares the result with NumPy's. `x`, `y` and `u` are arrays of floats, `z` of complex numbers, `b` and `c` of
+bools, the others of integers. Most functions are methods as well: `x.sum(..)`. [Numerics](numerics.md) describes special values,
+[Dtypes and promotion](promotion.md) the dtypes of results.
 
-| functions | here |
+| functions | number |
 | --- | --- |
 "
     );

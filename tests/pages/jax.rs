@@ -41,7 +41,7 @@ rows! { g f x;
     "f(x)" => f.call((&x,))?, "or `f(&x)`, which panics where there is an error", "Array(f32[3])";
     "jax.jit(g, donate_argnums=0)(x)" => f.call((Array::from([1.0f32]).donate(),))?, "the argument's memory may be taken", "Array(f32[1])";
     "jax.make_jaxpr(g)(x)" => f.explain(Stage::Graph).lines().count(), "of the last call", "7";
-    "jax.jit(g).lower(x).compile()" => f.trace(&[Spec::of(&x)])?.lower()?.compile()?.kernel_count(), "the three steps, by types alone", "1";
+    "jax.jit(g).lower(x).compile()" => f.trace(&[Spec::of(&x)])?.lower()?.compile()?.kernel_count(), "the three steps, from types only", "1";
     "jax.eval_shape(g, x)" => f.trace(&[Spec::of(&x)])?.results()[0].to_string(), "", "\"f32[3]\"";
     "jax.ShapeDtypeStruct((3,), jnp.float32)" => spec(DType::F32, [3]).to_string(), "", "\"f32[3]\"";
     "x.block_until_ready()" => x.block_until_ready()?, "", "Array(f32[3])";

@@ -41,7 +41,7 @@ macro_rules! rows {
 }
 
 rows! { x y z v w;
-    "Making" {
+    "Creation" {
         "np.array([[1, 2, 3], [4, 5, 6]])" => Array::from_rows(&[[1, 2, 3], [4, 5, 6]]), "`torch.tensor`", "[2, 3] 1 2 3 4 5 6";
         "np.reshape([1, 2, 3, 4], (2, 2))" => Array::from_shape_vec([2, 2], vec![1, 2, 3, 4])?, "", "[2, 2] 1 2 3 4";
         "np.fromfunction(lambda i, j: 10 * i + j, (2, 3))" => from_fn([2, 3], |[i, j]| 10 * i + j), "not in PyTorch", "[2, 3] 0 1 2 10 11 12";
@@ -58,10 +58,10 @@ rows! { x y z v w;
         "np.linspace(0, 1, 5)" => linspace(0..=1, 5), "", "[5] 0 0.250000 0.500000 0.750000 1";
         "np.linspace(0, 1, 4, endpoint=False)" => linspace(0..1, 4), "not in PyTorch", "[4] 0 0.250000 0.500000 0.750000";
         "np.logspace(0, 3, 4)" => logspace(0..=3, 4), "", "[4] 1 10 100 1000";
-        "np.meshgrid(v, w)[0]" => meshgrid([&v, &w], Indexing::Xy)[0], "PyTorch: the other indexing unless asked for", "[4, 4] 4 1 3 2 4 1 3 2 4 1 3 2 4 1 3 2";
+        "np.meshgrid(v, w)[0]" => meshgrid([&v, &w], Indexing::Xy)[0], "PyTorch: the other indexing by default", "[4, 4] 4 1 3 2 4 1 3 2 4 1 3 2 4 1 3 2";
         "np.tri(3)" => tril(ones([3, 3]), 0), "not in PyTorch", "[3, 3] 1 0 0 1 1 0 1 1 1";
     }
-    "Parts" {
+    "Slicing and selection" {
         "x[0]" => x.slice(0), "", "[3] 3 1 2";
         "x[:, 1]" => x.slice((.., 1)), "", "[2] 1 5";
         "x[:, 1:]" => x.slice((.., 1..)), "", "[2, 2] 1 2 5 4";
@@ -76,7 +76,7 @@ rows! { x y z v w;
         "np.lib.stride_tricks.sliding_window_view(v, 3)" => sliding_window(&v, 3, 0), "not in JAX; PyTorch: `v.unfold(0, 3, 1)`", "[2, 3] 4 1 3 1 3 2";
         "np.where(x > 2, x, 0)" => where_(x.gt(2), &x, 0), "", "[2, 3] 3 0 0 6 5 4";
     }
-    "Elementwise, where the name is another" {
+    "Elementwise functions with other names" {
         "v / w`, `np.divide`, `np.true_divide" => &v / &w, "", "[4] 4 0.500000 0.750000 0.285714";
         "v // w" => floor_divide(&v, &w), "", "[4] 4 0 0 0";
         "v % w`, `np.mod`, `np.remainder" => &v % &w, "", "[4] 0 1 3 2";
@@ -188,7 +188,7 @@ rows! { x y z v w;
         "np.corrcoef(x)" => corrcoef(&x), "", "[2, 2] 1 0.500000 0.500000 1";
         "np.average(v, weights=w)" => (&v * &w).sum(..) / w.sum(..), "not in PyTorch", "[] 2.285714";
     }
-    "Scans and neighbours" {
+    "Scans, differences, interpolation" {
         "np.cumsum(x, axis=1)`, `np.cumulative_sum" => cumulative_sum(&x, 1), "", "[2, 3] 3 4 6 6 11 15";
         "np.cumulative_sum(v, include_initial=True)" => cumulative_sum(&v, include_initial(0)), "not in PyTorch", "[5] 0 4 5 8 10";
         "np.cumprod(v)`, `np.cumulative_prod" => cumulative_prod(&v, 0), "", "[4] 4 4 12 24";

@@ -180,21 +180,21 @@ fn count(inputs: u64) -> String {
 }
 
 const HEAD: &str = "# Accuracy
-The largest errors that were found in compiled functions, in units in the last place (ULP) of the result; 0.5 is correctly rounded.
-*Wrong* counts results that are NaN, infinite or of another sign where the exact one is not. The references are
-[CORE-MATH](https://core-math.gitlabpages.inria.fr/), correctly rounded in `f64`, and where that is not enough numbers of 256 bits; of results in `f64`
-that are the nearest number the error is given as 0.5, and where no more precise reference is at hand (`lgamma`, `tgamma`) half a unit is added to the
-distance from it: the true error is smaller. NumPy's and JAX's errors were measured on about 500 inputs each, counted in
-floats from the correctly rounded result.
+The largest measured errors of compiled functions, in units in the last place (ULP) of the result; 0.5 is correctly rounded.
+*Wrong* counts results that are NaN, infinite or of the opposite sign, unlike the exact result. The references are
+[CORE-MATH](https://core-math.gitlabpages.inria.fr/), correctly rounded in `f64`, and 256-bit numbers where more precision is needed. Results in `f64`
+that are the nearest number count as 0.5. Without a more precise reference (`lgamma`, `tgamma`), half a unit is added to the distance from the
+reference; the true error is smaller. NumPy's and JAX's errors were measured on about 500 inputs each, counted in floats from the correctly
+rounded result.
 
-Made by `cargo run --release -p ndjit-tools --bin accuracy`; `-- --full` takes hours, and goes on where it was stopped. `-- --check` fails where a
-bound that the functions promise is exceeded, and writes nothing. `-- --slopes` measures only slopes.
+Written by `cargo run --release -p ndjit-tools --bin accuracy`. `-- --full` takes hours, and can be stopped and resumed. `-- --check` fails if a
+promised bound is exceeded, and writes nothing. `-- --slopes` measures only slopes.
 ";
 
 const UNARY: &str = "
 ## Functions of one operand
-*All* values of the 16-bit floats are tried, and where it says so of `f32`; of `f64` random ones of every exponent and in the ranges
-where functions change.
+Inputs: *all* values of the 16-bit floats, and of `f32` where noted; of `f64`, random values with every exponent and in ranges where the functions
+change.
 
 | function | dtype | max ULP | at | inputs | not nearest | wrong | NumPy | JAX |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -202,9 +202,9 @@ where functions change.
 
 const BINARY: &str = "
 ## Functions of two operands
-*All* pairs of 16-bit floats where it says so; otherwise about a hundred edges with each other, then random pairs: of any exponents,
-of nearby ones, in ranges, and such that powers are within the format. Errors of `logaddexp` count in ULP of the largest of operands and result. Those of
-`polygamma` are measured with integers for `n`, mostly small ones.
+Inputs: *all* pairs of 16-bit floats where noted; otherwise all pairs of about a hundred edge cases, and random pairs with arbitrary exponents, with
+similar exponents, in ranges, and with powers in range. Errors of `logaddexp` are in ULP of the largest of operands and result. `polygamma` is measured
+for integer `n`, mostly small.
 
 | function | dtype | max ULP | at | inputs | not nearest | wrong | NumPy | JAX |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -219,10 +219,10 @@ const TERNARY: &str = "
 
 const COMPLEX: &str = "
 ## Functions of complex numbers
-The reference has 256 bits. Operands are random, with parts of any exponents, of nearby ones and in ranges; a quarter of them near the unit
-circle, branch points and branch cuts (the zeros of both signs on them too), zeros and poles. *Part* is the larger error of the two parts in
-ULP of the part, which is large where a part cancels; *modulus* is the distance from the exact number in ULP of its modulus. Not counted are
-powers whose logarithm is beyond 1024, and products within a factor of 2 of overflow, where terms of the formula may overflow.
+The reference has 256 bits. Operands are random, with parts of arbitrary exponents, of similar exponents and in ranges. A quarter are near the unit
+circle, branch points, branch cuts (with zeros of both signs), zeros and poles. *Part* is the larger error of the two parts in ULP of the part; it
+is large where a part cancels. *Modulus* is the distance from the exact number in ULP of its modulus. Powers with a logarithm beyond 1024 are
+not counted, nor are products within a factor of 2 of overflow, where terms of the formula may overflow.
 
 | function | dtype | part | at | modulus | at | inputs | not nearest | wrong |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -230,11 +230,12 @@ powers whose logarithm is beyond 1024, and products within a factor of 2 of over
 
 const SLOPES: &str = "
 ## Slopes
-The derivatives of functions of real numbers as `grad` gives them, beside formulas in numbers of 256 bits: `atan2/y` is the slope of `atan2` by its operand `y`, `tanh/x/x`
-the slope of the slope `tanh/x`. Operands are random, of any exponents and in the ranges where functions change, with about a hundred edges: zeros,
-infinities, subnormal numbers, ends of ranges; at kinks, poles and ends the exact slope is what [Conventions](transforms.md#conventions) says. *Or 1* is the largest error in ULP of the
-larger of the slope and 1: near a zero of the slope itself, as that of `gelu` has, its terms cancel, and what is left has their roundings.
-Operands where a function has no slope are not counted, nor those where the function's value, of which the slope is made, overflows or is subnormal. A slope below the least normal number need only be as small. Slopes of functions of complex numbers are not measured.
+The derivatives of real functions from `grad`, compared with formulas in 256-bit numbers: `atan2/y` is the slope of `atan2` with respect to its operand
+`y`, `tanh/x/x` the slope of `tanh/x`. Operands are random, with arbitrary exponents and in ranges where the functions change, and about a hundred edge
+cases: zeros, infinities, subnormal numbers, ends of ranges. [Conventions](transforms.md#conventions) defines the exact slope at kinks, poles and ends.
+*Or 1* is the largest error in ULP of the larger of the slope and 1: near a zero of the slope, as of `gelu`, its terms cancel and leave rounding errors.
+Operands without a slope are not counted, nor are those where the value of the function, used by the slope, overflows or is subnormal. A slope below
+the smallest normal number need only be that small. Slopes of complex functions are not measured.
 
 | slope | dtype | max ULP | at | or 1 | inputs | not nearest | wrong |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -242,15 +243,15 @@ Operands where a function has no slope are not counted, nor those where the func
 
 const CASTS: &str = "
 ## Casts
-Each of the values is cast to every other dtype. A result is wrong if it is not the exact value rounded once, to the nearest, ties to even;
-or for integers truncated and saturated from floats, wrapped from integers.
+Each value is cast to every other dtype. The correct result is the exact value rounded once, to nearest, ties to even. Casts to integers truncate and
+saturate floats, and wrap integers.
 
-| from | values | wrong | one of them |
+| from | values | wrong | example |
 | --- | --- | --- | --- |
 ";
 
 const NOT_MEASURED: &str = "
 ## Not measured
-Integers: all pairs of 8-bit integers and edges of wider ones are compared in `math/tests/it/bodies/int.rs` for every op. Of floats:
+Integers: `math/tests/it/bodies/int.rs` compares all pairs of 8-bit integers, and edge cases of wider integers, for every op. Floats:
 
 ";

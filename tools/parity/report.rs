@@ -98,11 +98,11 @@ pub fn page(devices: &[String], groups: &[Group], before: &str) -> String {
     }
     let mut page = String::from(
         "# GPU parity\n\
-         What a GPU computes has the bits that compiled code of the CPU gives, which are the reference interpreter's; the sign and payload\n\
-         of NaN excepted. So many elements were compared, and so many differed.\n\n\
-         Made by `cargo run --release -p ndjit-tools --features gpu --bin parity -- --write`. All values of one operand of 16 bits and of several of 8 are tried, one in\n\
-         256 of `f32`, and for the rest special values and random ones that are rich in what implementations get wrong.\n\n\
-         The devices are one that is used as it is, and told to do without what it has:\n",
+         Results on a GPU have the same bits as compiled code on the processor and the reference interpreter, except the sign and payload of NaN.\n\
+         The table counts the compared elements and the differences.\n\n\
+         Made by `cargo run --release -p ndjit-tools --features gpu --bin parity -- --write`. Inputs: all values of one 16-bit\n\
+         operand and of several 8-bit operands, one in 256 of `f32`, and otherwise special values and random values with many edge cases.\n\n\
+         The devices are one GPU, as it is and with features disabled:\n",
     );
     for device in devices {
         let _ = writeln!(page, "- {device}");
@@ -111,7 +111,7 @@ pub fn page(devices: &[String], groups: &[Group], before: &str) -> String {
     for Line { subject: [device, subject], figures: [comparisons, elements, differences], .. } in &lines {
         let _ = writeln!(page, "| {device} | {subject} | {comparisons} | {elements} | {differences} |");
     }
-    page += "\n## What differs\n";
+    page += "\n## Differences\n";
     let differing: Vec<&String> = lines.iter().flat_map(|line| &line.differing).collect();
     match differing.is_empty() {
         true => page += "Nothing.\n",

@@ -7,27 +7,26 @@ use std::fmt::Write;
 use std::path::Path;
 
 const HEAD: &str = "# Functions
-Every elementwise function, every reduction, every scan and what sorts, generated from their tables
-([ops](https://github.com/ndjit/ndjit/blob/main/ir/src/op/table.rs), [reductions](https://github.com/ndjit/ndjit/blob/main/ir/src/reduction/table.rs)). Each is a free function and a method of `Expr` and `Array`; `where` is spelled `where_`. How dtypes meet is
-the [policy's](promotion.md) to say: the words below are those of the standard one. How accuracy was measured stands in
-[accuracy.md](accuracy.md). How arrays are made, sliced, joined and viewed, and all of it under NumPy's names, is in [arrays.md](arrays.md).
+Every elementwise function, reduction, scan and sort, generated from their tables
+([ops](https://github.com/ndjit/ndjit/blob/main/ir/src/op/table.rs), [reductions](https://github.com/ndjit/ndjit/blob/main/ir/src/reduction/table.rs)). Each is a free function and a method of `Expr` and `Array`; `where` is spelled `where_`. The
+[policy](promotion.md) decides promotion; this page describes the standard policy. [Accuracy](accuracy.md) has the measured errors.
+[Arrays](arrays.md) describes creating, slicing, joining and viewing arrays.
 
 ## Elementwise
-*Computes in*: the dtypes that operands are converted to; others are errors. ULP: the largest error in units in the last place, exact:
-correctly rounded, both in real dtypes where nothing else is said. Arrays in examples are written as in Rust, results as they are printed; each is a test.
+*Computes in*: the dtypes to which operands are cast; other dtypes are errors. *ULP*: the largest error in units in the last place. *Exact*: correctly
+rounded. Both apply to real dtypes unless noted. Examples have arrays in Rust syntax and printed results; each is a test.
 
 | function | operands | computes in | gives | accuracy | meaning | example | result |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
 const REDUCTIONS: &str = "
-Made of these: `frexp(x)` and `modf(x)` give both results, `select_n(which, [a, b, c])` is `cases[which]` element by element. `cast(x, dtype)`, or
-`x.astype(dtype)`, converts.
+Composed of these: `frexp(x)` and `modf(x)` return both results; `select_n(which, [a, b, c])` is `cases[which]` for each element. `cast(x, dtype)` and
+`x.astype(dtype)` change the dtype.
 
 ## Reductions
-Along axes that are given last: `x.sum(..)`, `x.mean(-1)`, `max(&x, [0, 2])`; [arrays.md](arrays.md#reductions) shows each. Norms of
-other orders are `vector_norm(x, order, axes)`. In which order sums are made, and how `var` and `std` take the distances:
-[numerics.md](numerics.md#sums).
+The axes are the last argument: `x.sum(..)`, `x.mean(-1)`, `max(&x, [0, 2])`; [arrays.md](arrays.md#reductions) shows each. Norms of
+other orders are `vector_norm(x, order, axes)`. [Numerics](numerics.md#sums) describes the order of summation, and the distances in `var` and `std`.
 
 | function | gives | |
 | --- | --- | --- |
@@ -35,9 +34,9 @@ other orders are `vector_norm(x, order, axes)`. In which order sums are made, an
 
 const SCANS: &str = "
 ## Scans
-Along one axis, given last: `x.cumulative_sum(0)`, `cummax(&x, -1)`. `include_initial(0)` has sums and products begin with that of no
-elements. Made of neighbours along an axis: `diff(x, n, axis)`, `trapezoid(y, dx, axis)`; with elements before and after the array
-`prepend(0).append(0).diff(x, n, axis)`, of values at positions `positions(x).trapezoid(y, axis)`.
+The axis is the last argument: `x.cumulative_sum(0)`, `cummax(&x, -1)`. With `include_initial(0)`, sums and products begin with that of no
+elements. Functions of adjacent elements: `diff(x, n, axis)`, `trapezoid(y, dx, axis)`. `prepend(0).append(0).diff(x, n, axis)` adds elements before
+and after the array. `positions(x).trapezoid(y, axis)` takes the positions of the values.
 
 | function | gives | |
 | --- | --- | --- |
@@ -45,9 +44,9 @@ elements. Made of neighbours along an axis: `diff(x, n, axis)`, `trapezoid(y, dx
 
 const SORTS: &str = "
 ## Sorts
-Along one axis, given last: `x.sort(-1)`, `argsort(&x, 0)`; from the largest element on `sort(&x, descending(0))`. Equal elements stay in the
-order they had both ways. Made of these: `topk(x, k, axis)` gives the largest and their indices, `median(x, axes)` and
-`quantile(x, q, axes)` go along axes as reductions do, with NumPy's other methods as in `Interpolation::Nearest.quantile(x, q, axes)`.
+The axis is the last argument: `x.sort(-1)`, `argsort(&x, 0)`. `sort(&x, descending(0))` sorts in descending order. Both orders are stable.
+Composed of these: `topk(x, k, axis)` returns the largest elements and their indices. `median(x, axes)` and `quantile(x, q, axes)` take axes like
+reductions. `Interpolation::Nearest.quantile(x, q, axes)` and similar select NumPy's other methods.
 
 | function | gives | |
 | --- | --- | --- |

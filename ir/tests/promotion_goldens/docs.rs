@@ -8,15 +8,14 @@ use std::fmt::Write as _;
 const INTRO: &str = "\
 # Policies and the libraries they follow
 
-Each policy is named after what it follows, and reproduces that library's promotion in every cell of the tables in
-`tests/goldens/`, which were measured from the live libraries; what differs on purpose is listed below with its reason. This page is
-written by the test that compares them (`ir/tests/promotion_goldens/`): `NDJIT_WRITE_DOCS=1 cargo test -p ndjit-ir --test
-promotion_goldens` writes it again.
+Each policy is named after the library or standard that it follows. It reproduces that library's promotion in every cell of the tables in
+`tests/goldens/`, which were measured with the libraries. The intended differences are listed below, with reasons. The test that compares the
+tables (`ir/tests/promotion_goldens/`) writes this page: `NDJIT_WRITE_DOCS=1 cargo test -p ndjit-ir --test promotion_goldens`.
 
 ## The policies
 
-A *lattice* promotes alike in every order and grouping of operands. A *partial lattice* does so where it is defined. Of the others
-the page counts the pairs whose order matters, and the triples of dtypes whose brackets do; `Policy::asymmetric()` and
+Promotion in a *lattice* is independent of the order and grouping of operands. In a *partial lattice* this holds where it is defined. For other
+policies the page counts the pairs whose order matters and the triples of dtypes whose grouping matters. `Policy::asymmetric()` and
 `Policy::non_associative()` list them.
 
 ";
@@ -24,27 +23,27 @@ the page counts the pairs whose order matters, and the triples of dtypes whose b
 const NOT_FOLLOWED: &str = "\
 ## Rules that no policy follows
 
-- PyTorch lets a tensor without dimensions widen within its category only. Here a rank never decides a dtype. `torch/zero_dim_table`
-  above counts the cells.
-- NumPy 1 looked at the values of Python scalars and 0-d arrays (`u8 + 256` was `u16`). Here a value never decides a dtype; `numpy1`
-  treats each number as a small one.
-- `asarray(2**63)` is unsigned in NumPy, Ivy and the Array API, and `constant(2**31)` is `i64` in TensorFlow, by value. Here an
-  integer takes the default dtype, and one that does not fit is an error.
+- In PyTorch, a zero-dimensional tensor widens other operands only across categories. In ndjit, the rank never decides a dtype.
+  `torch/zero_dim_table` above counts the cells.
+- NumPy 1 inspected the values of Python scalars and 0-d arrays (`u8 + 256` was `u16`). In ndjit, a value never decides a dtype; `numpy1`
+  treats each number as small.
+- `asarray(2**63)` is unsigned in NumPy, Ivy and the Array API, and `constant(2**31)` is `i64` in TensorFlow, by value. In ndjit, an
+  integer takes the default dtype; an integer out of range is an error.
 ";
 
 /// The page.
 pub fn page(reports: &[Report]) -> String {
     let mut page = INTRO.to_owned();
-    page += "| policy | what it is | joins | source |\n| --- | --- | --- | --- |\n";
+    page += "| policy | description | joins | source |\n| --- | --- | --- | --- |\n";
     for policy in Policy::ALL {
         let _ = writeln!(page, "| `{policy}` | {} | {} | <{}> |", policy.doc(), laws(policy), policy.source());
     }
-    page += "\n## What was compared\n\n| golden table | policy | cells | equal | listed differences |\n| --- | --- | --- | --- | --- |\n";
+    page += "\n## Comparisons\n\n| golden table | policy | cells | equal | listed differences |\n| --- | --- | --- | --- | --- |\n";
     for Report { name, policy, compared, equal, .. } in reports {
         let listed = compared - equal;
         let _ = writeln!(page, "| {name} | `{policy}` | {compared} | {equal} | {listed} |");
     }
-    page += "\n## Differences on purpose\n\nThe number of cells, then the reason.\n";
+    page += "\n## Intended differences\n\nThe number of cells, then the reason.\n";
     for report in reports.iter().filter(|report| !report.listed.is_empty()) {
         let _ = writeln!(page, "\n{}:\n", report.name);
         for (reason, cells) in &report.listed {
