@@ -384,8 +384,8 @@ fn fresh(output: Output<'_>) -> Result<Arc<Buffer>> {
     }
 }
 
-/// Bytes that control flow takes at once, at most: of a loop its state, beside which a graph makes the next one or the condition; of branches what one
-/// takes. `made` are the bytes of each result, `peak` what the programs of the graphs take.
+/// Peak bytes of control flow: for a loop its state, and the next state or the condition; for branches those of one branch. `made` are the
+/// bytes of each result, `peak` the peak of the graphs' programs.
 fn taken(control: &Control<DType>, made: &[usize], peak: u64) -> usize {
     let state = match control.kind {
         ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => {
@@ -396,8 +396,7 @@ fn taken(control: &Control<DType>, made: &[usize], peak: u64) -> usize {
     state.saturating_add(usize::try_from(peak).unwrap_or(usize::MAX))
 }
 
-/// The same before its graphs are compiled, so that what their kernels take for themselves is not counted; `peak` is what a program of its graphs
-/// takes at most.
+/// The same before its graphs are compiled, without the kernels' scratch memory; `peak` is the peak of a program of its graphs.
 ///
 /// # Errors
 /// Those of planning them: `Verify`, `Size`.
