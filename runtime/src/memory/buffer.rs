@@ -124,7 +124,7 @@ impl Buffer {
         matches!(self.owner, Owner::Foreign(_))
     }
 
-    /// Whether the sole owner of the buffer may write to its memory; checks that the caller is.
+    /// Whether this is the only reference to the buffer, and its memory is writable.
     pub(crate) fn is_writable(buffer: &mut Arc<Buffer>) -> bool {
         Arc::get_mut(buffer).is_some_and(|buffer| !buffer.is_foreign())
     }
