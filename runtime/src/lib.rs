@@ -6,9 +6,9 @@
 //! - `memory`: [`buffer`]s, whose blocks come from the [`pool`] (`free_list`: without a lock), executable memory ([`code_memory`]), parts of files
 //!   (`mapping`), memory of other libraries, which is only read ([`dlpack`]);
 //! - `execution`: compiled kernels ([`code`]) and the process's cache of them ([`kernels`]), threads (`threads`, and a `thread_pool`
-//! without work stealing), and the drivers of nests that are not maps (`reduce`, `scan`, `sort`, `scatter`, `contract`);
+//!   without work stealing), and the drivers of nests that are not maps (`reduce`, `scan`, `sort`, `scatter`, `contract`);
 //! - `programs`: memory plans (`plan`, `assignment`, `storage`, and the per-thread lists of `scratch`), tiled launches (`tiles`), runs
-//! ([`executable`]), and control flow, whose graphs are programs (`control`).
+//!   ([`executable`]), and control flow, whose graphs are programs (`control`).
 //!
 //! [`devices`] runs programs and stores arrays; `gpu` is one kind of device, with the feature of that name. Only [`environment`] reads
 //! environment variables. Shared state uses the primitives of `sync`, which lets `runtime/models/` run it in the orders that a scheduler

@@ -304,11 +304,11 @@ impl Kernel {
     ///
     /// # Safety
     /// - `pointers` has one entry per operand, `extents` one per loop, `strides` one per operand and loop, `literals` one
-    /// per register of each literal.
+    ///   per register of each literal.
     /// - For every index of the extents, each input's element is initialised, readable memory, and each output's writable
-    /// memory, during the call. Strides of the innermost loop agree with the operands' classes.
+    ///   memory, during the call. Strides of the innermost loop agree with the operands' classes.
     /// - Nobody else writes the inputs or accesses the outputs meanwhile. An output overlaps an input only if every index
-    /// has the same address in both.
+    ///   has the same address in both.
     ///
     /// # Errors
     /// As [`interpret::run`] or [`Composed::run`]; none if the kernel is compiled and neither reduces nor scans.
