@@ -6,10 +6,10 @@
 //!   `"controls"` (if there is control flow: for each piece `kind` and two `graphs`, each with `graph`, its index in the list, and
 //!   `operands`, the indices of its parameters among the operands of the piece's nodes), `"slots"` (`{"literal": "2"}` or `{"argument": 0,
 //!   "type": "i*"}`), `"nodes"` and `"outputs"`.
-//! A node has `results` (each with `value`, `type`, `shape`), `kind` (an op, a reduction, a scan, or `literal`, `cast`, `view`, `reshape`,
-//! `gather`, `scatter add`, `concat`, `iota`, `while`, `cond`, `call`), `operands`, and the attributes of its kind among `slot`, `policy`,
-//! `reason`, `view`, `axes`, `axis`, `keepdims`, `contracts`, `dtype`, `control` (an index in `"controls"`) and `result`, `call`; and
-//! `places`, if known.
+//!   A node has `results` (each with `value`, `type`, `shape`), `kind` (an op, a reduction, a scan, or `literal`, `cast`, `view`, `reshape`,
+//!   `gather`, `scatter add`, `concat`, `iota`, `while`, `cond`, `call`), `operands`, and the attributes of its kind among `slot`, `policy`,
+//!   `reason`, `view`, `axes`, `axis`, `keepdims`, `contracts`, `dtype`, `control` (an index in `"controls"`) and `result`, `call`; and
+//!   `places`, if known.
 //! - `kernels` and `loops`: `"kernels"` or `"nests"`, a list of objects with `text`, as printed, `inputs` and `outputs` (values of the
 //!   simplified graph), and `literals` (slots). Kernels have `shape`, nests `extents`.
 //! - Other stages: `"text"`.
