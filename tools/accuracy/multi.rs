@@ -250,7 +250,7 @@ impl Real {
         if value > format.max() { f64::INFINITY.copysign(sign) } else { value.copysign(sign) }
     }
 
-    /// The exponent of the first bit; [`ZERO`] for a zero.
+    /// The exponent of the first bit; `ZERO` for a zero.
     pub fn exponent(&self) -> i32 {
         self.0.exponent().map_or(ZERO, |exponent| exponent - 1)
     }
