@@ -140,9 +140,9 @@ pub(crate) type InnerPrograms = FxHashMap<*const Lowered, Arc<Executable>>;
 impl Executable {
     /// Compiles the kernels that the cache does not contain.
     ///
+    /// # Errors
     /// `Backend` if code generation fails; `Literal` if a literal does not fit its dtype; `Verify` if a kernel of the program would leave
     /// its operands' memory.
-    /// kernel of the program would leave its operands' memory.
     pub fn new(lowered: &Lowered, options: &RunOptions) -> Result<Executable> {
         Executable::with_threads(lowered, options, &Threads::new(options.threads), &mut InnerPrograms::default())
     }

@@ -79,7 +79,7 @@ pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Dispatc
     Ok(chunks)
 }
 
-/// The dimension of a cut.
+/// The halved part: a loop, or the blocks of elements.
 enum SplitDimension {
     Loop(usize),
     Blocks,
