@@ -1,5 +1,5 @@
-//! The figures of the engine: compile time per kernel, call overhead, and fused kernels beside unfused ones and loops
-//! written by hand. Run all with `cargo bench -p ndjit-bench --bench engine`, one group with `cargo bench -p ndjit-bench --bench engine -- compile`.
+//! Benchmarks of the engine: compile time per kernel, call overhead, and fused kernels compared with unfused ones and hand-written loops.
+//! Run all with `cargo bench -p ndjit-bench --bench engine`, one group with `cargo bench -p ndjit-bench --bench engine -- compile`.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use ndjit::{Array, Expr, jit};
@@ -17,7 +17,7 @@ fn twenty(x: Expr, y: Expr) -> Expr {
     (c + b) * (c - a) + x
 }
 
-/// From closure to result on 8 elements with every kernel compiled anew: the process's kernel cache is told to hold none.
+/// From closure to result on 8 elements, with every kernel compiled anew: the process's kernel cache is disabled.
 fn compile(c: &mut Criterion) {
     kernels::set_bounds(Bounds { count: 0, weight: 0 });
     let x = Array::from([1.0f32; 8]);
@@ -37,7 +37,7 @@ fn compile(c: &mut Criterion) {
     group.finish();
 }
 
-/// A call on 8 elements: what it costs besides computing.
+/// A call on 8 elements: its overhead.
 fn call(c: &mut Criterion) {
     let (x, y) = (Array::from([1.0f32; 8]), Array::from([2.0f32; 8]));
     let f = jit(|x, y| x + y * 2);
@@ -50,7 +50,7 @@ fn call(c: &mut Criterion) {
     group.finish();
 }
 
-/// `x + y * 2` on 1e7 f32 in place, beside a rayon loop written by hand.
+/// `x + y * 2` on 1e7 f32 in place, compared with a hand-written rayon loop.
 fn in_place(c: &mut Criterion) {
     const N: usize = 10_000_000;
     let mut group = c.benchmark_group("in place, 1e7 f32");
@@ -72,7 +72,7 @@ fn in_place(c: &mut Criterion) {
     group.finish();
 }
 
-/// A chain of ops in one kernel, in a kernel each, and by hand; one thread.
+/// A chain of ops in one kernel, in a kernel each, and hand-written; one thread.
 fn fusion(c: &mut Criterion) {
     let mut group = c.benchmark_group("fusion, 20 ops, one thread");
     for n in [1_000usize, 100_000, 4_000_000] {

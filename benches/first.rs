@@ -1,5 +1,5 @@
-//! The first compilation in a process, which pays for everything that is set up once: runs itself in fresh processes and
-//! prints the median. `cargo bench -p ndjit-bench --bench first`.
+//! The first compilation in a process, including one-time initialisation: runs itself in fresh processes and prints the
+//! median. `cargo bench -p ndjit-bench --bench first`.
 
 use ndjit::{Array, jit};
 use std::process::Command;

@@ -1,11 +1,11 @@
-//! Functions in cache on one thread, beside a scalar loop over Rust's, or where Rust has none, CORE-MATH's (erf, erfc, lgamma, tgamma):
-//! `cargo bench -p ndjit-bench --bench functions`. Throughput is in elements.
+//! Functions in cache on one thread, compared with a scalar loop over Rust's, or CORE-MATH's if Rust has none (erf, erfc, lgamma,
+//! tgamma): `cargo bench -p ndjit-bench --bench functions`. Throughput is in elements.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndjit::{Expr, jit};
 use std::hint::black_box;
 
-/// Elements: inputs and results fit the second cache, and a call (0.2 us, see the bench `engine`) counts for little.
+/// Elements: inputs and results fit the second-level cache, and the call overhead (0.2 us, see the bench `engine`) is small.
 const LEN: usize = 8192;
 
 macro_rules! benches {

@@ -1,13 +1,13 @@
-//! A GPU beside the processor: latency of a call, elementwise kernels beside a copy, reductions, scans, and copies between
-//! host and device. `cargo bench -p ndjit-bench --features gpu --bench gpu`; it says on which device, and of software that it is no GPU. Arrays have
-//! 1e8 elements on cards, 1e6 on software.
+//! A GPU compared with the processor: call latency, elementwise kernels and a copy, reductions, scans, and copies between host and device.
+//! `cargo bench -p ndjit-bench --features gpu --bench gpu`; it prints the device, and whether it is software. Arrays have 1e8 elements on
+//! cards, 1e6 on software.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ndjit::gpu::{GpuKind, list};
 use ndjit::{Array, Device, Expr, Result, exp, jit};
 use std::hint::black_box;
 
-/// The device, and how many elements are worth its while; `None` where there is none, which is printed.
+/// The device, and the number of elements for it; `None` without a device, which is printed.
 fn device() -> Option<(Device, usize)> {
     let Some(info) = list().into_iter().next() else {
         println!("SKIPPED: there is no GPU");

@@ -1,11 +1,11 @@
-//! Indexing: `cargo bench -p ndjit-bench --bench indexing`. Throughput is in elements taken, put or searched for. NumPy's figures on the same machine are those
-//! of `x[i]`, `numpy.add.at(x, i, y)`, `numpy.bincount(i, y)` and `numpy.searchsorted(x, v)`.
+//! Indexing: `cargo bench -p ndjit-bench --bench indexing`. Throughput is in elements gathered, scattered or searched. NumPy's counterparts
+//! on the same machine are `x[i]`, `numpy.add.at(x, i, y)`, `numpy.bincount(i, y)` and `numpy.searchsorted(x, v)`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndjit::{Array, Expr, Side, jit, searchsorted, take};
 use std::hint::black_box;
 
-/// Numbers below `end` in no order.
+/// Unordered indices below `end`.
 fn positions(n: usize, end: usize) -> Vec<i32> {
     let mut state = 1u64;
     let mut next = || {
@@ -19,7 +19,7 @@ fn floats(n: usize) -> Vec<f32> {
     positions(n, 1 << 24).into_iter().map(|x| x as f32 / (1 << 24) as f32 - 0.5).collect()
 }
 
-/// 1e6 elements at positions in `from`.
+/// 1e6 elements at indices in `from`.
 fn gather(c: &mut Criterion, name: &str, from: usize) {
     let (table, i) = (floats(from), positions(1_000_000, from));
     let mut group = c.benchmark_group(name);
@@ -38,7 +38,7 @@ fn gather(c: &mut Criterion, name: &str, from: usize) {
     group.finish();
 }
 
-/// 1e7 numbers added to elements of `into`.
+/// 1e7 values added to elements of `into`.
 fn scatter(c: &mut Criterion, name: &str, into: usize) {
     let (y, i) = (floats(10_000_000), positions(10_000_000, into));
     let mut group = c.benchmark_group(name);
@@ -60,7 +60,7 @@ fn scatter(c: &mut Criterion, name: &str, into: usize) {
     group.finish();
 }
 
-/// 1e6 numbers searched for in as many.
+/// 1e6 values searched in as many.
 fn search(c: &mut Criterion) {
     let n = 1_000_000;
     let (mut sorted, values) =

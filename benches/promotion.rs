@@ -1,4 +1,4 @@
-//! What a promotion costs: a join is a table look-up. `cargo bench -p ndjit-bench --bench promotion`.
+//! The cost of promotion: a join is a table lookup. `cargo bench -p ndjit-bench --bench promotion`.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ndjit_ir::op::TypeRule;

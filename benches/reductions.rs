@@ -1,4 +1,4 @@
-//! Reductions beside loops written by hand that add in any order: `cargo bench -p ndjit-bench --bench reductions`. Throughput is in bytes read.
+//! Reductions compared with hand-written loops in any order: `cargo bench -p ndjit-bench --bench reductions`. Throughput is in bytes read.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndjit::{Array, Expr, jit};
@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 const SIDE: usize = 4096;
 
-/// A sum in 32 lanes, which vector instructions hold.
+/// A sum in 32 lanes, as vector code.
 fn by_hand(values: &[f32]) -> f32 {
     let mut lanes = [0f32; 32];
     let (groups, rest) = values.as_chunks::<32>();

@@ -1,5 +1,5 @@
-//! Expressions over rows and columns, with a probe of how fast memory is read: `cargo bench -p ndjit-bench --bench rows`. Throughput is in bytes of the
-//! inputs. The first three are kernels of the peers' benchmark (jax, numexpr, numba, NumPy), with its inputs' sizes.
+//! Expressions over rows and columns, and the memory bandwidth: `cargo bench -p ndjit-bench --bench rows`. Throughput is in bytes of the
+//! inputs. The first three are kernels of the peers' benchmark (jax, numexpr, numba, NumPy), with its sizes.
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
 use ndjit::{Array, Expr, exp, jit, keepdims, sliding_window};

@@ -1,11 +1,11 @@
-//! Sorts beside the standard library's: `cargo bench -p ndjit-bench --bench sorts`. Throughput is in elements. NumPy's figures on the same machine are
-//! those of `numpy.sort(x)`, `numpy.sort(x, kind="stable")` and the same of `argsort`.
+//! Sorts compared with the standard library's: `cargo bench -p ndjit-bench --bench sorts`. Throughput is in elements. NumPy's counterparts
+//! on the same machine are `numpy.sort(x)`, `numpy.sort(x, kind="stable")` and the same with `argsort`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndjit::{Array, Expr, jit};
 use std::hint::black_box;
 
-/// Numbers from -0.5 to 0.5 in no order.
+/// Unordered values from -0.5 to 0.5.
 fn numbers(n: usize) -> Vec<f32> {
     let mut state = 1u64;
     let mut next = || {

@@ -1,9 +1,9 @@
-//! The assertions for tests: each holds where it should, and fails where it should with what was found.
+//! The test assertions: each passes and fails as documented, with its message.
 
 use ndjit::{Array, DType, assert_in_place, assert_kernels, assert_no_alloc, assert_no_recompile, jit};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What `work` panics with.
+/// The panic message of `work`.
 fn message<T>(work: impl FnOnce() -> T) -> String {
     let payload = catch_unwind(AssertUnwindSafe(work)).err().expect("a panic");
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -19,7 +19,7 @@ fn kernels_are_counted_for_the_arguments() {
     let f = jit(|x, y| x + y * 2);
     let x = ones(3);
     assert_kernels!(f, (&x, &x), 1);
-    // Another signature than that of the last call, which takes no conversion.
+    // A signature unlike that of the last call, which takes no cast.
     let unfused = jit(|x, y| x + y * 2).fuse(false);
     unfused.call((&x, &x)).expect("runs");
     assert_kernels!(unfused, (&x, &[1i8, 2, 3]), 3);
@@ -51,7 +51,7 @@ fn known_signatures_compile_nothing() {
     assert_eq!(z.to_vec::<f32>().expect("floats"), [10.5; 5]);
     let lazy = || ones(5) * 9 + 3;
     assert_eq!(lazy().to_vec::<f32>().expect("floats"), [12.0; 5]);
-    // What the value borrows from lives as long as without the macro.
+    // Temporaries of the value live as long as without the macro.
     assert_eq!(assert_no_recompile!(lazy().eval()).expect("runs").len(), 5);
     let z = assert_no_recompile!(kernels, f.call((&ones(6), 7.5))).expect("runs");
     assert_eq!(z.len(), 6);
@@ -59,7 +59,7 @@ fn known_signatures_compile_nothing() {
 
 #[test]
 fn what_is_compiled_is_counted() {
-    // Of no other test: the process keeps kernels.
+    // Unique among tests: the process caches kernels.
     let f = jit(|x| ((x * 5) % 7) - 0.25);
     let first = message(|| assert_no_recompile!(f(&ones(2))));
     let known = |text: &str| text.lines().next().unwrap_or_default().to_owned();
@@ -97,7 +97,7 @@ fn donated_memory_is_found_again() {
     assert_eq!(sum.to_vec::<f32>().expect("floats"), [2.0; 4]);
     assert_eq!(product.to_vec::<f32>().expect("floats"), [1.0; 4]);
     assert_in_place!(f, (ones(4), &ones(4)));
-    // A clone is left, the result is wider, another array has the memory already.
+    // A clone exists, the result is wider, another array has taken the memory.
     let held = ones(4);
     assert_in_place!(f, (held.clone(), &ones(4)), 0);
     assert_in_place!(jit(|x: ndjit::Expr| x.cast(DType::F64)), (ones(4),), 0);

@@ -1,4 +1,4 @@
-//! Settings of the whole process. One test, since it changes what every thread sees.
+//! Process-wide settings. One test, since it affects every thread.
 
 use ndjit::{
     Array, DType, Defaults, Policy, default_dtype, defaults, jit, policy, set_default_dtype, set_defaults, set_policy,

@@ -1,5 +1,5 @@
-//! What goes wrong on GPUs, as users see it: each error names the place, the operands and ways out, and these lead on. Without a device
-//! everything is skipped.
+//! Errors on GPUs for users: each has the place, the operands and fixes, and the fixes work. Without a device all tests are
+//! skipped.
 #![cfg(feature = "gpu")]
 
 use ndjit::gpu::{Features, GpuOptions, capabilities, memory_taken, release, with_options};
@@ -9,7 +9,7 @@ use ndjit::{
     with_fallback,
 };
 
-/// The first GPU with some options, if there is one.
+/// The first GPU with some options, if available.
 fn opened(options: GpuOptions) -> Option<Device> {
     match with_options(options) {
         Ok(device) => Some(device),
@@ -21,12 +21,12 @@ fn opened(options: GpuOptions) -> Option<Device> {
     }
 }
 
-/// The device without what WGSL does not promise.
+/// The device with only WGSL's guarantees.
 fn least() -> Option<Device> {
     opened(GpuOptions { at_most: Features { subnormals: true, ..Features::LEAST }, ..GpuOptions::default() })
 }
 
-/// An error as it is printed, with names in place of what differs between machines.
+/// The text of an error, with machine-dependent parts replaced.
 fn shown(error: &Error, device: Device) -> String {
     let name = capabilities(device).map(|capabilities| capabilities.info.name).unwrap_or_default();
     assert_eq!(error.place().map(|place| place.file), Some(file!()), "{error}");
@@ -70,10 +70,10 @@ fn ways_out_of_a_missing_f64_lead_on() {
     assert_eq!((on.cast(DType::F32) / 3).to_vec::<f32>().unwrap(), (d.cast(DType::F32) / 3).to_vec::<f32>().unwrap());
     let down = with_casting(CastingModes::DOWN, || &on / 3);
     assert_eq!(down.to_vec::<f32>().unwrap(), (d.cast(DType::F32) / 3).to_vec::<f32>().unwrap());
-    // What an operation was made under holds when it is run.
+    // An operation runs under the settings of its recording.
     let here = with_fallback(Fallback::Cpu, || &on / 3);
     assert_eq!(here.to_vec::<f64>().unwrap(), (&d / 3).to_vec::<f64>().unwrap());
-    // The policy may be another that does not help.
+    // The current fallback may be another unsuitable one.
     let error = jit(|x: Expr| x.sum(0)).on(device).fallback(Fallback::Emulate).call((&d,)).unwrap_err();
     insta::assert_snapshot!(shown(&error, device), @r"
     error[dtype]: sum: f64 is not supported on the device DEVICE
@@ -99,7 +99,7 @@ fn doubles_are_moved_without_a_fallback() {
     }
     assert_eq!(c.on(device).flip(0).to_vec::<Complex<f64>>().unwrap(), c.flip(0).to_vec::<Complex<f64>>().unwrap());
     assert_eq!(bits(&Array::from([1.5f32, 1e-45]).on(device).cast(DType::F64)), [0x3ff8 << 48, 0x36a0 << 48]);
-    // The device holds such arrays, and most operations do not compute in their dtype.
+    // The device supports such arrays, and few operations in their dtype.
     assert!(valid_dtypes(device, DType::F64).contains(DType::F64));
     let takes = |op| supported_dtypes(op, device).contains(DType::F64);
     assert!(!takes(Op::Exp) && !takes(Op::Add) && takes(Op::Less) && takes(Op::Where));
@@ -155,7 +155,7 @@ fn what_cannot_be_bound_says_so() {
       computing cumulative_sum: f32[1000, 1000]
       help: reduce or scan the last axis of a transposed copy, as `x.mt().reshape([-1]).reshape([columns, rows])` makes one; let more be bound, `GpuOptions { max_binding: None, .. }`; or compute it on the processor: `x.on(Device::CPU)`
     ");
-    // The way out.
+    // The fix.
     let columns = on.mt().reshape([-1]).reshape([1000, 1000]);
     assert_eq!(columns.sum(1).to_vec::<f32>().unwrap(), x.sum(0).to_vec::<f32>().unwrap());
     let scanned = columns.cumulative_sum(1).mt();
@@ -219,7 +219,7 @@ fn memory_that_is_refused_has_its_line_and_size() {
       help: drop arrays that are on it, or open it with more, `GpuOptions { budget: Some(bytes), .. }`
     ");
     assert_eq!(error.place().unwrap().file, file!());
-    // What is kept for later is given back.
+    // Memory kept for reuse is freed.
     drop((a, sum));
     assert!(memory_taken(device).unwrap() > 0);
     release(device).unwrap();
@@ -270,7 +270,7 @@ fn first_mismatch_shows_parameters_and_numbers_and_what_it_cannot_compare() {
       the others give the same bits on both
       help: compare the function without `Fallback::Cpu`, on arrays of a dtype that the device has
     ");
-    // A device that is believed to fuse multiplication and addition, and does not.
+    // A device that claims fused multiply-add wrongly.
     let probed = capabilities(opened(GpuOptions::default()).unwrap()).unwrap();
     if probed.features.fma {
         println!("SKIPPED: the device fuses");
@@ -291,7 +291,7 @@ fn kernels_of_gpus_are_counted_and_those_of_opening_are_not() {
     let Some(_) = opened(GpuOptions::default()) else { return };
     let x = Array::from([1.0f32, 2.0]);
     let before = stats();
-    // Opened for the first time, which compiles probes unless other tests were first.
+    // Opened for the first time, which compiles probes unless another test was first.
     let budget = Some(123 << 20);
     let device = assert_no_recompile!(opened(GpuOptions { budget, ..GpuOptions::default() })).unwrap();
     let f = jit(|x| x * 7 - 0.125).on(device);

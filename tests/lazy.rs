@@ -1,5 +1,5 @@
-//! Lazy arrays that are read while programs on them grow: how often operations run, what is kept and for how long, how much is compiled,
-//! and that the bits are those of arrays that are computed at once.
+//! Lazy arrays read while programs on them grow: runs of operations, kept elements and their lifetime, compilations, and bits equal to
+//! those of immediate evaluation.
 
 use ndjit::debug::with_jit_disabled;
 use ndjit::{
@@ -8,13 +8,13 @@ use ndjit::{
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Counters are of the process: one test at a time.
+/// Counters belong to the process: one test at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a piece of code did: operations that ran, those that had run before, kernels compiled.
+/// The counters of some code: operations run, repeated operations, compiled kernels.
 fn counted<R>(body: impl FnOnce() -> R) -> (R, Stats) {
     let before = stats();
     let result = body();
@@ -30,7 +30,7 @@ fn read(x: &Array) -> f32 {
     x.item::<f32>().unwrap()
 }
 
-/// A loop that reads as it goes: the name, and one step.
+/// A loop with reads: the name, and one step.
 type Step = Box<dyn FnMut(usize)>;
 
 fn loops() -> Vec<(&'static str, Step)> {
@@ -135,9 +135,9 @@ fn steps_take_the_same_work_however_many_there_were() {
             "{name}: {later_new} operations in 210 steps, {} again; {} kernels",
             later.operations_again, start.kernels_compiled
         );
-        // Views of arrays that have elements are made at once: in the first steps of more.
+        // Views of computed arrays are immediate: in the first steps of more.
         assert!(later_new * 30 * 10 <= new * 210 * 11, "{name}: {new} operations in 30 steps");
-        // Once more, and twice what is cheap.
+        // Once more, and twice for cheap operations.
         assert!(later.operations_again <= 2 * later_new, "{name}: {} of {later_new} again", later.operations_again);
         assert!(later.plans <= 2, "{name}: {} plans of steps after the thirtieth", later.plans);
         assert!(
@@ -149,7 +149,7 @@ fn steps_take_the_same_work_however_many_there_were() {
     }
 }
 
-/// Each of a chain's arrays is held, and they are read from the last to the first.
+/// Every array of a chain is alive, and they are read from the last to the first.
 #[test]
 fn a_chain_is_read_backwards() {
     let _alone = alone();
@@ -160,11 +160,11 @@ fn a_chain_is_read_backwards() {
     let (sums, done) = counted(|| chain.iter().rev().map(|x| read(&sum(x, ..))).collect::<Vec<f32>>());
     println!("{} operations, {} again", done.operations, done.operations_again);
     assert_eq!(sums.len(), 401);
-    // 800 of the chain and 401 sums: twice those of the chain, and for each sum what is cheap.
+    // 800 of the chain and 401 sums: twice those of the chain, and for each sum the cheap operations.
     assert!(done.operations <= 2 * 800 + 3 * 401, "{}", done.operations);
 }
 
-/// What is read once is not stored, what is cheap never.
+/// An array read once is not stored, a cheap one never.
 #[test]
 fn what_is_cheap_or_read_once_is_not_kept() {
     let _alone = alone();
@@ -191,7 +191,7 @@ fn what_is_cheap_or_read_once_is_not_kept() {
     assert_eq!(stats().kept_bytes, before, "nobody can reach it");
 }
 
-/// What a kept array was computed from goes when nobody else has it.
+/// The inputs of a kept array are dropped with their last owner.
 #[test]
 fn inputs_of_what_is_kept_are_let_go() {
     let _alone = alone();
@@ -208,13 +208,13 @@ fn inputs_of_what_is_kept_are_let_go() {
     assert_eq!(stats().kept_bytes, before);
 }
 
-/// An operation for whose result no machine has the memory.
+/// An operation whose result exceeds any machine's memory.
 fn ask_for_too_much() {
     let error = (broadcast_to(Array::from([0.5f32]), [1 << 55]) + 1).eval().map(|_| ()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Allocation);
 }
 
-/// `x`, what is computed of it, with its elements kept, and how many bytes of others were kept before.
+/// `x`, an array computed from it with kept elements, and the bytes of others kept before.
 fn kept() -> (Array, Array, u64) {
     let before = stats().kept_bytes;
     let x = Array::from((0..1000).map(|n| n as f32 / 8.0).collect::<Vec<f32>>());
@@ -256,7 +256,7 @@ fn what_cannot_be_computed_again_or_was_read_stays() {
     assert_eq!(done.operations, 1);
 }
 
-/// What is given back is computed from what stays: of a chain each second array.
+/// Freed elements are recomputed from those that stay: every second array of a chain.
 #[test]
 fn of_a_chain_each_second_array_is_given_back() {
     let _alone = alone();
@@ -387,7 +387,7 @@ fn errors_are_not_kept_and_checks_look_at_what_is_read() {
     let x = Array::from([4.0f32, -1.0, 9.0]);
     let root = sqrt(&x) * sin(&x);
     let safe = where_(root.isnan(), 0, &root) + (cos(&root) - cos(&root));
-    // NaN on the way to what is read is no error, kept or not.
+    // A NaN in an intermediate value is not an error, kept or not.
     let kept = stats().kept_bytes;
     let replaced = |n: i32| where_(root.isnan(), n, &root);
     for n in 0..3 {
@@ -408,7 +408,7 @@ fn errors_are_not_kept_and_checks_look_at_what_is_read() {
     assert!((&safe + 1).to_vec::<f32>().unwrap()[1].is_nan());
 }
 
-/// Where memory is refused nothing is kept, and what is read is computed. With a device: lavapipe is enough.
+/// If memory is refused, nothing is kept, and reads are computed. With a device: lavapipe is enough.
 #[cfg(feature = "gpu")]
 #[test]
 fn memory_that_is_refused_keeps_nothing() {
@@ -466,7 +466,7 @@ impl Pair {
     }
 }
 
-/// The bits of the elements; one NaN.
+/// The bits of the elements; all NaNs are equal.
 fn patterns(x: &Array) -> Vec<u64> {
     match x.dtype() {
         DType::F64 => {
@@ -496,8 +496,8 @@ impl Draw {
     }
 }
 
-/// One step of a random program on arrays that broadcast to `[4, 3]`: an operation, a reading, or an array that is let go; where memory is
-/// refused now and then, what was kept is given back.
+/// One step of a random program on arrays that broadcast to `[4, 3]`: an operation, a read, or a drop; if memory is refused now and then,
+/// kept elements are freed.
 fn step(draw: &mut Draw, pool: &mut Vec<Pair>, refused: bool, what: &dyn Fn() -> String) {
     if refused && draw.below(6) == 0 {
         return ask_for_too_much();
@@ -544,8 +544,8 @@ fn step(draw: &mut Draw, pool: &mut Vec<Pair>, refused: bool, what: &dyn Fn() ->
     pool.push(made);
 }
 
-/// Random programs, in which memory is refused now and then or never: the work done again as a part of that done once, in all and at
-/// most, and at the end of how many something was kept.
+/// Random programs, with memory refused now and then or never: repeated work as a fraction of work done once, in total and at most, and
+/// the number of programs with kept elements at the end.
 fn random_programs(refused: bool) -> (f64, f64, usize) {
     let kept = stats().kept_bytes;
     let again = |done: Stats| done.operations_again as f64 / (done.operations - done.operations_again) as f64;

@@ -1,5 +1,5 @@
-//! The memory of loops, beside their arguments: how many arrays they take at once, found by refusing more. Most loops over time steps take their state and one temporary array at
-//! most.
+//! The memory of loops, beside their arguments: the peak number of arrays, found by refusing more. Most loops over time steps take their
+//! state and at most one temporary array.
 
 #![allow(clippy::reversed_empty_ranges, reason = "the end of a range may count from the last element")]
 
@@ -12,10 +12,10 @@ use ndjit_runtime::Refused;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Bytes of what counts: everything else is small beside the arrays.
+/// The minimum size of counted blocks: everything else is small relative to the arrays.
 const LARGE: usize = 1 << 14;
 
-/// The least memory in which a function of one array runs, in arrays of its size: where blocks beyond that are refused, it fails.
+/// The minimum memory of a function of one array, in arrays of its size: with larger blocks refused, it fails.
 fn arrays(x: &Array, f: fn(Expr) -> Vec<Expr>) -> usize {
     let f = jit(f).threads(2);
     // Compiles.
@@ -36,7 +36,7 @@ fn plane(n: usize) -> Array {
     Array::from((0..n * n).map(element).collect::<Vec<f64>>()).reshape([n, n])
 }
 
-/// All in one test: the allocator is the process's.
+/// One test: the allocator belongs to the process.
 #[test]
 fn loops_take_no_more_arrays_than_these() {
     ndjit::set_pool_limit(0);
@@ -67,7 +67,7 @@ fn loops_take_no_more_arrays_than_these() {
         };
         vec![fori_loop(0, 21, (u, u), step).0]
     });
-    // Both arrays of the next state are made of both: four, beside what the loop begins with and what a step stores between.
+    // Both arrays of the next state depend on both: four, plus the initial state and a step's temporaries.
     check("rolled", 6, &u, |u| {
         let lap = |x: Expr| x.roll(1, 0) + x.roll(-1, 0) + x.roll(1, 1) + x.roll(-1, 1) - 4 * x;
         let step = |_, (u, v): (Expr, Expr)| {
@@ -94,7 +94,7 @@ fn loops_take_no_more_arrays_than_these() {
         let step = |level: Expr, x: Expr| (level * 0.9 + x * 0.1, level);
         vec![scan(step, x.slice(0), x).1]
     });
-    // Zeros that it begins with are an array too.
+    // The initial zeros are an array too.
     check("factors", 4, &(&u + 3.0), |a| {
         let step = |k: Expr, l: Expr| {
             let row = take(a, k, 0) - (l * take(l, k, 0)).prefix(k, 1, 0).sum(1);

@@ -1,4 +1,4 @@
-//! Programs of a million nodes on a thread with a small stack: nothing recurses over what a user builds.
+//! Programs of a million nodes on a thread with a small stack: nothing recurses over user programs.
 
 use ndjit::{Array, DType, Expr, Stage, jit, spec};
 

@@ -1,5 +1,5 @@
-//! The examples of `tests/seeds/` that set something for the whole process, which other tests would see. One test, since what
-//! they set every thread sees.
+//! The examples of `tests/seeds/` with process-wide settings, which other tests would see. One test, since they affect every
+//! thread.
 
 use ndjit::{
     Array, CastingModes, DType, Defaults, ErrorCode, Policy, asarray, casting, default_dtype, defaults, f16, full,

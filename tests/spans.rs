@@ -1,5 +1,5 @@
-//! Spans for the crate `tracing`. A program of its own: that crate keeps for the process who is interested in a span, and other tests, which
-//! are not, would be asked first.
+//! Spans for the crate `tracing`. A separate program: that crate caches the interest in a span for the process, and other tests, without
+//! interest, would come first.
 
 #![cfg(feature = "tracing")]
 
@@ -12,7 +12,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Keeps the names and fields of spans, indented by how deep they are.
+/// Collects the names and fields of spans, indented by depth.
 #[derive(Clone, Default)]
 struct Collector(Arc<Mutex<(Vec<String>, usize)>>);
 
@@ -54,7 +54,7 @@ impl Subscriber for Collector {
 fn each_stage_and_launch_has_a_span() {
     let collector = Collector::default();
     tracing::subscriber::with_default(collector.clone(), || {
-        // A number that no other test has, so that the kernel is compiled here.
+        // A literal of no other test, so the kernel is compiled here.
         let f = jit(|x: ndjit::Expr| exp(x - x.max(keepdims(-1))) * x - x / 3);
         let x = Array::from_shape_vec([2, 3], vec![1.0f32; 6]).unwrap();
         f.call((&x,)).unwrap();
@@ -86,7 +86,7 @@ fn each_stage_and_launch_has_a_span() {
     collectors_of_all_threads_call_functions();
 }
 
-/// Calls functions for each span, under a lock of its own.
+/// Calls functions for each span, under its own lock.
 #[derive(Clone, Default)]
 struct Calling(Arc<Mutex<u32>>, Option<Arc<Function>>);
 
@@ -104,7 +104,7 @@ impl Subscriber for Calling {
         if !WITHIN.replace(true) {
             let mut calls = self.0.lock().unwrap();
             *calls += 1;
-            // The function whose plan is being made is among them, and a kernel that is new each time.
+            // They include the function whose plan is in compilation, and a new kernel each time.
             let calls = *calls as usize;
             self.1.as_ref().expect("a function").call((&[1.0f32, 2.0],)).unwrap();
             jit(move |x| (0..calls % 32).fold(x + 1, |x, _| x * 3)).call((&[1.0f32],)).unwrap();
@@ -120,7 +120,7 @@ impl Subscriber for Calling {
     fn event(&self, _: &Event<'_>) {}
 }
 
-/// Whoever collects spans may call functions and hold locks: no thread waits for another that is in a span.
+/// Collectors of spans may call functions and hold locks: no thread waits for another inside a span.
 fn collectors_call_functions() {
     let function: Function = jit(|x| exp(x) * x - exp(x / 5));
     let calling = Calling(Arc::default(), Some(Arc::new(function)));
@@ -145,9 +145,9 @@ fn collectors_call_functions() {
     assert_eq!((function.trace_count(), function.compile_count()), (4, 1));
 }
 
-/// One of the whole process sees the threads on which kernels are compiled, too: what others wait for has no code of it.
+/// A process-wide collector sees compilation threads too: work that others wait for runs none of its code.
 fn collectors_of_all_threads_call_functions() {
-    // The parts of a reduction are kernels that are compiled while the whole is.
+    // The parts of a reduction are kernels, compiled with the whole.
     let reduced = || -> Function { jit(|x| ndjit::sum(x * x - x / 7, ..)) };
     let calling = Calling(Arc::default(), Some(Arc::new(reduced())));
     tracing::subscriber::set_global_default(calling.clone()).unwrap();

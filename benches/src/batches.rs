@@ -1,4 +1,5 @@
-//! Functions of a lane, batched by `vmap`, alone and with their gradients, beside JAX's: rows of `ndjit-bench gradients --batched`.
+//! Per-lane functions batched by `vmap`, with and without gradients, compared with JAX's: rows of `ndjit-bench gradients
+//! --batched`.
 
 use crate::gradients::{Compiled, Made, Pair, compiled, matrix, normal};
 use ndjit::{Array, Expr, Same, jit, scan, sum, value_and_grad, vmap};

@@ -1,4 +1,4 @@
-//! What a call costs besides computing, and what compiling costs: in the format of the other rows.
+//! Call overhead and compile times, as rows of the report.
 
 use crate::inputs;
 use crate::kernels::{Function, KERNELS};
@@ -59,7 +59,7 @@ fn dispatch(budget: f64) -> Result<Vec<Value>> {
     Ok(vec![row("fresh", fresh), row("out", into)])
 }
 
-/// Compiles a kernel again and again, which the process's cache is told to forget: the first time, and the median of the others.
+/// Compiles a kernel repeatedly without the process's cache: the first time, and the median of the others.
 fn compile(name: &str, once: impl Fn() -> Result<(f64, f64)>) -> Result<Value> {
     kernels::set_bounds(Bounds { count: 0, weight: 0 });
     let first = once()?;

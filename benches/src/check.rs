@@ -1,12 +1,12 @@
-//! Whether results are right: compared with the same computed in `f64`, before anything is timed.
+//! Checks of results against `f64`, before timing.
 
 use crate::inputs::Made;
 use crate::kernels::Kernel;
 use ndjit::{Array, Complex, DType, Error, ErrorCode, Result};
 
-/// What a kernel computes, in `f64`.
+/// The definition of a kernel, in `f64`.
 pub enum Reference {
-    /// Each element by itself.
+    /// Elementwise.
     Elements(fn(&[f64]) -> f64),
     /// The sum over all elements.
     Sum(fn(&[f64]) -> f64),
@@ -14,7 +14,7 @@ pub enum Reference {
     Softmax(usize),
     /// A column with a row.
     Outer(fn(f64, f64) -> f64),
-    /// Each complex number by itself.
+    /// Elementwise, complex.
     Complex(fn(Complex<f64>) -> Complex<f64>),
 }
 
@@ -74,7 +74,7 @@ fn reference(kernel: &Kernel, made: &[Made]) -> Vec<f64> {
     }
 }
 
-/// A sum whose error does not grow with the number of terms, as one after the other's does (Neumaier 1974).
+/// A sum whose error does not grow with the number of terms, unlike a sequential one (Neumaier 1974).
 fn compensated_sum(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0f64, 0.0f64);
     for term in terms {

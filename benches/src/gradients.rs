@@ -1,5 +1,5 @@
-//! Values and gradients of functions, beside JAX's: `ndjit-bench gradients --peers jax.jsonl` prints a table, for which `python benches/peers/gradients.py > jax.jsonl`
-//! measures the same functions of as many elements. `--threads 1` and 2 are measured there as here.
+//! Values and gradients of functions, compared with JAX's: `ndjit-bench gradients --peers jax.jsonl` prints a table; `python
+//! benches/peers/gradients.py > jax.jsonl` measures the same functions on as many elements. `--threads 1` and 2 are measured there too.
 
 use crate::batches::BATCHED;
 use crate::timing::time;
@@ -18,7 +18,7 @@ pub struct Compiled {
     pub stats: Box<dyn Fn() -> FunctionStats>,
 }
 
-/// A function, and its value with its gradient.
+/// A function, and the same with its gradient.
 pub struct Pair {
     pub value: Compiled,
     pub gradient: Compiled,
@@ -44,7 +44,7 @@ macro_rules! pair {
     };
 }
 
-/// Numbers that look normal, of all mantissas: the sum of a few that are equally likely.
+/// Approximately normal values with random mantissas: sums of a few uniform ones.
 pub fn normal(count: usize, seed: u64) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = || {
@@ -60,7 +60,7 @@ pub fn matrix(rows: isize, columns: isize, seed: u64) -> Array {
     Array::from(normal((rows * columns) as usize, seed)).reshape([rows, columns])
 }
 
-/// Makes a pair that runs on so many threads.
+/// Builds a pair for so many threads.
 pub type Made = fn(usize) -> Pair;
 
 pub const FUNCTIONS: &[(&str, Made)] = &[

@@ -1,4 +1,4 @@
-//! How the time for an element grows with an array, from 10^6 to 10^9 elements: kernels of one array, into memory that is there.
+//! Time per element as an array grows, from 10^6 to 10^9 elements: kernels of one array, into existing memory.
 
 use crate::kernels::{Function, KERNELS};
 use crate::timing::time;
@@ -44,7 +44,7 @@ impl Growth {
                     print!(" {:>10.3}", each * 1e9);
                     all.push(each);
                 }
-                // Of the least: 1 would be as long for each element of any array.
+                // Relative to the minimum: 1 if the time per element is constant.
                 let (least, most) = all.iter().fold((f64::MAX, 0f64), |(least, most), &t| (least.min(t), most.max(t)));
                 println!(" {:>8.2}", most / least);
             }

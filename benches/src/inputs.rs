@@ -1,10 +1,10 @@
-//! The inputs of the kernels: uniform numbers of the same ranges as those of the other libraries' benchmark, from a seed.
+//! The inputs of the kernels: seeded uniform values, in the ranges of the other libraries' benchmark.
 
 use ndjit::{Array, Complex, DType, Result};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-/// What one argument holds.
+/// The elements of an argument.
 #[derive(Clone, Copy, Debug)]
 pub enum Input {
     /// Floats between two numbers.
@@ -15,7 +15,7 @@ pub enum Input {
     Disc,
 }
 
-/// An argument: the array, and its elements as `f64` (of complex numbers real and imaginary parts, one after the other).
+/// An argument: the array, and its elements as `f64` (for complex ones real and imaginary parts, interleaved).
 pub struct Made {
     /// The array.
     pub array: Array,

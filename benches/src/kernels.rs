@@ -1,4 +1,4 @@
-//! The twelve kernels: what they compute, of which sizes, and how they are called.
+//! The twelve kernels: definitions, sizes, and calls.
 
 use crate::check::{self, Reference};
 use crate::inputs::{self, Input, Made};
@@ -27,13 +27,13 @@ pub enum Function {
     Four(fn(Expr, Expr, Expr, Expr) -> Expr),
 }
 
-/// A kernel that libraries are compared by.
+/// A kernel of the comparison of libraries.
 pub struct Kernel {
     /// Its name.
     pub name: &'static str,
-    /// Elements of its result; of a reduction, of its arguments.
+    /// Elements of its result; for a reduction, of its arguments.
     pub sizes: &'static [usize],
-    /// Whether it is timed in `f64`, too.
+    /// Whether it is also timed in `f64`.
     pub double: bool,
     /// Its arguments.
     pub inputs: &'static [Input],
@@ -41,11 +41,11 @@ pub struct Kernel {
     pub function: Function,
     /// The same in `f64`.
     pub reference: Reference,
-    /// Arithmetic operations for each element, a function of the library counted as one.
+    /// Arithmetic operations per element; a library function counts as one.
     pub operations: f64,
-    /// Whether its first argument may become its result.
+    /// Whether its first argument is donated.
     pub donates: bool,
-    /// The largest error, in parts of the largest element.
+    /// The maximum error, relative to the largest element.
     pub tolerance: f64,
 }
 
@@ -215,7 +215,7 @@ pub struct Row {
     bytes: usize,
 }
 
-/// How kernels are timed.
+/// Options of timing.
 #[derive(Clone, Copy)]
 pub struct Setting {
     pub threads: usize,
@@ -245,7 +245,7 @@ impl Kernel {
         }
     }
 
-    /// Checks the results, and times the modes there are.
+    /// Checks the results, and times all modes.
     pub fn time(&self, dtype: DType, n: usize, setting: Setting) -> Result<Vec<Row>> {
         let budget = setting.budget;
         let made = inputs::make(self.inputs, &self.shapes(n), dtype)?;
@@ -292,7 +292,7 @@ impl Kernel {
         Ok(rows)
     }
 
-    /// The first argument becomes the result, and that the next call's first argument.
+    /// The first argument is donated to the result, which becomes the next call's first argument.
     fn donated(&self, made: &[Made], setting: Setting) -> Result<Times> {
         let budget = setting.budget;
         let rest: Vec<&Array> = made[1..].iter().map(|made| &made.array).collect();

@@ -1,10 +1,10 @@
-//! Times the kernels that array libraries are compared by, through the public `jit`.
+//! Times the kernels of the comparison of array libraries, through the public `jit`.
 //!
-//! `cargo run --release -p ndjit-bench -- --json out.jsonl` writes one JSON object a line: backend, threads, kernel, dtype, n, mode
-//! (`fresh`, `out`, `donate`), the least and the median time of a call in seconds, and how many calls were timed. Beside these stand the
-//! bytes that a call moves at least and its arithmetic operations per second, as parts of what a probe measured in the same run that the machine can do. Results are compared with the same
-//! computed in `f64` before anything is timed; one that is wrong ends the program. `report` makes `docs/performance.md` of such lines and those
-//! of other libraries. `programs` times whole programs with loops: see its module.
+//! `cargo run --release -p ndjit-bench -- --json out.jsonl` writes one JSON object per line: backend, threads, kernel, dtype, n, mode
+//! (`fresh`, `out`, `donate`), the minimum and the median time of a call in seconds, and the number of timed calls. It adds the minimum
+//! number of bytes moved and the arithmetic operations per second, relative to the machine's limits probed in the same run. Results are
+//! compared with `f64` before timing; a wrong one ends the program. `report` generates `docs/performance.md` from such lines and those of
+//! other libraries. `programs` times whole programs with loops: see its module.
 
 mod batches;
 mod calls;

@@ -1,5 +1,5 @@
-//! What the machine can do, measured in the same run: bytes moved and arithmetic operations a second, by loops that the Rust compiler
-//! makes for the widest vectors there are.
+//! The machine's limits, measured in the same run: bytes moved and arithmetic operations per second, by loops that the Rust compiler
+//! vectorizes for the widest vectors.
 
 use ndjit::DType;
 use pulp::{Arch, Simd, WithSimd};
@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Bytes that three arrays have together: what a core's caches hold, what they share, and what only memory does.
+/// Bytes of three arrays together: in a core's caches, in the shared cache, and in memory.
 const SETS: [usize; 3] = [24_000, 1_200_000, 120_000_000];
 
-/// The machine, as so many threads see it.
+/// The machine's limits for so many threads.
 pub struct Machine {
-    /// Bytes a second of `x = y + s * z`, for each of [`SETS`].
+    /// Bytes per second of `x = y + s * z`, for each of [`SETS`].
     bandwidths: [f64; 3],
-    /// Operations a second of multiply-adds on `f32` and `f64`.
+    /// Operations per second of multiply-adds on `f32` and `f64`.
     operations: [f64; 2],
 }
 
 impl Machine {
-    /// Measures it, about `budget` seconds for each number.
+    /// Measures the machine, about `budget` seconds for each number.
     pub fn measure(threads: usize, budget: f64) -> Machine {
         let budget = budget.min(0.3);
         Machine {
@@ -48,14 +48,14 @@ impl Machine {
         }
     }
 
-    /// Bytes a second for calls that move so many.
+    /// Bytes per second for calls that move so many.
     pub fn bandwidth(&self, bytes: usize) -> f64 {
         let nearest = |set: &usize| (*set as f64 / bytes.max(1) as f64).ln().abs();
         let set = (0..SETS.len()).min_by(|&a, &b| nearest(&SETS[a]).total_cmp(&nearest(&SETS[b])));
         self.bandwidths[set.unwrap_or(0)]
     }
 
-    /// Operations a second.
+    /// Operations per second.
     pub fn operations(&self, dtype: DType) -> f64 {
         self.operations[usize::from(dtype == DType::F64)]
     }
@@ -69,7 +69,7 @@ impl Machine {
     }
 }
 
-/// The sum of what threads do at the same time.
+/// The sum over concurrent threads.
 fn together(threads: usize, one: impl Fn() -> f64 + Sync) -> f64 {
     std::thread::scope(|scope| {
         let started: Vec<_> = (0..threads).map(|_| scope.spawn(&one)).collect();
@@ -77,7 +77,7 @@ fn together(threads: usize, one: impl Fn() -> f64 + Sync) -> f64 {
     })
 }
 
-/// How much is done a second, at best, by calls that do `amount`.
+/// The best rate per second of calls that do `amount`.
 fn rate(budget: f64, amount: usize, mut call: impl FnMut()) -> f64 {
     let (start, mut best) = (Instant::now(), f64::INFINITY);
     while start.elapsed().as_secs_f64() < budget {
@@ -92,7 +92,7 @@ fn rate(budget: f64, amount: usize, mut call: impl FnMut()) -> f64 {
     amount as f64 / best
 }
 
-/// `x = y + s * z`, as STREAM's triad.
+/// `x = y + s * z`, STREAM's triad.
 struct Triad<'a> {
     x: &'a mut [f32],
     y: &'a [f32],
@@ -110,14 +110,14 @@ impl WithSimd for Triad<'_> {
     }
 }
 
-/// Chains of multiply-adds that do not wait for each other.
+/// Independent chains of multiply-adds.
 struct MultiplyAdds<T>(T);
 
 const CHAINS: usize = 12;
 const STEPS: usize = 2000;
 
 impl<T> MultiplyAdds<T> {
-    /// Operations of a call.
+    /// Operations per call.
     fn count() -> usize {
         struct Width(usize);
         impl WithSimd for Width {

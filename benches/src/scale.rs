@@ -1,6 +1,6 @@
-//! How the time of each stage grows with the program: programs of many sorts, ten times as large from row to row, on a thread with a small
-//! stack. Linear is ten times the time. In milliseconds, each stage of the first call, a second call, and letting go of it all; `x`, how many
-//! times the row before; the launches of a call; the longest that one kernel took to compile; bytes that the program holds, for each node.
+//! Growth of each stage's time with the program: programs of many kinds, ten times as large from row to row, on a thread with a small
+//! stack. Linear is ten times the time. Columns: milliseconds of each stage of the first call, of a second call, and of the drop; `x`, the
+//! factor to the previous row; the launches of a call; the longest compile time of a kernel; bytes of the program per node.
 
 use crate::growing::{ELEMENTS, SORTS, Sort};
 use clap::Args;
@@ -21,9 +21,9 @@ pub struct Scale {
     most: usize,
 }
 
-/// Bytes of the thread's stack: what recursed over programs would not have enough.
+/// Bytes of the thread's stack, too small for recursion over programs.
 const STACK: usize = 256 << 10;
-/// What is printed of the stages.
+/// The printed stages.
 const STAGES: &[&str] = &[
     "trace", "inline", "commit", "simplify", "networks", "gathers", "windows", "views", "fuse", "tile", "schedule",
     "compile",
@@ -61,7 +61,7 @@ impl Scale {
     }
 }
 
-/// Prints a row; the time of all stages.
+/// Prints a row; returns the time of all stages.
 fn row(sort: &Sort, nodes: usize, before: Option<Duration>) -> Result<Duration> {
     let function = (sort.make)(nodes);
     let f = jit(function).fuse(sort.fuse).threads(1);
@@ -90,7 +90,7 @@ fn row(sort: &Sort, nodes: usize, before: Option<Duration>) -> Result<Duration> 
     Ok(all)
 }
 
-/// Bytes of the process's memory that are in use; 0 where the system does not tell.
+/// Resident bytes of the process; 0 if unknown.
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();

@@ -1,23 +1,23 @@
-//! How a call is timed: in groups of calls that take some time together, until a budget is spent; the least and the median of groups.
+//! Timing of a call: in groups of calls of a minimum duration, within a budget; the minimum and the median of groups.
 
 use std::time::{Duration, Instant};
 
 /// Times of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// The least, in seconds.
+    /// The minimum, in seconds.
     pub least: f64,
     /// The median, in seconds.
     pub median: f64,
-    /// Calls that were timed.
+    /// The number of timed calls.
     pub calls: usize,
 }
 
-/// A group of calls takes at least this long, in seconds: the clock is read once a group.
+/// The minimum duration of a group, in seconds: the clock is read once per group.
 const GROUP: f64 = 2e-4;
 const MOST_GROUPS: usize = 400;
 const LEAST_GROUPS: usize = 5;
-/// Seconds after which no further group is begun.
+/// Seconds after which no further group starts.
 const END: f64 = 3.0;
 
 /// Times a call for about `budget` seconds, after three calls to warm up.

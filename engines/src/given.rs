@@ -1,4 +1,4 @@
-//! Programs with memory for their parameters, and the comparison of results: what every engine needs.
+//! Inputs of a program in memory, and the comparison of results: shared by all engines.
 
 use crate::layouts;
 use ndjit_codegen::{Lowered, Options, lower};
@@ -12,17 +12,17 @@ use ndjit_transform::access::contiguous;
 /// The difference between an engine and the interpreter.
 #[derive(Debug)]
 pub struct Difference {
-    /// Which engine and configuration.
+    /// The engine and configuration.
     pub engine: String,
-    /// What differs.
+    /// The difference.
     pub what: String,
 }
 
-/// The memory of a program's parameters, and where their elements lie there.
+/// The memory of a program's parameters, with layouts.
 pub struct Given {
     /// The memory of each.
     pub memory: Vec<Tensor>,
-    /// Where the elements of each are in its memory.
+    /// The layout of each in its memory.
     pub layouts: Vec<Layout>,
 }
 
@@ -42,7 +42,7 @@ impl Given {
     }
 }
 
-/// The program of a graph for arrays that are so laid out, verified after each pass.
+/// The program of a graph for arrays with these layouts, verified after each pass.
 ///
 /// # Errors
 /// Those of lowering it.
@@ -50,13 +50,13 @@ pub fn lowered(graph: &Graph<ValueType>, layouts: &[Layout], options: Options) -
     lower(graph, &Places::default(), layouts, &Options { verify: true, ..options })
 }
 
-/// Compares results with those that are expected.
+/// Compares results with the expected ones.
 ///
 /// # Errors
 /// The first difference.
 ///
 /// # Panics
-/// If there are more or fewer.
+/// If their numbers differ.
 pub fn compare(engine: &str, expected: &[Tensor], results: &[Tensor]) -> Result<(), Difference> {
     assert_eq!(expected.len(), results.len(), "{engine}");
     for (n, (a, b)) in expected.iter().zip(results).enumerate() {

@@ -1,17 +1,18 @@
-//! Random layouts: an array as a part of a larger buffer, its axes in any order there, with steps, backwards.
+//! Random layouts: an array as a part of a larger buffer, with permuted axes, steps, and reversal.
 
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{Result, Shape};
 use ndjit_math::interp::Tensor;
 use ndjit_random::Rng;
 
-/// The generator of a program's layouts: its arrays decide, so that a smaller program of the same arrays has the same.
+/// The generator of a program's layouts, seeded by its arrays: a smaller program with the same arrays has the same
+/// layouts.
 pub fn rng(params: &[Tensor]) -> Rng {
     let bytes = params.iter().flat_map(|param| param.bytes.iter().copied());
     Rng::new(bytes.fold(0, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into())))
 }
 
-/// A buffer with the array's elements among others, and where they lie.
+/// A buffer with the array's elements among others, and their layout.
 pub fn strided(tensor: &Tensor, rng: &mut Rng) -> Result<(Tensor, Layout)> {
     let extents = tensor.shape.extents();
     let size = tensor.dtype.bytes() as isize;
@@ -22,7 +23,7 @@ pub fn strided(tensor: &Tensor, rng: &mut Rng) -> Result<(Tensor, Layout)> {
     let mut layout = Layout { offset: 0, strides: extents.iter().map(|_| 0).collect() };
     let mut elements = 1;
     for &axis in order.iter().rev() {
-        // What an axis of one element steps by is no element's place.
+        // The stride of an axis of extent 1 is unused.
         let step = rng.pick(&[1, 1, 1, -1, 2, -2, 3]) * size * elements as isize;
         layout.strides[axis] = step;
         if extents[axis] < 2 {
@@ -35,7 +36,7 @@ pub fn strided(tensor: &Tensor, rng: &mut Rng) -> Result<(Tensor, Layout)> {
         layout.offset += first * elements * size.unsigned_abs();
         elements *= before + last + 1 + rng.below(2);
     }
-    // What lies between are elements as well, so that reading them is not reading zeros.
+    // Memory between the elements is nonzero, so wrong reads show.
     let mut memory = Tensor::zeros(tensor.dtype, Shape::from(elements))?;
     (0..elements)
         .filter(|_| !tensor.is_empty())

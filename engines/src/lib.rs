@@ -1,5 +1,5 @@
-//! Runs one program on every engine and configuration and compares all results with the reference interpreter, bit for bit
-//! (NaNs compare as NaN). Tests do, and the fuzzer.
+//! Runs one program on every engine and configuration and compares all results with the reference interpreter, bit for bit (NaNs
+//! compare as NaN). Used by tests and the fuzzer.
 
 #![forbid(unsafe_code)]
 
@@ -19,20 +19,20 @@ use ndjit_runtime::{Argument, Buffer, Executable, Execution, Output, RunOptions}
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Which configurations of compiled code to run.
+/// The configurations of compiled code.
 #[derive(Clone, Copy)]
 pub struct Matrix {
     /// Whether elementwise ops share kernels.
     pub fuse: &'static [bool],
     /// Lanes of the innermost loops.
     pub vector: &'static [VectorWidth],
-    /// How many threads.
+    /// The numbers of threads.
     pub threads: &'static [usize],
-    /// Who runs the loops.
+    /// The executor of the loops.
     pub execution: Execution,
     /// Whether parameters are strided parts of larger buffers, or dense.
     pub strided: &'static [bool],
-    /// Whether products and sums of floats are contracted: another program, with the interpreter's results of its own.
+    /// Whether products and sums of floats are contracted: a different program, with its own interpreter results.
     pub fp_contract: bool,
 }
 
@@ -74,7 +74,7 @@ pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
             for &vector in matrix.vector {
                 for &threads in matrix.threads {
                     let engine = of(&format!("{:?}, {vector:?}, threads {threads}", matrix.execution));
-                    // One index, some, or all that there are make a tile.
+                    // Tiles of one index, some, or all.
                     let tile = Some([1, 3, usize::MAX][threads % 3]);
                     let options = RunOptions { threads: Some(threads), vector, tile, execution: matrix.execution };
                     let results = compiled(&lowered, program, &given, &options).map_err(|e| failed(&engine, e))?;
@@ -90,9 +90,9 @@ pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
 fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) -> Result<Vec<Tensor>> {
     let graph = &lowered.simplified;
     let params: HashMap<Value, &Tensor> = graph.params().iter().copied().zip(&given.memory).collect();
-    // What kernels make; a parameter that is a result is made as well, as a copy.
+    // Outputs of kernels; a parameter that is a result is copied.
     let mut made: HashMap<Value, Tensor> = HashMap::new();
-    // Control flow reads what lies in order, and so is the rest of an array: of a parameter that does not, the copy.
+    // Control flow, and the rest of an array, need row-major order: other parameters are copied.
     let whole = |made: &HashMap<Value, Tensor>, v: &Value| {
         let (dtype, shape) = (graph.ty(*v), graph.shape(*v).clone());
         let mut whole = Tensor { dtype, ..made.get(v).unwrap_or_else(|| params[v]).clone() };
@@ -134,7 +134,7 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
             .outputs
             .iter()
             .map(|v| match (made.get(v), &scheduled.rest) {
-                // Another kernel made a part of it.
+                // Another kernel stored a part of it.
                 (Some(made), _) => Ok(made.clone()),
                 (None, Some(rest)) => whole(&made, rest),
                 (None, None) => Tensor::zeros(graph.ty(*v), graph.shape(*v).clone()),
@@ -152,7 +152,7 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
     Ok(graph.outputs().iter().zip(&lowered.stored).map(shaped).collect())
 }
 
-/// The geometry whose operands begin at their rows; `None` where the row that is stored does not exist.
+/// The geometry with operands at their rows; `None` if the stored row does not exist.
 fn at_rows(scheduled: &Scheduled, read: &dyn Fn(&Value) -> Tensor) -> Option<Geometry> {
     let mut geometry = scheduled.geometry.clone();
     for (operand, row) in &scheduled.rows {
@@ -174,8 +174,8 @@ fn at_rows(scheduled: &Scheduled, read: &dyn Fn(&Value) -> Tensor) -> Option<Geo
     Some(geometry)
 }
 
-/// Machine code: into new arrays from borrowed arguments, then from arguments given away, then into the caller's memory. Where arrays
-/// lie differs, and no result does.
+/// Machine code: into new arrays from borrowed arguments, then from donated arguments, then into the caller's memory. Locations of
+/// arrays differ, results do not.
 fn compiled(lowered: &Lowered, program: &Program, given: &Given, options: &RunOptions) -> Result<Vec<Tensor>> {
     let executable = Executable::new(lowered, options)?;
     let graph = &lowered.simplified;

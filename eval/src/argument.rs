@@ -1,4 +1,4 @@
-//! Arguments of calls: what is passed, and what a plan assumes of it.
+//! Arguments of calls, and the assumptions of plans about them.
 
 use crate::literal::literal_bytes;
 use crate::plan::compiled::Lengths;
@@ -20,11 +20,11 @@ use std::sync::{Arc, LazyLock};
 pub struct CallArgument<'a> {
     /// The type: a dtype, or weak.
     pub ty: ValueType,
-    /// The dtype of the elements; of a weak number without meaning.
+    /// The dtype of the elements; meaningless for a weak scalar.
     pub dtype: DType,
     /// The extents of the axes.
     pub shape: Shape,
-    /// `None` is row-major from the start.
+    /// `None` is row-major from the start of the memory.
     pub layout: Option<Layout>,
     /// The elements.
     pub data: ArgumentData<'a>,
@@ -34,18 +34,18 @@ pub struct CallArgument<'a> {
 pub enum ArgumentData<'a> {
     /// Memory of an array.
     Shared(&'a Memory),
-    /// Memory that may be used for a result.
+    /// Memory that a result may take.
     Donated(Memory),
     /// Memory of the caller.
     Borrowed(&'a [u8]),
     /// The bytes of a strong scalar.
     Inline(SmallVec<[u8; 16]>),
-    /// A weak scalar: a literal slot that is filled at each call.
+    /// A weak scalar: a literal slot filled at each call.
     Scalar(Literal),
 }
 
 impl<'a> CallArgument<'a> {
-    /// One axis, read in place.
+    /// One axis, contiguous.
     #[inline]
     pub fn slice<T: Element>(elements: &'a [T]) -> CallArgument<'a> {
         CallArgument {
@@ -57,10 +57,10 @@ impl<'a> CallArgument<'a> {
         }
     }
 
-    /// A number.
+    /// A scalar.
     ///
     /// # Errors
-    /// `Literal` if its own dtype does not hold it.
+    /// `Literal` if its own dtype cannot represent it.
     pub fn literal(literal: Literal) -> Result<CallArgument<'a>> {
         let data = match literal.ty() {
             ValueType::Weak(_) => ArgumentData::Scalar(literal),
@@ -70,7 +70,7 @@ impl<'a> CallArgument<'a> {
         Ok(CallArgument { ty, dtype: ty.storage_dtype(), shape: Shape::scalar(), layout: None, data })
     }
 
-    /// Where the elements are; `None` for numbers, which go anywhere.
+    /// The device of the elements; `None` for scalars, which are independent of it.
     #[inline]
     pub fn device(&self) -> Option<Device> {
         match &self.data {
@@ -87,7 +87,7 @@ impl<'a> CallArgument<'a> {
         match &mut self.data {
             ArgumentData::Shared(memory) => Some(memory.argument()),
             ArgumentData::Donated(Memory::Host(buffer)) => {
-                // The runtime must be the only owner to reuse the memory.
+                // The runtime reuses only memory with one owner.
                 let given = std::mem::replace(buffer, empty());
                 Some(Argument::Donated(given))
             }
@@ -98,7 +98,7 @@ impl<'a> CallArgument<'a> {
         }
     }
 
-    /// What a plan for it assumes.
+    /// A plan's assumptions about it.
     pub fn argument_type(&self) -> ArgumentType {
         let layout = match (&self.data, &self.layout) {
             (ArgumentData::Scalar(_), _) => ArgumentLayout::Scalar,
@@ -114,18 +114,18 @@ fn empty() -> Arc<Buffer> {
     Arc::clone(&EMPTY)
 }
 
-/// What a plan is made for.
+/// The signature of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signature {
-    /// What it is traced and compiled under.
+    /// The settings of its trace and compilation.
     pub settings: Settings,
     /// Its arguments.
     pub arguments: Vec<ArgumentType>,
-    /// The structure that they are the leaves of: see [`Plan::structure`](crate::plan::compiled::Plan::structure).
+    /// The structure of the arguments: see [`Plan::structure`](crate::plan::compiled::Plan::structure).
     pub structure: Lengths,
 }
 
-/// What a plan assumes of one argument.
+/// A plan's assumptions about one argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentType {
     /// The type: a dtype, or weak.
@@ -134,18 +134,18 @@ pub struct ArgumentType {
     pub dtype: DType,
     /// The extents of the axes.
     pub shape: Shape,
-    /// Where the elements are.
+    /// The layout of the elements.
     pub layout: ArgumentLayout,
 }
 
-/// Where an argument's elements are.
+/// The layout of an argument's elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgumentLayout {
-    /// Nowhere: a bare number.
+    /// None: a weak scalar.
     Scalar,
     /// In row-major order.
     Contiguous,
-    /// In memory with these strides.
+    /// In memory with this layout.
     Strided(Layout),
 }
 
@@ -168,7 +168,7 @@ impl From<Option<Layout>> for ArgumentLayout {
 }
 
 impl ArgumentType {
-    /// Where the elements are in their memory; `None` for a bare number.
+    /// The layout in memory; `None` for a weak scalar.
     pub fn memory(&self) -> Option<Result<Layout>> {
         match &self.layout {
             ArgumentLayout::Scalar => None,
@@ -177,7 +177,7 @@ impl ArgumentType {
         }
     }
 
-    /// Whether an argument has this type and shape, wherever its elements are.
+    /// Whether an argument has this type and shape, in any layout.
     pub fn is_of(&self, arg: &CallArgument<'_>) -> bool {
         let number = matches!(arg.data, ArgumentData::Scalar(_));
         self.ty == arg.ty
@@ -186,7 +186,7 @@ impl ArgumentType {
             && (number || self.dtype == arg.dtype)
     }
 
-    /// Whether a plan that is made for this can be called with the argument.
+    /// Whether a plan with this signature accepts the argument.
     #[inline]
     pub fn accepts(&self, arg: &CallArgument<'_>) -> bool {
         self.ty == arg.ty
@@ -202,7 +202,7 @@ impl ArgumentType {
     }
 }
 
-/// What the array parameters of a traced function are; `closed_over` of them it captured.
+/// The sources of a traced function's array parameters, the last `closed_over` of which are captured arrays.
 pub fn inputs(arguments: &[ArgumentType], closed_over: usize) -> Vec<ParamSource> {
     explain::inputs(arguments.iter().map(|argument| argument.layout != ArgumentLayout::Scalar), closed_over)
 }

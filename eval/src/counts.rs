@@ -1,4 +1,4 @@
-//! Counters, which count what is traced, planned and run.
+//! Counters of traces, plans and runs.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Functions and lazy arrays traced.
 pub static TRACES: AtomicU64 = AtomicU64::new(0);
-/// Plans made.
+/// Plans created.
 pub static PLANS: AtomicU64 = AtomicU64::new(0);
-/// Calls and evaluations that found their plan.
+/// Calls and evaluations with an existing plan.
 pub static PLAN_HITS: AtomicU64 = AtomicU64::new(0);
-/// Operations of lazy arrays that ran, each as often as it did.
+/// Runs of lazy operations.
 pub static OPERATIONS: AtomicU64 = AtomicU64::new(0);
-/// Of these, those that had run before.
+/// Repeated runs of lazy operations.
 pub static AGAIN: AtomicU64 = AtomicU64::new(0);
 
-/// What was made for one thread since it began, which other threads do not disturb.
+/// Counters of a thread, independent of other threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Made {
     traces: u64,
@@ -34,25 +34,25 @@ pub fn count_trace() {
     HERE.set(Made { traces: HERE.get().traces + 1, ..HERE.get() });
 }
 
-/// Counts a plan that is made.
+/// Counts a new plan.
 pub fn count_plan() {
     PLANS.fetch_add(1, Relaxed);
     HERE.set(Made { plans: HERE.get().plans + 1, ..HERE.get() });
 }
 
-/// Counts operations of lazy arrays that ran: so many, of which so many had run before.
+/// Counts runs of lazy operations, and the repeated ones among them.
 pub fn count_operations(all: usize, again: usize) {
     OPERATIONS.fetch_add(all as u64, Relaxed);
     AGAIN.fetch_add(again as u64, Relaxed);
 }
 
 impl Made {
-    /// What was made for the calling thread.
+    /// The counters of the calling thread.
     pub fn here() -> Made {
         Made { kernels: ndjit_runtime::kernels::compiled_here(), ..HERE.get() }
     }
 
-    /// What was made since another reading.
+    /// The difference from an earlier reading.
     pub fn since(self, before: Made) -> Made {
         Made {
             traces: self.traces - before.traces,

@@ -1,4 +1,4 @@
-//! Whether this thread may trace and compile.
+//! Prohibition of traces and compilation on a thread.
 
 use crate::scope::with_value;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -8,12 +8,12 @@ thread_local! {
     static FORBIDDEN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `body`, in which nothing is traced or compiled on this thread: what would be is an error.
+/// Runs `body` with traces and compilation prohibited on this thread: they are errors.
 pub fn forbid<R>(body: impl FnOnce() -> R) -> R {
     with_value(&FORBIDDEN, true, body)
 }
 
-/// Whether this thread may trace and compile; `what` asks.
+/// Checks that this thread may trace and compile, for the caller `what`.
 ///
 /// # Errors
 /// `Compile` if it may not.

@@ -1,4 +1,4 @@
-//! Formulas: how kernels compute the elements of new arrays from their indices, with the bits that the arrays hold.
+//! Formulas of new arrays: kernels compute the elements from their indices, with the bits of the arrays.
 
 use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::{Graph, NodeKind, Slot, Value};
@@ -8,11 +8,11 @@ use ndjit_ir::view::broadcast_to;
 use ndjit_ir::{DType, LiteralValue, Op, Policy, Shape, ValueType};
 use ndjit_math::progression::{Progression, ProgressionRule};
 
-/// A program being written. Every operation has its operands' one type.
+/// A program under construction. All operands of an operation have one type.
 #[derive(Default)]
 struct Formula(Graph<ValueType>);
 
-/// The same number everywhere.
+/// The same value everywhere.
 pub fn filled((ty, dtype): (ValueType, DType), fill: Literal, shape: &Shape) -> Option<Graph<ValueType>> {
     let number = Literal::from_repr(dtype, &fill.to_repr(dtype).ok()?);
     let mut formula = Formula::default();
@@ -30,7 +30,7 @@ pub fn diagonal(dtype: DType, [rows, columns]: [usize; 2], diagonal: isize) -> O
     let mut formula = Formula::default();
     let (down, along) = (Shape::from([rows, 1]), Shape::from([1, columns]));
     let [row, column] = [formula.indices(&down)?, formula.indices(&along)?];
-    // One far beyond all indices is as good as any other.
+    // An offset beyond all indices is equivalent.
     let most = i64::try_from(rows.max(columns)).unwrap_or(i64::MAX / 2).min(i64::MAX / 2);
     let offset = i64::try_from(diagonal).ok()?.clamp(-most, most);
     let offset = formula.number(Literal::strong(offset, DType::I64).ok()?);
@@ -49,7 +49,7 @@ pub fn progression(dtype: DType, terms: &Progression) -> Option<Graph<ValueType>
     let value = match terms.rule()? {
         ProgressionRule::Int { start, step } => {
             let last = step.checked_mul(terms.len() as i128)?.checked_add(start)?;
-            // Numbers that wrap are right as integers only.
+            // Values that wrap are right only as integers.
             let exact = [start, step, last].iter().all(|&n| i64::try_from(n).is_ok());
             if !exact && !dtype.is_int() {
                 return None;
@@ -108,7 +108,7 @@ impl Formula {
         self.0.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype.into(), shape)])
     }
 
-    /// The number `end` at a position, others elsewhere.
+    /// The value `end` at an index, others elsewhere.
     fn end(
         &mut self,
         dtype: DType,

@@ -1,5 +1,5 @@
-//! What [`ndjit_ir::infer`] says of an operation, or the error that the user reads: which operands do not fit, where they come from, and what to
-//! write. Both traced and lazy operations ask here. Numbers have to fit the dtypes in which they are used, and arrays memory.
+//! Type and shape inference with [`ndjit_ir::infer`], with errors for users: the mismatched operands, their origins, and a fix. Both traced
+//! and lazy operations use it. Scalars must fit the dtypes of their uses, and arrays memory.
 
 use crate::request::OperationRequest;
 use crate::settings::{Settings, or_falling_back};
@@ -15,13 +15,13 @@ use ndjit_ir::support::{CastReason, Support};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Place, Policy, Result, Shape, ValueType};
 use smallvec::SmallVec;
 
-/// The names of so many operands of a function that moves elements.
+/// The operand names of a function that moves elements.
 fn moved(what: &str, operands: usize) -> &'static [&'static str] {
     match (what, operands) {
         (_, 1) => &["x"],
         ("take" | "take_along_axis" | "at", 2) => &["x", "indices"],
         ("at", _) => &["x", "indices 0", "indices 1", "indices 2", "indices 3", "indices 4", "indices 5", "indices 6"],
-        // What is put, or taken instead, comes last.
+        // The inserted or alternative operand comes last.
         (what, 2) if what.starts_with("at.") => &["x", "y"],
         (what, 3) if what.starts_with("at.") => &["x", "indices", "y"],
         (what, 4) if what.starts_with("at.") => &["x", "indices 0", "indices 1", "y"],
@@ -47,7 +47,7 @@ impl OperationRequest<'_> {
         }
     }
 
-    /// As it stands in errors, of so many operands.
+    /// Its name in errors, and source location, for so many operands.
     fn site(self, operands: usize, place: Place) -> What {
         let names = match self {
             OperationRequest::Op(op) => op.row().operands,
@@ -61,7 +61,7 @@ impl OperationRequest<'_> {
         What { names, site }
     }
 
-    /// What is done to operands of these shapes.
+    /// The operation on operands of these shapes.
     fn operation(self, operands: &[KnownOperand<'_>], policy: Policy) -> Result<Operation<'static>> {
         match self {
             OperationRequest::Op(op) => Ok(Operation::Op(op, policy)),
@@ -74,22 +74,22 @@ impl OperationRequest<'_> {
     }
 }
 
-/// How an operation is done.
+/// An operation with its inferred types.
 pub struct InferredOperation {
-    /// What is done.
+    /// The operation.
     pub operation: Operation<'static>,
     /// The type of the result.
     pub ty: ValueType,
     /// The shape of the result.
     pub shape: Shape,
-    /// For each operand the cast that a casting mode inserts before; empty if there are none.
+    /// The cast of each operand that a casting mode inserts; empty if there are none.
     pub casts: SmallVec<[OperandCast; 3]>,
 }
 
-/// What is done, type and shape of its result, and the casts before it.
+/// The operation, the type and shape of its result, and its casts.
 ///
 /// # Errors
-/// Why it is none, in the words of a user.
+/// A mismatch, in the words of a user.
 pub fn infer(
     asked: OperationRequest<'_>,
     settings: Settings,
@@ -98,7 +98,7 @@ pub fn infer(
     origins: Origins<'_>,
 ) -> Result<InferredOperation> {
     let in_words = |error| explained(error, asked.site(operands.len(), place), operands, place, origins);
-    // An operation is as large as a view: it is not handed through closures.
+    // By reference: an operation is as large as a view.
     let operation = match asked.operation(operands, settings.policy) {
         Ok(operation) => operation,
         Err(error) => return Err(in_words(error)),
@@ -116,7 +116,7 @@ fn inferred(
     operands: &[KnownOperand<'_>],
 ) -> Result<(ValueType, Shape, SmallVec<[OperandCast; 3]>)> {
     let policy = settings.policy;
-    // Indices are made of nothing; an operand says no more than where they are wanted.
+    // Indices have no inputs; an operand only determines their device.
     let own = if let Operation::Iota(..) = operation { &[] } else { operands };
     let types: SmallVec<[ValueType; 3]> = own.iter().map(|operand| operand.ty).collect();
     let Adapted { types, casts } = match operation {
@@ -144,8 +144,8 @@ fn inferred(
             operand.shape.bytes(dtype.bytes()).map_err(|e| e.of(what))?;
         }
         let dtype = used_as(operation, i, compute, cast);
-        // Numbers become bools by comparison with zero, not by rounding; a cast of a mode may drop a fraction, but
-        // keeps what an integer is.
+        // Scalars become bools by comparison with zero, not by rounding; a cast of a mode may drop a fraction, but preserves an integer's
+        // value.
         if let (Some(dtype), Some(literal)) = (dtype.filter(|dtype| *dtype != DType::Bool), operand.literal)
             && (cast.is_none() || !matches!(operation, Operation::Op(..)) || literal.ty().kind() == Kind::Int)
         {
@@ -158,11 +158,11 @@ fn inferred(
     Ok((types.result, shape, casts))
 }
 
-/// The dtype in which a number is used that is operand `i`; `None` if it takes any.
+/// The dtype in which operand `i`, a scalar, is used; `None` if it takes any.
 fn used_as(operation: &Operation<'_>, i: usize, compute: DType, cast: OperandCast) -> Option<DType> {
     match operation {
         Operation::Op(op, _) => Some(cast.map_or_else(|| op.operand_dtype(i, compute), |(dtype, _)| dtype)),
-        // What a dtype was asked for is cast; corrections and indices are what they are.
+        // Under a requested dtype it is cast; corrections and indices are unchanged.
         Operation::Reduce(Reduce { request, .. })
         | Operation::Scan(_, _, request)
         | Operation::Sort(_, _, request, _) => (i == 0 && request.dtype.is_none()).then_some(compute),
@@ -171,7 +171,7 @@ fn used_as(operation: &Operation<'_>, i: usize, compute: DType, cast: OperandCas
     }
 }
 
-/// What a reduction refuses besides: indices that its dtype does not count, and complex corrections.
+/// Further errors of a reduction: indices beyond its dtype, and complex corrections.
 fn check_reduction(
     reduction: AxisFunction,
     result: DType,
@@ -192,7 +192,7 @@ fn check_reduction(
     }
 }
 
-/// Whether a number among these operands fits the dtype that it is used in. Where numbers are all there is, nothing else can be cast.
+/// Checks that a scalar among these operands fits the dtype of its use. Without arrays, there is no alternative cast.
 fn fits(literal: Literal, dtype: DType, operands: &[KnownOperand<'_>]) -> Result<()> {
     literal.to_repr(dtype).map(drop).map_err(|error| {
         let alone = operands.iter().all(|operand| operand.literal.is_some());
@@ -200,14 +200,14 @@ fn fits(literal: Literal, dtype: DType, operands: &[KnownOperand<'_>]) -> Result
     })
 }
 
-/// The operation of a traced graph which the numbers `passed` at a call do not fit, as the error that it had been with the number written there.
+/// The operation of a traced graph that scalars `passed` at a call do not fit, with the error of the same literal.
 pub fn misfit(
     (graph, places): (&Graph<ValueType>, &Places),
     settings: Settings,
     passed: &[(usize, Literal)],
     origin: &dyn Fn(Value) -> Origin,
 ) -> Option<Error> {
-    // What the function may be used on was looked at when it was traced; casts of modes are operations of the graph.
+    // Support was checked when the function was traced; casts of modes are operations of the graph.
     let settings = Settings { support: Support::default(), ..settings };
     let slot = |value: Value| match graph.node(graph.producer(value)).kind {
         NodeKind::Literal(slot) => graph.slots().get(slot.index()),
@@ -238,7 +238,7 @@ pub fn misfit(
             _ if let Some((function, TypeRequest { dtype, policy })) = kind.type_request() => {
                 let adapted = settings.support.resolve_reduction(policy, function, dtype, known[0].ty).ok()?;
                 let what = What { names: function.row().operands, site: Site::of(function.name(), place) };
-                // As when it was traced: what a dtype was asked for is cast, and bools are comparisons with zero.
+                // As in the trace: requested dtypes are casts, and bools are comparisons with zero.
                 let used = Some(adapted.types.compute).filter(|used| dtype.is_none() && *used != DType::Bool);
                 (what, all(function.name(), used.unwrap_or(policy.commit(known[0].ty)))?)
             }
@@ -246,9 +246,9 @@ pub fn misfit(
                 let what = What { names: NUMBERED, site: Site::of("concat", place) };
                 (what, all("concat", policy.commit(graph.ty(graph.node(id).first())))?)
             }
-            // What is written converts whatever it is given.
+            // An explicit cast accepts any value.
             NodeKind::Cast(CastReason::Explicit) => return None,
-            // A fraction may be dropped; an integer stays what it is.
+            // A fraction may be dropped; an integer keeps its value.
             NodeKind::Cast(CastReason::Mode(_)) => {
                 let to = policy.commit(graph.ty(graph.node(id).first()));
                 let error = known[0].literal.filter(|literal| literal.ty().kind() == Kind::Int)?.to_repr(to).err()?;
@@ -267,7 +267,7 @@ pub fn misfit(
                     )),
                 )
             }
-            // These take the number as it is.
+            // These take the scalar unchanged.
             _ => {
                 let misfits = |operand: &KnownOperand<'_>| {
                     let (literal, dtype) = (operand.literal?, policy.commit(operand.ty));
@@ -284,7 +284,7 @@ pub fn misfit(
         Some(explained(error, what, &known, place, &|n| origin(operands[n])))
     });
     found.or_else(|| {
-        // What meets nothing is a result in its default dtype.
+        // A result without operations has its default dtype.
         graph.outputs().iter().filter(|value| is_passed(value)).find_map(|&value| {
             let (literal, dtype) = (number(value)?, settings.policy.commit(graph.ty(value)));
             let error = without_array(literal.to_repr(dtype).err()?, literal, dtype).of("call");

@@ -1,9 +1,9 @@
-//! Graphs evaluated: plans and the caches of them ([`plan`]), arrays and the operations that wait for them ([`array`](mod@array), [`lazy`]), under the
-//! settings of the thread that asks ([`settings`]).
+//! Evaluation of graphs: plans and their caches ([`plan`]), arrays and pending operations ([`array`](mod@array), [`lazy`]), under the
+//! settings of the calling thread ([`settings`]).
 //!
-//! What is asked of operands is a [`request`], whose type and shape [`infer`] finds, or the error in the user's words. Plans are run operation by
-//! operation ([`steps`]) to find which one made a NaN ([`nonfinite`]). Neither closures nor expressions are known here: what is evaluated is a
-//! graph, recorded from a function or collected from lazy arrays. Nothing recurses over what users make, and there is no `unsafe`.
+//! A [`request`] is an operation whose type and shape [`infer`] finds, or the error for the user. Plans run operation by operation
+//! ([`steps`]) to find the origin of a NaN ([`nonfinite`]). Closures and expressions belong to other crates: the input is a graph, recorded
+//! from a function or collected from lazy arrays. Nothing recurses over user programs, and there is no `unsafe`.
 
 #![forbid(unsafe_code)]
 

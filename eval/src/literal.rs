@@ -6,7 +6,7 @@ use ndjit_ir::{DType, Result};
 /// The stored bytes of a literal as `dtype`, on this host.
 ///
 /// # Errors
-/// `Literal` if the dtype does not hold it.
+/// `Literal` if the dtype cannot represent it.
 pub fn literal_bytes(literal: &Literal, dtype: DType) -> Result<smallvec::SmallVec<[u8; 16]>> {
     let mut bytes = smallvec::SmallVec::new();
     for (&word, prim) in literal.to_repr(dtype)?.iter().zip(dtype.storage()) {

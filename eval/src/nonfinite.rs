@@ -1,4 +1,4 @@
-//! Which operation makes the first NaN or infinity: the search for it, and a check of the results of every call.
+//! The search for the operation with the first NaN or infinity, and a check of the results of every call.
 
 use crate::argument::{ArgumentData, CallArgument};
 use crate::nonfinite_within;
@@ -17,44 +17,44 @@ use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::sync::LazyLock;
 
-/// The first operation of a function that gives NaN (or infinity) though its operands hold none.
+/// The first operation of a function with NaN (or infinity) in its result but not in its operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstFound {
-    /// The node of the traced graph; `None` of an array that a program is given.
+    /// The node of the traced graph; `None` for an argument or a captured array.
     pub node: Option<NodeId>,
-    /// The name of the operation; `call` where there is none.
+    /// The name of the operation; `call` without one.
     pub name: &'static str,
-    /// The operation, as the traced graph prints it; `argument 0` or `captured array 0` where no operation makes one, but an array
-    /// holds one that reaches a result.
+    /// The operation, as the traced graph prints it; `argument 0` or `captured array 0` if an array already contains one that reaches a
+    /// result.
     pub operation: String,
-    /// Where it was written.
+    /// Its source location.
     pub place: Option<Place>,
-    /// The operation written there, of whose slope it is, if a derivative made it.
+    /// The operation at this place, if the node is part of its derivative.
     pub slope_of: Option<&'static str>,
-    /// Which step of which loop, or which branch, it is in: the outermost first.
+    /// The enclosing steps of loops and branches, the outermost first.
     pub within: Vec<String>,
     /// The dtype of its result.
     pub dtype: DType,
-    /// Elements of the result that are NaN (or infinite) and not because of an operand's.
+    /// Elements of the result that are NaN (or infinite) while their operands' are not.
     pub elements: usize,
     /// Elements of the result.
     pub of: usize,
     /// The index of the first of them.
     pub index: Vec<usize>,
-    /// What it holds there.
+    /// Its value.
     pub value: String,
-    /// What its operands hold there, each with its name in `operation`: of operations element by element.
+    /// The operands' values there, each with its name in `operation`: for elementwise operations.
     pub operands: Vec<(String, String)>,
 }
 
 impl FirstFound {
-    /// What is said of it, beside the operation and its place.
+    /// Facts beside the operation and its place.
     pub fn facts(&self) -> impl Iterator<Item = String> {
         facts([self.elements, self.of], &self.index, &self.value, &self.operands)
     }
 }
 
-/// What is said of elements of a result, so many of so many, of which the first is at an index and holds a value, where the operands hold others.
+/// Facts about elements of a result: their number, of how many, the first index and value, and the operands' values.
 pub fn facts(
     [elements, of]: [usize; 2],
     index: &[usize],
@@ -66,7 +66,7 @@ pub fn facts(
     std::iter::once(found).chain(operands)
 }
 
-/// What is looked for.
+/// The kind of value sought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought {
     /// NaN.
@@ -83,17 +83,17 @@ impl Sought {
         }
     }
 
-    /// The elements that are one.
+    /// The matching elements.
     fn all(self, tensor: &Tensor) -> impl Iterator<Item = usize> {
         (0..tensor.len()).filter(move |&index| self.is(tensor, index))
     }
 
-    /// Whether any element is one.
+    /// Whether any element matches.
     fn any(self, tensor: &Tensor) -> bool {
         self.all(tensor).next().is_some()
     }
 
-    /// Whether each element is one.
+    /// Whether each element matches.
     fn of(self, tensor: &Tensor) -> Result<Vec<bool>> {
         collect("debug", (0..tensor.len()).map(|index| self.is(tensor, index)))
     }
@@ -103,25 +103,25 @@ thread_local! {
     static CHECKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `body` with a check of the results of functions called and arrays evaluated in it: a NaN makes the call an error.
+/// Runs `body` with a check of the results of calls and evaluations: a NaN is an error.
 pub fn with_check<R>(body: impl FnOnce() -> R) -> R {
     with_value(&CHECKED, true, body)
 }
 
-/// Whether results of a plan are looked at.
+/// Whether results of a plan are checked.
 #[inline]
 pub fn is_checked(plan: &Plan) -> bool {
     plan.options.check_nans || are_checked()
 }
 
-/// Whether results of all plans are looked at.
+/// Whether results of all plans are checked.
 #[inline]
 pub fn are_checked() -> bool {
     static ALWAYS: LazyLock<bool> = LazyLock::new(|| environment::is_on("NDJIT_DEBUG_NANS"));
     CHECKED.get() || *ALWAYS
 }
 
-/// Memory that a call gives away, to be kept for as long as its results are looked at.
+/// Donated memory, retained for the check of results.
 pub fn donated<'a, 'b: 'a>(args: impl IntoIterator<Item = &'a CallArgument<'b>>) -> Vec<(usize, Memory)> {
     let donated = args.into_iter().enumerate().filter_map(|(n, arg)| match &arg.data {
         ArgumentData::Donated(memory) => Some((n, memory.clone())),
@@ -130,10 +130,10 @@ pub fn donated<'a, 'b: 'a>(args: impl IntoIterator<Item = &'a CallArgument<'b>>)
     donated.collect()
 }
 
-/// Looks at the results of a call.
+/// Checks the results of a call.
 ///
 /// # Errors
-/// `Nan` if one is NaN.
+/// `Nan` if one contains NaN.
 pub fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outputs: &[Output<'_>]) -> Result<()> {
     let mut first = None;
     for (n, (result, output)) in plan.results.iter().zip(outputs).enumerate() {
@@ -179,7 +179,7 @@ pub fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outputs: &[
         .help("`debug::first_nan` finds the operation without the check; `nan_to_num` and `where_` replace NaN"))
 }
 
-/// The first operation that makes what is sought.
+/// The first operation with a matching result.
 ///
 /// # Errors
 /// Those of running the program.
@@ -194,7 +194,7 @@ pub fn find(
     search((steps, given, settings), &computed, results, sought)
 }
 
-/// The same, of what the operations gave.
+/// The same, for the results of operations.
 ///
 /// # Errors
 /// Those of running control flow step by step.
@@ -244,7 +244,7 @@ pub(crate) fn search(
     Ok(None)
 }
 
-/// For each element of a node's result whether it is what is sought and no element it is computed from is.
+/// For each element of a node's result whether it matches and none of its operand elements does.
 ///
 /// # Errors
 /// `Allocation` if memory is refused.
@@ -289,22 +289,22 @@ fn made(
                 made[at] &= !held[at];
             }
         }
-        // Which elements of a result come of which of an operand is not known.
+        // The dependence of elements on operands is unknown.
         NodeKind::Control(..) if operands.iter().any(|operand| sought.any(operand)) => made.fill(false),
         NodeKind::Control(..) => {}
-        // Numbers may become what is sought together.
+        // Finite values may overflow together.
         NodeKind::Scatter(Scatter::Add | Scatter::Subtract | Scatter::Multiply | Scatter::Divide) => {
             let [x, _, updates] = operands[..] else { return Ok(made) };
             let put = sought.any(updates);
             made.iter_mut().enumerate().for_each(|(at, made)| *made &= !sought.is(x, at) && !put);
         }
-        // What moves elements makes none.
+        // Moves of elements create none.
         _ => made.fill(false),
     }
     Ok(made)
 }
 
-/// Elements between neighbours along an axis.
+/// Elements between adjacent indices of an axis.
 fn step_along(shape: &Shape, axis: usize) -> usize {
     shape.extents().iter().skip(axis + 1).product()
 }

@@ -1,5 +1,5 @@
-//! The search for the first NaN or infinity within control flow: its steps are taken one by one, as the interpreter takes them, and each is searched
-//! as a program is.
+//! The search for the first NaN or infinity within control flow: its steps run one by one, as in the interpreter, and each is searched like
+//! a program.
 
 use crate::argument::{ArgumentLayout, ArgumentType};
 use crate::nonfinite::{self, FirstFound, Sought};
@@ -15,10 +15,10 @@ use ndjit_runtime::{Buffer, Memory};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Steps of a loop that are searched; a loop that takes more is named as a whole.
+/// The maximum number of searched steps; a longer loop is reported as a whole.
 const STEPS: usize = 1 << 16;
 
-/// The first operation in the graphs of control flow that makes what is sought, if this node is control flow, and one is found.
+/// The first matching operation in the graphs of a control flow node, if any.
 ///
 /// # Errors
 /// Those of running its graphs.
@@ -59,7 +59,7 @@ pub(crate) fn search(
     }))
 }
 
-/// The number that a value is, in a dtype.
+/// A scalar value, in a dtype.
 fn number_of(
     graph: &Graph<ValueType>,
     value: Value,
@@ -79,13 +79,13 @@ fn number_of(
     Tensor::from_repr(dtype, Shape::scalar(), |_| words.clone()).map(Some)
 }
 
-/// A graph of control flow, as a program that is run operation by operation.
+/// A graph of control flow, as a program run operation by operation.
 struct BodyProgram {
     program: StepProgram,
     plan: Plan,
-    /// What it gives.
+    /// Its results.
     results: Vec<Value>,
-    /// Which operands are its parameters, and the dtypes of these.
+    /// The operands that are its parameters, with their dtypes.
     taken: Vec<(u32, DType)>,
 }
 
@@ -108,23 +108,23 @@ impl BodyProgram {
 
 /// Steps of control flow.
 struct ControlWalk<'a> {
-    /// The operands; `None` of what no graph takes, or is not known.
+    /// The operands; `None` if unused or unknown.
     operands: Vec<Option<Tensor>>,
     scalars: &'a [(usize, Literal)],
     settings: Settings,
     sought: Sought,
 }
 
-/// What a step gives: its results, as far as they are known, or what was sought.
+/// The outcome of a step: its results, as far as known, or a match.
 enum StepOutcome {
     Results(Vec<Option<Tensor>>),
     Found(FirstFound),
-    /// It cannot be run: an operand is not known.
+    /// It cannot run: an operand is unknown.
     Unknown,
 }
 
 impl ControlWalk<'_> {
-    /// The step in which something is found; of a branch which one is taken.
+    /// The matching step; for a branch, the one taken.
     fn steps(
         &mut self,
         kind: ControlKind,
@@ -157,7 +157,7 @@ impl ControlWalk<'_> {
         for step in 0..trips.min(STEPS) {
             match kind {
                 ControlKind::While => {
-                    // What a condition computes on the way is searched, too.
+                    // Intermediate values of a condition are searched, too.
                     let condition = match self.step(&bodies[0])? {
                         StepOutcome::Results(results) => holds(results.first().and_then(Option::as_ref)),
                         StepOutcome::Found(found) => return Ok(Some((step, found))),
@@ -207,7 +207,7 @@ impl ControlWalk<'_> {
         let computed = body.program.run_plan(&body.plan, &given)?.results;
         let about = (&body.program, &given, self.settings);
         let found = nonfinite::search(about, &computed, &body.results, self.sought)?;
-        // What a parameter holds was made before.
+        // Values of parameters have an earlier origin.
         if let Some(found) = found.filter(|found| found.node.is_some() || !found.within.is_empty()) {
             return Ok(StepOutcome::Found(found));
         }
@@ -216,7 +216,7 @@ impl ControlWalk<'_> {
         let result =
             |(n, value): (usize, &Value)| match (made.get(value).copied().or(params.get(value)), body.taken.get(n)) {
                 (Some(tensor), _) => tensor.copied().map(Some),
-                // A number is of the dtype of the state.
+                // A scalar has the dtype of the state.
                 (None, Some(&(_, dtype))) => number_of(graph, *value, dtype, self.scalars),
                 (None, None) => Ok(None),
             };

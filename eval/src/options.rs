@@ -1,4 +1,4 @@
-//! How a program is lowered, compiled and run.
+//! Options of lowering, compilation and execution.
 
 use crate::settings::Settings;
 use ndjit_codegen::target::VectorWidth;
@@ -8,18 +8,18 @@ use ndjit_inspect::listing::Inspection;
 use ndjit_ir::Result;
 use ndjit_runtime::{RunOptions, devices};
 
-/// How a program is lowered, compiled and run. Nothing here but contraction changes a result.
+/// Options of lowering, compilation and execution. Only contraction changes results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanOptions {
-    /// The largest number of threads a call uses; `None` is one per processor, or what the environment says.
+    /// The maximum number of threads per call; `None` is one per processor, or the environment's number.
     pub threads: Option<usize>,
     /// Whether elementwise ops share kernels.
     pub fuse: bool,
-    /// Whether a product and a sum of floats become one operation, which rounds once.
+    /// Whether a product and a sum of floats become one operation with one rounding.
     pub fp_contract: bool,
     /// Lanes of the innermost loops of kernels.
     pub vector: VectorWidth,
-    /// Whether a result that is NaN makes a call an error.
+    /// Whether a NaN result is an error.
     pub check_nans: bool,
 }
 
@@ -30,7 +30,7 @@ impl Default for PlanOptions {
 }
 
 impl PlanOptions {
-    /// How a program is lowered under these settings.
+    /// Options of lowering under these settings.
     ///
     /// # Errors
     /// `Device` if there is no such device.
@@ -40,13 +40,13 @@ impl PlanOptions {
         devices::options(settings.device, options)
     }
 
-    /// How its kernels are compiled and run.
+    /// Options of compilation and execution.
     pub fn running(&self) -> RunOptions {
         let (threads, vector) = (self.threads, self.vector);
         RunOptions { threads, vector, ..RunOptions::default() }
     }
 
-    /// A program that is looked at, which was not compiled.
+    /// A program for inspection, uncompiled.
     pub fn inspection<'a>(&self, lowered: &'a Lowered, settings: Settings, inputs: Vec<ParamSource>) -> Inspection<'a> {
         let (run, Settings { device, fallback, .. }) = (self.running(), settings);
         Inspection { lowered, run, device, fallback, program: None, inputs }

@@ -1,4 +1,4 @@
-//! What is asked of operands: an op, a reduction along axes, a movement of elements. Types and shapes of results are not known here.
+//! Requested operations: an op, a reduction along axes, a movement of elements. Types and shapes of results are not inferred here.
 
 use ndjit_ir::axes::position;
 use ndjit_ir::infer::Operation;
@@ -6,10 +6,10 @@ use ndjit_ir::reduction::{self, AxisFunction, Reduce, Reduction, TypeRequest};
 use ndjit_ir::{DType, Op, Policy, Result, Shape};
 use smallvec::SmallVec;
 
-/// A use of a function that makes one operation.
+/// A use of a function with one operation.
 #[derive(Clone, Copy)]
 pub enum OperationRequest<'a> {
-    /// An op, element by element.
+    /// An elementwise op.
     Op(Op),
     /// A reduction, a scan or a sort.
     Reduction(&'a Request),
@@ -17,21 +17,21 @@ pub enum OperationRequest<'a> {
     Movement(&'a Movement<'a>),
 }
 
-/// Which axes a reduction goes along.
+/// The axes of a reduction.
 #[derive(Clone, Debug)]
 pub struct RequestAxes {
-    /// As they are numbered, negative ones from the last; `None` is all.
+    /// Axis numbers, negative ones from the last; `None` is all.
     pub axes: Option<SmallVec<[isize; 4]>>,
-    /// Whether they stay, with extent 1.
+    /// Whether reduced axes stay, with extent 1.
     pub keepdims: bool,
 }
 
 /// One use of a reduction, a scan or a sort.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Which it is.
+    /// The function.
     pub function: AxisFunction,
-    /// The dtype asked for.
+    /// The requested dtype.
     dtype: Option<DType>,
     axes: RequestAxes,
     /// Whether it is the sum of a contraction.
@@ -39,23 +39,23 @@ pub struct Request {
 }
 
 impl Request {
-    /// Of a reduction.
+    /// A reduction.
     pub fn new(function: impl Into<AxisFunction>, dtype: Option<DType>, axes: RequestAxes) -> Request {
         Request { function: function.into(), dtype, axes, contracts: false }
     }
 
-    /// The sum of products that a contraction makes.
+    /// The sum of products in a contraction.
     pub fn contracting(dtype: DType, axes: RequestAxes) -> Request {
         Request { contracts: true, ..Request::new(Reduction::Sum, Some(dtype), axes) }
     }
 
-    /// Of a scan or a sort.
+    /// A scan or a sort.
     pub fn along(function: impl Into<AxisFunction>, dtype: Option<DType>, axis: isize) -> Request {
         let axes = RequestAxes { axes: Some(SmallVec::from_slice(&[axis])), keepdims: false };
         Request::new(function, dtype, axes)
     }
 
-    /// What is done to an operand of this shape.
+    /// The operation on an operand of this shape.
     ///
     /// # Errors
     /// As [`on`](Request::on).
@@ -74,13 +74,13 @@ impl Request {
     /// The axes of an operand of this shape, and whether they stay.
     ///
     /// # Errors
-    /// `Shape` for axes that it does not have, or that are named twice.
+    /// `Shape` for missing or repeated axes.
     pub fn on(&self, shape: &Shape) -> Result<(reduction::AxisSet, bool)> {
         let rank = shape.rank();
         let axes = match &self.axes.axes {
             None => reduction::AxisSet::all(rank),
             Some(axes) => reduction::AxisSet::new(axes, rank).map_err(|error| {
-                // A set of axes has a way to be named that a single axis has not.
+                // The error of a set of axes differs from that of a single axis.
                 let missing = axes.iter().any(|&axis| position(axis, rank).is_err());
                 match (missing, !matches!(self.function, AxisFunction::Reduction(_))) {
                     (true, false) if rank == 0 => error.help("leave the axes out: `..` are all there are"),
@@ -94,13 +94,13 @@ impl Request {
     }
 }
 
-/// A use of a function that moves elements: what it is called, and what it does to arrays of given shapes.
+/// A use of a function that moves elements: its name, and its operation on arrays of given shapes.
 pub struct Movement<'a> {
     /// The function's name.
     pub what: &'static str,
-    /// What is done.
+    /// The operation.
     pub of: &'a Moving<'a>,
 }
 
-/// What is done to arrays of these shapes.
+/// The operation on arrays of these shapes.
 pub type Moving<'a> = dyn Fn(&[&Shape]) -> Result<Operation<'static>> + 'a;

@@ -1,4 +1,4 @@
-//! The settings under which operations are made: for a scope, or globally. Part of every plan's key.
+//! The settings of operations: for a scope, or global. Part of every plan's key.
 
 use crate::scope::with_value;
 use crate::traces;
@@ -12,22 +12,22 @@ use std::cell::Cell;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Everything outside an operation that its types depend on. Part of every plan's key.
+/// The external inputs of type inference. Part of every plan's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
     /// The promotion policy, with the default dtype of each kind.
     pub policy: Policy,
-    /// The dtype of new arrays of which nothing else is known; `None` is the default float.
+    /// The default dtype of new arrays; `None` is the default float.
     pub default_dtype: Option<DType>,
-    /// What is supported, and what happens to the rest.
+    /// Supported dtypes, and the treatment of others.
     pub support: Support,
-    /// Where programs run.
+    /// The device of programs.
     pub device: Device,
-    /// What is done about dtypes that a GPU lacks.
+    /// The fallback for dtypes that a GPU lacks.
     pub fallback: Fallback,
     /// Whether the reference interpreter runs programs.
     pub interpreted: bool,
-    /// Bytes that the reverse mode of a loop keeps of its states.
+    /// Bytes of states kept by the reverse mode of a loop.
     pub state_bytes: usize,
 }
 
@@ -46,13 +46,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Those of a process in which nothing was set but by its environment.
+    /// The default settings, with those of the environment.
     fn initial() -> Settings {
         static INTERPRETED: LazyLock<bool> = LazyLock::new(|| environment::is_on("NDJIT_DISABLE_JIT"));
         Settings { interpreted: *INTERPRETED, ..Settings::default() }
     }
 
-    /// The same for operations on arrays of a device: what a GPU lacks is not supported, unless it is done without.
+    /// The settings for operations on arrays of a device: dtypes that a GPU lacks are unsupported, unless a fallback applies.
     ///
     /// # Errors
     /// `Device` if there is no such device.
@@ -61,7 +61,7 @@ impl Settings {
         if device == self.device && device == Device::CPU {
             return Ok(self);
         }
-        // What a GPU lacks is known once it is open.
+        // A GPU's dtypes are known once it is open.
         let gpu = devices::open(device)?.device() != Device::CPU;
         let lacking = match self.fallback {
             _ if !gpu => self.support.device,
@@ -74,12 +74,12 @@ impl Settings {
 }
 
 static GLOBAL: Mutex<Option<Settings>> = Mutex::new(None);
-/// How often `GLOBAL` was set: threads lock it only to see what is new.
+/// The number of changes of `GLOBAL`: threads lock it only after a change.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     static SCOPE: Cell<Option<Settings>> = const { Cell::new(None) };
-    /// The global settings as this thread saw them last, after so many changes.
+    /// The global settings as last seen by this thread, with their change number.
     static SEEN: Cell<Option<(u64, Settings)>> = const { Cell::new(None) };
 }
 
@@ -104,7 +104,7 @@ fn global() -> Settings {
     settings
 }
 
-/// Changes the settings of all threads, where no scope says otherwise.
+/// Changes the settings of all threads, outside of scopes.
 pub fn change_global(change: impl FnOnce(&mut Settings)) {
     let mut global = GLOBAL.lock();
     change(global.get_or_insert_with(Settings::initial));
@@ -116,15 +116,15 @@ pub fn with_settings<R>(settings: Settings, body: impl FnOnce() -> R) -> R {
     with_value(&SCOPE, Some(settings), body)
 }
 
-/// Runs `body`, which makes the parts of a function that is several operations, under a policy that leaves operands of one dtype
-/// alone, with nothing declared unsupported: what the function may be used on is looked at before, once, and not by its parts.
+/// Runs `body`, the parts of a composite function, under a policy that keeps operands of one dtype unchanged, without support
+/// restrictions: support is checked once, for the function.
 pub fn with_parts<R>(body: impl FnOnce() -> R) -> R {
     let settings = settings();
     let policy = Policy::Standard.with_defaults(settings.policy.defaults()).unwrap_or(Policy::Standard);
     with_settings(Settings { policy, support: Support::default(), ..settings }, body)
 }
 
-/// Whether values of a dtype may be made, as by a cast or a creation function that asks for it.
+/// Checks that values of a dtype are supported, as for a cast or a creation function.
 ///
 /// # Errors
 /// `DType` if it is not supported.
@@ -132,8 +132,7 @@ pub fn check_value(settings: Settings, what: &str, dtype: DType) -> Result<()> {
     or_falling_back(settings, |settings| settings.support.check_value(what, dtype))
 }
 
-/// What `attempt` gives under these settings. Where a GPU lacks a dtype, the error says with which fallback there would
-/// be none.
+/// The result of `attempt` under these settings. If a GPU lacks a dtype, the error names a fallback without it.
 ///
 /// # Errors
 /// Those of `attempt`.

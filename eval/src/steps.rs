@@ -1,4 +1,4 @@
-//! A program run operation by operation: everything that it computes on the way is a result.
+//! Programs run operation by operation: every intermediate value is a result.
 
 use crate::argument::{ArgumentData, ArgumentLayout, ArgumentType, CallArgument};
 use crate::array::ArrayRef;
@@ -17,32 +17,32 @@ use ndjit_math::interp::Tensor;
 use ndjit_runtime::{Buffer, Memory, Output};
 use std::sync::Arc;
 
-/// A program of which everything that is computed is a result, each operation a kernel of its own.
+/// A program in which every intermediate value is a result, and each operation is a kernel of its own.
 pub struct StepProgram {
     /// Calls are inlined.
     pub graph: Graph<ValueType>,
-    /// Where its operations were written.
+    /// The source locations of its operations.
     pub places: Places,
     types: Vec<ArgumentType>,
     closed_over: Vec<ArrayRef>,
     options: PlanOptions,
 }
 
-/// What a program is run on.
+/// The inputs of a run.
 pub struct RunInputs {
-    /// The arrays, captured ones last, as they lie in memory.
+    /// The arrays, captured ones last, in their memory.
     pub memory: Vec<Memory>,
-    /// The numbers, each with the argument that it is.
+    /// The scalars, each with its argument index.
     pub scalars: Vec<(usize, Literal)>,
 }
 
-/// What a program gave, operation by operation.
+/// The results of a run, operation by operation.
 pub struct StepResults {
-    /// What each operation gave, in order.
+    /// The result of each operation, in order.
     pub results: Vec<Tensor>,
-    /// For each kernel that a GPU could not run: the dtype it lacks.
+    /// For each kernel that a GPU could not run, the missing dtype.
     pub on_processor: Vec<DType>,
-    /// How many kernels ran.
+    /// The number of kernels.
     pub kernels: usize,
 }
 
@@ -61,7 +61,7 @@ impl StepProgram {
         StepProgram { graph, places, types, closed_over, options: PlanOptions { fuse: false, ..*options } }
     }
 
-    /// What each operation gives where the settings say, in the order of the graph's outputs.
+    /// The result of each operation on the device of the settings, in the order of the graph's outputs.
     ///
     /// # Errors
     /// Those of lowering, compiling and running it.
@@ -69,7 +69,7 @@ impl StepProgram {
         self.run_plan(&self.plan(settings)?, given)
     }
 
-    /// The steps, compiled.
+    /// The compiled steps.
     ///
     /// # Errors
     /// Those of lowering and compiling it.
@@ -84,7 +84,7 @@ impl StepProgram {
         StepProgram::new(graph, places, types, Vec::new(), &self.options)
     }
 
-    /// As [`run`](StepProgram::run), of what was compiled.
+    /// As [`run`](StepProgram::run), for compiled steps.
     ///
     /// # Errors
     /// Those of running it.
@@ -99,7 +99,7 @@ impl StepProgram {
         Ok(StepResults { results, on_processor: plan.on_processor(), kernels: plan.lowered.steps.len() })
     }
 
-    /// What the operands of a node hold at an index of its result, each with its name: of operations element by element alone.
+    /// The values of a node's operands at an index of its result, each with its name; for elementwise operations only.
     pub fn operands<'a>(
         &self,
         given: &RunInputs,
@@ -122,7 +122,7 @@ impl StepProgram {
         held
     }
 
-    /// The number of a literal.
+    /// The value of a literal.
     fn number(&self, given: &RunInputs, value: Value) -> Option<String> {
         let NodeKind::Literal(slot) = self.graph.node(self.graph.producer(value)).kind else { return None };
         match self.graph.slots().get(slot.index())? {
@@ -133,7 +133,7 @@ impl StepProgram {
         }
     }
 
-    /// What an array parameter is to the caller.
+    /// The caller's name for an array parameter.
     pub fn param_name(&self, param: usize) -> String {
         let arrays = self.types.iter().enumerate().filter(|(_, ty)| ty.layout != ArgumentLayout::Scalar);
         let arguments: Vec<usize> = arrays.map(|(n, _)| n).collect();
@@ -163,10 +163,10 @@ impl StepProgram {
 }
 
 impl RunInputs {
-    /// Arguments, with copies of what is borrowed, and captured arrays; all in the host's memory.
+    /// Arguments, with copies of borrowed ones, and captured arrays; all in host memory.
     ///
     /// # Errors
-    /// `Allocation` if memory is refused; those of computing what waits.
+    /// `Allocation` if memory is refused; those of evaluating pending arrays.
     pub fn of<'a, 'b: 'a>(
         args: impl IntoIterator<Item = &'a CallArgument<'b>>,
         closed_over: &[ArrayRef],
@@ -188,7 +188,7 @@ impl RunInputs {
         Ok(given)
     }
 
-    /// The same on a device.
+    /// The same inputs on a device.
     ///
     /// # Errors
     /// `Device` if there is no such device.
@@ -197,10 +197,10 @@ impl RunInputs {
         Ok(RunInputs { memory, ..self })
     }
 
-    /// Arrays, and numbers.
+    /// Arrays, and scalars.
     ///
     /// # Errors
-    /// Those of computing what waits.
+    /// Those of evaluating pending arrays.
     pub fn arrays(arrays: &[ArrayRef], scalars: Vec<(usize, Literal)>) -> Result<RunInputs> {
         let memory = arrays.iter().map(|array| host(&array.elements()?.memory)).collect::<Result<Vec<Memory>>>()?;
         Ok(RunInputs { memory, scalars })

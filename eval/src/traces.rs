@@ -1,23 +1,23 @@
-//! Whether functions are traced on this thread: operations on arrays that are made meanwhile may be computed in the trace.
+//! Trace state of a thread: operations on arrays during a trace may be computed in it.
 
 use std::cell::Cell;
 
 thread_local! {
-    /// How many traces are being recorded.
+    /// The number of open traces.
     static OPEN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Notes that a trace begins.
+/// Records the start of a trace.
 pub fn begin() {
     OPEN.set(OPEN.get() + 1);
 }
 
-/// Notes that a trace has ended.
+/// Records the end of a trace.
 pub fn end() {
     OPEN.set(OPEN.get().saturating_sub(1));
 }
 
-/// Whether this thread traces a function.
+/// Whether this thread is tracing a function.
 #[inline]
 pub fn are_open() -> bool {
     OPEN.get() > 0

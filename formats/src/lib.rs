@@ -1,8 +1,7 @@
-//! Files of arrays: what stands before the elements of a `.npy` file ([`npy`]), and files that take their place when they are whole
-//! ([`replacement`]).
+//! Array files: headers of `.npy` files ([`npy`]), and atomic replacement of files ([`replacement`]).
 //!
-//! What is read is bytes and what is given is dtypes and shapes: no array, no memory of the runtime, no `unsafe`. A file may hold anything: what is
-//! wrong with it is an error, and nothing is reserved that a file merely says it has.
+//! The input is bytes and the output dtypes and shapes: no arrays, no memory of the runtime, no `unsafe`. Files are untrusted: invalid
+//! content is an error, and memory is not reserved by a file's claims.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
-//! The header of a `.npy` file: what every reader of such files accepts, refuses and says, and what every writer writes.
+//! The header of a `.npy` file, for all readers and writers.
 //!
-//! The header is a Python dict of three keys and plain values, which are read in one pass over at most 65,535 bytes, without recursion. Must not
-//! know where the elements go.
+//! The header is a Python dict of three keys and plain values, parsed in one pass over at most 65,535 bytes, without recursion. It is
+//! independent of the elements' destination.
 
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use std::fmt::Display;
@@ -9,9 +9,9 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// The longest header that version 1.0 of the format has, bytes. Later versions are for structured dtypes, which are refused.
+/// The maximum length of a header of format version 1.0, bytes. Later versions are for structured dtypes, which are not supported.
 const LONGEST: usize = u16::MAX as usize;
-/// The axes that an array of NumPy has at most.
+/// NumPy's maximum number of axes.
 const MOST_AXES: usize = 64;
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -29,11 +29,10 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header at the beginning of a source.
+    /// Reads the header at the start of a source.
     ///
     /// # Errors
-    /// `Io` for a source that cannot be read or does not begin as a `.npy` file of numbers; `DType` for another dtype; `Size` for a shape that no
-    /// array has.
+    /// `Io` for a source that cannot be read or is not a `.npy` file of numbers; `DType` for another dtype; `Size` for an impossible shape.
     pub fn read(source: &mut impl Read) -> Result<Header> {
         let mut version = [0; 8];
         fill(source, &mut version)?;
@@ -56,10 +55,10 @@ impl Header {
         Fields::read(&text)?.header(MAGIC.len() + 2 + width + length)
     }
 
-    /// How many bytes of data the header promises, which are all that a source of so many `bytes` holds after it.
+    /// The number of bytes of data, which must be the rest of a source of so many `bytes`.
     ///
     /// # Errors
-    /// `Io` if the source holds fewer or more.
+    /// `Io` if the source contains fewer or more.
     pub fn data(&self, bytes: u64) -> Result<usize> {
         let promised = self.shape.bytes(self.dtype.bytes())?;
         let data = bytes.saturating_sub(self.len as u64);
@@ -78,7 +77,7 @@ impl Header {
             .help(help))
     }
 
-    /// The extents of the array as it lies in the file, outermost first, and how its axes are moved to be those of the array.
+    /// The extents of the array in the file, outermost first, and the permutation to the array's axes.
     pub fn layout(&self) -> (Shape, Option<Vec<isize>>) {
         if !self.column_major {
             return (self.shape.clone(), None);
@@ -88,10 +87,10 @@ impl Header {
         (Shape::from(reversed), Some(axes))
     }
 
-    /// The text of a file's beginning, for an array in row-major order.
+    /// The header of an array in row-major order, as text.
     ///
     /// # Errors
-    /// `DType` for `bf16`, which NumPy does not have; `Size` for more axes than a header holds.
+    /// `DType` for `bf16`, which NumPy lacks; `Size` for more axes than a header can express.
     pub fn write(dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
         let descriptor = dtype.row().npy.ok_or_else(|| {
             Error::new(ErrorCode::DType, format!("{dtype} is not supported"))
@@ -120,7 +119,7 @@ impl Header {
     }
 }
 
-/// Turns elements from the file's byte order, the little-endian one, to that of this machine, or back; refuses bytes that are no elements.
+/// Swaps elements between the file's little-endian order and that of this machine; rejects invalid bytes.
 ///
 /// # Errors
 /// `Io` for bools that are neither 0 nor 1.
@@ -147,19 +146,19 @@ pub fn write_elements(to: &mut impl Write, dtype: DType, bytes: &[u8]) -> std::i
     })
 }
 
-/// Opens a file to be read. What is no file, a device, a pipe or a folder, has no length that its data could be checked against.
+/// Opens a file for reading. Devices, pipes and folders are rejected: their length is unknown.
 ///
 /// # Errors
-/// `Io` if it is none, or cannot be opened.
+/// `Io` if it is not a regular file, or cannot be opened.
 pub fn open(path: &Path) -> Result<File> {
-    // Before it is opened: a pipe that nobody writes to would wait.
+    // Before it is opened: opening a pipe without a writer would block.
     match std::fs::metadata(path).map_err(|e| failed(&e))?.is_file() {
         true => File::open(path).map_err(|e| failed(&e)),
         false => Err(failed(&"a folder, device or pipe, no file").help("copy what it gives to a file")),
     }
 }
 
-/// Refuses bytes that are no bools, where they should be.
+/// Rejects invalid bools.
 ///
 /// # Errors
 /// `Io` for bools that are neither 0 nor 1.
@@ -180,17 +179,17 @@ pub fn failed(error: &dyn Display) -> Error {
     Error::new(ErrorCode::Io, error.to_string()).of("read_npy")
 }
 
-/// The file is none of these, and why.
+/// The error of an invalid file, with the reason.
 fn refused(why: &dyn Display) -> Error {
     failed(&"not a .npy file of numbers")
         .fact(why)
         .help("`numpy.save` writes such files, of arrays that are not structured")
 }
 
-/// Digits of a number that an error shows.
+/// The maximum number of digits of a number in an error.
 const DIGITS: usize = 40;
 
-/// The error of an extent that is none for its size.
+/// The error of an extent that is too large.
 fn beyond(extent: &str) -> Error {
     let more = if extent.len() > DIGITS { "…" } else { "" };
     let shown = &extent[..extent.len().min(DIGITS)];
@@ -248,11 +247,11 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A header's text, and how far it was read.
+/// A header's text, and the offset of the parser.
 struct HeaderReader<'a> {
     text: &'a str,
     at: usize,
-    /// An extent that is an integer, and larger than extents are, at which it stays.
+    /// The first integer that is too large for an extent, where parsing stopped.
     beyond: Option<&'a str>,
 }
 
@@ -261,14 +260,14 @@ impl<'a> HeaderReader<'a> {
         &self.text[self.at..]
     }
 
-    /// Goes on after blanks, and after `word` if it is next.
+    /// Skips blanks, and `word` if it is next.
     fn take(&mut self, word: &str) -> Option<()> {
         let rest = self.rest().trim_start_matches([' ', '\n', '\t']);
         self.at = self.text.len() - rest.len();
         rest.starts_with(word).then(|| self.at += word.len())
     }
 
-    /// The whole dict. `None` where it ends being one, at which it stays.
+    /// Parses the whole dict. `None` for invalid text, with the offset where parsing stopped.
     fn dict(&mut self) -> Option<Fields<'a>> {
         let mut fields = Fields::default();
         self.take("{")?;
@@ -299,7 +298,7 @@ impl<'a> HeaderReader<'a> {
         self.take("")?;
         let quote = self.rest().chars().next().filter(|c| ['\'', '"'].contains(c))?;
         let inside = self.rest()[1..].split(quote).next()?;
-        // One that does not end reaches to the end of the text; escapes are in no descriptor.
+        // An unterminated string reaches to the end of the text; descriptors contain no escapes.
         let whole = self.at + inside.len() + 2 <= self.text.len() && !inside.contains('\\');
         whole.then(|| self.at += inside.len() + 2)?;
         Some(inside)
@@ -312,7 +311,7 @@ impl<'a> HeaderReader<'a> {
         }
     }
 
-    /// `()`, `(2,)`, `(2, 3)`: integers that an extent can be. `(2)` is none in Python either.
+    /// `()`, `(2,)`, `(2, 3)`: integers in the range of extents. `(2)` is not a tuple in Python either.
     fn tuple(&mut self) -> Option<Vec<usize>> {
         self.take("(")?;
         let mut extents = Vec::new();
@@ -334,7 +333,7 @@ impl<'a> HeaderReader<'a> {
                 }
             }
             self.at += digits;
-            // Python 2 writes long integers so.
+            // Python 2 writes long integers with a suffix.
             if self.rest().starts_with('L') {
                 self.at += 1;
             }

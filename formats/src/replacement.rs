@@ -1,5 +1,5 @@
-//! Files that take their place when they are whole: what reads the one that is there, mapped, goes on reading it. Until then they stand beside it,
-//! and are removed where they are dropped.
+//! Atomic replacement of files: a mapping of the old file stays valid. Until a file is complete it lies beside its target, and is removed
+//! on drop.
 
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -8,28 +8,28 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The files of this process that are not whole. Held while one is made or put to its place, so that a signal meets neither half done.
+/// The incomplete files of this process. Locked while one is created or moved, so a signal sees neither half done.
 static PARTIAL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A file being written, in place of one that may be there.
+/// A file in writing, which replaces an existing one.
 #[derive(Debug)]
 pub struct Replacement {
-    /// The place, behind all links.
+    /// The target, with links resolved.
     target: PathBuf,
-    /// Where the file is until it is whole; none where it is written to directly: to a device or a pipe.
+    /// The path of the incomplete file; `None` if the target is written directly: a device or a pipe.
     partial: Option<PathBuf>,
-    /// What is there now.
+    /// The metadata of the existing file.
     replaced: Option<Metadata>,
 }
 
-/// The way out where a file cannot be made.
+/// The advice if a file cannot be created.
 const ELSEWHERE: &str = "the file is made in its folder: name one in which you may write";
 
 impl Replacement {
-    /// Makes an empty file beside a place. A link is followed: it stays, and what it leads to is replaced.
+    /// Creates an empty file beside a target. A link is followed: it stays, and its target is replaced.
     ///
     /// # Errors
-    /// `Io` if it cannot be made, or what is there cannot be replaced.
+    /// `Io` if it cannot be created, or the existing file cannot be replaced.
     pub fn create(path: &Path) -> Result<Replacement> {
         let target = behind_links(path)?;
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -47,7 +47,7 @@ impl Replacement {
             Some(there) if !there.is_file() => Ok(Replacement { target, partial: None, replaced }),
             there => {
                 if there.is_some() {
-                    // Its folder may be written to, and it not.
+                    // The folder may be writable, and the file not.
                     OpenOptions::new().write(true).open(&target).map_err(|e| failed(&e).help("name another file"))?;
                 }
                 let partial = Some(beside(&target, there.is_some())?);
@@ -56,12 +56,12 @@ impl Replacement {
         }
     }
 
-    /// Where to write.
+    /// The path to write to.
     pub fn path(&self) -> &Path {
         self.partial.as_deref().unwrap_or(&self.target)
     }
 
-    /// Puts the file to its place, with mode and, where that is allowed, owner of the one that was there.
+    /// Moves the file to its target, with the mode and, if allowed, the owner of the existing file.
     ///
     /// # Errors
     /// `Io` if the system refuses.
@@ -83,27 +83,27 @@ impl Drop for Replacement {
     fn drop(&mut self) {
         if let Some(partial) = &self.partial {
             let mut all = PARTIAL.lock();
-            // One that is gone already is as good.
+            // A missing file is fine.
             let _ = fs::remove_file(partial);
             all.retain(|known| known != partial);
         }
     }
 }
 
-/// Removes all files that are not whole, and lets no other begin while what is returned lives: for a program that a signal ends.
+/// Removes all incomplete files, and prevents new ones during the result's lifetime: for a program ended by a signal.
 #[must_use]
 pub fn remove_partial() -> impl Sized {
     let all = PARTIAL.lock();
     for file in &*all {
-        // One that cannot be removed is left, as all else would be.
+        // A file that cannot be removed is skipped.
         let _ = fs::remove_file(file);
     }
     all
 }
 
-/// The file that a path leads to, whether it is there or not; of a device or a pipe the path, since what `/dev/stdout` leads to has no name.
+/// The file at a path, existing or not; for a device or a pipe the path itself, since the target of `/dev/stdout` has no name.
 fn behind_links(path: &Path) -> Result<PathBuf> {
-    /// As many as Linux follows.
+    /// Linux's limit.
     const MOST: usize = 40;
     let mut path = path.to_owned();
     let is_unnamed = fs::metadata(&path).is_ok_and(|there| !there.is_file() && !there.is_dir());
@@ -119,7 +119,7 @@ fn behind_links(path: &Path) -> Result<PathBuf> {
     Err(failed(&format_args!("more than {MOST} links lead to it")))
 }
 
-/// Makes a file beside another, whose name ends in `.partial`. Others may not look into it where it takes the place of one that they may not.
+/// Creates a file beside another, with a name that ends in `.partial`. If it replaces a private file, it is private too.
 fn beside(target: &Path, is_replaced: bool) -> Result<PathBuf> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -129,17 +129,17 @@ fn beside(target: &Path, is_replaced: bool) -> Result<PathBuf> {
     let mut all = PARTIAL.lock();
     let mut number = 0;
     loop {
-        // Names have 255 bytes at most.
+        // File names have at most 255 bytes.
         let mut name = target.file_name().filter(|name| name.len() <= 200).unwrap_or("ndjit".as_ref()).to_owned();
         name.push(format!(".{}-{number}.partial", std::process::id()));
         let path = target.with_file_name(name);
         match options.open(&path).map(|_: File| ()) {
             Ok(()) => {
-                // Signals are told where it is, wherever the program is then.
+                // An absolute path, for signals after a change of directory.
                 all.push(std::path::absolute(&path).unwrap_or(path.clone()));
                 return Ok(all.last().cloned().unwrap_or(path));
             }
-            // Left over from a process of the same number that was killed.
+            // Left over from a killed process with the same number.
             Err(error) if error.kind() == ErrorKind::AlreadyExists && number < 100 => number += 1,
             Err(error) => return Err(failed(&error).help(ELSEWHERE)),
         }
@@ -151,7 +151,7 @@ fn keep_owner(file: &Path, of: &Metadata) {
     use std::os::unix::fs::{MetadataExt, chown};
     let owner = |metadata: &Metadata| (metadata.uid(), metadata.gid());
     if fs::metadata(file).is_ok_and(|own| owner(&own) != owner(of)) {
-        // Who may not give files away keeps the group if that is allowed, or nothing.
+        // Without the right to change the owner, the group is kept if allowed.
         let _ = chown(file, Some(of.uid()), Some(of.gid())).or_else(|_| chown(file, None, Some(of.gid())));
     }
 }

@@ -1,9 +1,9 @@
-//! Bytes as choices: the same bytes make the same decisions, and where they end each decision is the first, so that an input
-//! with fewer bytes is a smaller case.
+//! Bytes as choices: the same bytes give the same decisions, and after their end each decision is the first, so a shorter
+//! input is a smaller case.
 
 use std::sync::Arc;
 
-/// Decisions read from bytes, one or two for each.
+/// Decisions read from bytes, one or two per decision.
 #[derive(Clone, Debug)]
 pub struct Choices {
     bytes: Arc<[u8]>,
@@ -11,12 +11,12 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// The decisions that bytes make.
+    /// The decisions of these bytes.
     pub fn new(bytes: &[u8]) -> Choices {
         Choices { bytes: bytes.into(), at: 0 }
     }
 
-    /// A number below `n`; 0 if `n` is 0 or the bytes have ended.
+    /// A number below `n`; 0 if `n` is 0 or the bytes are exhausted.
     pub fn below(&mut self, n: usize) -> usize {
         match n {
             0 | 1 => 0,
@@ -25,17 +25,17 @@ impl Choices {
         }
     }
 
-    /// True once in `n` times; false if the bytes have ended.
+    /// True once in `n` times; false if the bytes are exhausted.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) + 1 == n
     }
 
-    /// One of the items, which are some.
+    /// One of the items, of which there is at least one.
     pub fn pick<T: Clone>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())].clone()
     }
 
-    /// As many bytes as a number of 64 bits has, of which few are given.
+    /// A 64-bit seed from few bytes.
     pub fn seed(&mut self) -> u64 {
         (self.byte() << 8 | self.byte()) as u64
     }

@@ -1,5 +1,5 @@
-//! How often each target was tried, on which commit, and what was found: the lines of `fuzz/counts.csv`, which campaigns append, and the table
-//! of `docs/reliability.md`, which is made of them.
+//! Counts of each target's inputs, with commits and findings: the lines of `fuzz/counts.csv`, which campaigns append, and the table of
+//! `docs/reliability.md`, generated from them.
 
 use crate::TARGETS;
 use std::collections::BTreeSet;
@@ -10,10 +10,10 @@ use std::str::FromStr;
 
 /// The first line of the file.
 const HEADER: &str = "date,commit,profile,machine,target,first,executions,findings";
-/// Between these the page has its table.
+/// The marks around the page's table.
 const MARKS: [&str; 2] = ["<!-- counts -->\n", "<!-- end of counts -->\n"];
 
-/// What else campaigns run: programs where memory is refused, threads that share functions, and functions that are all distinct.
+/// Other runs of campaigns: programs with refused memory, threads with shared functions, and distinct functions.
 pub const RUNS: [&str; 3] = ["refusals", "threads", "functions"];
 
 /// One target in one campaign.
@@ -21,19 +21,19 @@ pub const RUNS: [&str; 3] = ["refusals", "threads", "functions"];
 pub struct Row {
     /// The day.
     pub date: String,
-    /// What was tried.
+    /// The tested commit.
     pub commit: String,
-    /// `debug`, where arithmetic that overflows panics, or `release`.
+    /// `debug`, with overflow checks, or `release`.
     pub profile: String,
     /// The processor.
     pub machine: String,
     /// The target, or one of [`RUNS`].
     pub target: String,
-    /// The first number, or the seed of the inputs; 1 of [`RUNS`].
+    /// The first number, or the seed of the inputs; 1 for [`RUNS`].
     pub first: u64,
-    /// How many inputs, refused blocks, or calls.
+    /// The number of inputs, refused blocks, or calls.
     pub executions: u64,
-    /// How many findings of different kinds.
+    /// The number of distinct findings.
     pub findings: u64,
 }
 
@@ -68,7 +68,7 @@ pub fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reliability.md")
 }
 
-/// What the file says.
+/// Reads the file.
 ///
 /// # Errors
 /// In words, if it cannot be read.
@@ -80,13 +80,13 @@ pub fn read() -> Result<Vec<Row>, String> {
     }
 }
 
-/// Appends a row, and writes the table anew.
+/// Appends a row, and rewrites the table.
 ///
 /// # Errors
 /// In words, if a file cannot be read or written.
 pub fn append(row: Row) -> Result<(), String> {
     let written = |error: std::io::Error| error.to_string();
-    // Campaigns run beside each other.
+    // Campaigns may run concurrently.
     let lock = std::fs::File::open(file()).map_err(written)?;
     lock.lock().map_err(written)?;
     let mut rows = read()?;
@@ -100,7 +100,7 @@ pub fn append(row: Row) -> Result<(), String> {
 /// The page with the table of these rows.
 ///
 /// # Errors
-/// If the page lacks the marks between which it is.
+/// If the page lacks the marks.
 pub fn with_table(page: &str, rows: &[Row]) -> Result<String, String> {
     let [before, after] = MARKS.map(|mark| page.find(mark));
     match (before, after) {
@@ -111,7 +111,7 @@ pub fn with_table(page: &str, rows: &[Row]) -> Result<String, String> {
     }
 }
 
-/// One line per target and profile: how often it was tried in all, the last commit and day, and what was found.
+/// One line per target and profile: the total, the last commit and day, and the findings.
 fn table(rows: &[Row]) -> String {
     let mut text =
         "| target | profile | tried | last commit | last day | findings |\n|---|---|---:|---|---|---:|\n".to_owned();
@@ -129,16 +129,16 @@ fn table(rows: &[Row]) -> String {
     text
 }
 
-/// The number from which a target was not tried yet.
+/// The first untried number of a target.
 pub fn next(rows: &[Row], target: &str, numbered: bool) -> u64 {
     let end = |row: &Row| row.first + if numbered { row.executions } else { 1 };
     rows.iter().filter(|row| row.target == target).map(end).max().unwrap_or(1)
 }
 
-/// A row of this build, this machine and this day, with nothing tried yet.
+/// A row for this build, machine and day, with zero counts.
 ///
 /// # Errors
-/// If the tree is not that of a commit: then nobody could say what was tried.
+/// If the tree has uncommitted changes: the tested code would be unknown.
 pub fn here() -> Result<Row, String> {
     let said = |command: &str, arguments: &[&str]| {
         let made = Command::new(command).args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output();

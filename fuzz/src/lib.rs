@@ -1,9 +1,9 @@
-//! Fuzz targets: plain functions of bytes, with inputs to begin with. Parsers, public functions with hostile arguments, and random programs on
-//! all engines.
+//! Fuzz targets: plain functions of bytes, with seed inputs. Parsers, public functions with hostile arguments, and random programs on all
+//! engines.
 //!
-//! A target panics where a promise is broken: what parses must verify or say why not, print, and parse back to the same text. That
-//! it neither takes long nor asks for much memory, the driver (`main.rs`) watches. Another driver, such as cargo-fuzz's, needs one line
-//! per target: `fuzz_target!(|data: &[u8]| { ndjit_fuzz::graph(data); })`.
+//! A target panics on a broken invariant: parsed input must verify or give an error, print, and parse back to the same text. The driver
+//! (`main.rs`) watches time and memory. Another driver, such as cargo-fuzz's, needs one line per target: `fuzz_target!(|data: &[u8]| {
+//! ndjit_fuzz::graph(data); })`.
 
 #![forbid(unsafe_code)]
 
@@ -26,30 +26,30 @@ use ndjit_transform::inline;
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// Nodes of programs that are tried with their calls written out, at most.
+/// The maximum number of nodes of programs tested with inlined calls.
 const MOST_WRITTEN_OUT: usize = 20_000;
 
-/// What became of an input, in words: an input with a new outcome is worth keeping.
+/// The outcome of an input, in words: an input with a new outcome is kept.
 pub type Outcome = String;
 
-/// What is tried.
+/// A fuzz target.
 pub struct Target {
     /// Its name on the command line.
     pub name: &'static str,
     /// Runs it.
     pub run: fn(&[u8]) -> Outcome,
-    /// Inputs that are right: others are made of them.
+    /// Valid inputs, as seeds of mutations.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Whether its inputs are numbers instead, as eight bytes: each once.
+    /// Whether its inputs are numbers, as eight bytes: each is tried once.
     pub numbered: bool,
-    /// Bytes that one input may ask for, in all.
+    /// The maximum number of bytes that one input may allocate in all.
     pub most_bytes: u64,
 }
 
-/// Bytes that one input of most targets may ask for, in all.
+/// The default of that maximum.
 const MOST_BYTES: u64 = 256 << 20;
-/// The same of programs: where loops are interpreted each element is some small blocks, two million, of 300 MB, for forty operations on 5000 elements that
-/// are loops by themselves.
+/// The maximum for programs: interpreted loops allocate some small blocks per element, two million, of 300 MB, for forty operations on 5000
+/// elements without fusion.
 const MOST_BYTES_OF_PROGRAMS: u64 = 1 << 30;
 
 /// All targets.
@@ -93,7 +93,7 @@ pub fn expression(data: &[u8]) -> Outcome {
     }
 }
 
-/// Subscripts of `einsum`, and what they say of arrays with some axes.
+/// Subscripts of `einsum`, and their meaning for arrays with some axes.
 pub fn subscripts(data: &[u8]) -> Outcome {
     let Ok(text) = std::str::from_utf8(data) else { return String::new() };
     let subscripts = match text.parse::<Subscripts>() {
@@ -112,7 +112,7 @@ pub fn subscripts(data: &[u8]) -> Outcome {
     format!("subscripts {}", outcomes.collect::<String>())
 }
 
-/// Graph text, traced and typed. What is well-formed stays so when its calls are written out, if they are not too many.
+/// Graph text, traced and typed. Valid graphs stay valid when their calls are inlined, up to a limit.
 pub fn graph(data: &[u8]) -> Outcome {
     fn written_out<T: Type>(graph: &Graph<T>, verify: fn(&Graph<T>) -> ndjit_ir::Result<()>) -> Outcome {
         if let Err(error) = graph.check_expansion() {
@@ -165,7 +165,7 @@ pub fn loops(data: &[u8]) -> Outcome {
                 prints_back(nest);
                 geometry.iter().for_each(prints_back);
                 if let Some(geometry) = geometry {
-                    // Buffers of no size: what it says of them is not to panic.
+                    // Empty buffers: errors must not panic.
                     let none = |count: usize| vec![0; count];
                     drop(geometry.verify(nest, &none(nest.inputs.len()), &none(nest.outputs.len())));
                 }
@@ -196,10 +196,10 @@ pub fn npy(data: &[u8]) -> Outcome {
     }
 }
 
-/// The memory that tables of a fuzzer may take.
+/// The memory limit of a fuzzer's tables.
 const TABLE: usize = 1 << 20;
 
-/// `.csv` files, all columns and one, within a limit that is given back whole.
+/// `.csv` files, all columns and one, within a memory limit that is completely released.
 pub fn table(data: &[u8]) -> Outcome {
     let budget = ndjit_cli::memory::Budget::new(TABLE);
     let columns = [None, Some("a"), Some("1")];
@@ -216,7 +216,7 @@ pub fn table(data: &[u8]) -> Outcome {
     outcomes.join(" ")
 }
 
-/// What was read prints as a text that reads as the same.
+/// A parsed value prints as a text that parses to the same.
 fn prints_back<T: Display + FromStr<Err = Error>>(value: &T) {
     let text = value.to_string();
     match text.parse::<T>() {
@@ -225,7 +225,7 @@ fn prints_back<T: Display + FromStr<Err = Error>>(value: &T) {
     }
 }
 
-/// What an error says, without names and numbers.
+/// The message of an error, without names and numbers.
 fn outcome(error: &Error) -> Outcome {
     let facts = error.facts().first().map_or("", String::as_str);
     let said = format!("{} {facts}", error.headline());

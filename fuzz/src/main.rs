@@ -1,13 +1,15 @@
 //! Drives the fuzz targets on a stable compiler: `cargo run -p ndjit-fuzz -- TARGET --seconds 60 [--seed N]`.
-//! `TARGET` is a name, or `all`; `-- TARGET FILE` runs one file. Without `--release`: arithmetic that overflows is a finding then.
-//! `-- campaign TARGET --seconds 600` tries what no campaign has tried yet, from the number that `--seed` says on, and adds its counts to `fuzz/counts.csv` and `docs/reliability.md`.
-//! Beside targets `-- refusals` runs programs whose large blocks are refused in turn, `-- limited` runs them once, in a process that has little memory,
-//! and `-- soak --threads 64 --calls 100000 --functions 100000` runs long. `campaign refusals` and `campaign soak` count them.
+//! `TARGET` is a name, or `all`; `-- TARGET FILE` runs one file. Without `--release` arithmetic overflow is a finding.
+//! `-- campaign TARGET --seconds 600` tries new inputs, from the number of `--seed` on, and adds its counts to `fuzz/counts.csv` and
+//! `docs/reliability.md`.
+//! Other commands: `-- refusals` runs programs whose large blocks are refused in turn, `-- limited` runs them once, in a process with
+//! little memory, and `-- soak --threads 64 --calls 100000 --functions 100000` runs long. `campaign refusals` and `campaign soak` count
+//! them.
 //!
-//! A finding is an input that panics, takes more than a second of a processor, or asks for more than 256 MB (programs: 1 GB). It is made smaller and written to
-//! `fuzz/findings/`, and the exit status is 1. An input that ends the process (an abort, a stack that overflows: the stack is small) or
-//! never ends stays there as `running-TARGET-PROCESS`. There is no coverage to follow here: inputs are kept for what becomes of them, which is
-//! the error that a parser gives, or which function a call is of.
+//! A finding is an input that panics, takes more than a second of processor time, or allocates more than 256 MB (programs: 1 GB). It is
+//! reduced and written to `fuzz/findings/`, and the exit status is 1. An input that ends the process (an abort, a stack overflow: the stack
+//! is small) or never ends stays there as `running-TARGET-PROCESS`. Instead of coverage, inputs are kept by outcome: the error of a parser,
+//! or the function of a call.
 
 #![forbid(unsafe_code)]
 
@@ -28,15 +30,15 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// What one input may take.
+/// The time limit of an input.
 const MOST_TIME: Duration = Duration::from_secs(1);
-/// After this long an input is given up, and the process with it.
+/// The timeout of an input, which ends the process.
 const GIVEN_UP: Duration = Duration::from_secs(10);
-/// What recursion would have to fit in.
+/// The stack size, which limits recursion.
 const STACK: usize = 1 << 20;
-/// How long a finding is made smaller.
+/// The time limit of reducing a finding.
 const SMALLER: Duration = Duration::from_secs(10);
-/// More findings in one target than this tell nothing new.
+/// The maximum number of findings per target.
 const MOST_FINDINGS: usize = 5;
 
 fn main() -> ExitCode {
@@ -78,7 +80,7 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     };
-    // What panics is reported once, with its input.
+    // Panics are reported once, with their input.
     std::panic::set_hook(Box::new(|_| {}));
     let file = arguments.get(1).filter(|argument| !argument.starts_with("--"));
     let mut findings = 0;
@@ -129,8 +131,8 @@ fn refusals(only: Option<&String>, here: Option<Row>) -> Result<u64, String> {
     Ok(findings)
 }
 
-/// Runs the programs of [`PROGRAMS`] where the system limits memory: a line for each, with its bits or its error, then the most address space that was
-/// taken. Returns how many errors were not of memory.
+/// Runs the programs of [`PROGRAMS`] under the system's memory limit: prints a line for each, with its bits or its error, then the peak
+/// address space. Returns the number of errors other than refused memory.
 fn limited(elements: usize) -> u64 {
     let mut others = 0;
     for (name, run) in PROGRAMS {
@@ -162,7 +164,7 @@ fn soaked(threads: u64, calls: u64, functions: u64, here: Option<Row>) -> Result
     Ok(wrong + grown)
 }
 
-/// Adds to the counts what a campaign ran.
+/// Adds a campaign's run to the counts.
 fn count(here: &Option<Row>, target: &str, executions: u64, findings: u64) -> Result<(), String> {
     match here.clone() {
         Some(here) => counts::append(Row { target: target.to_owned(), first: 1, executions, findings, ..here }),
@@ -178,7 +180,7 @@ fn one(target: &Target, file: &Path) -> std::io::Result<usize> {
     Ok(usize::from(result.is_err()))
 }
 
-/// Runs inputs that were not run before, from the number `least` on, and counts them; returns the number of findings.
+/// Runs new inputs, from the number `least` on, and counts them; returns the number of findings.
 fn counted(target: &Target, time: Duration, least: u64) -> std::io::Result<usize> {
     let known = counts::read().map_err(std::io::Error::other)?;
     let first = counts::next(&known, target.name, target.numbered).max(least);
@@ -189,7 +191,7 @@ fn counted(target: &Target, time: Duration, least: u64) -> std::io::Result<usize
     Ok(found.len())
 }
 
-/// Runs random inputs; returns how many they were, and the findings.
+/// Runs random inputs; returns their number, and the findings.
 fn many(target: &Target, time: Duration, seed: u64) -> std::io::Result<(u64, Vec<String>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("findings");
     std::fs::create_dir_all(&folder)?;
@@ -199,7 +201,7 @@ fn many(target: &Target, time: Duration, seed: u64) -> std::io::Result<(u64, Vec
     let seeds = (target.seeds)();
     println!("{}: {} seeds, {} s, seed {seed}", target.name, seeds.len(), time.as_secs());
     let mut mutator = Mutator::new(seed, seeds);
-    // Milliseconds since the beginning at which the input began.
+    // Start of the input, in milliseconds since the beginning.
     let (start, began) = (Instant::now(), AtomicU64::new(0));
     let (mut executions, mut findings) = (0u64, Vec::new());
     std::thread::scope(|scope| {
@@ -249,7 +251,7 @@ fn many(target: &Target, time: Duration, seed: u64) -> std::io::Result<(u64, Vec
 
 const TIMEOUT: std::sync::mpsc::RecvTimeoutError = std::sync::mpsc::RecvTimeoutError::Timeout;
 
-/// Runs one input: what became of it, or what is wrong.
+/// Runs one input: its outcome, or its finding.
 fn execute(target: &Target, input: &[u8]) -> Result<Outcome, String> {
     let (start, before) = (taken(), CountingAllocator::counts());
     let outcome =
@@ -264,13 +266,13 @@ fn execute(target: &Target, input: &[u8]) -> Result<Outcome, String> {
     Ok(outcome)
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     text.unwrap_or("without words")
 }
 
-/// Time that this thread has had a processor, which other processes do not lengthen; of systems that do not say it the time of day.
+/// Processor time of this thread, independent of other processes; wall time if the system lacks it.
 fn taken() -> Duration {
     thread_local! {
         static SAYS: Option<File> = File::open("/proc/thread-self/schedstat").ok();
@@ -287,13 +289,13 @@ fn taken() -> Duration {
     }
 }
 
-/// What findings of one kind have in common: panics what they say up to its first number, the others that they are slow or large.
+/// The common part of similar findings: panic messages up to their first number, otherwise slow or large.
 fn kind(found: &str) -> &str {
     let end = if found.starts_with("panic") { found.find(|c: char| c.is_ascii_digit()) } else { found.find(':') };
     &found[..end.unwrap_or(found.len())]
 }
 
-/// Leaves out what is not needed for a finding of the same kind: ever smaller parts.
+/// Removes ever smaller parts that are not needed for a finding of the same kind.
 fn smaller(target: &Target, input: &[u8], found: &str, began: &AtomicU64, start: Instant) -> Vec<u8> {
     let (mut small, until) = (input.to_vec(), Instant::now() + SMALLER);
     let mut part = small.len().div_ceil(2);

@@ -1,16 +1,16 @@
-//! New inputs from old ones. Some changes are blind (bytes), some know that most inputs are lines of words and numbers.
+//! Mutations of inputs: some of bytes, some of lines, words and numbers.
 
 use crate::Outcome;
 use ndjit_random::Rng;
 use std::collections::HashSet;
 
-/// No input is longer: "small" is what limits of time and memory are about.
+/// The maximum length of an input: time and memory limits are for small inputs.
 pub const LONGEST: usize = 16 << 10;
 
-/// Inputs kept for their outcomes, beside the seeds.
+/// The maximum number of inputs kept for their outcomes, beside the seeds.
 const KEPT: usize = 4_000;
 
-/// Numbers at which parsers go wrong.
+/// Edge values of parsers.
 const NUMBERS: &[&str] = &[
     "0",
     "1",
@@ -47,7 +47,7 @@ const NUMBERS: &[&str] = &[
     "",
 ];
 
-/// What opens something, and so nests.
+/// Opening tokens, for nesting.
 const OPENERS: &[&str] = &[
     "(",
     "[",
@@ -62,7 +62,7 @@ const OPENERS: &[&str] = &[
     ",",
 ];
 
-/// Makes inputs from seeds, and from inputs with outcomes not seen before.
+/// Generates inputs from seeds, and from inputs with new outcomes.
 pub struct Mutator {
     rng: Rng,
     pool: Vec<Vec<u8>>,
@@ -71,7 +71,7 @@ pub struct Mutator {
 }
 
 impl Mutator {
-    /// The same seed and inputs give the same inputs.
+    /// Deterministic in the seed and the inputs.
     ///
     /// # Panics
     /// If there are no inputs.
@@ -91,19 +91,19 @@ impl Mutator {
         input
     }
 
-    /// Keeps an input whose outcome is new.
+    /// Keeps an input with a new outcome.
     pub fn learn(&mut self, input: &[u8], outcome: Outcome) {
         if self.seen.insert(outcome) && self.pool.len() < self.seeds + KEPT {
             self.pool.push(input.to_vec());
         }
     }
 
-    /// How many outcomes there were.
+    /// The number of outcomes.
     pub fn outcomes(&self) -> usize {
         self.seen.len()
     }
 
-    /// An input: half the time one that was learned.
+    /// An input: half of the time a kept one.
     fn any(&mut self) -> &[u8] {
         let learned = self.pool.len() - self.seeds;
         let at = if learned > 0 && self.rng.one_in(2) {
@@ -154,13 +154,13 @@ impl Mutator {
         (from, from + self.rng.below(longest + 1))
     }
 
-    /// The beginning of a line, or the end.
+    /// The start of a line, or the end.
     fn boundary(&mut self, input: &[u8]) -> usize {
         let at = self.rng.below(input.len() + 1);
         input[at..].iter().position(|&byte| byte == b'\n').map_or(input.len(), |n| at + n + 1)
     }
 
-    /// Puts another number in the place of one.
+    /// Replaces a number.
     fn number(&mut self, input: &mut Vec<u8>) {
         let numbers = runs(input, |byte| byte.is_ascii_digit());
         if numbers.is_empty() {
@@ -176,7 +176,7 @@ impl Mutator {
         input.splice(from..to, text.into_bytes());
     }
 
-    /// Puts a word, or a mark, in the place of another.
+    /// Replaces a word, or a mark.
     fn token(&mut self, input: &mut Vec<u8>) {
         let other = self.any().to_vec();
         let wordy = !self.rng.one_in(4);
@@ -190,7 +190,7 @@ impl Mutator {
         input.splice(from..to, other[start..end].to_vec());
     }
 
-    /// Takes away, repeats or moves lines.
+    /// Removes, repeats or moves lines.
     fn lines(&mut self, input: &mut Vec<u8>) {
         let (from, next) = (self.boundary(input), self.boundary(input));
         let (from, to) = (from.min(next), from.max(next));
@@ -215,7 +215,7 @@ impl Mutator {
     }
 }
 
-/// Where the runs of bytes of a kind are.
+/// The runs of bytes of a kind.
 fn runs(input: &[u8], of_the_kind: impl Fn(u8) -> bool) -> Vec<(usize, usize)> {
     let mut runs = Vec::new();
     let mut from = None;

@@ -1,5 +1,5 @@
-//! Random programs on the engines: each number is a program, its data, and one configuration of compiled code. All configurations come up, one
-//! per program: on each of them every program takes forty times as long, and finds less in the same time (`tests/random.rs` does that).
+//! Random programs on the engines: each number is a program, its data, and one configuration of compiled code. All configurations occur,
+//! one per program: all of them for each program take forty times as long, and find less in the same time (`tests/random.rs` does that).
 
 use crate::Outcome;
 use ndjit_engines::{ALL, Matrix, check};
@@ -23,9 +23,9 @@ pub fn programs(data: &[u8]) -> Outcome {
     format!("control {}, {:?}, {:?} threads, fuse {:?}", limits.control, matrix.vector, matrix.threads, matrix.fuse)
 }
 
-/// Mostly programs of one to four operations on few elements, since more of them are tried in the same time; every eighth with branches and loops, every
-/// eighth whose kernels may read many arrays. One in 32 has up to 24 operations, every third of those with branches and loops; those of the most operations have elements of several blocks of the widest vectors, those of the fewest of
-/// several blocks of a reduction.
+/// Mostly programs of one to four operations on few elements, which are fast; every eighth with branches and loops, every eighth with
+/// kernels of many inputs. One in 32 has up to 24 operations, every third of those with branches and loops. Those of the most operations
+/// have elements for several blocks of the widest vectors, those of the fewest for several blocks of a reduction.
 fn limits(rng: &mut Rng) -> Limits {
     if !rng.one_in(32) {
         let nodes = rng.pick(&[1, 2, 3, 4]);
@@ -45,7 +45,7 @@ fn matrix(rng: &mut Rng) -> Matrix {
     fn one<T>(all: &'static [T], rng: &mut Rng) -> &'static [T] {
         slice::from_ref(&all[rng.below(all.len())])
     }
-    // Eight threads are started anew for their program where the machine has fewer processors.
+    // With fewer processors, eight threads are started for each program.
     let threads = if rng.one_in(16) { ALL.threads } else { &ALL.threads[..2] };
     Matrix {
         fuse: one(ALL.fuse, rng),

@@ -1,4 +1,4 @@
-//! Programs of every kind of work on arrays of so many elements, run where memory is refused: each gives its bits or an error.
+//! Programs of every kind on arrays of so many elements, with refused memory: each gives its bits or an error.
 
 use ndjit::{
     Array, DType, Element, ErrorCode, Expr, Result, arange, argsort, cond, descending, dtype, fori_loop, from_dlpack,
@@ -8,7 +8,7 @@ use ndjit_runtime::{CountingAllocator, Refused, pool};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A program: its name, and what it makes of so many elements, as a number that all bits of its results go into.
+/// A program: its name, and its function of the number of elements, which returns a hash of all result bits.
 pub type Program = (&'static str, fn(usize) -> Result<u64>);
 
 /// All programs. Their numbers of elements are multiples of 4096.
@@ -31,30 +31,30 @@ pub const PROGRAMS: &[Program] = &[
     ("DLPack", dlpack),
 ];
 
-/// Blocks from which on a test refuses them: those of arrays. Lists of Rust's own that no array's size decides are smaller, and end the process:
-/// the largest are those of Cranelift's register allocator, 592 KiB here.
+/// The minimum size of refused blocks: those of arrays. Rust's own lists, independent of array sizes, are smaller, and their refusal ends
+/// the process: the largest are those of Cranelift's register allocator, 592 KiB here.
 pub const LARGE: usize = 1 << 20;
 /// Elements of the arrays of a test.
 pub const ELEMENTS: usize = 1 << 18;
 
-/// Which blocks the `n`th run of a series is refused, where so many bytes are held before it.
+/// The blocks refused in the `n`th run of a series, with so many live bytes before it.
 type Series = fn(n: u64, held: i64) -> Refused;
 
-/// What is refused: each block, each and the next, each and all that follow, and what is more than so many bytes at once.
+/// Refused blocks: each one, each and the next, each and all that follow, and those above a total of bytes.
 const SERIES: [Series; 4] = [
     |n, _| Refused::Numbers(n..n + 1),
     |n, _| Refused::Numbers(n..n + 2),
     |n, _| Refused::Numbers(n..u64::MAX),
     |n, held| Refused::Above(held + n as i64 * LARGE as i64),
 ];
-/// A program whose memory is asked for twice: the crate that multiplies matrices ends the process where it is refused what was there just before.
-/// It has the last series alone.
+/// A program whose memory is requested twice: the crate for matrix products ends the process if memory that was just available is refused.
+/// It runs the last series only.
 const ASKED_TWICE: &str = "contractions";
 
-/// Runs a program where blocks are refused, by number and by bytes held. Returns how many blocks were.
+/// Runs a program with refused blocks, by number and by live bytes. Returns the number of refused blocks.
 ///
 /// # Errors
-/// In words: a panic, other bits, an error of another kind than memory, bytes not given back.
+/// In words: a panic, other bits, an error other than refused memory, leaked bytes.
 pub fn check((name, run): &Program) -> Result<u64, String> {
     pool::set_limit(0);
     let nothing = Refused::Numbers(0..0);
@@ -68,7 +68,7 @@ pub fn check((name, run): &Program) -> Result<u64, String> {
     };
     let failed = |what: String| format!("{name}: {what}");
     let expected = once(&nothing).0.map_err(failed)?.map_err(|error| failed(error.to_string()))?;
-    // A first run leaves what threads keep.
+    // A first run fills the caches of threads.
     once(&nothing).0.map_err(failed)?.map_err(|error| failed(error.to_string()))?;
     let held = CountingAllocator::large_blocks().held;
     let mut all = 0;
@@ -98,12 +98,12 @@ pub fn check((name, run): &Program) -> Result<u64, String> {
     Ok(all)
 }
 
-/// Whether an error says that there is no memory.
+/// Whether an error means refused memory.
 pub fn is_of_memory(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::Allocation | ErrorCode::Size)
 }
 
-/// A number of all bits.
+/// A hash of all bits.
 fn bits<T: Element>(array: &Array) -> Result<u64> {
     let elements = array.to_vec::<T>()?;
     let mut hasher = DefaultHasher::new();
@@ -111,12 +111,12 @@ fn bits<T: Element>(array: &Array) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-/// A number of several.
+/// A combined hash.
 fn all(numbers: impl IntoIterator<Item = Result<u64>>) -> Result<u64> {
     numbers.into_iter().try_fold(0u64, |sum, number| Ok(sum.rotate_left(7) ^ number?))
 }
 
-/// Elements in no order.
+/// Unordered elements.
 fn x(n: usize) -> Array {
     (arange(n as i64) * 7919 % 1013).cast(DType::F32)
 }
@@ -178,7 +178,7 @@ fn scatters(n: usize) -> Result<u64> {
 
 fn contractions(n: usize) -> Result<u64> {
     let (a, b) = (x(n).reshape([n / 512, 512]), x(n).reshape([512, n / 512]));
-    // What is packed of the first is the most memory that is taken here.
+    // The packed first matrix is the largest memory here.
     let (long, thin) = (x(2 * n).reshape([1024, n / 512]), x(n / 512 * 120).reshape([n / 512, 120]));
     all([
         bits::<f32>(&long.matmul(&thin)),
@@ -233,7 +233,7 @@ fn numbers(n: usize) -> Result<u64> {
 fn display(n: usize) -> Result<u64> {
     let x = x(n).reshape([n / 4, 4]) * 2;
     let text = format!("{x:.3}");
-    // What cannot be computed prints as its error.
+    // An array that cannot be computed prints as its error.
     x.eval()?;
     let mut hasher = DefaultHasher::new();
     match text.starts_with('[') {

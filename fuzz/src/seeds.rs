@@ -1,4 +1,4 @@
-//! Inputs that parse: the corpus, and what is printed of random programs. The same ones in every run.
+//! Valid inputs: the corpus, and the texts of random programs. Deterministic.
 
 use ndjit_codegen::passes::split::TargetKernel;
 use ndjit_codegen::pipeline::{expanded, lower_for};
@@ -13,10 +13,10 @@ use ndjit_random::{Limits, Rng, program};
 use ndjit_transform::access::contiguous;
 use std::path::Path;
 
-/// Seeds longer than this are left out: what is wrong shows in short texts too, and more of them are tried.
+/// Longer seeds are omitted: short texts show the same bugs, and run faster.
 const LONGEST: usize = 6_000;
 
-/// Graphs as traced, and as the passes leave them.
+/// Graphs, traced and after the passes.
 pub fn graphs() -> Vec<Vec<u8>> {
     let programs = programs();
     let typed = programs.iter().flat_map(|lowered| [lowered.typed.to_string(), lowered.simplified.to_string()]);
@@ -24,7 +24,7 @@ pub fn graphs() -> Vec<Vec<u8>> {
     short(corpus().iter().map(Graph::to_string).chain(traced().iter().map(Graph::to_string)).chain(typed).chain(deep))
 }
 
-/// Functions each of which calls the one before twice.
+/// Functions that each call the previous one twice.
 fn doubling(deep: usize) -> String {
     nested(deep, |below| {
         format!(
@@ -33,7 +33,7 @@ fn doubling(deep: usize) -> String {
     })
 }
 
-/// Branches both of which are those below.
+/// Branches with two equal nested branches.
 fn branching(deep: usize) -> String {
     nested(deep, |below| {
         let piece = format!(" {{\n  $0 = cond true @{below} of [0, 1] false @{below} of [0, 1]\n");
@@ -53,7 +53,7 @@ fn nested(deep: usize, block: impl Fn(usize) -> String) -> String {
 /// The kernels of programs.
 pub fn kernels() -> Vec<Vec<u8>> {
     short(programs().iter().map(|lowered| {
-        // The text of control flow lacks its graphs.
+        // The text of control flow omits its graphs.
         let kernels: Vec<String> = lowered.kernels().map(|kernel| kernel.fused.to_string()).collect();
         kernels.join("\n")
     }))
@@ -94,7 +94,7 @@ pub fn subscripts() -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// Expressions with each sort of operator, call and index.
+/// Expressions with each kind of operator, call and index.
 pub fn expressions() -> Vec<Vec<u8>> {
     let texts = [
         "x + y * 2",
@@ -110,7 +110,7 @@ pub fn expressions() -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// Bytes that decide: short and long ones.
+/// Choice bytes: short and long.
 pub fn choices() -> Vec<Vec<u8>> {
     let mut rng = Rng::new(26);
     (0..200).map(|n| (0..8 + n).map(|_| rng.bits() as u8).collect()).collect()
@@ -145,7 +145,7 @@ pub fn npy_files() -> Vec<Vec<u8>> {
     files
 }
 
-/// Tables with each separator, decimal mark, sort of quote and line end.
+/// Tables with each separator, decimal mark, kind of quote and line end.
 pub fn tables() -> Vec<Vec<u8>> {
     let texts = [
         "1,2\n3,4\n",

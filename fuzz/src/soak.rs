@@ -1,10 +1,10 @@
-//! Long runs: threads that share functions, and more functions than caches hold. What is wrong is an error in words.
+//! Long runs: threads with shared functions, and more functions than caches can store. Failures are errors in words.
 
 use ndjit::{Array, DType, Expr, Result, arange, jit};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Bytes that a process may grow by between a tenth of the way and the end.
+/// The maximum growth of a process between a tenth of the run and its end, bytes.
 pub const MOST_GROWTH: u64 = 10 << 20;
 
 /// Calls of each distinct function.
@@ -13,8 +13,8 @@ pub const CALLS: u64 = 10;
 /// Dtypes of the arguments.
 const DTYPES: [DType; 6] = [DType::F32, DType::F64, DType::I32, DType::I64, DType::U8, DType::Bool];
 
-/// So many threads make so many calls each of functions that they share, of several dtypes and shapes; returns how many results differed from those
-/// of one thread.
+/// So many threads make so many calls each of shared functions, of several dtypes and shapes; returns the number of results that differ
+/// from those of one thread.
 ///
 /// # Errors
 /// Those of the calls.
@@ -51,7 +51,7 @@ pub fn threads(threads: u64, calls: u64) -> Result<u64> {
     Ok(wrong.into_inner())
 }
 
-/// A process's memory on the way.
+/// A process's memory during a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Growth {
     /// Bytes resident after a tenth.
@@ -61,13 +61,13 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// Bytes that were added.
+    /// The growth in bytes.
     pub fn bytes(self) -> u64 {
         self.end.saturating_sub(self.tenth)
     }
 }
 
-/// Makes so many distinct functions, each called `calls` times, and tells the process's memory. `told` hears it at each tenth.
+/// Builds so many distinct functions, each called `calls` times, and returns the process's memory. `told` is called at each tenth.
 ///
 /// # Errors
 /// Those of the calls; `Verify` for a wrong result.
@@ -87,7 +87,7 @@ pub fn functions(functions: u64, calls: u64, mut told: impl FnMut(u64, u64)) -> 
     Ok(growth)
 }
 
-/// Calls a function that no other number has: the digits of the number choose operations.
+/// Calls a distinct function for each number: its digits choose operations.
 fn function(number: u64, calls: u64) -> Result<()> {
     let dtype = DTYPES[number as usize % 4];
     let x = arange(1 + number as i64 % 37).cast(dtype);
@@ -117,12 +117,12 @@ fn function(number: u64, calls: u64) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of this process that are in memory.
+/// Resident bytes of this process.
 fn resident() -> u64 {
     status("VmRSS:")
 }
 
-/// Bytes that Linux says of this process; 0 of systems that do not say it.
+/// A field of Linux's process status in bytes; 0 on other systems.
 pub fn status(key: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kilobytes = status.lines().find_map(|line| line.strip_prefix(key)?.trim().strip_suffix(" kB")?.parse().ok());

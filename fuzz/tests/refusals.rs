@@ -1,11 +1,11 @@
-//! Programs where memory is refused, in processes of their own: what ends a process is told with its program.
+//! Programs with refused memory, in separate processes: a killed process is reported with its program.
 #![cfg(target_os = "linux")]
 
 use ndjit_fuzz::refusals::{LARGE, PROGRAMS};
 use ndjit_fuzz::soak;
 use std::process::Command;
 
-/// Elements and bytes of the arrays of processes that have little memory.
+/// Elements and bytes of the arrays in processes with little memory.
 const ELEMENTS: u64 = 1 << 22;
 const ARRAY: u64 = 4 * ELEMENTS;
 
@@ -35,14 +35,14 @@ fn processes_of_little_memory_end_in_results_or_errors() {
     };
     let lines = |told: &[u8]| String::from_utf8_lossy(told).lines().map(str::to_owned).collect::<Vec<String>>();
     let whole = lines(&run(ELEMENTS, None).stdout);
-    // Lists that no array's size decides fit in what programs on few elements take: no limit is less than that.
+    // Lists independent of array sizes fit in the memory of programs on few elements, the minimum limit.
     let least = lines(&run(4096, None).stdout).pop().and_then(|line| line.strip_prefix("peak: ")?.parse::<u64>().ok());
     let least = least.expect("the driver tells its peak");
     let mut errors = Vec::new();
     for arrays in 1..=8 {
         let made = run(ELEMENTS, Some(least + arrays * ARRAY + ARRAY / 2));
         let (told, ended) = (lines(&made.stdout), String::from_utf8_lossy(&made.stderr).into_owned());
-        // Rust's own small lists end the process, if arrays happen to leave no room for them.
+        // Rust's small lists end the process, if arrays happen to leave no room for them.
         let small = |bytes: &str| bytes.parse().is_ok_and(|bytes: usize| bytes < LARGE);
         let aborted = ended.strip_prefix("memory allocation of ").and_then(|said| said.split(' ').next());
         match aborted {
@@ -63,7 +63,7 @@ fn processes_of_little_memory_end_in_results_or_errors() {
 #[test]
 fn threads_share_functions_and_functions_leave_nothing() {
     assert_eq!(soak::threads(64, 60).expect("runs"), 0);
-    // More functions than the caches of kernels and programs keep.
+    // More functions than the caches of kernels and programs can store.
     soak::functions(6000, 1, |_, _| {}).expect("runs");
     let growth = soak::functions(2000, 2, |_, _| {}).expect("runs");
     assert!(growth.end > 0 && growth.bytes() <= soak::MOST_GROWTH, "{growth:?}");

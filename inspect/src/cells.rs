@@ -1,4 +1,4 @@
-//! Elements as text, as NumPy's `array2string` writes them: the format is one for all that are shown.
+//! Elements as text, in the style of NumPy's `array2string`: all elements share a format.
 
 use half::{bf16, f16};
 use ndjit_ir::DType;
@@ -6,24 +6,24 @@ use ndjit_ir::spaces::Spaces;
 use ndjit_runtime::Element;
 use num_complex::Complex;
 
-/// Digits after the point, at most, unless the format says otherwise.
+/// The default maximum number of digits after the point.
 const PRECISION: usize = 8;
 
-/// Digits after the point of a number with an exponent, at most: of one more the formatter panics.
+/// The maximum number of digits after the point in exponential notation: the formatter panics on more.
 const MOST_DIGITS: usize = u16::MAX as usize - 1;
 
-/// What elements are written for.
+/// Options of formatting elements.
 #[derive(Clone, Copy, Debug)]
 pub struct FormatOptions {
-    /// Digits after the point, if the user says.
+    /// The requested number of digits after the point.
     pub precision: Option<usize>,
-    /// Whether it is the number of an array without axes, which NumPy writes as it writes numbers.
+    /// Whether it is the element of a 0-d array, which NumPy formats as a scalar.
     pub scalar: bool,
 }
 
-/// An element that is written.
+/// A printable element.
 pub trait DisplayElement: Element {
-    /// How the elements of one array are written.
+    /// The format of one array's elements.
     type Format;
 
     /// The format of these elements.
@@ -48,11 +48,11 @@ macro_rules! plain {
 
 plain! { bool u8 u16 u32 u64 i8 i16 i32 i64 }
 
-/// A float, and the fewest digits that read back as it.
+/// A float, with its shortest round-trip digits.
 pub trait Float: Element {
     fn to_f64(self) -> f64;
 
-    /// The nearest number of this dtype.
+    /// The nearest value of this dtype.
     fn rounded(x: f64) -> f64;
 
     fn shortest(self, exponent: bool) -> String;
@@ -97,26 +97,26 @@ float! {
     f64, x => x, x;
 }
 
-/// The number of fewest decimal digits, next to `x`, that is `x` when it is rounded to the dtype: the formatter knows only dtypes of 32 and 64 bits.
+/// The shortest decimal that rounds to `x` in the dtype: the formatter supports only 32-bit and 64-bit dtypes.
 fn fewest_digits<T: Float>(x: T) -> f64 {
     let x = x.to_f64();
     let of = |digits: usize| format!("{x:.digits$e}").parse::<f64>().ok();
     (0..PRECISION).filter_map(of).find(|&near| T::rounded(near) == x).unwrap_or(x)
 }
 
-/// How floats are written: NumPy's `FloatingFormat`.
+/// The format of floats: NumPy's `FloatingFormat`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FloatFormat {
     exponent: bool,
-    /// The digits of exponents.
+    /// Number of digits of exponents.
     exponent_digits: usize,
-    /// As many digits after the point as all have; else each has its own.
+    /// A common number of digits after the point; otherwise each has its own.
     precision: Option<usize>,
-    /// Digits after the point, at most: points stand below each other.
+    /// The maximum number of digits after the point: points are aligned.
     after: usize,
-    /// What all take.
+    /// The common width.
     width: usize,
-    /// Whether positive numbers have a sign.
+    /// Whether positive values have a sign.
     plus: bool,
 }
 
@@ -127,7 +127,7 @@ impl FloatFormat {
         for size in finite.clone().map(|x| x.to_f64().abs()).filter(|size| *size > 0.0) {
             (largest, smallest) = (f64::max(largest, size), f64::min(smallest, size));
         }
-        // Compared in the dtype, as NumPy does: there 700 is 1000 times 0.7.
+        // Compared in the dtype, as in NumPy: there 700 is 1000 times 0.7.
         let exponent = largest > 0.0
             && (largest >= cutoff(T::DTYPE, asked.scalar)
                 || smallest < T::rounded(1e-4)
@@ -139,12 +139,12 @@ impl FloatFormat {
             format.after = format.after.max(number.split_once('.').map_or(0, |(_, after)| after.len()));
             format.exponent_digits = format.exponent_digits.max(power.len().saturating_sub(1));
         }
-        // With exponents all have the digits of the longest.
+        // In exponential notation all have the digits of the longest.
         format.precision = if exponent { Some(format.after) } else { asked.precision };
         FloatFormat { width: values.map(|x| format.text(x).len()).max().unwrap_or(0), ..format }
     }
 
-    /// The digits of a finite number: with a point, and an exponent of at least two digits if there are exponents.
+    /// The digits of a finite value: with a point, and an exponent of at least two digits in exponential notation.
     fn digits<T: Float>(&self, x: T) -> String {
         let exact = |digits: usize| match self.exponent {
             true => format!("{:.*e}", digits.min(MOST_DIGITS), x.to_f64()),
@@ -196,7 +196,7 @@ impl FloatFormat {
     }
 }
 
-/// Arrays with a number of this size or more have exponents: ones with more digits than the dtype has, of 9 at most; a number alone of 16.
+/// The magnitude from which arrays use exponential notation: values with more digits than the dtype, at most 9; for a scalar 16.
 fn cutoff(dtype: DType, scalar: bool) -> f64 {
     let digits = f64::from(dtype.digits().saturating_sub(1)) * std::f64::consts::LOG10_2;
     match scalar {
@@ -209,7 +209,7 @@ fn cutoff(dtype: DType, scalar: bool) -> f64 {
 macro_rules! complex {
     ($($t:ty)*) => {$(
         impl DisplayElement for Complex<$t> {
-            /// One of real parts, one of imaginary parts.
+            /// The formats of real and imaginary parts.
             type Format = [FloatFormat; 2];
 
             fn format(values: &[Self], asked: FormatOptions) -> [FloatFormat; 2] {

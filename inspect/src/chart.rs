@@ -8,13 +8,13 @@ use std::fmt::Write;
 
 const ROW: usize = 18;
 const COLUMN: usize = 46;
-/// A character of a label, at most on average: browsers have different fonts.
+/// The maximum average width of a character in a label: browsers have different fonts.
 const CHARACTER: usize = 7;
 const HEAD: usize = 22;
-/// Characters of a label, at most, with the shape.
+/// The maximum number of characters in a label, including the shape.
 const LABEL: usize = 44;
 
-/// An SVG drawing of which arrays are in memory while each kernel runs.
+/// An SVG chart of the live arrays during each kernel.
 ///
 /// # Errors
 /// Those of [`planned`].
@@ -40,7 +40,7 @@ pub fn memory(lowered: &Lowered) -> Result<String> {
     }
     for (row, array) in arrays.iter().enumerate() {
         let first = array.made.unwrap_or(0);
-        // A result is there when all kernels have run.
+        // A result lives to the end.
         let end = match (array.result, array.last) {
             (Some(_), _) => kernels + 1,
             (None, Some(last)) => last + 1,
@@ -63,7 +63,7 @@ pub fn memory(lowered: &Lowered) -> Result<String> {
     Ok(svg)
 }
 
-/// What an array is, short enough to stand beside its row, and where it lies as well.
+/// A short label of an array, with its location.
 fn label(lowered: &Lowered, array: &PlannedArray, arrays: &[PlannedArray]) -> (String, String) {
     let graph = &lowered.simplified;
     let role = match (array.made, array.result) {
@@ -85,7 +85,7 @@ fn label(lowered: &Lowered, array: &PlannedArray, arrays: &[PlannedArray]) -> (S
     let (ty, shape) = (graph.ty(array.value), graph.shape(array.value));
     let what = format!("{role}{} : {ty}{shape}, {} bytes", array.value, array.bytes);
     let all = format!("{what}{place}{takes}");
-    // Shapes may have any number of axes.
+    // Shapes may have any rank.
     let short = match what.chars().count() {
         0..=LABEL => what,
         _ => format!("{role}{}, {} bytes", array.value, array.bytes),

@@ -1,9 +1,9 @@
-//! The time each stage of a program's way to machine code takes, and its span.
+//! The time and the span of each compilation stage.
 
 use ndjit_runtime::spans::{self, Span};
 use std::time::{Duration, Instant};
 
-/// A clock that runs for one stage at a time.
+/// A clock of one stage at a time.
 #[derive(Debug, Default)]
 pub struct Clock {
     times: Vec<(&'static str, Duration)>,
@@ -11,29 +11,29 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The clock of a program that took this long to trace.
+    /// The clock of a program with this trace time.
     pub fn traced(time: Duration) -> Clock {
         Clock::after(vec![("trace", time)])
     }
 
-    /// A clock that goes on after stages that took so long.
+    /// A clock that continues after these stages.
     pub fn after(times: Vec<(&'static str, Duration)>) -> Clock {
         Clock { times, running: None }
     }
 
-    /// A pass begins, and what ran before has ended.
+    /// Starts a pass, and ends the previous stage.
     pub fn pass(&mut self, pass: &'static str) {
         self.stop();
         self.running = Some((pass, Instant::now(), spans::lower(pass)));
     }
 
-    /// Compilation begins, of so many nests.
+    /// Starts the compilation of so many nests.
     pub fn compile(&mut self, nests: usize) {
         self.stop();
         self.running = Some(("compile", Instant::now(), spans::compile(nests)));
     }
 
-    /// What ran has ended. A stage that ran before has run longer.
+    /// Ends the stage. A stage may run several times; its times add up.
     pub fn stop(&mut self) {
         if let Some((stage, begun, _span)) = self.running.take() {
             let time = begun.elapsed();
@@ -44,7 +44,7 @@ impl Clock {
         }
     }
 
-    /// The times, in the order in which stages first ran.
+    /// The times, in the order of the stages' first runs.
     pub fn times(mut self) -> Vec<(&'static str, Duration)> {
         self.stop();
         self.times

@@ -1,7 +1,7 @@
-//! What differs between two stages of a program, or between the programs of two signatures.
+//! Differences between two stages of a program, or between the programs of two signatures.
 //!
-//! A pass that leaves out one value numbers all later ones anew. So the values of the second text get the names that they have in the
-//! first: lines that are equal but for the numbers of values are taken for the same, and what they define for the same value.
+//! A pass that removes one value renumbers all later ones. So the second text's values are renamed as in the first: lines that are
+//! equal except for value numbers are matched, and so are the values they define.
 
 use similar::{Algorithm, DiffTag, TextDiff, capture_diff_slices_deadline};
 use std::collections::{HashMap, HashSet};
@@ -16,14 +16,14 @@ pub struct Diff {
     new: String,
 }
 
-/// After this long a diff may be longer than it need be.
+/// The time limit of minimal diffs.
 const LONG: Duration = Duration::from_secs(1);
 
 impl Diff {
-    /// What differs between two texts of these names.
+    /// The differences between two texts with these names.
     pub fn new(names: (String, String), old: &str, new: &str) -> Diff {
         let (old, new) = (without_places(old), without_places(new));
-        // The values of each graph have names of their own. The last one is the program.
+        // Each graph has its own value numbers. The last one is the program.
         let (mut before, after) = (blocks(&old), blocks(&new));
         let (last, extra) = (before.pop().unwrap_or_default(), after.len().saturating_sub(before.len() + 1));
         before.extend(std::iter::repeat_n("", extra));
@@ -33,7 +33,7 @@ impl Diff {
         Diff { names, old, new }
     }
 
-    /// Whether nothing differs but numbers of values and places.
+    /// Whether the texts are equal except for value numbers and places.
     pub fn is_empty(&self) -> bool {
         self.old == self.new
     }
@@ -46,13 +46,13 @@ impl fmt::Display for Diff {
     }
 }
 
-/// The text without what stands after a line: places and reasons. Lines that are nothing else stay.
+/// The text without trailing comments: places and reasons. Comment lines stay.
 fn without_places(text: &str) -> String {
     let line = |line: &str| line.split_once("  ;").map_or(line, |(line, _)| line).to_owned() + "\n";
     text.lines().map(line).collect()
 }
 
-/// The graphs of a text, or all of another text.
+/// The graphs of a text, or the whole of another text.
 fn blocks(text: &str) -> Vec<&str> {
     let mut blocks = Vec::new();
     let mut rest = text;
@@ -65,11 +65,11 @@ fn blocks(text: &str) -> Vec<&str> {
     blocks
 }
 
-/// The second text with the first's names of values.
+/// The second text with the first's value names.
 fn renamed(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let without_numbers = |line: &str| with_values(line, |_| Some(String::new()));
-    // What is defined alike is the same value even where its type is another.
+    // The same definition gives the same value, even of another type.
     let without_types = |line: &str| match line.split_once(" = ").and_then(|(_, after)| after.rsplit_once(" : ")) {
         Some((operation, _)) => without_numbers(operation),
         None => without_numbers(line),
@@ -94,14 +94,14 @@ fn renamed(old: &str, new: &str) -> String {
 /// Names of the second text's values.
 #[derive(Default)]
 struct Names {
-    /// The name that a value has in the first text.
+    /// A value's name in the first text.
     old: HashMap<String, String>,
-    /// Names that are given.
+    /// Names in use.
     taken: HashSet<String>,
 }
 
 impl Names {
-    /// Names what lines with equal keys define alike.
+    /// Matches the definitions of lines with equal keys.
     fn align(&mut self, old: &[&str], new: &[&str], key: impl Fn(&str) -> String) {
         let keys = |lines: &[&str]| lines.iter().map(|line| key(line)).collect::<Vec<String>>();
         let deadline = Instant::now() + LONG;
@@ -118,7 +118,7 @@ impl Names {
     }
 }
 
-/// The numbers of the values that a line defines: parameters, and what stands before ` = `.
+/// The numbers of a line's defined values: parameters, and results before ` = `.
 fn defined(line: &str) -> Vec<String> {
     let definitions = match line.split_once(" = ") {
         Some((before, _)) => before,
@@ -135,7 +135,7 @@ fn defined(line: &str) -> Vec<String> {
     names
 }
 
-/// The line with something else in the place of its values, if there is something; gets their numbers.
+/// The line with its values replaced by `other`, which gets their numbers.
 fn with_values(line: &str, mut other: impl FnMut(&str) -> Option<String>) -> String {
     let mut parts = line.split('%');
     let mut out = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Elements as arrays print them: in nested brackets as NumPy prints them, summarised beyond 1000. What is shown is bounded.
+//! Elements in nested brackets, in NumPy's format, summarised beyond 1000. The output size is bounded.
 
 use crate::cells::{DisplayElement, FormatOptions};
 use half::{bf16, f16};
@@ -10,20 +10,20 @@ use ndjit_runtime::pod;
 use num_complex::Complex;
 use std::fmt;
 
-/// Arrays of more elements show only the ends of long axes.
+/// Larger arrays show only the ends of long axes.
 const THRESHOLD: usize = 1000;
 /// The elements shown at either end of a shortened axis.
 const EDGE: usize = 3;
-/// More elements are not shown: as many as four shortened axes have.
+/// The maximum number of shown elements: those of four shortened axes.
 const MOST: usize = (2 * EDGE).pow(4);
 
-/// An element of a tensor as arrays print it.
+/// An element of a tensor, as printed in arrays.
 pub fn shown(tensor: &Tensor, at: usize) -> String {
     let layout = Layout { offset: at.saturating_mul(tensor.dtype.bytes()), strides: [].into_iter().collect() };
     Shown::new(tensor.dtype, &Shape::scalar(), &layout, &tensor.bytes).to_string()
 }
 
-/// The indices of the element with this number, in row-major order.
+/// The indices of the `flat`th element, in row-major order.
 pub fn indices(shape: &Shape, flat: usize) -> Vec<usize> {
     let mut rest = flat;
     let mut indices: Vec<usize> = shape
@@ -40,13 +40,13 @@ pub fn indices(shape: &Shape, flat: usize) -> Vec<usize> {
     indices
 }
 
-/// The number of the element at an index of an array that this one is broadcast to.
+/// The flat index of the element at an index of an array that this one is broadcast to.
 pub fn flat(shape: &Shape, index: &[usize]) -> usize {
     let own = index.get(index.len().saturating_sub(shape.rank())..).unwrap_or_default();
     shape.extents().iter().zip(own).fold(0, |flat, (&extent, &index)| flat * extent + index.min(extent.max(1) - 1))
 }
 
-/// The elements that are shown, and where they lie.
+/// The shown elements, and their layout.
 pub struct Shown<'a> {
     dtype: DType,
     bytes: &'a [u8],
@@ -54,7 +54,7 @@ pub struct Shown<'a> {
     axes: Vec<Axis>,
 }
 
-/// The indices of an axis that are shown: so many at its beginning, and so many at its end.
+/// The shown indices of an axis: so many at its start, and so many at its end.
 #[derive(Clone, Copy)]
 struct Axis {
     extent: usize,
@@ -63,23 +63,23 @@ struct Axis {
 }
 
 impl Axis {
-    /// How many are shown.
+    /// The number of shown indices.
     fn count(self) -> usize {
         self.first + self.last
     }
 
-    /// The index of the nth shown.
+    /// The nth shown index.
     fn index(self, nth: usize) -> usize {
         if nth >= self.first { self.extent - self.count() + nth } else { nth }
     }
 
-    /// Whether there is a gap before the nth, or behind the last.
+    /// Whether there is a gap before the nth, or after the last.
     fn gap(self, nth: usize) -> bool {
         self.count() < self.extent && nth == self.first
     }
 }
 
-/// What is shown of each axis.
+/// The shown part of each axis.
 fn axes_of(extents: &[usize], summarise: bool) -> Vec<Axis> {
     let with_edges = |edge: usize| -> Vec<Axis> {
         let axis = |&extent: &usize| match summarise && extent > 2 * edge {
@@ -95,9 +95,9 @@ fn axes_of(extents: &[usize], summarise: bool) -> Vec<Axis> {
             axes = with_edges(edge);
         }
     }
-    // Axes of two indices are left, or of one.
+    // Axes keep two indices, or one.
     for outer in 0..axes.len() {
-        // There may be very many of one index.
+        // There may be very many axes of extent 1.
         if axes[outer].count() > 1 && !fits(&axes) {
             axes[outer] = Axis { first: 1, last: 0, ..axes[outer] };
         }
@@ -127,13 +127,13 @@ impl fmt::Display for Shown<'_> {
 }
 
 impl<'a> Shown<'a> {
-    /// The elements of an array of this dtype and shape that lie in `bytes` as the layout says.
+    /// The elements of an array of this dtype and shape, with this layout in `bytes`.
     pub fn new(dtype: DType, shape: &Shape, layout: &'a Layout, bytes: &'a [u8]) -> Shown<'a> {
         let elements = shape.extents().iter().fold(1usize, |elements, &extent| elements.saturating_mul(extent));
         Shown { dtype, bytes, layout, axes: axes_of(shape.extents(), elements > THRESHOLD) }
     }
 
-    /// Where the bytes of elements begin, in row-major order.
+    /// The byte offsets of elements, in row-major order.
     fn starts(&self) -> impl Iterator<Item = usize> + '_ {
         let count = if self.is_empty() { 0 } else { self.axes.iter().map(|axis| axis.count()).product() };
         (0..count).map(|mut nth: usize| {
@@ -151,7 +151,7 @@ impl<'a> Shown<'a> {
     }
 
     fn write<T: DisplayElement>(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Few, however large the array is.
+        // Few, for any size of the array.
         let values: Vec<T> = self.starts().map_while(|start| pod::element_at::<T>(self.bytes, start)).collect();
         if values.len() < self.starts().count() {
             let what = format!("array: its bytes are not elements of {}", T::DTYPE);
@@ -173,14 +173,14 @@ impl<'a> Shown<'a> {
         self.brackets(f, |f| padded(f, &texts.next().unwrap_or_default(), width))
     }
 
-    /// The brackets, around and between elements that are written one after the other.
+    /// The brackets around and between consecutive elements.
     fn brackets(
         &self,
         f: &mut fmt::Formatter<'_>,
         mut element: impl FnMut(&mut fmt::Formatter<'_>) -> fmt::Result,
     ) -> fmt::Result {
         let rank = self.axes.len();
-        // One position per axis; the innermost moves fastest, like an odometer.
+        // One index per axis; the innermost moves fastest, like an odometer.
         let mut at = vec![0; rank];
         let mut open = rank;
         loop {

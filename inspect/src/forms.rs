@@ -1,4 +1,4 @@
-//! Stages in other forms than text: pictures and JSON.
+//! Stages in other formats than text: pictures and JSON.
 
 #[cfg(feature = "json")]
 use crate::json as documents;
@@ -9,12 +9,12 @@ use ndjit_codegen::Lowered;
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{Error, ErrorCode, Result, ValueType};
 
-/// A form that pictures have.
+/// A format of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureFormat {
     /// Graphviz's language.
     Dot,
-    /// A document that browsers show.
+    /// An SVG document.
     Svg,
 }
 
@@ -27,7 +27,7 @@ impl PictureFormat {
     }
 }
 
-/// The picture of a graph as traced, in which calls are nodes.
+/// The picture of a traced graph; calls are nodes.
 ///
 /// # Errors
 /// `Size` for a graph of more than 10000 nodes.
@@ -38,7 +38,7 @@ pub fn traced(graph: &Graph<ValueType>, places: &Places, form: PictureFormat) ->
 /// The picture of a stage.
 ///
 /// # Errors
-/// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+/// `Argument` for a stage without a picture; `Size` for one of more than 10000 nodes.
 pub fn stage(lowered: &Lowered, stage: ProgramStage, form: PictureFormat) -> Result<String> {
     let name = stage.name();
     let picture = match stage {
@@ -54,13 +54,13 @@ pub fn stage(lowered: &Lowered, stage: ProgramStage, form: PictureFormat) -> Res
     Ok(form.write(&picture?))
 }
 
-/// A graph as traced, as JSON.
+/// A traced graph, as JSON.
 #[cfg(feature = "json")]
 pub fn traced_json(graph: &Graph<ValueType>, places: &Places) -> String {
     documents::graph(ProgramStage::Graph.name(), graph, Some(places))
 }
 
-/// A stage as JSON; `text` prints those that have no more than that.
+/// A stage as JSON; `text` prints stages without structure.
 #[cfg(feature = "json")]
 pub fn stage_json(lowered: &Lowered, stage: ProgramStage, text: impl FnOnce() -> String) -> String {
     let name = stage.name();

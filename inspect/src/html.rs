@@ -1,4 +1,4 @@
-//! Text in HTML, and in scripts there.
+//! Text in HTML, and in its scripts.
 
 use std::fmt::{self, Write};
 
@@ -17,7 +17,7 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Text as a string of the script's language, in a script.
+/// Text as a JavaScript string in a script.
 pub struct Quoted<'a>(pub &'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -25,7 +25,7 @@ impl fmt::Display for Quoted<'_> {
         f.write_char('"')?;
         self.0.chars().try_for_each(|c| match c {
             '"' | '\\' => write!(f, "\\{c}"),
-            // A script ends at its closing tag, wherever that stands.
+            // A script ends at its closing tag, even in a string.
             '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => write!(f, "\\u{:04x}", c as u32),
             c if c.is_control() => write!(f, "\\u{:04x}", c as u32),
             c => f.write_char(c),

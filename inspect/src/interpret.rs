@@ -1,4 +1,4 @@
-//! Running programs in the reference interpreter instead of compiled code: the same results, bit for bit, slowly.
+//! Execution in the reference interpreter instead of compiled code: the same bits, slowly.
 
 use ndjit_ir::graph::Graph;
 use ndjit_ir::literal::Literal;

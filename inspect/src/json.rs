@@ -1,20 +1,20 @@
-//! The stages as JSON (feature `json`), for other programs; graphs are read back too.
+//! The stages as JSON (feature `json`), for other programs; graphs can also be read.
 //!
-//! Every document is an object with `"ndjit": 1`, the version of this form, and `"stage"`, its name.
-//! - Graphs (`graph`, `typed`, `simplified`): `"graphs"` is a list of graphs, those that are called before those that call them; the last
-//!   is the program. Each has `"params"` (`value`, `type`, `shape`, and `stored` where a weak one is stored otherwise than usual),
-//!   `"calls"` (positions in the list), `"controls"` (if there is control flow: of each piece `kind` and two `graphs`, each with `graph`, its
-//!   position in the list, and `operands`, the positions of its parameters among the operands of the piece's nodes), `"slots"`
-//!   (`{"literal": "2"}` or `{"argument": 0, "type": "i*"}`), `"nodes"` and `"outputs"`.
-//!   A node has `results` (each with `value`, `type`, `shape`), `kind` (an op, a reduction, a scan, or `literal`, `cast`, `view`,
-//!   `reshape`, `gather`, `scatter add`, `concat`, `iota`, `while`, `cond`, `call`), `operands`, and what its kind needs of `slot`, `policy`,
-//!   `reason`, `view`, `axes`, `axis`, `keepdims`, `contracts`, `dtype`, `control` (a position in `"controls"`) and `result`, `call`; and `places`,
-//!   where they are known.
-//! - `kernels` and `loops`: `"kernels"` or `"nests"`, a list of objects with `text`, as the stage prints it, and what it reads and stores:
-//!   `inputs` and `outputs` (values of the simplified graph), `literals` (slots). Of a kernel `shape`, of a nest `extents`.
+//! Every document is an object with `"ndjit": 1`, the version of the format, and `"stage"`, its name.
+//! - Graphs (`graph`, `typed`, `simplified`): `"graphs"` is a list of graphs, callees before callers; the last is the program. Each has
+//!   `"params"` (`value`, `type`, `shape`, and `stored` if a weak one has an unusual stored dtype), `"calls"` (indices in the list),
+//!   `"controls"` (if there is control flow: for each piece `kind` and two `graphs`, each with `graph`, its index in the list, and
+//!   `operands`, the indices of its parameters among the operands of the piece's nodes), `"slots"` (`{"literal": "2"}` or `{"argument": 0,
+//!   "type": "i*"}`), `"nodes"` and `"outputs"`.
+//!   A node has `results` (each with `value`, `type`, `shape`), `kind` (an op, a reduction, a scan, or `literal`, `cast`, `view`, `reshape`,
+//!   `gather`, `scatter add`, `concat`, `iota`, `while`, `cond`, `call`), `operands`, and the attributes of its kind among `slot`, `policy`,
+//!   `reason`, `view`, `axes`, `axis`, `keepdims`, `contracts`, `dtype`, `control` (an index in `"controls"`) and `result`, `call`; and
+//!   `places`, if known.
+//! - `kernels` and `loops`: `"kernels"` or `"nests"`, a list of objects with `text`, as printed, `inputs` and `outputs` (values of the
+//!   simplified graph), and `literals` (slots). Kernels have `shape`, nests `extents`.
 //! - Other stages: `"text"`.
 //!
-//! Values are numbers, as in `%2`. What is not there is `null` or left out.
+//! Values are numbers, as in `%2`. Missing fields are `null` or omitted.
 
 use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
 use ndjit_ir::graph::{
@@ -28,7 +28,7 @@ use std::fmt::Write;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The version of the form.
+/// The version of the format.
 pub const VERSION: u64 = 1;
 
 fn document(stage: &str, content: Map<String, Json>) -> String {
@@ -46,7 +46,7 @@ fn one(stage: &str, name: &str, content: Json) -> String {
     document(stage, Map::from_iter([(name.to_owned(), content)]))
 }
 
-/// A stage of which there is a text alone.
+/// A stage with text only.
 pub fn text(stage: &str, text: String) -> String {
     one(stage, "text", text.into())
 }
@@ -232,10 +232,10 @@ pub fn loops(stage: &str, lowered: &Lowered) -> String {
     one(stage, "nests", lowered.steps.iter().map(nest).collect())
 }
 
-/// Reads a graph from the document that a graph gives. Places are not read. The result is not verified.
+/// Reads a graph from the document of [`graph`]. Places are not read. The result is not verified.
 ///
 /// # Errors
-/// `Parse` for what is no such document, of this version.
+/// `Parse` for other documents or versions.
 pub fn read_graph<T: Type>(text: &str) -> Result<Graph<T>>
 where
     Graph<T>: FromStr<Err = Error>,
@@ -245,7 +245,7 @@ where
         return Err(wrong("not a document of version 1").fact(format_args!("\"ndjit\": {}", document["ndjit"])));
     }
     let Some(graphs) = document["graphs"].as_array() else { return Err(wrong("`graphs` is no list")) };
-    // The text is the one form that is read, so that what is checked is checked in one place.
+    // Only the text format is parsed, so all checks are in one place.
     let mut out = String::new();
     for (n, graph) in graphs.iter().enumerate() {
         let header = if n + 1 < graphs.len() { format!("child @{n}") } else { "graph".to_owned() };
@@ -258,7 +258,7 @@ fn wrong(what: &str) -> Error {
     Error::new(ErrorCode::Parse, format!("graph_from_json: {what}")).help("pass what `json` gave of a graph")
 }
 
-/// The text of a graph; nothing if it is not one.
+/// The text of a graph; `None` if the document is invalid.
 fn write_block(out: &mut String, header: &str, graph: &Json) -> Option<()> {
     let params = graph["params"].as_array()?.iter().map(|param| {
         let stored = param["stored"].as_str().map_or(Some(String::new()), |stored| Some(format!(":{}", word(stored)?)));
@@ -347,7 +347,7 @@ fn operation(node: &Json, slot: impl Fn(usize) -> Option<String>) -> Option<Stri
     Some(text)
 }
 
-/// Numbers, each after a prefix, between commas.
+/// Comma-separated numbers, each after a prefix.
 fn numbers(list: &Json, prefix: &str) -> Option<String> {
     let numbers = list.as_array()?.iter().map(|n| n.as_u64().map(|n| format!("{prefix}{n}")));
     Some(numbers.collect::<Option<Vec<String>>>()?.join(", "))
@@ -358,12 +358,12 @@ fn shape(of: &Json) -> Option<Shape> {
     Some(Shape::from(extents.collect::<Option<Vec<usize>>>()?))
 }
 
-/// The string, if it can be one word of the text.
+/// The string, if it is one word of the text format.
 fn word(text: &str) -> Option<&str> {
     part(text).filter(|text| !text.contains(char::is_whitespace))
 }
 
-/// The string, if it can be a part of one line.
+/// The string, if it fits in a line.
 fn part(text: &str) -> Option<&str> {
     (!text.contains(['\n', '\r', ';'])).then_some(text)
 }

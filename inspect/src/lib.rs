@@ -1,8 +1,8 @@
-//! Programs and values as people read them: why a value has its dtype ([`explain`]), stages as pictures ([`picture`]), JSON and diffs, memory as a
-//! chart, the user's source ([`source`]) and errors with a line of it, elements and tables as text, and runs in the reference interpreter.
+//! Programs and values for readers: explanations of dtypes ([`explain`]), stages as pictures ([`picture`]), JSON and diffs, memory as a
+//! chart, the user's source ([`source`]) and errors with a source line, elements and tables as text, and runs in the reference interpreter.
 //!
-//! What is looked at are products of the crates below; nothing here changes what a program computes, and nothing below knows of it. No `unsafe`, no
-//! threads; of files the user's source is read, and a page is written where it was asked for.
+//! This crate reads results of the crates below and changes no computation; those crates do not depend on it. No `unsafe`, no threads. It
+//! reads the user's source files, and writes pages on request.
 
 #![forbid(unsafe_code)]
 

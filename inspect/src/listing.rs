@@ -1,4 +1,4 @@
-//! The lines of a program's stages, each with the nodes of the traced graph that it was made from. Texts of stages are these lines.
+//! The lines of a program's stages, each with its source nodes in the traced graph. Texts of stages are these lines.
 
 use crate::explain::{ParamSource, typed_text};
 use crate::stage::ProgramStage;
@@ -25,47 +25,47 @@ use rustc_hash::FxHashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What stands above CLIF that this machine does not run.
+/// The note above CLIF that this machine does not run.
 const WIDER: &str = "; this machine runs wider vectors instead, see `assembly`; other machines run this";
 
 /// A line of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageLine {
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// The operations that it was made from, each once: their [numbers](OperationNumbers).
+    /// Its source operations, each once: their [numbers](OperationNumbers).
     pub nodes: Vec<u32>,
-    /// Those of the control flow that it is in a graph of.
+    /// The operations of the enclosing control flow.
     pub within: Arc<[u32]>,
-    /// The step of the program it belongs to.
+    /// Its step in the program.
     pub kernel: Option<usize>,
 }
 
 impl StageLine {
-    /// A line that is made from nothing.
+    /// A line without a source operation.
     pub fn plain(text: impl Into<String>, kernel: Option<usize>) -> StageLine {
         StageLine { text: text.into(), nodes: Vec::new(), within: Arc::default(), kernel }
     }
 
-    /// A line that is made from these nodes of the program's traced graph.
+    /// A line from these nodes of the program's traced graph.
     fn made(text: String, nodes: Vec<NodeId>, kernel: Option<usize>) -> StageLine {
         StageLine { nodes: nodes.into_iter().map(|id| id.0).collect(), ..StageLine::plain(text, kernel) }
     }
 }
 
-/// The operations of a program and of the graphs of its control flow, numbered: a node of the traced graph is its own number, after them come those of
-/// each graph.
+/// The numbers of a program's operations and of those of its control flow: a node of the traced graph has its own number, then those of
+/// each graph follow.
 pub struct OperationNumbers<'a> {
     /// The program, and those of its control flow, each with the number of its first node.
     pub programs: Vec<(&'a Lowered, u32)>,
-    /// The number of the first node of a traced graph, by the addresses of that and of the typed one.
+    /// The number of a traced graph's first node, by the addresses of the traced and the typed graph.
     first: FxHashMap<*const (), u32>,
-    /// How many there are.
+    /// Their total number.
     pub count: usize,
 }
 
 impl<'a> OperationNumbers<'a> {
-    /// Those of a program.
+    /// The numbers of a program's operations.
     pub fn of(lowered: &'a Lowered) -> OperationNumbers<'a> {
         let mut numbers = OperationNumbers { programs: Vec::new(), first: FxHashMap::default(), count: 0 };
         for program in std::iter::once(lowered).chain(lowered.bodies()) {
@@ -80,25 +80,25 @@ impl<'a> OperationNumbers<'a> {
         numbers
     }
 
-    /// The number of the first node of the traced graph that a graph is, or is made from.
+    /// The number of the first node of a graph, or of its traced graph.
     fn first<T: Type>(&self, graph: &Graph<T>) -> Option<u32> {
         self.first.get(&std::ptr::from_ref(graph).cast()).copied()
     }
 }
 
-/// The programs that are listed so far.
+/// The programs listed so far.
 struct Listed<'a> {
     numbers: OperationNumbers<'a>,
-    /// At which place programs are, by address.
+    /// The place of each program, by address.
     places: FxHashMap<*const Lowered, String>,
-    /// The operations of control flow that the program is in which is listed: its lines share them.
+    /// The operations of the enclosing control flow: all lines share them.
     within: Arc<[u32]>,
 }
 
 /// The lines of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// The lines, from the first to the last.
+    /// The lines, in order.
     pub lines: Vec<StageLine>,
 }
 
@@ -111,23 +111,23 @@ impl fmt::Display for Listing {
     }
 }
 
-/// A program that is inspected.
+/// A program under inspection.
 pub struct Inspection<'a> {
     /// The program, with every stage up to loops.
     pub lowered: &'a Lowered,
-    /// How it is compiled and run.
+    /// The options of its compilation and execution.
     pub run: RunOptions,
-    /// Where it runs.
+    /// Its device.
     pub device: Device,
-    /// What is done about dtypes that a GPU lacks.
+    /// The fallback for dtypes that a GPU lacks.
     pub fallback: Fallback,
-    /// What was compiled of it, if it was.
+    /// The compiled program, if any.
     pub program: Option<&'a dyn DeviceProgram>,
-    /// What the array parameters of the traced function are.
+    /// The sources of the traced function's array parameters.
     pub inputs: Vec<ParamSource>,
 }
 
-/// A nest whose lines are wanted: of a kernel, or the steps of a compiled loop.
+/// A nest to list: of a kernel, or the steps of a compiled loop.
 struct ListedNest<'a> {
     nest: &'a LoopNest,
     geometry: &'a Geometry,
@@ -135,7 +135,7 @@ struct ListedNest<'a> {
 }
 
 impl Inspection<'_> {
-    /// The lines of a stage. What fails is said in the place of the lines. Of control flow the programs of its graphs follow, each once.
+    /// The lines of a stage. An error replaces its lines. The programs of control flow follow, each once.
     pub fn listing(&self, stage: ProgramStage) -> Listing {
         let mut listed = Listed {
             numbers: OperationNumbers::of(self.lowered),
@@ -145,7 +145,7 @@ impl Inspection<'_> {
         self.with_inner(stage, ("", 0), &mut listed)
     }
 
-    /// The lines of a program that stands at such a place in others, its kernels numbered from `first` on, and of those in it that are not listed yet.
+    /// The lines of a program at such a place in others, with kernels numbered from `first` on, and those of its unlisted inner programs.
     fn with_inner(&self, stage: ProgramStage, (place, first): (&str, usize), listed: &mut Listed<'_>) -> Listing {
         let mut out = self.own(stage, &listed.numbers);
         if let Some(own) = listed.numbers.first(&self.lowered.traced).filter(|own| *own > 0) {
@@ -165,7 +165,7 @@ impl Inspection<'_> {
         out
     }
 
-    /// The programs of control flow that is no compiled loop. A title says which, under the numbers that statistics have.
+    /// The programs of control flow, except compiled loops. A title refers to the numbers of the statistics.
     fn inner(&self, stage: ProgramStage, (place, first): (&str, usize), listed: &mut Listed<'_>, out: &mut Listing) {
         let numbers = self.lowered.launch_numbers();
         let own = listed.numbers.first(&self.lowered.traced).unwrap_or(0);
@@ -305,7 +305,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// The lines of each nest, with an empty line between.
+    /// The lines of each nest, separated by empty lines.
     fn nests(&self, lines: impl Fn(ListedNest<'_>) -> Result<Vec<CodeLine>>) -> Listing {
         let mut out = Listing::default();
         for (n, step) in self.lowered.steps.iter().enumerate() {
@@ -328,9 +328,8 @@ impl Inspection<'_> {
         out
     }
 
-    /// The lines of the nests that code is generated for, each under what it does in a nest that reduces or scans; those without lines are
-    /// left out.
-    /// `lines` is given what combines accumulators, too, where the nest reduces.
+    /// The lines of the nests to generate code for, each under its part in a nest that reduces or scans; those without lines are omitted.
+    /// For a reduction `lines` also gets the combining part.
     fn parts(&self, lines: impl Fn(&NestPart, Option<&LoopNest>, &OpBody) -> Result<Vec<CodeLine>>) -> Listing {
         self.nests(|ListedNest { nest, steps, .. }| {
             let mut all: Vec<CodeLine> = about(nest).lines().map(CodeLine::plain).collect();
@@ -355,7 +354,7 @@ impl Inspection<'_> {
         })
     }
 
-    /// Where the nests run, if that is on a GPU.
+    /// The placement of the nests on a GPU.
     fn on_gpu(&self) -> Option<Result<OnGpu>> {
         self.device.gpu_number()?;
         Some(match self.program {
@@ -369,7 +368,7 @@ impl Inspection<'_> {
         })
     }
 
-    /// Code of the processor, under a note where another runs.
+    /// Code of the processor, under a note if another device runs.
     fn on_processor(&self, code: Listing) -> Listing {
         if self.device.gpu_number().is_none() {
             return code;
@@ -401,7 +400,7 @@ impl Inspection<'_> {
         out
     }
 
-    /// The lines of each module: those the program's device runs, or those of one that has everything.
+    /// The lines of each module: those of the program's device, or of a device with all features.
     fn modules(&self, lines: impl Fn(&OnGpu, &wgsl::WgslModule) -> Result<Vec<CodeLine>>) -> Listing {
         let there = match self.on_gpu() {
             Some(Ok(there)) => there,
@@ -433,7 +432,7 @@ impl Inspection<'_> {
         let made: Vec<Value> = step.map_or_else(Vec::new, |step| step.makes().collect());
         out.lines.extend(lines.into_iter().map(|CodeLine { text, origin }| {
             let values = match (origin, fused) {
-                // All of a compiled loop is what it makes.
+                // The whole compiled loop comes from its operations.
                 (Some(_), None) => made.clone(),
                 (None | Some(StatementOrigin::Own), _) => Vec::new(),
                 (Some(StatementOrigin::Statement(n)), Some(fused)) => {
@@ -448,7 +447,7 @@ impl Inspection<'_> {
         }));
     }
 
-    /// What values of the simplified graph were made from.
+    /// The traced nodes of simplified values.
     fn of_values(&self, values: impl IntoIterator<Item = Value>) -> Vec<NodeId> {
         let graph = &self.lowered.simplified;
         let known = values.into_iter().filter(|value| value.index() < graph.value_count());
@@ -463,7 +462,7 @@ impl Listing {
         }
     }
 
-    /// An empty line, if something is before it.
+    /// An empty line, except at the start.
     fn separate(&mut self) {
         if !self.lines.is_empty() {
             self.lines.push(StageLine::plain("", None));
@@ -487,8 +486,8 @@ fn once(mut nodes: Vec<NodeId>) -> Vec<NodeId> {
     nodes
 }
 
-/// The lines of a graph: one a node, between that of the parameters and that of the results. Before them those of the graphs of its
-/// control flow, whose nodes are numbered too.
+/// The lines of a graph: one per node, between those of the parameters and of the results. The graphs of its control flow come first, with
+/// numbered nodes.
 fn graph<T: Type>(
     graph: &Graph<T>,
     text: &GraphText<'_, T>,
@@ -501,7 +500,7 @@ fn graph<T: Type>(
         let Some(GraphLine { block, part }) = part else { return line };
         let (own, outer) = (blocks[block].graph, within.get(block));
         line.within = outer.map_or_else(Arc::default, |outer| outer[..].into());
-        // The graph itself has the first numbers. What nothing is known of is what it stands in.
+        // The graph itself has the first numbers. Unknown operations have those of the enclosing ones.
         let Some(first) = outer.map_or(Some(0), |_| numbers.first(own)) else {
             line.nodes = line.within.to_vec();
             return line;
@@ -523,7 +522,7 @@ fn graph<T: Type>(
     Listing { lines: text.lines().into_iter().map(line).collect() }
 }
 
-/// Of each block of the text of a graph, but of the last, which is the graph, the nodes of its control flow that the block is in.
+/// For each block of a graph's text except the last, the graph, the nodes of the enclosing control flow.
 fn control_of_blocks<T: Type>(graph: &Graph<T>, nodes: impl Fn(&Graph<T>, NodeId) -> Vec<NodeId>) -> Vec<Vec<u32>> {
     let mut pieces = vec![Vec::new(); graph.controls().len()];
     for id in graph.node_ids() {
@@ -538,7 +537,7 @@ fn control_of_blocks<T: Type>(graph: &Graph<T>, nodes: impl Fn(&Graph<T>, NodeId
             own.iter().for_each(|&block| blocks[block].extend(nodes));
         }
     }
-    // Blocks come before those that use them.
+    // Blocks precede their users.
     for n in (0..all.len().saturating_sub(1)).rev() {
         let nodes = std::mem::take(&mut blocks[n]);
         for &used in all[n].callees.iter().chain(all[n].controls.iter().flatten()) {
@@ -550,7 +549,7 @@ fn control_of_blocks<T: Type>(graph: &Graph<T>, nodes: impl Fn(&Graph<T>, NodeId
     blocks.into_iter().map(|nodes| nodes.into_iter().map(|id| id.0).collect()).collect()
 }
 
-/// What a reader of the parts of a reduction, a scan or a sort needs to know.
+/// An introduction to the parts of a reduction, a scan or a sort.
 fn about(nest: &LoopNest) -> String {
     let reduce = match &nest.kind {
         NestKind::Map | NestKind::Scatter(_) => return String::new(),

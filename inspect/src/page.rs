@@ -1,6 +1,5 @@
-//! The page of a program: its stages side by side in one HTML file. Lines carry the numbers of the operations they were made from; the
-//! script lights up those that share one. Lines of the graphs of a loop or a branch carry numbers of their own, and what they are within, with which
-//! they light up, too.
+//! The page of a program: its stages side by side in one HTML file. Lines carry the numbers of their source operations; the script
+//! highlights lines that share one. Lines of loops and branches also carry the numbers of the enclosing operations.
 
 use crate::explain::ParamSource;
 use crate::forms::{self, PictureFormat};
@@ -18,24 +17,24 @@ use std::path::Path;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// Operations of a traced program that a page is made of: beyond, browsers take seconds for it.
+/// The maximum number of operations on a page: browsers take seconds for more.
 const MOST: usize = 5_000;
 /// Colours of kernels.
 const COLOURS: usize = 6;
-/// The stages that are shown at first, of a program on the processor and of one on a GPU. Reasons are in values of the first.
+/// The stages shown at first, for a program on the processor and for one on a GPU. Reasons refer to values of the first.
 const SHOWN: [ProgramStage; 4] =
     [ProgramStage::Graph, ProgramStage::Typed, ProgramStage::Loops, ProgramStage::Assembly];
 const SHOWN_ON_GPU: [ProgramStage; 4] =
     [ProgramStage::Graph, ProgramStage::Typed, ProgramStage::Loops, ProgramStage::Wgsl];
-/// How to use the page.
+/// A hint for the reader.
 const HINT: &str = "The pointer on a line lights up what was made from the same operations. A click keeps that lit and brings it \
                     into view in all panels; a second click, or Escape, lets go.";
 
 impl Inspection<'_> {
-    /// Writes the page into a file. `source` are the lines that places name, if these are in no file.
+    /// Writes the page to a file. `source` are the lines of places without a file.
     ///
     /// # Errors
-    /// `Io` if the file cannot be written; `Size` for a program that is too large for a page.
+    /// `Io` if the file cannot be written; `Size` for a program too large for a page.
     pub fn write_page(&self, path: &Path, source: Option<&str>) -> Result<()> {
         let failed = |e: std::io::Error| {
             Error::new(ErrorCode::Io, "explain_html: the page cannot be written")
@@ -93,10 +92,10 @@ impl Inspection<'_> {
         Ok(page)
     }
 
-    /// The picture of the kernels, or why there is none.
+    /// The picture of the kernels, or the error.
     fn fusion(&self) -> String {
         match forms::stage(self.lowered, ProgramStage::Kernels, PictureFormat::Svg) {
-            // What stands before the element is for files alone.
+            // Text before the element is for files only.
             Ok(svg) => svg.find("<svg").map_or(String::new(), |start| svg[start..].to_owned()),
             Err(error) => Escaped(error.headline()).to_string(),
         }
@@ -112,7 +111,7 @@ impl Inspection<'_> {
     }
 
     fn described(&self) -> String {
-        // Those of branches and loops, too, as `kernels()` of a function counts them.
+        // Including those of branches and loops, as in `kernels()` of a function.
         let programs = OperationNumbers::of(self.lowered).programs;
         let operations = |(program, _): &(&Lowered, u32)| program.traced.node_count() - program.traced.params().len();
         let launches = self.lowered.all_launches();
@@ -130,7 +129,7 @@ impl Inspection<'_> {
         )
     }
 
-    /// Why each operation has its dtype, as a list of the script's language.
+    /// The explanation of each operation's dtype, as a JavaScript list.
     fn reasons(&self, numbers: &OperationNumbers<'_>) -> String {
         let texts = numbers.programs.iter().flat_map(|&(Lowered { traced, places, policy, .. }, first)| {
             let inputs = match first {
@@ -144,7 +143,7 @@ impl Inspection<'_> {
     }
 }
 
-/// The lines of the source that operations were written in, with their neighbours.
+/// The source lines of operations, with adjacent lines.
 fn source_lines(numbers: &OperationNumbers<'_>, given: Option<&str>) -> Listing {
     let mut files: BTreeMap<&'static str, BTreeMap<usize, Vec<u32>>> = BTreeMap::new();
     for (program, first) in &numbers.programs {
@@ -185,7 +184,7 @@ fn source_lines(numbers: &OperationNumbers<'_>, given: Option<&str>) -> Listing 
     Listing { lines }
 }
 
-/// In which stage the values have the numbers that a part of the page has.
+/// The stage whose value numbers a part of the page uses.
 fn numbered(stage: ProgramStage) -> String {
     format!("<span> with the values of {}</span>", stage.name())
 }

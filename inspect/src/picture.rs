@@ -1,5 +1,5 @@
-//! What is drawn of a stage, in one form for all drawings: clusters of nodes, edges within them and between them. The nodes of a
-//! graph are one cluster, and those of each graph of its control flow; of kernels and loop nests each is a cluster of its own.
+//! The common model of pictures of a stage: clusters of nodes, with edges within and between them. A graph is one cluster, as is each graph
+//! of its control flow; each kernel or loop nest is a cluster.
 
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Type, Value};
@@ -9,19 +9,19 @@ use ndjit_ir::{DType, Error, ErrorCode, Kind, Result, ValueType};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// More nodes than this are no picture that anyone could read.
+/// The maximum number of nodes of a readable picture.
 pub(crate) const MAX_NODES: usize = 10_000;
 
 /// A box with some lines of text.
 pub(crate) struct PictureNode {
     pub lines: Vec<String>,
-    /// Of the dtype it gives.
+    /// The kind of its result's dtype.
     pub kind: Option<Kind>,
     /// Whether its dtype is weak.
     pub weak: bool,
-    /// Whether it is a result of the program, or what a kernel stores.
+    /// Whether it is a result of the program, or an output of a kernel.
     pub result: bool,
-    /// Where it was written.
+    /// Its source location.
     pub places: String,
 }
 
@@ -31,7 +31,7 @@ impl PictureNode {
     }
 }
 
-/// Nodes that belong together; edges lead from a node to one that uses it.
+/// A group of nodes; edges lead from a node to its users.
 #[derive(Default)]
 pub(crate) struct Cluster {
     pub title: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     fn edge(&mut self, from: usize, to: usize) {
-        // `x * x` uses its operand twice; the edges of a node come one after the other.
+        // `x * x` uses its operand twice; the edges of a node are adjacent.
         let known = self.edges.iter().rev().take_while(|edge| edge.1 == to).any(|edge| edge.0 == from);
         if !known {
             self.edges.push((from, to));
@@ -71,7 +71,7 @@ impl Picture {
     }
 }
 
-/// The types of graphs that are drawn.
+/// The types of drawn graphs.
 pub trait Drawn: Type {
     /// Its kind, and whether it is weak.
     fn look(self) -> (Kind, bool);
@@ -89,12 +89,12 @@ impl Drawn for DType {
     }
 }
 
-/// A graph: a node for each of its nodes but literals, which stand where they are used. Before it the graphs of control flow, each with an edge
-/// to the nodes that run it.
+/// A graph: a node for each of its nodes except literals, which are shown at their uses. The graphs of control flow precede it, each with
+/// an edge to its node.
 pub fn graph<T: Drawn>(title: &str, graph: &Graph<T>, places: Option<&Places>) -> Result<Picture> {
     let blocks = graph.blocks();
     let mut picture = Picture { title: title.to_owned(), clusters: Vec::new(), edges: Vec::new() };
-    // What control flow of the graph needs; the graphs of calls are not drawn.
+    // The control flow of the graph; graphs of calls are not drawn.
     let mut titles: Vec<Option<String>> = vec![None; blocks.len()];
     for (number, block) in blocks.iter().enumerate().rev() {
         if number + 1 < blocks.len() && titles[number].is_none() {
@@ -126,7 +126,7 @@ pub fn graph<T: Drawn>(title: &str, graph: &Graph<T>, places: Option<&Places>) -
     picture.checked()
 }
 
-/// The cluster of a graph, and which of its nodes are which control flow.
+/// The cluster of a graph, and its nodes of each control flow.
 fn cluster_of<T: Drawn>(graph: &Graph<T>, places: Option<&Places>) -> (Cluster, Vec<(usize, u32)>) {
     let mut cluster = Cluster::default();
     let mut controls = Vec::new();
@@ -174,7 +174,7 @@ fn cluster_of<T: Drawn>(graph: &Graph<T>, places: Option<&Places>) -> (Cluster, 
     (cluster, controls)
 }
 
-/// The number that a value is, if it is a literal.
+/// The value of a literal.
 fn number<T: Type>(graph: &Graph<T>, value: Value) -> Option<String> {
     if value.index() >= graph.value_count() {
         return None;
@@ -192,7 +192,7 @@ fn slot_text(slot: &Slot) -> String {
     }
 }
 
-/// Cut at blanks into lines that are not much longer than this.
+/// Wraps text at blanks to about this width.
 fn wrapped(text: &str) -> Vec<String> {
     const LONG: usize = 36;
     let mut lines: Vec<String> = Vec::new();
@@ -246,7 +246,7 @@ pub fn loops(lowered: &Lowered) -> Result<Picture> {
     })
 }
 
-/// Adds a kernel, the step of this number.
+/// Adds a kernel, with its step number.
 type DrawKernel = fn(&mut PictureBuilder<'_>, usize, &LoweredKernel);
 
 /// A picture of all kernels.
@@ -255,8 +255,7 @@ fn drawn(title: &str, lowered: &Lowered, draw: DrawKernel) -> Result<Picture> {
     program(picture, lowered, "", draw, &mut HashSet::new()).checked()
 }
 
-/// Adds the kernels of a program that stands `within` others. The graphs of control flow, each once, come before what runs them, as they do in a picture
-/// of a graph.
+/// Adds the kernels of a program `within` others. The graphs of control flow, each once, precede their users, as in a picture of a graph.
 fn program(
     picture: Picture,
     lowered: &Lowered,
@@ -271,7 +270,7 @@ fn program(
             LoweredStep::Control(LoweredControl { fused, bodies, compiled }) => {
                 let kind = fused.control.0.kind;
                 let mut given: Vec<ClusterNode> = Vec::new();
-                // A loop that is a nest has no kernels.
+                // A compiled loop has no kernels.
                 for (what, body) in kind.graphs().iter().zip(bodies).filter(|_| compiled.is_none()) {
                     if !drawn.insert(Arc::as_ptr(body)) {
                         continue;
@@ -290,18 +289,18 @@ fn program(
     parts.picture
 }
 
-/// Clusters that read what others store.
+/// A picture under construction, with edges from the stores of values to their reads.
 struct PictureBuilder<'a> {
     picture: Picture,
     graph: &'a Graph<DType>,
-    /// In which graph of which control flow, before titles.
+    /// The enclosing control flow, as a prefix of titles.
     within: String,
-    /// The nodes that make a value.
+    /// The nodes that store a value.
     made: HashMap<Value, Vec<ClusterNode>>,
 }
 
 impl<'a> PictureBuilder<'a> {
-    /// The parameters, without a border around.
+    /// The parameters, without a border.
     fn new(picture: Picture, graph: &'a Graph<DType>, within: &str) -> PictureBuilder<'a> {
         let mut parts = PictureBuilder { picture, graph, within: within.to_owned(), made: HashMap::new() };
         for (n, &param) in graph.params().iter().enumerate() {
@@ -314,7 +313,7 @@ impl<'a> PictureBuilder<'a> {
         parts
     }
 
-    /// What makes the memory of a value: of a view, that of what it sees.
+    /// The nodes that store a value's memory: for a view, that of its operand.
     fn makers(&self, value: Value) -> Vec<ClusterNode> {
         let mut value = value;
         loop {
@@ -329,7 +328,7 @@ impl<'a> PictureBuilder<'a> {
         }
     }
 
-    /// Control flow: what it takes, and which of its results are wanted. Gives its cluster.
+    /// Control flow: its operands, and its used results. Returns its cluster.
     fn control(&mut self, step: usize, fused: &FusedControl) -> usize {
         let at = self.picture.clusters.len();
         let kind = fused.control.0.kind;
@@ -355,13 +354,13 @@ impl<'a> PictureBuilder<'a> {
         at
     }
 
-    /// Which results of the program a value is.
+    /// The result names of a value.
     fn results(&self, value: Value) -> impl Iterator<Item = String> {
         let results = self.graph.outputs().iter().enumerate().filter(move |&(_, &output)| output == value);
         results.map(|(n, _)| format!("→ result {n}"))
     }
 
-    /// A kernel or a nest: what it reads, its statements, what it stores.
+    /// A kernel or a nest: its inputs, statements and outputs.
     fn body(
         &mut self,
         title: String,
@@ -372,7 +371,7 @@ impl<'a> PictureBuilder<'a> {
     ) {
         let title = Some(format!("{}{title}", self.within));
         let (at, mut cluster) = (self.picture.clusters.len(), Cluster { title, ..Cluster::default() });
-        // The node of each statement, or the number that it is.
+        // The node of each statement, or its scalar.
         let mut known: Vec<Result<usize, String>> = Vec::new();
         for (index, stmt) in body.stmts.iter().enumerate() {
             let node = cluster.nodes.len();

@@ -1,10 +1,10 @@
-//! Errors as people want to read them: with the line of source they are about, and a caret below it.
+//! Errors for people: with their source line, and a caret below it.
 
 use ndjit_ir::Error;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The error with this line of source. Without a place, no line is shown. Of a long line the part around the column is.
+/// The error with this source line. Without a place, no line is shown. A long line is cut around the column.
 pub fn in_line(error: &Error, line: &str) -> String {
     let Some(place) = error.place() else { return error.to_string() };
     let number = place.line.to_string();
@@ -22,10 +22,10 @@ pub fn in_line(error: &Error, line: &str) -> String {
     text
 }
 
-/// Characters of a line that are shown.
+/// The maximum number of characters of a shown line.
 const WIDEST: usize = 120;
 
-/// The part of a line around a character, and how many characters of it come before that one.
+/// The part of a line around a character, and the number of characters before that one.
 fn around(line: &str, at: usize) -> (Cow<'_, str>, usize) {
     let length = line.chars().count();
     if length <= WIDEST {

@@ -1,7 +1,7 @@
-//! The user's source: the line of a place, and the expression that begins there.
+//! The user's source: the line of a place, and the expression at its start.
 //!
-//! An expression is found by its shape, without knowledge of types: from the place, as far as the operator's precedence or the
-//! call's parentheses reach, and not beyond the line. What cannot be told is left out; nothing but messages depends on it.
+//! An expression is found by syntax, without types: from the place, up to the limit of the operator's precedence or of the
+//! call's parentheses, within the line. Ambiguities give no result; only messages depend on it.
 
 use crate::explain::site::{Site, Snippet};
 use ndjit_ir::reduction::AxisFunction;
@@ -11,12 +11,12 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// The line of a place, if the file can be read.
+/// The line of a place, if the file is readable.
 pub fn line(place: Place) -> Option<String> {
     Sources::default().line(place)
 }
 
-/// What the operands of an operation are written as, if one operation alone can be meant.
+/// The source text of an operation's operands, if it is unambiguous.
 pub fn operands(site: Site) -> Option<Vec<String>> {
     let line = line(site.place)?;
     let (at, _) = line.char_indices().nth((site.place.column as usize).checked_sub(1)?)?;
@@ -28,17 +28,17 @@ pub fn operands(site: Site) -> Option<Vec<String>> {
     (found.next().is_none() && all).then_some(snippet.operands)
 }
 
-/// What the arguments of a call are written as, in `f.call((&x, &y))` or `f(&x, &y)`.
+/// The source text of a call's arguments, in `f.call((&x, &y))` or `f(&x, &y)`.
 pub fn arguments(place: Place) -> Option<Vec<String>> {
     let line = line(place)?;
     let (at, _) = line.char_indices().nth((place.column as usize).checked_sub(1)?)?;
     passed(&line[at..])
 }
 
-/// The same, of the text of a call.
+/// The same, for the text of a call.
 fn passed(text: &str) -> Option<Vec<String>> {
     let (name, _, arguments) = call(text)?;
-    // These are one tuple.
+    // Their argument is one tuple.
     let tuple = match name {
         "call" | "call_into" => format!("tuple{}", arguments.first()?.trim()),
         _ => text.to_owned(),
@@ -47,13 +47,13 @@ fn passed(text: &str) -> Option<Vec<String>> {
     Some(elements.into_iter().map(|element| element.trim().to_owned()).collect())
 }
 
-/// A text as the receiver of a method: without `&`, in parentheses where it needs them.
+/// A text as the receiver of a method: without `&`, in parentheses if needed.
 pub fn receiver_of(text: &str) -> String {
     let text = text.trim_start_matches('&');
     if is_term(text) { text.to_owned() } else { format!("({text})") }
 }
 
-/// A text as the argument of a function: without parentheses that hold all of it.
+/// A text as the argument of a function: without enclosing parentheses.
 pub fn argument_of(text: &str) -> &str {
     let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else { return text };
     let mut depth = 0i32;
@@ -64,7 +64,7 @@ pub fn argument_of(text: &str) -> &str {
     if closes { text } else { inner }
 }
 
-/// Whether a method can follow a text without parentheses: there is no operator in it but inside brackets.
+/// Whether a method can follow a text without parentheses: it has operators only inside brackets.
 fn is_term(text: &str) -> bool {
     let mut depth = 0usize;
     text.chars().all(|c| {
@@ -77,16 +77,16 @@ fn is_term(text: &str) -> bool {
     })
 }
 
-/// The text of a file, whose path is relative to the workspace: tests run in the folder of their package, which may be below.
+/// The text of a file with a path relative to the workspace: tests run in the folder of their package, which may be below.
 fn text(file: &Path) -> Option<String> {
     let here = std::env::current_dir().ok()?;
     here.ancestors().take(WORKSPACE).find_map(|folder| fs::read_to_string(folder.join(file)).ok())
 }
 
-/// Folders that a package lies deep in its workspace, at most.
+/// The maximum depth of a package in its workspace.
 const WORKSPACE: usize = 4;
 
-/// Files, each read once.
+/// Cached files.
 #[derive(Default)]
 pub struct Sources {
     files: RefCell<HashMap<&'static str, Option<Vec<String>>>>,
@@ -107,13 +107,13 @@ impl Sources {
         lines.as_ref()?.get(number.checked_sub(1)?).cloned()
     }
 
-    /// An operation as it is written.
+    /// The source text of an operation.
     pub fn snippet(&self, site: Site) -> Option<Snippet> {
         snippet(site, &self.line(site.place)?, (site.place.column as usize).checked_sub(1)?)
     }
 }
 
-/// The expression of an operation that begins at a character of a line: of several such the one with `nested` others inside.
+/// The expression of an operation at a character of a line: among several the one with `nested` others inside.
 fn snippet(site: Site, line: &str, column: usize) -> Option<Snippet> {
     let (before, text) = line.char_indices().nth(column).map(|(at, _)| line.split_at(at))?;
     let mut ours = candidates(before, text);
@@ -125,8 +125,8 @@ fn snippet(site: Site, line: &str, column: usize) -> Option<Snippet> {
     Some(if unsure { Snippet { operands: Vec::new(), ..snippet } } else { snippet })
 }
 
-/// The snippet with the array alone as the operand of a reduction: axes are none. It is the first argument of a function, the
-/// receiver of a method with one argument, and the first argument of one with two, as in `dtype(d).sum(&x, 0)`.
+/// The snippet with only the array as the operand of a reduction: axes are not operands. It is the first argument of a
+/// function, the receiver of a method with one argument, and the first argument of one with two, as in `dtype(d).sum(&x, 0)`.
 fn of_site(site: Site, form: &Notation<'_>, snippet: Snippet) -> Snippet {
     if site.what.parse::<AxisFunction>().is_err() {
         return snippet;
@@ -136,7 +136,7 @@ fn of_site(site: Site, form: &Notation<'_>, snippet: Snippet) -> Snippet {
     Snippet { operands, ..snippet }
 }
 
-/// How an operation is spelled.
+/// The notation of an operation.
 enum Notation<'a> {
     Prefix(&'a str),
     Infix(&'a str),
@@ -155,13 +155,13 @@ impl Notation<'_> {
             Notation::Function(path) => {
                 path.rsplit(':').next().is_some_and(|name| name.strip_suffix('_').unwrap_or(name) == what)
             }
-            // Methods have other names too; nothing else begins at the name of one.
+            // Methods have other names too; no other expression starts at a method's name.
             Notation::Method => true,
         }
     }
 }
 
-/// The operations that begin at a text, the innermost first.
+/// The operations at the start of a text, the innermost first.
 fn candidates<'a>(before: &'a str, text: &'a str) -> Vec<(Notation<'a>, Snippet)> {
     if let Some(before) = before.strip_suffix('.') {
         return method(before, text).into_iter().map(|snippet| (Notation::Method, snippet)).collect();
@@ -177,14 +177,14 @@ fn candidates<'a>(before: &'a str, text: &'a str) -> Vec<(Notation<'a>, Snippet)
     levels.iter().enumerate().rev().flat_map(begins).collect()
 }
 
-/// Whether an expression at the beginning of a text is closed by this many parentheses. For the compiler it begins with the
-/// outermost of those that hold nothing else: `(x + y) * z` and its `x + y` at one place, in `((x + y) * z) / w` not.
+/// Whether an expression at the start of a text is closed by this many parentheses. For the compiler it begins with the
+/// outermost parentheses around it only: `(x + y) * z` and its `x + y` at one place, in `((x + y) * z) / w` not.
 fn is_enclosed(text: &str, expression: &str, depth: usize) -> bool {
     let after = text.trim_start().get(expression.len()..).unwrap_or_default();
     after.chars().filter(|c| !c.is_whitespace()).take(depth).filter(|c| *c == ')').count() == depth
 }
 
-/// The operations that begin at a text, those inside its first parentheses aside.
+/// The operations at the start of a text, except those inside its first parentheses.
 fn level(text: &str) -> Vec<(Notation<'_>, Snippet)> {
     let (operators, end) = operators(text);
     let mut found = Vec::new();
@@ -238,7 +238,7 @@ fn symbol(op: Op) -> Option<&'static str> {
     })
 }
 
-/// How tightly an operator binds; 0 for all that bind less tightly than arithmetic does.
+/// The precedence of an operator; 0 for all below arithmetic.
 fn precedence(operator: &str) -> u8 {
     match operator {
         "*" | "/" | "%" => 6,
@@ -251,7 +251,7 @@ fn precedence(operator: &str) -> u8 {
     }
 }
 
-/// The binary operators outside brackets, up to the end of the expression: position and text, and that end.
+/// The binary operators outside brackets, up to the end of the expression: offset and text, and that end.
 fn operators(text: &str) -> (Vec<(usize, &str)>, usize) {
     const LONG: [&str; 19] = [
         "<<=", ">>=", "<<", ">>", "&&", "||", "==", "!=", "<=", ">=", "->", "=>", "..", "+=", "-=", "*=", "/=", "%=",
@@ -289,13 +289,13 @@ fn operators(text: &str) -> (Vec<(usize, &str)>, usize) {
     (found, at)
 }
 
-/// Whether the last word of a text is a number.
+/// Whether a text ends with a number.
 fn number_before(text: &str) -> bool {
     let word = text.rsplit(|c: char| !c.is_alphanumeric() && c != '.' && c != '_').next().unwrap_or_default();
     word.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// The length of a string literal at the beginning of a text.
+/// The length of a string literal at the start of a text.
 fn quoted(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -307,7 +307,7 @@ fn quoted(text: &str) -> usize {
     text.len()
 }
 
-/// The path, length and arguments of a call at the beginning of a text.
+/// The path, length and arguments of a call at the start of a text.
 fn call(text: &str) -> Option<(&str, usize, Vec<&str>)> {
     let open = text.find('(')?;
     let path = &text[..open];
@@ -331,7 +331,7 @@ fn call(text: &str) -> Option<(&str, usize, Vec<&str>)> {
     Some((path, from, arguments))
 }
 
-/// `x.maximum(y)` of the text before the dot and the text of `maximum`.
+/// `x.maximum(y)`, from the text before the dot and the text of `maximum`.
 fn method(before: &str, text: &str) -> Option<Snippet> {
     let (_, length, mut operands) = call(text)?;
     let receiver = receiver(before);
@@ -342,7 +342,7 @@ fn method(before: &str, text: &str) -> Option<Snippet> {
     Some(of(&format!("{receiver}.{}", &text[..length]), &operands))
 }
 
-/// What stands before the dot of a method call: names, dots and bracketed parts.
+/// The receiver of a method call: names, dots and bracketed parts.
 fn receiver(before: &str) -> &str {
     let (mut depth, mut start) = (0usize, before.len());
     for (at, c) in before.char_indices().rev() {
@@ -455,7 +455,7 @@ mod tests {
             (Some(Op::Multiply), 0, "^((a + b) * c) + d;"),
             (Some(Op::Add), 0, "^((a + b)) * c + d;"),
             (Some(Op::Add), 1, "^((a + b)) * c + d;"),
-            // In a loop, which of the two it is cannot be told.
+            // In a loop, the two are ambiguous.
             (Some(Op::Multiply), 2, "x = ^x * 2 * y"),
             (Some(Op::Multiply), 64, "x = ^x * 2 + y"),
         ];

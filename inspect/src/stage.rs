@@ -1,4 +1,4 @@
-//! The stages of the pipeline by name, as listings, pictures and `NDJIT_DUMP` know them.
+//! The names of the pipeline's stages, for listings, pictures and `NDJIT_DUMP`.
 
 use ndjit_ir::nearest;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ macro_rules! stages {
         pub enum ProgramStage { $(#[doc = $doc] $variant,)* }
 
         impl ProgramStage {
-            /// All stages, in the order programs pass them.
+            /// All stages, in pipeline order.
             pub const ALL: &'static [ProgramStage] = &[$(ProgramStage::$variant),*];
 
             /// The name in `NDJIT_DUMP`.
@@ -55,5 +55,5 @@ impl FromStr for ProgramStage {
     }
 }
 
-/// The name of every stage at once.
+/// The name of all stages.
 pub const ALL: &str = "all";

@@ -1,4 +1,4 @@
-//! Pictures as SVG: what is used above, what uses it below. Each cluster is laid out by itself; then the clusters are.
+//! Pictures as SVG, from operands at the top to users below. Each cluster is laid out, then the clusters are.
 
 use crate::picture::{Cluster, Picture, PictureNode};
 use ndjit_ir::drawing::{LayeredLayout, colours, escape, layout, path, text_width};
@@ -65,12 +65,12 @@ impl Page {
         Page { plan, sizes: sizes.to_vec(), edges: edges.to_vec(), layers, size }
     }
 
-    /// The corner of a box, which is at the top of its layer.
+    /// The corner of a box, at the top of its layer.
     fn corner(&self, n: usize) -> (f64, f64) {
         (self.plan.x[n] - self.sizes[n].0 / 2.0, self.layers[self.plan.layer[n]].0)
     }
 
-    /// Edges: from the bottom of a box to the top of another, upright where they pass a layer.
+    /// Edges: from the bottom of a box to the top of another, vertical through layers.
     fn lines(&self, out: &mut String, (left, above): (f64, f64)) {
         for (route, &(from, _)) in self.plan.routes.iter().zip(&self.edges) {
             let [(x, layer), rest @ ..] = &route[..] else { continue };

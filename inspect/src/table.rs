@@ -1,10 +1,10 @@
-//! Tables in text: columns aligned, numbers to the right, with units that people read.
+//! Tables in text: aligned columns, numbers to the right, with readable units.
 
 use ndjit_ir::spaces::Spaces;
 use std::fmt;
 use std::time::Duration;
 
-/// Writes rows below a heading, the first column to the left and all others to the right.
+/// Writes rows under a heading, the first column left-aligned and all others right-aligned.
 pub fn write(f: &mut fmt::Formatter<'_>, heading: &[&str], rows: &[Vec<String>]) -> fmt::Result {
     let heading: Vec<String> = heading.iter().map(|&name| name.to_owned()).collect();
     let all = || std::iter::once(&heading).chain(rows);
@@ -24,12 +24,12 @@ pub fn write(f: &mut fmt::Formatter<'_>, heading: &[&str], rows: &[Vec<String>])
     Ok(())
 }
 
-/// The number of a kernel, marked by how deep it stands in control flow.
+/// The number of a kernel, marked by its depth in control flow.
 pub fn number(n: usize, depth: usize) -> String {
     format!("{}{n}", ">".repeat(depth))
 }
 
-/// What the marks of [`number`] mean, below a table in which one is.
+/// The legend of [`number`]'s marks, below a table with one.
 pub const MARKS: &str = "> marks a kernel in a graph of the loop or branch above it, >> one deeper";
 
 /// A number of bytes, as `1.5 MiB`.
@@ -52,7 +52,7 @@ pub fn time(time: Duration) -> String {
     format!("{time:.1?}")
 }
 
-/// A rate in units of 10⁹ a second, as `12.3`.
+/// A rate in units of 10⁹ per second, as `12.3`.
 pub fn giga(count: u64, time: Duration) -> String {
     match time.as_secs_f64() {
         0.0 => "-".to_owned(),

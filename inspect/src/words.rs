@@ -1,4 +1,4 @@
-//! Errors of operations as the user reads them: which operands do not fit, where they come from, and what to write instead.
+//! Errors of operations for users: the mismatched operands, their origins, and a fix.
 
 use crate::explain::{Origin, Site};
 use crate::source;
@@ -8,32 +8,32 @@ use ndjit_ir::reduction::Reduction;
 use ndjit_ir::shape::ShapeMismatch;
 use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, HelpPart, LiteralValue, Place, Shape, ValueType};
 
-/// What is known of an operand before anything is computed.
+/// The known properties of an operand before computation.
 pub struct KnownOperand<'a> {
     /// Its type.
     pub ty: ValueType,
     /// Its shape.
     pub shape: &'a Shape,
-    /// The number it is, if it is one that is known.
+    /// Its value, if it is a known scalar.
     pub literal: Option<Literal>,
 }
 
-/// Where each operand comes from, asked when an error is to be worded.
+/// The origin of each operand, for error messages.
 pub type Origins<'a> = &'a dyn Fn(usize) -> Origin;
 
-/// What is asked for, where an error is to be worded.
+/// An operation, for error messages.
 #[derive(Clone, Copy)]
 pub struct What {
     /// The operands' names.
     pub names: &'static [&'static str],
-    /// The operation, where it is written.
+    /// The operation's source location.
     pub site: Site,
 }
 
-/// Operands without names of their own.
+/// Names of operands without a name.
 pub const NUMBERED: &[&str] = &["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"];
 
-/// What does not fit, as an error of the function `what`.
+/// A mismatch, as an error of the function `what`.
 pub fn worded(mismatch: InferenceError, operation: &Operation<'_>, what: &str) -> Error {
     match mismatch {
         InferenceError::NoElements { axes, shape, .. } => Error::new(ErrorCode::Shape, "there are no elements")
@@ -57,7 +57,7 @@ pub fn worded(mismatch: InferenceError, operation: &Operation<'_>, what: &str) -
     }
 }
 
-/// The error of a number that does not fit a dtype which no array gave it, with how it is given another.
+/// The error of a scalar that does not fit a dtype, in an operation without arrays, with a way to another dtype.
 pub fn without_array(error: Error, literal: Literal, dtype: DType) -> Error {
     let wider =
         [DType::I16, DType::I32, DType::I64, DType::U64].into_iter().find(|wider| literal.to_repr(*wider).is_ok());
@@ -71,7 +71,7 @@ pub fn without_array(error: Error, literal: Literal, dtype: DType) -> Error {
     }
 }
 
-/// The first axis, from the last, in which two shapes disagree.
+/// The first axis, from the last, where two shapes disagree.
 fn unequal(a: &Shape, b: &Shape) -> String {
     let pairs = a.extents().iter().rev().zip(b.extents().iter().rev()).enumerate();
     for (back, (&a, &b)) in pairs {
@@ -82,7 +82,7 @@ fn unequal(a: &Shape, b: &Shape) -> String {
     "axes are matched from the last; extents must be equal or 1".to_owned()
 }
 
-/// The error with its place and every operand's type, shape and origin as facts, before the facts it has.
+/// The error with its place and every operand's type, shape and origin as facts, before its own facts.
 pub fn explained(error: Error, what: What, operands: &[KnownOperand<'_>], place: Place, origins: Origins<'_>) -> Error {
     let names = &what.names[..operands.len().min(what.names.len())];
     let width = names.iter().map(|n| n.len()).max().unwrap_or(0) + 1;
@@ -99,7 +99,7 @@ pub fn explained(error: Error, what: What, operands: &[KnownOperand<'_>], place:
             (None, _) => full.operand(format_args!("{label:width$} {}{} {origin}", operand.ty, operand.shape)),
         };
     }
-    // Axes that a reduction left out are what most often does not fit.
+    // Axes omitted by a reduction are the most frequent mismatch.
     let reduced = (0..operands.len()).find_map(|i| match origins(i) {
         Origin::Computed { what, .. } if what.parse::<Reduction>().is_ok() => Some(what),
         _ => None,
@@ -114,7 +114,7 @@ pub fn explained(error: Error, what: What, operands: &[KnownOperand<'_>], place:
     full.help(help)
 }
 
-/// Advice to cast operands, which the op names, with what the user wrote in the place of the names.
+/// Advice to cast operands, with the source text instead of the op's names.
 fn as_written(help: &Help, what: What, operands: &[KnownOperand<'_>]) -> Help {
     let written = source::operands(what.site).unwrap_or_default();
     let as_written = |name: &str, to: DType| {
@@ -132,7 +132,7 @@ fn as_written(help: &Help, what: What, operands: &[KnownOperand<'_>]) -> Help {
     help.parts().iter().fold(Help::default(), |help, part| match part {
         HelpPart::Text(text) => help.text(text),
         HelpPart::Casts(casts) => match &casts.iter().map(cast).collect::<Vec<CastAdvice>>()[..] {
-            // Both are cast, even where one text, or one value, stands for both.
+            // Both are cast, even if they have the same text or value.
             [first, second] if first == second && operands.len() == 2 => {
                 help.casts([first.clone()]).text(" for both operands")
             }
@@ -141,7 +141,7 @@ fn as_written(help: &Help, what: What, operands: &[KnownOperand<'_>]) -> Help {
     })
 }
 
-/// How a number of a dtype is written, if Rust has a literal for it.
+/// A scalar of a dtype in Rust, if it has a literal for it.
 fn number_of_dtype(literal: Literal, dtype: DType) -> Option<String> {
     let value = literal.value();
     let is_float = matches!(dtype, DType::F32 | DType::F64);

@@ -1,5 +1,5 @@
-//! Products of matrices beside the crate `gemm`, called directly on one thread: `cargo bench -p ndjit-runtime --bench contractions`. Prints the
-//! best processor time of each, of two threads the best time, and how many floating-point operations that is.
+//! Matrix products compared with the crate `gemm`, called directly on one thread: `cargo bench -p ndjit-runtime --bench contractions`.
+//! Prints the best processor time of each, the best wall time of two threads, and the floating-point operations per second.
 
 use gemm::{Parallelism, gemm};
 use ndjit_codegen::{Options, lower};
@@ -11,7 +11,7 @@ use ndjit_transform::access::contiguous;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The processor time of this thread, which other programs on the machine do not take.
+/// The processor time of this thread, excluding other programs on the machine.
 fn processor_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: a plain call, which writes to its argument.
@@ -19,7 +19,7 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// The best processor time of each, one run of each after the other, for a second or five times.
+/// The best processor time of each run, interleaved, for a second or five times.
 fn best<const N: usize>(mut runs: [&mut dyn FnMut(); N]) -> [Duration; N] {
     let begun = Instant::now();
     let mut best = [Duration::MAX; N];
@@ -66,7 +66,7 @@ fn direct<T: Copy + 'static>(n: usize, x: &[T], y: &[T], zero: T, one: T) -> imp
     }
 }
 
-/// Runs the program of this text with arguments of these shapes.
+/// Runs a program given as text with arguments of these shapes.
 fn program<const N: usize>(
     text: &str,
     dtype: DType,
@@ -79,7 +79,7 @@ fn program<const N: usize>(
     let lowered = lower(&graph, &Places::default(), &layouts, &Options::default()).expect("lowers");
     let executable = Executable::new(&lowered, &options).expect("compiles");
     let arguments = arguments.map(|(_, bytes)| Arc::new(Buffer::from_bytes(bytes).expect("memory")));
-    // Each call writes into the same memory, as the crate called directly does.
+    // Each call writes into the same memory, as the direct call of the crate does.
     let result = lowered.simplified.outputs()[0];
     let bytes = lowered.simplified.shape(result).bytes(dtype.bytes()).expect("fits");
     let mut out = Buffer::zeroed(bytes).expect("memory");
@@ -103,7 +103,8 @@ fn own(n: usize, dtype: DType, x: &[u8], y: &[u8], threads: usize) -> impl FnMut
     program(&text, dtype, [(&[n, n], x), (&[n, n], y)], options)
 }
 
-/// `abs((x + x) @ w + b)` of an m by k and a k by n matrix: tile by tile, where there are enough rows for it, beside kernels that run one after the other.
+/// `abs((x + x) @ w + b)` of an m by k and a k by n matrix: tile by tile where there are enough rows, compared with one kernel after the
+/// other.
 fn layer([m, k, n]: [usize; 3]) {
     let text = format!(
         "graph (%0: f32[{m}, {k}], %1: f32[{k}, {n}], %2: f32[{n}]) {{

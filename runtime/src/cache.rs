@@ -1,5 +1,5 @@
-//! A bounded cache with single flight: many threads that ask for one key make its value once, and wait without holding a
-//! lock. The least recently used values are evicted by count and by weight; an evicted value lives on with its users.
+//! A bounded cache with single flight: of many threads that request a key, one computes its value, and the others wait
+//! without a lock. The least recently used values are evicted by count and by weight; users keep an evicted value alive.
 
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -16,16 +16,16 @@ pub struct Bounds {
     pub weight: usize,
 }
 
-/// What a cache has done, and what it holds.
+/// Counters and contents of a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheStats {
-    /// Values made.
+    /// Values computed.
     pub misses: u64,
-    /// Values found, or waited for while another thread made them.
+    /// Values found, or computed by another thread meanwhile.
     pub hits: u64,
-    /// Values let go of because of the bounds.
+    /// Values evicted by the bounds.
     pub evictions: u64,
-    /// Time spent making values, summed over threads.
+    /// Time spent computing values, summed over threads.
     pub time: Duration,
     /// Values held.
     pub count: usize,
@@ -53,12 +53,12 @@ enum Entry<V> {
     Pending(Arc<InFlight<V>>),
 }
 
-/// A value that one thread is making and others wait for.
+/// A value under computation, with its waiters.
 #[derive(Debug)]
 struct InFlight<V> {
     result: Mutex<Option<Result<Arc<V>>>>,
     published: Condvar,
-    /// A forked child inherits the entry, but not the thread that makes the value.
+    /// A forked child inherits the entry, but not the computing thread.
     process: u32,
 }
 
@@ -69,11 +69,11 @@ impl<K: Hash + Eq, V> Cache<K, V> {
         Cache { state: Mutex::new(State { entries, bounds, clock: 0, stats }) }
     }
 
-    /// The value of `key`; `make` makes it, with its weight, if the cache does not hold it. A failure is not kept: who
-    /// waited gets it too, who asks later tries again.
+    /// The value of `key`; on a miss `make` returns it with its weight. A failure is not cached: current waiters receive
+    /// it, later callers try again.
     ///
     /// # Errors
-    /// What `make` returns; `Backend` for those who waited while it panicked.
+    /// Those of `make`; `Backend` for waiters if it panicked.
     pub fn get(&self, key: K, make: impl FnOnce(&Arc<K>) -> Result<(Arc<V>, usize)>) -> Result<Arc<V>> {
         let mut state = self.lock();
         state.clock += 1;
@@ -114,7 +114,7 @@ impl<K: Hash + Eq, V> Cache<K, V> {
         }
     }
 
-    /// Whether a value is there, and not only being made.
+    /// Whether the cache contains a complete value.
     pub fn holds(&self, key: &K) -> bool {
         matches!(self.lock().entries.get(key), Some(Entry::Ready { .. }))
     }
@@ -140,7 +140,7 @@ impl<K: Hash + Eq, V> Cache<K, V> {
 }
 
 impl<K: Hash + Eq, V> State<K, V> {
-    /// Takes out the least recently used values until the bounds hold. They are returned to be dropped outside the lock.
+    /// Removes the least recently used values until the bounds hold. They are returned to be dropped outside the lock.
     fn evict(&mut self) -> Vec<Arc<V>> {
         let mut evicted = Vec::new();
         while self.stats.count > self.bounds.count || self.stats.weight > self.bounds.weight {
@@ -172,7 +172,7 @@ impl<V> InFlight<V> {
     }
 }
 
-/// The thread that makes a value. Dropped without landing (the maker panicked), it tells those who wait.
+/// The thread that computes a value. Dropped without a value (`make` panicked), it wakes the waiters.
 struct Leader<'a, K: Hash + Eq, V> {
     cache: &'a Cache<K, V>,
     key: Arc<K>,
@@ -181,7 +181,7 @@ struct Leader<'a, K: Hash + Eq, V> {
 }
 
 impl<K: Hash + Eq, V> Leader<'_, K, V> {
-    /// Stores the value or removes the key, and wakes who waits.
+    /// Stores the value or removes the key, and wakes the waiters.
     fn publish(&self, made: Result<(Arc<V>, usize)>) -> Result<Arc<V>> {
         let time = self.start.elapsed();
         let evicted = {
@@ -289,7 +289,7 @@ mod tests {
                 cache.get(2, |_| Ok((Arc::new(6), 1)))
             });
             assert!(panicking.join().is_err());
-            // Whether it waited or came late, it gets an answer.
+            // A waiter and a late caller both get an answer.
             match waiter.join().unwrap() {
                 Ok(value) => assert_eq!(*value, 6),
                 Err(error) => assert_eq!(error.code(), ErrorCode::Backend),

@@ -1,8 +1,8 @@
-//! Indices that depend on values: where a mask is true, and which group of equal elements each is of. How many there are is known only
-//! when it is done, so no kernel does it.
+//! Indices that depend on values: those of a mask's true elements, and the group of each element. Their number depends on the values, so no
+//! kernel computes them.
 //!
-//! Where a mask is true is found block by block: threads count what is true in each, which says where the indices of each begin, and write these. Blocks
-//! depend on the mask's length alone.
+//! A mask is searched block by block: threads count the true elements of each block, which determines the offsets of its indices, then
+//! write the indices. Blocks depend only on the mask's length.
 
 use crate::execution::threads::Threads;
 use crate::memory::buffer::{Buffer, Writable};
@@ -11,10 +11,10 @@ use crate::memory::pool::reserve;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Elements of a mask that one thread looks at.
+/// Elements of a mask per block.
 const BLOCK: usize = 1 << 16;
 
-/// What looking at an element of a mask takes by estimate, ns, to count it or to write its index.
+/// Estimated time per element of a mask, ns, to count it or to write its index.
 const COST: f64 = 0.5;
 
 /// The indices at which a mask is true, in order.
@@ -27,11 +27,11 @@ pub fn indices(truths: &[bool]) -> Result<Vec<i64>> {
     Ok(found)
 }
 
-/// The indices along each axis of the elements of a mask that are true, in row-major order: for each axis as many elements of an integer dtype. A byte of the
-/// mask is true unless it is 0.
+/// The indices along each axis of a mask's true elements, in row-major order: for each axis an array of an integer dtype. A byte is true
+/// unless it is 0.
 ///
 /// # Errors
-/// `Argument` for extents whose product is not the mask's length, and a dtype that is not of integers; `Allocation` if memory is refused.
+/// `Argument` if the product of the extents is not the mask's length, or the dtype is not an integer; `Allocation` if memory is refused.
 pub fn nonzero(mask: &[u8], extents: &[usize], dtype: DType) -> Result<Vec<Buffer>> {
     match dtype {
         DType::U8 => found::<u8>(mask, extents),
@@ -46,9 +46,9 @@ pub fn nonzero(mask: &[u8], extents: &[usize], dtype: DType) -> Result<Vec<Buffe
     }
 }
 
-/// An element that is an index.
+/// An integer element for indices.
 trait IndexElement: Element {
-    /// The index, of which the dtype was chosen to hold it.
+    /// The index, which fits by the choice of the dtype.
     fn of(index: usize) -> Self;
 }
 
@@ -64,10 +64,10 @@ macro_rules! index_elements {
 
 index_elements! { u8 u16 u32 u64 i8 i16 i32 i64 }
 
-/// Where the indices along an axis are written.
+/// The destination of the indices along an axis.
 struct AxisPtr<T>(*mut T);
 
-// SAFETY: an address alone. Who writes through it answers for it where that is done.
+// SAFETY: an address only. Writes through it are justified where they happen.
 unsafe impl<T> Sync for AxisPtr<T> {}
 
 fn found<T: IndexElement>(mask: &[u8], extents: &[usize]) -> Result<Vec<Buffer>> {
@@ -82,7 +82,7 @@ fn found<T: IndexElement>(mask: &[u8], extents: &[usize]) -> Result<Vec<Buffer>>
     let mut begins: Vec<AtomicUsize> = reserve("nonzero", blocks)?;
     begins.extend((0..blocks).map(|_| AtomicUsize::new(0)));
     threads.each(blocks, time, |n| {
-        // Counts of bytes do not overflow in runs of this length, and add up many at once.
+        // Byte counts do not overflow in runs of this length, and vectorize.
         let count = |run: &[u8]| usize::from(run.iter().fold(0u8, |count, &byte| count + u8::from(byte != 0)));
         begins[n].store(block(n).chunks(255).map(count).sum(), Ordering::Relaxed);
         Ok(())
@@ -103,19 +103,19 @@ fn found<T: IndexElement>(mask: &[u8], extents: &[usize]) -> Result<Vec<Buffer>>
     let places: Vec<AxisPtr<T>> = axes.iter_mut().map(|axis| AxisPtr(axis.ptr().cast())).collect();
     threads.each(blocks, time, |n| {
         let (begin, count) = begins[n];
-        // SAFETY: the indices of block `n` are `count` of each axis from `begin` on: of all blocks they lie beside each other, `total` together, for which each axis has
-        // memory. Nobody else has those of this block.
+        // SAFETY: block `n` has `count` indices per axis from `begin` on: the blocks are adjacent, `total` together, and each axis has
+        // memory for that. Only this block writes its part.
         unsafe { write(block(n), n * BLOCK, extents, &places, begin, count) };
         Ok(())
     })?;
-    // SAFETY: the blocks have written `total` indices of each axis, as many in each as were counted: the mask is borrowed, and has not changed.
+    // SAFETY: the blocks have written `total` indices of each axis, as counted: the borrowed mask has not changed.
     Ok(axes.into_iter().map(|axis| unsafe { axis.assume_written() }).collect())
 }
 
-/// Writes the indices of the elements of a block that are true. The block begins with element `first` of an array of these extents.
+/// Writes the indices of a block's true elements. The block begins at element `first` of an array of these extents.
 ///
 /// # Safety
-/// `count` elements of the block are true; each axis has memory for as many from `begin` on, aligned, which nobody else has.
+/// `count` elements of the block are true; each axis has memory for as many from `begin` on, aligned and exclusive.
 unsafe fn write<T: IndexElement>(
     block: &[u8],
     first: usize,
@@ -129,7 +129,7 @@ unsafe fn write<T: IndexElement>(
     let (mut at, mut rest) = (begin, block);
     let (mut row, mut column) = (first / extent, first % extent);
     while at < end && !rest.is_empty() {
-        // What of the block is in one row.
+        // The part of the block in one row.
         let (run, behind) = rest.split_at(rest.len().min(extent - column));
         let before = at;
         let mut index = column;
@@ -137,9 +137,9 @@ unsafe fn write<T: IndexElement>(
         for word in &mut words {
             if word != [0; 8] {
                 for &byte in word {
-                    // An element that is not true is overwritten by the next; none is written behind the last.
+                    // The next element overwrites a false one; nothing is written past the end.
                     if at < end {
-                        // SAFETY: `at` is one of the block's own, by the caller's promise.
+                        // SAFETY: `at` is in the block's range, by the caller's promise.
                         unsafe { last.0.add(at).write(T::of(index)) };
                         at += usize::from(byte != 0);
                     }
@@ -162,7 +162,7 @@ unsafe fn write<T: IndexElement>(
             let own = T::of(left % extent);
             left /= extent;
             for place in before..at {
-                // SAFETY: as above, of another axis.
+                // SAFETY: as above, for another axis.
                 unsafe { axis.0.add(place).write(own) };
             }
         }
@@ -171,11 +171,10 @@ unsafe fn write<T: IndexElement>(
     }
 }
 
-/// Which group each element is of, where groups lie beside each other once elements are in `order`: `begins` says which of those begins
-/// one.
+/// The group of each element. Groups are adjacent once elements are in `order`; `begins` marks the first element of each.
 ///
 /// # Errors
-/// `Argument` for an order that is none; `Allocation` if memory is refused.
+/// `Argument` if the order is not a permutation; `Allocation` if memory is refused.
 pub fn groups(begins: &[bool], order: &[i64]) -> Result<Vec<i64>> {
     let mut groups = reserve("positions", order.len())?;
     groups.resize(order.len(), 0);

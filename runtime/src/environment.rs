@@ -1,11 +1,11 @@
-//! What the environment variables of this project say: each is read by [`read`], and what cannot be read is told.
+//! Environment variables of this project: each is read by [`read`], and invalid values are reported.
 //!
-//! A value that cannot be read counts as none, and is no error: a process does not fail for how it was started.
+//! An invalid value counts as unset and is not an error.
 
 use crate::stderr;
 
-/// What a variable says, as `parse` reads its text; `None` if it is not there or empty. What `parse` says is wrong is told on standard error, behind the
-/// variable's name, and counts as `None`. Who asks keeps the answer, so that it is told once.
+/// The value of a variable, parsed by `parse`; `None` if it is unset, empty or invalid. An error of `parse` is printed on standard error
+/// after the variable's name. Callers cache the result, so it is printed once.
 pub fn read<T>(name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
     let value = std::env::var_os(name)?;
     let text = value.to_string_lossy();
@@ -15,7 +15,7 @@ pub fn read<T>(name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Opt
     parse(text.trim()).map_err(|wrong| tell(name, &wrong)).ok()
 }
 
-/// Tells what is wrong with a variable's value.
+/// Reports an invalid value of a variable.
 pub fn tell(name: &str, wrong: &str) {
     stderr::line(format_args!("{name}: {wrong}"));
 }
@@ -33,7 +33,7 @@ fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A number of threads.
+/// Parses a number of threads.
 pub(crate) fn threads(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("`{text}` is no number of threads; there is one per processor"))
 }

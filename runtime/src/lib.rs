@@ -1,18 +1,18 @@
 //! The devices of ndjit: buffers and their pool, executable memory, the calling convention, threads and the kernel cache.
 //! All `unsafe` code of the project is in this crate.
 //!
-//! It has three storeys, each of which uses those before it:
+//! It has three layers, each of which uses the previous ones:
 //!
 //! - `memory`: [`buffer`]s, whose blocks come from the [`pool`] (`free_list`: without a lock), executable memory ([`code_memory`]), parts of files
 //!   (`mapping`), memory of other libraries, which is only read ([`dlpack`]);
-//! - `execution`: compiled kernels ([`code`]) and the process's cache of them ([`kernels`]), threads (`threads`, a `thread_pool` of them in which
-//!   whoever waits does its own work alone), and the drivers of nests that are not maps (`reduce`, `scan`, `sort`, `scatter`, `contract`);
-//! - `programs`: where arrays lie in a run (`plan`, `assignment`, `storage`; its lists are kept by threads: `scratch`), which kernels run tile by
-//!   tile (`tiles`), runs ([`executable`]), and control flow, whose graphs are programs (`control`).
+//! - `execution`: compiled kernels ([`code`]) and the process's cache of them ([`kernels`]), threads (`threads`, and a `thread_pool`
+//!   without work stealing), and the drivers of nests that are not maps (`reduce`, `scan`, `sort`, `scatter`, `contract`);
+//! - `programs`: memory plans (`plan`, `assignment`, `storage`, and the per-thread lists of `scratch`), tiled launches (`tiles`), runs
+//!   ([`executable`]), and control flow, whose graphs are programs (`control`).
 //!
-//! [`devices`] says where programs run and arrays are; `gpu` is one kind of device, with the feature of that name. Environment variables are
-//! read in [`environment`] alone. What threads share uses the primitives of `sync`, so that `runtime/models/` can run it in the orders that a
-//! scheduler draws.
+//! [`devices`] runs programs and stores arrays; `gpu` is one kind of device, with the feature of that name. Only [`environment`] reads
+//! environment variables. Shared state uses the primitives of `sync`, which lets `runtime/models/` run it in the orders that a scheduler
+//! draws.
 
 pub mod cache;
 pub mod chosen;

@@ -1,12 +1,12 @@
-//! A bounded set of shared values, such as the plans of a function, in which threads look without taking a lock.
+//! A bounded set of shared values, such as the plans of a function, with lock-free lookup.
 //!
-//! The set is a snapshot, replaced as a whole when a value is added, so that finding one neither waits nor changes memory that other threads look
-//! at; the value found last is looked at first. When full, the value not used for the longest time goes.
+//! The set is an immutable snapshot, replaced when a value is added, so a lookup neither waits nor writes shared memory. The last value
+//! found is tried first. When full, the least recently used value is evicted.
 
 use crate::sync::{Arc, ArcSwap, AtomicU64, AtomicUsize, Guard, Mutex, Ordering::Relaxed};
 use std::ops::Deref;
 
-/// A value that remembers when it was last used, on the clock of its set.
+/// A value with the time of its last use, on the clock of its set.
 pub trait LastUse {
     /// The time of the last use.
     fn last_use(&self) -> &AtomicU64;
@@ -23,21 +23,21 @@ pub struct Recent<T> {
     limit: usize,
 }
 
-/// A value, with the snapshot it was found in.
+/// A value, with its snapshot.
 #[derive(Debug)]
 pub struct Found<T> {
     snapshot: Guard<Arc<Vec<Arc<T>>>>,
     at: usize,
 }
 
-/// The outcome for a value that was to be kept.
+/// The outcome of an insertion.
 #[derive(Debug)]
 pub enum Inserted<T> {
-    /// There is one like it, of another thread.
+    /// An equal value of another thread exists.
     Known(Arc<T>),
-    /// It is kept.
+    /// The value was inserted.
     New {
-        /// What went for it. It may be its last owner: let go of it where no lock is held.
+        /// The evicted value. This may be its last owner: drop it outside of locks.
         evicted: Option<Arc<T>>,
     },
 }
@@ -71,7 +71,7 @@ impl<T: LastUse> Recent<T> {
     /// A value that is accepted.
     pub fn find(&self, accepts: impl Fn(&T) -> bool) -> Option<Found<T>> {
         let snapshot = self.snapshot.load();
-        // Of another snapshot it may be another value, or none.
+        // In another snapshot this index may be another value, or none.
         let latest = self.latest.load(Relaxed);
         if snapshot.get(latest).is_some_and(|value| accepts(value)) {
             return Some(Found { snapshot, at: latest });
@@ -82,7 +82,7 @@ impl<T: LastUse> Recent<T> {
         Some(Found { snapshot, at })
     }
 
-    /// Keeps a value, unless one is `like` it.
+    /// Inserts a value, unless one is `like` it.
     pub fn insert(&self, value: &Arc<T>, like: impl Fn(&T) -> bool) -> Inserted<T> {
         let replacing = self.replacing.lock();
         let before = self.snapshot.load_full();
@@ -101,12 +101,12 @@ impl<T: LastUse> Recent<T> {
         Inserted::New { evicted }
     }
 
-    /// The values that are kept.
+    /// All values.
     pub fn all(&self) -> Arc<Vec<Arc<T>>> {
         self.snapshot.load_full()
     }
 
-    /// The value used or kept last.
+    /// The value last used or inserted.
     pub fn last(&self) -> Option<Arc<T>> {
         let values = self.snapshot.load();
         values.get(self.latest.load(Relaxed)).or(values.last()).cloned()

@@ -1,7 +1,7 @@
-//! Spans for the crate `tracing`, with the feature of that name: one for each stage of a program's way to machine code, and one for each
-//! launch of a call. Without the feature they are nothing.
+//! Spans for the crate `tracing`, with the feature of that name: one for each compilation stage, and one for each launch of a call.
+//! Without the feature they are no-ops.
 
-/// A span that is left when this is dropped.
+/// A span that ends when dropped.
 #[must_use]
 #[derive(Debug)]
 pub struct Span {
@@ -26,13 +26,13 @@ macro_rules! spans {
     )*};
 }
 
-/// Whether somebody collects spans, whose code then runs where one begins and ends: no lock is held there, and nobody waits.
+/// Whether a subscriber collects spans. Its code runs at both ends of a span, where no lock is held and no thread waits.
 #[cfg(feature = "tracing")]
 pub fn are_collected() -> bool {
     tracing::span_enabled!(target: "ndjit", tracing::Level::DEBUG)
 }
 
-/// Runs what others wait for: its spans are collected by nobody.
+/// Runs code that other threads wait for, without collecting its spans.
 #[cfg(feature = "tracing")]
 pub fn unseen<R>(body: impl FnOnce() -> R) -> R {
     tracing::dispatcher::with_default(&tracing::Dispatch::none(), body)
@@ -45,7 +45,7 @@ pub fn unseen<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Nobody does.
+/// Always false.
 #[cfg(not(feature = "tracing"))]
 #[inline(always)]
 pub fn are_collected() -> bool {
@@ -59,8 +59,8 @@ spans! {
     lower "ndjit::lower" (pass: &'static str);
     /// The kernels of a program are compiled, or found.
     compile "ndjit::compile" (kernels: usize);
-    /// One kernel is compiled that the cache did not hold, or waited for while another thread does that.
+    /// A kernel is compiled on a miss of the cache, or another thread is waited for.
     kernel "ndjit::kernel" (rank: usize, inputs: usize, outputs: usize);
-    /// A launch runs: so many nests of loops, tile by tile if they are several. On a GPU it is handed over.
+    /// A launch runs: so many loop nests, tile by tile if there are several. On a GPU it is submitted.
     launch "ndjit::launch" (launch: usize, nests: usize);
 }

@@ -1,4 +1,4 @@
-//! What threads share, for the parts whose models (`runtime/models/`) put the primitives of a scheduler in its place.
+//! Synchronization primitives, for the parts that `runtime/models/` tests with a scheduler's primitives.
 
 pub use arc_swap::{ArcSwap, Guard};
 pub use ndjit_ir::lock::Mutex;

@@ -2,7 +2,7 @@
 
 use std::fs::read_to_string;
 
-/// How many bytes of memory the machine has, or the container that this runs in (cgroup v2), where they say so.
+/// Bytes of memory of the machine, or of its container (cgroup v2); `None` if unknown.
 pub fn memory() -> Option<usize> {
     let text = read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;

@@ -1,5 +1,5 @@
-//! Code memory: written and executable never at once, freed on eviction, and done without where the system refuses it.
-//! One test in sequence, because maps, cache and counters are the process's.
+//! Code memory: never writable and executable at once, freed on eviction, and optional if the system refuses it. One
+//! sequential test: maps, cache and counters belong to the process.
 
 #![cfg(target_os = "linux")]
 
@@ -17,7 +17,7 @@ use running::{check, run};
 use std::process::Command;
 use std::sync::Arc;
 
-/// Bytes of executable memory without a file, and whether any mapping is writable and executable.
+/// Bytes of anonymous executable memory, and whether any mapping is writable and executable.
 fn executable_memory() -> (usize, bool) {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let mut bytes = 0;
@@ -67,7 +67,7 @@ fn code_is_shared_bounded_freed_and_never_writable() {
     assert_eq!((stats.misses, stats.hits, stats.count), (1, 63, 1));
     assert!(stats.time.as_nanos() > 0);
 
-    // Other sizes are no other kernels, and neither are other literals.
+    // Other sizes and literals share the kernel.
     for n in [1, 10, 1000] {
         let params = [tensor(DType::F32, &[n], 1), tensor(DType::F32, &[n], 2)];
         check(&lowered(&axpy(DType::F32, &[n])), &serial, &params, &[]);
@@ -91,7 +91,7 @@ fn code_is_shared_bounded_freed_and_never_writable() {
     }
     let stats = kernels::stats();
     assert_eq!((stats.misses, stats.count, stats.evictions), (2001, 50, 1951));
-    // An evicted kernel lives on with its program.
+    // A program keeps its evicted kernel alive.
     assert_eq!(run(&held, &params, &[], 1)[0].as_bytes(), before);
     drop(held);
     kernels::set_bounds(Bounds { count: 0, weight: 0 });
@@ -122,6 +122,6 @@ fn without_executable_memory_the_interpreter_runs() {
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    // Kernels before Linux 6.3 cannot refuse; there is nothing to see there.
+    // Linux before 6.3 cannot refuse; the test has no effect there.
     assert!(output.status.success() && (text.contains("interpreted") || text.contains("not refused")), "{output:?}");
 }

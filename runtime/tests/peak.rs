@@ -1,5 +1,5 @@
-//! The memory of a run is what its program says before: peak, arena, results, accumulators. One test, because it counts what the process
-//! asks the system for.
+//! The memory of a run equals its program's prediction: peak, arena, results, accumulators. One test, because it counts the process's
+//! allocations.
 
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
@@ -11,7 +11,7 @@ use ndjit_transform::access::contiguous;
 use std::alloc::{GlobalAlloc, System};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// The system's allocator, which counts bytes of blocks of the pool: nothing else is aligned as they are.
+/// The system's allocator with counts of the pool's blocks, recognized by their alignment.
 struct Blocks;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -22,7 +22,7 @@ fn is_block(layout: std::alloc::Layout) -> bool {
     layout.align() == 64 || layout.align() == 2 << 20
 }
 
-// SAFETY: every call is handed to `System` as it came; counting neither allocates nor panics.
+// SAFETY: every call is forwarded to `System`; counting neither allocates nor panics.
 unsafe impl GlobalAlloc for Blocks {
     unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
         if is_block(layout) {
@@ -30,7 +30,7 @@ unsafe impl GlobalAlloc for Blocks {
             PEAK.fetch_max(held, SeqCst);
             COUNT.fetch_add(1, SeqCst);
         }
-        // SAFETY: the caller's promises are those that `System` asks for.
+        // SAFETY: the caller's promises are those of `System`.
         unsafe { System.alloc(layout) }
     }
 
@@ -46,7 +46,7 @@ unsafe impl GlobalAlloc for Blocks {
 #[global_allocator]
 static ALLOCATOR: Blocks = Blocks;
 
-/// Blocks, and bytes held at once, of what some work asks for.
+/// The number of blocks allocated by some work, and their peak in bytes.
 fn measured(work: impl FnOnce()) -> (usize, usize) {
     let (before, count) = (HELD.load(SeqCst), COUNT.load(SeqCst));
     PEAK.store(before, SeqCst);
@@ -157,7 +157,7 @@ fn peak_memory_is_known_before_a_run() {
 
                 let mut fresh: Vec<Output> = sizes.iter().map(|_| Output::Fresh(None)).collect();
                 let (blocks, held) = measured(|| executable.run(arguments(), &[], &mut fresh).unwrap());
-                // Blocks are larger than what is asked for by a quarter at most.
+                // Blocks exceed the request by a quarter at most.
                 assert!(held <= peak + peak / 4 + 64 * blocks, "{case}: {held} held, {peak} said");
                 let least = if threads == 1 { peak } else { peak - scratch };
                 assert!(held >= least, "{case}: {held} held, {memory:?}");
@@ -177,7 +177,7 @@ fn peak_memory_is_known_before_a_run() {
     }
     assert_eq!(cases, 150);
 
-    // Each of these operations makes an array that dies at the next: the result's buffer is all there is.
+    // The array of each operation dies at the next one: only the result's buffer is needed.
     let chain: String = (1..=50).map(|n| format!("  %{n} = sqrt %{} : f32[16384]\n", n - 1)).collect();
     let program = lowered(&format!("graph (%0: f32[16384]) {{\n{chain}  return %50\n}}"), false);
     let executable = Executable::new(&program, &RunOptions::default()).unwrap();
@@ -189,7 +189,7 @@ fn peak_memory_is_known_before_a_run() {
     let mut out = vec![0; 65536];
     assert_eq!(measured(|| run(Output::Into(&mut out))), (0, 0), "all of it in the caller's memory");
 
-    // A loop holds its state, and what its body makes of it; a loop in the body the same of its own.
+    // A loop has its state, and its body's next state; a nested loop the same.
     let text = "child @0 (%0: i32[], %1: i32[]) {
   %2 = less %0, %1 : bool[]
   return %2
@@ -230,7 +230,7 @@ graph (%0: f32[N], %1: f32[]) {
     let (blocks, held) = measured(|| executable.run(arguments, &[], &mut [Output::Fresh(None)]).unwrap());
     assert!(held <= said + said / 4 + 64 * blocks, "{held} held, {said} said");
     assert!(held >= said / 2, "{held} held, {said} said");
-    // The result, the state of both loops, and in the inner one three arrays at once.
+    // The result, the state of both loops, and three live arrays in the inner one.
     assert!(said > 4 * n * 5, "{said} said");
     let before = ndjit_runtime::planned::MemoryFootprint::of(&program).unwrap().peak as usize;
     assert!(before <= said && before > said - said / 10, "{before} before it is compiled, {said} after");

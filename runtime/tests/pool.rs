@@ -1,4 +1,4 @@
-//! The pool's counters and bounds. One test, because the pool is the process's.
+//! The pool's counters and bounds. One test, because the process has one pool.
 
 use ndjit_runtime::{Buffer, pool};
 
@@ -15,7 +15,7 @@ fn memory_is_reused_bounded_and_trimmed() {
     assert_eq!(after.allocations, before.allocations);
     assert_eq!(after.reuses, before.reuses + 20);
 
-    // Small blocks come back on the same thread and from a thread that ended.
+    // Small blocks are reused from the same thread and from one that ended.
     let held: Vec<Buffer> = (0..100).map(|_| Buffer::zeroed(1000).unwrap()).collect();
     std::thread::spawn(move || drop(held)).join().unwrap();
     let before = pool::stats();

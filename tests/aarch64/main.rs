@@ -1,6 +1,6 @@
-//! Code for aarch64, executed by an emulator on whatever machine this is: every op and dtype, the corpus, and random programs, bit-equal to the interpreter.
+//! Code for aarch64, run by an emulator on any machine: every op and dtype, the corpus, random programs, bit-equal to the interpreter.
 //!
-//! `NDJIT_UNICORN` is the path of the emulator's library; without it these tests say that they were skipped. `pip install unicorn` brings the library.
+//! `NDJIT_UNICORN` is the path of the emulator's library; without it these tests are skipped, with a message. `pip install unicorn` has it.
 #![cfg(feature = "emulated")]
 
 use ndjit_tests::each;
@@ -12,12 +12,12 @@ use ndjit_random::{Limits, program};
 use ndjit_runtime::{Execution, RunOptions, emulated};
 use std::path::Path;
 
-/// What Cranelift makes for aarch64: one lane at a time, and registers of 128 bits.
+/// Cranelift's widths for aarch64: scalars, and 128-bit registers.
 const WIDTHS: [VectorWidth; 2] = [VectorWidth::Scalar, VectorWidth::Bits128];
 
 const MATRIX: Matrix = Matrix { vector: &WIDTHS, threads: &[1, 2], execution: Execution::Emulated, ..ALL };
 
-/// Whether the emulator is there.
+/// Whether the emulator is available.
 fn emulator() -> bool {
     let Some(library) = std::env::var_os("NDJIT_UNICORN") else {
         println!("skipped: NDJIT_UNICORN does not say where the emulator's library is");

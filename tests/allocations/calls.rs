@@ -1,12 +1,12 @@
-//! What a call on cached code takes: no memory but its results', and no lock.
+//! The cost of a call on cached code: it allocates only its results, and takes no lock.
 
 use ndjit::{Array, CountingAllocator, Expr, assert_no_alloc, jit, keepdims};
 use ndjit_ir::lock;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Whether a call that was made before allocates or takes locks.
+/// Whether a warm call allocates or takes locks.
 fn none(what: &str, mut call: impl FnMut()) -> Result<(), String> {
-    // The first compiles, the second fills what the thread keeps.
+    // The first call compiles, the second fills the thread's caches.
     call();
     call();
     let before = (CountingAllocator::counts().allocated, lock::taken());
@@ -124,7 +124,7 @@ fn a_first_call_is_seen_to_allocate() {
     let first = AssertUnwindSafe(|| assert_no_alloc!(f.call_into((&[1.0f32],), &mut [0.0f32])));
     let message = *catch_unwind(first).expect_err("panics").downcast::<String>().expect("a text");
     assert!(message.starts_with("assert_no_alloc: ") && message.ends_with("call once before)"), "{message}");
-    // One allocation is enough, and that it is freed is no excuse.
+    // One allocation suffices, even if it is freed.
     let one = || assert_no_alloc!(drop(std::hint::black_box(Box::new(1))));
     let message = *catch_unwind(one).expect_err("panics").downcast::<String>().expect("a text");
     assert!(message.contains(": 1 allocations"), "{message}");
@@ -152,7 +152,7 @@ fn other_threads_are_not_counted() {
     });
 }
 
-/// A result is two shared counts, of its elements and of the array; the elements come from the pool.
+/// A result consists of two reference counts, of its elements and of the array; the elements come from the pool.
 #[test]
 fn a_fresh_result_allocates_its_own_parts_alone() {
     let (x, y) = (array(), array());

@@ -1,5 +1,5 @@
-//! Texts of a few kilobytes whose calls would be millions of operations: refused before they are written out, or their graphs lowered once.
-//! Memory is counted, not time.
+//! Small texts whose expanded calls would be millions of operations: rejected before expansion, or their graphs are lowered once. Memory is
+//! counted, not time.
 
 use ndjit::{Array, CountingAllocator, ErrorCode, Expr, Program, Spec, Stage, jit};
 use ndjit_codegen::{Options, lower};
@@ -8,14 +8,14 @@ use ndjit_ir::{DType, Shape, ValueType};
 use ndjit_transform::access::contiguous;
 use std::sync::Arc;
 
-/// Bytes asked for meanwhile.
+/// Bytes allocated by some work.
 fn bytes<R>(work: impl FnOnce() -> R) -> (R, u64) {
     let before = CountingAllocator::counts().bytes;
     let result = work();
     (result, CountingAllocator::counts().bytes - before)
 }
 
-/// Functions each of which calls the one before twice.
+/// Functions that each call the previous one twice.
 fn doubling(deep: usize) -> String {
     let mut text = "child @0 (%0: f32[2]) {\n  %1 = sin %0 : f32[2]\n  return %1\n}\n".to_owned();
     for n in 1..=deep {
@@ -27,7 +27,7 @@ fn doubling(deep: usize) -> String {
     text
 }
 
-/// Branches both of which are the ones below.
+/// Branches with two equal nested branches.
 fn branching(deep: usize) -> String {
     let mut text = "child @0 (%0: bool[], %1: f32[2]) {\n  %2 = sin %1 : f32[2]\n  return %2\n}\n".to_owned();
     for n in 1..=deep {
@@ -69,7 +69,7 @@ fn functions_that_grow_are_refused_where_they_are_called() {
     assert!(taken < 4 << 20, "{taken} bytes");
 }
 
-/// Branches of which each is small enough, and both are not.
+/// Branches that are small enough each, but not together.
 #[test]
 fn branches_that_grow_are_refused_where_they_meet() {
     let mut f: Arc<dyn Fn(Expr) -> Expr + Send + Sync> = Arc::new(|x| ndjit::sin(x));
@@ -87,7 +87,7 @@ fn branches_that_grow_are_refused_where_they_meet() {
     assert_eq!(error.place().map(|place| place.line), Some(line), "{error}");
 }
 
-/// A graph that several pieces of control flow share is lowered, compiled and listed once.
+/// A graph shared by several pieces of control flow is lowered, compiled and listed once.
 #[test]
 fn shared_bodies_are_lowered_once() {
     let taken = |deep: usize| {

@@ -1,5 +1,5 @@
-//! What becomes of a program of twice as many nodes is twice as much: blocks and bytes asked for, and looks at nodes of graphs, from the
-//! closure to the first result. Counted, not timed.
+//! Twice as many nodes take twice the work: blocks and bytes allocated, and visits of graph nodes, from the closure to the first result.
+//! Counted, not timed.
 
 use super::growing::{ELEMENTS, SORTS, Sort};
 use ndjit::{Array, CountingAllocator, jit};
@@ -27,7 +27,7 @@ fn counts(sort: &Sort, nodes: usize) -> [(&'static str, u64); 3] {
 #[test]
 fn twice_the_nodes_take_twice_as_much() {
     for sort in SORTS {
-        // Kernels are compiled once, whatever the number of launches: here.
+        // Kernels are compiled once, for any number of launches: here.
         for nodes in [NODES, 2 * NODES] {
             counts(sort, nodes);
         }
@@ -35,7 +35,7 @@ fn twice_the_nodes_take_twice_as_much() {
         for ((what, once), (_, twice)) in once.into_iter().zip(twice) {
             let factor = twice as f64 / once as f64;
             println!("{}: {what} {once}, {twice}: {factor:.2}", sort.name);
-            // Release builds count no looks.
+            // Release builds do not count visits.
             let counted = once > 0 || what == "looks at nodes" && !cfg!(debug_assertions);
             assert!(counted, "{}: {what} are not counted", sort.name);
             assert!(once == 0 || factor <= MOST, "{}: {what} {once}, of twice the nodes {twice}", sort.name);

@@ -1,4 +1,4 @@
-//! How far inexact results may be from the exact ones.
+//! Error bounds of inexact results.
 
 use crate::call::Case;
 use crate::data::parts;
@@ -6,7 +6,7 @@ use crate::expect::numbers;
 use ndjit::DType;
 use ndjit_math::interp::Tensor;
 
-/// Whether an inexact element is as close to the expected one as it must be.
+/// Whether an inexact element is within its bound of the expected one.
 pub fn near(case: &Case, got: &Tensor, at: usize, text: &str, scale: Option<f64>) -> bool {
     if !(got.dtype.is_float() || got.dtype.is_complex()) {
         return false;
@@ -15,7 +15,7 @@ pub fn near(case: &Case, got: &Tensor, at: usize, text: &str, scale: Option<f64>
     let [real, imaginary] = expected.map(|part| if part.is_finite() { part } else { 0.0 });
     let modulus = real.hypot(imaginary);
     let within = bound(case, got.dtype, modulus, scale);
-    // What rounds to infinity, and parts that are not finite, have no distance.
+    // Values that round to infinity, and non-finite parts, have no distance.
     let close = |(own, expected): (f64, f64)| {
         own == expected
             || own.is_nan() && expected.is_nan()
@@ -25,7 +25,7 @@ pub fn near(case: &Case, got: &Tensor, at: usize, text: &str, scale: Option<f64>
     own.into_iter().zip(expected).all(close)
 }
 
-/// A number rounded to a dtype.
+/// A value rounded to a dtype.
 fn rounded(dtype: DType, number: f64) -> f64 {
     match dtype {
         DType::F16 => half::f16::from_f64(number).to_f64(),
@@ -45,21 +45,21 @@ fn unit(dtype: DType) -> f64 {
     }
 }
 
-/// The bound of the error that the modules `reductions`, `scans` and `contractions` of the public API state for a result of this modulus.
+/// The error bound of a result with this modulus, from the modules `reductions`, `scans` and `contractions` of the public API.
 fn bound(case: &Case, dtype: DType, modulus: f64, scale: Option<f64>) -> f64 {
     let (n, scale) = (case.count() as f64, scale.unwrap_or(0.0));
     let (real, complex) = (dtype.real(), dtype.is_complex());
     let own_unit = unit(real);
     let u = unit(if real.is_half() { DType::F32 } else { real });
-    // Of integers the conversion rounds as well.
+    // For integers the cast rounds as well.
     let converted = if case.dtypes[0].is_int() { 1.0 } else { 0.0 };
     let blocks = (n.max(1.0) / 1024.0).log2() + converted;
-    // A product of complex numbers may be off by more than one of real ones.
+    // A complex product may be off by more than a real one.
     let product = if complex { 5f64.sqrt() } else { 1.0 };
     let own = match case.function.as_str() {
         "sum" => (68.0 + blocks) * u * scale,
         "trace" => (68.0 + blocks) * u * scale,
-        // A product of complex numbers rounds three times.
+        // A complex product rounds three times.
         "matmul" | "vecdot" | "tensordot" | "outer" | "kron" | "einsum" => {
             let steps = (case.shapes.len() as f64 - 1.0).max(1.0);
             steps * (if complex { 71.0 } else { 69.0 } + blocks) * u * scale
@@ -77,7 +77,7 @@ fn bound(case: &Case, dtype: DType, modulus: f64, scale: Option<f64>) -> f64 {
         "vector_norm" => norm(case, dtype, modulus, 68.0 + blocks, u),
         "cumulative_sum" => (n.min(1024.0) - 1.0 + n / 1024.0 + converted) * u * scale,
         "cumulative_prod" => product * (n - 1.0 + n * converted) * u * modulus,
-        // The means of neighbours round in the operand's dtype, and the product with their distance, which rounds itself.
+        // The means of adjacent elements round in the operand's dtype, as do their distance and the product.
         "trapezoid" if case.has_positions() => {
             let distances = if case.dtypes[0].is_half() { unit(case.dtypes[0]) } else { own_unit };
             (68.0 + 2.0 * blocks) * u * scale + (2.0 * own_unit + distances) * scale
@@ -87,19 +87,19 @@ fn bound(case: &Case, dtype: DType, modulus: f64, scale: Option<f64>) -> f64 {
         "trapezoid" => (69.0 + blocks) * u * scale + own_unit * (scale + modulus),
         _ => return 0.0,
     };
-    // A half is rounded once more; the smallest of `f16` are 2^-24 apart. Bounds are to first order.
+    // A half is rounded once more; the smallest values of `f16` are 2^-24 apart. Bounds are to first order.
     let rounding = if real.is_half() { own_unit * modulus + 2f64.powi(-25) } else { 0.0 };
     own * 1.01 + rounding
 }
 
-/// The bound of a variance, where `squares` is the sum of squares over the divisor.
+/// The bound of a variance; `squares` is the sum of squares over the divisor.
 fn variance(c: f64, u: f64, variance: f64, squares: f64) -> f64 {
     c * u * variance + (c * u).powi(2) * squares
 }
 
-/// The bound of a norm, where a sum is off by `c u` of itself.
+/// The bound of a norm whose sum has a relative error of `c u`.
 fn norm(case: &Case, dtype: DType, modulus: f64, c: f64, u: f64) -> f64 {
-    // Of a complex number the modulus rounds.
+    // The modulus of a complex element rounds.
     let moduli = if dtype == case.dtypes[0].real() && case.dtypes[0].is_complex() { 2.0 } else { 0.0 };
     match case.order {
         0.0 => 0.0,
@@ -107,8 +107,8 @@ fn norm(case: &Case, dtype: DType, modulus: f64, c: f64, u: f64) -> f64 {
         2.0 => (c / 2.0 + 2.0) * u * modulus,
         p if p.is_infinite() => moduli * u * modulus,
         p => {
-            // A power may be off by an ULP; sum and powers round in the operand's dtype, and so does 1 / p, which moves the root by as
-            // much of itself as its logarithm.
+            // A power may be off by an ULP; sum and powers round in the operand's dtype, as does 1 / p, whose relative error is
+            // multiplied by the root's logarithm.
             let own = unit(dtype);
             let sum = c * u + (3.0 + moduli * p.abs()) * own;
             (sum / p.abs() + (modulus.ln().abs() + 2.0) * own) * modulus

@@ -13,41 +13,41 @@ pub struct Case {
     pub function: String,
     pub dtypes: Vec<DType>,
     pub shapes: Vec<Vec<usize>>,
-    /// Which elements the operands repeat.
+    /// The pool of elements that the operands repeat.
     pub pool: &'static str,
-    /// Of a function that moves or joins.
+    /// Arguments of a function that moves or joins.
     pub arguments: Vec<Value>,
     /// Indices or a mask, as further operands.
     pub index: Vec<Tensor>,
-    /// Of a search.
+    /// The side of a search.
     pub side: Side,
-    /// Of a reduction; `None` for all axes. Of a scan its one axis.
+    /// The axes of a reduction; `None` for all axes. For a scan its one axis.
     axes: Option<Vec<isize>>,
     keepdims: bool,
     asked: Option<DType>,
     correction: Option<f64>,
-    /// Of `vector_norm`.
+    /// The order of `vector_norm`.
     pub order: f64,
-    /// Whether a scan begins with the value of no elements.
+    /// Whether a scan includes the initial value.
     initial: bool,
-    /// How often neighbours are subtracted, or which diagonal it is.
+    /// The order of a difference, or the number of a diagonal.
     n: isize,
-    /// At which ends further operands stand.
+    /// The ends of further operands.
     ends: Vec<String>,
-    /// Whether a sort goes from the largest element on.
+    /// Whether a sort is descending.
     descending: bool,
-    /// Of a quantile: which, and between two elements which.
+    /// The fraction of a quantile, and the method between two elements.
     q: f64,
     method: Interpolation,
-    /// Of `einsum`.
+    /// The subscripts of `einsum`.
     subscripts: String,
-    /// Of `tensordot`.
+    /// The axes of `tensordot`.
     pairs: Value,
-    /// How many products are summed, if it says.
+    /// The number of summed products, if given.
     products: Option<usize>,
 }
 
-/// What neighbours are apart in trapezoids.
+/// The distance of adjacent values in trapezoids.
 const APART: f64 = 0.75;
 
 impl Case {
@@ -58,7 +58,7 @@ impl Case {
         let all_dtypes: Vec<Vec<DType>> = match (&row["dtypes"], row["out"].as_object()) {
             (Value::Array(names), _) => vec![names.iter().map(|n| named(n.as_str().expect("a dtype"))).collect()],
             (_, Some(by_dtype)) => by_dtype.keys().map(|name| vec![named(name); shapes.len()]).collect(),
-            // What moves elements was measured with every dtype.
+            // Moves of elements were measured with every dtype.
             _ => DType::ALL.map(|dtype| vec![dtype; shapes.len()]).into(),
         };
         let moves = row["args"].is_array() && row["dtypes"].is_null();
@@ -100,17 +100,17 @@ impl Case {
         all_dtypes.into_iter().map(of).collect()
     }
 
-    /// Whether NumPy needs to know of bf16.
+    /// Whether NumPy needs the bf16 extension.
     pub fn has_bf16(&self) -> bool {
         self.dtypes.contains(&DType::Bf16) || self.asked == Some(DType::Bf16)
     }
 
-    /// Whether the values of an integral are at positions.
+    /// Whether the values of an integral have positions.
     pub fn has_positions(&self) -> bool {
         self.function == "trapezoid" && self.shapes.len() == 2
     }
 
-    /// How many elements meet in one of a reduction's result.
+    /// The number of elements per result of a reduction.
     pub fn count(&self) -> usize {
         if let Some(products) = self.products {
             return products;
@@ -279,7 +279,7 @@ pub fn traced(case: &Arc<Case>, xs: &[Array], interpreted: bool) -> Result<Vec<A
     }
 }
 
-/// A number, or a list of them.
+/// An integer, or a list of them.
 pub fn numbers<N: TryFrom<i64>>(given: &Value) -> Vec<N> {
     let number = |value: &Value| value.as_i64().and_then(|n| N::try_from(n).ok()).expect("a number");
     given.as_array().map_or_else(|| vec![number(given)], |list| list.iter().map(number).collect())

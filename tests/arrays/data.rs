@@ -28,7 +28,7 @@ pub fn words(dtype: DType, text: &str) -> Vec<u64> {
     words
 }
 
-/// The parts of an element as numbers: the second is 0 for a real one.
+/// The parts of an element as `f64`: the second is 0 for a real one.
 pub fn parts(tensor: &Tensor, at: usize) -> [f64; 2] {
     let words = tensor.get(at);
     let part = |word: u64| match tensor.dtype.real() {
@@ -45,7 +45,7 @@ pub fn parts(tensor: &Tensor, at: usize) -> [f64; 2] {
     [part(words[0]), words.get(1).map_or(0.0, |&word| part(word))]
 }
 
-/// The operands of a case: each begins where the elements of that before end. Behind them positions and masks.
+/// The operands of a case: each continues where the previous one ends. Positions and masks follow.
 pub fn operands(pools: &Value, case: &Case) -> Vec<Tensor> {
     let mut begin = 0;
     let operand = |(&dtype, shape): (&DType, &Vec<usize>)| {
@@ -89,14 +89,14 @@ pub fn tensor(array: &Array) -> Result<Tensor> {
     Ok(Tensor { dtype, shape, bytes })
 }
 
-/// The same elements as every second of a larger array, its axes in the opposite order, along every other axis backwards.
+/// The same elements as every second one of a larger array, with axes in reverse order, and every other axis backwards.
 pub fn strided(tensor: &Tensor) -> Array {
     let extents = tensor.shape.extents();
-    // Axes of one element stay: else wide arrays would grow by 3 for each.
+    // Axes of extent 1 stay: otherwise arrays of high rank would grow by 3 for each.
     let large = |extent: usize| if extent == 1 { 1 } else { 2 * extent + 1 };
     let backwards = |axis: usize| axis.is_multiple_of(2);
     let reversed: Vec<usize> = extents.iter().rev().map(|&extent| large(extent)).collect();
-    // What lies between is no zero, which sums would not show.
+    // Memory between the elements is nonzero, so wrong reads change sums.
     let mut whole = Tensor::zeros(tensor.dtype, Shape::from(reversed)).expect("a small array");
     (0..whole.len()).filter(|_| !tensor.is_empty()).for_each(|at| whole.set(at, &tensor.get(at * 3 % tensor.len())));
     for index in 0..tensor.len() {

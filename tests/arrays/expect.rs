@@ -1,4 +1,4 @@
-//! What a case gives: NumPy's elements, how far from them results may be, and where other results are meant.
+//! Expected results of a case: NumPy's elements, error bounds, and deliberate differences.
 
 use crate::bounds::near;
 use crate::call::Case;
@@ -10,21 +10,21 @@ use std::collections::BTreeSet;
 
 /// The results of a case.
 pub enum Expected {
-    /// Of what moves elements.
+    /// For moves of elements.
     Moved(Vec<Tensor>),
-    /// Of what joins dtypes, and of reductions.
+    /// For promotion, and for reductions.
     Computed {
         dtype: DType,
         shape: Shape,
         elements: Vec<String>,
-        /// What bounds are multiples of; empty where results are exact.
+        /// Scales of the bounds; empty if results are exact.
         scales: Vec<f64>,
-        /// Elements of the result from one that is expected to the next.
+        /// The distance of expected elements in the result.
         every: usize,
     },
 }
 
-/// Results that differ from NumPy's on purpose.
+/// Results that deliberately differ from NumPy's.
 pub struct Difference {
     functions: &'static [&'static str],
     what: What,
@@ -32,9 +32,9 @@ pub struct Difference {
 }
 
 enum What {
-    /// NumPy's dtype and that given, which holds NumPy's values.
+    /// NumPy's dtype and ours, which can represent NumPy's values.
     DTypes(fn(DType, DType) -> bool),
-    /// The parts of NumPy's element and of that given.
+    /// The parts of NumPy's element and of ours.
     Parts(fn([f64; 2], [f64; 2]) -> bool),
 }
 
@@ -91,7 +91,7 @@ pub const DIFFERENCES: &[Difference] = &[
     },
 ];
 
-/// Notes that the listed difference is needed, if there is one.
+/// Marks the listed difference as needed, if there is one.
 fn listed(case: &Case, holds: impl Fn(&What) -> bool, used: &mut BTreeSet<usize>) -> bool {
     let listed = |d: &Difference| d.functions.contains(&case.function.as_str()) && holds(&d.what);
     DIFFERENCES.iter().position(listed).map(|n| used.insert(n)).is_some()
@@ -121,7 +121,7 @@ impl Expected {
         Expected::Computed { dtype: dtype.parse().expect("a dtype"), shape, elements, scales, every }
     }
 
-    /// How many elements were compared, or what is wrong.
+    /// The number of compared elements, or the error.
     pub fn compare(&self, case: &Case, got: &[Tensor], used: &mut BTreeSet<usize>) -> Result<usize, String> {
         match self {
             Expected::Moved(results) => {
@@ -164,7 +164,7 @@ fn shape(extents: &Value) -> Shape {
     Shape::from(extents.map(|n| n.as_u64().expect("an extent") as usize).collect::<Vec<usize>>())
 }
 
-/// The element that a label stands for.
+/// The element of a label.
 fn labelled(label: i64, operands: &[Tensor]) -> Vec<u64> {
     let Some(mut at) = usize::try_from(label - 1).ok() else {
         return words(operands[0].dtype, if label == 0 { "0" } else { "1" });

@@ -1,4 +1,4 @@
-//! Cases that index: elements at positions, puts, masks and searches. Positions and masks are operands of a call, behind the others.
+//! Cases of indexing: gathers, scatters, masks and searches. Indices and masks are operands after the others.
 
 use crate::call::{Case, numbers};
 use crate::data::words;
@@ -10,9 +10,9 @@ use serde_json::Value;
 /// `x.at(index)`, of arrays and in traced functions.
 pub trait At: Sized {
     fn get_at(&self, index: &[Self]) -> Self;
-    /// One where a position is not there.
+    /// Gathers, with one for indices out of bounds.
     fn get_or_one_at(&self, index: &[Self]) -> Self;
-    /// What a function of this name puts.
+    /// The scatter with this name.
     fn put_at(&self, index: &[Self], what: &str, other: &Self) -> Self;
 }
 
@@ -62,7 +62,7 @@ macro_rules! at {
 
 at! { Array Expr }
 
-/// The positions and masks of a row.
+/// The indices and masks of a row.
 pub fn index(row: &Value) -> Vec<Tensor> {
     let read = |given: &Value| {
         let dtype: DType = given["dtype"].as_str().expect("a dtype").parse().unwrap_or_else(|e| panic!("{e}"));
@@ -81,7 +81,7 @@ impl Case {
             || ["take", "take_along_axis", "searchsorted"].contains(&self.function.as_str())
     }
 
-    /// The function that indexes, of its operands and what is behind them.
+    /// The indexing function, of its operands and the indices.
     pub fn indexed<X: Math<Out = X> + Meet<X, Out = X> + Clone + At>(&self, xs: &[X]) -> X {
         let (operands, index) = xs.split_at(self.shapes.len());
         let (x, axis) = (operands[0].clone(), || numbers::<isize>(&self.arguments[0])[0]);

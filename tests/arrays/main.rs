@@ -1,9 +1,9 @@
-//! What moves, joins, reduces, scans, sorts, contracts and indexes elements, against NumPy: every file of `tests/goldens/arrays`, element by element. Each case
-//! runs as operations on arrays and inside a traced function, on arrays in row-major order and on strided parts of larger ones, under NumPy's
-//! promotion and the default one; what indexes in the interpreter too. Movement and integers are exact, inexact reductions and scans within the bounds that
-//! `ndjit::reductions`, `ndjit::scans` and `ndjit::contractions` state.
+//! Functions that move, join, reduce, scan, sort, contract and index elements, against NumPy: every file of `tests/goldens/arrays`, element
+//! by element. Each case runs as operations on arrays and inside a traced function, on arrays in row-major order and on strided parts of
+//! larger ones, under NumPy's promotion and the default one; indexing also in the interpreter. Movement and integers are exact, inexact
+//! results within the bounds of `ndjit::reductions`, `ndjit::scans` and `ndjit::contractions`.
 //!
-//! Prints how many elements were compared per file, each of which is a test: not under the usual harness, which hides what passing tests print.
+//! Prints the number of compared elements per file, each a test. Without the usual harness, which hides passing tests' output.
 
 mod bounds;
 mod call;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Problems printed per file, at most.
+/// The maximum number of printed problems per file.
 const SHOWN: usize = 20;
 
 fn main() -> ExitCode {
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         let unused = DIFFERENCES.iter().enumerate().filter(|(n, _)| !used.contains(n));
         unused.inspect(|(_, listed)| println!("nothing needs the listed difference: {}", listed.reason)).count()
     };
-    // Of a part of the files not every difference comes up.
+    // A part of the files does not need every difference.
     let whole = conclusion.num_filtered_out == 0 && !arguments.list;
     if whole && unused() > 0 { ExitCode::FAILURE } else { conclusion.exit_code() }
 }
@@ -87,7 +87,7 @@ struct Report {
     problems: Vec<String>,
 }
 
-/// Runs a case in all ways: each policy with both layouts, each layout with and without a trace.
+/// Runs a case in all modes: each policy with both layouts, each layout with and without a trace.
 fn check(case: &Arc<Case>, row: &Value, pools: &Value, report: &mut Report, used: &mut BTreeSet<usize>) {
     let operands = operands(pools, case);
     let expected = Expected::read(case, row, &operands);

@@ -1,4 +1,4 @@
-//! One op on one dtype: special values against each other, and every length from 0 to 67, bit-equal to the interpreter.
+//! One op on one dtype: combinations of special values, and every length from 0 to 67, bit-equal to the interpreter.
 
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
@@ -10,12 +10,12 @@ use ndjit_random::special_words;
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 use ndjit_transform::access::contiguous;
 
-/// Pairs of special values compared, at most.
+/// The maximum number of compared pairs of special values.
 const PAIRS: usize = 2_000;
-/// Lengths that are tried: from none to this many elements.
+/// The maximum tested length, from no elements on.
 pub const LENGTHS: usize = 67;
 
-/// The dtype of an operand: of an exponent, which is converted to what the op computes in, an integer.
+/// The dtype of an operand: an integer for an exponent, which is cast to the op's dtype.
 fn operand_dtype(op: Op, i: usize, dtype: DType) -> DType {
     if op.row().rule == TypeRule::Ldexp && i == 1 { DType::I32 } else { op.operand_dtype(i, dtype) }
 }
@@ -73,7 +73,7 @@ fn compare(what: &str, expected: &Tensor, bytes: &[u8], n: usize) {
     }
 }
 
-/// Every op and dtype with these options; how many there are.
+/// Checks every op and dtype with these options; returns their number.
 pub fn check(options: &[RunOptions]) -> usize {
     let mut combinations = 0;
     for op in Op::ALL {

@@ -1,4 +1,4 @@
-//! What tests share that are programs of their own: the corpus, every op on every dtype, and where the checkout is.
+//! Code shared by separate test programs: the corpus, every op on every dtype, and the path of the checkout.
 
 pub mod each;
 pub mod programs;

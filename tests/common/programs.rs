@@ -13,7 +13,7 @@ pub fn files() -> Vec<(String, String)> {
     files.iter().map(|file| (file.display().to_string(), fs::read_to_string(file).expect("a program"))).collect()
 }
 
-/// A program with random inputs that are rich in special values.
+/// A program with random inputs, including many special values.
 pub fn program(text: &str, seed: u64) -> Program {
     let graph: Graph<ValueType> = text.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut rng = Rng::new(seed);

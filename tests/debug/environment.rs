@@ -1,11 +1,11 @@
-//! The environment variables. They are read once by a process, so each test runs itself anew with one set.
+//! The environment variables. A process reads them once, so each test reruns itself with one set.
 
 use ndjit::{Array, jit, sqrt};
 use std::process::Command;
 
 const CHILD: &str = "NDJIT_TEST_DEBUG_CHILD";
 
-/// What a test of this file prints on standard error in a process with a variable set.
+/// The standard error output of a test of this file in a process with a variable set.
 fn child(test: &str, variable: &str) -> String {
     child_with(test, variable, "1")
 }
@@ -76,7 +76,7 @@ fn values_are_printed_on_standard_error() {
     assert!(text.contains("twice: f32[1] at ") && text.contains("\n[3.]\n"), "{text}");
 }
 
-/// Who closes the other end of a pipe ends nothing.
+/// A closed pipe is not an error.
 #[test]
 fn nobody_has_to_read_standard_error() {
     if is_child() {
@@ -132,7 +132,7 @@ fn what_cannot_be_read_is_told_once() {
     }
 }
 
-/// Positions are looked at by programs that nobody wrote.
+/// Internal programs check indices.
 #[test]
 fn programs_of_the_user_alone_are_printed() {
     if is_child() {
@@ -142,7 +142,7 @@ fn programs_of_the_user_alone_are_printed() {
         return;
     }
     let text = child_with("programs_of_the_user_alone_are_printed", "NDJIT_DUMP", "simplified");
-    // One for each of the two that are read.
+    // One for each of the two arrays read.
     assert_eq!(text.matches("== simplified ==").count(), 2, "{text}");
     assert_eq!(text.matches(" gather ").count(), 2, "{text}");
 }

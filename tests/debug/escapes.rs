@@ -1,4 +1,4 @@
-//! Traced values that escape: the error says where the value was made and in which call, for each way out.
+//! Traced values that escape: the error has the value's place and call, for each way of escaping.
 
 use super::without_places;
 use ndjit::{Array, ErrorCode, Expr, jit};
@@ -73,7 +73,7 @@ fn a_value_that_is_read_after_its_trace() {
       its trace: for the call at escapes.rs
       help: values of a traced function end with it; return them, or pass them as arguments
     ");
-    // What is computed from it where nothing is traced.
+    // A computation with it outside of a trace.
     let stray = kept() + 1;
     insta::assert_snapshot!(text(&stray.item::<f32>().unwrap_err()), @r"
     error[traced]: item: a traced value was used outside its trace

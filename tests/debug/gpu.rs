@@ -1,9 +1,9 @@
-//! The same on a GPU, where there is one.
+//! The same on a GPU, if available.
 
 use ndjit::debug::{collect_debug_output, debug_print, first_nan};
 use ndjit::{Array, Device, ErrorCode, jit, sqrt};
 
-/// An array on a GPU; `None` where there is none.
+/// An array on a GPU; `None` without one.
 fn there(array: &Array) -> Option<Array> {
     let moved = array.on(Device::gpu());
     match moved.error() {
@@ -49,7 +49,7 @@ fn the_interpreter_runs_for_it_and_profiles_are_of_the_whole() {
     assert!(profile.kernels.is_empty() && profile.runs >= 5 && !profile.best.is_zero());
 }
 
-/// Control flow runs on the processor: of a view that begins where its memory does it gets what the view shows.
+/// Control flow runs on the processor: a view at the start of its memory has the view's elements.
 #[test]
 fn a_loop_that_does_not_run_gives_back_a_view() {
     let Some(x) = there(&Array::from(vec![1.5f32; 1000])) else { return };

@@ -1,4 +1,4 @@
-//! Functions and arrays run by the reference interpreter give what compiled code gives.
+//! Functions and arrays in the reference interpreter have the results of compiled code.
 
 use ndjit::debug::with_jit_disabled;
 use ndjit::{Array, CountingAllocator, DType, Expr, Stage, assert_kernels, exp, jit, keepdims, stats, sum, weak};
@@ -63,7 +63,7 @@ fn nothing_is_compiled() {
     assert_kernels!(f, (&x, 2), 1);
     let empty = Array::from(Vec::<f64>::new()).reshape([0, 2]);
     assert_eq!(f.call((&empty, 1)).unwrap().shape().extents(), [0, 2]);
-    // A number that does not fit is an error here too.
+    // A scalar that does not fit is an error here too.
     let bytes = jit(|x, n| x + n).interpreted(true);
     assert_eq!(bytes.call((&[1u8], 300)).unwrap_err().code(), ndjit::ErrorCode::Literal);
 }

@@ -1,4 +1,4 @@
-//! Looking into functions that compile, are slow, or are wrong: why a call compiled, statistics, printing, NaN, the interpreter.
+//! Debugging of compilation, performance and results: causes of compilation, statistics, printing, NaN, the interpreter.
 
 mod environment;
 mod escapes;

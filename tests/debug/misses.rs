@@ -1,4 +1,4 @@
-//! Why a call compiled, and the guard that forbids it.
+//! Causes of compilation, and its prohibition.
 
 use super::without_places;
 use ndjit::{
@@ -149,7 +149,7 @@ fn the_guard_ends_with_its_scope() {
     let caught = std::panic::catch_unwind(|| forbid_compiling(|| panic!("out")));
     assert!(caught.is_err());
     assert!(jit(|x| x + 2).call((&f32s(2),)).is_ok());
-    // It is the thread's.
+    // It applies to the thread.
     let other = || std::thread::spawn(|| jit(|x| x + 3).call((&[1.0f32],)).is_ok()).join().unwrap();
     assert!(forbid_compiling(other));
 }

@@ -1,4 +1,4 @@
-//! Which operation makes the first NaN or infinity.
+//! The operation of the first NaN or infinity.
 
 use super::without_places;
 use ndjit::debug::{NonFinite, first_nan, first_nonfinite, with_nan_check};

@@ -1,4 +1,4 @@
-//! `debug_print`: in order, with what was computed, and without changing it.
+//! `debug_print`: in order, with computed values, without changes of the results.
 
 use super::without_places;
 use ndjit::debug::{DebugPrint, collect_debug_output, debug_print, with_jit_disabled};
@@ -99,7 +99,7 @@ fn arguments_captured_arrays_and_numbers_are_printed() {
     });
     let (_, printed) = collect_debug_output(|| f.call((&[1.0f32, 2.0], 3)).unwrap());
     let shown: Vec<String> = printed.iter().map(|p| format!("{} {}", p.label, p.value)).collect();
-    // An array is there while the function is traced.
+    // An array has elements during the trace.
     assert_eq!(shown, ["w [1. 2.]", "n 3 i*", "x [1. 2.]"]);
     let (_, again) = collect_debug_output(|| f.call((&[1.0f32, 2.0], 4)).unwrap());
     assert_eq!(again.len(), 2);
@@ -122,7 +122,7 @@ fn collections_nest_and_a_failed_call_prints_nothing() {
     let ((), outer) = collect_debug_output(|| {
         let (_, inner) = collect_debug_output(|| f.call((&[1u8], 1)).unwrap());
         assert_eq!(inner.len(), 1);
-        // 300 is no u8.
+        // 300 does not fit u8.
         assert!(f.call((&[1u8], 300)).is_err());
         f.call((&[1u8], 2)).unwrap();
     });

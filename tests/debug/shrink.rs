@@ -1,4 +1,4 @@
-//! Graphs that fail, made small.
+//! Shrinking of failing graphs.
 
 use ndjit::debug::{disagreement, shrink, write_graph};
 use ndjit::{Array, ErrorCode, Stage, exp, jit, keepdims, sqrt};

@@ -35,13 +35,13 @@ fn reductions_and_tiles() {
     let stats = of(jit(|x| sum(x, 1)), &rows(10, 100));
     assert_eq!(work(&stats), [(1000, 4000, 40, 1000)]);
     let stats = of(jit(|x| x / sum(x, keepdims(1))), &rows(10, 100));
-    // Two nests in one launch: rows are read from memory once, the sums not at all.
+    // Two nests in one launch: rows are read from memory once, the sums never.
     assert_eq!(work(&stats), [(2000, 4000, 4040, 2000)]);
     assert_eq!(
         (stats.allocations, stats.result_bytes, stats.intermediate_bytes, stats.peak_bytes - stats.scratch_bytes),
         (2, 4000, 40, 4040)
     );
-    // Sixteen lanes for each of the rows, and as much again to combine them in; they stay in registers where there is AVX-512.
+    // Sixteen lanes for each of the rows, and as much again to combine them; they stay in registers with AVX-512.
     assert!([0, 2 * 10 * 16 * 4].contains(&stats.scratch_bytes), "{}", stats.scratch_bytes);
     let unfused = of(jit(|x| (exp(x) + 1) * 2).fuse(false), &rows(10, 100));
     assert_eq!(unfused.kernels.len(), 3);
@@ -84,19 +84,19 @@ fn memory_is_planned() {
 fn donations_are_counted() {
     let f = jit(|x, y| x * y + 1);
     let (x, y) = (rows(10, 100), rows(10, 100));
-    // By the addresses.
+    // Compared by address.
     let z = ndjit::assert_in_place!(f, (x.donate(), &y));
     assert_eq!((f.stats().donated, f.stats().donations_taken), (1, 1));
-    // Somebody else has it.
+    // Another owner.
     let copy = z.clone();
     let sum = ndjit::assert_in_place!(f, (z.donate(), &y), 0);
     assert_eq!(copy.to_vec::<f32>().unwrap(), vec![2.0; 1000]);
     assert_eq!((f.stats().donated, f.stats().donations_taken), (2, 1));
     assert!(f.stats().to_string().contains("; of 2 donated arguments 1 became results\n"));
-    // Both are given, one is needed.
+    // Both are donated, one is needed.
     f.call((sum.donate(), y.donate())).unwrap();
     assert_eq!((f.stats().donated, f.stats().donations_taken), (4, 2));
-    // Into memory of the caller nothing is taken.
+    // With the caller's memory no donation is used.
     let mut out = [0.0f32; 1000];
     f.call_into((rows(10, 100).donate(), &rows(10, 100)), &mut out[..]).unwrap();
     assert_eq!((f.stats().donated, f.stats().donations_taken), (5, 2));

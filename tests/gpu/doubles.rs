@@ -1,5 +1,5 @@
-//! Arrays of `f64` and `c128` on devices without such floats: what moves, casts and compares them gives the interpreter's bits, and what
-//! computes in them is known to.
+//! Arrays of `f64` and `c128` on devices without such floats: moves, casts and comparisons give the interpreter's bits, and the rest is
+//! listed.
 
 use super::corpus;
 use ndjit_codegen::Options;
@@ -12,7 +12,7 @@ use ndjit_runtime::gpu::{self, Gpu, GpuOptions};
 use ndjit_runtime::{Fallback, RunOptions};
 use std::sync::Arc;
 
-/// A device without floats of 64 bits: with integers of that size, and with nothing.
+/// Devices without 64-bit floats: with 64-bit integers, and with neither.
 fn without() -> Vec<Arc<Gpu>> {
     let open = |at_most| Gpu::open(GpuOptions { at_most, ..GpuOptions::default() }).unwrap_or_else(|e| panic!("{e}"));
     match super::devices().is_empty() {
@@ -41,7 +41,7 @@ fn check(gpu: &Arc<Gpu>, text: &str, seed: u64) {
 fn casts_give_the_interpreters_bits() {
     for gpu in without() {
         for wide in [DType::F64, DType::C128] {
-            // The second parameter is cast there and back by way of it.
+            // The second parameter is cast to another dtype and back.
             for other in DType::ALL.into_iter().filter(|&other| other != wide) {
                 let text = format!(
                     "graph (%0: {wide}[3000], %1: {other}[3000]) {{
@@ -76,7 +76,7 @@ fn elements_are_moved_as_they_are() {
     }
 }
 
-/// The dtype of an operand of an op that computes in `wide`.
+/// The dtype of an operand of an op in `wide`.
 fn operand(op: Op, n: usize, wide: DType) -> DType {
     if op == Op::Ldexp && n == 1 { DType::I32 } else { op.operand_dtype(n, wide) }
 }

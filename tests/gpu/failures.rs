@@ -1,6 +1,6 @@
-//! Everything that can fail does: each event of each kind of fault, in programs of each form, from one thread and from four. Each
-//! failure is seen to have happened; it gives an error of the right code, or the right results where it could be made good. The same
-//! program is right afterwards, on the device or on one opened anew, and on the CPU.
+//! Every possible failure: each event of each kind of fault, in programs of each form, from one thread and from four. Each injected failure
+//! is counted; it gives an error of the right code, or the right results where recovery is possible. The same program gives the right
+//! results afterwards, on the device or on a reopened one, and on the CPU.
 
 use super::corpus;
 use ndjit_codegen::Lowered;
@@ -17,14 +17,14 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
-/// Fewer failures than these would be no test.
+/// The minimum number of failures of a valid test.
 const LEAST: usize = 1000;
-/// What takes longer hangs.
+/// A longer run hangs.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// Threads that run programs have this name.
+/// The name of threads that run programs.
 const NAME: &str = "a run that fails";
 
-/// Text, and the most bytes bound at once.
+/// Text, and the maximum number of bytes per binding.
 const PROGRAMS: &[(&str, Option<u64>, &str)] = &[
     (
         "elements",
@@ -73,7 +73,7 @@ const PROGRAMS: &[(&str, Option<u64>, &str)] = &[
     ),
 ];
 
-/// A program, what it gives, and its machine code.
+/// A program, its results, and its machine code.
 struct Case {
     name: &'static str,
     max_binding: Option<u64>,
@@ -142,7 +142,7 @@ impl Case {
     }
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug)]
 enum End {
     Right,
@@ -152,7 +152,7 @@ enum End {
     Hung,
 }
 
-/// Runs a program from some threads at once.
+/// Runs a program on some threads at once.
 fn run(case: &'static Case, gpu: &Arc<Gpu>, threads: usize) -> Vec<End> {
     let (sender, receiver) = mpsc::channel();
     for _ in 0..threads {
@@ -174,7 +174,7 @@ fn run(case: &'static Case, gpu: &Arc<Gpu>, threads: usize) -> Vec<End> {
     (0..threads).map(|_| receiver.recv_timeout(DEADLINE).unwrap_or(End::Hung)).collect()
 }
 
-/// What came of all failures.
+/// The outcomes of all failures.
 #[derive(Default)]
 struct Tally {
     injected: usize,
@@ -189,7 +189,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Notes how the runs of one failure ended, and whether they may have ended so.
+    /// Records the outcomes of the runs of one failure, and whether they are allowed.
     fn add(&mut self, what: &str, kind: String, ends: &[End], fired: u64, codes: &[ErrorCode], may_be_right: bool) {
         self.injected += 1;
         self.fired += fired;
@@ -234,7 +234,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Panics that threads which run programs did not mean to have, and those of naga and of wgpu's waits.
+/// Panics of threads that run programs, except those of naga and of wgpu's waits.
 static UNEXPECTED: AtomicUsize = AtomicUsize::new(0);
 static EXPECTED: AtomicUsize = AtomicUsize::new(0);
 
@@ -253,7 +253,7 @@ fn count_panics() {
     }));
 }
 
-/// The codes of the errors a fault may give.
+/// The error codes that a fault may cause.
 fn codes(fault: Fault) -> &'static [ErrorCode] {
     match fault {
         Fault::Budget | Fault::Size | Fault::Memory => &[ErrorCode::Allocation],
@@ -263,7 +263,7 @@ fn codes(fault: Fault) -> &'static [ErrorCode] {
     }
 }
 
-/// How often something is asked for before its refusal is an error: a budget also after buffers for reuse went, and after what was kept was given back.
+/// The number of attempts before a refusal is an error: for a budget also after freeing buffers for reuse, and kept elements.
 fn asked(fault: Fault) -> u64 {
     match fault {
         Fault::Budget => 3,
@@ -276,7 +276,7 @@ fn kills(fault: Fault) -> bool {
     matches!(fault, Fault::Fatal | Fault::Destroy | Fault::DestroyLate)
 }
 
-/// Every event of a kind, one after the other. `times` of them in a row fail.
+/// Every event of a kind, in order. `times` consecutive ones fail.
 fn sweep(tally: &mut Tally, case: &'static Case, fault: Fault, times: u64, threads: usize) {
     let faults = Arc::new(Faults::new());
     let mut gpu = case.open(&faults);
@@ -302,7 +302,7 @@ fn sweep(tally: &mut Tally, case: &'static Case, fault: Fault, times: u64, threa
             let right = ends.iter().all(|end| matches!(end, End::Right));
             tally.must(right, format_args!("{what}: it was not made good: {ends:?}"));
         }
-        // What comes last may happen when all is done; of several threads the others may have ended between the event and what it causes.
+        // The last events may follow the results; with several threads the others may have ended between the event and its effect.
         let last = kills(fault) && (threads > 1 || faults.seen() == event);
         let may_be_right = retried || last;
         tally.add(&what, format!("{fault:?}"), &ends, faults.fired(), codes(fault), may_be_right);
@@ -322,7 +322,7 @@ fn sweep(tally: &mut Tally, case: &'static Case, fault: Fault, times: u64, threa
     }
 }
 
-/// Devices opened with other limits than they have.
+/// Devices opened with lower limits.
 fn limits(tally: &mut Tally, case: &'static Case) {
     for (fault, events) in [(Fault::Limits, 1..=1), (Fault::ShortLimits, 1..=4)] {
         for event in events {
@@ -334,7 +334,7 @@ fn limits(tally: &mut Tally, case: &'static Case) {
                 Err(error) => vec![End::Failed(error)],
             };
             tally.must(faults.fired() == 1, format_args!("{what}: it did not fire"));
-            // Some programs keep within them.
+            // Some programs stay within them.
             tally.add(&what, format!("{fault:?}"), &ends, faults.fired(), codes(fault), fault == Fault::ShortLimits);
             faults.disarm();
             let after = run(case, &case.open(&faults), 1);
@@ -343,7 +343,7 @@ fn limits(tally: &mut Tally, case: &'static Case) {
     }
 }
 
-/// Devices given up at some time while four threads use them.
+/// Devices destroyed at some time while four threads use them.
 fn given_up(tally: &mut Tally, case: &'static Case, delay: Duration) {
     let what = format!("{}, given up after {delay:?}", case.name);
     let gpu = case.open(&Arc::new(Faults::new()));
@@ -405,7 +405,7 @@ fn waiting_has_an_end() {
     if super::devices().is_empty() {
         return;
     }
-    // So much that no device has done it by the time it is first asked.
+    // Too much work for any device by its first poll.
     let sqrts: String = (1..=12).map(|n| format!("  %{n} = sqrt %{} : f32[1048576]\n", n - 1)).collect();
     let text = format!("graph (%0: f32[1048576]) {{\n{sqrts}  return %12\n}}\n");
     let case = case(&("roots", None, &text)).unwrap();

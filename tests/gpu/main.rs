@@ -19,7 +19,7 @@ use ndjit_runtime::{Argument, DeviceProgram as _, Fallback, Output, RunOptions};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-/// The device as it is, and told to do without what it has.
+/// The device as it is, and with features disabled.
 fn devices() -> &'static [(&'static str, Arc<Gpu>)] {
     static DEVICES: OnceLock<Vec<(&str, Arc<Gpu>)>> = OnceLock::new();
     DEVICES.get_or_init(|| {
@@ -27,7 +27,7 @@ fn devices() -> &'static [(&'static str, Arc<Gpu>)] {
         match open(Features::ALL) {
             Ok(gpu) => {
                 println!("on {}: {:?}", gpu.info(), gpu.features());
-                // Kernels that do each addition with integers, for want of subnormal numbers, take lavapipe minutes to compile.
+                // Without subnormals kernels emulate each addition with integers, which takes lavapipe minutes to compile.
                 let least = open(Features { subnormals: true, ..Features::LEAST }).unwrap_or_else(|e| panic!("{e}"));
                 vec![("gpu", gpu), ("gpu without its features", least)]
             }
@@ -40,7 +40,7 @@ fn devices() -> &'static [(&'static str, Arc<Gpu>)] {
     })
 }
 
-/// What the pipeline may do for a device whose kernels use so many arrays at most.
+/// The pipeline options for a device with at most so many arrays per kernel.
 fn on_device(most: usize) -> Options {
     Options { device_arrays: Some(most), ..Options::default() }
 }
@@ -64,17 +64,17 @@ fn run(gpu: &Arc<Gpu>, program: &Program, fuse: bool, strided: bool) -> Result<V
         .collect()
 }
 
-/// Programs that were not run on a device, since its driver would compile them for minutes.
+/// Programs not run on a device, since its driver would compile them for minutes.
 static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a program's kernels are so long that Mesa's driver takes many seconds to compile them: each emulated multiply-add of `f64` is
-/// hundreds of instructions. The example `parity` compares these functions.
+/// Whether a program's kernels take Mesa's driver many seconds to compile: each emulated multiply-add of `f64` is hundreds of
+/// instructions. The example `parity` compares these functions.
 fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
     let given = Given::new(program, false)?;
     let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..on_device(gpu.max_arrays()) })?;
     let emulated = |LoweredKernel { scheduled, .. }: &LoweredKernel| {
         let step = DispatchKind::first(&scheduled.nest);
-        // What cannot be emitted is an error when it is run.
+        // A nest that cannot be emitted is an error at run time.
         wgsl::emit(&scheduled.nest, step, &gpu.features(), &Pieces::default()).is_ok_and(|module| {
             let emulated =
                 module.text.matches("= nd_fma64(").count() > 6 || module.text.matches("= nd_fma(").count() > 40;
@@ -108,7 +108,7 @@ fn check(program: &Program) -> std::result::Result<(), Difference> {
     Ok(())
 }
 
-/// The processor stores a row at an index that is known when the program runs; kernels of devices would store it at the first.
+/// The processor stores a row at a run-time index; kernels of devices would store it at the first.
 #[test]
 fn programs_lowered_for_the_processor_are_refused() {
     let (_, text) = corpus::files().into_iter().find(|(name, _)| name.ends_with("given_index.graph")).unwrap();
@@ -134,7 +134,7 @@ fn every_program_of_the_corpus() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Rows of arrays that are bound in pieces: of floats, of bytes, of elements of several words, of an array seen backwards.
+/// Rows of arrays bound in pieces: of floats, of bytes, of multi-word elements, of an array in reverse.
 #[test]
 fn rows_of_large_arrays() {
     if devices().is_empty() {

@@ -1,4 +1,4 @@
-//! Memory of devices: budgets hold, buffers are used again and given back, threads read at once, and what is too large is an error.
+//! Device memory: budgets hold, buffers are reused and freed, threads read concurrently, and oversized requests are errors.
 
 use ndjit_codegen::Options;
 use ndjit_engines::{Given, lowered};
@@ -42,7 +42,7 @@ fn budgets_hold_and_memory_comes_back() {
     let again: Vec<GpuMemory> = (0..4).map(|_| GpuMemory::new(&gpu, MIB - 5).unwrap()).collect();
     assert_eq!(gpu.memory_taken(), 4 * MIB as u64, "kept buffers are used again");
     drop(again);
-    // What is kept gives way.
+    // Kept memory is freed.
     let large = GpuMemory::new(&gpu, 6 * MIB).unwrap();
     assert_eq!(gpu.memory_taken(), 6 * MIB as u64);
     drop(large);
@@ -75,7 +75,7 @@ fn budgets_hold_among_threads() {
                         let held: Vec<_> =
                             (0..3).map(|k| GpuMemory::new(gpu, (1 + (thread + n + k) % 5) * MIB)).collect();
                         for error in held.iter().flat_map(|memory| memory.as_ref().err()) {
-                            // Others would wait for a thread that panics.
+                            // A panic would block the other threads.
                             wrong.fetch_or(error.code() != ErrorCode::Allocation, SeqCst);
                             refused.store(true, SeqCst);
                         }
@@ -116,7 +116,7 @@ fn threads_read_at_once() {
             let arrays = &arrays;
             scope.spawn(move || {
                 for n in 0..120 {
-                    // The large one now and then.
+                    // The large one occasionally.
                     let which = if n == 50 { arrays.len() - 1 } else { (thread + n) % (arrays.len() - 1) };
                     let (bytes, memory) = &arrays[which];
                     let mut read = vec![0xee; bytes.len()];
@@ -194,7 +194,7 @@ fn what_is_too_large_is_an_error() {
         Err(error) => assert_eq!(error.code(), ErrorCode::Allocation, "{error}"),
         Ok(()) => assert_ne!(gpu.info().kind, GpuKind::Software),
     }
-    // It did no harm.
+    // Later requests work.
     let memory = GpuMemory::upload(gpu, &[1, 2, 3]).unwrap();
     let mut read = [0; 3];
     memory.download(&mut read).unwrap();

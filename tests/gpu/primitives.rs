@@ -1,4 +1,4 @@
-//! Every primitive on the device as it is, and as if it did nothing beyond what WGSL promises, against its definition.
+//! Every primitive on the device as it is, and with only WGSL's guarantees, against its definition.
 
 use crate::devices;
 use ndjit_codegen::wgsl::Features;
@@ -20,7 +20,7 @@ fn every_primitive() {
     for (device, gpu) in variants {
         let all = compare::compare(&gpu, 2048).unwrap();
         assert!(all.len() > 150, "only {} primitives", all.len());
-        // Floats of 64 bits are converted and compared where there are none.
+        // Without 64-bit floats their casts and comparisons are emulated.
         for name in ["fdemote f64 f32", "fpromote f32 f64", "tosint f64 i64", "fromuint i64 f64", "fle f64", "fmax f64"]
         {
             assert!(all.iter().any(|row| row.name == name), "{device}: {name}");

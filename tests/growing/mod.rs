@@ -1,4 +1,4 @@
-//! Programs of any size, to see how what is done with them grows.
+//! Programs of any size, for tests of growth.
 
 use ndjit::{Array, Expr, cond};
 
@@ -8,7 +8,7 @@ pub const ELEMENTS: usize = 16;
 /// A function of two arrays.
 pub type Function = dyn Fn(Expr, Expr) -> Vec<Expr> + Send + Sync;
 
-/// A sort of program.
+/// A kind of program.
 pub struct Sort {
     pub name: &'static str,
     /// Whether its ops share kernels.
@@ -17,7 +17,7 @@ pub struct Sort {
     pub make: fn(usize) -> Box<Function>,
 }
 
-/// All sorts.
+/// All kinds.
 pub const SORTS: &[Sort] = &[
     Sort { name: "chain", fuse: true, make: chain },
     Sort { name: "unfused-chain", fuse: false, make: chain },
@@ -32,7 +32,7 @@ pub const SORTS: &[Sort] = &[
     Sort { name: "branches", fuse: true, make: branches },
 ];
 
-/// Ops one after the other, every third with a number of its own.
+/// A chain of ops, every third with its own scalar.
 fn chain(nodes: usize) -> Box<Function> {
     Box::new(move |x, y| {
         let step = |acc, i| match i % 3 {
@@ -61,7 +61,7 @@ fn tree(nodes: usize) -> Box<Function> {
     })
 }
 
-/// The same terms again and again.
+/// Repeated common terms.
 fn common(nodes: usize) -> Box<Function> {
     Box::new(move |x, y| vec![(0..nodes / 4).fold(x, |acc, i| acc + (x * y - y) * (i % 64) as i32)])
 }
@@ -77,12 +77,12 @@ fn inputs(nodes: usize) -> Box<Function> {
     Box::new(move |x, _| vec![captured.iter().fold(x, |acc, array| acc + array)])
 }
 
-/// Sums that each need the one before.
+/// Sums in sequence, each of which needs the previous one.
 fn reductions(nodes: usize) -> Box<Function> {
     Box::new(move |x, y| vec![(0..nodes / 3).fold(x, |acc, _| acc - (acc * y).sum(..))])
 }
 
-/// Functions that take many primitives each.
+/// Functions of many primitives each.
 fn functions(nodes: usize) -> Box<Function> {
     let all: [fn(Expr, Expr) -> Expr; 8] = [
         |x, _| x.sin(),
@@ -97,14 +97,14 @@ fn functions(nodes: usize) -> Box<Function> {
     Box::new(move |x, y| vec![(0..nodes).fold(x, |acc, i| all[i % all.len()](acc, y))])
 }
 
-/// Parts and reversals, of what was computed from such.
+/// Nested slices and reversals of computed arrays.
 fn views(nodes: usize) -> Box<Function> {
     Box::new(move |x, y| {
         vec![(0..nodes / 2).fold(x, |acc, i| if i % 8 == 0 { acc.flip(0) * y } else { acc + y.flip(0) })]
     })
 }
 
-/// Branches and loops that each need the one before.
+/// Branches and loops in sequence, each of which needs the previous one.
 fn branches(nodes: usize) -> Box<Function> {
     Box::new(move |x, y| {
         vec![(0..nodes / 12).fold(x, |acc, _| cond((acc * y).sum(..).gt(0), |v: Expr| v - y, |v| v + 1, acc * 2))]

@@ -3,7 +3,7 @@
 use ndjit::random;
 use ndjit::*;
 
-/// A call, and what becomes of it in a word.
+/// A call, with its outcome in a word.
 pub struct Case {
     pub name: String,
     pub run: Box<dyn FnOnce() -> String>,
@@ -12,7 +12,7 @@ pub struct Case {
 const SIGNED: [isize; 11] = [0, 1, -1, 2, -2, 1 << 33, 1 << 40, 1 << 62, isize::MAX, isize::MIN, isize::MIN + 1];
 const UNSIGNED: [usize; 10] = [0, 1, 2, 7, 1 << 33, 1 << 40, 1 << 60, 1 << 62, isize::MAX as usize, usize::MAX];
 
-/// An axis of more elements than memory has, all of which lie at one place.
+/// An axis with more elements than memory, all at one address.
 fn broad() -> Array {
     broadcast_to(Array::from([1.5f32]), [1usize << 40])
 }
@@ -29,7 +29,7 @@ fn arrays() -> Vec<Array> {
     ]
 }
 
-/// Everything that can be asked of a result.
+/// All queries of a result.
 fn read(result: &Array) -> Result<&'static str> {
     let _ = (result.len(), result.is_empty(), format!("{result:?}"), result.shape().to_string());
     result.eval()?;
@@ -50,10 +50,10 @@ impl Cases {
     }
 }
 
-/// Functions of an array and a number, both outside of a traced function and in one.
+/// Functions of an array and an integer, outside of a traced function and in one.
 macro_rules! of_an_array {
     ($cases:ident, $numbers:ident: $($functions:tt)*) => { of_an_array! { @ $cases, $numbers, |_: &Array| true, $($functions)* } };
-    // What reads every element of an axis without memory of its own takes as long as the axis is.
+    // Reading every element of a broadcast axis takes as long as the axis.
     ($cases:ident, $numbers:ident, without broad: $($functions:tt)*) => {
         of_an_array! { @ $cases, $numbers, |x: &Array| x.len() < 1 << 40, $($functions)* }
     };
@@ -69,7 +69,7 @@ macro_rules! of_an_array {
     )*};
 }
 
-/// Functions of a number alone.
+/// Functions of an integer.
 macro_rules! of_a_number {
     ($cases:ident, $numbers:ident: $(|$n:ident| $made:expr;)*) => {$(
         for $n in $numbers {
@@ -78,7 +78,7 @@ macro_rules! of_a_number {
     )*};
 }
 
-/// Functions of what has more elements than memory.
+/// Functions of arrays with more elements than memory.
 macro_rules! of_much {
     ($cases:ident: $(|$x:ident| $made:expr;)*) => {$(
         $cases.add(format!("{}, x = {}", stringify!($made), broad().shape()), || { let $x = &broad(); read(&$made) });
@@ -284,7 +284,7 @@ pub fn cases() -> Vec<Case> {
         |x| jit(|x: Expr| (sort(x, 0), x).1).call((x,))?;
         |x| { let f = jit(|x: Expr| x * 2); f.trace(&[Spec::of(x)])?; f.call((x,))? };
     }
-    // Results that fit into memory once, and not the copies of them that are looked at or given away.
+    // Results that fit into memory once, but not twice, for checks or donation.
     cases.add("with_nan_check of 1.6 GiB".to_owned(), || {
         let f = jit(|x: Expr| x.broadcast_to([400 << 20]) + 1);
         let called = debug::with_nan_check(|| f.call((&Array::from(1.5f32),)));

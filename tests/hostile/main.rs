@@ -1,8 +1,8 @@
-//! Integers that nobody means: `usize::MAX`, `isize::MIN`, 2^60, 0, as shapes, axes, counts, steps, widths, offsets. Whatever they are, a function
-//! gives a result or an error: no panic, no overflow, no abort where memory is refused, no computing without end.
+//! Extreme integers: `usize::MAX`, `isize::MIN`, 2^60, 0, as shapes, axes, counts, steps, widths, offsets. For all of them a function
+//! returns a result or an error: no panic, no overflow, no abort on refused memory, no endless computation.
 //!
-//! The cases run in a child process with little address space, which aborts where memory is asked for as if it were there. The parent sees which
-//! case was the last, and starts the child again after it.
+//! The cases run in a child process with a small address space, which aborts on unchecked allocations. The parent reads the last case, and
+//! restarts the child after it.
 
 mod cases;
 
@@ -13,14 +13,14 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Says to the child with which case to begin.
+/// The first case of the child.
 const FROM: &str = "NDJIT_HOSTILE_FROM";
 /// Address space of the child, KiB.
 const SPACE: usize = 3 << 20;
-/// What a case may take, on a machine with other work.
+/// The time limit of a case, on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What the child does: the cases from a number on, each with a line before and after.
+/// The child's part: the cases from a number on, each with a line before and after.
 #[test]
 fn child() {
     let Some(from) = std::env::var(FROM).ok().and_then(|from| from.parse().ok()) else { return };
@@ -39,7 +39,7 @@ fn child() {
     say("done");
 }
 
-/// A line that is not part of what the test harness writes.
+/// A line outside of the test harness's output.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n@{line}").unwrap();
@@ -56,7 +56,7 @@ fn no_integer_panics_aborts_or_computes_without_end() {
             .args(["-c", &script])
             .arg(std::env::current_exe().unwrap())
             .env(FROM, next.to_string())
-            // Memory of a thread that only waits counts as address space.
+            // Memory of idle threads counts as address space.
             .env("NDJIT_NUM_THREADS", "2")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

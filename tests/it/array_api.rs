@@ -1,19 +1,19 @@
-//! docs/array-api.md: the functions of the Array API standard's core, and how each is called here. Each call is made, and its result is
-//! what NumPy's function of that name gives for the same arguments. Written with `NDJIT_WRITE_DOCS=1`, else checked.
+//! docs/array-api.md: the functions of the Array API standard's core, with their calls here. Each call runs, and its result is compared
+//! with NumPy's function of that name. Written with `NDJIT_WRITE_DOCS=1`, otherwise checked.
 
 use ndjit::*;
 use ndjit_tests::root;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// How a function is called here, and what that gave.
+/// A function's call here, and its result.
 struct Row {
     name: &'static str,
     call: &'static str,
     shown: String,
 }
 
-/// Results as the golden file has them: shape and elements.
+/// Results in the format of the golden file: shape and elements.
 trait Shown {
     fn shown(&self) -> String;
 }
@@ -92,7 +92,7 @@ impl Shown for IntInfo {
 
 macro_rules! rows {
     ($x:ident $y:ident $u:ident $i:ident $v:ident $w:ident $d:ident $z:ident $b:ident $c:ident $a:ident; $($name:literal => $call:expr;)*) => {
-        /// Every function that is here. All arrays are `f64`, but `i`, `v`, `w`, `d` and `a`, integers, `z`, complex, `b` and `c`, bool.
+        /// Every available function. All arrays are `f64`, except `i`, `v`, `w`, `d` and `a`, integers, `z`, complex, `b` and `c`, bool.
         fn rows() -> Result<Vec<Row>> {
             let $x = Array::from_rows(&[[3.0f64, 1.0, 2.0], [6.0, 5.0, 4.0]]);
             let $y = Array::from_rows(&[[0.5f64, -7.0, 1.0], [2.0, -2.5, 9.0]]);
@@ -299,7 +299,7 @@ bools, the others of integers. Most functions are methods as well: `x.sum(..)`. 
     page
 }
 
-/// Whether two texts are of the same numbers, but for rounding, or of the same dtype.
+/// Whether two texts have the same numbers, up to rounding, or the same dtype.
 fn same(found: &str, expected: &str) -> bool {
     let near = |(a, b): (&str, &str)| match (a.parse::<f64>(), b.parse::<f64>()) {
         (Ok(a), Ok(b)) => a == b || (a - b).abs() <= 4e-16 * b.abs(),

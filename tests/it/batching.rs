@@ -12,7 +12,7 @@ fn bits(array: &Array) -> (Vec<usize>, Vec<u64>) {
     (array.shape().extents().to_vec(), all.into_iter().map(f64::to_bits).collect())
 }
 
-/// Lanes of two arguments beside the function of each.
+/// Lanes of two arguments, compared with the function of each.
 fn law(name: &str, f: impl Fn(Expr, Expr) -> Expr + Copy + Send + Sync + 'static, shape: &[usize]) {
     let of = |lane: usize, scale: f64| {
         let count: usize = shape.iter().product();

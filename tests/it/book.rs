@@ -1,5 +1,5 @@
-//! The pages as a book: its contents list every page, links lead to something, every Rust block is a test, and every example has its
-//! place in the index.
+//! The pages as a book: the contents list every page, links resolve, every Rust block is tested, and every example is in the
+//! index.
 
 use ndjit_tests::root;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Pages that people read.
+/// The pages of the book.
 fn pages() -> Vec<PathBuf> {
     let folders = ["", "docs", "examples", "examples/pictures/data", "tools"];
     let pages: Vec<PathBuf> = folders.iter().flat_map(|folder| files(folder, "md")).collect();
@@ -30,7 +30,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A page without the contents of its blocks of code and of code in its lines.
+/// A page without code blocks and inline code.
 fn prose(page: &str) -> String {
     let mut prose = String::new();
     let mut in_block = false;
@@ -45,13 +45,13 @@ fn prose(page: &str) -> String {
     prose
 }
 
-/// What a page links to, in the form `](target)`.
+/// The link targets of a page, in the form `](target)`.
 fn links(page: &str) -> Vec<String> {
     let prose = prose(page);
     prose.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.to_owned()).collect()
 }
 
-/// The names that headings of a page are linked by, as GitHub and mdBook make them.
+/// The anchors of a page's headings, as GitHub and mdBook generate them.
 fn anchors(page: &str) -> BTreeSet<String> {
     let mut in_block = false;
     let headings = page.lines().filter(|line| {
@@ -101,7 +101,7 @@ fn the_contents_list_every_page_once() {
     assert!(book.contains("src = \"../docs\""), "the book's pages are those of docs/");
 }
 
-/// A Rust block has a name, so that `tests/readme.rs` fills it in, or its page is a documentation test.
+/// A Rust block has a name, filled in by `tests/readme.rs`, or its page is a documentation test.
 #[test]
 fn every_rust_block_is_a_test() {
     let library = read(&root().join("src/lib.rs"));
@@ -139,10 +139,10 @@ fn the_indices_list_every_example_and_tool() {
     }
 }
 
-/// Files whose public items are not part of the crate's face: their modules are private.
+/// Files with public items outside of the crate's API: their modules are private.
 const PRIVATE: [&str; 2] = ["src/api/creation/make.rs", "src/api/random/draw.rs"];
 
-/// Public items without an example: what others are made of, and nobody writes by name, and what stands in private modules.
+/// Public items without an example: parts of others that are rarely named, and items of private modules.
 const WITHOUT_EXAMPLE: [&str; 9] = [
     "src/jit/erased.rs: Core",
     "src/jit/input.rs: Arg",
@@ -155,7 +155,7 @@ const WITHOUT_EXAMPLE: [&str; 9] = [
     "src/trace/scalar.rs: Sealed",
 ];
 
-/// The name of the function, type, trait or constant that a line declares.
+/// The name of the function, type, trait or constant declared in a line.
 fn declared(line: &str) -> Option<String> {
     let rest = line.strip_prefix("pub ")?;
     let kinds = ["const fn ", "fn ", "struct ", "enum ", "trait ", "const ", "type "];
@@ -164,8 +164,8 @@ fn declared(line: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Public items of a file whose documentation has no example. Those hidden from the documentation are left out, and those whose
-/// documentation is put together by a macro: it holds the example that the tables have.
+/// Public items of a file without an example in their documentation. Hidden items are excluded, as are those documented by a macro,
+/// whose examples are in tables.
 fn without_example(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let (mut doc, mut attribute) = (String::new(), false);
@@ -174,7 +174,7 @@ fn without_example(text: &str) -> Vec<String> {
             break;
         }
         if attribute || line.starts_with("///") || line.starts_with("#[") {
-            // An attribute may go on for several lines.
+            // An attribute may span several lines.
             attribute = (attribute || line.starts_with("#[")) && !line.ends_with(']');
             doc += line;
             continue;

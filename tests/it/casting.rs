@@ -1,14 +1,14 @@
-//! Devices, declarations and casting modes as users meet them: errors, what is cast, what stands in the graph, results.
+//! Devices, declarations and casting modes for users: errors, casts, graphs, results.
 
 use insta::assert_snapshot;
 use ndjit::*;
 
-/// Text with the file's name only, as paths differ between machines.
+/// Text with the file's name only: paths are machine-dependent.
 fn text(of: impl ToString) -> String {
     of.to_string().replace(file!(), "casting.rs")
 }
 
-/// The same without lines: the errors of a scope name the scope's place too.
+/// The same without lines: errors of a scope have the scope's place too.
 fn unplaced(of: impl ToString) -> String {
     let parts: Vec<String> = text(of).split("casting.rs:").map(str::to_owned).collect();
     let rest = parts[1..].iter().map(|p| p.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':'));
@@ -19,7 +19,7 @@ fn halves(values: &[f32]) -> Array {
     Array::from(values.iter().map(|&v| f16::from_f32(v)).collect::<Vec<_>>())
 }
 
-/// As torch in Ivy's examples: `exp` stands for `expm1`.
+/// Torch of Ivy's examples, with `exp` instead of `expm1`.
 fn torch() -> Device {
     Device::describe("torch")
         .invalid(
@@ -66,7 +66,7 @@ fn exp_of_f16_where_the_device_does_not_do_it() {
     assert_eq!(up.to_vec::<f32>().unwrap(), exp(x.cast(DType::F32)).to_vec::<f32>().unwrap());
     let all = with_device(torch(), || with_casting(CastingModes::ALL, || exp(&x)));
     assert_eq!(all.to_vec::<f32>().unwrap(), up.to_vec::<f32>().unwrap());
-    // No candidate is the usual error: f16 has no narrower float, and complex numbers keep their parts.
+    // Without a candidate it is the usual error: f16 has no narrower float, and complex dtypes keep their parts.
     let down = with_device(no_bf16(), || with_casting(CastingModes::DOWN, || exp(&x)));
     assert_snapshot!(unplaced(error(&down)), @r"
     error[dtype]: exp: f16 is not supported on the device no_bf16
@@ -111,7 +111,7 @@ fn integer_ops_of_floats() {
     // One operand is enough: operands are promoted first.
     let mixed = with_casting(CastingModes::CROSS, || &x ^ Array::from([1i32, 1]));
     assert_eq!(mixed.to_vec::<i32>().unwrap(), [4, 3]);
-    // Numbers are cast where nothing else helps.
+    // Scalars are cast as a last resort.
     let number = with_casting(CastingModes::CROSS, || &x ^ 1.5);
     assert_eq!(number.to_vec::<i32>().unwrap(), [4, 3]);
 }
@@ -130,7 +130,7 @@ fn integers_that_modes_cast_fit() {
       help: cast the other operand to a wider dtype, for example `.cast(DType::I16)`
     ");
     assert_eq!(fits.to_vec::<i8>().unwrap(), [103]);
-    // In a trace, written there or passed.
+    // In a trace, as a literal or an argument.
     let traced = |args: Result<Array>| unplaced(args.unwrap_err());
     let under = |f: &dyn Fn() -> Result<Array>| restrict_dtypes(bytes, || with_casting(CastingModes::DOWN, f));
     let (written, passed) = (jit(|x| x + 1000), jit(|x, k| x + k));
@@ -175,7 +175,7 @@ fn casts_stand_in_the_graph_with_their_mode() {
       return %4
     }
     ");
-    // After commit nothing but comments tells them from casts that were written, and kernels are the same.
+    // After commit only comments distinguish them from explicit casts, and kernels are the same.
     let written = jit(|x: Expr, y| exp(x.cast(DType::F32)) * y).trace(&specs).unwrap().lower().unwrap();
     for stage in [Stage::Typed, Stage::Simplified, Stage::Kernels, Stage::Loops, Stage::Clif] {
         let bare = |text: String| {
@@ -251,7 +251,7 @@ fn declarations_of_scopes() {
       help: cast explicitly: `cast(&wide, DType::F32)`; f32 keeps 24 binary digits, f64 has 53; or `with_casting(CastingModes::DOWN, || …)` casts to f32
     ");
     assert!((&wide + 1).eval().is_ok(), "the scope ended");
-    // What an op computes in counts as well as its operands, and conditions do not.
+    // An op's dtype of computation counts as well as its operands, and conditions do not.
     let ints = Restriction::supported(DTypeSet::INT).unwrap();
     let i = Array::from([4i32]);
     let (half, chosen) = restrict_dtypes(ints, || (&i / 2, where_(&x, &i, 0)));
@@ -267,7 +267,7 @@ fn declarations_of_scopes() {
     assert_eq!(chosen.to_vec::<i32>().unwrap(), [4]);
     let down = restrict_dtypes(no_complex, || with_casting(CastingModes::DOWN, || &wide * &x));
     assert_eq!(down.dtype(), DType::F32);
-    // Functions called in the scope are under it.
+    // Functions called in the scope are subject to it.
     let f = jit(|x| x + 1);
     assert!(f.call((&wide,)).is_ok());
     assert!(restrict_dtypes(no_complex, || f.call((&wide,))).is_err());
@@ -322,14 +322,14 @@ fn functions_infer_their_support() {
     c64: torch does not do exp in c64: declared for expm1 by Ivy, at casting.rs
     c128: torch does not do exp in c128: declared for expm1 by Ivy, at casting.rs
     ");
-    // A function of functions supports what both do.
+    // A composed function supports the dtypes supported by both.
     let (no_complex, ints) = (jit(|x| floor(x)), jit(|x| x ^ x));
     let both = jit(move |x| ints.inline((no_complex.inline((x,)),)));
     let supported = both.trace(&[spec(DType::I32, [3])]).unwrap().supported_dtypes().unwrap();
     assert_eq!(supported, DTypeSet::BOOL | DTypeSet::INT);
 }
 
-/// What traces say is supported: that which can be traced, whatever it was inferred from; and the reasons.
+/// The dtypes that traces report as supported: those that can be traced, inferred from any of them; and the reasons.
 fn inferred(trace: impl Fn(DType) -> Result<Inferred>) -> String {
     let inferred = trace(DType::F32).unwrap();
     for dtype in DType::ALL {
@@ -359,7 +359,7 @@ fn inner_declarations_and_devices_count() {
     bf16: declared unsupported, at casting.rs
     f16: declared unsupported, at casting.rs
     ");
-    // What is passed counts, not what the caller got; nested calls and hidden arrays change nothing.
+    // The passed dtype counts, not the caller's; nested calls and captured arrays change nothing.
     let g = jit(|x| x + 1).restrict_dtypes(Restriction::unsupported(DType::F64));
     let (hidden, twice) = (Array::from([1.0f32]), jit(move |x| g.inline((g.inline((x / 2,)),))));
     assert_snapshot!(inferred!(jit(move |x| twice.inline((where_(&hidden, x, x),)))), @r"
@@ -368,7 +368,7 @@ fn inner_declarations_and_devices_count() {
     i64: f64 is passed to a function, which is declared unsupported, at casting.rs
     f64: declared unsupported, at casting.rs
     ");
-    // Scopes and devices inside the function hold for what is made in them, and for functions called there.
+    // Scopes and devices inside the function apply to its operations, and to functions called there.
     let scope = Restriction::supported(DTypeSet::FLOAT).unwrap();
     assert_snapshot!(inferred!(jit(move |x| restrict_dtypes(scope, || x + x) * 2)), @r"
     bf16 f16 f32 f64
@@ -403,7 +403,7 @@ fn inner_declarations_and_devices_count() {
     ");
     let f = jit(move |x: Expr| with_device(no_bool, || x.less(x)));
     assert!(f.trace(&[spec(DType::F32, [1])]).is_err());
-    // The same node made in two scopes is under both.
+    // The same node recorded in two scopes is subject to both.
     let (ints, small) = (Restriction::unsupported(DTypeSet::INT), Restriction::unsupported(DType::F64));
     let both = jit(move |x| restrict_dtypes(ints, || x + x) * restrict_dtypes(small, || x + x));
     assert_snapshot!(inferred!(&both), @r"
@@ -469,7 +469,7 @@ fn results_that_a_device_lacks() {
     assert_eq!(up.to_vec::<f64>().unwrap(), [5.0]);
 }
 
-/// Results keep the dtype they were computed in, predicates give bool, and who asks for a dtype gets it or an error.
+/// Results keep the dtype of computation, predicates give bool, and a requested dtype is given or an error.
 #[test]
 fn nothing_is_cast_back() {
     let x = halves(&[1.0, 2.0]);
@@ -487,7 +487,7 @@ fn nothing_is_cast_back() {
     assert_eq!(error(&modes(&|| dtype(DType::U16).zeros(2))).headline(), "zeros: the device torch has no u16");
 }
 
-/// Casts by modes give what casts written by hand do, lazily and compiled, for every op that a mode helps.
+/// Casts by modes give the results of explicit casts, lazily and compiled, for every op that a mode affects.
 #[test]
 fn results_are_those_of_casts_by_hand() {
     let device = Device::describe("singles")

@@ -1,9 +1,9 @@
-//! Functions that are several operations, under every policy and of every dtype: what their parts need is none of a policy's
-//! business, and what is refused is refused in the name of the function.
+//! Functions composed of several operations, under every policy and of every dtype: policies do not affect their parts, and
+//! errors have the name of the function.
 
 use ndjit::*;
 
-/// A matrix of zeros and ones of a dtype, made under the default policy.
+/// A matrix of zeros and ones of a dtype, created under the default policy.
 fn matrix(d: DType) -> Array {
     Array::from_rows(&[[1i8, 0], [1, 1]]).cast(d)
 }
@@ -66,7 +66,7 @@ fn what_moves_elements_keeps_every_dtype_under_every_policy() {
         });
         dtypes.trace(&[spec(d, [2, 2])]).map(drop).unwrap_or_else(|error| panic!("{d} under {policy}: {error}"));
     });
-    // Their values are the same whatever the policy.
+    // Their values are the same under every policy.
     for (name, y) in moved(&matrix(DType::I32)) {
         let lax = with_policy(Policy::Lax, || moved(&matrix(DType::I32)));
         let (_, other) = lax.into_iter().find(|(other, _)| *other == name).unwrap();

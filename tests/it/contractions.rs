@@ -1,5 +1,5 @@
-//! Contractions: random subscripts against loops as they are written, types, what halves round, and what a wrong use gets. NumPy's results are
-//! in `tests/arrays/`.
+//! Contractions: random subscripts against loops, types, rounding of halves, and errors. NumPy's results are in
+//! `tests/arrays/`.
 
 use ndjit::{
     Array, DType, Ellipsis, Expr, NewAxis, Stage, arange, bf16, concat, dtype, einsum, f16, jit, kron, matmul, ones,
@@ -7,7 +7,7 @@ use ndjit::{
 };
 use std::collections::BTreeMap;
 
-/// Random numbers, the same in every run.
+/// Random numbers, deterministic.
 struct Random(u64);
 
 impl Random {
@@ -17,7 +17,7 @@ impl Random {
     }
 }
 
-/// The sum over all letters, as a loop nest: every operand's element at each index, multiplied. Integers wrap.
+/// The sum over all letters, as a loop nest: the products of every operand's element at each index. Integers wrap.
 fn by_loops(subscripts: &str, operands: &[(Vec<usize>, Vec<i32>)]) -> (Vec<usize>, Vec<i32>) {
     let (inputs, result) = subscripts.split_once("->").unwrap();
     let inputs: Vec<Vec<char>> = inputs.split(',').map(|term| term.chars().collect()).collect();
@@ -97,7 +97,7 @@ fn traced_as_eager() {
     same(&b, &matmul(&x, &y).matrix_transpose());
     same(&c, &a);
     same(&d, &(matmul(x.sin(), y.exp()) + 1));
-    // An array captured, and one that is the argument.
+    // A captured array, and an argument.
     let g = jit(move |x: Expr| x.matmul(&y));
     same(&g(&x), &a);
 }
@@ -118,13 +118,13 @@ fn types_are_joined_and_kept() {
         let product = of(x, y);
         assert_eq!((product.dtype(), product.is_weak()), (result, false), "{x} {y}");
     }
-    // Weak operands meet in the default dtype, and are strong after that.
+    // Weak operands are promoted to the default dtype, and strong after that.
     let weak_one = jit(|n: Expr| n.outer(weak(2))).call((2.5f32,)).unwrap();
     assert_eq!((weak_one.dtype(), weak_one.is_weak()), (DType::F32, false));
     // Integers wrap in their dtype; they are not widened.
     let large = dtype(DType::U8).full([1, 3], 100);
     assert_eq!(matmul(&large, large.matrix_transpose()).item::<u8>().unwrap(), (30_000 % 256) as u8);
-    // Whether there is a pair of which both are true.
+    // Whether any pair is true.
     let truth = Array::from_rows(&[[true, false], [false, false]]);
     assert_eq!(matmul(&truth, truth.matrix_transpose()).to_vec::<bool>().unwrap(), [true, false, false, false]);
     assert_eq!(trace(&ones([300, 300]).cast(DType::I8), 0, [0, 1]).item::<i32>().unwrap(), 300);
@@ -148,7 +148,7 @@ fn halves_are_rounded_once() {
     assert_eq!(three.item::<bf16>().unwrap(), bf16::from_f32(1.0078125 * 1.0078125));
 }
 
-/// Whole numbers from -8 to 8, whose products and sums are exact in whatever order.
+/// Integers from -8 to 8, whose products and sums are exact in any order.
 fn whole(shape: &[usize], seed: u64) -> Array {
     let mut random = Random(seed);
     let count = shape.iter().product::<usize>();
@@ -156,7 +156,7 @@ fn whole(shape: &[usize], seed: u64) -> Array {
     Array::from_shape_vec(shape.to_vec(), elements).unwrap()
 }
 
-/// Numbers between -1 and 1.
+/// Values between -1 and 1.
 fn real(shape: &[usize], seed: u64) -> Array {
     let mut random = Random(seed);
     let count = shape.iter().product::<usize>();
@@ -185,7 +185,7 @@ fn large_matrices_are_multiplied_as_small_ones_are() {
     for (subscripts, x, y) in cases {
         let (x, y) = (whole(x, 1), whole(y, 2));
         let expected = einsum(subscripts, [&x, &y]).to_vec::<i32>().unwrap();
-        // Of arrays in memory, of parts of larger ones that are walked backwards, and of what is computed before.
+        // Arrays in memory, parts of larger ones in reverse, and computed operands.
         let last = x.shape().rank() as isize - 1;
         let (wide, other) = (concat([&x, &x], last), concat([&y, &y], 0).flip(0));
         let every = |extent: usize| step_by(..extent as isize, -1);
@@ -205,7 +205,7 @@ fn large_matrices_are_multiplied_as_small_ones_are() {
     }
 }
 
-/// Elements that are whole numbers.
+/// Integer-valued elements.
 trait Whole {
     fn real_part(&self) -> Vec<i32>;
 }
@@ -257,19 +257,19 @@ fn large_matrices_have_kernels_of_their_own() {
     let f = jit!(|x, y| x.sin().matmul(y.exp()) * 2 + 1);
     f.call((&x, &y)).unwrap();
     let text = f.explain(Stage::Kernels);
-    // What is made of `y`, the product, and what is made of it are one launch.
+    // The preparation of `y`, the product, and its users are one launch.
     assert_eq!((f.kernels().len(), kernels(&text)), (2, 1), "{text}");
-    // What is summed as it is written keeps its order.
+    // An explicit sum of products keeps its order.
     let g = jit!(|x, y| (x.slice((.., .., NewAxis)) * y).sum(1));
     g.call((&x, &y)).unwrap();
     assert_eq!(kernels(&g.explain(Stage::Kernels)), 0);
-    // So do small ones, and products that something else wants.
+    // So do small ones, and products with other users.
     let small = jit!(|x, y| x.matmul(y));
     small.call((&x.slice((..8, ..)), &y.slice((.., ..8)))).unwrap();
     assert_eq!(kernels(&small.explain(Stage::Kernels)), 0);
 }
 
-/// A layer of a neural network and the next: products, and what is computed of them, on one thread and on several.
+/// Two layers of a neural network: products with elementwise operations, on one thread and on several.
 #[test]
 fn what_is_made_of_products_follows_tile_by_tile() {
     let whole = |shape: [usize; 2]| {
@@ -279,13 +279,13 @@ fn what_is_made_of_products_follows_tile_by_tile() {
     };
     let (x, w, b, v) = (whole([8000, 48]), whole([48, 100]), whole([1, 100]).reshape([100]), whole([100, 32]));
     let layers = || jit!(|x, w, b, v| (x + 1).matmul(w).add(b).maximum(0.0).matmul(v) / 4);
-    // Sums of whole numbers are exact in any order.
+    // Sums of integers are exact in any order.
     let expected = (((&x + 1.0).matmul(&w) + &b).maximum(0.0).matmul(&v) / 4.0).to_vec::<f32>().unwrap();
     for threads in [1, 2, 3] {
         let f = layers().threads(threads);
         assert_eq!(f.call((&x, &w, &b, &v)).unwrap().to_vec::<f32>().unwrap(), expected);
         assert!(f.explain(Stage::Kernels).contains("tile by tile"), "{}", f.explain(Stage::Kernels));
-        // Neither product is there as a whole.
+        // Neither product is stored as a whole.
         let peak = f.memory_plan().unwrap().peak_bytes;
         assert!(peak < 8000 * (32 + 100) * 4, "{peak}");
     }
@@ -446,7 +446,7 @@ fn wrong_subscripts() {
     "#);
 }
 
-/// A product that is seen transposed, as the gradients of one are, is computed so: no kernel copies it.
+/// A transposed product, as in gradients of products, is computed directly: no kernel copies it.
 #[test]
 fn what_is_seen_transposed_is_computed_so() {
     let whole = |shape: [usize; 2]| {
@@ -454,7 +454,7 @@ fn what_is_seen_transposed_is_computed_so() {
         Array::from(numbers).reshape(shape)
     };
     let (a, b) = (whole([40, 64]), whole([64, 50]));
-    // Sums of whole numbers are exact in any order.
+    // Sums of integers are exact in any order.
     let transposed = jit!(|a, b| a.matmul(b).mt());
     let expected = (a.matmul(&b)).mt().to_vec::<f64>().unwrap();
     assert_eq!(transposed.call((&a, &b)).unwrap().to_vec::<f64>().unwrap(), expected);

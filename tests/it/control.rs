@@ -1,11 +1,11 @@
-//! Branches and loops in traced functions: what they compute, that they compile once, and what is refused.
+//! Branches and loops in traced functions: results, single compilation, and errors.
 
 use ndjit::{Array, DType, ErrorCode, Expr, arange, cond, fori_loop, jit, scan, sum, while_loop, zeros_like};
 use std::cell::Cell;
 
 #[test]
 fn a_loop_repeats_while_its_condition_holds() {
-    // Collatz: how many steps until 1.
+    // Collatz: the number of steps to 1.
     let steps = jit(|n: Expr| {
         let (_, steps) = while_loop(
             (n, zeros_like(n)),
@@ -68,7 +68,7 @@ fn a_scan_stacks() {
     assert_eq!(all.to_string(), "[[ 0 10]\n [21 31]\n [46 56]]");
     let (last, all) = f(&x.slice(..0), &Array::from(10));
     assert_eq!((last.item::<i32>().unwrap(), all.shape().extents()), (0, &[0, 2][..]));
-    // Nothing is put into what has no rows.
+    // A scatter into an array without rows.
     let put = jit(|x: Expr, n: Expr| x.at(n).add(1));
     assert_eq!(put(&x.slice(..0), &Array::from(0)).shape().extents(), [0, 2]);
 }
@@ -120,7 +120,7 @@ fn a_loop_keeps_the_types_of_its_state() {
     assert_eq!(error.headline(), "cond: leaf 0 is i32 if true, f* if false");
     let error = refused(|x| fori_loop(0, 1.5, x, |_, x| x));
     assert_eq!(error.headline(), "fori_loop: `end` is of type f*");
-    // What a body uses ends with it.
+    // A body's variables end with it.
     let error = refused(|x| {
         let mut kept = None;
         let y = fori_loop(0, 3, x, |i, x| x + i);
@@ -142,7 +142,7 @@ fn weak_numbers_take_the_type_of_the_body() {
     assert_eq!((y.dtype(), y.item::<f64>().unwrap()), (DType::F64, 9.0));
 }
 
-/// A scan that begins with a weak number gives what the same steps written out give, of every dtype that the number meets.
+/// A scan with a weak initial state gives the results of the unrolled steps, for every dtype that the scalar meets.
 #[test]
 fn a_scan_that_begins_with_a_number_is_its_steps() {
     let looped = jit(|x: Expr| scan(|s: Expr, e: Expr| (s + e, (s, s * e)), Expr::from(0), x));
@@ -171,7 +171,7 @@ fn a_scan_that_begins_with_a_number_is_its_steps() {
     assert_eq!(f(&Array::from([0.1f64, 0.2, 0.3])).to_vec::<f64>().unwrap(), [0.0, 0.0, 0.1]);
 }
 
-/// A number that a state begins with, or that bounds a loop, fits or is an error, known when the function is traced or called.
+/// A scalar that is an initial state or a loop bound fits or is an error, at trace time or call time.
 #[test]
 fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
     let x = Array::from([1u8, 2]);
@@ -214,17 +214,17 @@ fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
         assert_eq!(error.headline(), "call: literal 2147483650 does not fit i32");
         assert!(error.facts().iter().any(|fact| fact.contains("it becomes i32 there")), "{error}");
     }
-    // What is cast in writing wraps, as anywhere.
+    // An explicit cast wraps, as anywhere.
     let f = jit(|x: Expr| fori_loop(0, 2, ndjit::cast(Expr::from(300), DType::U8), |_, s| s + x.slice(0)));
     assert_eq!(f(&x).item::<u8>().unwrap(), 46);
 }
 
 thread_local! {
-    /// How often innermost bodies were traced.
+    /// The number of traces of innermost bodies.
     static TRACED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// `depth` loops within each other, each of which begins with a number and uses the state of the one around.
+/// `depth` nested loops, each with a scalar as initial state, which use the state of the enclosing one.
 fn nest(depth: usize, x: Expr, around: Expr) -> Expr {
     if depth == 0 {
         TRACED.set(TRACED.get() + 1);
@@ -246,7 +246,7 @@ fn mixed(depth: usize, x: Expr) -> Expr {
     }
 }
 
-/// Bodies are traced again for the states that begin with numbers, those in them as well: each begins with the types that it had before.
+/// Bodies are retraced for states with scalar initial values, also nested ones: each starts with its previous types.
 #[test]
 fn loops_within_loops_that_begin_with_numbers_are_traced_in_a_polynomial_of_their_depth() {
     let x = Array::from([1.0f64]);
@@ -256,18 +256,18 @@ fn loops_within_loops_that_begin_with_numbers_are_traced_in_a_polynomial_of_thei
         assert_eq!((y.dtype(), y.item::<f64>().unwrap()), (DType::F64, 1.0));
         TRACED.get()
     };
-    // The last one is of the type of `x` at once, and each around it is traced twice.
+    // The innermost has the type of `x` at once, and each enclosing one is traced twice.
     assert!(traced(|x| nest(6, x, Expr::from(0.0))) <= 7);
     assert!(traced(|x| nest(30, x, Expr::from(0.0))) <= 31);
     assert!(traced(|x| mixed(30, x)) <= 31);
-    // Types that another leaf of the loop around makes wider are found.
+    // Types widened by another leaf of the enclosing loop are found.
     let f = jit(|y: Expr| {
         let inner = |s: Expr| fori_loop(0, 2, Expr::from(0), |_, t| t + s + sum(y, ..));
         fori_loop(0, 2, Expr::from(0), |_, s| inner(s).cast(DType::I64) + s)
     });
     let y = f(&Array::from([3i8]));
     assert_eq!((y.dtype(), y.item::<i64>().unwrap()), (DType::I64, 24));
-    // What a body gives is its own affair: where it changes its mind each time, an error ends it.
+    // A body may change its result type in each trace: an error ends that.
     let fickle = jit(|x: Expr| {
         fn fickle(depth: usize, x: Expr) -> Expr {
             TRACED.set(TRACED.get() + 1);
@@ -282,12 +282,12 @@ fn loops_within_loops_that_begin_with_numbers_are_traced_in_a_polynomial_of_thei
     let error = fickle.call((&x,)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Size, "{error}");
     assert!(error.help_text().is_some(), "{error}");
-    // Loops one after the other are no loops within loops.
+    // Loops in sequence are not nested loops.
     let f = jit(|x: Expr| (0..500).fold(x, |x, _| x + fori_loop(0, 0, Expr::from(0.0), |_, s| s + sum(x, ..))));
     assert_eq!(f(&x).item::<f64>().unwrap(), 1.0);
 }
 
-/// No value outside of traced functions carries the error, so it is printed: what the test below prints.
+/// No value outside of traced functions carries the error, so it is printed: the output of the test below.
 #[test]
 fn control_flow_outside_of_functions_says_so() {
     let test = std::process::Command::new(std::env::current_exe().unwrap());
@@ -313,7 +313,7 @@ fn nothing_is_stacked() {
     jit(|_: Expr| ()).call((&arange(3),)).unwrap();
 }
 
-/// A shift register that begins with numbers makes one leaf strong each time that its body is traced: an error where these are too many.
+/// A shift register of scalars makes one leaf strong with each trace of its body: an error beyond a limit.
 #[test]
 fn leaves_that_take_their_types_one_after_the_other_end() {
     let shifted = |leaves: usize| {
@@ -333,7 +333,7 @@ fn leaves_that_take_their_types_one_after_the_other_end() {
     assert!(error.help_text().is_some(), "{error}");
 }
 
-/// Lists of a state and of branches keep their lengths: leaves do not move from one to the other.
+/// Lists of a state and of branches have fixed lengths: leaves do not move between them.
 #[test]
 fn lists_keep_their_lengths() {
     type Lists = (Vec<Expr>, Vec<Expr>);
@@ -351,7 +351,7 @@ fn lists_keep_their_lengths() {
     }
 }
 
-/// Of a weak array without rows only the types of the rows are wanted, which are weak.
+/// For a weak array without rows only the row types matter, which are weak.
 #[test]
 fn a_scan_of_no_weak_rows_has_the_types_of_one_of_some() {
     let f = jit(|s: Expr, n: Expr| scan(|s: Expr, e: Expr| (s + e, s), s, n));
@@ -364,7 +364,7 @@ fn a_scan_of_no_weak_rows_has_the_types_of_one_of_some() {
     }
 }
 
-/// A state of many leaves is checked and stored once, not once for each of them.
+/// A state of many leaves is checked and stored once, not once per leaf.
 #[test]
 fn a_state_has_many_leaves() {
     let f = jit(|x: Expr| fori_loop(0, 2, vec![x; 2000], |i, all: Vec<Expr>| all.into_iter().map(|x| x + i).collect()));
@@ -372,7 +372,7 @@ fn a_state_has_many_leaves() {
     assert!(all.len() == 2000 && all.iter().all(|x| x.item::<f32>().unwrap() == 2.0));
 }
 
-/// What is stacked is weak as what a step gives.
+/// Stacked results are weak like those of a step.
 #[test]
 fn a_scan_stacks_weak_values_as_such() {
     let f = jit(|x: Expr| scan(|s: Expr, _: Expr| (s * 2.0 + 0.5, s), Expr::from(0.5), x));
@@ -382,7 +382,7 @@ fn a_scan_stacks_weak_values_as_such() {
     assert_eq!(((last + &half).dtype(), (all + &half).dtype()), (DType::F16, DType::F16));
 }
 
-/// Errors and explanations of a body call what it is given that, and not an argument of the function.
+/// Errors and explanations of a body refer to its parameters as such, not as arguments of the function.
 #[test]
 fn what_a_body_is_given_is_no_argument() {
     let f = jit(|x: Expr, y: Expr| fori_loop(0, 2, x, move |_, a| a + y));
@@ -393,7 +393,7 @@ fn what_a_body_is_given_is_no_argument() {
     assert!(error.contains("i32[2] from a parameter of the body") && !error.contains("from argument"), "{error}");
 }
 
-/// The index has the dtype in which the bounds meet, so that it reaches the end.
+/// The index has the common dtype of the bounds, so it reaches the end.
 #[test]
 fn an_index_reaches_the_end() {
     let large = i64::from(i32::MAX) + 2;
@@ -431,7 +431,7 @@ fn a_new_size_compiles_no_kernel_of_the_function() {
     f(&arange(3));
     let before = f.compile_count();
     assert_eq!(f(&arange(4)).to_vec::<i32>().unwrap(), [9, 15, 21, 27]);
-    // Before, behind, the bounds, and the body.
+    // Before and after the loop, the bounds, and the body.
     assert!((3..7).contains(&before), "{before}");
     assert_eq!(f.compile_count(), before);
 }
@@ -473,7 +473,7 @@ fn engines_agree() {
     }
 }
 
-/// Numbers that a body uses are those that it would use outside: exact until they meet an array.
+/// Scalars in a body behave as outside: exact until they meet an array.
 #[test]
 fn numbers_stay_exact_in_bodies() {
     let (x, k) = (Array::from(1.0f64), 0.15);
@@ -491,12 +491,12 @@ fn numbers_stay_exact_in_bodies() {
         ),
         (0.15, -1.15)
     );
-    // As an operand of the branches, and as a number of the function.
+    // As an operand of the branches, and as a scalar argument of the function.
     let f = jit(|x: Expr, k: Expr| cond(x.gt(0), |(x, k)| x * k, |(x, k): (Expr, Expr)| x - k, (x, k)));
     assert_eq!(f.call((&x, k)).unwrap().item::<f64>().unwrap(), 0.15);
     let f = jit(|x: Expr| cond(x.gt(0), |(x, k)| x * k, |(x, k): (Expr, Expr)| x - k, (x, Expr::from(0.15))));
     assert_eq!(f(&x).item::<f64>().unwrap(), 0.15);
-    // As what changes, too, of a function that another calls.
+    // As a state too, in a function called by another.
     let powers = jit(|x: Expr, k: Expr| x + fori_loop(0, 3, k, |_, c| c * k));
     let f = jit(move |x: Expr| powers.inline((x, Expr::from(3))));
     assert_eq!(f(&x).item::<f64>().unwrap(), 1.0 + 81.0);
@@ -505,7 +505,7 @@ fn numbers_stay_exact_in_bodies() {
         fori_loop(0, 1, x, |_, x| cond(x.gt(0), |x| fori_loop(0, 1, x, |_, x| x * k), |x| x, x))
     });
     assert_eq!(f.call((&x, k)).unwrap().item::<f64>().unwrap(), 0.15);
-    // Of functions that bodies call, and whose own bodies use them.
+    // In functions called by bodies, and in their own bodies.
     let scale = jit(|x: Expr, k: Expr| fori_loop(0, 1, x, |_, x| x * k));
     let f = jit(move |x: Expr, k: Expr| fori_loop(0, 1, x, |_, x| scale.inline((x, k))));
     assert_eq!(f.call((&x, k)).unwrap().item::<f64>().unwrap(), 0.15);
@@ -513,7 +513,7 @@ fn numbers_stay_exact_in_bodies() {
     let (sum, (scaled, moved)) = f.call((&Array::from([1.0f64]), k)).unwrap();
     assert_eq!((sum.item::<f64>().unwrap(), scaled.to_vec::<f64>().unwrap()), (0.15, vec![0.15]));
     assert_eq!(moved.to_vec::<f64>().unwrap(), [1.15]);
-    // The same function for each number: nothing is compiled anew.
+    // The same function for each scalar: no compilation.
     let f = jit(|x: Expr, k: Expr| fori_loop(0, 2, x, |_, x| x * k));
     f.call((&x, 0.5)).unwrap();
     let (before, traces) = (f.compile_count(), f.trace_count());
@@ -529,7 +529,7 @@ fn numbers_of_each_kind_stay_exact_in_bodies() {
     assert_eq!(f.call((&x, large)).unwrap().item::<i64>().unwrap(), large + 1);
     let f = jit(move |x: Expr| fori_loop(0, 1, x, |_, x| x + large));
     assert_eq!(f(&x).item::<i64>().unwrap(), large + 1);
-    // Bounds are numbers too.
+    // Bounds are scalars too.
     let f = jit(|from: Expr, n: Expr| fori_loop(from, n, Expr::from(0), |_, sum| sum + 1));
     assert_eq!(f.call((&Array::from(large - 3), large)).unwrap().item::<i32>().unwrap(), 3);
     let z = ndjit::Complex::new(0.1, 0.2);
@@ -538,7 +538,7 @@ fn numbers_of_each_kind_stay_exact_in_bodies() {
         f.call((&Array::from(ndjit::Complex::new(1.0f64, 0.0)), z)).unwrap().item::<ndjit::Complex<f64>>().unwrap(),
         z
     );
-    // What does not fit is an error, as outside.
+    // A scalar that does not fit is an error, as outside.
     let f = jit(|x: Expr, k: Expr| fori_loop(0, 1, x, |_, x| x + k));
     let error = f.call((&Array::from(1i8), 300)).unwrap_err();
     assert_eq!((error.code(), error.headline()), (ErrorCode::Literal, "add: literal 300 does not fit i8"));

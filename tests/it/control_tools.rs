@@ -1,4 +1,4 @@
-//! What looks into programs sees control flow, and what stands in it: stages and their forms, types and their reasons, debugging, memory.
+//! Inspection of programs with control flow: stages and their formats, types and reasons, debugging, memory.
 
 use ndjit::debug::{self, first_nan};
 use ndjit::inspect::graph_from_json;
@@ -38,7 +38,7 @@ fn every_stage_shows_it() {
         };
         assert!(text.contains(part), "{}: {text}", stage.name());
     }
-    // The kernels of bodies, those of branches and loops in them too.
+    // The kernels of bodies, including those of nested branches and loops.
     let kernels = f.explain(Stage::Kernels);
     let sqrt_in_a_branch = kernels.split("; kernel ").find(|part| part.contains("sqrt")).expect("the branch is shown");
     assert!(sqrt_in_a_branch.contains("cond true"), "{kernels}");
@@ -47,7 +47,7 @@ fn every_stage_shows_it() {
     assert_eq!(graph.nesting(), 2);
 }
 
-/// Lines of a body have numbers of their own, in all stages and in the source, and say that they are within the loop. What is counted is counted with them.
+/// Lines of a body have their own numbers, in all stages and in the source, and refer to the loop. Counters include them.
 #[test]
 fn lines_of_bodies_are_told_apart() {
     let folder = std::env::temp_dir().join(format!("ndjit-control-{}", std::process::id()));
@@ -101,7 +101,7 @@ fn pictures_draw_its_graphs() {
             assert!(dot.contains(part), "{}: {dot}", stage.name());
         }
         assert!(f.svg(stage).unwrap().contains("for body"));
-        // Each graph leads to what runs it.
+        // Each graph has an edge to its user.
         let edges: Vec<&str> = dot.lines().filter(|line| line.starts_with("  n") && line.contains(" -> ")).collect();
         assert_eq!(edges.len() >= dot.matches("subgraph").count(), !edges.is_empty(), "{dot}");
         assert!(!edges.is_empty(), "{dot}");
@@ -109,11 +109,11 @@ fn pictures_draw_its_graphs() {
     for stage in [Stage::Kernels, Stage::Loops] {
         let dot = f.dot(stage).unwrap();
         assert!(dot.contains("for of %") && dot.contains("body"), "{dot}");
-        // What a loop gives is read by another kernel.
+        // Another kernel reads the loop's result.
         let given = dot.lines().filter(|line| line.contains("[label=\"out0 = result"));
         let names: Vec<&str> = given.filter_map(|line| line.trim().split(' ').next()).collect();
         assert!(names.len() >= 2, "{dot}");
-        // Kernels of bodies lead to what runs them.
+        // Kernels of bodies have edges to their users.
         assert!(dot.contains("for body: ") && dot.contains("cond true: ") && dot.contains("sqrt"), "{dot}");
         assert!(names.iter().any(|name| dot.contains(&format!("\n  {name} -> "))), "{dot}");
     }
@@ -146,7 +146,7 @@ fn diffs_name_values_graph_by_graph() {
     let lowered = f.trace(&specs).unwrap().lower().unwrap();
     let diff = lowered.diff(Stage::Typed, Stage::Simplified).to_string();
     assert!(diff.lines().all(|line| !line.starts_with('+') || !line.contains("sqrt")), "{diff}");
-    // What a rule leaves out numbers the program's values anew, and none of a body's, which have the same numbers.
+    // A removed node renumbers the program's values, but not those of a body with the same numbers.
     let f = jit(|x: Expr| (-(-x) + 1, fori_loop(0, 3, x, |i, x| x * 2 + cast(i, DType::F32))));
     let lowered = f.trace(&[spec(DType::F32, [3])]).unwrap().lower().unwrap();
     let diff = lowered.diff(Stage::Typed, Stage::Simplified).to_string();
@@ -218,10 +218,10 @@ fn declarations_in_bodies_count() {
         "{reason}"
     );
     assert_eq!(excluded(declared, DType::F16), None);
-    // What ops of a body do not take.
+    // Unsupported dtypes of ops in a body.
     let masks = |x: Expr| cond(sum(x, ..).gt(0), |x| ndjit::floor(x), |x| x, x);
     assert!(excluded(masks, DType::C64).expect("floor takes no complex numbers").contains("floor"));
-    // A state keeps its type, whatever the argument's is; a number takes it.
+    // A state keeps its type for any argument; a scalar takes it.
     let meets = |x: Expr| fori_loop(0, 2, x, |_, x| x * ndjit::strong(2.0f32));
     assert!(
         excluded(meets, DType::F16)
@@ -240,7 +240,7 @@ fn errors_of_bodies_name_their_line() {
     assert_eq!((error.code(), error.place().map(|place| place.line)), (ErrorCode::Literal, Some(line)), "{error}");
 }
 
-/// A weak value that is stored otherwise than usual stays so in loops and branches.
+/// A weak value with an unusual stored dtype keeps it in loops and branches.
 #[test]
 fn weak_state_keeps_how_it_is_stored() {
     let text = "child @0 (%0: f*:f64[], %1: i32[]) {
@@ -282,7 +282,7 @@ fn a_loop_that_makes_nan_is_found() {
     let at = format!("tests/it/control_tools.rs:{}:", line!() - 4);
     assert!(matches!(&found.within[..], [step] if step.starts_with(&format!("step 1 of for at {at}"))), "{found}");
     assert_eq!((&found.index[..], found.elements), (&[0][..], 2), "{found}");
-    // In loops within loops, branches, and conditions; of what a scan slices.
+    // In nested loops, branches, and conditions; for the slices of a scan.
     let f = jit(|x: Expr, n: Expr| {
         let (_, y) = scan(|s: Expr, e: Expr| (fori_loop(0, n, s, |_, s| s + sqrt(e)), s), Expr::from(0.0f32), x);
         y
@@ -326,7 +326,7 @@ fn the_memory_of_bodies_is_planned() {
     let specs = [spec(DType::F32, [100_000])];
     let array = 400_000;
     let lowered = f.trace(&specs).unwrap().lower().unwrap();
-    // The result, the state, and what a step makes of it, for which it takes one more array at least.
+    // The result, the state, and the next state, with at least one more array.
     assert!(lowered.memory_plan().unwrap().peak_bytes > 3 * array);
     let compiled = lowered.compile().unwrap();
     let plan = compiled.memory_plan().unwrap();
@@ -338,10 +338,10 @@ fn the_memory_of_bodies_is_planned() {
     ndjit::forbid_compiling(|| compiled.call((&x,))).unwrap();
 }
 
-/// Options of a function hold in its loops and branches.
+/// Options of a function apply to its loops and branches.
 #[test]
 fn options_hold_in_bodies() {
-    // Elements meet, so that the loop runs step by step.
+    // Elements interact, so the loop runs step by step.
     let f = |x: Expr| fori_loop(0, 3, x, |_, x| sqrt(flip(x, 0) * 2 + 1) - 1);
     let x = Array::from([1.0f32, 2.0]);
     let (fused, plain) = (jit(f), jit(f).fuse(false));
@@ -354,7 +354,7 @@ fn options_hold_in_bodies() {
     ndjit::assert_kernels!(plain, (&x,), 7);
     assert_eq!(fused.explain(Stage::Kernels).matches("kernel [").count(), 3);
     assert_eq!(plain.explain(Stage::Kernels).matches("kernel [").count(), 6);
-    // In what bodies call, too.
+    // In functions called by bodies, too.
     let step = jit(|x: Expr| x * ndjit::strong(0.1f32) + 1);
     let outer = move |x: Expr| fori_loop(0, 3, x, |_, x| step.inline((x,)));
     let contracted = jit(outer).fp_contract(true);

@@ -1,5 +1,5 @@
-//! The picture of the library's crates: drawn from the workspace's manifests and folders, and compared with docs/crates.svg, which
-//! ARCHITECTURE.md shows. An arrow leads to a dependency; those that follow from others are left out.
+//! The picture of the library's crates: generated from the workspace's manifests and folders, and compared with docs/crates.svg,
+//! which ARCHITECTURE.md shows. An arrow leads to a dependency; transitive ones are omitted.
 
 use crate::house::dependencies;
 use ndjit_ir::drawing::{escape, layout, path, text_width};
@@ -7,18 +7,18 @@ use ndjit_tests::root;
 use std::fmt::Write;
 use std::fs;
 
-/// A crate, as its box shows it.
+/// A crate, as its box in the picture.
 struct Crate {
     name: String,
     folder: String,
     description: Vec<String>,
     /// The folders of its source.
     rooms: Vec<String>,
-    /// Which crates it depends on, by index, directly.
+    /// Its direct dependencies, by index.
     dependencies: Vec<usize>,
 }
 
-/// Characters of a line of a box, at most.
+/// The maximum number of characters of a line of a box.
 const COLUMNS: usize = 120;
 /// Sizes of letters, and distances, in pixels.
 const NAME: f64 = 15.0;
@@ -28,7 +28,7 @@ const PADDING: f64 = 14.0;
 const GAP: f64 = 28.0;
 const MARGIN: f64 = 20.0;
 
-/// What a line `key = "value"` of a manifest says: the first such line.
+/// The value of the first line `key = "value"` of a manifest.
 fn field(manifest: &str, key: &str) -> String {
     let begin = format!("{key} = \"");
     let value = manifest.lines().find_map(|line| line.strip_prefix(&begin)?.strip_suffix('"'));
@@ -50,7 +50,7 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// The names of the folders in a folder, in order.
+/// The folders in a folder, in order.
 fn folders(folder: &str) -> Vec<String> {
     let entries = fs::read_dir(root().join(folder)).unwrap_or_else(|e| panic!("{folder}: {e}")).flatten();
     let inner = entries.filter(|entry| entry.path().is_dir());
@@ -59,7 +59,7 @@ fn folders(folder: &str) -> Vec<String> {
     names
 }
 
-/// The crates of the workspace that are published.
+/// The published crates of the workspace.
 fn crates() -> Vec<Crate> {
     let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let (_, members) = workspace.split_once("members = [").expect("the workspace lists its members");
@@ -91,7 +91,7 @@ fn crates() -> Vec<Crate> {
     found
 }
 
-/// Whether a crate depends on another, directly or by way of others.
+/// Whether a crate depends on another, directly or transitively.
 fn reaches(crates: &[Crate], from: usize, to: usize) -> bool {
     let (mut open, mut seen) = (vec![from], vec![false; crates.len()]);
     while let Some(next) = open.pop() {
@@ -104,7 +104,7 @@ fn reaches(crates: &[Crate], from: usize, to: usize) -> bool {
     seen[to]
 }
 
-/// The arrows that do not follow from others, each as the dependency and the crate that has it.
+/// The arrows without transitive ones, each as the dependency and its user.
 fn edges(crates: &[Crate]) -> Vec<(usize, usize)> {
     let mut edges = Vec::new();
     for (upper, own) in crates.iter().enumerate() {
@@ -135,7 +135,7 @@ fn picture(crates: &[Crate]) -> String {
     );
     svg += "\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
     for route in &plan.routes {
-        // From the crate above down to what it depends on; where a route passes a layer it is upright.
+        // From the user down to its dependency, vertical through layers.
         let ends = route.iter().rev().map(|&point| at(point));
         let corners = ends.flat_map(|(x, y)| [(x, y - height / 2.0), (x, y + height / 2.0)]);
         let mut points: Vec<(f64, f64)> = corners.skip(1).collect();

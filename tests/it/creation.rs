@@ -1,11 +1,11 @@
-//! Creation functions: values, inferred dtypes, lengths, and what is refused; dtypes against those measured from other
-//! libraries (`tests/goldens/ops/`, section `defaults`).
+//! Creation functions: values, inferred dtypes, lengths, and errors; dtypes against those measured from other libraries
+//! (`tests/goldens/ops/`, section `defaults`).
 
 use ndjit::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The error's text without its place, which moves with every edit of this file; [`errors_are_passed_on`] tests places.
+/// The error's text without its place, which changes with this file; [`errors_are_passed_on`] tests places.
 fn text(array: &Array) -> String {
     let text = array.error().expect("an error").to_string();
     text.lines().filter(|line| !line.starts_with("  at ")).collect::<Vec<&str>>().join("\n")
@@ -65,7 +65,7 @@ fn sequences() {
     assert_eq!(dtype(DType::U8).arange((255, -1, -1)).to_vec::<u8>().unwrap()[255], 0);
     let last = u64::MAX - 1;
     assert_eq!(dtype(DType::U64).arange(last..u64::MAX).to_vec::<u64>().unwrap(), [last]);
-    // One rounding, from the exact integer: by way of f64 this would be another half.
+    // One rounding, from the exact integer: via f64 the result would differ.
     assert_eq!(dtype(DType::Bf16).arange(258..260).to_vec::<bf16>().unwrap(), [258.0, 260.0].map(bf16::from_f64));
     assert_eq!(dtype(DType::C64).arange(2).to_vec::<Complex<f32>>().unwrap(), [0.0, 1.0].map(Complex::from));
     assert_eq!(linspace(0..=1, 5).to_vec::<f32>().unwrap(), [0.0, 0.25, 0.5, 0.75, 1.0]);
@@ -80,12 +80,12 @@ fn sequences() {
     assert_eq!(ty(linspace(strong(f16::ZERO)..=strong(f16::ONE), 3)), Ok("f16".to_owned()));
 }
 
-/// Differences and products that overflow or underflow on the way change no count and no number.
+/// Intermediate overflow or underflow of differences and products changes no count and no value.
 #[test]
 fn sequences_at_the_ends_of_doubles() {
     let (inf, doubles) = (f64::INFINITY, dtype(DType::F64));
     let numbers = |x: Array| x.cast(DType::F64).to_vec::<f64>().unwrap();
-    // As NumPy: a step beyond the stop leaves the start.
+    // As in NumPy: a step beyond the stop leaves the start.
     for d in [DType::F16, DType::Bf16, DType::F32, DType::F64] {
         for (stop, step) in [(1.0, inf), (-1.0, -inf), (1e-300, 1e30)] {
             assert_eq!(numbers(dtype(d).arange((0.0, stop, step))), [0.0], "{d} {stop} {step}");
@@ -132,7 +132,7 @@ fn arrays_of_what_there_is() {
     assert_eq!(asarray(&x).to_vec::<i8>().unwrap(), [1, 2]);
     assert_eq!(asarray(vec![1.5f64]).dtype(), DType::F64);
     assert_eq!(dtype(DType::F32).asarray(&[1u8, 2][..]).to_vec::<f32>().unwrap(), [1.0, 2.0]);
-    // What one has to ask for: a cast, not a literal.
+    // Explicit requests: a cast, not a literal.
     assert_eq!(dtype(DType::I32).asarray([1.5f32]).to_vec::<i32>().unwrap(), [1]);
     assert_eq!(ty(asarray(2.5)), Ok("f32/w".to_owned()));
     assert_eq!(ty(asarray(true)), Ok("bool".to_owned()));
@@ -158,7 +158,7 @@ fn weakness_is_shown() {
     assert!(bare.is_weak() && !named.is_weak() && !weak(true).is_weak());
 }
 
-/// The order: dtype asked for, array argument, relevant number, default.
+/// The order: requested dtype, array argument, relevant scalar, default.
 #[test]
 fn dtypes_are_inferred_in_order() {
     let wide = Defaults { int: DType::I64, float: DType::F64, complex: DType::C128 };
@@ -176,7 +176,7 @@ fn dtypes_are_inferred_in_order() {
         });
     })
     .unwrap();
-    // 64-bit types off: what is asked for, set as a default, or given becomes narrower.
+    // Without 64-bit types requested, default and given dtypes are narrowed.
     with_policy(Policy::Jax32, || {
         assert_eq!(ty(dtype(DType::I64).zeros(2)), Ok("i32".to_owned()));
         assert_eq!(ty(with_default_dtype(DType::F64, || zeros(2))), Ok("f32".to_owned()));
@@ -300,7 +300,7 @@ fn errors_are_passed_on() {
     }
 }
 
-/// In a trace new arrays are constants of it, made once per trace.
+/// In a trace new arrays are constants, created once per trace.
 #[test]
 fn in_traces_they_are_constants() {
     let f = jit!(|x| x + dtype(DType::F32).arange(3) + ones_like(x) * full_like(x, 2));
@@ -314,7 +314,7 @@ fn in_traces_they_are_constants() {
     assert_eq!(poisoned.call((&x,)).unwrap_err().code(), ErrorCode::DType);
 }
 
-/// The files of `tests/goldens/ops/`, the section in them, and the policy that follows them.
+/// The files of `tests/goldens/ops/`, the section in them, and the matching policy.
 const POLICIES: &[(&str, Option<&str>, Policy)] = &[
     ("jax", Some("x64"), Policy::Standard),
     ("jax", Some("x32"), Policy::Jax32),
@@ -334,7 +334,7 @@ fn golden(name: &str, section: Option<&str>) -> BTreeMap<String, String> {
     defaults.into_iter().map(|(call, cell)| (call, cell.as_str().unwrap().to_owned())).collect()
 }
 
-/// The same call here; `None` where Rust has no such values.
+/// The same call here; `None` if Rust has no such values.
 fn ours(call: &str) -> Option<Array> {
     let (i8s, f32s, bools) = (Array::from([1i8]), Array::from([1f32]), Array::from([true]));
     let i = Complex::new(0.0, 1.0);
@@ -381,7 +381,7 @@ fn ours(call: &str) -> Option<Array> {
     )
 }
 
-/// Why a call is typed otherwise here, if it is meant to be: a rule for each class of calls.
+/// The reason for a deliberately different type, if any: a rule for each class of calls.
 fn deliberate(name: &str, call: &str) -> Option<&'static str> {
     let kind = |text: &str| match text {
         "bool_" | "True" | "False" => 0,

@@ -1,5 +1,5 @@
-//! Functions with derivatives of their own: both modes and derivatives of derivatives follow a rule, in lanes and in loops too; and functions that are
-//! computed once more.
+//! Functions with custom derivatives: both modes and higher derivatives follow a rule, in lanes and in loops too; and rematerialized
+//! functions.
 
 use ndjit::{
     Array, ErrorCode, Expr, Same, Stage, arange, checkpoint, checkpoint_at, clip, cos, cumulative_sum, custom_jvp,
@@ -15,7 +15,7 @@ fn array<const N: usize>(x: [f64; N]) -> Array {
     Array::from(x)
 }
 
-/// The sine, whose slope is said to be three times as large.
+/// The sine, with three times its slope as rule.
 fn tripled(x: Expr) -> Expr {
     custom_jvp_at(|x: Expr| sin(x), |x, _, t| t * cos(x) * 3, x)
 }
@@ -33,7 +33,7 @@ fn a_rule_of_tangents_gives_both_modes() {
 
 #[test]
 fn derivatives_of_derivatives_follow_the_rule() {
-    // The rule takes the result: d y = y t, and so d2 y = y.
+    // The rule uses the result: d y = y t, so d2 y = y.
     let f = || custom_jvp(|x| exp(x), |[_], y, [t]| y * t * 2);
     let x = array([0.25]);
     let y = 0.25f64.exp();
@@ -60,7 +60,7 @@ fn rules_of_several_parameters_and_results() {
     let (by_x, by_y) = by_both(&x, &y);
     assert_eq!(f64s(&by_x), [5.0 * 7.0 + 10.0, 7.0 * 10.0 + 21.0]);
     assert_eq!(f64s(&by_y), [2.0 * 7.0 + 10.0, 3.0 * 10.0 + 21.0]);
-    // Of one of them, the other result is not needed.
+    // For one of them, the other result is unused.
     let one = jit(grad(move |x, y| sum(f()(x, y).1, ..)));
     assert_eq!(f64s(&one(&x, &y)), [1.0, 1.0]);
 }
@@ -80,7 +80,7 @@ fn a_rule_of_cotangents_gives_both_modes() {
         jvp(|(x, y): (Expr, Expr)| product()(x, y), (x, y), (ones_like(x), ones_like(y))).1
     });
     assert_eq!(f64s(&forward(&x, &y)), [52.0]);
-    // What the forward function gives beside is derived as it was computed.
+    // The forward function's residuals are differentiated as they were computed.
     let second = jit(grad(|x: Expr| {
         let own = |x: Expr| custom_vjp_at(|x: Expr| (sin(x), x), |x, g| g * cos(x), x);
         sum(grad_at(|x: Expr| sum(own(x), ..), x), ..)
@@ -96,7 +96,7 @@ fn rules_have_lanes() {
     assert_eq!(f64s(&lanes(&x)), expected);
     let outside = jit(grad(|x: Expr| sum(vmap_at(tripled, x), ..)));
     assert_eq!(f64s(&outside(&x)), expected);
-    // A slope that only lanes know: the value is the same for all.
+    // A slope that depends on lanes, with a shared value.
     let scaled = jit(|x: Expr, scale: Expr| {
         let own = move |x: Expr, scale: Expr| custom_jvp_at(|x: Expr| x * x, |_, y, t| t * y * scale, x);
         grad_at(|x: Expr| sum(vmap_at(|scale: Expr| own(x, scale), scale), ..), x)
@@ -124,7 +124,7 @@ fn a_loop_with_a_rule_keeps_no_states() {
     assert!((found[0] - 0.5 / 2f64.sqrt()).abs() < 1e-12, "{found:?}");
     let text = slope.explain(Stage::Graph).to_string();
     assert_eq!(text.matches("while $").count(), 1, "{text}");
-    // In a loop itself.
+    // Within a loop.
     let summed = jit(grad(move |a: Expr| fori_loop(0, 3, a, |_, a| root(a) * 4)));
     let difference = |h: f64| {
         let mut a: f64 = 2.0 + h;
@@ -141,7 +141,7 @@ fn what_is_computed_once_more_has_the_same_bits() {
     let layer = |x: Expr, w: Expr| fori_loop(0, 4, x, |_, x| tanh(x * w) + x);
     let plain = jit(wrt((0, 1)).value_and_grad(move |x, w| sum(layer(layer(x, w), w), ..)));
     let again = jit(wrt((0, 1)).value_and_grad(move |x, w| {
-        // The weights are used from around it.
+        // The weights are captured.
         let first = checkpoint_at(|x| layer(x, w), x);
         sum(checkpoint(layer)(first, w), ..)
     }));
@@ -172,7 +172,7 @@ fn what_is_computed_once_more_is_not_kept() {
     let peaks =
         [plain.memory_plan(), again.memory_plan(), nested.memory_plan()].map(|plan| plan.unwrap().peak_bytes / bytes);
     assert!(peaks[0] >= 32 && peaks[1] <= 16 && peaks[2] <= 20, "{peaks:?} arrays");
-    // The derivative of a gradient computes it once more, too, and sums what it finds in another order.
+    // The derivative of a gradient recomputes it too, and sums in another order.
     fn second(f: impl Fn(Expr) -> Expr + Copy + Send + Sync + 'static) -> Array {
         let slope = move |x: Expr| grad(move |x: Expr| sum(f(x) * x, ..))(x);
         jit(grad(move |x: Expr| sum(slope(x), ..)))(&array([0.3, -0.7]))
@@ -196,7 +196,7 @@ fn rules_that_do_not_fit_are_errors() {
     assert_eq!(error.code(), ErrorCode::Arity);
     let complex = jit(|x: Expr| custom_jvp_at(|x: Expr| log(x), |_, _, t| t.cast(ndjit::DType::C128), x));
     assert_eq!(complex.call((&x,)).unwrap_err().code(), ErrorCode::DType);
-    // Integers have neither tangents nor cotangents of use.
+    // Integers have neither tangents nor cotangents.
     let powers = jit(grad(|x: Expr, n: Expr| {
         let own = custom_jvp(|x, n| ndjit::pow(x, n), |[x, n], _, [t, _]| t * n * ndjit::pow(x, n - 1));
         sum(own(x, n), ..)
@@ -206,7 +206,7 @@ fn rules_that_do_not_fit_are_errors() {
     assert_eq!(f64s(&back(&x)), [3.0, 6.0]);
 }
 
-/// Gradients by the first state and the slices of a scan with stacked results.
+/// Gradients with respect to the initial state and the slices of a scan with stacked results.
 fn scanned(reverse: bool) -> impl Fn(&Array, &Array) -> (Array, Array) {
     let f = jit(wrt((0, 1)).grad(move |x: Expr, steps: Expr| {
         let body = |x: Expr, n: Expr| {
@@ -234,7 +234,7 @@ fn budgets_change_no_bit() {
             }
         }
     }
-    // What steps use from around them has its cotangents added in one order, in loops within loops too.
+    // Cotangents of captured values are added in one order, in nested loops too.
     let captured = |length: i32| {
         jit(grad(move |a: Expr| {
             let step = move |x: Expr, n: Expr| {
@@ -285,7 +285,7 @@ fn loops_that_count_so_often_as_is_known_are_scans_to_their_derivatives() {
         let slope = slope.item::<f64>().unwrap();
         assert!((second - slope).abs() <= 1e-9 * slope.abs().max(1.0), "{length}: {second}, {slope}");
     }
-    // Their states are within the budget.
+    // The states are within the budget.
     let text = with_state_budget(100, || {
         let f = jit(grad(walk(1000)));
         f.call((&Array::from(0.5f64),)).unwrap();

@@ -1,4 +1,4 @@
-//! Derivatives: slopes beside differences of values, forward beside reverse mode, loops beside what is written out, kinks, errors.
+//! Derivatives: slopes against finite differences, forward against reverse mode, loops against unrolled ones, kinks, errors.
 
 use ndjit::{
     Array, DType, Expr, arange, cond, fori_loop, grad, grad_at, jit, jvp, scan, scan_reversed, stop_gradient, sum,
@@ -27,7 +27,7 @@ fn near(found: f64, expected: f64, what: &str) {
     );
 }
 
-/// Both modes beside differences of values, at each point.
+/// Both modes, compared with finite differences, at each point.
 fn slopes(name: &str, f: impl Fn(Expr) -> Expr + Copy + Send + Sync + 'static, points: &[f64]) {
     let value = jit(move |x: Expr| f(x));
     let reverse = jit(grad(move |x: Expr| sum(f(x), ..)));
@@ -186,7 +186,7 @@ fn ops_of_two_operands_have_the_slopes_of_their_differences() {
     slopes("ldexp", |x| ndjit::ldexp(x * x, 3), &[0.5]);
 }
 
-/// The gradient of a sum weighted by position, beside differences by each element.
+/// The gradient of a sum weighted by index, compared with finite differences for each element.
 fn gradient(name: &str, f: impl Fn(Expr) -> Expr + Copy + Send + Sync + 'static, x: &[f64], shape: &[usize]) {
     let weighted = move |x: Expr| {
         let y = f(x);
@@ -208,7 +208,7 @@ fn gradient(name: &str, f: impl Fn(Expr) -> Expr + Copy + Send + Sync + 'static,
             value.call((&Array::from(moved).reshape(extents.clone()),)).unwrap().item::<f64>().unwrap()
         };
         near(found[n], difference(at, x[n]), &format!("{name} by {n}"));
-        // Along this one in forward mode.
+        // Along this direction in forward mode.
         let mut along = vec![0.0; x.len()];
         along[n] = 1.0;
         let forward = jit(move |x: Expr, t: Expr| jvp(weighted, x, t).1);

@@ -1,4 +1,4 @@
-//! Arrays and functions on GPUs, as users write them. Without a device everything but the error of that is skipped.
+//! Arrays and functions on GPUs, for users. Without a device everything except its error is skipped.
 use ndjit::{
     Array, CastingModes, DType, Device, ErrorCode, Expr, Fallback, Side, Stage, exp, first_mismatch, jit, with_casting,
     with_fallback,
@@ -7,7 +7,7 @@ use ndjit_codegen::wgsl::Features;
 use ndjit_runtime::gpu::{GpuOptions, with_options};
 use std::sync::OnceLock;
 
-/// The first GPU, if there is one.
+/// The first GPU, if available.
 fn gpu() -> Option<Device> {
     static FOUND: OnceLock<bool> = OnceLock::new();
     let found = *FOUND.get_or_init(|| match ndjit_runtime::gpu::opened(0) {
@@ -24,7 +24,7 @@ fn gpu() -> Option<Device> {
     found.then_some(Device::gpu())
 }
 
-/// The same device without numbers of 64 bits.
+/// The same device without 64-bit dtypes.
 fn narrow() -> Option<Device> {
     static NARROW: OnceLock<Device> = OnceLock::new();
     gpu()?;
@@ -42,7 +42,7 @@ fn arrays_on_a_gpu_give_what_arrays_on_the_processor_give() {
     assert_eq!(b.device(), gpu);
     assert_eq!(a.to_vec::<f32>().unwrap(), b.to_vec::<f32>().unwrap());
     assert_eq!(a.to_string(), b.to_string());
-    // A view of what is there shows the same memory.
+    // A view of computed elements shares their memory.
     let t = y.matrix_transpose();
     assert_eq!(t.device(), gpu);
     assert_eq!(t.to_vec::<f32>().unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
@@ -129,7 +129,7 @@ fn integers_of_64_bits_are_an_error_or_pairs_of_words() {
     let g = jit(|x| x * 3 + 1).on(narrow).fallback(Fallback::Cpu);
     assert_eq!(g.call((&x,)).unwrap().to_vec::<i64>().unwrap(), expected);
     assert!(g.explain(Stage::Wgsl).contains("; on the processor: the device has no i64"));
-    // Indices are no integers of the user's.
+    // Internal indices are not the user's integers.
     let h = jit(|x| ndjit::argmax(x, ..) + ndjit::cumulative_sum(x, 0)).on(narrow);
     let _ = h.call((&Array::from([1i32, 5, 2]),)).unwrap();
 }
@@ -155,7 +155,7 @@ fn the_first_operation_that_differs_is_found() {
     });
     let x = Array::from_shape_vec([8, 16], (0..128).map(|n| n as f32 * 0.37 - 20.0).collect::<Vec<f32>>()).unwrap();
     assert_eq!(first_mismatch(&f, (&x,)).unwrap(), None);
-    // A device that is believed to fuse multiplication and addition, and does not.
+    // A device that claims fused multiply-add wrongly.
     if ndjit_runtime::gpu::opened(0).unwrap().features().fma {
         println!("SKIPPED: the device fuses");
         return;
@@ -214,19 +214,19 @@ fn copies_to_the_host_are_made_while_other_things_are_done() {
     for (n, array) in (0..).zip(&arrays) {
         let elements = array.to_vec::<i32>().unwrap();
         assert!(elements.iter().zip(0..).all(|(&element, i)| element == i * n + 1), "{n}");
-        // What came was taken; reading asks again.
+        // The transfer was used; reading starts another.
         assert_eq!(array.to_vec::<i32>().unwrap(), elements);
     }
-    // Of a view, and of the host's, too.
+    // For a view, and for host memory, too.
     let view = x.reshape([3000, 1000]).matrix_transpose();
     view.copy_to_host_async().unwrap();
     assert_eq!(view.to_vec::<i32>().unwrap()[..3], [0, 1000, 2000]);
     Array::from([1u8]).copy_to_host_async().unwrap();
-    // Waiting is not reading.
+    // Waiting does not read.
     let sum = &x + 6;
     assert_eq!(sum.block_until_ready().unwrap().device(), gpu);
     assert_eq!(sum.to_vec::<i32>().unwrap()[..2], [6, 7]);
-    // What was asked for and is not read is let go.
+    // A transfer that is not read is dropped.
     (&x + 5).copy_to_host_async().unwrap();
 }
 

@@ -1,5 +1,5 @@
-//! How arrays print: as NumPy 2.4's `array2string` with its default options prints them, without breaking rows; how much of a large
-//! one; widths and precisions.
+//! Printing of arrays: the format of NumPy 2.4's `array2string` with its default options, without wrapping of rows; summaries of large
+//! ones; widths and precisions.
 
 use ndjit::{Array, Complex, DType, arange, broadcast_to, zeros};
 
@@ -13,8 +13,8 @@ fn integers_and_nesting() {
     assert_eq!(format!("{:?}", Array::from([1.0f32]) + 1), "Array(f32[1], not yet computed)");
 }
 
-/// `str(np.array(elements, dtype))`. Whether there are exponents is decided for all elements together, by their largest and smallest and
-/// by the digits of the dtype; then all have as many digits.
+/// `str(np.array(elements, dtype))`. Exponential notation is chosen for all elements together, by their largest and smallest and by the
+/// digits of the dtype; then all have as many digits.
 #[test]
 fn floats_as_numpy() {
     macro_rules! table {
@@ -57,7 +57,7 @@ fn floats_as_numpy() {
         (F16, [65504.0, 6e-8], "[6.55e+04 5.96e-08]");
         (Bf16, [0.1, 0.2], "[0.1 0.2]");
     }
-    // Numbers are written as numbers are, `str(np.float64(1e15))`, of which arrays leave out a zero behind the point.
+    // Scalars have their own format, `str(np.float64(1e15))`; in arrays the zero after the point is omitted.
     let numbers = [0.1, -2.0, 1e8, 1e15, 1e16, 1e-4, 1e-5].map(|x: f64| Array::scalar(x).to_string());
     assert_eq!(numbers, ["0.1", "-2.", "100000000.", "1000000000000000.", "1.e+16", "0.0001", "1.e-05"]);
     assert_eq!(Array::scalar(1000.5f64).cast(DType::F16).to_string(), "1.0005e+03");
@@ -82,7 +82,7 @@ fn complex_numbers_as_numpy() {
     }
 }
 
-/// `np.array2string(x, precision=3, floatmode='fixed')` for `{:.3}`; a width is the least of each element.
+/// `np.array2string(x, precision=3, floatmode='fixed')` for `{:.3}`; a width is the minimum per element.
 #[test]
 fn precisions_and_widths() {
     let thirds = Array::from([1.0f64 / 3.0, 2.0]);
@@ -95,11 +95,11 @@ fn precisions_and_widths() {
     assert_eq!(format!("{:4}", Array::from_rows(&[[1, 20], [300, 4]])), "[[   1   20]\n [ 300    4]]");
     assert_eq!(format!("{:6} {:3}", Array::from([true]), Array::scalar(7)), "[  true]   7");
     assert_eq!(format!("{:4}", Array::from([Complex::new(1.0f32, 2.0)])), "[1.+2.j]");
-    // More digits than the formatter takes are those it takes.
+    // More digits than the formatter supports are limited.
     assert!(format!("{:.65535}", Array::from([1e10f64])).len() > 65_000);
 }
 
-/// More than 1000 elements are summarised, and never more than 1296 shown: what NumPy shows of four long axes.
+/// More than 1000 elements are summarised, and never more than 1296 shown: as many as NumPy shows for four long axes.
 #[test]
 fn large_arrays_show_a_part() {
     let shown = |shape: &[usize]| {
@@ -109,7 +109,7 @@ fn large_arrays_show_a_part() {
     assert_eq!(arange(2000).to_string(), "[   0    1    2 ... 1997 1998 1999]");
     assert_eq!(shown(&[10, 10, 10]).0, 1000);
     assert_eq!(shown(&[10, 10, 10, 10]).0, 1296);
-    // Of five long axes two at either end, of six one; of axes of two the first along the outer ones.
+    // For five long axes two at either end, for six one; for axes of extent 2 the first along the outer ones.
     assert_eq!(shown(&[10; 5]).0, 1024);
     assert_eq!(shown(&[10; 6]).0, 64);
     assert_eq!(shown(&[2; 12]).0, 1 << 10);

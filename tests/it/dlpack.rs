@@ -1,12 +1,12 @@
-//! Arrays from and to tensors of DLPack, of the public API: who sees which memory, how long, and that nobody writes to it. What tensors of other
-//! libraries may say is tested in `runtime/tests/it/dlpack.rs`.
+//! Arrays from and to DLPack tensors, in the public API: sharing, lifetimes, and read-only memory. Tensors of other libraries are tested in
+//! `runtime/tests/it/dlpack.rs`.
 
 use ndjit::dlpack::ManagedTensor;
 use ndjit::{Array, DType, Device, Element, ErrorCode, Expr, Result, arange, from_dlpack, jit, zeros};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Elements that tell when they are dropped.
+/// Elements that report their drop.
 struct Owner<T>(Vec<T>, Arc<AtomicUsize>);
 
 impl<T> AsRef<[T]> for Owner<T> {
@@ -21,7 +21,7 @@ impl<T> Drop for Owner<T> {
     }
 }
 
-/// An array of foreign memory, and how often that was given back.
+/// An array of foreign memory, and the count of its releases.
 fn foreign<T: Element>(elements: Vec<T>) -> Result<(Array, Arc<AtomicUsize>)> {
     let (shape, dropped) = ([elements.len()], Arc::new(AtomicUsize::new(0)));
     let tensor = ManagedTensor::from_owner(Owner(elements, Arc::clone(&dropped)), shape)?;
@@ -32,7 +32,7 @@ fn dropped(counter: &AtomicUsize) -> usize {
     counter.load(Ordering::SeqCst)
 }
 
-/// Where the elements of an array are.
+/// The address of an array's elements.
 fn address(x: &Array) -> Result<usize> {
     Ok(x.to_dlpack(false)?.dl_tensor().data.addr())
 }
@@ -48,12 +48,12 @@ fn memory_lives_as_long_as_the_last_array_that_sees_it() -> Result<()> {
     drop(view);
     assert_eq!((lazy.to_vec::<f32>()?, dropped(&count)), (vec![2.0, 4.0, 6.0, 8.0], 0));
     drop(lazy);
-    // What another library took is still there.
+    // The memory taken by another library is still valid.
     let again = from_dlpack(tensor, None, false)?;
     assert_eq!((again.to_vec::<f32>()?, dropped(&count)), (vec![1.0, 2.0, 3.0, 4.0], 0));
     drop(again);
     assert_eq!(dropped(&count), 1);
-    // A copy needs it no longer.
+    // A copy does not need it.
     let (x, count) = foreign(vec![1u8, 2])?;
     let copy = from_dlpack(x.to_dlpack(None)?, None, true)?;
     assert_ne!(address(&copy)?, address(&x)?);
@@ -112,7 +112,7 @@ fn views_go_out_and_in() -> Result<()> {
         assert!(view.is_empty() || copy.dl_tensor().data.addr() != at, "{n}");
         assert_eq!(from_dlpack(copy, Device::CPU, None)?.to_string(), view.to_string(), "{n}");
     }
-    // Between every second element there are gaps, which might be somebody else's.
+    // The gaps between every second element may belong to another library.
     let gaps = x.slice((.., .., ndjit::step(2)));
     assert_eq!(from_dlpack(gaps.to_dlpack(false)?, None, false).unwrap_err().code(), ErrorCode::Argument);
     assert_eq!(from_dlpack(gaps.to_dlpack(None)?, None, None)?.to_string(), gaps.to_string());
@@ -128,7 +128,7 @@ fn every_dtype_goes_out_and_in() -> Result<()> {
         let f = jit(|x: Expr| x.flip(0));
         assert_eq!(f(&back).to_string(), f(&x).to_string());
     }
-    // What waits is run, and of a weak array the elements have the dtype they are stored in.
+    // A pending array is evaluated, and a weak one has its stored dtype.
     let weak = ndjit::full([2], 3) + 1;
     assert_eq!(from_dlpack(weak.to_dlpack(None)?, None, None)?.to_vec::<i32>()?, [4, 4]);
     Ok(())

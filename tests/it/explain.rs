@@ -1,5 +1,5 @@
-//! Why a value has its dtype, as users read it: explanations, inserted casts, the widening lint, policy diffs. Snapshots of every
-//! printed form; the places are those of this file.
+//! Explanations of dtypes for users: explanations, inserted casts, the widening lint, policy diffs. Snapshots of every printed
+//! form; the places are those of this file.
 
 use ndjit::{
     Array, CastingModes, DType, ErrorCode, Expr, Lint, Policy, Restriction, Stage, dtype, jit, spec, strong, weak,
@@ -8,7 +8,7 @@ use ndjit::{
 use std::fmt::Display;
 use std::process::Command;
 
-/// The text with the file as named on Unix.
+/// The text with Unix paths.
 fn text(printed: impl Display) -> String {
     printed.to_string().replace('\\', "/")
 }
@@ -181,7 +181,7 @@ fn the_first_widening() {
         count(&|| f.trace(&[spec(x, [3]), spec(y, [3])]).unwrap().first_widening())
     };
     assert_eq!(of(DType::U32, DType::I32), Some((DType::U32, DType::I64)));
-    // One array has that width already; complex numbers are as wide as their parts; bool has no width.
+    // One array has that width already; complex dtypes are as wide as their parts; bool has no width.
     assert_eq!([of(DType::F32, DType::F64), of(DType::F32, DType::C64), of(DType::Bool, DType::Bool)], [None; 3]);
     let cast = jit!(|x| x.cast(DType::F64) + true);
     assert_eq!(count(&|| cast.trace(&[spec(DType::F32, [3])]).unwrap().first_widening()), None);
@@ -195,7 +195,7 @@ fn a_widening_denied_or_warned_of() {
     insta::assert_snapshot!(text(error));
     assert!(f.trace(&[spec(DType::U8, [1]), spec(DType::F32, [3])]).unwrap().lower().is_err());
     assert!(f.call((&f32s(), &f32s())).is_ok());
-    // What is printed can only be seen from outside.
+    // Printed output is only visible from outside.
     let test = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "explain::prints_one_warning", "--nocapture"])
         .output()
@@ -207,7 +207,7 @@ fn a_widening_denied_or_warned_of() {
     assert_eq!(printed.matches("warning[widening]").count(), 1);
 }
 
-/// Run once more by the test above, which reads what it prints.
+/// Rerun by the test above, which reads its output.
 #[test]
 fn prints_one_warning() {
     let f = jit(|x| x * strong(0.5)).on_widening(Lint::Warn);
@@ -231,7 +231,7 @@ fn refused_operands_say_where_they_come_from() {
     });
     let f = f.with_policy(Policy::Strict);
     insta::assert_snapshot!(text(f.call((&f32s(), &Array::from([1i32]))).unwrap_err()));
-    // A number passed at each call comes after the arrays in the graph, but is the argument it is.
+    // A scalar argument follows the arrays in the graph, but keeps its argument index.
     let f = jit(|k, x, y| (k * x, x * y)).with_policy(Policy::Strict);
     insta::assert_snapshot!(text(f.call((2, &f32s(), &Array::from([1i32]))).unwrap_err()));
     let lazy = with_policy(Policy::Strict, || (f32s() * 2) + Array::from([1i32]));
@@ -343,7 +343,7 @@ fn the_lint_says_where_a_bare_number_would_do() {
     let cases = [
         (DType::F32, strong(0.5), Policy::Standard),
         (DType::U8, strong(3i64), Policy::Standard),
-        // 300 is no u8, 0.5 makes a wider float of u8, and a policy may have no bare numbers.
+        // 300 does not fit u8, 0.5 widens u8 to a float, and a policy may reject bare scalars.
         (DType::U8, strong(300i64), Policy::Standard),
         (DType::U8, strong(0.5), Policy::Standard),
         (DType::F32, strong(0.5), Policy::Jax2019),

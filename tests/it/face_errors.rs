@@ -1,8 +1,8 @@
-//! What bad input gets: a typed error with the place in the source, both operands, and a way out. Snapshots of all of them.
+//! Errors of bad input: a code, the place in the source, both operands, and a fix. Snapshots of all of them.
 
 use ndjit::*;
 
-/// The error's text with the file's name only, as paths differ between machines.
+/// The error's text with the file's name only: paths are machine-dependent.
 fn text(error: &Error) -> String {
     error.to_string().replace(file!(), "face_errors.rs")
 }
@@ -84,7 +84,7 @@ fn an_integer_literal_out_of_range() {
     let error = f.call((&Array::from([1u8, 2]),)).unwrap_err();
     assert_eq!((error.code(), line(&error)), (ErrorCode::Literal, line!() - 2));
     insta::assert_snapshot!(text(&error));
-    // As an argument it is known at the call only, and meets the array where it did.
+    // As an argument it is known only at the call, and meets the array there.
     let f = jit(|x, k| x + k);
     assert!(f.call((&[1u8, 2], 255)).is_ok());
     let error = f.call((&[1u8, 2], 300)).unwrap_err();
@@ -165,7 +165,7 @@ fn a_panic_of_the_traced_function() {
 
 #[test]
 fn memory_that_is_refused() {
-    // 2^46 bytes: more than any address space gives.
+    // 2^46 bytes: beyond any address space.
     let f = jit(|x, y| x + y);
     let (x, y) = too_large();
     let error = f.call((&x, &y)).unwrap_err();
@@ -203,7 +203,7 @@ fn a_call_through_a_dereference_knows_its_line() {
     let here = format!("called at {}:{}:", file!(), line!() - 1);
     assert!(panicked.contains(&here), "{panicked}");
     assert_eq!(panicked.matches("called at ").count(), 1);
-    // What was dereferenced and not called is not mistaken for a call.
+    // A dereference without a call is not mistaken for a call.
     let _ = &*g;
     let again = message(&|| g(&f(&scalar)));
     assert!(again.contains(&format!("called at {}:{}:", file!(), line!() - 1)), "{again}");
@@ -256,7 +256,7 @@ fn advice_names_what_the_user_wrote() {
     );
 }
 
-/// One side cast alone is refused under the strict policy, so the advice says that both are meant.
+/// A cast of one side only is rejected under the strict policy, so the advice casts both.
 #[test]
 fn a_value_that_is_both_operands_is_cast_in_both_places() {
     let b = Array::from([true, false]);
@@ -292,7 +292,7 @@ fn poisoned_arrays_show_their_error() {
     let traced = f.trace(&[Spec::of(&failed)]).map(|_| ()).unwrap_err();
     assert_eq!(Some(&traced), failed.error(), "not a bool scalar's program");
     assert_eq!(Spec::of(&failed).to_string(), "error[shape]");
-    // What only running finds out is an error of reading.
+    // Errors of execution are errors of reading.
     let (column, row) = too_large();
     let late = column + row;
     assert!(late.to_string().starts_with("error[allocation]: "), "{late}");
@@ -300,7 +300,7 @@ fn poisoned_arrays_show_their_error() {
     assert_eq!(late.error(), None);
 }
 
-/// Two arrays whose sum no memory holds.
+/// Two arrays whose sum exceeds memory.
 fn too_large() -> (Array, Array) {
     let row = Array::from_shape_vec([1, 1 << 24], vec![1.0f32; 1 << 24]).unwrap();
     (array(&[1 << 20, 1]), row)
@@ -315,7 +315,7 @@ fn a_panic_of_the_call_alone_is_at_its_line() {
     assert!(message.contains(&format!(" --> {}:{}:", file!(), line!() - 2)), "{message}");
 }
 
-/// The operation is found wherever the number meets something, on every engine.
+/// The operation is found for any use of the scalar, on every engine.
 #[test]
 fn a_number_of_a_call_that_does_not_fit_is_told_where_it_is_used() {
     let x = [1u8, 2];
@@ -334,7 +334,7 @@ fn a_number_of_a_call_that_does_not_fit_is_told_where_it_is_used() {
         let error = f.profile((&x, 300)).map(drop).unwrap_err();
         assert_eq!((line(&error), headline(&error)), (at, add.to_owned()));
     }
-    // In a function that is called, and in a loop.
+    // In a called function, and in a loop.
     let inner = jit(|x: Expr, k: Expr| x + k);
     let at = line!() - 1;
     let f = jit(move |x: Expr, k: Expr| inner.inline((x, k)));
@@ -349,7 +349,7 @@ fn a_number_of_a_call_that_does_not_fit_is_told_where_it_is_used() {
     let f = jit(|k: Expr| k.sum(..));
     let error = f.call((large,)).unwrap_err();
     assert_eq!((line(&error), headline(&error)), (line!() - 2, format!("sum: literal {large} does not fit i32")));
-    // Where no array is, none can be cast: the help gives the number a dtype.
+    // Without an array, none can be cast: the help gives the scalar a dtype.
     let strong = "`strong(1099511627776i64)`";
     assert!(error.help_text().is_some_and(|help| help.contains(strong)), "{error}");
     let f = jit(|k: Expr| k);
@@ -360,7 +360,7 @@ fn a_number_of_a_call_that_does_not_fit_is_told_where_it_is_used() {
     assert_eq!(f.call((ndjit::strong(large),)).unwrap().item::<i64>().unwrap(), large);
 }
 
-/// Functions that are made of several operations name what they were given, in arrays and in traced functions.
+/// Composed functions name their own operands, for arrays and in traced functions.
 #[test]
 fn facts_are_about_the_operands_of_the_user() {
     let (x, m) = (Array::from([1u8, 2, 3]), Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]));
@@ -382,7 +382,7 @@ fn facts_are_about_the_operands_of_the_user() {
         let error = array.error().unwrap_or_else(|| panic!("{what} of {operands}")).clone();
         assert!(error.headline().starts_with(&format!("{what}: ")), "{error}");
         let facts = error.facts().iter().filter(|fact| fact.starts_with(['x', 'i', 'y']));
-        // Types stand below each other.
+        // Types are aligned.
         let facts: Vec<String> = facts
             .map(|fact| fact.split(" held").next().and_then(|fact| fact.split(" from").next()).unwrap())
             .map(|fact| fact.split_whitespace().collect::<Vec<&str>>().join(" "))
@@ -409,7 +409,7 @@ fn a_panic_says_after_which_operation() {
     assert_eq!(error.facts()[..2], ["no scalar".to_owned(), after]);
 }
 
-/// A chain that is too long to wait runs; where memory is refused for that, it waits on: only readings of all of it fail.
+/// A chain beyond the limit is evaluated; if memory is refused for that, it stays pending: only reads of all of it fail.
 #[test]
 fn a_long_chain_that_memory_is_refused_to_waits() {
     let mut x = ndjit::broadcast_to(Array::from([0.5f32]), [1 << 55]);

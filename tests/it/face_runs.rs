@@ -1,4 +1,4 @@
-//! Plans, threads, depth: what the public API does beside naming things.
+//! Plans, threads, depth: the behaviour of the public API.
 
 use ndjit::*;
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ fn sizes_and_numbers_compile_nothing_new() {
     assert_eq!((f.trace_count(), f.compile_count()), (1, 1));
     assert_eq!(assert_no_recompile!(run(100, 3.0)), vec![9.0; 100]);
     assert_eq!(assert_no_recompile!(kernels, run(101, 3.0)), vec![9.0; 101]);
-    // Not for want of compiling alone: it is the same kernel.
+    // The kernel is shared, not only uncompiled.
     assert_eq!((f.trace_count(), f.compile_count()), (2, 1));
 }
 
@@ -71,7 +71,7 @@ fn explain_prints_every_stage() {
     f.call((&[1.0f32], &[1i8])).unwrap();
     for &stage in Stage::ALL {
         let text = f.explain(stage);
-        // Built without GPUs, there is no driver to ask what it runs.
+        // Without the GPU feature no driver can be queried.
         let whole = cfg!(feature = "gpu") || stage != Stage::Spirv;
         assert!(!text.trim().is_empty() && (!whole || !text.contains("error[")), "{stage:?}: {text}");
     }
@@ -122,7 +122,7 @@ fn a_donated_array_gives_its_memory() {
 
 #[test]
 fn functions_made_inside_a_traced_function_are_told_apart() {
-    // Each is dropped before the next is made, so that they may have the same address.
+    // Each is dropped before the next is built, so their addresses may be equal.
     let f = jit(|x: Expr| {
         let a = jit(|x| x + 1).inline((x,));
         let b = jit(|x| x * 3).inline((x,));
@@ -161,7 +161,7 @@ fn equal_shapes_and_empty_arrays_compile_nothing_new() {
         f.compile_count()
     };
     let first = call(3, 4);
-    // Two shapes that happen to be equal are no reason to compile.
+    // Equal extents of two shapes do not cause compilation.
     assert_eq!([call(5, 5), call(100, 7), call(0, 2)], [first; 3]);
     let g = jit(|x: Expr, k: Expr| x * k + 0.5);
     let with = |n: usize, k: f64| {

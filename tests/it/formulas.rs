@@ -1,8 +1,8 @@
-//! New arrays in traced functions: kernels compute their elements, with the bits that the arrays hold.
+//! New arrays in traced functions: kernels compute their elements, with the arrays' bits.
 
 use ndjit::{Array, DType, Expr, Stage, arange, dtype, eye, from_fn, full, jit, linspace, ones, strong, where_, zeros};
 
-/// The array as a traced function sees it, and whether it reads it from memory.
+/// The array in a traced function, and whether it reads it from memory.
 fn traced(array: &Array) -> (Array, bool) {
     let array = array.clone();
     let f = jit(move |yes: Expr| where_(yes, &array, &array));

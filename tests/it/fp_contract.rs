@@ -1,4 +1,4 @@
-//! Floating-point contraction: what becomes one operation where a function asks for it, with the same bits on every engine.
+//! Floating-point contraction: merged operations under the option, with the same bits on every engine.
 
 use ndjit::{Array, Expr, Stage, cond, fori_loop, jit, sum};
 

@@ -1,4 +1,4 @@
-//! How many kernels the expressions people write take: rows that are reduced and used again are one.
+//! Kernel counts of common expressions: rows that are reduced and reused are one kernel.
 
 use ndjit::{
     Array, DType, Expr, Stage, arange, assert_in_place, assert_kernels, assert_no_recompile, concat, dtype, exp, jit,
@@ -58,14 +58,14 @@ fn views_cost_no_kernel() {
     assert_kernels!(f, (&x,), 1);
     let f = jit(|x: Expr| x + dtype(DType::F32).arange(70) * 0.5);
     assert_kernels!(f, (&x,), 1);
-    // Each array that is joined is computed into its place.
+    // Each joined array is computed in place.
     let f = jit(|x: Expr| concat([x * 2, exp(x)], 0));
     assert_kernels!(f, (&x,), 2);
 }
 
 #[test]
 fn a_copy_of_another_shape_runs_apart() {
-    // Of the copy's three axes two are as long as one of its result, which is another.
+    // Two of the copy's three axes have the extent of another axis of its result.
     let x = arange(4).reshape([2, 2]);
     let f = jit(|x: Expr| concat([x.repeat(2, 0), x], 0) + 1);
     assert_eq!(f(&x).to_string(), "[[1 2]\n [1 2]\n [3 4]\n [3 4]\n [1 2]\n [3 4]]");
@@ -83,14 +83,14 @@ fn dying_operands_give_their_memory() {
 #[test]
 fn short_windows_are_ops_on_neighbours() {
     let x = rows();
-    // Means of 3x3 neighbours, with what uses them, and of what is computed.
+    // Means of 3x3 windows, with their users, and of computed arrays.
     let blur = |x: Expr| x - sliding_window(exp(x * 0.1), [3, 3], [0, 1]).mean([-2, -1]).sum(..);
     let f = jit(blur);
     let reference = jit(blur).fuse(false);
     assert_eq!(f(&x).to_vec::<f32>().unwrap(), reference(&x).to_vec::<f32>().unwrap());
     let f = jit(|x: Expr| (sliding_window(x, 7, 1) * 0.5).std(-1) + 1);
     assert_kernels!(f, (&x,), 1);
-    // A window's extent is the program's, but arrays of other sizes share kernels.
+    // A window's extent is part of the program, but arrays of other sizes share kernels.
     let wider = x.slice((3..40, 2..)).eval().unwrap().clone();
     assert_no_recompile!(kernels, f(&wider));
     assert_eq!(f.explain(Stage::Kernels).matches("reduces").count(), 0);
@@ -102,7 +102,7 @@ fn reductions_wait_for_others_of_the_same_elements() {
     let f = jit(|x: Expr| (x.mean(-1), x.var(-1)));
     assert_kernels!(f, (&x,), 1);
     let text = f.explain(Stage::Kernels);
-    // The sums of elements, distances and squares. (The sample that distances are taken from is one element of four places.)
+    // The sums of elements, distances and squares. (The reference sample of distances is one element of four places.)
     assert_eq!(text.matches("reduces").count(), 1, "{text}");
     let f = jit(|x: Expr| layer_norm(x, -1));
     assert_kernels!(f, (&x,), 1);

@@ -1,5 +1,5 @@
-//! Tests that keep the house tidy: what each crate may depend on, where `unsafe` may stand, how files open, what
-//! ARCHITECTURE.md says of them.
+//! House rules: dependencies of each crate, the location of `unsafe`, headers of files, and ARCHITECTURE.md's consistency with
+//! them.
 
 use ndjit_tests::root;
 use std::fs;
@@ -203,7 +203,7 @@ fn unsafe_stays_in_the_runtime() {
     }
 }
 
-/// The sources of the crates that are published, but the command line's.
+/// The sources of the published crates, except the command line's.
 const LIBRARIES: [&str; 9] = [
     "src/",
     "ir/src/",
@@ -216,7 +216,7 @@ const LIBRARIES: [&str; 9] = [
     "formats/src/",
 ];
 
-/// Locks are those that threads count, but for what drivers of GPUs are kept with.
+/// All locks are counted, except those around GPU drivers.
 #[test]
 fn every_lock_is_counted() {
     let counted = "ir/src/lock.rs";
@@ -274,7 +274,7 @@ fn the_architecture_page_is_short() {
     }
 }
 
-/// Paths stand between backquotes.
+/// Paths are between backquotes.
 #[test]
 fn pages_for_contributors_name_what_exists() {
     for (name, least) in [("ARCHITECTURE.md", 40), ("docs/journey.md", 15)] {
@@ -300,7 +300,7 @@ fn the_architecture_page_has_every_pass() {
     }
 }
 
-/// The types that a file defines at its top level, outside of macros and tests.
+/// A file's top-level types, outside of macros and tests.
 fn types(text: &str) -> Vec<&str> {
     let (mut found, mut in_macro) = (Vec::new(), false);
     for line in text.lines().take_while(|line| !line.starts_with("mod tests {")) {
@@ -319,7 +319,7 @@ fn types(text: &str) -> Vec<&str> {
     found
 }
 
-/// The name of a type says which of the libraries' parts a reader is in. What the glossary lists has one name in several places.
+/// A type's name identifies its part of the libraries. Exceptions are in the glossary.
 #[test]
 fn no_type_name_is_defined_twice() {
     let glossary = read(&root().join("docs/glossary.md"));
@@ -333,7 +333,7 @@ fn no_type_name_is_defined_twice() {
         }
     }
     assert!(defined.len() > 500, "found only {} types", defined.len());
-    // Variants of one type for several systems stand in one file.
+    // Variants of one type for several systems are in one file.
     defined.sort();
     defined.dedup();
     let twice: Vec<&[(String, String)]> = defined.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1).collect();

@@ -1,4 +1,4 @@
-//! Indexing by arrays of positions: values that NumPy gives, and the rules for positions that an axis does not have.
+//! Indexing by integer arrays: NumPy's values, and the rules for indices out of bounds.
 
 use ndjit::{Array, DType, ErrorCode, Expr, Side, arange, jit, ones, searchsorted, take, take_along_axis};
 
@@ -46,7 +46,7 @@ fn positions_out_of_range_are_errors_of_arrays_and_nearest_when_traced() {
     assert_eq!(taken.slice((0, .., 0)).to_vec::<i32>().unwrap(), [8, 8, 0]);
 }
 
-/// A number is a position, whatever dtype integers have: of an array, and in a traced function.
+/// A scalar is an index, for any default integer: of an array, and in a traced function.
 #[test]
 fn numbers_beyond_32_bits_are_positions() {
     let many = || ndjit::broadcast_to(Array::from([7u8]), [1 << 33]);
@@ -122,7 +122,7 @@ fn puts_as_numpy_does() {
     assert_eq!(x.at(&i).multiply(3).to_vec::<i32>().unwrap(), [0, 3, 2, 3, 36, 45]);
     let floats = x.cast(DType::F64).at(&i).divide(4).to_vec::<f64>().unwrap();
     assert_eq!(floats, [0.0, 0.25, 2.0, 3.0, 0.25, 0.3125]);
-    // Integers divided are none, and a product of complex numbers is of four others.
+    // Integer division is unsupported, and a complex product is too.
     for refused in [x.at(&i).divide(4), x.cast(DType::C64).at(&i).multiply(4)] {
         assert_eq!(refused.error().unwrap().code(), ErrorCode::DType);
     }
@@ -136,7 +136,7 @@ fn puts_as_numpy_does() {
     assert_eq!(x.at(0).set(9).to_vec::<i32>().unwrap(), [9, 9, 2, 3, 4, 5]);
 }
 
-/// A number that is passed at each call fits what it is put into, or is an error, as one that is written there.
+/// A scalar argument fits the updated array's dtype, or is an error, as a literal.
 #[test]
 fn numbers_that_are_put_fit() {
     let x = Array::from([1u8, 2]);
@@ -157,7 +157,7 @@ fn numbers_that_are_put_fit() {
         assert!(error.facts().len() > 1 && error.help_text().is_some(), "{n}: {error}");
         assert!(n == 7 || f.call((&x, 7)).is_ok(), "{n}");
     }
-    // What is no number of the array's kind is cast, as arrays are.
+    // A scalar of another kind is cast, as arrays are.
     assert_eq!(jit(|x: Expr, k: Expr| x.at(0).set(k)).call((&x, 2.5)).unwrap().to_vec::<u8>().unwrap(), [2, 2]);
 }
 
@@ -183,7 +183,7 @@ fn masks_say_where_to_put() {
             "{help}"
         );
     }
-    // The ways out that the error names.
+    // The fixes named by the error.
     let [rows, columns] = &ndjit::nonzero(&odd)[..] else { unreachable!() };
     assert_eq!(x.at((rows, columns)).get().to_vec::<i32>().unwrap(), [1, 3, 5]);
     assert_eq!(x.at(&odd).get().to_vec::<i32>().unwrap(), [1, 3, 5]);
@@ -217,7 +217,7 @@ fn masks_do_not_broadcast() {
             }
         }
     }
-    // Where the array's axis has extent 1, the mask's has; a mask without axes stands for all; and the way out that the error names.
+    // If the array's axis has extent 1, so has the mask's; a 0-d mask stands for all; and the fix named by the error.
     let x = arange(3).reshape([1, 3]);
     assert_eq!(x.at(Array::from([true])).set(7).to_vec::<i32>().unwrap(), [7, 7, 7]);
     assert_eq!(x.at(true).set(7).to_vec::<i32>().unwrap(), [7, 7, 7]);
@@ -344,10 +344,10 @@ fn what_is_put_takes_the_memory_of_what_dies() {
     assert_eq!(x.slice(3).item::<f32>().unwrap(), 6.0);
     let stats = put.stats();
     assert_eq!((stats.donated, stats.donations_taken), (3, 3), "{stats:?}");
-    // Of an array that lives on, the elements stay.
+    // The elements of a live array stay.
     let y = put(&x, &i);
     assert_eq!((x.slice(3).item::<f32>().unwrap(), y.slice(3).item::<f32>().unwrap()), (6.0, 8.0));
-    // What is put is computed from what it is put into.
+    // The updates are computed from the updated array.
     let mixed = jit(|x: Expr, i: Expr| (x * 2).at(i).add(x * 2));
     assert_eq!(mixed(&arange(3), &Array::from([2, 1, 0])).to_vec::<i32>().unwrap(), [4, 4, 4]);
 }
@@ -364,7 +364,7 @@ fn many_are_put_the_same_for_any_number_of_threads() {
         expected[(k * 7919) % 1000] += k as f32 * 0.37;
     }
     assert_eq!(once, expected);
-    // Rows of 40 elements, which threads share.
+    // Rows of 40 elements, distributed over threads.
     let (rows, to) = (y.reshape([5000, 40]), (arange(5000) * 7919) % 100);
     let wide = ndjit::zeros([100, 40]);
     let mut sums = vec![0f32; 4000];
@@ -378,7 +378,7 @@ fn many_are_put_the_same_for_any_number_of_threads() {
     }
 }
 
-/// Bits of the elements, NaN as one.
+/// Bits of the elements; all NaNs are equal.
 fn bits(x: &Array) -> Vec<String> {
     let text = x.flatten_text();
     text.into_iter().map(|element| element.replace("-nan", "nan")).collect()

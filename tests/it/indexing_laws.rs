@@ -1,12 +1,12 @@
 //! Laws of indexing, on random arrays of every dtype: both sides of each are computed by compiled code on one and two threads and by the
-//! interpreter, and are the same bits everywhere (NaNs compare as NaN).
+//! interpreter, and have the same bits everywhere (NaNs compare as NaN).
 
 use ndjit::{
     Array, Complex, DType, Expr, Side, argsort, clip, concat, jit, searchsorted, sort, take, take_along_axis, where_,
 };
 use ndjit_random::Rng;
 
-/// What random elements are made of: many are equal, and some are special.
+/// The values of random elements: many are equal, and some are special.
 const VALUES: [f64; 16] = [
     0.0,
     -0.0,
@@ -34,7 +34,7 @@ fn elements(rng: &mut Rng, dtype: DType, shape: &[usize]) -> Array {
     x.cast(dtype).reshape(shape.iter().map(|&n| n as isize).collect::<Vec<isize>>())
 }
 
-/// Indices along an axis, negative ones among them, as integers of random dtypes.
+/// Indices along an axis, including negative ones, as integers of random dtypes.
 fn positions(rng: &mut Rng, extent: usize, shape: &[usize]) -> Array {
     let n: usize = shape.iter().product();
     let dtype = rng.pick(&[DType::I8, DType::I16, DType::I32, DType::I64]);
@@ -49,7 +49,7 @@ fn permutation(rng: &mut Rng, n: usize) -> Array {
     Array::from(order)
 }
 
-/// Type, shape and elements; each NaN as the others.
+/// Type, shape and elements; all NaNs are equal.
 fn text(x: &Array) -> String {
     macro_rules! elements {
         ($($dtype:ident $rust:ty),*) => {
@@ -65,7 +65,7 @@ fn text(x: &Array) -> String {
     format!("{}{} {}", x.dtype(), x.shape(), elements)
 }
 
-/// Both sides of a law, of arrays as a traced function has them.
+/// Both sides of a law, on arrays in a traced function.
 macro_rules! law {
     ($what:expr; $($x:ident = $array:expr),* => $left:expr, $right:expr) => {
         let mut first: Option<String> = None;
@@ -118,7 +118,7 @@ fn what_is_put_is_found_and_nothing_else_changes() {
         let order = permutation(rng, n);
         law!(dtype; x = x, i = order, y = y => x.at(i).set(y).at(i).get(), y);
         law!(dtype; i = order, y = y => ndjit::zeros_like(y).at(i).set(y), take(y, argsort(i, 0), 0));
-        // Of some positions, what is elsewhere stays.
+        // With some indices, other elements stay.
         let (some, others) = (order.slice(..n as isize / 2), order.slice(n as isize / 2..));
         law!(dtype; x = x, i = some, j = others => x.at(i).set(take(x, i, 0).flip(0)).at(j).get(), x.at(j).get());
     });
@@ -185,7 +185,7 @@ fn traced_positions_that_are_not_there() {
     });
 }
 
-/// The sums of a loop, in every dtype that Rust adds as is said here.
+/// The sums of a loop, in every dtype with Rust addition.
 #[test]
 fn sums_are_those_of_a_loop() {
     let mut rng = Rng::new(7);
@@ -218,7 +218,7 @@ fn what_is_found_divides_a_sorted_array() {
                 for interpreted in [false, true] {
                     let search = jit(move |x: Expr, v: Expr| searchsorted(x, v, side)).interpreted(interpreted);
                     let found = search(&x, &v).to_vec::<i32>().unwrap();
-                    // All dtypes but the widest integers go into `f64` exactly, and the values here do too. NaN comes last.
+                    // All dtypes except the widest integers are exact in `f64`, as are these values. NaN comes last.
                     let wide = |x: &Array| x.cast(DType::F64).to_vec::<f64>().unwrap();
                     let key = |x: f64| (x.is_nan(), if x.is_nan() { 0.0 } else { x });
                     let (sorted, values) = (wide(&x), wide(&v));

@@ -1,4 +1,4 @@
-//! Positions and ranges together: where the axes of what they find stand, as in NumPy, and that what is put is put there.
+//! Indices combined with ranges: the order of result axes, as in NumPy, and updates at these elements.
 
 use ndjit::{Array, Ellipsis, ErrorCode, Expr, NewAxis, Slice, Stage, arange, jit, step, step_by};
 
@@ -6,7 +6,7 @@ fn x() -> Array {
     arange(24).reshape([2, 3, 4])
 }
 
-/// Checks `x.at(indices)` of `x()`, and of traced arrays with traced positions, against the shape and the elements that NumPy's expression has.
+/// Checks `x.at(indices)` of `x()`, and of traced arrays with traced indices, against the shape and the elements of NumPy's expression.
 macro_rules! cases {
     ($i:ident $j:ident $k:ident: $($numpy:literal $indices:expr => $shape:expr, $elements:expr;)*) => {$({
         let [i, j, k] = [Array::from([1, 0]), Array::from_rows(&[[1], [0]]), Array::from([2, 0, -1])];
@@ -27,7 +27,7 @@ macro_rules! cases {
         for taken in [taken, or] {
             assert_eq!((taken.shape().extents(), taken.to_vec::<i32>().unwrap()), (&shape[..], expected.clone()), $numpy);
         }
-        // Elements of `x()` are their own positions.
+        // Elements of `x()` are their own indices.
         let (mut other, mut more): (Vec<i32>, Vec<i32>) = ((0..24).collect(), (0..24).collect());
         for &at in &expected {
             other[at as usize] = -1;
@@ -108,6 +108,6 @@ fn what_is_wrong_is_said() {
     assert_eq!(error(x().at((1.., 0)).set(arange(3))).0, ErrorCode::Shape);
     let (code, headline) = error(Array::from(3).at(Ellipsis).set(7));
     assert_eq!((code, &headline[..]), (ErrorCode::Shape, "at.set: an array without axes has no indices"));
-    // The type of what is taken does not depend on whether there are positions.
+    // The result type does not depend on the kind of indices.
     assert_eq!(x().at(1..).get_or(0.5).dtype(), x().at(Array::from([1])).get_or(0.5).dtype());
 }

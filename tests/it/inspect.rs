@@ -285,7 +285,7 @@ fn diffs_show_what_really_changed() {
     ");
 }
 
-/// A displacement or an immediate that is the number of a label is a number still.
+/// A displacement or an immediate equal to a label's number is not replaced.
 #[test]
 #[cfg(feature = "disassembler")]
 fn only_jumps_name_labels() {

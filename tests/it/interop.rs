@@ -1,4 +1,4 @@
-//! Features `ndarray` and `npy`: other libraries' arrays as arguments and results, files and what is wrong with them.
+//! Features `ndarray` and `npy`: other libraries' arrays as arguments and results, files, and errors of files.
 
 use ndarray::{Array2, ArrayD, Axis, ShapeBuilder, arr2, s};
 use ndjit::*;
@@ -11,8 +11,8 @@ fn floats(array: &Array) -> Vec<f32> {
     array.to_vec().unwrap()
 }
 
-/// A view that is read in place has a layout of its own, so its signature is new and the function is traced again; one that
-/// is copied looks like any other row-major array.
+/// A view read in place has its own layout, so its signature is new and the function is retraced; a copied one is an
+/// ordinary row-major array.
 #[test]
 fn views_are_read_in_place() {
     let f = jit(|x, y| x * 10 + y);
@@ -29,7 +29,7 @@ fn views_are_read_in_place() {
     let z = f.call((&x, transposed.t())).unwrap();
     assert_eq!((floats(&z), f.trace_count()), (vec![11.0, 22.0, 33.0, 44.0, 55.0, 66.0], 2));
 
-    // A window of whole rows has no gaps; one of columns has, and is copied, as is one that runs backwards.
+    // A window of whole rows has no gaps; one of columns has, and is copied, as is a reversed one.
     let tall = arr2(&[[0.0f32, 0.0, 0.0], [1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
     let z = f.call((&x, tall.slice(s![1.., ..]))).unwrap();
     assert_eq!((floats(&z), f.trace_count()), (vec![11.0, 22.0, 33.0, 44.0, 55.0, 66.0], 2));
@@ -80,7 +80,7 @@ fn arrays_from_and_to_ndarray() {
     assert_eq!(ArrayD::<f32>::try_from(array).unwrap(), x.clone().into_dyn());
     let moved = ArrayD::<f32>::try_from(Array::from(x)).unwrap();
     assert_eq!(moved.as_ptr(), address);
-    // A window that begins inside its memory.
+    // A window that starts inside its memory.
     let window = rows().slice_move(s![1.., ..]);
     assert_eq!(floats(&Array::from(window)), [4.0, 5.0, 6.0]);
     let error = ArrayD::<f64>::try_from(Array::from(rows())).unwrap_err();
@@ -93,12 +93,12 @@ mod npy {
     use std::fs;
     use std::path::PathBuf;
 
-    /// A file of this test's own.
+    /// A file for this test.
     fn path(name: &str) -> PathBuf {
         PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("interop_{name}.npy"))
     }
 
-    /// An error's text without its place and without the folder, which differs between machines.
+    /// An error's text without its place and its folder, which is machine-dependent.
     fn text(error: &Error) -> String {
         let text = error.to_string().replace(env!("CARGO_TARGET_TMPDIR"), "data");
         text.lines().filter(|line| !line.starts_with("  at ")).collect::<Vec<_>>().join("\n")
@@ -204,7 +204,7 @@ mod npy {
         ];
         for (i, bytes) in bad.iter().enumerate() {
             let error = refused("else", bytes);
-            // Two have a descriptor that names no dtype to be read.
+            // Two have a descriptor of an unsupported dtype.
             let code = if [3, 4].contains(&i) { ErrorCode::DType } else { ErrorCode::Io };
             assert_eq!(error.code(), code, "case {i}: {error}");
             assert!(

@@ -1,5 +1,5 @@
-//! What a wrong use of each function that joins elements, or is made of others, gets: the function, the place, the shapes, the axis,
-//! and a way out.
+//! Errors of functions that join elements, or are composed of others: the function, the place, the shapes, the axis, and a
+//! fix.
 
 use ndjit::{Array, DType, Pad, Policy, concat, dtype, stack, unstack, vector_norm, with_policy, zeros};
 

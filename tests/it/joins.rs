@@ -1,4 +1,4 @@
-//! Joined arrays that are read through: rolls, pads, stacks and concatenations whose elements are computed with where they lie.
+//! Joined arrays read through: rolls, pads, stacks and concatenations whose elements are computed in place.
 
 #![allow(clippy::reversed_empty_ranges, reason = "the end of a range may count from the last element")]
 
@@ -14,7 +14,7 @@ fn bits(x: &Array) -> Vec<u64> {
     x.to_vec::<f64>().unwrap().iter().map(|x| x.to_bits()).collect()
 }
 
-/// Kernels of a function of two arrays; its results are those of the interpreter, from one thread and two.
+/// The number of kernels of a function of two arrays; its results are the interpreter's, on one thread and two.
 fn kernels(shape: &[usize], f: fn(Expr, Expr) -> Expr) -> usize {
     let (x, y) = (wave(shape, 7919), wave(shape, 31));
     let expected = bits(&jit(f).interpreted(true).call((&x, &y)).unwrap());
@@ -36,14 +36,14 @@ fn a_roll_is_read_through_by_what_adds_it() {
         let most = if shape.contains(&1) { 2 } else { 1 };
         assert!(kernels(&shape, |x, _| x.roll(1, 0) + x) <= 2 * most, "{shape:?}");
     }
-    // Of each shape a loop for each part, and no array of what was rolled.
+    // For each shape a loop per part, without a rolled array.
     assert_eq!(kernels(&[301, 127], |x, _| x.roll(1, 0) + x), 2);
     assert_eq!(kernels(&[301, 127], |x, y| x.roll(-3, 1) * y + x.roll(5, 1)), 3);
     assert_eq!(
         kernels(&[301, 127], |x, y| x.roll(1, 0) + x.roll(-1, 0) + x.roll(1, 1) + x.roll(-1, 1) - 4.0 * x * y),
         9
     );
-    // Both axes, one after the other.
+    // Both axes in sequence.
     assert_eq!(kernels(&[301, 127], |x, _| x.roll(1, 0).roll(2, 1) + x), 4);
 }
 
@@ -65,7 +65,7 @@ fn pads_of_every_kind_are_read_through_by_stencils() {
             kernels(&shape, f);
         }
         let count = kernels(&[301, 127], f);
-        // Corners and edges read some elements twice: a few of them are stored between.
+        // Corners and edges read some elements twice: a few of them are stored.
         assert!((9..=12).contains(&count), "{count}");
     }
     for shape in &SHAPES[2..] {
@@ -89,9 +89,9 @@ fn stacks_and_concatenations_are_computed_part_by_part() {
 
 #[test]
 fn joins_that_are_arrays_anyway_are_read_as_they_are() {
-    // The sum is of the joined array, computed where it is summed.
+    // The sum of the joined array, computed in the reduction.
     assert_eq!(kernels(&[301, 127], |x, y| (x.roll(1, 0) * y).sum(0)), 3);
-    // What is wanted as a whole beside is stored once.
+    // A joined array with another use is stored once.
     fn both(x: Expr, y: Expr) -> Expr {
         let w = x.roll(1, 0) + y;
         w.roll(1, 1) + w.roll(-1, 0).exp() + w
@@ -99,7 +99,7 @@ fn joins_that_are_arrays_anyway_are_read_as_they_are() {
     for shape in SHAPES {
         kernels(&shape, both);
     }
-    // Too many parts: the array is made.
+    // Too many parts: the array is stored.
     fn many(x: Expr, y: Expr) -> Expr {
         let all: Vec<Expr> = (0..40).map(|n| if n % 2 == 0 { x } else { y }).collect();
         concat(all, 0) * 2.0

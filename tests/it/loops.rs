@@ -1,13 +1,13 @@
-//! Compiled loops: which loops are, and that tiles, threads and registers change no bit of what step after step gives.
+//! Compiled loops: which loops are compiled, and the same bits for any tiles, threads and registers as step by step.
 
 use ndjit::{Array, DType, Expr, Stage, fori_loop, jit, scan, sum, take, where_, while_loop, zeros_like};
 
-/// Whether the steps of the loop that a function is are one nest. Its loops have been lowered.
+/// Whether the loop of a function is one nest. Its loops have been lowered.
 fn is_compiled(loops: &str) -> bool {
     loops.contains("; its steps are one loop of a nest")
 }
 
-/// The results of a function of two arrays, with a compiled loop, with any number of threads and width of registers; without, step by step.
+/// The results of a function of two arrays, with a compiled loop, for any number of threads and width of registers; and step by step.
 macro_rules! agree {
     ($function:expr, $x:expr, $y:expr) => {{
         let f = jit($function).fuse(false);
@@ -69,7 +69,7 @@ fn scans_slice_and_stack() {
             &begin
         );
     }
-    // Scalars of a row that is read backwards.
+    // Scalars of a row read in reverse.
     let (xs, begin) = (wave(&[1_000]), wave(&[]));
     agree!(
         |xs: Expr, begin: Expr| {
@@ -109,7 +109,7 @@ fn rows_are_gathered_by_the_index() {
     );
 }
 
-/// An index wraps in its dtype as it does step by step, and a loop that does not run gives back what it began with.
+/// An index wraps in its dtype as in step-by-step execution, and a loop of no steps returns its initial state.
 #[test]
 fn indices_have_their_dtype() {
     for [start, end] in [[0i8, 127], [-128, 127], [5, 5], [7, -7], [126, 127]] {
@@ -125,7 +125,7 @@ fn indices_have_their_dtype() {
     }
 }
 
-/// What is passed at each call, to the condition and to the body.
+/// Scalar arguments in the condition and in the body.
 #[test]
 fn numbers_are_passed() {
     let f = jit(|x: Expr, limit: Expr, k: Expr| while_loop(x, |x| x.lt(limit), |x| x * k + 1));
@@ -134,7 +134,7 @@ fn numbers_are_passed() {
     assert!(is_compiled(&f.explain(Stage::Loops)));
 }
 
-/// Loops whose elements meet, and arrays under a condition, are run step by step.
+/// Loops with interacting elements, and arrays under a condition, run step by step.
 #[test]
 fn other_loops_are_not_compiled() {
     let x = wave(&[10]);
@@ -149,7 +149,7 @@ fn other_loops_are_not_compiled() {
     assert!(!is_compiled(&h.explain(Stage::Loops)));
 }
 
-/// One kernel, whatever the number of steps and elements; and the program says so.
+/// One kernel for any number of steps and elements, also in the program's listing.
 #[test]
 fn a_compiled_loop_is_one_kernel() {
     let f = jit(|x: Expr, n: Expr| fori_loop(0, n, x, |_, x| x * 3.7f32 * (1 - x)));

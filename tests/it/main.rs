@@ -1,4 +1,4 @@
-//! What no single crate can test, and what of it needs no process of its own: a module for each subject. `cargo test --workspace --all-features --test it
+//! Tests across crates that need no process of their own: a module for each subject. `cargo test --workspace --all-features --test it
 //! SUBJECT` runs one.
 
 #[macro_use]

@@ -1,4 +1,4 @@
-//! What a wrong use of each function that moves elements gets: the function, the place, the shapes, the axis, and a way out.
+//! Errors of functions that move elements: the function, the place, the shapes, the axis, and a fix.
 
 use ndjit::{
     Array, Ellipsis, ErrorCode, Expr, Indexing, Pad, broadcast_arrays, concat, from_fn, jit, meshgrid, stack, step,

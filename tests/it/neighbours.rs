@@ -1,4 +1,4 @@
-//! What is made of neighbours along an axis: differences with and without ends, integrals at equal distances and at positions, errors.
+//! Functions of adjacent elements along an axis: differences with and without ends, integrals at equal distances and at positions, errors.
 
 use ndjit::{
     Array, DType, ErrorCode, Expr, Policy, Result, append, arange, diff, dtype, jit, positions, prepend, trapezoid,
@@ -21,7 +21,7 @@ fn neighbours() -> Result<()> {
     assert_eq!(trapezoid(Array::from([1u8, 255, 255]), 2, 0).item::<f32>()?, 766.0);
     assert_eq!(trapezoid(zeros([0]), 1, 0).item::<f32>()?, 0.0);
     assert_eq!(Array::from([5.0f32]).trapezoid(1, 0).item::<f32>()?, 0.0);
-    // The sum of the values is beyond the dtype, the integral is not.
+    // The sum of the values overflows the dtype, the integral does not.
     assert_eq!(dtype(DType::F32).full(1001, 1e36).trapezoid(0.5, 0).item::<f32>()?, f32::INFINITY);
     let area = dtype(DType::F32).full(1025, 1e36).trapezoid(0.125, 0).item::<f32>()?;
     assert!((area / 1.28e38 - 1.0).abs() < 1e-5);
@@ -36,7 +36,7 @@ fn ends_of_differences() -> Result<()> {
     assert_eq!(ends.0.to_vec::<u8>()?, [1, 3, 5]);
     assert_eq!(ends.1.to_vec::<u8>()?, [3, 5, 0]);
     assert_eq!(ends.2.to_vec::<u8>()?, [3, 5, 248, 3, 5, 249]);
-    // Numbers are weak, arrays are not, and nothing stands beside what is not subtracted.
+    // Scalars are weak, arrays are not, and operands that are not subtracted have no effect.
     assert_eq!(prepend(0.5).diff(Array::from([1.0f64]), 1, 0).dtype(), DType::F64);
     assert_eq!(append(Array::from([1i64])).diff(&x, 1, 0).dtype(), DType::I64);
     assert_eq!(append(7).prepend(7).diff(&x, 0, 0).to_vec::<u8>()?, [1, 4, 9]);
@@ -141,7 +141,7 @@ fn errors_name_shapes_and_the_axis() {
     ");
 }
 
-/// A number at an end is exact as far as the dtype is in which it meets the elements, whatever the default dtype: of arrays, traced, and passed at a call.
+/// A scalar at an end is exact in the promoted dtype, for any default dtype: with arrays, traced, and as an argument.
 #[test]
 fn numbers_at_the_ends_are_exact() {
     let of = |x: Array| {

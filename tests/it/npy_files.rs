@@ -1,4 +1,4 @@
-//! `.npy` files that are mapped and written in parts.
+//! `.npy` files, mapped and written in parts.
 use ndjit::npy::{Reader, Writer};
 use ndjit::{Array, DType, ErrorCode, Shape, f16};
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ fn every_dtype_of_numpy_comes_back() {
         assert_eq!((reader.dtype(), reader.shape()), (dtype, &Shape::from([2, 3])));
         assert_eq!(reader.array().unwrap().to_string(), x.to_string());
         assert_eq!(reader.rows(1..9).unwrap().to_string(), x.slice(1..2).to_string());
-        // What others read it with agrees.
+        // Other readers agree.
         if dtype != DType::F16 {
             assert_eq!(Array::read_npy(&path).unwrap().to_string(), x.to_string());
         }
@@ -87,7 +87,7 @@ fn wrong_files_are_errors() {
     assert_eq!(reader.array().unwrap_err().headline(), "read_npy: bools that are neither 0 nor 1");
     assert_eq!(reader.rows(0..2).unwrap().to_vec::<bool>().unwrap(), [false, true]);
     assert_eq!(Reader::open(path("nothing")).unwrap_err().code(), ErrorCode::Io);
-    // One more than `u64` has, and one that is not shown whole.
+    // One beyond `u64`, and one that is not shown whole.
     let long = "9".repeat(1000);
     let shown = format!("{}…", "9".repeat(40));
     for (extent, shown) in [("18446744073709551616", "18446744073709551616"), (&long, &shown)] {
@@ -108,7 +108,7 @@ fn wrong_files_are_errors() {
     assert_eq!(error.facts().len(), 1, "{error}");
 }
 
-/// Files of a folder of its own.
+/// Files in a separate folder.
 fn folder(name: &str) -> PathBuf {
     let folder = path(name);
     std::fs::remove_dir_all(&folder).ok();
@@ -125,7 +125,7 @@ fn names(folder: &std::path::Path) -> Vec<String> {
 
 #[test]
 fn a_file_that_is_mapped_is_replaced_and_still_read() {
-    // More than a page: beyond the end of a file that is truncated a read ends the process.
+    // More than a page: a read beyond the end of a truncated file ends the process.
     const MANY: usize = 1 << 16;
     let folder = folder("replaced");
     let path = folder.join("x.npy");
@@ -166,13 +166,13 @@ fn what_is_written_to_a_mapped_array_stays_in_memory() {
     writer.finish().unwrap();
     let before = std::fs::read(&path).unwrap();
     let f = ndjit::jit(|x| x + 1);
-    // The memory of a donated argument becomes the result's.
+    // The result takes the memory of a donated argument.
     let x = Reader::open(&path).unwrap().array().unwrap();
     assert_eq!(f.call((x.donate(),)).unwrap().to_vec::<f32>().unwrap(), [2.0, 3.0, 4.0]);
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
-/// A file is made beside its place, under a name that has no more bytes than names may have.
+/// A file is created beside its target, with a name of at most the maximum length.
 #[test]
 #[cfg(unix)]
 fn names_may_be_as_long_as_the_system_has_them() {
@@ -186,7 +186,7 @@ fn names_may_be_as_long_as_the_system_has_them() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Of a file that could not be written as a whole nothing takes the place of the one that was there, whoever goes on to finish it.
+/// A file that was not written completely never replaces the existing one, even if it is finished later.
 #[test]
 #[cfg(unix)]
 fn a_file_that_was_not_written_is_not_finished() {

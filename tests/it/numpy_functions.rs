@@ -1,4 +1,4 @@
-//! Functions that NumPy has and the Array API has not: bins, sequences that slide along each other, interpolation, covariances, masks. NumPy's results, the same bits
+//! Functions of NumPy that the Array API lacks: bins, sliding products, interpolation, covariances, masks. NumPy's results, the same bits
 //! in compiled code and in the interpreter, dtypes.
 
 use ndjit::operand::{Computed, Math, Meet};
@@ -51,7 +51,7 @@ fn array(value: &Value) -> Array {
     .unwrap()
 }
 
-/// The elements as numbers.
+/// The elements as `f64`.
 fn read(x: &Array) -> Vec<f64> {
     match x.dtype().is_complex() {
         true => x.cast(DType::C128).to_vec::<Complex<f64>>().unwrap().iter().flat_map(|z| [z.re, z.im]).collect(),
@@ -63,7 +63,7 @@ fn option(case: &Value, name: &str) -> Option<f64> {
     case["options"].get(name).map(number)
 }
 
-/// What a case calls; of what gives several results all. Where shapes depend on values, those of the results are asked for.
+/// The call of a case, with all its results. If shapes depend on values, the result shapes are given.
 fn call<R: Own>(case: &Value, given: &[R]) -> Vec<R> {
     let one = |n: usize| given[n].clone();
     let expected = shape(&case["results"][0]);
@@ -117,7 +117,7 @@ fn call<R: Own>(case: &Value, given: &[R]) -> Vec<R> {
     }
 }
 
-/// What differs from the case's results.
+/// The differences from the case's results.
 fn differences(case: &Value, found: &[Array]) -> Vec<String> {
     let results = case["results"].as_array().unwrap();
     assert_eq!(found.len(), results.len(), "{case}");
@@ -221,7 +221,7 @@ fn dtypes_are_those_of_the_policy() {
     assert_eq!(sum.cast(DType::F32).to_string(), "[4000.]");
 }
 
-/// NaN and what lies beyond ranges is left out; a bin has its first edge, the last one both; equal edges.
+/// NaN and values out of range are excluded; a bin includes its first edge, the last one both; equal edges.
 #[test]
 fn elements_beyond_the_bins_are_not_counted() {
     let x = Array::from([f32::NAN, -0.0, 0.0, 1.0, 2.0, 2.5]);
@@ -230,7 +230,7 @@ fn elements_beyond_the_bins_are_not_counted() {
     let huge = Array::from([f32::MAX, -f32::MAX, 0.0]);
     assert_eq!(histogram(&huge, 3).0.to_string(), "[1 1 1]");
     assert_eq!(histogram(&Array::from([0, 1, 2, 3]), 1000).0.sum(..).item::<i32>().unwrap(), 4);
-    // In a traced function numbers without a bin are left out, and outside they are errors.
+    // In a traced function values without a bin are excluded, and outside they are errors.
     let counts = jit(|x: Expr| bincount(x, 3));
     let x = Array::from([-1i64, 0, 2, 3, i64::MIN, i64::MAX]);
     assert_eq!(counts(&x).to_string(), "[1 0 1]");
@@ -249,7 +249,7 @@ fn masks_of_the_first_axes_take_elements() {
     assert_eq!(x.at(x.gt(99)).get().shape().extents(), [0]);
     let none = ndjit::zeros([0, 3]);
     assert_eq!(none.at(none.gt(0)).get().shape().extents(), [0]);
-    // A large mask, of which threads have parts.
+    // A large mask, distributed over threads.
     let many = ndjit::arange(300_000);
     let even = (&many % 2).eq(0);
     assert_eq!(many.at(&even).get().to_vec::<i32>().unwrap(), (0..300_000).step_by(2).collect::<Vec<i32>>());

@@ -1,4 +1,4 @@
-//! The page of a program: which lines light up together, that it is one file, and what a browser makes of it where there is one.
+//! The page of a program: highlighted lines, a self-contained file, and its rendering in a browser, if available.
 
 use ndjit::{Array, Device, ErrorCode, Expr, jit, keepdims, max, sum};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ fn panels(page: &str) -> BTreeMap<String, Vec<(String, BTreeSet<usize>)>> {
     panels
 }
 
-/// The lines that were made from an operation alone.
+/// The lines with only this source operation.
 fn made_from(lines: &[(String, BTreeSet<usize>)], node: usize) -> Vec<&str> {
     lines.iter().filter(|(_, nodes)| nodes.len() == 1 && nodes.contains(&node)).map(|(text, _)| text.trim()).collect()
 }
@@ -62,7 +62,7 @@ fn of_two_reductions_in_one_nest_each_has_its_lines() {
     assert_eq!(marked("graph", "%1"), "{1} %1 = mean %0 axes [0] keepdims : f32[1, 2]  ; tests/it/page.rs:51:34");
     assert_eq!(marked("graph", "%3"), "{3} %3 = std %0 axes [0] keepdims : f32[1, 2]  ; tests/it/page.rs:51:57");
     assert_eq!(marked("loops", "reduce"), "{1} reduce out0, t0\n{3} reduce out1, t3\n{3} reduce out2, t2");
-    // The number of rows is part of both.
+    // Both include the number of rows.
     let shared = panels["typed"].iter().find(|(text, _)| text.contains("part of mean") && text.contains("part of std"));
     assert_eq!(shared.unwrap().1, BTreeSet::from([1, 3]), "{shared:?}");
 }
@@ -109,7 +109,7 @@ fn lines_know_what_they_were_made_from() {
     assert!(matches!(written[..], [line] if line.ends_with("let f = jit(|x, y| x + y * 2);")), "{written:?}");
 }
 
-/// The first register is not the first that is loaded: that of `y` is, before the loop.
+/// The first register is not the first load: that of `y` comes before the loop.
 #[test]
 fn the_first_argument_is_known_in_code() {
     let f = jit(|x, y| x * x + y);
@@ -140,7 +140,7 @@ fn no_operation_is_lost() {
             continue;
         }
         let reached: BTreeSet<usize> = lines.iter().flat_map(|(_, nodes)| nodes.iter().copied()).collect();
-        // The source has no line for what a call receives.
+        // The source has no line for a call's parameters.
         let missing: Vec<&usize> = operations.difference(&reached).filter(|&&n| n > 0).collect();
         assert!(missing.is_empty(), "{name} lacks {missing:?}");
     }
@@ -151,7 +151,7 @@ fn a_page_is_one_file_that_says_what_a_reader_asks() {
     let (_, page) = of_sum("one.html");
     for foreign in ["http://", "https://", "src=", "href=", "@import", "url("] {
         let found = page.matches(foreign).count();
-        // Neither the name of SVG's namespace nor a part of the page itself is read from elsewhere.
+        // Only SVG's namespace and the page's own parts are referenced.
         let allowed = match foreign {
             "http://" => page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count(),
             "url(" => page.matches("url(#").count(),
@@ -165,7 +165,7 @@ fn a_page_is_one_file_that_says_what_a_reader_asks() {
     assert_eq!(page.matches("<script>").count(), page.matches("</script>").count());
 }
 
-/// The panels that a page shows at first.
+/// The initially shown panels of a page.
 fn shown(page: &str) -> Vec<&str> {
     let boxes = page.split("data-panel=\"").skip(1).filter_map(|rest| rest.split_once("\" checked>"));
     boxes.map(|(name, _)| name).filter(|name| !name.contains('"')).collect()
@@ -241,7 +241,7 @@ fn pages_that_cannot_be_written_are_errors() {
         .unwrap();
 }
 
-/// What a browser makes of a page, if there is one.
+/// The DOM of a page in a browser, if available.
 fn dom(path: &Path, node: &str) -> Option<String> {
     let page = format!("file://{}{node}", path.display());
     let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=1000", "--dump-dom", &page];
@@ -257,13 +257,13 @@ fn dom(path: &Path, node: &str) -> Option<String> {
     Some(dom)
 }
 
-/// Values of a drawing have the numbers of a stage, which is shown with it.
+/// Values in a picture have the numbers of a stage shown with it.
 #[test]
 fn a_drawing_brings_its_stage_along() {
     let (_, page) = of_sum("drawing.html");
     let path = folder().join("opened.html");
     assert!(page.contains("<details open data-shows="), "it is seen at once");
-    // A click closes it, another opens it.
+    // One click closes it, another opens it.
     let opens = "<script>for (const n of [1, 2]) document.querySelector('details[data-shows] summary').click();</script></body>";
     std::fs::write(&path, page.replace("</body>", opens)).unwrap();
     let Some(dom) = dom(&path, "") else { return };
@@ -274,7 +274,7 @@ fn a_drawing_brings_its_stage_along() {
     assert!(other.contains("hidden"), "{other}");
 }
 
-/// A browser that was asked for an operation has lines lit in each panel.
+/// Selecting an operation in a browser highlights lines in each panel.
 #[test]
 fn a_browser_lights_lines_up() {
     let (path, _) = of_sum("browser.html");

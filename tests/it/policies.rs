@@ -1,4 +1,4 @@
-//! Which policy an operation has: per function, per scope, per node; default dtypes; weak arrays under other defaults.
+//! The policy of an operation: per function, per scope, per node; default dtypes; weak arrays under other defaults.
 
 use insta::assert_snapshot;
 use ndjit::{
@@ -22,7 +22,7 @@ fn an_operation_keeps_the_policy_it_was_made_under() {
     let standard = f32s() + i32s();
     assert_eq!(strict.eval().unwrap_err().code(), ErrorCode::Promotion);
     assert_eq!(standard.dtype(), DType::F32);
-    // Evaluated outside the scope it was made in.
+    // Evaluated outside of its scope.
     let narrow = with_policy(Policy::Jax32, || Array::from([1u32]) + i32s());
     assert_eq!((narrow.dtype(), narrow.to_vec::<i32>()), (DType::I32, Ok(vec![2, 3])));
 }
@@ -54,10 +54,10 @@ fn a_functions_own_policy_wins_over_the_scope_it_is_called_in() {
     let f = jit(|x, y| x + y).with_policy(Policy::Jax32);
     let (x, y) = (Array::from([1u32]), Array::from([1i32]));
     assert_eq!(with_policy(Policy::Strict, || f.call((&x, &y))).expect("a result").dtype(), DType::I32);
-    // A scope inside the function says more of its operations than the function does.
+    // A scope inside the function takes precedence over the function's policy.
     let g = jit(|x, y| with_policy(Policy::Standard, move || x + y)).with_policy(Policy::Strict);
     assert_eq!(g.call((&x, &y)).expect("a result").dtype(), DType::I64);
-    // So does an inlined function of its own policy.
+    // So does an inlined function with its own policy.
     let h = jit(move |x, y| f.inline((x, y)) + 1);
     assert_eq!(h.call((&x, &y)).expect("a result").dtype(), DType::I32);
 }
@@ -120,7 +120,7 @@ fn the_overall_default_may_be_of_any_kind() {
     assert_eq!(with_default_dtype(DType::I16, || with_default_dtype(None, default_dtype)), DType::F32);
 }
 
-/// A weak array made where the defaults are wide.
+/// A weak array created under wide defaults.
 fn wide_weak(numbers: impl ndjit::operand::Number) -> Array {
     with_defaults(WIDE, || Array::scalar(weak(numbers))).expect("defaults of their kinds")
 }
@@ -135,7 +135,7 @@ fn weak_arrays_keep_their_elements_under_other_defaults() -> Result<(), Error> {
     );
     let big = wide_weak(1i64 << 40);
     assert_eq!((big.value_type(), big.dtype(), big.item::<i64>()?), (Weak::Int.into(), DType::I64, 1 << 40));
-    // Met by an array, it takes that one's dtype, from all its bits.
+    // With an array it takes that dtype, from all its bits.
     assert_eq!((&big + Array::from([1i64])).to_vec::<i64>()?, [(1 << 40) + 1]);
     assert_eq!((&big + Array::from([1.0f64])).to_vec::<f64>()?, [(1u64 << 40) as f64 + 1.0]);
     // Through a traced function, as an argument and as a result.
@@ -177,7 +177,7 @@ fn a_policy_of_ones_own() -> Result<(), Error> {
     assert_eq!(sum.dtype(), DType::F16);
     assert_snapshot!(with_policy(policy, || f32s() + i32s()).eval().unwrap_err().headline(), @"add: the halves_first policy does not promote f32 and i32");
     assert_eq!("halves_first".parse(), Ok(policy));
-    // Made again it is the same; another of its name is refused, as is a name of two words.
+    // A second policy of the same lattice is equal; another with its name is rejected, as is a name of two words.
     assert_eq!(Policy::from_lattice(&lattice, Policy::Standard.rules())?, policy);
     assert_snapshot!(Policy::new("halves_first", Table::EMPTY, policy.rules()).unwrap_err(), @"
     error[promotion]: policy: another policy is named `halves_first`
@@ -202,7 +202,7 @@ fn with_64_bit_types_off_casts_narrow() -> Result<(), Error> {
     })
 }
 
-/// How values meet is the policy's to say, where they stand is not: positions are as wide as memory under every policy.
+/// Policies define promotion, not indices: these are as wide as memory under every policy.
 #[test]
 fn elements_are_found_under_every_policy() {
     let found = || {

@@ -1,12 +1,12 @@
-//! Kernels that compute with positions: every width, every number of threads, has the interpreter's bits, however positions move along
-//! the loops; and such kernels have vectors as wide as the machine's.
+//! Kernels that compute with indices: every width and number of threads has the interpreter's bits, for any motion of indices along
+//! the loops; such kernels use the machine's widest vectors.
 
 use ndjit::{
     Array, DType, Expr, Stage, VectorWidth, arange, argmax, argmin, concat, flip, from_fn, jit, random, rotate_left,
     step, strong, zeros_like,
 };
 
-/// Values of positions in every arrangement, and what combines them.
+/// Values of indices in every arrangement, and their combination.
 fn arranged(x: Expr, rows: usize, columns: usize) -> Vec<Expr> {
     let grid = || from_fn([rows, columns], |[row, column]| row * 1000 + column);
     let (row, column) = (arange(rows).reshape([rows, 1]), arange(columns));

@@ -1,4 +1,4 @@
-//! Programs without Rust types: what they take and give, what they refuse, and the places of front ends.
+//! Programs without Rust types: parameters and results, errors, and places of front ends.
 
 use ndjit::dynamic::{self, Asked};
 use ndjit::operand::{AnyOperand, Operand};
@@ -11,7 +11,7 @@ const PLACE: Place = Place { file: "<formula>", line: 1, column: 5 };
 
 fn error(made: Result<impl Sized, Error>) -> String {
     let error = made.map(drop).unwrap_err();
-    // Places in this file move with it.
+    // Places in this file change with it.
     error.to_string().lines().filter(|line| !line.contains("tests/it/program.rs")).collect::<Vec<_>>().join("\n")
 }
 

@@ -1,4 +1,4 @@
-//! Questions about types under several policies, and what a change of a weak operand costs.
+//! Type queries under several policies, and the cost of changing a weak operand.
 
 use ndjit::*;
 
@@ -51,7 +51,7 @@ fn answers_are_those_of_the_policy() {
     assert!(!with_policy(Policy::Strict, || can_cast(DType::I8, DType::I16)).unwrap());
 }
 
-/// The standard's question, as the standard's reference answers it.
+/// The standard's question, with its reference answer.
 #[test]
 fn can_cast_is_the_array_apis() {
     let path = ndjit_tests::root().join("tests/goldens/ops/array_api_result_dtypes.json");
@@ -81,7 +81,7 @@ fn promoted_arrays() {
     let (x, y) = (Array::from([1u8, 255]), Array::from([-1i8]));
     let [a, b, c] = promote_arrays((&x, &y, 2)).unwrap();
     assert_eq!([&a, &b, &c].map(|z| z.to_vec::<i16>().unwrap()), [vec![1, 255], vec![-1], vec![2]]);
-    // Each of its own shape; already of the type, they are the same arrays.
+    // Each with its own shape; arrays of the common type are unchanged.
     let [a, b] = promote_arrays([&x, &x]).unwrap();
     assert_eq!((a.shape().extents(), b.dtype()), (&[2][..], DType::U8));
     // Weak with weak stays weak.
@@ -136,7 +136,7 @@ fn what_is_refused() {
     assert_eq!(promote_arrays((&x, &poisoned)).err().as_ref(), poisoned.error());
 }
 
-/// Other numbers cost nothing; another kind of number costs a plan, and a kernel only where the kernel's dtypes are others.
+/// Other scalars cost nothing; another kind of scalar costs a plan, and a kernel only if the kernel's dtypes differ.
 #[test]
 fn weak_operands_compile_once() {
     let x = Array::from([1.0f32, 2.0, 3.0]);
@@ -148,10 +148,10 @@ fn weak_operands_compile_once() {
     let g = jit(|x, k| x * k - 1);
     assert_eq!(g.call((&x, 2)).unwrap().to_vec::<f32>().unwrap(), [1.0, 3.0, 5.0]);
     assert_no_recompile!(g.call((&x, 3))).unwrap();
-    // A float where an integer was: a new signature, the same machine code.
+    // A float instead of an integer: a new signature, the same machine code.
     assert_eq!(g.call((&x, 2.0)).unwrap().to_vec::<f32>().unwrap(), [1.0, 3.0, 5.0]);
     assert_eq!((g.trace_count(), g.compile_count()), (2, 1));
-    // As an array a weak float is stored otherwise than a weak integer, so its kernel has no conversion to do.
+    // As an array a weak float has another stored dtype than a weak integer, so its kernel has no cast.
     f(&x, &asarray(0.5));
     assert_eq!((f.trace_count(), f.compile_count()), (made.0 + 1, made.1 + 1));
 }

@@ -45,7 +45,7 @@ fn branches_and_loops() {
     run(0..150, &Limits { nodes: 12, elements: 70, control: true, ..Limits::default() }, matrix);
 }
 
-/// The graph with each number of its own as a parameter, after the others; and what fills the slots of these numbers.
+/// The graph with each of its literals as a parameter, after the others; and the slots of these literals.
 fn without_numbers(graph: &Graph<ValueType>) -> (Graph<ValueType>, Vec<Slot>) {
     let (mut out, mut notes, mut slots) = (Graph::new(), (), Vec::new());
     let mut rewriter = Rewriter::splice((graph, &()), (&mut out, &mut notes));
@@ -67,19 +67,19 @@ fn without_numbers(graph: &Graph<ValueType>) -> (Graph<ValueType>, Vec<Slot>) {
     (out, slots)
 }
 
-/// How a graph is run by another.
+/// The execution of a graph by another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Runs {
     Called,
-    /// As the branch that is taken.
+    /// As the taken branch.
     Branch,
     /// As the body of a loop of one step.
     Body,
-    /// As the branch that is taken in the branch that is taken.
+    /// As the taken branch in the taken branch.
     Nested,
 }
 
-/// A graph of the same parameters that passes `body` these numbers.
+/// A graph of the same parameters that passes these scalars to `body`.
 fn passing(body: &Arc<Graph<ValueType>>, slots: &[Slot], runs: Runs) -> Graph<ValueType> {
     let mut out = Graph::new();
     let count = body.params().len() - slots.len();
@@ -115,7 +115,7 @@ fn passing(body: &Arc<Graph<ValueType>>, slots: &[Slot], runs: Runs) -> Graph<Va
             results.iter().enumerate().map(result).collect()
         }
         Runs::Body => {
-            // The state: whether to go on, and what the body gives, which it does not read.
+            // The state: whether to continue, and the body's results, which it does not read.
             let mut state = vec![yes(&mut out, true)];
             for &output in body.outputs() {
                 let zero = out.literal(Slot::Value(Literal::weak(0)), Weak::Int.into());
@@ -150,12 +150,12 @@ fn passing(body: &Arc<Graph<ValueType>>, slots: &[Slot], runs: Runs) -> Graph<Va
     out
 }
 
-/// The graph as the branch that is taken, of its own parameters.
+/// The graph as the taken branch, with its own parameters.
 fn passing_params(body: &Arc<Graph<ValueType>>) -> Graph<ValueType> {
     passing(body, &[], Runs::Branch)
 }
 
-/// The number `n` of a kind, which 32 bits do not hold.
+/// The `n`th scalar of a kind, beyond 32 bits.
 fn long(literal: Literal, n: usize) -> Literal {
     let nth = 1.0 + n as f64;
     match literal.ty() {
@@ -166,13 +166,13 @@ fn long(literal: Literal, n: usize) -> Literal {
     }
 }
 
-/// What a body computes does not depend on how it is run: numbers stay exact until they meet an array.
+/// A body's results do not depend on its execution: scalars stay exact until they meet an array.
 #[test]
 fn a_body_inlined_is_a_body_called() {
     let matrix = Matrix { fuse: &[true], vector: &[VectorWidth::Widest], threads: &[1], strided: &[false], ..ALL };
     let (mut bodies, mut numbers) = ([0; 3], 0);
     for seed in 0..240 {
-        // Arrays of 64 bits, and the default dtypes, which numbers are stored as that are results.
+        // Arrays of 64 bits, and the default dtypes, in which scalar results are stored.
         let dtypes = DType::F64 | DType::I64 | DType::C128 | DType::F32 | DType::I32 | DType::C64;
         let limits = Limits { nodes: 14, elements: 70, control: seed % 2 == 1, dtypes, ..Limits::default() };
         let mut original = program(seed, &limits).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
@@ -243,7 +243,7 @@ fn contracted_programs() {
     run(3_100..3_150, &Limits { nodes: 12, elements: 70, control: true, ..Limits::default() }, matrix);
 }
 
-/// Loops of each kind whose steps are one nest, and such that keep their state in registers and in memory.
+/// Loops of each kind whose steps are one nest, with the state in registers and in memory.
 #[test]
 fn programs_have_compiled_loops() {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();

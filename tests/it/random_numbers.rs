@@ -1,4 +1,4 @@
-//! Random numbers: JAX's, bit for bit where no function is rounded; the same on every engine, however the work is split; what is refused.
+//! Random numbers: JAX's, bit-equal if no function rounds; the same on every engine, for any split of the work; errors.
 
 use ndjit::{Array, DType, ErrorCode, Expr, Policy, VectorWidth, arange, dtype, jit, random, with_policy};
 use serde_json::Value;
@@ -48,7 +48,7 @@ fn as_float(dtype: DType, bits: u64) -> f64 {
     }
 }
 
-/// How far JAX's numbers may be from ours, relatively: its `erf_inv` and `log1p` are not correctly rounded, and neither are ours.
+/// The relative tolerance to JAX's numbers: its `erf_inv` and `log1p` are not correctly rounded, nor are ours.
 fn tolerance(dtype: DType) -> f64 {
     match dtype {
         DType::F64 | DType::C128 => 1e-14,
@@ -58,7 +58,7 @@ fn tolerance(dtype: DType) -> f64 {
     }
 }
 
-/// What a case of JAX's is here.
+/// The call of a case of JAX's.
 fn made(case: &Value) -> Array {
     let shape: Vec<usize> = numbers(case, "shape").into_iter().map(|n| n as usize).collect();
     let key = random::key(number(case, "key"));
@@ -148,7 +148,7 @@ fn positions_count_on_over_all_axes() {
     }
 }
 
-/// One of everything, with what uses it.
+/// One of each function, with users.
 fn everything(key: Expr) -> Vec<Expr> {
     let [a, b] = random::split(key);
     let noise = random::normal(a, [37, 61]);
@@ -215,21 +215,21 @@ fn an_array_of_keys_makes_an_array_for_each() {
     }
 }
 
-/// The float dtypes and how many bits of their mantissas are drawn.
+/// The float dtypes, with the number of drawn mantissa bits.
 const FLOATS: [(DType, i32); 4] = [(DType::F64, 52), (DType::F32, 23), (DType::F16, 10), (DType::Bf16, 7)];
 
-/// A number rounded to a float dtype.
+/// A value rounded to a float dtype.
 fn to(dtype: DType, x: f64) -> f64 {
     match dtype {
         DType::F64 => x,
         DType::F32 => f64::from(x as f32),
-        // What is computed of 16-bit floats below is exact in `f64`, or so near that `f32` keeps on which side of a tie it is.
+        // The 16-bit computations below are exact in `f64`, or near enough that `f32` stays on the same side of a tie.
         DType::F16 => ndjit::f16::from_f64(x).into(),
         _ => ndjit::bf16::from_f64(x).into(),
     }
 }
 
-/// Fraction `k / 2^bits` between two numbers of a dtype, as `uniform` documents it.
+/// Fraction `k / 2^bits` between two values of a dtype, as documented by `uniform`.
 fn between(dtype: DType, fraction: f64, low: f64, high: f64) -> f64 {
     let width = to(dtype, high - low);
     let x = if width.is_finite() {
@@ -240,7 +240,7 @@ fn between(dtype: DType, fraction: f64, low: f64, high: f64) -> f64 {
     if x < high { x } else { low }
 }
 
-/// All finite numbers of a 16-bit float dtype, in order, one zero.
+/// All finite values of a 16-bit float dtype, in order, with one zero.
 fn all_of(dtype: DType) -> Vec<f64> {
     let numbers = (0..=u16::MAX).map(|bits| as_float(dtype, bits.into())).filter(|x| x.is_finite());
     let mut numbers: Vec<f64> = numbers.map(|x| x + 0.0).collect();
@@ -249,7 +249,7 @@ fn all_of(dtype: DType) -> Vec<f64> {
     numbers
 }
 
-/// Numbers at which formats change, and their neighbours, in order.
+/// Edge values of formats, with adjacent ones, in order.
 fn edges(dtype: DType) -> Vec<f64> {
     let (least, most) = match dtype {
         DType::F64 => (f64::MIN_POSITIVE, f64::MAX),
@@ -271,7 +271,7 @@ fn edges(dtype: DType) -> Vec<f64> {
     edges
 }
 
-/// Pairs of edges, in two dtypes with every draw there is.
+/// Pairs of edges, in two dtypes with every possible draw.
 #[test]
 fn ranges_are_half_open_whatever_their_ends() {
     let key = random::key(1);
@@ -299,8 +299,8 @@ fn ranges_are_half_open_whatever_their_ends() {
     }
 }
 
-/// The first and the last draw of pairs of 16-bit ends: of each `step`th lower end and of each upper end above. How many pairs there are, and
-/// of how many the last draw is rounded to the upper end.
+/// The first and the last draw for pairs of 16-bit ends: for each `step`th lower end and for each upper end above. Returns the number of
+/// pairs, and of those whose last draw rounds to the upper end.
 fn extreme_draws(dtype: DType, bits: i32, step: usize) -> [usize; 2] {
     let numbers = all_of(dtype);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -324,8 +324,8 @@ fn extreme_draws(dtype: DType, bits: i32, step: usize) -> [usize; 2] {
     })
 }
 
-/// The first and the last draw are the least and the most, as each operation is monotone: 0 and 1 - 2^-bits. With `NDJIT_ALL_PAIRS` of
-/// all pairs of 16-bit numbers, which takes some minutes.
+/// The first and the last draw are the minimum and the maximum, as each operation is monotone: 0 and 1 - 2^-bits. With `NDJIT_ALL_PAIRS`
+/// for all pairs of 16-bit values, which takes some minutes.
 #[test]
 fn the_first_and_the_last_draw_are_inside() {
     let step = if std::env::var_os("NDJIT_ALL_PAIRS").is_some() { 1 } else { 499 };
@@ -345,7 +345,7 @@ fn the_first_and_the_last_draw_are_inside() {
     }
 }
 
-/// How often each number came, in order.
+/// The count of each value, in order.
 fn counted(x: &Array) -> Vec<(f64, usize)> {
     let mut x = x.cast(DType::F64).to_vec::<f64>().unwrap();
     x.sort_by(f64::total_cmp);
@@ -366,12 +366,12 @@ fn numbers_of_narrow_ranges_are_equally_likely() {
     for (d, low, high, numbers) in narrow {
         let counts = counted(&dtype(d).uniform(random::key(2), n, low..high));
         assert_eq!(counts.len(), numbers, "{d} {low}..{high}: {counts:?}");
-        // The 128 draws of bf16 put each tie, two of 32, to one side. Else five deviations are allowed.
+        // The 128 draws of bf16 put each tie, two of 32, to one side. Otherwise five deviations are allowed.
         let expected = (n / numbers) as f64;
         let allowed = 5.0 * expected.sqrt() + if d == DType::Bf16 { expected / 32.0 } else { 0.0 };
         assert!(counts.iter().all(|(_, count)| (*count as f64 - expected).abs() <= allowed), "{d}: {counts:?}");
     }
-    // As wide as can be: a quarter of the numbers in each quarter, give or take one of the 128 draws of bf16, and five deviations.
+    // The maximum width: a quarter of the values in each quarter, within one of the 128 draws of bf16, and five deviations.
     for (d, most) in
         [(DType::F64, f64::MAX), (DType::F32, f32::MAX.into()), (DType::F16, 65504.0), (DType::Bf16, 3.38e38)]
     {
@@ -388,7 +388,7 @@ fn numbers_of_narrow_ranges_are_equally_likely() {
 #[test]
 fn ranges_are_kept() {
     let key = random::key(1);
-    // As it is documented: a rounding in each operation.
+    // As documented: a rounding in each operation.
     let fractions = random::uniform(&key, 1000, 0..1).to_vec::<f32>().unwrap();
     let expected: Vec<f32> = fractions.iter().map(|x| x * (2.5f32 - -1.3f32) + -1.3f32).collect();
     assert_eq!(random::uniform(&key, 1000, -1.3..2.5).to_vec::<f32>().unwrap(), expected);
@@ -529,13 +529,13 @@ fn a_gpu_has_the_same_bits() {
     let there = jit(draws).on(gpu).fallback(Fallback::Emulate).call((&key,)).unwrap();
     let got: Vec<Vec<u64>> = there.iter().map(|x| patterns(&x.on(Device::CPU))).collect();
     assert_eq!(got, expected);
-    // Indices are computed where the key is.
+    // Indices are computed on the key's device.
     let lazy = with_fallback(Fallback::Emulate, || random::uniform(key.on(gpu), 100, 0..1));
     assert_eq!((lazy.error(), lazy.device()), (None, gpu));
     assert_eq!(patterns(&lazy.on(Device::CPU)), patterns(&random::uniform(&key, 100, 0..1)));
 }
 
-/// Indices that are drawn are there: nobody computes them before the result is.
+/// Drawn indices exist: they are not computed before the result.
 #[test]
 fn elements_are_drawn_when_they_are_read() {
     let x = Array::from([1.0f32, 2.0, 3.0]);

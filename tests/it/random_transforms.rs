@@ -1,5 +1,5 @@
-//! Transformations of random programs, nested two deep: on every engine alike, and by their laws. The value that is derived keeps its bits, lanes
-//! are a loop, and forward mode is the adjoint of reverse mode.
+//! Transformations of random programs, nested two deep: equal on every engine, and by their laws. The differentiated value keeps its bits,
+//! lanes are a loop, and forward mode is the adjoint of reverse mode.
 
 use ndjit_codegen::Options;
 use ndjit_codegen::target::VectorWidth;
@@ -21,11 +21,11 @@ const LANES: usize = 3;
 enum Transform {
     /// Outputs, and their tangents along the parameters.
     Forward,
-    /// Outputs, and the cotangents of the parameters of the outputs themselves.
+    /// Outputs, and the cotangents of the parameters for the outputs themselves.
     Reverse,
-    /// All of three lanes.
+    /// All for three lanes.
     Lanes,
-    /// In reverse mode, computed once more.
+    /// In reverse mode, rematerialized.
     Checkpoint,
     /// In reverse mode, by a rule for tangents: those of the forward mode.
     Ruled,
@@ -136,11 +136,11 @@ fn results(program: &Program) -> Vec<Tensor> {
     eval_graph(&plain.typed, &program.params, &program.scalars).unwrap_or_else(|error| panic!("{error:#}\n{program}"))
 }
 
-/// The transformed program, if there can be such.
+/// The transformed program, if it exists.
 fn made(program: &Program, transform: Transform, seed: u64) -> Option<Program> {
     match transformed(program, transform, seed) {
         Ok(made) => Some(made),
-        // What is too large, or has too many axes.
+        // Too large, or of too high a rank.
         Err(error) if matches!(error.code(), ErrorCode::Size | ErrorCode::Shape) => None,
         Err(error) => panic!("seed {seed}, {transform:?}: {error:#}\n{program}"),
     }
@@ -170,7 +170,7 @@ fn laws(seed: u64, program: &Program, transform: Transform, new: &Program) {
     }
 }
 
-/// The seeds that are tried: the first ones, or those that `NDJIT_SEEDS` names as `FROM..TO`.
+/// The tested seeds: the first ones, or the range `FROM..TO` of `NDJIT_SEEDS`.
 fn seeds(usual: u64) -> Range<u64> {
     let Ok(text) = std::env::var("NDJIT_SEEDS") else { return 0..usual };
     let ends = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
@@ -227,7 +227,7 @@ fn transformed_programs_are_alike_on_every_engine() {
     }
 }
 
-/// The sum of products of arrays, each part of complex numbers with its own, and the sum of their magnitudes.
+/// The inner product of arrays, for complex ones part by part, and the sum of magnitudes.
 fn inner(a: &[&Tensor], b: &[&Tensor]) -> (f64, f64) {
     let mut sums = (0.0, 0.0);
     for (a, b) in a.iter().zip(b) {
@@ -250,7 +250,7 @@ fn modes_are_adjoint() {
         let limits = Limits { dtypes: DTypeSet::of(DType::F64), ..limits(control) };
         for seed in seeds(1500) {
             let mut program = program(seed, &limits).unwrap();
-            // Numbers near 1: others leave the range in which sums of products say something.
+            // Values near 1: others leave the range of meaningful sums of products.
             let mut rng = Rng::new(seed);
             for x in &mut program.params {
                 let values: Vec<u64> =

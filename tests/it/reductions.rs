@@ -1,4 +1,4 @@
-//! Reductions as people write them: axes, dtypes, values, errors, and why a dtype is what it is.
+//! Reductions in user code: axes, dtypes, values, errors, and explanations of dtypes.
 
 use ndjit::{
     Array, Complex, DType, Defaults, Expr, Policy, Result, all, any, argmax, argmin, bf16, correction, count_nonzero,
@@ -33,7 +33,7 @@ fn axes_are_all_one_or_several() -> Result<()> {
     assert_eq!(x.sum(-1).to_vec::<f32>()?, [4.0, 3.5]);
     assert_eq!(sum(&x, [0, 1]).item::<f32>()?, 7.5);
     assert_eq!(sum(&x, [-1isize, 0]).shape().rank(), 0);
-    // No axes: nothing meets anything.
+    // No axes: elements stay unchanged.
     assert_eq!(x.sum([0i32; 0]).to_vec::<f32>()?, x.to_vec::<f32>()?);
     assert_eq!(x.max(keepdims(1)).shape().extents(), [2, 1]);
     let axes = &[0, 1];
@@ -92,19 +92,19 @@ fn halves_are_summed_in_f32_and_rounded_once() -> Result<()> {
 
 #[test]
 fn variances_do_not_suffer_from_their_mean() -> Result<()> {
-    // The mean of these is not an f32 by far; its error cancels.
+    // The mean of these is far from an f32; its error cancels.
     let far: Vec<f32> = (0..100_000).map(|i| 1e6 + (i % 2) as f32).collect();
     assert_eq!(Array::from(far).var(..).item::<f32>()?, 0.25);
     let same = dtype(DType::F32).full([1000], 0.1);
     assert_eq!(same.std(..).item::<f32>()?, 0.0);
     assert!(Array::from([3e38f32, -3e38, -3e38]).var(..).item::<f32>()?.is_infinite());
-    // An infinite element has no distance from a mean, wherever it stands.
+    // The distance of an infinite element from a mean is undefined, at any index.
     for place in 0..9 {
         let mut numbers = [1.0f32; 9];
         numbers[place] = f32::INFINITY;
         assert!(Array::from(numbers).var(..).item::<f32>()?.is_nan());
     }
-    // The sample that distances are taken from, four places of 16, is as far from the mean as it can be.
+    // The reference sample of distances, four places of 16, is as far from the mean as possible.
     let sample = |i: usize| i % 1024 < 16;
     let numbers: Vec<f32> = (0..4096).map(|i| (if sample(i) { 1000.0 } else { 0.0 }) + (i % 2) as f32).collect();
     let exact = {
@@ -138,7 +138,7 @@ fn dtypes_follow_the_policy_or_are_asked_for() -> Result<()> {
     assert_eq!(dtype(DType::F64).mean(&x, ..).item::<f64>()?, 350.0 / 3.0);
     assert_eq!(dtype(DType::I64).prod(Array::from([100i8, 100]), ..).item::<i64>()?, 10000);
     assert_eq!(dtype(DType::U8).argmax(&x, ..).item::<u8>()?, 0);
-    // With 64-bit types off, what is asked for is narrowed.
+    // Without 64-bit types the requested dtype is narrowed.
     assert_eq!(with_policy(Policy::Jax32, || dtype(DType::F64).sum(&x, ..).dtype()), DType::F32);
     // A weak array reduces to its default dtype.
     let weak = ndjit::asarray(2);

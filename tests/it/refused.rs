@@ -1,4 +1,4 @@
-//! Errors as snapshots show them: `here` for their place.
+//! Errors for snapshots, with `here` as their place.
 
 /// The text of an error of an operation in a file.
 pub fn text(error: &ndjit::Error, file: &str) -> String {
@@ -7,7 +7,7 @@ pub fn text(error: &ndjit::Error, file: &str) -> String {
     error.to_string().replace(&format!("{}:{}:{}", place.file, place.line, place.column), "here")
 }
 
-/// The error of an array, which has to be that of this line.
+/// The error of an array, which must have this line.
 macro_rules! refused {
     ($x:expr) => {{
         let (x, line) = ($x, line!());

@@ -1,4 +1,4 @@
-//! Rows at traced indices: read in place, and stored in place, beside the interpreter and every index that an axis has and has not.
+//! Rows at traced indices: read and stored in place, against the interpreter, for indices in and out of bounds.
 
 use ndjit::{Array, DType, Expr, Stage, arange, fori_loop, jit, sum, take, while_loop, zeros_like};
 
@@ -11,7 +11,7 @@ fn bits(x: &Array) -> Vec<u64> {
     x.to_vec::<f64>().unwrap().iter().map(|x| x.to_bits()).collect()
 }
 
-/// The results of a function of two matrices and an index: those of the interpreter, fused and not, on one thread and two.
+/// The results of a function of two matrices and an index: the interpreter's, fused and not, on one thread and two.
 fn checked(f: fn(Expr, Expr, Expr) -> Expr, x: &Array, y: &Array, index: &Array) -> Array {
     let expected = jit(f).interpreted(true).call((x, y, index)).unwrap();
     for threads in [1, 2] {
@@ -27,14 +27,14 @@ const FUNCTIONS: [fn(Expr, Expr, Expr) -> Expr; 9] = [
     |x, y, i| take(x, i, 0) * take(y, i, 0) + 1,
     |x, _, i| take(x, i, 1) * 2,
     |x, y, i| sum(take(x, i, 0) * y, 1),
-    // A row of a row, of a view, and of what is computed.
+    // A row of a row, of a view, and of a computed array.
     |x, y, i| take(take(x, i, 0), i, 0) + y,
     |x, _, i| {
         take(x.slice((.., ndjit::step(-2))), i, 0).slice(1..) + take(x * x, i, 0).slice(ndjit::step(2)).slice(1..)
     },
     |x, y, i| x.at(i).set(take(y, i, 0) - 1),
     |x, y, i| x.at(i).add(take(y, 0, 0)) * x,
-    // What is put is read where it is put, and elsewhere.
+    // The updates read the updated row, and others.
     |x, _, i| x.at(i).set(take(x, i, 0) * 3 + take(x, 0, 0)),
     |x, _, i| x.at((i, i)).set(7).at((0, i)).add(0.25),
 ];
@@ -44,7 +44,7 @@ fn rows_are_those_of_the_interpreter_at_every_index() {
     for (n, m) in [(1, 1), (3, 4), (5, 40), (40, 5), (130, 257)] {
         let (x, y) = (matrix(n, m), matrix(n, m) * 0.5);
         for f in FUNCTIONS {
-            // The function of a square, where it takes an index of both axes.
+            // The function of a square, with an index for both axes.
             for i in [0, 1, n as i64 - 1, n as i64, -1, -(n as i64), -(n as i64) - 1, 1000, i64::MAX, i64::MIN] {
                 checked(f, &x, &y, &Array::from(i));
             }
@@ -78,7 +78,7 @@ fn an_index_that_is_computed_is_one_too() {
         &Array::from(-1),
     );
     checked(|x, y, i| y.at(i * i).set(take(x, i * 2, 0)), &matrix(30, 50), &matrix(30, 50), &Array::from(3));
-    // Of an index in an array of indices.
+    // An index from an array of indices.
     let order = |x: Expr, y: Expr, i: Expr| {
         let order = ndjit::argsort(x.slice((.., 0)), 0);
         take(y, take(order, i, 0), 0) + take(x, order.slice(2), 0)
@@ -86,7 +86,7 @@ fn an_index_that_is_computed_is_one_too() {
     checked(order, &matrix(30, 50), &matrix(30, 50), &Array::from(4));
 }
 
-/// A lower triangular system by forward substitution: two kernels a step, which read rows of the matrix and of the right side where they lie, and store the unknown.
+/// Forward substitution: two kernels per step, which read rows of both sides in place, and store the unknown.
 fn substituted(l: Expr, b: Expr) -> Expr {
     let step = |i: Expr, x: Expr| {
         let row = take(l, i, 0);
@@ -106,7 +106,7 @@ fn loops_read_and_store_rows_in_place() {
     assert_eq!(body.matches("kernel [").count(), 2, "{kernels}");
     assert!(!body.contains("gather") && !body.contains("scatter"), "{kernels}");
 
-    // The counter of a loop that no one counts, a loop in a loop, and a row that is not there.
+    // An unused loop counter, a nested loop, and a row out of bounds.
     let powers = |x: Expr| {
         let next = |(i, x): (Expr, Expr)| (i + 1, x.at(i + 1).set(take(x, i, 0) * 1.5));
         while_loop((Expr::from(ndjit::strong(0i32)), x), |(i, _)| i.lt(45), next).1
@@ -168,7 +168,7 @@ fn reductions_of_prefixes_end_with_them_and_change_no_bit() {
             }
         }
     }
-    // Of other dtypes, and of lengths of other dtypes.
+    // Indices of other dtypes, and lengths of other dtypes.
     let f = jit(|x: Expr, n: Expr| x.prefix(n, 0, 0).sum(..));
     for dtype in [DType::I8, DType::U16, DType::I64, DType::F16, DType::F32, DType::C128] {
         for count in [DType::I8, DType::U8, DType::U64] {

@@ -44,7 +44,7 @@ fn dtypes_are_those_of_sums_and_products() -> Result<()> {
     assert_eq!(Array::from([i64::MAX, 1]).cumulative_sum(0).to_vec::<i64>()?, [i64::MAX, i64::MIN]);
     let z = Array::from([Complex::new(0.0f32, 1.0); 3]).cumulative_prod(0).to_vec::<Complex<f32>>()?;
     assert_eq!(z[2], Complex::new(0.0, -1.0));
-    // Rounded once each: 2049 is no f16, and a sum of halves would stay at 2048.
+    // Rounded once each: 2049 is not an f16, and a sum in halves would stay at 2048.
     let ones = dtype(DType::F16).ones([2050]).cumulative_sum(0).to_vec::<f16>()?;
     assert_eq!((ones[2047], ones[2049]), (f16::from_f32(2048.0), f16::from_f32(2050.0)));
     assert_eq!(dtype(DType::Bf16).ones([300]).cumulative_sum(0).to_vec::<bf16>()?[299], bf16::from_f32(300.0));

@@ -1,4 +1,4 @@
-//! Slices whose starts are known when the program runs: taken and put, beside the slices that are known before.
+//! Slices with runtime starts: gathers and updates, compared with static slices.
 
 use ndjit::{Array, ErrorCode, Expr, arange, dynamic_range, fori_loop, jit, slice_dynamic};
 
@@ -6,7 +6,7 @@ fn cube() -> Array {
     arange(3 * 4 * 5).reshape([3, 4, 5])
 }
 
-/// Where a slice of `length` begins that is asked for at `start` of an axis.
+/// The start of a slice of `length` requested at `start` of an axis.
 fn moved(start: i64, length: usize, extent: usize) -> usize {
     let start = if start < 0 { start + extent as i64 } else { start };
     start.clamp(0, (extent - length) as i64) as usize
@@ -47,7 +47,7 @@ fn elements_are_put_into_ranges_that_begin_at_traced_indices() {
 
 #[test]
 fn loops_take_what_their_index_names() {
-    // Blocks of three, added up; of the last block there are two, so it begins one earlier.
+    // The sum of blocks of three; the last block has two, so it begins one earlier.
     let f = jit(|x: Expr| fori_loop(0, 3, x.slice((0..3,)) * 0.0, |i, sum| sum + x.slice_dynamic(i * 3, 3)));
     let sum = f.call((&Array::from([0.0f32, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),)).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), [0.0 + 3.0 + 5.0, 1.0 + 4.0 + 6.0, 2.0 + 5.0 + 7.0]);

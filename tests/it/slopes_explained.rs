@@ -1,4 +1,4 @@
-//! What derivatives make says of whose slope it is, in each form that a reader sees.
+//! The differentiated operation in the output of derivatives, in each format.
 
 use ndjit::{Array, DType, Expr, Stage, debug, grad, jit, jvp, sin, spec, sqrt, sum};
 
@@ -13,7 +13,7 @@ fn dumps_say_of_whose_slope_a_node_is() {
     };
     assert!(line("= cos ").contains("slope of sin at tests/it/slopes_explained.rs:"), "{text}");
     assert!(line("= sin ").contains("; tests/it/slopes_explained.rs:"), "{text}");
-    // Of slopes of slopes it is what was written.
+    // For second slopes it is the written operation.
     let second = jit(grad(grad(|x: Expr| sin(x))));
     second.call((&Array::from(0.5f32),)).unwrap();
     assert!(second.explain(Stage::Graph).contains(": f32[]  ; slope of sin at "), "{}", second.explain(Stage::Graph));

@@ -2,7 +2,7 @@
 
 use ndjit::{Array, DType, ErrorCode, Expr, grad, jit, jvp, log_softmax, softmax, sum, vjp};
 
-/// Of `x` the softmax as written, in double precision.
+/// The softmax of `x` by definition, in double precision.
 fn written(x: &[f64]) -> Vec<f64> {
     let most = x.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
     let powers: Vec<f64> = x.iter().map(|x| (x - most).exp()).collect();

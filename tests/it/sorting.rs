@@ -1,4 +1,4 @@
-//! What sorts, of the public API: values, types, axes, errors, on arrays and in traced functions; and what is found among elements outside of
+//! Sorts in the public API: values, types, axes, errors, on arrays and in traced functions; and searches outside of
 //! them.
 
 use ndjit::{
@@ -7,7 +7,7 @@ use ndjit::{
     unique_values, with_policy, zeros,
 };
 
-/// A few of all kinds of numbers, many of them equal.
+/// Many kinds of values, many of them equal.
 fn numbers(n: usize) -> Vec<f32> {
     let mut state = 1u64;
     let mut next = || {
@@ -39,7 +39,7 @@ fn elements_and_indices_agree() -> Result<()> {
             assert!(seen.iter().copied().eq(0..n as i64));
             let taken: Vec<f32> = indices.iter().map(|&i| elements[i as usize]).collect();
             assert_eq!(bits(&sort(&x, order))?, bits(&Array::from(taken.clone()))?, "{n}");
-            // Larger ones come later, NaN after all; of equal ones the first stays first.
+            // In ascending order with NaN last; the sort is stable.
             let key = |i: usize| (taken[i].is_nan(), if taken[i].is_nan() { 0.0 } else { taken[i] });
             for i in 1..n {
                 let (a, b) = if order == descending(0) { (key(i), key(i - 1)) } else { (key(i - 1), key(i)) };
@@ -64,7 +64,7 @@ fn dtypes_and_policies() -> Result<()> {
     assert_eq!(z.argsort(0).to_vec::<i32>()?, [2, 1, 0]);
     assert_eq!(median(&z, ..).item::<Complex<f32>>()?, Complex::new(1.0, -2.0));
     assert_eq!(sort(Array::from([true, false, true]), 0).to_vec::<bool>()?, [false, true, true]);
-    // Weak numbers give strong results.
+    // Weak operands give strong results.
     assert!(!sort(ndjit::full([2], 3), 0).is_weak());
     Ok(())
 }
@@ -91,7 +91,7 @@ fn medians_and_quantiles_over_axes() -> Result<()> {
             "{method:?}"
         );
         assert!(method.quantile(Array::from([4.0f64, 1.0, f64::NAN, 2.0]), 0.0, ..).item::<f64>()?.is_nan());
-        // At an element an infinite neighbour does not matter.
+        // At an element an adjacent infinity has no effect.
         assert_eq!(method.quantile(Array::from([1.0f64, f64::INFINITY]), 0, ..).item::<f64>()?, 1.0);
     }
     assert!(median(zeros([0]), ..).item::<f32>()?.is_nan());
@@ -253,7 +253,7 @@ fn what_there_is_once() -> Result<()> {
     assert_eq!(unique_values(Array::from(5i16)).to_vec::<i16>()?, [5]);
     let z = [Complex::new(1.0f32, 1.0), Complex::new(1.0, 0.0), Complex::new(1.0, 1.0)];
     assert_eq!(unique_values(Array::from(z)).to_vec::<Complex<f32>>()?, [z[1], z[0]]);
-    // A large one, beside the standard library.
+    // A large one, against the standard library.
     let elements: Vec<i32> = numbers(30_000).iter().map(|x| (x * 4.0) as i32).collect();
     let mut expected = elements.clone();
     expected.sort_unstable();
@@ -305,7 +305,7 @@ fn several_quantiles_of_one_sort() -> Result<()> {
     Ok(())
 }
 
-/// Places of few elements that are sorted are computed by comparisons, with the bits of the sort: also of zeros of both signs, of NaNs and of windows.
+/// A few places of sorted elements are computed by comparisons, with the bits of the sort: also for zeros of both signs, NaNs and windows.
 #[test]
 fn places_of_few_elements() -> Result<()> {
     for n in 2..=17 {
@@ -353,13 +353,13 @@ fn places_of_few_elements() -> Result<()> {
     Ok(())
 }
 
-/// Finite elements have finite quantiles between them, also where their sum or difference overflows; beside an infinite element is that
+/// Finite elements have finite quantiles between them, even if their sum or difference overflows; next to an infinite element is that
 /// infinity, and between both infinities NaN.
 #[test]
 fn quantiles_beyond_the_range_of_differences() -> Result<()> {
     let (inf, most) = (f64::INFINITY, f64::MAX);
     let tiny = 5e-324;
-    // The elements, q, the quantile; the mean of the elements beside it.
+    // The elements, q, the quantile; the mean of the two elements.
     let cases = [
         ([most, most, most], 0.25, most, most),
         ([-most, most, most], 0.25, 0.0, 0.0),
@@ -407,7 +407,7 @@ fn quantiles_beyond_the_range_of_differences() -> Result<()> {
     let most = f32::MAX;
     let z = Array::from([Complex::new(most, 1e-45), Complex::new(most, 3e-45)]);
     assert_eq!(median(&z, ..).item::<Complex<f32>>()?, Complex::new(most, 3e-45));
-    // Quantiles lie between the elements, and never turn back.
+    // Quantiles lie between the elements, and are monotone.
     let x = Array::from(numbers(64).into_iter().filter(|x| x.is_finite()).map(|x| x * 6e37).collect::<Vec<f32>>());
     let qs: Vec<f64> = (0..=1000).map(|n| f64::from(n) / 1000.0).collect();
     let all = quantile(&x, qs, ..).to_vec::<f32>()?;

@@ -1,4 +1,4 @@
-//! Every spelling the documentation promises compiles, and means what it says.
+//! Every documented spelling compiles, with its documented meaning.
 
 use ndjit::*;
 
@@ -63,7 +63,7 @@ fn methods_with_annotation_or_macro() {
 #[test]
 fn operators_on_expressions() {
     let x = Array::from([7i32, -7]);
-    // Rust wants to know the type of what `-` and `!` stand before, as of what methods are called on.
+    // Rust needs the type of the operand of `-` and `!`, as of method receivers.
     let f = jit(|x: Expr| (x % 4, -x, x & 3, x | 8, x ^ 1, !x, x << 1, x >> 1));
     let (a, b, c, d, e, g, h, i) = f(&x);
     let read = [a, b, c, d, e, g, h, i].map(|a| a.to_vec::<i32>().unwrap());
@@ -85,7 +85,7 @@ fn operators_on_expressions() {
     assert_eq!(f(&x).to_vec::<i32>().unwrap(), [30, -26]);
 }
 
-/// References to expressions, as iterators give, are operands like those to arrays, on both sides.
+/// References to expressions, such as iterator items, are operands like those to arrays, on both sides.
 #[test]
 fn operators_on_references_to_expressions() {
     let k = Array::from([10.0f32]);
@@ -292,7 +292,7 @@ fn axes_and_widths_of_several_kinds() {
     assert_eq!(x.pad(vec![(1, 1); 2], 0).to_vec::<i32>().unwrap(), framed);
     assert_eq!(Array::from([true]).pad(1, 0).to_vec::<bool>().unwrap(), [false, true, false]);
     assert_eq!(arange(3).pad((1, 0), strong(0.5f32)).dtype(), DType::F32);
-    // NumPy's, in which mirror images and copies come again.
+    // NumPy's, with repeated mirror images and copies.
     let y = arange(3);
     assert_eq!(y.pad((5, 4), Pad::Reflect).to_vec::<i32>().unwrap(), [1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2]);
     assert_eq!(y.pad((5, 4), Pad::Symmetric).to_vec::<i32>().unwrap(), [1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0]);

@@ -1,4 +1,4 @@
-//! Stores into parts of arrays: `x.at(ranges)` with other elements, on arrays and traced, in place and beside, from one thread and several.
+//! Updates of parts of arrays: `x.at(ranges)` with other elements, on arrays and traced, in place and copied, on one thread and several.
 
 #![allow(clippy::reversed_empty_ranges, reason = "the end of a range may count from the last element")]
 
@@ -13,7 +13,7 @@ fn elements(x: &Array) -> Vec<f64> {
     x.to_vec().unwrap()
 }
 
-/// A step of heat in the plane: the border stays.
+/// A heat step in the plane with a fixed border.
 fn heat(u: Expr) -> Expr {
     let around = u.slice((..-2, 1..-1)) + u.slice((2.., 1..-1)) + u.slice((1..-1, ..-2)) + u.slice((1..-1, 2..));
     u.at((1..-1, 1..-1)).set(around * 0.25f64)
@@ -39,7 +39,7 @@ fn a_stencil_stores_its_inside_and_keeps_the_border() {
             assert_kernels!(f, (&u,), 1);
             let once = f.call((&u,)).unwrap();
             assert_eq!(elements(&once), heated(&elements(&u), shape), "{shape:?}");
-            // What is read and stored elsewhere is not stored in place, even if it is given away. One point has none of its neighbours.
+            // Elements read and stored elsewhere are not updated in place, even if donated. One point has no adjacent points.
             let in_place = usize::from(shape == [3, 3]);
             assert_eq!(
                 elements(&assert_in_place!(f, (wave(&shape).donate(),), in_place)),
@@ -56,7 +56,7 @@ fn a_stencil_stores_its_inside_and_keeps_the_border() {
 
 #[test]
 fn elements_are_stored_in_place_where_none_is_read_that_is_stored() {
-    // Of every other element its neighbours are read, which stay.
+    // The adjacent elements of every other element are read, and stay.
     let red = jit(|u: Expr| {
         let around = u.slice(step_by(..-2, 2)) + u.slice(step_by(2.., 2));
         u.at(step_by(1..-1, 2)).set(around * 0.5f64)
@@ -68,11 +68,11 @@ fn elements_are_stored_in_place_where_none_is_read_that_is_stored() {
         assert_eq!(elements(&red.call((&wave(&[n]),)).unwrap()), expected);
         assert_eq!(elements(&assert_in_place!(red, (wave(&[n]).donate(),), 1)), expected);
     }
-    // What other loops of the kernel store is read: beside it.
+    // Elements stored by other loops of the kernel are read: a copy.
     let shifted = jit(|u: Expr| u.at(1..).set(u.slice(..-1) * 2));
     let result = assert_in_place!(shifted, (wave(&[1000]).donate(),), 0);
     assert_eq!(elements(&result)[1..], elements(&(wave(&[1000]) * 2))[..999]);
-    // Its own element may be read, and several stores follow each other.
+    // An element's own value may be read, and several updates may follow each other.
     let border = jit(|u: Expr| u.at((0, ..)).set(1).at((-1, ..)).multiply(3).at((1..-1, 0)).add(u.slice((1..-1, 1))));
     let result = assert_in_place!(border, (wave(&[4, 3]).donate(),), 0);
     let u = elements(&wave(&[4, 3]));
@@ -124,7 +124,7 @@ fn numbers_are_put_in_the_dtype_of_the_array() {
     }
     assert_eq!(Array::from([1i64, 2, 3]).at(1..).add(long).to_vec::<i64>().unwrap(), [1, long + 2, long + 3]);
     assert_eq!(jit(|x: Expr| x.at((1..3,)).multiply(strong(2.0f64)))(&x).to_vec::<i32>().unwrap(), [1, 4, 6]);
-    // An integer is a range in a traced function; one that the axis does not have is an error as it is elsewhere.
+    // An integer is a range in a traced function; an index out of bounds is an error as elsewhere.
     let put = |i: isize| jit(move |x: Expr| x.at(i).set(9));
     assert_eq!(put(-1)(&x).to_vec::<i32>().unwrap(), [1, 2, 9]);
     assert_eq!(put(3).call((&x,)).unwrap_err().code(), ErrorCode::Index);
@@ -141,7 +141,7 @@ fn every_range_of_every_axis_is_stored() {
             rows.extend((0..extent.min(3)).map(move |start| (extent, start, step)));
         }
     }
-    // Two axes, of which loops may become one.
+    // Two axes, whose loops may be merged.
     for &(m, from, by) in rows.iter().filter(|(m, ..)| *m < 4) {
         for &(n, start, step) in &rows {
             let x = wave(&[m as usize, n as usize]);

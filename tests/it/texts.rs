@@ -1,5 +1,5 @@
-//! The texts of stages parse back: of the corpus and of random programs, the graph as traced, typed and simplified, kernels,
-//! loop nests over ops and over primitives, geometries, and the bodies of all ops. What is read equals what was printed.
+//! The texts of stages parse back, for the corpus and random programs: the graph as traced, typed and simplified, kernels,
+//! loop nests over ops and over primitives, geometries, and the bodies of all ops. The parsed value equals the printed one.
 
 use ndjit_tests::programs;
 
@@ -23,7 +23,7 @@ use ndjit_transform::access::contiguous;
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
-/// Reads what was printed, which must give the same value, and so the same text.
+/// Parses the printed text, which must give the same value, and so the same text.
 fn round_trip<T: Display + FromStr<Err = Error> + PartialEq + Debug>(value: &T) {
     let text = value.to_string();
     let read: T = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -41,7 +41,7 @@ where
     assert_eq!((read.slots(), read.outputs(), read.params()), (graph.slots(), graph.outputs(), graph.params()));
     for id in read.node_ids() {
         let (a, b) = (read.node(id), graph.node(id));
-        // Views are numbered as they come; their text was compared.
+        // Views are numbered in order of appearance; their text was compared.
         assert_eq!(std::mem::discriminant(&a.kind), std::mem::discriminant(&b.kind), "{text}");
         assert_eq!(read.operands(id), graph.operands(id), "{text}");
         for (x, y) in a.results().zip(b.results()) {
@@ -55,7 +55,7 @@ fn lowered(program: &Program, fuse: bool) -> Result<Lowered> {
     lower(&program.graph, &Places::default(), &layouts, &Options { fuse, ..Options::default() })
 }
 
-/// The stages of a program with control flow, as they are printed for people, read and printed again. Returns the nests read.
+/// The stages of a program with control flow, as printed for people, parsed and printed again. Returns the number of parsed nests.
 fn stages_round_trip(lowered: &Lowered) -> usize {
     let (run, device, fallback) = (RunOptions::default(), Device::CPU, Fallback::Error);
     let inspection = Inspection { lowered, run, device, fallback, program: None, inputs: Vec::new() };
@@ -93,7 +93,7 @@ fn stages_round_trip(lowered: &Lowered) -> usize {
     nests
 }
 
-/// Every text of a program; returns how many nests it has that are hard to print: that reduce, scan, hoist instructions.
+/// Every text of a program; returns the number of nests with reductions, scans, and hoisted instructions.
 fn check(program: &Program, fuse: bool) -> [usize; 3] {
     let lowered = lowered(program, fuse).unwrap_or_else(|error| panic!("{error}\n{program}"));
     graph_round_trip(&program.graph);
@@ -101,7 +101,7 @@ fn check(program: &Program, fuse: bool) -> [usize; 3] {
     graph_round_trip(&lowered.typed);
     graph_round_trip(&lowered.simplified);
     stages_round_trip(&lowered);
-    // The texts of control flow lack its graphs, which the graph's text has.
+    // The texts of control flow omit its graphs, which are in the graph's text.
     let kernels: Vec<FusedKernel> = lowered.kernels().map(|kernel| kernel.fused.clone()).collect();
     kernels.iter().for_each(round_trip::<FusedKernel>);
     let text: Vec<String> = kernels.iter().map(FusedKernel::to_string).collect();
@@ -153,7 +153,7 @@ fn texts_of_random_programs_parse_back() {
     assert!(seen[0] > 60 && seen[1] > 10 && seen[2] > 20, "{seen:?} reduce, scan, hoist where they reduce");
 }
 
-/// Programs of the corpus that have control flow, and those of loops that are nests.
+/// Programs of the corpus with control flow, and those with compiled loops.
 #[test]
 fn stages_of_control_flow_parse_back() {
     let (mut programs_with, mut nests) = (0, 0);
@@ -184,7 +184,7 @@ fn bodies_of_all_ops_parse_back() {
     assert!(bodies > 500, "{bodies}");
 }
 
-/// What people copy out of a dump parses: headings are comments.
+/// A copied part of a dump parses: headings are comments.
 #[test]
 fn whole_stages_parse_back() {
     let f = ndjit::jit!(|x| {

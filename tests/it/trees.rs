@@ -90,17 +90,17 @@ fn structures_nest_with_transformations_and_options() {
     let x = Array::from([0.5f64, -1.0]);
     let own = net(&[(0.5, 0.25), (-1.0, 0.5)]);
     let plain = numbers(&jit(grad(trees(output)))(&own, &x));
-    // Of what is jitted; of what is checkpointed; by the interpreter.
+    // In a jitted function; in a checkpointed one; in the interpreter.
     assert_eq!(numbers(&jit(grad(jit(trees(output))))(&own, &x)), plain);
     assert_eq!(numbers(&jit(grad(checkpoint(trees(output))))(&own, &x)), plain);
     assert_eq!(numbers(&jit(grad(trees(output))).interpreted(true)(&own, &x)), plain);
-    // By another parameter, which is one array.
+    // With respect to another parameter, a single array.
     let by_x = jit(wrt(1).grad(trees(output)))(&own, &x);
     assert_eq!(by_x.shape().extents(), [2]);
-    // What is given besides.
+    // Auxiliary results.
     let (by, y) = jit(grad_aux(trees(|net: Net<Expr>, x: Expr| (output(net, x), x * 2))))(&own, &x);
     assert_eq!((numbers(&by), y.to_vec::<f64>().unwrap()), (plain.clone(), vec![1.0, -2.0]));
-    // In a traced function what a transformation gives is a closure.
+    // In a traced function a transformed function is a closure.
     let step = jit(trees(|own: Net<Expr>, x: Expr| {
         let scale = own.scale;
         let slopes = grad(trees(output))(own, x);
@@ -209,16 +209,16 @@ fn other_structures_are_errors() {
     assert!(error.to_string().contains("argument 0 has another structure"), "{error}");
     let f = jit(trees(|own: Layer<Expr>, x: Expr| own.weights + x));
     assert_eq!(f.call((&value(1.0), &value(2.0))).map(|_| ()).unwrap_err().code(), ErrorCode::Arity);
-    // As many leaves, otherwise divided.
+    // The same number of leaves, in another structure.
     let f = jit(trees(|x: (Expr, Expr), y: Expr| x.0 - x.1 * y));
     assert!(f.call((&(value(1.0), value(2.0)), &value(3.0))).is_ok());
     let error = f.call((&value(1.0), &(value(2.0), value(3.0)))).map(|_| ()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Arity);
-    // By a parameter that is a structure, other than the first.
+    // With respect to a structured parameter other than the first.
     let f = jit(wrt(1).grad(trees(|x: Expr, own: Layer<Expr>| sum(x * own.weights, ..))));
     let error = f.call((&value(1.0), &own)).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("parameter 1 is a structure of 2 arrays"), "{error}");
-    // Integers named alone have no gradients.
+    // Integers as the only variables have no gradients.
     let error = jit(grad(trees(|x: Expr| sum(x, ..)))).call((&arange(3),)).map(|_| ()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::DType);
 }

@@ -1,9 +1,9 @@
-//! Wrong spellings do not compile, and the compiler says what to write instead.
+//! Wrong spellings are compile errors, and the compiler suggests a fix.
 
 use std::process::Command;
 
-/// The compiler whose messages `tests/wrong/*.stderr` hold: the oldest this crate takes. Others word and place them
-/// differently.
+/// The compiler of the messages in `tests/wrong/*.stderr`: the minimum version of this crate. Other versions differ
+/// in wording and order.
 const COMPILER: &str = concat!("rustc ", env!("CARGO_PKG_RUST_VERSION"), ".");
 
 #[test]

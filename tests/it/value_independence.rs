@@ -1,7 +1,7 @@
-//! No value decides a dtype, a shape, a plan or a kernel: random programs with every literal changed within the range of the
-//! dtypes it is used in, and calls with every element changed.
+//! No value determines a dtype, a shape, a plan or a kernel: random programs with every literal changed within the range of its
+//! dtypes, and calls with every element changed.
 //!
-//! What looks at a literal's value, and changes no result's type:
+//! Uses of a literal's value, none of which changes a result's type:
 //!
 //! - an integer literal that does not fit the dtype it is used in is an error;
 //! - an explicit cast of a weak integer literal above `i64::MAX` converts from `u64`, not from `i64` (commit). The literals here
@@ -22,7 +22,7 @@ fn lowered(graph: &Graph<ValueType>) -> Lowered {
     lower(graph, &Places::default(), &layouts, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{graph}"))
 }
 
-/// The dtypes that each slot's literal is used in.
+/// The dtypes in which each slot's literal is used.
 fn uses(typed: &Graph<DType>) -> BTreeMap<SlotId, Vec<DType>> {
     let mut uses: BTreeMap<SlotId, Vec<DType>> = BTreeMap::new();
     for id in typed.node_ids() {
@@ -33,7 +33,7 @@ fn uses(typed: &Graph<DType>) -> BTreeMap<SlotId, Vec<DType>> {
     uses
 }
 
-/// Another literal of the same type, one that fits all these dtypes.
+/// Another literal of the same type that fits all these dtypes.
 fn another(rng: &mut Rng, literal: &Literal, used_in: &[DType]) -> Literal {
     let floats = [0.0, -0.0, 1.0, -2.5, 1e-310, 1e300, f64::NAN, f64::INFINITY, 0.1];
     let integers =
@@ -82,7 +82,7 @@ fn with_literals(graph: &Graph<ValueType>, mut change: impl FnMut(SlotId, &Liter
     out
 }
 
-/// Everything about a graph but the literals' values.
+/// The properties of a graph except the literals' values.
 fn structure(graph: &Graph<DType>) -> Vec<String> {
     let line = |id| {
         let node = graph.node(id);
@@ -100,7 +100,7 @@ fn no_literal_decides_a_dtype_a_shape_or_a_kernel() {
     for seed in 0..1_000 {
         let original = program(seed, &limits).expect("a small program");
         let before = lowered(&original.graph);
-        // Inlined, so that all literals are in one graph; lowered again, so that slots are numbered alike.
+        // Inlined, so all literals are in one graph; lowered again, so slots are numbered alike.
         let before = lowered(&with_literals(&before.traced, |_, literal| *literal));
         let (uses, mut rng) = (uses(&before.typed), Rng::new(seed));
         let other = with_literals(&before.traced, |slot, literal| {
@@ -155,7 +155,7 @@ fn a_number_passed_at_a_call_decides_nothing_by_its_value() {
     for k in [0, -1, i32::MAX, 7] {
         assert_eq!(f.call((&x, k)).expect("a result").dtype(), DType::F32);
     }
-    // An integer is of another kind than a float: traced once more, and the kernel is the same.
+    // An integer is of another kind than a float: traced once more, with the same kernel.
     assert_eq!((f.trace_count(), f.compile_count()), (2, 1));
 }
 

@@ -145,7 +145,7 @@ fn copy() -> Result<()> {
     Ok(())
 }
 
-/// What `docs/dumps.md` shows of code for a processor, and its stages on that.
+/// The code of `docs/dumps.md` for a processor, with its stages there.
 fn code(stage: Stage, width: VectorWidth) -> Result<()> {
     // Elsewhere registers and instructions are others.
     #[cfg(all(target_arch = "x86_64", unix))]

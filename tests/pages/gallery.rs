@@ -1,4 +1,4 @@
-//! The programs of examples/ that docs/examples.md shows with what they print and the pictures they write.
+//! The programs of examples/ in docs/examples.md, with their output and pictures.
 
 #![allow(clippy::duplicate_mod, reason = "each program is one of its own, and some share a file")]
 

@@ -1,9 +1,9 @@
-//! The table of docs/numpy.md that says what JAX's own functions are called here. What is written there runs, and its result is compared.
+//! The table of docs/numpy.md for JAX's own functions. The code there runs, and its result is compared.
 
 use ndjit::*;
 use std::fmt::Debug;
 
-/// JAX's expression, the one here, a remark; what the result here shows as, and what was found.
+/// JAX's expression, the one here, a remark; the formatted result here, and the found one.
 pub struct Row {
     pub jax: &'static str,
     pub ndjit: &'static str,
@@ -12,7 +12,7 @@ pub struct Row {
     pub found: String,
 }
 
-/// Whether it waits to be computed is left aside.
+/// The text of a value, independent of pending evaluation.
 fn shown(value: impl Debug) -> String {
     format!("{value:?}").replace(", not yet computed", "")
 }

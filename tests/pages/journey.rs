@@ -1,4 +1,4 @@
-//! The examples of docs/journey.md: one program, and what each stage makes of it.
+//! The examples of docs/journey.md: one program in each stage.
 
 use super::{Examples, examples};
 use ndjit::Result;
@@ -20,7 +20,7 @@ fn journey() -> Result<()> {
     Ok(())
 }
 
-/// What `journey` prints under a heading.
+/// The output of `journey` under a heading.
 fn under(heading: &str) -> Result<String> {
     journey()?;
     let printed = crate::PRINTED.take();
@@ -28,7 +28,7 @@ fn under(heading: &str) -> Result<String> {
     Ok(rest.split("\n== ").next().unwrap_or_default().trim_end().to_owned())
 }
 
-/// The end of a stage, from the line on that begins with `mark`.
+/// The end of a stage, from the line that begins with `mark`.
 fn from(stage: &str, mark: &str) -> Result<String> {
     let text = under(stage)?;
     let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with(mark)).collect();

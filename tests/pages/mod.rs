@@ -1,4 +1,4 @@
-//! The examples that README.md and pages of docs/ show with what they print.
+//! The examples of README.md and pages of docs/, with their output.
 
 pub mod arrays;
 pub mod debugging;
@@ -16,7 +16,7 @@ pub mod transforms;
 
 use ndjit::Result;
 
-/// Names, and what runs.
+/// Names, with functions.
 pub type Examples = &'static [(&'static str, fn() -> Result<()>)];
 
 /// The examples of each file, with its text.
@@ -34,7 +34,7 @@ pub const FILES: [(&str, Examples); 11] = [
     (include_str!("transforms.rs"), transforms::EXAMPLES),
 ];
 
-/// What an example does, as a page shows it: the lines of its function but the last.
+/// The code of an example on a page: the lines of its function except the last.
 pub fn code(name: &str) -> Option<String> {
     let opens = format!("\nfn {name}() -> Result<()> {{\n");
     let (_, rest) = FILES.iter().find_map(|(text, _)| text.split_once(&opens))?;
@@ -43,12 +43,12 @@ pub fn code(name: &str) -> Option<String> {
     Some(lines.split_last()?.1.join("\n"))
 }
 
-/// Whether there is an example of this name, if only with more features.
+/// Whether an example of this name exists, possibly with more features.
 pub fn is_known(name: &str) -> bool {
     code(name).is_some() || runner(name).is_some()
 }
 
-/// What runs an example; `None` without the features that it needs.
+/// The function of an example; `None` without the features that it needs.
 pub fn runner(name: &str) -> Option<fn() -> Result<()>> {
     FILES.iter().flat_map(|(_, examples)| *examples).find(|(n, _)| *n == name).map(|(_, run)| *run)
 }

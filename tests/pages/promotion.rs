@@ -1,4 +1,4 @@
-//! The example of docs/promotion.md that shows what it prints.
+//! The example of docs/promotion.md with output.
 
 use super::{Examples, examples};
 use ndjit::Result;

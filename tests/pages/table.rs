@@ -1,10 +1,10 @@
-//! The table of docs/numpy.md that says what NumPy's functions are called here. Each row was evaluated with NumPy 2.4; what is
-//! written here is computed by a test and compared.
+//! The table of docs/numpy.md for NumPy's functions. Each row was evaluated with NumPy 2.4; the code here is run by a test and
+//! compared.
 
 use ndjit::*;
 
-/// NumPy's expression, and the names of others that are written likewise; the expression here; what JAX and PyTorch call it where
-/// they differ from NumPy; shape and elements of NumPy's result; those of the result here.
+/// NumPy's expression, and the names of similar ones; the expression here; the names in JAX and PyTorch, if they differ; shape
+/// and elements of NumPy's result; those of the result here.
 pub struct Row {
     pub numpy: &'static str,
     pub ndjit: &'static str,
@@ -16,7 +16,7 @@ pub struct Row {
 /// Shape and elements, as text.
 fn shown(x: &Array) -> Result<String> {
     let elements = x.cast(DType::F64).to_vec::<f64>()?;
-    // An f32 has as many digits as are the same.
+    // An f32 has only its significant digits.
     let elements = elements.iter().map(|&x| if x == x.round() { format!(" {x}") } else { format!(" {x:.6}") });
     Ok(format!("{:?}{}", x.shape().extents(), elements.collect::<String>()))
 }

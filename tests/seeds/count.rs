@@ -1,10 +1,10 @@
-//! Whether every example of the pages has its test: the numbers above the tests of this folder, counted.
+//! Checks that every example of the pages has a test: counts the numbers above the tests of this folder.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-/// A page: the letter of its numbers, its name, how many examples it has. Numbers are `J01`, `J02`, …
+/// A page: the letter of its numbers, its name, its number of examples. Numbers are `J01`, `J02`, …
 const PAGES: &[(char, &str, usize)] = &[
     ('J', "JAX, Type promotion semantics", 27),
     ('K', "JAX, Type promotion semantics, December 2019", 8),
@@ -13,22 +13,22 @@ const PAGES: &[(char, &str, usize)] = &[
     ('R', "pages and docstrings around Ivy's page", 20),
 ];
 
-/// The files that hold examples.
+/// The files with examples.
 fn files() -> Vec<PathBuf> {
     let tests = ndjit_tests::root().join("tests");
     let entries = fs::read_dir(tests.join("seeds")).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.is_file()).chain([tests.join("seeds_global.rs")]).collect()
 }
 
-/// The number that a word is: `J06`.
+/// The number in a word: `J06`.
 fn number(word: &str) -> Option<&str> {
     let digits = word.get(1..)?;
     let is_page = PAGES.iter().any(|(letter, ..)| word.starts_with(*letter));
     (is_page && digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit())).then_some(word)
 }
 
-/// The numbers of examples above functions. A function that is neither a test nor called
-/// by one would not compile without a warning.
+/// The numbers of examples above functions. A function that is neither a test nor called by one would be
+/// a compiler warning.
 fn tested() -> BTreeSet<String> {
     let mut tested = BTreeSet::new();
     for path in files() {

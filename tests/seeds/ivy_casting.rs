@@ -11,7 +11,7 @@ use ndjit::{
     f16, jit, spec, with_casting, with_defaults, with_device, with_policy,
 };
 
-/// The dtype that `negative` has of `dtype` on a device under casting modes; `None` for the usual error.
+/// The dtype of `negative` for `dtype` on a device under casting modes; `None` for the usual error.
 fn negative(device: Device, modes: CastingModes, dtype: DType) -> Option<DType> {
     let x = Array::from([1u8]).cast(dtype);
     let result = with_device(device, || with_casting(modes, || -&x));

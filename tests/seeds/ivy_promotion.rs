@@ -14,7 +14,7 @@ fn dtype_pairs() -> impl Iterator<Item = (DType, DType)> {
     DType::ALL.into_iter().flat_map(|a| DType::ALL.into_iter().map(move |b| (a, b)))
 }
 
-/// The dtype that two meet in.
+/// The common dtype of two dtypes.
 #[track_caller]
 fn join(policy: Policy, a: DType, b: DType) -> DType {
     match policy.join(a.into(), b.into()) {

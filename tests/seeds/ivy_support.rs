@@ -2,8 +2,8 @@
 //! <https://docs.ivy.dev/overview/deep_dive/data_types.html>, `docs/overview/deep_dive/data_types.rst` at 0afe7bbb. "Ivy gives" is
 //! what ivy 1.0.0.5 gives.
 //!
-//! A backend of Ivy's is a device here. What a function of the page computes never matters, so ndjit's functions stand in for
-//! those it does not have: `exp` for `expm1`, elementwise ones for `trace` and `tensordot`.
+//! A backend of Ivy's is a device here. The computation of a function of the page never matters, so ndjit's functions stand in for
+//! missing ones: `exp` for `expm1`, elementwise ones for `trace` and `tensordot`.
 
 use super::support::{gives, text};
 use insta::assert_snapshot;
@@ -13,7 +13,7 @@ use ndjit::{
     unsupported_dtypes, valid_dtypes, with_device,
 };
 
-/// Torch as Ivy knows it, and its `expm1`.
+/// Torch according to Ivy, and its `expm1`.
 pub fn torch() -> Device {
     Device::describe("torch")
         .invalid(
@@ -26,7 +26,7 @@ pub fn torch() -> Device {
         .unwrap()
 }
 
-/// A device that does not do an op in some dtypes.
+/// A device that lacks an op in some dtypes.
 pub fn without(name: &str, op: Op, dtypes: impl Into<DTypeSet>) -> Device {
     Device::describe(name).unsupported([op], dtypes, "made up", "https://example.org").register().unwrap()
 }

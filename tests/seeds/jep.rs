@@ -13,7 +13,7 @@ use ndjit_ir::op::TypeRule;
 
 const NUMPY: [Policy; 2] = [Policy::NumPy1, Policy::NumPy2];
 
-/// The policies whose joins are a lattice's, or a partial one's.
+/// The policies whose joins come from a lattice, or a partial one.
 const LATTICES: [Policy; 4] = [Policy::Standard, Policy::Strict, Policy::Jax32, Policy::Lax];
 
 // P01 np.dtype(np.int32(1) + np.float32(1)) -> dtype('float64')
@@ -156,7 +156,7 @@ fn numpy_int8_uint8_float16_is_not_associative() {
     gives(both!(|a, b, c| a + (b + c), 1i8, 1u8, f16::ONE), DType::F16, &[f16::from_f32(3.0)]);
 }
 
-/// In how many triples two ways to join them differ: of dtypes, and of all types.
+/// The number of triples for which two orders of joins differ: of dtypes, and of all types.
 fn differing(
     policy: Policy,
     differ: impl Fn(&dyn Fn(ValueType, ValueType) -> Option<ValueType>, [ValueType; 3]) -> bool,
@@ -267,7 +267,7 @@ fn np_int8_scalar_plus_python_int() {
     gives(both!(|x| with_policy(Policy::NumPy2, move || x + 1), 0i8), DType::I8, &[1i8]);
 }
 
-/// The policies that have no place for a bare 1 beside i8, and say so.
+/// The policies that reject a bare 1 with i8.
 const NO_BARE_NUMBER: [Policy; 2] = [Policy::Jax2019, Policy::Lax];
 
 // P18 x = np.zeros(1, dtype='int8'); y = 1; (x + y).dtype -> dtype('int8')

@@ -8,7 +8,7 @@ use ndjit::promotion::{Finding, NoLattice};
 use ndjit::{DType, Defaults, ErrorCode, Lattice, Policy, ValueType, Weak, bf16, f16, finfo, iinfo, with_policy};
 use ndjit_ir::Kind;
 
-/// Asserts that NumPy has every join of the lattice, its weak results being 64-bit; gives their number.
+/// Asserts that NumPy has every join of the lattice, with 64-bit weak results; returns their number.
 #[track_caller]
 fn numpy_agrees(lattice: &Lattice) -> usize {
     let wide = |ty: ValueType| match ty {
@@ -69,7 +69,7 @@ fn audit_drops_no_component() {
     for policy in Policy::ALL {
         assert!(policy.audit().dropped_component.is_empty(), "{policy}");
     }
-    // A table that does is told.
+    // A table that does so is reported.
     let dropped = ndjit::Audit::of("drops", &|a, b| if a.kind() == Kind::Complex { Some(b) } else { Some(a) });
     let finding = Finding { left: DType::F32.into(), right: DType::C64.into(), result: DType::F32.into() };
     assert!(dropped.dropped_component.contains(&finding));
@@ -220,7 +220,7 @@ const NUMPY_LIKE: &str = "{
     'c64': ['c128']
 }";
 
-/// Pairs with several minimal upper bounds, with those.
+/// Pairs with several minimal upper bounds, with their bounds.
 fn ambiguous() -> Vec<(String, String, Vec<String>)> {
     match Lattice::new("page", graph(NUMPY_LIKE)).unwrap_err().reason {
         NoLattice::Ambiguous(pairs) => pairs,

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use ndjit::promotion::NoLattice;
 use ndjit::{DType, Lattice, Policy, ValueType, Weak, f16, with_policy};
 
-/// The page's graph with some edges `(lower, upper)` more.
+/// The page's graph with some additional edges `(lower, upper)`.
 fn extended<'a>(dict: &'a str, edges: &[(&'a str, &'a str)]) -> Result<Lattice, NoLattice> {
     let more = edges.iter().map(|&(lower, upper)| (lower, vec![upper]));
     Lattice::new("extended", graph(dict).into_iter().chain(more)).map_err(|error| error.reason)
@@ -32,7 +32,7 @@ fn undefined_with<'a>(lattice: &'a Lattice, node: &str) -> Vec<&'a str> {
     pairs.map(|(_, b)| b).collect()
 }
 
-/// Pairs of a graph that is no lattice, with their minimal upper bounds.
+/// Pairs of a graph that is not a lattice, with their minimal upper bounds.
 #[track_caller]
 fn ambiguous(reason: NoLattice) -> Vec<String> {
     match reason {

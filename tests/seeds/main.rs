@@ -1,4 +1,4 @@
-//! Every example of the pages that ndjit's promotion follows, as a test named after it.
+//! Every example of the pages that ndjit's promotion follows, as a test with a matching name.
 //!
 //! Above each test stand its number in the page's order (`J06`), the original code or sentence, and, where page and living
 //! library disagree, or ndjit with both, a note. A page's modules open with its address and version. [`count`] checks that no
@@ -12,7 +12,7 @@
 //! | I | Ivy, "Data Types" | [`ivy_types`], [`ivy_promotion`], [`ivy_defaults`], [`ivy_support`], [`ivy_casting`] |
 //! | R | pages and docstrings around Ivy's page | [`ivy_docs`], [`ivy_support`] |
 //!
-//! The tables of the pages are in `tables/`, as they print them. What sets something for the whole process is in
+//! The tables of the pages are in `tables/`, as printed there. Examples of process-wide settings are in
 //! `tests/seeds_global.rs`.
 
 mod count;

@@ -1,4 +1,4 @@
-//! What the examples share: types by a page's names, tables as a page prints them, one expression run traced and on arrays.
+//! Helpers of the examples: types by a page's names, printed tables, one expression run traced and on arrays.
 
 use ndjit::{Array, Element, Error, Lattice, Policy, Result, ValueType};
 use std::collections::BTreeSet;
@@ -18,14 +18,14 @@ pub fn triples() -> impl Iterator<Item = [ValueType; 3]> {
 pub struct Cell {
     pub left: ValueType,
     pub right: ValueType,
-    /// `None` where the page has `-`.
+    /// `None` for `-` on the page.
     pub result: Option<ValueType>,
-    /// Whether the page has it on a green background.
+    /// Whether the page has a green background here.
     pub green: bool,
 }
 
-/// The cells of a table as its page prints it: a row of names, then rows of a name and results; `-` is undefined, `!` marks
-/// green cells. `named` reads the page's names.
+/// The cells of a table in its page's format: a row of names, then rows of a name and results; `-` is undefined, `!` marks
+/// green cells. `named` parses the page's names.
 pub fn table(text: &str, named: impl Fn(&str) -> ValueType) -> Vec<Cell> {
     let mut lines = text.lines();
     let columns: Vec<ValueType> = lines.next().unwrap().split_whitespace().map(&named).collect();
@@ -45,20 +45,20 @@ pub fn table(text: &str, named: impl Fn(&str) -> ValueType) -> Vec<Cell> {
     cells
 }
 
-/// Asserts that a policy gives a page's table, in every cell but those `but` says it may differ in.
+/// Asserts that a policy gives a page's table, except in cells that satisfy `but`.
 pub fn assert_table(policy: Policy, cells: &[Cell], but: impl Fn(&Cell) -> bool) {
     for cell in cells.iter().filter(|cell| !but(cell)) {
         assert_eq!(policy.join(cell.left, cell.right), cell.result, "{} with {} in {policy}", cell.left, cell.right);
     }
 }
 
-/// The graph of a page as it prints it, a Python dict of lists: each node with its successors.
+/// The graph of a page in its format, a Python dict of lists: each node with its successors.
 pub fn graph(dict: &str) -> Vec<(&str, Vec<&str>)> {
     let rows = dict.split(']').map(|row| row.split('\'').skip(1).step_by(2).collect::<Vec<&str>>());
     rows.filter(|names| !names.is_empty()).map(|names| (names[0], names[1..].to_vec())).collect()
 }
 
-/// The lattice of a page's graph, which must be the one that ndjit has under `name`: the same nodes in the same order.
+/// The lattice of a page's graph, which must equal ndjit's with this `name`: the same nodes in the same order.
 #[track_caller]
 pub fn page_lattice(name: &str, dict: &str) -> Lattice {
     let (page, named) = (Lattice::new(name, graph(dict)).unwrap(), Lattice::named(name).unwrap());
@@ -76,12 +76,12 @@ pub fn node_pairs(lattice: &Lattice) -> impl Iterator<Item = (&str, &str)> {
     nodes().flat_map(move |a| nodes().map(move |b| (a, b)))
 }
 
-/// How many ordered pairs of nodes have no join.
+/// The number of ordered pairs of nodes without a join.
 pub fn undefined(lattice: &Lattice) -> usize {
     2 * lattice.undefined_pairs().len()
 }
 
-/// An expression of arrays on these arrays, first as it stands, then traced, compiled and called: both must give the same
+/// An expression of arrays on these arrays, evaluated directly, then traced, compiled and called: both must give the same
 /// type, shape and elements, or the same error.
 macro_rules! both {
     (|$($x:ident),+| $body:expr, $($array:expr),+ $(,)?) => {{
@@ -94,7 +94,7 @@ macro_rules! both {
 }
 pub(crate) use both;
 
-/// The result of both ways to compute it.
+/// The result of both evaluations.
 #[track_caller]
 pub fn agreed(traced: Result<Array>, lazy: Array) -> Result<Array> {
     match (&traced, lazy.eval()) {
@@ -115,7 +115,7 @@ pub fn gives<T: Element + PartialEq + Debug>(result: Result<Array>, ty: impl Int
     assert_eq!((array.value_type(), array.to_vec::<T>().as_deref()), (ty.into(), Ok(elements)));
 }
 
-/// An error without its place, which moves with the tests.
+/// An error without its place, which changes with the tests.
 pub fn text(error: Error) -> String {
     let text = error.to_string();
     let is_place = |line: &&str| ["  at ", "  called at "].iter().any(|place| line.starts_with(place));

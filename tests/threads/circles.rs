@@ -1,4 +1,4 @@
-//! Functions that call themselves, or each other, on one thread or over several: an error that names them, and never a deadlock.
+//! Recursive functions, directly or mutually, on one thread or over several: an error that names them, and never a deadlock.
 
 use crate::{Closure, Function, in_time, pool};
 use ndjit::dlpack::ManagedTensor;
@@ -32,7 +32,7 @@ fn a_function_that_calls_itself_is_an_error() {
     assert!(error.to_string().len() < 2000, "{error}");
 }
 
-/// For other parameters a function may call itself, as long as traces are not too deep within each other.
+/// With other parameters a function may call itself, up to a limit of nested traces.
 #[test]
 fn a_function_may_call_itself_on_smaller_shapes() {
     static SUM: LazyLock<Function> = LazyLock::new(|| {
@@ -51,7 +51,7 @@ fn a_function_may_call_itself_on_smaller_shapes() {
     assert!(error.to_string().len() < 2000, "{error}");
 }
 
-/// A closure that calls its function more than once ends as soon as one that does so once.
+/// A closure that calls its function several times ends as soon as one that does so once.
 #[test]
 fn a_function_that_calls_itself_often_is_an_error_at_once() {
     static SAME: LazyLock<Function> =
@@ -79,7 +79,7 @@ fn a_function_that_calls_itself_often_is_an_error_at_once() {
     in_time(move || [&CALLED, &CALLED_SMALLER].map(|f| drop(f.call((&large,)))));
 }
 
-/// Nor does what calls itself, or fails, within branches and loops.
+/// The same for recursion, or errors, within branches and loops.
 #[test]
 fn control_flow_of_failing_functions_ends_at_once() {
     fn both(x: Expr, f: impl Fn(Expr) -> Expr) -> Expr {
@@ -106,7 +106,7 @@ fn control_flow_of_failing_functions_ends_at_once() {
     in_time(|| drop(EAGER.call((&ndjit::zeros([1000]),))));
 }
 
-/// What a panic carries may panic when it is dropped: the error of the first.
+/// A panic's payload may panic on drop: the error is that of the first panic.
 #[test]
 fn a_panic_that_carries_a_panic_is_an_error() {
     struct Again;
@@ -119,13 +119,13 @@ fn a_panic_that_carries_a_panic_is_an_error() {
     assert_eq!(error.code(), ErrorCode::Panic);
 }
 
-/// A circle over threads is told with both functions, even where each starts two threads and does without what they give.
+/// A cycle over threads is reported with both functions, even if each starts two threads and ignores their results.
 #[test]
 fn circles_over_threads_end_and_name_both() {
     static SEEN: Mutex<Option<Error>> = Mutex::new(None);
     fn two(f: &'static LazyLock<Function>) -> i64 {
         for _ in 0..2 {
-            // No more threads may be had, too.
+            // The system may also refuse threads.
             let Ok(thread) = thread::Builder::new().stack_size(1 << 20).spawn(|| f.call((&x(),)).map(drop)) else {
                 continue;
             };
@@ -145,7 +145,7 @@ fn circles_over_threads_end_and_name_both() {
     assert!(lines.len() > 1 && lines.iter().any(|line| *line != lines[0]), "{error}");
 }
 
-/// A closure that goes on without what it called has the error of its own panic.
+/// A closure that ignores the error of its call has the error of its own panic.
 #[test]
 fn a_panic_after_a_circle_is_its_own_error() {
     static F: LazyLock<Function> = LazyLock::new(|| {
@@ -194,7 +194,7 @@ fn two_functions_that_call_each_other_on_two_threads() {
     }
 }
 
-/// Calls of one function on a thread that waits for the next, which nothing tells from threads that call it by chance at once.
+/// Calls of one function on a thread that waits for the next, indistinguishable from threads that call it concurrently.
 #[test]
 fn a_closure_that_starts_a_thread_that_calls_its_function() {
     static SEEN: Mutex<Vec<Error>> = Mutex::new(Vec::new());
@@ -210,11 +210,11 @@ fn a_closure_that_starts_a_thread_that_calls_its_function() {
     let seen = SEEN.lock().unwrap();
     assert_eq!((seen.len(), seen[0].code()), (1, ErrorCode::Traced));
     assert!(facts(&seen[0]).contains("circles.rs:") && seen[0].help_text().is_some(), "{}", seen[0]);
-    // Of all the traces that found no plan one was of use.
+    // One of all the traces without a plan was used.
     assert_eq!((F.trace_count(), F.compile_count()), (1, 1));
 }
 
-/// The closure evaluates an array on all threads: it neither waits in its own trace for another's, nor is taken for a circle.
+/// The closure evaluates an array on all threads: it neither waits in its own trace for another's, nor counts as a cycle.
 #[test]
 fn a_closure_that_evaluates_arrays_is_called_in_tasks() {
     for _ in 0..10 {
@@ -224,7 +224,7 @@ fn a_closure_that_evaluates_arrays_is_called_in_tasks() {
                 y + table.to_vec::<f32>().unwrap().iter().sum::<f32>()
             });
             let call = |n: usize| {
-                // Tasks come to the call one after the other, and find others at work in it.
+                // Tasks reach the call one after the other, and find others in it.
                 exp(Array::from(vec![0.0f32; (n % 8) << 15])).eval()?;
                 f.call((&x(),)).map(|z| z.to_vec::<f32>().unwrap())
             };
@@ -238,7 +238,7 @@ fn a_closure_that_evaluates_arrays_is_called_in_tasks() {
     }
 }
 
-/// A closure that waits in rayon may find itself below a task that calls the same function.
+/// A closure that waits in rayon may be below a task that calls the same function.
 #[test]
 fn a_closure_that_waits_in_rayon_is_no_circle() {
     let done = in_time(|| {
@@ -261,7 +261,7 @@ fn a_closure_that_waits_in_rayon_is_no_circle() {
     assert_eq!(done, 6);
 }
 
-/// Functions that inline the next, so deep.
+/// Functions that inline the next one, to this depth.
 fn chain(depth: usize) -> Closure {
     if depth == 0 {
         return Box::new(|y| y + 1);
@@ -276,14 +276,14 @@ fn traces_within_each_other_are_bounded() {
     assert_eq!(deep(63).unwrap(), [2.0, 3.0]);
     let error = deep(64).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Size);
-    // A function that makes another of itself each time is no circle, and ends as well.
+    // A function that creates another of itself each time is not a cycle, and ends as well.
     fn remade(y: Expr) -> Expr {
         jit(remade).inline((y,))
     }
     assert_eq!(in_time(|| jit(remade).call((&x(),)).unwrap_err()).code(), ErrorCode::Size);
 }
 
-/// Memory of others that a plan held is given back by code of theirs, which calls the function whose plan it was.
+/// Foreign memory in a plan is released by foreign code, which calls the function of that plan.
 #[test]
 fn memory_that_calls_functions_when_it_is_dropped() {
     static F: OnceLock<Function> = OnceLock::new();
@@ -297,7 +297,7 @@ fn memory_that_calls_functions_when_it_is_dropped() {
     impl Drop for Owner {
         fn drop(&mut self) {
             let number = DROPPED.fetch_add(1, SeqCst);
-            // A new signature, of few.
+            // A new signature, one of few.
             if number < 10 {
                 F.get().unwrap().call((&vec![1.0f32; 1000 + number],)).unwrap();
             }

@@ -1,4 +1,4 @@
-//! Threads that end: functions called in destructors of thread-locals, and threads of teams that nobody uses any more.
+//! Ends of threads: functions called in destructors of thread-locals, and threads of unused pools.
 
 use crate::in_time;
 use ndjit::debug::{collect_debug_output, debug_print};
@@ -8,7 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Uses much of ndjit where it is dropped.
+/// Uses much of ndjit on drop.
 struct Last(Sender<Vec<f32>>);
 
 fn everything() -> Vec<f32> {
@@ -40,7 +40,7 @@ fn functions_are_called_where_a_thread_ends() {
         static BEFORE: RefCell<Option<Last>> = const { RefCell::new(None) };
         static AFTER: RefCell<Option<Last>> = const { RefCell::new(None) };
     }
-    // Destructors run in some order: of one of these ndjit's values are there, of the other they are gone.
+    // Destructors run in some order: one of these runs before ndjit's thread-locals are dropped, the other after.
     let (sender, results) = channel();
     let own = in_time(move || {
         let run = move || {
@@ -56,7 +56,7 @@ fn functions_are_called_where_a_thread_ends() {
     assert!(results.iter().all(|result| *result == [3.0, 5.0, 7.0, 3.0, 0.0]));
 }
 
-/// The threads of teams.
+/// The threads of pools.
 #[cfg(target_os = "linux")]
 fn members() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").expect("tasks");
@@ -67,7 +67,7 @@ fn members() -> usize {
 #[test]
 #[cfg(target_os = "linux")]
 fn threads_are_given_back() {
-    // Other tests of the process may have some at work.
+    // Other tests of the process may have running ones.
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let some = processors + 64;
     let call = |n: usize| {
@@ -78,7 +78,7 @@ fn threads_are_given_back() {
     for n in (2..3000).step_by(29).chain([usize::MAX / 2, usize::MAX]) {
         drop(call(n));
     }
-    // Numbers of threads share teams.
+    // Several numbers of threads share a pool.
     let held: Vec<_> = (2..200).map(call).collect();
     assert!(members() < 4 * 64 + some, "{} threads", members());
     drop(held);

@@ -1,6 +1,6 @@
-//! Many threads and tasks at once: scopes of one are not met by another, nothing waits in a circle, and nothing is left behind.
+//! Many threads and tasks at once: scopes are isolated, waits have no cycles, and nothing leaks.
 //!
-//! `NDJIT_STRESS=n` runs `n` rounds of random work in place of a few.
+//! `NDJIT_STRESS=n` runs `n` rounds of random work instead of a few.
 
 mod circles;
 mod ends;
@@ -14,10 +14,10 @@ use std::time::Duration;
 
 /// A closure over one array.
 type Closure = Box<dyn Fn(Expr) -> Expr + Send + Sync>;
-/// A function of one array, which statics hold.
+/// A function of one array, for statics.
 type Function = Jitted<fn(Expr) -> Expr, 1, fn(Expr) -> Expr>;
 
-/// Runs `body` on a thread: what never ends fails.
+/// Runs `body` on a thread, with a timeout.
 #[track_caller]
 fn in_time<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, result) = channel();

@@ -1,4 +1,4 @@
-//! What holds for a scope of one task is not met by another that runs on the same thread while ndjit waits.
+//! A task's scope is invisible to other tasks that run on its thread while ndjit waits.
 
 use crate::{in_time, pool};
 use ndjit::debug::{collect_debug_output, debug_print, with_jit_disabled, with_nan_check};
@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 const POLICIES: [Policy; 3] = [Policy::Standard, Policy::Torch, Policy::NumPy2];
 
-/// Of `f32` and `i32`.
+/// The common dtype of `f32` and `i32`.
 fn joined(policy: Policy) -> DType {
     if policy == Policy::NumPy2 { DType::F64 } else { DType::F32 }
 }
 
-/// What waits for other threads.
+/// An array whose evaluation waits for other threads.
 fn large() -> Array {
     Array::from(vec![0.5f32; 1 << 16])
 }
@@ -33,7 +33,7 @@ fn tasks_meet_no_scope_of_others() {
         with_policy(Policy::NumPy2, call);
         with_jit_disabled(|| drop(f.call((&[1.0f32],))));
         let task = |i: usize| {
-            // Nothing of a scope is here where a task begins.
+            // A task begins without scopes.
             note(policy() == Policy::Standard);
             note((&x + &n).dtype() == DType::F32);
             let own = POLICIES[i % 3];
@@ -50,7 +50,7 @@ fn tasks_meet_no_scope_of_others() {
                     note(printed.len() == 1);
                 }
                 2 => with_nan_check(call),
-                // NaN is no error here, nor is compiling.
+                // Neither NaN nor compilation is an error here.
                 3 => note(log(Array::from([-1.0f32])).eval().is_ok()),
                 _ => note(jit(move |x| x + (i as f64)).call((&[1.0f32],)).is_ok()),
             }
@@ -61,7 +61,7 @@ fn tasks_meet_no_scope_of_others() {
     assert_eq!(wrong, 0);
 }
 
-/// Where the code in a scope waits in rayon itself, other tasks run in it; a function with options of its own keeps those.
+/// If code in a scope waits in rayon itself, other tasks run in the scope; a function with its own options keeps those.
 #[test]
 fn options_of_a_function_hold_in_scopes_of_others() {
     in_time(|| {

@@ -1,5 +1,5 @@
-//! Random work on many threads: each task is a few steps drawn from its number (scopes, new and known signatures, arrays evaluated, functions in
-//! functions, errors), whose results are those it has alone.
+//! Random work on many threads: each task is a few steps drawn from its number (scopes, new and known signatures, evaluated arrays, nested
+//! functions, errors), with the same results as without other tasks.
 
 use crate::{Closure, in_time, pool};
 use ndjit::debug::{collect_debug_output, debug_print, with_jit_disabled};
@@ -24,7 +24,7 @@ impl Draw {
     }
 }
 
-/// What tasks share.
+/// State shared by tasks.
 struct Shared {
     inner: Jitted<fn(Expr) -> Expr, 1, Closure>,
     large: Array,
@@ -34,7 +34,7 @@ impl Shared {
     fn new() -> Shared {
         let innermost = jit(|x| x * 3 + 1);
         let closure = move |x: Expr| {
-            // Array operations in a trace, evaluated now.
+            // Array operations in a trace, evaluated immediately.
             let table = exp(Array::from(vec![0.0f32; 1 << 16])).eval().unwrap().to_vec::<f32>().unwrap();
             innermost.inline((x + table[7],)) - sum(x, ..)
         };
@@ -43,7 +43,7 @@ impl Shared {
     }
 }
 
-/// What is seen of a result.
+/// The compared part of a result.
 type Seen = Vec<(String, DType, f64)>;
 
 fn look(seen: &mut Seen, what: &str, result: ndjit::Result<Array>) {

@@ -1,4 +1,4 @@
-//! Every rule on drawn operands of its class, in every dtype: ndjit gives the rule's answer, with no library beside it.
+//! Every rule on drawn operands of its class, in every dtype: ndjit gives the rule's answer, without a library for comparison.
 
 use crate::rules::{Answer, RULES};
 use crate::run::{Function, function, run};
@@ -10,7 +10,7 @@ use ndjit_math::interp::Tensor;
 /// Elements drawn per function and dtype.
 const DRAWN: usize = 4000;
 
-/// Prints how many elements were tried, and what is not its rule's answer; whether all is.
+/// Prints the number of tested elements, and those that violate their rule; returns whether none does.
 pub fn check() -> bool {
     let mut tried = vec![0usize; RULES.len()];
     let (mut broken, mut cases) = (0, 0);
@@ -68,7 +68,7 @@ pub fn check() -> bool {
     ok
 }
 
-/// Special values, small and usual numbers, and any bits, mixed.
+/// A mix of special, small and ordinary values, and any bits.
 fn drawn(dtype: DType, state: &mut u64) -> Tensor {
     let elements: Vec<Vec<u64>> = (0..DRAWN)
         .map(|_| {
@@ -79,7 +79,7 @@ fn drawn(dtype: DType, state: &mut u64) -> Tensor {
     Tensor::from_words(dtype, Shape::from([DRAWN]), |at| elements[at].clone()).expect("a small array")
 }
 
-/// The word of a real number.
+/// The word of a real value.
 fn part(dtype: DType, state: &mut u64) -> u64 {
     let mask = u64::MAX >> (64 - 8 * dtype.bytes().min(8));
     let (kind, bits) = (next(state) % 8, next(state));
@@ -97,7 +97,7 @@ fn part(dtype: DType, state: &mut u64) -> u64 {
     let sign = bits & (mask ^ (mask >> 1));
     let magnitude = match kind {
         0 => [0, 1, infinity - 1, infinity, word(f64::NAN), one][(bits % 6) as usize],
-        // Next to 0, to 1 and 2, and to the smallest and the largest numbers.
+        // Near 0, 1 and 2, and near the smallest and the largest values.
         1 => bits >> 32 & (mask >> (8 * dtype.bytes() as u32 / 2)),
         2 => [one, word(2.0)][(bits % 2) as usize] + (bits >> 8) % 16 - 8,
         3 => infinity - 1 - (bits >> 8) % 16,

@@ -1,4 +1,4 @@
-//! One golden file: its inputs as tensors, its cases, and what each element may be.
+//! One golden file: its inputs as tensors, its cases, and the allowed values of each element.
 
 use ndjit_ir::{DType, Shape};
 use ndjit_math::interp::Tensor;
@@ -15,7 +15,7 @@ pub struct Case {
     pub jax: Option<(DType, Vec<Words>)>,
     /// The correctly rounded results, in NumPy's dtype: `m` computed with many digits, `s` special values, `-` none.
     pub reference: Option<Vec<(char, Words)>>,
-    /// Elements that C leaves undefined.
+    /// Elements that are undefined in C.
     pub undefined: Vec<usize>,
 }
 
@@ -58,7 +58,7 @@ fn words(token: &str) -> Option<Words> {
     (token != "E").then(|| token.split(':').map(word).collect())
 }
 
-/// JAX's elements: NumPy's but for those that are listed, or its own where the dtypes differ.
+/// JAX's elements: NumPy's except those listed, or its own if the dtypes differ.
 fn jax(case: &Value, out: Option<DType>, numpy: Option<&(DType, Vec<Option<Words>>)>) -> Option<(DType, Vec<Words>)> {
     let out = out?;
     if let Some(text) = case["jax"].as_str() {

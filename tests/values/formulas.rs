@@ -1,12 +1,12 @@
-//! Results in double precision by other ways than ndjit's: complex quotients by the listing of C99 G.5.1 (example 2), powers by logarithms, reciprocal
-//! roots, logarithms of sums and of the gamma function.
+//! Results in double precision by other methods than ndjit's: complex quotients by the listing of C99 G.5.1 (example 2), powers by
+//! logarithms, reciprocal roots, logarithms of sums and of the gamma function.
 
-/// A result, and how far it may be off.
+/// A result, with its error bound.
 pub struct Bounded {
     pub parts: [f64; 2],
-    /// As a part of the larger one.
+    /// Relative to the larger part.
     pub share: f64,
-    /// And beside that.
+    /// Plus an absolute error.
     pub absolute: f64,
 }
 
@@ -16,11 +16,11 @@ impl Bounded {
     }
 }
 
-/// `x / y` in parts up to `largest`: beyond it they are infinite.
+/// `x / y` with parts up to `largest`: beyond it they are infinite.
 pub fn quotient(x: [f64; 2], y: [f64; 2], largest: f64) -> [f64; 2] {
     let ([a, b], [c, d]) = (x, y);
     let plain = |z: [f64; 2]| z[0].is_finite() && z[1].is_finite();
-    // Beside an infinity only signs count: the listing's scaling loses small parts of the divisor, and large ones of the dividend could overflow.
+    // With an infinity only signs matter: the listing's scaling loses small parts, and large ones could overflow.
     if (a.is_infinite() || b.is_infinite()) && plain(y) && y != [0.0; 2] {
         let [a, b] = x.map(|part| if part.is_finite() { 0.0 } else { part });
         let [c, d] = y.map(|part| if part == 0.0 { part } else { 1f64.copysign(part) });
@@ -50,21 +50,21 @@ pub fn quotient(x: [f64; 2], y: [f64; 2], largest: f64) -> [f64; 2] {
         [f64::INFINITY * (a * c + b * d), f64::INFINITY * (b * c - a * d)]
     } else if (c.is_infinite() || d.is_infinite()) && a.is_finite() && b.is_finite() {
         let (c, d) = (boxed(c), boxed(d));
-        // Of sums that overflow the sign counts as well.
+        // The signs of overflowing sums matter as well.
         [0f64.copysign(a * c + b * d), 0f64.copysign(b * c - a * d)]
     } else {
         parts
     }
 }
 
-/// The exponent of a power of two that makes the larger part about 1; 0 where there is none.
+/// The exponent of a power of two that scales the larger part to about 1; 0 if there is none.
 fn exponent(z: [f64; 2]) -> i32 {
     let largest = z[0].abs().max(z[1].abs());
     let usual = largest != 0.0 && largest.is_finite();
     if usual { -(largest.log2().floor() as i32).clamp(-1022, 1022) } else { 0 }
 }
 
-/// `x^y` as `e^(y log x)`; `None` where infinities, zeros, NaN or angles without digits come in.
+/// `x^y` as `e^(y log x)`; `None` with infinities, zeros, NaN or angles without digits.
 pub fn power(x: [f64; 2], y: [f64; 2], single: bool) -> Option<Bounded> {
     let plain = |z: [f64; 2]| z.iter().all(|part| part.is_finite());
     if !plain(x) || !plain(y) || x == [0.0; 2] {
@@ -80,7 +80,7 @@ pub fn power(x: [f64; 2], y: [f64; 2], single: bool) -> Option<Bounded> {
     (re.abs() < limit && size < 1000.0).then(|| Bounded::share(parts, error))
 }
 
-/// `1 / sqrt(z)` of a finite number but 0.
+/// `1 / sqrt(z)` of a finite nonzero value.
 pub fn reciprocal_root(z: [f64; 2], unit: f64) -> Bounded {
     let even = exponent(z) / 2;
     let [x, y] = z.map(|part| part * 2f64.powi(even) * 2f64.powi(even));
@@ -92,12 +92,12 @@ pub fn reciprocal_root(z: [f64; 2], unit: f64) -> Bounded {
     Bounded::share([re, im.copysign(-y)], 4.0 * unit)
 }
 
-/// `log1p(z)` of a number next to 0.
+/// `log1p(z)` near 0.
 pub fn small_log1p([x, y]: [f64; 2], unit: f64) -> Bounded {
     Bounded::share([(x * (2.0 + x) + y * y).ln_1p() / 2.0, y.atan2(1.0 + x)], 4.0 * unit)
 }
 
-/// The logarithm of `base^x + base^y` of finite numbers. Where the sum cancels it may be off by a unit of the larger operand.
+/// The logarithm of `base^x + base^y` for finite operands. If the sum cancels it may be off by a unit of the larger operand.
 pub fn log_of_sum(x: f64, y: f64, base: f64, unit: f64) -> Bounded {
     let (large, difference) = (x.max(y), (x - y).abs());
     let value = large + (-difference * base.ln()).exp().ln_1p() / base.ln();
@@ -105,7 +105,7 @@ pub fn log_of_sum(x: f64, y: f64, base: f64, unit: f64) -> Bounded {
     Bounded { parts: [value, 0.0], share, absolute: (unit + 4.0 * f64::EPSILON) * large.abs() }
 }
 
-/// `log(|gamma(x)|)` of a finite number by Stirling's series, reflected. Digits are lost next to its zeros.
+/// `log(|gamma(x)|)` for finite `x` by Stirling's series, with reflection. Digits are lost near its zeros.
 pub fn lgamma(x: f64, unit: f64) -> Bounded {
     use std::f64::consts::PI;
     let positive = if x < 0.5 { 1.0 - x } else { x };
@@ -129,7 +129,7 @@ pub fn lgamma_at_its_zeros(x: f64) -> f64 {
     let zetas = [0.822_467_033_424_113_2, 0.400_685_634_386_531_4, 0.270_580_808_427_784_6];
     let e = if x < 1.5 { x - 1.0 } else { x - 2.0 };
     let tail = e * e * (zetas[0] - e * (zetas[1] - e * zetas[2]));
-    // log(gamma(2 + e)) = log(1 + e) + log(gamma(1 + e)), without what cancels.
+    // log(gamma(2 + e)) = log(1 + e) + log(gamma(1 + e)), without the cancelling terms.
     let logarithm = e * e * (-0.5 + e * (1.0 / 3.0 - e * 0.25));
     if x < 1.5 { -EULER * e + tail } else { (1.0 - EULER) * e + (tail + logarithm) }
 }

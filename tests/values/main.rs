@@ -1,9 +1,9 @@
-//! Values against those measured from NumPy and JAX, and against correctly rounded ones, element by element: every file below the
-//! folder that `NDJIT_GOLDENS` names (`tests/goldens/values` unless given). Prints how many elements were compared per file; fails
-//! on an element beyond the op's bound and on another dtype, unless a listed difference explains it. And the sentences of the Array
-//! API about special cases ([`special_cases`]). And the rules on operands that no file has ([`drawn`]).
+//! Values against NumPy's and JAX's measurements, and against correctly rounded ones, element by element: every file in the folder
+//! `NDJIT_GOLDENS` (default `tests/goldens/values`). Prints the number of compared elements per file; fails on an element beyond
+//! the op's bound and on another dtype, unless a listed difference explains it. Also the Array API's sentences about special cases
+//! ([`special_cases`]), and the rules on operands outside of the files ([`drawn`]).
 //!
-//! Each file is a test. Not under the usual harness, which hides what passing tests print.
+//! Each file is a test. Without the usual harness, which hides the output of passing tests.
 
 mod drawn;
 mod file;
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Problems printed per file, at most.
+/// The maximum number of printed problems per file.
 const SHOWN: usize = 20;
 
 fn main() -> ExitCode {
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         let unused = RULES.iter().zip(&*used).filter(|(_, used)| **used == 0);
         unused.inspect(|(rule, _)| println!("no element needs the rule: {}", rule.row())).count()
     };
-    // Of files of one's own, or a part of these, not every rule comes up.
+    // Other files, or a part of these, do not need every rule.
     let whole = own.is_none() && conclusion.num_filtered_out == 0 && !arguments.list;
     if whole && unused() > 0 { ExitCode::FAILURE } else { conclusion.exit_code() }
 }
@@ -81,7 +81,7 @@ fn compared(path: &Path, used: &Mutex<Vec<usize>>) -> Result<(), Failed> {
     if report.problems.is_empty() { Ok(()) } else { Err(Failed::without_message()) }
 }
 
-/// docs/numpy.md has the rules as they stand.
+/// docs/numpy.md shows the current rules.
 fn rules_of_the_page() -> Result<(), Failed> {
     let page = fs::read_to_string(ndjit_tests::root().join("docs/numpy.md"))?;
     let table: String = RULES.iter().map(Rule::row).collect();
@@ -148,7 +148,7 @@ fn compare(case: &Case, report: &mut Report, used: &mut [usize]) {
     }
 }
 
-/// The rule for a refusal or a dtype that neither library gives, if it says just that.
+/// The rule for an error or a dtype unlike both libraries', if it says so.
 fn whole_rule(case: &Case, got: Result<Tensor, String>) -> Result<usize, String> {
     let rule = rule(&element(case, None)).map(|at| (at, &RULES[at].answer));
     match (rule, got) {
@@ -200,7 +200,7 @@ fn rule(element: &Element<'_>) -> Option<usize> {
     RULES.iter().position(|rule| rule.holds(element))
 }
 
-/// Whether an element is what its rule says.
+/// Whether an element satisfies its rule.
 fn answers(rule: &Rule, element: &Element<'_>, function: Function, got: &Tensor, at: usize) -> bool {
     let dtype = got.dtype;
     let words = |parts: [f64; 2]| -> Words {
@@ -220,14 +220,14 @@ fn answers(rule: &Rule, element: &Element<'_>, function: Function, got: &Tensor,
     match rule.answer {
         Answer::Refused | Answer::OwnDType(_) => false,
         Answer::Exactly(parts) => distance(&own, &words(parts(element)), dtype) == 0,
-        // The answer is a rounding or two off itself.
+        // The answer itself has an error of one or two roundings.
         Answer::Near(parts) => distance(&own, &words(parts(element)), dtype) <= bound + 2,
         Answer::Within(bounded) => bounded(element).is_none_or(|Bounded { parts, share, absolute }| {
             let own = numbers(got, at);
             let size = parts[0].abs().max(parts[1].abs());
             let least = if dtype.real() == DType::F32 { f64::from(f32::from_bits(1)) } else { f64::from_bits(1) };
             let off = size * share + absolute + 2.0 * least;
-            // Beside a part that overflows no finite one counts; the infinity itself does.
+            // Next to an overflowing part finite ones do not count; the infinity itself does.
             let overflows =
                 size.is_infinite() && finite(element.operands[0]) && !parts.iter().any(|part| part.is_nan());
             let near = |(own, part): (&f64, f64)| {
@@ -241,7 +241,7 @@ fn answers(rule: &Rule, element: &Element<'_>, function: Function, got: &Tensor,
     }
 }
 
-/// The words of an element as numbers, of a complex one its parts.
+/// The parts of an element as `f64`.
 fn numbers(x: &Tensor, at: usize) -> Vec<f64> {
     let number = |&word: &u64| match x.dtype.real() {
         DType::F16 => half::f16::from_bits(word as u16).to_f64(),
@@ -254,7 +254,7 @@ fn numbers(x: &Tensor, at: usize) -> Vec<f64> {
     x.get(at).iter().map(number).collect()
 }
 
-/// Whether an element is what it may be; `None` where nothing says what that is.
+/// Whether an element is allowed; `None` if unspecified.
 fn judge(case: &Case, function: Function, got: &Tensor, at: usize) -> Option<bool> {
     let (words, dtype) = (got.get(at).to_vec(), got.dtype);
     let bound = match function {
@@ -271,7 +271,7 @@ fn judge(case: &Case, function: Function, got: &Tensor, at: usize) -> Option<boo
     }
     let numpy = case.numpy.as_ref().filter(|(numpy, _)| *numpy == dtype).and_then(|(_, elements)| elements[at].clone());
     let jax = case.jax.as_ref().filter(|(jax, _)| *jax == dtype).map(|(_, elements)| elements[at].clone());
-    // Without a reference, what the libraries give is as far from the exact result as they may be.
+    // Without a reference, the libraries' results may be as far from the exact result as their own bounds.
     let slack = if bound == 0 { 0 } else { bound + 2 };
     let known: Vec<Words> = numpy.into_iter().chain(jax).collect();
     (!known.is_empty()).then(|| known.iter().any(|expected| distance(&words, expected, dtype) <= slack))
@@ -280,7 +280,7 @@ fn judge(case: &Case, function: Function, got: &Tensor, at: usize) -> Option<boo
 /// The largest error of an op, in units in the last place of each part.
 fn bound(op: Op, dtype: DType) -> u64 {
     match op.row().accuracy {
-        // Complex results, and moduli, have bounds of their own in the docs.
+        // Complex results, and moduli, have separate bounds in the docs.
         _ if dtype.is_complex() && matches!(op, Op::Sqrt | Op::Divide | Op::Reciprocal | Op::Sign) => 4,
         Accuracy::Exact if op == Op::Abs => u64::from(dtype.is_float()),
         Accuracy::Exact => 0,

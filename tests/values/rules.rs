@@ -1,4 +1,4 @@
-//! Where ndjit means to give other values than NumPy and JAX, or refuses what they take: a rule for each class of operands, which says what is given there.
+//! Deliberate differences from NumPy and JAX in values and errors: a rule for each class of operands, with the result there.
 //! [docs/numpy.md](../../docs/numpy.md) shows them.
 
 use crate::formulas::{
@@ -6,28 +6,28 @@ use crate::formulas::{
 };
 use ndjit_ir::DType;
 
-/// Operands of a function: those of an element, or of a whole case that is refused or has a dtype that neither library gives.
+/// Operands of a function: those of an element, or of a whole case with an error or a dtype unlike both libraries'.
 pub struct Element<'a> {
     pub function: &'a str,
     pub dtype: DType,
     pub whole_case: bool,
-    /// Each operand's parts, as numbers; none for a whole case.
+    /// Each operand's parts, as `f64`; empty for a whole case.
     pub operands: Vec<[f64; 2]>,
-    /// Each operand's first word, of integers.
+    /// Each operand's first word, for integers.
     pub integers: Vec<i128>,
 }
 
-/// What ndjit gives in a rule's class, by another way than its own.
+/// ndjit's result in a rule's class, computed by an independent method.
 pub enum Answer {
     /// An error.
     Refused,
-    /// Integers of the operand's dtype, which is that of neither library.
+    /// Integers of the operand's dtype, unlike both libraries'.
     OwnDType(fn(&Element<'_>) -> i128),
-    /// These parts, rounded to the dtype: the same bits, of NaN any.
+    /// These parts, rounded to the dtype: the same bits, with any NaN.
     Exactly(fn(&Element<'_>) -> [f64; 2]),
-    /// Parts as near to these as the op's bound says.
+    /// Parts within the op's bound of these.
     Near(fn(&Element<'_>) -> [f64; 2]),
-    /// Parts as near to these as is said with them; `None` where C leaves it open.
+    /// Parts within the given bound of these; `None` if C leaves it open.
     Within(fn(&Element<'_>) -> Option<Bounded>),
     Integer(fn(&Element<'_>) -> i128),
 }
@@ -37,7 +37,7 @@ pub struct Rule {
     pub functions: &'static [&'static str],
     pub class: fn(&Element<'_>) -> bool,
     pub answer: Answer,
-    /// What the class is, what ndjit gives, what the libraries give, and why: cells of the table of docs/numpy.md.
+    /// The class, ndjit's result, the libraries' results, and the reason: cells of the table of docs/numpy.md.
     pub says: [&'static str; 4],
 }
 
@@ -55,7 +55,7 @@ impl Rule {
     }
 }
 
-/// The largest finite number and the smallest normal one of a dtype's parts.
+/// The largest finite value and the smallest normal one of a dtype's parts.
 fn range(dtype: DType) -> (f64, f64) {
     match dtype.real() {
         DType::F16 => (65504.0, 2f64.powi(-14)),
@@ -108,7 +108,7 @@ fn quotient_of(e: &Element<'_>) -> ([f64; 2], [f64; 2]) {
     if e.function == "reciprocal" { ([1.0, 0.0], e.operands[0]) } else { factors(e) }
 }
 
-/// The last of the places that a part has.
+/// The unit in the last place of a part.
 fn unit(dtype: DType) -> f64 {
     if dtype.real() == DType::F32 { f32::EPSILON.into() } else { f64::EPSILON }
 }
@@ -121,7 +121,7 @@ fn infinite(z: [f64; 2]) -> bool {
     z.iter().any(|part| part.is_infinite())
 }
 
-/// Whether the larger part is near the largest or the least number that is not subnormal, or less.
+/// Whether the larger part is near the largest or the smallest normal value, or less.
 fn extreme(z: [f64; 2], dtype: DType) -> bool {
     let ((largest, least), size) = (range(dtype), z[0].abs().max(z[1].abs()));
     size > largest / 4.0 || size != 0.0 && size < least * 4.0
@@ -135,12 +135,12 @@ fn direction(e: &Element<'_>) -> [f64; 2] {
     [re / re.hypot(im), im / re.hypot(im)]
 }
 
-/// The number of an integer or a float operand.
+/// The value of an integer or a float operand.
 fn number(e: &Element<'_>) -> f64 {
     e.operands[0][0]
 }
 
-/// Whether JAX takes this operand for a zero.
+/// Whether JAX flushes this operand to zero.
 fn flushed(e: &Element<'_>) -> bool {
     let x = number(e);
     e.dtype.is_float() && e.dtype != DType::F16 && x != 0.0 && x.abs() < range(e.dtype).1
@@ -151,12 +151,12 @@ fn small_integer(e: &Element<'_>) -> bool {
     e.dtype.is_int() && e.dtype.bytes() <= 4
 }
 
-/// Whether neither a function's operands nor those in single precision that integers become are halves.
+/// Whether neither a function's operands nor integers computed in single precision are halves.
 fn single_or_double(e: &Element<'_>) -> bool {
     small_integer(e) || matches!(e.dtype, DType::F32 | DType::F64)
 }
 
-/// The last of the places that a function's real result has.
+/// The unit in the last place of a function's real result.
 fn result_unit(e: &Element<'_>) -> f64 {
     if e.dtype == DType::F64 { f64::EPSILON } else { f32::EPSILON.into() }
 }

@@ -36,7 +36,7 @@ pub fn policy() -> Policy {
     Policy::Standard.with_defaults(Defaults::BITS_64).unwrap_or_default()
 }
 
-/// The result, or why the operands are refused.
+/// The result, or the error of the operands.
 pub fn run(function: Function, operands: &[Tensor]) -> Result<Tensor, String> {
     let mut graph: Graph<ValueType> = Graph::new();
     let params: Vec<Value> = operands.iter().map(|x| graph.param(x.dtype.into(), &x.shape)).collect();

@@ -1,5 +1,5 @@
-//! The special cases of the Array API standard for real floats: each sentence's condition is tried on all edge values that meet it,
-//! in every float dtype, and its result is compared. A sentence that cannot be read here must be listed.
+//! The special cases of the Array API standard for real floats: each sentence is tested on all edge values that meet its condition,
+//! in every float dtype. Sentences that cannot be parsed must be listed.
 
 use crate::run::{Function, run};
 use ndjit_ir::literal::Literal;
@@ -12,7 +12,7 @@ use std::fmt;
 
 const SENTENCES: &str = include_str!("../goldens/special_cases.json");
 
-/// Values on both sides of every border that a sentence draws.
+/// Values on both sides of every border in a sentence.
 const EDGES: &[f64] = &[
     f64::NAN,
     f64::INFINITY,
@@ -37,7 +37,7 @@ const EDGES: &[f64] = &[
     f64::MIN_POSITIVE,
 ];
 
-/// Sentences that are not checked here: part of the condition, part of the result, why.
+/// Sentences that are not checked: part of the condition, part of the result, reason.
 const NOT_CHECKED: &[(&str, &str, &str)] = &[
     ("sign bit", "", "the sign of a NaN is not specified in ndjit"),
     ("", "NaN with a sign bit", "the sign of a NaN is not specified in ndjit"),
@@ -46,7 +46,7 @@ const NOT_CHECKED: &[(&str, &str, &str)] = &[
     ("two integers", "", "`tests/it/ops/` and the bodies' tests round all halves"),
 ];
 
-/// Results that the standard leaves to libraries, in a note beside the sentence.
+/// Results that the standard leaves to libraries, in a note of the sentence.
 const LEFT_OPEN: &[(&str, &str, &str)] = &[
     ("floor_divide", "infinity and x2 is a", "NaN, as Python's and NumPy's"),
     ("floor_divide", "finite number and x2 is", "-1 where the quotient is negative, as Python's and NumPy's"),
@@ -134,7 +134,7 @@ pub fn check() -> Report {
     report
 }
 
-/// All edge values against each other, and the results.
+/// All combinations of edge values, and the results.
 struct Grid {
     elements: Vec<(Vec<f64>, f64)>,
 }
@@ -159,7 +159,7 @@ impl Grid {
     }
 }
 
-/// An element as a number.
+/// An element as `f64`.
 fn value(tensor: &Tensor, at: usize) -> f64 {
     let repr = load_body(tensor.dtype).eval(&tensor.get(at))[0];
     match tensor.dtype {
@@ -169,7 +169,7 @@ fn value(tensor: &Tensor, at: usize) -> f64 {
     }
 }
 
-/// Whether a condition holds; `None` if it cannot be read.
+/// Whether a condition holds; `None` if it cannot be parsed.
 fn holds(when: &str, names: &[&str], values: &[f64]) -> Option<bool> {
     if let Some(rest) = when.strip_prefix("either x1 or x2 is ").or(when.strip_prefix("x1 is NaN or x2 is ")) {
         let each: Option<Vec<bool>> = values.iter().map(|&x| is(rest, x, names, values)).collect();
@@ -235,7 +235,7 @@ fn is(predicate: &str, x: f64, names: &[&str], values: &[f64]) -> Option<bool> {
     })
 }
 
-/// Whether a result is what a sentence says; `None` if it cannot be read.
+/// Whether a result meets a sentence; `None` if it cannot be parsed.
 fn meets(then: &str, names: &[&str], values: &[f64], got: f64, dtype: DType) -> Option<bool> {
     if let Some(sign) = then.strip_prefix("the result has a ") {
         return Some(got.is_nan() || got.is_sign_negative() == sign.starts_with("negative"));

@@ -23,7 +23,7 @@ pub fn precise_softplus(x: &Real) -> Real {
     if x.is_negative() { x.exp().ln_1p() } else { x + (-x).exp().ln_1p() }
 }
 
-/// A product with `x` that vanishes at -inf. An underflow is the least number, not an exact zero.
+/// A product with `x` that vanishes at -inf. An underflow is the smallest positive value, not an exact zero.
 fn weighted(x: f64, weight: f64) -> f64 {
     match x * weight {
         _ if x == f64::NEG_INFINITY => -0.0,
@@ -80,7 +80,7 @@ pub fn sinc(x: f64) -> f64 {
     }
 }
 
-/// Of numbers that are not integers, so that at most 53 bits are before the point.
+/// For non-integers, so at most 53 bits are before the point.
 pub fn precise_sinc(x: &Real) -> Real {
     let angle = x * Real::pi();
     angle.sin() / angle

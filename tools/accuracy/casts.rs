@@ -26,20 +26,20 @@ enum Part {
     Float(Format),
 }
 
-/// Compares what a cast makes of some elements with what it should.
+/// Compares a cast's results for some elements with the exact ones.
 ///
 /// # Errors
-/// What running the kernel gives.
+/// Those of the kernel.
 pub fn compare(kernel: &Kernel, from: DType, to: DType, columns: &Columns) -> Result<Figures> {
     let (source, target) = (Part::of(from), Part::of(to));
     let results = kernel.run(columns)?;
     let mut figures = Figures::default();
-    // Of real numbers +0.
+    // +0 for real dtypes.
     let imaginary = |i: usize| columns.get(1).map_or(Value::Float(0.0), |column| source.decode(column[i]));
     for (i, &bits) in columns[0].iter().enumerate() {
         let value = source.decode(bits);
         let right = match to.kind() {
-            // A complex number is true if either part is.
+            // A complex value is true if either part is.
             Kind::Bool => results[0][i] == target.cast(value) | target.cast(imaginary(i)),
             Kind::Complex => target.holds(results[0][i], value) && target.holds(results[1][i], imaginary(i)),
             Kind::Int | Kind::UInt | Kind::Float => target.holds(results[0][i], value),
@@ -71,7 +71,7 @@ impl Part {
         }
     }
 
-    /// Whether `bits` are what `value` is cast to; one NaN for all.
+    /// Whether `bits` are the cast of `value`; all NaNs are equal.
     fn holds(self, bits: u64, value: Value) -> bool {
         match (self, value) {
             (Part::Float(format), Value::Float(x)) if x.is_nan() => format.decode(bits).is_nan(),
@@ -85,7 +85,7 @@ impl Part {
             (Part::Bool, Value::Int(n)) => u64::from(n != 0),
             (Part::Bool, Value::Float(x)) => u64::from(x != 0.0),
             (Part::Int { width, .. }, Value::Int(n)) => n as u64 & (u64::MAX >> (64 - width)),
-            // Rust's casts truncate, saturate, and make 0 of NaN.
+            // Rust's casts truncate, saturate, and map NaN to 0.
             (Part::Int { width, low, high }, Value::Float(x)) => {
                 (x as i128).clamp(low, high) as u64 & (u64::MAX >> (64 - width))
             }

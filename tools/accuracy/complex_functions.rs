@@ -1,14 +1,14 @@
-//! What each op is compared with in the complex dtypes, and how far it may be off: one line for each that rounds.
+//! The reference and the error bound of each op in the complex dtypes: one line for each that rounds.
 
 use crate::complex_references as exact;
 use crate::multi::{Complex, Real};
 use ndjit::Op;
 
-/// An exact function of complex numbers.
+/// An exact complex function.
 pub struct Function {
     pub reference: Reference,
     pub bound: Bound,
-    /// Whether it is computed by a formula whose terms may overflow: not measured where the modulus of the result nearly does.
+    /// Whether its formula has terms that may overflow: not measured where the modulus of the result nearly does.
     pub plain: bool,
 }
 
@@ -18,7 +18,7 @@ pub enum Reference {
     Binary(fn(&Complex, &Complex) -> Complex),
     /// With a real result.
     Real(fn(&Complex) -> Real),
-    /// Of two real numbers.
+    /// Of two real operands.
     Parts(fn(&Real, &Real) -> Complex),
 }
 
@@ -53,17 +53,17 @@ impl Function {
     }
 }
 
-/// What is compared.
+/// The comparison of an op.
 pub enum How {
     Measured(Function),
-    /// The reason why not, for people.
+    /// The reason for none, for people.
     NotMeasured(&'static str),
 }
 
 const SELECTS: &str = "only chooses, compares, changes signs, or rounds part by part as in real numbers";
 const CANCELS: &str = "its three terms may cancel, so that no bound in ULP of the result holds: its formula in `math/tests/it/bodies/complex.rs`";
 
-/// What `op` is compared with; `None` if it takes no complex numbers.
+/// The comparison of `op`; `None` if it has no complex dtype.
 pub fn how(op: Op) -> Option<How> {
     use Bound::{Modulus, Part};
     Some(How::Measured(match op {

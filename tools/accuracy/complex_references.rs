@@ -1,5 +1,5 @@
-//! Functions of complex numbers in multi-precision, by formulas that do not cancel, or cancel exactly (Kahan 1987, "Branch
-//! cuts for complex elementary functions"). A part is NaN where the precision is not enough or the function has a pole.
+//! Complex functions in multi-precision, by formulas without cancellation, or with exact cancellation (Kahan 1987, "Branch
+//! cuts for complex elementary functions"). A part is NaN if the precision is insufficient or at a pole.
 
 use crate::multi::{Complex, Real};
 
@@ -84,7 +84,7 @@ pub fn exp([x, y]: &Complex) -> Complex {
 
 pub fn exp2([x, y]: &Complex) -> Complex {
     let ln = Real::from(2.0).ln();
-    // Of a larger angle too few bits remain after the point.
+    // A larger angle has too few bits after the point.
     if y.exponent() > 128 { nan() } else { exp(&[x * &ln, y * ln]) }
 }
 
@@ -124,12 +124,12 @@ pub fn log1p([x, y]: &Complex) -> Complex {
     if norm(&shifted).exponent().abs() > 1 {
         return log(&shifted);
     }
-    // How far |1 + z|^2 is from 1.
+    // The distance of |1 + z|^2 from 1.
     let beyond = x * (x + 2.0) + y * y;
     [beyond.ln_1p() / 2.0, y.atan2(&shifted[0])]
 }
 
-/// Where the logarithm of the power is below 1024: of larger ones results are as uncertain as operands are exact.
+/// Valid if the logarithm of the power is below 1024: larger results are as uncertain as their operands.
 pub fn pow(z: &Complex, w: &Complex) -> Complex {
     let power = multiply(w, &log(z));
     if norm(&power).exponent() >= 20 { nan() } else { exp(&power) }

@@ -1,4 +1,4 @@
-//! The digamma function, its derivatives and the gamma function, in `f64` within a few units in the last place where none is near 0, and in
+//! The digamma function, its derivatives and the gamma function: in `f64` within a few units in the last place, except near zeros, and in
 //! multi-precision.
 
 use crate::format::F64;
@@ -22,9 +22,9 @@ const BERNOULLI: [(f64, f64); 13] = [
     (8_553_103.0, 6.0),
 ];
 
-/// Where asymptotic series begin, in `f64` and in multi-precision.
+/// The start of asymptotic series, in `f64` and in multi-precision.
 const LARGE: [f64; 2] = [12.0, 100.0];
-/// Terms before Euler and Maclaurin's, at most.
+/// The maximum number of terms before the Euler-Maclaurin formula.
 const TERMS: [u32; 2] = [12, 40];
 
 fn distance_from_integer(x: f64) -> f64 {
@@ -195,7 +195,7 @@ fn log_factorial(order: &Real) -> Real {
     stirling(order) + order.ln()
 }
 
-/// The logarithm of the gamma function of a number that is large.
+/// The logarithm of the gamma function of a large argument.
 fn stirling(x: &Real) -> Real {
     let square = Real::from(1.0) / (x * x);
     let series = BERNOULLI.iter().enumerate().rev().fold(Real::from(0.0), |rest, (i, &(top, bottom))| {
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use crate::draw::Draw;
 
-    /// What DLMF 5.15 says of derivatives at 1, and the recurrence.
+    /// The derivatives at 1 of DLMF 5.15, and the recurrence.
     #[test]
     fn values_are_known() {
         let zeta3 = 1.202_056_903_159_594_2;

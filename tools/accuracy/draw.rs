@@ -1,5 +1,5 @@
-//! Random operands, a function of their number alone: every exponent equally often, and the ranges and neighbourhoods where
-//! functions change. With each come the edges of its dtype.
+//! Random operands as a function of their index: every exponent equally often, and the ranges where functions change. Each
+//! operand's dtype adds its edge values.
 
 use crate::format::{Format, power_of_two};
 use ndjit::DType;
@@ -48,7 +48,7 @@ impl Draw {
         if x.is_finite() { x } else { self.unit() }
     }
 
-    /// In ranges where functions are not trivial, one after the other.
+    /// In nontrivial ranges of functions, in turn.
     pub fn ranged(&mut self, format: Format, index: u64) -> f64 {
         let unit = self.unit();
         let x = match index % 6 {
@@ -62,7 +62,7 @@ impl Draw {
         format.nearest(x)
     }
 
-    /// An operand of a function of one.
+    /// An operand of a unary function.
     pub fn one(index: u64, format: Format) -> f64 {
         let mut draw = Draw::new(index);
         if index.is_multiple_of(2) { draw.any(format) } else { draw.ranged(format, index / 2) }
@@ -75,7 +75,7 @@ impl Draw {
         (draw.unit() * if index.is_multiple_of(16) { 1e9 } else { range }) as i32
     }
 
-    /// An order, an integer that is mostly small, and an operand: in ranges, of any exponent, or beside the order.
+    /// An order, a mostly small integer, and an operand: in ranges, of any exponent, or near the order.
     pub fn order(index: u64, format: Format) -> [f64; 2] {
         let (mut draw, turn) = (Draw::new(index), index / 8);
         let order = match index % 8 {
@@ -92,13 +92,13 @@ impl Draw {
             0 => draw.ranged(format, turn / 4),
             1 => draw.any(format).abs(),
             2 => (order + 20.0) * (1.0 + draw.unit()) / 2.0,
-            // Where orders that are large give numbers within the format.
+            // Where large orders give values within the format.
             _ => (order + 1.0) / std::f64::consts::E * (1.0 + draw.unit() * 200.0 / (order + 200.0)),
         };
         [order, format.nearest(x)]
     }
 
-    /// Operands of a function of two: of any exponents; of nearby ones; in ranges; powers within the format; small integers.
+    /// Operands of a binary function: of any exponents; of nearby ones; in ranges; powers within the format; small integers.
     pub fn two(index: u64, format: Format) -> [f64; 2] {
         let (mut draw, turn) = (Draw::new(index), index / 8);
         let pair = match index % 8 {
@@ -121,7 +121,7 @@ impl Draw {
         pair.map(|x| format.nearest(x))
     }
 
-    /// Operands of a function of three: products of the size of the addend, where roundings show; otherwise any.
+    /// Operands of a ternary function: products of the size of the addend, which show roundings; otherwise any.
     pub fn three(index: u64, format: Format) -> [f64; 3] {
         let [x, y] = Draw::two(index, format);
         let mut draw = Draw::new(!index);
@@ -183,7 +183,7 @@ impl Draw {
         if c == 0.0 && d == 0.0 { [a, b, 1.0, finite(d)] } else { [a, b, finite(c), finite(d)] }
     }
 
-    /// An integer of any length, often with zeros or ones at its end, where conversions tie.
+    /// An integer of any length, often with trailing zeros or ones, where casts tie.
     pub fn integer(index: u64, dtype: DType) -> u64 {
         let mut draw = Draw::new(index);
         let width = 8 * dtype.bytes() as u64;
@@ -195,7 +195,7 @@ impl Draw {
         if index & 4 == 0 { near & mask } else { near.wrapping_neg() & mask }
     }
 
-    /// A float where conversions change: any, in the range of some narrower dtype beside a tie, or beside a limit.
+    /// A float at the edges of casts: any, in the range of some narrower dtype near a tie, or near a limit.
     pub fn converted(index: u64, format: Format) -> f64 {
         let mut draw = Draw::new(index);
         let x = match index % 4 {
@@ -211,7 +211,7 @@ impl Draw {
     }
 }
 
-/// Zeros, infinities, NaN, ends of ranges, small numbers, and powers of two, with their neighbours.
+/// Zeros, infinities, NaN, ends of ranges, small values, and powers of two, with the adjacent values.
 pub fn edges(format: Format) -> Vec<f64> {
     let mut values = vec![0.0, 1.5, 2.5, 3.0, 7.0, 10.0, 0.1, 1.0 / 3.0, FRAC_PI_2, PI, f64::INFINITY, f64::NAN];
     values.extend([format.max(), format.tiny(), power_of_two(format.least) - format.tiny()]);

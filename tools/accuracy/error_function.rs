@@ -3,7 +3,7 @@
 use crate::format::{F64, power_of_two};
 use crate::multi::Real;
 
-/// From here on `erfc` is computed as a continued fraction.
+/// The argument from which `erfc` is computed as a continued fraction.
 const LARGE: f64 = 3.0;
 /// Enough of its terms for 160 bits.
 const TERMS: u32 = 300;
@@ -33,7 +33,7 @@ pub fn erfc(x: &Real) -> Real {
     (-(x * x)).exp() / (fraction * Real::pi().sqrt())
 }
 
-/// The inverse of `erf` in `f64`, within a few units in the last place: Winitzki's approximation and steps of Newton's method.
+/// The inverse of `erf` in `f64`, within a few units in the last place: Winitzki's approximation with Newton steps.
 pub fn inverse(x: f64) -> f64 {
     let m = x.abs();
     if m.is_nan() || m > 1.0 {
@@ -56,11 +56,11 @@ pub fn inverse(x: f64) -> f64 {
     y.copysign(x)
 }
 
-/// The inverse of `erf` of a number within (-1, 1).
+/// The inverse of `erf` for an argument in (-1, 1).
 pub fn precise_inverse(x: &Real) -> Real {
     let mut y = Real::from(inverse(x.nearest(F64)));
     for _ in 0..2 {
-        // Near 1 and -1 by the difference from them, which has the more digits there.
+        // Near 1 and -1 from the complement, which has more digits there.
         let error = if !x.exceeds(&Real::from(0.5)) {
             erf(&y) - x
         } else if x.is_negative() {

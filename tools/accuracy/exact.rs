@@ -1,18 +1,18 @@
-//! Exact results, and how far a result is from them.
+//! Exact results, and errors relative to them.
 
 use crate::format::{F64, Format};
 use crate::multi::Real;
 
-/// An exact result, known as well as the reference knows it.
+/// An exact result, to the precision of the reference.
 pub trait Exact {
-    /// The nearest number of a format.
+    /// The nearest value of a format.
     fn nearest(&self, format: Format) -> f64;
 
     /// The distance of `got` in units in the last place of `at`. Both are finite.
     fn error(&self, got: f64, format: Format, at: f64) -> f64;
 }
 
-/// Rounded to `f64`, so that of `f64` results the error is known to half a unit, which is added.
+/// Rounded to `f64`: for `f64` results the error is known to half a unit, which is added.
 impl Exact for f64 {
     fn nearest(&self, format: Format) -> f64 {
         format.nearest(*self)

@@ -1,10 +1,10 @@
-//! What was found about one function in one dtype, and how single results count.
+//! The statistics of a function in one dtype, and the counting of single results.
 
 use crate::exact::Exact;
 use crate::format::Format;
 use serde_json::{Value, json};
 
-/// An error in ULP, and the operands where it is.
+/// An error in ULP, with its operands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Worst {
     pub error: f64,
@@ -23,20 +23,20 @@ impl Worst {
     }
 }
 
-/// What was found.
+/// The statistics.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
     pub inputs: u64,
-    /// The largest error in units in the last place of the result; of complex results, of the part.
+    /// The largest error in units in the last place of the result; for complex results, of the part.
     pub part: Worst,
-    /// Of complex results: the distance of the numbers in units in the last place of the modulus. Of slopes: in those of the
-    /// larger of the slope and 1.
+    /// For complex results: the distance in units in the last place of the modulus. For slopes: in those of the larger of the
+    /// slope and 1.
     pub modulus: Worst,
-    /// Results that are not the nearest number.
+    /// Results that are not correctly rounded.
     pub not_nearest: u64,
-    /// Results that are NaN, infinite, or of another sign where the exact one is not, or the other way round.
+    /// Results that are NaN, infinite, or of another sign while the exact one is not, or vice versa.
     pub wrong: u64,
-    /// Where one is.
+    /// The operands of one.
     pub wrong_at: Option<String>,
 }
 
@@ -98,14 +98,14 @@ impl Figures {
         }
     }
 
-    /// Counts a real result, whose error is measured in ULP of `unit`. The sign of one that is far smaller does not count.
+    /// Counts a real result, with its error in ULP of `unit`. The sign of a far smaller result is ignored.
     pub fn real(&mut self, got: f64, exact: &impl Exact, format: Format, unit: f64, at: impl Fn() -> String) {
         let nearest = exact.nearest(format);
         self.compare(got, nearest, unit, &at);
         self.part.note(distance(got, nearest, exact, format, unit), at);
     }
 
-    /// Counts a slope. Where its terms cancel only the sign of one that is not far smaller than 1 counts.
+    /// Counts a slope. If its terms cancel, the sign counts only for results not far smaller than 1.
     pub fn slope(&mut self, got: f64, exact: &impl Exact, format: Format, cancels: bool, at: impl Fn() -> String) {
         let nearest = exact.nearest(format);
         let larger = nearest.abs().max(1.0);
@@ -114,7 +114,7 @@ impl Figures {
         self.modulus.note(distance(got, nearest, exact, format, larger), at);
     }
 
-    /// Whether a result is the nearest number, and whether it is right but for roundings.
+    /// Whether a result is correctly rounded, and whether it is right up to rounding.
     fn compare(&mut self, got: f64, nearest: f64, unit: f64, at: impl Fn() -> String) {
         self.inputs += 1;
         let same = got.to_bits() == nearest.to_bits() || got.is_nan() && nearest.is_nan();
@@ -128,8 +128,8 @@ impl Figures {
         }
     }
 
-    /// Counts a complex result. Of parts that cancel the sign counts only if `signs`; if not, and the modulus overflows, so does
-    /// only that some part of the result is infinite and none is NaN.
+    /// Counts a complex result. The sign of cancelling parts counts only if `signs`; otherwise, if the modulus overflows, only
+    /// an infinite part without NaN is required.
     pub fn complex(
         &mut self,
         got: [f64; 2],

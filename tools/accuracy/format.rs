@@ -1,5 +1,5 @@
-//! The four float formats by their definition: values of bits, bits of values, rounding once. It uses nothing of what is
-//! measured; every value of a format is an `f64`.
+//! The four float formats by definition: decoding, encoding, and correct rounding. It is independent of the measured code;
+//! every value of a format is an `f64`.
 
 use ndjit::DType;
 
@@ -20,12 +20,13 @@ pub const F64: Format = format(DType::F64, 52, 1023);
 pub const FORMATS: [Format; 4] =
     [format(DType::F16, 10, 15), format(DType::Bf16, 7, 127), format(DType::F32, 23, 127), F64];
 
-/// The exponent of a value; below that of `f64`'s least normal number where it is subnormal or zero, 1024 where not finite.
+/// The exponent of a value; below that of `f64`'s smallest normal value for subnormals and zero, 1024 for non-finite
+/// values.
 fn exponent(x: f64) -> i32 {
     (x.to_bits() >> 52 & 0x7ff) as i32 - 1023
 }
 
-/// `2^exponent`, exact also where it is subnormal, which `powi` is not.
+/// `2^exponent`, exact also for subnormals, unlike `powi`.
 pub fn power_of_two(exponent: i32) -> f64 {
     match exponent {
         ..-1022 => f64::from_bits(1 << (exponent + 1074)),
@@ -39,12 +40,12 @@ impl Format {
         FORMATS.into_iter().find(|format| format.dtype == dtype.real())
     }
 
-    /// The bits of a number.
+    /// The width of the format in bits.
     pub fn width(self) -> u32 {
         8 * self.dtype.bytes() as u32
     }
 
-    /// The value of some bits; one NaN for all.
+    /// The value of some bits; all NaNs are equal.
     pub fn decode(self, bits: u64) -> f64 {
         let sign = bits >> (self.width() - 1) & 1;
         let magnitude = bits & ((1 << (self.width() - 1)) - 1);
@@ -52,13 +53,13 @@ impl Format {
         let value = match magnitude {
             m if m > infinity => return f64::NAN,
             m if m == infinity => f64::INFINITY,
-            // The bits where f64 has them: its exponent field means another exponent.
+            // The bits at their place in an f64, whose exponent field has another bias.
             m => f64::from_bits(m << (52 - self.digits)) * power_of_two(F64.greatest - self.greatest),
         };
         f64::from_bits(value.to_bits() | sign << 63)
     }
 
-    /// The bits of the nearest number.
+    /// The bits of the nearest value.
     pub fn encode(self, x: f64) -> u64 {
         let (x, sign) = (self.nearest(x), u64::from(x.is_sign_negative()) << (self.width() - 1));
         let infinity = ((self.greatest - self.least + 2) as u64) << self.digits;
@@ -70,7 +71,7 @@ impl Format {
         magnitude | sign
     }
 
-    /// The nearest number, ties to even.
+    /// The nearest value, ties to even.
     pub fn nearest(self, x: f64) -> f64 {
         if self == F64 || !x.is_finite() {
             return x;
@@ -79,7 +80,7 @@ impl Format {
         if exponent > self.greatest {
             return f64::INFINITY.copysign(x);
         }
-        // A sum with a number whose last digit is the format's is rounded there.
+        // Adding a value whose last digit is the format's rounds there.
         let large = power_of_two(exponent - self.digits + F64.digits);
         let rounded = (x.abs() + large) - large;
         if rounded > self.max() { f64::INFINITY.copysign(x) } else { rounded.copysign(x) }
@@ -90,12 +91,12 @@ impl Format {
         power_of_two(self.greatest) * (2.0 - power_of_two(-self.digits))
     }
 
-    /// The least positive number.
+    /// The smallest positive value.
     pub fn tiny(self) -> f64 {
         power_of_two(self.least - self.digits)
     }
 
-    /// The distance of numbers around a value.
+    /// The distance of adjacent values around a value.
     pub fn ulp(self, x: f64) -> f64 {
         power_of_two(self.last_place(x))
     }
@@ -105,17 +106,17 @@ impl Format {
         exponent(x).clamp(self.least, self.greatest) - self.digits
     }
 
-    /// The number after a finite one, towards greater magnitude or zero.
+    /// The value after a finite one, towards greater magnitude or zero.
     pub fn next(self, x: f64, outwards: bool) -> f64 {
         match (x.abs() == 0.0, outwards) {
             (true, _) => self.tiny().copysign(x),
             (_, true) => self.nearest(x + self.ulp(x).copysign(x)),
-            // Below a power of two numbers are twice as dense.
+            // Below a power of two values are twice as dense.
             (_, false) => {
                 let normal = x.abs() > power_of_two(self.least);
                 let power = x.to_bits().trailing_zeros() >= 52;
                 let step = if normal && power { self.ulp(x) / 2.0 } else { self.ulp(x) };
-                // Before the least number comes the zero of its sign.
+                // The smallest value is followed by the zero of its sign.
                 (x - step.copysign(x)).copysign(x)
             }
         }
@@ -141,7 +142,7 @@ mod tests {
                     "{bits:#x}: {x:e} {crates:e}"
                 );
                 assert!(x.is_nan() || format.encode(x) == u64::from(bits), "{bits:#x}");
-                // Just this side and that of the middle to the next.
+                // Just below and above the midpoint to the next value.
                 let next = format.next(x, true);
                 if next.is_finite() && x.is_finite() {
                     let middle = x + (next - x) / 2.0;

@@ -1,4 +1,4 @@
-//! What each op of the table is compared with in the real dtypes, or why it need not be: one line for every op.
+//! The reference of each op in the real dtypes, or the reason for none: one line for every op.
 
 use crate::activations as act;
 use crate::complex_functions::{self, of_parts};
@@ -10,12 +10,12 @@ use crate::references as own;
 use ndjit::Op;
 use std::f64::consts::PI;
 
-/// What is compared.
+/// The comparison of an op.
 pub enum How {
     Measured(Function),
     /// The operands are parts of a complex result.
     MeasuredInParts(complex_functions::Function),
-    /// Nothing here is rounded; the reason, for people.
+    /// Exact without rounding; the reason, for people.
     Exact(&'static str),
 }
 
@@ -24,11 +24,11 @@ pub struct Function {
     pub reference: Reference,
     /// For finite results in `f64`.
     pub precise: Option<Precise>,
-    /// The value in whose units in the last place errors are counted, from operands and result.
+    /// The value whose unit in the last place measures errors, from operands and result.
     pub unit: fn(&[f64], f64) -> f64,
 }
 
-/// In `f64`; `In` those that depend on the format computed in.
+/// In `f64`; `In` for those that depend on the format of computation.
 #[derive(Clone, Copy)]
 pub enum Reference {
     Unary(fn(f64) -> f64),
@@ -43,7 +43,7 @@ pub enum Reference {
 #[derive(Clone, Copy)]
 pub struct Precise {
     pub function: fn(&[Real]) -> Real,
-    /// Whether it is only asked how far a result is that is not the reference's, which is correctly rounded.
+    /// Whether it only measures the error of a result that differs from the correctly rounded reference.
     pub refines: bool,
 }
 
@@ -62,23 +62,24 @@ const fn binary(f: fn(f64, f64) -> f64) -> Function {
 }
 
 impl Function {
-    /// With the same function in multi-precision, so that errors in `f64` are known exactly.
+    /// With the same function in multi-precision, for exact errors in `f64`.
     const fn refined(self, f: fn(&[Real]) -> Real) -> How {
         How::Measured(Function { precise: Some(Precise { function: f, refines: true }), ..self })
     }
 
-    /// With one in multi-precision for `f64`, as the reference has errors of a few units in the last place of an `f64`.
+    /// With a multi-precision reference for `f64`, since this one has errors of a few units in the last place of an
+    /// `f64`.
     const fn in_f64(self, f: fn(&[Real]) -> Real) -> Function {
         Function { precise: Some(Precise { function: f, refines: false }), ..self }
     }
 
-    /// Errors count in units in the last place of something else, from operands and result.
+    /// Errors in units in the last place of another value, from operands and result.
     const fn in_units_of(self, unit: fn(&[f64], f64) -> f64) -> Function {
         Function { unit, ..self }
     }
 }
 
-/// The largest of operands and result: where a sum cancels errors are those of its terms.
+/// The largest of operands and result: errors of a cancelling sum are those of its terms.
 fn the_largest(operands: &[f64], result: f64) -> f64 {
     operands.iter().fold(result.abs(), |largest, x| largest.max(x.abs()))
 }
@@ -89,7 +90,7 @@ const BITS: How = How::Exact(
 const TRUTH: How = How::Exact("gives bools: every kind of value in `math/tests/it/bodies/`");
 const SELECTS: How = How::Exact("only chooses or passes on: every kind of value in `math/tests/it/bodies/`");
 
-/// What `op` is compared with.
+/// The comparison of `op`.
 pub fn how(op: Op) -> How {
     use How::Measured;
     match op {
@@ -156,7 +157,7 @@ pub fn how(op: Op) -> How {
         Op::Erf => unary(core_math::erf).refined(|x| erf(&x[0])),
         Op::Erfc => unary(core_math::erfc).refined(|x| erfc(&x[0])),
         Op::Erfinv => Measured(unary(inverse).in_f64(|x| precise_inverse(&x[0]))),
-        // Beside zeros between negative integers: 2^-25 of `f32`, 2^-54 of `f64`.
+        // Near zeros between negative integers: 2^-25 of `f32`, 2^-54 of `f64`.
         Op::Lgamma => Measured(
             unary(core_math::lgamma).in_units_of(|x, result| if x[0] < 0.0 { result.abs().max(0.125) } else { result }),
         ),

@@ -1,4 +1,4 @@
-//! The operands of a measurement, in chunks that are functions of their number, so that a run can be stopped and go on.
+//! The operands of a measurement, in chunks determined by their index: a stopped run can continue.
 
 use crate::draw::{Draw, edges};
 use crate::format::Format;
@@ -7,24 +7,24 @@ use ndjit::DType;
 use ndjit_ir::Kind;
 use std::sync::LazyLock;
 
-/// Which operands.
+/// The choice of operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Inputs {
     /// All bits of one operand, or every `stride`th.
     Every { bits: u32, stride: u64 },
     /// All pairs of 16 bits.
     Pairs,
-    /// Edges of a real dtype with each other, then random ones: `arity` operands.
+    /// Pairs of a real dtype's edges, then random ones: `arity` operands.
     Random { format: Format, arity: usize, count: u64 },
     /// Random ones, each with an integer of 32 bits.
     Exponents { format: Format, count: u64 },
-    /// Edges of a real dtype with each other, then orders with random operands.
+    /// Pairs of a real dtype's edges, then orders with random operands.
     Orders { format: Format, count: u64 },
     /// Random complex operands.
     Complex { format: Format, arity: usize, count: u64 },
     /// Integers of any length.
     Integers { dtype: DType, count: u64 },
-    /// Floats where conversions change, in one column or two.
+    /// Floats at the edges of casts, in one column or two.
     Converted { format: Format, columns: usize, count: u64 },
 }
 
@@ -37,7 +37,7 @@ fn edges_of(format: Format) -> &'static [f64] {
 }
 
 impl Inputs {
-    /// Those of a cast from `dtype`: all, or as many.
+    /// The operands of a cast from `dtype`: every `stride`th, or `count` of them.
     pub fn of_casts(dtype: DType, stride: u64, count: u64) -> Inputs {
         match (dtype.kind(), Format::of(dtype)) {
             (Kind::Bool, _) => Inputs::Every { bits: 1, stride: 1 },
@@ -53,7 +53,7 @@ impl Inputs {
         match *self {
             Inputs::Every { bits, stride } => (1u64 << bits).div_ceil(stride),
             Inputs::Pairs => 1 << 32,
-            // The edges come on top.
+            // Edges are added.
             Inputs::Random { format, arity, count } => count + (edges_of(format).len() as u64).pow(arity as u32),
             Inputs::Orders { format, count } => count + (edges_of(format).len() as u64).pow(2),
             Inputs::Complex { count, .. } | Inputs::Integers { count, .. } => count,

@@ -1,4 +1,4 @@
-//! What is measured, as compiled kernels on columns of bits. A real element is in one column, a complex one in two.
+//! Measured functions as compiled kernels on columns of bits. A real element has one column, a complex one two.
 
 use crate::operands::operands;
 use ndjit::{DType, Op, Policy, Result, Shape, ValueType};
@@ -22,7 +22,7 @@ pub struct Kernel {
     executable: Executable,
 }
 
-/// A graph that is being made, whose arrays have one shape.
+/// A graph under construction, with arrays of one shape.
 struct Open {
     graph: Graph<ValueType>,
     places: Places,
@@ -42,17 +42,17 @@ impl Open {
 
 impl Kernel {
     /// # Errors
-    /// Of the compiler.
+    /// Those of the compiler.
     pub fn op(op: Op, dtype: DType, length: usize) -> Result<Kernel> {
         let kind = NodeKind::Op(op, Policy::default());
         let result = op.result_dtype(dtype);
         Kernel::new(operands(op, dtype), result, length, |open, params| Ok(open.add(kind, params, result)))
     }
 
-    /// The slope of an op by one of its operands, or the slope of that, as `grad` of a sum computes it.
+    /// The slope of an op with respect to one operand, or the slope of that, as `grad` of a sum computes it.
     ///
     /// # Errors
-    /// Of the compiler.
+    /// Those of the compiler.
     pub fn slope(op: Op, dtype: DType, by: usize, twice: bool, length: usize) -> Result<Kernel> {
         let kind = NodeKind::Op(op, Policy::default());
         Kernel::new(operands(op, dtype), dtype, length, |open, params| {
@@ -74,7 +74,7 @@ impl Kernel {
     }
 
     /// # Errors
-    /// Of the compiler.
+    /// Those of the compiler.
     pub fn cast(from: DType, to: DType, length: usize) -> Result<Kernel> {
         let kind = NodeKind::Cast(CastReason::Explicit);
         Kernel::new(vec![from], to, length, |open, params| Ok(open.add(kind, params, to)))
@@ -100,7 +100,7 @@ impl Kernel {
     /// The results for operands of at most the kernel's length.
     ///
     /// # Errors
-    /// Of the runtime.
+    /// Those of the runtime.
     pub fn run(&self, columns: &[Vec<u64>]) -> Result<Columns> {
         let mut rest = columns;
         let mut bytes = Vec::new();
@@ -116,7 +116,7 @@ impl Kernel {
         Ok((0..parts(self.result)).map(|part| column(&results, self.result, part, count)).collect())
     }
 
-    /// The bytes of an array whose first elements are given.
+    /// The bytes of an array with these first elements.
     fn bytes(&self, dtype: DType, columns: &[Vec<u64>]) -> Vec<u8> {
         let mut bytes = vec![0; self.length * dtype.bytes()];
         match dtype.real().bytes() {
@@ -129,12 +129,12 @@ impl Kernel {
     }
 }
 
-/// Columns of an element.
+/// Number of columns per element.
 fn parts(dtype: DType) -> usize {
     dtype.bytes() / dtype.real().bytes()
 }
 
-/// Of parts of `N` bytes: a size that is known is several times as fast.
+/// For parts of `N` bytes: a constant size is several times as fast.
 fn write<const N: usize>(bytes: &mut [u8], columns: &[Vec<u64>]) {
     for (part, column) in columns.iter().enumerate() {
         let places = bytes.as_chunks_mut::<N>().0.iter_mut().skip(part).step_by(columns.len());

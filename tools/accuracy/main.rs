@@ -1,10 +1,10 @@
-//! Measures how far results of compiled functions and casts are from the exact ones and writes docs/accuracy.md.
+//! Measures the errors of compiled functions and casts, and writes docs/accuracy.md.
 //!
-//! `cargo run --release -p ndjit-tools --bin accuracy [-- [NAME …] [--slopes] [--full] [--check]]`. A name is that of a function, of one in a
-//! dtype (`"exp f32"`), of a slope (`tanh/x`), or `cast`; without one everything is measured, with `--slopes` only slopes. `--full` takes
-//! hours; without it a part of the operands is tried in minutes. `--check` writes nothing and tries less. Chunks that are done are kept in
-//! `target/accuracy.json` (without `--check`), so that a run that was stopped goes on. It fails where a function exceeds what the op table says,
-//! or a slope what `slopes/table.rs` does.
+//! `cargo run --release -p ndjit-tools --bin accuracy [-- [NAME …] [--slopes] [--full] [--check]]`. A name is that of a function, of one in
+//! a dtype (`"exp f32"`), of a slope (`tanh/x`), or `cast`; without one everything is measured, with `--slopes` only slopes. `--full` takes
+//! hours; without it a part of the operands is tried in minutes. `--check` writes nothing and tries less. Finished chunks are stored in
+//! `target/accuracy.json` (without `--check`), so a stopped run can continue. It fails if an error exceeds the bound of the op table, or of
+//! `slopes/table.rs`.
 
 mod activations;
 mod casts;
@@ -38,7 +38,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-/// Chunks measured between two notes of how far a run got.
+/// Chunks between two progress messages.
 const BATCH: u64 = 64;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             exceeded += 1;
             println!("{name:<20} EXCEEDS: {what}");
         }
-        // What was measured on fewer inputs does not take the place of more.
+        // A measurement on fewer inputs does not replace one on more.
         let before = results.get(name).and_then(Figures::from_json).map_or(0, |before| before.inputs);
         if !check && figures.inputs >= before {
             results.set(name.clone(), figures.to_json())?;

@@ -1,4 +1,4 @@
-//! Results of a kernel beside exact ones.
+//! Comparison of a kernel's results with exact ones.
 
 use crate::complex_functions;
 use crate::exact::Exact;
@@ -10,7 +10,7 @@ use crate::multi::{Complex, Real};
 use crate::slopes::{self, Slope};
 use ndjit::Result;
 
-/// What an operand's column holds.
+/// The content of an operand's column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operand {
     Float(Format),
@@ -26,10 +26,10 @@ impl Operand {
     }
 }
 
-/// Compares the results for some operands with a function of real numbers.
+/// Compares the results for some operands with a real function.
 ///
 /// # Errors
-/// What running the kernel gives.
+/// Those of the kernel.
 pub fn real(
     kernel: &Kernel,
     function: &Function,
@@ -62,7 +62,7 @@ pub fn real(
     Ok(found.figures)
 }
 
-/// What was found of a function so far.
+/// A comparison in progress.
 struct Comparison<'a> {
     function: &'a Function,
     format: Format,
@@ -79,7 +79,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// The result in multi-precision, where it is needed and finite.
+    /// The result in multi-precision, if needed and finite.
     fn precise(&self, operands: &[f64], got: f64, exact: f64) -> Option<Real> {
         let Precise { function, refines } = self.function.precise?;
         let finite = exact.is_finite() && exact != 0.0 && operands.iter().all(|x| x.is_finite());
@@ -91,10 +91,10 @@ impl Comparison<'_> {
     }
 }
 
-/// Compares the results for some operands with a function of complex numbers.
+/// Compares the results for some operands with a complex function.
 ///
 /// # Errors
-/// What running the kernel gives.
+/// Those of the kernel.
 pub fn complex(
     kernel: &Kernel,
     function: &complex_functions::Function,
@@ -122,7 +122,7 @@ pub fn complex(
         let known = !nearest[0].is_nan() && !nearest[1].is_nan();
         let near_overflow = nearest[0].abs().max(nearest[1].abs()) >= format.max() / 2.0;
         if known && !(function.plain && near_overflow) {
-            // A zero that two operands give has the sign of their formula.
+            // A zero from two operands has the sign of their formula.
             let signs = matches!(function.bound, Bound::Part(_)) && !matches!(function.reference, Reference::Binary(_));
             figures.complex([got[0], got[1]], &exact, format, signs, || text(&operands));
         }
@@ -133,7 +133,7 @@ pub fn complex(
 /// Compares slopes for some operands with exact ones.
 ///
 /// # Errors
-/// What running the kernel gives.
+/// Those of the kernel.
 pub fn slopes(
     kernel: &Kernel,
     slope: &Slope,
@@ -165,7 +165,7 @@ pub fn slopes(
     Ok(figures)
 }
 
-/// Counts a slope where there is one. Below the least normal number it need only be small, and beside the largest one it may
+/// Counts a slope, if one exists. Below the smallest normal value it need only be small, and near the largest one it may
 /// overflow.
 fn add_slope(figures: &mut Figures, slope: &Slope, format: Format, at: &[f64], got: f64, exact: &impl Exact) {
     let (nearest, least) = (exact.nearest(format), power_of_two(format.least));

@@ -1,8 +1,8 @@
-//! Numbers of 256 bits with exponents beyond any dtype's, and their functions: what references are computed in where `f64`
-//! is not enough. Their results are far more exact than what is measured, but not correctly rounded.
+//! 256-bit floats with an exponent range beyond all dtypes, and their functions: for references beyond `f64`. Their results are
+//! far more exact than the measured ones, but not correctly rounded.
 //!
-//! A zero operand is the number `2^-5000` with its sign: it lies on the right side of every branch cut, and results that should
-//! be zeros are far below the least number of any format, with the right sign. An infinite operand is `2^5000`.
+//! A zero operand is represented by `2^-5000` with its sign: it lies on the right side of every branch cut, and results that
+//! should be zero are far below the smallest value of any format, with the right sign. An infinite operand is `2^5000`.
 
 use crate::format::{F64, Format, power_of_two};
 use astro_float_num::{BigFloat, Consts, RoundingMode, Sign};
@@ -11,15 +11,15 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 const BITS: usize = 256;
 const ROUND: RoundingMode = RoundingMode::None;
-/// The exponent of what stands for zero.
+/// The exponent that represents zero.
 const ZERO: i32 = -5000;
-/// And for infinity.
+/// The exponent that represents infinity.
 const INFINITE: i32 = 5000;
-/// Hyperbolic functions and exponentials of more are beyond all formats; the library's own range ends a little further.
+/// Larger arguments of exponentials and hyperbolic functions exceed all formats; the library's own range ends a little further.
 const LIMIT: f64 = 1e5;
 
 thread_local! {
-    /// Digits of constants that the library keeps.
+    /// Cached constants of the library.
     static CONSTANTS: RefCell<Option<Consts>> = RefCell::new(Consts::new().ok());
 }
 
@@ -49,7 +49,7 @@ impl From<f64> for Real {
         if x.abs() >= f64::MIN_POSITIVE {
             return Real(BigFloat::from_f64(x, BITS));
         }
-        // The library takes half of a subnormal number.
+        // The library halves subnormal values.
         let mut scaled = BigFloat::from_f64(x * power_of_two(60), BITS);
         scaled.set_exponent(scaled.exponent().unwrap_or_default() - 60);
         Real(scaled)
@@ -162,7 +162,7 @@ impl Real {
         self.0.abs().cmp(&other.0.abs()).is_some_and(|order| order > 0)
     }
 
-    /// Within the range in which exponentials are computed.
+    /// Limited to the range of exponentials.
     fn limited(&self) -> Real {
         Real(self.0.clamp(&Real::from(-LIMIT).0, &Real::from(LIMIT).0))
     }
@@ -203,7 +203,7 @@ impl Real {
         if self.is_negative() && odd { -power } else { power }
     }
 
-    /// Times 2 to the power of an integer.
+    /// `self * 2^n` for an integer `n`.
     pub fn scaled(&self, n: &Real) -> Real {
         let mut scaled = self.0.clone();
         scaled.set_exponent(self.exponent() + 1 + n.nearest(F64).clamp(-9e3, 9e3) as i32);
@@ -222,7 +222,7 @@ impl Real {
         if y.is_negative() { base - turn } else { base + turn }
     }
 
-    /// The number of a format that is nearest.
+    /// The nearest value of a format.
     pub fn nearest(&self, format: Format) -> f64 {
         let Some((words, _, sign, exponent, _)) = self.0.as_raw_parts() else { return f64::NAN };
         let sign = if sign == Sign::Neg { -1.0 } else { 1.0 };
@@ -244,18 +244,18 @@ impl Real {
         let up = rest > half || rest == half && (more || head & 1 == 1);
         let last = exponent - kept as i32;
         let value = (head + u64::from(up)) as f64;
-        // Both factors are exact; where the product is not finite, so is the number.
+        // Both factors are exact; if the product is not finite, neither is the value.
         let value =
             if last > 900 { value * power_of_two(900) * power_of_two(last - 900) } else { value * power_of_two(last) };
         if value > format.max() { f64::INFINITY.copysign(sign) } else { value.copysign(sign) }
     }
 
-    /// The exponent of the first bit; that of a zero for a zero.
+    /// The exponent of the first bit; `ZERO` for a zero.
     pub fn exponent(&self) -> i32 {
         self.0.exponent().map_or(ZERO, |exponent| exponent - 1)
     }
 
-    /// How many units of `2^unit` it is.
+    /// The value in units of `2^unit`.
     pub fn in_units(&self, unit: i32) -> f64 {
         let mut scaled = self.0.clone();
         if scaled.is_zero() {

@@ -1,4 +1,4 @@
-//! The dtypes that users give an op.
+//! The operand dtypes of an op.
 
 use ndjit::{DType, Op};
 use ndjit_ir::op::TypeRule;

@@ -1,4 +1,4 @@
-//! `docs/accuracy.md`, the page made of what was measured.
+//! `docs/accuracy.md`, the page of the measurements.
 
 use crate::complex_functions;
 use crate::figures::{Figures, Worst};
@@ -10,10 +10,10 @@ use ndjit_ir::Kind;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The libraries' largest errors, beside which ours stand.
+/// The largest errors of other libraries, for comparison.
 const OTHERS: &str = include_str!("../../tests/goldens/values/ulp_summary.json");
 
-/// Which section a measurement belongs to, in the order of the page.
+/// The section of a measurement, in the order of the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Section {
     Operands(usize),
@@ -68,7 +68,7 @@ fn read<'a>(results: &'a Results, name: &'a str) -> Option<(Section, &'a str, DT
 
 fn real(function: &str, dtype: DType, figures: &Figures, others: &Value) -> String {
     let Figures { part: Worst { error, at }, not_nearest, wrong, .. } = figures;
-    // Where all are the nearest number no input is the worst, or in `f64` none is known to be.
+    // Without errors there is no worst input, or in `f64` none is known.
     let at =
         if at.is_empty() || *not_nearest == 0 && dtype == DType::F64 { "–".to_owned() } else { format!("`{at}`") };
     let [numpy, jax] = others_of(others, function, dtype);
@@ -93,7 +93,7 @@ fn slope(name: &str, dtype: DType, figures: &Figures) -> String {
     let Figures { inputs, part, modulus, not_nearest, wrong, wrong_at } = figures;
     let error = |worst: &Worst| match worst.error {
         error if error < 1e4 => format!("{error:.3}"),
-        // Beside something that is not finite.
+        // Next to a non-finite value.
         f64::MAX => "∞".to_owned(),
         error => format!("{error:.1e}"),
     };
@@ -114,7 +114,7 @@ fn cast(dtype: DType, figures: &Figures) -> String {
     format!("| {dtype} | {tried} | {} | {first} |\n", figures.wrong)
 }
 
-/// The ops of which nothing is measured, by reason.
+/// The ops without measurements, by reason.
 fn not_measured() -> String {
     let reasons = |op: Op| {
         let real = match functions::how(op) {
@@ -147,7 +147,7 @@ fn not_measured() -> String {
     })
 }
 
-/// NumPy's and JAX's largest errors, if they were measured.
+/// NumPy's and JAX's largest errors, if measured.
 fn others_of(summary: &Value, function: &str, dtype: DType) -> [String; 2] {
     let mut rows = summary["rows"].as_array().into_iter().flatten();
     let row = rows.find(|row| row[0] == function && row[1] == dtype.name());
@@ -171,7 +171,7 @@ fn share(part: u64, inputs: u64) -> String {
     format!("{:.2} %", 100.0 * part as f64 / inputs.max(1) as f64)
 }
 
-/// A number in powers of ten where it is large.
+/// A count, in powers of ten if large.
 fn count(inputs: u64) -> String {
     match inputs {
         0..100_000 => inputs.to_string(),

@@ -1,5 +1,4 @@
-//! The list of all measurements, made from the op table and the dtypes: nothing is measured that is not on it, and everything
-//! that rounds is.
+//! The list of all measurements, generated from the op table and the dtypes: it contains everything that rounds.
 
 use crate::complex_functions::{self, Bound};
 use crate::figures::Figures;
@@ -17,16 +16,16 @@ use ndjit_ir::op::Accuracy;
 const REALS: [DType; 4] = [DType::F16, DType::Bf16, DType::F32, DType::F64];
 const COMPLEX: [DType; 2] = [DType::C64, DType::C128];
 
-/// How many operands are tried.
+/// The number of operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// Of all 32-bit operands one in so many.
+    /// The stride over all 32-bit operands.
     stride: u64,
     /// Whether all pairs of halves.
     pairs: bool,
     /// Random operands.
     count: u64,
-    /// Random operands where the reference is computed in multi-precision for each.
+    /// Random operands with a multi-precision reference for each.
     precise: u64,
     /// Random operands of a slope, and values of a half.
     slopes: u64,
@@ -34,7 +33,7 @@ pub struct Scale {
 
 /// Some of everything, in minutes.
 pub const STRIDED: Scale = Scale { stride: 1009, pairs: false, count: 2_000_000, precise: 10_000, slopes: 8_000 };
-/// Less of everything, in two minutes: what CI runs each time.
+/// Less of everything, in two minutes: for CI.
 pub const CHECKED: Scale = Scale { stride: 2503, pairs: false, count: 800_000, precise: 4_000, slopes: 3_200 };
 /// In hours.
 pub const FULL: Scale = Scale { stride: 1, pairs: true, count: 100_000_000, precise: 1_000_000, slopes: 500_000 };
@@ -43,7 +42,7 @@ pub const FULL: Scale = Scale { stride: 1, pairs: true, count: 100_000_000, prec
 pub struct Measurement {
     pub name: String,
     pub inputs: Inputs,
-    /// Operands of one call.
+    /// Operands per call.
     chunk: u64,
     subject: Subject,
 }
@@ -58,14 +57,14 @@ enum Subject {
 /// A measurement with its compiled kernels.
 pub struct Compiled<'a> {
     measurement: &'a Measurement,
-    /// With the dtypes that casts give.
+    /// With the result dtypes of casts.
     kernels: Vec<(DType, Kernel)>,
 }
 
 /// All measurements.
 ///
 /// # Errors
-/// The name of a function of complex numbers of which nothing is known.
+/// The name of a complex function without a reference.
 pub fn plan(scale: Scale) -> std::result::Result<Vec<Measurement>, String> {
     let mut all = Vec::new();
     for op in Op::ALL {
@@ -122,12 +121,12 @@ fn real(op: Op, dtype: DType, function: functions::Function, scale: Scale) -> Op
     })
 }
 
-/// What the columns of an op's operands hold.
+/// The columns of an op's operands.
 fn columns_of(op: Op, dtype: DType) -> Vec<Operand> {
     operands(op, dtype).into_iter().map(|dtype| Format::of(dtype).map_or(Operand::Int32, Operand::Float)).collect()
 }
 
-/// Few of those whose reference takes milliseconds. Of halves the first slopes: those of slopes are the same but for the last rounding of `f32`.
+/// Few if the reference takes milliseconds. For halves only first slopes: second slopes differ only in the last rounding of `f32`.
 fn slopes_of(op: Op, dtype: DType, scale: Scale) -> Vec<Measurement> {
     let (slopes::How::Measured(all), Some(format)) = (slopes::how(op), Format::of(dtype)) else { return Vec::new() };
     let costly = matches!(op, Op::Lgamma | Op::Tgamma | Op::Digamma | Op::Polygamma);
@@ -150,7 +149,7 @@ fn slopes_of(op: Op, dtype: DType, scale: Scale) -> Vec<Measurement> {
 
 fn complex(op: Op, dtype: DType, function: complex_functions::Function, scale: Scale) -> Option<Measurement> {
     let format = Format::of(dtype)?;
-    // Two real operands are drawn as one complex number.
+    // Two real operands are drawn as one complex value.
     let real = REALS.contains(&dtype);
     let inputs = Inputs::Complex { format, arity: if real { 1 } else { op.arity() }, count: scale.precise };
     let subject = Subject::Complex(op, dtype, format, function);
@@ -163,7 +162,7 @@ impl Measurement {
     }
 
     /// # Errors
-    /// Of the compiler.
+    /// Those of the compiler.
     pub fn compile(&self) -> Result<Compiled<'_>> {
         let length = self.chunk as usize;
         let kernels = match self.subject {
@@ -181,7 +180,7 @@ impl Measurement {
         Ok(Compiled { measurement: self, kernels })
     }
 
-    /// What is exceeded of what the function promises.
+    /// The exceeded bounds of the function.
     pub fn exceeded(&self, figures: &Figures) -> Option<String> {
         let Figures { part, modulus, not_nearest, wrong, .. } = figures;
         let beyond = |worst: &crate::figures::Worst, bound: f64| {
@@ -194,7 +193,7 @@ impl Measurement {
             Subject::Casts(_) => None,
             Subject::Real(op, format, _, function) => match op.row().accuracy {
                 Accuracy::Exact => (*not_nearest > 0).then(|| format!("{not_nearest} not nearest, one at {}", part.at)),
-                // What is known to half a unit may be that much beyond.
+                // An error known to half a unit may exceed the bound by that much.
                 Accuracy::Ulp(n) if *format == F64 && function.precise.is_none() => beyond(part, f64::from(n) + 0.5),
                 Accuracy::Ulp(n) => beyond(part, n.into()),
             },
@@ -214,7 +213,7 @@ impl Compiled<'_> {
     /// Measures the `index`th chunk.
     ///
     /// # Errors
-    /// What running the kernels gives.
+    /// Those of the kernels.
     pub fn chunk(&self, index: u64) -> Result<Figures> {
         let Measurement { inputs, chunk, subject, .. } = self.measurement;
         let columns: Columns = inputs.columns(index * chunk, (index + 1) * chunk);
@@ -257,7 +256,7 @@ mod tests {
         }
         let unique: std::collections::BTreeSet<&String> = names.iter().collect();
         assert_eq!(unique.len(), names.len());
-        // An op that may be off is not exact.
+        // An op with an error bound is not exact.
         for op in Op::ALL {
             let exact = matches!(functions::how(op), How::Exact(_));
             assert!(!exact || op.row().accuracy == Accuracy::Exact, "{op} is not measured");

@@ -1,5 +1,5 @@
-//! References of real functions in `f64`, for those that neither Rust nor CORE-MATH has: exact, or rounded once, for operands
-//! of the narrower formats and for `f64` itself, unless the function's row in `functions.rs` says otherwise.
+//! References of real functions in `f64`, for those missing in Rust and CORE-MATH: exact, or rounded once, for operands of
+//! the narrower formats and for `f64` itself, unless the function's row in `functions.rs` says otherwise.
 
 use crate::format::{F64, Format, power_of_two};
 use crate::multi::Real;
@@ -8,7 +8,7 @@ pub fn sign(x: f64) -> f64 {
     if x == 0.0 || x.is_nan() { x.abs() } else { 1f64.copysign(x) }
 }
 
-/// Of real numbers: pi where the sign is set.
+/// For real arguments: pi if the sign bit is set.
 pub fn angle(x: f64) -> f64 {
     match x.is_sign_negative() {
         _ if x.is_nan() => x,
@@ -31,7 +31,7 @@ pub fn fraction(x: f64) -> f64 {
     if x.is_infinite() { 0f64.copysign(x) } else { (x - x.trunc()).copysign(x) }
 }
 
-/// Exact for narrower formats; of `f64` right where it is zero or not finite.
+/// Exact for narrower formats; for `f64` right at zeros and non-finite values.
 pub fn ldexp(x: f64, n: f64) -> f64 {
     x * power_of_two(n.clamp(-600.0, 600.0) as i32)
 }
@@ -76,13 +76,13 @@ pub fn nextafter(format: Format, x: f64, y: f64) -> f64 {
     }
 }
 
-/// Python's: the sign of `y`. The sum is rounded once.
+/// Python's remainder, with the sign of `y`. The sum is rounded once.
 pub fn remainder(x: f64, y: f64) -> f64 {
     let rest = x % y;
     if rest != 0.0 && (rest < 0.0) != (y < 0.0) { rest + y } else { rest.abs().copysign(y) }
 }
 
-/// The quotient where it is not that of finite numbers.
+/// The quotient for non-finite or zero operands.
 fn special_floor_divide(x: f64, y: f64) -> Option<f64> {
     match () {
         () if y == 0.0 => Some(x / y),
@@ -92,21 +92,21 @@ fn special_floor_divide(x: f64, y: f64) -> Option<f64> {
     }
 }
 
-/// Exact but for two roundings in `f64`.
+/// Exact except for two roundings in `f64`.
 pub fn floor_divide(x: f64, y: f64) -> f64 {
     special_floor_divide(x, y).unwrap_or_else(|| {
         let rest = x % y;
         let truncated = (x - rest) / y;
         match rest != 0.0 && (rest < 0.0) != (y < 0.0) {
             true => truncated - 1.0,
-            // A zero has the sign of the quotient.
+            // A zero result has the sign of the quotient.
             false if truncated == 0.0 => 0f64.copysign(x / y),
             false => truncated,
         }
     })
 }
 
-/// The remainder is exact, so that the quotient is a whole number but for the last of 256 bits.
+/// The remainder is exact, so the quotient is an integer except for the last of 256 bits.
 pub fn precise_floor_divide(x: &Real, y: &Real) -> Real {
     let (dividend, divisor) = (x.nearest(F64), y.nearest(F64));
     let rest = dividend % divisor;
@@ -114,8 +114,8 @@ pub fn precise_floor_divide(x: &Real, y: &Real) -> Real {
     if rest != 0.0 && (rest < 0.0) != (divisor < 0.0) { truncated - 1.0 } else { truncated }
 }
 
-/// `x * y + z` rounded to odd in `f64`, so that rounding it to a narrower format is the only rounding that counts
-/// (Boldo and Melquiond 2008); of `f64` fused.
+/// `x * y + z` rounded to odd in `f64`, so a second rounding to a narrower format is correct (Boldo and Melquiond 2008); for
+/// `f64` fused.
 pub fn mul_add(format: Format, x: f64, y: f64, z: f64) -> f64 {
     if format == F64 {
         return x.mul_add(y, z);
@@ -130,7 +130,7 @@ pub fn mul_add(format: Format, x: f64, y: f64, z: f64) -> f64 {
     f64::from_bits(if (error > 0.0) == (sum > 0.0) { sum.to_bits() + 1 } else { sum.to_bits() - 1 })
 }
 
-/// To a few units in the last place of the larger operand in `f64`.
+/// Within a few units in the last place of the larger operand in `f64`.
 pub fn logaddexp(x: f64, y: f64) -> f64 {
     match () {
         () if x.is_nan() || y.is_nan() => f64::NAN,

@@ -1,10 +1,10 @@
-//! What was measured, by name, kept in a file.
+//! Measurements by name, stored in a file.
 
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Values by name; in memory only without a path.
+/// Values by name; in memory only if there is no path.
 #[derive(Default)]
 pub struct Results {
     path: Option<PathBuf>,
@@ -27,14 +27,14 @@ impl Results {
     }
 
     /// # Errors
-    /// Of the file system.
+    /// Those of the file system.
     pub fn set(&mut self, name: String, value: Value) -> io::Result<()> {
         self.values.insert(name, value);
         self.write()
     }
 
     /// # Errors
-    /// Of the file system.
+    /// Those of the file system.
     pub fn remove(&mut self, name: &str) -> io::Result<()> {
         self.values.remove(name);
         self.write()

@@ -1,4 +1,4 @@
-//! What slopes are compared with. Which slopes of which ops, and how far they may be off, stands in `table`.
+//! References of slopes. Their list with error bounds is in `table`.
 
 mod formulas;
 mod points;
@@ -9,43 +9,44 @@ use Bound::Slope as Ulp;
 use ndjit::Op;
 pub use table::how;
 
-/// What is compared of an op.
+/// The comparison of an op's slopes.
 pub enum How {
     Measured(Vec<Slope>),
-    /// The reason why nothing is, for people.
+    /// The reason for none, for people.
     NotMeasured(&'static str),
-    /// All are 0, or it takes no real numbers.
+    /// All are 0, or it has no real operands.
     Flat,
 }
 
-/// A slope of an op, by one operand.
+/// A slope of an op with respect to one operand.
 #[derive(Clone, Copy)]
 pub struct Slope {
-    /// The operand's number.
+    /// The operand's index.
     pub by: usize,
-    /// Whether it is the slope of the slope.
+    /// Whether it is the second slope.
     pub twice: bool,
     pub exact: Reference,
-    /// What the slope is made of, as the function's value: where it is not a normal number the slope is not measured.
+    /// An intermediate value of the slope, such as the function's result: where it is not normal the slope is not
+    /// measured.
     pub through: fn(&[f64]) -> f64,
     pub bound: Bound,
 }
 
-/// The exact slope; NaN where there is none.
+/// The exact slope; NaN if there is none.
 #[derive(Clone, Copy)]
 pub enum Reference {
-    /// A number of the format, or one that is rounded once.
+    /// A value of the format, or one that is rounded once.
     Number(fn(&[f64]) -> f64),
-    /// In multi-precision but for the operands whose slope is a known number.
+    /// In multi-precision, except for operands with a known slope.
     Formula(fn(&[Real]) -> Real, fn(&[f64]) -> Option<f64>),
 }
 
 /// The largest error, in units in the last place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// Of the slope.
+    /// In units of the slope.
     Slope(f64),
-    /// Of the larger of the slope and 1: the slope's terms cancel somewhere.
+    /// In units of the larger of the slope and 1: the slope's terms cancel somewhere.
     OrOne(f64),
 }
 
@@ -60,18 +61,18 @@ fn nowhere(_: &[f64]) -> Option<f64> {
     None
 }
 
-/// A formula by an operand.
+/// A formula with respect to an operand.
 const fn by(by: usize, exact: fn(&[Real]) -> Real, bound: Bound) -> Slope {
     Slope { by, twice: false, exact: Reference::Formula(exact, nowhere), through: |_| 1.0, bound }
 }
 
-/// A known number by an operand.
+/// A known value with respect to an operand.
 const fn number(by: usize, exact: fn(&[f64]) -> f64) -> Slope {
     Slope { by, twice: false, exact: Reference::Number(exact), through: |_| 1.0, bound: Ulp(0.5) }
 }
 
 impl Slope {
-    /// Where the slope is a known number.
+    /// Adds operands with a known slope.
     const fn but(self, known: fn(&[f64]) -> Option<f64>) -> Slope {
         match self.exact {
             Reference::Formula(exact, _) => Slope { exact: Reference::Formula(exact, known), ..self },
@@ -83,7 +84,7 @@ impl Slope {
         Slope { twice: true, ..self }
     }
 
-    /// Its name after the op's: `/x`, `/x/x`.
+    /// Its suffix after the op's name: `/x`, `/x/x`.
     pub fn suffix(&self, op: Op) -> String {
         let operand = op.row().operands[self.by];
         if self.twice { format!("/{operand}/{operand}") } else { format!("/{operand}") }
@@ -91,7 +92,7 @@ impl Slope {
 }
 
 impl How {
-    /// Slopes that are made of what may not be a normal number.
+    /// Slopes with an intermediate value that may not be normal.
     fn through(self, through: fn(&[f64]) -> f64) -> How {
         match self {
             How::Measured(all) => How::Measured(all.into_iter().map(|slope| Slope { through, ..slope }).collect()),
@@ -104,12 +105,12 @@ fn of<const N: usize>(slopes: [Slope; N]) -> How {
     How::Measured(slopes.to_vec())
 }
 
-/// The slope of a function of one operand, and the slope of that.
+/// The first and second slope of a unary function.
 fn curve(first: (fn(&[Real]) -> Real, Bound), second: (fn(&[Real]) -> Real, Bound)) -> How {
     curve_but(nowhere, first, second, nowhere)
 }
 
-/// As [`curve`], with points where the slopes are known numbers.
+/// As [`curve`], with points of known slopes.
 fn curve_but(
     at: fn(&[f64]) -> Option<f64>,
     first: (fn(&[Real]) -> Real, Bound),

@@ -1,11 +1,11 @@
-//! What a comparison of results found: how many elements differ in a bit, and the first of them. NaNs are all the same.
+//! The result of a comparison: the number of elements with different bits, and the first of them. All NaNs are equal.
 
 use ndjit_ir::DType;
 
-/// Bytes that are compared at once, before any element is looked at.
+/// Bytes compared at once, before single elements.
 const BLOCK: usize = 1 << 16;
 
-/// The results of one subject, compared with what they should be.
+/// The results of one subject, compared with the expected ones.
 #[derive(Debug, Default)]
 pub struct Compared {
     pub name: String,
@@ -26,7 +26,7 @@ impl Compared {
         self.first.get_or_insert_with(what);
     }
 
-    /// Compares elements; `operands` says what made the one of this number.
+    /// Compares elements; `operands` describes the operands of an element.
     pub fn elements(&mut self, dtype: DType, expected: &[u8], given: &[u8], operands: impl Fn(usize) -> String) {
         let size = dtype.bytes();
         self.elements += (expected.len() / size) as u64;
@@ -44,7 +44,7 @@ impl Compared {
     }
 }
 
-/// Whether two elements have the same bits, or where these differ are both NaN.
+/// Whether two elements have equal bits, or NaNs where they differ.
 fn same(dtype: DType, a: &[u8], b: &[u8]) -> bool {
     let real = dtype.real();
     let mut parts = a.chunks(real.bytes()).zip(b.chunks(real.bytes()));

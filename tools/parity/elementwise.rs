@@ -20,7 +20,7 @@ pub struct Case {
     result: DType,
 }
 
-/// The ops in the dtypes that this holds for; those of the same operands follow each other.
+/// The ops in the matching dtypes; those with equal operands are adjacent.
 pub fn ops(in_dtype: impl Fn(DType) -> bool) -> Vec<Case> {
     let mut all = Vec::new();
     for op in Op::ALL {
@@ -54,7 +54,7 @@ pub fn is_wide(dtype: DType) -> bool {
     dtype.real().bytes() == 8
 }
 
-/// Some elements of all.
+/// A sample of the elements.
 struct Sample {
     indices: Vec<usize>,
     operands: Vec<Tensor>,
@@ -77,11 +77,11 @@ fn gather(dtype: DType, bytes: &[u8], indices: &[usize]) -> Vec<u8> {
     indices.iter().flat_map(element).copied().collect()
 }
 
-/// Compares the device with compiled code, and both with the interpreter on some elements. `done` is handed what was found of
-/// each case; no elements where the device lacks what it takes.
+/// Compares the device with compiled code, and both with the interpreter on some elements. `done` gets the result of each
+/// case, without elements if the device lacks a dtype.
 ///
 /// # Errors
-/// If there is no memory for operands.
+/// If memory is refused.
 pub fn compare(gpu: &Arc<Gpu>, cases: &[Case], scale: &Scale, mut done: impl FnMut(Compared)) -> Result<()> {
     for alike in cases.chunk_by(|a, b| a.operands == b.operands) {
         let operands = Operands::new(&alike[0].operands, scale);

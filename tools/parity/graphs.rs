@@ -8,11 +8,11 @@ use ndjit_random::Limits;
 use ndjit_runtime::gpu::Gpu;
 use std::sync::Arc;
 
-/// Compares random programs, as many as the scale says. `done` is handed what was found of each; no elements where the device lacks
-/// what it takes.
+/// Compares random programs, in the number of the scale. `done` gets the result of each, without elements if the device lacks a
+/// dtype.
 ///
 /// # Errors
-/// If there is no memory for operands.
+/// If memory is refused.
 pub fn compare(
     gpu: &Arc<Gpu>,
     scale: &Scale,

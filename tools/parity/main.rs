@@ -1,4 +1,4 @@
-//! Compares what a GPU computes with what the CPU does, bit for bit: primitives, ops, casts, reductions and scans.
+//! Compares a GPU's results with those of the CPU, bit for bit: primitives, ops, casts, reductions and scans.
 //!
 //! `cargo run --release -p ndjit-tools --features gpu --bin parity [-- [NAME …] [--quick] [--write]]`. A name is that of a subject (`primitives`,
 //! `ops`, `casts`, `reductions`, `graphs`; of 64 bits `wide ops`, `wide reductions`), of an op or reduction, or of one in a dtype (`"exp f32"`); without one
@@ -33,7 +33,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Software takes minutes to compile some functions.
+/// Software devices take minutes to compile some functions.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -75,7 +75,7 @@ fn open(at_most: Features) -> ndjit::Result<Arc<Gpu>> {
     Gpu::open(GpuOptions { at_most, patience: PATIENCE, ..GpuOptions::default() })
 }
 
-/// What was asked for, and what was found.
+/// The requested comparisons, and their results.
 struct Run {
     scale: Scale,
     names: Vec<String>,
@@ -85,7 +85,7 @@ struct Run {
 type Device<'a> = (&'static str, &'a Arc<Gpu>);
 
 impl Run {
-    /// Whether a comparison was asked for.
+    /// Whether a comparison was requested.
     fn wanted(&self, subject: &str, name: &str) -> bool {
         let is = |given: &String| given == subject || given == name || name.split(' ').next() == Some(given.as_str());
         self.names.is_empty() || self.names.iter().any(is)

@@ -1,5 +1,4 @@
-//! Arrays of operands: all where there are few, otherwise special values, and random ones that are rich in what implementations get
-//! wrong.
+//! Arrays of operands: all if there are few, otherwise special values, and random ones with many edge cases.
 
 use crate::draw::{Draw, edges};
 use crate::format::Format;
@@ -9,10 +8,10 @@ use ndjit_ir::Kind;
 use ndjit_random::{Rng, special_words};
 use rayon::prelude::*;
 
-/// Elements that are made at once.
+/// Elements generated at once.
 const BLOCK: usize = 1 << 14;
-/// The distance of operands of 32 bits: odd, so that a multiple of it modulo 2^32 comes once, and 2^32 by the golden ratio, so that any
-/// number of them lies evenly among all (Knuth, TAOCP 6.4).
+/// The stride of 32-bit operands: odd, so each multiple modulo 2^32 occurs once, and 2^32 divided by the golden ratio, so any number of
+/// them is evenly distributed (Knuth, TAOCP 6.4).
 const STRIDE: u64 = 0x9e37_79b1;
 
 /// The operands of ops on arrays of these dtypes.
@@ -24,9 +23,9 @@ pub struct Operands {
 }
 
 enum How {
-    /// All there are.
+    /// All values.
     All,
-    /// Special values, then some of all bits, evenly.
+    /// Special values, then evenly distributed bits.
     Strided,
     Random,
 }
@@ -63,7 +62,7 @@ impl Operands {
         (0..self.dtypes.len()).map(|n| blocks.iter().flat_map(|columns| &columns[n]).copied().collect()).collect()
     }
 
-    /// The storage words of the operands of this number.
+    /// The storage words of the operands with this index.
     fn element(&self, i: u64) -> Vec<u64> {
         match self.how {
             How::All => {
@@ -81,7 +80,7 @@ impl Operands {
                 vec![special.unwrap_or((i * STRIDE) & u64::from(u32::MAX))]
             }
             How::Random if i.is_multiple_of(4) => self.special(i),
-            // Numbered anew, since what is drawn depends on the remainder of the number, too.
+            // Renumbered, since draws depend on the index modulo small numbers too.
             How::Random => self.random(i - i / 4 - 1),
         }
     }
@@ -109,7 +108,7 @@ impl Operands {
             let own = i.wrapping_add((n as u64) << 56);
             match (dtype.kind(), format) {
                 (Kind::Bool, _) => words.push(Rng::new(own).bits() & 1),
-                // Beside a float it is an exponent.
+                // With a float operand it is an exponent.
                 (Kind::Int, Some(format)) => words.push(u64::from(Draw::exponent(own, format).cast_unsigned())),
                 (Kind::Int | Kind::UInt, _) => {
                     // Some are equal.
@@ -148,12 +147,12 @@ fn of_complex(i: u64, count: usize, format: Format) -> Vec<f64> {
     }
 }
 
-/// The bits of an element that matter.
+/// The number of relevant bits of an element.
 fn bits(dtype: DType) -> u32 {
     if dtype == DType::Bool { 1 } else { 8 * dtype.bytes() as u32 }
 }
 
-/// Words of a part at which implementations go wrong.
+/// Edge values of a part, as words.
 fn specials(dtype: DType) -> Vec<u64> {
     let mut words = special_words(dtype.real());
     if let Some(format) = Format::of(dtype) {

@@ -1,4 +1,4 @@
-//! Every primitive between every two types it has, on a device and by its definition.
+//! Every primitive between all its types, on a device and by definition.
 
 use super::compared::{Compared, hex};
 use ndjit_codegen::target::{PrimSupport, combinations};
@@ -10,17 +10,17 @@ use ndjit_runtime::Backend;
 use ndjit_runtime::gpu::Gpu;
 use std::sync::Arc;
 
-/// Primitives that share a kernel, at most.
+/// The maximum number of primitives per kernel.
 const TOGETHER: usize = 12;
-/// Arrays that all of them read: three operands, and the condition of selections.
+/// The shared input arrays: three operands, and the condition of selections.
 const INPUTS: usize = 4;
 
 type Combination = (Prim, PrimType, PrimType);
 
-/// Compares all primitives that the device has, on `count` operands each.
+/// Compares all primitives of the device, on `count` operands each.
 ///
 /// # Errors
-/// Of the device.
+/// Those of the device.
 pub fn compare(gpu: &Arc<Gpu>, count: usize) -> Result<Vec<Compared>> {
     let target = gpu.features().target();
     let lacks = |(prim, from, to): Combination| {
@@ -29,7 +29,7 @@ pub fn compare(gpu: &Arc<Gpu>, count: usize) -> Result<Vec<Compared>> {
     };
     let mut all = combinations();
     all.retain(|&combination| !lacks(combination));
-    // Results of one size are written alike.
+    // Results of one size are stored alike.
     all.sort_by_key(|&(_, from, to)| (from, to));
     let together = TOGETHER.min(gpu.max_arrays().saturating_sub(INPUTS)).max(1);
     let mut compared = Vec::new();
@@ -130,8 +130,8 @@ fn pack(dtype: DType, words: impl Iterator<Item = u64>) -> Vec<u8> {
     words.flat_map(|word| word.to_le_bytes().into_iter().take(dtype.bytes())).collect()
 }
 
-/// Operands: special values; any bits; nearby numbers, and for the third the product of the others; numbers about as large as integers
-/// are, beside ties. The last is a condition.
+/// Operands: special values; any bits; nearby values, with the product of the others as the third; values of the size of integers,
+/// near ties. The last is a condition.
 fn values(ty: PrimType, count: usize) -> Vec<[u64; INPUTS]> {
     let mut rng = Rng::new(ty.bits().into());
     let specials = special_words(stored(ty));
@@ -150,7 +150,7 @@ fn values(ty: PrimType, count: usize) -> Vec<[u64; INPUTS]> {
     (0..count).map(&mut one).collect()
 }
 
-/// Bits of a float's fraction.
+/// Number of a float's fraction bits.
 fn fraction(ty: PrimType) -> u32 {
     if ty == PrimType::F32 { 23 } else { 52 }
 }
@@ -166,7 +166,7 @@ fn near(ty: PrimType, rng: &mut Rng) -> [u64; 3] {
     let b = (a ^ low).wrapping_add(apart) & ty.mask();
     let product = eval_prim(Prim::Fmul, &[ty; 2], ty, &[a, b]);
     let c = eval_prim(Prim::Fneg, &[ty], ty, &[product]).wrapping_add(off(rng)) & ty.mask();
-    // The sum of nearly opposite numbers.
+    // The sum of nearly opposite values.
     [a, if rng.one_in(2) { b } else { (a ^ (1 << (ty.bits() - 1))).wrapping_add(off(rng)) & ty.mask() }, c]
 }
 

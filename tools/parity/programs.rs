@@ -1,4 +1,4 @@
-//! Programs, most of them of one op, cast, reduction or scan, as the device, compiled code and the interpreter run them.
+//! Programs, most of one op, cast, reduction or scan, on the device, in compiled code and in the interpreter.
 
 use ndjit::{DType, Policy, Result, Shape, ValueType};
 use ndjit_codegen::{Lowered, Options, lower};
@@ -18,16 +18,16 @@ pub struct Program {
     scalars: Vec<(usize, Literal)>,
 }
 
-/// What the pipeline may do for any device.
+/// Pipeline options for any device.
 fn on_device() -> Options {
     Options { device_arrays: Some(usize::MAX), ..Options::default() }
 }
 
 impl Program {
-    /// An op or a cast of arrays of one length, which lie without gaps.
+    /// An op or a cast of contiguous arrays of one length.
     ///
     /// # Errors
-    /// Of the compiler.
+    /// Those of the compiler.
     pub fn elementwise(kind: NodeKind, operands: &[DType], result: DType, length: usize) -> Result<Program> {
         let shape = Shape::from([length]);
         let dense = |dtype: DType| Layout { offset: 0, strides: [dtype.bytes() as isize].into_iter().collect() };
@@ -38,7 +38,7 @@ impl Program {
     /// A reduction, a scan or a sort of an array with this layout. Scans and sorts are along the first of the axes.
     ///
     /// # Errors
-    /// Of the compiler.
+    /// Those of the compiler.
     pub fn reduction(
         function: AxisFunction,
         dtype: DType,
@@ -78,7 +78,7 @@ impl Program {
     /// A random program of dense arrays.
     ///
     /// # Errors
-    /// Of the compiler.
+    /// Those of the compiler.
     pub fn of_graph(random: &ndjit_random::Program) -> Result<Program> {
         let layouts =
             random.params.iter().map(|param| contiguous(&param.shape, param.dtype)).collect::<Result<Vec<_>>>()?;
@@ -99,10 +99,10 @@ impl Program {
         graph.outputs().iter().map(bytes).collect()
     }
 
-    /// The results on the device; `None` if the device lacks what they take.
+    /// The results on the device; `None` if the device lacks a dtype.
     ///
     /// # Errors
-    /// Of the device.
+    /// Those of the device.
     pub fn on_device(&self, gpu: &Arc<Gpu>, memory: &[Vec<u8>]) -> Result<Option<Vec<Vec<u8>>>> {
         let program = match gpu::GpuProgram::new(gpu, &self.lowered, Fallback::Error, &RunOptions::default()) {
             Err(error) if !gpu.features().float64 && error.to_string().contains("has no f64") => {
@@ -120,7 +120,7 @@ impl Program {
     /// The results of compiled code.
     ///
     /// # Errors
-    /// Of the runtime.
+    /// Those of the runtime.
     pub fn compiled(&self, memory: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         let executable = Executable::new(&self.lowered, &RunOptions::default())?;
         let arguments: Vec<Argument<'_>> = memory.iter().map(|bytes| Argument::Borrowed(bytes)).collect();
@@ -133,7 +133,7 @@ impl Program {
     /// The results of the reference interpreter.
     ///
     /// # Errors
-    /// Of the interpreter.
+    /// Those of the interpreter.
     pub fn interpreted(&self, params: &[Tensor]) -> Result<Vec<Tensor>> {
         eval_graph(&self.lowered.typed, params, &self.scalars)
     }

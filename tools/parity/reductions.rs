@@ -12,14 +12,14 @@ use ndjit_random::{Rng, tensor};
 use ndjit_runtime::gpu::Gpu;
 use std::sync::Arc;
 
-/// Elements up to which the interpreter computes results as well.
+/// The maximum number of elements for the interpreter.
 const INTERPRETED: usize = 400;
 
-/// Compares the device with compiled code where it is `wanted` by name and dtype, and both with the interpreter on small arrays.
-/// `done` is handed what was found of each reduction in each dtype; no elements where the device lacks what it takes.
+/// Compares the device with compiled code for `wanted` names and dtypes, and both with the interpreter on small arrays. `done`
+/// gets the result of each reduction in each dtype, without elements if the device lacks a dtype.
 ///
 /// # Errors
-/// If there is no memory for operands.
+/// If memory is refused.
 pub fn compare(
     gpu: &Arc<Gpu>,
     scale: &Scale,
@@ -53,7 +53,7 @@ pub fn compare(
     Ok(())
 }
 
-/// An array, and what it is reduced along.
+/// An array, and its reduced axes.
 struct Operand {
     values: Tensor,
     axes: Vec<Vec<isize>>,
@@ -78,7 +78,7 @@ fn operands(dtype: DType, scale: &Scale) -> Result<Vec<Operand>> {
     Ok(all)
 }
 
-/// Of nearby sizes and both signs, so that sums and products of many are finite and not zero; of integers any.
+/// Values of similar size and both signs, with finite, nonzero sums and products; any integers.
 fn moderate(rng: &mut Rng, dtype: DType, shape: &Shape) -> Result<Tensor> {
     let Some(format) = Format::of(dtype) else { return tensor(rng, dtype, shape.clone()) };
     let mut word = || {
@@ -90,7 +90,7 @@ fn moderate(rng: &mut Rng, dtype: DType, shape: &Shape) -> Result<Tensor> {
     Tensor::from_words(dtype, shape.clone(), |_| dtype.storage().iter().map(|_| word()).collect::<Vec<u64>>())
 }
 
-/// The memory of an array whose elements are `step` apart along the last axis, with its layout.
+/// The memory of an array with stride `step` in elements along the last axis, and its layout.
 fn placed(values: &Tensor, step: isize) -> (Vec<u8>, Layout) {
     let (size, apart) = (values.dtype.bytes(), step.unsigned_abs());
     let mut strides: Vec<isize> =
@@ -131,7 +131,7 @@ fn one(
             first.join(", ")
         )
     };
-    // What is reduced counts, and of scans what results.
+    // Reductions count operands, scans results.
     let elements = compared.elements + values.len() as u64;
     for (expected, given) in program.compiled(memory)?.iter().zip(&given) {
         compared.elements(program.dtype(), expected, given, text);

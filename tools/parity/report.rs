@@ -1,4 +1,4 @@
-//! What was found, as lines on the way and as a page at the end.
+//! The report: lines during the run, and a page at the end.
 
 use crate::compared::Compared;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ impl Group {
         Group { device, subject, rows: Vec::new(), last: Instant::now() }
     }
 
-    /// Prints a row and keeps it.
+    /// Prints a row and stores it.
     pub fn add(&mut self, row: Compared) {
         if self.rows.is_empty() {
             println!("\n{}, {}", self.subject, self.device);
@@ -51,7 +51,7 @@ impl Group {
 struct Line {
     subject: [String; 2],
     figures: [u64; 3],
-    /// What differs, each with the first difference.
+    /// The differing comparisons, each with its first difference.
     differing: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Line {
         }
     }
 
-    /// The lines of a page.
+    /// The table lines of a page.
     fn read(page: &str) -> Vec<Line> {
         let lines = page.lines().filter_map(|line| {
             let cells: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -86,7 +86,7 @@ impl Line {
     }
 }
 
-/// The page `before` with what was compared now. What was compared on fewer elements does not take the place of more.
+/// The page `before` with the new comparisons. A comparison on fewer elements does not replace one on more.
 pub fn page(devices: &[String], groups: &[Group], before: &str) -> String {
     let mut lines: Vec<Line> = Line::read(before);
     for line in groups.iter().map(Line::of).filter(|line| line.figures[0] > 0) {

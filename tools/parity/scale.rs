@@ -1,23 +1,23 @@
-//! How many operands are compared. What is called a logarithm is one to base 2.
+//! The numbers of compared operands. Logarithms are to base 2.
 
 use ndjit_ir::Shape;
 
-/// How much is compared.
+/// The amount of comparisons.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    /// Bits of operands of which all are tried.
+    /// The maximum number of operand bits that are tested exhaustively.
     pub all: u32,
-    /// The logarithm of how many `f32`.
+    /// The logarithm of the number of `f32` operands.
     pub floats: u32,
-    /// The logarithm of how many other operands of at most 32 bits, or of their pairs and triples.
+    /// The logarithm of the number of other operands of at most 32 bits, or of their pairs and triples.
     pub random: u32,
-    /// The logarithm of how many of 64 bits.
+    /// The logarithm of the number of 64-bit operands.
     pub wide: u32,
     /// Operands of each primitive.
     pub primitives: usize,
-    /// Elements of each op and cast that the interpreter computes as well.
+    /// Elements of each op and cast compared with the interpreter.
     pub interpreted: usize,
-    /// Whether reductions are tried along all lengths and axes, and of arrays with gaps.
+    /// Whether reductions run along all lengths and axes, and on arrays with gaps.
     pub shapes: bool,
     /// Random programs.
     pub graphs: u64,
@@ -47,17 +47,17 @@ pub const QUICK: Scale = Scale {
 };
 
 impl Scale {
-    /// Casts are quickly done.
+    /// For casts, which are fast.
     pub fn of_casts(self) -> Scale {
         Scale { wide: self.random.min(20), random: self.random.min(20), floats: self.floats.min(20), ..self }
     }
 
-    /// On devices that do arithmetic with integers.
+    /// For devices that emulate floats with integers.
     pub fn of_words(self) -> Scale {
         Scale { all: self.all.min(16), floats: self.floats.min(20), random: self.random.min(20), ..self }
     }
 
-    /// Shapes, each with sets of axes along which arrays are reduced; a scan is along the first.
+    /// Shapes, each with sets of reduced axes; a scan is along the first.
     pub fn shapes(&self) -> Vec<(Shape, Vec<Vec<isize>>)> {
         let lengths: &[usize] = match self.shapes {
             true => &[0, 1, 2, 15, 16, 17, 33, 1023, 1024, 1025, 2048, 16383, 16384, 16385, 1_000_000],
@@ -78,7 +78,7 @@ impl Scale {
         all
     }
 
-    /// How far apart elements of arrays that are reduced lie along the last axis; a negative one lies backwards.
+    /// Strides of reduced arrays along the last axis, in elements; negative ones are backwards.
     pub fn steps(&self) -> &'static [isize] {
         if self.shapes { &[1, 1, 3, -1] } else { &[1, 1] }
     }

@@ -1,8 +1,8 @@
-//! Checks of 32-bit words, which see them once, in order: what NIST's suite (SP 800-22), Marsaglia's and Knuth's ask of bits.
+//! Checks of 32-bit words in one pass: bit tests of NIST's suite (SP 800-22), Marsaglia and Knuth.
 
 use crate::probability::{chi_square, chi_square_of, normal, poisson};
 
-/// A check: what it is called, what it looks at, and how likely its statistic is of independent fair bits.
+/// A check: its name, its subject, and the probability of its statistic for independent fair bits.
 pub struct Check {
     pub name: &'static str,
     pub about: &'static str,
@@ -29,10 +29,10 @@ pub struct Words {
     ranks: [u64; 3],
 }
 
-/// How far apart the numbers are whose correlations are looked at.
+/// The lags of tested correlations.
 const LAGS: [usize; 5] = [1, 2, 3, 16, 64];
 const GAPS: usize = 40;
-/// Of how many numbers the largest is taken, and into how many equally likely classes it falls.
+/// The number of values per maximum, and of equally likely classes of it.
 const GROUP: u32 = 8;
 const CLASSES: usize = 64;
 
@@ -72,7 +72,7 @@ impl Words {
         for (n, ones) in self.ones_at.iter_mut().enumerate() {
             *ones += u64::from(word >> n & 1);
         }
-        // A bit that differs from the one before begins a run.
+        // A bit that differs from the previous one starts a run.
         let before = self.last.map_or(!word & 1, |last| last >> 31);
         self.runs += u64::from((word ^ (word << 1 | before)).count_ones());
         for byte in word.to_le_bytes() {
@@ -116,7 +116,7 @@ impl Words {
         self.recent = all[all.len().saturating_sub(64)..].to_vec();
     }
 
-    /// What was found.
+    /// The results.
     pub fn checks(&self) -> Vec<Check> {
         let bits = 32.0 * self.count as f64;
         let count = self.count as f64;
@@ -125,7 +125,7 @@ impl Words {
         let at = self.ones_at.map(|ones| (2.0 * ones as f64 - count) / count.sqrt());
         let lags: Vec<f64> = self.products.iter().map(|sum| sum * 12.0 / count.sqrt()).collect();
         let weight = |n: u32| (0..n).fold(0.5f64.powi(32), |p, k| p * f64::from(32 - k) / f64::from(k + 1));
-        // Rare weights are joined: few of them are expected.
+        // Rare weights are merged: few of them are expected.
         let class = |weight: usize| weight.clamp(8, 24) - 8;
         let mut weights = vec![0; 17 * 17];
         let mut probability = vec![0.0; 17 * 17];
@@ -187,8 +187,8 @@ fn rank(rows: &mut [u32]) -> usize {
     rank
 }
 
-/// Birthdays in a year of `days`, which is chosen so that 64 equal distances are expected; as many times as the approximation of Marsaglia
-/// and of L'Ecuyer's TestU01 bears.
+/// Birthday spacings in a year of `days`, chosen for 64 expected equal distances; repeated within the accuracy of the approximation of
+/// Marsaglia and of L'Ecuyer's TestU01.
 pub fn birthdays(samples: &[Vec<u64>]) -> Check {
     let (mut equal, mut mean) = (0, 0.0);
     for words in samples {
@@ -204,7 +204,8 @@ pub fn birthdays(samples: &[Vec<u64>]) -> Check {
     Check { name: "birthday spacings", about: "equal distances of sorted 64-bit words", p: poisson(equal, mean) }
 }
 
-/// Words that differ in one bit of the key or the counter: whether each bit of the result flips as often as not. `hash` makes a word.
+/// Words from inputs that differ in one bit of the key or the counter: whether each bit of the result flips half of the time. `hash`
+/// computes a word.
 pub fn avalanche(hash: impl Fn(&[u64], &[u64]) -> Vec<u64>, tries: u64) -> Check {
     let mut deviations = Vec::new();
     for bit in 0..64u64 {

@@ -1,5 +1,5 @@
-//! Statistical checks of the random numbers, on 10^8 of each sort: writes docs/random.md. `cargo run --release -p ndjit-tools --bin random_checks`;
-//! a number of chunks of 2^20 numbers may follow, and then nothing is written.
+//! Statistical checks of the random numbers, on 10^8 of each kind: writes docs/random.md. `cargo run --release -p ndjit-tools --bin
+//! random_checks`; with a number of chunks of 2^20 numbers as argument nothing is written.
 
 mod bits;
 mod numbers;
@@ -11,7 +11,7 @@ use ndjit::{Array, Result, dtype, random, threefry2x32};
 use numbers::CHUNK;
 use std::path::Path;
 
-/// The key of everything that is drawn.
+/// The key of all draws.
 const SEED: u64 = 2011;
 /// 100,663,296 numbers.
 const CHUNKS: usize = 96;
@@ -35,7 +35,7 @@ fn checks(seed: u64, chunks: usize) -> Result<Vec<Check>> {
     Ok(checks)
 }
 
-/// Birthday spacings, of 2^24 words a time where there are so many.
+/// Birthday spacings, in groups of 2^24 words if there are as many.
 fn days(key: &Array, chunks: usize) -> Result<Check> {
     let size = if chunks < 16 { CHUNK / 16 } else { 16 * CHUNK };
     let keys = random::keys(random::fold_in(key, 1), (chunks * CHUNK / size).min(4));
@@ -46,7 +46,7 @@ fn days(key: &Array, chunks: usize) -> Result<Check> {
     Ok(birthdays(&samples.collect::<Result<Vec<_>>>()?))
 }
 
-/// Whether the numbers of keys that were made one after the other have anything to do with each other.
+/// The independence of streams from consecutive keys.
 fn streams(key: &Array, chunks: usize) -> Result<Check> {
     let keys = random::keys(random::fold_in(key, 2), chunks * 1024);
     let bits = random::bits(&keys, 1024);

@@ -1,14 +1,14 @@
-//! Checks of distributions: numbers are counted in a million equally likely classes, at whose borders distribution functions are compared.
+//! Checks of distributions: counts in a million equally likely classes, whose bounds are used to compare distribution functions.
 
 use crate::bits::Check;
 use crate::probability::{chi_square_of, kolmogorov, normal};
 use ndjit::{Array, DType, Expr, Result, dtype, erfc, expm1, jit, random};
 
-/// How many numbers a check draws at a time.
+/// The number of draws at a time.
 pub const CHUNK: usize = 1 << 20;
 const CLASSES: usize = 1 << 20;
 
-/// Numbers that should be evenly distributed from 0 to 1.
+/// Numbers to be uniformly distributed in [0, 1].
 pub struct Even {
     classes: Vec<u64>,
     count: u64,
@@ -30,7 +30,7 @@ impl Even {
         self.count += numbers.len() as u64;
     }
 
-    /// The largest distance of the distribution functions, and how likely it is.
+    /// The largest distance of the distribution functions, and its probability.
     pub fn kolmogorov(&self) -> f64 {
         let (mut below, mut distance) = (0, 0f64);
         for (n, seen) in self.classes.iter().enumerate() {
@@ -61,7 +61,7 @@ fn normal_below(x: Expr) -> Expr {
     0.5 * erfc(x.cast(DType::F64) * -std::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// Classes are wider than the steps of what is drawn, so that numbers stand for the middle of a step.
+/// Classes are wider than the resolution of draws, so numbers represent the middle of a step.
 const DISTRIBUTIONS: [Distribution; 5] = [
     Distribution {
         name: "uniform f32",
@@ -127,7 +127,7 @@ fn counted(key: &Array, chunks: usize) -> Result<Vec<Check>> {
         heads += on.item::<i32>()? as u64;
     }
     let count = (chunks * CHUNK) as f64;
-    // The nearest multiple of 2^-23, which counts.
+    // The effective probability: the nearest multiple of 2^-23.
     let p = (0.3f64 * 2f64.powi(23)).ceil() / 2f64.powi(23);
     let z = (heads as f64 - count * p) / (count * p * (1.0 - p)).sqrt();
     Ok(vec![

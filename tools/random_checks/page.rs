@@ -13,7 +13,7 @@ bits, uniform numbers, integers, bools and permutations are those of `jax.random
 ```rust
 use ndjit::{Expr, jit, random};
 
-// Numbers that are to differ have keys of their own.
+// Independent draws use separate keys.
 let [first, second] = random::split(random::key(42));
 let mean = jit(|key: Expr| random::normal(key, 1_000_000).mean(..));
 assert_ne!(mean(&first).item::<f32>()?, mean(&second).item::<f32>()?);

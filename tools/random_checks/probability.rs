@@ -1,11 +1,11 @@
-//! How likely a statistic is: the probabilities that checks end in. Each is that of a statistic at least as far out as the one seen.
+//! Probabilities of statistics: of one at least as extreme as observed.
 
-/// Of a normally distributed statistic of mean 0 and variance 1, to either side.
+/// A normally distributed statistic of mean 0 and variance 1, two-sided.
 pub fn normal(z: f64) -> f64 {
     core_math::erfc(z.abs() / std::f64::consts::SQRT_2)
 }
 
-/// Of a chi-square statistic with so many degrees of freedom: a larger one.
+/// A chi-square statistic with so many degrees of freedom, upper tail.
 pub fn chi_square(statistic: f64, degrees: usize) -> f64 {
     1.0 - lower_gamma(degrees as f64 / 2.0, statistic / 2.0)
 }

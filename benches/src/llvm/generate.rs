@@ -1,4 +1,4 @@
-//! Writes [`super::generated`]: the primitives of kernels, as ndjit expands them, as loops in Rust.
+//! Generates [`super::generated`]: the expanded primitives of kernels, as loops in Rust.
 
 use crate::kernels::{Function, KERNELS};
 use crate::numpy_name;
@@ -138,7 +138,7 @@ fn statement(line: &str, literals: &BTreeMap<&str, &str>) -> Option<String> {
     }
     let (results, rest) = line.split_once(" = ")?;
     if let Some(rest) = rest.strip_prefix("if ") {
-        // What the results are without it stands after the condition.
+        // The results without it follow the condition.
         let (_, before) = rest.split_once(", ")?;
         let before: Vec<&str> = before.split(" then").next()?.split(", ").collect();
         let results: Vec<&str> = results.split(", ").collect();

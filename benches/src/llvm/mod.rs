@@ -1,7 +1,7 @@
-//! ndjit's machine code beside that of LLVM: the same primitives as loops in Rust, compiled ahead of time for AVX-512.
+//! ndjit's machine code compared with LLVM's: the same primitives as loops in Rust, compiled ahead of time for AVX-512.
 //!
-//! Arrays stay in a core's caches. Results are compared bit for bit before anything is timed. `ndjit-bench llvm` prints the median times of both and
-//! LLVM's over ndjit's: above 1 ndjit is faster. `--write` writes the loops anew, from what ndjit expands kernels to.
+//! Arrays stay in a core's caches. Results are compared bit for bit before timing. `ndjit-bench llvm` prints the median times of both, and
+//! LLVM's over ndjit's: above 1 ndjit is faster. `--write` generates the loops from ndjit's expanded kernels.
 
 mod generate;
 mod generated;
@@ -16,7 +16,7 @@ use pulp::x86::V4;
 use serde_json::{Value, json};
 use std::error::Error;
 
-/// Elements: arrays stay in the second cache of a core.
+/// Elements: arrays stay in a core's second-level cache.
 const N: usize = 8192;
 
 /// Compares machine code with LLVM's.
@@ -31,7 +31,7 @@ pub struct Llvm {
 }
 
 impl Llvm {
-    /// Does what was asked for.
+    /// Runs the command.
     pub fn run(&self) -> Result<(), Box<dyn Error>> {
         if self.write {
             return generate::write();
@@ -61,7 +61,7 @@ impl Compared {
     }
 }
 
-/// Compares all kernels; none where the processor has no AVX-512.
+/// Compares all kernels; none without AVX-512.
 pub fn compare(budget: f64) -> Result<Vec<Compared>, Box<dyn Error>> {
     let mut all = Vec::new();
     let Some(simd) = V4::try_new() else { return Ok(all) };

@@ -1,4 +1,4 @@
-//! Bodies that attract each other: all pairs, summed up.
+//! N-body attraction: the sum over all pairs.
 
 use super::{Case, called, unit};
 use ndjit::{Array, Expr, NewAxis, fori_loop, sqrt, sum, zeros_like};
@@ -6,7 +6,7 @@ use ndjit::{Array, Expr, NewAxis, fori_loop, sqrt, sum, zeros_like};
 const DT: f64 = 0.001;
 const SOFTENING: f64 = 0.01;
 
-/// Bodies in space by leapfrog steps. An acceleration is a sum over all bodies of what places and masses say.
+/// An n-body simulation by leapfrog steps. An acceleration is a sum over all bodies.
 pub fn nbody(large: bool) -> Case {
     let (n, steps) = if large { (2000, 5) } else { (100, 50) };
     let all = unit(4 * n);

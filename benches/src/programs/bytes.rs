@@ -1,9 +1,9 @@
-//! Bytes one after the other: two checksums, and the alignment of two sequences.
+//! Sequential bytes: two checksums, and the alignment of two sequences.
 
 use super::{Case, called};
 use ndjit::{Array, DType, Expr, arange, cummax, maximum, pad, scan, strong, where_};
 
-/// Bytes that other languages make as easily.
+/// Pseudo-random bytes, reproducible in other languages.
 fn made(n: usize, of: usize) -> Vec<u8> {
     (0..n).map(|k| (k * 7919 % 100_003 % of) as u8).collect()
 }
@@ -46,7 +46,7 @@ pub fn needleman(large: bool) -> Case {
     Case { size: format!("{n}x{n}"), steps: n, ours, rust, within: 0.0 }
 }
 
-/// Adler-32, a byte a step.
+/// Adler-32, one byte per step.
 pub fn adler32(large: bool) -> Case {
     let n = if large { 10_000_000 } else { 100_000 };
     let data = made(n, 251);
@@ -73,7 +73,7 @@ pub fn adler32(large: bool) -> Case {
     Case { size: format!("{n}"), steps: n, ours, rust, within: 0.0 }
 }
 
-/// FNV-1a of 64 bits, a byte a step.
+/// FNV-1a of 64 bits, one byte per step.
 pub fn fnv1a(large: bool) -> Case {
     let n = if large { 10_000_000 } else { 100_000 };
     let data = made(n, 251);

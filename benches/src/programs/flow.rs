@@ -1,4 +1,4 @@
-//! Flow of a gas: a shock tube, whose steps are as long as the fastest wave allows.
+//! Gas flow: a shock tube, with time steps bounded by the fastest wave.
 
 #![allow(clippy::reversed_empty_ranges, reason = "the end of a range may count from the last element")]
 
@@ -8,7 +8,8 @@ use ndjit::{Array, Expr, abs, max, sqrt, strong, while_loop};
 const GAMMA: f64 = 1.4;
 const CFL: f64 = 0.9;
 
-/// Sod's shock tube by Rusanov's method: density, momentum and energy, from a step in the middle until a time. The ends stay.
+/// Sod's shock tube by Rusanov's method: density, momentum and energy, from a step in the middle until a time, with fixed
+/// ends.
 pub fn shock_tube(large: bool) -> Case {
     let (n, end) = if large { (100_000, 0.001) } else { (1000, 0.1) };
     let dx = 1.0 / n as f64;

@@ -1,9 +1,9 @@
-//! Whole programs with loops, beside the same in plain Rust and in other libraries.
+//! Whole programs with loops, compared with plain Rust and other libraries.
 //!
-//! `ndjit-bench programs --json ours.jsonl` compares the results of each program with a loop written in Rust, then times both, and the first call.
+//! `ndjit-bench programs --json ours.jsonl` compares the results of each program with a loop in Rust, then times both, and the first call.
 //! `python benches/peers/programs.py > peers.jsonl` times NumPy, numba and JAX on the same data and numbers of steps.
 //! `ndjit-bench programs --from ours.jsonl --peers peers.jsonl` prints one table of both; without `--from` it measures first.
-//! `ndjit-bench programs --only wave --explain kernels` prints what a program was compiled to.
+//! `ndjit-bench programs --only wave --explain kernels` prints the compiled program.
 
 mod bodies;
 mod bytes;
@@ -35,7 +35,7 @@ pub struct Called {
     stats: Box<dyn Fn() -> FunctionStats>,
 }
 
-/// The compiled function of a closure that gives a `Vec` of results, with arrays as arguments.
+/// The compiled function of a closure that returns a `Vec` of results, with arrays as arguments.
 macro_rules! called {
     ($function:expr, $($argument:ident),+) => {{
         let f = std::rc::Rc::new(ndjit::jit($function).threads($crate::programs::THREADS));
@@ -51,7 +51,7 @@ use called;
 
 /// A program of one size, ready to run.
 pub struct Case {
-    /// What the size is, in words.
+    /// The size, in words.
     pub size: String,
     /// Steps of its loop.
     pub steps: usize,
@@ -59,11 +59,11 @@ pub struct Case {
     pub ours: Called,
     /// The same as a loop in Rust.
     pub rust: Box<dyn Fn() -> Vec<Array>>,
-    /// How far results may be apart, relative to the largest.
+    /// The maximum difference of results, relative to the largest.
     pub within: f64,
 }
 
-/// A program: its name, and how it is made, large or small.
+/// A program: its name, and its constructor, large or small.
 type Program = (&'static str, fn(bool) -> Case);
 
 const PROGRAMS: &[Program] = &[
@@ -182,7 +182,7 @@ impl Case {
     }
 }
 
-/// The sum of all elements, if they are those of the loop in Rust.
+/// The sum of all elements, after comparison with the loop in Rust.
 fn agree(ours: &[Array], rust: &[Array], within: f64) -> Result<f64, Box<dyn Error>> {
     if ours.len() != rust.len() {
         return Err("another number of results".into());
@@ -205,7 +205,7 @@ fn agree(ours: &[Array], rust: &[Array], within: f64) -> Result<f64, Box<dyn Err
     Ok(total)
 }
 
-/// Numbers from 0 to 1 that other languages make as easily: `k * 7919 % 100003 / 100003`.
+/// Values in [0, 1), reproducible in other languages: `k * 7919 % 100003 / 100003`.
 fn unit(n: usize) -> Vec<f64> {
     (0..n).map(|k| (k * 7919 % 100_003) as f64 / 100_003.0).collect()
 }

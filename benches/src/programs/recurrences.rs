@@ -1,4 +1,4 @@
-//! Few numbers that become others, many times: the logistic map, Lorenz's equations, a Kalman filter.
+//! Recurrences of a few values: the logistic map, Lorenz's equations, a Kalman filter.
 
 use super::{Case, called, unit};
 use ndjit::{Array, Expr, fori_loop, scan, strong, while_loop};
@@ -23,7 +23,7 @@ pub fn logistic(large: bool) -> Case {
 
 const DT: f64 = 0.001;
 
-/// Lorenz's equations by the method of Runge and Kutta of fourth order, until a time.
+/// Lorenz's equations by the fourth-order Runge-Kutta method, until a time.
 pub fn lorenz(large: bool) -> Case {
     let steps = if large { 1_000_000 } else { 10_000 };
     let end = DT * (steps as f64 - 0.5);
@@ -65,7 +65,7 @@ pub fn lorenz(large: bool) -> Case {
     Case { size: format!("{steps} steps"), steps, ours, rust, within: 0.0 }
 }
 
-/// A Kalman filter for a place and a speed, of which the place is measured.
+/// A Kalman filter for position and velocity, with measured positions.
 pub fn kalman(large: bool) -> Case {
     const NOISE: [f64; 2] = [0.01, 0.5];
     let n = if large { 1_000_000 } else { 10_000 };
@@ -75,7 +75,7 @@ pub fn kalman(large: bool) -> Case {
         |z: Expr| {
             type State = [Expr; 5];
             let step = |[x, v, p, q, r]: State, z: Expr| {
-                // A step of time, then what the measurement says.
+                // A time step, then the measurement.
                 let (x, p, q, r) = (x + v, p + q * 2 + r + NOISE[0], q + r, r + NOISE[0]);
                 let scale = 1 / (p + NOISE[1]);
                 let (of_x, of_v, off) = (p * scale, q * scale, z - x);

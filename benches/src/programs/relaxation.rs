@@ -1,4 +1,4 @@
-//! Relaxation: points of a grid become what their neighbours say, red ones and black ones in turn.
+//! Relaxation on a grid: alternate updates of red and black points from adjacent ones.
 
 use super::{Case, array, called, unit};
 use ndjit::{Expr, fori_loop, step_by};

@@ -52,7 +52,7 @@ pub fn running_median(large: bool) -> Case {
 
 const BINS: usize = 1000;
 
-/// How many numbers from 0 to 1 are in each of a thousand bins.
+/// The number of values in each of a thousand bins of [0, 1].
 pub fn histogram(large: bool) -> Case {
     let n = if large { 10_000_000 } else { 100_000 };
     let values = unit(n);

@@ -1,4 +1,4 @@
-//! Systems of linear equations by loops: tridiagonal ones, a factorization, a substitution.
+//! Systems of linear equations by loops: tridiagonal systems, a factorization, a substitution.
 
 use super::{Case, array, called, unit};
 use ndjit::{Array, Expr, arange, fori_loop, scan, scan_reversed, take, where_, zeros_like};
@@ -54,14 +54,14 @@ pub fn thomas(large: bool) -> Case {
     Case { size: format!("{n}x{systems}"), steps: 2 * n, ours, rust, within: 1e-12 }
 }
 
-/// A symmetric matrix with a large diagonal.
+/// A diagonally dominant symmetric matrix.
 fn symmetric(n: usize) -> Vec<f64> {
     let noise = unit(n * n);
     let element = |i: usize, j: usize| noise[i.max(j) * n + i.min(j)] + if i == j { n as f64 } else { 0.0 };
     (0..n * n).map(|at| element(at / n, at % n)).collect()
 }
 
-/// The factors of a symmetric matrix, column by column: a unit lower triangle and a diagonal.
+/// The LDL^T factors of a symmetric matrix, column by column: a unit lower triangle and a diagonal.
 pub fn ldlt(large: bool) -> Case {
     let n = if large { 512 } else { 64 };
     let matrix = symmetric(n);
@@ -98,7 +98,7 @@ pub fn ldlt(large: bool) -> Case {
     Case { size: format!("{n}x{n}"), steps: n, ours, rust, within: 1e-10 }
 }
 
-/// A lower triangular system, one unknown after the other.
+/// A lower triangular system, one unknown per step.
 pub fn forward(large: bool) -> Case {
     let n = if large { 2000 } else { 200 };
     let mut matrix = symmetric(n);

@@ -1,4 +1,4 @@
-//! Grids whose points meet their neighbours: waves, Life, reaction and diffusion.
+//! Stencils on grids: waves, Life, reaction and diffusion.
 
 #![allow(clippy::reversed_empty_ranges, reason = "the end of a range may count from the last element")]
 

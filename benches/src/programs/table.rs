@@ -1,4 +1,4 @@
-//! One table of lines measured here and of other libraries'.
+//! A table of lines measured here and for other libraries.
 
 use serde_json::Value;
 use std::error::Error;
@@ -19,7 +19,7 @@ fn text<'a>(line: &'a Value, name: &str) -> &'a str {
     line[name].as_str().unwrap_or_default()
 }
 
-/// A line for each backend, program and size: the least of each time.
+/// A line for each backend, program and size, with the minimum times.
 fn fastest(lines: &[Value]) -> Vec<Value> {
     let mut rows: Vec<Value> = Vec::new();
     for line in lines {
@@ -37,8 +37,8 @@ fn fastest(lines: &[Value]) -> Vec<Value> {
     rows
 }
 
-/// A row for each line of ours: the fastest peer, and the loop in Rust. A peer whose results have another sum does not count, and is named below.
-/// Of several lines for one program the least times count. A first call is what it takes beyond later ones.
+/// A row for each line of ours: the fastest peer, and the loop in Rust. A peer with a different sum is excluded, and named below. Several
+/// lines for one program are reduced to the minimum times. A first call counts the time beyond later ones.
 pub fn table(ours: &[Value], peers: &[Value]) -> String {
     let mut out = String::from(
         "| program | size | ours ms | best peer ms | | best peer / ours | Rust / ours | first call, more ms | of the peer, more ms |\n\

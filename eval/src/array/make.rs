@@ -1,4 +1,4 @@
-//! Arrays of what is known without computing anything: constructors, types, shapes, devices, views of elements that are there.
+//! Arrays without computation: constructors, types, shapes, devices, views of existing elements.
 
 use crate::array::node::{ArrayNode, ArrayRef, ElementSource, ElementState, Elements, Kept, PendingOp};
 use crate::literal::literal_bytes;
@@ -16,24 +16,24 @@ use ndjit_transform::access::contiguous;
 use std::sync::{Arc, OnceLock};
 
 impl ArrayRef {
-    /// An array of a buffer that holds exactly `shape` elements of `dtype`.
+    /// An array of a buffer with exactly `shape` elements of `dtype`.
     #[inline]
     pub fn concrete(ty: impl Into<ValueType>, dtype: DType, shape: Shape, buffer: Arc<Buffer>) -> ArrayRef {
         ArrayRef::made(ty.into(), dtype, shape, Elements::dense(Memory::Host(buffer)), None)
     }
 
-    /// An array of memory that holds exactly `shape` elements of `dtype`.
+    /// An array of memory with exactly `shape` elements of `dtype`.
     #[inline]
     pub fn in_memory(ty: ValueType, dtype: DType, shape: Shape, memory: Memory) -> ArrayRef {
         ArrayRef::made(ty, dtype, shape, Elements::dense(memory), None)
     }
 
-    /// An array of a buffer that holds its elements where the layout says; without one in row-major order and nothing else.
+    /// An array of a buffer with this layout; without one, of all of it in row-major order.
     pub fn laid_out(dtype: DType, shape: Shape, buffer: Arc<Buffer>, layout: Option<Layout>) -> ArrayRef {
         ArrayRef::made(dtype.into(), dtype, shape, Elements { layout, ..Elements::dense(Memory::Host(buffer)) }, None)
     }
 
-    /// An array of a buffer, whose elements can be computed where they are used in a traced function.
+    /// An array of a buffer, with a formula that traced functions may compute instead.
     pub fn created(
         ty: ValueType,
         dtype: DType,
@@ -57,7 +57,7 @@ impl ArrayRef {
         ArrayRef(Arc::new(ArrayNode { ty, dtype, shape, device, state, source, waiting: 0, formula, traced: false }))
     }
 
-    /// An array that is an error.
+    /// An array that contains an error.
     pub fn poisoned(error: Error) -> ArrayRef {
         let state = ElementState::Made(Err(error));
         let (dtype, shape) = (DType::Bool, Shape::scalar());
@@ -74,7 +74,7 @@ impl ArrayRef {
         }))
     }
 
-    /// An array that an operation gives, below which so many operations wait at most.
+    /// An array of a pending operation, with at most so many operations below it.
     pub(crate) fn waiting(
         ty: ValueType,
         dtype: DType,
@@ -102,7 +102,7 @@ impl ArrayRef {
         self.0.state.get().is_none() && self.0.source.lock().pending_op().is_some()
     }
 
-    /// Its elements, if they were kept.
+    /// Its elements, if they were kept by another evaluation.
     pub(crate) fn kept(&self) -> Option<Arc<Kept>> {
         match &*self.0.source.lock() {
             ElementSource::Kept(kept) => Some(Arc::clone(kept)),
@@ -110,24 +110,24 @@ impl ArrayRef {
         }
     }
 
-    /// The address that tells this array from others.
+    /// The address that identifies this array.
     #[inline]
     pub fn identity(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
     }
 
-    /// Where the elements are in their buffer, if they are there and not all of it in row-major order.
+    /// The layout of computed elements, if it is not all of the buffer in row-major order.
     #[inline]
     pub fn layout(&self) -> Option<&Layout> {
         self.0.state.get()?.as_ref().ok()?.layout.as_ref()
     }
 
-    /// Where the elements are, or will be, in their memory.
+    /// The layout of the elements, now or once computed.
     pub fn memory_layout(&self) -> Result<Layout> {
         self.layout().map_or_else(|| contiguous(&self.0.shape, self.0.dtype), |layout| Ok(layout.clone()))
     }
 
-    /// What a view shows of elements that are there, in the same memory. `None` where they have to be computed or copied.
+    /// A view of computed elements, in the same memory. `None` if the operation needs computation or a copy.
     pub fn seen(&self, operation: &Operation<'_>, shape: &Shape) -> Option<ArrayRef> {
         let memory = match self.0.state.get() {
             Some(elements) => elements.as_ref().ok()?.memory.clone(),
@@ -159,24 +159,24 @@ impl ArrayRef {
     /// A scalar of a type, stored as `dtype`.
     ///
     /// # Errors
-    /// `Literal` if the dtype does not hold it; `Allocation` if memory is refused.
+    /// `Literal` if the dtype cannot represent it; `Allocation` if memory is refused.
     pub fn from_literal(literal: &Literal, ty: ValueType, dtype: DType) -> Result<ArrayRef> {
         let buffer = Buffer::from_bytes(&literal_bytes(literal, dtype)?)?;
         Ok(ArrayRef::concrete(ty, dtype, Shape::scalar(), Arc::new(buffer)))
     }
 
-    /// The elements, if they are known by now, or the error in their place.
+    /// The elements, or the error, if computed.
     #[inline]
     pub fn state(&self) -> Option<&Result<Elements>> {
         self.0.state.get()
     }
 
-    /// How a kernel computes the elements instead of reading them: a program without arguments, of one result.
+    /// The formula of the elements: a program without arguments, of one result.
     pub fn own_formula(&self) -> Option<&Graph<ValueType>> {
         self.0.formula.as_deref()
     }
 
-    /// The error, if the operation that made this array failed.
+    /// The error, if this array's operation failed.
     #[inline]
     pub fn error(&self) -> Option<&Error> {
         self.0.state.get()?.as_ref().err()
@@ -200,7 +200,7 @@ impl ArrayRef {
         self.0.ty
     }
 
-    /// Where the elements are, or will be computed.
+    /// The device of the elements, now or once computed.
     #[inline]
     pub fn device(&self) -> Device {
         self.0.device

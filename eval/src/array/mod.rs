@@ -1,4 +1,4 @@
-//! Arrays, eager and lazy: what they hold ([`node`]), making them, and reading them.
+//! Arrays, eager and lazy: their data ([`node`]), construction, and reads.
 
 mod make;
 pub mod node;

@@ -1,7 +1,7 @@
-//! Arrays as data: elements in memory, or the operation that gives them when they are read, or what was kept of a program that gave them.
+//! Arrays as data: elements in memory, a pending operation, or elements kept from a program.
 //!
-//! An array is one `Arc`. Concrete arrays hold a buffer of the dtype their type commits to, or see one of another array through
-//! strides; lazy ones hold a pending operation and get their buffer when read. Results never change, so an array may be read from any thread.
+//! An array is one `Arc`. Concrete arrays have a buffer of their type's stored dtype, or a strided view of another array's. Lazy ones have
+//! a pending operation, and get their buffer when read. Results never change, so any thread may read an array.
 
 use ndjit_ir::graph::Graph;
 use ndjit_ir::infer::Operation;
@@ -15,47 +15,47 @@ use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock, Weak};
 
-/// The number of operations that may wait to be run. One more runs them.
+/// The maximum number of pending operations. One more evaluates them.
 pub const NODE_LIMIT: usize = 1024;
 
-/// An n-dimensional array: elements of one dtype, or a computation that gives them. A clone shares them.
+/// An n-dimensional array: elements of one dtype, or a pending computation. Clones share them.
 #[derive(Clone)]
 pub struct ArrayRef(pub(crate) Arc<ArrayNode>);
 
-/// What an [`ArrayRef`] points to.
+/// The data of an [`ArrayRef`].
 pub(crate) struct ArrayNode {
     /// The type: a dtype, or weak.
     pub ty: ValueType,
-    /// The dtype of the elements: of a weak array one of its kind.
+    /// The dtype of the elements: for a weak array one of its kind.
     pub dtype: DType,
     /// The extents of the axes.
     pub shape: Shape,
-    /// Where the elements are, or will be computed.
+    /// The device of the elements, now or once computed.
     pub device: Device,
-    /// The elements, or why there are none.
+    /// The elements, or an error.
     pub state: ElementState,
-    /// How to get the elements, while there are none.
+    /// The source of missing elements.
     pub source: Mutex<ElementSource>,
-    /// How many operations wait below, at most.
+    /// The number of pending operations below, at most.
     pub waiting: usize,
-    /// How a kernel computes the elements instead of reading them: a program without arguments, of one result.
+    /// The formula of the elements: a program without arguments, of one result.
     pub formula: Option<Box<Graph<ValueType>>>,
-    /// Whether it waits for its elements since a function was traced, which computes them itself if it can.
+    /// Whether it was created during a trace, which computes it as part of the program if possible.
     pub traced: bool,
 }
 
-/// How to get the elements of an array. Behind pointers: most arrays that calls make are not computed, and are moved as they are made.
+/// The source of an array's elements. Behind pointers: most arrays of calls have no source, and are moved on creation.
 pub(crate) enum ElementSource {
-    /// They are there, or there is an error.
+    /// None: the elements or an error exist.
     Nothing,
-    /// By an operation.
+    /// A pending operation.
     Pending(Arc<PendingOp>),
-    /// They were kept when others were read. Nobody has asked for them, and they may be given back.
+    /// Elements kept while others were read. They are unread, and may be freed.
     Kept(Arc<Kept>),
 }
 
 impl ElementSource {
-    /// The operation that gives them, if one waits.
+    /// The pending operation, if any.
     pub fn pending_op(&self) -> Option<&Arc<PendingOp>> {
         match self {
             ElementSource::Pending(pending_op) => Some(pending_op),
@@ -63,7 +63,7 @@ impl ElementSource {
         }
     }
 
-    /// Lets go of the source, and gives its operation.
+    /// Removes the source, and returns its operation.
     pub fn take_pending_op(&mut self) -> Option<Arc<PendingOp>> {
         match std::mem::replace(self, ElementSource::Nothing) {
             ElementSource::Pending(pending_op) => Some(pending_op),
@@ -72,16 +72,16 @@ impl ElementSource {
     }
 }
 
-/// The elements, or why there are none.
+/// The elements, or an error.
 pub enum ElementState {
-    /// Known when the array was made.
+    /// Known at creation.
     Made(Result<Elements>),
-    /// Computed when they are wanted. (To fill a lock for those that are there took 15 ns of a call.)
+    /// Computed on demand. (Filling a lock for known elements took 15 ns of a call.)
     Waiting(OnceLock<Result<Elements>>),
 }
 
 impl ElementState {
-    /// What is there by now.
+    /// The elements or the error, if known.
     #[inline]
     pub fn get(&self) -> Option<&Result<Elements>> {
         match self {
@@ -90,7 +90,7 @@ impl ElementState {
         }
     }
 
-    /// Keeps what was computed; the first counts.
+    /// Stores the computed elements; the first call counts.
     pub fn set(&self, computed: Result<Elements>) {
         if let ElementState::Waiting(elements) = self {
             let _ = elements.set(computed);
@@ -100,13 +100,13 @@ impl ElementState {
 
 /// Elements in memory.
 pub struct Elements {
-    /// Where they are, perhaps with others.
+    /// Their memory, possibly shared.
     pub memory: Memory,
-    /// Where they are in the memory; `None` where they are all of it, in row-major order.
+    /// Their layout; `None` for all of the memory, in row-major order.
     pub layout: Option<Layout>,
-    /// A copy in row-major order, once one was needed.
+    /// A copy in row-major order, once needed.
     pub dense: OnceLock<Memory>,
-    /// Elements on their way to the host, for whoever reads them next.
+    /// A copy to the host in progress, for the next read.
     pub coming: Mutex<Option<Box<dyn Reading>>>,
 }
 
@@ -127,18 +127,18 @@ impl Drop for ArrayNode {
 }
 
 impl ArrayNode {
-    /// Stores elements that were computed. A second thread may have been first: its elements are the same.
+    /// Stores computed elements. Another thread may have stored equal ones first.
     pub fn store(&self, elements: Elements) {
         self.state.set(Ok(elements));
         self.change_source(|_| true, ElementSource::Nothing);
     }
 
-    /// Whether the source is one that is to be changed; it is changed then.
+    /// Replaces the source if it satisfies `is_meant`; returns whether it did.
     pub fn change_source(&self, is_meant: impl FnOnce(&ElementSource) -> bool, new: ElementSource) -> bool {
         let mut source = self.source.lock();
         let changed = is_meant(&source);
         let old = if changed { std::mem::replace(&mut *source, new) } else { new };
-        // What it holds goes where the lock is not held: memory of others runs code of theirs.
+        // Dropped outside the lock: destructors of foreign memory run foreign code.
         drop(source);
         if let ElementSource::Pending(pending_op) = old {
             dismantle(pending_op);
@@ -152,9 +152,9 @@ pub(crate) struct PendingOp {
     pub(crate) operation: Operation<'static>,
     pub(crate) operands: SmallVec<[LazyOperand; 2]>,
     pub(crate) place: Place,
-    /// What is done about dtypes that its device lacks.
+    /// The fallback for dtypes that its device lacks.
     pub(crate) fallback: Fallback,
-    /// Whether it has run, in a program that gave the elements of other arrays.
+    /// Whether it has run, in a program with other outputs.
     pub(crate) has_run: AtomicBool,
 }
 
@@ -174,7 +174,7 @@ impl PendingOp {
 pub enum LazyOperand {
     /// An array.
     Array(ArrayRef),
-    /// A number, and where it was written, if that is known.
+    /// A scalar, and its source location, if known.
     Literal(Literal, Option<Place>),
 }
 
@@ -187,11 +187,11 @@ impl LazyOperand {
     }
 }
 
-/// Lets go of a pending operation without recursion, however deep what it holds.
+/// Drops a pending operation without recursion, at any depth.
 pub(crate) fn dismantle(pending_op: Arc<PendingOp>) {
     let mut stack = vec![pending_op];
     while let Some(pending_op) = stack.pop() {
-        // A program that is being collected or run may hold it too, and then lets go of it.
+        // A program in construction or execution may own it too, and then drops it.
         let Some(pending_op) = Arc::into_inner(pending_op) else { continue };
         for operand in pending_op.operands {
             if let LazyOperand::Array(array) = operand
@@ -203,18 +203,18 @@ pub(crate) fn dismantle(pending_op: Arc<PendingOp>) {
     }
 }
 
-/// Elements that were kept when other arrays were read.
+/// Elements kept while other arrays were read.
 pub(crate) struct Kept {
     /// The elements, in row-major order.
     pub memory: Memory,
     pub(crate) past: Arc<Past>,
-    /// The item of the past that they are the elements of.
+    /// The item of the past that they belong to.
     pub(crate) item: usize,
-    /// Whether an array that waits again is computed from them.
+    /// Whether a pending array is computed from them.
     pub(crate) needed: AtomicBool,
 }
 
-/// A program that ran. It holds no array.
+/// A program that ran, without its arrays.
 pub(crate) struct Past {
     pub(crate) items: Vec<ProgramItem>,
     pub(crate) places: Vec<Option<Place>>,
@@ -222,16 +222,16 @@ pub(crate) struct Past {
     pub(crate) fallback: Fallback,
 }
 
-/// Where the operand that an item is comes from.
+/// The source of an item that is an operand.
 pub(crate) enum OperandSource {
-    /// An array that had elements, or whose elements were kept.
+    /// An array with elements, or with kept elements.
     Array(Weak<ArrayNode>),
     Number(Literal, Option<Place>),
-    /// An operation whose result was not kept, of this dtype.
+    /// An operation of this dtype, without kept elements.
     Operation(DType),
 }
 
-/// The bytes of all elements that are kept.
+/// The bytes of all kept elements.
 static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 impl Kept {
@@ -247,12 +247,12 @@ impl Drop for Kept {
     }
 }
 
-/// The bytes of all elements that are kept.
+/// The bytes of all kept elements.
 pub fn kept_bytes() -> usize {
     KEPT_BYTES.load(Relaxed)
 }
 
-/// One item of a program: what keys its plan.
+/// An item of a program, as a part of its plan's key.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ProgramItem {
     /// An array of this type, stored as this dtype, with this layout if it is not in row-major order.

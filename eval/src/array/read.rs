@@ -1,4 +1,4 @@
-//! Reading arrays: whoever asks for elements computes what waits.
+//! Reads of arrays, which evaluate pending operations.
 
 use crate::array::node::{ArrayRef, Elements};
 use crate::lazy::evaluate;
@@ -7,10 +7,10 @@ use ndjit_runtime::{Buffer, Memory};
 use std::sync::Arc;
 
 impl ArrayRef {
-    /// The elements; computes them if need be.
+    /// The elements; computed if necessary.
     ///
     /// # Errors
-    /// The error that the array is; `Allocation` if memory is refused.
+    /// The array's error; `Allocation` if memory is refused.
     #[inline]
     pub fn elements(&self) -> Result<&Elements> {
         match self.0.state.get() {
@@ -30,7 +30,7 @@ impl ArrayRef {
         }
     }
 
-    /// The elements in row-major order, on the array's device; copies them if need be, once.
+    /// The elements in row-major order, on the array's device; copied once, if necessary.
     ///
     /// # Errors
     /// Those of [`elements`](ArrayRef::elements).
@@ -46,7 +46,7 @@ impl ArrayRef {
         Ok(elements.dense.get_or_init(|| dense))
     }
 
-    /// The elements in row-major order in the host's memory.
+    /// The elements in row-major order in host memory.
     ///
     /// # Errors
     /// Those of [`elements`](ArrayRef::elements); `Device` if the device is lost.

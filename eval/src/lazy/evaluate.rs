@@ -1,4 +1,4 @@
-//! Running what waits below an array, through the same passes as jitted functions.
+//! Evaluation of an array's pending operations, through the passes of jitted functions.
 
 use crate::array::node::{ArrayRef, Elements};
 use crate::lazy::program::{LazyProgram, Leaf, Numbers};
@@ -13,7 +13,7 @@ use ndjit_ir::{Error, ErrorCode, Result, ValueType};
 use ndjit_runtime::{Memory, Output};
 use smallvec::SmallVec;
 
-/// Why an array has its dtype: the operations that wait are its steps.
+/// Explains an array's dtype: its pending operations are the steps.
 pub fn explain(array: &ArrayRef) -> Result<Explanation> {
     if let Some(error) = array.error() {
         return Err(error.clone());
@@ -27,7 +27,7 @@ pub fn explain(array: &ArrayRef) -> Result<Explanation> {
     }
 }
 
-/// Computes an array that waits. Threads that want the same array may both compute it; the first result counts.
+/// Evaluates an array. Two threads may both compute it; the first result counts.
 pub fn evaluate(array: &ArrayRef) -> Result<()> {
     let made = array.0.source.lock().pending_op().map(|pending_op| (pending_op.operation.name(), pending_op.place));
     run(array).map_err(|error| match made {
@@ -57,7 +57,7 @@ fn run(array: &ArrayRef) -> Result<()> {
 /// Computes a program's outputs and stores them.
 pub(crate) fn finish(mut program: LazyProgram, array: &ArrayRef) -> Result<()> {
     let results = match compute(&program, array) {
-        // The array that is read needs less.
+        // Without the kept arrays, less memory is needed.
         Err(error) if error.code() == ErrorCode::Allocation && program.outputs.len() > 1 => {
             program.outputs.truncate(1);
             compute(&program, array)?
@@ -68,7 +68,7 @@ pub(crate) fn finish(mut program: LazyProgram, array: &ArrayRef) -> Result<()> {
     Ok(())
 }
 
-/// The elements of a program's outputs: of the array that is read, and of those that are kept.
+/// The elements of a program's outputs: the array read, and the kept ones.
 pub(crate) fn compute(program: &LazyProgram, array: &ArrayRef) -> Result<Vec<Memory>> {
     let plan = program.plan(array.device())?;
     let leaves: Vec<ArrayRef> = program.leaves.iter().map(Leaf::with_elements).collect();
@@ -79,14 +79,14 @@ pub(crate) fn compute(program: &LazyProgram, array: &ArrayRef) -> Result<Vec<Mem
     let results = plan.results_of(arguments, &program.scalars)?;
     if nonfinite::is_checked(&plan) {
         let given = || RunInputs::arrays(&leaves, program.scalars.clone());
-        // Of those that are kept nobody has asked for the elements.
+        // The elements of kept arrays are unread.
         let read: SmallVec<[Output<'_>; 1]> = results.iter().take(1).map(Memory::result).collect();
         nonfinite::check(&plan, given, &read)?;
     }
     Ok(results)
 }
 
-/// The elements of an array in row-major order, in memory of their own.
+/// A copy of an array's elements in row-major order.
 pub fn copy(array: &ArrayRef) -> Result<Memory> {
     let program = LazyProgram::collect(array);
     let plan = unasked(|| program.plan(array.device()))?;
@@ -94,8 +94,8 @@ pub fn copy(array: &ArrayRef) -> Result<Memory> {
     copies.into_iter().next().ok_or_else(|| Error::new(ErrorCode::Verify, "copied, but without elements").of("array"))
 }
 
-/// How an array that was made while a function is traced is computed from new arrays alone, whose formulas kernels know: a program, and
-/// its arguments. `None` if it has elements, or is computed from what has.
+/// The formula of an array created during a trace from new arrays only: a program, and its arguments. `None` if it has elements, or
+/// depends on such an array.
 pub fn formula(array: &ArrayRef) -> Option<(Graph<ValueType>, Places, Vec<ArrayRef>)> {
     if !array.0.traced || array.0.state.get().is_some() || array.value_type().is_weak() {
         return None;
@@ -109,5 +109,5 @@ pub fn formula(array: &ArrayRef) -> Option<(Graph<ValueType>, Places, Vec<ArrayR
     Some((graph, places, program.leaves.into_iter().map(|leaf| leaf.array).collect()))
 }
 
-/// Operations of a formula.
+/// The maximum number of operations of a formula.
 const MAX_FORMULA: usize = 256;

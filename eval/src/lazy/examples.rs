@@ -20,7 +20,7 @@ pub(super) fn data(element: f32, len: usize) -> ArrayRef {
     ArrayRef::concrete(DType::F32, DType::F32, Shape::from(len), Arc::new(buffer))
 }
 
-/// One axis of equal elements, of which one is in memory.
+/// One axis of equal elements, one of which is in memory.
 pub(super) fn broadcast(element: f32, len: usize) -> ArrayRef {
     let of = |shapes: &[&Shape]| {
         broadcast_to(shapes[0], &Shape::from(len)).map(|(view, shape)| Operation::view(view, shape))
@@ -40,7 +40,7 @@ pub(super) fn op(op: Op, operands: &[&ArrayRef]) -> ArrayRef {
     noted(OperationRequest::Op(op), operands)
 }
 
-/// `sin(x) * cos(y)`, which is too dear to be computed a third time.
+/// `sin(x) * cos(y)`, too expensive for a third computation.
 pub(super) fn product(x: &ArrayRef, y: &ArrayRef) -> ArrayRef {
     op(Op::Multiply, &[&op(Op::Sin, &[x]), &op(Op::Cos, &[y])])
 }

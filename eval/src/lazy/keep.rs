@@ -1,13 +1,13 @@
-//! Which elements are kept when an array is read: those of arrays on the way that would be computed a third time.
+//! Choice of elements to keep when an array is read: those of intermediate arrays that would otherwise be computed a third time.
 //!
-//! A reading computes all that waits below an array, and gives the elements of this array alone: what others read as well is computed again
-//! where that is cheaper than to store it, and most of what a program names is read once. Operations remember that they ran. When one runs
-//! again, the arrays that somebody holds and that it leads to are outputs of the program too, and from then on hold their elements. So no
-//! operation runs more than twice, but for what is [cheap](CHEAP), however a program is read while it grows.
+//! A read computes all pending operations below an array, and stores only its elements: recomputing shared operands is cheaper than storing
+//! them, and most intermediate values are read once. Operations record that they ran. When one runs again, the live arrays that depend on
+//! it become outputs of the program too, and keep their elements. So no operation runs more than twice, except [cheap](CHEAP) ones, however
+//! a program grows between reads.
 //!
-//! Nothing is kept that nobody can reach: an array that only operations of the same program use is no output. Nor are large arrays of which a
-//! program reads a part. No more is kept than half of the machine's memory, what is newer before what can be [given back](super::kept), and where
-//! memory is refused nevertheless, the program runs for the array that is read alone.
+//! Unreachable arrays are not kept: an array used only by operations of the same program is no output. Neither are large arrays of which a
+//! program reads a part. The limit is half of the machine's memory; newer elements replace older ones that can be [freed](super::kept). If
+//! memory is still refused, the program runs for the array read only.
 
 use crate::array::node::{ArrayRef, Elements, Kept, LazyOperand, ProgramItem};
 use crate::counts;
@@ -19,17 +19,17 @@ use ndjit_runtime::Memory;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Operations, and primitives of them, that are computed again and again rather than kept.
+/// The cost up to which operations are recomputed rather than kept.
 const CHEAP: Cost = Cost { operations: 2, primitives: 16 };
 
-/// Elements for each operation on the way to an array that are worth to compute where a part of them is read: as long as the programs that
-/// differ by these operations take to compile.
+/// Elements per intermediate operation that are worth computing for a partial read: their time equals that of compiling the programs that
+/// differ by these operations.
 const PART: usize = 1 << 16;
 
-/// Arrays that are looked at in vain for elements to give back, to keep those of another.
+/// The number of arrays examined in vain for elements to free, to keep another's.
 const PATIENCE: usize = 64;
 
-/// What would run again to compute an array, counted as for a tree; saturating.
+/// The recomputation cost of an array, as a tree; saturating.
 #[derive(Clone, Copy, Default)]
 struct Cost {
     operations: usize,
@@ -54,7 +54,7 @@ fn cost(pending: &Pending) -> Cost {
     let primitives = match &pending.pending_op.operation {
         Operation::Op(op, _) => {
             let operands = pending.pending_op.operands.iter().filter_map(LazyOperand::array).map(ArrayRef::dtype);
-            // It computes in one of these, or in what they meet in, where it takes about as much.
+            // The dtype of computation is one of these, or their common one, with about the same cost.
             let computes = operands.chain([pending.array.dtype()]).filter(|&dtype| op.row().domain.contains(dtype));
             computes.map(|dtype| shared_body(*op, dtype).insts.len()).max()
         }
@@ -63,7 +63,7 @@ fn cost(pending: &Pending) -> Cost {
         | Operation::View(..)
         | Operation::Reshape(_)
         | Operation::Iota(..) => Some(1),
-        // They read many elements for one, or have to be stored anyway.
+        // They read many elements per result, or are stored anyway.
         Operation::Reduce(_)
         | Operation::Scan(..)
         | Operation::Sort(..)
@@ -75,13 +75,13 @@ fn cost(pending: &Pending) -> Cost {
     Cost { operations: 1, primitives: primitives.unwrap_or(usize::MAX) }
 }
 
-/// Adds the arrays whose elements are to be kept to the outputs of a program: so many bytes at most.
+/// Adds the arrays to keep to the outputs of a program, within so many bytes.
 pub(crate) fn choose(program: &mut LazyProgram, mut left: usize) {
     let ran = |pending: &Pending| pending.pending_op.has_run.load(Relaxed);
     if !program.pending.iter().any(ran) {
         return;
     }
-    // How often the program itself holds the array of each item: as an operand, and in the list.
+    // The program's own references to the array of each item: as an operand, and in the list.
     let mut holds = vec![0; program.items.len()];
     for item in &program.items {
         if let ProgramItem::Step(_, operands, ..) = item {
@@ -103,7 +103,7 @@ pub(crate) fn choose(program: &mut LazyProgram, mut left: usize) {
         let worth = whole[*item] || array.size() <= open[*item].operations.saturating_mul(PART);
         let bytes = bytes(array);
         if held && worth && Some(*item) != root && !open[*item].is_cheap() {
-            // What is larger than all that may be kept is not worth what is kept.
+            // An array above the limit does not evict others.
             if bytes > left && bytes <= kept::limit() {
                 left = left.saturating_add(kept::give_back(bytes - left, PATIENCE));
             }
@@ -115,7 +115,7 @@ pub(crate) fn choose(program: &mut LazyProgram, mut left: usize) {
     }
 }
 
-/// Of which items the program computes all elements, not those alone that views and gathers show.
+/// The items with all elements computed, not only those of views and gathers.
 fn whole(program: &LazyProgram) -> Vec<bool> {
     let mut whole = vec![false; program.items.len()];
     program.outputs.iter().for_each(|&root| whole[root as usize] = true);
@@ -132,7 +132,7 @@ fn whole(program: &LazyProgram) -> Vec<bool> {
     whole
 }
 
-/// Stores what a program's outputs are: the elements of the array that is read in it, those of others as kept.
+/// Stores the outputs of a program: the elements of the array read, and those of others as kept.
 pub(crate) fn store(program: LazyProgram, results: Vec<Memory>) {
     let again = program.pending.iter().filter(|pending| pending.pending_op.has_run.swap(true, Relaxed)).count();
     counts::count_operations(program.pending.len(), again);
@@ -161,7 +161,7 @@ mod tests {
     use crate::lazy::examples::{broadcast, data, first, op, product, reduced, sliced};
     use ndjit_ir::{Op, Reduction};
 
-    /// How many arrays the second reading of an array of 4000 bytes keeps.
+    /// The number of arrays kept by the second read of an array of 4000 bytes.
     fn kept(left: usize, held: bool) -> usize {
         let x = data(0.5, 1000);
         let y = product(&x, &x);
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!([kept(4000, true), kept(3999, true), kept(4000, false)], [1, 0, 0]);
     }
 
-    /// An array of so many elements that was read once, and what reads it.
+    /// An array of so many elements that was read once, and its dependent array.
     fn wide(elements: usize) -> (ArrayRef, ArrayRef) {
         let x = broadcast(1.0, elements);
         let y = op(Op::Add, &[&op(Op::Multiply, &[&op(Op::Add, &[&x, &x]), &x]), &x]);
@@ -189,7 +189,7 @@ mod tests {
         (y, twice)
     }
 
-    /// Has the operations below an array run, as far as its program knows.
+    /// Marks the operations below an array as run.
     fn mark(array: &ArrayRef) {
         LazyProgram::collect(array).pending.iter().for_each(|pending| pending.pending_op.has_run.store(true, Relaxed));
     }
@@ -210,14 +210,14 @@ mod tests {
             drop(wide);
             program.outputs.len() - 1
         };
-        // What is larger than everything that may be kept has no other given back.
+        // An array above the limit frees no others.
         assert_eq!((chosen(kept::limit() / 4 + 1), y.kept().is_some()), (0, true));
-        // For 4000 bytes these are enough.
+        // These suffice for 4000 bytes.
         assert_eq!((chosen(1000), y.kept().is_some()), (1, false));
         assert!(y.waits());
     }
 
-    /// A large array, and what reads a part of it, as a program with all operations.
+    /// A large array, and a partial read of it, as a program with all operations.
     fn part(elements: usize) -> (ArrayRef, ArrayRef) {
         let x = broadcast(0.5, elements);
         let y = product(&x, &x);

@@ -1,9 +1,8 @@
-//! Elements that are kept, and given back where their memory is wanted.
+//! Kept elements, freed under memory pressure.
 //!
-//! An array whose elements were kept still waits: until somebody reads the array itself, its elements may be given back, and it is computed as
-//! before. What it was computed from may be large and out of everybody's reach, so a kept array does not hold that: the program's [`Past`] is
-//! what a pending operation is made of again, if all arrays that it began with live anyway. These must have elements, and keep theirs from then on: what is
-//! given back is computed from what is there, however many arrays are given back.
+//! An array with kept elements is still pending: until it is read, its elements may be freed, and it is then recomputed. Its inputs may be
+//! large and otherwise unreachable, so a kept array does not own them: its pending operation is rebuilt from the program's [`Past`], if all
+//! initial arrays are alive. These must have elements, and keep theirs from then on: freed elements are always recomputable, in any number.
 
 use crate::array::node::{
     ArrayNode, ArrayRef, ElementSource, Kept, LazyOperand, NODE_LIMIT, OperandSource, Past, PendingOp, ProgramItem,
@@ -17,7 +16,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, LazyLock, Weak};
 
 impl Past {
-    /// How an item is computed, from arrays that live and have elements, which stay.
+    /// The pending operation of an item, from live arrays with elements, which stay.
     fn pending_op(&self, root: usize, device: Device) -> Option<PendingOp> {
         let mut wanted = vec![false; root + 1];
         wanted[root] = true;
@@ -38,7 +37,7 @@ impl Past {
                 OperandSource::Operation(_) => None,
             };
         }
-        // None stays for a pending operation that another of them makes impossible.
+        // Elements stay only if the whole pending operation can be built.
         let arrays = || made.iter().flatten().filter_map(LazyOperand::array);
         if !arrays().all(Kept::has_elements) || !arrays().all(Kept::stay) {
             return None;
@@ -64,7 +63,7 @@ impl Past {
 }
 
 impl Kept {
-    /// Keeps the elements of an array that waits; without effect on one that does not, as another thread was first.
+    /// Keeps the elements of a pending array; no effect if another thread was first.
     pub(crate) fn keep(array: &ArrayRef, memory: Memory, past: &Arc<Past>, item: usize) {
         let kept = ElementSource::Kept(Arc::new(Kept::new(memory, Arc::clone(past), item)));
         if array.0.change_source(|source| matches!(source, ElementSource::Pending(_)), kept) {
@@ -72,7 +71,7 @@ impl Kept {
         }
     }
 
-    /// Gives the elements of an array back, which waits then as before they were kept, if it can be computed again; how many bytes these are.
+    /// Frees the elements of an array, which is pending again, if it can be recomputed; returns their bytes.
     fn give_back(array: &ArrayRef) -> Option<usize> {
         let kept = array.kept().filter(|kept| !kept.needed.load(Relaxed))?;
         let pending_op = ElementSource::Pending(Arc::new(kept.past.pending_op(kept.item, array.device())?));
@@ -91,7 +90,7 @@ impl Kept {
         }
     }
 
-    /// Has an array hold its elements from now on; whether it has any.
+    /// Makes an array keep its elements; returns whether it has any.
     fn stay(array: &ArrayRef) -> bool {
         match &*array.0.source.lock() {
             ElementSource::Nothing => array.error().is_none(),
@@ -104,10 +103,10 @@ impl Kept {
     }
 }
 
-/// The arrays whose elements are kept, from the first to the last, and others that are gone.
+/// The arrays with kept elements, in order, and dropped ones.
 struct All {
     nodes: VecDeque<Weak<ArrayNode>>,
-    /// At which length those that are gone are looked for.
+    /// The length at which dropped arrays are removed.
     limit: usize,
 }
 
@@ -124,12 +123,12 @@ impl All {
     }
 }
 
-/// Gives back what was kept, what was kept first before others, until it is so many bytes, or so many arrays were found that cannot be computed
-/// again; how many bytes it is. Those stay, behind the others: nobody looks at them first again.
+/// Frees kept elements, the oldest first, up to so many bytes, or until so many arrays cannot be recomputed; returns the bytes. Those
+/// arrays move to the end, to be tried last.
 pub(crate) fn give_back(bytes: usize, mut patience: usize) -> usize {
     let mut given = 0;
     let count = KEPT.lock().nodes.len();
-    // Each is looked at once. Neither lock nor array is held longer than for one: other threads give back as well.
+    // Each is tried once. Neither lock nor array is held across iterations: other threads free as well.
     for _ in 0..count {
         if given >= bytes || patience == 0 {
             break;
@@ -140,7 +139,7 @@ pub(crate) fn give_back(bytes: usize, mut patience: usize) -> usize {
             Some(bytes) => given += bytes,
             None => {
                 patience -= 1;
-                // What is needed stays for good.
+                // Needed elements stay.
                 if array.kept().is_some_and(|kept| !kept.needed.load(Relaxed)) {
                     KEPT.lock().nodes.push_back(node);
                 }
@@ -150,21 +149,21 @@ pub(crate) fn give_back(bytes: usize, mut patience: usize) -> usize {
     given
 }
 
-/// The bytes that may still be kept.
+/// The remaining bytes for kept elements.
 pub(crate) fn left() -> usize {
     limit().saturating_sub(kept_bytes())
 }
 
-/// How many bytes of elements are kept at most.
+/// The maximum number of bytes of kept elements.
 pub(crate) fn limit() -> usize {
     static LIMIT: LazyLock<usize> = LazyLock::new(|| system::memory().map_or(UNKNOWN, |total| total / 2));
     *LIMIT
 }
 
-/// The limit where the machine does not say how much memory it has.
+/// The limit if the machine's memory is unknown.
 const UNKNOWN: usize = 1 << 30;
 
-/// Tests that give back what others keep run one after the other.
+/// Tests that free other tests' elements run in sequence.
 #[cfg(test)]
 pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 
@@ -174,11 +173,11 @@ mod tests {
     use crate::lazy::examples::{data, first, product, reduced};
     use ndjit_ir::Reduction;
 
-    /// Each array is given back by one thread, however many do so; none is lost, and all are computed again.
+    /// Each array is freed by one thread; none is lost, and all are recomputed.
     #[test]
     fn several_threads_give_back() {
         let _alone = ALONE.lock();
-        // What they are computed from has to live.
+        // Their inputs must live.
         let given: Vec<ArrayRef> = (0..200).map(|n| data(0.5 + n as f32, 1000)).collect();
         let x = data(0.5, 1000);
         let arrays: Vec<ArrayRef> = given.iter().map(|given| product(given, &x)).collect();

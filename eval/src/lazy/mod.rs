@@ -1,8 +1,7 @@
-//! Lazy arrays: noting operations ([`noting`]), running what waits through the same passes as jitted functions ([`evaluate`]), keeping what would be
-//! computed again (`keep`, `kept`).
+//! Lazy arrays: recording of operations ([`noting`]), evaluation through the passes of jitted functions ([`evaluate`]), and elements kept
+//! against recomputation (`keep`, `kept`).
 //!
-//! Nothing here recurses: programs are as deep as users make them. Weak numbers are arguments of the plan, so that a change
-//! of constants finds the plan of before.
+//! Nothing here recurses: programs are as deep as users write them. Weak scalars are arguments of the plan, so other constants reuse it.
 
 pub mod evaluate;
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Noting operations on arrays: nothing is computed, but for views of elements that are there, and where too many operations wait.
+//! Recording of operations on arrays. Nothing is computed, except views of existing elements, and programs beyond the limit of pending
+//! operations.
 
 use crate::array::node::{ArrayRef, ElementSource, LazyOperand, NODE_LIMIT, PendingOp};
 use crate::infer::{InferredOperation, infer};
@@ -18,7 +19,7 @@ use std::sync::LazyLock;
 
 static SCALAR: LazyLock<Shape> = LazyLock::new(Shape::scalar);
 
-/// Operands of an operation to be noted.
+/// Operands of an operation to record.
 pub type LazyOperands = SmallVec<[LazyOperand; 2]>;
 
 impl LazyOperand {
@@ -34,7 +35,7 @@ impl LazyOperand {
     }
 }
 
-/// Notes the cast that a casting mode inserts before an operand.
+/// Records the cast of an operand that a casting mode inserts.
 fn adapt(operand: &mut LazyOperand, cast: OperandCast, place: Place, fallback: Fallback) {
     if let Some((dtype, mode)) = cast {
         let cast = Operation::Cast(CastReason::Mode(mode), dtype.into());
@@ -44,10 +45,10 @@ fn adapt(operand: &mut LazyOperand, cast: OperandCast, place: Place, fallback: F
     }
 }
 
-/// Notes what is asked of arrays of one device and numbers, of which none is an error; these are taken out of the list. A view of an array that holds its elements is made without a
-/// copy where strides say where they are.
+/// Records an operation on valid arrays of one device and scalars, which are taken out of the list. A view of computed elements is not
+/// copied if strides can express it.
 pub fn apply(asked: OperationRequest<'_>, own: &mut LazyOperands, place: Place) -> ArrayRef {
-    // What the operation is made under, for the device that the arrays are on.
+    // The settings of the operation, for the device of the arrays.
     let settings = match settings().on(device_of(own)) {
         Ok(settings) => settings,
         Err(error) => return ArrayRef::poisoned(error.at(place)),
@@ -70,7 +71,7 @@ pub fn apply(asked: OperationRequest<'_>, own: &mut LazyOperands, place: Place) 
         && let Some(operand) = own.first_mut()
         && let LazyOperand::Literal(literal, _) = operand
     {
-        // An array from here on, stored as the policy says that is in force now.
+        // An array from here on, stored under the current policy.
         match ArrayRef::from_literal(literal, literal.ty(), policy.commit(literal.ty())) {
             Ok(array) => *operand = LazyOperand::Array(array),
             Err(error) => return ArrayRef::poisoned(error.at(place)),
@@ -86,12 +87,12 @@ pub fn apply(asked: OperationRequest<'_>, own: &mut LazyOperands, place: Place) 
         _ => policy.commit(ty),
     };
     let device = device_of(own);
-    // Indices are made of nothing; an array says no more than where they are wanted.
+    // Indices have no inputs; an array only determines their device.
     let operands = if let Operation::Iota(..) = operation { SmallVec::new() } else { std::mem::take(own) };
     note_on(device, ty, dtype, shape, PendingOp::new(operation, operands, place, fallback))
 }
 
-/// Where an operand comes from.
+/// The origin of an operand.
 fn origin(operand: &LazyOperand) -> Origin {
     let array = match operand {
         LazyOperand::Literal(number, place) => return Origin::Literal(*number, *place),
@@ -105,7 +106,7 @@ fn origin(operand: &LazyOperand) -> Origin {
     }
 }
 
-/// Notes a cast of an operand of any sort.
+/// Records a cast of any operand.
 pub fn convert(x: LazyOperand, dtype: DType, place: Place) -> ArrayRef {
     match x {
         LazyOperand::Array(array) => converted(&array, dtype, place),
@@ -113,12 +114,12 @@ pub fn convert(x: LazyOperand, dtype: DType, place: Place) -> ArrayRef {
     }
 }
 
-/// Notes a cast to the dtype that the policy takes where this one is asked for.
+/// Records a cast to the dtype that the policy substitutes for this one.
 pub fn cast(array: &ArrayRef, dtype: DType, place: Place) -> ArrayRef {
     converted(array, settings().policy.width(dtype), place)
 }
 
-/// Notes a cast.
+/// Records a cast.
 fn converted(array: &ArrayRef, dtype: DType, place: Place) -> ArrayRef {
     if let Some(error) = array.error() {
         return ArrayRef::poisoned(error.clone());
@@ -139,7 +140,7 @@ fn converted_to(operand: LazyOperand, device: Device, shape: Shape, dtype: DType
     note(dtype.into(), dtype, shape, PendingOp::new(cast, SmallVec::from_iter([operand]), place, settings.fallback))
 }
 
-/// The device that operands are on: all arrays are on one.
+/// The device of operands: all arrays are on one.
 fn device_of(operands: &[LazyOperand]) -> Device {
     operands.iter().find_map(LazyOperand::array).map_or(Device::CPU, ArrayRef::device)
 }
@@ -160,7 +161,7 @@ fn note_on(device: Device, ty: ValueType, dtype: DType, shape: Shape, pending_op
             waiting = waiting.saturating_add(array.0.waiting);
         }
     }
-    // Shared operands count more than once; only a number over the limit is worth counting exactly.
+    // Shared operands count more than once; the exact count matters only above the limit.
     if waiting > NODE_LIMIT {
         waiting = 1 + count_waiting(&pending_op);
     }
@@ -174,7 +175,7 @@ fn note_on(device: Device, ty: ValueType, dtype: DType, shape: Shape, pending_op
     array
 }
 
-/// The number of different operations that wait below a pending operation; stops counting beyond the limit.
+/// The number of distinct pending operations below one; stops beyond the limit.
 fn count_waiting(pending_op: &PendingOp) -> usize {
     let mut seen: FxHashSet<usize> = FxHashSet::default();
     let mut stack = waiting_operands(pending_op);

@@ -1,4 +1,4 @@
-//! What waits below an array as one program, and the plans of such programs.
+//! The pending operations below an array as one program, and the plans of such programs.
 
 use crate::argument::ArgumentType;
 use crate::array::node::{ArrayRef, ElementSource, Kept, LazyOperand, OperandSource, Past, PendingOp, ProgramItem};
@@ -18,11 +18,11 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How a graph holds the weak numbers of its program.
+/// The representation of a program's weak scalars.
 pub(crate) enum Numbers {
-    /// As arguments: one plan serves all numbers.
+    /// As arguments: one plan serves all values.
     Passed,
-    /// By their values.
+    /// By value.
     Known,
 }
 
@@ -34,15 +34,15 @@ pub(crate) struct Pending {
     pub(crate) pending_op: Arc<PendingOp>,
 }
 
-/// An array that a program begins with.
+/// An input array of a program.
 pub(crate) struct Leaf {
     pub(crate) array: ArrayRef,
-    /// Its elements, where they were kept.
+    /// Its elements, if kept.
     pub(crate) kept: Option<Arc<Kept>>,
 }
 
 impl Leaf {
-    /// The array, with its elements if they were kept, which may have been given back since.
+    /// The array, with its kept elements, which may have been freed since.
     pub(crate) fn with_elements(&self) -> ArrayRef {
         let Leaf { array, kept } = self;
         kept.as_ref().map_or_else(
@@ -52,17 +52,17 @@ impl Leaf {
     }
 }
 
-/// What waits below an array, operands before users.
+/// The pending operations below an array, operands before users.
 pub(crate) struct LazyProgram {
     pub(crate) items: Vec<ProgramItem>,
     /// The items that are operations.
     pub(crate) pending: Vec<Pending>,
-    /// The items whose elements are computed: that of the array itself, then others that are kept.
+    /// The items to compute: that of the array itself, then those to keep.
     pub(crate) outputs: SmallVec<[u32; 1]>,
     pub(crate) places: Vec<Option<Place>>,
     pub(crate) leaves: Vec<Leaf>,
     pub(crate) scalars: Vec<(usize, Literal)>,
-    /// What is done about dtypes that the device lacks: the most that an operation was made under.
+    /// The fallback for dtypes that the device lacks: the most permissive of its operations.
     pub(crate) fallback: Fallback,
 }
 
@@ -84,7 +84,7 @@ impl LazyProgram {
         };
         let mut known: FxHashMap<usize, u32> = FxHashMap::default();
         let mut stack: Vec<Frame> = Vec::new();
-        // An array to visit: a new frame, or an item that is complete.
+        // An array to visit: a new frame, or a complete item.
         let mut enter = Some(root.clone());
         loop {
             if let Some(array) = enter.take() {
@@ -160,12 +160,12 @@ impl LazyProgram {
         self.items.len() as u32 - 1
     }
 
-    /// The plan of this program, from the cache or made now.
+    /// The plan of this program, from the cache or new.
     pub(crate) fn plan(&self, device: Device) -> Result<Arc<Plan>> {
         static PLANS: Mutex<Option<PlanCache>> = Mutex::new(None);
         let Settings { fallback, interpreted, .. } = settings();
         let fallback = fallback.max(self.fallback);
-        // A GPU that was lost is opened anew: its plans went with it.
+        // A lost GPU is reopened: its plans are invalid.
         let alive = |plan: &Arc<Plan>| plan.is_alive();
         let key = (self.items.clone(), self.outputs.clone(), device, fallback, interpreted);
         if let Some(plan) = PLANS.lock().get_or_insert_default().get(&key).filter(alive) {
@@ -185,14 +185,14 @@ impl LazyProgram {
                 layout: leaf.layout().cloned().into(),
             })
             .collect();
-        // Operations keep what they were made under.
+        // Operations keep their settings.
         let settings = Settings { device, fallback, interpreted, ..Settings::default() };
         let plan = Arc::new(Plan::new(&graph, &places, &types, &PlanOptions::default(), settings)?);
         PLANS.lock().get_or_insert_default().insert(key, Arc::clone(&plan));
         Ok(plan)
     }
 
-    /// An error with what is known of the program that meets it.
+    /// An error with facts about its program.
     pub(crate) fn described(&self, error: Error) -> Error {
         let steps = self.items.iter().filter(|item| matches!(item, ProgramItem::Step(..))).count();
         error.at(self.places.last().copied().flatten()).fact(format_args!("operations that wait: {steps}"))
@@ -256,10 +256,10 @@ impl LazyProgram {
     }
 }
 
-/// A program, its outputs, where it runs, what is done about dtypes that are missing there, and whether it is interpreted.
+/// A program, its outputs, device, fallback, and whether it is interpreted.
 type PlanKey = (Vec<ProgramItem>, SmallVec<[u32; 1]>, Device, Fallback, bool);
 
-/// Plans by program; when full, the one not used for the longest time goes.
+/// Plans by program; when full, the least recently used is evicted.
 #[derive(Default)]
 struct PlanCache {
     plans: FxHashMap<PlanKey, (Arc<Plan>, u64)>,

@@ -24,21 +24,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// As many results as a tuple has; lists of so many are in place.
+/// The number of results of the largest tuple; such lists are inline.
 pub const RESULTS: usize = 8;
-/// How many results each growable part of a function's output has, in order.
+/// The number of results of each growable part of a function's output, in order.
 pub type Lengths = SmallVec<[usize; RESULTS]>;
 
-/// A value that is printed: what is written before it.
+/// A printed value, with its label.
 #[derive(Clone, Debug)]
 pub struct Printing {
-    /// What is written before it.
+    /// Its label.
     pub label: Arc<str>,
-    /// Where it is printed.
+    /// The place of the print.
     pub place: Place,
 }
 
-/// Where the elements of the arrays of traced parameters are in their memory; `closed_over` are the captured ones.
+/// The layouts of the arrays of traced parameters; `closed_over` are the captured ones.
 fn layouts(arguments: &[ArgumentType], closed_over: &[ArrayRef]) -> Result<Vec<Layout>> {
     let arguments = arguments.iter().filter_map(ArgumentType::memory);
     arguments.chain(closed_over.iter().map(ArrayRef::memory_layout)).collect()
@@ -55,7 +55,7 @@ pub struct ResultType {
     pub shape: Shape,
 }
 
-/// What runs a plan.
+/// The executor of a plan.
 enum Engine {
     Compiled(Box<dyn DeviceProgram>),
     /// The reference interpreter, on parameters with these layouts.
@@ -73,20 +73,20 @@ impl Engine {
 
 /// A program lowered and compiled for one signature.
 pub struct Plan {
-    /// What it was traced and compiled under.
+    /// The settings of its trace and compilation.
     pub settings: Settings,
-    /// What it assumes of its arguments.
+    /// Its assumptions about its arguments.
     pub arguments: Vec<ArgumentType>,
-    /// The structure that they are the leaves of: for each parameter its number of leaves, that of its lists, and their lengths. Empty where each parameter
-    /// is one leaf.
+    /// The structure of its arguments: for each parameter its number of leaves, that of its lists, and their lengths. Empty if each
+    /// parameter is one leaf.
     pub structure: Lengths,
     /// Arrays the function captured: arguments after the caller's.
     pub closed_over: Vec<ArrayRef>,
-    /// How many results each growable part of the function's output has.
+    /// The number of results of each growable part of the function's output.
     pub lengths: Lengths,
     /// Its results.
     pub results: Vec<ResultType>,
-    /// Results of the program that are printed after a call, after those of the function.
+    /// Results of the program printed after a call; they follow those of the function.
     pub printed: Vec<(Printing, ResultType)>,
     /// The program, with every stage up to loops.
     pub lowered: Arc<Lowered>,
@@ -95,7 +95,7 @@ pub struct Plan {
     /// The time each stage took.
     pub times: Vec<(&'static str, Duration)>,
     engine: Engine,
-    /// When it was used last, of the plans of its function.
+    /// The time of its last use, among the plans of its function.
     pub last_use: AtomicU64,
 }
 
@@ -119,7 +119,7 @@ impl Plan {
     /// Lowers a traced program; `closed_over` are the captured arrays.
     ///
     /// # Errors
-    /// What is wrong with the program: `Size` for arrays that cannot exist, `Literal` for numbers that do not fit, `Device` for one that there is not.
+    /// Those of the program: `Size` for arrays that cannot exist, `Literal` for scalars that do not fit, `Device` for a missing one.
     pub fn lower(
         graph: &Graph<ValueType>,
         places: &Places,
@@ -139,7 +139,7 @@ impl Plan {
     /// Compiles a lowered program; `closed_over` are the captured arrays.
     ///
     /// # Errors
-    /// `Compile` if a code generator refuses it; `Allocation` if memory is refused; `Device` if it is not there.
+    /// `Compile` if a code generator rejects it; `Allocation` if memory is refused; `Device` if it is missing.
     pub fn compile(
         lowered: Arc<Lowered>,
         arguments: Vec<ArgumentType>,
@@ -181,7 +181,7 @@ impl Plan {
         })
     }
 
-    /// Makes the last results those that are printed.
+    /// Marks the last results as printed.
     pub fn print(&mut self, printed: Vec<Printing>) {
         let types = self.results.split_off(self.results.len().saturating_sub(printed.len()));
         self.printed = printed.into_iter().zip(types).collect();
@@ -190,7 +190,7 @@ impl Plan {
     /// Runs the program on the arrays of the traced parameters.
     ///
     /// # Errors
-    /// `Allocation` if memory is refused; `Literal` if a number does not fit; `Device` if the device is lost.
+    /// `Allocation` if memory is refused; `Literal` if a scalar does not fit; `Device` if the device is lost.
     pub fn run<'a>(
         &self,
         arguments: impl IntoIterator<Item = Argument<'a>>,
@@ -204,7 +204,7 @@ impl Plan {
         .map_err(|error| self.named(error, scalars))
     }
 
-    /// The error of a run: of a number that does not fit with the operation that it meets, where the user wrote that.
+    /// The error of a run: for a scalar that does not fit, with the user's operation.
     fn named(&self, error: Error, scalars: &[(usize, Literal)]) -> Error {
         if error.code() != ErrorCode::Literal {
             return error;
@@ -216,7 +216,7 @@ impl Plan {
                 let Lowered { traced, places, .. } = lowered;
                 let explainer = Explainer::new(traced, places).inputs(&inputs);
                 let origin = |value| match traced.node(traced.producer(value)).kind {
-                    // A state, or what stands around it.
+                    // A state, or a value around the loop.
                     NodeKind::Param(..) if !outer => Origin::Body,
                     _ => explainer.origin(value),
                 };
@@ -229,7 +229,7 @@ impl Plan {
         })
     }
 
-    /// Runs the program as [`run`](Plan::run); the time of each launch, where that can be told.
+    /// Runs the program as [`run`](Plan::run); returns the time of each launch, if available.
     ///
     /// # Errors
     /// Those of [`run`](Plan::run).
@@ -272,12 +272,12 @@ impl Plan {
         }
     }
 
-    /// What became of arguments that were given away.
+    /// Counters of donated arguments.
     pub fn donations(&self) -> Donations {
         self.engine.program().map_or_else(Donations::default, |program| program.donations())
     }
 
-    /// Estimated time of each launch, where there is an estimate.
+    /// Estimated time of each launch, if available.
     pub fn estimates(&self) -> Option<Vec<Duration>> {
         match &self.engine {
             Engine::Compiled(program) => program.estimates(),
@@ -285,7 +285,7 @@ impl Plan {
         }
     }
 
-    /// A result that stays where the program runs, before the call.
+    /// An empty result on the program's device, for a call.
     #[inline]
     pub fn fresh<'a>(&self) -> Output<'a> {
         match &self.engine {
@@ -294,7 +294,7 @@ impl Plan {
         }
     }
 
-    /// The dtypes for want of which kernels of a GPU's program run on the processor, one for each that does.
+    /// The missing dtypes that move kernels of a GPU's program to the processor, one per kernel.
     pub fn on_processor(&self) -> Vec<DType> {
         self.engine.program().map_or_else(Vec::new, |program| program.on_processor())
     }
@@ -309,7 +309,7 @@ impl Plan {
         outputs.into_iter().map(|output| self.memory(output)).collect()
     }
 
-    /// The memory of a result after the call, where the program runs.
+    /// The memory of a result after the call, on the program's device.
     #[inline]
     fn memory(&self, output: Output<'_>) -> Result<Memory> {
         let memory = result_memory(output)?;
@@ -322,7 +322,7 @@ impl Plan {
     /// The array of a result after the call.
     ///
     /// # Errors
-    /// `Device` if its memory cannot be moved to where the program is said to run.
+    /// `Device` if its memory cannot be moved to the program's device.
     #[inline]
     pub fn array(&self, result: &ResultType, output: Output<'_>) -> Result<ArrayRef> {
         let ResultType { ty, dtype, shape } = result.clone();
@@ -341,7 +341,7 @@ impl Plan {
         self.inspection().listing(stage).to_string()
     }
 
-    /// Whether the device that it was compiled for is not lost.
+    /// Whether its device is not lost.
     #[inline]
     pub fn is_alive(&self) -> bool {
         match &self.engine {
@@ -350,7 +350,7 @@ impl Plan {
         }
     }
 
-    /// Why a result has its dtype.
+    /// Explains the dtype of a result.
     pub fn explain_dtype(&self, result: usize) -> Option<Explanation> {
         let value = *self.lowered.traced.outputs().get(result)?;
         let inputs = inputs(&self.arguments, self.closed_over.len());
@@ -371,12 +371,12 @@ impl Plan {
         }
     }
 
-    /// What it was made for.
+    /// Its signature.
     pub fn signature(&self) -> Signature {
         Signature { settings: self.settings, arguments: self.arguments.clone(), structure: self.structure.clone() }
     }
 
-    /// Whether these arguments are what the plan was made for.
+    /// Whether these arguments match the plan's signature.
     #[inline]
     pub fn accepts<'a, 'b: 'a>(
         &self,

@@ -1,11 +1,11 @@
-//! In what a call differs from what a plan was made for.
+//! Differences between a call and a plan's signature.
 
 use crate::argument::{ArgumentLayout, ArgumentType, Signature};
 use crate::plan::compiled::Plan;
 use crate::settings::Settings;
 use ndjit_ir::ValueType;
 
-/// In how much a call differs from what a plan was made for.
+/// The number of differences between a call and a plan's signature.
 pub fn distance(call: &Signature, known: &Plan) -> usize {
     let arguments = known.arguments.iter().zip(&call.arguments).filter(|(known, call)| known != call).count();
     let arguments = arguments + usize::from(known.structure != call.structure);
@@ -15,13 +15,13 @@ pub fn distance(call: &Signature, known: &Plan) -> usize {
     }
 }
 
-/// Arguments in a row.
+/// Arguments as a list.
 pub fn listed(arguments: &[ArgumentType]) -> String {
     let arguments: Vec<String> = arguments.iter().map(ArgumentType::to_string).collect();
     format!("({})", arguments.join(", "))
 }
 
-/// In what a call differs from what a plan was made for.
+/// The differences between a call and a plan's signature.
 pub fn differences(call: &Signature, known: &Plan) -> Vec<String> {
     let arguments = call.arguments.iter().zip(&known.arguments).enumerate();
     let arguments = arguments.filter(|(_, (call, known))| call != known);

@@ -1,4 +1,4 @@
-//! Stages that are printed as programs are made: those that the environment variable `NDJIT_DUMP` names.
+//! Printing of stages at compilation, selected by the environment variable `NDJIT_DUMP`.
 
 use crate::scope::with_value;
 use ndjit_inspect::listing::Inspection;
@@ -7,7 +7,7 @@ use ndjit_runtime::{environment, stderr};
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-/// The stages that a list separated by commas names, each once and in the order of programs, and what is wrong with other names.
+/// The stages in a comma-separated list, each once and in pipeline order, and messages about invalid names.
 fn named(list: &str) -> (Vec<ProgramStage>, Vec<String>) {
     let (mut wanted, mut wrong) = (Vec::new(), Vec::new());
     for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -24,12 +24,12 @@ thread_local! {
     static UNASKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `body`, whose programs nobody wrote: the library looks at elements with them. They are not printed.
+/// Runs `body`, whose programs are internal reads of elements. They are not printed.
 pub fn unasked<R>(body: impl FnOnce() -> R) -> R {
     with_value(&UNASKED, true, body)
 }
 
-/// Prints the stages that the environment variable `NDJIT_DUMP` names, separated by commas, or `all`.
+/// Prints the stages in the environment variable `NDJIT_DUMP`, separated by commas, or `all`.
 pub fn dump<'a>(inspection: impl Fn() -> Inspection<'a>) {
     static STAGES: OnceLock<Vec<ProgramStage>> = OnceLock::new();
     if UNASKED.get() {

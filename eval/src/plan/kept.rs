@@ -1,4 +1,4 @@
-//! The plans of one function, and the signatures of those that went.
+//! The plans of one function, and the signatures of evicted ones.
 
 use crate::argument::{CallArgument, Signature};
 use crate::plan::compiled::Plan;
@@ -9,20 +9,20 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// A plan, with what holds it.
+/// A plan, with its snapshot.
 pub type FoundPlan = recent::Found<Plan>;
-/// The outcome for a plan that was to be kept.
+/// The outcome of inserting a plan.
 pub type InsertedPlan = recent::Inserted<Plan>;
 
 /// The plans of one function.
 pub struct Plans {
     kept: Recent<Plan>,
-    /// The signatures of plans that went, the latest last.
+    /// The signatures of evicted plans, the latest last.
     dropped: Mutex<VecDeque<Signature>>,
 }
 
 impl Default for Plans {
-    /// None.
+    /// An empty set.
     fn default() -> Plans {
         Plans { kept: Recent::new(Plans::LIMIT), dropped: Mutex::default() }
     }
@@ -49,7 +49,7 @@ impl Plans {
         self.kept.find(|plan| plan.accepts(settings, structure, args.clone()))
     }
 
-    /// Keeps a plan, unless there is one of its signature.
+    /// Inserts a plan, unless one has its signature.
     pub fn insert(&self, plan: &Arc<Plan>) -> InsertedPlan {
         let same = |known: &Plan| {
             known.settings == plan.settings
@@ -68,17 +68,17 @@ impl Plans {
         inserted
     }
 
-    /// The plans that are kept.
+    /// All plans.
     pub fn all(&self) -> Arc<Vec<Arc<Plan>>> {
         self.kept.all()
     }
 
-    /// Whether a plan of this signature went, as far as that is remembered.
+    /// Whether a plan of this signature was evicted, among those remembered.
     pub fn was_dropped(&self, signature: &Signature) -> bool {
         self.dropped.lock().contains(signature)
     }
 
-    /// The plan used or made last.
+    /// The plan last used or inserted.
     pub fn last(&self) -> Option<Arc<Plan>> {
         self.kept.last()
     }

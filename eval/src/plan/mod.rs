@@ -1,5 +1,5 @@
-//! Plans ([`compiled`]), those of one function ([`kept`]), in what a call differs from them ([`differences`]), and stages that are printed as they
-//! are made ([`dump`]).
+//! Plans ([`compiled`]), those of one function ([`kept`]), differences of a call from them ([`differences`]), and printing of stages at
+//! compilation ([`dump`]).
 
 pub mod compiled;
 pub mod differences;

@@ -1,5 +1,5 @@
-//! Every public function that may stand in a traced function, called with what choices say: the elementwise ops, reductions, scans and sorts by
-//! their tables, the others by hand. That none is left out is a test's to say (`fuzz/tests/targets/public.rs`).
+//! Every public function for traced functions, called with random arguments: the elementwise ops, reductions, scans and sorts from their
+//! tables, the others by hand. A test checks completeness (`fuzz/tests/targets/public.rs`).
 
 use crate::api::pool::{Call, Pool, Run};
 use crate::api::value::{CONTROL, REFUSED, SAME, Value};
@@ -10,7 +10,7 @@ use ndjit::random::{self, randint};
 use ndjit::{Closed, Interpolation, Op, Overlap, Pad, Result, Scalar, Side};
 use ndjit::{dynamic, include_initial};
 
-/// All calls, in one order.
+/// All calls, in a fixed order.
 pub fn all<R: Value>() -> Vec<Call<R>> {
     let mut calls: Vec<Call<R>> = Op::ALL
         .into_iter()
@@ -47,7 +47,7 @@ pub fn all<R: Value>() -> Vec<Call<R>> {
     calls
 }
 
-/// Another operand of an op: a value, or a number.
+/// Another operand of an op: a value, or a scalar.
 fn operand<R: Value>(c: &mut Choices, p: &mut Pool<R>) -> AnyOperand {
     if c.one_in(3) { ndjit::operand::Operand::operand(number(c)) } else { p.any(c).operand() }
 }
@@ -66,7 +66,7 @@ fn rank<R: Value>(x: &R) -> usize {
     x.facts().2.rank()
 }
 
-/// Calls by their names: what each makes of choices and values.
+/// Calls by name, with their construction from choices and values.
 macro_rules! calls {
     ($r:ty, is_view: $is_view:literal; $($name:literal |$c:ident, $p:ident| $body:expr;)*) => {
         vec![$(Call {
@@ -107,7 +107,7 @@ macro_rules! tables {
     };
 }
 
-/// Half the time of a dtype that is asked for, where one may be.
+/// A requested dtype half of the time, if possible.
 macro_rules! typed {
     (Same, $c:ident, $name:ident($x:ident, $how:ident)) => {
         ndjit::$name($x, $how)
@@ -319,7 +319,7 @@ fn others<R: Value>() -> Vec<Call<R>> {
     }
 }
 
-/// What counts elements, and what is estimated from them.
+/// Functions that count elements, and their estimates.
 fn estimates<R: Value>() -> Vec<Call<R>> {
     fn overlap(c: &mut Choices) -> Overlap {
         c.pick(&[Overlap::Full, Overlap::Same, Overlap::Valid])
@@ -335,7 +335,7 @@ fn estimates<R: Value>() -> Vec<Call<R>> {
                 0 => ndjit::histogram(x, count(c)),
                 1 => ndjit::histogram(x, (count(c), number(c)..=number(c))),
                 2 => ndjit::histogram(x, p.any(c)),
-                // What is not used may fail too, so it is sorted here.
+                // Unused results may fail too, so they are sorted here.
                 _ => {
                     let edges = ndjit::sort(p.any(c), -1);
                     ndjit::density().histogram(x, edges)

@@ -1,5 +1,5 @@
-//! Public functions that have no place in a traced function: creation, conversions, text, files, exchange, queries, what looks into compiled functions,
-//! and settings. Each is called with what choices say; arrays that come of it are described, and read if they are small.
+//! Public functions outside of traced functions: creation, conversions, text, files, exchange, queries, inspection of compiled functions,
+//! and settings. Each is called with random arguments; resulting arrays are described, and read if small.
 
 use crate::api::values::*;
 use crate::choices::Choices;
@@ -9,9 +9,9 @@ use ndjit::npy::{Reader, Writer};
 use ndjit::*;
 use std::path::PathBuf;
 
-/// A public function, called with what choices say and an array: the arrays that come of it.
+/// A public function, called with choices and an array; it returns arrays.
 pub struct Door {
-    /// Its name, and after `/` what of it.
+    /// Its name, with a variant after `/`.
     pub name: &'static str,
     /// Calls it.
     pub run: fn(&mut Choices, &Array) -> Result<Vec<Array>>,
@@ -19,29 +19,29 @@ pub struct Door {
 
 macro_rules! doors {
     ($($name:literal |$c:ident, $x:ident| $body:expr;)*) => {
-        /// All of them, in one order.
+        /// All of them, in a fixed order.
         pub const DOORS: &[Door] = &[$(Door { name: $name, run: |$c: &mut Choices, $x: &Array| Ok(Vec::from($body)) }),*];
     };
 }
 
-/// More results than this are not asked for.
+/// The maximum number of requested results.
 const MANY: usize = 64;
 
 fn asked(c: &mut Choices) -> creation::Typed {
     dtype(any_dtype(c))
 }
 
-/// An array that may look large: of few elements, seen many times.
+/// An array that may look large: few elements, broadcast.
 fn wide(c: &mut Choices, x: &Array) -> Array {
     if c.one_in(2) { broadcast_to(x, shape(c)) } else { x.clone() }
 }
 
-/// Whether few elements are computed to read it.
+/// Whether reading it computes few elements.
 fn is_small(x: &Array) -> bool {
     x.shape().size().is_ok_and(|size| size <= 1 << 11)
 }
 
-/// A file of this thread's own.
+/// A file of this thread.
 fn file(what: &str) -> PathBuf {
     std::env::temp_dir().join(format!("ndjit-fuzz-{}-{:?}-{what}", std::process::id(), std::thread::current().id()))
 }
@@ -58,7 +58,7 @@ fn value_type(c: &mut Choices) -> ValueType {
     if c.one_in(4) { weak_kind(c) } else { ValueType::Strong(any_dtype(c)) }
 }
 
-/// What functions are traced for: hostile shapes too.
+/// Signatures of traced functions, including hostile shapes.
 fn specs(c: &mut Choices) -> Vec<Spec> {
     let one = |c: &mut Choices| if c.one_in(6) { Spec::number(Weak::Int) } else { spec(value_type(c), shape(c)) };
     let count = if c.one_in(8) { c.below(4) } else { 2 };
@@ -84,7 +84,7 @@ doors! {
     "empty" |c, _x| { let shape = given_or_refused(shape(c)); [empty(shape.clone()), asked(c).empty(shape)] };
     "full" |c, _x| { let shape = given_or_refused(shape(c)); [full(shape.clone(), number(c)), asked(c).full(shape, number(c))] };
     "eye" |c, _x| {
-        // Of two that a machine has memory for it may not have it for the product, or fill it for a minute.
+        // Two factors may fit in memory while their product does not, or takes a minute to fill.
         let fits = |rows: usize, columns: usize| match rows.saturating_mul(columns) {
             0..0x10_0000 | 0x1000_0000_0000.. => columns,
             _ => columns.min(8),
@@ -206,7 +206,7 @@ doors! {
         assert!(reader.dtype() == x.dtype() && reader.shape().rank() < 65);
         let rows = count(c)..count(c);
         let read = [reader.array()?, reader.copied()?, reader.rows(rows.clone())?, reader.copied_rows(rows)?];
-        // Arrays keep what is removed, and a file that is written anew is another one: one that is mapped must not change.
+        // Mapped arrays keep the removed file, and the rewritten one is another: a mapped file must not change.
         drop(std::fs::remove_file(&path));
         read
     };
@@ -287,7 +287,7 @@ doors! {
         let op = c.pick(&Op::ALL);
         let operands = vec!["%0"; op.arity()].join(", ");
         let text = format!("graph (%0: {dtype}{extents}) {{\n  %1 = {op} {operands} : {dtype}{extents}\n  return %1\n}}");
-        // The text's types are wrong as often as not.
+        // Half of the texts have wrong types.
         assert!(Program::count_operations(&text).is_ok_and(|count| count == 2) || Program::parse(&text).is_err(), "{text}");
         let Ok(program) = Program::parse(&text) else { return Ok(vec![]) };
         seen((program.inputs(), program.memory(), program.explain(stage(c)).is_ok()))
@@ -371,7 +371,7 @@ fn assertions_place() -> Place {
     Place::caller()
 }
 
-/// An array of another shape that broadcasts, rarely of many elements.
+/// An array of another shape that broadcasts, rarely with many elements.
 fn wide_of_few(c: &mut Choices, x: &Array) -> Array {
     if c.one_in(2) { expand_dims(x, 0) } else { array(c) }
 }

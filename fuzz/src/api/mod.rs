@@ -1,4 +1,5 @@
-//! Calls of public functions with hostile arguments, on every way to run them: a call gives a value or an error, and every way gives the same.
+//! Calls of public functions with hostile arguments, in every mode of execution: a call returns a value or an error, the same in every
+//! mode.
 
 pub mod calls;
 pub mod doors;
@@ -16,7 +17,7 @@ use pool::{Pool, Size};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use value::Value;
 
-/// Whether calls are printed as they come: of an input that ends the process nothing else is left.
+/// Whether calls are printed as they run: an input that ends the process leaves nothing else.
 pub static ALOUD: AtomicBool = AtomicBool::new(false);
 
 fn tell(line: String) {
@@ -25,24 +26,24 @@ fn tell(line: String) {
     }
 }
 
-/// Some calls one after the other.
+/// A sequence of calls.
 #[derive(Clone)]
 struct Case {
     choices: Choices,
     inputs: [Array; 3],
 }
 
-/// What became of the calls.
+/// The outcome of the calls.
 struct Ran<R> {
     pool: Pool<R>,
-    /// Calls that gave values.
+    /// The number of successful calls.
     steps: usize,
-    /// The call that gave none.
+    /// The failed call.
     failed: Option<(&'static str, Error)>,
 }
 
 impl Case {
-    /// Runs up to so many calls; `look` sees each value, and may say that it is none.
+    /// Runs up to so many calls; `look` checks each value, and may reject it.
     fn run<R: Value>(&self, inputs: Vec<R>, most: usize, look: impl Fn(&R, Size) -> Result<()>) -> Ran<R> {
         let (mut c, mut pool) = (self.choices.clone(), Pool::new(inputs));
         for step in 0..most {
@@ -61,7 +62,7 @@ impl Case {
         Ran { pool, steps: most, failed: None }
     }
 
-    /// The values that are computed, of the last calls.
+    /// The computed values, from the last calls.
     fn results<R: Value>(ran: Ran<R>) -> Vec<R> {
         let small = ran.pool.entries.into_iter().skip(3).filter(|entry| entry.size == Size::Small);
         let mut results: Vec<R> = small.map(|entry| entry.value).collect();
@@ -85,11 +86,11 @@ fn read(arrays: &[Array]) -> Result<Vec<(bool, Tensor)>> {
     arrays.iter().map(|array| Ok((array.is_weak(), values::to_tensor(array)?))).collect()
 }
 
-/// The same types, and the same elements if the way is to have them `exact`.
+/// Checks for equal types, and for equal elements if the mode is `exact`.
 fn alike(way: &str, expected: &[(bool, Tensor)], found: Result<Vec<(bool, Tensor)>>, exact: bool) {
     let found = match found {
         Ok(found) => found,
-        // Indices may be made of elements.
+        // Indices may depend on elements.
         Err(error) if !exact && error.code() == ErrorCode::Index => return,
         Err(error) => panic!("{way}: an error where another way has values: {error}"),
     };
@@ -116,12 +117,12 @@ fn alike(way: &str, expected: &[(bool, Tensor)], found: Result<Vec<(bool, Tensor
     }
 }
 
-/// Errors that say that the library is wrong, or the machine too small.
+/// Errors that indicate a bug of the library, or insufficient memory.
 fn is_fault(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::Panic | ErrorCode::Verify | ErrorCode::Backend | ErrorCode::Allocation)
 }
 
-/// Calls that may stand in traced functions: step by step, at once, traced, and interpreted.
+/// Calls for traced functions: step by step, at once, traced, and interpreted.
 pub fn api(data: &[u8]) -> Outcome {
     let mut c = Choices::new(data);
     let policy = if c.one_in(4) { c.pick(&Policy::ALL) } else { Policy::default() };
@@ -131,11 +132,11 @@ pub fn api(data: &[u8]) -> Outcome {
     inputs.iter().for_each(|x| tell(format!("{}{}: {x:?}", x.value_type(), x.shape())));
     tell(format!("policy {policy}, way {way}, {width:?}, threads {threads}"));
     let case = Case { choices: c, inputs };
-    // What is printed is kept, and not written to the terminal.
+    // Printed output is collected, and not written to the terminal.
     collect_debug_output(|| with_policy(policy, || case.check(steps, way, width, threads))).0
 }
 
-/// Calls that stand in no traced function.
+/// Calls outside of traced functions.
 pub fn doors(data: &[u8]) -> Outcome {
     let mut c = Choices::new(data);
     let policy = if c.one_in(4) { c.pick(&Policy::ALL) } else { Policy::default() };
@@ -154,7 +155,7 @@ pub fn doors(data: &[u8]) -> Outcome {
                 }
                 Err(error) => {
                     tell(error.to_string());
-                    // Creation asks for the memory of what is created.
+                    // Creation allocates the requested array.
                     assert!(!is_fault(&error) || error.code() == ErrorCode::Allocation, "{}: {error}", door.name);
                     outcome = format!("{} {}", door.name, error.code());
                 }
@@ -164,7 +165,7 @@ pub fn doors(data: &[u8]) -> Outcome {
     outcome
 }
 
-/// Looks at an array that was made; gives it if it is small.
+/// Describes an array; returns it if it is small.
 fn described(array: Array) -> Result<Option<Array>> {
     if let Some(error) = array.error() {
         return Err(error.clone());
@@ -212,7 +213,7 @@ impl Case {
             println!("{}", f.explain(Stage::Graph));
         }
         same("jit", called);
-        // Large products of matrices may round otherwise where they are summed like every sum: docs/numerics.md.
+        // Large matrix products may round differently from other sums: docs/numerics.md.
         let exact = !f.explain(Stage::Kernels).contains("contracts");
         let summed = |way: &str, found: Result<Vec<(bool, Tensor)>>| alike(way, &expected, found, exact);
         match way {
@@ -232,11 +233,11 @@ impl Case {
             _ => summed("interpreted", f.interpreted(true).call((x, y, z)).and_then(|all| read(&all))),
         }
         let Some((name, error)) = failed else { return "values".to_owned() };
-        // What fails eagerly fails when traced, but for what depends on elements: positions that are not there.
+        // Eager errors are also traced errors, except those that depend on elements: indices out of bounds.
         if error.code() != ErrorCode::Index {
             match jit(self.traced(steps + 1)).call((x, y, z)).and_then(|all| read(&all)) {
                 Ok(_) => panic!("{name}: an error of arrays is none in a traced function: {error}"),
-                // Of several errors of one call the first that is made is the traced function's.
+                // Of several errors in a call the traced function has the first.
                 Err(traced) => assert!(!is_fault(&traced), "{name}: traced: {traced}"),
             }
         }

@@ -1,21 +1,21 @@
-//! The values of a case, and what may be done with each: arrays of few elements are computed, those that only look large (a view of few
-//! elements) are looked at by views, others are described and never computed.
+//! The values of a case, with their permitted use: arrays of few elements are computed; broadcasts of few elements are read through views;
+//! others are described and never computed.
 
 use crate::api::value::Value;
 use crate::choices::Choices;
 use ndjit::{Result, Shape};
 
-/// More elements are not computed: `isin` compares each with each, which the interpreter stores.
+/// The maximum number of computed elements: `isin` compares all pairs, which the interpreter stores.
 const FEW: usize = 1 << 10;
 
-/// What may be done with a value.
+/// The permitted use of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Size {
     /// It is computed and read.
     Small,
-    /// A view of few elements as many: views of it may be small.
+    /// A broadcast of few elements: views of it may be small.
     Wide,
-    /// It is described: computing it takes too long.
+    /// It is described: computation takes too long.
     Large,
 }
 
@@ -24,26 +24,26 @@ pub enum Size {
 pub struct Entry<R> {
     /// The value.
     pub value: R,
-    /// What may be done with it.
+    /// Its permitted use.
     pub size: Size,
 }
 
-/// The values made so far.
+/// The values so far.
 pub struct Pool<R> {
-    /// In the order in which they were made.
+    /// In the order of creation.
     pub entries: Vec<Entry<R>>,
-    /// The largest of the values that the present call has taken.
+    /// The largest use of the current call's operands.
     taken: Size,
 }
 
 impl<R: Value> Pool<R> {
-    /// The values to begin with.
+    /// The initial values.
     pub fn new(values: Vec<R>) -> Pool<R> {
         let entries = values.into_iter().map(|value| Entry { value, size: Size::Small });
         Pool { entries: entries.collect(), taken: Size::Small }
     }
 
-    /// Any value: half the time the last one.
+    /// Any value: half of the time the last one.
     pub fn any(&mut self, c: &mut Choices) -> R {
         let last = self.entries.len() - 1;
         let at = if c.one_in(2) { c.below(last + 1) } else { last };
@@ -51,14 +51,14 @@ impl<R: Value> Pool<R> {
         self.entries[at].value.clone()
     }
 
-    /// A value that is computed.
+    /// A computable value.
     pub fn small(&mut self, c: &mut Choices) -> R {
         let small: Vec<&Entry<R>> = self.entries.iter().filter(|entry| entry.size == Size::Small).collect();
         small[c.below(small.len())].value.clone()
     }
 
-    /// Whether an array has no elements along one axis and many positions along others: parts of a call may have elements there, which are not
-    /// computed where calls are compiled as a whole.
+    /// Whether an array has extent 0 along one axis and large extents along others: intermediate values of a call may have many elements
+    /// there, which are not computed if calls are compiled as a whole.
     pub fn has_hollow(&self) -> bool {
         let hollow = |extents: &[usize]| {
             extents.contains(&0) && extents.iter().fold(1usize, |n, &extent| n.saturating_mul(extent.max(1))) > FEW
@@ -66,10 +66,10 @@ impl<R: Value> Pool<R> {
         self.entries.iter().any(|entry| hollow(entry.value.facts().2.extents()))
     }
 
-    /// Runs a call and adds what it gives.
+    /// Runs a call and adds its results.
     ///
     /// # Errors
-    /// That of the call.
+    /// Those of the call.
     pub fn step(&mut self, call: &Call<R>, c: &mut Choices) -> Result<Vec<Entry<R>>> {
         self.taken = Size::Small;
         let values = (call.run)(c, self)?;
@@ -92,12 +92,12 @@ fn size(shape: &Shape, of: Size, is_view: bool) -> Size {
     }
 }
 
-/// What a call makes of the values there are.
+/// The function of a call on the existing values.
 pub type Run<R> = Box<dyn Fn(&mut Choices, &mut Pool<R>) -> Result<Vec<R>> + Send + Sync>;
 
-/// A public function, called with what choices say.
+/// A public function, called with choices.
 pub struct Call<R> {
-    /// Its name, and after `/` what of it.
+    /// Its name, with a variant after `/`.
     pub name: &'static str,
     /// Whether its results are views of its operands.
     pub is_view: bool,

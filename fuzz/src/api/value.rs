@@ -1,4 +1,4 @@
-//! What arrays and traced values have in common: each call is written once and runs on both.
+//! The common interface of arrays and traced values: each call is written once and runs on both.
 
 use crate::api::calls;
 use crate::api::pool::Call;
@@ -12,7 +12,7 @@ use ndjit::{
 use std::ops::{Add, BitAnd, Div, Mul, Rem, Shl, Sub};
 use std::sync::{LazyLock, OnceLock};
 
-/// An array, or a value of a function that is traced.
+/// An array, or a traced value.
 pub trait Value:
     Math<Out = Self>
     + Computed
@@ -29,7 +29,7 @@ pub trait Value:
     + Shl<Self, Output = Self>
     + 'static
 {
-    /// Type, stored dtype and shape, as queries give them.
+    /// Type, stored dtype and shape, according to the queries.
     fn facts(&self) -> (ValueType, DType, Shape);
 
     /// The value in another dtype.
@@ -38,16 +38,16 @@ pub trait Value:
     /// The value of an array.
     fn of(array: Array) -> Self;
 
-    /// What a function of two traced values gives: a call of compiled code, or part of the trace.
+    /// The results of a function of two traced values: a call of compiled code, or part of the trace.
     fn within(x: Self, y: Self, f: Body) -> Result<Vec<Self>>;
 
-    /// Panics if two values of one type differ in an element; says nothing of those of a trace.
+    /// Panics if two values of one type differ in an element; no effect in a trace.
     fn same(one: &Self, other: &Self) -> Result<()>;
 
-    /// Panics if a function that is to fail gave arrays; says nothing of those of a trace, which fails later.
+    /// Panics if a function that must fail returned arrays; no effect in a trace, which fails later.
     fn refused(made: &Result<Vec<Self>>);
 
-    /// What stands at indices, of one of several forms, or the value with other elements there.
+    /// The elements at indices, in one of several forms, or the value with other elements there.
     fn at_indices(&self, c: &mut Choices, index: Self, other: Self, part: Slice) -> Self;
 
     /// All calls.
@@ -166,7 +166,7 @@ pub const CONTROL: &[(&str, Body)] = &[
         vec![n, x]
     }),
     ("fori_loop", |x, y| vec![fori_loop(0, 3, x, |i, x| x * i - y)]),
-    // From below zero it may take years.
+    // From a negative start it may take years.
     ("fori_loop/bound", |x, y| vec![fori_loop(ndjit::maximum(y, 0), 4, x, |i, x| x + i)]),
     ("scan", |x, y| {
         let (carry, rows) = scan(|carry: Expr, row: Expr| (carry + row, carry * 2), y, x);
@@ -266,12 +266,12 @@ pub const CONTROL: &[(&str, Body)] = &[
     ("debug_print", |x, y| vec![debug::debug_print("x", x) + y]),
 ];
 
-/// One number that depends on both.
+/// A scalar that depends on both.
 fn smooth(x: Expr, y: Expr) -> Expr {
     ndjit::sum(fori_loop(0, 2, ndjit::tanh(x) * y, |i, z| z * x + i), ..)
 }
 
-/// Functions whose two results are the same: a loop in a function that is called with a number, and the loop where it stands.
+/// Functions with two equal results: a loop in a called function with a scalar argument, and the same loop inline.
 pub const SAME: &[(&str, Body)] = &[
     ("inline/float", |x, y| called_and_written(x, y, weak(0.15))),
     ("inline/int", |x, y| called_and_written(x, y, weak(3_000_000_000i64))),
@@ -295,7 +295,7 @@ pub const SAME: &[(&str, Body)] = &[
 /// A state or a result of several lists.
 type Lists = (Vec<Expr>, Vec<Expr>);
 
-/// Functions that are errors, whatever they are given: of themselves, and lists whose leaves would move from one to the other.
+/// Functions that fail for any arguments: recursion, and lists whose leaves would move between them.
 pub const REFUSED: &[(&str, Body)] = &[
     ("circle", |x, y| CIRCLE[0].inline((x, y))),
     ("circle/three", |x, y| CIRCLE[3].inline((y, x))),
@@ -337,7 +337,7 @@ fn within(below: Jitted<fn(Expr) -> Expr, 1, Closure>) -> Jitted<fn(Expr) -> Exp
     }))
 }
 
-/// A function that calls itself; three of which each calls the one before and the first the last; one that calls itself on more.
+/// A function that calls itself; a cycle of three functions; one that calls itself on more.
 static CIRCLE: LazyLock<[Circle; 5]> = LazyLock::new(|| {
     [
         jit(|x, y| [CIRCLE[0].inline((x, y)), CIRCLE[0].inline((y, x))].concat()),
@@ -348,7 +348,7 @@ static CIRCLE: LazyLock<[Circle; 5]> = LazyLock::new(|| {
     ]
 });
 
-/// A loop in a loop, whose states begin with a number, and the same without loops.
+/// A loop in a loop, with a scalar as initial state, and the same without loops.
 fn nested_and_written(x: Expr, number: Scalar) -> Vec<Expr> {
     let inner = |x: Expr| fori_loop(0, 2, Expr::from(number), |_, s| s + ndjit::sum(x, ..));
     let nested = fori_loop(0, 2, Expr::from(number), |_, s| s + inner(x));
@@ -356,7 +356,7 @@ fn nested_and_written(x: Expr, number: Scalar) -> Vec<Expr> {
     vec![nested, (0..2).fold(Expr::from(number), |s, _| s + inner(x))]
 }
 
-/// The number is where a state begins, which is stacked: as it is where it meets what is added to it.
+/// The scalar is an initial state, which is stacked, or is an addend.
 fn scanned_and_written(x: Expr, number: Scalar, part: fn((Expr, Expr)) -> Expr) -> Vec<Expr> {
     let scanned = part(scan(|s: Expr, e: Expr| (s + ndjit::sum(e, ..), s), Expr::from(number), x));
     let rows = x.shape().extents().first().copied().unwrap_or(0);
@@ -373,7 +373,7 @@ fn scanned_and_written(x: Expr, number: Scalar, part: fn((Expr, Expr)) -> Expr) 
     vec![scanned, part((state, ndjit::stack(&states, 0)))]
 }
 
-/// The number is captured by a loop and a branch of it, and is where a state begins.
+/// The scalar is captured by a loop and its branch, and is an initial state.
 fn called_and_written(x: Expr, y: Expr, number: Scalar) -> Vec<Expr> {
     fn repeated(x: Expr, y: Expr, k: Expr) -> Expr {
         let step = move |x: Expr| cond(ndjit::any(y, ..), |x: Expr| x * k, |x: Expr| x + k, x);

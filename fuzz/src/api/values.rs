@@ -1,4 +1,4 @@
-//! Arguments of calls: integers, axes, shapes, numbers and arrays, most of them sound, some hostile.
+//! Arguments of calls: integers, axes, shapes, scalars and arrays, most of them valid, some hostile.
 
 use crate::choices::Choices;
 use ndjit::reductions::IntoAxes;
@@ -7,7 +7,7 @@ use ndjit::{Complex, bf16, f16};
 use ndjit_math::interp::Tensor;
 use ndjit_random::{Rng, tensor};
 
-/// Integers at which sizes, offsets and conversions overflow, and their neighbours.
+/// Integers that overflow sizes, offsets and casts, and adjacent ones.
 const HOSTILE: &[isize] = &[
     isize::MIN,
     isize::MIN + 1,
@@ -36,7 +36,7 @@ pub fn integer(c: &mut Choices) -> isize {
     if c.one_in(8) { c.pick(HOSTILE) } else { c.pick(&[0, 1, -1, 2, -2, 3, 4, -3, 5, 7, -8, 10]) }
 }
 
-/// A number of things: small, one time in eight hostile.
+/// A count: small, one time in eight hostile.
 pub fn count(c: &mut Choices) -> usize {
     match c.one_in(8) {
         true if c.one_in(4) => c.pick(&[usize::MAX, usize::MAX - 1, 1 << 63, (1 << 63) - 1]),
@@ -45,13 +45,13 @@ pub fn count(c: &mut Choices) -> usize {
     }
 }
 
-/// Integers, as many as are asked for, or others.
+/// Integers, of the given number or another.
 pub fn integers(c: &mut Choices, len: usize) -> Vec<isize> {
     let len = if c.one_in(8) { c.below(6) } else { len };
     (0..len).map(|_| integer(c)).collect()
 }
 
-/// An axis of so many, or one that is not there.
+/// An axis below this rank, or an invalid one.
 pub fn axis(c: &mut Choices, rank: usize) -> isize {
     match c.one_in(12) {
         true => integer(c),
@@ -60,7 +60,7 @@ pub fn axis(c: &mut Choices, rank: usize) -> isize {
     }
 }
 
-/// Some axes, rarely one of them twice or not there.
+/// Some axes, rarely repeated or invalid.
 pub fn axis_list(c: &mut Choices, rank: usize) -> Vec<isize> {
     let mut axes: Vec<isize> = (0..rank as isize).filter(|_| c.one_in(2)).collect();
     if c.one_in(8) {
@@ -79,7 +79,7 @@ pub fn axes(c: &mut Choices, rank: usize) -> Axes {
     if c.one_in(4) { keepdims(axes) } else { axes }
 }
 
-/// A permutation of axes, or something like it.
+/// A permutation of axes, or an invalid one.
 pub fn permutation(c: &mut Choices, rank: usize) -> Vec<isize> {
     let mut axes: Vec<isize> = (0..rank as isize).collect();
     (1..rank).rev().for_each(|last| axes.swap(last, c.below(last + 1)));
@@ -105,7 +105,7 @@ pub fn small_shape(c: &mut Choices) -> Shape {
     extents.into()
 }
 
-/// A shape that is asked for: one time in four of many axes or with huge extents.
+/// A requested shape: one time in four of high rank or with huge extents.
 pub fn shape(c: &mut Choices) -> Shape {
     if !c.one_in(4) {
         return small_shape(c);
@@ -115,8 +115,8 @@ pub fn shape(c: &mut Choices) -> Shape {
     extents.into()
 }
 
-/// The shape, if an array of it takes little memory or more than there is; else one that takes little: what lies between is memory that a
-/// machine may give, and takes long to fill.
+/// The shape, if an array of it takes little memory or more than there is, otherwise a small one: sizes between may be available, but
+/// take long to fill.
 pub fn given_or_refused(shape: Shape) -> Shape {
     match shape.size() {
         Ok(size) if (1 << 16..1 << 46).contains(&size) => Shape::from(7),
@@ -129,7 +129,7 @@ pub fn count_given_or_refused(c: &mut Choices) -> usize {
     Some(count(c)).filter(|count| !(1 << 16..1 << 46).contains(count)).unwrap_or(7)
 }
 
-/// A number of a sequence, which has few elements with others of these, or more than memory holds.
+/// A term of a sequence, which has few elements with others of these, or exceeds memory.
 pub fn bound(c: &mut Choices) -> Scalar {
     match c.below(4) {
         0 | 1 => weak(c.pick(&[3, 0, 1, -1, 10, -7, 1 << 60, i64::MAX, i64::MIN])),
@@ -152,7 +152,7 @@ pub fn any_dtype(c: &mut Choices) -> DType {
     c.pick(&DType::ALL)
 }
 
-/// Floats that functions go wrong at.
+/// Edge values of float functions.
 pub fn float(c: &mut Choices) -> f64 {
     c.pick(&[
         1.0,
@@ -176,7 +176,7 @@ pub fn float(c: &mut Choices) -> f64 {
     ])
 }
 
-/// A number, weak or strong.
+/// A scalar, weak or strong.
 pub fn number(c: &mut Choices) -> Scalar {
     match c.below(8) {
         0 | 1 => weak(integer(c) as i64),
@@ -218,7 +218,7 @@ pub fn slice(c: &mut Choices) -> Slice {
     }
 }
 
-/// An array that calls begin with, of few elements: of a dtype, or weak.
+/// An initial array of few elements, with a dtype or weak.
 pub fn array(c: &mut Choices) -> Array {
     let shape = small_shape(c);
     if c.one_in(10) {
@@ -232,7 +232,7 @@ pub fn array(c: &mut Choices) -> Array {
     }
 }
 
-/// Indices into an axis of some extent: an array of integers, most of them there.
+/// Indices into an axis of some extent: an array of integers, most in bounds.
 pub fn indices(c: &mut Choices, extent: usize) -> Array {
     let dtype = c.pick(&[DType::I32, DType::I64, DType::U8, DType::I8, DType::U64]);
     let len = c.pick(&[2, 1, 3, 0, 5]);
@@ -245,7 +245,7 @@ pub fn indices(c: &mut Choices, extent: usize) -> Array {
     array.cast(dtype)
 }
 
-/// Elements that are read of bytes and written as bytes.
+/// Elements that can be read from bytes and written as bytes.
 trait Raw: Element {
     fn read(bytes: &[u8]) -> Self;
     fn write(self, bytes: &mut Vec<u8>);

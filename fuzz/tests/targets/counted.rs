@@ -1,4 +1,4 @@
-//! docs/reliability.md says what fuzz/counts.csv counts.
+//! docs/reliability.md shows the counts of fuzz/counts.csv.
 
 use ndjit_fuzz::counts::{next, page, read, with_table};
 

@@ -1,4 +1,4 @@
-//! The fuzz targets on their seeds, on what was found once, and on some mutated inputs; and that no public function is left out.
+//! The fuzz targets on their seeds, on past findings, and on some mutated inputs; and that every public function is called.
 
 mod counted;
 mod places;
@@ -21,7 +21,7 @@ fn seeds_are_read() {
     }
 }
 
-/// What was found once: each file is an input of the target that its name begins with.
+/// Past findings: each file is an input of the target in its name's prefix.
 #[test]
 fn findings_stay_mended() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions");

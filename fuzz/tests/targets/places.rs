@@ -1,5 +1,5 @@
-//! Places in graphs, explanations and errors are those where the user calls: none lies in the library's own sources. Facts of errors are about operands
-//! that the user gave, and none that a function made of them.
+//! Places in graphs, explanations and errors are those of user calls: none is in the library's own sources. Facts of errors are about the
+//! user's operands, not about intermediate ones of a function.
 
 use ndjit::debug::collect_debug_output;
 use ndjit::{Array, Error, Expr, Program, Stage, spec, weak};
@@ -9,12 +9,12 @@ use ndjit_fuzz::choices::Choices;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// How often each function is called, with other arguments.
+/// The number of calls of each function, with different arguments.
 const TIMES: u64 = 12;
 
-/// Of places in a text those that are not of this crate, in which all functions are called.
+/// The places in a text outside of this crate, in which all functions are called.
 fn foreign(text: &str) -> impl Iterator<Item = &str> {
-    // This file stands deeper in the folder of all calls.
+    // This file is deeper in the folder of all calls.
     let own = Path::new(file!()).ancestors().nth(3).unwrap();
     let words = text.split(|c: char| c.is_whitespace() || "`,;()".contains(c));
     words.filter(move |word| {
@@ -23,7 +23,7 @@ fn foreign(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Bytes that choices are made from.
+/// Bytes for choices.
 fn bytes(seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     (0..256)
@@ -38,9 +38,9 @@ fn bytes(seed: u64) -> Vec<u8> {
 
 #[derive(Default)]
 struct Seen {
-    /// Places of the library, each with the call that showed it.
+    /// Places of the library, each with its call.
     foreign: BTreeSet<String>,
-    /// Facts about operands that the user did not give.
+    /// Facts about intermediate operands.
     inner: BTreeSet<String>,
     graphs: usize,
     errors: usize,
@@ -53,8 +53,8 @@ impl Seen {
 
     fn error(&mut self, call: &str, error: &Error) {
         self.errors += 1;
-        // What an operation of the same line gave is no operand of the user's, but for keys, which calls make where they use them, and arrays, which
-        // are captured there.
+        // The result of an operation on the same line is not the user's operand, except keys, which calls create at their use, and arrays,
+        // which are captured there.
         let here = error.place().map_or(String::new(), |place| format!(" at line {}", place.line));
         let is_inner = |fact: &&String| {
             fact.contains(" from ")
@@ -90,7 +90,7 @@ fn no_place_lies_in_the_library() {
                 Err(error) => seen.error(call.name, &error),
                 Ok(program) => {
                     seen.graphs += 1;
-                    // What cannot be lowered is an error, and text as well.
+                    // A program that cannot be lowered gives an error, also a text.
                     let text = program.explain(Stage::Graph).unwrap_or_else(|error| error.to_string());
                     seen.look(call.name, &text);
                     for result in 0..program.results().len() {

@@ -1,4 +1,4 @@
-//! The chain of steps from a value back to the arguments and numbers that decided its dtype.
+//! The chain of steps from a value back to the arguments and scalars that determined its dtype.
 
 use super::explainer::Explainer;
 use super::origin::{Origin, Term};
@@ -15,31 +15,31 @@ use ndjit_ir::value_type::ValueType;
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
-/// One operation that had a part in a value's dtype.
+/// An operation that contributed to a value's dtype.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
-    /// The value it gives, as in the text of the graph stage.
+    /// Its result, as in the text of the graph stage.
     pub value: Value,
     /// The op's name, `cast` or `call`.
     pub what: &'static str,
-    /// As written in the source, where that is known.
+    /// Its source text, if known.
     pub written: Option<String>,
-    /// The operation of whose slope it is, if a derivative made it; `written` is that one.
+    /// The differentiated operation, if the step is part of a derivative; `written` is its text.
     pub slope_of: Option<&'static str>,
-    /// Where it was written: several places if equal operations were shared.
+    /// Its places: several if equal operations were merged.
     pub places: Vec<Place>,
     /// The operands.
     pub operands: Vec<Term>,
-    /// The rules that gave the type, in order.
+    /// The type rules, in order.
     pub rules: Vec<Rule>,
-    /// The type it gives.
+    /// The type of its result.
     pub ty: ValueType,
-    /// Whether it only passes on the type of one operand.
+    /// Whether it only propagates the type of one operand.
     pub keeps: bool,
 }
 
-/// Why a value has its dtype. Displays as one sentence, followed by the chain if that has more than one step:
+/// The explanation of a value's dtype. Displays as one sentence, followed by the chain if that has more than one step:
 ///
 /// ```text
 /// f64 because `x * k` at src/a.rs:12:9: x f32 from argument 0, k f64 strong from line 9; join f32 ∨ f64 = f64
@@ -47,44 +47,44 @@ pub struct Step {
 ///   %3 f64: `x * k`, as above
 /// ```
 ///
-/// The sentence is about the first step, from the value back, that made the dtype what it is, rather than pass it on; in the
-/// chain that step stands without what the sentence has said.
+/// The sentence describes the first step, from the value back, that determined the dtype rather than propagated it. The
+/// chain refers to it without repetition.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {
     /// The value's type.
     pub ty: ValueType,
-    /// The dtype it is computed and stored in.
+    /// The dtype of its computation and storage.
     pub stored: DType,
-    /// The policy whose default that is, if the type is weak and nothing else chose a dtype.
+    /// The policy of the default dtype, if the type is weak and no other rule applies.
     pub default_of: Option<Policy>,
-    /// Where the value comes from.
+    /// The origin of the value.
     pub origin: Origin,
-    /// The steps, from the value back, each node once. Empty for an argument or a number.
+    /// The steps, from the value back, each node once. Empty for an argument or a scalar.
     pub steps: Vec<Step>,
 }
 
 impl Explanation {
-    /// Of an array or a number that no operation made.
+    /// The explanation of an array or a scalar without an operation.
     pub fn given(ty: ValueType, stored: DType, origin: Origin) -> Explanation {
         Explanation { ty, stored, default_of: None, origin, steps: Vec::new() }
     }
 
-    /// Of a number alone, under a policy.
+    /// The explanation of a single scalar, under a policy.
     pub fn number(literal: Literal, place: Option<Place>, policy: Policy) -> Explanation {
         let (ty, origin) = (literal.ty(), Origin::Literal(literal, place));
         let default_of = ty.is_weak().then_some(policy);
         Explanation { default_of, ..Explanation::given(ty, policy.commit(ty), origin) }
     }
 
-    /// The step that made the dtype what it is: the first that does more than pass it on, or else the last.
+    /// The step that determined the dtype: the first that does more than propagate it, or else the last.
     pub fn cause(&self) -> Option<&Step> {
         self.steps.iter().find(|step| !step.keeps).or(self.steps.last())
     }
 }
 
 impl Explainer<'_> {
-    /// Why a value has its dtype.
+    /// Explains a value's dtype.
     pub fn explain(&self, value: Value) -> Explanation {
         let graph = self.graph;
         let mut steps: Vec<Step> = Vec::new();
@@ -114,7 +114,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// The operation that makes a value; `None` of arguments and numbers.
+    /// The operation of a value; `None` for arguments and scalars.
     pub(super) fn step(&self, value: Value) -> Option<Step> {
         let graph = self.graph;
         let id = graph.producer(value);
@@ -131,7 +131,7 @@ impl Explainer<'_> {
                 (op.row().operands, rules, deciding)
             }
             NodeKind::Cast(reason) => {
-                // A cast that was written does not depend on what it casts.
+                // An explicit cast does not depend on its operand.
                 let deciding = if reason == CastReason::Explicit { SmallVec::new() } else { smallvec![0] };
                 (kind.row().operands, vec![Rule::Cast { to: self.policy.commit(ty), reason }], deciding)
             }
@@ -149,7 +149,7 @@ impl Explainer<'_> {
             None => self.written(id, place),
         });
         let (written, parts) = match snippet {
-            // Its operands are not those of the slope.
+            // Its operands are not those of the derivative.
             Some(Snippet { text, .. }) if slope_of.is_some() => (Some(text), None),
             Some(Snippet { text, operands }) => (Some(text), Some(operands)),
             None => (None, None),

@@ -1,4 +1,4 @@
-//! The uses that asked for the casts and numbers of a typed graph, in words.
+//! The uses that required the casts and scalars of a typed graph, in words.
 
 use super::explainer::Explainer;
 use super::rule::{Rule, computing, meeting, reducing};
@@ -20,7 +20,7 @@ impl Explainer<'_> {
     }
 }
 
-/// The rules that give the dtype `op` computes in.
+/// The rules for the dtype in which `op` computes.
 fn committed(op: Op, policy: Policy, types: &[ValueType]) -> Vec<Rule> {
     let mut rules = computing(op, policy, types).unwrap_or_default();
     if let Ok(Types { compute: ValueType::Weak(weak), .. }) = Operation::Op(op, policy).types(types) {
@@ -81,7 +81,8 @@ impl Display for InWords<'_> {
                 let name = op.row().operands.get(index).copied().unwrap_or("?");
                 write!(f, "operand {name} of {op}")?;
                 text::write_places(&at(node), f)?;
-                // A condition becomes bool by itself, an exponent the float that is scaled.
+                // A condition becomes bool independently, an exponent the dtype of the scaled
+                // float.
                 let rules = match op.row().rule {
                     TypeRule::Select if index == 0 => vec![Rule::Truth],
                     _ => committed(op, policy, &types),

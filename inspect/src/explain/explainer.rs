@@ -1,4 +1,4 @@
-//! [`Explainer`]: one traced graph, and what is known of its user's source.
+//! [`Explainer`]: one traced graph, with its user's source.
 
 use super::site::{ParamSource, Site, Snippet, SourceReader};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
@@ -8,10 +8,10 @@ use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::value_type::ValueType;
 
-/// Deeper nesting at one place is that of a loop, and not counted.
+/// Deeper nesting at one place comes from a loop, and is not counted.
 const NESTED: usize = 64;
 
-/// Answers questions about the dtypes of one traced graph.
+/// Explains the dtypes of one traced graph.
 ///
 /// ```
 /// use ndjit_inspect::explain::Explainer;
@@ -42,26 +42,25 @@ impl<'a> Explainer<'a> {
         Explainer { graph, places, inputs: &[], policy: Policy::default(), source: &|_| None }
     }
 
-    /// What the array parameters are, in order; those beyond are arguments of their own number.
+    /// The sources of the array parameters, in order; further ones are arguments with their own index.
     #[must_use]
     pub fn inputs(self, inputs: &'a [ParamSource]) -> Explainer<'a> {
         Explainer { inputs, ..self }
     }
 
-    /// The policy whose default dtypes numbers have that meet nothing.
+    /// The policy for default dtypes of scalars.
     #[must_use]
     pub fn policy(self, policy: Policy) -> Explainer<'a> {
         Explainer { policy, ..self }
     }
 
-    /// How to read the source.
+    /// The reader of the source.
     #[must_use]
     pub fn source(self, source: SourceReader<'a>) -> Explainer<'a> {
         Explainer { source, ..self }
     }
 
-    /// A node as it is written at one of its places, where the source can be read. `None` for what is not written: a cast that
-    /// nobody wrote.
+    /// A node's text at one of its places, if the source is readable. `None` for implicit casts, which have no text.
     pub fn written(&self, node: NodeId, place: Place) -> Option<Snippet> {
         if let NodeKind::Cast(CastReason::Mode(_) | CastReason::Promotion) = self.graph.node(node).kind {
             return None;
@@ -81,7 +80,7 @@ impl<'a> Explainer<'a> {
         (self.source)(Site { what, op, place, nested })
     }
 
-    /// An operation as it is written at a place, by its name.
+    /// The text of an operation at a place, by its name.
     pub(super) fn written_as(&self, what: &'static str, place: Place) -> Option<Snippet> {
         let op = Op::ALL.iter().copied().find(|op| op.name() == what);
         (self.source)(Site { what, op, place, nested: 0 })

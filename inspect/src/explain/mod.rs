@@ -1,12 +1,12 @@
-//! Explanations: why a value has its dtype, from a traced graph and the places its nodes were written at.
+//! Explanations of dtypes, from a traced graph and its nodes' places.
 //!
-//! Nothing here is recorded while tracing. A node holds its policy, its operands and their types; [`Places`](ndjit_ir::graph::Places) says where it was
-//! written; so every step can be worked out again, by the policy itself. [`Explanation`] is the chain from a value to the
-//! arguments and numbers that decided its dtype, [`Widening`] the first node that needs more bytes than its arrays,
-//! [`Conversions`](ndjit_transform::Conversions) says for each cast and number of a typed graph which use asked for it.
+//! Tracing records nothing for this. A node has its policy, its operands and their types, [`Places`](ndjit_ir::graph::Places) has its
+//! source location, so every step can be rederived from the policy. [`Explanation`] is the chain from a value to the arguments and scalars
+//! that determined its dtype, [`Widening`] the first node whose result is wider than its arrays, and
+//! [`Conversions`](ndjit_transform::Conversions) the use that required each cast and scalar of a typed graph.
 //!
-//! An [`Explainer`] reads no source: it is given [`Snippet`]s. To it calls are terms of a chain. [`value`] and the like ask about whole programs: they read
-//! the source and look into calls.
+//! An [`Explainer`] is given [`Snippet`]s, and treats calls as terms of a chain. Functions for whole programs, such as [`value`], read the
+//! source and expand calls.
 
 mod chain;
 mod conversion;

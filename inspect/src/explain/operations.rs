@@ -1,4 +1,4 @@
-//! The operations of a recording in the order traced, and those of several recordings side by side.
+//! The operations of a recording in trace order, and those of several recordings side by side.
 
 use super::explainer::Explainer;
 use crate::source::Sources;
@@ -9,28 +9,29 @@ use ndjit_ir::{DType, Place, ValueType};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What makes operations under several policies the same one.
+/// The key that identifies an operation across policies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct OperationKey {
     /// The op's name, the reduction's, or `cast`.
     pub what: &'static str,
-    /// Where it was written.
+    /// Its source location.
     pub place: Option<Place>,
-    /// How many there were before.
+    /// The number of earlier operations with the same name and place.
     pub nth: usize,
 }
 
 /// One recorded operation under one policy.
 pub struct Recorded {
-    /// What it is.
+    /// Its key.
     pub key: OperationKey,
-    /// As it is written in the source, where that can be read.
+    /// Its source text, if readable.
     pub written: Option<String>,
-    /// Its type, and the dtype that is stored.
+    /// Its type, and its stored dtype.
     pub ty: (ValueType, DType),
 }
 
-/// The operations of all columns, in the order of the first; those that a later one has beside precede what they precede there.
+/// The operations of all columns, in the order of the first; additional ones of a later column keep their order relative to its
+/// others.
 pub fn merged(columns: &[Vec<Recorded>]) -> Vec<OperationKey> {
     let mut rows: Vec<OperationKey> = Vec::new();
     for column in columns {
@@ -52,7 +53,7 @@ pub fn merged(columns: &[Vec<Recorded>]) -> Vec<OperationKey> {
     rows
 }
 
-/// The operations of graphs, of each so many nodes.
+/// The operations of graphs, at most so many nodes of each.
 pub fn recorded<'a>(
     graphs: impl IntoIterator<Item = (&'a Graph<ValueType>, &'a Places, usize)>,
     policy: Policy,
@@ -72,12 +73,12 @@ struct OperationReader<'a> {
     found: Vec<Recorded>,
 }
 
-/// A graph that is read: how far it got.
+/// A graph in reading.
 struct Level<'a> {
     graph: &'a Graph<ValueType>,
     places: Arc<Places>,
     rest: std::vec::IntoIter<NodeId>,
-    /// Control flow that was met.
+    /// Control flow already read.
     seen: HashSet<u32>,
 }
 
@@ -87,7 +88,8 @@ fn level(graph: &Graph<ValueType>, places: Arc<Places>, limit: usize) -> Level<'
 }
 
 impl OperationReader<'_> {
-    /// Reads the first operations of a graph, those of called functions at their calls, and those of control flow after it.
+    /// Reads the first operations of a graph, with those of called functions at their calls, and those of control flow after
+    /// it.
     fn read(&mut self, graph: &Graph<ValueType>, places: &Places, limit: usize) {
         let mut stack = vec![level(graph, Arc::new(places.clone()), limit)];
         while let Some(Level { graph, places, rest, seen }) = stack.last_mut() {
@@ -99,7 +101,7 @@ impl OperationReader<'_> {
                 NodeKind::Cast(CastReason::Mode(_) | CastReason::Promotion) => {}
                 NodeKind::Control(n, _) => {
                     self.note("control flow", id, graph, places);
-                    // One with several results is several nodes.
+                    // Control flow with several results has several nodes.
                     let control = graph.controls().get(n as usize).filter(|_| seen.insert(n));
                     let graphs = control.map_or(&[][..], |control| &control.graphs);
                     let inner = graphs.iter().enumerate();

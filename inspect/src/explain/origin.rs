@@ -1,4 +1,4 @@
-//! Where a value comes from: an argument, a number, or another operation.
+//! Origins of values: an argument, a scalar, or another operation.
 
 use super::explainer::Explainer;
 use super::site::ParamSource;
@@ -8,21 +8,21 @@ use ndjit_ir::place::Place;
 use ndjit_ir::value_type::ValueType;
 use std::fmt;
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Origin {
-    /// The argument at this position.
+    /// The argument with this index.
     Argument(usize),
-    /// An array that the function used without being passed it; the place of its first use.
+    /// A captured array, with the place of its first use.
     Captured(Option<Place>),
-    /// An array that holds its elements.
+    /// An array with elements.
     Data,
-    /// What a body of control flow is given.
+    /// A parameter of a control flow body: a state or an operand.
     Body,
-    /// What a body of control flow uses of what stands around it.
+    /// A value from outside of a control flow body.
     Around,
-    /// A number in the source; a strong one with the place it was made at.
+    /// A scalar in the source; for a strong one with its place.
     Literal(Literal, Option<Place>),
     /// An operation.
     Computed {
@@ -30,28 +30,28 @@ pub enum Origin {
         value: Option<Value>,
         /// The op's name, `cast` or `call`.
         what: &'static str,
-        /// Where it was written.
+        /// Its source location.
         place: Option<Place>,
     },
 }
 
-/// An operand of a step: what it is called, its type, where it comes from.
+/// An operand of a step: its name, type and origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
-    /// As written in the source where that is known, else the op's name for it.
+    /// Its source text if known, otherwise the op's name for it.
     pub name: String,
     /// Whether the name is from the source.
     pub named: bool,
     /// Its type.
     pub ty: ValueType,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
-    /// Whether the result's type follows from this operand (and the others of which the same is true) alone.
+    /// Whether the result's type follows from the deciding operands only.
     pub deciding: bool,
 }
 
 impl Explainer<'_> {
-    /// Where a value comes from.
+    /// The origin of a value.
     pub fn origin(&self, value: Value) -> Origin {
         let node = self.graph.producer(value);
         let place = self.places.first(node);
@@ -76,7 +76,7 @@ impl Explainer<'_> {
         Origin::Computed { value: Some(value), what, place }
     }
 
-    /// The operands of a node, with the names they have in the source or the given ones.
+    /// The operands of a node, with their source text or the given names.
     pub(super) fn terms(
         &self,
         node: NodeId,
@@ -102,7 +102,7 @@ impl Explainer<'_> {
 }
 
 impl Origin {
-    /// The text, for a reader who is looking at `near`: places in the same file are shown by their line.
+    /// The text near a place: places in the same file are shown by their line.
     pub fn text(&self, near: Option<Place>) -> String {
         let at = |place: &Option<Place>| match (place, near) {
             (None, _) => String::new(),
@@ -130,7 +130,7 @@ impl Origin {
     }
 }
 
-/// Whether a literal was given a dtype. Bare bools are strong without that.
+/// Whether a literal has an explicit dtype. Bare bools are strong without one.
 pub(super) fn is_strong(literal: &Literal) -> bool {
     !literal.ty().is_weak() && literal.ty() != ValueType::Strong(ndjit_ir::dtype::DType::Bool)
 }

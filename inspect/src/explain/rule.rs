@@ -1,4 +1,4 @@
-//! The rules by which one op got its type, worked out again from its operands' types and the policy it was made under.
+//! The type rules of one op, rederived from its operands' types and its policy.
 
 use ndjit_ir::dtype::DType;
 use ndjit_ir::infer::Operation;
@@ -15,43 +15,43 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// All operands have this type already.
+    /// All operands already have this type.
     Same {
         /// Their type.
         ty: ValueType,
-        /// How many operands there are.
+        /// The number of operands.
         operands: usize,
     },
-    /// The operands meet in a common type.
+    /// The operands are promoted to a common type.
     Join {
-        /// Their types, in the order they meet.
+        /// Their types, in the order of promotion.
         operands: Vec<ValueType>,
         /// The common type.
         result: ValueType,
-        /// The policy that defines it.
+        /// The policy.
         policy: Policy,
         /// Whether the policy's common types are least upper bounds of a (partial) lattice.
         lattice: bool,
     },
-    /// A 64-bit type becomes one of 32 bits, because the policy has those off.
+    /// A 64-bit type becomes one of 32 bits, because the policy disables 64-bit types.
     Narrow {
-        /// The type that all operands have.
+        /// The common type of the operands.
         from: ValueType,
-        /// The type they become.
+        /// The narrowed type.
         to: ValueType,
         /// The policy.
         policy: Policy,
     },
-    /// Bool becomes a number.
+    /// Bool becomes an integer or a float.
     Number {
-        /// The number's dtype.
+        /// The new dtype.
         to: ValueType,
     },
     /// An integer becomes a float.
     Inexact {
         /// The integer's type, or bool.
         from: ValueType,
-        /// The float's.
+        /// The float's type.
         to: ValueType,
     },
     /// A weak result takes the default dtype of its kind.
@@ -60,28 +60,28 @@ pub enum Rule {
         weak: Weak,
         /// The default.
         to: ValueType,
-        /// The policy whose default it is.
+        /// The policy with this default.
         policy: Policy,
     },
-    /// Every operand becomes a bool, and so is the result.
+    /// Every operand becomes a bool, as does the result.
     Truth,
-    /// The op gives this dtype, whatever its operands are.
+    /// The op has this result dtype for any operands.
     Gives(Op, DType),
-    /// The op gives the real part's dtype.
+    /// The result has the real part's dtype.
     Real {
         /// The complex type.
         from: ValueType,
-        /// Its real part's.
+        /// The type of its real part.
         to: ValueType,
     },
-    /// The op gives the complex dtype with such parts.
+    /// The result has the complex dtype with such parts.
     Complex {
         /// The parts' type.
         from: ValueType,
         /// The complex type.
         to: ValueType,
     },
-    /// A reduction gives this dtype.
+    /// A reduction has this result dtype.
     Reduced {
         /// The reduction, the scan or the sort.
         reduction: AxisFunction,
@@ -89,10 +89,10 @@ pub enum Rule {
         from: ValueType,
         /// The result's dtype.
         to: DType,
-        /// The policy that says so.
+        /// The policy.
         policy: Policy,
     },
-    /// A dtype was asked for.
+    /// A dtype was requested.
     Asked(DType),
     /// A cast.
     Cast {
@@ -101,20 +101,20 @@ pub enum Rule {
         /// Whether the user wrote it, a casting mode inserted it, or a weak value took the dtype of a state.
         reason: CastReason,
     },
-    /// The called function gives this type.
+    /// The type of the called function's result.
     Call(ValueType),
-    /// The body of a loop, or both branches, give this type.
+    /// The type of the result of a loop's body, or of both branches.
     Control(ValueType),
 }
 
-/// How an op got its type.
+/// The derivation of an op's type.
 pub(super) struct Deduction {
     pub rules: Vec<Rule>,
-    /// The fewest operands that give the type without the others; none if it does not depend on operands.
+    /// The minimal set of operands that determine the type; empty if it does not depend on operands.
     pub deciding: SmallVec<[usize; 3]>,
 }
 
-/// How `op` gets its type from operands of these types. `None` if the policy refuses them, which no verified graph has.
+/// Derives the type of `op` from operands of these types. `None` if the policy rejects them, which no verified graph contains.
 pub(super) fn deduce(op: Op, policy: Policy, types: &[ValueType]) -> Option<Deduction> {
     let Types { compute, result } = Operation::Op(op, policy).types(types).ok()?;
     let mut rules = computing(op, policy, types)?;
@@ -130,7 +130,7 @@ pub(super) fn deduce(op: Op, policy: Policy, types: &[ValueType]) -> Option<Dedu
     Some(Deduction { rules, deciding: deciding(op, policy, types, compute) })
 }
 
-/// The rule that gives the type of a reduction, or of a scan, from its operand's.
+/// The rule for the type of a reduction, or of a scan, from its operand's.
 pub(super) fn reducing(reduction: AxisFunction, request: TypeRequest, [from, to]: [ValueType; 2]) -> Rule {
     let TypeRequest { dtype, policy } = request;
     match dtype {
@@ -145,12 +145,12 @@ pub(super) fn depends(reduction: AxisFunction, dtype: Option<DType>) -> bool {
     dtype.is_none() && !matches!(reduction.row().rule, Bool | Index)
 }
 
-/// The rules that give the type `op` computes in.
+/// The rules for the type in which `op` computes.
 pub(super) fn computing(op: Op, policy: Policy, types: &[ValueType]) -> Option<Vec<Rule>> {
     meeting(op.row().rule, policy, types, op.arity())
 }
 
-/// The rules by which types meet under a policy, and a weak result gets the dtype it is stored in; `None` where it refuses them.
+/// The rules of promotion under a policy, and of a weak result's stored dtype; `None` if it rejects the types.
 ///
 /// ```
 /// use ndjit_inspect::explain::joining;
@@ -168,7 +168,7 @@ pub fn joining(policy: Policy, types: &[ValueType]) -> Option<Vec<Rule>> {
     Some(rules)
 }
 
-/// The rules that give the type in which operands meet by a rule; `arity` of them are taken.
+/// The rules for the common type of operands under a type rule; the first `arity` operands take part.
 pub(super) fn meeting(rule: TypeRule, policy: Policy, types: &[ValueType], arity: usize) -> Option<Vec<Rule>> {
     let resolution = policy.resolve(rule, types).ok()?;
     if rule == TypeRule::Logical {
@@ -186,7 +186,7 @@ pub(super) fn meeting(rule: TypeRule, policy: Policy, types: &[ValueType], arity
         }
         _ => {
             let (mut operands, lattice) = (met.to_vec(), policy.is_partial_lattice());
-            // Of two operands, or in a lattice, the order says nothing.
+            // For two operands, or in a lattice, the order is irrelevant.
             if operands.len() > 2 && !lattice {
                 policy.order(&mut operands);
             }
@@ -203,12 +203,12 @@ pub(super) fn meeting(rule: TypeRule, policy: Policy, types: &[ValueType], arity
     Some(rules)
 }
 
-/// Whether `to` is what becomes of `from` because 64-bit types are off.
+/// Whether `to` is `from` narrowed by disabled 64-bit types.
 fn is_narrowed(policy: Policy, from: ValueType, to: ValueType) -> bool {
     from != to && matches!(from, ValueType::Strong(dtype) if ValueType::Strong(policy.width(dtype)) == to)
 }
 
-/// The fewest operands, the first such, that give the type alone.
+/// The minimal set of operands, the first such, that determine the type.
 fn deciding(op: Op, policy: Policy, types: &[ValueType], compute: ValueType) -> SmallVec<[usize; 3]> {
     let rule = op.row().rule.of_joined();
     if rule == TypeRule::Logical {
@@ -273,7 +273,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The order in which several operands meet.
+/// The order of promotion of several operands.
 fn order(order: Order) -> &'static str {
     match order {
         Order::Left => ", from the left",

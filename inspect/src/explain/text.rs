@@ -41,7 +41,7 @@ impl Display for Explanation {
 }
 
 impl Step {
-    /// As written, or the op's name.
+    /// The source text, or the op's name.
     fn expression(&self) -> Cow<'static, str> {
         match (&self.written, self.slope_of) {
             (Some(written), Some(_)) => format!("{} in the slope of `{written}`", self.what).into(),
@@ -69,7 +69,7 @@ impl Display for Step {
     }
 }
 
-/// ` at` the first place, and how the others differ from it.
+/// ` at` the first place, and the differences of the others.
 pub(super) fn write_places(places: &[Place], f: &mut Formatter<'_>) -> fmt::Result {
     let Some((first, more)) = places.split_first() else { return Ok(()) };
     write!(f, " at {first}")?;
@@ -83,11 +83,11 @@ pub(super) fn write_places(places: &[Place], f: &mut Formatter<'_>) -> fmt::Resu
 }
 
 impl Term {
-    /// `k f64 strong from line 9`, for a reader who is looking at `near`.
+    /// `k f64 strong from line 9`, near a place.
     pub(super) fn text(&self, near: Option<Place>) -> String {
         let Term { name, ty, .. } = self;
         match &self.origin {
-            // What is written says the value already.
+            // The source text contains the value.
             Origin::Literal(literal, _) if self.named && !is_strong(literal) => format!("{name} {ty} literal"),
             Origin::Literal(_, Some(place)) if self.named && Some(*place) == near => format!("{name} {ty} strong"),
             Origin::Literal(literal, Some(_)) if self.named => {

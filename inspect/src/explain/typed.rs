@@ -1,24 +1,23 @@
-//! The typed graph of a program, with what asked for its casts.
+//! The typed graph of a program, with the reasons of its casts.
 
 use super::explainer::Explainer;
 use ndjit_codegen::Lowered;
 use ndjit_ir::DType;
 use ndjit_ir::graph::{GraphText, NodeId, NodeKind};
 
-/// What asked for a node of the typed graph, in words; nothing for operations of the traced graph that are one operation there.
+/// The reasons of a typed graph's node, in words; empty for operations that come from one operation of the traced graph.
 pub fn reasons(lowered: &Lowered, typed: NodeId) -> impl Iterator<Item = String> {
     let explainer = Explainer::new(&lowered.traced, &lowered.places).policy(lowered.policy);
     lowered.conversions.of(typed).map(move |reason| explainer.reason(reason).to_string())
 }
 
-/// The text of the typed graph, each cast, each weak number and each part of a reduction with what asked for it.
+/// The text of the typed graph, with the reason of each cast, each weak scalar and each part of a reduction.
 pub fn text(lowered: &Lowered) -> GraphText<'_, DType> {
     let noted = move |id| reasons(lowered, id).filter(|reason| !reason.is_empty()).collect::<Vec<String>>().join(" | ");
     lowered.typed.display_noted(noted)
 }
 
-/// Every cast of a program's typed graph, and after them those of the graphs of its control flow, of each graph once: from which dtype to which,
-/// and what asked for it.
+/// Every cast of a program's typed graph, followed by those of its control flow, each graph once: source and target dtype, and the reasons.
 pub fn casts(lowered: &Lowered) -> Vec<(DType, DType, Vec<String>)> {
     let mut all = Vec::new();
     for lowered in std::iter::once(lowered).chain(lowered.bodies()) {

@@ -1,5 +1,5 @@
-//! The questions that are asked of whole programs: why a value has its dtype, where a dtype first widened. Calls and control flow are looked into,
-//! and the user's source is read.
+//! Explanations for whole programs: of a value's dtype, and of the first widening. They expand calls and control flow, and read the user's
+//! source.
 
 use super::chain::Explanation;
 use super::explainer::Explainer;
@@ -14,16 +14,16 @@ use ndjit_transform::inline;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What the array parameters of a function are: for each argument whether it is an array; after them come captured arrays.
+/// The sources of a function's array parameters: the arguments that are arrays, then captured arrays.
 pub fn inputs(arrays: impl Iterator<Item = bool>, captured: usize) -> Vec<ParamSource> {
     let arguments = arrays.enumerate().filter(|(_, array)| *array).map(|(i, _)| ParamSource::Argument(i));
     arguments.chain(std::iter::repeat_n(ParamSource::Captured, captured)).collect()
 }
 
-/// Why a value has its dtype. Calls are looked into.
+/// Explains a value's dtype. Calls are expanded.
 ///
 /// # Errors
-/// Those of [`inline`]; `Verify` where the value is none of the graph.
+/// Those of [`inline`]; `Verify` if the value is not in the graph.
 pub fn value(
     graph: &Graph<ValueType>,
     places: &Places,
@@ -46,7 +46,7 @@ pub fn value(
     }
 }
 
-/// Why each value of a graph without calls has its dtype, by its node.
+/// Explains the dtype of each value of a graph without calls, by its node.
 pub fn all(graph: &Graph<ValueType>, places: &Places, inputs: &[ParamSource], policy: Policy) -> Vec<String> {
     let sources = Sources::default();
     let read = |site| sources.snippet(site);
@@ -54,7 +54,7 @@ pub fn all(graph: &Graph<ValueType>, places: &Places, inputs: &[ParamSource], po
     graph.node_ids().map(|id| explainer.explain(graph.node(id).first()).to_string()).collect()
 }
 
-/// The first operation that widened a dtype. Calls and the graphs of control flow are looked into.
+/// The first operation that widened a dtype. Calls and control flow are expanded.
 pub fn first_widening(
     graph: &Graph<ValueType>,
     places: &Places,
@@ -66,7 +66,7 @@ pub fn first_widening(
     widening_in((&graph, &places), inputs, policy, &sources, &mut HashSet::new())
 }
 
-/// Of a graph without calls: as deep as control flow stands in control flow, which is bounded. Graphs that were `seen` have none.
+/// The first widening in a graph without calls; recurses into control flow, whose depth is bounded. `seen` graphs have none.
 fn widening_in(
     (graph, places): (&Graph<ValueType>, &Places),
     inputs: &[ParamSource],
@@ -79,7 +79,7 @@ fn widening_in(
     let before = own.as_ref().map_or(usize::MAX, |own| graph.producer(own.value).index());
     let mut next = 0;
     for id in graph.node_ids().take(before) {
-        // They are numbered as they are met.
+        // They are numbered in order of appearance.
         let NodeKind::Control(n, _) = graph.node(id).kind else { continue };
         if n < next {
             continue;
@@ -98,7 +98,7 @@ fn widening_in(
     own
 }
 
-/// The error of an operation that widened a dtype, where that is not meant to be.
+/// The error of an unintended widening.
 pub fn widened(widening: &Widening) -> Error {
     let Widening { from, to, explanation, strong, .. } = widening;
     let cause = explanation.steps.first();

@@ -1,4 +1,4 @@
-//! The first operation whose result needs more bytes than the arrays it was computed from.
+//! The first operation whose result needs more bytes than its array operands.
 
 use super::chain::Explanation;
 use super::explainer::Explainer;
@@ -11,11 +11,11 @@ use ndjit_ir::reduction::{ReductionRule, TypeRequest};
 use ndjit_ir::value_type::ValueType;
 use std::fmt;
 
-/// An operation that widened: its result's dtype has more bytes than that of every array operand.
+/// An operation whose result has a wider dtype than every array operand.
 ///
-/// What counts is the dtype that values are computed and stored in; of complex numbers the real part, so that a complex result
-/// is no wider than its parts. Numbers in the source and numbers passed at each call are no arrays: they may be the reason, but
-/// are not what is widened. Bool has no width, and a cast was asked for; neither widens.
+/// The relevant dtype is that of computation and storage; for complex numbers that of the real part, so a complex result is no
+/// wider than its parts. Scalars in the source and scalars passed at a call may be the cause, but are not widened. Bool has no
+/// width, and an explicit cast is intended; neither widens.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Widening {
@@ -25,14 +25,14 @@ pub struct Widening {
     pub from: DType,
     /// The result's dtype.
     pub to: DType,
-    /// Why the result has it.
+    /// The explanation of the result's dtype.
     pub explanation: Explanation,
-    /// The strong numbers among the operands, if it is due to them: written bare, they would not have widened.
+    /// The strong scalars among the operands, if they are the cause: as bare literals they would not have widened.
     pub strong: Vec<LiteralValue>,
 }
 
 impl Explainer<'_> {
-    /// The first operation, in the order traced, that [widened](Widening).
+    /// The first operation, in trace order, that [widened](Widening).
     pub fn first_widening(&self) -> Option<Widening> {
         self.graph.node_ids().find_map(|id| {
             let (from, to) = self.widened(id)?;
@@ -47,7 +47,7 @@ impl Explainer<'_> {
         let kind = graph.node(id).kind;
         match kind.type_request() {
             None if kind.op().is_some() => {}
-            // An index is no number of the operand's.
+            // An index is not a value of the operand.
             Some((function, TypeRequest { dtype: None, .. })) if function.row().rule != ReductionRule::Index => {}
             _ => return None,
         }
@@ -59,7 +59,7 @@ impl Explainer<'_> {
         (width(to) > width(from)).then_some((from, to))
     }
 
-    /// The strong numbers among an operation's operands without whose dtypes its result would be no wider than `from`.
+    /// The strong scalars among an operation's operands without which its result would be no wider than `from`.
     fn needlessly_strong(&self, id: NodeId, from: DType) -> Vec<LiteralValue> {
         let graph = self.graph;
         let NodeKind::Op(op, policy) = graph.node(id).kind else { return Vec::new() };
@@ -83,7 +83,7 @@ impl Explainer<'_> {
     }
 }
 
-/// The bytes of a number, of a complex one those of a part.
+/// The bytes of a real element, or of a complex element's part.
 fn width(dtype: DType) -> usize {
     dtype.real().bytes()
 }

@@ -9,7 +9,7 @@ fn parse(text: &str) -> Graph<ValueType> {
     text.parse().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Why each output of a graph has its dtype.
+/// Explains the dtype of each output of a graph.
 fn explained(text: &str) -> String {
     let (graph, places) = (parse(text), Places::default());
     let explainer = Explainer::new(&graph, &places);

@@ -1,6 +1,6 @@
-//! Parts of the runtime that threads share, as they are, on the primitives of a scheduler that draws which thread goes on at each step.
+//! Shared state of the runtime, unchanged, on the primitives of a scheduler that draws the thread of each step.
 //!
-//! It knows sequential consistency alone: weaker orders of memory are argued for where they stand.
+//! The model is sequentially consistent; weaker memory orders are justified where they are used.
 
 // The tests inside these files need the system's threads.
 #![cfg(not(test))]
@@ -11,7 +11,7 @@ pub mod cache;
 pub mod recent;
 mod memory {
     pub mod block;
-    // In the runtime it is private.
+    // Private in the runtime.
     #[allow(clippy::new_without_default)]
     #[path = "../../../src/memory/free_list.rs"]
     pub mod free_list;

@@ -1,4 +1,4 @@
-//! The scheduler's primitives, as `runtime/src/sync.rs` has those of the system. Of the crate `arc-swap` it has what that promises: a load or a
+//! The scheduler's primitives with the interface of `runtime/src/sync.rs`. Those of the crate `arc-swap` have its guarantees: a load or a
 //! store is one step.
 
 pub use shuttle::hint::spin_loop;
@@ -6,32 +6,32 @@ pub use shuttle::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, O
 pub use shuttle::sync::{Arc, Condvar, MutexGuard};
 pub use std::sync::PoisonError;
 
-/// A mutex whose taking never fails, as in `ndjit_ir::lock`.
+/// A mutex whose lock never fails, as in `ndjit_ir::lock`.
 #[derive(Debug, Default)]
 pub struct Mutex<T>(shuttle::sync::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// A mutex that nobody holds.
+    /// An unlocked mutex.
     pub const fn new(value: T) -> Mutex<T> {
         Mutex(shuttle::sync::Mutex::new(value))
     }
 
-    /// Waits until nobody holds it.
+    /// Locks it, waiting if necessary.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A shared value that is replaced as a whole, as in the crate `arc-swap`.
+/// A shared value, replaced as a whole, as in the crate `arc-swap`.
 #[derive(Debug)]
 pub struct ArcSwap<T>(Mutex<Arc<T>>);
 
-/// The value as it was loaded.
+/// A loaded value.
 #[derive(Debug)]
 pub struct Guard<P>(P);
 
 impl<T> ArcSwap<T> {
-    /// A value to begin with.
+    /// A new cell with this value.
     pub fn from_pointee(value: T) -> ArcSwap<T> {
         ArcSwap(Mutex::new(Arc::new(value)))
     }
@@ -41,7 +41,7 @@ impl<T> ArcSwap<T> {
         Guard(self.load_full())
     }
 
-    /// The value, held like any other.
+    /// The value, as an owned reference.
     pub fn load_full(&self) -> Arc<T> {
         Arc::clone(&self.0.lock())
     }
@@ -54,7 +54,7 @@ impl<T> ArcSwap<T> {
 }
 
 impl<P> Guard<P> {
-    /// What was never loaded.
+    /// A guard of a value that was not loaded.
     pub fn from_inner(value: P) -> Guard<P> {
         Guard(value)
     }
@@ -70,7 +70,7 @@ impl<P> std::ops::Deref for Guard<P> {
 
 static PROCESSORS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(1);
 
-/// How many processors teams are told of: with more than they have members these look for work before they sleep.
+/// Sets the number of processors that thread pools see: with more of them than members, workers spin before they sleep.
 pub fn set_processors(count: usize) {
     PROCESSORS.store(count, std::sync::atomic::Ordering::SeqCst);
 }
@@ -80,7 +80,7 @@ pub mod thread {
     pub use shuttle::thread::{Builder, Thread, park, yield_now};
     use std::num::NonZero;
 
-    /// As many processors as the test says.
+    /// The number of processors that the test has set.
     ///
     /// # Errors
     /// None.

@@ -1,4 +1,4 @@
-//! What must hold in whatever order threads run. `NDJIT_MODEL_RUNS` is how many orders are drawn of each; a failure prints the one that it was in.
+//! Invariants in any order of threads. `NDJIT_MODEL_RUNS` is the number of orders drawn for each; a failure prints its order.
 
 use ndjit_ir::{Error, ErrorCode};
 use ndjit_models::cache::{Bounds, Cache};
@@ -10,14 +10,14 @@ use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use shuttle::thread;
 
-/// Runs `model` in many orders: drawn evenly, and with few changes of threads.
+/// Runs `model` in many orders: drawn uniformly, and with few switches of threads.
 fn check(model: impl Fn() + Send + Sync + Clone + 'static) {
     let runs = std::env::var("NDJIT_MODEL_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(300);
     shuttle::check_random(model.clone(), runs);
     shuttle::check_pct(model, runs, 3);
 }
 
-/// Each number is done once, and all of them are done when the call returns; of a pool of two workers that sleep or look for work.
+/// Each number is processed once, before the call returns, on a pool of two workers that sleep or spin.
 fn works(processors: usize) {
     set_processors(processors);
     check(|| {
@@ -122,7 +122,7 @@ fn failures_reach_who_waits_and_are_not_kept() {
             thread::spawn(move || other.get(1, |_| Err(Error::new(ErrorCode::Backend, "no"))).map(|value| *value));
         let got = cache.get(1, |_| Ok((Arc::new(5), 1))).map(|value| *value);
         let failed = failing.join().unwrap();
-        // Either made it alone, or waited for the other: both have what one of them made.
+        // Each one computed it, or waited for the other: both have the same value.
         for result in [got, failed] {
             assert!(matches!(result, Ok(5)) || result.is_err_and(|error| error.headline() == "no"));
         }
@@ -151,7 +151,7 @@ fn what_is_evicted_lives_on_with_its_users() {
     });
 }
 
-/// A value by a key, as a plan is by its signature.
+/// A value with a key, as a plan with its signature.
 struct Keyed {
     key: usize,
     last_use: AtomicU64,
@@ -169,8 +169,8 @@ impl LastUse for Keyed {
     }
 }
 
-/// Threads that look for keys, and keep a value where they find none, get a value of their key, and the set has each key once and no more than
-/// its limit, whatever went meanwhile.
+/// Threads look up keys and insert a value on a miss. Each gets a value of its key, and the set has each key once and stays within its
+/// limit, whatever was evicted.
 #[test]
 fn a_key_is_found_or_kept_once() {
     check(|| {
@@ -205,7 +205,7 @@ fn a_key_is_found_or_kept_once() {
     });
 }
 
-/// What was used last stays, and what was found lives on where it went.
+/// The last value used stays; an evicted value that was found lives on.
 #[test]
 fn what_is_in_use_stays_or_lives_on() {
     check(|| {

@@ -1,6 +1,6 @@
-//! Devices behind one trait: what the processor and each GPU are to all that compiles programs, runs them and keeps their arrays.
+//! Devices behind one trait: the compilation, execution and memory interface of the processor and of each GPU.
 //!
-//! A device makes memory and programs; these are traits as well, so that nobody above asks which device it has.
+//! A device creates memory and programs; these are traits as well, so callers are independent of the device.
 
 use crate::devices::{Fallback, KernelCode, Memory, OnGpu};
 use crate::execution::code::{CodeOptions, Execution, Kernel, KernelOperands};
@@ -20,18 +20,18 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A device that is open.
+/// An open device.
 pub trait Backend: Debug + Send + Sync {
     /// Its name in programs.
     fn device(&self) -> Device;
 
-    /// What its code generator can do.
+    /// The capabilities of its code generator.
     ///
     /// # Errors
     /// `Backend` if there is none for the device.
     fn target(&self) -> Result<Target>;
 
-    /// Arrays that a kernel may use, where there is a limit.
+    /// The maximum number of arrays of a kernel, if limited.
     fn max_arrays(&self) -> Option<usize>;
 
     /// Memory with a copy of the host's bytes.
@@ -43,8 +43,8 @@ pub trait Backend: Debug + Send + Sync {
     /// Compiles a program's kernels.
     ///
     /// # Errors
-    /// `Backend` if code generation fails or the device lacks what the program needs; `Literal` if a literal does not fit the dtype it is used in; `Verify` if
-    /// a kernel of the program would leave its operands' memory; `Device` if the device is lost.
+    /// `Backend` if code generation fails or the device lacks a feature; `Literal` if a literal does not fit its dtype; `Verify` if a
+    /// kernel of the program would leave its operands' memory; `Device` if the device is lost.
     fn compile(
         self: Arc<Self>,
         lowered: &Lowered,
@@ -52,11 +52,12 @@ pub trait Backend: Debug + Send + Sync {
         options: &RunOptions,
     ) -> Result<Box<dyn DeviceProgram>>;
 
-    /// Runs a nest by itself on copies of the host's bytes; returns those of each output, which has so many. `literals` are the bits of the registers of each
-    /// literal in order, as [`Literal::to_repr`] gives them.
+    /// Runs a single nest on copies of the host's bytes; returns the bytes of each output, of the given sizes. `literals` are the bits of
+    /// the registers of each literal in order, as [`Literal::to_repr`] gives them.
     ///
     /// # Errors
-    /// `Verify` if the geometry leaves the memory; `Argument` if literals differ in number from the nest's; `Backend` if the device fails.
+    /// `Verify` if the geometry leaves the memory; `Argument` if the number of literals differs from the nest's; `Backend` if the device
+    /// fails.
     fn run_nest(
         self: Arc<Self>,
         nest: &LoopNest,
@@ -89,18 +90,18 @@ pub trait DeviceMemory: Any + Debug + Send + Sync {
     /// Copies the elements to the host, into memory of the same length. Waits for kernels that write them.
     ///
     /// # Errors
-    /// `Argument` if the lengths differ; `Device` if the device is lost or does not answer; `Allocation` if it has no memory for the
-    /// copy; `Backend` if it cannot be read.
+    /// `Argument` if the lengths differ; `Device` if the device is lost or does not answer; `Allocation` if it has no memory for the copy;
+    /// `Backend` if it cannot be read.
     fn download(&self, into: &mut [u8]) -> Result<()>;
 
-    /// Asks for the elements and does not wait: they come to the host while other things are done.
+    /// Starts a copy to the host without waiting.
     ///
     /// # Errors
     /// As [`download`](DeviceMemory::download).
     fn reading(self: Arc<Self>) -> Result<Box<dyn Reading>>;
 }
 
-/// Elements on their way to the host.
+/// A copy to the host in progress.
 pub trait Reading: Debug + Send {
     /// Waits for the elements, and copies them into memory of the same length.
     ///
@@ -112,13 +113,13 @@ pub trait Reading: Debug + Send {
 /// A lowered program with its kernels compiled for a device; any number of threads may run it at once.
 pub trait DeviceProgram: Debug + Send + Sync {
     /// Runs the program. `scalars` are the values of the [`Slot::Argument`](ndjit_ir::graph::Slot::Argument) slots, by argument index. Adds
-    /// to the time of each launch, in the order of [`Lowered::all_launches`], if times are wanted; a device that computes when this has returned does not.
+    /// to the time of each launch, in the order of [`Lowered::all_launches`], if times are given; asynchronous devices do not.
     ///
     /// # Errors
-    /// `Arity` if arguments, scalars or outputs differ in number from the program's; `Argument` if an argument is smaller
-    /// than its layout says, an output has the wrong size, or a scalar is of another kind; `Literal` if a scalar does not fit
-    /// the dtype it is used in; `Allocation` if memory is refused; `Panic` if a worker panicked; `Device` if an argument is on another device, or the
-    /// device is lost or does not answer.
+    /// `Arity` if the number of arguments, scalars or outputs differs from the program's; `Argument` if an argument is smaller than its
+    /// layout, an output has the wrong size, or a scalar is of another kind; `Literal` if a scalar does not fit its dtype; `Allocation` if
+    /// memory is refused; `Panic` if a worker panicked; `Device` if an argument is on another device, or the device is lost or does not
+    /// answer.
     fn run<'a>(
         &self,
         arguments: &mut dyn Iterator<Item = Argument<'a>>,
@@ -127,48 +128,48 @@ pub trait DeviceProgram: Debug + Send + Sync {
         times: Option<&mut Vec<Timed>>,
     ) -> Result<()>;
 
-    /// A result that stays where the program runs, before the call.
+    /// An empty result on the program's device, for a call.
     fn result<'a>(&self) -> Output<'a>;
 
     /// The kernels of each launch, in the order of [`Lowered::all_launches`].
     fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>>;
 
-    /// The arrays of the program, which is this one lowered.
+    /// The arrays of the program; `lowered` is its lowered form.
     ///
     /// # Errors
     /// Those of [`planned`](planned::planned).
     fn planned(&self, lowered: &Lowered) -> Result<Vec<planned::PlannedArray>>;
 
-    /// The memory that a run takes beside its arguments, if none of these is given away.
+    /// The memory that a run takes beside its arguments, without donation.
     fn memory(&self) -> planned::MemoryFootprint;
 
-    /// What became of arguments that were given away.
+    /// Counters of donated arguments.
     fn donations(&self) -> Donations {
         Donations::default()
     }
 
-    /// Estimated time of each launch, where there is an estimate.
+    /// Estimated time of each launch, if available.
     fn estimates(&self) -> Option<Vec<Duration>> {
         None
     }
 
-    /// What a program on a GPU consists of; `None` of the processor's, which depends on the loops alone.
+    /// The steps of a program on a GPU; `None` for the processor.
     fn on_gpu(&self) -> Option<OnGpu> {
         None
     }
 
-    /// The dtypes for want of which loop nests of a GPU's program run on the processor, one for each that does.
+    /// The missing dtypes that move loop nests of a GPU's program to the processor, one per nest.
     fn on_processor(&self) -> Vec<DType> {
         Vec::new()
     }
 
-    /// Whether the device it was compiled for is not lost.
+    /// Whether its device is not lost.
     fn is_alive(&self) -> bool {
         true
     }
 }
 
-/// The processor this program runs on.
+/// The processor of this process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cpu;
 
@@ -256,7 +257,7 @@ impl DeviceProgram for Executable {
 }
 
 impl Kernel {
-    /// Runs the loops by themselves, on the calling thread; as [`Backend::run_nest`] on memory that is there. [`Executable`] is the fast way.
+    /// Runs a single kernel's loops on the calling thread, as [`Backend::run_nest`] on existing memory. [`Executable`] is the fast way.
     ///
     /// # Errors
     /// Those of [`Backend::run_nest`].
@@ -287,9 +288,8 @@ impl Kernel {
         let layouts = geometry.inputs.iter().chain(&geometry.outputs);
         let strides: SmallVec<[isize; 16]> = layouts.flat_map(|layout| layout.strides.iter().copied()).collect();
         let (extents, literals) = (&geometry.extents[..], &cells[..]);
-        // SAFETY: numbers of operands, loops, strides and literals are the kernel's, and the geometry stays within the
-        // buffers, as just checked. Buffers are initialised. Outputs are borrowed exclusively, so that nobody else uses
-        // them and they overlap neither inputs nor each other.
+        // SAFETY: the numbers of operands, loops, strides and literals are the kernel's, and the geometry stays within the buffers, as just
+        // checked. Buffers are initialised. Outputs are borrowed exclusively: they overlap neither inputs nor each other.
         catch(|| unsafe {
             match self.composed() {
                 None => self.call(&pointers, extents, &strides, literals),

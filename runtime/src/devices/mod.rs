@@ -1,5 +1,5 @@
-//! Where programs run and arrays are: on the processor, or on a GPU. The GPUs of the process are opened here, each once, at its
-//! first use, and anew after one was lost.
+//! Devices of programs and arrays: the processor and GPUs. The GPUs of the process are opened here, each at its first use, and again
+//! after a loss.
 
 pub mod backend;
 #[cfg(feature = "gpu")]
@@ -17,8 +17,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// What is done about a dtype that a GPU lacks, where no [casting mode](ndjit_ir::support::CastingModes) avoids it. The greater is what
-/// serves more programs.
+/// The treatment of a dtype that a GPU lacks, if no [casting mode](ndjit_ir::support::CastingModes) avoids it. A greater value serves
+/// more programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fallback {
     /// It is an error.
@@ -40,12 +40,12 @@ impl fmt::Display for Fallback {
     }
 }
 
-/// Where elements are. `Clone` shares them.
+/// Elements in the memory of a device. `Clone` shares them.
 #[derive(Clone, Debug)]
 pub enum Memory {
     /// In the host's memory.
     Host(Arc<Buffer>),
-    /// In a device's own.
+    /// In device memory.
     Device(Arc<dyn DeviceMemory>),
 }
 
@@ -71,7 +71,7 @@ impl Memory {
         }
     }
 
-    /// The elements in the host's memory, copied there if they are elsewhere. Waits for kernels that write them.
+    /// The elements in host memory, copied if necessary. Waits for kernels that write them.
     ///
     /// # Errors
     /// `Device` if the device is lost or does not answer; `Allocation` if memory is refused.
@@ -86,7 +86,7 @@ impl Memory {
         }
     }
 
-    /// Waits until a device has computed the elements.
+    /// Waits until the elements are computed.
     ///
     /// # Errors
     /// `Device` if the device is lost or does not answer.
@@ -97,7 +97,7 @@ impl Memory {
         }
     }
 
-    /// Asks a device for the elements and does not wait; `None` where they are in the host's memory.
+    /// Starts a copy to the host without waiting; `None` for host memory.
     ///
     /// # Errors
     /// `Device` if the device is lost; `Allocation` if memory for the copy is refused.
@@ -108,7 +108,7 @@ impl Memory {
         }
     }
 
-    /// The elements on a device, copied there if they are elsewhere.
+    /// The elements on a device, copied if necessary.
     ///
     /// # Errors
     /// Those of [`host`](Memory::host); `Device` if the device cannot be opened; `Allocation` if it has no memory.
@@ -139,23 +139,23 @@ impl Memory {
     }
 }
 
-/// Where control flow runs.
+/// The placement of control flow.
 pub(crate) const CONTROL: &str = "on the processor: there is no shader of control flow";
 
-/// Where a loop nest runs that scatters.
+/// The placement of a loop nest that scatters.
 pub(crate) const SCATTERS: &str = "on the processor: there is no shader that scatters";
 
-/// Where a loop nest runs that sorts.
+/// The placement of a loop nest that sorts.
 pub(crate) const SORTS: &str = "on the processor: there is no shader that sorts";
 
-/// What a program on a GPU consists of.
+/// The steps of a program on a GPU.
 #[derive(Clone, Debug)]
 pub struct OnGpu {
     /// The device, in words.
     pub name: String,
     /// The device, if it is one.
     pub device: Option<Device>,
-    /// What modules may use.
+    /// Features available to modules.
     pub features: Features,
     /// The program's steps, in order.
     pub steps: Vec<StepOnGpu>,
@@ -164,14 +164,14 @@ pub struct OnGpu {
 /// A step of a program on a GPU: a loop nest, or control flow.
 #[derive(Clone, Debug)]
 pub struct StepOnGpu {
-    /// Where it runs, in words.
+    /// Its placement, in words.
     pub placement: String,
-    /// The shaders of a nest, each once.
+    /// The distinct shaders of a nest.
     pub shaders: Vec<DispatchKind>,
 }
 
 impl OnGpu {
-    /// What a program would consist of on a device that has everything, of small arrays.
+    /// A program's steps on a device with all features, for small arrays.
     pub fn anywhere(lowered: &Lowered) -> OnGpu {
         let of = |step: &LoweredStep| match step.kernel().map(|kernel| &kernel.scheduled.nest) {
             None => (CONTROL, Vec::new()),
@@ -196,7 +196,7 @@ impl OnGpu {
     }
 }
 
-/// A compiled kernel, whatever it is for.
+/// A compiled kernel of any device.
 pub trait KernelCode: Send + Sync {
     /// Bytes of its code.
     fn code_bytes(&self) -> usize;
@@ -207,7 +207,7 @@ pub trait KernelCode: Send + Sync {
 /// The memory of a result after a call.
 ///
 /// # Errors
-/// `Verify` if the call did not give it.
+/// `Verify` if the call did not set it.
 pub fn result_memory(output: Output<'_>) -> Result<Memory> {
     match output {
         Output::Fresh(Some(buffer)) => Ok(Memory::Host(buffer)),
@@ -218,7 +218,7 @@ pub fn result_memory(output: Output<'_>) -> Result<Memory> {
     }
 }
 
-/// What the pipeline may do for a device, which bounds how many arrays a kernel uses.
+/// The pipeline options for a device, with its limit of arrays per kernel.
 ///
 /// # Errors
 /// Those of [`open`].
@@ -247,7 +247,7 @@ pub fn open(device: Device) -> Result<Arc<dyn Backend>> {
 /// The SPIR-V of a module, as text.
 ///
 /// # Errors
-/// `Backend` if the text is not valid WGSL; those of [`open`], of a GPU, where this program was built without GPUs.
+/// `Backend` if the text is not valid WGSL; those of [`open`] for a GPU, if this program was built without GPUs.
 pub fn spirv(text: &str, device: Option<Device>) -> Result<String> {
     #[cfg(feature = "gpu")]
     return crate::devices::gpu::spirv(text, device);

@@ -1,7 +1,6 @@
-//! Kernels: machine code with its constants, owned together and freed together.
+//! Kernels: machine code with its constants, allocated and freed together.
 //!
-//! Where the system refuses executable memory the kernel keeps its loops and the interpreter runs them: same bits, slowly;
-//! [`notice`] tells.
+//! If the system refuses executable memory, the interpreter runs the kernel's loops: same bits, slowly. [`notice`] reports that.
 
 use crate::devices::KernelCode;
 use crate::execution::code_memory::CodeMemory;
@@ -30,30 +29,30 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// What a kernel is compiled for, beside its loops; part of its key.
+/// Compilation options of a kernel, beside its loops; part of its key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CodeOptions {
     /// Lanes of the innermost loops.
     pub vector: VectorWidth,
-    /// Who runs the loops.
+    /// The executor of the loops.
     pub execution: Execution,
 }
 
-/// Who runs the loops of kernels. Results are the same, bit for bit, but of products of large matrices, which round as they may.
+/// The executor of kernels' loops. Results are bit-identical, except products of large matrices, whose rounding may vary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Execution {
-    /// This machine: they are compiled.
+    /// This machine, which runs compiled code.
     #[default]
     Compiled,
     /// The reference interpreter.
     Interpreted,
-    /// An emulator of aarch64, for which they are compiled: see [`emulated`].
+    /// An emulator of aarch64, which runs compiled code: see [`emulated`].
     #[cfg(feature = "emulated")]
     Emulated,
 }
 
 impl Execution {
-    /// What kernels are lowered for.
+    /// The compilation target of kernels.
     ///
     /// # Errors
     /// `Backend` if there is no code generator for the host.
@@ -72,7 +71,7 @@ pub struct Kernel {
     code: KernelImpl,
     nest: Arc<LoopNest>,
     cost: f64,
-    /// All of it is machine code.
+    /// Whether all of it is machine code.
     compiled: bool,
     compile_time: Duration,
 }
@@ -82,35 +81,35 @@ enum KernelImpl {
     Interpreted,
     #[cfg(feature = "emulated")]
     Emulated(Box<emulated::EmulatedFunction>),
-    /// Made of kernels.
+    /// Composed of kernels.
     Composed(Box<dyn Composed>),
 }
 
-/// Kernels and who calls them: what a nest that reduces, scans or sorts becomes.
+/// Kernels with their driver: a nest that reduces, scans or sorts.
 pub(crate) trait Composed: Send + Sync {
-    /// The kernels that no other nest has.
+    /// The kernels that other nests do not share.
     fn own(&self) -> SmallVec<[&Kernel; 8]>;
 
     /// Estimated time per element, ns.
     fn cost(&self) -> f64;
 
-    /// Bytes that [`run`](Composed::run) takes from the pool at once, at most.
+    /// Bytes that [`run`](Composed::run) takes from the pool, at most.
     fn scratch(&self, extents: &[usize], threads: &Threads) -> usize;
 
-    /// Of what does the same to a result however its loops are cut, nothing. Else the least number of indices of the loop `along` that pays.
+    /// `None` if results do not depend on the cuts of loops. Otherwise the minimum number of indices of the loop `along` that pays.
     fn least(&self, _strides: &[isize], _along: usize) -> Option<NonZeroUsize> {
         None
     }
 
-    /// Does what the nest does, on these threads where that is worth it.
+    /// Runs the nest, on several threads where that is faster.
     ///
     /// # Errors
-    /// `Allocation` if memory for accumulators is refused; `Verify` if there are no elements and a reduction needs some;
-    /// `Panic` if a worker panicked.
+    /// `Allocation` if memory for accumulators is refused; `Verify` if a reduction without an identity has no elements; `Panic` if a worker
+    /// panicked.
     ///
     /// # Safety
-    /// As [`Kernel::call`], where outputs of a reduction have one element for each index of the parallel loops, and where no
-    /// output overlaps an input.
+    /// As [`Kernel::call`], except that outputs of a reduction have one element per index of the parallel loops, and no output overlaps an
+    /// input.
     unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()>;
 }
 
@@ -123,10 +122,10 @@ pub(crate) struct KernelOperands<'a> {
     pub literals: &'a [Cell],
 }
 
-// SAFETY: addresses and numbers alone. Who reads or writes through them answers for it where kernels are called.
+// SAFETY: addresses and numbers only. Accesses through them are justified where kernels are called.
 unsafe impl Sync for KernelOperands<'_> {}
 
-/// The function as it is called; see [`ndjit_codegen::clif::abi`].
+/// The entry point; see [`ndjit_codegen::clif::abi`].
 type EntryPoint = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *const Cell, *const Cell);
 
 struct Machine {
@@ -151,14 +150,14 @@ impl Kernel {
     /// Compiles loops over ops, on the calling thread.
     ///
     /// # Errors
-    /// `Backend` if code generation fails or the host is not supported; `Verify` if the nest's invariants do not hold.
+    /// `Backend` if code generation fails or the host is not supported; `Verify` if the nest violates an invariant.
     pub fn new(nest: &LoopNest, options: CodeOptions) -> Result<Kernel> {
         let start = Instant::now();
         let composed: Box<dyn Composed> = match lower_for(nest, &options.execution.target()?)? {
             TargetKernel::Map(part) => return Kernel::part(&part, options),
             TargetKernel::Reduce(parts) => {
                 let reducer = Box::new(Reducer::new(nest, &parts, options)?);
-                // Without machine code the order is the interpreter's.
+                // Without machine code, the order of the loops is the interpreter's.
                 match if options.execution == Execution::Compiled {
                     Contractor::new(nest, reducer)
                 } else {
@@ -212,8 +211,8 @@ impl Kernel {
         Ok(Kernel { code, nest: Arc::clone(nest), cost, compiled, compile_time: start.elapsed() })
     }
 
-    /// Compiles [whole blocks](x64::emit_blocks) of a reduction: loops that accumulate, and those that combine accumulators. `None` where there is no
-    /// such code.
+    /// Compiles [whole blocks](x64::emit_blocks) of a reduction: loops that accumulate, and loops that combine accumulators. `None` if such
+    /// code is not available.
     ///
     /// # Errors
     /// As [`Kernel::new`].
@@ -236,7 +235,7 @@ impl Kernel {
         Ok(Some(Kernel { code, nest, cost, compiled: true, compile_time: start.elapsed() }))
     }
 
-    /// The loops it runs, over primitives; if they reduce or scan, over ops.
+    /// The loops, over primitives; over ops if they reduce or scan.
     pub fn nest(&self) -> &LoopNest {
         &self.nest
     }
@@ -252,10 +251,10 @@ impl Kernel {
         }
     }
 
-    /// Bytes of memory held, for the bounds of the cache: code and constants.
+    /// Bytes of code and constants, for the bounds of the cache.
     pub fn weight(&self) -> usize {
         match &self.code {
-            // The system hands out executable memory in pages.
+            // The system allocates executable memory in pages.
             KernelImpl::Machine(machine) => {
                 machine.code.bytes().next_multiple_of(4096) + size_of_val(&*machine.constants)
             }
@@ -271,7 +270,7 @@ impl Kernel {
         self.compiled
     }
 
-    /// Whether the interpreter runs it.
+    /// Whether it is interpreted.
     pub(crate) fn is_interpreted(&self) -> bool {
         matches!(self.code, KernelImpl::Interpreted)
     }
@@ -291,7 +290,7 @@ impl Kernel {
         }
     }
 
-    /// How long it took to make.
+    /// The compilation time.
     pub fn compile_time(&self) -> Duration {
         self.compile_time
     }
@@ -306,10 +305,10 @@ impl Kernel {
     /// # Safety
     /// - `pointers` has one entry per operand, `extents` one per loop, `strides` one per operand and loop, `literals` one
     ///   per register of each literal.
-    /// - For every index of the extents, each input's element is initialised memory that may be read, and each output's
-    ///   memory that may be written, while the call lasts. Strides of the innermost loop agree with the operands' classes.
-    /// - Nobody else writes what is read here, or touches what is written here, meanwhile. An output overlaps an input only
-    ///   if every index has the same address in both.
+    /// - For every index of the extents, each input's element is initialised, readable memory, and each output's writable
+    ///   memory, during the call. Strides of the innermost loop agree with the operands' classes.
+    /// - Nobody else writes the inputs or accesses the outputs meanwhile. An output overlaps an input only if every index
+    ///   has the same address in both.
     ///
     /// # Errors
     /// As [`interpret::run`] or [`Composed::run`]; none if the kernel is compiled and neither reduces nor scans.
@@ -323,9 +322,9 @@ impl Kernel {
         match &self.code {
             KernelImpl::Machine(machine) => {
                 let constants = machine.constants.as_ptr();
-                // SAFETY: `entry` was generated for the signature `EntryPoint` from a verified nest, and touches only what the
-                // caller vouches for and `constants`, which live as long as `self`. Its memory is freed when `self` is
-                // dropped, so not during the call. Generated code neither traps nor unwinds.
+                // SAFETY: `entry` was generated for the signature `EntryPoint` from a verified nest. It accesses only the caller's
+                // operands, as promised, and `constants`, which live as long as `self`. Its memory is freed when `self` is dropped, so not
+                // during the call. Generated code neither traps nor unwinds.
                 unsafe {
                     (machine.entry)(
                         pointers.as_ptr(),
@@ -361,7 +360,7 @@ impl fmt::Debug for Kernel {
     }
 }
 
-/// Why kernels are interpreted on this host, if executable memory was refused once.
+/// The reason why kernels are interpreted on this host, after a refusal of executable memory.
 pub fn notice() -> Option<&'static str> {
     NOTICE.get().map(String::as_str)
 }
@@ -377,7 +376,7 @@ fn note_refusal(error: &io::Error) {
     });
 }
 
-/// Machine code of an expanded nest; `None` where executable memory is refused.
+/// Machine code of an expanded nest; `None` if executable memory is refused.
 fn machine_code(
     nest: &LoopNest,
     isa: &dyn TargetIsa,
@@ -406,10 +405,10 @@ fn clif_code(
     Ok((kernel, if vector { VectorWidth::Bits128 } else { VectorWidth::Scalar }))
 }
 
-/// Code with its constants, ready to be called; `None` where executable memory is refused.
+/// Code with its constants, callable; `None` if executable memory is refused.
 fn executable(code: &[u8], constants: Vec<Cell>, width: VectorWidth) -> Option<Machine> {
     let code = CodeMemory::new(code).inspect_err(note_refusal).ok()?;
-    // SAFETY: the code begins with the kernel's only function, which both code generators give the kernels' signature and the host's
+    // SAFETY: the code begins with the kernel's only function, which both code generators emit with the kernels' signature and the host's
     // calling convention.
     let entry = unsafe { std::mem::transmute::<*const u8, EntryPoint>(code.as_ptr()) };
     Some(Machine { entry, width, constants: constants.into(), code })

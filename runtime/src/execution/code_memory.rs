@@ -1,11 +1,11 @@
-//! Memory that holds machine code: written first and made executable after, never both at once.
+//! Memory of machine code: first writable, then executable, never both.
 //!
-//! memmap2 asks the system for it; Wasmtime's crate for coherent caches, of the release that Cranelift is, makes other cores see it.
+//! memmap2 allocates it; Wasmtime's crate for coherent instruction caches, of Cranelift's release, publishes it to other cores.
 
 use memmap2::{Mmap, MmapMut};
 use std::io;
 
-/// Machine code that can be called. The memory goes back to the system when it is dropped.
+/// Callable machine code. The memory is unmapped on drop.
 #[derive(Debug)]
 pub struct CodeMemory {
     memory: Mmap,
@@ -13,10 +13,10 @@ pub struct CodeMemory {
 }
 
 impl CodeMemory {
-    /// Copies code that runs at any address into pages of its own, aligned as pages are.
+    /// Copies position-independent code into its own pages.
     ///
     /// # Errors
-    /// The system's, if it refuses memory, or to make it executable.
+    /// Those of the system, if it refuses memory or its protection.
     ///
     /// # Examples
     /// ```

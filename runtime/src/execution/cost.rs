@@ -1,26 +1,25 @@
-//! How long a kernel takes per element, roughly: what decides whether threads are worth their hand-over.
+//! Cost model: rough time of a kernel per element, which decides whether threads pay.
 
 use ndjit_codegen::target::VectorWidth;
 use ndjit_ir::body::{Body, InstKind};
 use ndjit_ir::loops::{LoopBody, LoopNest};
 use std::collections::VecDeque;
 
-/// One primitive on four bytes, ns, in vector code.
+/// Time of a primitive on four bytes, ns, in vector code.
 const PRIMITIVE: f64 = 0.03;
-/// One byte read or written, ns: in a cache. Beyond caches it takes several times as long; then there is enough to do for all threads.
+/// Time of a byte read or written, ns, in a cache. Memory takes several times as long, but such kernels are large enough for all threads.
 const BYTE: f64 = 0.0125;
-/// Vector code is faster than scalar code by this factor.
+/// Speedup of vector code over scalar code.
 const LANES: f64 = 4.0;
-/// Code for registers of 256 bits is faster than that for 128 bits by this factor: measured 1.4 to 2.1 on the same kernels as [`WIDER`].
+/// Speedup of 256-bit code over 128-bit code: measured 1.4 to 2.1 on the same kernels as [`WIDER`].
 const WIDE: f64 = 1.7;
-/// Code for the widest registers is faster than that for 128 bits by this factor: measured 2.5 to 4.7 on the kernels of `ndjit-bench` that
-/// arithmetic limits.
+/// Speedup of the widest registers over 128 bits: measured 2.5 to 4.7 on the compute-bound kernels of `ndjit-bench`.
 const WIDER: f64 = 3.0;
-/// The interpreter is slower than vector code by this factor.
+/// Slowdown of the interpreter relative to vector code.
 pub const INTERPRETED: f64 = 300.0;
-/// Putting an element into a row: loads, a branch, a store.
+/// Time of scattering an element to a row: loads, a branch, a store.
 pub const SCATTERED: f64 = 2.0;
-/// Trips a bounded loop is counted with at most.
+/// The maximum trip count assumed for a bounded loop.
 const TRIPS: u32 = 8;
 
 /// Estimated time per element of an expanded nest, ns.
@@ -40,7 +39,7 @@ pub fn per_element(nest: &LoopNest, width: VectorWidth) -> f64 {
     of_bytes(bytes) + work * PRIMITIVE * factor
 }
 
-/// What reading or writing takes, ns.
+/// Time of reading or writing bytes, ns.
 pub fn of_bytes(bytes: usize) -> f64 {
     bytes as f64 * BYTE
 }

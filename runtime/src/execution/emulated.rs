@@ -1,7 +1,7 @@
-//! Machine code for aarch64, executed by the emulator [Unicorn](https://www.unicorn-engine.org): so that tests on other machines see what it computes.
+//! Machine code for aarch64, executed by the emulator [Unicorn](https://www.unicorn-engine.org), for tests on other machines.
 //!
-//! The emulator is a shared library (`pip install unicorn` brings one), opened at run time; nothing is linked. Addresses of the guest are those of
-//! this process: a page that code touches is mapped to itself, so operands are read and written where they are. Slow, and for tests alone.
+//! The emulator is a shared library (`pip install unicorn` has one), opened at run time and not linked. Guest addresses are those of this
+//! process: accessed pages are mapped to themselves, so operands are read and written in place. Slow, and only for tests.
 
 use cranelift_codegen::isa::OwnedTargetIsa;
 use ndjit_codegen::clif::{Cell, ClifKernel, aarch64_isa};
@@ -46,16 +46,16 @@ const SP: c_int = 4;
 const PC: c_int = 260;
 const CPACR: c_int = 261;
 
-/// Bytes that are mapped at once: whole pages.
+/// Bytes mapped at once: whole pages.
 const CHUNK: u64 = 1 << 16;
 /// Bytes of the stack.
 const STACK: usize = 1 << 20;
-/// Where functions return to; nothing is there.
+/// The return address of functions, unmapped.
 const RETURN: u64 = 0x1000;
-/// Functions that an emulator keeps mapped before it is made anew.
+/// Mapped functions of an emulator before it is recreated.
 const KEPT: usize = 256;
 
-/// Opens the emulator's library; again, it does nothing.
+/// Opens the emulator's library; later calls have no effect.
 ///
 /// # Errors
 /// `Backend` if it cannot be opened or lacks a function.
@@ -79,15 +79,15 @@ fn load(library: &Path) -> Result<Library> {
             .help("`pip install unicorn` brings the library, as lib/libunicorn.so.2 in its folder")
     };
     let path = CString::new(library.as_os_str().as_encoded_bytes()).map_err(|_| missing("no path"))?;
-    // SAFETY: a path with its end; the library's initialisers are those of Unicorn, which do nothing to this process.
+    // SAFETY: a NUL-terminated path; the initialisers of Unicorn do not affect this process.
     let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     let handle = NonNull::new(handle).ok_or_else(|| missing("it cannot be opened"))?;
     let symbol = |name: &'static [u8]| {
-        // SAFETY: the handle is an open library's, and the name ends with a zero.
+        // SAFETY: the handle is an open library's, and the name is NUL-terminated.
         let found = unsafe { libc::dlsym(handle.as_ptr(), name.as_ptr().cast::<c_char>()) };
         NonNull::new(found).ok_or_else(|| missing("it lacks a function"))
     };
-    // SAFETY: these are functions of these types in version 2 of the library, which stays open for as long as the process.
+    // SAFETY: these functions have these types in version 2 of the library, which is never closed.
     unsafe {
         Ok(Library {
             open: std::mem::transmute::<*mut c_void, Open>(symbol(b"uc_open\0")?.as_ptr()),
@@ -117,22 +117,22 @@ fn done(what: &str, code: c_int) -> Result<()> {
 /// A function for aarch64 with its constants.
 pub struct EmulatedFunction {
     code: Box<[MappedPage]>,
-    /// Where it is for the guest: an address that no other function ever had, so that what is translated stays true.
+    /// The guest address: unique among all functions, to keep translations valid.
     address: u64,
     bytes: usize,
     constants: Box<[Cell]>,
 }
 
-/// Memory as it can be mapped.
+/// Memory in mappable pages.
 #[repr(C, align(4096))]
 #[derive(Clone, Copy)]
 struct MappedPage([u8; 4096]);
 
 impl EmulatedFunction {
-    /// Compiles what was emitted for this target.
+    /// Compiles emitted code for this target.
     ///
     /// # Errors
-    /// `Backend` if Cranelift cannot compile what it emits, or calls for functions.
+    /// `Backend` if Cranelift cannot compile the code, or the code calls functions.
     pub fn new(kernel: ClifKernel, isa: &OwnedTargetIsa) -> Result<EmulatedFunction> {
         static NEXT: AtomicU64 = AtomicU64::new(1 << 36);
         let (bytes, constants) = kernel.into_code(&**isa)?;
@@ -149,7 +149,7 @@ impl EmulatedFunction {
         self.bytes
     }
 
-    /// Bytes of memory that it holds: code in whole pages, and constants.
+    /// Bytes of memory: code in whole pages, and constants.
     pub fn weight(&self) -> usize {
         size_of_val(&*self.code) + size_of_val(&*self.constants)
     }
@@ -157,13 +157,14 @@ impl EmulatedFunction {
     /// Runs it. Strides are in bytes, `[operand][loop]`, inputs before outputs; literals as cells.
     ///
     /// # Errors
-    /// `Backend` if the emulator is not open, or the code does what it must not: traps, does not return.
+    /// `Backend` if the emulator is not open, or the code traps or does not return.
     ///
     /// # Safety
-    /// - `pointers` has one entry per operand, `extents` one per loop, `strides` one per operand and loop, `literals` one per register of each literal.
-    /// - For every index of the extents, each input's element is initialised memory that may be read, and each output's memory that may be written, while
-    ///   the call lasts. Strides of the innermost loop agree with the operands' classes.
-    /// - Nobody else writes what is read here, or touches what is written here, meanwhile. An output overlaps an input only if every index has the same
+    /// - `pointers` has one entry per operand, `extents` one per loop, `strides` one per operand and loop, `literals` one per register of
+    ///   each literal.
+    /// - For every index of the extents, each input's element is initialised, readable memory, and each output's writable memory, during
+    ///   the call. Strides of the innermost loop agree with the operands' classes.
+    /// - Nobody else writes the inputs or accesses the outputs meanwhile. An output overlaps an input only if every index has the same
     ///   address in both.
     pub unsafe fn call(
         &self,
@@ -198,18 +199,18 @@ struct Emulator {
     library: &'static Library,
     handle: NonNull<c_void>,
     stack: Box<[MappedPage]>,
-    /// Addresses of functions that are mapped, so that translations are kept.
+    /// Addresses of mapped functions, whose translations are kept.
     functions: Vec<u64>,
     mapped: Box<Mapped>,
 }
 
-/// What a run has mapped.
+/// Mappings of a run.
 struct Mapped {
     map_ptr: MapPtr,
     chunks: Vec<u64>,
 }
 
-/// Maps the chunk around an address that code reads or writes, to itself.
+/// Maps the chunk around an accessed address to itself.
 unsafe extern "C" fn on_unmapped(
     handle: *mut c_void,
     _access: c_int,
@@ -218,8 +219,8 @@ unsafe extern "C" fn on_unmapped(
     _value: i64,
     mapped: *mut c_void,
 ) -> bool {
-    // SAFETY: the hook was added with the emulator's own `Mapped`, which outlives it, and runs on the thread that has borrowed the emulator,
-    // which does not look at it meanwhile.
+    // SAFETY: the hook was added with the emulator's own `Mapped`, which outlives it. It runs on the thread that has borrowed the emulator,
+    // which does not access it meanwhile.
     let mapped = unsafe { &mut *mapped.cast::<Mapped>() };
     let last = address.wrapping_add(size.max(1) as u64 - 1);
     for chunk in [address & !(CHUNK - 1), last & !(CHUNK - 1)] {
@@ -227,7 +228,7 @@ unsafe extern "C" fn on_unmapped(
             continue;
         }
         let memory = ptr::with_exposed_provenance_mut::<c_void>(chunk as usize);
-        // SAFETY: memory is noted, and touched only where the guest's code touches it: where the caller of the kernel vouches for it.
+        // SAFETY: mapping does not access the memory. Guest code accesses it, as the kernel's caller promises.
         if unsafe { (mapped.map_ptr)(handle, chunk, CHUNK, ALL_ACCESS, memory) } != 0 {
             return false;
         }
@@ -240,7 +241,7 @@ impl Emulator {
     fn new() -> Result<Emulator> {
         let library = library()?;
         let mut handle = ptr::null_mut();
-        // SAFETY: the library's functions, as it declares them; the hook's data lives as long as the emulator, which `Drop` closes.
+        // SAFETY: the library's functions, as declared; the hook's data lives as long as the emulator, which `Drop` closes.
         unsafe {
             done("open", (library.open)(ARCH_ARM64, 0, &raw mut handle))?;
             let handle = NonNull::new(handle).ok_or_else(|| failed("open", 0))?;
@@ -252,14 +253,14 @@ impl Emulator {
             let callback = on_unmapped as *const c_void;
             let hook = library.hook;
             done("hook", hook(handle.as_ptr(), &raw mut number, UNMAPPED_READ_OR_WRITE, callback, data, 1, 0))?;
-            // Floating point is allowed.
+            // Floating point is enabled.
             emulator.write(CPACR, 3 << 20)?;
             Ok(emulator)
         }
     }
 
     fn write(&mut self, register: c_int, value: u64) -> Result<()> {
-        // SAFETY: a register of 64 bits, and as much memory.
+        // SAFETY: a 64-bit register and a 64-bit value.
         let code = unsafe { (self.library.reg_write)(self.handle.as_ptr(), register, (&raw const value).cast()) };
         done("a register", code)
     }
@@ -269,7 +270,7 @@ impl Emulator {
     unsafe fn call(&mut self, function: &EmulatedFunction, pointers: &[*mut u8], tables: [usize; 3]) -> Result<()> {
         if !self.functions.contains(&function.address) {
             let (memory, bytes) = (function.code.as_ptr(), size_of_val(&*function.code) as u64);
-            // SAFETY: pages of the function. When it goes they stay mapped, at an address that nothing jumps to any more.
+            // SAFETY: pages of the function. After its drop they stay mapped, at an address without callers.
             let code = unsafe {
                 (self.library.map_ptr)(
                     self.handle.as_ptr(),
@@ -295,10 +296,10 @@ impl Emulator {
         let top = self.stack.as_mut_ptr_range().end.expose_provenance() as u64;
         self.write(SP, top - 64)?;
         self.write(LR, RETURN)?;
-        // SAFETY: the function touches its operands, which the caller vouches for, its constants and its stack.
+        // SAFETY: the function accesses its operands, as promised by the caller, its constants and its stack.
         let ran = unsafe { (self.library.start)(self.handle.as_ptr(), function.address, RETURN, 0, 0) };
         let mut at = 0u64;
-        // SAFETY: a register of 64 bits, and as much memory.
+        // SAFETY: a 64-bit register and a 64-bit value.
         unsafe { (self.library.reg_read)(self.handle.as_ptr(), PC, (&raw mut at).cast()) };
         for chunk in self.mapped.chunks.drain(..) {
             // SAFETY: it was mapped in this run.
@@ -322,7 +323,7 @@ impl Drop for Emulator {
 /// Code generation for aarch64, if the emulator is open.
 ///
 /// # Errors
-/// `Backend` if it is not.
+/// `Backend` if it is not open.
 pub fn isa() -> Result<OwnedTargetIsa> {
     library()?;
     aarch64_isa()

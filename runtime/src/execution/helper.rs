@@ -1,8 +1,7 @@
-//! Threads with a stack of our own size, on which kernels are compiled: the caller's stack may be small, and how much
-//! Cranelift needs grows with the kernel.
+//! Compilation threads with a large stack: the caller's stack may be small, and Cranelift's use grows with the kernel.
 //!
-//! A panic in a job comes back as an error. Idle threads are kept; handing over a job takes a few microseconds, starting a
-//! thread some twenty.
+//! A panic in a job becomes an error. Idle threads are kept: a job on an idle thread starts in a few microseconds, on a new one in
+//! some twenty.
 
 use crate::spans;
 use ndjit_ir::lock::Mutex;
@@ -11,7 +10,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
 
-/// Stack size of a helper, bytes. Only what is touched takes memory.
+/// Stack size of a helper, bytes. Only touched pages take memory.
 const STACK: usize = 16 << 20;
 /// Idle helpers kept.
 const MAX_IDLE: usize = 4;
@@ -26,15 +25,15 @@ struct Idle {
 
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 
-/// Runs `job` on a helper and waits for its result. Others may wait for it as well, so no code of a collector of spans runs in it.
+/// Runs `job` on a helper and waits for its result. Others may wait for it as well, so its spans are not collected.
 ///
 /// # Errors
-/// What `job` returns; `Backend` if it panics, `Allocation` if no thread can be started.
+/// Those of `job`; `Backend` if it panics, `Allocation` if no thread can be started.
 pub fn on_large_stack<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let (reply, result) = channel();
     let helper = idle().map_or_else(start, Ok)?;
     let job: HelperJob = Box::new(move || {
-        // A send fails only if the caller is gone, and then nobody waits.
+        // A send fails only without a caller.
         let _ = reply.send(
             catch_unwind(AssertUnwindSafe(|| spans::unseen(job))).unwrap_or_else(|payload| Err(panicked(&*payload))),
         );
@@ -55,10 +54,10 @@ pub fn panic_message(payload: &(dyn Any + Send)) -> &str {
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
-/// Drops what a panic carries, which may panic again.
+/// Drops a panic's payload, whose destructor may panic again.
 pub fn discard(payload: Box<dyn Any + Send>) {
     match catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        // Texts drop without code of others; anything else may panic for ever.
+        // Strings have no custom destructor; anything else may panic for ever.
         Err(again) if !again.is::<&str>() && !again.is::<String>() => std::mem::forget(again),
         Ok(()) | Err(_) => {}
     }

@@ -1,4 +1,4 @@
-//! Running a kernel's loops in the reference interpreter, on the same raw operands that machine code gets.
+//! Execution of a kernel's loops by the reference interpreter, on the raw operands of machine code.
 
 use ndjit_codegen::clif::Cell;
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
@@ -6,7 +6,7 @@ use ndjit_ir::{PrimType, Result};
 use ndjit_math::interp::{NestMemory, eval_nest};
 use smallvec::SmallVec;
 
-/// The operands of a call as the interpreter's memory. Made only where [`Kernel::call`](crate::Kernel)'s promises hold.
+/// A call's operands as the interpreter's memory. Constructed only if [`Kernel::call`](crate::Kernel)'s promises hold.
 struct CallMemory<'a> {
     inputs: &'a [*mut u8],
     outputs: &'a [*mut u8],
@@ -52,8 +52,8 @@ impl NestMemory for CallMemory<'_> {
     fn load(&mut self, input: usize, offset: usize, ty: PrimType) -> u64 {
         let mut word = [0u8; 8];
         let size = ty.bytes();
-        // SAFETY: the caller of `run` vouches for every index's element of every operand, and the interpreter asks for
-        // words of those elements alone. Offsets may be negative: they wrap.
+        // SAFETY: the caller of `run` promises every index's element of every operand, and the interpreter reads only
+        // words of those elements. Offsets may be negative: they wrap.
         unsafe {
             let word_at = self.inputs[input].wrapping_add(offset);
             word.as_mut_ptr().copy_from_nonoverlapping(word_at, size);
@@ -70,7 +70,7 @@ impl NestMemory for CallMemory<'_> {
         if cfg!(target_endian = "big") {
             word[..size].reverse();
         }
-        // SAFETY: as for `load`; the memory may be written.
+        // SAFETY: as for `load`; the memory is writable.
         unsafe {
             let word_at = self.outputs[output].wrapping_add(offset);
             word_at.copy_from_nonoverlapping(word.as_ptr(), size);

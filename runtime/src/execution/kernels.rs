@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The bounds until [`set_bounds`] is called: kernels, and bytes of their code.
+/// The default bounds: kernels, and bytes of their code.
 pub const DEFAULT_BOUNDS: Bounds = Bounds { count: 4096, weight: 64 << 20 };
 
 type KernelKey = (LoopNest, CodeOptions, AccumulatorLayout);
@@ -33,7 +33,7 @@ thread_local! {
     static HERE: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The kernel of a nest; compiled if the cache does not hold it.
+/// The kernel of a nest, compiled on a miss.
 ///
 /// # Errors
 /// As [`Kernel::new`].
@@ -41,7 +41,7 @@ pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
     cached((nest.clone(), options, AccumulatorLayout::Plain), |(nest, options, _)| Kernel::new(nest, *options))
 }
 
-/// The kernel of a part, which other nests may have too.
+/// The kernel of a part, which nests share.
 ///
 /// # Errors
 /// As [`Kernel::part`].
@@ -74,34 +74,35 @@ fn cached(key: KernelKey, compile: impl FnOnce(&KernelKey) -> Result<Kernel> + S
     })
 }
 
-/// Notes that a kernel was compiled that this cache does not hold: one of a GPU, and the time it took.
+/// Counts a kernel outside of this cache, compiled for a GPU, and its compilation time.
 #[cfg(feature = "gpu")]
 pub(crate) fn count_elsewhere(time: Duration) {
     ELSEWHERE.fetch_add(1, Relaxed);
     TIME_ELSEWHERE.fetch_add(time.as_nanos() as u64, Relaxed);
 }
 
-/// Kernels of GPUs that were compiled, those of opening the device aside, and the time that took.
+/// The number of kernels compiled for GPUs, without those of opening the device, and their compilation time.
 pub fn elsewhere() -> (u64, Duration) {
     (ELSEWHERE.load(Relaxed), Duration::from_nanos(TIME_ELSEWHERE.load(Relaxed)))
 }
 
-/// Counters: `misses` is the number of kernels compiled, `time` what that took, `weight` the bytes of code held.
+/// Counters: `misses` is the number of compiled kernels, `time` their compilation time, `weight` the bytes of cached
+/// code.
 pub fn stats() -> CacheStats {
     cache().stats()
 }
 
-/// Notes that a kernel was compiled for the calling thread.
+/// Counts a kernel compiled for the calling thread.
 pub(crate) fn count_compiled() {
     HERE.set(HERE.get() + 1);
 }
 
-/// How many kernels were compiled for the calling thread, which waited for each.
+/// The number of kernels compiled for the calling thread, which waited for each.
 pub fn compiled_here() -> u64 {
     HERE.get()
 }
 
-/// Changes the bounds and evicts down to them. Kernels in use live on with their programs.
+/// Changes the bounds and evicts down to them. Programs keep their kernels alive.
 pub fn set_bounds(bounds: Bounds) {
     cache().set_bounds(bounds);
 }

@@ -1,4 +1,4 @@
-//! Execution: kernels, the threads that they run on, and the drivers of nests that are not maps, over one way of cutting them into [tiles](tiling).
+//! Execution: kernels, their threads, and the drivers of nests that are not maps, with common [tiles](tiling).
 
 pub mod code;
 pub mod code_memory;

@@ -1,20 +1,18 @@
-//! A thread pool: workers that wait for jobs beside those that give it.
+//! A thread pool: workers that help the threads that submit jobs.
 //!
-//! A worker looks for work for a while before it sleeps, so that work given again and again is begun within a microsecond or two; threads
-//! that sleep in between take ten to twenty. The one who gives work does its share, and workers that come too late for
-//! it are not waited for.
+//! A worker spins for a while before it sleeps, so frequent jobs start within a microsecond or two; a sleeping worker takes ten to twenty.
+//! The submitting thread does its share and does not wait for late workers.
 //!
-//! To wake a worker takes ten to twenty microseconds, measured in a virtual machine: what is short is done by the one who gives it, unless work comes so
-//! often that workers would be awake the next time.
+//! Waking a worker takes ten to twenty microseconds, measured in a virtual machine. The submitting thread does short work without workers,
+//! unless jobs are frequent enough to keep them awake.
 //!
-//! Work is numbered. Whoever is free takes the next number, so nobody waits for a worker that the system has put aside, unless
-//! it has begun.
+//! Work items are numbered. An idle thread takes the next number, so nobody waits for a descheduled worker, unless it has begun an item.
 //!
-//! Several threads may give work at once, each in a slot of its own; workers go where there is some. One that gives work keeps a
-//! processor busy, so workers help only those processors that are left.
+//! Several threads may submit jobs at once, each in its own slot; workers go to open slots. A submitting thread occupies a processor, so
+//! workers use only the remaining processors.
 //!
-//! Whoever waits here does no other work meanwhile, unlike in pools whose threads steal: what a thread holds while it waits (locks, values that
-//! are being made, the settings of its scopes) is met by nobody else's task. So waits follow calls and never go round in a circle.
+//! A waiting thread does no other work, unlike in work-stealing pools: its locks, values under computation and scoped settings are never
+//! visible to another task. So waits follow calls and cannot form a cycle.
 
 use crate::sync::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::sync::thread::{self, Thread};
@@ -22,51 +20,51 @@ use crate::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, spin_loop};
 use std::cell::UnsafeCell;
 use std::time::{Duration, Instant};
 
-/// How long a worker looks for work before it sleeps.
+/// The time for which a worker spins before it sleeps.
 const AWAKE: Duration = Duration::from_micros(100);
-/// Looks between two of the clock.
+/// Spins between two clock reads.
 const LOOKS: u32 = 64;
-/// Threads that give work at once, at most; others do theirs alone.
+/// The maximum number of threads that submit jobs at once; others run theirs without workers.
 const SLOTS: usize = 64;
 
-/// In [`JobSlot::state`]: whether workers may begin. Below is how many more may.
+/// In [`JobSlot::state`]: whether workers may begin. The lower bits are how many more may.
 const OPEN: usize = 1 << (usize::BITS - 1);
 const ROOM: usize = OPEN - 1;
 
-/// Threads that wait for work. They end when it is dropped, each as soon as it sees that; nobody waits for them.
+/// Waiting threads. They end soon after the pool is dropped, without a join.
 #[derive(Debug)]
 pub struct ThreadPool {
     shared: Arc<PoolState>,
     workers: Vec<Thread>,
 }
 
-/// What is done with each number. It is not to unwind: a worker would end.
+/// The work per number. It must not unwind: that would end a worker.
 type WorkFn<'a> = dyn Fn(usize) + Sync + 'a;
 
 struct PoolState {
     slots: Box<[JobSlot]>,
-    /// A bit for each slot in which somebody gives work.
+    /// A bit for each slot in use.
     taken: AtomicU64,
-    /// A bit for each slot with numbers that nobody has taken.
+    /// A bit for each slot with untaken numbers.
     open: AtomicU64,
-    /// When short work was last given while workers slept, ns after `begun`.
+    /// The last submission of short work while workers slept, ns after `begun`.
     last: AtomicU64,
     begun: Instant,
     ended: AtomicBool,
-    /// For each worker whether it sleeps, is about to, or has not begun.
+    /// Whether each worker sleeps, is about to, or has not begun.
     asleep: Box<[AtomicBool]>,
-    /// How long workers look for work.
+    /// The time for which workers spin.
     awake: Duration,
 }
 
-/// The work of one thread. Slots lie apart, so that those of others do not slow it down.
+/// The job of one thread. Slots are padded against false sharing.
 #[repr(align(128))]
 struct JobSlot {
-    /// Whether workers may begin with the job, and how many more.
+    /// Whether workers may begin the job, and how many more.
     state: AtomicUsize,
-    /// Written while no worker is inside and none may begin; read by workers inside.
+    /// Written while no worker is inside and none may enter; read by workers inside.
     job: UnsafeCell<Option<Job>>,
-    /// The next number that nobody has taken.
+    /// The next untaken number.
     next: AtomicUsize,
 }
 
@@ -76,10 +74,10 @@ struct Job {
     count: usize,
 }
 
-// SAFETY: `job` is written only by the one who has the slot's bit of `taken`, before `OPEN` is set and after the last worker has left, and
-// read only by workers inside, between the two: `state` orders them. What it points to is `Sync`, and lives while workers are inside.
+// SAFETY: `job` is written only by the owner of the slot's bit of `taken`, before `OPEN` is set and after the last worker has left, and
+// read only by workers inside, between the two: `state` orders them. Its pointee is `Sync`, and lives while workers are inside.
 unsafe impl Sync for JobSlot {}
-// SAFETY: as above; nothing in it belongs to a thread.
+// SAFETY: as above; nothing in it is bound to a thread.
 unsafe impl Send for JobSlot {}
 
 impl std::fmt::Debug for PoolState {
@@ -89,7 +87,7 @@ impl std::fmt::Debug for PoolState {
 }
 
 impl ThreadPool {
-    /// A pool that has `workers` threads beside those that give work, or fewer where the system refuses them.
+    /// A pool of `workers` threads beside the submitting ones, or fewer if the system refuses them.
     pub fn new(workers: usize) -> ThreadPool {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let slot = |_| JobSlot { state: AtomicUsize::new(0), job: UnsafeCell::new(None), next: AtomicUsize::new(0) };
@@ -101,7 +99,7 @@ impl ThreadPool {
             begun: Instant::now(),
             ended: AtomicBool::new(false),
             asleep: (0..workers).map(|_| AtomicBool::new(true)).collect(),
-            // Workers without a processor of their own would keep the others from working.
+            // Spinning workers without their own processor would slow down others.
             awake: if workers < processors { AWAKE } else { Duration::ZERO },
         });
         let mut pool = ThreadPool { shared, workers: Vec::with_capacity(workers) };
@@ -114,13 +112,13 @@ impl ThreadPool {
         pool
     }
 
-    /// The threads that were asked for, one that gives work among them.
+    /// The requested number of threads, including a submitting one.
     pub fn size(&self) -> usize {
         self.shared.asleep.len() + 1
     }
 
-    /// Does `work` once with each number below `count`, here and by fewer than `most` workers, and returns when all is done. Work that is
-    /// `short` is not worth waking workers for.
+    /// Calls `work` once with each number below `count`, here and on fewer than `most` workers, and returns when all are done. `short` work
+    /// does not wake workers.
     pub fn run(&self, count: usize, most: usize, short: bool, work: &WorkFn<'_>) {
         let shared = &*self.shared;
         let alone = || (0..count).for_each(work);
@@ -134,16 +132,16 @@ impl ThreadPool {
         }
         let slot = &shared.slots[taken.slot];
         let work: *const WorkFn<'_> = work;
-        // SAFETY: lifetimes alone change. The pointer is used by workers inside; `JobGuard` waits for them before this returns or unwinds.
+        // SAFETY: only lifetimes change. Workers inside use the pointer; `JobGuard` waits for them before this returns or unwinds.
         let lasting = unsafe { std::mem::transmute::<*const WorkFn<'_>, *const WorkFn<'static>>(work) };
-        // SAFETY: the slot is ours and no job of it is open, so nobody reads or writes the job.
+        // SAFETY: the slot is ours and has no open job, so nobody accesses the job.
         unsafe { *slot.job.get() = Some(Job { work: lasting, count }) };
         slot.next.store(0, Relaxed);
         let guard = JobGuard { shared, slot: taken.slot, room };
         slot.state.store(OPEN | room, SeqCst);
         shared.open.fetch_or(bit(taken.slot), SeqCst);
         if wake {
-            // Whom one thread wakes, another that gives work does not count on.
+            // A worker woken by one thread is not counted by another.
             let asleep = self.workers.iter().zip(&shared.asleep).filter(|(_, asleep)| asleep.swap(false, SeqCst));
             asleep.take(room).for_each(|(worker, _)| worker.unpark());
         }
@@ -164,16 +162,16 @@ fn bit(slot: usize) -> u64 {
     1 << slot
 }
 
-/// A slot that a thread has. Given back when dropped.
+/// A slot in use. Released on drop.
 struct Taken<'a> {
     shared: &'a PoolState,
     slot: usize,
-    /// How many threads give work, this one among them.
+    /// The number of submitting threads, including this one.
     givers: usize,
 }
 
 impl<'a> Taken<'a> {
-    /// The first that is free.
+    /// The first free slot.
     fn of(shared: &'a PoolState) -> Option<Taken<'a>> {
         let free = |taken: u64| Some(taken.trailing_ones() as usize).filter(|&slot| slot < shared.slots.len());
         let take = |taken: u64| Some(taken | bit(free(taken)?));
@@ -188,7 +186,7 @@ impl Drop for Taken<'_> {
     }
 }
 
-/// A job that workers may begin with. Ends it when dropped: none begins any more, and all that have are done.
+/// An open job. Closed on drop: workers no longer enter, and those inside are waited for.
 struct JobGuard<'a> {
     shared: &'a PoolState,
     slot: usize,
@@ -202,7 +200,7 @@ impl Drop for JobGuard<'_> {
         let mut state = slot.state.fetch_and(ROOM, SeqCst);
         let mut looks = 0u32;
         while state & ROOM != self.room {
-            // The system may have put a worker aside for a thread like this one.
+            // The system may have descheduled a worker for a spinning thread.
             if looks < LOOKS * LOOKS {
                 spin_loop()
             } else {
@@ -214,7 +212,7 @@ impl Drop for JobGuard<'_> {
     }
 }
 
-/// A worker that takes part in a job. Leaves it when dropped.
+/// A worker inside a job. Leaves it on drop.
 struct Inside<'a> {
     shared: &'a PoolState,
     slot: usize,
@@ -227,14 +225,14 @@ impl Drop for Inside<'_> {
 }
 
 impl PoolState {
-    /// Whether work was given within the time that workers look for it; the one who asks has some.
+    /// Whether work was submitted within the spinning time; called with new work.
     fn comes_often(&self) -> bool {
         let now = self.begun.elapsed().as_nanos() as u64;
         let last = self.last.swap(now, Relaxed);
         now.checked_sub(last).is_some_and(|between| u128::from(between) < self.awake.as_nanos())
     }
 
-    /// Takes numbers until there are none. Whoever does is inside or has the slot, so that the bit it clears is that of this job.
+    /// Takes numbers until there are none. The caller is inside or owns the slot, so it clears this job's bit.
     fn take_part(&self, slot: usize, work: &WorkFn<'_>, count: usize) {
         loop {
             let number = self.slots[slot].next.fetch_add(1, Relaxed);
@@ -246,20 +244,20 @@ impl PoolState {
         }
     }
 
-    /// What a worker does: looks for jobs, takes part in each, sleeps if there are none for long.
+    /// The worker loop: finds jobs, takes part in each, and sleeps after a while without one.
     fn worker(&self, number: usize) {
         self.asleep[number].store(false, SeqCst);
         while let Some(inside) = self.wait(number) {
-            // SAFETY: inside, the job is there and does not change.
+            // SAFETY: inside, the job exists and does not change.
             if let Some(Job { work, count }) = unsafe { *self.slots[inside.slot].job.get() } {
-                // SAFETY: what it points to lives while a worker is inside: `JobGuard` waits.
+                // SAFETY: the pointee lives while a worker is inside: `JobGuard` waits.
                 self.take_part(inside.slot, unsafe { &*work }, count);
             }
             drop(inside);
         }
     }
 
-    /// Enters a job that has room, if there is one. Workers look at different slots first.
+    /// Enters a job with room, if there is one. Workers start at different slots.
     fn enter(&self, number: usize) -> Option<Inside<'_>> {
         let first = number % SLOTS;
         let mut open = self.open.load(SeqCst).rotate_right(first as u32);
@@ -300,8 +298,8 @@ impl PoolState {
         }
     }
 
-    /// Sleeps, unless there is a job. Who gives one opens it before he looks at `asleep`; here it is the other way round: one of both sees the
-    /// other.
+    /// Sleeps, unless there is a job. A submitting thread opens the job before it reads `asleep`; here the order is reversed, so one of
+    /// them sees the other.
     fn sleep(&self, number: usize) -> Option<Inside<'_>> {
         self.asleep[number].store(true, SeqCst);
         let inside = self.enter(number);
@@ -341,7 +339,7 @@ mod tests {
         }
     }
 
-    /// Each of two numbers waits until the other is begun: they are done at the same time, by two threads.
+    /// Each of two items waits until the other has begun: two threads run them concurrently.
     #[test]
     fn members_take_part_asleep_or_awake() {
         let pool = ThreadPool::new(1);
@@ -359,7 +357,7 @@ mod tests {
         }
     }
 
-    /// Short work is done by the one who gives it while workers sleep, and by all when it comes often.
+    /// The submitting thread runs short work while workers sleep; workers help when it is frequent.
     #[test]
     fn short_work_wakes_members_if_it_comes_often() {
         let pool = ThreadPool::new(1);
@@ -374,11 +372,11 @@ mod tests {
             alone.into_inner()
         };
         assert!(alone());
-        // Until the worker is seen at work: it sleeps again where the system is slow.
+        // Until the worker takes part: on a slow system it sleeps again.
         while alone() {}
     }
 
-    /// The work of a thread that has given none is done by itself: nobody else's number is ever done where one waits.
+    /// A thread runs only its own items while it waits.
     #[test]
     fn whoever_waits_does_its_own_work_alone() {
         thread_local! {
@@ -406,7 +404,7 @@ mod tests {
         assert_eq!(strange.into_inner(), 0);
     }
 
-    /// Two give work at once, each of which takes two threads: workers go to both.
+    /// Two threads submit jobs for two threads each: workers go to both.
     #[test]
     fn several_may_give_work_at_once() {
         let pool = ThreadPool::new(3);
@@ -427,7 +425,7 @@ mod tests {
         assert_eq!(begun.into_inner(), 4);
     }
 
-    /// No more threads than were asked for are at work, and all are when there is work for them.
+    /// At most the requested number of threads run, and all of them with enough work.
     #[test]
     fn no_more_threads_work_than_may() {
         let pool = ThreadPool::new(7);
@@ -456,7 +454,7 @@ mod tests {
         }
     }
 
-    /// The one who gives work unwinds, and nobody is left with it.
+    /// The submitting thread unwinds, after all workers have left the job.
     #[test]
     fn unwinding_ends_the_job() {
         let pool = ThreadPool::new(1);

@@ -1,9 +1,9 @@
-//! Splitting a kernel's iteration space over threads.
+//! Distribution of a kernel's iteration space over threads.
 //!
 //! Results never depend on the split: indices are independent. A panic in a chunk is an error.
 //!
-//! The process has one [`ThreadPool`] of as many threads as there are processors, and calls that may use fewer use some of it. Those that
-//! ask for more share larger ones, which end with the last of them.
+//! The process has one [`ThreadPool`] with a thread per processor; calls with a lower limit use part of it. Calls with a higher limit share
+//! larger pools, which end with their last user.
 
 use crate::environment;
 use crate::execution::helper::{discard, panic_message};
@@ -14,21 +14,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
 
-/// Below this estimate a kernel runs on the calling thread, ns.
+/// Kernels with a smaller estimate run on the calling thread, ns.
 const SERIAL: f64 = 8_000.0;
-/// A chunk takes at least this long by estimate, ns, or has at least [`CHUNK_ELEMENTS`] elements.
+/// The minimum estimated time of a chunk, ns, unless it has [`CHUNK_ELEMENTS`] elements.
 const CHUNK: f64 = 4_000.0;
-/// Below this estimate a kernel is not worth waking threads for, ns. A polynomial of 100,000 `f32` took 14.5 us on one thread, 7.3 on two that were awake,
-/// 27 where one had to be woken; of 200,000 27, 21 and 35.
+/// Kernels with a smaller estimate do not wake threads, ns. A polynomial of 100,000 `f32` took 14.5 us on one thread, 7.3 on two that were
+/// awake, 27 where one had to be woken; of 200,000 27, 21 and 35.
 const SHORT: f64 = 60_000.0;
 /// See [`CHUNK`].
 const CHUNK_ELEMENTS: usize = 16 << 10;
-/// Chunks per thread, so that a thread that is late can be helped.
+/// Chunks per thread, which balances load.
 pub const CHUNKS_PER_THREAD: usize = 4;
 /// Chunks of the innermost loop are multiples of this many elements: whole vectors, whole cache lines.
 const GRAIN: usize = 64;
 
-/// The threads of a program, at most; those of a machine with more processors are that many.
+/// The maximum number of threads of a program, or the number of processors if larger.
 const MOST: usize = 64;
 
 /// The threads a program may use.
@@ -38,15 +38,15 @@ pub enum Threads {
     Serial,
     /// More than one.
     Several {
-        /// How many, the calling one among them.
+        /// Their number, including the calling thread.
         count: usize,
-        /// Those they are of.
+        /// Their pool.
         pool: Arc<ThreadPool>,
     },
 }
 
-/// The processors that this process may use, as the system says it at first: on Linux three files say it, which took a twentieth of the time of making a
-/// small program.
+/// The processors available to this process, read once: on Linux that reads three files, a twentieth of the time of compiling a small
+/// program.
 fn processors() -> usize {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
@@ -75,7 +75,7 @@ impl Threads {
         larger.retain(|pool| pool.strong_count() > 0);
         let known = larger.iter().filter_map(Weak::upgrade).find(|pool| pool.size() >= count);
         let pool = known.unwrap_or_else(|| {
-            // Of a few sizes, so that there are few of them.
+            // Few sizes, so there are few pools.
             let pool = Arc::new(ThreadPool::new(count.next_power_of_two().min(most) - 1));
             larger.push(Arc::downgrade(&pool));
             pool
@@ -94,15 +94,15 @@ impl Threads {
     /// Runs `work` once per chunk, in any order, and waits for all.
     ///
     /// # Errors
-    /// One that `work` returned; `Panic` if it panicked.
+    /// An error of `work`; `Panic` if it panicked.
     pub fn run(&self, split: &Split, work: impl Fn(Chunk) -> Result<()> + Sync) -> Result<()> {
         self.each(split.count, split.time, |i| work(split.chunk(i)))
     }
 
-    /// Runs `work` once for each number below `count`, in any order, and waits for all; `time` is what that takes one thread by estimate, ns.
+    /// Runs `work` once for each number below `count`, in any order, and waits for all; `time` is the estimated time on one thread, ns.
     ///
     /// # Errors
-    /// One that `work` returned; `Panic` if it panicked.
+    /// An error of `work`; `Panic` if it panicked.
     pub fn each(&self, count: usize, time: f64, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
         let (most, pool) = match self {
             Threads::Several { count: most, pool } if count > 1 => (*most, pool),
@@ -113,7 +113,7 @@ impl Threads {
             if failed.get().is_none()
                 && let Err(error) = catch(|| work(number))
             {
-                // The first error is told.
+                // The first error is reported.
                 let _ = failed.set(error);
             }
         };
@@ -121,8 +121,8 @@ impl Threads {
         failed.into_inner().map_or(Ok(()), Err)
     }
 
-    /// Into how many pieces `size` elements are worth cutting, at an estimated cost per element in ns: 1 where the calling
-    /// thread alone is as fast.
+    /// The number of pieces into which `size` elements are worth cutting, at an estimated cost per element in ns: 1 if the calling thread
+    /// is as fast.
     pub fn pieces(&self, size: usize, cost: f64) -> usize {
         let total = size as f64 * cost;
         if total < SERIAL || matches!(self, Threads::Serial) {
@@ -133,10 +133,10 @@ impl Threads {
     }
 }
 
-/// Runs `work`; a panic in it is an error.
+/// Runs `work`; a panic becomes an error.
 ///
 /// # Errors
-/// What `work` returns; `Panic` if it panicked.
+/// Those of `work`; `Panic` if it panicked.
 pub fn catch<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let error = Error::new(ErrorCode::Panic, "run: a worker thread panicked").fact(panic_message(&*payload));
@@ -156,20 +156,20 @@ pub struct Chunk {
     pub len: usize,
 }
 
-/// How a kernel's iteration space is cut: one loop, into runs of equal length except the last.
+/// A cut of a kernel's iteration space: one loop, into runs of equal length except the last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Split {
     axis: usize,
     extent: usize,
     len: usize,
     count: usize,
-    /// What all of it takes one thread by estimate, ns.
+    /// Estimated time on one thread, ns.
     time: f64,
 }
 
 impl Split {
-    /// The split of a space with these `extents`, outermost first, at an estimated cost per element in ns. `None` where the
-    /// calling thread alone is as fast.
+    /// The split of a space with these `extents`, outermost first, at an estimated cost per element in ns. `None` if the calling thread is
+    /// as fast.
     pub fn new(extents: &[usize], cost: f64, threads: &Threads) -> Option<Split> {
         let size = extents.iter().fold(1usize, |n, &e| n.saturating_mul(e));
         let pieces = threads.pieces(size, cost);

@@ -1,19 +1,19 @@
-//! How a reduction is cut into tasks. Pure arithmetic; results never depend on it.
+//! Tiling of reductions into tasks. Pure arithmetic; results never depend on it.
 
 use crate::execution::threads::CHUNKS_PER_THREAD;
 use ndjit_ir::loops::VectorLoop;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use std::num::NonZeroUsize;
 
-/// Bytes of accumulators a task holds, if that is enough for one block of one result: they stay in the first caches.
+/// Bytes of accumulators per task, if enough for one block of one result: they fit the first-level cache.
 const ROWS: usize = 64 << 10;
-/// The same where vectors lie along a loop that is kept. Measured on sums of `f32` along columns: with all columns in one tile
-/// memory is read in order, at 14 GB/s; tiles of a part of 4096 or 16384 columns, whose rows fall into the same few sets of
-/// the caches, read half as fast, and that accumulators leave the second cache costs nothing.
+/// The same for vectors along a kept loop. Measured on sums of `f32` along columns: with all columns in one tile memory is read in order,
+/// at 14 GB/s; tiles of a part of 4096 or 16384 columns, whose rows fall into the same few sets of the caches, read half as fast, and
+/// accumulators outside the second-level cache cost nothing.
 const COLUMNS: usize = 1 << 20;
-/// Columns of a tile, at least, if there are as many.
+/// The minimum of columns per tile, if available.
 const STRIP: usize = 512;
-/// Elements of a task.
+/// Elements per task.
 const MOST: usize = 256 << 10;
 const LEAST: usize = 16 << 10;
 
@@ -34,12 +34,12 @@ pub struct Run {
 }
 
 impl Runs {
-    /// Runs of this length; of 1 where that is 0.
+    /// Runs of this length, at least 1.
     pub fn new(extent: usize, len: usize) -> Runs {
         Runs { extent, len: NonZeroUsize::new(len).unwrap_or(NonZeroUsize::MIN) }
     }
 
-    /// Length of a run, if it is not the last one.
+    /// Length of a run, except the last.
     pub fn len(self) -> usize {
         self.len.get()
     }
@@ -54,16 +54,16 @@ impl Runs {
     }
 }
 
-/// The tiles of a reduction that has elements and results.
+/// The tiles of a reduction with elements and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReduceTiles {
     /// Elements of each result.
     pub elements: usize,
-    /// Accumulators of a block: one for each of its lanes, of which there are fewer where there are fewer elements, or one.
+    /// Accumulators of a block: one for each lane, fewer with fewer elements, or one.
     pub lanes: usize,
-    /// Blocks of elements; all runs but the last, if there are several, hold a power of two.
+    /// Blocks of elements; all runs except the last contain a power of two.
     blocks: Runs,
-    /// The last of the parallel loops, the last but one, and the indices of the others.
+    /// The last parallel loop, the last but one, and the indices of the others.
     inner: Runs,
     outer: Runs,
     rest: usize,
@@ -77,13 +77,13 @@ pub struct Tile {
     pub blocks: Run,
     pub inner: Run,
     pub outer: Run,
-    /// The index of the other the parallel loops, in row-major order.
+    /// The index of the other parallel loops, in row-major order.
     pub rest: usize,
 }
 
 impl ReduceTiles {
-    /// The tiles for results over the loops `kept` of `elements` elements, with `bytes` bytes of accumulators for each of at most `lanes` lanes; of
-    /// about so many elements that there are `pieces` of them.
+    /// The tiles for results over the loops `kept` of `elements` elements, with `bytes` bytes of accumulators for each of at most `lanes`
+    /// lanes; about `pieces` tiles, as far as their size allows.
     pub fn new(
         kept: &[usize],
         elements: usize,
@@ -99,20 +99,20 @@ impl ReduceTiles {
             .min(MOST)
             .next_multiple_of(BLOCK)
             .max(LEAST);
-        // Strips of columns that every thread has one of.
+        // Strips of columns, one for each thread.
         let strips = pieces.max(1).div_ceil(CHUNKS_PER_THREAD).div_ceil(product(&[all_blocks, outer, rest]).max(1));
         let (room, strip) = match along {
             VectorLoop::Reduction => (ROWS, 1),
             VectorLoop::Parallel => (COLUMNS, inner.div_ceil(strips).max(STRIP)),
         };
-        // Accumulators are counted in those of one block of one result.
+        // In units of the accumulators of one block of one result.
         let room = (room / (bytes * lanes)).max(1);
         let columns = strip.min(inner).min(room);
         let mut blocks = 1;
         while blocks < all_blocks && 2 * blocks * columns <= room && 2 * blocks * columns * BLOCK <= target {
             blocks *= 2;
         }
-        // A tile that has all of them needs no subtree.
+        // A tile of all blocks needs no subtree.
         if all_blocks.saturating_mul(columns) <= room && all_blocks.saturating_mul(columns * BLOCK) <= target {
             blocks = all_blocks;
         }
@@ -154,7 +154,7 @@ impl ReduceTiles {
 }
 
 impl Tile {
-    /// Where the tile's first result lies in an array with these strides along the parallel loops.
+    /// The offset of the tile's first result in an array with these strides along the parallel loops.
     pub fn offset(&self, kept: &[usize], strides: &[isize]) -> isize {
         let last = last_two(strides, 0);
         offset(kept, strides, self.rest)
@@ -168,17 +168,17 @@ impl Tile {
     }
 }
 
-/// Of one thing for each loop that is kept those of the last two; `missing` where there are fewer.
+/// The last two of some values per kept loop; `missing` if there are fewer.
 pub fn last_two<T: Copy>(all: &[T], missing: T) -> [T; 2] {
     [2, 1].map(|back| all.len().checked_sub(back).map_or(missing, |at| all[at]))
 }
 
-/// The loops but the last two.
+/// The loops except the last two.
 pub fn before_last_two<T>(all: &[T]) -> &[T] {
     &all[..all.len().saturating_sub(2)]
 }
 
-/// Where the `index`th of the loops but the last two begins, in row-major order.
+/// The offset of the `index`th element of the loops except the last two, in row-major order.
 pub fn offset(kept: &[usize], strides: &[isize], mut index: usize) -> isize {
     let mut offset = 0isize;
     for (&extent, stride) in before_last_two(kept).iter().zip(before_last_two(strides)).rev() {
@@ -193,7 +193,7 @@ pub fn product(extents: &[usize]) -> usize {
     extents.iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
 }
 
-/// Runs of at most about `len`, as many as needed, of like length and whole vectors.
+/// Runs of at most about `len`, as many as needed, of nearly equal length and whole vectors.
 pub fn even(extent: usize, len: usize) -> Runs {
     let Some(count) = NonZeroUsize::new(Runs::new(extent, len).count()) else { return Runs::new(extent, len) };
     let len = extent.div_ceil(count.get());

@@ -1,5 +1,5 @@
-//! An allocator that counts what each thread asks the system for, and refuses large blocks where a test says so. A program that installs it can
-//! test that its calls ask for nothing, and that they end in errors where memory is refused.
+//! An allocator that counts allocations per thread, and refuses large blocks on request. A program that installs it can test that its calls
+//! allocate nothing, and that refused memory is an error.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// The system's allocator, counting for each thread by itself.
+/// The system's allocator with counters per thread.
 ///
 /// ```
 /// #[global_allocator]
@@ -24,40 +24,40 @@ use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CountingAllocator;
 
-/// What a thread has done since it began, while [`CountingAllocator`] is the global allocator; zeros otherwise.
+/// Counters of a thread since it began, with [`CountingAllocator`] as the global allocator; zeros otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocations {
-    /// Blocks asked for and given, larger and smaller ones in the place of others among them.
+    /// Blocks allocated, including reallocations.
     pub allocated: u64,
-    /// Blocks given back, those that others took the place of among them.
+    /// Blocks freed, including reallocations.
     pub freed: u64,
-    /// Bytes of the blocks asked for and given.
+    /// Bytes of allocated blocks.
     pub bytes: u64,
 }
 
-/// What all threads have done with large blocks since [`CountingAllocator::refuse`].
+/// Counters of large blocks over all threads since [`CountingAllocator::refuse`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LargeBlocks {
-    /// Large blocks asked for.
+    /// Large blocks requested.
     pub asked: u64,
-    /// Those of them that were refused.
+    /// Large blocks refused.
     pub refused: u64,
-    /// Bytes of large blocks given and not given back, since the first call of `refuse`.
+    /// Bytes of live large blocks, since the first call of `refuse`.
     pub held: i64,
 }
 
-/// Which large blocks [`CountingAllocator::refuse`] refuses.
+/// The large blocks that [`CountingAllocator::refuse`] refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// Those with these numbers, counted from 0.
+    /// Blocks with these numbers, counted from 0.
     Numbers(Range<u64>),
-    /// Those with which more than so many bytes of large blocks would be held.
+    /// Blocks that would raise the live bytes of large blocks above this.
     Above(i64),
 }
 
-/// Blocks of so many bytes are large. No block is before [`CountingAllocator::refuse`], so that an allocation costs one load more.
+/// The minimum size of large blocks. Before [`CountingAllocator::refuse`] no block is large, which costs one load per allocation.
 static LARGE: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// The numbers of the large blocks that are refused: from the first to before the second.
+/// The numbers of the refused large blocks: from the first to before the second.
 static NUMBERS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 static MOST: AtomicI64 = AtomicI64::new(i64::MAX);
 static ASKED: AtomicU64 = AtomicU64::new(0);
@@ -65,18 +65,18 @@ static REFUSALS: AtomicU64 = AtomicU64::new(0);
 static HELD: AtomicI64 = AtomicI64::new(0);
 
 thread_local! {
-    // Without a destructor and without a first use that allocates, as what an allocator touches must be.
+    // An allocator's thread local: without a destructor, and without an allocating initializer.
     static COUNTS: Cell<Allocations> = const { Cell::new(Allocations { allocated: 0, freed: 0, bytes: 0 }) };
 }
 
 impl CountingAllocator {
-    /// What the calling thread has done.
+    /// The calling thread's counters.
     pub fn counts() -> Allocations {
         COUNTS.get()
     }
 
-    /// Counts blocks of at least `large` bytes from 0, on all threads, and refuses some of them, as the system does when it has no memory. Of one
-    /// `large` in a process: bytes held are those of blocks that were large when they were given.
+    /// Counts blocks of at least `large` bytes from 0, on all threads, and refuses some of them, as the system does without memory. A
+    /// process uses one `large`: live bytes are those of blocks that were large when allocated.
     pub fn refuse(large: usize, refused: Refused) {
         let (numbers, most) = match refused {
             Refused::Numbers(numbers) => (numbers, i64::MAX),
@@ -90,7 +90,7 @@ impl CountingAllocator {
         LARGE.store(large, Relaxed);
     }
 
-    /// What was done with large blocks since [`refuse`](CountingAllocator::refuse).
+    /// Counters of large blocks since [`refuse`](CountingAllocator::refuse).
     pub fn large_blocks() -> LargeBlocks {
         LargeBlocks { asked: ASKED.load(Relaxed), refused: REFUSALS.load(Relaxed), held: HELD.load(Relaxed) }
     }
@@ -103,7 +103,7 @@ impl CountingAllocator {
     }
 }
 
-/// Whether a block is refused that is asked for in the place of one of so many bytes.
+/// Whether a block, requested instead of one of `old` bytes, is refused.
 fn refuses(bytes: usize, old: usize) -> bool {
     #[cold]
     fn refuses_large(bytes: usize, old: usize) -> bool {
@@ -121,14 +121,14 @@ fn is_large(bytes: usize) -> bool {
     bytes >= LARGE.load(Relaxed)
 }
 
-/// Counts bytes of a block, if it is large: those given, or, negative, those given back.
+/// Adds the bytes of a large block to the live bytes; negative when freed.
 fn hold(bytes: usize, sign: i64) {
     if is_large(bytes) {
         HELD.fetch_add(sign * bytes as i64, Relaxed);
     }
 }
 
-/// Counts a block that was asked for, in the place of so many others, unless it was refused.
+/// Counts an allocation that replaces so many blocks, unless it was refused.
 fn count(block: *mut u8, freed: u64, bytes: usize) -> *mut u8 {
     if !block.is_null() {
         let counts = COUNTS.get();
@@ -139,13 +139,13 @@ fn count(block: *mut u8, freed: u64, bytes: usize) -> *mut u8 {
     block
 }
 
-// SAFETY: every call is handed to `System` as it came, or refused, which a null pointer says; counting neither allocates nor panics.
+// SAFETY: every call is forwarded to `System`, or refused with a null pointer; counting neither allocates nor panics.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if refuses(layout.size(), 0) {
             return null_mut();
         }
-        // SAFETY: the caller's promises are those that `System` asks for.
+        // SAFETY: the caller's promises are those of `System`.
         count(unsafe { System.alloc(layout) }, 0, layout.size())
     }
 
@@ -161,7 +161,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
         if refuses(bytes, layout.size()) {
             return null_mut();
         }
-        // SAFETY: as above; the block is from `System`, which made all of them.
+        // SAFETY: as above; all blocks come from `System`.
         let block = count(unsafe { System.realloc(block, layout, bytes) }, 1, bytes);
         if !block.is_null() {
             hold(layout.size(), -1);

@@ -1,6 +1,6 @@
-//! Blocks: raw memory of a size class, aligned for vectors and huge pages, possibly not initialised.
+//! Blocks: raw memory of a size class, aligned for vectors and huge pages, possibly uninitialised.
 //!
-//! A block owns its memory and returns it to the system when dropped. Knows nothing of elements or of the pool.
+//! A block owns its memory and returns it to the system when dropped. It is independent of elements and of the pool.
 
 use ndjit_ir::Result;
 use ndjit_ir::reserve::refused;
@@ -10,13 +10,13 @@ use std::ptr::NonNull;
 
 /// Alignment of small blocks, bytes: a cache line.
 pub const ALIGN: usize = 64;
-/// Blocks of at least this many bytes are aligned to it and ask for huge pages.
+/// Blocks of at least this many bytes are aligned to it and use huge pages.
 pub const HUGE: usize = 2 << 20;
 /// The number of size classes.
 pub const CLASSES: usize = 4 * (usize::BITS as usize - 7) + 1;
 
-/// The smallest class whose blocks hold `bytes`: four classes per doubling, the first of [`ALIGN`] bytes.
-/// `None` if no class is that large.
+/// The smallest class with blocks of at least `bytes`: four classes per doubling, the first of [`ALIGN`] bytes. `None`
+/// if no class is that large.
 pub fn class_of(bytes: usize) -> Option<usize> {
     if bytes <= ALIGN {
         return Some(0);
@@ -40,13 +40,13 @@ pub struct Block {
     class: usize,
 }
 
-// SAFETY: a block owns its memory; nothing about it belongs to a thread.
+// SAFETY: a block owns its memory, which is independent of threads.
 unsafe impl Send for Block {}
-// SAFETY: a shared block gives out nothing but its address.
+// SAFETY: a shared block exposes only its address.
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// A block from the system, with zeroed bytes if asked for.
+    /// A block from the system, zeroed on request.
     ///
     /// # Errors
     /// `Allocation` if the system refuses.
@@ -94,7 +94,7 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         if let Some(layout) = layout(self.class) {
-            // SAFETY: the memory was allocated with this layout, which depends on the class alone.
+            // SAFETY: the memory was allocated with this layout, which depends only on the class.
             unsafe { std::alloc::dealloc(self.ptr.as_ptr(), layout) }
         }
     }
@@ -107,8 +107,8 @@ fn layout(class: usize) -> Option<Layout> {
 
 #[cfg(target_os = "linux")]
 fn advise_huge(ptr: NonNull<u8>, bytes: usize) {
-    // SAFETY: the range is ours, and page-aligned at its start; whole huge pages only, so no neighbour is touched. The
-    // advice changes no contents; a refusal costs speed alone.
+    // SAFETY: the range is ours, and page-aligned at its start; whole huge pages only, so it stays within the block.
+    // The advice changes no contents; a refusal costs only speed.
     unsafe {
         libc::madvise(ptr.as_ptr().cast(), bytes / HUGE * HUGE, libc::MADV_HUGEPAGE);
     }
@@ -146,7 +146,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn fresh_blocks_are_touched_by_who_writes_them() {
-        // More than the allocator ever keeps for itself: a mapping of its own, without a page yet.
+        // Above the allocator's mmap threshold: a mapping of its own, without a page yet.
         let bytes = 64 << 20;
         let mut block = Block::new(class_of(bytes).unwrap(), false).unwrap();
         assert_eq!(resident(&mut block), 0);
@@ -155,10 +155,10 @@ mod tests {
         assert!(resident(&mut block) > 0);
     }
 
-    /// The number of pages of a block that are in memory.
+    /// The number of resident pages of a block.
     #[cfg(target_os = "linux")]
     fn resident(block: &mut Block) -> usize {
-        // SAFETY: asks for a number.
+        // SAFETY: a query.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
         let mut pages = vec![0u8; block.bytes().div_ceil(page)];
         // SAFETY: the block is aligned to pages, and there is a byte for each of them.

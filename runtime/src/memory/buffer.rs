@@ -1,7 +1,7 @@
-//! Memory for array elements: a run of initialised bytes, from the pool, taken over from a `Vec`, or shared with another library.
+//! Memory of array elements: initialised bytes, from the pool, from a `Vec`, or shared with another library.
 //!
-//! Invariant: every byte of a [`Buffer`] is initialised. Memory that is still to be written is a `Writable`, which shows
-//! no bytes and becomes a buffer only through an unsafe promise that all of them have been written.
+//! Invariant: every byte of a [`Buffer`] is initialised. Uninitialised memory is a `Writable`, which exposes no bytes and becomes a buffer
+//! by an unsafe promise that all of them have been written.
 
 use crate::memory::block::{ALIGN, Block};
 use crate::memory::dlpack::ManagedTensor;
@@ -16,9 +16,9 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Bytes of a `Vec` that are moved to aligned memory, at most: what stays in a processor's caches. A vector of 64 bytes that begins anywhere else
-/// than at a multiple of 64 takes two reads of the first cache; of 100,000 `f32` from the system's allocator, which aligns to 16 bytes, a sum of
-/// squared differences took 13.3 µs on a Xeon, and 7.2 of aligned ones. What is beyond the caches takes as long either way.
+/// The maximum number of bytes of a `Vec` that are moved to aligned memory: those that fit a processor's caches. An unaligned 64-byte
+/// vector takes two reads of the first-level cache; of 100,000 `f32` from the system's allocator, which aligns to 16 bytes, a sum of
+/// squared differences took 13.3 µs on a Xeon, and 7.2 of aligned ones. Beyond the caches there is no difference.
 pub const MOVED: usize = 1 << 20;
 
 /// A block of memory for array elements, shared by `Arc`. `Send + Sync`; its bytes change only through `&mut`.
@@ -28,7 +28,7 @@ pub struct Buffer {
     owner: Owner,
 }
 
-/// Who gets the memory back.
+/// The origin of the memory.
 enum Owner {
     Pool(ManuallyDrop<Block>),
     /// A `Vec` of elements of `dtype` with this capacity.
@@ -40,13 +40,14 @@ enum Owner {
     /// A part of a file, unmapped when this is dropped.
     #[cfg(feature = "mapped")]
     Mapped(ManuallyDrop<Mapping>),
-    /// Memory of another library, which is only read. Given back when this is dropped.
+    /// Read-only memory of another library. Released when this is dropped.
     Foreign(ManagedTensor),
 }
 
-// SAFETY: a buffer owns its memory, which came from the global allocator, or from another library as what any thread may use; elements are `Send`.
+// SAFETY: a buffer owns its memory, which came from the global allocator, or from another library for use on any thread; elements are
+// `Send`.
 unsafe impl Send for Buffer {}
-// SAFETY: through `&Buffer` bytes are only read.
+// SAFETY: `&Buffer` only allows reads.
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
@@ -73,8 +74,8 @@ impl Buffer {
         })
     }
 
-    /// A buffer that takes over the memory of `elements`, without a copy, if they are more than [`MOVED`] bytes or aligned as vectors are read
-    /// best. Else they are copied to such memory.
+    /// A buffer with the memory of `elements`, without a copy, if they are more than [`MOVED`] bytes or aligned for vectors. Otherwise they
+    /// are copied to such memory.
     pub fn from_vec<T: Element>(elements: Vec<T>) -> Buffer {
         let aligned = elements.as_ptr().addr().is_multiple_of(ALIGN);
         if !aligned
@@ -84,7 +85,7 @@ impl Buffer {
             return moved;
         }
         /// # Safety
-        /// `ptr` and `capacity` come from a `Vec<T>` that nobody else owns.
+        /// `ptr` and `capacity` come from a `Vec<T>` without another owner.
         unsafe fn free<T>(ptr: NonNull<u8>, capacity: usize) {
             // SAFETY: the caller's promise; elements need no drop, so length 0 is enough.
             drop(unsafe { Vec::<T>::from_raw_parts(ptr.as_ptr().cast(), 0, capacity) });
@@ -97,11 +98,10 @@ impl Buffer {
         Buffer { ptr, bytes, owner: Owner::Vec { dtype: T::DTYPE, capacity, free: free::<T> } }
     }
 
-    /// The bytes of a file from `offset` on, mapped: read from the file when they are first looked at. What is written to them stays
-    /// here. Aligned as the offset is.
+    /// The bytes of a file from `offset` on, mapped: loaded at the first access. Writes stay in memory. Aligned as the offset is.
     ///
-    /// The file must not change as long as the buffer lives. Where it does, its bytes may be the old or the new ones; where it
-    /// is truncated, the system ends the process that reads beyond its end.
+    /// The file must not change during the buffer's lifetime. After a change its bytes may be the old or the new ones; after a truncation,
+    /// the system ends a process that reads beyond the end.
     ///
     /// # Errors
     /// `Io` if the system does not map the file, or it is shorter.
@@ -119,12 +119,12 @@ impl Buffer {
         Buffer { ptr, bytes, owner: Owner::Foreign(owner) }
     }
 
-    /// Whether the memory is another library's.
+    /// Whether the memory belongs to another library.
     pub(crate) fn is_foreign(&self) -> bool {
         matches!(self.owner, Owner::Foreign(_))
     }
 
-    /// Whether the memory may be written to by who has the only reference to the buffer, as this is.
+    /// Whether this is the only reference to the buffer, and its memory is writable.
     pub(crate) fn is_writable(buffer: &mut Arc<Buffer>) -> bool {
         Arc::get_mut(buffer).is_some_and(|buffer| !buffer.is_foreign())
     }
@@ -145,10 +145,10 @@ impl Buffer {
         unsafe { std::slice::from_raw_parts(self.ptr.as_ptr(), self.bytes) }
     }
 
-    /// The bytes, to write to.
+    /// The bytes, mutable.
     ///
     /// # Errors
-    /// `Argument` for memory of another library, which is only read.
+    /// `Argument` for memory of another library, which is read-only.
     pub fn as_bytes_mut(&mut self) -> Result<&mut [u8]> {
         if self.is_foreign() {
             return Err(Error::new(ErrorCode::Argument, "memory of another library is only read").of("buffer"));
@@ -160,8 +160,7 @@ impl Buffer {
     /// The elements.
     ///
     /// # Errors
-    /// `Argument` if the bytes are no whole number of elements, are not aligned for them, or are not values of `T`
-    /// (a byte above 1 for `bool`).
+    /// `Argument` if the bytes are not a whole number of elements, are unaligned, or are not values of `T` (a byte above 1 for `bool`).
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
         let fits = self.bytes.is_multiple_of(size_of::<T>()) && T::valid(self.as_bytes());
         if !fits || !self.ptr.cast::<T>().is_aligned() {
@@ -171,11 +170,10 @@ impl Buffer {
         Ok(unsafe { std::slice::from_raw_parts(self.ptr.as_ptr().cast(), self.bytes / size_of::<T>()) })
     }
 
-    /// The elements as a `Vec`. Without a copy where the buffer was made from a `Vec<T>` and this is its only owner.
+    /// The elements as a `Vec`. Without a copy if the buffer came from a `Vec<T>` and this is its only owner.
     ///
     /// # Errors
-    /// `Argument` if the bytes are no whole number of elements or are not values of `T`; `Allocation` if memory for the
-    /// copy is refused.
+    /// `Argument` if the bytes are not a whole number of elements or are not values of `T`; `Allocation` if memory for the copy is refused.
     pub fn into_vec<T: Element>(self: Arc<Self>) -> Result<Vec<T>> {
         let length = self.bytes / size_of::<T>();
         if !self.bytes.is_multiple_of(size_of::<T>()) || !T::valid(self.as_bytes()) {
@@ -198,7 +196,7 @@ impl Buffer {
         pod::read(shared.as_bytes())
     }
 
-    /// The first byte. Writing through it takes the only reference to the buffer, and memory [that may be written to](Buffer::is_writable).
+    /// The first byte. Writes require the only reference to the buffer, and [writable](Buffer::is_writable) memory.
     pub(crate) fn ptr(&self) -> *mut u8 {
         self.ptr.as_ptr()
     }
@@ -239,7 +237,7 @@ fn misfit<T: Element>(bytes: usize) -> Error {
         .fact(format_args!("{bytes} bytes; an element takes {}", size_of::<T>()))
 }
 
-/// Memory from the pool that is still to be written; goes back to the pool when dropped.
+/// Uninitialised memory from the pool; returned to the pool when dropped.
 #[derive(Debug)]
 pub(crate) struct Writable {
     block: ManuallyDrop<Block>,

@@ -1,6 +1,6 @@
-//! The Rust types of array elements, one per dtype: what a buffer can be made from and read as.
+//! The Rust types of array elements, one per dtype.
 //!
-//! Sealed: the unsafe promises below are made for this list and for no other type.
+//! Sealed: the unsafe promises below hold for these types only.
 
 use half::{bf16, f16};
 use ndjit_ir::DType;
@@ -10,11 +10,11 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust type that is the element of one dtype.
+/// A Rust type of the elements of one dtype.
 ///
 /// # Safety
-/// The type has no padding, its size is the dtype's, dropping it does nothing, and any bytes for which
-/// [`Element::valid`] holds are values of it.
+/// The type has no padding and the size of its dtype, dropping it is a no-op, and any bytes that satisfy
+/// [`Element::valid`] are values of it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is the element of no dtype",
     label = "not a number or bool of a dtype",
@@ -25,7 +25,7 @@ pub unsafe trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The dtype.
     const DTYPE: DType;
 
-    /// Whether `bytes`, a whole number of elements, holds values of this type. True for everything except `bool`.
+    /// Whether `bytes`, a whole number of elements, are values of this type. True for everything except `bool`.
     fn valid(bytes: &[u8]) -> bool {
         let _ = bytes;
         true

@@ -1,19 +1,19 @@
-//! A free list: a few blocks of one size class that threads put down and take up without a lock.
+//! A free list: a few blocks of one size class, pushed and popped without a lock.
 //!
-//! A place is claimed by one thread, filled, marked full, emptied by one thread, and given up: whoever changes the bit of a place from 0 to
-//! 1 or back owns what the bit stands for, and nobody waits for another.
+//! A place is claimed by one thread, filled, marked full, emptied by one thread, and released. The thread that changes a place's bit owns
+//! its content, and no thread waits.
 
 use crate::memory::block::Block;
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 use std::ptr::{NonNull, null_mut};
 
-/// The places of a free list.
+/// The number of places of a free list.
 pub const PLACES: usize = u64::BITS as usize;
 
-/// Blocks of one class. All zeros is an empty one.
+/// Blocks of one class. All zeros is an empty list.
 #[derive(Debug)]
 pub struct FreeList {
-    /// Places that are full, or being filled or emptied.
+    /// Places that are full, in filling or in emptying.
     claimed: AtomicU64,
     /// Places that are full.
     full: AtomicU64,
@@ -21,7 +21,7 @@ pub struct FreeList {
 }
 
 impl FreeList {
-    /// One without blocks.
+    /// An empty list.
     pub const fn new() -> FreeList {
         FreeList {
             claimed: AtomicU64::new(0),
@@ -30,7 +30,7 @@ impl FreeList {
         }
     }
 
-    /// Puts a block down, or gives it back where all places are taken. All blocks of a free list are of one class.
+    /// Stores a block, or returns it if all places are taken. All blocks of a free list are of one class.
     pub fn put(&self, block: Block) -> Option<Block> {
         let mut claimed = self.claimed.load(Ordering::Relaxed);
         loop {
@@ -38,7 +38,7 @@ impl FreeList {
             if place as usize >= PLACES {
                 return Some(block);
             }
-            // Acquire: the one who gave the place up has read its pointer.
+            // Acquire: the releasing thread has read the place's pointer.
             claimed = self.claimed.fetch_or(1 << place, Ordering::Acquire);
             if claimed >> place & 1 == 0 {
                 self.blocks[place as usize].store(block.into_raw().as_ptr(), Ordering::Relaxed);
@@ -48,18 +48,18 @@ impl FreeList {
         }
     }
 
-    /// Takes a block of this class up, of the last place that has one: what was put down last, if no other thread came between.
+    /// Takes a block of this class from the last full place: usually the last one stored.
     pub fn take(&self, class: usize) -> Option<Block> {
         let mut full = self.full.load(Ordering::Relaxed);
         loop {
             let place = full.checked_ilog2()?;
-            // Acquire: the one who filled the place has written its pointer, and is done with the block.
+            // Acquire: the filling thread has written the place's pointer, and does not use the block.
             full = self.full.fetch_and(!(1 << place), Ordering::Acquire);
             if full >> place & 1 == 1 {
                 let block = self.blocks[place as usize].load(Ordering::Relaxed);
                 self.claimed.fetch_and(!(1 << place), Ordering::Release);
-                // SAFETY: the pointer is that of a block of this class that `put` took apart, once, and was taken once: by the thread
-                // that changed the place's bit in `full`.
+                // SAFETY: `put` took the block of this class apart once, and its pointer was taken once: by the thread that changed the
+                // place's bit in `full`.
                 return NonNull::new(block).map(|block| unsafe { Block::from_raw(block, class) });
             }
         }

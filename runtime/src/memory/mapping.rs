@@ -1,6 +1,6 @@
 //! Parts of files in memory, mapped by the system.
 //!
-//! A mapping is private: what is written to it is copied first and never reaches the file.
+//! A mapping is private: writes copy the page and never reach the file.
 
 use memmap2::{MmapMut, MmapOptions};
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -26,13 +26,13 @@ impl Mapping {
                 .of("map")
                 .fact(format_args!("bytes {offset} to {} of {length}", offset.saturating_add(bytes as u64))));
         }
-        // SAFETY: the range is within the file. Its bytes are only looked at as numbers, of which all bits are values (bools are
-        // checked when they are read); that nobody changes the file meanwhile is asked of the user, as of every mapped file.
+        // SAFETY: the range is within the file. Its bytes are read as dtypes for which all bits are values (bools are checked
+        // when read); an unchanged file is the user's obligation, as for every mapping.
         let mapping = unsafe { MmapOptions::new().offset(offset).len(bytes).map_copy(file) };
         Ok(Mapping(Some(mapping.map_err(failed)?)))
     }
 
-    /// The first byte; dangling where there is none.
+    /// The first byte; dangling for an empty mapping.
     pub(crate) fn ptr(&mut self) -> NonNull<u8> {
         self.0
             .as_mut()

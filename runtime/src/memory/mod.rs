@@ -1,4 +1,4 @@
-//! Memory: buffers, the blocks that they are of, and memory of others.
+//! Memory: buffers, their blocks, and memory of other libraries.
 
 pub mod allocations;
 pub(crate) mod block;

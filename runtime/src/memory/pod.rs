@@ -1,34 +1,34 @@
-//! Element slices as bytes to write to, and bytes as elements: the safe side of [`Element`] that needs no buffer.
+//! Mutable element slices as bytes, and bytes as elements: the safe part of [`Element`], without buffers.
 
 use crate::memory::element::Element;
 use crate::memory::pool::reserve;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 
-/// Elements to write to.
+/// Mutable elements.
 #[derive(Debug)]
 pub enum ElementsMut<'a> {
-    /// As bytes, all of which are values.
+    /// As bytes, for dtypes whose bytes are all values.
     Bytes(&'a mut [u8]),
-    /// Not every byte is one of these.
+    /// Bools, whose bytes are restricted.
     Truths(&'a mut [bool]),
 }
 
-/// Elements, to write to.
+/// A mutable slice as its bytes, or as bools.
 pub fn elements_mut<T: Element>(elements: &mut [T]) -> ElementsMut<'_> {
     let (pointer, len) = (elements.as_mut_ptr(), elements.len());
     if T::DTYPE == DType::Bool {
         // SAFETY: a dtype has one Rust type, so these are `bool`s; the borrow is exclusive and passes on to the result.
         return ElementsMut::Truths(unsafe { std::slice::from_raw_parts_mut(pointer.cast(), len) });
     }
-    // SAFETY: every dtype but bool has one Rust type, without padding, of which every bit pattern is a value; a slice's size
-    // fits `isize`; the borrow is exclusive and passes on to the result.
+    // SAFETY: every dtype but bool has one Rust type, without padding, for which every bit pattern is a value; a slice's
+    // size fits `isize`; the borrow is exclusive and passes on to the result.
     ElementsMut::Bytes(unsafe { std::slice::from_raw_parts_mut(pointer.cast(), len * size_of::<T>()) })
 }
 
 /// The elements in `bytes`, of any alignment.
 ///
 /// # Errors
-/// `Argument` if the bytes are no whole number of elements or not values of `T` (a byte above 1 for `bool`); `Allocation`
+/// `Argument` if the bytes are not a whole number of elements or not values of `T` (a byte above 1 for `bool`); `Allocation`
 /// if memory is refused.
 pub fn read<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
     let count = bytes.len() / size_of::<T>();
@@ -38,7 +38,8 @@ pub fn read<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
             .fact(format_args!("{} bytes; an element takes {}", bytes.len(), size_of::<T>())));
     }
     let mut elements: Vec<T> = reserve("array", count)?;
-    // SAFETY: the new memory holds at least `count` elements, cannot overlap `bytes`, and the bytes are values of `T`.
+    // SAFETY: the new memory has room for at least `count` elements, cannot overlap `bytes`, and the bytes are values of
+    // `T`.
     unsafe {
         elements.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         elements.set_len(count);
@@ -46,15 +47,15 @@ pub fn read<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
     Ok(elements)
 }
 
-/// The element number `index` in `bytes`, of any alignment; `None` if there is none, or its bytes are not a value of `T`.
+/// The element with this index in `bytes`, of any alignment; `None` if out of bounds or not a value of `T`.
 pub fn element<T: Element>(bytes: &[u8], index: usize) -> Option<T> {
     element_at(bytes, index.checked_mul(size_of::<T>())?)
 }
 
-/// The element whose bytes begin at `start`, likewise.
+/// The element at byte offset `start`, likewise.
 pub fn element_at<T: Element>(bytes: &[u8], start: usize) -> Option<T> {
     let own = bytes.get(start..)?.get(..size_of::<T>())?;
-    // SAFETY: as many bytes as an element has, which are a value of `T`.
+    // SAFETY: the bytes of one element, which are a value of `T`.
     T::valid(own).then(|| unsafe { own.as_ptr().cast::<T>().read_unaligned() })
 }
 

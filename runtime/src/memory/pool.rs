@@ -1,9 +1,8 @@
-//! The process-wide pool of blocks: memory that was let go of is kept, by size class, up to a bound in bytes. Reuse saves the
-//! page faults of fresh memory, which cost more than most kernels.
+//! The process-wide pool of blocks: released memory is kept, by size class, up to a bound in bytes. Reuse avoids the page faults of fresh
+//! memory, which cost more than most kernels.
 //!
-//! Small blocks go through a cache of the thread first, and what a thread holds there is bounded too; others and the rest lie on a
-//! `FreeList` for each class. Neither takes a lock; only what finds no place on a free list goes to a list that has one. Blocks come out with
-//! whatever bytes they held: only [`Buffer`](crate::Buffer) decides when bytes may be seen.
+//! Small blocks use a bounded cache of the thread first; others use a `FreeList` per class. Neither takes a lock; only the overflow of a
+//! free list goes to a locked list. Blocks keep their old bytes: only [`Buffer`](crate::Buffer) decides when bytes may be read.
 
 use crate::memory::block::{Block, CLASSES, class_bytes, class_of};
 use crate::memory::free_list::FreeList;
@@ -13,29 +12,29 @@ use std::cell::RefCell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// The bound in bytes until [`set_limit`] is called.
+/// The default bound in bytes.
 pub const DEFAULT_LIMIT: usize = if usize::BITS >= 64 { 1 << 30 } else { 64 << 20 };
 /// Classes below this one (blocks of up to 8 KiB) are cached per thread.
 const LOCAL_CLASSES: usize = 29;
-/// Blocks of one class a thread keeps.
+/// The number of blocks per class that a thread caches.
 const LOCAL_BLOCKS: usize = 4;
 
-/// What the pool has done since the process began, and what it holds.
+/// Counters and contents of the pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolStats {
-    /// Blocks the system was asked for.
+    /// Blocks allocated from the system.
     pub allocations: u64,
-    /// Blocks handed out again without asking the system.
+    /// Blocks reused.
     pub reuses: u64,
-    /// Bytes held for reuse, not counting what threads cache for themselves.
+    /// Bytes held for reuse, without the caches of threads.
     pub pooled_bytes: usize,
 }
 
 struct Pool {
     free_lists: [FreeList; CLASSES],
-    /// What found no place on them.
+    /// The overflow of the free lists.
     rest: [Mutex<Vec<Block>>; CLASSES],
-    /// The lengths of these, so that empty ones are not locked.
+    /// Their lengths: empty ones are not locked.
     rests: [AtomicUsize; CLASSES],
     bytes: AtomicUsize,
     limit: AtomicUsize,
@@ -53,10 +52,10 @@ static POOL: Pool = Pool {
     reuses: AtomicU64::new(0),
 };
 
-/// A block of at least `bytes` bytes, with every byte zero if asked for.
+/// A block of at least `bytes` bytes, zeroed on request.
 ///
 /// # Errors
-/// `Allocation` if the size exceeds what memory can address, or the system refuses it even after the pool was emptied, and after what was kept was given back.
+/// `Allocation` if the size exceeds the address space, or the system refuses it even after the pool and caches of results were emptied.
 pub fn take(bytes: usize, zeroed: bool) -> Result<Block> {
     let class = class_of(bytes).filter(|_| bytes <= isize::MAX as usize).ok_or_else(|| {
         Error::new(ErrorCode::Allocation, "larger than memory can address")
@@ -83,10 +82,10 @@ pub fn take(bytes: usize, zeroed: bool) -> Result<Block> {
     Ok(block)
 }
 
-/// An empty list with room for so many elements. Where the system refuses it the pool is emptied, and then what was kept is given back.
+/// An empty list with this capacity. If the system refuses it, the pool is emptied, then caches of results.
 ///
 /// # Errors
-/// `Allocation` if it is refused even so.
+/// `Allocation` if it is still refused.
 pub fn reserve<T>(what: &str, count: usize) -> Result<Vec<T>> {
     let again = || {
         trim(0);
@@ -100,19 +99,19 @@ pub fn reserve<T>(what: &str, count: usize) -> Result<Vec<T>> {
 
 static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
 
-/// Says how memory is given back whose contents can be computed again; called where memory is refused. The first call counts.
+/// Registers a callback that frees memory with recomputable contents, for refused allocations. The first call counts.
 pub fn on_refusal(give_back: fn()) {
     let _ = GIVE_BACK.set(give_back);
 }
 
-/// Has memory given back whose contents can be computed again.
+/// Frees memory with recomputable contents.
 pub(crate) fn give_back() {
     if let Some(give_back) = GIVE_BACK.get() {
         give_back();
     }
 }
 
-/// Gives a block back for reuse, or to the system where the pool is full.
+/// Returns a block for reuse, or to the system if the pool is full.
 pub fn give(block: Block) {
     if let Some(block) = local_push(block) {
         POOL.push(block);
@@ -166,7 +165,7 @@ impl Pool {
         if size > limit {
             return;
         }
-        // Reserve first, so that concurrent pushes cannot pass the bound together.
+        // Reserve first: concurrent pushes must not exceed the bound together.
         if self.bytes.fetch_add(size, Relaxed) + size > limit {
             self.bytes.fetch_sub(size, Relaxed);
             self.shrink(limit - size);
@@ -222,7 +221,7 @@ fn local_pop(class: usize) -> Option<Block> {
     LOCAL.try_with(|local| local.borrow_mut().0[class].pop()).ok().flatten()
 }
 
-/// Takes the block, or gives it back if the thread's cache is full or gone.
+/// Caches the block, or returns it if the thread's cache is full or gone.
 fn local_push(block: Block) -> Option<Block> {
     if block.class() >= LOCAL_CLASSES || POOL.limit.load(Relaxed) < class_bytes(LOCAL_CLASSES) {
         return Some(block);

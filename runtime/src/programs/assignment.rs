@@ -1,10 +1,10 @@
-//! Buffer assignment: where each array that kernels make lies, so that arrays share memory that are not needed at the same time.
+//! Buffer assignment: the location of each array that kernels store. Arrays with disjoint live ranges share memory.
 //!
-//! There is a buffer for each result, and one, the *arena*, for temporaries. An output that may take the memory of an operand that dies
-//! (the plan says which) lies where the operand does: both are one *storage*. Storages are given the smallest gap that holds them, in the
-//! order in which they are made: in the buffer of a result that is not made yet and will not be before they are dead, or in the arena.
-//! Time is counted in launches, because kernels of one launch run tile by tile. Temporaries that live in such a launch alone have memory for
-//! a tile only, which each tile takes anew.
+//! Each result has a buffer; temporaries share one, the *arena*. An output that may take the memory of a dying operand (the plan decides)
+//! lies where the operand does: both are one *storage*. Storages are assigned in the order in which they become live, each to the smallest
+//! gap that fits: in the buffer of a result that becomes live after they are dead, or in the arena. Time is counted in launches, because
+//! the kernels of one launch run tile by tile. Temporaries that live within one such launch have memory for one tile only, which each tile
+//! reuses.
 
 use crate::memory::block::ALIGN;
 use crate::programs::plan::{BufferPlan, Location, StepPlan, wrong};
@@ -12,64 +12,64 @@ use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Buffers of results that a temporary is tried in: those of the results that are made last. So programs of many results take no longer for each.
+/// The number of result buffers tried for a temporary: those of the last results. It bounds the time for programs of many results.
 const TRIED: usize = 64;
 
 /// A buffer of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Allocation {
-    /// That of temporaries.
+    /// The arena of temporaries.
     Arena,
-    /// That of the result of this number.
+    /// The buffer of the result with this number.
     Result(usize),
-    /// That of each tile of the launch of this number.
+    /// The memory of each tile of the launch with this number.
     Tile(usize),
 }
 
-/// Where an array lies.
+/// The location of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferSlice {
     /// The buffer.
     pub allocation: Allocation,
     /// Its first byte there.
     pub offset: usize,
-    /// In the memory of a tile, the bytes of each of its indices.
+    /// In tile memory, the bytes of each index.
     pub row: usize,
-    /// The operand in whose place it is.
+    /// The operand whose memory it takes.
     pub takes: Option<Location>,
 }
 
-/// Where the arrays of a program lie.
+/// The locations of a program's arrays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignment {
-    /// For each location; parameters lie where their arguments do.
+    /// One per location; parameters lie where their arguments do.
     pub slices: Vec<Option<BufferSlice>>,
     /// Bytes of the arena.
     pub arena: usize,
     /// The last launch that uses the arena.
     pub arena_until: Option<usize>,
-    /// The memory of a tile of each launch that has tiles.
+    /// The tile memory of each tiled launch.
     pub tiles: Vec<TileMemory>,
 }
 
 /// The memory of a tile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TileMemory {
-    /// Indices of a tile.
+    /// Indices per tile.
     pub indices: usize,
     /// Bytes.
     pub bytes: usize,
 }
 
-/// Arrays that lie in the same place, each taking the memory of the one before.
+/// Arrays at the same address, each taking the memory of the previous one.
 #[derive(Clone, Copy, Debug)]
 struct SharedStorage {
     bytes: usize,
-    /// The launch that makes the first of them, and the last that uses one; results live to the end.
+    /// The launch that stores the first array, and the last launch that uses one; results live to the end.
     first: usize,
     last: usize,
     result: Option<usize>,
-    /// In which launch it is in the memory of a tile, with the bytes of each index.
+    /// The launch with the storage in tile memory, and the bytes of each index.
     tile: Option<(usize, usize)>,
 }
 
@@ -81,10 +81,10 @@ struct Storages {
 }
 
 impl Assignment {
-    /// Assigns the arrays of a plan whose steps, launches and results are known.
+    /// Assigns the arrays of a plan with known steps, launches and results.
     ///
     /// # Errors
-    /// `Size` if temporaries are more than memory can address.
+    /// `Size` if the temporaries exceed the address space.
     pub fn new(plan: &BufferPlan, tiles: &[Option<usize>]) -> Result<Assignment> {
         let mut storages = Storages::new(plan);
         let mut assignment = Assignment { slices: Vec::with_capacity(plan.locations), ..Assignment::default() };
@@ -107,10 +107,10 @@ impl Assignment {
         Ok(assignment)
     }
 
-    /// Checks that no array lies where another one is still needed, and that all lie in their buffers.
+    /// Checks that no array overlaps a live one, and that all lie within their buffers.
     ///
     /// # Errors
-    /// `Verify`, with the step that makes an array that lies wrong.
+    /// `Verify`, with the step of the misplaced array.
     pub fn verify(&self, plan: &BufferPlan) -> Result<()> {
         let uses = Uses::new(plan);
         let mut chains: Vec<LiveRange> = Vec::new();
@@ -124,7 +124,7 @@ impl Assignment {
                 let size = self.size(slice, output.bytes);
                 let end = slice.offset.checked_add(size).filter(|&end| end <= self.bytes(plan, slice.allocation));
                 let own = match slice.allocation {
-                    // No other launch may see what is in the memory of a tile, nor another tile.
+                    // Tile memory is private to its launch and its tile.
                     Allocation::Tile(own) => {
                         let rows = &plan.launches[uses.launch[index]].cut.rows;
                         own == uses.launch[index]
@@ -145,7 +145,7 @@ impl Assignment {
                     chains.push(LiveRange { allocation, offset, end: offset + size, first, last, step: index });
                     continue;
                 };
-                // An operand's memory is taken once: whoever takes it next must take it from its new owner.
+                // An operand's memory is taken once: the next taker takes it from its new owner.
                 let chain = of.remove(&operand).filter(|&chain| {
                     let LiveRange { allocation, offset, end, .. } = chains[chain];
                     (allocation, offset, end) == (slice.allocation, slice.offset, slice.offset + size)
@@ -161,7 +161,7 @@ impl Assignment {
         apart(chains)
     }
 
-    /// The operands of a step that lie in the memory of a tile, each with the bytes of an index.
+    /// The operands of a step in tile memory, each with the bytes of an index.
     pub fn local(&self, step: &StepPlan) -> SmallVec<[(usize, usize); 2]> {
         let inputs = step.inputs.iter().map(|input| input.0);
         let locations = inputs.chain(step.outputs.iter().map(|output| Some(output.location)));
@@ -172,7 +172,7 @@ impl Assignment {
         locations.enumerate().filter_map(row).collect()
     }
 
-    /// The bytes that an array of so many takes where it lies.
+    /// The bytes of an array at its location.
     fn size(&self, slice: BufferSlice, bytes: usize) -> usize {
         match slice.allocation {
             Allocation::Tile(launch) => self.tiles.get(launch).map_or(0, |tile| tile.indices.saturating_mul(slice.row)),
@@ -190,11 +190,11 @@ impl Assignment {
     }
 }
 
-/// When arrays are made and used.
+/// The live ranges of arrays.
 struct Uses {
     /// The launch of each step.
     launch: Vec<usize>,
-    /// For each location the step that makes it, or its first part.
+    /// For each location the step that stores it, or its first part.
     made: Vec<Option<usize>>,
     /// The last launch that uses it.
     last: Vec<usize>,
@@ -223,7 +223,7 @@ impl Storages {
     fn new(plan: &BufferPlan) -> Storages {
         let uses = Uses::new(plan);
         let mut storages = Storages { all: Vec::new(), of: vec![None; plan.locations] };
-        // The array whose memory a storage is at the moment.
+        // The current owner of each storage.
         let mut owner: Vec<Location> = Vec::new();
         for (index, step) in plan.steps.iter().enumerate() {
             for output in step.outputs.iter().filter(|output| uses.made[output.location as usize] == Some(index)) {
@@ -251,7 +251,7 @@ impl Storages {
 }
 
 impl Storages {
-    /// Puts those into the memory of tiles that live in one launch of several tiles, where each tile has bytes of its own.
+    /// Moves storages that live within one tiled launch to tile memory, where each tile has bytes of its own.
     fn cut(&mut self, plan: &BufferPlan, tiles: &mut [TileMemory], allocations: &mut [(Allocation, usize)]) {
         let mut rows: Vec<Vec<Option<usize>>> = vec![Vec::new(); self.all.len()];
         for (location, of) in self.of.iter().enumerate() {
@@ -269,14 +269,14 @@ impl Storages {
             if storage.result.is_none() && storage.last == launch && rows.iter().all(|own| *own == Some(row)) {
                 storage.tile = Some((launch, row));
                 *allocation = (Allocation::Tile(launch), tile.bytes);
-                // More than there is of memory is refused when a tile asks for it.
+                // A tile that requests more than the machine's memory is refused.
                 tile.bytes = tile.bytes.saturating_add((row * tile.indices).next_multiple_of(ALIGN));
             }
         }
     }
 }
 
-/// Where each storage lies.
+/// Places each storage.
 ///
 /// # Errors
 /// `Size` if the arena is larger than memory.
@@ -286,7 +286,7 @@ fn place(storages: &[SharedStorage], plan: &BufferPlan, allocations: &mut [(Allo
             *allocation = (Allocation::Result(result), 0);
         }
     }
-    // The buffers of results that are made later, with the launch that does.
+    // The buffers of later results, each with its launch.
     let later = storages.iter().filter(|storage| storage.first > 0);
     let mut results: Vec<(usize, usize, Gaps)> =
         later.filter_map(|storage| Some((storage.result?, storage.first, Gaps::new(storage.bytes)))).collect();
@@ -300,7 +300,7 @@ fn place(storages: &[SharedStorage], plan: &BufferPlan, allocations: &mut [(Allo
     }
     let mut ending: Vec<Vec<(usize, usize, Option<usize>)>> = vec![Vec::new(); plan.launches.len()];
     for (launch, mut starting) in starting.into_iter().enumerate() {
-        // Large ones first: small ones fit into what they leave.
+        // Large ones first: small ones fit into the remaining gaps.
         starting.sort_by_key(|&index| std::cmp::Reverse(storages[index].bytes));
         for index in starting {
             let SharedStorage { bytes, last, .. } = storages[index];
@@ -337,12 +337,12 @@ impl Gaps {
         gaps
     }
 
-    /// Length and offset of the smallest gap of so many bytes.
+    /// Length and offset of the smallest gap of at least so many bytes.
     fn fit(&self, bytes: usize) -> Option<(usize, usize)> {
         self.by_len.range((bytes, 0)..).next().copied()
     }
 
-    /// Takes bytes, and those up to the next whole line of the cache: the offset, and how many they are. `None` if there is no such gap.
+    /// Takes bytes, rounded up to whole cache lines: their offset and number. `None` without such a gap.
     fn take(&mut self, bytes: usize) -> Option<(usize, usize)> {
         let (len, offset) = self.fit(bytes)?;
         self.remove(offset, len);
@@ -379,7 +379,7 @@ impl Gaps {
     }
 }
 
-/// A storage, as a verifier sees it.
+/// A storage as the verifier sees it.
 #[derive(Clone, Copy, Debug)]
 struct LiveRange {
     allocation: Allocation,
@@ -387,11 +387,11 @@ struct LiveRange {
     end: usize,
     first: usize,
     last: usize,
-    /// The step that makes its first array.
+    /// The step of its first array.
     step: usize,
 }
 
-/// Checks that storages that live at the same time are in different places: walks them in time, with those that live by place.
+/// Checks that storages live at the same time do not overlap: a sweep over time, with the live storages ordered by address.
 fn apart(mut chains: Vec<LiveRange>) -> Result<()> {
     chains.retain(|chain| chain.offset < chain.end);
     chains.sort_by_key(|chain| chain.first);
@@ -421,7 +421,7 @@ mod tests {
     use ndjit_random::{Limits, program};
     use ndjit_transform::access::contiguous;
 
-    /// Plans of random programs, each operation a kernel, and fused.
+    /// Plans of random programs: unfused, and fused.
     fn plans(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, BufferPlan)> {
         seeds.flat_map(|seed| {
             let program = program(seed, &Limits { nodes: 24, elements: 200, ..Limits::default() }).unwrap();
@@ -495,9 +495,9 @@ mod tests {
                 let mut wrong = good.clone();
                 wrong.slices[a] = Some(BufferSlice { takes: None, ..other });
                 if a != b && meet && own.takes != Some(b as Location) && other.takes != Some(a as Location) {
-                    // Where another array is at the same time.
+                    // The location of an array live at the same time.
                     if wrong.verify(&plan).is_ok() {
-                        // Both are parts of one chain, whose operands die where the next one is made.
+                        // Both are parts of one chain: an operand dies where the next array begins.
                         assert_eq!(
                             (own.allocation, own.offset),
                             (other.allocation, other.offset),
@@ -507,7 +507,7 @@ mod tests {
                     }
                     moved += 1;
                 }
-                // Memory that the plan does not give away.
+                // Memory that the plan does not release.
                 wrong.slices[a] = Some(BufferSlice { takes: Some(b as Location), ..other });
                 if own.takes != Some(b as Location) {
                     let step = &plan.steps[uses.made[a].unwrap()];
@@ -529,7 +529,7 @@ mod tests {
         assert!(moved > 100 && swapped > 100 && stolen > 100, "{moved} {swapped} {stolen}");
     }
 
-    /// Of each location the size, and whether it is a result.
+    /// The size of each location, and whether it is a result.
     fn sizes(plan: &BufferPlan) -> (Vec<usize>, Vec<bool>) {
         let (mut sizes, mut results) = (vec![0; plan.locations], vec![false; plan.locations]);
         for output in plan.steps.iter().flat_map(|step| &step.outputs) {

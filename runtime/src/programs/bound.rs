@@ -1,4 +1,4 @@
-//! A step of a program, a kernel or control flow, with the arguments that are known before a call.
+//! A step of a program, a kernel or control flow, with the arguments known before a call.
 
 use crate::execution::code::{Kernel, KernelOperands};
 use crate::execution::threads::{Chunk, Split, Threads};
@@ -23,7 +23,7 @@ pub enum Bound {
     Control(Box<Controller>),
 }
 
-/// A kernel with all of its run-time arguments that are known before a call.
+/// A kernel with the run-time arguments known before a call.
 #[derive(Debug)]
 pub struct BoundKernel {
     pub kernel: Arc<Kernel>,
@@ -32,9 +32,9 @@ pub struct BoundKernel {
     /// Their registers.
     pub cells: SmallVec<[Cell; 4]>,
     pub split: Option<Split>,
-    /// The loop that tiles are cut along, where it runs with others.
+    /// The tiled loop, in a launch of several kernels.
     pub tile: Option<TileLoop>,
-    /// The operands that lie in the memory of a tile, each with the bytes of an index.
+    /// The operands in tile memory, each with the bytes of an index.
     pub local: SmallVec<[(usize, usize); 2]>,
 }
 
@@ -47,7 +47,7 @@ impl Bound {
         }
     }
 
-    /// The kernel that it is, or that takes the steps of a compiled loop.
+    /// The kernel, or the kernel of a compiled loop's steps.
     pub fn code(&self) -> Option<&Arc<Kernel>> {
         match self {
             Bound::Kernel(kernel) => Some(&kernel.kernel),
@@ -55,7 +55,7 @@ impl Bound {
         }
     }
 
-    /// Of control flow the programs of its graphs.
+    /// The programs of control flow's graphs.
     pub fn bodies(&self) -> &[Arc<Executable>] {
         match self {
             Bound::Kernel(_) => &[],
@@ -63,7 +63,7 @@ impl Bound {
         }
     }
 
-    /// Bytes it takes for itself while it runs, at most: of all its indices, or of so many along the tiles' axis.
+    /// Bytes of scratch memory, at most: for all its indices, or for so many along the tiled axis.
     pub fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
         match self {
             Bound::Kernel(kernel) => kernel.scratch(tile, threads),
@@ -71,7 +71,7 @@ impl Bound {
         }
     }
 
-    /// Estimated time on one thread, ns. How often graphs of control flow run is not known: as much as a call takes.
+    /// Estimated time on one thread, ns. The trip count of control flow is unknown: it counts as one call.
     pub fn estimate(&self) -> f64 {
         self.kernel().map_or(1000.0, |kernel| kernel.elements() * kernel.cost())
     }
@@ -117,7 +117,7 @@ impl BoundKernel {
         composed.scratch(&extents, threads)
     }
 
-    /// Indices of its loops.
+    /// Number of indices of its loops.
     pub fn elements(&self) -> f64 {
         self.extents.iter().fold(1.0, |n, &extent| n * extent as f64)
     }
@@ -127,7 +127,7 @@ impl BoundKernel {
         self.kernel.composed().map_or(self.kernel.cost(), |composed| composed.cost())
     }
 
-    /// What it does with one index along the axis that tiles are cut along.
+    /// The work per index along the tiled axis.
     pub fn per_index(&self, step: &StepPlan) -> PerIndex {
         let Some(tile) = self.tile else { return PerIndex::default() };
         let nest = self.kernel.nest();
@@ -160,7 +160,7 @@ impl BoundKernel {
     }
 }
 
-/// Pointers that chunks on other threads may use.
+/// Pointers shared with chunks on other threads.
 pub struct Pointers<'a>(pub &'a [*mut u8]);
 
 impl Pointers<'_> {
@@ -170,5 +170,5 @@ impl Pointers<'_> {
     }
 }
 
-// SAFETY: addresses alone. Who writes through them answers for it where the kernel is called.
+// SAFETY: addresses only. Writes through them are justified where the kernel is called.
 unsafe impl Sync for Pointers<'_> {}

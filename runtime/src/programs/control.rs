@@ -1,7 +1,6 @@
-//! Control flow on the CPU: the programs of its graphs, and who calls them.
+//! Control flow on the CPU: the programs of its graphs, and their callers.
 //!
-//! The carry of a loop is in buffers of its own. Each time the body is given them away, so that what it makes of an array takes the memory of
-//! that where the program allows it: an element put into a large array costs an element, not the array.
+//! A loop's carry has buffers of its own. Each step donates them to the body, so an update in place costs an element, not the array.
 
 use crate::execution::code::{CodeOptions, Kernel};
 use crate::execution::threads::Threads;
@@ -21,19 +20,19 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Controller {
     control: Arc<Control<DType>>,
-    /// Which of its results each output is.
+    /// The result of each output.
     results: SmallVec<[u32; 2]>,
-    /// The loop, where one kernel takes its steps: then there are no programs.
+    /// The loop, if one kernel runs its steps: then there are no programs.
     compiled: Option<CompiledLoop>,
-    /// Of each graph its program, and which of its parameters are the last that stand for their operands.
+    /// The program of each graph, with the parameters that are the last use of their operands.
     programs: Vec<Arc<Executable>>,
     last: Vec<Vec<bool>>,
-    /// The loop with its steps prepared, where they are the same again.
+    /// The loop with prepared steps, if they repeat.
     prepared: Option<PreparedLoop>,
     /// Bytes of each operand, and of each result.
     operands: Vec<usize>,
     made: Vec<usize>,
-    /// Bytes that it takes beside its results, at most. Known once: graphs that share graphs would be asked again for each use.
+    /// Bytes of scratch memory, at most. Cached: shared graphs would be measured again for each use.
     scratch: usize,
 }
 
@@ -41,7 +40,7 @@ pub struct Controller {
 type Carry = SmallVec<[Option<Arc<Buffer>>; 4]>;
 
 impl Controller {
-    /// Control flow whose graphs `compile` makes programs of, unless it is a compiled loop.
+    /// Control flow whose graphs `compile` compiles, unless it is a compiled loop.
     ///
     /// # Errors
     /// `Verify` if its graphs do not fit it; `Size` if an array cannot exist; those of `compile`.
@@ -82,7 +81,7 @@ impl Controller {
         Ok(this)
     }
 
-    /// How many of its results are carried.
+    /// The number of carried results.
     fn carried(&self) -> usize {
         match self.control.kind {
             ControlKind::Scan(steps) => steps.carried as usize,
@@ -99,7 +98,7 @@ impl Controller {
         }
     }
 
-    /// The loop with its steps prepared, if it is one that can be.
+    /// The loop with prepared steps, if it supports that.
     fn prepare(&self) -> Option<PreparedLoop> {
         let carried = self.carried();
         let given = |n: usize, state: &[usize]| {
@@ -134,17 +133,17 @@ impl Controller {
         self.compiled.as_ref().map(CompiledLoop::kernel)
     }
 
-    /// The programs of its graphs; none of a compiled loop.
+    /// The programs of its graphs; none for a compiled loop.
     pub fn programs(&self) -> &[Arc<Executable>] {
         &self.programs
     }
 
-    /// Bytes that it takes beside its results, at most.
+    /// Bytes of scratch memory beside its results, at most.
     pub fn scratch(&self) -> usize {
         self.scratch
     }
 
-    /// The bytes of an operand that a step reads.
+    /// The bytes of an operand in a step.
     fn borrowed<'a>(&self, operands: &[&'a [u8]], operand: u32, (step, index): (usize, &'a [u8])) -> &'a [u8] {
         let bytes = operands[operand as usize];
         match self.control.kind {
@@ -157,7 +156,7 @@ impl Controller {
         }
     }
 
-    /// Runs graph `n` in a step, whose index a loop has in memory that counts. Some operands are the carry, which it is given away to where it `gives`.
+    /// Runs graph `n` in a step, whose index a loop stores in the counter. Some operands are the carry, donated where `gives` says so.
     fn run_inner(
         &self,
         (n, step): (usize, (usize, &[u8])),
@@ -167,7 +166,7 @@ impl Controller {
         call: &mut Call<'_>,
     ) -> Result<()> {
         let (program, inner) = (&self.programs[n], &self.control.graphs[n].operands);
-        // What is read twice is given at its last use, so that nobody else has it then.
+        // An operand read twice is donated at its last use, when it has no other owner.
         let given = inner.iter().zip(&self.last[n]).map(|(&operand, &last)| {
             let place = carry.get_mut(operand as usize)?;
             if gives && last { place.take() } else { place.clone() }
@@ -186,7 +185,7 @@ impl Controller {
         }
     }
 
-    /// A loop: the carry after the last step, and what is stacked.
+    /// Runs a loop: the carry after the last step, and the stacked results.
     fn looped(&self, operands: &[&[u8]], call: &mut Call<'_>) -> Result<Vec<Arc<Buffer>>> {
         let carried = self.carried();
         let length = match self.control.kind {
@@ -216,7 +215,7 @@ impl Controller {
         if let (Some(prepared), Some(programs), None) = (&self.prepared, self.body(), &call.times) {
             let state =
                 operands[..carried].iter().map(|bytes| Buffer::from_bytes(bytes)).collect::<Result<Vec<_>>>()?;
-            // Where the slice of the first step begins, and how far it is to the next.
+            // The address of the first step's slice, and its stride.
             let first = |start: *mut u8, bytes: usize| {
                 let slice = bytes / length.unwrap_or(1).max(1);
                 match self.control.kind {
@@ -239,8 +238,8 @@ impl Controller {
                     (std::ptr::null_mut(), 0)
                 }
             };
-            // SAFETY: operands are slices, of which scans have one for each step, as arrays have that are stacked; these are this call's alone, and so is
-            // the state.
+            // SAFETY: operands are slices; scanned and stacked arrays have one slice per step. Stacked arrays and the state belong to this
+            // call.
             let state = unsafe { prepared.run(programs, state, length, base, index, call.scalars)? };
             return Ok(state.into_iter().chain(stacked.into_iter().map(Arc::new)).collect());
         }
@@ -276,7 +275,7 @@ impl Controller {
         Ok(carry.into_iter().flatten().chain(stacked.into_iter().map(Arc::new)).collect())
     }
 
-    /// Its results, of operands in order.
+    /// Its results, for operands in order.
     ///
     /// # Errors
     /// `Argument` if an operand is too small; those of [`Executable::run`].
@@ -290,7 +289,7 @@ impl Controller {
         if let Some(n) = self.operands.iter().zip(given).position(|(&wanted, given)| given < wanted) {
             return Err(Error::new(ErrorCode::Argument, format!("control flow: operand {n} is too small")));
         }
-        // Of a view that begins where its memory does there may be more.
+        // A view that begins where its memory does may be longer.
         let operands: SmallVec<[&[u8]; 4]> =
             operands.iter().zip(&self.operands).map(|(bytes, &wanted)| &bytes[..wanted]).collect();
         let operands = &operands[..];
@@ -309,10 +308,11 @@ impl Controller {
         self.results.iter().map(|&n| all.get(n as usize).cloned().ok_or_else(missing)).collect()
     }
 
-    /// Its results, of operands that lie in memory.
+    /// Its results, for operands in memory.
     ///
     /// # Safety
-    /// The pointers are those of its operands: each leads to as many initialised bytes as [`Control::sizes`] says, which nobody writes meanwhile.
+    /// The pointers are those of its operands: each points to as many initialised bytes as [`Control::sizes`] says, which nobody writes
+    /// meanwhile.
     ///
     /// # Errors
     /// Those of [`results`](Controller::results).
@@ -329,11 +329,11 @@ impl Controller {
         self.results(&given, scalars, times)
     }
 
-    /// Does the same on memory.
+    /// As [`results`](Controller::results), on memory.
     ///
     /// # Safety
-    /// The pointers are those of its operands, and then of its outputs: each leads to as many bytes as [`Control::sizes`] says, operands to
-    /// initialised ones that nobody writes meanwhile, outputs to such that nobody else uses.
+    /// The pointers are those of its operands, then of its outputs, each to as many bytes as [`Control::sizes`] says. Operands are
+    /// initialised, and nobody writes them meanwhile; nobody else uses the outputs.
     ///
     /// # Errors
     /// Those of [`results`](Controller::results).
@@ -355,17 +355,17 @@ impl Controller {
     }
 }
 
-/// What a call of control flow is given beside arrays.
+/// Arguments of a control-flow call beside its arrays.
 struct Call<'a> {
     scalars: &'a [(usize, Literal)],
-    /// Of the launches of both graphs.
+    /// The times of both graphs' launches.
     times: Option<&'a mut [Timed]>,
-    /// How many of them are the first graph's.
+    /// How many of these are the first graph's.
     between: usize,
 }
 
 impl Call<'_> {
-    /// Those of a graph.
+    /// The times of a graph.
     fn times(&mut self, n: usize) -> Option<&mut [Timed]> {
         let (first, second) = self.times.as_deref_mut()?.split_at_mut_checked(self.between)?;
         Some(if n == 0 { first } else { second })
@@ -376,7 +376,7 @@ fn missing() -> Error {
     Error::new(ErrorCode::Verify, "control flow: a graph gave no result")
 }
 
-/// The buffer that a program made.
+/// The buffer of a program's result.
 fn fresh(output: Output<'_>) -> Result<Arc<Buffer>> {
     match output {
         Output::Fresh(Some(buffer)) => Ok(buffer),
@@ -384,8 +384,8 @@ fn fresh(output: Output<'_>) -> Result<Arc<Buffer>> {
     }
 }
 
-/// Bytes that control flow takes at once, at most: of a loop its state, beside which a graph makes the next one or the condition; of branches what one
-/// takes. `made` are the bytes of each result, `peak` what the programs of the graphs take.
+/// Peak bytes of control flow: for a loop its state, and the next state or the condition; for branches those of one branch. `made` are the
+/// bytes of each result, `peak` the peak of the graphs' programs.
 fn taken(control: &Control<DType>, made: &[usize], peak: u64) -> usize {
     let state = match control.kind {
         ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => {
@@ -396,8 +396,7 @@ fn taken(control: &Control<DType>, made: &[usize], peak: u64) -> usize {
     state.saturating_add(usize::try_from(peak).unwrap_or(usize::MAX))
 }
 
-/// The same before its graphs are compiled, so that what their kernels take for themselves is not counted; `peak` is what a program of its graphs
-/// takes at most.
+/// The same before its graphs are compiled, without the kernels' scratch memory; `peak` is the peak of a program of its graphs.
 ///
 /// # Errors
 /// Those of planning them: `Verify`, `Size`.

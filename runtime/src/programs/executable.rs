@@ -31,16 +31,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// An array argument of a call. Its layout is the one the program was lowered for.
+/// An array argument of a call. Its layout is the program's.
 #[derive(Debug)]
 pub enum Argument<'a> {
     /// Borrowed elements: the bytes from the start of the buffer the layout refers to.
     Borrowed(&'a [u8]),
     /// A shared buffer; only read.
     Shared(&'a Arc<Buffer>),
-    /// A buffer given away: its memory is used for a result where nobody else holds it and the layouts agree.
+    /// A donated buffer: a result takes its memory if it has no other owner and the layouts agree.
     Donated(Arc<Buffer>),
-    /// A device's own memory, which a program on that device reads.
+    /// A device's own memory, for a program on that device.
     Device(&'a Arc<dyn DeviceMemory>),
 }
 
@@ -61,10 +61,10 @@ impl Argument<'_> {
     }
 }
 
-/// Where a result goes.
+/// The destination of a result.
 #[derive(Debug)]
 pub enum Output<'a> {
-    /// Into a buffer made for it: `None` before the call, `Some` after it.
+    /// A fresh buffer: `None` before the call, `Some` after it.
     Fresh(Option<Arc<Buffer>>),
     /// Into the caller's memory, C-contiguous, exactly the result's size in bytes. After an error its contents are
     /// unspecified.
@@ -73,17 +73,17 @@ pub enum Output<'a> {
     Device(Option<Arc<dyn DeviceMemory>>),
 }
 
-/// How a program is compiled and run. No option changes a result, but `tile` how large products of matrices round.
+/// Options of compilation and execution. They do not change results, except `tile` the rounding of large matrix products.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RunOptions {
-    /// Threads for large kernels, at most: `None` for one per processor, 1 for the calling thread alone.
+    /// The maximum number of threads for large kernels: `None` for one per processor, 1 for the calling thread only.
     pub threads: Option<usize>,
     /// Lanes of the innermost loops.
     pub vector: VectorWidth,
-    /// Who runs the loops.
+    /// The executor of the loops.
     pub execution: Execution,
-    /// Indices of a tile, where several kernels run tile by tile: `None` for as many as stay in a processor's cache; with products of matrices
-    /// as many as the shape alone says.
+    /// Indices of a tile, where several kernels run tile by tile: `None` for as many as fit a processor's cache. With matrix products the
+    /// shape decides.
     pub tile: Option<usize>,
 }
 
@@ -92,13 +92,13 @@ pub struct RunOptions {
 pub struct Executable {
     plan: BufferPlan,
     steps: Vec<Bound>,
-    /// For each launch of the plan its tiles, where kernels run tile by tile.
+    /// The tiles of each launch of the plan, if it is tiled.
     tiles: Vec<Option<LaunchTiles>>,
     threads: Threads,
     counts: RunCounters,
 }
 
-/// What has happened in the runs of a program.
+/// Counters over the runs of a program.
 #[derive(Debug, Default)]
 struct RunCounters {
     in_place: AtomicU64,
@@ -116,16 +116,16 @@ impl RunCounters {
     }
 }
 
-/// Arguments of runs that were given away.
+/// Counters of donated arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Donations {
-    /// How many were.
+    /// Donated arguments.
     pub given: u64,
-    /// Those whose memory is a result's.
+    /// Donated arguments whose memory a result took.
     pub taken: u64,
 }
 
-/// How often a launch ran, and how long all of these runs took.
+/// The number of runs of a launch, and their total time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timed {
     /// Runs.
@@ -138,16 +138,16 @@ pub struct Timed {
 pub(crate) type InnerPrograms = FxHashMap<*const Lowered, Arc<Executable>>;
 
 impl Executable {
-    /// Compiles the kernels that the cache does not hold yet.
+    /// Compiles the kernels that the cache does not contain.
     ///
     /// # Errors
-    /// `Backend` if code generation fails; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a
-    /// kernel of the program would leave its operands' memory.
+    /// `Backend` if code generation fails; `Literal` if a literal does not fit its dtype; `Verify` if a kernel of the program would leave
+    /// its operands' memory.
     pub fn new(lowered: &Lowered, options: &RunOptions) -> Result<Executable> {
         Executable::with_threads(lowered, options, &Threads::new(options.threads), &mut InnerPrograms::default())
     }
 
-    /// As [`new`](Executable::new), with threads that are there.
+    /// As [`new`](Executable::new), with existing threads.
     fn with_threads(
         lowered: &Lowered,
         options: &RunOptions,
@@ -219,12 +219,12 @@ impl Executable {
         Ok(program)
     }
 
-    /// Its own kernels, in the order they run; control flow is none.
+    /// Its own kernels, in execution order, without those of control flow.
     pub fn kernels(&self) -> impl Iterator<Item = &Arc<Kernel>> {
         self.steps.iter().filter_map(Bound::kernel).map(|bound| &bound.kernel)
     }
 
-    /// For each launch, in the order of [`Lowered::all_launches`], what `of` says of it and its number here.
+    /// Calls `of` with each launch's program and index, in the order of [`Lowered::all_launches`].
     fn each_launch<R>(&self, of: &impl Fn(&Executable, usize) -> R, all: &mut Vec<R>) {
         for (n, launch) in self.plan.launches.iter().enumerate() {
             all.push(of(self, n));
@@ -234,7 +234,7 @@ impl Executable {
         }
     }
 
-    /// How many launches there are, those of control flow among them.
+    /// The number of launches, including those of control flow.
     pub(crate) fn launches(&self) -> usize {
         let bodies = self.steps.iter().flat_map(Bound::bodies);
         self.plan.launches.len() + bodies.map(|body| body.launches()).sum::<usize>()
@@ -251,7 +251,7 @@ impl Executable {
         all
     }
 
-    /// Estimated time of each launch, ns, in the order of [`Lowered::all_launches`]: what decides whether threads share it.
+    /// Estimated time of each launch, ns, in the order of [`Lowered::all_launches`]: it decides whether threads share the launch.
     pub fn estimates(&self) -> Vec<f64> {
         let mut all = Vec::new();
         self.each_launch(&|program: &Executable, launch| program.estimate(launch), &mut all);
@@ -271,28 +271,28 @@ impl Executable {
         alone / pieces.clamp(1, count) as f64
     }
 
-    /// How many results of kernels took the memory of an operand, over all runs so far.
+    /// The number of kernel results that took the memory of an operand, over all runs.
     pub fn in_place(&self) -> u64 {
         self.counts.in_place.load(Relaxed)
     }
 
-    /// What became of arguments that were given away, over all runs so far.
+    /// Counters of donated arguments, over all runs.
     pub fn donations(&self) -> Donations {
         Donations { given: self.counts.given.load(Relaxed), taken: self.counts.taken.load(Relaxed) }
     }
 
-    /// The arrays of the program, which is this one lowered.
+    /// The arrays of the program; `lowered` is its lowered form.
     pub fn planned(&self, lowered: &Lowered) -> Vec<PlannedArray> {
         arrays(&self.plan, lowered)
     }
 
-    /// The memory that a run takes beside its arguments, if none of these is given away.
+    /// The memory that a run takes beside its arguments, without donation.
     pub fn memory(&self) -> MemoryFootprint {
         let scratch: Vec<usize> = (0..self.plan.launches.len()).map(|launch| self.scratch(launch)).collect();
         MemoryFootprint::new(&self.plan, &scratch)
     }
 
-    /// Bytes that the kernels of a launch take for themselves, at most.
+    /// Scratch bytes of a launch's kernels, at most.
     fn scratch(&self, launch: usize) -> usize {
         let steps = self.plan.launches[launch].steps.clone();
         let of = |chunk: Option<usize>, threads: &Threads| {
@@ -314,9 +314,9 @@ impl Executable {
     /// Runs the program. `scalars` are the values of the [`Slot::Argument`](ndjit_ir::graph::Slot::Argument) slots, by argument index.
     ///
     /// # Errors
-    /// `Arity` if arguments, scalars or outputs differ in number from the program's; `Argument` if an argument is smaller
-    /// than its layout says, an output has the wrong size, or a scalar is of another kind; `Literal` if a scalar does not fit
-    /// the dtype it is used in; `Allocation` if memory is refused; `Panic` if a worker panicked.
+    /// `Arity` if the number of arguments, scalars or outputs differs from the program's; `Argument` if an argument is smaller than its
+    /// layout, an output has the wrong size, or a scalar is of another kind; `Literal` if a scalar does not fit its dtype; `Allocation` if
+    /// memory is refused; `Panic` if a worker panicked.
     pub fn run<'a>(
         &self,
         arguments: impl IntoIterator<Item = Argument<'a>>,
@@ -326,7 +326,7 @@ impl Executable {
         self.run_into(arguments, scalars, outputs, None)
     }
 
-    /// Runs the program; adds to the times of launches, if they are wanted.
+    /// Runs the program; adds to the times of launches, if given.
     pub(crate) fn run_into<'a>(
         &self,
         arguments: impl IntoIterator<Item = Argument<'a>>,
@@ -343,7 +343,7 @@ impl Executable {
         Ok(())
     }
 
-    /// Finds a step's pointers and literals, and memory for what it makes.
+    /// Finds a step's pointers and literals, and memory for its outputs.
     fn ready(&self, n: usize, scalars: &[(usize, Literal)], storage: &mut Storage<'_, '_>) -> Result<OperandRanges> {
         let pointers = storage.pointers(&self.plan.steps[n])?;
         let Bound::Kernel(BoundKernel { literals, cells, .. }) = &self.steps[n] else {
@@ -373,7 +373,7 @@ impl Executable {
         if let Bound::Control(control) = bound {
             let inputs = storage.inputs(step);
             let inputs = &storage.scratch.lists.pointers[inputs];
-            // SAFETY: as below, of operands; the plan has checked that they have the bytes that its graphs say.
+            // SAFETY: as below, for operands; the plan has checked that they have the bytes of its graphs' parameters.
             let made = catch(|| unsafe { control.made_of(inputs, scalars, times) })?;
             for (output, made) in step.outputs.iter().zip(made) {
                 storage.put(output, made)?;
@@ -385,19 +385,19 @@ impl Executable {
         let ready = self.ready(n, scalars, storage)?;
         let Lists { pointers, registers, .. } = &*storage.scratch.lists;
         let registers = bound.kernel().map_or(&[][..], |kernel| kernel.registers(&ready, registers));
-        // SAFETY: the storage has memory for each operand, as the plan says: what is read an earlier step or the caller filled; what is written is
-        // this run's alone.
+        // SAFETY: the storage has memory for each operand, as planned: an earlier step or the caller filled the inputs; the outputs belong
+        // to this run.
         unsafe { self.call(n, &pointers[ready.pointers], rest, registers, scalars, times)? };
         storage.release_last_used(step);
         Ok(())
     }
 
-    /// Runs a step on these pointers. `rest` is where lies what the output takes of another array.
+    /// Runs a step on these pointers. `rest` is the address of the array that fills the rest of the output.
     ///
     /// # Safety
-    /// The pointers are those of its operands and outputs, in order, and of its indices: each leads to memory as large as the plan says, operands and
-    /// indices to such that is initialised and that nobody writes meanwhile, outputs to such that nobody else uses. An output lies where an operand does only where the plan allows
-    /// it.
+    /// The pointers are those of its operands and outputs, in order, and of its indices, each to memory of the planned size. Operands and
+    /// indices are initialised, and nobody writes them meanwhile; nobody else uses the outputs. An output overlaps an operand only where
+    /// the plan allows it.
     ///
     /// # Errors
     /// Those of [`run`](Executable::run).
@@ -415,8 +415,8 @@ impl Executable {
         if let (Some(rest), Some(from), [output], Some(last)) = (&step.rest, rest, &step.outputs[..], pointers.last()) {
             let to = last.wrapping_sub(output.offset);
             if from != to {
-                // SAFETY: the plan has checked that both arrays have the bytes that are copied; the caller's promise. They are the same memory or have
-                // nothing in common.
+                // SAFETY: the plan has checked that both arrays contain the copied bytes; the caller's promise. They are the same memory or
+                // disjoint.
                 unsafe { regions::copy(&rest.copies, from, to, &self.threads)? };
             }
         }
@@ -446,16 +446,16 @@ impl Executable {
                 }
                 _ => self.launch(kernel, &kernel.extents, &step.strides, pointers, registers),
             },
-            // SAFETY: the plan has checked that operands and outputs have the bytes that its graphs say; the rest as in `launch`. What
-            // its programs do is theirs to answer for.
+            // SAFETY: the plan has checked that operands and outputs have the bytes of its graphs; the rest as in `launch`. Its programs
+            // answer for themselves.
             Bound::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) }),
         }
     }
 
-    /// For each step the registers of its literals, with those that a call passes.
+    /// The registers of each step's literals, including those passed at a call.
     ///
     /// # Errors
-    /// Those of numbers that are passed.
+    /// Those of passed scalars.
     pub(crate) fn registers(&self, scalars: &[(usize, Literal)]) -> Result<Vec<SmallVec<[Cell; 4]>>> {
         let of = |bound: &Bound| {
             let Some(kernel) = bound.kernel() else { return Ok(SmallVec::new()) };
@@ -466,22 +466,22 @@ impl Executable {
         self.steps.iter().map(of).collect()
     }
 
-    /// Where its arrays lie.
+    /// The memory plan.
     pub(crate) fn plan(&self) -> &BufferPlan {
         &self.plan
     }
 
-    /// Whether the kernels of a launch run tile by tile.
+    /// Whether a launch is tiled.
     pub(crate) fn runs_in_tiles(&self, launch: usize) -> bool {
         self.tiles[launch].is_some()
     }
 
-    /// Adds to what is counted over all runs.
+    /// Adds to the counters over all runs.
     pub(crate) fn count(&self, used: MemoryUse) {
         self.counts.add(used);
     }
 
-    /// Runs kernels tile by tile. All memory is there before the first tile, and freed after the last.
+    /// Runs kernels tile by tile. All memory is allocated before the first tile, and freed after the last.
     fn run_tiles(
         &self,
         launch: usize,
@@ -513,10 +513,9 @@ impl Executable {
                     let base = own.as_mut().map_or(std::ptr::null_mut(), Writable::ptr);
                     pointers[operand] = base.wrapping_add(pointers[operand].addr()).wrapping_sub(start * row);
                 }
-                // SAFETY: as in `launch`, of some of the kernel's indices. Tiles of one index are computed one kernel after the
-                // other, and the plan has checked that no kernel reads or writes in the memory of another tile what some kernel of
-                // this launch writes there. What lies in the memory of the tile is its indices' alone, each in its own row: the pointers
-                // are those that the array would begin at if it had all rows.
+                // SAFETY: as in `launch`, for some of the kernel's indices. Tiles of one index are computed one kernel after the other, and
+                // the plan has checked that no kernel accesses, in the memory of another tile, bytes that a kernel of this launch writes.
+                // Tile memory has a row for each index: the pointers are those of the array if it had all rows.
                 unsafe { bound.call_chunk(&step.strides, &pointers, bound.registers(ready, registers), chunk)? };
             }
             Ok(())
@@ -527,7 +526,7 @@ impl Executable {
         Ok(())
     }
 
-    /// Runs a kernel whose loops take so many trips: all that it has, or fewer of one that is reduced.
+    /// Runs a kernel whose loops take so many trips: all of them, or fewer for a reduced loop.
     fn launch(
         &self,
         bound: &BoundKernel,
@@ -539,11 +538,11 @@ impl Executable {
         let BoundKernel { kernel, split, .. } = bound;
         let Some(split) = split else {
             let call = || {
-                // SAFETY: the plan has checked that every index of the extents stays within each operand's memory, the
-                // storage that the arguments have that size, and the assignment that outputs do. Inputs are initialised: they are
-                // buffers, slices, or outputs that an earlier kernel filled densely. Outputs belong to this run alone (fresh
-                // memory, exclusive slices, buffers nobody else holds), lie where nothing is that is still needed, and overlap
-                // an input only in the same layout, and not at all where the kernel reduces or scans.
+                // SAFETY: the plan has checked that every index of the extents stays within each operand's memory: for arguments the
+                // storage has that size, for outputs the assignment. Inputs are initialised: they are buffers, slices, or outputs that an
+                // earlier kernel filled densely. Outputs belong to this run only (fresh memory, exclusive slices, buffers without another
+                // owner) and overlap no live array. They overlap an input only in the same layout, and never if the kernel reduces or
+                // scans.
                 unsafe {
                     match kernel.composed() {
                         None => kernel.call(pointers, extents, strides, literals),
@@ -557,8 +556,8 @@ impl Executable {
         };
         let pointers = Pointers(pointers);
         self.threads.run(split, |chunk| {
-            // SAFETY: as above; the chunk's indices are some of the kernel's, and chunks are disjoint, so what one writes
-            // no other touches: outputs are dense, and an input in an output's memory has its layout.
+            // SAFETY: as above; the chunk's indices are some of the kernel's, and chunks write disjoint memory: outputs are dense, and an
+            // input in an output's memory has its layout.
             unsafe { bound.call_chunk(strides, pointers.get(), literals, chunk) }
         })
     }

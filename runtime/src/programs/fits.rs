@@ -1,5 +1,5 @@
-//! What the layouts of a kernel's operands come to: whether they are those that its code assumes, where they end in memory, whether an output is filled, and which operand's
-//! memory it may take.
+//! Checks of the layouts of a kernel's operands: agreement with its code, the end of each operand in memory, whether an output is filled,
+//! and the operands whose memory it may take.
 
 use crate::programs::plan::{StepPlan, wrong};
 use crate::programs::regions::{read_region, stored_region};
@@ -9,7 +9,7 @@ use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, NestKind, Role, Stride
 use ndjit_ir::{DType, Result};
 use smallvec::SmallVec;
 
-/// The layouts of a nest's operands, in agreement with what its code assumes.
+/// Checks that the layouts of a nest's operands agree with its code.
 pub fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
     let Scheduled { nest, geometry, inputs, outputs, rest: _, rows, trips, literals, tile: _ } = scheduled;
     let own = rows.iter().all(|(operand, _)| *operand < inputs.len() + outputs.len())
@@ -43,7 +43,7 @@ pub fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
     Ok(())
 }
 
-/// One byte past the last one an operand touches. No index lies before its buffer.
+/// The end of an operand, one past its last byte. No index lies before its buffer.
 pub fn end_of(layout: &Layout, extents: &[usize], element: usize, index: usize) -> Result<usize> {
     let (mut low, mut high) = (layout.offset as i128, layout.offset as i128);
     for (&extent, &stride) in extents.iter().zip(&layout.strides) {
@@ -58,9 +58,8 @@ pub fn end_of(layout: &Layout, extents: &[usize], element: usize, index: usize) 
     Ok(end as usize)
 }
 
-/// The size of a dense C-order output, `None` if the layout is not that. The innermost loop of a scan is that of any axis: there
-/// the order is that of the strides. So each index has an element of its own, and all of them lie in the output's memory: also
-/// those that a scan reads again, which are some of its results.
+/// The size of a dense C-order output, `None` for another layout. The innermost loop of a scan may be any axis: there the order is that of
+/// the strides. So each index has its own element, and all elements lie in the output's memory, including those that a scan reads again.
 pub fn dense_bytes(nest: &LoopNest, layout: &Layout, extents: &[usize], dtype: DType) -> Option<usize> {
     if extents.contains(&0) {
         return Some(0);
@@ -80,7 +79,7 @@ pub fn dense_bytes(nest: &LoopNest, layout: &Layout, extents: &[usize], dtype: D
     (layout.offset == 0).then_some(step)
 }
 
-/// Whether the output of a scatter is as large as all its rows, one behind the other, each of which its loops fill.
+/// Whether a scatter's output consists of its rows, one after the other, each filled by its loops.
 pub fn fills_rows(nest: &LoopNest, geometry: &Geometry, into: u32, bytes: usize) -> bool {
     let (layout, dtype) = (&geometry.outputs[0], nest.outputs[0].dtype);
     let moving = geometry.extents.iter().copied().zip(layout.strides.iter().copied()).filter(|(_, s)| *s != 0);
@@ -91,7 +90,7 @@ pub fn fills_rows(nest: &LoopNest, geometry: &Geometry, into: u32, bytes: usize)
     row.zip(rows).and_then(|(row, rows)| row.checked_mul(rows)) == Some(bytes)
 }
 
-/// The layout of an operand, and the extents, with the rows at which it may begin.
+/// The layout of an operand, and the extents, with the rows of possible starts.
 pub fn with_rows(
     scheduled: &Scheduled,
     operand: usize,
@@ -106,7 +105,7 @@ pub fn with_rows(
     (layout, extents)
 }
 
-/// Whether rows that are put into lie where those of the output would.
+/// Whether inserted rows lie where the output's rows would.
 fn same_rows(nest: &LoopNest, geometry: &Geometry, into: u32) -> bool {
     let (own, to) = (&geometry.inputs[into as usize], &geometry.outputs[0]);
     let moving = geometry.extents.iter().zip(&to.strides).filter(|(_, stride)| **stride != 0);
@@ -114,8 +113,8 @@ fn same_rows(nest: &LoopNest, geometry: &Geometry, into: u32) -> bool {
     own == to && geometry.inputs.get(into as usize + 2).is_some_and(|step| step.offset == row)
 }
 
-/// Finds inputs whose memory an output may take if they die here. All inputs at such a location are read at the very
-/// addresses that are written, index by index; where the output takes the rest of an array, also where it takes nothing of what is written.
+/// Finds inputs whose memory an output may take if they die here. All inputs at such a location are read at the addresses that are written,
+/// index by index. If the output takes the rest of another array, that array does not overlap the written part.
 pub fn reusable(step: &mut StepPlan, scheduled: &Scheduled, graph: &Graph<DType>) {
     let Scheduled { nest, geometry, .. } = scheduled;
     if let Some(location) = step.rest.as_ref().map(|rest| rest.location) {

@@ -1,13 +1,13 @@
-//! Integers that are known when a step runs: at which row an operand begins then, and where a loop ends.
+//! Integers known when a step runs: the row where an operand begins, and the trip count of a loop.
 
 use crate::programs::plan::{RowPlan, TripsPlan};
 use ndjit_ir::DType;
 
-/// Moves the pointers of operands, the first `inputs` of which are read, to the rows at these indices. Whether all is there that is to be stored: what is read is
-/// the nearest row that there is.
+/// Moves the pointers of operands, the first `inputs` of which are read, to the rows at these indices. Reads use the nearest row. Returns
+/// whether all stored rows exist.
 ///
 /// # Safety
-/// There is a pointer for each row, which leads to an initialised integer of its dtype.
+/// There is a pointer for each row, to an initialised integer of its dtype.
 pub unsafe fn begin(rows: &[RowPlan], indices: &[*mut u8], operands: &mut [*mut u8], inputs: usize) -> bool {
     for (row, &index) in rows.iter().zip(indices) {
         // SAFETY: the caller's promise.
@@ -22,10 +22,10 @@ pub unsafe fn begin(rows: &[RowPlan], indices: &[*mut u8], operands: &mut [*mut 
     true
 }
 
-/// Ends a loop where a number says so, after one trip at least: a maximum of nothing is an error.
+/// Ends a loop at a trip count, after at least one trip: a maximum of no elements is an error.
 ///
 /// # Safety
-/// The address leads to an initialised integer of the dtype that the plan has.
+/// The address points to an initialised integer of the planned dtype.
 pub unsafe fn end(trips: &TripsPlan, count: *mut u8, extents: &mut [usize]) {
     // SAFETY: the caller's promise.
     let count = unsafe { read(count, trips.count.dtype) };
@@ -33,10 +33,10 @@ pub unsafe fn end(trips: &TripsPlan, count: *mut u8, extents: &mut [usize]) {
     *extent = usize::try_from(count.saturating_add(trips.more as i64)).unwrap_or(0).max(1).min(*extent);
 }
 
-/// The integer at an address, which need not be aligned. What no `i64` is comes out as the greatest one.
+/// The integer at an address, unaligned. Saturates to `i64`.
 ///
 /// # Safety
-/// The address leads to an initialised integer of this dtype.
+/// The address points to an initialised integer of this dtype.
 unsafe fn read(at: *mut u8, dtype: DType) -> i64 {
     // SAFETY: the caller's promise.
     unsafe {

@@ -1,4 +1,4 @@
-//! The literals of a kernel: known before a call, but for those that are numbers among a call's arguments.
+//! The literals of a kernel: known before a call, except scalar arguments of the call.
 
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::graph::{Graph, Slot, SlotId};
@@ -9,32 +9,32 @@ use smallvec::SmallVec;
 /// The registers of a kernel's literals, in order.
 #[derive(Debug, Default)]
 pub struct Literals {
-    /// Type and bits; of what is passed at a call zeros.
+    /// Type and bits; zeros for literals passed at a call.
     pub registers: SmallVec<[(PrimType, u64); 4]>,
     patches: SmallVec<[Patch; 1]>,
 }
 
-/// A literal that is passed at each call.
+/// A literal passed at each call.
 #[derive(Debug)]
 struct Patch {
     /// Its first register.
     register: usize,
     dtype: DType,
-    /// Its position among the call's arguments, and its kind.
+    /// Its index among the call's arguments, and its kind.
     argument: usize,
     ty: Weak,
 }
 
 impl Literals {
-    /// Those of a kernel of a program.
+    /// The literals of a program's kernel.
     ///
     /// # Errors
-    /// `Literal` if one does not fit the dtype it is used in.
+    /// `Literal` if one does not fit its dtype.
     pub fn new(lowered: &Lowered, scheduled: &Scheduled) -> Result<Literals> {
         Literals::of(scheduled.literals.iter().map(|&(slot, dtype)| (&lowered.simplified, slot, dtype)))
     }
 
-    /// Those of slots of graphs, as dtypes.
+    /// The literals of slots of graphs, as dtypes.
     ///
     /// # Errors
     /// `Literal` if one does not fit its dtype.
@@ -61,10 +61,10 @@ impl Literals {
         self.patches.is_empty()
     }
 
-    /// Gives each register that a call passes its bits.
+    /// Sets the registers of literals passed at a call.
     ///
     /// # Errors
-    /// `Arity` if a number is missing, `Argument` if it is of another kind, `Literal` if it does not fit the dtype it is used in.
+    /// `Arity` if a scalar is missing, `Argument` if it is of another kind, `Literal` if it does not fit its dtype.
     pub fn passed(&self, scalars: &[(usize, Literal)], mut set: impl FnMut(usize, PrimType, u64)) -> Result<()> {
         for patch in &self.patches {
             let Some((_, literal)) = scalars.iter().find(|(index, _)| *index == patch.argument) else {

@@ -1,4 +1,4 @@
-//! Programs: where arrays lie in a run, which kernels run together, and the runs.
+//! Programs: memory plans, kernels that run together, and runs.
 
 pub(crate) mod assignment;
 pub(crate) mod bound;

@@ -1,8 +1,8 @@
-//! Plans: where each value of a program lives while it runs, when its memory is free again, and the proof that every kernel
-//! stays within its operands' memory.
+//! Plans: the location and lifetime of each value of a program, and the proof that every kernel stays within its operands'
+//! memory.
 //!
-//! Everything a run relies on is checked here once, from the lowered program as data: a program made by hand may be wrong,
-//! but it cannot make a kernel touch foreign memory.
+//! Everything a run relies on is checked here once, from the lowered program as data: a program built by hand may be wrong, but
+//! its kernels cannot touch foreign memory.
 
 use crate::programs::assignment::Assignment;
 use crate::programs::executable::Output;
@@ -19,23 +19,23 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
-/// A place for one array during a run: the parameters first, then what kernels make.
+/// The location of an array during a run: the parameters first, then the results of kernels.
 pub type Location = u32;
 
 /// A program's memory.
 #[derive(Debug, Default)]
 pub struct BufferPlan {
-    /// For each parameter, the bytes its argument must have for the kernels that read it.
+    /// For each parameter, the bytes its argument must have.
     pub params: Vec<usize>,
     /// The number of locations.
     pub locations: usize,
     /// Kernels in order.
     pub steps: Vec<StepPlan>,
-    /// Which of them run together.
+    /// Groups of steps that run together.
     pub launches: Vec<LaunchPlan>,
     /// Results in order.
     pub results: Vec<ResultPlan>,
-    /// Where arrays lie in a run on the processor.
+    /// The memory of arrays on the processor.
     pub assignment: Assignment,
 }
 
@@ -44,110 +44,109 @@ pub struct BufferPlan {
 pub struct LaunchPlan {
     /// The steps.
     pub steps: Range<usize>,
-    /// How they run tile by tile.
+    /// Tiling of the steps.
     pub cut: Tiling,
 }
 
 /// One kernel's operands.
 #[derive(Debug)]
 pub struct StepPlan {
-    /// Where each input lies: location, and byte offset of the element at index 0. An index has no location: the offset is that
-    /// element.
+    /// Location of each input, and byte offset of the element at index 0. An index has no location: the offset is its value.
     pub inputs: SmallVec<[(Option<Location>, usize); 4]>,
     /// Outputs.
     pub outputs: SmallVec<[OutputPlan; 2]>,
-    /// What the output is where the kernel stores nothing.
+    /// The output's elements that the kernel does not store.
     pub rest: Option<RestPlan>,
     /// Operands that begin at a row.
     pub rows: SmallVec<[RowPlan; 1]>,
-    /// The loop that ends early.
+    /// A loop with a trip count.
     pub trips: Option<TripsPlan>,
     /// Strides in bytes, `[operand][loop]`.
     pub strides: Vec<isize>,
-    /// Locations read here for the last time.
+    /// Locations whose last read is here.
     pub last_used: SmallVec<[Location; 4]>,
     /// Whether there are no results.
     pub empty: bool,
-    /// Whether its only output is its only input, element by element.
+    /// Whether it copies its only input to its only output, element by element.
     pub copy: bool,
 }
 
 impl StepPlan {
-    /// The locations that it reads.
+    /// The locations of its inputs.
     pub fn reads(&self) -> impl Iterator<Item = Location> {
         let beside = self.rest.iter().map(|rest| rest.location).chain(self.indices().map(|index| index.location));
         self.inputs.iter().filter_map(|input| input.0).chain(beside)
     }
 
-    /// The integers that say where rows are, and how many trips a loop takes.
+    /// The integers that are row indices or trip counts.
     pub fn indices(&self) -> impl Iterator<Item = IndexPlan> {
         self.rows.iter().map(|row| row.index).chain(self.trips.iter().map(|trips| trips.count))
     }
 }
 
-/// An integer that is known when a step runs.
+/// An integer known when a step runs.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexPlan {
-    /// Where it lies.
+    /// Its location.
     pub location: Location,
-    /// At which byte.
+    /// Its byte offset.
     pub offset: usize,
     /// Its dtype.
     pub dtype: DType,
 }
 
-/// A loop that takes only so many trips.
+/// A loop with a trip count.
 #[derive(Clone, Copy, Debug)]
 pub struct TripsPlan {
     /// The loop.
     pub index: usize,
-    /// How many, but for those that it does not have.
+    /// Its trip count, limited to its extent.
     pub count: IndexPlan,
-    /// How many more.
+    /// Added to the trip count.
     pub more: isize,
 }
 
-/// An operand that begins at a row whose index is known when the step runs.
+/// An operand that begins at a row, whose index is known when the step runs.
 #[derive(Clone, Copy, Debug)]
 pub struct RowPlan {
-    /// Of the inputs, and then the outputs, the one it is.
+    /// Its index among the inputs, then the outputs.
     pub operand: usize,
     /// The index.
     pub index: IndexPlan,
-    /// The last row. An input begins at the nearest one that there is; an output that there is not is not stored.
+    /// The last row. An input begins at the nearest existing row; a missing output row is not stored.
     pub last: usize,
     /// Bytes from row to row.
     pub stride: isize,
 }
 
-/// An array of which an output takes what its kernel does not store. It is copied unless the output takes its memory.
+/// An array that fills the part of an output that its kernel does not store. It is copied unless the output takes its memory.
 #[derive(Debug)]
 pub struct RestPlan {
-    /// Where it lies.
+    /// Its location.
     pub location: Location,
-    /// What is copied of it.
+    /// The copied parts.
     pub copies: SmallVec<[Copies; 4]>,
 }
 
-/// One array a kernel makes.
+/// An output of a kernel.
 #[derive(Debug)]
 pub struct OutputPlan {
-    /// Where it lies.
+    /// Its location.
     pub location: Location,
     /// Its size in bytes.
     pub bytes: usize,
-    /// The byte at which the kernel's first element lies.
+    /// The byte offset of the kernel's first element.
     pub offset: usize,
     /// Inputs that die here and whose memory it may take: same layout, same element size.
     pub reuse: SmallVec<[Location; 2]>,
-    /// The program's result it is, where the caller gives the memory.
+    /// The program result, if the caller gives its memory.
     pub result: Option<usize>,
 }
 
 /// One result of the program.
 #[derive(Debug)]
 pub struct ResultPlan {
-    /// Where it lies when all kernels have run.
+    /// Its location after all kernels have run.
     pub location: Location,
     /// Its size in bytes.
     pub bytes: usize,
@@ -159,8 +158,8 @@ impl BufferPlan {
     /// Plans a program.
     ///
     /// # Errors
-    /// `Verify` if a kernel reads a value that is not there, or its geometry leaves an operand's memory or does not fill
-    /// an output; `Size` if an array cannot exist, or temporaries are more than memory can address.
+    /// `Verify` if a kernel reads a missing value, or its geometry leaves an operand's memory or does not fill an output;
+    /// `Size` if an array cannot exist, or temporaries exceed the address space.
     pub fn new(lowered: &Lowered) -> Result<BufferPlan> {
         let graph = &lowered.simplified;
         let mut planner = Planner {
@@ -206,7 +205,7 @@ impl BufferPlan {
                     match tiles::check(&kernels, &mut plan.steps[steps.clone()], steps.start) {
                         Ok(cut) => cut,
                         Err(error) if cfg!(debug_assertions) => return Err(error),
-                        // One after the other they are as right.
+                        // One after the other is correct too.
                         Err(_) => Tiling::default(),
                     }
                 }
@@ -222,20 +221,20 @@ impl BufferPlan {
 }
 
 impl BufferPlan {
-    /// Assigns a place to each array. `tiles` are the indices of a tile of each launch that is run in tiles.
+    /// Assigns memory to each array. `tiles` are the indices per tile of each tiled launch.
     ///
     /// # Errors
-    /// `Size` if temporaries are more than memory can address.
+    /// `Size` if temporaries exceed the address space.
     pub fn assign(&mut self, tiles: &[Option<usize>]) -> Result<()> {
         self.assignment = Assignment::new(self, tiles)?;
-        // In release builds too: that kernels do not overwrite what is still needed rests on it.
+        // In release builds too: the absence of overlaps is a safety condition.
         self.assignment.verify(self)
     }
 
-    /// Whether arguments of so many bytes and outputs are as the program needs them.
+    /// Checks the number and sizes of arguments and outputs.
     ///
     /// # Errors
-    /// `Arity` if they differ in number; `Argument` if one has another size.
+    /// `Arity` if their number differs; `Argument` if one has another size.
     pub fn check(&self, arguments: impl ExactSizeIterator<Item = usize>, outputs: &[Output<'_>]) -> Result<()> {
         let arity = |what: &str, given: usize, wanted: usize| {
             Error::new(ErrorCode::Arity, format!("run: {given} {what} given, {wanted} wanted"))
@@ -270,15 +269,15 @@ impl BufferPlan {
 
 struct Planner<'a> {
     graph: &'a Graph<DType>,
-    /// Where kernels read each value.
+    /// The location of each value for reads.
     read: FxHashMap<Value, Location>,
-    /// Where each value that a kernel makes lies; a parameter that is a result is made too, as a copy.
+    /// The location of each value that a kernel stores; a parameter that is a result is copied.
     made: FxHashMap<Value, Location>,
-    /// Size of each location; of a parameter: what has been found to be needed.
+    /// Size of each location; for a parameter the size needed so far.
     bytes: Vec<usize>,
     /// The last step that reads or writes a part of each location.
     last: Vec<Option<usize>>,
-    /// The parts of each value that is made by several kernels.
+    /// The parts of each value that several kernels store.
     parts: FxHashMap<Value, DisjointRegions>,
 }
 
@@ -402,7 +401,7 @@ impl Planner<'_> {
         Ok(step)
     }
 
-    /// An integer that is known when the step runs.
+    /// An integer known when the step runs.
     fn index(&mut self, traced: TracedIndex, params: usize, index: usize) -> Result<IndexPlan> {
         let TracedIndex { value, dtype, offset } = traced;
         let Some(&location) = self.read.get(&value).filter(|_| dtype.is_int()) else {
@@ -420,7 +419,7 @@ impl Planner<'_> {
         Ok(IndexPlan { location, offset, dtype })
     }
 
-    /// The array of which the only output takes what the kernel does not store.
+    /// The array that fills the rest of the only output.
     fn rest(&mut self, value: Value, scheduled: &Scheduled, params: usize, index: usize) -> Result<RestPlan> {
         let Scheduled { nest, geometry, outputs, .. } = scheduled;
         let ([output], [layout], [access]) = (&outputs[..], &geometry.outputs[..], &nest.outputs[..]) else {
@@ -433,7 +432,7 @@ impl Planner<'_> {
             return Err(wrong(index, format_args!("{output} does not take the rest of {value}")));
         };
         let location = self.whole(value, shape.bytes(dtype.bytes())?, params, index)?;
-        // Of rows any may be the one that is stored, or none.
+        // With rows, any row may be the stored one, or none.
         let copies = match scheduled.rows.iter().any(|(operand, _)| *operand >= nest.inputs.len()) {
             true => smallvec![Copies::whole(shape, dtype)],
             false => Copies::beside(&part, shape, dtype),
@@ -441,9 +440,9 @@ impl Planner<'_> {
         Ok(RestPlan { location, copies })
     }
 
-    /// Where a value lies that is read whole, in row-major order: so many bytes.
+    /// The location of a value read whole, in row-major order, of so many bytes.
     fn whole(&mut self, value: Value, wanted: usize, params: usize, index: usize) -> Result<Location> {
-        // A parameter that does not lie in order is copied before.
+        // A parameter in another order is copied first.
         let Some(&location) = self.made.get(&value).or(self.read.get(&value)) else {
             return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
         };
@@ -458,7 +457,7 @@ impl Planner<'_> {
         Ok(location)
     }
 
-    /// A value that is read is made.
+    /// Checks that a value read has been stored.
     fn check_made(&self, value: Value, index: usize) -> Result<()> {
         match self.parts.get(&value) {
             Some(parts) if !parts.are_all() => {
@@ -468,7 +467,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Control flow takes and gives whole arrays.
+    /// Control flow reads and writes whole arrays.
     fn control(&mut self, fused: &FusedControl, params: usize, index: usize) -> Result<StepPlan> {
         let (taken, made) = fused.control.0.sizes(fused.operands.len())?;
         let mut inputs = SmallVec::new();
@@ -505,7 +504,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Values made by several kernels are made whole.
+    /// Checks that values stored by several kernels are complete.
     fn check_parts(&self) -> Result<()> {
         for (value, parts) in &self.parts {
             if !parts.are_all() {
@@ -534,7 +533,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Results live to the end; everything else dies at its last use, or where it is made if nobody reads it.
+    /// Results live to the end; everything else dies at its last use, or where it is stored if nothing reads it.
     fn deaths(&self, plan: &mut BufferPlan) {
         let mut keep = vec![false; plan.locations];
         for result in &plan.results {
@@ -555,7 +554,7 @@ impl Planner<'_> {
     }
 }
 
-/// A kernel that no pass makes.
+/// The error for a kernel that no pass builds.
 pub fn wrong(index: usize, what: std::fmt::Arguments<'_>) -> Error {
     Error::new(ErrorCode::Verify, format!("plan: kernel {index} is wrong")).fact(what)
 }

@@ -1,4 +1,4 @@
-//! What a program's arrays are in memory, for inspection.
+//! The memory of a program's arrays, for inspection.
 
 pub use crate::programs::assignment::{Allocation, BufferSlice};
 use crate::programs::control;
@@ -9,45 +9,45 @@ use ndjit_ir::graph::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// An array of a program, as its memory is planned.
+/// An array of a program, with its planned memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedArray {
     /// The simplified graph's value.
     pub value: Value,
-    /// Its size in bytes; of a parameter, of those that are read.
+    /// Its size in bytes; for a parameter, the bytes read.
     pub bytes: usize,
-    /// The first step that makes it; `None` of a parameter.
+    /// The first step that stores it; `None` for a parameter.
     pub made: Option<usize>,
-    /// The last step that reads it, or makes it if none reads it; `None` of a parameter that none reads.
+    /// The last step that reads it, or else stores it; `None` for an unread parameter.
     pub last: Option<usize>,
-    /// Arrays, as positions in the list, whose memory it may take: of parameters, if they are given away and nobody else has them.
+    /// Indices in the list of the arrays whose memory it may take: parameters if they are donated and have no other owner.
     pub takes: Vec<usize>,
-    /// Where it lies in a run on the processor; `None` of a parameter.
+    /// Its memory in a run on the processor; `None` for a parameter.
     pub slice: Option<BufferSlice>,
-    /// The result that it is.
+    /// Its index among the results.
     pub result: Option<usize>,
 }
 
 /// The memory that a run takes beside its arguments, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryFootprint {
-    /// Arrays that kernels make: results and temporaries.
+    /// Arrays stored by kernels: results and temporaries.
     pub arrays: usize,
     /// Bytes of the results.
     pub results: u64,
     /// Bytes of all temporaries, as if each had memory of its own.
     pub temporaries: u64,
-    /// Bytes of the arena, which temporaries share that do not lie in memory of results.
+    /// Bytes of the arena, for temporaries outside the memory of results.
     pub arena: u64,
-    /// Bytes that kernels take while they run, at most: for accumulators of reductions, what is in the memory of tiles, and for the state of loops and
-    /// all that programs of control flow make.
+    /// Scratch bytes of kernels, at most: accumulators of reductions, tile memory, the state of loops, and the arrays of programs of
+    /// control flow.
     pub scratch: u64,
     /// Bytes held at once, at most.
     pub peak: u64,
 }
 
 impl MemoryFootprint {
-    /// Of a plan, and what the kernels of each launch take for themselves, on the processor.
+    /// The footprint of a plan on the processor, with the scratch memory of each launch.
     pub(crate) fn new(plan: &BufferPlan, scratch: &[usize]) -> MemoryFootprint {
         let scratched = scratch.iter().copied().max().unwrap_or(0) as u64;
         let mut memory = MemoryFootprint { scratch: scratched, peak: 0, ..MemoryFootprint::of_arrays(plan) };
@@ -70,7 +70,7 @@ impl MemoryFootprint {
         memory
     }
 
-    /// Of a plan all of whose arrays are held to the end, as a GPU does.
+    /// The footprint of a plan whose arrays live to the end, as on a GPU.
     pub(crate) fn of_arrays(plan: &BufferPlan) -> MemoryFootprint {
         let mut memory = MemoryFootprint::default();
         let mut seen = FxHashSet::default();
@@ -83,8 +83,8 @@ impl MemoryFootprint {
         memory
     }
 
-    /// Of a lowered program on the processor, without what kernels take for themselves, which is known when they are compiled: of control flow it
-    /// is known before.
+    /// The footprint of a lowered program on the processor, without the scratch memory of kernels, which is known after compilation. That
+    /// of control flow is included.
     ///
     /// # Errors
     /// Those of making a plan: `Verify`, `Size`.
@@ -92,7 +92,7 @@ impl MemoryFootprint {
         MemoryFootprint::of_lowered(lowered, &mut FxHashMap::default())
     }
 
-    /// As deep as control flow nests. `known` are the peaks of its graphs, by address.
+    /// Recurses into control flow. `known` are the peaks of its graphs, by address.
     fn of_lowered(lowered: &Lowered, known: &mut FxHashMap<*const Lowered, u64>) -> Result<MemoryFootprint> {
         let mut scratch = Vec::with_capacity(lowered.launches.len());
         for launch in &lowered.launches {
@@ -100,7 +100,7 @@ impl MemoryFootprint {
             let controls = lowered.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
             for LoweredControl { fused, bodies, compiled } in controls {
                 let mut peak = 0;
-                // Nothing but the state and what is stacked is made by a compiled loop.
+                // A compiled loop stores only the state and stacked arrays.
                 for body in bodies.iter().filter(|_| compiled.is_none()) {
                     let own = match known.get(&Arc::as_ptr(body)) {
                         Some(&known) => known,
@@ -117,7 +117,7 @@ impl MemoryFootprint {
     }
 }
 
-/// The arrays of a program: its parameters, then what kernels make.
+/// The arrays of a program: its parameters, then the outputs of kernels.
 ///
 /// # Errors
 /// Those of making a plan: `Verify`, `Size`.
@@ -140,7 +140,7 @@ pub(crate) fn arrays(plan: &BufferPlan, lowered: &Lowered) -> Vec<PlannedArray> 
     let mut arrays: Vec<PlannedArray> = params.map(param).collect();
     for (kernel, (step, made)) in plan.steps.iter().zip(&lowered.steps).enumerate() {
         for (output, value) in step.outputs.iter().zip(made.makes()) {
-            // Several kernels make the parts of one array.
+            // Several kernels may store parts of one array.
             if output.location as usize == arrays.len() {
                 let takes = output.reuse.iter().map(|&location| location as usize).collect();
                 let (made, last, result) = (Some(kernel), Some(kernel), output.result);

@@ -1,8 +1,9 @@
-//! Prepared loops: where the kernels of a body read and write is found once, and a step calls them there.
+//! Prepared loops: the addresses of a body's operands are computed once, and each step calls the kernels there.
 //!
-//! The state of a loop lies in a few buffers. A body leaves the next one in others, or in the memory of what it was given where the plan allows that; after
-//! a step or two the state lies as it did before. [`PreparedLoop`] follows the plan from the first step on until that is so: a [`LoopFrame`] for each way
-//! in which the state lies says where every operand is. A step takes no memory, no lists, and no decisions.
+//! The state of a loop lies in a few buffers. A body stores the next state in other buffers, or in the memory of its arguments where the
+//! plan allows that; after a step or two the arrangement repeats. [`PreparedLoop`] simulates the plan from the first step until then: a
+//! [`LoopFrame`] for each arrangement has the address of every operand. A step then allocates nothing, builds no lists, and makes no
+//! decisions.
 
 use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::assignment::{Allocation, BufferSlice};
@@ -17,10 +18,10 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Ways in which a state may lie: with more of them a loop is run as it is.
+/// The maximum number of arrangements: a loop with more of them is not prepared.
 const MAX_FRAMES: usize = 8;
 
-/// What memory a pointer leads to.
+/// The memory of a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopMemory {
     /// A buffer of the loop.
@@ -29,13 +30,13 @@ pub enum LoopMemory {
     Arena,
     /// An operand of the control flow.
     Operand(usize),
-    /// What a step reads of an operand: slices lie one after the other.
+    /// A step's slice of an operand: slices lie one after the other.
     Slice(usize),
-    /// What a step stores of an array that is stacked.
+    /// A step's slice of a stacked array.
     Stacked(usize),
     /// The index of the step.
     Index,
-    /// None: the offset is a number.
+    /// None: the offset is a scalar.
     Number,
 }
 
@@ -47,17 +48,17 @@ type LoopPointer = (LoopMemory, usize);
 struct PreparedStep {
     step: usize,
     pointers: Range<usize>,
-    /// Where lies what the output takes of another array.
+    /// The array that fills the rest of the output.
     rest: Option<usize>,
 }
 
-/// Where the operands of a body lie, for one way in which the state lies.
+/// The addresses of a body's operands, for one arrangement of the state.
 #[derive(Debug, Default)]
 struct LoopFrame {
     /// Launches, each with its number and its steps.
     launches: Vec<(usize, Vec<PreparedStep>)>,
     pointers: Vec<LoopPointer>,
-    /// The buffer of each array of the state before.
+    /// The buffer of each array of the previous state.
     state: SmallVec<[usize; 4]>,
     /// The frame of the next step.
     next: usize,
@@ -68,19 +69,20 @@ struct LoopFrame {
 #[derive(Debug)]
 pub struct PreparedLoop {
     frames: Vec<LoopFrame>,
-    /// For each frame the condition of a `while` loop, whose result is in the last slot.
+    /// The condition of a `while` loop for each frame, with its result in the last slot.
     conditions: Vec<LoopFrame>,
     /// Bytes of each buffer.
     slots: Vec<usize>,
     arena: usize,
 }
 
-/// Where an operand of a body comes from, and whether it is given away.
+/// The memory of a body's operand, and whether it is donated.
 pub type Given = (LoopMemory, bool);
 
 impl PreparedLoop {
-    /// A loop whose state has these sizes in bytes; `given` says of a way in which the state lies what each parameter of a body is, and of the condition;
-    /// `bytes` how much is there. `None` if the body runs in tiles, if the state never lies as before, or if something is smaller than the body reads it.
+    /// A loop whose state has these sizes in bytes. `given` maps an arrangement of the state to the parameters of a body, and of the
+    /// condition; `bytes` is the size of each memory. `None` if the body runs in tiles, if no arrangement repeats, or if a memory is
+    /// smaller than the body's reads.
     pub fn new(
         (body, condition): (&Executable, Option<&Executable>),
         sizes: &[usize],
@@ -107,7 +109,7 @@ impl PreparedLoop {
             }
         }
         if let Some(condition) = condition {
-            // Its result lies behind all buffers of the state, which stay as they are.
+            // Its result follows all buffers of the state, which stay unchanged.
             for state in &states {
                 let (mut slots, holders) = (this.slots.clone(), vec![1; this.slots.len()]);
                 let (frame, _) =
@@ -119,15 +121,15 @@ impl PreparedLoop {
         Some(this)
     }
 
-    /// Takes so many steps, or as many as the condition says; the state after the last. `base` is where an operand of the control flow, or an array that is
-    /// stacked, lies in the first step, and the bytes from there to the next; `index` the index of a step.
+    /// Runs so many steps, or as many as the condition allows; returns the state after the last. `base` is the address of an operand of the
+    /// control flow, or of a stacked array, in the first step, and its stride in bytes; `index` the index of a step.
     ///
     /// # Safety
-    /// The pointers lead to memory as [`Controller::run`](crate::programs::control::Controller::run) has it, of arrays that are stacked to as many slices
-    /// as there are steps; `state` are buffers of the sizes of the state.
+    /// The pointers meet the conditions of [`Controller::run`](crate::programs::control::Controller::run); stacked arrays have as many
+    /// slices as there are steps; `state` are buffers of the sizes of the state.
     ///
     /// # Errors
-    /// Those of the kernels, and of numbers that are passed; `Allocation` if memory is refused.
+    /// Those of the kernels, and of passed scalars; `Allocation` if memory is refused.
     pub unsafe fn run(
         &self,
         (body, condition): (&Executable, Option<&Executable>),
@@ -164,7 +166,7 @@ impl PreparedLoop {
             match (trips, condition, truth) {
                 (Some(trips), ..) if step >= trips => break,
                 (None, Some(condition), Some(truth)) => {
-                    // SAFETY: the caller's promise; the condition reads what lies where its frame says, and its result is a byte of its own.
+                    // SAFETY: the caller's promise; the condition reads the addresses of its frame, and its result is a byte of its own.
                     let more = unsafe {
                         conditions[frame].run(condition, step, &of_condition, scalars)?;
                         *truth
@@ -175,10 +177,10 @@ impl PreparedLoop {
                 }
                 _ => {}
             }
-            // SAFETY: an array of this call, which nobody reads but the kernels.
+            // SAFETY: an array of this call, read only by the kernels.
             unsafe { index_bytes.copy_from_nonoverlapping(index(step).as_ptr(), 16) };
-            // SAFETY: the caller's promise. The frame says where the state lies after the steps before, as the plan has it: buffers of its sizes, in each of
-            // which nothing else lies that is still needed.
+            // SAFETY: the caller's promise. The frame has the planned addresses of the state after the previous steps: buffers of its
+            // sizes, which contain nothing else that is live.
             unsafe { frames[frame].run(body, step, &registers, scalars)? };
             used += self.frames[frame].used;
             frame = self.frames[frame].next;
@@ -188,7 +190,7 @@ impl PreparedLoop {
         let mut slots: Vec<Option<LoopBuffer>> = slots.into_iter().map(Some).collect();
         let result = |&slot: &usize| {
             if let Some(own) = slots[slot].take() {
-                // SAFETY: the step before has written it, or the state that the loop began with lies there.
+                // SAFETY: the previous step has written it, or the initial state lies there.
                 made[slot] = Some(Arc::new(unsafe { own.written() }));
             }
             made[slot].clone().ok_or_else(|| Error::new(ErrorCode::Verify, "loop: its state lies nowhere"))
@@ -224,11 +226,11 @@ impl LoopBuffer {
     }
 }
 
-/// A frame with its pointers.
+/// A frame with its pointers resolved.
 struct FoundFrame<'a> {
     frame: &'a LoopFrame,
     pointers: Vec<*mut u8>,
-    /// Pointers that move from step to step: which, where they begin, and by how many bytes.
+    /// Pointers that move from step to step: index, first address, and stride in bytes.
     moving: Vec<(usize, *mut u8, isize)>,
 }
 
@@ -277,33 +279,33 @@ impl<'a> FoundFrame<'a> {
     }
 }
 
-/// What lies at a location, while a body is followed.
+/// The content of a location during a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum BodyPlace {
     Empty,
     At(LoopPointer),
-    /// A buffer of the state that was given away, or what took its memory.
+    /// A donated buffer of the state, or an array that took its memory.
     Donated(usize),
 }
 
-/// A run of a body, of which nothing is computed: as [`Storage`](crate::programs::storage::Storage) takes its decisions.
+/// A simulated run of a body, with the decisions of [`Storage`](crate::programs::storage::Storage).
 struct Simulation<'a> {
     program: &'a Executable,
     slots: &'a mut Vec<usize>,
-    /// How many places or results hold each slot.
+    /// The number of locations or results in each slot.
     holders: Vec<u32>,
     places: Vec<BodyPlace>,
     /// The slots of results.
     results: Vec<Option<usize>>,
-    /// Results before these are of the state, others are stacked.
+    /// Results before this index are the state, others are stacked.
     carried: usize,
-    /// Whether a result may be an array that it was given: of a body, but of no condition, whose result is read where that is its own.
+    /// Whether a result may be one of the arguments: for a body, but not for a condition, whose result has its own memory.
     passes: bool,
     frame: LoopFrame,
 }
 
 impl Simulation<'_> {
-    /// Where the operands of each step lie, and the next state.
+    /// The addresses of each step's operands, and the next state.
     fn run(
         (program, passes): (&Executable, bool),
         slots: &mut Vec<usize>,
@@ -344,7 +346,7 @@ impl Simulation<'_> {
                     this.frame.used.given += 1;
                     BodyPlace::Donated(slot)
                 }
-                // It is read while its buffer is still the state's.
+                // It is read while its buffer still belongs to the state.
                 (LoopMemory::Slot(slot), false) => {
                     this.holders[slot] += 1;
                     BodyPlace::At((memory, 0))
@@ -379,7 +381,7 @@ impl Simulation<'_> {
         (state.len() == carried).then_some((this.frame, state))
     }
 
-    /// The pointers of a step; nothing of one that does nothing.
+    /// The pointers of a step; `None` inside for a step without work.
     fn step(&mut self, n: usize) -> Option<Option<PreparedStep>> {
         let step: &StepPlan = &self.program.plan().steps[n];
         if self.renames(step) {
@@ -422,7 +424,7 @@ impl Simulation<'_> {
         Some((!step.empty || rest.is_some()).then_some(PreparedStep { step: n, pointers, rest }))
     }
 
-    /// Lets go of what a step reads for the last time.
+    /// Releases the locations whose last read is this step.
     fn release(&mut self, step: &StepPlan) {
         for &location in &step.last_used {
             if let BodyPlace::Donated(slot) = std::mem::replace(&mut self.places[location as usize], BodyPlace::Empty) {
@@ -431,14 +433,14 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether a step would but copy an array of the state that is one of the next state too: that array lies where it did, and is not copied.
+    /// Whether a step only copies an array of the state to the next state: that array keeps its memory, without a copy.
     fn renames(&mut self, step: &StepPlan) -> bool {
         let (true, [(Some(from), 0)], [output]) = (step.copy, &step.inputs[..], &step.outputs[..]) else {
             return false;
         };
         let slice = self.program.plan().assignment.slices[output.location as usize];
         let Some(BufferSlice { allocation: Allocation::Result(result), offset: 0, .. }) = slice else { return false };
-        // An array that is none of the results may lie in the memory of one that is made after it.
+        // An array that is not a result may lie in the memory of a later one.
         if output.result != Some(result) {
             return false;
         }
@@ -446,7 +448,7 @@ impl Simulation<'_> {
             BodyPlace::Donated(slot) | BodyPlace::At((LoopMemory::Slot(slot), 0)) => slot,
             BodyPlace::At(_) | BodyPlace::Empty => return false,
         };
-        // What a kernel puts into the memory of the result before it is one lies elsewhere then.
+        // A kernel's earlier use of the result's memory moves elsewhere then.
         if !self.passes || result >= self.carried || self.slots[slot] != output.bytes || self.results[result].is_some()
         {
             return false;
@@ -465,7 +467,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Where an output lies.
+    /// The location of an output.
     fn place(&mut self, output: &OutputPlan) -> Option<BodyPlace> {
         let plan = self.program.plan();
         let BufferSlice { allocation, offset, takes, .. } = plan.assignment.slices[output.location as usize]?;
@@ -499,7 +501,7 @@ impl Simulation<'_> {
         Some(BodyPlace::At((memory, offset)))
     }
 
-    /// A buffer that nothing holds, which is held from now on.
+    /// A free buffer, now in use.
     fn free(&mut self, bytes: usize) -> usize {
         let free = (0..self.slots.len()).find(|&slot| self.slots[slot] == bytes && self.holders.get(slot) == Some(&0));
         let slot = free.unwrap_or_else(|| {

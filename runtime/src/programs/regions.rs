@@ -1,4 +1,4 @@
-//! Parts of arrays in memory: which region of an array in row-major order a kernel's loops touch, and the copies of what lies beside one.
+//! Regions of arrays in memory: the region of a row-major array that a kernel's loops touch, and copies of the rest.
 
 use crate::execution::threads::Threads;
 use ndjit_ir::loops::Layout;
@@ -6,13 +6,13 @@ use ndjit_ir::view::{AxisRange, Region};
 use ndjit_ir::{DType, Result, Shape};
 use smallvec::{SmallVec, smallvec};
 
-/// The elements of an array of this shape, in row-major order from byte 0 on, that loops of these extents store: each once. `None` where it
-/// is no region, or leaves the array.
+/// The elements of an array of this shape, in row-major order from byte 0 on, that loops of these extents store, each once. `None` if they
+/// form no region, or leave the array.
 pub fn stored_region(layout: &Layout, extents: &[usize], shape: &Shape, dtype: DType) -> Option<Region> {
     region(layout, extents, shape, dtype, false)
 }
 
-/// The same of elements that are read, each any number of times.
+/// The same for reads, each element any number of times.
 pub fn read_region(layout: &Layout, extents: &[usize], shape: &Shape, dtype: DType) -> Option<Region> {
     region(layout, extents, shape, dtype, true)
 }
@@ -43,7 +43,7 @@ fn region(layout: &Layout, extents: &[usize], shape: &Shape, dtype: DType, again
     }
     let mut region = Region(SmallVec::new());
     for (&extent, &stride) in own.iter().zip(&strides) {
-        // An axis of one index has no say in where elements lie.
+        // The stride of an axis of extent 1 is irrelevant.
         let start = if extent == 1 { 0 } else { offset / stride };
         offset -= start * stride;
         if start >= extent {
@@ -55,7 +55,7 @@ fn region(layout: &Layout, extents: &[usize], shape: &Shape, dtype: DType, again
         return None;
     }
     for (mut extent, stride) in loops {
-        // Along the outermost axis of which it takes whole steps.
+        // Along the outermost axis with a whole number of steps.
         let mut axes = (0..own.len()).filter(|&axis| own[axis] > 1);
         let axis = axes.find(|&axis| stride >= strides[axis] && stride % strides[axis] == 0)?;
         let (mut axis, mut step) = (axis, stride / strides[axis]);
@@ -69,7 +69,7 @@ fn region(layout: &Layout, extents: &[usize], shape: &Shape, dtype: DType, again
                 *range = AxisRange { start: range.start, step, extent };
                 break;
             }
-            // Neighbouring axes that one loop walks: from one index of the outer one to the next in whole steps.
+            // Adjacent axes in one loop: a step of the outer one is a whole number of inner steps.
             let taken = own[axis] / step;
             if !own[axis].is_multiple_of(step) || range.start >= step || !extent.is_multiple_of(taken) {
                 return None;
@@ -82,41 +82,41 @@ fn region(layout: &Layout, extents: &[usize], shape: &Shape, dtype: DType, again
     Some(region)
 }
 
-/// Runs of bytes at equal distances, which are copied to where they lie in another array.
+/// Runs of bytes at equal distances, copied to the same offsets of another array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copies {
     /// The first byte of the first run.
     pub offset: usize,
     /// Bytes of a run.
     pub run: usize,
-    /// How many there are along each of some axes, and the bytes from one to the next.
+    /// The number of runs along some axes, and their strides in bytes.
     pub loops: SmallVec<[(usize, usize); 4]>,
 }
 
-/// What a run takes beside its bytes, in bytes.
+/// Overhead of a run, as bytes.
 const RUN: usize = 64;
 /// Estimated time of a byte, ns.
 const BYTE: f64 = 0.1;
-/// Bytes of a run that are copied at once.
+/// Bytes of one copy.
 const PIECE: usize = 256 << 10;
 
-/// Addresses that threads share.
+/// Addresses shared by threads.
 #[derive(Clone, Copy)]
 struct Between {
     from: *const u8,
     to: *mut u8,
 }
 
-// SAFETY: addresses alone. Who reads or writes through them answers for it where that is done.
+// SAFETY: addresses only. Reads and writes through them are justified where they happen.
 unsafe impl Sync for Between {}
 
-/// Copies runs to where they lie in another array, on these threads where that is worth it.
+/// Copies runs to the same offsets of another array, on several threads where that is faster.
 ///
 /// # Errors
 /// `Panic` if a worker panicked.
 ///
 /// # Safety
-/// All runs lie in both arrays; those of the first are initialised, and nobody else uses those of the second, which is another array.
+/// All runs lie in both arrays; those of the first are initialised, nobody else uses those of the second, and the arrays are distinct.
 pub unsafe fn copy(all: &[Copies], from: *const u8, to: *mut u8, threads: &Threads) -> Result<()> {
     let between = &Between { from, to };
     for copies in all {
@@ -128,7 +128,7 @@ pub unsafe fn copy(all: &[Copies], from: *const u8, to: *mut u8, threads: &Threa
             for unit in piece * each..((piece + 1) * each).min(units) {
                 let start = unit % cut * PIECE;
                 let at = copies.at(unit / cut) + start;
-                // SAFETY: the caller's promise; no two units have bytes in common.
+                // SAFETY: the caller's promise; units are disjoint.
                 unsafe {
                     let target = between.to.wrapping_add(at);
                     target.copy_from_nonoverlapping(between.from.wrapping_add(at), PIECE.min(copies.run - start));
@@ -141,13 +141,13 @@ pub unsafe fn copy(all: &[Copies], from: *const u8, to: *mut u8, threads: &Threa
 }
 
 impl Copies {
-    /// The one that copies all of an array.
+    /// A copy of a whole array.
     pub fn whole(shape: &Shape, dtype: DType) -> Copies {
         let run = shape.extents().iter().fold(dtype.bytes(), |n, &extent| n.saturating_mul(extent));
         Copies { offset: 0, run, loops: SmallVec::new() }
     }
 
-    /// Those that copy an array without a region, at least.
+    /// Copies that cover at least an array without a region.
     pub fn beside(region: &Region, shape: &Shape, dtype: DType) -> SmallVec<[Copies; 4]> {
         let strides = shape.contiguous_strides();
         let stride = |axis: usize| strides[axis].unsigned_abs() * dtype.bytes();
@@ -183,7 +183,7 @@ impl Copies {
         self.loops.iter().fold(1, |n: usize, (count, _)| n.saturating_mul(*count))
     }
 
-    /// Where the `n`th run begins.
+    /// The offset of the `n`th run.
     pub fn at(&self, mut n: usize) -> usize {
         self.loops.iter().rev().fold(self.offset, |at, &(count, stride)| {
             let own = n % count;

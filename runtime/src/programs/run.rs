@@ -1,4 +1,4 @@
-//! The run of a plan, whatever the device: its launches in order, each step with memory for what it makes.
+//! The run of a plan, for any device: its launches in order, each step with memory for its outputs.
 
 use crate::programs::executable::Timed;
 use crate::programs::plan::{BufferPlan, LaunchPlan};
@@ -6,7 +6,7 @@ use crate::spans;
 use ndjit_ir::Result;
 use std::time::Instant;
 
-/// What a device does in a run.
+/// A device's part of a run.
 pub trait StepRunner {
     /// Runs a step. `times` are those of the launches of its control flow.
     ///
@@ -17,7 +17,7 @@ pub trait StepRunner {
     /// The number of launches of a step's control flow.
     fn inner(&self, n: usize) -> usize;
 
-    /// Runs the kernels of a launch tile by tile; `false` where its steps run one after the other.
+    /// Runs the kernels of a launch tile by tile; `false` if its steps run one after the other.
     ///
     /// # Errors
     /// As [`step`](StepRunner::step).
@@ -25,11 +25,11 @@ pub trait StepRunner {
         Ok(false)
     }
 
-    /// Lets go of what no later launch reads.
+    /// Releases memory that no later launch reads.
     fn launched(&mut self, _launch: usize) {}
 }
 
-/// Runs the launches of a plan; adds to the time of each, if times are wanted.
+/// Runs the launches of a plan; adds to the time of each, if given.
 ///
 /// # Errors
 /// Those of the steps.

@@ -1,6 +1,7 @@
-//! The steps of a compiled loop: one kernel takes them all, tile by tile of the state where that is an array.
+//! The steps of a compiled loop: one kernel runs all of them, tile by tile for an array state.
 //!
-//! Each tile takes all its steps before the next: elements of the state do not meet, and those of a tile stay in the cache. Threads share the tiles.
+//! Each tile runs all its steps before the next: elements of the state are independent, and those of a tile stay in the cache. Threads
+//! share the tiles.
 
 use crate::execution::code::{CodeOptions, Kernel};
 use crate::execution::kernels;
@@ -16,10 +17,10 @@ use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Bytes that a tile reads and writes at each step: they stay in the first cache. A logistic map of 1e6 `f64` over 1000 steps takes 66 ms on one thread,
-/// and 135 ms with 64 or 256 KiB.
+/// Bytes that a tile reads and writes at each step, which fit the first-level cache. A logistic map of 1e6 `f64` over 1000 steps takes 66
+/// ms on one thread, and 135 ms with 64 or 256 KiB.
 const TILE_BYTES: usize = 16 << 10;
-/// Elements of a tile, at least, and what their number is a multiple of, if there are as many.
+/// The minimum number of elements of a tile, and a factor of it, if there are as many.
 const LEAST: usize = 256;
 const GRAIN: usize = 64;
 
@@ -27,21 +28,21 @@ const GRAIN: usize = 64;
 #[derive(Debug)]
 pub struct CompiledLoop {
     kernel: Arc<Kernel>,
-    /// Whether it leaves where its condition is false.
+    /// Whether it ends when its condition is false.
     leaves: bool,
     extents: SmallVec<[usize; 4]>,
     steps: usize,
-    /// Whether memory moves along the steps: then there are as many as the extents say.
+    /// Whether memory moves along the steps: then their number is fixed.
     slices: bool,
-    /// For each input that is not the state its operand and offset; of a number the number.
+    /// The operand and offset of each input that is not the state; for a scalar its value.
     inputs: Vec<(Option<u32>, usize)>,
-    /// Where arrays that are stacked begin, in the first step.
+    /// Offsets of stacked arrays, in the first step.
     stacked: Vec<usize>,
-    /// Along the loops of the nest, of inputs and then of outputs.
+    /// Strides along the loops of the nest, of inputs and then of outputs.
     strides: Vec<isize>,
     literals: Literals,
     cells: SmallVec<[Cell; 4]>,
-    /// Bytes of the operands of an element of a tile.
+    /// Bytes of the operands per element of a tile.
     element: usize,
     threads: Threads,
 }
@@ -49,17 +50,18 @@ pub struct CompiledLoop {
 /// Pointers of a call.
 type StepPointers = SmallVec<[*mut u8; 16]>;
 
-/// Shared by threads, each of which moves them to its tile.
+/// Shared by threads, each of which offsets them for its tile.
 struct SharedPointers<'a>(&'a [*mut u8]);
 
-// SAFETY: addresses alone. Who writes through them answers for it where the kernel is called.
+// SAFETY: addresses only. Writes through them are justified where the kernel is called.
 unsafe impl Sync for SharedPointers<'_> {}
 
 impl CompiledLoop {
-    /// The kernel of a loop whose operands have so many bytes, as arrays that are stacked have; compiled if the cache does not hold it.
+    /// The kernel of a loop with operands and stacked arrays of these sizes in bytes; compiled unless the cache contains it.
     ///
     /// # Errors
-    /// `Backend` if code generation fails; `Literal` if a literal does not fit the dtype it is used in; `Verify` if it would leave the memory of its operands.
+    /// `Backend` if code generation fails; `Literal` if a literal does not fit its dtype; `Verify` if it would leave the memory of its
+    /// operands.
     pub fn new(
         loops: &LoopKernel,
         bodies: &[Arc<Lowered>],
@@ -101,10 +103,10 @@ impl CompiledLoop {
         &self.kernel
     }
 
-    /// Takes so many steps, or as many as its condition says. `state` is what it begins with and becomes what the last step makes.
+    /// Runs so many steps, or as many as its condition allows. `state` is the initial state and becomes the final one.
     ///
     /// # Errors
-    /// Those of numbers that are passed; `Panic` if a worker panicked.
+    /// Those of passed scalars; `Panic` if a worker panicked.
     pub fn run(
         &self,
         operands: &[&[u8]],
@@ -154,9 +156,9 @@ impl CompiledLoop {
             let mut own = StepPointers::from_slice(shared.0);
             let mut extents = extents.clone();
             tiles.cut(tile, &mut own, &mut extents, &self.strides);
-            // SAFETY: what is read and written lies in memory of operands, state and results: that was checked when the loop was made, for as
-            // many steps as there are slices; where nothing but numbers moves along the steps, for any number. Buffers of state and results are this call's alone. The state is read and written at the same index, in the order of the
-            // steps; tiles have different indices.
+            // SAFETY: reads and writes lie in memory of operands, state and results: checked when the loop was built, for as many steps as
+            // there are slices; if only scalars move along the steps, for any number. Buffers of state and results belong to this call. The
+            // state is read and written at the same index, in the order of the steps; tiles have different indices.
             unsafe { self.kernel.call(&own, &extents, &self.strides, &registers) }
         };
         match tiles.shared {
@@ -165,7 +167,7 @@ impl CompiledLoop {
         }
     }
 
-    /// A loop that leaves by itself, where there is no machine code: one step after the other, of which the last is not taken.
+    /// A loop with a condition, without machine code: one step after the other, of which the last is discarded.
     fn interpreted(
         &self,
         pointers: &[*mut u8],
@@ -179,7 +181,7 @@ impl CompiledLoop {
         loop {
             let before =
                 state.iter().map(|buffer| Buffer::from_bytes(buffer.as_bytes())).collect::<Result<Vec<_>>>()?;
-            // SAFETY: as in `run`, of one step.
+            // SAFETY: as in `run`, for one step.
             unsafe { self.kernel.call(pointers, &extents, &self.strides, registers)? };
             // SAFETY: the condition's byte, which lives as long as the call.
             if unsafe { *more } == 0 {
@@ -192,7 +194,7 @@ impl CompiledLoop {
     }
 }
 
-/// How the state is cut along one loop.
+/// Tiling of the state along one loop.
 struct StateTiles {
     axis: usize,
     extent: usize,
@@ -200,7 +202,7 @@ struct StateTiles {
     count: usize,
     /// Whether threads share them.
     shared: bool,
-    /// What all take one thread by estimate, ns.
+    /// Estimated time of all tiles on one thread, ns.
     time: f64,
 }
 
@@ -212,7 +214,7 @@ impl StateTiles {
         let size = elements.saturating_mul(if loops.leaves { 1 } else { trips });
         let pieces = loops.threads.pieces(size, loops.kernel.cost());
         let most = (TILE_BYTES / loops.element).max(LEAST);
-        // Along the innermost loop, unless its elements are one tile and there are others.
+        // Along the innermost loop, unless its elements fit one tile and there are other loops.
         let (axis, grain, most) = match loops.steps {
             0 => (last, GRAIN, most),
             _ if loops.steps < last && loops.extents[last] > most => (last, GRAIN, most),
@@ -224,7 +226,7 @@ impl StateTiles {
         StateTiles { axis, extent, len, count, shared: pieces > 1 && count > 1, time }
     }
 
-    /// Moves pointers to a tile, and says how many indices it has.
+    /// Moves pointers to a tile, and returns its number of indices.
     fn cut(&self, tile: usize, pointers: &mut [*mut u8], extents: &mut [usize], strides: &[isize]) {
         if self.count == 1 {
             return;
@@ -237,7 +239,7 @@ impl StateTiles {
     }
 }
 
-/// Whether all operands lie in memory of so many bytes. The state, which is written at each step where it was before, counts as what is read.
+/// Checks that all operands lie within these sizes. The state, updated in place at each step, counts as an input.
 fn check(loops: &LoopKernel, operands: &[usize], results: &[usize]) -> Result<()> {
     let LoopKernel { nest, carried, inputs, geometry, .. } = loops;
     let wrong = || Error::new(ErrorCode::Verify, "loop: its operands are not those of its graphs");

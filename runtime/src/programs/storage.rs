@@ -1,4 +1,4 @@
-//! The memory of a run: what lies at each location, and the buffers that kernels write to.
+//! The memory of a run: the contents of each location, and the buffers of kernels' outputs.
 
 use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::assignment::{Allocation, BufferSlice};
@@ -10,26 +10,26 @@ use smallvec::SmallVec;
 use std::ops::{AddAssign, Range};
 use std::sync::Arc;
 
-/// What lies at a location during a run.
+/// The content of a location during a run.
 #[derive(Debug)]
 pub enum BufferRef<'a> {
-    /// Nothing yet, or nothing any more.
+    /// Not stored yet, or released.
     Empty,
-    /// Memory that may be read.
+    /// Readable memory.
     Readable(&'a [u8]),
-    /// A buffer given away, or what took such a buffer's memory.
+    /// A donated buffer, or an array that took its memory.
     Donated(Arc<Buffer>),
-    /// A buffer that control flow made.
+    /// A buffer from control flow.
     Made(Arc<Buffer>),
-    /// What a kernel writes, in the place assigned to it.
+    /// A kernel's output, at its assigned address.
     Assigned(*mut u8),
 }
 
 impl<'a> BufferRef<'a> {
-    /// Where an argument lies.
+    /// The memory of an argument.
     ///
     /// # Errors
-    /// `Device` if that is not in the host's memory.
+    /// `Device` if it is not in host memory.
     fn of(argument: Argument<'a>) -> Result<BufferRef<'a>> {
         match argument {
             Argument::Borrowed(bytes) => Ok(BufferRef::Readable(bytes)),
@@ -51,7 +51,7 @@ impl<'a> BufferRef<'a> {
     /// The first byte.
     fn ptr(&self) -> *mut u8 {
         match self {
-            // Never read: the plan orders kernels after what they read.
+            // Never read: a kernel runs after its inputs are stored.
             BufferRef::Empty => std::ptr::null_mut(),
             BufferRef::Readable(bytes) => bytes.as_ptr().cast_mut(),
             BufferRef::Donated(buffer) | BufferRef::Made(buffer) => buffer.ptr(),
@@ -60,7 +60,7 @@ impl<'a> BufferRef<'a> {
     }
 }
 
-/// The error of memory of a device given to a program on the processor.
+/// The error for device memory given to a program on the processor.
 fn on_device() -> Error {
     Error::new(ErrorCode::Device, "run: arrays of a program on the processor are in the host's memory")
 }
@@ -93,14 +93,14 @@ impl Assigned {
     }
 }
 
-/// What became of memory in a run.
+/// Counters of memory reuse in a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MemoryUse {
     /// Outputs that took the memory of an operand.
     pub in_place: u64,
-    /// Arguments that were given away.
+    /// Donated arguments.
     pub given: u64,
-    /// Those of them whose memory is a result's.
+    /// Donated arguments whose memory a result took.
     pub taken: u64,
 }
 
@@ -115,17 +115,17 @@ impl AddAssign for MemoryUse {
 /// The memory of a run.
 pub struct Storage<'p, 'a> {
     plan: &'p BufferPlan,
-    /// The lists of the run: places and buffers are this one's, the others those of whoever runs kernels.
+    /// The lists of the run: this type uses places and buffers, the kernels' caller the others.
     pub scratch: Scratch<'a>,
     arena: Assigned,
     used: MemoryUse,
 }
 
 impl<'p, 'a> Storage<'p, 'a> {
-    /// The memory of a run with these arguments; results go where `outputs` say, whose memory nothing else may use as long as this lives.
+    /// The memory of a run with these arguments. Results go to the memory of `outputs`, which nothing else may use during this lifetime.
     ///
     /// # Errors
-    /// Those of [`BufferPlan::check`]; `Device` if an argument or a result is in memory of a device.
+    /// Those of [`BufferPlan::check`]; `Device` if an argument or a result is in device memory.
     pub fn new(
         plan: &'p BufferPlan,
         arguments: impl IntoIterator<Item = Argument<'a>>,
@@ -150,13 +150,13 @@ impl<'p, 'a> Storage<'p, 'a> {
         Ok(storage)
     }
 
-    /// The pointers of a step's operands, and of its indices, as a part of the list of pointers, with memory for what it makes.
+    /// The pointers of a step's operands and indices, as a range of the list of pointers, with memory for its outputs.
     ///
     /// # Errors
     /// `Allocation` if memory is refused.
     pub fn pointers(&mut self, step: &StepPlan) -> Result<Range<usize>> {
         let first = self.inputs(step).start;
-        // Before outputs, as one of those may take the memory of an array that an index lies in.
+        // Before outputs: one may take the memory of an array that contains an index.
         let indices: SmallVec<[*mut u8; 2]> =
             step.indices().map(|index| self.pointer(index.location).wrapping_add(index.offset)).collect();
         for output in &step.outputs {
@@ -167,7 +167,7 @@ impl<'p, 'a> Storage<'p, 'a> {
         Ok(first..self.scratch.lists.pointers.len())
     }
 
-    /// The pointers of what a step reads, as a part of the list of pointers.
+    /// The pointers of a step's inputs, as a range of the list of pointers.
     pub fn inputs(&mut self, step: &StepPlan) -> Range<usize> {
         let first = self.scratch.lists.pointers.len();
         for &(location, offset) in &step.inputs {
@@ -180,10 +180,10 @@ impl<'p, 'a> Storage<'p, 'a> {
         first..self.scratch.lists.pointers.len()
     }
 
-    /// Takes a buffer that control flow made as an output; where the caller gave memory for that, its bytes.
+    /// Stores a buffer from control flow as an output; copies it if the caller gave memory.
     ///
     /// # Errors
-    /// `Verify` if it is not as large as the output.
+    /// `Verify` if its size differs from the output's.
     pub fn put(&mut self, output: &OutputPlan, made: Arc<Buffer>) -> Result<()> {
         if made.len() != output.bytes {
             return Err(Error::new(ErrorCode::Verify, "run: control flow made an array of another size"));
@@ -191,7 +191,8 @@ impl<'p, 'a> Storage<'p, 'a> {
         let result = output.result.and_then(|result| self.scratch.lists.results.get(result));
         let place = match result {
             Some(&Assigned::Caller(pointer)) => {
-                // SAFETY: memory for a result, which has as many bytes and which nothing else uses, by the promise that this was made with.
+                // SAFETY: memory for a result, which has as many bytes and which nothing else uses, by the promise of
+                // [`new`](Storage::new).
                 unsafe { pointer.copy_from_nonoverlapping(made.ptr(), output.bytes) };
                 BufferRef::Assigned(pointer)
             }
@@ -201,25 +202,25 @@ impl<'p, 'a> Storage<'p, 'a> {
         Ok(())
     }
 
-    /// The first byte of what lies at a location.
+    /// The first byte at a location.
     pub fn pointer(&self, location: Location) -> *mut u8 {
         self.scratch.places[location as usize].ptr()
     }
 
-    /// The first byte of an array that a kernel makes, or makes another part of.
+    /// The first byte of an array that a kernel stores, whole or in part.
     ///
     /// # Errors
     /// `Allocation` if memory is refused.
     fn output(&mut self, output: &OutputPlan) -> Result<*mut u8> {
         let location = output.location as usize;
-        // Another kernel may have made a part of it before.
+        // Another kernel may have stored a part of it before.
         if let BufferRef::Empty = self.scratch.places[location] {
             self.scratch.places[location] = self.place(output)?;
         }
         Ok(self.scratch.places[location].ptr())
     }
 
-    /// Memory for an output: that of an operand which was given away and dies here, if it becomes a result's, or the place assigned.
+    /// Memory for an output: that of a donated operand which dies here, if it becomes a result's, or the assigned address.
     fn place(&mut self, output: &OutputPlan) -> Result<BufferRef<'a>> {
         let Some(BufferSlice { allocation, offset, takes, .. }) = self.plan.assignment.slices[output.location as usize]
         else {
@@ -228,7 +229,7 @@ impl<'p, 'a> Storage<'p, 'a> {
         let own = match allocation {
             Allocation::Arena => &mut self.arena,
             Allocation::Result(result) => &mut self.scratch.lists.results[result],
-            // Each tile adds where its memory is.
+            // Each tile adds the address of its memory.
             Allocation::Tile(_) => {
                 self.used.in_place += u64::from(takes.is_some());
                 return Ok(BufferRef::Assigned(std::ptr::without_provenance_mut(offset)));
@@ -250,21 +251,21 @@ impl<'p, 'a> Storage<'p, 'a> {
         Ok(BufferRef::Assigned(own.ptr(bytes)?.wrapping_add(offset)))
     }
 
-    /// Lets go of what a step reads for the last time, where that frees memory: places in buffers are assigned anew without it.
+    /// Releases memory whose last read is this step. Assigned addresses need no release.
     pub fn release_last_used(&mut self, step: &StepPlan) {
         for &location in &step.last_used {
             self.scratch.places[location as usize] = BufferRef::Empty;
         }
     }
 
-    /// Lets go of temporaries after the launch that uses the last of them.
+    /// Releases temporaries after the last launch that uses them.
     pub fn launched(&mut self, launch: usize) {
         if self.plan.assignment.arena_until == Some(launch) {
             self.arena = Assigned::Nothing;
         }
     }
 
-    /// Hands over the results, and keeps the lists for the thread's next run.
+    /// Returns the results, and keeps the lists for the thread's next run.
     ///
     /// # Errors
     /// `Allocation` if memory for a copy is refused.
@@ -287,8 +288,8 @@ impl<'p, 'a> Storage<'p, 'a> {
                     Some(buffer)
                 }
                 (BufferRef::Made(buffer), _) => Some(buffer),
-                // SAFETY: the kernel that made it has run, by the caller's promise. The plan checked that it writes every byte of a result,
-                // which this buffer is as large as, and whose place begins where the buffer does.
+                // SAFETY: its kernel has run, by the caller's promise. The plan checked that it writes every byte of a result, that this
+                // buffer has the result's size, and that the result begins where the buffer does.
                 (BufferRef::Assigned(_), Assigned::Pool(memory)) => Some(Arc::new(unsafe { memory.assume_written() })),
                 _ => None,
             };
@@ -298,7 +299,7 @@ impl<'p, 'a> Storage<'p, 'a> {
     }
 }
 
-/// The same value as two results: shared between two buffers, copied where the caller gave memory.
+/// One value as two results: the buffer is shared, or copied into the caller's memory.
 fn copy_result(from: usize, to: usize, outputs: &mut [Output<'_>]) -> Result<()> {
     let (head, tail) = outputs.split_at_mut(to);
     match (&head[from], &mut tail[0]) {

@@ -1,4 +1,4 @@
-//! Launches of several kernels, tile by tile: the proof that no tile reads what another one writes, and how long tiles are.
+//! Tiled launches of several kernels: the proof that no tile reads another tile's writes, and the length of tiles.
 
 use crate::execution::threads::{CHUNKS_PER_THREAD, Threads};
 use crate::programs::plan::{Location, StepPlan, wrong};
@@ -9,21 +9,22 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::num::NonZeroUsize;
 
-/// Bytes of all operands of a tile that are to stay in the second cache of a processor.
+/// Bytes of all operands of a tile, which fit the second-level cache.
 const CACHE: usize = 256 << 10;
-/// The least length of tiles whose elements do not lie together in memory, in elements: many cache lines are then read one after the other. (Column sums of 4096 by 4096 elements read half as fast in tiles of 32 columns as in tiles of 512.)
+/// The minimum length of tiles whose elements are not contiguous: many cache lines are then read in sequence. (Column sums of 4096 by 4096
+/// elements read half as fast in tiles of 32 columns as in tiles of 512.)
 const STRIP: usize = 128;
 
-/// Bytes of all operands of a tile in which matrices are multiplied, and the least number of such tiles: threads are to find enough.
+/// Bytes of all operands of a tile with matrix products, and the minimum number of such tiles, to occupy all threads.
 const SHARED: usize = 1 << 20;
 const FEW: usize = 4;
 
-/// Tiles that are many: what it takes to begin one is then to be won back, and is if of this many bytes one is read again.
+/// The number of tiles at which their overhead matters: it pays if one of this many bytes is read again.
 const MANY: usize = 16;
 const AGAIN: usize = 8;
 
-/// How memory is cut into tiles: bytes `step * index..step * (index + 1)` of each period of `step * count` bytes are those of the tile
-/// index `index`.
+/// The slabs of memory that tiles own: the tile index `index` has bytes `step * index..step * (index + 1)` of each period of `step * count`
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slabs {
     step: usize,
@@ -31,14 +32,14 @@ pub struct Slabs {
 }
 
 impl Slabs {
-    /// As an output with this layout is cut along its loop of tiles. `None` if it does not move forwards there.
+    /// The slabs of an output with this layout along its tiled loop. `None` if it does not move forwards there.
     pub fn of(layout: &Layout, tile: TileLoop, count: usize) -> Option<Slabs> {
         let step = usize::try_from(*layout.strides.get(tile.index)?).ok()?.checked_mul(tile.step)?;
         step.checked_mul(count).filter(|&period| period > 0 && period <= isize::MAX as usize)?;
         Some(Slabs { step, count })
     }
 
-    /// Whether an operand's elements of each tile index are in the bytes of that index.
+    /// Whether an operand's elements of each tile index lie in the slab of that index.
     pub fn hold(self, layout: &Layout, extents: &[usize], tile: TileLoop, element: usize) -> bool {
         let Slabs { step, count } = self;
         let period = (step * count) as i128;
@@ -49,7 +50,7 @@ impl Slabs {
             if index == tile.index && stride.checked_mul(tile.step as i128) != Some(step as i128) {
                 return false;
             }
-            // Whole periods change nothing: what is left of a step goes the shorter way.
+            // Whole periods cancel: the rest of a step goes the shorter way.
             let left = stride.rem_euclid(period);
             let stride = if left > period / 2 { left - period } else { left };
             let Some(span) = stride.checked_mul(trips.saturating_sub(1) as i128) else { return false };
@@ -59,20 +60,20 @@ impl Slabs {
     }
 }
 
-/// What is known of kernels that run in tiles.
+/// Properties of tiled kernels.
 #[derive(Debug, Default)]
 pub struct Tiling {
-    /// The number of indices that tiles are cut from; 0 if kernels run one after the other.
+    /// The number of indices to cut into tiles; 0 if kernels run one after the other.
     pub indices: usize,
-    /// What they make so that the bytes of an index lie together, and those of the next behind: with how many they are.
+    /// Outputs whose bytes per index are contiguous, one index after the other, with that number of bytes.
     pub rows: FxHashMap<Location, usize>,
 }
 
-/// Checks kernels that run in tiles, the first of which has the number `first`, and takes from outputs the memory of operands that tiles
-/// of another index read.
+/// Checks tiled kernels, the first of which has the number `first`. Outputs do not take the memory of operands that tiles of another index
+/// read.
 ///
 /// # Errors
-/// `Verify` if a kernel reads what another one stores at another index along the tiles' axis, or stores it there.
+/// `Verify` if a kernel reads or stores, at one index along the tiled axis, an element that another one stores at another index.
 pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> Result<Tiling> {
     let mut count = None;
     for (n, Scheduled { nest, geometry, tile, rest, .. }) in scheduled.iter().enumerate() {
@@ -94,7 +95,7 @@ pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> 
         };
         for ((location, _), (layout, access)) in step.inputs.iter().zip(geometry.inputs.iter().zip(&nest.inputs)) {
             let made = location.and_then(|location| slabs.get(&location).copied());
-            // Any row may be read, of other tiles too.
+            // Any row may be read, including those of other tiles.
             let rows = access.role == Role::Rows;
             if made.is_some_and(|slabs| rows || !local(slabs, layout, &geometry.extents, access.dtype.bytes())) {
                 return Err(wrong(first + n, format_args!("it reads what is stored in another tile")));
@@ -116,7 +117,7 @@ pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> 
     Ok(Tiling { indices: count, rows })
 }
 
-/// Leaves to outputs only the memory of operands that all kernels read in the same slabs.
+/// Restricts outputs to the memory of operands that all kernels read in the same slabs.
 fn keep_apart(scheduled: &[&Scheduled], steps: &mut [StepPlan], slabs: &FxHashMap<Location, Slabs>) {
     let mut reads: FxHashMap<Location, Vec<(usize, usize)>> = FxHashMap::default();
     for (n, step) in steps.iter().enumerate() {
@@ -138,48 +139,48 @@ fn keep_apart(scheduled: &[&Scheduled], steps: &mut [StepPlan], slabs: &FxHashMa
     }
 }
 
-/// How a launch is cut into tiles.
+/// Tiles of a launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaunchTiles {
-    /// Indices along the tiles' axis, and of a tile.
+    /// Indices along the tiled axis, and of a tile.
     extent: usize,
     len: NonZeroUsize,
-    /// What all of it takes one thread by estimate, ns.
+    /// Estimated time of all tiles on one thread, ns.
     pub time: f64,
     /// Whether threads share the tiles.
     pub parallel: bool,
 }
 
-/// What a kernel reads or stores of an operand with one index along the tiles' axis.
+/// A kernel's accesses to an operand per index along the tiled axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Touched {
-    /// Where it lies, if it is in memory.
+    /// Its location, if it is in memory.
     pub location: Option<Location>,
     pub bytes: usize,
-    /// Whether other indices have other elements.
+    /// Whether each index has elements of its own.
     pub own: bool,
 }
 
-/// What a kernel does with one index along the tiles' axis.
+/// A kernel's work per index along the tiled axis.
 #[derive(Clone, Debug, Default)]
 pub struct PerIndex {
     pub operands: SmallVec<[Touched; 4]>,
     /// Estimated time, ns.
     pub time: f64,
-    /// Whether what it does with one index lies together in memory, apart from other indices.
+    /// Whether the accesses of one index are contiguous, apart from other indices.
     pub slabs: bool,
-    /// For what may round otherwise where it is cut elsewhere: how many indices pay at least.
+    /// For kernels whose rounding depends on the cut: the minimum number of indices that pays.
     pub least: Option<NonZeroUsize>,
 }
 
 impl LaunchTiles {
-    /// Tiles of this length, shared by threads, whatever they take.
+    /// Tiles of this length, shared by threads regardless of their time.
     pub fn of(extent: usize, len: usize) -> LaunchTiles {
         LaunchTiles { extent, len: at_least_one(len.min(extent)), time: f64::INFINITY, parallel: true }
     }
 
-    /// The tiles of kernels that do this. `None` where the kernels are better run one after the other: they are too large for the cache, or
-    /// too few to share, or many of them read hardly anything again.
+    /// The tiles of kernels with this work. `None` where running one after the other is better: the kernels exceed the cache, are too few
+    /// to share, or read hardly anything again.
     pub fn new(extent: usize, kernels: &[PerIndex], threads: &Threads) -> Option<LaunchTiles> {
         if let Some(least) = kernels.iter().filter_map(|kernel| kernel.least).max() {
             return LaunchTiles::cut_alike(extent, kernels, least, threads);
@@ -191,7 +192,7 @@ impl LaunchTiles {
         let time: f64 = kernels.iter().map(|kernel| kernel.time).sum();
         let least = if kernels.iter().all(|kernel| kernel.slabs) { 1 } else { STRIP.min(extent) };
         let most = CACHE / bytes;
-        // A tile of the least length may be larger than tiles are to be, and still be in a cache.
+        // A tile of the minimum length may exceed the target size and still fit a cache.
         if most < least && 4 * CACHE / bytes < least {
             return None;
         }
@@ -205,7 +206,7 @@ impl LaunchTiles {
         (tiles.count() >= threads).then_some(tiles)
     }
 
-    /// The tiles of kernels of which some may round otherwise where they are cut elsewhere: their length does not ask how many threads there are.
+    /// The tiles of kernels whose rounding depends on the cut: their length does not depend on the number of threads.
     fn cut_alike(extent: usize, kernels: &[PerIndex], least: NonZeroUsize, threads: &Threads) -> Option<LaunchTiles> {
         let own = kernels.iter().flat_map(|kernel| &kernel.operands).filter(|operand| operand.own);
         let bytes = own.fold(1usize, |all, operand| all.saturating_add(operand.bytes));
@@ -228,12 +229,12 @@ impl LaunchTiles {
     }
 }
 
-/// A length, of empty extents too.
+/// A nonzero length, also for empty extents.
 fn at_least_one(len: usize) -> NonZeroUsize {
     NonZeroUsize::new(len).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// Bytes of the operands of kernels, and those of them that an earlier one has read or stored; not 0.
+/// Bytes of the operands of kernels, and the part that an earlier kernel has accessed; not 0.
 fn traffic(kernels: &[PerIndex]) -> (usize, usize) {
     let mut known: FxHashMap<Location, usize> = FxHashMap::default();
     let (mut all, mut again) = (1usize, 0usize);
@@ -252,7 +253,7 @@ fn traffic(kernels: &[PerIndex]) -> (usize, usize) {
 mod tests {
     use super::*;
 
-    /// Products of `[rows, 64]` and a matrix, and what follows them.
+    /// Products of `[rows, 64]` and a matrix, and dependent kernels.
     fn layer(columns: usize) -> [PerIndex; 2] {
         let touched = |bytes, own| Touched { location: None, bytes, own };
         let row = columns.saturating_mul(4);

@@ -1,4 +1,4 @@
-//! Programs from text and their arguments: shared by the runtime's tests.
+//! Programs from text, and arguments for them: shared by the runtime's tests.
 
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
@@ -39,7 +39,7 @@ pub fn axpy(dtype: DType, shape: &[usize]) -> String {
     )
 }
 
-/// Elements of every dtype from small numbers that repeat with a period that divides no vector length.
+/// Elements of every dtype: small values whose period divides no vector length.
 pub fn tensor(dtype: DType, shape: &[usize], seed: usize) -> Tensor {
     Tensor::from_repr(dtype, Shape::new(shape), |i| {
         let n = (i * 7 + seed * 3) % 61;

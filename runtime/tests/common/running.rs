@@ -1,4 +1,4 @@
-//! Running programs and comparing with the interpreter: shared by the runtime's tests.
+//! Runs of programs, compared with the interpreter: shared by the runtime's tests.
 
 use ndjit_codegen::Lowered;
 use ndjit_ir::literal::Literal;

@@ -1,11 +1,11 @@
-//! Products of large matrices, whose tiles read and write whole vectors: whole numbers, whose sums are exact in any order.
+//! Products of large matrices, whose tiles access whole vectors, on integral values, whose sums are exact in any order.
 
 use crate::memory::{Program, check};
 use crate::programs::lowered;
 use ndjit_ir::DType;
 use ndjit_ir::kernel::KernelKind;
 
-/// `[m, k]` times `[k, n]`, the first or the second of them stored by columns.
+/// `[m, k]` times `[k, n]`, each stored by columns or rows.
 fn product(dtype: DType, [m, k, n]: [usize; 3], by_columns: [bool; 2]) -> Program {
     let stored = |turned: bool, rows: usize, columns: usize| if turned { [columns, rows] } else { [rows, columns] };
     let (x, y) = (stored(by_columns[0], m, k), stored(by_columns[1], k, n));
@@ -27,7 +27,7 @@ fn product(dtype: DType, [m, k, n]: [usize; 3], by_columns: [bool; 2]) -> Progra
 #[test]
 fn matrices_of_every_dtype_and_remainder() {
     for dtype in [DType::F32, DType::F64, DType::C64, DType::C128] {
-        // Matrices of at most 64 rows, columns and products to a sum, and larger ones.
+        // Matrices of at most 64 rows, columns and products per sum, and larger ones.
         for (n, most) in [16, 17, 23, 31, 33, 47].into_iter().flat_map(|n| [(n, 67), (n, 59)]) {
             for (turn, extents) in [[n, 41, most], [most, n, 41], [41, most, n]].into_iter().enumerate() {
                 let by_columns = [(n + turn) % 2 == 0, (n / 2 + turn) % 2 == 0];
@@ -40,8 +40,8 @@ fn matrices_of_every_dtype_and_remainder() {
     }
 }
 
-/// Two products one after the other, with what their operands and results are made by; the matrices that are multiplied with are stored by columns
-/// or by rows.
+/// Two successive products, with elementwise operations around them; the right matrices are stored by columns or by
+/// rows.
 fn layers(dtype: DType, [m, k, n]: [usize; 3], by_columns: bool) -> Program {
     let (w, order) = if by_columns { ([n, k], "d1, d2") } else { ([k, n], "d2, d1") };
     let text = format!(

@@ -1,6 +1,6 @@
-//! Kernels touch no byte beside their operands: every operand abuts a page that may not be touched, at its end or its start,
-//! for all lengths around the vector lengths. A fault ends the process, so passing is the assertion; that the pages bite, and
-//! that a kernel which reads an element too far does not get by, is proved in child processes.
+//! Kernels access only their operands: every operand abuts an inaccessible page, at its end or its start, for all lengths
+//! around the vector lengths. A fault ends the process, so passing is the assertion. Child processes prove that the pages
+//! fault, and that a kernel that reads one element too many is caught.
 
 #![cfg(unix)]
 
@@ -21,7 +21,7 @@ fn check_program(text: &str, params: &[(DType, Vec<usize>)]) {
     check(&programs::lowered(text), params, None);
 }
 
-/// Whether a dtype has its turn at this length: every one around the vector lengths, else each after the other.
+/// Whether a dtype is tested at this length: all around the vector lengths, otherwise in turn.
 fn has_turn(dtype: DType, n: usize) -> bool {
     n <= 35 || (64..=67).contains(&n) || n % 5 == dtype as usize % 5
 }
@@ -67,7 +67,7 @@ fn the_pages_bite() {
         let bytes = guarded.bytes();
         let beside =
             if side == "end" { bytes.as_ptr().wrapping_add(bytes.len()) } else { bytes.as_ptr().wrapping_sub(1) };
-        // SAFETY: none: this read is meant to fault, in a process made for it.
+        // SAFETY: none: this read is meant to fault, in its own process.
         std::process::exit(i32::from(unsafe { beside.read_volatile() }));
     }
     for side in ["end", "start"] {

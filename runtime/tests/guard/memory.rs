@@ -1,4 +1,4 @@
-//! Operands between pages without access, and programs that run on them.
+//! Operands between inaccessible pages, and programs that run on them.
 
 use crate::programs::tensor;
 use ndjit_codegen::Lowered;
@@ -8,11 +8,11 @@ use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 use std::process::Command;
 
-/// Bytes between two pages without access.
+/// Bytes between two inaccessible pages.
 pub struct Guarded {
     map: *mut u8,
     page: usize,
-    /// Bytes of the pages between.
+    /// Bytes of the accessible pages.
     open: usize,
     at_end: bool,
     len: usize,
@@ -23,7 +23,7 @@ impl Guarded {
         // SAFETY: plain calls; results are checked.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap();
         let open = bytes.len().max(1).next_multiple_of(page);
-        // SAFETY: a fresh private mapping, of which all but the first and the last page is opened.
+        // SAFETY: a fresh private mapping; all but the first and the last page is opened.
         let map = unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let map = libc::mmap(std::ptr::null_mut(), open + 2 * page, libc::PROT_NONE, flags, -1, 0);
@@ -39,7 +39,7 @@ impl Guarded {
 
     pub fn bytes(&mut self) -> &mut [u8] {
         let start = if self.at_end { self.page + self.open - self.len } else { self.page };
-        // SAFETY: inside the pages between, which are ours, open and zeroed.
+        // SAFETY: within the accessible pages, which are ours and zeroed.
         unsafe { std::slice::from_raw_parts_mut(self.map.add(start), self.len) }
     }
 }
@@ -78,7 +78,7 @@ pub fn check(program: &Lowered, params: &[(DType, Vec<usize>)], tile: Option<usi
     }
 }
 
-/// Runs this test again in a process of its own, told to do what a fault must end.
+/// Runs this test again in its own process, in the mode that must fault.
 pub fn assert_faults(test: &str, variable: &str, what: &str) {
     let mut child = Command::new(std::env::current_exe().unwrap());
     let status = child.args([test, "--exact"]).env(variable, what).output().unwrap().status;
@@ -89,8 +89,8 @@ pub fn assert_faults(test: &str, variable: &str, what: &str) {
 /// A program and its parameters.
 pub type Program = (Lowered, Vec<(DType, Vec<usize>)>);
 
-/// Asserts that each of these programs of one parameter faults on an array that is an element shorter than it was made for, at its end or
-/// its start, in each width of vectors. `test` is the name of the test that does only this.
+/// Asserts that each of these programs of one parameter faults on an array one element shorter than its parameter, at its end or its start,
+/// in each width of vectors. `test` is the name of the calling test.
 pub fn assert_all_fault(test: &str, programs: &[Program], tile: Option<usize>) {
     const CHILD: &str = "NDJIT_TEST_TOO_FAR";
     if let Some(planted) = std::env::var_os(CHILD) {
@@ -101,7 +101,7 @@ pub fn assert_all_fault(test: &str, programs: &[Program], tile: Option<usize>) {
         let size = shape.iter().product::<usize>() * dtype.bytes();
         let mut guarded = Guarded::new(&vec![0; size - dtype.bytes()], at_end == 1);
         let start = guarded.bytes().as_ptr().wrapping_sub(if at_end == 1 { 0 } else { dtype.bytes() });
-        // SAFETY: none: reading all of it is meant to fault, in a process made for it.
+        // SAFETY: none: this read is meant to fault, in its own process.
         let bytes = unsafe { std::slice::from_raw_parts(start, size) };
         let mut outputs: Vec<Output> = program.stored.iter().map(|_| Output::Fresh(None)).collect();
         let executable = Executable::new(program, &options(VectorWidth::ALL[vector], tile)).unwrap();

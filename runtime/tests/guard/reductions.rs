@@ -7,7 +7,7 @@ use ndjit_ir::graph::{Graph, NodeKind};
 use ndjit_ir::reduction::{AxisSet, Reduce, TypeRequest};
 use ndjit_ir::{DType, Policy, Reduction, Shape, ValueType};
 
-/// Shapes with an axis of `n`, and the axes that are reduced: rows and columns, few and many, inner and outer ones, all.
+/// Shapes with an axis of `n`, and the reduced axes: rows and columns, few and many, inner and outer ones, all.
 fn cases(n: usize) -> [([usize; 3], &'static [isize]); 6] {
     [
         ([1, 3, n], &[2]),
@@ -19,7 +19,7 @@ fn cases(n: usize) -> [([usize; 3], &'static [isize]); 6] {
     ]
 }
 
-/// Reduces one array for each case by each of these; asks for the array's dtype, else sums may widen it.
+/// Each of these reductions of an array per case, with the array's dtype as the result's, since sums may widen.
 fn of_cases(dtype: DType, cases: &[([usize; 3], &[isize])], reductions: &[Reduction], asks: bool) -> Program {
     let policy = Policy::default();
     let mut graph: Graph<ValueType> = Graph::new();

@@ -1,4 +1,4 @@
-//! Gathers from rows and scatters into them, at positions within and beyond the axis.
+//! Gathers from rows and scatters into them, at indices within and beyond the axis.
 
 use crate::has_turn;
 use crate::memory::{Program, assert_all_fault, check};
@@ -8,7 +8,7 @@ use ndjit_ir::support::CastReason;
 use ndjit_ir::view::{flip, gathered};
 use ndjit_ir::{DType, Shape, ValueType};
 
-/// An array of `rows` and `n` positions, of which some are beyond it: elements taken, whole rows taken, from both ends, and all of it put back.
+/// An array of `rows` and `n` indices, some out of bounds: gathers of elements and of whole rows, from both ends, and scatters of them.
 fn program(dtype: DType, rows: usize, n: usize) -> Program {
     let mut graph: Graph<ValueType> = Graph::new();
     let shapes = [vec![rows, 3], vec![n, 3], vec![n, 1]];

@@ -1,4 +1,4 @@
-//! Scans along each axis, with and without the value of no elements before the first.
+//! Scans along each axis, with and without the initial value.
 
 use crate::has_turn;
 use crate::memory::{Program, assert_all_fault, check};
@@ -9,7 +9,7 @@ use ndjit_ir::reduction::{AxisFunction, TypeRequest};
 use ndjit_ir::view::{broadcast_to, concat_shape};
 use ndjit_ir::{DType, Policy, Shape, ValueType};
 
-/// Shapes with an axis of `n`, and the axis that is scanned: the last, the one before it, the first, one beside `n`.
+/// Shapes with an axis of `n`, and the scanned axis: the last, the one before it, the first, one beside `n`.
 fn cases(n: usize) -> [([usize; 3], usize); 5] {
     [([1, 3, n], 2), ([2, n, 3], 1), ([n, 1, 3], 0), ([1, 3, n], 1), ([1, 1, n], 2)]
 }

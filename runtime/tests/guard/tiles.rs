@@ -1,11 +1,11 @@
-//! Launches of several kernels, tile by tile: softmax, standard scores, and what does the same to integers, over both axes.
+//! Tiled launches of several kernels: softmax, standard scores, and the same for integers, over both axes.
 
 use crate::memory::{Program, assert_all_fault, check};
 use crate::programs::lowered;
 use ndjit_ir::DType;
 
-/// What is computed along an axis of a matrix and used beside it; `{x}` is the matrix's type, `{one}` that of what is reduced, `{real}`
-/// the same of real numbers.
+/// Programs that compute along an axis of a matrix and use the result beside it. `{x}` is the matrix's type, `{one}` that of the
+/// reduced array, `{real}` the same with real elements.
 fn programs_of(dtype: DType) -> Vec<&'static str> {
     const SOFTMAX: &str = "graph (%0: {x}) {
   %1 = max %0 axes [{axis}] keepdims : {one}
@@ -68,7 +68,7 @@ fn tiles_of_every_dtype_and_length() {
     let mut tiled = 0;
     for n in 0..=257 {
         for (at, dtype) in DType::ALL.into_iter().enumerate() {
-            // Every dtype around the vector lengths, else each after the other.
+            // Every dtype around the vector lengths, otherwise in turn.
             if n > 19 && n % DType::ALL.len() != at {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Views and joins: each element of an operand is read, and none beside it.
+//! Views and joins: each element of an operand is read, and no other memory.
 
 use crate::has_turn;
 use crate::memory::{Program, assert_all_fault, check};
@@ -10,10 +10,10 @@ use ndjit_ir::{DType, Policy, Reduction, Shape, ValueType};
 
 type Made = ndjit_ir::Result<(View, Shape)>;
 
-/// The extents of an operand, and the view of it that `n` makes.
+/// The extents of an operand, and its view for `n`.
 type Seen = (Vec<usize>, fn(&Shape, usize) -> Made);
 
-/// Views with `n` places along an axis, each of which reads the first and the last element of its operand.
+/// Views with extent `n` along an axis, each of which reads the first and the last element of its operand.
 fn views(n: usize) -> [Seen; 11] {
     const fn step(step: isize) -> Slice {
         Slice::Range { start: None, end: None, step }
@@ -42,7 +42,7 @@ fn after((inner, shape): (View, Shape), outer: fn(&Shape) -> Made) -> Made {
     Ok((outer.of(&inner).canonical(&shape), shape))
 }
 
-/// Stores each of the views, the sum and the largest element along its last axis, and its elements twice, after each other.
+/// Stores each view, the sum and the maximum along its last axis, and twice its elements, in sequence.
 fn of_views(dtype: DType, n: usize, views: &[Seen]) -> Program {
     let policy = Policy::default();
     let mut graph: Graph<ValueType> = Graph::new();

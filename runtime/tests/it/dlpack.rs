@@ -1,4 +1,4 @@
-//! Tensors of other libraries, made here as C makes them: what is shared and what copied, when deleters run, and what is refused.
+//! Tensors of other libraries, built here as in C: sharing and copies, calls of deleters, and errors.
 
 use ndjit_ir::{DType, ErrorCode, Result};
 use ndjit_runtime::dlpack::{
@@ -10,7 +10,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a test wants a tensor to say.
+/// The fields of a test's tensor.
 #[derive(Clone)]
 struct Said {
     data: *mut c_void,
@@ -23,7 +23,7 @@ struct Said {
     version: DLPackVersion,
 }
 
-/// What a tensor's context points to.
+/// The context of a tensor.
 struct Context {
     shape: Vec<i64>,
     strides: Vec<i64>,
@@ -70,7 +70,7 @@ impl Said {
         (tensor, Box::into_raw(context).cast())
     }
 
-    /// The tensor, whose deleter counts.
+    /// The tensor, with a counting deleter.
     fn managed(&self, deleted: &Arc<AtomicUsize>) -> Result<ManagedTensor> {
         unsafe extern "C" fn delete(managed: *mut DLManagedTensorVersioned) {
             // SAFETY: both come from boxes, and are deleted once.
@@ -97,7 +97,7 @@ impl Said {
         unsafe { ManagedTensor::from_raw_unversioned(Box::into_raw(Box::new(managed))) }
     }
 
-    /// What importing gives. Whatever that is, the deleter has run once when it is dropped.
+    /// The result of an import. In any case the deleter has run once after its drop.
     fn check<R>(&self, copy: Option<bool>, look: impl Fn(Result<Imported>) -> R) -> R {
         let deleted = Arc::new(AtomicUsize::new(0));
         let found = look(self.managed(&deleted).and_then(|tensor| tensor.import(copy)));
@@ -109,7 +109,7 @@ impl Said {
         found
     }
 
-    /// Elements in row-major order as the layout says, and whether they are where they were.
+    /// Elements in row-major order according to the layout, and whether they are shared.
     fn elements<T: Element>(&self, copy: Option<bool>) -> (Vec<T>, bool) {
         self.check(copy, |imported| {
             let Imported { dtype, shape, buffer, layout } = imported.unwrap();
@@ -155,9 +155,9 @@ fn elements_without_gaps_are_shared() {
         check(whole(&[4, 3]).strides(&[1, 4]), &[0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]);
         check(whole(&[12]).strides(&[-1]).offset(44), &[11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
         check(whole(&[2, 2]).strides(&[-2, 1]).offset(16), &[4, 5, 2, 3]);
-        // Steps along axes of one index are not looked at.
+        // Strides of axes of extent 1 are ignored.
         check(whole(&[1, 12, 1]).strides(&[i64::MAX, 1, i64::MIN]), &TWELVE);
-        // Rows that are one, and windows that overlap.
+        // Equal rows, and overlapping windows.
         check(whole(&[2, 3]).strides(&[0, 1]).offset(4), &[1, 2, 3, 1, 2, 3]);
         check(whole(&[3, 2]).strides(&[1, 1]), &[0, 1, 1, 2, 2, 3]);
         check(whole(&[]), &[0]);
@@ -298,7 +298,7 @@ fn what_is_wrong_is_an_error_and_given_back() {
     argument: dlpack: a tensor of version 0.8
     argument: dlpack: bools that are neither 0 nor 1
     ");
-    // A large array of one element has no memory of its own; a copy of it is refused.
+    // A large broadcast array has little memory of its own; a copy of it is refused.
     let wide = said(&[1 << 40, 1 << 16]).strides(&[0, 0]);
     wide.check(None, |imported| assert_eq!(imported.unwrap().buffer.len(), 4));
     assert!(wide.error(Some(true)).starts_with("allocation: "));
@@ -316,7 +316,7 @@ fn what_is_wrong_is_an_error_and_given_back() {
 fn a_tensor_without_deleter_is_kept() {
     let (tensor, context) = Said::of(&TWELVE, &[12]).context(&Arc::default());
     let mut managed = DLManagedTensor { dl_tensor: tensor, manager_ctx: context, deleter: None };
-    // SAFETY: the tensor lives longer than what is made of it.
+    // SAFETY: the tensor outlives its import.
     let imported = unsafe { ManagedTensor::from_raw_unversioned(&raw mut managed) }.unwrap().import(None).unwrap();
     assert_eq!(imported.buffer.as_slice::<i32>().unwrap(), TWELVE);
     drop(imported);
@@ -329,18 +329,18 @@ fn the_other_structure_wraps_the_one() {
     let deleted = Arc::new(AtomicUsize::new(0));
     let said = Said::of(&TWELVE, &[3, 4]);
     let pointer = said.unversioned(&deleted).unwrap().into_raw();
-    // SAFETY: what `into_raw` gave.
+    // SAFETY: a result of `into_raw`.
     let wrapped = unsafe { ManagedTensor::from_raw(pointer) }.unwrap();
     assert_eq!((wrapped.version(), wrapped.is_read_only()), (Some(DLPackVersion::CURRENT), false));
     let pointer = wrapped.into_raw_unversioned().unwrap();
-    // SAFETY: what `into_raw_unversioned` gave.
+    // SAFETY: a result of `into_raw_unversioned`.
     let wrapped = unsafe { ManagedTensor::from_raw_unversioned(pointer) }.unwrap();
     assert_eq!((wrapped.version(), deleted.load(Ordering::SeqCst)), (None, 0));
     let imported = wrapped.import(Some(false)).unwrap();
     assert_eq!(imported.buffer.as_slice::<i32>().unwrap(), TWELVE);
     drop(imported);
     assert_eq!(deleted.load(Ordering::SeqCst), 1);
-    // Memory that is only read does not go where that cannot be said, and is given back.
+    // Read-only memory is not exported without flags, and is released.
     let error = said.managed(&deleted).unwrap().into_raw_unversioned().unwrap_err();
     assert_eq!((error.code(), deleted.load(Ordering::SeqCst)), (ErrorCode::Argument, 2));
 }
@@ -353,7 +353,7 @@ fn foreign_memory_is_never_written() {
     assert_eq!(format!("{buffer:?}"), "Buffer(48 bytes of ManagedTensor(int32 of 1 axes on cpu:0))");
     let copy: Vec<i32> = buffer.into_vec().unwrap();
     assert_eq!((copy, deleted.load(Ordering::SeqCst)), (TWELVE.to_vec(), 1));
-    // What was shared may be dropped on another thread.
+    // Shared memory may be dropped on another thread.
     let buffer = said_buffer(&deleted);
     std::thread::spawn(move || drop(buffer)).join().unwrap();
     assert_eq!(deleted.load(Ordering::SeqCst), 2);

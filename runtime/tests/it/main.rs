@@ -1,4 +1,4 @@
-//! Code that runs, in a process that all share: a module for each subject. What counts the memory or the faults of its process is a test of its own.
+//! Execution in a shared process: a module for each subject. Tests that count the memory or the faults of their process are separate.
 
 mod clif;
 mod dlpack;

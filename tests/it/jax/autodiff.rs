@@ -19,7 +19,7 @@ fn small(shape: &[usize]) -> Array {
     data(shape) * 0.25
 }
 
-/// An op of one operand at every point, scalar and array.
+/// A unary op at every point, scalar and array.
 macro_rules! ops {
     ($($name:ident $values:ident;)*) => {$(
         for shape in [&[][..], &[3], &[2, 3]] {
@@ -28,7 +28,7 @@ macro_rules! ops {
     )*};
 }
 
-/// An op of two operands that are spread to each other.
+/// A binary op with broadcast operands.
 macro_rules! pairs {
     ($($name:ident $values:ident;)*) => {$(
         for [a, b] in [[&[][..], &[]], [&[3], &[3]], [&[2, 3], &[2, 3]], [&[2, 1], &[3]], [&[], &[2, 3]]] {
@@ -60,7 +60,7 @@ pub const CASES: &[Case] = &[
             check(|x| ndjit::floor(x[0]) + ndjit::ceil(x[0]) + ndjit::round(x[0]), &[tenths(data(shape))]);
         }
         pairs! { add data; subtract data; multiply data; divide positive; atan2 positive; pow positive; maximum data; minimum data; }
-        // Parts of complex numbers.
+        // Parts of complex values.
         check(|x| real(complex(x[0], x[1]) * complex(x[1], x[0] * 2)), &[data(&[3]), drawn(&[3], 1)]);
         check(|x| imag(exp(complex(x[0], x[1]))), &[data(&[3]), drawn(&[3], 1)]);
         check(|x| ndjit::abs(ndjit::sqrt(complex(x[0], x[1]))), &[positive(&[3]), drawn(&[3], 1)]);
@@ -110,7 +110,7 @@ pub const CASES: &[Case] = &[
         for overlap in [Overlap::Full, Overlap::Same, Overlap::Valid] {
             check(move |x| convolve(x[0], x[1], overlap), &[data(&[9]), drawn(&[3], 1)]);
         }
-        // Two axes, each second place, one channel.
+        // Two axes, stride two, one channel.
         let windows = |x: &[Expr]| {
             let own = sliding_window(x[0], [3, 2], [0, 1]).slice((ndjit::step(2), ndjit::step(2)));
             sum(own * x[1], [2, 3])
@@ -148,7 +148,7 @@ pub const CASES: &[Case] = &[
     }),
     same("testPadGrad", || {
         check(|x| pad(x[0], [(1, 2), (0, 1)], 0.0), &[data(&[2, 3])]);
-        // A negative width is a slice, and what lies between elements is put into zeros.
+        // A negative width is a slice, and interior padding scatters into zeros.
         check(|x| pad(x[0], [(1, 0), (0, 0)], 0.0).slice((.., 1..)), &[data(&[2, 3])]);
         let between =
             |x: &[Expr]| (Expr::from(&ndjit::zeros([5])) + x[0].slice((0,)) * 0.0).at((ndjit::step(2),)).set(x[0]);
@@ -164,7 +164,7 @@ pub const CASES: &[Case] = &[
     differs("testPowSecondDerivative", Why::ZeroWins, || {
         let power = |v: Expr| pow(v.slice((0,)), v.slice((1,)));
         near(&jit(hessian(power))(&array([4.0, 0.0])), &[0.0, 0.25, 0.25, 4f64.ln().powi(2)]);
-        // NaN in JAX: y times an infinite x^(y - 1), where a zero wins.
+        // NaN in JAX: y times an infinite x^(y - 1); here `0 * inf` is 0.
         is(&jit(grad(|x: Expr, y: Expr| pow(x, y)))(&number(0.0), &number(0.0)), &[0.0]);
     }),
     same("testPowIntPowerAtZero", || {

@@ -9,7 +9,7 @@ use ndjit::{
     unstack, vecdot, vjp, vmap, vmap_at, where_, wrt, zeros, zeros_like,
 };
 
-/// Lanes along each axis of one argument; the other is a number that all share.
+/// Lanes along each axis of one argument; the other is a shared scalar.
 fn each(f: impl Fn(Expr) -> Expr + Copy + Send + Sync + 'static, shape: &[usize]) {
     for axis in -1..=shape.len() as i32 {
         let mut own = shape.to_vec();
@@ -355,7 +355,7 @@ pub const BATCHING: &[Case] = &[
         refused(jit(vmap(|x: Expr| x, in_axes(0).out_axis(-4))).call((&x,)), ErrorCode::Shape, "no axis -4");
     }),
     same("testBatchingPreservesWeakType", || {
-        // Beside a wider array, a number stays a number within lanes.
+        // With a wider array, a scalar stays a scalar within lanes.
         let f = |x: Expr| x * 0.1 + zeros_like(x) * ones_like(x);
         assert_eq!(jit(vmap(f, 0))(&ones([2]).cast(DType::F32)).dtype(), DType::F32);
     }),

@@ -6,7 +6,7 @@ use ndjit::{
     scan, scan_reversed, sign, sin, stack, sum, take, tril, vmap, while_loop, zeros_like,
 };
 
-/// `lax.switch`: an index outside is the nearest branch.
+/// `lax.switch`: an index out of bounds selects the nearest branch.
 pub fn switch(index: Expr, [a, b, c]: [fn(Expr) -> Expr; 3], x: Expr) -> Expr {
     cond(index.le(0), a, |x| cond(index.eq(1), b, c, x), x)
 }
@@ -17,7 +17,7 @@ pub fn step(c: Expr, a: Expr) -> (Expr, Expr) {
     (sin(c * b), b)
 }
 
-/// A scan that is written out.
+/// An unrolled scan.
 pub fn written(c: Expr, xs: Expr) -> (Expr, Expr) {
     let (mut c, mut all) = (c, Vec::new());
     for n in 0..xs.shape().extents()[0] {

@@ -8,7 +8,7 @@ use ndjit::{
     vmap_at, where_, while_loop, wrt, zeros, zeros_like,
 };
 
-/// `testCondGrad` and others: a line below 2, the sine from there on.
+/// `testCondGrad` and others: a line below 2, the sine above.
 fn line_or_sine(x: Expr) -> Expr {
     cond(x.lt(2), |x| x * 3, |x| sin(x), x)
 }
@@ -199,7 +199,7 @@ pub const CASES: &[Case] = &[
             fori_loop(0, 75, start, |_, x| x - grad_at(|x: Expr| sum(x * by, ..), x) * 0.1)
         };
         let loss = move |by: Expr| sum(sin(1 - minimized(by)), ..);
-        // x - 7.5 by.
+        // With respect to x - 7.5.
         let expected: f64 = [1.0, 2.0, 3.0].map(|x| (1.0 - x + 7.5 * 0.25f64).cos() * 7.5).iter().sum();
         near(&jit(grad(loss))(&number(0.25)), &[expected]);
     }),
@@ -252,7 +252,7 @@ pub const CASES: &[Case] = &[
             while_loop(init, |(i, _, _, _)| i.lt(2), next)
         };
         check(move |x| f(x[0]).1, &[array([0.5, -1.5])]);
-        // The last of them gets its tangent in the second step: the fourth power.
+        // The last one's tangent comes from the second step: the fourth power.
         near(&jit(move |x: Expr| jvp(|x: Expr| f(x).3, x, ones_like(x)).1)(&array([0.5, -1.5])), &[0.5, -13.5]);
     }),
     differs("testStaticForiGrad", Why::Types, || {

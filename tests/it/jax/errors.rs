@@ -1,5 +1,5 @@
-//! What transforms and control flow refuse, and how they say it: cases of `tests/api_test.py` and `tests/lax_control_flow_test.py` of jax-ml/jax (Apache
-//! License 2.0).
+//! Errors of transforms and control flow: cases of `tests/api_test.py` and `tests/lax_control_flow_test.py` of jax-ml/jax (Apache License
+//! 2.0).
 
 use super::{Case, Why, array, differs, is, number, refused, same};
 use ndjit::{
@@ -33,7 +33,7 @@ pub const API: &[Case] = &[
         let f = jit(|x: Expr, t: Expr| jvp(|x: Expr| x + 1, x, t).1);
         refused(f.call((&ones([3]), &ones([4]))), ErrorCode::Shape, "[4]");
         refused(f.call((&number(10.0), &ones([3]))), ErrorCode::Shape, "[3]");
-        // One number is a tangent of each element, of the dtype of the value.
+        // One scalar is a tangent of each element, with the dtype of the value.
         is(&f(&ones([3]), &number(20.0)), &[20.0; 3]);
     }),
     same("test_vjp_bad_cotangent_shape", || {
@@ -82,14 +82,14 @@ pub const API: &[Case] = &[
     differs("test_linearize_aval_error", Why::Integers, || {
         let f = jit(|x: Expr, t: Expr| linearize(|x: Expr| x, x).1(t));
         is(&f(&number(1.0), &number(1.0)), &[1.0]);
-        // A tangent of another dtype is converted, where it holds all that it had.
+        // A tangent of another dtype is cast, if that is lossless.
         is(&f(&number(1.0), &Array::from(1)), &[1.0]);
     }),
 ];
 
 pub const CONTROL: &[Case] = &[
     same("testCallableErrors", || {
-        // No array is a function: the compiler says so. What is no condition is an error.
+        // An array is not a function: a compiler error. An invalid condition is an error.
         let f = jit(|x: Expr| while_loop(x, |x| x * 1, |x| x));
         refused(f.call((&Array::from(3),)), ErrorCode::DType, "a condition of type i32");
     }),

@@ -7,12 +7,12 @@ use ndjit::{
     slice_dynamic, sum, take, take_along_axis, value_and_grad, vmap, wrt, zeros_like,
 };
 
-/// The row at an index that the program gets.
+/// The row at a runtime index.
 fn row(x: Expr, i: Expr) -> Expr {
     slice_dynamic(x, i, 1)
 }
 
-/// Where, and updates of three rows.
+/// Indices, and updates of three rows.
 fn places() -> [(Array, &'static [usize], &'static [usize]); 3] {
     [
         (Array::from([0, 2]), &[5], &[2]),

@@ -1,8 +1,8 @@
-//! The cases of JAX's own tests of derivatives, lanes, control flow, rules and errors, rewritten. They are those of `tests/` of
+//! The cases of JAX's own tests of derivatives, lanes, control flow, rules and errors, rewritten. They come from `tests/` of
 //! [jax-ml/jax](https://github.com/jax-ml/jax), Copyright The JAX Authors, under the Apache License 2.0; names are theirs.
 //!
-//! A case that is the same asserts what JAX's test asserts: its numbers, or the slopes of differences and the function of each lane beside it. One
-//! that differs asserts what is done here, and says why. docs/transforms.md has the counts.
+//! An equal case asserts the same as JAX's test: its values, or finite differences and the function of each lane. A different one asserts
+//! the behaviour here, with the reason. docs/transforms.md has the counts.
 
 mod autodiff;
 mod batching;
@@ -20,7 +20,7 @@ mod vjp_rules;
 use ndjit::{Array, DType, ErrorCode, Expr, arange, grad_at, hvp, jit, jvp, moveaxis, reshape, sin, stack, sum, vmap};
 use std::panic::catch_unwind;
 
-/// A test of JAX, and what asserts the same or what differs here.
+/// A test of JAX, and the assertion of the same or of a difference here.
 pub struct Case {
     pub name: &'static str,
     pub outcome: Outcome,
@@ -33,7 +33,7 @@ pub enum Outcome {
     Differs(Why),
 }
 
-/// Why something differs on purpose.
+/// The reason for a deliberate difference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     Conjugate,
@@ -49,7 +49,7 @@ impl Why {
     pub const ALL: [Why; 7] =
         [Why::Conjugate, Why::ZeroWins, Why::Modes, Why::Lanes, Why::Types, Why::Integers, Why::Slices];
 
-    /// As the page says it.
+    /// The reason on the page.
     pub fn words(self) -> &'static str {
         match self {
             Why::Conjugate => {
@@ -75,7 +75,7 @@ pub const fn differs(name: &'static str, why: Why, run: fn()) -> Case {
     Case { name, outcome: Outcome::Differs(why), run }
 }
 
-/// Runs all cases, and names those that fail.
+/// Runs all cases, and names the failed ones.
 fn run(cases: &[Case]) {
     let failed: Vec<&str> = cases.iter().filter(|case| catch_unwind(case.run).is_err()).map(|case| case.name).collect();
     assert!(failed.is_empty(), "{failed:?} of {} cases", cases.len());
@@ -89,7 +89,7 @@ fn number(x: f64) -> Array {
     Array::from(x)
 }
 
-/// Numbers between -2 and 2 that are not near each other's kinks.
+/// Values between -2 and 2, away from kinks.
 fn data(shape: &[usize]) -> Array {
     drawn(shape, 0)
 }
@@ -127,7 +127,7 @@ fn within(found: &[f64], expected: &[f64], bound: f64) {
     }
 }
 
-/// The error of a call has this code, and says this.
+/// The error of a call has this code and this text.
 #[track_caller]
 fn refused<T>(result: ndjit::Result<T>, code: ErrorCode, words: &str) {
     let Err(error) = result else { panic!("no error that says {words}") };
@@ -135,7 +135,7 @@ fn refused<T>(result: ndjit::Result<T>, code: ErrorCode, words: &str) {
     assert!(error.code() == code && text.contains(words), "{:?}: {text}", error.code());
 }
 
-/// `check_grads` of order 2: both modes and second derivatives beside differences, along one direction of all parameters.
+/// `check_grads` of order 2: both modes and second derivatives against differences, along one direction of all parameters.
 #[track_caller]
 fn check(f: impl Fn(&[Expr]) -> Expr + Send + Sync + 'static, x: &[Array]) {
     check_to(2, f, x);
@@ -192,7 +192,7 @@ fn difference(f: impl Fn(f64) -> [f64; 4]) -> [f64; 4] {
     rows[0]
 }
 
-/// `_CheckBatching`: lanes of two arguments along these axes beside the function of each, bit for bit.
+/// `_CheckBatching`: lanes of two arguments along these axes, compared with the function of each, bit for bit.
 #[track_caller]
 fn lanes(f: impl Fn(Expr, Expr) -> Expr + Copy + Send + Sync + 'static, axes: [Option<i32>; 2], x: &Array, y: &Array) {
     let given = [(x, axes[0]), (y, axes[1])].map(|(x, axis)| match axis {
@@ -211,7 +211,7 @@ fn lanes(f: impl Fn(Expr, Expr) -> Expr + Copy + Send + Sync + 'static, axes: [O
     within(&f64s(&found), &f64s(&expected), 0.0);
 }
 
-/// Both arguments with lanes along every axis, or without, of arguments of these shapes.
+/// Both arguments with lanes along every axis, or without, for these shapes.
 #[track_caller]
 fn all_lanes(f: impl Fn(Expr, Expr) -> Expr + Copy + Send + Sync + 'static, x: &[usize], y: &[usize]) {
     let axes = |shape: &[usize]| (-1..=shape.len() as i32).map(|axis| (axis >= 0).then_some(axis)).collect::<Vec<_>>();

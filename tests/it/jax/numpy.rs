@@ -1,5 +1,5 @@
-//! Derivatives of functions of numpy, scipy and networks: cases of `tests/lax_numpy_test.py`, `tests/lax_numpy_reducers_test.py`, `tests/nn_test.py`
-//! and `tests/lax_scipy_test.py` of jax-ml/jax (Apache License 2.0).
+//! Derivatives of functions of numpy, scipy and networks: cases of `tests/lax_numpy_test.py`, `tests/lax_numpy_reducers_test.py`,
+//! `tests/nn_test.py` and `tests/lax_scipy_test.py` of jax-ml/jax (Apache License 2.0).
 
 use super::{Case, Why, array, check, check_to, data, differs, drawn, f64s, is, near, number, same};
 use ndjit::{
@@ -51,7 +51,7 @@ pub const NUMPY: &[Case] = &[
     }),
     same("testArrayCopyAutodiff", || is(&jit(grad(|x: Expr| sum(x + 0.0, ..)))(&data(&[3])), &[1.0; 3])),
     same("testReluGradientConstants", || {
-        // A half at 0, as in JAX; and 0 of `relu`.
+        // One half at 0, as in JAX; and 0 for `relu`.
         is(&jit(grad(|x: Expr| sum(maximum(x, 0.0), ..)))(&array([-1.0, 0.0, 1.0])), &[0.0, 0.5, 1.0]);
         is(&jit(grad(|x: Expr| sum(relu(x), ..)))(&array([-1.0, 0.0, 1.0])), &[0.0, 0.0, 1.0]);
     }),
@@ -124,7 +124,7 @@ pub const NUMPY: &[Case] = &[
     }),
     same("testGradFrexp", || {
         for n in -4..5 {
-            // Powers of two are steps.
+            // Steps at powers of two.
             let x = (drawn(&[10], 1) * 0.1 + 0.75) * 2f64.powi(n);
             near(&jit(grad(|x: Expr| sum(frexp(x).0, ..)))(&x), &f64s(&(1.0 / exp2(frexp(&x).1.cast(DType::F64)))));
         }
@@ -132,7 +132,7 @@ pub const NUMPY: &[Case] = &[
 ];
 
 pub const REDUCERS: &[Case] = &[same("testNanStdGrad", || {
-    // Of numbers that are not NaN: their count is 4.
+    // The values that are not NaN: their count is 4.
     let nanvar = |x: Expr| {
         let (good, count) = (where_(isnan(x), 0.0, x), sum(where_(isnan(x), 0.0, ones_like(x)), ..));
         let apart = where_(isnan(x), 0.0, good - sum(good, ..) / count);

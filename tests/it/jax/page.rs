@@ -1,4 +1,4 @@
-//! The section of docs/transforms.md that counts the cases. `README_BLESS=1` writes it there.
+//! The section of docs/transforms.md with the counts of cases. `README_BLESS=1` writes it.
 
 use super::{Case, Outcome, Why, autodiff, batching, control, control_slopes, errors, gathers, numpy, rules};
 use super::{remat, transforms, vjp_rules};
@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::fs;
 
-/// A file of JAX's tests: how many it has, those of derivatives and lanes alone if it has others; the cases of it; and how many are left out, by reason.
+/// A file of JAX's tests: its relevant number of tests; its cases; and the numbers of excluded ones, by reason.
 struct File {
     name: &'static str,
     tests: usize,
@@ -15,7 +15,7 @@ struct File {
     left: [usize; LEFT.len()],
 }
 
-/// Why tests are left out.
+/// Reasons for exclusion.
 const LEFT: [&str; 6] = [
     "named axes, collectives, devices, sharding, options of `jit`",
     "dumps, caches, counts of traces, computations and stored values",
@@ -66,13 +66,13 @@ impl File {
         self.cases.iter().flat_map(|cases| cases.iter())
     }
 
-    /// Those that are rewritten, and those of them that are the same.
+    /// The rewritten ones, and the equal ones among them.
     fn counts(&self) -> (usize, usize) {
         (self.all().count(), self.all().filter(|case| case.outcome == Outcome::Same).count())
     }
 }
 
-/// What stands between the heading and the next one.
+/// The text between the heading and the next one.
 fn section() -> String {
     let mut text = String::from(
         "`tests/it/jax/` has cases of [JAX's own tests](https://github.com/jax-ml/jax/tree/main/tests), with their names: expected values, numerical\n\
@@ -122,7 +122,7 @@ fn every_test_is_accounted_for() {
         let (all, _) = file.counts();
         assert_eq!(all + file.left.iter().sum::<usize>(), file.tests, "{}: {all} are rewritten", file.name);
         let names: HashSet<&str> = file.all().map(|case| case.name).collect();
-        // Two classes of a file have tests of the same names.
+        // Two classes of a file have tests with the same names.
         let twice = all - names.len();
         assert!(twice == 0 || file.name == "custom_api_test.py", "{}: {twice} names stand twice", file.name);
     }

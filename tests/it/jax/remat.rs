@@ -1,4 +1,4 @@
-//! Values that are computed once more: cases of `RematTest` in `tests/api_test.py` of jax-ml/jax (Apache License 2.0).
+//! Rematerialized values: cases of `RematTest` in `tests/api_test.py` of jax-ml/jax (Apache License 2.0).
 
 use super::{Case, array, check, data, drawn, f64s, is, near, number, same};
 use ndjit::{
@@ -26,7 +26,7 @@ pub const CASES: &[Case] = &[
             checkpoint_at(|x: Expr| cos(x) * sin(y), x)
         };
         check(move |x| f(x[0]), &[number(2.0)]);
-        // The same in a branch and in a loop, for which y is around.
+        // The same in a branch and in a loop, with y captured.
         let g = |x: Expr| {
             let y = sin(x) * 2;
             let once = |x: Expr| checkpoint_at(|x: Expr| cos(x) * sin(y), x);
@@ -116,7 +116,7 @@ pub const CASES: &[Case] = &[
     }),
 ];
 
-/// Elements times their position, with a rule that says so.
+/// Elements times their index, with a rule.
 fn by_position(x: Expr) -> Expr {
     custom_jvp_at(|x: Expr| x * arange(3.0), |_, _, t| t * arange(3.0), x)
 }

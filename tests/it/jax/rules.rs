@@ -13,7 +13,7 @@ fn steep(x: Expr) -> Expr {
     custom_jvp_at(|x: Expr| sin(x), |x, _, t| cos(x) * t * 2, x)
 }
 
-/// Three times a number, with a slope of two.
+/// Three times the argument, with a slope of two.
 fn tripled(x: Expr) -> Expr {
     custom_jvp_at(|x: Expr| x * 3, |_, _, t| t * 2, x)
 }
@@ -72,7 +72,7 @@ pub const CASES: &[Case] = &[
         }
     }),
     differs("test_python_control_flow", Why::Types, || {
-        // The program decides, not the language around it.
+        // Control flow in the program, not in the host language.
         let f = |x: Expr| {
             let value = |x: Expr| cond(x.gt(0), |x| sin(x), |x| cos(x), x);
             custom_jvp_at(value, |x, _, t| t * where_(x.gt(0), 2.0, 3.0), x)
@@ -118,7 +118,7 @@ pub const CASES: &[Case] = &[
         is(&jit(vmap(grad(in_a_loop), 0))(&ones([3])), &[2.0; 3]);
     }),
     differs("test_closed_over_tracers_error_message", Why::Modes, || {
-        // What a rule's closures use is constant; JAX refuses it.
+        // Captured values of a rule are constant; JAX rejects them.
         let f = jit(grad(|x: Expr, y: Expr| custom_jvp_at(|y: Expr| x + y, |y, _, t| t * y * 2, y)));
         is(&f(&number(1.0), &number(2.0)), &[0.0]);
     }),
@@ -175,7 +175,7 @@ pub const CASES: &[Case] = &[
         is(&jit(grad(move |x: Expr| fori_loop(0, 1, x, |_, c| minus(c))))(&number(3.0)), &[-1.0]);
     }),
     differs("test_custom_jvps_first_rule_is_none", Why::Types, || {
-        // The rule is one function; a tangent that it leaves out is zero.
+        // The rule is one function; an omitted tangent is zero.
         let f = || custom_jvp(|x, y| x * x * y, |[x, y], _, [_, t]| t * x * y * 2);
         is(&jit(wrt(1).grad(f()))(&number(2.0), &number(3.0)), &[12.0]);
         is(&jit(grad(f()))(&number(2.0), &number(3.0)), &[0.0]);
@@ -315,7 +315,7 @@ pub const ROOTS: &[Case] = &[
         super::within(&roots, &[8.0, 5f64.powf(1.5)], 1e-12);
     }),
     same("test_custom_root_vector_nonlinear", || {
-        // x = y is the one root of (x - y) (x^2 + y^2 + 1).
+        // x = y is the only root of (x - y) (x^2 + y^2 + 1).
         let solved = |y: Expr| {
             let residual = |x: Expr, y: Expr| (x - y) * (x * x + y * y + 1);
             let next = |x: Expr, y: Expr| x - residual(x, y) / (x * x + y * y + 1 + (x - y) * x * 2);

@@ -1,4 +1,4 @@
-//! Gradients, Jacobians, products with them, values computed once more: cases of `tests/api_test.py` of jax-ml/jax (Apache License 2.0).
+//! Gradients, Jacobians, products with them, rematerialization: cases of `tests/api_test.py` of jax-ml/jax (Apache License 2.0).
 
 use super::{Case, Why, array, check, data, differs, drawn, f64s, is, near, number, refused, same};
 use ndjit::{
@@ -32,7 +32,7 @@ fn half_steep() -> Array {
     Array::from([0.0, 1.0, 2.0, 3.0, 4.0].map(|n| Complex::new(n, n * 0.5)))
 }
 
-/// What JAX's tests state of the gradient of the sum of cosines of moduli; the adjoint is its conjugate.
+/// The gradient of the sum of cosines of moduli according to JAX's tests; the adjoint is its conjugate.
 const BY_MODULI: [[f64; 2]; 5] = [
     [0.0, 0.0],
     [-0.80430663, 0.40215331],
@@ -94,7 +94,7 @@ pub const CASES: &[Case] = &[
         }
     }),
     differs("test_ad_weak_types", Why::Types, || {
-        // A number has the default dtype, and so has its gradient.
+        // A scalar has the default dtype, as does its gradient.
         for f in [jit(grad(|x: Expr| x)), jit(jacfwd(|x: Expr| x)), jit(jacrev(|x: Expr| x))] {
             assert_eq!(f.call((1.0,)).unwrap().dtype(), DType::F32);
         }
@@ -145,7 +145,7 @@ pub const CASES: &[Case] = &[
             is(&found, &f64s(&(ndjit::eye(5) * 2)));
         }
         let swapped = |u: Expr, x: Expr| quadratic(x, u);
-        // By one, then by the other.
+        // With respect to one, then the other.
         for found in [
             jit(jacrev(move |u: Expr, x: Expr| grad_at(|x: Expr| swapped(u, x), x)))(&u, &x),
             jit(jacfwd(move |u: Expr, x: Expr| jacrev(move |x: Expr, u: Expr| swapped(u, x))(x, u)))(&u, &x),

@@ -12,7 +12,7 @@ fn steep(x: Expr) -> Expr {
     custom_vjp_at(|x: Expr| (sin(x), cos(x)), |slope, g| slope * g * 2, x)
 }
 
-/// Three times a number, with a slope of another function.
+/// Three times the argument, with another function's slope.
 fn tripled(x: Expr) -> Expr {
     custom_vjp_at(|x: Expr| (x * 3, cos(x)), |slope, g| slope * g * 2, x)
 }
@@ -29,7 +29,7 @@ fn mapped(x: &Array, f: fn(f64) -> f64) -> Vec<f64> {
     f64s(x).into_iter().map(f).collect()
 }
 
-/// A product of sines, whose rule leaves out the first parameter.
+/// A product of sines, whose rule omits the first parameter.
 fn half_ruled(x: Expr, y: Expr) -> Expr {
     custom_vjp_at(
         |(x, y): (Expr, Expr)| (x * sin(y), (cos(y), x)),
@@ -53,7 +53,7 @@ pub const CASES: &[Case] = &[
         }
     }),
     differs("test_python_control_flow", Why::Types, || {
-        // The program decides, not the language around it.
+        // Control flow in the program, not in the host language.
         let forward = |x: Expr| (cond(x.gt(0), |x| sin(x), |x| cos(x), x), x);
         let f = move |x: Expr| custom_vjp_at(forward, |x, g| g * where_(x.gt(0), 2.0, 3.0), x);
         for (x, value, slope) in [(2.0, 2f64.sin(), 2.0), (-2.0, 2f64.cos(), 3.0)] {
@@ -244,7 +244,7 @@ pub const CASES: &[Case] = &[
         near(&jit(grad(f))(&floats(3)), &[3.0, 4.0 * 1f64.cos(), 5.0 * 2f64.cos()]);
     }),
     same("test_closure_convert", || {
-        // What a function closes over is made a parameter.
+        // Captured values become parameters.
         let distance = |c: Expr, x: Expr| sum(square(x - c), ..);
         let solved = move |c: Expr, x: Expr| {
             custom_vjp(move |c, x| (cos(distance(c, x)), (c, x)), |(c, x), _: Expr| [c * 42, x * 17])(c, x)
@@ -284,7 +284,7 @@ pub const CASES: &[Case] = &[
         };
         let f = of(|g| ndjit::concat(&[g, g], 0));
         refused(f.call((&data(&[3]),)), ErrorCode::Shape, "custom_vjp_at: cotangent 0 has shape [6]");
-        // One number is a cotangent of each element.
+        // One scalar is a cotangent of each element.
         is(&of(|g| sum(g, ..))(&data(&[3])), &[3.0; 3]);
     }),
     same("test_bwd_rule_can_produce_list_or_tuple", || {

@@ -1,4 +1,4 @@
-//! Every op on every dtype it computes in, in code of every width.
+//! Every op on every dtype of its domain, in code of every width.
 
 use ndjit_tests::each;
 

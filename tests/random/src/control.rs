@@ -1,4 +1,4 @@
-//! Random branches and loops. A loop counts to three at most, often fewer by what its state is, and keeps the types of its state.
+//! Random branches and loops. A loop counts to three at most, often fewer depending on its state, and keeps the types of its state.
 
 use crate::graph::Builder;
 use ndjit_ir::dtype::{DType, DTypeSet};
@@ -11,19 +11,19 @@ use ndjit_ir::value_type::{ValueType, Weak};
 use ndjit_ir::view;
 use std::sync::Arc;
 
-/// How deep control flow stands in control flow.
+/// The maximum depth of nested control flow.
 const DEEPEST: usize = 3;
-/// How often a loop runs, at most.
+/// The maximum number of steps of a loop.
 const MOST: i128 = 3;
 
-/// A graph of control flow being made.
+/// A graph of control flow under construction.
 struct Made<'a> {
     builder: Builder<'a>,
     operands: Vec<u32>,
 }
 
 impl<'a> Builder<'a> {
-    /// Branches or a loop, of what was made before.
+    /// Branches or a loop, of existing values.
     pub(super) fn control(&mut self) {
         if self.depth >= DEEPEST || self.graph.value_count() == 0 {
             return;
@@ -36,7 +36,7 @@ impl<'a> Builder<'a> {
         };
     }
 
-    /// A scan, mostly of slices of arrays that were made before.
+    /// A scan, mostly of slices of existing arrays.
     fn scan(&mut self) -> Option<()> {
         let (mut operands, alike) = (Vec::new(), self.rng.one_in(2));
         for _ in 0..self.rng.below(3) {
@@ -84,7 +84,7 @@ impl<'a> Builder<'a> {
         Some(())
     }
 
-    /// A loop that counts, of which the bounds are numbers, or computed.
+    /// A counting loop, with literal or computed bounds.
     fn counting(&mut self) -> Option<()> {
         let index = self.dtype_in(DTypeSet::INT)?;
         let (mut operands, alike) = (Vec::new(), self.rng.one_in(2));
@@ -150,7 +150,7 @@ impl<'a> Builder<'a> {
         Some(())
     }
 
-    /// A loop whose state begins with a number that counts.
+    /// A loop whose state begins with a counter.
     fn counted(&mut self) -> Option<()> {
         let dtype = self.dtype_in(DTypeSet::INT)?;
         let (mut operands, alike) = (vec![self.strong(0, dtype)?], self.rng.one_in(2));
@@ -213,12 +213,12 @@ impl<'a> Builder<'a> {
         Some(())
     }
 
-    /// A graph that takes some of the operands from `first` on, in any order, some twice, and in any case those that it needs.
+    /// A graph of some operands from `first` on, in any order, some repeated, and always of the needed ones.
     fn inner(&mut self, operands: &[Value], first: usize, needed: &[usize]) -> Made<'a> {
         self.inner_of(operands, first, needed, ControlKind::While)
     }
 
-    /// The same of control flow of a kind: a scan's takes slices, and that of a loop that counts does not take the second bound.
+    /// The same for control flow of a kind: a scan's takes slices, and that of a counting loop does not take the second bound.
     fn inner_of(&mut self, operands: &[Value], first: usize, needed: &[usize], kind: ControlKind) -> Made<'a> {
         let mut made = Made { builder: self.child(), operands: Vec::new() };
         made.builder.depth += 1;
@@ -238,7 +238,7 @@ impl<'a> Builder<'a> {
                 _ => shape.clone(),
             };
             let param = made.builder.graph.param_stored(ty, stored, &shape);
-            // A number is the same in there, and has to fit where it is used.
+            // A scalar is the same inside, and must fit its uses.
             if let Some(&n) = self.integers.get(&value) {
                 made.builder.integers.insert(param, n);
             }
@@ -264,7 +264,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What an array of a state begins with, of the same shape as the others where states are `alike`: steps of such loops may be one nest.
+    /// The initial value of a state array, of the same shape as the others if states are `alike`: steps of such loops may be one nest.
     fn begins(&mut self, others: &[Value], alike: bool) -> Option<Value> {
         for _ in 0..6 {
             let value = self.operand()?;
@@ -276,7 +276,7 @@ impl<'a> Builder<'a> {
         others.first().copied()
     }
 
-    /// One bool, made of any value.
+    /// One bool from any value.
     fn truth(&mut self, value: Value) -> Option<Value> {
         let shape = self.graph.shape(value).clone();
         if shape.rank() == 0 {
@@ -293,7 +293,7 @@ impl<'a> Builder<'a> {
         Some(self.graph.add(NodeKind::Reduce(reduce), &[value], &[(types.result.into(), scalar)]))
     }
 
-    /// How often a loop runs: a number, or what is computed, which may be less than nothing.
+    /// The number of steps of a loop: a literal, or computed, possibly negative.
     fn bound(&mut self, dtype: DType) -> Option<Value> {
         let most = self.rng.pick(&[0, 1, 2, MOST, MOST, MOST]);
         let most = self.strong(most, dtype)?;
@@ -309,7 +309,7 @@ impl<'a> Builder<'a> {
         Some(self.graph.literal(Slot::Value(literal), dtype.into()))
     }
 
-    /// The row of an array that an index says.
+    /// The row of an array at an index.
     fn row(&mut self, x: Value, index: Value) -> Option<Value> {
         let ty = self.graph.ty(x);
         let shape = view::gathered(self.graph.shape(x), self.graph.shape(index)).ok()?;
@@ -317,7 +317,7 @@ impl<'a> Builder<'a> {
         (!ty.is_weak()).then(|| self.graph.add(NodeKind::Gather, &[x, index], &[(ty, shape)]))
     }
 
-    /// Elements put into a row of an array, as a scan does.
+    /// An update of a row of an array, as in a scan.
     fn put(&mut self, into: Value, index: Value) -> Option<Value> {
         let ValueType::Strong(dtype) = self.graph.ty(into) else { return None };
         let scatter = self.rng.pick(&Scatter::ALL);
@@ -327,7 +327,7 @@ impl<'a> Builder<'a> {
         Some(self.graph.add(NodeKind::Scatter(scatter), &[into, index, row], &[result]))
     }
 
-    /// The next value of a state: mostly one that depends on what it is.
+    /// The next value of a state: mostly dependent on the current one.
     fn stepped(&mut self, own: Option<Value>, ty: ValueType, shape: &Shape) -> Value {
         let other = self.like(ty, shape);
         let Some(own) = own.filter(|_| !self.rng.one_in(3)) else { return other };
@@ -341,7 +341,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A value of this type and shape: one made before, if there is one that can be cast and broadcast to it, or ones.
+    /// A value of this type and shape: an existing one, if it can be cast and broadcast to it, or ones.
     fn like(&mut self, ty: ValueType, shape: &Shape) -> Value {
         let found = (0..6).find_map(|_| {
             let value = self.operand()?;
@@ -373,19 +373,19 @@ impl<'a> Builder<'a> {
 }
 
 impl Made<'_> {
-    /// The parameter that stands for an operand.
+    /// The parameter of an operand.
     fn param(&self, operand: usize) -> Option<Value> {
         let at = self.operands.iter().position(|&own| own as usize == operand)?;
         self.builder.graph.params().get(at).copied()
     }
 
-    /// The last parameter that stands for an operand, where several do.
+    /// The last parameter of an operand, if there are several.
     fn last_param(&self, operand: usize) -> Option<Value> {
         let at = self.operands.iter().rposition(|&own| own as usize == operand)?;
         self.builder.graph.params().get(at).copied()
     }
 
-    /// Some nodes, or elementwise ones alone.
+    /// Some nodes, or only elementwise ones.
     fn nodes(&mut self, most: usize, elementwise: bool) {
         for _ in 0..self.builder.rng.below(most + 1) {
             if elementwise { self.builder.op() } else { self.builder.node(true) }

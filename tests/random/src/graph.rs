@@ -17,33 +17,33 @@ use rustc_hash::FxHashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// How large and how varied a random program may be.
+/// The size and variety of a random program.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Nodes asked for, parameters aside. Casts that an op needs come on top.
+    /// Requested nodes, without parameters. Casts needed by an op are added.
     pub nodes: usize,
-    /// Parameters, at most.
+    /// The maximum number of parameters.
     pub params: usize,
-    /// Parameters of the programs, one in eight, whose kernels read many arrays, at most; as `params` if that is 0 or more than this.
+    /// The maximum for programs, one in eight, whose kernels read many arrays; as `params` if 0 or larger than this.
     pub many: usize,
-    /// Outputs, at most.
+    /// The maximum number of outputs.
     pub outputs: usize,
-    /// Elements of the largest shape, at most.
+    /// The maximum number of elements of the largest shape.
     pub elements: usize,
-    /// The dtypes of parameters, and what ops compute in and give; bool comes up besides.
+    /// The dtypes of parameters, and of ops and their results; bool occurs as well.
     pub dtypes: DTypeSet,
     /// Whether child graphs are called.
     pub calls: bool,
-    /// Whether arrays are reduced and scanned. Some reductions compute in `f32`, `f64` or `i64` whatever the limits are.
+    /// Whether arrays are reduced and scanned. Some reductions compute in `f32`, `f64` or `i64` for any limits.
     pub reductions: bool,
     /// Whether arrays are viewed, reshaped and joined.
     pub movement: bool,
-    /// Whether there are branches and loops, in loops too; a loop runs three times at most.
+    /// Whether there are branches and loops, also nested; a loop runs three times at most.
     pub control: bool,
 }
 
 impl Default for Limits {
-    /// Small programs of everything but control flow, which is no kernel that code is generated for.
+    /// Small programs of everything except control flow, for which no kernel code is generated.
     fn default() -> Limits {
         Limits {
             nodes: 20,
@@ -60,19 +60,19 @@ impl Default for Limits {
     }
 }
 
-/// A random program and what to call it with.
+/// A random program with arguments.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The traced graph.
     pub graph: Graph<ValueType>,
     /// An array for each parameter; where the parameter is weak, of its default dtype.
     pub params: Vec<Tensor>,
-    /// A number for each argument slot, by argument index. Arguments are numbered after the parameters.
+    /// A scalar for each argument slot, by argument index. Arguments are numbered after the parameters.
     pub scalars: Vec<(usize, Literal)>,
 }
 
 impl fmt::Display for Program {
-    /// The graph's text, after comments that show the first elements of each parameter and the numbers.
+    /// The graph's text, after comments with the first elements of each parameter and the scalars.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, tensor) in self.params.iter().enumerate() {
             writeln!(f, "; %{n} = {tensor:?}")?;
@@ -87,7 +87,7 @@ impl fmt::Display for Program {
 /// The random program of a seed.
 ///
 /// # Errors
-/// `Size` or `Allocation` if the limits ask for arrays that cannot exist.
+/// `Size` or `Allocation` if the limits require arrays that cannot exist.
 pub fn program(seed: u64, limits: &Limits) -> Result<Program> {
     let mut rng = Rng::new(seed);
     let base = base_shape(&mut rng, limits.elements);
@@ -97,7 +97,7 @@ pub fn program(seed: u64, limits: &Limits) -> Result<Program> {
     let dtypes = limits.dtypes.iter().collect();
     let mut builder = Builder { rng, limits, dtypes, policy, base, ..Builder::empty(limits) };
     let mut count = builder.rng.below(limits.params + 1).max(usize::from(limits.params > 0));
-    // Drawn apart, so that other programs are what they are without these.
+    // Drawn separately: other programs stay unchanged.
     let mut apart = Rng::new(!seed);
     if (1..limits.many).contains(&limits.params) && apart.one_in(8) {
         builder.many = limits.params + 1 + apart.below(limits.many - limits.params);
@@ -117,7 +117,7 @@ pub fn program(seed: u64, limits: &Limits) -> Result<Program> {
         }
     }
     if builder.many > 0 {
-        // What is made last is a result.
+        // The last value is a result.
         builder.read_many();
     }
     builder.outputs(limits.outputs);
@@ -137,7 +137,7 @@ fn base_shape(rng: &mut Rng, elements: usize) -> Shape {
     let extents: Vec<usize> = (0..rank)
         .map(|_| {
             let extent = rng.pick(&[0, 1, 2, 3, 3, 4, 16, 16, 17, 17, 67, 67]);
-            // Zero empties the whole program: once in a while is enough.
+            // Extent 0 empties the whole program: rarely is enough.
             let extent = if extent == 0 && !rng.one_in(3) { 5 } else { extent };
             let extent = if size * extent > elements { 1 } else { extent };
             size *= extent.max(1);
@@ -154,12 +154,12 @@ pub(super) struct Builder<'a> {
     pub(super) policy: Policy,
     pub(super) base: Shape,
     pub(super) graph: Graph<ValueType>,
-    /// How deep in control flow the graph stands. Numbers that are passed at each call are there those that are drawn outside.
+    /// The control flow depth of the graph. Scalar arguments there are those drawn outside.
     pub(super) depth: usize,
-    /// The number that an integer literal's node holds.
+    /// The value of an integer literal's node.
     pub(super) integers: FxHashMap<Value, i128>,
     scalars: Vec<(usize, Literal)>,
-    /// How many parameters the program has, if its kernels read many arrays.
+    /// The number of parameters, if the program's kernels read many arrays.
     many: usize,
 }
 
@@ -216,13 +216,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A dtype that both the set and the limits have.
+    /// A dtype in both the set and the limits.
     pub(super) fn dtype_in(&mut self, set: DTypeSet) -> Option<DType> {
         let both: Vec<DType> = self.dtypes.iter().copied().filter(|&dtype| set.contains(dtype)).collect();
         if both.is_empty() { None } else { Some(self.rng.pick(&both)) }
     }
 
-    /// A number: weak, of a dtype, or given at each call.
+    /// A scalar: weak, of a dtype, or an argument.
     fn literal(&mut self) -> Value {
         if self.depth > 0 && !self.scalars.is_empty() && self.rng.one_in(4) {
             let (index, literal) = self.rng.pick(&self.scalars);
@@ -232,7 +232,7 @@ impl<'a> Builder<'a> {
         }
         let value = self.number();
         let literal = match self.dtype_in(DTypeSet::ALL) {
-            // What does not fit the dtype stays weak.
+            // A value that does not fit the dtype stays weak.
             Some(dtype) if self.rng.one_in(4) => Literal::strong(value, dtype).unwrap_or(Literal::weak(value)),
             _ => Literal::weak(value),
         };
@@ -248,7 +248,7 @@ impl<'a> Builder<'a> {
         self.slot(slot, literal)
     }
 
-    /// The value of a new slot, which this number fills.
+    /// The value of a new slot with this scalar.
     fn slot(&mut self, slot: Slot, literal: Literal) -> Value {
         let ty = literal.ty();
         let node = self.graph.literal(slot, ty);
@@ -258,7 +258,7 @@ impl<'a> Builder<'a> {
         node
     }
 
-    /// A number of a kind whose default dtype the limits have: integers that `i32` holds, since they may be stored as such.
+    /// A value of a kind whose default dtype is within the limits: integers within `i32`, in which they may be stored.
     fn number(&mut self) -> LiteralValue {
         // A weak literal that is a result is stored under the default policy.
         let stored = |&weak: &Weak| [self.policy, Policy::default()].map(|policy| policy.default_dtype(weak));
@@ -276,7 +276,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A value made before, the last ones more often.
+    /// An existing value, the last ones more often.
     pub(super) fn operand(&mut self) -> Option<Value> {
         let count = self.graph.value_count();
         let recent = self.rng.one_in(2) && count > 4;
@@ -292,7 +292,7 @@ impl<'a> Builder<'a> {
                 self.add(op, &operands, result);
                 return;
             }
-            // Cast what is computed with to one dtype that the op takes.
+            // Casts operands to one dtype of the op.
             let Some(dtype) = self.dtype_in(op.row().domain) else { return };
             for operand in &mut operands[op.joined()] {
                 *operand = self.cast(*operand, dtype);
@@ -304,8 +304,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The type of the op's result, if it takes the operands, computes and results in allowed dtypes, and all integer
-    /// literals fit.
+    /// The type of the op's result, if it accepts the operands, computes and results in allowed dtypes, and all integer literals
+    /// fit.
     pub(super) fn result_type(&self, op: Op, operands: &[Value]) -> Option<ValueType> {
         let types: Vec<ValueType> = operands.iter().map(|&operand| self.graph.ty(operand)).collect();
         let types = self.policy.resolve_op(op, &types).ok()?;
@@ -321,7 +321,7 @@ impl<'a> Builder<'a> {
         dtype == DType::Bool || self.limits.dtypes.contains(dtype)
     }
 
-    /// Whether a value is no integer literal that is out of the dtype's range.
+    /// Whether a value is not an integer literal out of the dtype's range.
     pub(super) fn fits(&self, value: Value, dtype: DType) -> bool {
         match (self.integers.get(&value), dtype.int_range()) {
             (Some(n), Some((min, max))) => dtype == DType::Bool || (min..=max).contains(n),
@@ -361,7 +361,7 @@ impl<'a> Builder<'a> {
         self.graph.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype.into(), shape)])
     }
 
-    /// A weak value in a dtype that it takes without a written cast: as a loop's state is that begins with it. Others are given back.
+    /// A weak value in a dtype that it takes without an explicit cast: as for a loop's initial state. Others are unchanged.
     pub(super) fn promoted(&mut self, value: Value) -> Value {
         let ValueType::Weak(weak) = self.graph.ty(value) else { return value };
         match self.dtype_in(DTypeSet::ALL).filter(|&dtype| weak.promotes_to(dtype) && self.fits(value, dtype)) {
@@ -373,14 +373,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A reduction of what was made before, with a shape that broadcasts to the base; or a scan of it.
+    /// A reduction of an existing value, with a shape that broadcasts to the base; or a scan of it.
     fn reduce(&mut self) {
         if let Some(operand) = self.operand() {
             self.reduce_of(operand);
         }
     }
 
-    /// A value of which a reduction along an axis has elements up to an index, and after them what changes nothing, or a zero.
+    /// A value whose elements up to an index count in a reduction along an axis, followed by the identity, or a zero.
     fn masked(&mut self, operand: Value, reduction: Reduction, axis: usize) -> Option<Value> {
         let ValueType::Strong(dtype) = self.graph.ty(operand) else { return None };
         let shape = self.graph.shape(operand).clone();
@@ -430,12 +430,12 @@ impl<'a> Builder<'a> {
         let shape = self.graph.shape(operand).clone();
         let chosen: Vec<isize> = (0..shape.rank() as isize).filter(|_| self.rng.one_in(2)).collect();
         let Ok(mut axes) = AxisSet::new(&chosen, shape.rank()) else { return };
-        // A reduction of one element is none.
+        // A reduction of one element has no effect.
         let longest = (0..shape.rank()).max_by_key(|&axis| shape.extents()[axis]);
         if let Some(longest) = longest.filter(|_| axes.count(&shape) == 1 && !self.rng.one_in(4)) {
             axes = AxisSet::one(longest);
         }
-        // Of a part of the elements along one axis, at times.
+        // A part of the elements along one axis, at times.
         let mut axes_of_part = axes.iter();
         let operand = match (function, axes_of_part.next(), axes_of_part.next()) {
             (AxisFunction::Reduction(reduction), Some(axis), None) if self.rng.one_in(3) => {
@@ -461,7 +461,7 @@ impl<'a> Builder<'a> {
             (AxisFunction::Sort(sort), rank) => (NodeKind::Sort(sort, self.rng.below(rank) as u32, request), shape),
             (AxisFunction::Reduction(reduction), _) => {
                 let reduced = axes.reduced(&shape, keepdims);
-                // Of what is not large, so that the order is that of every sum.
+                // Only for small arrays, where the order is that of every sum.
                 let contracts =
                     reduction == Reduction::Sum && keepdims && shape.size().is_ok_and(|size| size < 1 << 12);
                 (NodeKind::Reduce(Reduce { reduction, axes, keepdims, contracts, request }), reduced)
@@ -471,7 +471,7 @@ impl<'a> Builder<'a> {
         if types.result != DType::Bool && !self.limits.dtypes.contains(types.result) {
             return;
         }
-        // An integer literal has to fit what it becomes.
+        // An integer literal must fit its target dtype.
         if let (Some(n), Some((min, max))) = (self.integers.get(&operand), types.compute.int_range())
             && types.compute != DType::Bool
             && !(min..=max).contains(n)
@@ -500,7 +500,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Perhaps a value beside its reduction or scan: what is used again there runs tile by tile.
+    /// Perhaps a value combined with its reduction or scan: such reuse runs tile by tile.
     fn beside(&mut self, operand: Value, reduced: Value) -> Option<Value> {
         let pair = [operand, reduced];
         let op = self.rng.pick(&[Op::Add, Op::Subtract, Op::Multiply, Op::Maximum]);
@@ -512,7 +512,7 @@ impl<'a> Builder<'a> {
         Some(self.add(op, &pair, result))
     }
 
-    /// Of a graph that belongs to this one.
+    /// The builder of a child graph.
     pub(super) fn child(&mut self) -> Builder<'a> {
         Builder {
             rng: Rng::new(self.rng.bits()),
@@ -534,7 +534,7 @@ impl<'a> Builder<'a> {
         for &operand in &operands {
             let stored = self.graph.storage_dtype(operand, self.policy);
             let param = child.graph.param_stored(self.graph.ty(operand), stored, self.graph.shape(operand));
-            // A literal passed to a call has to fit where the child uses it.
+            // A literal argument must fit the child's uses.
             if let Some(&n) = self.integers.get(&operand) {
                 child.integers.insert(param, n);
             }

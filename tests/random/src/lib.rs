@@ -1,9 +1,9 @@
-//! Random programs for tests of every engine: the same seed gives the same program, on every machine.
+//! Random programs for tests of every engine: deterministic in the seed, on every machine.
 //!
-//! [`program`] makes a well-formed traced graph, with arrays and numbers to call it with, such that no pass may refuse it:
-//! types follow from the policy, shapes broadcast, every integer literal fits where it is used. It covers all ops of the
-//! table, casts, all dtypes, weak, strong and per-call numbers, shared, dead and repeated values, calls of child graphs,
-//! several outputs, broadcast and empty shapes, and where it is asked for branches and loops in each other. [`shrink`] makes one that fails small.
+//! [`program`] generates a valid traced graph, with arrays and scalars as arguments, that every pass must accept: types follow from the
+//! policy, shapes broadcast, every integer literal fits its uses. It covers all ops of the table, casts, all dtypes, weak, strong and
+//! per-call scalars, shared, dead and repeated values, calls of child graphs, several outputs, broadcast and empty shapes, and on request
+//! nested branches and loops. [`shrink`] reduces a failing program.
 
 #![forbid(unsafe_code)]
 

@@ -1,16 +1,16 @@
-//! Random kernels that read many arrays: elementwise ops on most parameters, and what reduces, scans, sorts, gathers, puts or joins their result.
+//! Random kernels that read many arrays: elementwise ops on most parameters, then reductions, scans, sorts, gathers, scatters or joins.
 
 use crate::graph::Builder;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::Value;
 use ndjit_ir::op::Op;
 
-/// What elements of arrays meet by: cheap ops, so that kernels end where they read too many arrays, not where they compute too much.
+/// Cheap ops that combine elements, so that the number of inputs limits kernels, not their computation.
 const OPS: [Op; 8] =
     [Op::Add, Op::Add, Op::Multiply, Op::Multiply, Op::Subtract, Op::Maximum, Op::BitwiseXor, Op::NotEqual];
 
 impl Builder<'_> {
-    /// One value made of many parameters, and what a kernel does with it while it reads them.
+    /// One value of many parameters, and a kernel on it that reads them.
     pub(super) fn read_many(&mut self) {
         let Some(value) = self.meet() else { return };
         match self.rng.below(8) {
@@ -24,11 +24,11 @@ impl Builder<'_> {
         }
     }
 
-    /// Some parameters and what was made last, one op after the other; now and then a view of one.
+    /// Some parameters and the last value, one op after the other, with occasional views.
     fn meet(&mut self) -> Option<Value> {
         let params = self.graph.params().to_vec();
         let first = self.rng.below(params.len());
-        // Few ops, and in half of the programs one dtype: chains of all of them end in bools, or compute more than a kernel does.
+        // Few ops, and in half of the programs one dtype: chains of all of them end in bools, or exceed a kernel's computation.
         let ops = [self.rng.pick(&OPS), self.rng.pick(&OPS)];
         let mut met = params[first];
         for at in 1..params.len() - self.rng.below(params.len() / 2 + 1) {

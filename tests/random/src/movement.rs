@@ -1,4 +1,4 @@
-//! Random views, reshapes and joins of what a random graph has computed, and positions.
+//! Random views, reshapes, joins and gathers of a random graph's values.
 
 use crate::graph::Builder;
 use ndjit_ir::axes::AxisSet;
@@ -12,7 +12,7 @@ use ndjit_ir::value_type::ValueType;
 use ndjit_ir::view::{self, Slice, View};
 
 impl Builder<'_> {
-    /// A view, a reshape or a join of values made before.
+    /// A view, a reshape or a join of existing values.
     pub(super) fn movement(&mut self) {
         if self.rng.one_in(12) && self.limits.dtypes.contains(DType::I64) {
             return self.positions();
@@ -39,7 +39,7 @@ impl Builder<'_> {
         self.seen(operand);
     }
 
-    /// A view of a value, if there is one that is not too large.
+    /// A view of a value, unless it is too large.
     pub(super) fn seen(&mut self, operand: Value) -> Value {
         let shape = self.graph.shape(operand).clone();
         match self.view_of(&shape) {
@@ -91,7 +91,7 @@ impl Builder<'_> {
         made.ok()
     }
 
-    /// What is computed of two places of what is sorted along an axis, as medians are.
+    /// A combination of two places of an array sorted along an axis, as in medians.
     pub(super) fn places(&mut self, operand: Value) {
         let operand = if self.rng.one_in(2) { operand } else { self.seen(operand) };
         let shape = self.graph.shape(operand).clone();
@@ -137,7 +137,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Another shape of as many elements: neighbouring axes are joined, an axis is split.
+    /// Another shape of as many elements: adjacent axes are joined, an axis is split.
     fn factored(&mut self, shape: &Shape) -> Option<Shape> {
         let mut extents = shape.extents().to_vec();
         if extents.len() > 1 && !self.rng.one_in(4) {
@@ -156,7 +156,7 @@ impl Builder<'_> {
         (extents.len() < 8).then(|| Shape::from(extents))
     }
 
-    /// Something computed of a value, element by element.
+    /// An elementwise function of a value.
     fn computed(&mut self, x: Value) -> Value {
         let op = self.rng.pick(&[Op::Negative, Op::Abs, Op::Exp, Op::Square]);
         match self.result_type(op, &[x]) {
@@ -180,11 +180,11 @@ impl Builder<'_> {
         }
     }
 
-    /// Rows of a value, at positions that another one makes: many of them beyond its axis.
+    /// Rows of a value, at computed indices: many of them out of bounds.
     pub(super) fn gather(&mut self, x: Value) {
         let x = if self.rng.one_in(3) { self.seen(x) } else { x };
         let Some(index) = self.operand() else { return };
-        // A few rows of what is computed for that are computed of rows.
+        // Few rows if computed from rows.
         let (x, index) = if self.rng.one_in(2) { (self.computed(x), self.few(index)) } else { (x, index) };
         let rows = self.graph.shape(x).clone();
         let Ok(shape) = view::gathered(&rows, self.graph.shape(index)) else { return };
@@ -203,7 +203,7 @@ impl Builder<'_> {
         self.graph.add(NodeKind::Gather, &[x, index], &[(ty, shape)]);
     }
 
-    /// Elements of a value put into rows of another one.
+    /// A scatter of elements into rows of another value.
     fn scatter(&mut self, x: Value, index: Value, space: &Shape) {
         let ValueType::Strong(dtype) = self.graph.ty(x) else { return };
         let scatter = self.rng.pick(&Scatter::ALL);
@@ -218,7 +218,7 @@ impl Builder<'_> {
         self.graph.add(NodeKind::Scatter(scatter), &[x, index, updates], &[result]);
     }
 
-    /// A value with others in place of some of its elements: often with its own, from elsewhere.
+    /// A value with some elements replaced: often by its own, from elsewhere.
     pub(super) fn insert(&mut self, x: Value) {
         let ValueType::Strong(dtype) = self.graph.ty(x) else { return };
         let shape = self.graph.shape(x).clone();

@@ -1,10 +1,10 @@
-//! Making a failing random program small.
+//! Shrinking of a failing random program.
 
 use crate::Program;
 
-/// The smallest program found by leaving things out for which `fails` still says true: outputs, and nodes whose users can
-/// read one of their operands of the same type and shape instead. `fails` is asked a few times per node. Parameters, slots
-/// and children stay, so that the same arrays and numbers fit.
+/// The smallest program found by removal that still satisfies `fails`: it removes outputs, and nodes whose users can read
+/// one of their operands of the same type and shape instead. `fails` is called a few times per node. Parameters, slots and
+/// children stay, so the same arrays and scalars fit.
 pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
     let mut tried = program.clone();
     let graph = ndjit_transform::shrink_inside(&program.graph, |graph| {

@@ -1,4 +1,4 @@
-//! The formulas beside those of num-complex, on branch cuts, and where `f64` would cancel.
+//! Comparison of the formulas with those of num-complex, on branch cuts, and where `f64` would cancel.
 
 use super::*;
 use crate::draw::Draw;
@@ -12,7 +12,7 @@ fn at(f: Function, x: f64, y: f64) -> [f64; 2] {
     f(&[x.into(), y.into()]).map(|part| part.nearest(F64))
 }
 
-/// The formulas are those of an independent work, which is as exact as `f64` goes where nothing cancels.
+/// The formulas agree with an independent implementation, which is exact to `f64` without cancellation.
 #[test]
 fn formulas() {
     type Complexes = fn(Complex64) -> Complex64;
@@ -74,7 +74,7 @@ fn formulas_of_two() {
     }
 }
 
-/// On the cuts the sign of the zero says which side.
+/// On the cuts the sign of zero selects the side.
 #[test]
 fn branch_cuts() {
     let half = core_math::atanh(0.5);
@@ -102,7 +102,7 @@ fn branch_cuts() {
     assert!(at(atanh, 1.0, 0.0)[0].is_nan());
 }
 
-/// Where `f64` cancels: beside the unit circle, beside 0, and at parts of any sizes.
+/// Where `f64` cancels: near the unit circle, near 0, and for parts of any sizes.
 #[test]
 fn small_results() {
     assert_eq!(at(log, 1.0, 1e-200), [0.0, 1e-200]);

@@ -1,10 +1,11 @@
-//! Multi-precision beside CORE-MATH, and rounding to formats.
+//! Comparison of multi-precision with CORE-MATH, and rounding to formats.
 
 use super::*;
 use crate::draw::Draw;
 use crate::format::FORMATS;
 
-/// On real numbers the functions are those that CORE-MATH rounds correctly, an independent work.
+/// On real arguments the functions agree with CORE-MATH, an independent, correctly rounded
+/// implementation.
 #[test]
 fn functions_are_exact() {
     type Row = (&'static str, fn(&Real) -> Real, fn(f64) -> f64);
@@ -69,7 +70,7 @@ fn rounding_to_a_format() {
             let x = if i % 2 == 0 { x } else { format.nearest(x) + format.ulp(x) / 2.0 };
             if x.is_finite() && x != 0.0 {
                 assert_eq!(Real::from(x).nearest(format).to_bits(), format.nearest(x).to_bits(), "{x:e} {format:?}");
-                // A little more than the middle goes up, which rounding twice would not see.
+                // Slightly above the midpoint rounds up, which double rounding would miss.
                 let more = Real::from(x) * (Real::from(1.0) + tail);
                 let outwards = f64::from_bits(x.to_bits() + 1);
                 if format != F64 && outwards.is_finite() {

@@ -36,12 +36,12 @@ pub fn share_of_hypot(x: &Real, y: &Real) -> Real {
     x / square_of_hypot(x, y).sqrt()
 }
 
-/// The power of a number whose logarithm is `ln`, times a power of that.
+/// The power of a base with logarithm `ln`, times a power of that.
 pub fn exponential(x: &Real, ln: Real, times: u32) -> Real {
     (0..times).fold((x * &ln).exp(), |power, _| power * &ln)
 }
 
-/// The slope of the logarithm to a base whose logarithm is `ln`, or the slope of that.
+/// The slope of the logarithm to a base with logarithm `ln`, or the second slope.
 pub fn logarithm(x: &Real, ln: Real, times: u32) -> Real {
     let slope = inverse(&ln) / x;
     if times == 1 { slope } else { -(slope / x) }
@@ -128,14 +128,14 @@ pub fn gelu_tanh_bend(x: &Real) -> Real {
     sigmoid_slope(&u) * (&slope * 2.0 + x * bend) + x * sigmoid_bend(&u) * square(&slope)
 }
 
-/// `pi x`, and its cosine and sine, of the part of `x` that is not a multiple of 2.
+/// `pi x`, with its cosine and sine, for `x` modulo 2.
 fn turn(x: &Real) -> [Real; 3] {
     let number = x.nearest(F64);
     let angle = Real::from(number - 2.0 * (number / 2.0).round_ties_even()) * Real::pi();
     [x * Real::pi(), angle.cos(), angle.sin()]
 }
 
-/// Below it the terms of quotients cancel, and two terms of the series are enough.
+/// Near 0 the terms of quotients cancel, and two terms of the series suffice.
 fn near_zero(x: &Real) -> bool {
     !x.exceeds(&number(power_of_two(-40)))
 }

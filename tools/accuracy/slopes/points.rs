@@ -1,10 +1,10 @@
-//! Operands whose slope is a known number that its formula does not give: what docs/transforms.md says of kinks, poles and
-//! ends, and limits at infinities.
+//! Operands with known slopes that the formula does not give: the kinks, poles and ends of docs/transforms.md, and limits
+//! at infinities.
 
 use crate::digamma as psi;
 use crate::references as own;
 
-/// The slope of the larger of two, by the one that is `lead` larger.
+/// The slope of the larger of two operands with respect to the one that is `lead` larger.
 pub fn share(lead: f64) -> f64 {
     match () {
         // Equal infinities.
@@ -13,7 +13,7 @@ pub fn share(lead: f64) -> f64 {
     }
 }
 
-/// The product in which zero wins.
+/// The product with `0 * inf = 0`.
 fn scaled(x: f64, y: f64) -> f64 {
     if x == 0.0 || y == 0.0 { 0.0 } else { x * y }
 }
@@ -26,12 +26,12 @@ pub fn not_finite(x: &[f64]) -> Option<f64> {
     (!x[0].is_finite()).then_some(f64::NAN)
 }
 
-/// None of equal infinities.
+/// None for equal infinities.
 pub fn divide(x: &[f64]) -> Option<f64> {
     (special(x[0]) && special(x[1])).then(|| -(x[0] / x[1] / x[1]))
 }
 
-/// None of an infinite dividend, whose remainder is NaN.
+/// None for an infinite dividend, whose remainder is NaN.
 pub fn remainder(x: &[f64]) -> Option<f64> {
     match () {
         () if !x[0].is_finite() || x[1] == 0.0 => Some(f64::NAN),
@@ -49,7 +49,7 @@ pub fn not_frexp(x: &[f64]) -> Option<f64> {
     special(x[0]).then_some(f64::NAN)
 }
 
-/// 0 at the tip; none of two infinities.
+/// 0 at the tip; none for two infinities.
 pub fn both_zero(x: &[f64]) -> Option<f64> {
     match () {
         () if x[0] == 0.0 && x[1] == 0.0 => Some(0.0),
@@ -62,7 +62,7 @@ fn is_integer(x: f64) -> bool {
     x.floor() == x
 }
 
-/// Integers from here on may be followed by none in `f32`: whether the next one is odd cannot be told.
+/// From here on adjacent integers may be missing in `f32`: the parity of the next one is unknown.
 const LARGE: f64 = 4_194_304.0;
 
 pub fn power_by_base(x: &[f64]) -> Option<f64> {
@@ -105,17 +105,17 @@ pub fn erfinv_bend(x: &[f64]) -> Option<f64> {
     erfinv(x).map(|slope| slope * x[0])
 }
 
-/// By the operand of the order `n`.
+/// With respect to the operand, for order `n`.
 pub fn polygamma_of_order(n: f64, x: f64) -> Option<f64> {
     if n >= LARGE || !is_integer(n) { Some(f64::NAN) } else { polygamma(n + 1.0, x) }
 }
 
-/// Of zeros, infinities and poles.
+/// At zeros, infinities and poles.
 pub fn polygamma(n: f64, x: f64) -> Option<f64> {
     match () {
         () if special(x) || x < 0.0 && is_integer(x) => Some(psi::polygamma(n, x)),
         () if n < 0.0 || !n.is_finite() || !is_integer(n) => Some(f64::NAN),
-        // Of negative numbers the op gives three orders.
+        // For negative operands the op supports three orders.
         () if x < 0.0 && n > 2.0 => Some(f64::NAN),
         () => None,
     }

@@ -1,4 +1,4 @@
-//! The slopes of each op: one line for every op, with the bounds that `--check` holds slopes to.
+//! The slopes of each op: one line for every op, with the bounds checked by `--check`.
 
 use super::Bound::{OrOne, Slope as Ulp};
 use super::{How, by, curve, curve_but, formulas as exact, nowhere, number, of, points};
@@ -9,7 +9,7 @@ use ndjit::Op;
 const CONSTANT: How = How::NotMeasured("is 1, -1 or 0");
 const PARTS: How = How::NotMeasured("is that of complex numbers or their parts");
 
-/// What the slopes of `op` by real operands are compared with.
+/// The comparison of `op`'s slopes with respect to real operands.
 pub fn how(op: Op) -> How {
     match op {
         Op::Add | Op::Subtract | Op::Negative | Op::Positive | Op::ModfFraction | Op::Nextafter => CONSTANT,
@@ -44,7 +44,7 @@ pub fn how(op: Op) -> How {
             nowhere,
             (|x| x[0].cbrt() / &x[0] / 3.0, Ulp(4.0)),
             (|x| -(x[0].cbrt() / &x[0] / &x[0] * 2.0 / 9.0), Ulp(10.0)),
-            // The sides have other signs.
+            // The sides have opposite signs.
             |x| (x[0] == 0.0).then_some(f64::NAN),
         ),
         Op::Reciprocal => curve(

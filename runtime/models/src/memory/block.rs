@@ -1,8 +1,8 @@
-//! Blocks without memory: numbers, which tests follow.
+//! Blocks without memory: numbers that tests track.
 
 use std::ptr::NonNull;
 
-/// A block, which is a number.
+/// A numbered block.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Block(pub usize);
 
@@ -15,7 +15,7 @@ impl Block {
     /// The block of an address.
     ///
     /// # Safety
-    /// None is needed here; blocks with memory ask for it.
+    /// No condition here, unlike for blocks with memory.
     pub unsafe fn from_raw(ptr: NonNull<u8>, _class: usize) -> Block {
         Block(ptr.addr().get())
     }

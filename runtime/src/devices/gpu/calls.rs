@@ -1,8 +1,8 @@
-//! Calls of wgpu, whose failures come back as values.
+//! Calls of wgpu, with failures as values.
 //!
-//! wgpu reports in five ways: through error scopes, which are of a thread; to a handler of all errors that no scope caught; through the
-//! answers of single calls; to a handler of lost devices, which of a destroyed device hears only when its work is done, while the calls
-//! in between fail in silence; and by panicking, when the driver loses the device during a wait, or naga has not implemented something.
+//! wgpu reports failures in five ways: through error scopes, per thread; to a handler of uncaptured errors; as results of single calls;
+//! to a handler of lost devices; and by panicking, when the driver loses the device during a wait, or for unimplemented parts of naga.
+//! For a destroyed device the fourth handler runs only after its work is done; calls before that fail silently.
 
 use super::device::Gpu;
 use super::faults::Fault;
@@ -11,11 +11,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// The longest single wait: between two of them a lost device is noticed.
+/// The longest single wait: a lost device is noticed between waits.
 const SLICE: Duration = Duration::from_secs(1);
 
 impl Gpu {
-    /// Whether this event is to fail, in a test.
+    /// Whether a test makes this event fail.
     pub(super) fn fault(&self, fault: Fault) -> bool {
         self.faults.as_ref().is_some_and(|faults| faults.fires(fault))
     }
@@ -29,7 +29,7 @@ impl Gpu {
         }
     }
 
-    /// The error of a device that is lost; it is so from now on, for the reason that was known first.
+    /// Marks the device as lost, for the first known reason, and returns the error.
     pub(super) fn lose(&self, why: &str) -> Error {
         let why = self.lost.get_or_init(|| why.to_owned());
         Error::new(ErrorCode::Device, format!("{} was lost", self.info().name))
@@ -38,10 +38,10 @@ impl Gpu {
             .help("arrays on it are gone; arrays in host memory are not, and can be moved to a device opened anew")
     }
 
-    /// Runs what calls wgpu, and gives its error, if it reports one.
+    /// Calls wgpu, and returns the error it reports.
     ///
     /// # Errors
-    /// `Device` if the device is lost, `Allocation` if it has no memory left, `Backend` for all else.
+    /// `Device` if the device is lost, `Allocation` if it has no memory left, `Backend` otherwise.
     pub(super) fn scoped<R>(&self, what: &str, body: impl FnOnce() -> Result<R>) -> Result<R> {
         self.alive()?;
         if self.fault(Fault::Destroy) {
@@ -70,7 +70,7 @@ impl Gpu {
                 (Err(panic), _) => self.failed(what, format_args!("it panicked: {panic}")),
             },
         };
-        // What is refused because the device is lost looks like a mistake of ours.
+        // A refusal because of a lost device looks like a validation error.
         self.noticed()?;
         Err(error)
     }
@@ -79,7 +79,7 @@ impl Gpu {
         Error::new(ErrorCode::Backend, format!("{what} failed on {}", self.info().name)).of("gpu").fact(why)
     }
 
-    /// Finds out whether the device is lost without having said so: then it refuses in silence what it always refuses.
+    /// Checks for a silent loss of the device: a lost device silently accepts an invalid call.
     ///
     /// # Errors
     /// `Device` if it is.
@@ -103,7 +103,7 @@ impl Gpu {
         }
     }
 
-    /// Waits until a submission is done.
+    /// Waits for a submission.
     ///
     /// # Errors
     /// `Device` if the device is lost or does not answer.
@@ -133,10 +133,10 @@ impl Gpu {
         }
     }
 
-    /// Sees to what is done by now, and waits if asked to.
+    /// Processes finished work, and waits on request.
     ///
     /// # Errors
-    /// `Device` if the device is lost in the meantime.
+    /// `Device` if the device is lost meanwhile.
     pub(super) fn poll(&self, wait: wgpu::PollType) -> Result<std::result::Result<wgpu::PollStatus, wgpu::PollError>> {
         let answer = caught(|| {
             if self.fault(Fault::Fatal) {
@@ -145,19 +145,19 @@ impl Gpu {
             }
             self.device.poll(wait)
         });
-        // A wait that ends too early while another thread sees to the rest trips over an assertion of wgpu; all is well then.
+        // wgpu asserts when a wait ends early while another thread polls; this is harmless.
         answer.or_else(|_| self.alive().map(|()| Err(wgpu::PollError::Timeout)))
     }
 
-    /// Destroys the device, once nobody reads what it has mapped: that goes with it.
+    /// Destroys the device once nobody reads its mapped memory, which it invalidates.
     pub(super) fn end(&self) {
         let _nobody = self.reading.write().unwrap_or_else(PoisonError::into_inner);
         self.device.destroy();
     }
 }
 
-/// Runs what may panic in wgpu or naga; the message of a panic is the error. Their locks are let go of on the way, and what of the
-/// device is broken then, they say at the next call.
+/// Runs code that may panic in wgpu or naga; the panic's message is the error. Their locks are released on unwinding, and a broken
+/// device reports that at the next call.
 pub(super) fn caught<R>(body: impl FnOnce() -> R) -> std::result::Result<R, String> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
@@ -165,7 +165,7 @@ pub(super) fn caught<R>(body: impl FnOnce() -> R) -> std::result::Result<R, Stri
     })
 }
 
-/// A scope whose error is there at once.
+/// A scope with an immediate result.
 trait PopNow {
     fn pop_now(self) -> Option<wgpu::Error>;
 }

@@ -1,7 +1,7 @@
-//! What of an array is bound, and how loops are cut so that no binding is larger than the device takes.
+//! The bound windows of arrays, and cuts of loops that keep bindings within the device's limit.
 //!
-//! A kernel's loops are cut in halves until what each operand has to be bound for is small enough, where that helps.
-//! Loops that are reduced or scanned are not cut; there the blocks of elements are.
+//! A kernel's loops are halved until each operand's window is small enough, where that helps. Loops that are reduced or scanned are
+//! not cut; their blocks of elements are.
 
 use ndjit_ir::loops::{Geometry, Layout, LoopNest, Role};
 use ndjit_ir::reduction::BLOCK;
@@ -9,16 +9,16 @@ use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Bindings begin at multiples of this: the most that WebGPU allows devices to ask for.
+/// Alignment of bindings: the largest that WebGPU allows devices to require.
 const ALIGNMENT: usize = 256;
-/// The most elements of a dispatch: numbers of invocations are 32 bits wide.
+/// The maximum number of elements per dispatch: invocations have 32-bit numbers.
 const MAX_COUNT: usize = 1 << 30;
 
-/// What to do where a kernel's elements are too far apart.
+/// Advice for kernels whose elements are too far apart.
 pub const WAYS_OUT: &str = "reduce or scan the last axis of a transposed copy, as `x.mt().reshape([-1]).reshape([columns, rows])` makes one; \
     let more be bound, `GpuOptions { max_binding: None, .. }`; or compute it on the processor: `x.on(Device::CPU)`";
 
-/// What is bound of an operand's memory.
+/// The bound window of an operand's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// The first byte.
@@ -32,17 +32,16 @@ pub struct Window {
 pub struct DispatchChunk {
     /// The loops, with offsets from the start of the operands' memory.
     pub geometry: Geometry,
-    /// The blocks of elements, where they are reduced or scanned.
+    /// The blocks of elements, if reduced or scanned.
     pub blocks: Range<usize>,
-    /// For each operand (inputs, then outputs) what is bound; nothing of an index.
+    /// The window of each operand (inputs, then outputs); empty for an index.
     pub windows: SmallVec<[Window; 4]>,
 }
 
-/// Cuts a nest's indices into parts whose windows have at most `max` bytes, as far as cutting helps: an input may need more, which is
-/// bound in pieces.
+/// Cuts a nest's indices into parts whose windows have at most `max` bytes, where cutting helps: larger inputs are bound in pieces.
 ///
 /// # Errors
-/// `Size` if what is written for one index, or one block of elements, needs more.
+/// `Size` if the output of one index, or of one block of elements, needs more.
 pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<DispatchChunk>> {
     let elements = reduced(nest, geometry);
     let blocks = if nest.kind.loops() > 0 { 0..elements.div_ceil(BLOCK) } else { 0..1 };
@@ -52,7 +51,7 @@ pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Dispatc
         let windows = windows(nest, &geometry, &blocks)?;
         let many = count(nest, &geometry, &blocks).is_none_or(|count| count > MAX_COUNT);
         match where_to_cut(nest, &geometry, &blocks, &windows, max, many) {
-            // The second half is done later.
+            // The second half comes later.
             Some(SplitDimension::Loop(axis)) => {
                 let extent = geometry.extents[axis];
                 let half = extent / 2;
@@ -80,13 +79,13 @@ pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Dispatc
     Ok(chunks)
 }
 
-/// What is cut in halves.
+/// The halved part: a loop, or the blocks of elements.
 enum SplitDimension {
     Loop(usize),
     Blocks,
 }
 
-/// Where to cut, if something has to be and it helps: along what moves the largest window the furthest.
+/// The best cut, if one is needed and helps: along the axis with the largest stride of the largest window.
 fn where_to_cut(
     nest: &LoopNest,
     geometry: &Geometry,
@@ -98,11 +97,11 @@ fn where_to_cut(
     let kept = nest.kept();
     let layouts = geometry.inputs.iter().chain(&geometry.outputs);
     let too_large = windows.iter().zip(layouts).enumerate().filter(|(n, (window, _))| {
-        // An input that stays as large is bound in pieces instead, as many of the whole as of a part.
+        // An input that stays as large is bound in pieces instead, as many for the whole as for a part.
         window.size as u64 > max && (*n >= nest.inputs.len() || lessens(nest, geometry, blocks, window, *n, max))
     });
     let too_large = too_large.map(|(_, operand)| operand);
-    // Operands of which a cut makes less, the largest first.
+    // Operands that a cut makes smaller, the largest first.
     let mut large: Vec<(&Window, &Layout)> = too_large.collect();
     large.sort_by_key(|(window, _)| std::cmp::Reverse(window.size));
     for (_, layout) in large {
@@ -128,7 +127,7 @@ fn where_to_cut(
     longest.map(SplitDimension::Loop).or((blocks.len() > 1).then_some(SplitDimension::Blocks))
 }
 
-/// Whether cuts make an input's window fit, or take fewer pieces.
+/// Whether cuts make an input's window fit, or need fewer pieces.
 fn lessens(
     nest: &LoopNest,
     geometry: &Geometry,
@@ -143,13 +142,13 @@ fn lessens(
         extents.iter().enumerate().map(|(n, &e)| if n < nest.kept() { 1 } else { e }).collect();
     let (low, high) = reach(&geometry.inputs[input], &one, nest.kept(), elements);
     let (low, high) = with_rows(nest, geometry, input, (low, high));
-    // A window begins at a multiple of its alignment, and ends after the last element.
+    // A window begins at an aligned offset, and ends after the last element.
     let least = (high - low) as u128 + ALIGNMENT as u128 + 16;
     let pieces = |bytes: u128| bytes.div_ceil(u128::from(max));
     blocks.len() > 1 || pieces(least) < pieces(window.size as u128)
 }
 
-/// The number of elements that are reduced to one, or scanned.
+/// The number of elements reduced to one, or scanned.
 pub fn reduced(nest: &LoopNest, geometry: &Geometry) -> usize {
     reduced_of(nest, &geometry.extents)
 }
@@ -182,7 +181,7 @@ fn part(nest: &LoopNest, geometry: &Geometry, axis: usize, range: Range<usize>) 
 }
 
 fn windows(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Result<SmallVec<[Window; 4]>> {
-    // The loops of a reduced output's strides are those that are kept.
+    // A reduced output has strides for the kept loops only.
     let elements = match nest.kind.loops() {
         0 => 0..1,
         _ => blocks.start * BLOCK..(blocks.end * BLOCK).min(reduced(nest, geometry)),
@@ -203,21 +202,20 @@ fn windows(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Resul
     operands.enumerate().map(window).collect()
 }
 
-/// What is reached in the first row, and in all others of an input whose rows are gathered.
+/// The range of the first row, extended to all rows of a gathered input.
 fn with_rows(nest: &LoopNest, geometry: &Geometry, operand: usize, (low, high): (i128, i128)) -> (i128, i128) {
     if nest.inputs.get(operand).is_none_or(|access| access.role != Role::Rows) {
         return (low, high);
     }
-    // The last row and the bytes from row to row follow it.
+    // The last row and the row stride in bytes follow it.
     let [last, step] =
         [1, 2].map(|n| geometry.inputs.get(operand + n).map_or(0, |layout| layout.offset as isize as i128));
-    // Of none the last is before the first.
+    // Without rows the last is before the first.
     let far = last.max(0) * step;
     (low + far.min(0), high + far.max(0))
 }
 
-/// The lowest and the highest byte at which an element begins: over the parallel loops, and some of the elements of the others in
-/// row-major order.
+/// The lowest and the highest byte offset of an element, over the parallel loops, and some elements of the others in row-major order.
 fn reach(layout: &Layout, extents: &[usize], kept: usize, elements: Range<usize>) -> (i128, i128) {
     let (mut low, mut high) = (layout.offset as i128, layout.offset as i128);
     let mut along = |axis: usize, range: Range<usize>| {
@@ -233,7 +231,7 @@ fn reach(layout: &Layout, extents: &[usize], kept: usize, elements: Range<usize>
     for axis in kept..extents.len() {
         let inner: usize = extents[axis + 1..].iter().product();
         let range = elements.start / inner.max(1)..elements.end.div_ceil(inner.max(1)).max(1);
-        // Elements of one index of this loop are some of the loops inside, those of several may be any.
+        // Within one index of this loop the range covers some inner elements, across several any.
         elements = match range.len() {
             1 => elements.start - range.start * inner..elements.end - range.start * inner,
             _ => 0..inner,

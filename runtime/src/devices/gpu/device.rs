@@ -1,4 +1,4 @@
-//! Opening devices, and what is known of one.
+//! Opening devices, and their properties.
 
 use super::calls::caught;
 use super::faults::{Fault, Faults};
@@ -18,16 +18,16 @@ use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-/// What sort of device it is.
+/// Kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GpuKind {
-    /// A card with memory of its own.
+    /// A card with its own memory.
     Discrete,
     /// A part of the processor.
     Integrated,
-    /// Part of a virtual machine.
+    /// A device of a virtual machine.
     Virtual,
-    /// No GPU: a program that computes on the processor, such as Mesa's lavapipe.
+    /// No GPU: software on the processor, such as Mesa's lavapipe.
     Software,
     /// Something else.
     Other,
@@ -45,12 +45,12 @@ impl fmt::Display for GpuKind {
     }
 }
 
-/// Which device it is.
+/// Identity of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuInfo {
     /// The device's name, as its driver gives it.
     pub name: String,
-    /// What sort of device it is.
+    /// Its kind.
     pub kind: GpuKind,
     /// Vulkan, Metal or DX12.
     pub api: String,
@@ -64,42 +64,42 @@ impl fmt::Display for GpuInfo {
     }
 }
 
-/// How much a device takes.
+/// Limits of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuLimits {
-    /// Arrays a kernel uses.
+    /// Arrays per kernel.
     pub arrays: usize,
-    /// Bytes of an array.
+    /// Bytes per array.
     pub array_bytes: u64,
-    /// Bytes that a kernel sees of an array at once; loops over more are cut.
+    /// Bytes per binding; loops over more are cut.
     pub bound_bytes: u64,
-    /// Bytes of memory that are taken from it at most, if that is known.
+    /// Bytes of memory to take at most, if known.
     pub budget: Option<u64>,
 }
 
-/// How a device is opened.
+/// Options of opening a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuOptions {
-    /// Which of the adapters, the most suitable first.
+    /// Index of the adapter, the most suitable first.
     pub index: usize,
-    /// Use at most these features: what a device has is left alone where this lacks it.
+    /// The allowed features: others of the device are unused.
     pub at_most: wgsl::Features,
-    /// Try what the device does as IEEE-754 says; without it what it claims is believed.
+    /// Tests the device's IEEE-754 conformance; otherwise its claims are trusted.
     pub probe: bool,
-    /// The most bytes bound at once, at least [`LEAST_BINDING`](GpuOptions::LEAST_BINDING); `None` for as many as the device takes.
+    /// The maximum number of bytes per binding, at least [`LEAST_BINDING`](GpuOptions::LEAST_BINDING); `None` for the device's limit.
     pub max_binding: Option<u64>,
-    /// The most arrays a kernel uses, at least [`LEAST_ARRAYS`](GpuOptions::LEAST_ARRAYS); `None` for as many as the device takes.
+    /// The maximum number of arrays per kernel, at least [`LEAST_ARRAYS`](GpuOptions::LEAST_ARRAYS); `None` for the device's limit.
     pub max_arrays: Option<usize>,
-    /// The most bytes of memory taken from the device; `None` for a share of what there is, where that is known.
+    /// The maximum number of bytes of device memory; `None` for a share of it, if known.
     pub budget: Option<u64>,
-    /// How long to wait for the device to answer.
+    /// Timeout of the device.
     pub patience: Duration,
 }
 
 impl GpuOptions {
-    /// The least number of arrays that every kernel can be split to: three operands of an operation, and its result.
+    /// The minimum number of arrays to which every kernel can be split: three operands of an operation, and its result.
     pub const LEAST_ARRAYS: usize = 4;
-    /// The least number of bytes bound at once.
+    /// The minimum number of bytes per binding.
     pub const LEAST_BINDING: u64 = 1024;
 
     fn check(&self) -> Result<()> {
@@ -135,29 +135,29 @@ impl Default for GpuOptions {
 
 /// An open device.
 pub struct Gpu {
-    /// Which GPU of the process it is.
+    /// Its number in the process.
     number: usize,
     pub(super) device: Shared<wgpu::Device>,
     /// Dropping it waits until all work is done.
     pub(super) queue: ManuallyDrop<Shared<wgpu::Queue>>,
     info: GpuInfo,
     pub(super) limits: wgpu::Limits,
-    /// The most bytes of one binding.
+    /// The maximum number of bytes per binding.
     pub(super) max_binding: u64,
     max_arrays: Option<usize>,
-    /// What it claims to do.
+    /// Its claimed features.
     claimed: wgsl::Features,
-    /// What of that it was seen to do.
+    /// The features confirmed by probes.
     probed: OnceLock<wgsl::Features>,
-    /// What kernels as SPIR-V are told, where they are loaded so.
+    /// Float controls of SPIR-V kernels, if loaded as such.
     pub(super) controls: Option<FloatControls>,
     pub(super) pool: GpuPool,
     pub(super) pipelines: Cache<PipelineKey, Pipeline>,
-    /// Why it was lost, if it was.
+    /// The reason of its loss, if lost.
     pub(super) lost: Arc<OnceLock<String>>,
-    /// The last error that no scope caught.
+    /// The last error outside of scopes.
     pub(super) stray: Arc<Mutex<Option<String>>>,
-    /// Held by who reads mapped memory.
+    /// Held while mapped memory is read.
     pub(super) reading: RwLock<()>,
     pub(super) patience: Duration,
     pub(super) faults: Option<Arc<Faults>>,
@@ -173,7 +173,7 @@ impl fmt::Debug for Gpu {
 const PIPELINES: Bounds = Bounds { count: 4096, weight: 64 << 20 };
 
 impl Gpu {
-    /// The devices of this machine, the most suitable first: cards, then what is part of the processor, then software.
+    /// The devices of this machine, the most suitable first: cards, then integrated ones, then software.
     pub fn list() -> Vec<GpuInfo> {
         adapters().iter().map(|adapter| info(&adapter.get_info())).collect()
     }
@@ -181,12 +181,12 @@ impl Gpu {
     /// Opens a device.
     ///
     /// # Errors
-    /// `Argument` if the options ask for less than kernels need; `Device` if there is none of this index or it cannot be opened.
+    /// `Argument` if the options are below the minimum; `Device` if there is no device of this index or it cannot be opened.
     pub fn open(options: GpuOptions) -> Result<Arc<Gpu>> {
         Gpu::open_as(options.index, options, None)
     }
 
-    /// Opens a device that fails when `faults` say so, for tests.
+    /// Opens a device with injected `faults`, for tests.
     ///
     /// # Errors
     /// As [`open`](Gpu::open).
@@ -194,7 +194,7 @@ impl Gpu {
         Gpu::open_as(options.index, options, Some(Arc::clone(faults)))
     }
 
-    /// Opens a device as the GPU of a number.
+    /// Opens a device as the GPU with a number.
     pub(super) fn open_as(number: usize, options: GpuOptions, faults: Option<Arc<Faults>>) -> Result<Arc<Gpu>> {
         options.check()?;
         let fault = |fault: Fault| faults.as_ref().is_some_and(|faults| faults.fires(fault));
@@ -229,8 +229,7 @@ impl Gpu {
             label: Some("ndjit"),
             required_features: wanted,
             required_limits: asked,
-            // SAFETY: the experimental feature that is asked for is loading shaders as SPIR-V; what that asks of shaders is argued where
-            // they are loaded.
+            // SAFETY: the experimental feature is loading of SPIR-V shaders; its conditions are justified where they are loaded.
             experimental_features: unsafe { wgpu::ExperimentalFeatures::enabled() },
             memory_hints: wgpu::MemoryHints::MemoryUsage,
             trace: wgpu::Trace::Off,
@@ -293,33 +292,33 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// The device, as far as dtypes are concerned.
+    /// The device, with its dtypes.
     pub fn device(&self) -> Device {
         registry::device(self.number).unwrap_or(Device::gpu())
     }
 
-    /// Which device it is.
+    /// Identity of the device.
     pub fn info(&self) -> &GpuInfo {
         &self.info
     }
 
-    /// What it can do, as far as kernels use it.
+    /// The features used by kernels.
     pub fn features(&self) -> wgsl::Features {
         self.probed.get().copied().unwrap_or(self.claimed)
     }
 
-    /// Whether its features have been found out: what is compiled before is for that alone.
+    /// Whether its features have been probed: pipelines compiled before serve only the probes.
     pub(super) fn is_probed(&self) -> bool {
         self.probed.get().is_some()
     }
 
-    /// Arrays a kernel may use at once.
+    /// Maximum number of arrays per kernel.
     pub fn max_arrays(&self) -> usize {
         let most = self.limits.max_storage_buffers_per_shader_stage as usize;
         most.min(self.max_arrays.unwrap_or(most))
     }
 
-    /// How much it takes.
+    /// The device's limits.
     pub fn limits(&self) -> GpuLimits {
         GpuLimits {
             arrays: self.max_arrays(),
@@ -329,32 +328,32 @@ impl Gpu {
         }
     }
 
-    /// Bytes of memory taken from the device, in use or kept for later.
+    /// Bytes of device memory in use or kept for reuse.
     pub fn memory_taken(&self) -> u64 {
         self.pool.taken()
     }
 
-    /// Gives back the memory that is kept for later.
+    /// Frees memory kept for reuse.
     pub fn trim(&self) {
         self.pool.trim();
-        // What still waits to be freed is freed by this.
+        // This also frees memory that waits for it.
         let _ = self.poll(wgpu::PollType::Poll);
     }
 
-    /// Forgets the kernels that no program has.
+    /// Drops kernels that no program uses.
     pub fn forget_kernels(&self) {
         self.pipelines.set_bounds(Bounds { count: 0, weight: 0 });
         self.pipelines.set_bounds(PIPELINES);
     }
 
-    /// Gives up the device: whatever is asked of it from now on is an error.
+    /// Destroys the device: later calls are errors.
     pub fn destroy(&self) {
-        // First, so that nobody takes calls that fail in silence for done.
+        // First: silently failing calls must not count as done.
         let _ = self.lose("it was given up");
         self.end();
     }
 
-    /// Waits until all that it was given is done; says whether it is, or at least answers.
+    /// Waits for all submitted work; returns whether it is done, or the device still answers.
     pub(super) fn idle(&self) -> bool {
         let patience = self.patience.max(Duration::from_secs(10));
         let idle = wgpu::PollType::Wait { submission_index: None, timeout: Some(patience) };
@@ -365,15 +364,15 @@ impl Gpu {
 impl Drop for Gpu {
     fn drop(&mut self) {
         if !self.idle() {
-            // The queue would be waited for without end; it stays, and with it the device.
+            // Dropping the queue would wait forever; it leaks, with the device.
             return;
         }
-        // SAFETY: the queue is dropped here alone, and nothing uses it afterwards.
+        // SAFETY: the queue is dropped only here, and nothing uses it afterwards.
         let _ = caught(|| unsafe { ManuallyDrop::drop(&mut self.queue) });
     }
 }
 
-/// The error of an adapter that is not there.
+/// The error for a missing adapter.
 fn absent(index: usize) -> Error {
     let list = Gpu::list();
     if list.is_empty() {
@@ -385,7 +384,7 @@ fn absent(index: usize) -> Error {
     error.help("`Device::gpu()` is device 0, `Device::gpus(n)` device n of those that `ndjit::gpu::list()` gives")
 }
 
-/// What of a device's claims is so. Probing takes longer than opening, and the same adapter does the same each time.
+/// The confirmed features of a device. Cached: probing takes longer than opening, and its result is the same each time.
 fn probed(index: usize, gpu: &Arc<Gpu>) -> Result<wgsl::Features> {
     type Known = Mutex<Vec<(usize, wgsl::Features, wgsl::Features)>>;
     static KNOWN: Known = Mutex::new(Vec::new());
@@ -444,10 +443,10 @@ fn float_controls(_: &wgpu::Adapter) -> FloatControls {
     FloatControls::default()
 }
 
-/// What the driver says of float controls, which wgpu does not hand on.
+/// The driver's float controls, which wgpu does not expose.
 #[cfg(not(target_vendor = "apple"))]
 fn float_controls(adapter: &wgpu::Adapter) -> FloatControls {
-    // SAFETY: the adapter is only asked for properties, and nothing of it is kept.
+    // SAFETY: the adapter's properties are queried, and nothing of it is kept.
     let Some(hal) = (unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() }) else { return FloatControls::default() };
     let instance = hal.shared_instance().raw_instance();
     let mut controls = ash::vk::PhysicalDeviceFloatControlsProperties::default();

@@ -1,4 +1,4 @@
-//! The dispatches of a kernel: which steps it takes, what each binds and is told.
+//! The dispatches of a kernel: its steps, with their bindings and parameters.
 
 use super::chunks::{self, DispatchChunk, Window};
 use super::device::Gpu;
@@ -10,14 +10,14 @@ use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Memory that a dispatch binds.
+/// Memory bound by a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundMemory {
     /// The kernel's input of this number.
     Input(usize),
     /// The kernel's output of this number.
     Output(usize),
-    /// Partial results of this number, of the kernel.
+    /// Partial results of the kernel, by number.
     Partial(usize),
 }
 
@@ -26,7 +26,7 @@ pub enum BoundMemory {
 pub struct Dispatch {
     pub step: DispatchKind,
     pub pipeline: Arc<Pipeline>,
-    /// What is bound at 1, 2, ….
+    /// The bindings 1, 2, ….
     pub bound: SmallVec<[(BoundMemory, Window); 4]>,
     /// Workgroups along x and y.
     pub groups: (u32, u32),
@@ -39,7 +39,7 @@ impl Dispatch {
     /// The parameters, with the bits of the literals' registers.
     ///
     /// # Errors
-    /// `Verify` if they are not the nest's.
+    /// `Verify` if they do not fit the nest.
     pub fn params(&self, nest: &LoopNest, literals: &[u64]) -> Result<Vec<u32>> {
         wgsl::params(nest, self.header, &self.geometry, &self.before, literals)
     }
@@ -54,10 +54,10 @@ pub struct Dispatches {
 }
 
 impl Dispatches {
-    /// Cuts a kernel and compiles its steps. `sizes` are the bytes of its outputs' memory.
+    /// Cuts a kernel and compiles its steps. `sizes` are the bytes of its outputs.
     ///
     /// # Errors
-    /// `Size` if the device cannot bind what one index needs; those of [`Gpu::pipeline`].
+    /// `Size` if the device cannot bind the memory of one index; those of [`Gpu::pipeline`].
     pub fn new(gpu: &Gpu, nest: &LoopNest, geometry: &Geometry, sizes: &[usize]) -> Result<Dispatches> {
         let mut dispatches = Dispatches::default();
         if geometry.extents.contains(&0) {
@@ -65,7 +65,7 @@ impl Dispatches {
         }
         let chunks = chunks::cut(nest, geometry, gpu.max_binding)?;
         let mut builder = Builder { gpu, nest, dispatches: &mut dispatches };
-        // Parts of the same rows follow each other.
+        // Parts of the same rows are adjacent.
         let rows = |a: &DispatchChunk, b: &DispatchChunk| a.blocks.end == b.blocks.start && b.blocks.start > 0;
         match &nest.kind {
             NestKind::Map => chunks.into_iter().try_for_each(|chunk| builder.elements(chunk, sizes))?,
@@ -95,7 +95,7 @@ impl Builder<'_> {
         self.add(DispatchKind::Elements { packed }, &chunk, header, count, &[], &[])
     }
 
-    /// Blocks are reduced by lanes, then combined in a tree.
+    /// Blocks are reduced per lane, then combined in a tree.
     fn reduce(&mut self, chunks: &[DispatchChunk]) -> Result<()> {
         let Some(DispatchChunk { geometry, .. }) = chunks.first() else { return Ok(()) };
         let elements = self.length(geometry)?;
@@ -126,7 +126,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Blocks are scanned, then their totals, then these are combined with all but the first block.
+    /// Blocks are scanned, then their totals, which are then combined with all but the first block.
     fn scan(&mut self, chunks: &[DispatchChunk]) -> Result<()> {
         let Some(DispatchChunk { geometry, .. }) = chunks.first() else { return Ok(()) };
         let len = self.length(geometry)?;
@@ -153,7 +153,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The number of elements of a row, which a kernel counts with 32 bits.
+    /// The number of elements of a row, as a 32-bit counter.
     fn length(&self, geometry: &Geometry) -> Result<u32> {
         let elements = chunks::reduced(self.nest, geometry);
         u32::try_from(elements).ok().filter(|&n| n <= u32::MAX - BLOCK as u32).ok_or_else(|| {
@@ -200,7 +200,7 @@ impl Builder<'_> {
             true => Pieces::default(),
             false => Pieces { bytes: max as u64, counts },
         };
-        // The driver's message would name numbers of its own.
+        // The driver's message would have internal numbers.
         let bindings = wgsl::bindings(self.nest, step, &pieces).len();
         if bindings > self.gpu.max_arrays() {
             return Err(self.too_many(bindings, chunk));
@@ -268,7 +268,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether results of less than a word are whole words of their own: dense, from the start of a word on, to the end of one or of the memory.
+/// Whether subword results fill whole words: dense, from the start of a word to the end of one or of the memory.
 fn packed(nest: &LoopNest, chunk: &DispatchChunk, sizes: &[usize]) -> bool {
     let outputs = nest.outputs.iter().zip(&chunk.geometry.outputs).zip(sizes);
     if outputs.clone().all(|((access, _), _)| access.dtype.bytes() >= 4) {

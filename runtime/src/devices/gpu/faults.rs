@@ -1,8 +1,8 @@
-//! Failures on demand, for tests: chosen events of one kind fail.
+//! Fault injection for tests: chosen events of one kind fail.
 //!
-//! Most failures are real. The device is asked for what it refuses, or is destroyed, and wgpu reports what it reports. The three that
-//! are [claimed](Fault::claimed) replace an answer of wgpu by another one, so that all that is done about it is done. A device opened
-//! [without faults](super::Gpu::open) asks an `Option` that is `None` at each of these places, and no more.
+//! Most failures are real: the device gets an invalid request, or is destroyed, and wgpu reports it. The three
+//! [claimed](Fault::claimed) ones replace a result of wgpu, to test the handling. A device opened [without faults](super::Gpu::open)
+//! checks only an `Option` that is `None`.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 macro_rules! faults {
     ($($variant:ident $doc:literal;)*) => {
-        /// What is made to fail.
+        /// Kinds of injected failures.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Fault { $(#[doc = $doc] $variant,)* }
 
@@ -45,13 +45,13 @@ faults! {
 }
 
 impl Fault {
-    /// Whether it is not made to happen, but said to.
+    /// Whether the failure is only claimed, not caused.
     pub fn claimed(self) -> bool {
         matches!(self, Fault::Memory | Fault::Silence | Fault::Fatal)
     }
 }
 
-/// Which events fail, and how many did. Events are counted over all threads.
+/// The failing events, and counters. Events are counted over all threads.
 #[derive(Debug, Default)]
 pub struct Faults {
     on: AtomicBool,
@@ -61,12 +61,12 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// None, until they are armed.
+    /// No faults, until armed.
     pub fn new() -> Faults {
         Faults::default()
     }
 
-    /// From now on the events of a kind with these numbers, from 1 on, fail. Counts begin anew.
+    /// Makes the events of a kind with these numbers, from 1 on, fail. Resets the counters.
     pub fn arm(&self, fault: Fault, events: Range<u64>) {
         let mut armed = self.lock();
         *armed = Some((fault, events));
@@ -75,7 +75,7 @@ impl Faults {
         self.on.store(true, Relaxed);
     }
 
-    /// From now on nothing fails. Counts stay.
+    /// Disables faults. Counters stay.
     pub fn disarm(&self) {
         *self.lock() = None;
         self.on.store(false, Relaxed);
@@ -86,12 +86,12 @@ impl Faults {
         self.seen.load(Relaxed)
     }
 
-    /// How many of them were made to fail.
+    /// The number of injected failures.
     pub fn fired(&self) -> u64 {
         self.fired.load(Relaxed)
     }
 
-    /// Whether this event is to fail.
+    /// Whether this event fails.
     pub(super) fn fires(&self, fault: Fault) -> bool {
         if !self.on.load(Relaxed) {
             return false;

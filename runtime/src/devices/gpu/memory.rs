@@ -1,7 +1,6 @@
-//! Memory of a device: what arrays have there, and copies from and to the host.
+//! Device memory of arrays, and copies from and to the host.
 //!
-//! Copies go through memory that both sees. What is written to waits in the queue for the next submission; what is read comes by way
-//! of buffers that are kept.
+//! Copies use memory visible to both. Writes wait in the queue for the next submission; reads use staging buffers, which are kept.
 
 use super::device::Gpu;
 use super::faults::Fault;
@@ -15,14 +14,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Bytes copied at once between host and device.
+/// Bytes per copy between host and device.
 const PIECE: u64 = 32 << 20;
-/// What arrays need, and copies of them.
+/// Usages of arrays, including copies.
 const ARRAY: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::UNIFORM)
     .union(wgpu::BufferUsages::COPY_DST)
     .union(wgpu::BufferUsages::COPY_SRC);
-/// What the host reads.
+/// Usages of staging buffers.
 const STAGING: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
 
 /// Elements of an array on a device. `Send + Sync`; only kernels change them.
@@ -76,7 +75,7 @@ impl GpuMemory {
         &held.unwrap_or_else(|| unreachable!("the buffer is there until the memory is dropped")).buffer
     }
 
-    /// Writes bytes, which the memory has at least.
+    /// Writes at most as many bytes as the memory has.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<()> {
         for (n, piece) in bytes.chunks(PIECE as usize).enumerate() {
             self.gpu.write(self.buffer(), n as u64 * PIECE, piece)?;
@@ -84,7 +83,7 @@ impl GpuMemory {
         Ok(())
     }
 
-    /// Fills the memory with copies of an element.
+    /// Fills the memory with an element.
     pub(super) fn fill(&self, element: &[u8]) -> Result<()> {
         // A power of two divides a piece.
         let piece = element.repeat(self.bytes.min(PIECE as usize) / element.len().max(1));
@@ -105,7 +104,7 @@ impl DeviceMemory for GpuMemory {
     }
 
     fn wait(&self) -> Result<()> {
-        // All that was asked of the device before.
+        // A submission after all previous work.
         let last = self.gpu.scoped("waiting", || Ok(self.gpu.queue.submit([])))?;
         self.gpu.wait(&last)
     }
@@ -117,7 +116,7 @@ impl DeviceMemory for GpuMemory {
                 .fact(format_args!("{} bytes of memory, {} to be filled", self.bytes, into.len())));
         }
         let mut asked: Option<(PendingCopy, &mut [u8])> = None;
-        // While one piece is copied to its place, the next is on its way.
+        // While one piece is copied, the next is in flight.
         for (n, piece) in into.chunks_mut(PIECE as usize).enumerate() {
             let next = self.gpu.ask(self.buffer(), n as u64 * PIECE, piece.len())?;
             if let Some((before, into)) = asked.replace((next, piece)) {
@@ -136,7 +135,7 @@ impl DeviceMemory for GpuMemory {
     }
 }
 
-/// Elements on their way to the host.
+/// A copy to the host in progress.
 struct PendingReadback {
     memory: Arc<GpuMemory>,
     pieces: Vec<PendingCopy>,
@@ -160,7 +159,7 @@ impl Reading for PendingReadback {
     }
 }
 
-/// A copy from the device that was asked for.
+/// A copy of a piece in progress.
 struct PendingCopy {
     staging: Held,
     size: u64,
@@ -169,7 +168,7 @@ struct PendingCopy {
 }
 
 impl Gpu {
-    /// Writes at most [`PIECE`] bytes from a multiple of 4 on, and zeros up to the next multiple.
+    /// Writes at most [`PIECE`] bytes at a multiple of 4, padded with zeros to the next multiple.
     fn write(&self, buffer: &wgpu::Buffer, at: u64, bytes: &[u8]) -> Result<()> {
         let Some(size) = wgpu::BufferSize::new((bytes.len() as u64).next_multiple_of(4)) else { return self.alive() };
         let view = self.scoped("a copy to the device", || {
@@ -186,7 +185,7 @@ impl Gpu {
         })?;
         // Refused without an error.
         view.ok_or_else(|| self.lose("it no longer answers to calls"))?;
-        // Copies take memory until they are done, so not too many may be under way.
+        // Copies in flight take memory, so their number is limited.
         if self.pool.unsent.fetch_add(size.get(), Relaxed) + size.get() < PIECE {
             return Ok(());
         }
@@ -196,7 +195,7 @@ impl Gpu {
         before.map_or(Ok(()), |before| self.wait(&before))
     }
 
-    /// Asks for at most [`PIECE`] bytes from a multiple of 4 on.
+    /// Starts a copy of at most [`PIECE`] bytes from a multiple of 4 on.
     fn ask(&self, buffer: &wgpu::Buffer, at: u64, len: usize) -> Result<PendingCopy> {
         let size = (len as u64).next_multiple_of(4);
         let staging = self.buffer(len, STAGING)?;
@@ -217,14 +216,14 @@ impl Gpu {
         Ok(PendingCopy { staging, size, submission, receiver })
     }
 
-    /// Waits for what was asked for.
+    /// Waits for a copy.
     fn answer(&self, asked: PendingCopy, into: &mut [u8]) -> Result<()> {
         let PendingCopy { staging, size, submission, receiver } = asked;
         self.wait(&submission)?;
         let failed = |why: &dyn fmt::Display| {
             Error::new(ErrorCode::Backend, "memory of the device cannot be read").of("gpu").fact(format_args!("{why}"))
         };
-        // Another thread that polls may have taken over to say so, and not have got to it yet.
+        // Another polling thread may have taken the callback, without having run it yet.
         let start = Instant::now();
         loop {
             match receiver.recv_timeout(Duration::from_millis(10)) {
@@ -241,7 +240,7 @@ impl Gpu {
             if self.fault(Fault::Unmap) {
                 staging.buffer.unmap();
             }
-            // The device is not destroyed from here on, and was not before.
+            // The device was not destroyed before, and will not be while this lock is held.
             let _reading = self.reading.read().unwrap_or_else(PoisonError::into_inner);
             self.noticed()?;
             let view = staging.buffer.get_mapped_range(0..size).map_err(|e| failed(&e))?;

@@ -1,11 +1,11 @@
 //! GPUs, through wgpu: the same lowered programs as on the CPU, with the same results.
 //!
-//! A [`Gpu`] is one open device. It makes pipelines of the WGSL of a nest's steps; on Vulkan the SPIR-V is ours
-//! (`spirv`), so that arithmetic is done as written. [`GpuMemory`] is an array's elements there. A [`GpuProgram`] is a lowered program,
-//! whose kernels are cut to what the device can bind at once; a call records all of them into one submission.
+//! A [`Gpu`] is an open device. It compiles the WGSL of a nest's steps to pipelines; on Vulkan via our SPIR-V (`spirv`), whose
+//! arithmetic is exact as written. [`GpuMemory`] contains an array's elements. A [`GpuProgram`] is a lowered program with kernels cut
+//! to the device's binding limit; a call records them into one submission.
 //!
-//! Everything can fail, and nothing panics: what wgpu reports is caught around its calls, a lost device is noticed and
-//! stays an error, and waiting has an end. [`Faults`] make things fail, to test that.
+//! Nothing panics: errors of wgpu are caught around its calls, a lost device stays an error, and waits have timeouts. [`Faults`] inject
+//! failures to test that.
 
 mod backend;
 mod calls;

@@ -1,4 +1,4 @@
-//! Pipelines: the compiled modules of nests' steps, kept by the device.
+//! Pipelines: the compiled modules of nests' steps, cached by the device.
 
 use super::device::Gpu;
 use super::faults::Fault;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a pipeline is kept by.
+/// The cache key of a pipeline.
 pub type PipelineKey = (LoopNest, DispatchKind, Features, Pieces);
 
 /// A compiled module.
@@ -21,9 +21,9 @@ pub type PipelineKey = (LoopNest, DispatchKind, Features, Pieces);
 pub struct Pipeline {
     pub pipeline: Shared<wgpu::ComputePipeline>,
     pub layout: Shared<wgpu::BindGroupLayout>,
-    /// What is bound at 1, 2, ….
+    /// The bindings 1, 2, ….
     pub bindings: Vec<Binding>,
-    /// Elements of one invocation.
+    /// Elements per invocation.
     pub elements: u32,
     /// Bytes of the module's text.
     bytes: usize,
@@ -40,12 +40,12 @@ impl KernelCode for Pipeline {
     }
 }
 
-/// A module that naga takes, and panics on when it writes it.
+/// A valid module on which naga's writer panics.
 const PANICS: &str = "@group(0) @binding(0) var<storage, read_write> x: i64;
 @compute @workgroup_size(1) fn main() { x = firstLeadingBit(x); }";
 
 impl Gpu {
-    /// The pipeline of a step, compiled if it is not there.
+    /// The pipeline of a step, compiled on a miss.
     ///
     /// # Errors
     /// `Backend` if the module cannot be emitted or the driver refuses it; `Device` if the device is lost.
@@ -62,7 +62,7 @@ impl Gpu {
             let weight = module.text.len();
             let pipeline = self.scoped("a kernel", || self.build(module))?;
             self.noticed()?;
-            // Nobody asked for what probes compile.
+            // Probes do not count.
             if self.is_probed() {
                 kernels::count_compiled();
                 kernels::count_elsewhere(pipeline.time);
@@ -83,9 +83,8 @@ impl Gpu {
                     spirv: Some(Cow::Owned(words)),
                     ..wgpu::ShaderModuleDescriptorPassthrough::default()
                 };
-                // SAFETY: naga has validated the module and written the words; what was changed in them are modes, decorations and an
-                // opcode of the same form. It has put a check around each access to a buffer, all loops end, and the bindings are those
-                // of the layout below.
+                // SAFETY: naga has validated the module and written the words; the changes are modes, decorations and an opcode of the
+                // same form. naga has bounds-checked each buffer access, all loops end, and the bindings are those of the layout below.
                 unsafe { self.device.create_shader_module_passthrough(descriptor) }
             }
             None => {

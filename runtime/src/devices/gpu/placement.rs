@@ -1,4 +1,4 @@
-//! Where each loop nest of a program runs: on the device, or on the processor where the device lacks a dtype, or where it sorts.
+//! Placement of loop nests: on the device, or on the processor if the device lacks a dtype, or if the nest sorts.
 
 use super::device::Gpu;
 use crate::devices::{CONTROL, Fallback, SCATTERS, SORTS};
@@ -10,20 +10,20 @@ use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
 use smallvec::SmallVec;
 use std::fmt;
 
-/// Where a kernel runs, and as what.
+/// Placement of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// On the device.
     Device,
-    /// On the device, which lacks this dtype of 64 bits: integers are pairs of words, of floats the bits are moved and converted.
+    /// On the device, which lacks this 64-bit dtype: integers are pairs of words, floats are moved and cast as bits.
     Emulated(DType),
-    /// On the processor, since the device lacks this dtype.
+    /// On the processor: the device lacks this dtype.
     Cpu(DType),
-    /// On the processor, since it sorts.
+    /// On the processor: it sorts.
     Sorts,
-    /// On the processor, since it scatters.
+    /// On the processor: it scatters.
     Scatters,
-    /// On the processor, since it is control flow.
+    /// On the processor: it is control flow.
     Control,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Placement {
     }
 }
 
-/// Where a nest runs.
+/// The placement of a nest.
 pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Result<Placement> {
     match nest.kind {
         NestKind::Sort(_) => return Ok(Placement::Sorts),
@@ -65,7 +65,7 @@ pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Resul
         if fallback == Fallback::Cpu {
             return Ok(Placement::Cpu(DType::F64));
         }
-        // The trace has refused the user's; this is for programs that were traced for another device.
+        // The trace has rejected such user code; this is for programs traced for another device.
         let headline = format!("gpu: {} has no f64, and a kernel computes in it", gpu.info().name);
         return Err(Error::new(ErrorCode::Backend, headline).fact(error.headline()).help(
             "run such kernels on the processor, `.fallback(Fallback::Cpu)`, or cast to `f32` before: `x.cast(DType::F32)`",
@@ -78,13 +78,13 @@ pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Resul
     }
     Ok(match (doubles, integers) {
         (true, _) => Placement::Emulated(DType::F64),
-        // Where it is an error, the trace has refused the user's; what is left are positions.
+        // Under the error fallback the trace has rejected user code; the rest are indices.
         (false, true) => Placement::Emulated(DType::I64),
         (false, false) => Placement::Device,
     })
 }
 
-/// The dtypes of a nest's arrays and of what is computed from them.
+/// The dtypes of a nest's arrays and intermediate values.
 fn dtypes(nest: &LoopNest) -> impl Iterator<Item = DType> + '_ {
     let memory = nest.inputs.iter().filter(|access| !access.is_index()).chain(&nest.outputs).map(|access| access.dtype);
     let stmts = match &nest.body {
@@ -95,7 +95,7 @@ fn dtypes(nest: &LoopNest) -> impl Iterator<Item = DType> + '_ {
     memory.chain(stmts.iter().filter(move |_| !positions).map(|stmt| stmt.dtype)).chain(nest.literals.iter().copied())
 }
 
-/// Whether a body has a register of a type, in bodies inside too.
+/// Whether a body has a register of a type, including nested bodies.
 fn uses(body: &Body, ty: PrimType) -> bool {
     body.types.contains(&ty)
         || body.insts.iter().any(|inst| match &inst.kind {

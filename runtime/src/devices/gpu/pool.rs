@@ -1,4 +1,4 @@
-//! The buffers of a device: how much memory they take, and those kept for later.
+//! The buffers of a device: the memory in use, and buffers kept for reuse.
 
 use super::device::Gpu;
 use super::faults::Fault;
@@ -8,34 +8,34 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most bytes kept for later where there is no budget; else half of that is.
+/// The maximum number of bytes kept without a budget; with a budget half of it.
 const KEPT: u64 = 1 << 30;
 
-/// The buffers that nobody uses, and how much memory there is.
+/// The free buffers, and the memory budget.
 pub struct GpuPool {
     kept: Mutex<FreeBuffers>,
     taken: Arc<AtomicU64>,
     budget: Option<u64>,
-    /// Copies to the device that were not submitted yet.
+    /// Bytes of copies to the device that are not submitted yet.
     pub unsent: AtomicU64,
-    /// The last submission made for copies alone.
+    /// The last submission of copies only.
     pub sent: Mutex<Option<wgpu::SubmissionIndex>>,
 }
 
 #[derive(Default)]
 struct FreeBuffers {
-    /// The one kept longest comes first.
+    /// The oldest comes first.
     buffers: Vec<Held>,
     bytes: u64,
 }
 
-/// A buffer, whose bytes count as taken as long as it is there.
+/// A buffer. Its bytes count as taken until it is dropped.
 pub struct Held {
     pub buffer: Shared<wgpu::Buffer>,
     _counted: Counted,
 }
 
-/// Bytes that count as taken.
+/// Bytes counted as taken.
 struct Counted {
     taken: Arc<AtomicU64>,
     bytes: u64,
@@ -61,13 +61,13 @@ impl GpuPool {
         self.taken.load(Relaxed)
     }
 
-    /// Lets go of what is kept.
+    /// Frees kept buffers.
     pub fn trim(&self) {
-        // Dropped without the lock.
+        // Dropped outside the lock.
         let _ = std::mem::take(&mut *lock(&self.kept));
     }
 
-    /// A kept buffer of at least this size, and not much more.
+    /// A kept buffer of at least this size, and little more.
     fn take(&self, size: u64, usage: wgpu::BufferUsages) -> Option<Held> {
         let mut kept = lock(&self.kept);
         let most = size.saturating_mul(2).max(4096);
@@ -80,7 +80,7 @@ impl GpuPool {
         Some(kept.buffers.remove(n))
     }
 
-    /// Keeps a buffer for later, and lets go of others where that is too much.
+    /// Keeps a buffer, and frees others beyond the limit.
     fn keep(&self, held: Held) {
         let most = self.budget.map_or(KEPT, |budget| budget / 2);
         let mut kept = lock(&self.kept);
@@ -97,7 +97,7 @@ impl GpuPool {
         drop(surplus);
     }
 
-    /// Counts bytes as taken, if the budget has them.
+    /// Counts bytes as taken, if the budget allows.
     fn count(&self, bytes: u64, asked: u64) -> Option<Counted> {
         let fits = |taken: u64| {
             let within = taken.saturating_add(asked) <= self.budget.unwrap_or(u64::MAX);
@@ -109,8 +109,8 @@ impl GpuPool {
 }
 
 impl Gpu {
-    /// A buffer of at least so many bytes with unspecified contents. Work is done in the order it was submitted in, so a buffer that is
-    /// still in use may be handed out again.
+    /// A buffer of at least so many bytes with unspecified contents. Work runs in submission order, so a buffer still in use may be
+    /// reused.
     pub(super) fn buffer(&self, bytes: usize, usage: wgpu::BufferUsages) -> Result<Held> {
         let size = capacity(bytes)?;
         match self.pool.take(size, usage) {
@@ -119,7 +119,7 @@ impl Gpu {
         }
     }
 
-    /// Keeps a buffer for later, unless the device is lost.
+    /// Keeps a buffer for reuse, unless the device is lost.
     pub(super) fn keep(&self, held: Held) {
         if self.alive().is_ok() {
             self.pool.keep(held);
@@ -128,7 +128,7 @@ impl Gpu {
         }
     }
 
-    /// A new buffer of a size, for so many bytes.
+    /// A new buffer of `size` bytes, for a request of `bytes`.
     fn fresh(&self, bytes: usize, size: u64, usage: wgpu::BufferUsages) -> Result<Held> {
         self.alive()?;
         let refused = |why: &dyn fmt::Display| {
@@ -165,7 +165,7 @@ impl Gpu {
         };
         let buffer = create().or_else(|error| match error.code() {
             ErrorCode::Device => Err(error),
-            // The driver may have had memory for it, if it were not for what is kept, or not freed yet.
+            // Kept or unfreed memory may have caused the failure.
             _ => {
                 crate::memory::pool::give_back();
                 self.pool.trim();
@@ -186,7 +186,7 @@ impl Gpu {
     }
 }
 
-/// The size of the buffer for so many bytes: a power of two, or three quarters of one, so that sizes meet again.
+/// The size of a buffer for so many bytes: a power of two, or three quarters of one, for reuse.
 fn capacity(bytes: usize) -> Result<u64> {
     let bytes = (bytes as u64).max(256);
     if bytes > 1 << 24 {

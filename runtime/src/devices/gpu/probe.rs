@@ -1,7 +1,7 @@
-//! What a device does as IEEE-754 says, found out by trying.
+//! Tests of a device's IEEE-754 conformance.
 //!
-//! Each probe runs one small body, compiled as if the device were perfect, on operands that show what is commonly wrong, and
-//! compares with the interpreter's [definition](ndjit_ir::body::eval_prim) of its primitives.
+//! Each probe runs a small body, compiled for a conforming device, on operands of common failures, and compares with the
+//! interpreter's [definition](ndjit_ir::body::eval_prim) of its primitives.
 
 use super::device::Gpu;
 use crate::devices::backend::Backend;
@@ -12,10 +12,10 @@ use ndjit_ir::{DType, ErrorCode, PrimType, Result};
 use smallvec::smallvec;
 use std::sync::Arc;
 
-/// Operands of a probe: each of the first number with each of the others.
+/// Operands per probe: each first operand with each of the others.
 const OPERANDS: usize = 4096;
 
-/// The features of a device: those it claims, as far as probes agree.
+/// The features of a device: its claims, as far as probes confirm them.
 ///
 /// # Errors
 /// `Device` if it fails.
@@ -29,14 +29,14 @@ pub fn features(gpu: &Arc<Gpu>) -> Result<Features> {
     for prims in
         [&[Prim::Fadd][..], &[Prim::Fmul], &[Prim::Fdiv], &[Prim::Ffloor], &[Prim::Flt], &[Prim::Fsub, Prim::Fmul]]
     {
-        // Division is looked at for subnormal numbers only where it is right without them.
+        // Division of subnormals is probed only if other divisions are right.
         let counts = features.division || prims != [Prim::Fdiv];
         features.subnormals &= !counts || single(prims, true)?;
     }
     features.as_written &= single(&[Prim::Fadd, Prim::Fsub], false)? && single(&[Prim::Fmul, Prim::Fadd], false)?;
     if features.float64 {
         let double = |prims: &[Prim]| match agrees(gpu, DType::F64, prims, true) {
-            // What its compiler refuses, it does not have.
+            // Code that its compiler refuses is unsupported.
             Err(error) if error.code() == ErrorCode::Backend => Ok(false),
             answer => answer,
         };
@@ -48,8 +48,8 @@ pub fn features(gpu: &Arc<Gpu>) -> Result<Features> {
     Ok(features)
 }
 
-/// Whether a device agrees with the interpreter on a chain of primitives: the first of the operands `a`, `b`, `c`, each other
-/// of the result before and of `a` alone, and of constants.
+/// Whether a device agrees with the interpreter on a chain of primitives: the first on the operands `a`, `b`, `c`, each other
+/// on the previous result, `a` and constants.
 fn agrees(gpu: &Arc<Gpu>, dtype: DType, prims: &[Prim], subnormals: bool) -> Result<bool> {
     let ty = dtype.storage()[0];
     let truths = prims.last() == Some(&Prim::Flt);
@@ -103,7 +103,7 @@ fn is_nan(dtype: DType, bits: u64) -> bool {
     }
 }
 
-/// Bits of operands: random ones of nearby exponents, special values, and if asked for such that give subnormal numbers.
+/// Bits of operands: random ones of nearby exponents, special values, and on request subnormal results.
 fn operands(ty: PrimType, subnormals: bool) -> Vec<[u64; 3]> {
     // Knuth's linear congruential generator (TAOCP 3.3.4, MMIX).
     let mut state = 1u64;
@@ -118,13 +118,13 @@ fn operands(ty: PrimType, subnormals: bool) -> Vec<[u64; 3]> {
         let bits = next();
         let sign = (bits & 1) << (fraction + if wide { 11 } else { 8 });
         let exponent = match subnormals {
-            // The quotient or product of the first two is subnormal, and so are some of them.
+            // The quotient or product of the first two is subnormal, as are some operands.
             true if which == 0 => bits >> 1 & 31,
             true => bias + (bits >> 1 & 15),
             false => bias - 20 + (bits >> 1 & 31),
         };
         match n % 64 {
-            // Subnormal numbers alone would not show what normal operands give.
+            // Subnormals only would not test normal operands.
             k if k < special.len() && which == n / 64 % 3 => special[k],
             _ => sign | exponent << fraction | next() & ((1 << fraction) - 1),
         }

@@ -53,7 +53,7 @@ struct GpuKernel {
 #[allow(clippy::large_enum_variant)]
 enum ReadyStep {
     Kernel(GpuKernel),
-    /// Control flow, whose graphs the processor runs.
+    /// Control flow, on the processor.
     Control(Box<Controller>),
 }
 
@@ -68,18 +68,18 @@ impl ReadyStep {
 
 enum StepWork {
     Dispatches(Dispatches),
-    /// A reduction of nothing: the elements of each output.
+    /// A reduction of no elements: the constant of each output.
     Constants(Vec<Vec<u8>>),
     /// On the processor.
     Cpu(Arc<crate::Kernel>, Geometry),
 }
 
 impl GpuProgram {
-    /// Compiles the kernels that the device does not have yet. The options hold for what the processor does.
+    /// Compiles the kernels that the device has not compiled. The options apply to kernels on the processor.
     ///
     /// # Errors
-    /// `Backend` if code generation or the driver fails, or the device lacks a dtype and `fallback` is an error; `Size` if an operand is
-    /// spread too far; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a kernel of the program would leave its
+    /// `Backend` if code generation or the driver fails, or the device lacks a dtype and `fallback` is an error; `Size` if an operand
+    /// spans too much memory; `Literal` if a literal does not fit its dtype; `Verify` if a kernel of the program would leave its
     /// operands' memory; `Device` if the device is lost.
     pub fn new(gpu: &Arc<Gpu>, lowered: &Lowered, fallback: Fallback, options: &RunOptions) -> Result<GpuProgram> {
         let plan = BufferPlan::new(lowered)?;
@@ -126,12 +126,12 @@ impl GpuProgram {
         self.steps.iter().filter_map(ReadyStep::kernel).map(count).sum()
     }
 
-    /// Where each step runs.
+    /// The placement of each step.
     pub fn placements(&self) -> impl ExactSizeIterator<Item = &Placement> {
         self.steps.iter().map(|step| step.kernel().map_or(&Placement::Control, |kernel| &kernel.placement))
     }
 
-    /// The memory of this device that an argument is.
+    /// An argument's memory, checked to be on this device.
     fn own(&self, index: usize, memory: &Arc<dyn DeviceMemory>) -> Result<Arc<GpuMemory>> {
         let elsewhere = |on: &dyn fmt::Display| {
             Error::new(ErrorCode::Device, format!("run: argument {index} is on another device"))
@@ -147,7 +147,7 @@ impl GpuProgram {
         Ok(own)
     }
 
-    /// Where the arguments are on the device.
+    /// The arguments in device memory.
     fn arguments(&self, arguments: &[Argument<'_>]) -> Result<Vec<Option<Arc<GpuMemory>>>> {
         let mut places = Vec::with_capacity(self.plan.locations);
         for (index, argument) in arguments.iter().enumerate() {
@@ -163,7 +163,7 @@ impl GpuProgram {
                 Argument::Shared(buffer) => buffer.as_bytes(),
                 Argument::Donated(buffer) => buffer.as_bytes(),
             };
-            // What no kernel reads stays where it is.
+            // Arguments that no kernel reads stay on the host.
             if needed > 0 {
                 *place = Some(Arc::new(GpuMemory::upload(&self.gpu, bytes)?));
             }
@@ -173,7 +173,7 @@ impl GpuProgram {
 }
 
 impl DeviceProgram for GpuProgram {
-    /// Results that stay on the device may still be being computed when this returns; whoever reads them waits.
+    /// Results on the device may still be in computation when this returns; reads wait.
     fn run<'a>(
         &self,
         arguments: &mut dyn Iterator<Item = Argument<'a>>,
@@ -211,7 +211,7 @@ impl DeviceProgram for GpuProgram {
         Output::Device(None)
     }
 
-    /// One for each step that a nest takes.
+    /// One for each dispatch kind of a nest.
     fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
         let compiled = |kernel: &GpuKernel| -> Vec<Arc<dyn KernelCode>> {
             match &kernel.work {
@@ -244,7 +244,7 @@ impl DeviceProgram for GpuProgram {
         planned::planned(lowered)
     }
 
-    /// All arrays are held to the end of a run.
+    /// All arrays live to the end of a run.
     fn memory(&self) -> planned::MemoryFootprint {
         planned::MemoryFootprint::of_arrays(&self.plan)
     }
@@ -290,7 +290,7 @@ impl DeviceProgram for GpuProgram {
 struct GpuRun<'r> {
     program: &'r GpuProgram,
     scalars: &'r [(usize, Literal)],
-    /// How many of the places are arguments.
+    /// The number of arguments among the places.
     arguments: usize,
     places: Vec<Option<Arc<GpuMemory>>>,
     recording: CommandRecorder<'r>,
@@ -302,7 +302,7 @@ impl StepRunner for GpuRun<'_> {
         let (ready, step) = (&steps[n], &plan.steps[n]);
         for output in &step.outputs {
             let place = &mut self.places[output.location as usize];
-            // Another kernel may have made a part of it before.
+            // Another kernel may have stored a part of it before.
             if place.is_none() {
                 *place = Some(Arc::new(GpuMemory::new(gpu, output.bytes)?));
             }
@@ -322,7 +322,7 @@ impl StepRunner for GpuRun<'_> {
                 kernel.record(&mut self.recording, step, self.scalars, &self.places)
             }
             ReadyStep::Kernel(_) | ReadyStep::Control(_) => {
-                // What it reads must have been computed.
+                // Its inputs must be complete.
                 std::mem::replace(&mut self.recording, CommandRecorder::new(gpu)).submit()?;
                 ready.run_here(step, self.scalars, (self.arguments, &self.places))
             }
@@ -337,7 +337,7 @@ impl StepRunner for GpuRun<'_> {
     }
 }
 
-/// The error of a kernel with what it reads and stores, if it does not fit.
+/// Extends the error of an oversized kernel with its inputs and outputs.
 fn operands(error: Error, lowered: &Lowered, scheduled: &Scheduled) -> Error {
     if error.code() != ErrorCode::Size {
         return error;
@@ -352,7 +352,7 @@ fn operands(error: Error, lowered: &Lowered, scheduled: &Scheduled) -> Error {
     )
 }
 
-/// Whether a kernel has results, but reduces no elements to them.
+/// Whether a kernel has results, but no elements to reduce.
 fn nothing_to_reduce(scheduled: &Scheduled) -> bool {
     let Scheduled { nest, geometry, .. } = scheduled;
     nest.kind.reduction().is_some()
@@ -406,7 +406,7 @@ impl GpuKernel {
 }
 
 impl ReadyStep {
-    /// On the processor, with copies of its arrays: `places`, the first of which are the `arguments`.
+    /// Runs on the processor, with copies of its arrays: `places`, the first of which are the `arguments`.
     fn run_here(
         &self,
         step: &StepPlan,
@@ -423,7 +423,7 @@ impl ReadyStep {
         let mut inputs = Vec::with_capacity(step.inputs.len());
         for (location, _) in &step.inputs {
             inputs.push(match location {
-                // An argument of which nothing is read was not brought here.
+                // An argument without reads was not uploaded.
                 Some(location) if *location as usize >= arguments || places[*location as usize].is_some() => {
                     here(at(*location)?)?
                 }
@@ -445,7 +445,7 @@ impl ReadyStep {
         let GpuKernel { work: StepWork::Cpu(compiled, geometry), literals: own, .. } = kernel else { return Ok(()) };
         let mut literals: Vec<u64> = own.registers.iter().map(|register| register.1).collect();
         own.passed(scalars, |register, _, bits| literals[register] = bits)?;
-        // Other kernels may have made parts of them.
+        // Other kernels may have stored parts of them.
         let mut outputs =
             step.outputs.iter().map(|output| here(at(output.location)?)).collect::<Result<Vec<Buffer>>>()?;
         compiled.run(geometry, &literals, &inputs, &mut outputs)?;

@@ -1,4 +1,4 @@
-//! What a call submits: dispatches, with all their parameters in one buffer.
+//! The submission of a call: dispatches, with all their parameters in one buffer.
 
 use super::device::Gpu;
 use super::dispatch::{BoundMemory, Dispatch, Dispatches};
@@ -10,15 +10,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Bytes at which the parameters of a dispatch begin: multiples of this.
+/// Alignment of a dispatch's parameters in bytes.
 const ALIGNMENT: usize = 256;
 
-/// Dispatches that wait to be submitted.
+/// Dispatches to be submitted.
 pub struct CommandRecorder<'a> {
     gpu: &'a Arc<Gpu>,
     params: Vec<u8>,
     ready: Vec<DeviceCommand<'a>>,
-    /// Partial results, kept until the submission is made.
+    /// Partial results, kept until submission.
     partials: Vec<GpuMemory>,
 }
 
@@ -45,7 +45,8 @@ impl<'a> CommandRecorder<'a> {
         CommandRecorder { gpu, params: Vec::new(), ready: Vec::new(), partials: Vec::new() }
     }
 
-    /// Adds the dispatches of a kernel. `operand` gives the memory of inputs and outputs, `literals` are the bits of registers.
+    /// Adds the dispatches of a kernel. `operand` returns the memory of inputs and outputs, `literals` are the bits of
+    /// registers.
     pub fn add<'m>(
         &mut self,
         nest: &LoopNest,
@@ -78,14 +79,14 @@ impl<'a> CommandRecorder<'a> {
         Ok(())
     }
 
-    /// Adds a copy of an array to another one of as many bytes.
+    /// Adds a copy between two arrays of so many bytes.
     pub fn copy(&mut self, from: &GpuMemory, to: &GpuMemory, bytes: usize) {
-        // Buffers are a multiple of four bytes long, and so are copies.
+        // Buffer sizes are multiples of four bytes, as copies require.
         let bytes = (bytes as u64).next_multiple_of(4);
         self.ready.push(DeviceCommand::Copy { from: from.buffer().clone(), to: to.buffer().clone(), bytes });
     }
 
-    /// Hands everything to the device, which runs it in order; does not wait.
+    /// Submits everything, in order; does not wait.
     pub fn submit(self) -> Result<()> {
         if self.ready.is_empty() {
             return self.gpu.alive();

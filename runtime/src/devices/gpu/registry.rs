@@ -1,4 +1,4 @@
-//! The GPUs of the process: each opened once, when it is first used, and anew after it was lost.
+//! The GPUs of the process: each opened at its first use, and again after a loss.
 
 #[cfg(unix)]
 use super::device::GpuKind;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(unix)]
 use std::{sync::Once, thread};
 
-/// How a GPU is opened, and the open one.
+/// The options of a GPU, and the open device.
 #[derive(Clone, Debug, Default)]
 struct GpuSlot {
     options: Option<GpuOptions>,
@@ -54,22 +54,22 @@ pub fn opened(number: usize) -> Result<Arc<Gpu>> {
     Ok(gpu)
 }
 
-/// Has the process wait, where it ends, for what software devices were given and nobody waits for. They compute in threads of the process,
-/// which compiled with a library while that was taken down: Mesa's lavapipe ended one in 200 runs of a test so, with a segmentation fault.
+/// At process exit, waits for pending work of software devices. They compute in threads of the process and compile with a library that exit
+/// handlers unload: without this Mesa's lavapipe ended one in 200 runs of a test with a segmentation fault.
 #[cfg(unix)]
 fn wait_at_exit() {
     extern "C" fn wait() {
-        // Whoever holds them at this moment may never let go.
+        // A holder of the lock may never release it.
         let Ok(slots) = SLOTS.try_lock() else { return };
         let software = slots.iter().flatten().filter_map(|slot| slot.gpu.as_ref());
         for gpu in software.filter(|gpu| gpu.info().kind == GpuKind::Software && gpu.alive().is_ok()) {
-            // Debug builds of wgpu note in variables of the thread which locks it holds; those of the main thread are gone.
+            // Debug builds of wgpu track held locks in thread locals; those of the main thread are gone.
             thread::scope(|scope| drop(thread::Builder::new().spawn_scoped(scope, || gpu.idle())));
         }
     }
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: a plain call. What it has called takes no lock that a thread may hold without end, and no panic leaves `poll`.
+        // SAFETY: a plain call. Its callback takes no lock that a thread may hold forever, and no panic leaves `poll`.
         unsafe { libc::atexit(wait) };
     });
 }
@@ -79,11 +79,11 @@ pub(super) fn device(number: usize) -> Option<Device> {
     number.checked_sub(GPUS).map_or_else(|| Device::gpus(number), Device::with_options)
 }
 
-/// A further GPU of the process, opened with options of its own: the same device with fewer features, or another budget. Equal options
-/// give the same.
+/// Another GPU of the process, opened with these options: the same device with fewer features, or another budget. Equal options return the
+/// same device.
 ///
 /// # Errors
-/// `Argument` if the options ask for less than kernels need; `Device` if it cannot be opened, or the process has as many as there are places.
+/// `Argument` if the options are below the minimum; `Device` if it cannot be opened, or the process has the maximum number of devices.
 pub fn with_options(options: GpuOptions) -> Result<Device> {
     let (number, new) = {
         let mut slots = slots();
@@ -109,7 +109,7 @@ pub fn with_options(options: GpuOptions) -> Result<Device> {
     }
 }
 
-/// What a GPU lacks, and what of it cannot be emulated.
+/// The missing dtypes of a GPU, without those that can be emulated.
 fn gaps(gpu: &Gpu, emulated: bool) -> Vec<Gap> {
     let (features, name) = (gpu.features(), &gpu.info().name);
     let gap = |dtypes: DTypeSet, what: &str| Gap {

@@ -1,7 +1,7 @@
 //! wgpu's objects, shared between threads.
 //!
-//! They are `Send` and `Sync`, but proving that takes the compiler through more types than its recursion limit allows, in every crate
-//! that moves an array to another thread. Here it is proved once.
+//! They are `Send` and `Sync`, but the proof exceeds the compiler's recursion limit in every crate that moves an array to another
+//! thread. Here it is done once.
 
 use std::ops::Deref;
 

@@ -1,10 +1,9 @@
-//! SPIR-V whose arithmetic is done as written.
+//! SPIR-V with exact arithmetic.
 //!
-//! naga's SPIR-V says nothing of contraction, infinities, NaN and the sign of zero, so that drivers may fuse, reorder and fold. Here the
-//! words it writes are changed: every float operation is `NoContraction` (which forbids reordering, too), and the entry point has
-//! the mode `SignedZeroInfNanPreserve`, and `DenormPreserve` where the device takes that. Comparisons for inequality, which naga writes
-//! as ordered, become unordered. The numbers are those of the specification:
-//! <https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>.
+//! naga's SPIR-V does not restrict contraction, infinities, NaN and the sign of zero, so drivers may fuse, reorder and fold. This module
+//! changes its words: every float operation is `NoContraction` (which also forbids reordering), and the entry point has the mode
+//! `SignedZeroInfNanPreserve`, and `DenormPreserve` if supported. Comparisons for inequality, which naga writes as ordered, become
+//! unordered. Opcodes and modes are those of the specification: <https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>.
 
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -30,7 +29,7 @@ const MODE_DENORM_PRESERVE: u32 = 4459;
 const MODE_PRESERVE: u32 = 4461;
 const HEADER: usize = 5;
 
-/// Which float controls a device takes, for floats of 32 and 64 bits.
+/// Supported float controls, for 32-bit and 64-bit floats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FloatControls {
     /// `SignedZeroInfNanPreserve`.
@@ -59,14 +58,14 @@ pub fn compile(text: &str) -> Result<Vec<u32>> {
         flags: naga::back::spv::WriterFlags::empty(),
         bounds_check_policies: policies,
         zero_initialize_workgroup_memory: naga::back::spv::ZeroInitializeWorkgroupMemoryMode::None,
-        // All loops of kernels have bounds of their own.
+        // All loops of kernels are bounded.
         force_loop_bounding: false,
         ..naga::back::spv::Options::default()
     };
     naga::back::spv::write_vec(&module, &info, &options, None).map_err(|e| refused(e.to_string()))
 }
 
-/// A module as SPIR-V, in words of the specification's assembly language; as a device gets it, if one is given.
+/// A module as SPIR-V assembly, in the specification's syntax; with the changes for a device, if given.
 ///
 /// # Errors
 /// Those of compiling a module; `Device` if the device cannot be opened.
@@ -83,10 +82,10 @@ pub fn disassembled(text: &str, device: Option<Device>) -> Result<String> {
     Ok(loader.module().disassemble())
 }
 
-/// Changes a module so that arithmetic is done as written.
+/// Changes a module to exact arithmetic.
 ///
 /// # Errors
-/// `Backend` if the words are no module.
+/// `Backend` if the words are not a module.
 pub fn as_written(words: &[u32], controls: FloatControls) -> Result<Vec<u32>> {
     let broken = || Error::new(ErrorCode::Backend, "gpu: not a SPIR-V module");
     let header = words.get(..HEADER).ok_or_else(broken)?;

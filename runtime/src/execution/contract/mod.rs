@@ -1,11 +1,10 @@
-//! Contractions on the CPU: a nest that sums the products of two arrays, as matrices are multiplied.
+//! Contractions on the CPU: a nest that sums the products of two arrays, as matrix products.
 //!
-//! Of the parallel loops, those along which only the first array moves are rows, those along which only the second does are columns, and
-//! all others are matrices by themselves. The longest of each kind, and of the loops that are summed over, are what one multiplication is of;
-//! the others are gone through around it.
+//! A parallel loop along which only the first array moves is a row loop, one along which only the second moves is a column loop, and all
+//! others are batch loops. One matrix product covers the longest loop of each kind, and the longest reduced loop; the others surround it.
 //!
-//! Rows and columns are cut into [blocks](Blocking), and each block is one multiplication on one thread, [packed] or [small]. An element is the sum of the
-//! same numbers in the same order in all of them.
+//! Rows and columns are cut into [blocks](Blocking), and each block is one matrix product on one thread, [packed] or [small]. An element
+//! has the same order of summation in all of them.
 
 mod packed;
 #[cfg(target_arch = "x86_64")]
@@ -22,13 +21,13 @@ use std::num::NonZeroUsize;
 use std::ops::Add;
 use tiles::MicroKernels;
 
-/// Rows and columns of a block, at least, where there are more: of fewer, packing what is multiplied takes a larger share.
+/// The minimum of rows and columns per block, if available: with fewer, the share of packing grows.
 const SIDE: usize = 96;
-/// Rows, or columns, that are multiplied at once at least where what is made of them follows tile by tile.
+/// The minimum of rows, or columns, per product, in tiled launches.
 const STRIP: NonZeroUsize = NonZeroUsize::new(256).unwrap();
-/// Multiplications of a block, at least, where there are more.
+/// The minimum of multiplications per block, if available.
 const WORK: usize = 1 << 21;
-/// Estimated time of one multiplication and addition of `f32`, ns.
+/// Estimated time of one multiply-add of `f32`, ns.
 const COST: f64 = 0.015;
 
 /// A nest that sums the products of two arrays.
@@ -36,37 +35,38 @@ const COST: f64 = 0.015;
 pub struct Contractor {
     multiply: Multiply,
     dtype: DType,
-    /// What its elements are aligned to, bytes.
+    /// The alignment of its elements, bytes.
     align: usize,
     rank: usize,
     kept: usize,
-    /// What sums where elements are not aligned.
+    /// The fallback for unaligned elements.
     reducer: Box<Reducer>,
 }
 
-/// A multiplication of matrices in one dtype.
+/// A matrix product in one dtype.
 ///
 /// # Errors
 /// `Allocation` if there is no memory to pack into.
 ///
 /// # Safety
-/// Pointers are aligned; all elements of the matrices may be read, those of the result may be written, and nobody else touches them.
+/// Pointers are aligned; all elements of the matrices are readable, those of the result writable, and nobody else accesses them.
 type Multiply = unsafe fn(&Matrices) -> Result<()>;
 
-/// The result, the first and the second matrix of a multiplication.
+/// The result, the first and the second matrix of a product.
 #[derive(Clone, Copy, Debug)]
 struct Matrices {
-    /// Rows, columns and products of a sum.
+    /// Rows, columns and products per sum.
     extents: [usize; 3],
     pointers: [*mut u8; 3],
-    /// In elements: of the result along rows and columns, of the first matrix along rows and products, of the second along products and columns.
+    /// In elements: of the result along rows and columns, of the first matrix along rows and products, of the second along products and
+    /// columns.
     strides: [[isize; 2]; 3],
-    /// Whether to add to the result.
+    /// Whether to accumulate into the result.
     add: bool,
 }
 
 impl Matrices {
-    /// The transposes, in the other order: each element is the sum of the same products.
+    /// The transposed product: each element is the same sum.
     fn transposed(self) -> Matrices {
         let [rows, columns, products] = self.extents;
         let [result, first, second] = self.pointers;
@@ -80,14 +80,14 @@ impl Matrices {
     }
 }
 
-/// What elements of matrices are of.
+/// An element type of matrices.
 trait MatrixElement: Copy + Add<Output = Self> + 'static {
     const ZERO: Self;
 
-    /// The tiles of this processor, the widest first.
+    /// The tiles supported by this processor, the widest first.
     fn tiles() -> impl Iterator<Item = &'static MicroKernels<Self>>;
 
-    /// Multiplies matrices if they are small; says whether it did.
+    /// Multiplies matrices if they are small; returns whether it did.
     ///
     /// # Safety
     /// As [`Multiply`].
@@ -122,7 +122,7 @@ reals! {
     f64: of_f64;
 }
 
-/// Multiplies matrices of elements of so many parts.
+/// Multiplies matrices of elements with so many parts.
 ///
 /// # Errors
 /// # Safety
@@ -138,7 +138,7 @@ unsafe fn multiply<T: MatrixElement, const PARTS: usize>(matrices: &Matrices) ->
     }
 }
 
-/// What multiplies matrices of a dtype, if there is something that does.
+/// The matrix product of a dtype, if supported.
 fn of(dtype: DType) -> Option<Multiply> {
     match dtype {
         DType::F32 => Some(multiply::<f32, 1>),
@@ -150,8 +150,7 @@ fn of(dtype: DType) -> Option<Multiply> {
 }
 
 impl Contractor {
-    /// What runs `nest`; the reducer back if it sums no products of two arrays, or those of a dtype that there is no
-    /// multiplication for.
+    /// The driver of `nest`. Returns the reducer if the nest is not a sum of products of two arrays of a supported dtype.
     pub fn new(nest: &LoopNest, reducer: Box<Reducer>) -> std::result::Result<Contractor, Box<Reducer>> {
         let dtype =
             nest.outputs.first().filter(|_| matches!(nest.kind, NestKind::Contract(_))).map(|access| access.dtype);
@@ -164,9 +163,9 @@ impl Contractor {
         }
     }
 
-    /// How the loops are gone through.
+    /// The roles of the loops.
     fn loops(&self, extents: &[usize], strides: &[isize]) -> ContractionLoops {
-        // Sizes are powers of 2, and a division takes ten times as long as a shift: there are nine here in a product of matrices.
+        // Sizes are powers of 2, and a division takes ten times as long as a shift: a matrix product has nine here.
         let shift = self.dtype.bytes().trailing_zeros();
         let step = |at: usize| StridedLoop {
             extent: extents[at],
@@ -185,7 +184,7 @@ impl Contractor {
                     continue;
                 }
             };
-            // The longest of its kind is what is multiplied at once.
+            // The longest loop of each kind is inside the product.
             let other =
                 if own.extent > loops.one[kind].extent { std::mem::replace(&mut loops.one[kind], own) } else { own };
             match kind {
@@ -198,7 +197,7 @@ impl Contractor {
     }
 }
 
-/// One loop: how often, and by how many elements result, first and second array move.
+/// A loop: its extent, and its strides in elements of the result, the first and the second array.
 #[derive(Clone, Copy, Debug)]
 struct StridedLoop {
     extent: usize,
@@ -212,15 +211,15 @@ impl StridedLoop {
 /// The loops of a contraction.
 #[derive(Debug)]
 struct ContractionLoops {
-    /// Rows, columns and products that one multiplication is of.
+    /// Rows, columns and products of one matrix product.
     one: [StridedLoop; 3],
-    /// Loops around it that store other results.
+    /// Loops around it over different results.
     matrices: SmallVec<[StridedLoop; 4]>,
-    /// Loops around it that add to the same.
+    /// Loops around it over the same results.
     sums: SmallVec<[StridedLoop; 4]>,
 }
 
-/// How far each operand is at the `number`th index of some loops, the last of them innermost, in elements.
+/// The offsets of each operand at the `number`th index of some loops, the last of them innermost, in elements.
 fn offsets(steps: &[StridedLoop], mut number: usize) -> [isize; 3] {
     let mut at = [0isize; 3];
     if number == 0 {
@@ -240,14 +239,14 @@ fn count(steps: &[StridedLoop]) -> usize {
     steps.iter().fold(1, |n, step| n.saturating_mul(step.extent))
 }
 
-/// Pointers to result, first and second array, so many elements on.
+/// Pointers to result, first and second array, at these offsets.
 fn moved(operands: &KernelOperands<'_>, offsets: [isize; 3], size: isize) -> [*mut u8; 3] {
     let [out, left, right] = offsets.map(|offset| offset * size);
     let [first, second, result] = [0, 1, 2].map(|n: usize| operands.pointers[n]);
     [result.wrapping_offset(out), first.wrapping_offset(left), second.wrapping_offset(right)]
 }
 
-/// The blocks of a matrix: how many rows and columns each has but the last.
+/// The blocks of a matrix: the numbers of rows and columns of each, except the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Blocking {
     height: usize,
@@ -255,7 +254,7 @@ struct Blocking {
 }
 
 impl Blocking {
-    /// Halves the longer side until there are so many blocks, while they stay large.
+    /// Halves the longer side until there are so many blocks, if they stay large.
     fn new([rows, columns, products]: [usize; 3], blocks: usize) -> Blocking {
         let (mut height, mut width, mut count) = (rows, columns, 1);
         while count < blocks
@@ -263,7 +262,7 @@ impl Blocking {
             && height.saturating_mul(width).saturating_mul(products) >= 2 * WORK
         {
             let longer = if height >= width { &mut height } else { &mut width };
-            // Whole tiles, and about as much in each.
+            // Whole tiles, of nearly equal number.
             *longer = longer.div_ceil(2).next_multiple_of(32);
             count *= 2;
         }
@@ -281,14 +280,14 @@ impl Composed for Contractor {
         COST * words * if self.dtype.is_complex() { 4.0 } else { 1.0 }
     }
 
-    /// What is packed is in the pool's memory.
+    /// Packed matrices use the pool's memory.
     fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
         self.reducer.scratch(extents, threads)
     }
 
     fn least(&self, strides: &[isize], along: usize) -> Option<NonZeroUsize> {
         let moves = |operand: usize| strides[operand * self.rank + along] != 0;
-        // A matrix is multiplied as a whole.
+        // One matrix stays whole.
         Some(if moves(0) && moves(1) { NonZeroUsize::MIN } else { STRIP })
     }
 
@@ -329,12 +328,12 @@ impl Composed for Contractor {
                 ];
                 let extents = [m, n, products.extent];
                 let mut matrices = Matrices { extents, pointers: moved(&operands, own, size), strides, add: sum > 0 };
-                // Rows of the result are stored whole: where its columns lie so, it is the product of the others' transposes. Stored
-                // element by element, 512x512 took eight times as long.
+                // Rows of the result are stored as vectors: for contiguous columns the transposes are multiplied. Stored element by
+                // element, 512x512 took eight times as long.
                 if rows.strides[0] == 1 && columns.strides[0] != 1 && !self.dtype.is_complex() {
                     matrices = matrices.transposed();
                 }
-                // SAFETY: the caller's promise: these are some of the kernel's indices, and tasks store different results.
+                // SAFETY: the caller's promise: these are some of the kernel's indices, and tasks store distinct results.
                 unsafe { (self.multiply)(&matrices)? };
             }
             Ok(())

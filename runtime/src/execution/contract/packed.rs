@@ -1,28 +1,28 @@
-//! Products of matrices of any size, as BLIS multiplies them: blocks of both matrices are packed in the order that tiles read them in, and stay in
-//! the caches while every tile of their product is summed ("BLIS: A Framework for Rapidly Instantiating BLAS Functionality", Van Zee and van de
-//! Geijn, 2015).
+//! Matrix products of any size, with the algorithm of BLIS: blocks of both matrices are packed in the order of the tiles' reads, and stay
+//! in the caches while every tile of their product is summed ("BLIS: A Framework for Rapidly Instantiating BLAS Functionality", Van Zee and
+//! van de Geijn, 2015).
 //!
-//! A sum is that of [`PRODUCTS`] products, and the sums of the following as many are added to it one after the other. Shapes, processors and threads don't
-//! change that order.
+//! A sum starts with [`PRODUCTS`] products, then adds the sums of as many following ones, in order. The order is independent of shapes,
+//! processors and threads.
 
 use super::tiles::{LARGEST, MicroKernels};
 use super::{Matrices, MatrixElement};
 use crate::memory::pool;
 use ndjit_ir::Result;
 
-/// Products of a sum that tiles sum from 0: so many rows of 32 `f32` take two thirds of a cache of 48 KiB.
+/// Products per sum of a tile: so many rows of 32 `f32` take two thirds of a cache of 48 KiB.
 pub(super) const PRODUCTS: usize = 256;
-/// Rows of the first matrix that are packed at once, a multiple of the rows of tiles: 240 KiB of `f64`, a quarter of a cache of the second level.
+/// Rows of the first matrix packed at once, a multiple of the rows of tiles: 240 KiB of `f64`, a quarter of a second-level cache.
 const ROWS: usize = 120;
-/// Columns of the second matrix that are packed at once, a multiple of the columns of tiles.
+/// Columns of the second matrix packed at once, a multiple of the columns of tiles.
 const COLUMNS: usize = 1024;
-/// Rows up to which the second matrix is read where it lies: packing reads and writes it once more.
+/// The maximum number of rows for which the second matrix is read in place: packing reads and writes it once more.
 const FEW: usize = 24;
 
-/// Bytes up to which it is read where it lies in any case.
+/// The maximum number of bytes for which it is always read in place.
 const SMALL: usize = 256 << 10;
 
-/// Lines of a matrix, along which products go: how many, and how far elements are from the next line and the next product.
+/// Lines of a matrix along the products: their number, and the strides in elements to the next line and to the next product.
 #[derive(Clone, Copy)]
 struct MatrixLines<T> {
     at: *const T,
@@ -36,13 +36,13 @@ impl<T: MatrixElement> MatrixLines<T> {
         self.at.wrapping_offset(line as isize * self.line + product as isize * self.product)
     }
 
-    /// Copies so many products of `lines` lines from the `first`, those that there are not as zeros; lines next to each other.
+    /// Copies so many products of `lines` lines from the `first`, padded with zeros; lines are adjacent in the result.
     ///
     /// # Safety
-    /// These elements may be read, and `to` has room for them.
+    /// These elements are readable, and `to` has room for them.
     unsafe fn pack<const PARTS: usize>(self, first: usize, lines: usize, [begin, products]: [usize; 2], to: *mut T) {
         let there = lines.min(self.count - first);
-        // Products of which every line is read before the next ones: lines that are a power of 2 apart share places of the cache.
+        // The number of products to read per line: lines a power of 2 apart conflict in the cache.
         let run = if self.line == 1 { 1 } else { 64 };
         for done in (0..products).step_by(run) {
             let run = run.min(products - done);
@@ -75,7 +75,7 @@ impl<T: MatrixElement> MatrixLines<T> {
     }
 }
 
-/// Multiplies matrices of elements of so many parts, real numbers of one and complex ones of two.
+/// Multiplies matrices: real elements have one part, complex ones two.
 ///
 /// # Errors
 /// `Allocation` if there is no memory to pack into.
@@ -110,7 +110,7 @@ pub(super) unsafe fn multiply<T: MatrixElement, const PARTS: usize>(
         for first_product in (0..k).step_by(PRODUCTS) {
             let products = PRODUCTS.min(k - first_product);
             let add = add || first_product > 0;
-            // Columns of a tile, and whether they are read where they lie.
+            // Columns of a tile, and whether they are read in place.
             let width = |column: usize| {
                 let rest = columns - column;
                 let width = if rest > tiles.lanes { wide } else { tiles.lanes };
@@ -151,7 +151,7 @@ pub(super) unsafe fn multiply<T: MatrixElement, const PARTS: usize>(
                         let left_at = left_packed.wrapping_add(row * products * PARTS);
                         let first = [first_row + row, first_column + column].map(|n| n as isize);
                         let at = out.wrapping_offset(first[0] * out_m + first[1] * out_n);
-                        // SAFETY: the caller's promise; these are elements of the result, or as many as the largest tile has.
+                        // SAFETY: the caller's promise; these are elements of the result, or a buffer of the largest tile.
                         unsafe {
                             if stored {
                                 tile(products, left_at, right_at, step, at, out_m, add);
@@ -179,12 +179,12 @@ pub(super) unsafe fn multiply<T: MatrixElement, const PARTS: usize>(
     Ok(())
 }
 
-/// As vectors are stored.
+/// Aligned for vectors.
 #[repr(align(64))]
 struct Aligned<T>([T; LARGEST]);
 
-/// The matrices, or both transposed: so that vectors lie along the longer side of a result that is narrower than a tile, or along its rows where these
-/// are contiguous. Not those of complex numbers: the parts of a product are added up in an order that has a left and a right.
+/// The matrices, or both transposed: vectors lie along the longer side of a result narrower than a tile, or along contiguous rows. Complex
+/// matrices are not transposed: the parts of a product are added in an asymmetric order.
 fn turned(matrices: &Matrices, wide: usize, parts: usize) -> Matrices {
     let Matrices { extents: [m, n, k], pointers: [out, left, right], strides, add } = *matrices;
     let [[out_m, out_n], [left_m, left_k], [right_k, right_n]] = strides;
@@ -200,7 +200,7 @@ fn turned(matrices: &Matrices, wide: usize, parts: usize) -> Matrices {
 mod tests {
     use super::*;
 
-    /// `f` and its exact steps.
+    /// Scalar operations of the reference.
     trait Exact: MatrixElement + std::fmt::Debug + PartialEq + std::ops::Neg<Output = Self> {
         fn number(n: usize) -> Self;
         fn fma(self, x: Self, y: Self) -> Self;
@@ -225,7 +225,7 @@ mod tests {
 
     exact!(f32 f64);
 
-    /// An element, number by number: what the page on numerics says.
+    /// An element, computed as the page on numerics documents.
     fn element<T: Exact, const PARTS: usize>(
         k: usize,
         before: Option<[T; 2]>,
@@ -275,7 +275,7 @@ mod tests {
             let mut own = out.clone();
             let pointers = [own.as_mut_ptr().cast(), left.as_mut_ptr().cast(), right.as_mut_ptr().cast()];
             let matrices = Matrices { extents, pointers, strides: [out_by, left_by, right_by], add };
-            // SAFETY: the elements of these strides are there.
+            // SAFETY: the elements of these strides exist.
             unsafe {
                 match tiles {
                     Some(tiles) => multiply::<T, PARTS>(tiles, &matrices).expect("memory"),
@@ -290,7 +290,7 @@ mod tests {
                     assert_eq!(bits, of.map(T::bits), "{extents:?} {by_columns:?} {row} {column} {tiles:?}");
                 }
             }
-            // Nothing between the elements is written.
+            // Memory between the elements is unchanged.
             let untouched = own.iter().zip(&out).filter(|(own, out)| own.bits() == out.bits()).count();
             assert!(untouched + m * n * PARTS >= out_len);
         }

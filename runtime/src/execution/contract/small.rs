@@ -1,18 +1,18 @@
-//! Products of small matrices with AVX-512, where they need not be [packed](super::packed).
+//! Products of small matrices with AVX-512, without [packing](super::packed).
 //!
-//! An element is the sum of its products from the first to the last, each multiplied and added with one rounding, whatever the shape: a tile
-//! of results stays in registers, eight rows by two vectors, while rows of the second matrix pass.
+//! An element is the sum of its products in order, with fused multiply-adds, for any shape: a tile of results stays in registers, eight
+//! rows by two vectors, while rows of the second matrix are read.
 
 use super::Matrices;
 use super::packed::PRODUCTS;
 use std::arch::x86_64::*;
 
-/// Rows, columns and products of a sum of what is small, so many as are summed from 0 when matrices are packed: one core multiplies matrices of 128 by
-/// 128 `f32` at 255 Gflop/s so, packed at 206; of 256 by 256 at 261 and 233; of 384 by 384 at 232 and 243.
+/// The maximum of rows, columns and products per sum, which is also the length of partial sums of packed matrices. One core multiplies
+/// matrices of 128 by 128 `f32` at 255 Gflop/s here, packed at 206; of 256 by 256 at 261 and 233; of 384 by 384 at 232 and 243.
 const SIDE: usize = PRODUCTS;
 
-/// Matrices that are small, with rows of the result and of the second matrix contiguous: as they are, or transposed, which changes no sum. None if
-/// they are not, or if the processor has no AVX-512.
+/// Small matrices with contiguous rows of the result and of the second matrix: as given, or transposed, with the same sums. `None` for
+/// other matrices, or without AVX-512.
 fn by_rows(matrices: &Matrices) -> Option<Matrices> {
     let Matrices { extents: [m, n, k], pointers: [out, left, right], strides, add } = *matrices;
     if [m, n, k].iter().any(|&extent| extent > SIDE) || !is_x86_feature_detected!("avx512f") {
@@ -29,15 +29,15 @@ fn by_rows(matrices: &Matrices) -> Option<Matrices> {
 
 macro_rules! small {
     ($($name:ident $t:ty, $lanes:literal lanes of $mask:ty: $zero:ident $splat:ident $load:ident $fma:ident $add:ident $store:ident;)*) => {$(
-        /// Multiplies matrices if they are small; says whether it did.
+        /// Multiplies matrices if they are small; returns whether it did.
         ///
         /// # Safety
         /// As [`Multiply`](super::Multiply).
         pub(super) unsafe fn $name(matrices: &Matrices) -> bool {
-            /// `ROWS` rows of the result by `VECTORS` vectors of which the lanes of `masks` are there.
+            /// `ROWS` rows of the result by `VECTORS` vectors with the lanes of `masks`.
             ///
             /// # Safety
-            /// As [`Multiply`](super::Multiply); these rows and lanes are there.
+            /// As [`Multiply`](super::Multiply); these rows and lanes exist.
             #[target_feature(enable = "avx512f")]
             unsafe fn tile<const ROWS: usize, const VECTORS: usize>(
                 products: usize,
@@ -127,7 +127,7 @@ macro_rules! small {
                 let [out, left, right] = pointers;
                 let at = [out.wrapping_add(column), left, right.wrapping_add(column)];
                 let lanes = width - column;
-                // SAFETY: the processor has AVX-512, or `by_rows` would have said so; the caller's promise.
+                // SAFETY: the processor has AVX-512, as `by_rows` checked; the caller's promise.
                 unsafe {
                     match lanes {
                         0..=$lanes => columns([rows, products], at, strides, [mask(lanes)], add),

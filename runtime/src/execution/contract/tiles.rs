@@ -1,16 +1,15 @@
-//! Tiles of products of matrices: some rows by one or two vectors of results, which stay in registers while the products of a block of sums pass.
+//! Tiles of matrix products: some rows by one or two vectors of results, accumulated in registers over a block of products.
 //!
-//! Each sum begins at 0 and goes from the first product to the last, each multiplied and added with one rounding, so tiles of any size and any
-//! processor give the same bits.
+//! Each sum begins at 0 and adds the products in order with fused multiply-adds, so tiles of any size and processor give the same bits.
 
 /// Sums the products of one tile.
 ///
-/// Per product there are so many elements as the tile has rows on the left; on the right a row of one or two vectors, `right_step` elements after the
-/// one before. Of complex numbers real parts come first, then imaginary parts. Of real ones a row of results is stored, or added to what is there,
-/// `out_row` elements after the one before; of complex ones real parts of all rows are stored, then imaginary parts, one after the other.
+/// Per product the left matrix has one element per row of the tile; the right one has a row of one or two vectors, `right_step` elements
+/// after the previous one. Complex elements have the real parts first, then the imaginary parts. Real results are stored or accumulated in
+/// rows, `out_row` elements apart; of complex ones the real parts of all rows are stored, then the imaginary parts, contiguously.
 ///
 /// # Safety
-/// The processor has the instructions; what is read and written is there.
+/// The processor has the instructions; reads and writes are in bounds.
 pub(super) type MicroKernel<T> = unsafe fn(
     products: usize,
     left: *const T,
@@ -21,12 +20,12 @@ pub(super) type MicroKernel<T> = unsafe fn(
     add: bool,
 );
 
-/// The tiles of one kind of instructions.
+/// The tiles of one instruction set.
 #[derive(Debug)]
 pub(super) struct MicroKernels<T: 'static> {
     /// Elements of a vector.
     pub lanes: usize,
-    /// Rows, and what sums them by one vector and by two: from the most rows to 1.
+    /// Numbers of rows with their kernels for one vector and two: from the most rows to 1.
     pub real: &'static [(usize, [MicroKernel<T>; 2])],
     pub complex: &'static [(usize, [MicroKernel<T>; 2])],
 }
@@ -149,8 +148,7 @@ mod x64 {
     }
 }
 
-/// Vectors as arrays, for processors that have no tiles of their own: where the target has fused multiply-adds, as aarch64 does, a compiler makes
-/// vector instructions of these.
+/// Vectors as arrays, for other processors: where the target has fused multiply-adds, as aarch64 does, a compiler vectorizes them.
 mod portable {
     use super::MicroKernels;
 
@@ -210,7 +208,7 @@ mod portable {
     }
 }
 
-/// The tiles of every kind of instructions that this processor has, the widest first.
+/// The tiles of all instruction sets of this processor, the widest first.
 macro_rules! widest_first {
     ($($name:ident of $t:ty: $avx512:ident $avx2:ident $portable:ident;)*) => {$(
         pub(super) fn $name() -> impl Iterator<Item = &'static MicroKernels<$t>> {

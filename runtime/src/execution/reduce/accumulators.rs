@@ -1,7 +1,7 @@
-//! The accumulators of a tile: one per output for each lane of each block of each result, and how they become one per result.
+//! The accumulators of a tile, one per output for each lane of each block of each result, and their combination.
 //!
-//! In C order, so that what vectors lie along is innermost: results, blocks, lanes for rows; the outer results, blocks,
-//! lanes, the inner results for columns.
+//! In C order, with the vector loop innermost: results, blocks, lanes for rows; the outer results, blocks, lanes, the inner results for
+//! columns.
 
 use super::Accumulated;
 use super::blocks::Blocks;
@@ -15,23 +15,23 @@ use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 
-/// From which lanes on others are combined with the first.
+/// The distances of lanes combined at each halving.
 const HALVES: [usize; 4] = [8, 4, 2, 1];
 
-/// Where accumulators lie, in elements.
+/// The layout of accumulators, in elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Cube {
     /// Rows of blocks.
     pub rows: usize,
-    /// From row to row.
+    /// Stride of rows.
     pub row: usize,
-    /// From block to block.
+    /// Stride of blocks.
     pub block: usize,
-    /// From lane to lane, which is also the number of results beside each other.
+    /// Stride of lanes, which is also the number of adjacent results.
     pub lane: usize,
 }
 
-/// One output's part.
+/// The accumulators of an output.
 #[derive(Clone, Copy, Debug)]
 pub struct AccumulatorArray {
     /// The first element.
@@ -44,18 +44,18 @@ pub struct AccumulatorArray {
 #[derive(Debug)]
 pub struct Accumulators {
     cube: Cube,
-    /// From result to result, in elements: along the last but one of the parallel loops, and along the last.
+    /// Strides of results, in elements: along the last but one of the parallel loops, and along the last.
     results: [usize; 2],
     along: VectorLoop,
     arrays: SmallVec<[AccumulatorArray; 1]>,
-    /// Bytes from each array to as much memory again, where lanes lie beside each other.
+    /// Distance in bytes from each array to a spare copy, for adjacent lanes.
     spare: usize,
-    /// Owns what `arrays` point to.
+    /// Owner of the memory of `arrays`.
     _memory: Writable,
 }
 
 impl Accumulators {
-    /// Memory for the accumulators of a tile, filled with the identity of each output where it has one.
+    /// Memory for the accumulators of a tile, filled with the identity of each output, if it has one.
     ///
     /// # Errors
     /// `Allocation` if memory is refused.
@@ -110,7 +110,7 @@ impl Accumulators {
         })
     }
 
-    /// The first accumulator of each output, with the strides in bytes from result to result.
+    /// The first accumulator of each output, with the strides of results in bytes.
     pub fn results(&self) -> impl Iterator<Item = (*mut u8, [isize; 2])> {
         self.arrays.iter().map(|array| (array.pointer, self.results.map(|stride| (stride * array.size) as isize)))
     }
@@ -118,10 +118,10 @@ impl Accumulators {
     /// Combines the lanes of each block by halving, then the blocks, into the first of each.
     ///
     /// # Safety
-    /// Each lane that has one of the tile's elements has been written, and `combine` is the combining part of the nest.
+    /// Each lane with an element of the tile has been written, and `combine` is the combining part of the nest.
     pub unsafe fn finish(&self, combine: &Kernel, tiles: &ReduceTiles, tile: &Tile) -> Result<()> {
         let elements = (tiles.elements - tile.blocks.start * BLOCK).min(tile.blocks.len * BLOCK);
-        // A last block of fewer elements than lanes is by itself: its other lanes are left out.
+        // A last block with fewer elements than lanes is combined separately, without its other lanes.
         let short = if elements % BLOCK < LANES { elements % BLOCK } else { 0 };
         let whole = tile.blocks.len - usize::from(short > 0);
         if whole > 0 {
@@ -137,16 +137,16 @@ impl Accumulators {
                 unsafe { meet(combine, &self.arrays, at, [rows, 1, pairs * lane], [row, block])? };
             }
         }
-        // SAFETY: the first lane of each block has what the block's elements gave.
+        // SAFETY: the first lane of each block contains the block's result.
         unsafe { tree(combine, &self.arrays, self.cube, tile.blocks.len) }
     }
 
-    /// Combines blocks, of which each has one accumulator, into the first of each row.
+    /// Combines blocks with one accumulator each, into the first of each row.
     ///
     /// # Safety
     /// All of them have been written.
     pub unsafe fn finish_blocks(&self, blocks: &Blocks, outputs: &[Accumulated], count: usize) -> Result<()> {
-        // SAFETY: the caller's promise; nobody else has this memory.
+        // SAFETY: the caller's promise; nobody else uses this memory.
         unsafe { blocks.combine(outputs, &self.arrays, self.cube, count) }
     }
 
@@ -164,15 +164,15 @@ impl Accumulators {
             }
             return Ok(());
         }
-        // Lanes beside each other are few: all that lie between those of the first block and those of the last are combined, of which
-        // some are of no use. What they were may still be wanted, so results go where there is nothing; after four times they are
-        // where accumulators are. Block by block took four times as long.
+        // Adjacent lanes are few: all lanes between the first block's and the last's are combined, including some unneeded ones. Inputs may
+        // still be needed, so results go to spare memory; after four halvings they are back in the accumulators. Block by block took four
+        // times as long.
         let (rows, all) = if blocks * block == row { (1, rows * blocks) } else { (rows, blocks) };
         let mut from = 0;
         for half in HALVES {
             let to = self.spare - from;
             let extents = [rows, 1, (all - 1) * block + half];
-            // SAFETY: the caller's promise; what is read was written by the halving before, and results are apart from it.
+            // SAFETY: the caller's promise; the inputs were written by the previous halving, and results are apart from them.
             unsafe { meet(combine, &self.arrays, |size| [from, from + half * size, to], extents, [row, block])? };
             from = to;
         }
@@ -180,20 +180,20 @@ impl Accumulators {
     }
 }
 
-/// How much memory the accumulators of a tile take.
+/// The memory size of a tile's accumulators.
 struct Extent {
     /// Accumulators of each output.
     count: usize,
-    /// The bytes where those of each output begin, and the end of all.
+    /// The byte offset of each output's accumulators, and the end of all.
     ends: SmallVec<[usize; 2]>,
     /// As [`Accumulators::spare`].
     spare: usize,
-    /// Of all, with what is spare.
+    /// Total, with spare memory.
     bytes: usize,
 }
 
 impl Extent {
-    /// `None` where memory has no room for them.
+    /// `None` if the size exceeds the address space.
     fn of(tiles: &ReduceTiles, tile: &Tile, along: VectorLoop, outputs: &[Accumulated]) -> Option<Extent> {
         let count = product(&[tile.outer.len, tile.inner.len, tile.blocks.len, tiles.lanes]);
         let mut ends: SmallVec<[usize; 2]> = SmallVec::from_slice(&[0]);
@@ -215,7 +215,7 @@ pub fn bytes(tiles: &ReduceTiles, tile: &Tile, along: VectorLoop, outputs: &[Acc
 /// Combines blocks in a balanced tree, into the first.
 ///
 /// # Safety
-/// The arrays have that many blocks as the cube says, and they have been written; `combine` is for these arrays.
+/// The arrays have as many blocks as the cube says, all written; `combine` is for these arrays.
 pub unsafe fn tree(combine: &Kernel, arrays: &[AccumulatorArray], cube: Cube, blocks: usize) -> Result<()> {
     let Cube { rows, row, block, lane } = cube;
     let (mut left, mut distance) = (blocks, block);
@@ -227,12 +227,12 @@ pub unsafe fn tree(combine: &Kernel, arrays: &[AccumulatorArray], cube: Cube, bl
     Ok(())
 }
 
-/// Combines elements of each array: `at` says how many bytes from its pointer, by the size of an element, the first of both operands and of the
-/// results lie. Contiguous along the last loop; strides of the others in elements.
+/// Combines elements of each array: `at` returns, for an element size, the byte offsets of both operands and of the results from its
+/// pointer. Contiguous along the last loop; strides of the others in elements.
 ///
 /// # Safety
-/// Operands have been written, and nobody else uses results; a result is where the first operand is, or not where any operand is. `combine`
-/// is for these arrays.
+/// Operands have been written, and nobody else uses results; a result is at its first operand, or overlaps no operand. `combine` is for
+/// these arrays.
 unsafe fn meet(
     combine: &Kernel,
     arrays: &[AccumulatorArray],
@@ -257,7 +257,7 @@ unsafe fn meet(
     unsafe { combine.call(&pointers, &extents, &steps, &[]) }
 }
 
-/// Writes an element again and again; nothing if it has no bytes.
+/// Fills memory with an element; nothing if it has no bytes.
 ///
 /// # Safety
 /// There is memory for `count` elements.
@@ -266,7 +266,7 @@ pub unsafe fn fill(to: *mut u8, element: &[u8], count: usize) {
         return;
     }
     let (mut done, end) = (element.len().min(element.len() * count), element.len() * count);
-    // SAFETY: inside the memory, by the caller's promise; sources are written before, and end where targets begin.
+    // SAFETY: within the memory, by the caller's promise; sources are written before, and end where targets begin.
     unsafe {
         to.copy_from_nonoverlapping(element.as_ptr(), done);
         while done < end {

@@ -1,4 +1,4 @@
-//! Code for whole blocks, which keeps a block's accumulators in registers: its kernels, and reductions of few blocks, which need nothing else.
+//! Code for whole blocks, with a block's accumulators in registers: its kernels, and reductions of few blocks, which need nothing else.
 
 use super::accumulators::{AccumulatorArray, Cube};
 use super::places::copy;
@@ -12,18 +12,18 @@ use ndjit_ir::reduction::{BLOCK, LANES};
 use smallvec::SmallVec;
 use std::mem::MaybeUninit;
 
-/// The kernels. The last but one of their loops takes whole steps, the innermost what remains of one, and either may have nothing to do.
+/// The kernels. The last but one of their loops runs whole steps, the innermost the remainder, and either may be empty.
 #[derive(Debug)]
 pub struct Blocks {
     pub one: Kernel,
-    /// As many at once as the [jam](ReduceParts::jam).
+    /// Several blocks at once: the [jam](ReduceParts::jam).
     pub jammed: Option<Kernel>,
-    /// Up to [`LANES`] results of blocks, neighbours with neighbours.
+    /// Up to [`LANES`] adjacent results of blocks.
     tree: Kernel,
 }
 
 impl Blocks {
-    /// Compiles them, if the reduction has them on this machine.
+    /// Compiles them, if the reduction supports them on this machine.
     ///
     /// # Errors
     /// As [`Kernel::new`].
@@ -45,7 +45,7 @@ impl Blocks {
     /// Combines the results of `count` blocks of each row in a balanced tree, into the first of the row.
     ///
     /// # Safety
-    /// The arrays have so many results in each row, which have been written, and nobody else uses them; they are those of `outputs`.
+    /// The arrays of `outputs` have so many results in each row, all written, and nobody else uses them.
     pub unsafe fn combine(
         &self,
         outputs: &[Accumulated],
@@ -64,14 +64,14 @@ impl Blocks {
                 for output in outputs {
                     call.push(output.identity.as_ptr().cast_mut(), [0; ACCUMULATE_LOOPS]);
                 }
-                // Each group's result goes where nothing is that a later group reads.
+                // No later group reads where a group's result goes.
                 for group in [LANES, 1] {
                     for array in arrays {
                         let [row, group, one] = [cube.row, group, 1].map(|n| (n * array.size) as isize);
                         call.push(array.pointer.wrapping_offset(group * first as isize), [row, 0, group, 0, one]);
                     }
                 }
-                // SAFETY: the caller's promise. Groups are taken in order.
+                // SAFETY: the caller's promise. Groups run in order.
                 unsafe { call.run(&self.tree, &[])? };
             }
             left = left.div_ceil(LANES);
@@ -105,33 +105,33 @@ impl KernelArguments {
     }
 }
 
-/// Bytes of blocks' results that lie on the stack.
+/// The maximum size of blocks' results on the stack, bytes.
 const UNROLL: usize = 4096;
 
 /// A reduction along at most two loops on the calling thread, of few blocks.
 pub struct Small<'a> {
     reducer: &'a Reducer,
     blocks: &'a Blocks,
-    /// Of the last two the parallel loops.
+    /// Extents of the last two parallel loops.
     extents: [usize; 2],
     elements: usize,
 }
 
-/// Results of blocks: where those of an output are, bytes from one to the next along the last two the parallel loops and along blocks.
+/// Results of blocks: the address of an output's results, and their strides in bytes along the last two parallel loops and along blocks.
 #[derive(Clone, Copy)]
 struct BlockResults {
     pointer: *mut u8,
     strides: [isize; 3],
 }
 
-/// Blocks of so many elements.
+/// Blocks of equal length.
 #[derive(Clone, Copy)]
 struct BlockRange {
     /// The first row and the first block.
     first: [usize; 2],
-    /// How many.
+    /// Their numbers.
     count: [usize; 2],
-    /// How many of them at once.
+    /// The number taken at once.
     at_once: [usize; 2],
     elements: usize,
 }
@@ -188,7 +188,7 @@ impl<'a> Small<'a> {
         });
         let of_blocks: SmallVec<[BlockResults; 2]> = of_blocks.collect();
         let cube = Cube { rows: outer * rows, row: self.count(), block: 1, lane: 1 };
-        // SAFETY: the caller's promise. There is memory for all blocks' results, which are written before they are combined and copied.
+        // SAFETY: the caller's promise. There is memory for all blocks' results, which are written before they are read.
         unsafe {
             self.reduce(operands, &of_blocks)?;
             self.blocks.combine(&self.reducer.outputs, &arrays, cube, self.count())?;
@@ -203,7 +203,7 @@ impl<'a> Small<'a> {
     /// Reduces each block to one element.
     ///
     /// # Safety
-    /// As `run`; there is memory for the results, which nobody else uses.
+    /// As `run`; there is exclusive memory for the results.
     unsafe fn reduce(&self, operands: KernelOperands<'_>, results: &[BlockResults]) -> Result<()> {
         let rows = self.extents[1];
         let (whole, left) = (self.elements / BLOCK, self.elements % BLOCK);
@@ -255,7 +255,7 @@ impl<'a> Small<'a> {
             }
         }
         let mut push = |pointer: *mut u8, [outer, row, block]: [isize; 3], step: isize, number: usize| {
-            // One of the two is taken several times at once.
+            // One of the two is taken several at once.
             let at = |along: usize| (first[along] + if at_once[along] > 1 { number } else { 0 }) as isize;
             let start = pointer.wrapping_offset(row.wrapping_mul(at(0))).wrapping_offset(block.wrapping_mul(at(1)));
             let [row, block] = [(row, 0), (block, 1)].map(|(bytes, along)| bytes.wrapping_mul(at_once[along] as isize));
@@ -272,7 +272,7 @@ impl<'a> Small<'a> {
                 push(results.pointer, results.strides, 0, number);
             }
         }
-        // SAFETY: the caller's promise: indices are those of the nest, where along the steps and lanes there is one result.
+        // SAFETY: the caller's promise: indices are those of the nest, with one result along the steps and lanes.
         unsafe { call.run(kernel, operands.literals) }
     }
 }

@@ -1,9 +1,9 @@
-//! Reductions on the CPU: the kernels of a nest's [parts](ndjit_codegen::passes::split), and who calls them.
+//! Reductions on the CPU: the kernels of a nest's [parts](ndjit_codegen::passes::split), and their driver.
 //!
-//! The the parallel loops and the blocks of elements are cut into [tiles](tiles::ReduceTiles). Each [task](task::ReduceTask) reduces one
-//! tile in accumulators of its own, and what tiles of the same results give is combined after. The order in which
-//! elements meet is that of [`fold`](ndjit_ir::reduction::fold), whatever the tiles: they hold whole blocks, and as many
-//! as a subtree of the tree of blocks has leaves.
+//! The parallel loops and the blocks of elements are cut into [tiles](tiles::ReduceTiles). Each [task](task::ReduceTask) reduces one tile
+//! in its own accumulators; partial results of the same results are combined after. The order of operations is that of
+//! [`fold`](ndjit_ir::reduction::fold), for any tiles: they contain whole blocks, and as many as a subtree of the tree of blocks has
+//! leaves.
 
 mod accumulators;
 mod blocks;
@@ -30,11 +30,11 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use task::ReduceTask;
 
-/// Bytes of elements that blocks are taken side by side of ([`ReduceParts::jam`]): more come from beyond a core's caches, which are read fastest in
-/// order. Sums of squares of 10,000,000 `f32` took 4.7 ms with blocks side by side and 3.1 without.
+/// The maximum size of elements for jammed blocks ([`ReduceParts::jam`]): larger arrays come from memory, which is fastest in order. Sums
+/// of squares of 10,000,000 `f32` took 4.7 ms with jammed blocks and 3.1 without.
 const CACHED: usize = 4 << 20;
-/// Where blocks are reduced in registers a reduction takes this much of what its nest is estimated at. A sum of 100,000 squared differences of
-/// `f32`, estimated at 13 us, took 7.1 on a Xeon, and 8.6 on two threads.
+/// The time of a reduction in registers relative to its nest's estimate. A sum of 100,000 squared differences of `f32`, estimated at 13 us,
+/// took 7.1 on a Xeon, and 8.6 on two threads.
 const BLOCKS: f64 = 0.55;
 
 /// The compiled parts of a nest that reduces.
@@ -45,7 +45,7 @@ pub struct Reducer {
     accumulate_jammed: Option<Kernel>,
     jam: NonZeroUsize,
     blocks: Option<Blocks>,
-    /// Bytes of the elements of all inputs at an index.
+    /// Bytes of all inputs' elements per index.
     element: usize,
     start: Option<Kernel>,
     combine: Arc<Kernel>,
@@ -56,12 +56,12 @@ pub struct Reducer {
     inputs: usize,
 }
 
-/// What is known of an output.
+/// Properties of an output.
 #[derive(Debug)]
 struct Accumulated {
     dtype: DType,
     reduction: Reduction,
-    /// The element that accumulators begin with; no bytes if `start` makes them.
+    /// The initial element of accumulators; empty if `start` computes them.
     identity: Vec<u8>,
 }
 
@@ -154,7 +154,7 @@ impl Composed for Reducer {
         let work = |index: usize| {
             let blocks = self.blocks(operands.extents);
             let task = ReduceTask { reducer: self, blocks, operands, tiles: &tiles, tile: tiles.tile(index), cached };
-            // SAFETY: the caller's promise. Tasks write different results, or different rows of partial results.
+            // SAFETY: the caller's promise. Tasks write distinct results, or distinct rows of partial results.
             unsafe { into.store(&task.tile, &task.run()?) };
             Ok(())
         };
@@ -177,7 +177,7 @@ impl Composed for Reducer {
 }
 
 impl Reducer {
-    /// The tiles of a nest with these extents, none of which is 0, and into how many pieces it is worth cutting.
+    /// The tiles of a nest with these nonzero extents, and the number of pieces that pays.
     fn tiles(&self, extents: &[usize], threads: &Threads) -> (ReduceTiles, usize) {
         let (kept, reduced) = extents.split_at(self.kept);
         let pieces = threads.pieces(product(extents), self.cost());
@@ -186,13 +186,13 @@ impl Reducer {
         (ReduceTiles::new(kept, product(reduced), self.along, (bytes, lanes), pieces), pieces)
     }
 
-    /// The reduction, if it is small and for the calling thread.
+    /// The reduction as a small one, for the calling thread.
     fn small(&self, extents: &[usize], threads: &Threads) -> Option<Small<'_>> {
         let alone = threads.pieces(product(extents), self.cost()) <= 1;
         Small::new(self, extents).filter(|_| alone)
     }
 
-    /// The code for whole blocks, where the elements of a block are beside each other.
+    /// The code for whole blocks, for contiguous blocks.
     fn blocks(&self, extents: &[usize]) -> Option<&Blocks> {
         self.blocks.as_ref().filter(|_| extents[self.kept..self.rank - 1].iter().all(|&extent| extent == 1))
     }
@@ -207,12 +207,12 @@ impl Reducer {
             };
             elements.push(element(*dtype, &literal.to_repr(*dtype)?)?);
         }
-        // SAFETY: the elements are there to be read; the caller's promise holds for the outputs.
+        // SAFETY: the elements are readable; the caller's promise holds for the outputs.
         unsafe { outputs.store_all(&outputs.everywhere(&elements)) };
         Ok(())
     }
 
-    /// Where the results go.
+    /// The destination of the results.
     fn places(&self, operands: KernelOperands<'_>) -> OutputSlices {
         let outputs = operands.pointers.iter().zip(operands.strides.chunks(self.rank)).skip(self.inputs);
         let places = outputs.zip(self.sizes()).map(|((&pointer, strides), size)| OutputSlice {

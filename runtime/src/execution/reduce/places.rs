@@ -1,4 +1,4 @@
-//! Where results go: the outputs, or, where several tiles give parts of the same results, memory with a row for each.
+//! Destinations of results: the outputs, or rows of partial results, if several tiles share results.
 
 use super::accumulators::{AccumulatorArray, Accumulators};
 use crate::execution::tiling::{ReduceTiles, Tile, before_last_two, last_two, offset, product};
@@ -14,25 +14,25 @@ pub struct OutputSlices {
     pub places: SmallVec<[OutputSlice; 1]>,
 }
 
-/// One output's.
+/// The results of an output.
 #[derive(Debug)]
 pub struct OutputSlice {
     /// The first result.
     pub array: AccumulatorArray,
-    /// Bytes from the results of one tile of blocks to those of the next.
+    /// Stride in bytes between results of consecutive tiles of blocks.
     pub row: usize,
-    /// Bytes from result to result along each loop.
+    /// Stride in bytes along each loop.
     pub strides: SmallVec<[isize; 4]>,
 }
 
-// SAFETY: addresses alone. Who writes through them answers for it.
+// SAFETY: addresses only. Writes through them are justified where they happen.
 unsafe impl Sync for OutputSlices {}
 
 /// Memory for partial results.
 #[derive(Debug)]
 pub struct Partial {
     pub places: OutputSlices,
-    /// Owns what the places point to.
+    /// Owner of the memory.
     _memory: SmallVec<[Writable; 1]>,
 }
 
@@ -70,7 +70,7 @@ impl OutputSlices {
         self.places.iter().map(|place| place.array)
     }
 
-    /// The same elements, one of each output, at every index.
+    /// One element for each output, at every index.
     pub fn everywhere(&self, elements: &[Vec<u8>]) -> OutputSlices {
         let places = elements.iter().map(|element| OutputSlice {
             array: AccumulatorArray { pointer: element.as_ptr().cast_mut(), size: element.len() },
@@ -83,7 +83,7 @@ impl OutputSlices {
     /// Stores the results of a tile.
     ///
     /// # Safety
-    /// They are finished, and there is memory for them that nobody else uses.
+    /// They are finished, and there is exclusive memory for them.
     pub unsafe fn store(&self, tile: &Tile, accumulators: &Accumulators) {
         for (place, (from, steps)) in self.places.iter().zip(accumulators.results()) {
             let offset = tile.offset(&self.kept, &place.strides).wrapping_add((tile.row * place.row) as isize);
@@ -93,10 +93,10 @@ impl OutputSlices {
         }
     }
 
-    /// Stores the first row of results from other places.
+    /// Stores the first row of results from other memory.
     ///
     /// # Safety
-    /// They have been written, and there is memory for them that nobody else uses.
+    /// They have been written, and there is exclusive memory for them.
     pub unsafe fn store_all(&self, from: &OutputSlices) {
         for (to, from) in self.places.iter().zip(&from.places) {
             let [steps, to_steps] = [from, to].map(|place| last_two(&place.strides, 0));
@@ -113,7 +113,7 @@ impl OutputSlices {
 /// Copies elements along two loops, strides in bytes.
 ///
 /// # Safety
-/// All of `from` may be read, all of `to` written, and they do not overlap.
+/// All of `from` is readable, all of `to` writable, and they do not overlap.
 pub unsafe fn copy(
     from: *mut u8,
     steps: [isize; 2],
@@ -143,12 +143,12 @@ pub unsafe fn copy(
 }
 
 /// # Safety
-/// As `copy`, of elements of `SIZE` bytes.
+/// As `copy`, for elements of `SIZE` bytes.
 unsafe fn copy_row<const SIZE: usize>(from: *mut u8, step: isize, to: *mut u8, to_step: isize, count: usize) {
     for i in 0..count as isize {
         let from = from.wrapping_offset(step.wrapping_mul(i)).cast::<[u8; SIZE]>();
         let to = to.wrapping_offset(to_step.wrapping_mul(i)).cast::<[u8; SIZE]>();
-        // SAFETY: the caller's promise; arrays of bytes have no alignment.
+        // SAFETY: the caller's promise; byte arrays have no alignment.
         unsafe { to.write(from.read()) };
     }
 }

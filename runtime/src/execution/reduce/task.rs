@@ -10,13 +10,13 @@ use ndjit_ir::Result;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use smallvec::SmallVec;
 
-/// Operands of a kernel that need no allocation: as many as reductions of a few arrays have that take several steps at once.
+/// Inline capacity for operands: enough for jammed reductions of a few arrays.
 const OPERANDS: usize = 32;
 
 /// A tile of a reduction being run.
 pub struct ReduceTask<'a> {
     pub reducer: &'a Reducer,
-    /// The code for whole blocks, if the tile is taken by them.
+    /// The code for whole blocks, if the tile uses it.
     pub blocks: Option<&'a Blocks>,
     pub operands: KernelOperands<'a>,
     pub tiles: &'a ReduceTiles,
@@ -25,11 +25,11 @@ pub struct ReduceTask<'a> {
     pub cached: bool,
 }
 
-/// Elements beside each other along the innermost of the reduction loops: whole blocks, whole groups of lanes of a block, or some
-/// lanes of one group; of some of the inner results.
+/// Adjacent elements along the innermost reduction loop: whole blocks, whole groups of lanes of a block, or some lanes of one group; for
+/// some of the inner results.
 #[derive(Clone, Copy, Debug)]
 struct ElementRun {
-    /// Number of its first element, and the element's index along the innermost reduced loop.
+    /// Number of its first element, and that element's index along the innermost reduction loop.
     first: usize,
     index: usize,
     blocks: usize,
@@ -38,8 +38,7 @@ struct ElementRun {
     kept: Run,
 }
 
-/// What a kernel takes at once: so many indices of a loop. Along the steps they meet the same accumulators one after the other; along others
-/// each has its own.
+/// The indices of a loop that a kernel takes at once. Along the steps they share accumulators, in order; along others each has its own.
 #[derive(Clone, Copy, Debug)]
 struct AtOnce {
     along: Loop,
@@ -59,7 +58,7 @@ impl ReduceTask<'_> {
         let (from, end) = (tile.blocks.start * BLOCK, (tile.blocks.start + tile.blocks.len) * BLOCK);
         let end = end.min(tiles.elements);
         if let Some(blocks) = self.blocks {
-            // SAFETY: the caller's promise; the accumulators hold all blocks' elements after, and are finished.
+            // SAFETY: the caller's promise; afterwards the accumulators contain all blocks' results, finished.
             unsafe {
                 self.blocks(blocks, &accumulators, (from, end))?;
                 accumulators.finish_blocks(blocks, &reducer.outputs, tile.blocks.len)?;
@@ -84,7 +83,7 @@ impl ReduceTask<'_> {
         Ok(accumulators)
     }
 
-    /// Reduces the blocks of the tile's elements, which begin and end here, to one accumulator each.
+    /// Reduces the tile's blocks, within this range, to one accumulator each.
     ///
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run).
@@ -111,7 +110,7 @@ impl ReduceTask<'_> {
         Ok(())
     }
 
-    /// The inputs' elements at the tile's first result and the `run`th index of the reduction loops but the innermost.
+    /// The inputs' elements at the tile's first result and the `run`th index of the outer reduction loops.
     fn starts(&self, run: usize) -> SmallVec<[*mut u8; 4]> {
         let Reducer { rank, kept, inputs, .. } = *self.reducer;
         let KernelOperands { pointers, extents, strides, .. } = self.operands;
@@ -156,7 +155,7 @@ impl ReduceTask<'_> {
     /// Calls an accumulating or the starting kernel, or one for whole blocks.
     ///
     /// # Safety
-    /// As `accumulate`; accumulators are initialised where they are read, and the piece's extent is a multiple of what the kernel takes at
+    /// As `accumulate`; accumulators are initialised where they are read, and the piece's extent is a multiple of the kernel's number at
     /// once.
     unsafe fn call(
         &self,
@@ -173,7 +172,7 @@ impl ReduceTask<'_> {
             Loop::Outer => tile.outer.len,
             _ => piece.extent(index) / at_once.of(index),
         });
-        // Blocks can have no whole step, or nothing else.
+        // There may be no whole step, or nothing else.
         let trips = if self.blocks.is_some() { extents.len() - 2 } else { extents.len() };
         if extents[..trips].contains(&0) {
             return Ok(());
@@ -214,10 +213,9 @@ impl ReduceTask<'_> {
             }
         }
         own(&mut addresses);
-        // SAFETY: numbers of operands, loops and literals are the nest's. Every index is an element of the tile, which the
-        // caller vouches for, and its accumulator, which this task owns; each is read and written at the same index, and
-        // along the steps in order, because no loop of a kernel is reordered. Along the loop that vectors lie along,
-        // accumulators are contiguous, and inputs move as in the nest.
+        // SAFETY: numbers of operands, loops and literals are the nest's. Every index is an element of the tile, valid by the caller's
+        // promise, and its accumulator, owned by this task. Each accumulator is read and written at the same index, and along the steps in
+        // order, because kernels do not reorder loops. Along the vector loop, accumulators are contiguous, and inputs move as in the nest.
         unsafe { kernel.call(&addresses.pointers, &extents, addresses.strides.as_flattened(), operands.literals) }
     }
 }
@@ -228,7 +226,7 @@ impl AtOnce {
     }
 }
 
-/// Where operands of an accumulating kernel are.
+/// The operands of an accumulating kernel.
 struct Addresses {
     order: [Loop; ACCUMULATE_LOOPS],
     at_once: AtOnce,
@@ -237,7 +235,7 @@ struct Addresses {
 }
 
 impl Addresses {
-    /// An operand: that of the index `number` of those taken at once, with its strides from index to index.
+    /// An operand of the index `number` among those at once, with its strides.
     fn push(&mut self, mut start: *mut u8, strides: [isize; ACCUMULATE_LOOPS], number: usize) {
         let mut all = strides;
         for (index, stride) in self.order.into_iter().zip(&mut all) {
@@ -263,7 +261,7 @@ impl ElementRun {
         }
     }
 
-    /// The first `count` indices of the piece along a loop; it is left with the others.
+    /// Splits off the first `count` indices of the piece along a loop; the rest remains.
     fn take(&mut self, along: Loop, count: usize) -> ElementRun {
         let mut taken = *self;
         let elements = match along {
@@ -288,7 +286,8 @@ impl ElementRun {
     }
 }
 
-/// The largest piece that begins with element number `first` of the `left` in its run, whose first has number `run`; of so many inner results.
+/// The largest piece from element number `first` of the `left` elements in its run, whose first has number `run`; for so many inner
+/// results.
 fn piece(first: usize, left: usize, run: usize, kept: usize) -> ElementRun {
     let (blocks, steps, lanes) = if !first.is_multiple_of(LANES) || left < LANES {
         (1, 1, left.min(LANES - first % LANES))

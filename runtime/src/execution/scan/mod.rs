@@ -1,9 +1,9 @@
-//! Scans on the CPU: the kernels of a nest's [parts](ndjit_codegen::passes::split), and who calls them.
+//! Scans on the CPU: the kernels of a nest's [parts](ndjit_codegen::passes::split), and their driver.
 //!
-//! Rows are independent: [tiles](Tile) of them are scanned block by block, each block beginning with the last results of the one
-//! before. Where there are fewer tiles than threads, their blocks are scanned without what comes before, at once; then the last
-//! results of the blocks become carries, one after the other; then these are combined with the other results, at once. The order
-//! in which elements meet is that of [`scan`](ndjit_ir::reduction::scan) both ways.
+//! Rows are independent: [tiles](Tile) of them are scanned block by block, each block with the last results of the previous one
+//! as carry. With fewer tiles than threads, the blocks are scanned without carries in parallel; then the carries are computed
+//! from the last results of the blocks, in sequence; then they are combined with the other results in parallel. Both ways have
+//! the order of operations of [`scan`](ndjit_ir::reduction::scan).
 
 mod task;
 
@@ -25,9 +25,9 @@ use task::ScanTask;
 /// Elements of a tile of rows.
 const MOST: usize = 256 << 10;
 const LEAST: usize = 16 << 10;
-/// Bytes of local values of a tile: they stay in the second cache.
+/// Bytes of local values of a tile, which fit the second-level cache.
 const LOCAL: usize = 256 << 10;
-/// Columns of a tile, at least, if there are as many.
+/// The minimum of columns per tile, if available.
 const STRIP: usize = 256;
 
 /// The compiled parts of a nest that scans.
@@ -42,12 +42,11 @@ pub struct Scanner {
     flags: bool,
 }
 
-/// What is known of an output.
+/// Properties of an output.
 #[derive(Debug)]
 struct Scanned {
     size: usize,
-    /// The element that local values and the first carry begin with; zeros that are not used where bools say where blocks
-    /// begin.
+    /// The initial element of local values and of the first carry; unused zeros if bools mark the starts of blocks.
     identity: Vec<u8>,
 }
 
@@ -94,7 +93,7 @@ impl Scanner {
         let width = match self.along {
             VectorLoop::Reduction => (target / len).clamp(1, inner),
             VectorLoop::Parallel => {
-                // Strips of columns that every thread has one of.
+                // Strips of columns, one for each thread.
                 let strips = pieces.div_ceil(CHUNKS_PER_THREAD).div_ceil(outer.saturating_mul(rest));
                 inner.div_ceil(strips).max(STRIP).min(room).min(inner)
             }
@@ -122,7 +121,7 @@ impl Composed for Scanner {
         }
         let pieces = threads.pieces(product(extents), self.cost());
         let tiles = self.tiles(extents, pieces);
-        // Where blocks are shared by threads, there are fewer tiles of whole rows than that.
+        // Blocks shared by threads have fewer tiles of whole rows.
         let at_once = if pieces > 1 { threads.count() } else { 1 };
         let tile = tiles.tile(0);
         let each = self.outputs.iter().map(|output| {
@@ -149,13 +148,13 @@ impl Composed for Scanner {
         };
         let (count, blocks) = (tiles.count(), tiles.blocks.extent);
         if count >= pieces.div_ceil(CHUNKS_PER_THREAD) || blocks == 1 {
-            // SAFETY: the caller's promise. Tasks write different results.
+            // SAFETY: the caller's promise. Tasks write distinct results.
             return each(&tiles, &|task| unsafe { task.scan(true) });
         }
         let whole = ScanTiles { ..tiles };
         tiles.blocks = Runs::new(blocks, blocks.saturating_mul(count).div_ceil(pieces).min(blocks));
-        // SAFETY: the caller's promise. Tasks write different results. Carries are made of results that have been written, and
-        // combined with others than those that they are read from.
+        // SAFETY: the caller's promise. Tasks write distinct results. Carries are computed from written results, and combined
+        // with other results than they are read from.
         each(&tiles, &|task| unsafe { task.scan(false) })?;
         // SAFETY: as before.
         each(&whole, &|task| unsafe { task.carries() })?;

@@ -28,15 +28,15 @@ static TRUTHS: [u8; 2] = [0, 1];
 /// The local value of each row, and the carry of the first block, for each output.
 struct LocalValues {
     places: SmallVec<[(ScanOperand, ScanOperand); 1]>,
-    /// Owns what the places point to.
+    /// Owner of the memory.
     _memory: Writable,
 }
 
 impl ScanTask<'_> {
-    /// Scans the blocks, each with the carry of the one before, or all as if they were the first.
+    /// Scans the blocks, each with the carry of the previous one, or all without.
     ///
     /// # Safety
-    /// As [`Composed::run`](crate::execution::code::Composed::run); what is carried has been written.
+    /// As [`Composed::run`](crate::execution::code::Composed::run); carries have been written.
     pub unsafe fn scan(&self, carried: bool) -> Result<()> {
         let local = self.local()?;
         let ScanTask { scanner, tile, .. } = self;
@@ -57,7 +57,7 @@ impl ScanTask<'_> {
         Ok(())
     }
 
-    /// Combines the last result of each block but the first and the last with that of the block before.
+    /// Combines the last result of each block, except the first and the last, with that of the previous block.
     ///
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run); the results have been written.
@@ -66,7 +66,7 @@ impl ScanTask<'_> {
         let count = self.tile.blocks.len.saturating_sub(2);
         let by_block = |(pointer, [outer, inner, step]): ScanOperand, innermost: bool| match innermost {
             true => (pointer, [step.wrapping_mul(BLOCK as isize), outer, inner]),
-            // One trip: whatever the strides, these have the classes of the innermost loop.
+            // One trip: any strides do, and these have the classes of the innermost loop.
             false => (pointer, [step.wrapping_mul(BLOCK as isize), inner, step]),
         };
         let rows = match scanner.along {
@@ -89,14 +89,14 @@ impl ScanTask<'_> {
                 true => [count, tile.outer.len, tile.inner.len],
                 false => [count, tile.inner.len, 1],
             };
-            // SAFETY: the caller's promise; blocks are the outermost loop, so each finds the carry of the one before.
+            // SAFETY: the caller's promise; blocks are the outermost loop, so each reads the carry of the previous one.
             unsafe { self.call(&scanner.carry, extents, carries.chain(at(own)).chain(at(own)))? };
         }
         Ok(())
     }
 
-    /// Combines the results of each block but the first with the last of the block before, but for the last results that
-    /// [`carries`](ScanTask::carries) has combined.
+    /// Combines the results of each block, except the first, with the last of the previous block. The last results, which
+    /// [`carries`](ScanTask::carries) has combined, are excluded.
     ///
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run); the results have been written, and nobody else writes carries.
@@ -115,7 +115,7 @@ impl ScanTask<'_> {
         Ok(())
     }
 
-    /// The first element of a block, and how many it has.
+    /// The first element of a block, and its number of elements.
     fn elements(&self, block: usize) -> (usize, usize) {
         let from = block * BLOCK;
         (from, BLOCK.min(self.operands.extents[self.scanner.rank - 1] - from))
@@ -130,7 +130,7 @@ impl ScanTask<'_> {
         })
     }
 
-    /// A place with strides of outer, kept and step loop in the order of the kernels' loops.
+    /// An address with strides of outer, kept and step loop, in the order of the kernels' loops.
     fn in_order(&self, (pointer, [outer, inner, step]): ScanOperand) -> ScanOperand {
         let strides = ScanParts::order(self.scanner.along).map(|index| match index {
             ScanLoop::Outer => outer,
@@ -157,7 +157,7 @@ impl ScanTask<'_> {
         self.places(self.scanner.inputs, element)
     }
 
-    /// Results as the carry of the elements after them.
+    /// Results as the carry of the next elements.
     fn carried(&self, element: usize) -> impl Iterator<Item = ScanOperand> + '_ {
         self.results(element).map(|(pointer, [outer, inner, _])| self.in_order((pointer, [outer, inner, 0])))
     }
@@ -190,10 +190,10 @@ impl ScanTask<'_> {
         Ok(LocalValues { places: places.collect(), _memory: memory })
     }
 
-    /// Makes local values those that a block begins with.
+    /// Initializes local values for a block.
     ///
     /// # Safety
-    /// They are those of this task.
+    /// They belong to this task.
     unsafe fn begin(&self, local: &LocalValues) {
         for (((pointer, _), _), output) in local.places.iter().zip(&self.scanner.outputs) {
             // SAFETY: there is memory for one element for each row of the tile.
@@ -201,7 +201,7 @@ impl ScanTask<'_> {
         }
     }
 
-    /// Takes steps from an element on; the carry is that of the first block, or the results at an element.
+    /// Runs steps from an element on; the carry is that of the first block, or the results at an element.
     ///
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run); the elements are the tile's, and the carry has been written.
@@ -224,12 +224,12 @@ impl ScanTask<'_> {
         let elements = self.places(0, from).take(scanner.inputs).map(|place| self.in_order(place));
         let results = self.results(from).map(|place| self.in_order(place));
         let places = locals().chain(none).chain(truths).chain(elements).chain(locals()).chain(results);
-        // SAFETY: the caller's promise. Local values are this task's, initialised, and read and written at the same index;
-        // along the steps in order, because no loop of a kernel is reordered. Truth values are only read.
+        // SAFETY: the caller's promise. Local values belong to this task, are initialised, and are read and written at the same
+        // index; along the steps in order, because kernels do not reorder loops. Bools are only read.
         unsafe { self.call(&scanner.step, self.extents(len), places) }
     }
 
-    /// Calls a kernel unless there is nothing to do.
+    /// Calls a kernel, unless it has no indices.
     ///
     /// # Safety
     /// As [`Kernel::call`].

@@ -1,31 +1,30 @@
-//! Putting a block of elements into rows: what becomes of the element that is there, for each dtype. The meaning is that of the ops
-//! [`Scatter::combine`] names, on one element after the other.
+//! Scatters of a block of elements into rows, for each dtype, with the semantics of the ops of [`Scatter::combine`], element by element.
 
 use half::{bf16, f16};
 use ndjit_ir::DType;
 use ndjit_ir::graph::Scatter;
 use std::ops::Range;
 
-/// Elements to be put, in row-major order of the block's extents, of which there is at least one.
+/// Updates, in row-major order of the block's extents; at least one.
 pub struct UpdateBlock<'a> {
     pub updates: *const u8,
     pub indices: *const i64,
-    /// Where the first element would be put, were its position 0.
+    /// The address of the first element at index 0.
     pub target: *mut u8,
     pub extents: &'a [usize],
-    /// Bytes of the target, for each extent.
+    /// Strides of the target in bytes, for each extent.
     pub strides: &'a [isize],
-    /// Bytes from row to row.
+    /// Stride of rows in bytes.
     pub step: usize,
-    /// The rows that are put into.
+    /// The range of rows to update.
     pub rows: Range<usize>,
 }
 
-/// Puts a block.
+/// Scatters a block.
 ///
 /// # Safety
-/// There are as many updates of this dtype and indices as the block has elements. Of each index of the block the element in each of the
-/// rows is memory that may be read and written, and nobody else does.
+/// There are as many updates of this dtype and indices as the block has elements. For each index of the block its element in each row is
+/// readable, writable and exclusive.
 pub unsafe fn put(scatter: Scatter, dtype: DType, block: &UpdateBlock<'_>) {
     macro_rules! each {
         ($t:ty, $f:expr) => {
@@ -33,7 +32,7 @@ pub unsafe fn put(scatter: Scatter, dtype: DType, block: &UpdateBlock<'_>) {
             unsafe { each::<$t>(block, $f) }
         };
     }
-    // What a dtype does not take is never asked for: the array stays as it is.
+    // Unsupported dtypes are never used: the array stays unchanged.
     macro_rules! numbers {
         ($t:ty, $($other:ident => $f:expr,)*) => {
             match scatter {
@@ -58,7 +57,7 @@ pub unsafe fn put(scatter: Scatter, dtype: DType, block: &UpdateBlock<'_>) {
     }
     macro_rules! halves {
         ($t:ty) => {
-            // What `f32` gives of two halves rounds as it would at once: it has more than twice their digits, and two.
+            // An `f32` operation on two halves rounds correctly: it has more than twice their digits, plus two.
             numbers!(
                 $t,
                 Add => |a, b| <$t>::from_f32(a.to_f32() + b.to_f32()),
@@ -130,10 +129,10 @@ fn maximum(a: f64, b: f64) -> f64 {
     -minimum(-a, -b)
 }
 
-/// The one of two complex numbers that comes first, by real, then imaginary part; the one that has a NaN, if one alone has; part by part where
-/// neither is before the other.
+/// The first of two complex numbers by real, then imaginary part. If only one has a NaN, it is the result; part by part if they are
+/// unordered.
 fn extreme<T: PartialOrd + Copy>(a: [T; 2], b: [T; 2], before: fn(&T, &T) -> bool, part: impl Fn(T, T) -> T) -> [T; 2] {
-    // NaN alone is in no order with itself.
+    // Only NaN is unordered with itself.
     let nan = |z: [T; 2]| z.iter().any(|part| part.partial_cmp(part).is_none());
     let first = |a: [T; 2], b: [T; 2]| before(&a[0], &b[0]) || a[0] == b[0] && before(&a[1], &b[1]);
     if first(a, b) && !nan(b) || nan(a) && !nan(b) {
@@ -146,7 +145,7 @@ fn extreme<T: PartialOrd + Copy>(a: [T; 2], b: [T; 2], before: fn(&T, &T) -> boo
 }
 
 /// # Safety
-/// As [`put`], of elements of type `T`.
+/// As [`put`], for elements of type `T`.
 unsafe fn each<T: Copy>(block: &UpdateBlock<'_>, combine: impl Fn(T, T) -> T) {
     let Some((&len, outer)) = block.extents.split_last() else { return };
     let Some((&stride, strides)) = block.strides.split_last() else { return };
@@ -160,7 +159,7 @@ unsafe fn each<T: Copy>(block: &UpdateBlock<'_>, combine: impl Fn(T, T) -> T) {
         }
         for i in 0..len {
             let n = line * len + i;
-            // SAFETY: the caller's promise: there are as many indices and updates. A position of one of the rows has an element.
+            // SAFETY: the caller's promise: there are as many indices and updates. An index of one of the rows has an element.
             unsafe {
                 let position = block.indices.add(n).read() as u64;
                 if position.wrapping_sub(first) < count {

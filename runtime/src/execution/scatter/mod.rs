@@ -1,7 +1,7 @@
-//! Scatters on the CPU: the rows of an array are copied, unless the result has their memory, and elements are put into them.
+//! Scatters on the CPU: the rows of an array are copied, unless the result has their memory, and updated.
 //!
-//! Elements and their indices are computed block by block by a kernel, and put in row-major order. Threads have rows of their own, where these are
-//! long: each looks at all indices and puts what is for its rows, so that the order in which elements meet is the same for any number of threads.
+//! A kernel computes updates and their indices block by block, and they are applied in row-major order. Long rows are distributed over
+//! threads: each reads all indices and applies the updates of its rows, so the order of updates does not depend on the number of threads.
 
 mod combine;
 
@@ -18,11 +18,11 @@ use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Elements that are computed at once: they and their indices stay in the first cache.
+/// Updates computed at once: they and their indices fit the first-level cache.
 const BLOCK: usize = 2048;
 
-/// Elements of a row, at least, of which threads have some: of shorter ones whether a position is one's own is a guess that processors lose at every
-/// other. (Two threads took 57 ms to add ten million elements, one 13.)
+/// The minimum length of rows distributed over threads: for shorter ones the test of ownership is mispredicted every other time. (Two
+/// threads took 57 ms to add ten million elements, one 13.)
 const SHARED: usize = 32;
 
 /// A compiled scatter.
@@ -32,16 +32,16 @@ pub struct Scatterer {
     scatter: Scatter,
     dtype: DType,
     inputs: usize,
-    /// The input that has the rows.
+    /// The input with the rows.
     into: usize,
     rank: usize,
 }
 
-/// An operand's address that threads share.
+/// An operand's address, shared by threads.
 #[derive(Clone, Copy)]
 struct TargetPtr(*mut u8);
 
-// SAFETY: an address alone. Who writes through it answers for it where that is done.
+// SAFETY: an address only. Writes through it are justified where they happen.
 unsafe impl Sync for TargetPtr {}
 
 impl TargetPtr {
@@ -51,7 +51,7 @@ impl TargetPtr {
 }
 
 impl Scatterer {
-    /// Compiles what makes the elements that `nest` puts, on the calling thread.
+    /// Compiles the computation of `nest`'s updates, on the calling thread.
     ///
     /// # Errors
     /// As [`Kernel::new`].
@@ -69,7 +69,7 @@ impl Scatterer {
         })
     }
 
-    /// The loop that blocks are cut along, and how many of its trips a block has.
+    /// The loop to cut into blocks, and the trips of a block.
     fn blocks(&self, extents: &[usize]) -> (usize, usize) {
         let (mut at, mut size) = (self.rank - 1, 1);
         while at > 0 && extents[at].saturating_mul(size) < BLOCK {
@@ -89,12 +89,12 @@ impl Scatterer {
         let size = self.dtype.bytes();
         let step = operands.pointers[self.into + 2].addr() as isize;
         let row = self.row(operands);
-        // The loops along which the output moves are those of a row.
+        // The output moves along the loops of a row.
         let loops: SmallVec<[usize; 4]> = (0..self.rank).filter(|&at| to[at] != 0).collect();
         let together = from == to && step == row as isize;
         let [source, target] = [operands.pointers[self.into], operands.pointers[self.inputs]];
         if together {
-            // SAFETY: the plan has checked that all rows lie in both operands' memory, one behind the other.
+            // SAFETY: the plan has checked that all rows lie in both operands' memory, one after the other.
             unsafe { target.copy_from_nonoverlapping(source, rows * row) };
             return;
         }
@@ -123,7 +123,7 @@ impl Scatterer {
         moving.fold(self.dtype.bytes(), |bytes, (extent, _)| bytes * extent)
     }
 
-    /// Puts what is for these rows.
+    /// Applies the updates of these rows.
     ///
     /// # Safety
     /// As [`Composed::run`]; nobody else has these rows of the output.
@@ -134,7 +134,7 @@ impl Scatterer {
         let inner = product(&extents[at + 1..]);
         let mut updates = Writable::new(trips * inner * size)?;
         let mut indices = Writable::new(trips * inner * size_of::<i64>())?;
-        // What is made lies in row-major order.
+        // Updates lie in row-major order.
         let mut own: SmallVec<[isize; 32]> = SmallVec::from_slice(&strides[..self.inputs * self.rank]);
         for element in [size, size_of::<i64>()] {
             let dense =
@@ -158,7 +158,7 @@ impl Scatterer {
                 };
                 let mut places: SmallVec<[*mut u8; 16]> = (0..self.inputs).map(moved).collect();
                 places.extend([updates.ptr(), indices.ptr()]);
-                // SAFETY: the caller's promise, of some of the nest's indices; what is made has memory of its own, of the block's size.
+                // SAFETY: the caller's promise, for some of the nest's indices; updates have memory of their own, of the block's size.
                 unsafe { self.values.call(&places, &block, &own, literals)? };
                 let block = UpdateBlock {
                     updates: updates.ptr(),
@@ -197,7 +197,7 @@ impl Composed for Scatterer {
         [&self.values].into_iter().collect()
     }
 
-    /// An element is read and written at a place that is not known before.
+    /// An element is read and written at an unpredictable address.
     fn cost(&self) -> f64 {
         self.values.cost() + cost::SCATTERED
     }
@@ -228,7 +228,7 @@ impl Composed for Scatterer {
         let long = self.row(operands) >= SHARED * self.dtype.bytes();
         let shares = if long { threads.pieces(size, cost).min(threads.count()).min(rows).max(1) } else { 1 };
         let share = |n: usize| rows * n / shares..rows * (n + 1) / shares;
-        // SAFETY: the caller's promise; shares have different rows.
+        // SAFETY: the caller's promise; shares have distinct rows.
         threads.each(shares, size as f64 * cost, |n| unsafe { self.put(operands, share(n)) })
     }
 }

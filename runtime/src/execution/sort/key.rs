@@ -1,5 +1,5 @@
-//! Keys: what elements are sorted by. Keys are unsigned integers in the order of
-//! [`compare`](ndjit_ir::reduction::compare), taken digit by digit from the lowest.
+//! Sort keys: unsigned integers in the order of [`compare`](ndjit_ir::reduction::compare),
+//! processed digit by digit from the lowest.
 
 use ndjit_ir::{DType, Kind};
 use std::cmp::Ordering;
@@ -7,15 +7,15 @@ use std::cmp::Ordering;
 /// Values of a digit.
 pub const BUCKETS: usize = 256;
 
-/// What is sorted by its digits.
+/// An item with digits.
 pub trait RadixItem: Copy + Send + Sync {
-    /// How many digits there are.
+    /// The number of digits.
     const DIGITS: usize;
 
     /// A digit, by its number from the lowest.
     fn digit(self, number: usize) -> usize;
 
-    /// The order of digits; of items that are equal there the order they begin in, if they know it.
+    /// The order of digits; equal items with an index are ordered by it.
     fn order(&self, other: &Self) -> Ordering;
 }
 
@@ -26,11 +26,11 @@ pub trait Word: RadixItem + Ord {
     /// All bits.
     const MAX: Self;
 
-    /// The bits that are in both.
+    /// Bitwise and.
     fn and(self, other: Self) -> Self;
-    /// The bits that are in one of them.
+    /// Bitwise exclusive or.
     fn xor(self, other: Self) -> Self;
-    /// The low bits of a number.
+    /// The low bits of an integer.
     fn low(bits: u64) -> Self;
 }
 
@@ -83,7 +83,7 @@ pub struct ComplexKey<W> {
 }
 
 impl<W: Word> ComplexKey<W> {
-    /// The highest digit: which parts are NaN, whose keys no number has.
+    /// The highest digit: NaN flags of the parts, above all other keys.
     #[inline(always)]
     fn nans(self) -> usize {
         2 * usize::from(self.re == W::MAX) + usize::from(self.im == W::MAX)
@@ -161,17 +161,17 @@ impl<K: RadixItem, P: Position> RadixItem for IndexedKey<K, P> {
     }
 }
 
-/// How the words of a dtype's elements, or of their parts, become keys.
+/// The encoding of a dtype's elements, or of their parts, as keys.
 #[derive(Clone, Copy, Debug)]
 pub enum KeyEncoding<W> {
     Unsigned,
     Signed,
-    /// With the bits of infinity: words above it are NaN.
+    /// With the bits of infinity: greater words are NaN.
     Float(W),
 }
 
 impl<W: Word> KeyEncoding<W> {
-    /// That of a dtype; of a complex one that of its parts.
+    /// The encoding of a dtype; for a complex one that of its parts.
     pub fn of(dtype: DType) -> KeyEncoding<W> {
         match dtype.kind() {
             Kind::Bool | Kind::UInt => KeyEncoding::Unsigned,
@@ -180,7 +180,7 @@ impl<W: Word> KeyEncoding<W> {
         }
     }
 
-    /// A key that has its word again, but for NaNs: -0 comes before +0.
+    /// A reversible key, except for NaNs: -0 comes before +0.
     #[inline(always)]
     pub fn encode(self, word: W) -> W {
         match self {
@@ -194,7 +194,7 @@ impl<W: Word> KeyEncoding<W> {
         }
     }
 
-    /// A key that is the same of equal elements.
+    /// A key that is the same for equal elements.
     #[inline(always)]
     pub fn encode_equal(self, word: W) -> W {
         match self {
@@ -203,7 +203,7 @@ impl<W: Word> KeyEncoding<W> {
         }
     }
 
-    /// The word that has a key by [`encode`](KeyEncoding::encode), or a NaN.
+    /// The word of a key by [`encode`](KeyEncoding::encode), or a NaN.
     #[inline(always)]
     pub fn decode(self, key: W) -> W {
         match self {

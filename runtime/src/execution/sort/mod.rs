@@ -1,7 +1,7 @@
-//! Sorts on the CPU: the kernel of a nest's [part](ndjit_codegen::passes::split) that computes elements, and who sorts them.
+//! Sorts on the CPU: the kernel of a nest's [part](ndjit_codegen::passes::split) that computes elements, and their driver.
 //!
-//! Rows are independent: threads share [tiles](Tile) of them. Where there are fewer rows than that is worth, threads share the elements
-//! of each row. The order is that of [`sorted`](ndjit_ir::reduction::sorted); it does not depend on how many threads there are.
+//! Rows are independent: threads share [tiles](Tile) of them. With too few rows, threads share the elements of each row. The order is
+//! that of [`sorted`](ndjit_ir::reduction::sorted); it does not depend on the number of threads.
 
 mod key;
 mod radix;
@@ -24,31 +24,30 @@ use task::SortTask;
 /// Elements of a tile of rows.
 const MOST: usize = 64 << 10;
 const LEAST: usize = 4 << 10;
-/// Elements of a row that threads share: fewer are sorted before all of them have begun.
+/// The minimum length of a row shared by threads: shorter ones are sorted before all threads start.
 const SHARED: usize = 32 << 10;
-/// Rows of a tile, at least, if there are as many and they fit [`BESIDE_BYTES`]: where rows are no rows in memory, they lie beside each
-/// other in the lines of the caches.
+/// The minimum of rows per tile, if available and within [`BESIDE_BYTES`]: non-contiguous rows share cache lines.
 const BESIDE: usize = 16;
-/// Bytes of the elements of those.
+/// The maximum number of bytes of these.
 const BESIDE_BYTES: usize = 2 << 20;
-/// Sorting one byte of an element, ns: it is moved and counted, or compared about as often as a row has doublings.
+/// Time of sorting one byte of an element, ns: it is moved and counted, or compared about as often as a row has doublings.
 const BYTE: f64 = 2.0;
 
-/// What a nest that sorts is run by.
+/// The driver of a nest that sorts.
 #[derive(Debug)]
 pub struct Sorter {
     elements: Kernel,
     outputs: SmallVec<[SortOutput; 1]>,
     rank: usize,
     inputs: usize,
-    /// Whether results lie side by side along rows.
+    /// Whether results are contiguous along rows.
     dense: bool,
 }
 
-/// What is known of an output.
+/// Properties of an output.
 #[derive(Clone, Copy, Debug)]
 struct SortOutput {
-    /// The dtype of what is sorted.
+    /// The dtype of the sorted elements.
     dtype: DType,
     wants: Wants,
 }
@@ -98,7 +97,7 @@ impl Sorter {
         (SortTiles { inner: even(inner, width), outer: even(outer, height.clamp(1, outer)), rest }, shared)
     }
 
-    /// Bytes of the elements of so many rows, and of what sorting one of them takes.
+    /// Bytes of the elements of so many rows, and of the scratch memory of sorting one.
     fn bytes(&self, rows: usize, len: usize) -> usize {
         let aligned = |bytes: usize| bytes.checked_next_multiple_of(ALIGN).unwrap_or(usize::MAX);
         let elements = |output: &SortOutput| aligned(product(&[rows, len, output.dtype.bytes()]));
@@ -143,7 +142,7 @@ impl Composed for Sorter {
         let (tiles, shared) = self.tiles(operands.extents, pieces, threads);
         let time = size as f64 * cost;
         let work = |index: usize, parts: SortWorkers<'_>| {
-            // SAFETY: the caller's promise. Tasks write different results.
+            // SAFETY: the caller's promise. Tasks write distinct results.
             unsafe { SortTask { sorter: self, operands, tile: tiles.tile(index) }.run(parts) }
         };
         if shared {

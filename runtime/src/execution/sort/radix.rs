@@ -1,34 +1,33 @@
-//! Sorting items: few by comparison; more, while they stay in a cache, digit by digit from the lowest, each time stably into another
-//! array; many are first moved, by their highest digits, into buckets that do. Threads share the moving of large buckets: each counts
-//! the digits of a part, and moves its part to where the counts say. The result is the same for any number of parts, because a stable
-//! sort has one.
+//! Sorts of items: few by comparison; more, within a cache, by stable passes from the lowest digit between two arrays; many are first
+//! moved, by their highest digits, into buckets of that size. Threads share the moves of large buckets: each counts the digits of a part,
+//! and moves its part to the offsets of the counts. A stable sort has one result, so that does not depend on the number of parts.
 //!
-//! Measured on 10,000,000 random numbers, one thread: keys of 32 bits 13 ns each, from the lowest digit alone 19, by comparison (the standard
-//! library's unstable sort) 21; with their indices 19, 28 and 31; keys of 64 bits 26, 57 and 25.
+//! Measured on 10,000,000 random numbers, one thread: 32-bit keys 13 ns each, with the lowest digit first only 19, by comparison (the
+//! standard library's unstable sort) 21; with their indices 19, 28 and 31; 64-bit keys 26, 57 and 25.
 
 use super::key::{BUCKETS, RadixItem};
 use crate::execution::threads::Threads;
 use crate::execution::tiling::{Run, Runs};
 use ndjit_ir::Result;
 
-/// Bytes of items that are sorted where they are read once: they stay in the second cache.
+/// The maximum number of bytes of items sorted in cache: they fit the second-level cache.
 const CACHED: usize = 512 << 10;
-/// Tasks for each thread, so that one that is late can be helped.
+/// Tasks per thread, which balances load.
 const TASKS: usize = 8;
 
-/// How many of each digit there are.
+/// The number of items with each digit.
 type Histogram = [usize; BUCKETS];
 
-/// Who sorts the items of a row.
+/// The threads that sort the items of a row.
 #[derive(Clone, Copy)]
 pub struct SortWorkers<'a> {
-    /// The threads, and the estimated time of all they do here, ns; none for the calling one.
+    /// The threads, and the estimated time of all their work here, ns; `None` for the calling thread.
     pub threads: Option<(&'a Threads, f64)>,
-    /// Into how many parts items are cut.
+    /// The number of parts of the items.
     pub count: usize,
 }
 
-/// An address that threads share.
+/// An address shared by threads.
 pub struct SharedPtr<T>(pub *mut T);
 
 impl<T> Clone for SharedPtr<T> {
@@ -39,7 +38,7 @@ impl<T> Clone for SharedPtr<T> {
 
 impl<T> Copy for SharedPtr<T> {}
 
-// SAFETY: an address alone. Who reads or writes through it answers for it.
+// SAFETY: an address only. Accesses through it are justified where they happen.
 unsafe impl<T> Sync for SharedPtr<T> {}
 // SAFETY: as before.
 unsafe impl<T> Send for SharedPtr<T> {}
@@ -58,7 +57,7 @@ impl SortWorkers<'_> {
         Runs::new(len, len.div_ceil(self.count))
     }
 
-    /// Calls `work` with the number of each part of so many items, and where the part lies.
+    /// Calls `work` with the number of each part of so many items, and its range.
     ///
     /// # Errors
     /// Those of `work`; `Panic` if it panicked.
@@ -82,7 +81,7 @@ impl SortWorkers<'_> {
     }
 }
 
-/// Items that lie beside each other, of which all digits but the lowest `digits` are equal.
+/// Contiguous items with equal digits except the lowest `digits`.
 #[derive(Clone, Copy)]
 struct Bucket {
     start: usize,
@@ -104,11 +103,11 @@ struct RadixBuffers<T> {
 /// `Panic` if a worker panicked.
 ///
 /// # Safety
-/// Both arrays have room for `len` items, do not overlap, and nobody else touches them; the items are initialised in the first.
+/// Both arrays have room for `len` items, do not overlap, and are exclusive; the items are initialised in the first.
 pub unsafe fn sort<T: RadixItem>(items: *mut T, other: *mut T, len: usize, parts: SortWorkers<'_>) -> Result<()> {
     let arrays = RadixBuffers { items: SharedPtr(items), other: SharedPtr(other) };
     let all = Bucket { start: 0, len, digits: T::DIGITS, moved: false };
-    // SAFETY: the caller's promise, for this bucket and for those that it becomes, which lie side by side in it.
+    // SAFETY: the caller's promise, for this bucket and for its parts, which lie side by side in it.
     unsafe {
         if parts.count == 1 {
             return arrays.sort(all);
@@ -127,29 +126,29 @@ pub unsafe fn sort<T: RadixItem>(items: *mut T, other: *mut T, len: usize, parts
     }
 }
 
-/// Items that stay in the cache, with those they are moved to.
+/// The number of items that fit the cache, in both arrays.
 fn cached<T>() -> usize {
     CACHED / size_of::<T>().max(1)
 }
 
-/// Whether items are sorted faster by comparison than by their digits.
+/// Whether comparison sorts faster than digits.
 fn few(len: usize, digits: usize) -> bool {
     len < 64 || 8 * digits * (len + BUCKETS) > 5 * len * len.ilog2() as usize
 }
 
 impl<T: RadixItem> RadixBuffers<T> {
-    /// The array in which a bucket lies, and the other.
+    /// The array of a bucket, and the other.
     fn of(&self, bucket: Bucket) -> (SharedPtr<T>, SharedPtr<T>) {
         let (from, to) = if bucket.moved { (self.other, self.items) } else { (self.items, self.other) };
         (SharedPtr(from.at(bucket.start)), SharedPtr(to.at(bucket.start)))
     }
 
-    /// Sorts a bucket, on this thread; its items lie in the first array then.
+    /// Sorts a bucket, on this thread, into the first array.
     ///
     /// # Safety
-    /// Its items are initialised where they lie, and nobody else touches it in either array.
+    /// Its items are initialised, and nobody else accesses it in either array.
     unsafe fn sort(&self, bucket: Bucket) -> Result<()> {
-        // SAFETY: the caller's promise, for this bucket and for those that it becomes.
+        // SAFETY: the caller's promise, for this bucket and for its parts.
         unsafe {
             if bucket.digits == 0 || bucket.len <= cached::<T>() {
                 self.sort_cached(bucket);
@@ -170,10 +169,10 @@ impl<T: RadixItem> RadixBuffers<T> {
     /// As [`sort`](RadixBuffers::sort).
     unsafe fn sort_cached(&self, bucket @ Bucket { len, digits, mut moved, .. }: Bucket) {
         let (mut from, mut to) = self.of(bucket);
-        // SAFETY: the caller's promise. Counts become the places of the first of each digit, which are different, and below `len`.
+        // SAFETY: the caller's promise. Counts become the offsets of the first of each digit, which are distinct, and below `len`.
         unsafe {
             if digits > 0 && few(len, digits) {
-                // Items that are equal in their order are the same, or know where they were.
+                // Items of equal order are identical, or have an index.
                 std::slice::from_raw_parts_mut(from.0, len).sort_unstable_by(T::order);
             } else if digits > 0 {
                 let mut all: Vec<Histogram> = vec![[0; BUCKETS]; digits];
@@ -197,7 +196,7 @@ impl<T: RadixItem> RadixBuffers<T> {
         }
     }
 
-    /// Moves a bucket to the other array, into a bucket for each value of its highest digit.
+    /// Moves a bucket to the other array, into a bucket for each highest digit.
     ///
     /// # Errors
     /// `Panic` if a worker panicked.
@@ -210,7 +209,7 @@ impl<T: RadixItem> RadixBuffers<T> {
         let mut places: Vec<Histogram> = vec![[0; BUCKETS]; parts.runs(len).count()];
         let all = SharedPtr(places.as_mut_ptr());
         parts.each(len, |part, run| {
-            // SAFETY: the part's counts are its own; the caller's promise.
+            // SAFETY: each part has its own counts; the caller's promise.
             let (own, items) = unsafe { (&mut *all.at(part), read(from, run)) };
             items.iter().for_each(|item| own[item.digit(digit)] += 1);
             Ok(())
@@ -218,11 +217,11 @@ impl<T: RadixItem> RadixBuffers<T> {
         let total = |bucket: usize| places.iter().map(|own| own[bucket]).sum::<usize>();
         let totals: [usize; BUCKETS] = std::array::from_fn(total);
         if totals.contains(&len) {
-            // All are equal there.
+            // All have the same digit.
             into.push(Bucket { digits: digit, ..bucket });
             return Ok(());
         }
-        // Counts become the places of the first of each part.
+        // Counts become the offsets of each part's first item.
         let mut next = 0;
         for (value, &total) in totals.iter().enumerate().filter(|(_, total)| **total > 0) {
             into.push(Bucket { start: start + next, len: total, digits: digit, moved: !moved });
@@ -232,8 +231,8 @@ impl<T: RadixItem> RadixBuffers<T> {
         }
         let all = SharedPtr(places.as_mut_ptr());
         parts.each(len, |part, run| {
-            // SAFETY: as before. The places of parts and digits are different, and below `len`: they are as many as the items that have
-            // been counted, which are the same.
+            // SAFETY: as before. The offsets of parts and digits are distinct, and below `len`: the counted items are the same, and as
+            // many.
             unsafe { scatter(read(from, run), to, digit, &mut *all.at(part)) };
             Ok(())
         })
@@ -243,7 +242,7 @@ impl<T: RadixItem> RadixBuffers<T> {
 /// Writes each item to the next place of its digit.
 ///
 /// # Safety
-/// Each digit has as many places as items, which may be written and are no items.
+/// Each digit has as many writable places as items, disjoint from the items.
 unsafe fn scatter<T: RadixItem>(items: &[T], to: SharedPtr<T>, digit: usize, places: &mut Histogram) {
     for &item in items {
         let place = &mut places[item.digit(digit)];

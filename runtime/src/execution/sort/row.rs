@@ -1,8 +1,7 @@
-//! One row: elements in memory become a sorted row of results, of elements or of indices.
+//! One row: elements in memory become a sorted row of elements or of indices.
 //!
-//! Real elements are sorted as [keys](super::key), in place, and become elements again; that of zeros -0 comes before +0 there, and after
-//! that they are put into the order that they had. Where indices are wanted, or the elements are complex numbers, keys are sorted
-//! with their indices.
+//! Real elements are sorted as [keys](super::key), in place, and decoded; keys order -0 before +0, so the order of zeros is restored
+//! afterwards. For indices, and for complex numbers, keys are sorted with their indices.
 
 use super::key::{ComplexKey, IndexedKey, KeyEncoding, Position, RadixItem, Word};
 use super::radix::{SharedPtr, SortWorkers, sort};
@@ -11,7 +10,7 @@ use ndjit_ir::{DType, Result};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What is wanted of a row.
+/// The result of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wants {
     /// The elements.
@@ -20,7 +19,7 @@ pub enum Wants {
     Indices(DType),
 }
 
-/// A row of elements, and where its results go.
+/// A row of elements, and the destination of its results.
 #[derive(Clone, Copy)]
 pub struct SortRow {
     pub dtype: DType,
@@ -33,7 +32,7 @@ pub struct SortRow {
     pub stride: isize,
 }
 
-/// Bytes of memory that sorting a row of so many elements takes; saturates.
+/// Scratch bytes of sorting a row of so many elements; saturates.
 pub fn room(dtype: DType, wants: Wants, len: usize) -> usize {
     if wants == Wants::Values && !dtype.is_complex() {
         return len.saturating_mul(dtype.bytes());
@@ -43,19 +42,19 @@ pub fn room(dtype: DType, wants: Wants, len: usize) -> usize {
     (dtype.bytes() + position).next_multiple_of(align).saturating_mul(2).saturating_mul(len)
 }
 
-/// Bytes of the memory beside that, if it is needed.
+/// Additional bytes for signs of zeros, if needed.
 pub fn room_of_signs(dtype: DType, wants: Wants, len: usize) -> usize {
     if wants == Wants::Values && dtype.is_float() { len.div_ceil(8) } else { 0 }
 }
 
-/// Sorts a row; its elements are lost.
+/// Sorts a row; its elements are overwritten.
 ///
 /// # Errors
 /// `Allocation` if memory is refused; `Panic` if a worker panicked.
 ///
 /// # Safety
-/// The elements are initialised and nobody else touches them; results may be written at each of `len` steps of the stride, where
-/// nobody else touches them; `memory` has [`room`], aligned for any of it, for this call alone.
+/// The elements are initialised and exclusive; results are writable and exclusive at each of `len` steps of the stride; `memory` has
+/// [`room`], aligned for any type, for this call only.
 pub unsafe fn run(row: SortRow, memory: *mut u8, parts: SortWorkers<'_>) -> Result<()> {
     // SAFETY: the caller's promises are the same; words have the size of the dtype's parts.
     unsafe {
@@ -73,7 +72,7 @@ pub unsafe fn run(row: SortRow, memory: *mut u8, parts: SortWorkers<'_>) -> Resu
 unsafe fn of_words<W: Word>(row: SortRow, memory: *mut u8, parts: SortWorkers<'_>) -> Result<()> {
     let code = KeyEncoding::<W>::of(row.dtype);
     let words: SharedPtr<W> = SharedPtr(row.elements.cast());
-    // SAFETY: a complex element is two words, another one; indices are below the row's length. The caller's promise.
+    // SAFETY: a complex element is two words, others are one; indices are below the row's length. The caller's promise.
     unsafe {
         let key = |index: usize| code.encode_equal(words.at(index).read());
         match (row.wants, row.dtype.is_complex()) {
@@ -118,7 +117,7 @@ unsafe fn placed<K: RadixItem>(
     memory: *mut u8,
     parts: SortWorkers<'_>,
 ) -> Result<()> {
-    // SAFETY: the caller's promise; every index is a position.
+    // SAFETY: the caller's promise; every index fits the type.
     unsafe {
         match u32::try_from(row.len) {
             Ok(_) => placed_as::<K, u32>(row, key, memory, parts),
@@ -180,7 +179,7 @@ struct Signs {
 }
 
 impl Signs {
-    /// Those of a row that has zeros of both signs.
+    /// The signs of a row with zeros of both signs.
     ///
     /// # Errors
     /// `Allocation` if memory is refused.
@@ -228,10 +227,10 @@ impl Signs {
         Ok(Some(Signs { bits, zeros }))
     }
 
-    /// Gives the zeros of a sorted row of keys their signs.
+    /// Restores the signs of zeros in a sorted row of keys.
     ///
     /// # Safety
-    /// `len` keys are initialised, and nobody else touches them; their zeros are those that the signs are of.
+    /// `len` keys are initialised and exclusive; the signs are those of their zeros.
     unsafe fn put<W: Word>(mut self, code: KeyEncoding<W>, keys: SharedPtr<W>, len: usize) {
         // SAFETY: the caller's promise.
         let keys = unsafe { std::slice::from_raw_parts_mut(keys.0, len) };

@@ -51,7 +51,7 @@ impl SortTask<'_> {
                 (elements.at(start), [row.wrapping_mul(tile.inner.len as isize), row, size])
             })
         };
-        // SAFETY: the caller's promise for the inputs; there is memory for every element, of which parts write different ones.
+        // SAFETY: the caller's promise for the inputs; there is memory for every element, and parts write distinct ones.
         parts.each(len, |_, run| unsafe { self.elements(self.places(0).take(sorter.inputs).chain(made()), run) })?;
         for ((output, (elements, _)), (results, strides)) in
             sorter.outputs.iter().zip(made()).zip(self.places(sorter.inputs))
@@ -69,8 +69,8 @@ impl SortTask<'_> {
                     results: results.wrapping_offset(start),
                     stride: strides[2],
                 };
-                // SAFETY: the kernel has written the elements, which are this task's; the caller's promise for the results; there
-                // is room for any output's row.
+                // SAFETY: the kernel has written the elements, which belong to this task; the caller's promise for the results;
+                // there is room for any output's row.
                 unsafe { row::run(row, room, parts)? };
             }
         }
@@ -93,7 +93,7 @@ impl SortTask<'_> {
     /// Computes elements of all rows.
     ///
     /// # Safety
-    /// As [`Kernel::call`](crate::execution::code::Kernel::call), of the operands from the run's first element on.
+    /// As [`Kernel::call`](crate::execution::code::Kernel::call), for the operands from the run's first element on.
     unsafe fn elements(&self, places: impl Iterator<Item = SortOperand>, run: Run) -> Result<()> {
         let SortTask { sorter, tile, operands } = self;
         let at = |(pointer, strides): SortOperand| {

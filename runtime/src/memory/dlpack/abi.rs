@@ -1,4 +1,4 @@
-//! The C structures of DLPack, version 1.1, and what their numbers mean. Names are those of
+//! The C structures of DLPack, version 1.1, and their codes. Names are those of
 //! [dlpack.h](https://github.com/dmlc/dlpack/blob/main/include/dlpack/dlpack.h).
 
 use ndjit_ir::{DType, Kind};
@@ -9,9 +9,9 @@ use std::fmt;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLPackVersion {
-    /// Raised where the layout of structures changes.
+    /// Incremented when the layout of structures changes.
     pub major: u32,
-    /// Raised where codes are added.
+    /// Incremented when codes are added.
     pub minor: u32,
 }
 
@@ -20,17 +20,17 @@ impl DLPackVersion {
     pub const CURRENT: DLPackVersion = DLPackVersion { major: 1, minor: 1 };
 }
 
-/// Where memory is.
+/// The device of memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLDevice {
-    /// The sort of device: a constant of this type.
+    /// The device type: a constant of this type.
     pub device_type: i32,
-    /// Which of them; 0 for the host's memory.
+    /// The index of the device; 0 for host memory.
     pub device_id: i32,
 }
 
-/// Sorts of devices, and how errors call them.
+/// Device types, with their names in errors.
 const DEVICES: [(i32, &str); 16] = [
     (DLDevice::CPU, "cpu"),
     (2, "cuda"),
@@ -51,14 +51,14 @@ const DEVICES: [(i32, &str); 16] = [
 ];
 
 impl DLDevice {
-    /// `kDLCPU`: the host's memory.
+    /// `kDLCPU`: host memory.
     pub const CPU: i32 = 1;
-    /// `kDLCUDAHost`: the host's memory, pinned for CUDA.
+    /// `kDLCUDAHost`: host memory, pinned for CUDA.
     pub const CUDA_HOST: i32 = 3;
-    /// `kDLROCMHost`: the host's memory, pinned for ROCm.
+    /// `kDLROCMHost`: host memory, pinned for ROCm.
     pub const ROCM_HOST: i32 = 11;
 
-    /// Whether the processor reads the memory as it reads its own.
+    /// Whether the processor can read the memory directly.
     pub fn is_host(self) -> bool {
         [DLDevice::CPU, DLDevice::CUDA_HOST, DLDevice::ROCM_HOST].contains(&self.device_type)
     }
@@ -74,19 +74,19 @@ impl fmt::Display for DLDevice {
     }
 }
 
-/// What elements are.
+/// Type of elements.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLDataType {
-    /// The kind of numbers: `DLDataTypeCode`.
+    /// The kind of type: `DLDataTypeCode`.
     pub code: u8,
-    /// Bits of a number; of a complex one those of both parts.
+    /// Bits per lane; for complex types of both parts.
     pub bits: u8,
-    /// Numbers of an element.
+    /// Lanes per element.
     pub lanes: u16,
 }
 
-/// Kinds of numbers by their codes, and how errors call them.
+/// Kinds of types by code, with their names in errors.
 const KINDS: [&str; 18] = [
     "int",
     "uint",
@@ -134,7 +134,7 @@ impl fmt::Display for DLDataType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DLDataType { code, bits, lanes } = *self;
         match KINDS.get(usize::from(code)) {
-            // Names of the narrow floats say how many bits they have.
+            // Names of narrow floats include their width.
             Some(name) if code > 6 => f.write_str(name)?,
             Some(name) => write!(f, "{name}{bits}")?,
             None => write!(f, "type code {code} of {bits} bits")?,
@@ -147,31 +147,31 @@ impl fmt::Display for DLDataType {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DLTensor {
-    /// Where memory begins; null where there are no elements.
+    /// The start of memory; null without elements.
     pub data: *mut c_void,
-    /// Where that is.
+    /// Its device.
     pub device: DLDevice,
     /// The number of axes.
     pub ndim: i32,
-    /// What the elements are, in the byte order of the host.
+    /// The type of elements, in the host's byte order.
     pub dtype: DLDataType,
     /// The extent of each axis, outermost first.
     pub shape: *mut i64,
-    /// How many elements it is from one index of an axis to the next; null for row-major order without gaps.
+    /// The stride of each axis, in elements; null for row-major order without gaps.
     pub strides: *mut i64,
-    /// How many bytes the first element is behind `data`.
+    /// The offset of the first element from `data`, in bytes.
     pub byte_offset: u64,
 }
 
-/// A tensor with what gives its memory back, of DLPack 1.0 and later.
+/// A tensor with its deleter, of DLPack 1.0 and later.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DLManagedTensorVersioned {
-    /// Which layout of the structure it has.
+    /// The version of the structure.
     pub version: DLPackVersion,
-    /// What `deleter` needs.
+    /// The context of `deleter`.
     pub manager_ctx: *mut c_void,
-    /// Gives back the memory and the structure.
+    /// Frees the memory and the structure.
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensorVersioned)>,
     /// Bits: [`READ_ONLY`], [`IS_COPIED`].
     pub flags: u64,
@@ -179,20 +179,20 @@ pub struct DLManagedTensorVersioned {
     pub dl_tensor: DLTensor,
 }
 
-/// `DLPACK_FLAG_BITMASK_READ_ONLY`: nobody may write to the memory.
+/// `DLPACK_FLAG_BITMASK_READ_ONLY`: the memory is read-only.
 pub const READ_ONLY: u64 = 1 << 0;
-/// `DLPACK_FLAG_BITMASK_IS_COPIED`: the memory is a copy that nobody else sees.
+/// `DLPACK_FLAG_BITMASK_IS_COPIED`: the memory is an unshared copy.
 pub const IS_COPIED: u64 = 1 << 1;
 
-/// A tensor with what gives its memory back, as before DLPack 1.0: without version and flags.
+/// A tensor with its deleter, as before DLPack 1.0: without version and flags.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DLManagedTensor {
     /// The tensor.
     pub dl_tensor: DLTensor,
-    /// What `deleter` needs.
+    /// The context of `deleter`.
     pub manager_ctx: *mut c_void,
-    /// Gives back the memory and the structure.
+    /// Frees the memory and the structure.
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensor)>,
 }
 
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use std::mem::offset_of;
 
-    /// What a C compiler gives for the header on hosts of 64 bits.
+    /// Offsets computed by a C compiler from the header on 64-bit hosts.
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn structures_are_laid_out_as_in_c() {

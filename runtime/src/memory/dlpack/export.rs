@@ -1,4 +1,4 @@
-//! Tensors for other libraries: of buffers, and of any other memory that Rust owns.
+//! Tensors for other libraries: of buffers, and of any other memory with a Rust owner.
 
 use super::{
     DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor, IS_COPIED, ManagedTensor,
@@ -41,32 +41,32 @@ impl Managed for DLManagedTensor {
     }
 }
 
-/// A structure, and what owns all that it points to.
+/// A structure, and the owner of its data.
 struct Holder<M, O> {
     managed: M,
     _owner: O,
 }
 
-/// A structure for a tensor that points to what `owner` owns; its deleter drops that.
+/// A structure for a tensor whose data `owner` owns; its deleter drops the owner.
 pub fn hold<M: Managed, O: Send + Sync + 'static>(tensor: DLTensor, flags: u64, owner: O) -> *mut M {
     /// # Safety
-    /// `managed` is what `hold` gave for these types, and not used after.
+    /// `managed` is a result of `hold` for these types, and not used after.
     unsafe extern "C" fn delete<M: Managed, O>(managed: *mut M) {
-        // SAFETY: the caller's promise: the context is the holder, which is leaked and nobody else's.
+        // SAFETY: the caller's promise: the context is the holder, leaked and without another owner.
         let holder = unsafe { Box::from_raw((*managed).context().cast::<Holder<M, O>>()) };
-        // Through functions of C nothing unwinds.
+        // Unwinding across C functions is undefined.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(holder))).map_err(discard);
     }
     let managed = M::new(tensor, flags, delete::<M, O>);
     let holder = Box::into_raw(Box::new(Holder { managed, _owner: owner }));
-    // SAFETY: the holder is fresh and nobody else's.
+    // SAFETY: the holder is fresh and unshared.
     unsafe {
         *(*holder).managed.context() = holder.cast();
         &raw mut (*holder).managed
     }
 }
 
-/// A tensor of elements from `data` on, which `owner` owns, with strides in elements.
+/// A tensor of `owner`'s elements from `data` on, with strides in elements.
 fn tensor<O: Send + Sync + 'static>(
     data: *mut u8,
     dtype: DType,
@@ -75,7 +75,7 @@ fn tensor<O: Send + Sync + 'static>(
     flags: u64,
     owner: O,
 ) -> ManagedTensor {
-    // Extents of what exists fit: an array of no elements has none that is too large either.
+    // Extents of existing arrays fit: those of empty arrays are checked too.
     let mut extents: Vec<i64> = shape.extents().iter().map(|&extent| extent as i64).collect();
     let mut strides = strides;
     let tensor = DLTensor {
@@ -88,7 +88,7 @@ fn tensor<O: Send + Sync + 'static>(
         byte_offset: 0,
     };
     let managed: *mut DLManagedTensorVersioned = hold(tensor, flags, (extents, strides, owner));
-    // SAFETY: what `hold` gives is never null.
+    // SAFETY: a result of `hold` is never null.
     ManagedTensor(Raw::Versioned(unsafe { NonNull::new_unchecked(managed) }))
 }
 
@@ -97,7 +97,7 @@ fn row_major(shape: &Shape) -> Vec<i64> {
     shape.contiguous_strides().iter().map(|&stride| stride as i64).collect()
 }
 
-/// The first element, where all that a layout names lies in the buffer, and strides in elements.
+/// The first element, if the layout stays within the buffer, and strides in elements.
 fn placed(bytes: usize, dtype: DType, shape: &Shape, layout: &Layout) -> Option<(usize, Vec<i64>)> {
     let size = dtype.bytes() as isize;
     let (mut low, mut high) = (layout.offset as i128, layout.offset as i128);
@@ -112,8 +112,8 @@ fn placed(bytes: usize, dtype: DType, shape: &Shape, layout: &Layout) -> Option<
 }
 
 impl ManagedTensor {
-    /// A tensor of memory that any value owns, such as a `Vec<f32>` or an `Arc<[f32]>`: nobody may write to it, and `owner` is dropped when
-    /// the last that reads it goes, on whatever thread that is.
+    /// A read-only tensor of memory that any value owns, such as a `Vec<f32>` or an `Arc<[f32]>`. `owner` is dropped after the last reader,
+    /// on any thread.
     ///
     /// ```
     /// use ndjit_runtime::dlpack::ManagedTensor;
@@ -128,7 +128,7 @@ impl ManagedTensor {
     /// ```
     ///
     /// # Errors
-    /// `Shape` if there are more or fewer elements than the shape holds; `Size` if no array can have the shape.
+    /// `Shape` if the number of elements differs from the shape's; `Size` if no array can have the shape.
     #[track_caller]
     pub fn from_owner<T, O>(owner: O, shape: impl Into<Shape>) -> Result<ManagedTensor>
     where
@@ -136,7 +136,7 @@ impl ManagedTensor {
         O: AsRef<[T]> + Send + Sync + 'static,
     {
         let (shape, place) = (shape.into(), Place::caller());
-        // The value stays where it is from here on: elements may be in it. An `Arc`, unlike a box, does not claim to be the only way to it.
+        // The value does not move from here on: elements may be in it. An `Arc`, unlike a box, does not claim unique access.
         let owner = Arc::new(owner);
         let elements: &[T] = (*owner).as_ref();
         let size = shape.size().map_err(|error| error.of("dlpack").at(place))?;
@@ -151,10 +151,10 @@ impl ManagedTensor {
         Ok(tensor(data, T::DTYPE, &shape, row_major(&shape), READ_ONLY, owner))
     }
 
-    /// A tensor of a buffer, which others may read too: nobody may write to it.
+    /// A read-only tensor of a buffer, which may have other readers.
     ///
     /// # Errors
-    /// `Argument` if the layout is not one of these elements in the buffer.
+    /// `Argument` if the layout does not fit the buffer.
     #[doc(hidden)]
     pub fn shared(buffer: Arc<Buffer>, dtype: DType, shape: &Shape, layout: &Layout) -> Result<ManagedTensor> {
         let (offset, strides) = placed(buffer.len(), dtype, shape, layout).ok_or_else(|| misplaced(dtype, shape))?;
@@ -162,10 +162,10 @@ impl ManagedTensor {
         Ok(tensor(data, dtype, shape, strides, READ_ONLY, buffer))
     }
 
-    /// A tensor of a buffer in row-major order, which nobody else has.
+    /// A tensor of an unshared buffer in row-major order.
     ///
     /// # Errors
-    /// `Argument` if the buffer does not hold these elements.
+    /// `Argument` if the buffer's size differs.
     #[doc(hidden)]
     pub fn owned(mut buffer: Buffer, dtype: DType, shape: &Shape) -> Result<ManagedTensor> {
         if shape.bytes(dtype.bytes())? != buffer.len() {

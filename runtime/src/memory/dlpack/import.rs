@@ -1,4 +1,4 @@
-//! Tensors of other libraries as buffers: shared where their elements leave no gaps and are aligned, else copied.
+//! Tensors of other libraries as buffers: shared if their elements are aligned and without gaps, otherwise copied.
 
 use super::{DLTensor, ManagedTensor};
 use crate::memory::buffer::{Buffer, Writable};
@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Axes of a tensor, at most. NumPy and PyTorch make arrays of up to 64; more are no numbers of a tensor, but what lies behind them.
+/// The maximum rank of a tensor. NumPy and PyTorch allow 64; a greater number is a corrupt structure.
 const MAX_RANK: i32 = 64;
 
 /// The elements of a tensor.
@@ -19,19 +19,19 @@ pub struct Imported {
     pub dtype: DType,
     /// The extents of the axes.
     pub shape: Shape,
-    /// What they lie in: shared with who made the tensor, or a copy.
+    /// Their memory: shared with the tensor's library, or a copy.
     pub buffer: Arc<Buffer>,
-    /// Where they are in the buffer; `None` where they are all of it, in row-major order.
+    /// Their layout in the buffer; `None` for all of it in row-major order.
     pub layout: Option<Layout>,
 }
 
 impl ManagedTensor {
-    /// The elements: with `copy` copied, or never, or where they must be: if they have gaps between them or are not aligned.
+    /// The elements: copied always, never, or if they have gaps or are unaligned, as `copy` says.
     ///
     /// # Errors
-    /// `DType` for elements that are of no dtype; `Device` for memory that the processor does not read; `Shape` and `Size` for extents and
-    /// strides that no array has; `Argument` for elements that are not there or are no bools, and where a copy is needed and none allowed;
-    /// `Allocation` if memory for it is refused.
+    /// `DType` for elements without a dtype; `Device` for memory that the processor cannot read; `Shape` and `Size` for invalid extents and
+    /// strides; `Argument` for null data, for invalid bools, and if a copy is needed but not allowed; `Allocation` if memory for it is
+    /// refused.
     #[doc(hidden)]
     pub fn import(self, copy: Option<bool>) -> Result<Imported> {
         let placed = ImportedTensor::of(self.dl_tensor())?;
@@ -48,8 +48,8 @@ impl ManagedTensor {
                     .help("ask for a copy where one is needed, with `None`"));
             }
             (None | Some(false), None) => {
-                // SAFETY: no element is at null. Whoever made the tensor promises that its elements are initialised and not written as long as
-                // it lives. They leave no gaps, so that the bytes from the lowest on are theirs alone.
+                // SAFETY: the data is not null. The tensor's library promises that its elements are initialised and not written during its
+                // lifetime. Without gaps, the bytes from the lowest on are elements only.
                 unsafe { Buffer::foreign(NonNull::new_unchecked(first.wrapping_sub(span.before)), span.bytes, self) }
             }
             (Some(true), _) | (None, Some(_)) => placed.copied()?,
@@ -69,16 +69,16 @@ impl ManagedTensor {
 /// The bytes from the lowest element of a tensor to the end of the highest.
 #[derive(Clone, Copy, Default)]
 struct ByteSpan {
-    /// How many of them are before the first element.
+    /// Bytes before the first element.
     before: usize,
     bytes: usize,
 }
 
-/// Where the elements of a tensor are.
+/// Layout of a tensor's elements.
 struct ImportedTensor {
     dtype: DType,
     shape: Shape,
-    /// In bytes; of axes of one index those of row-major order.
+    /// In bytes; for axes of extent 1 those of row-major order.
     strides: SmallVec<[isize; 4]>,
     /// The element at index 0.
     first: *mut u8,
@@ -86,7 +86,7 @@ struct ImportedTensor {
 }
 
 impl ImportedTensor {
-    /// Reads what a tensor says of itself. Nothing overflows, whatever that is.
+    /// Reads a tensor's fields. Overflow is an error.
     fn of(tensor: &DLTensor) -> Result<ImportedTensor> {
         let dtype = tensor.dtype.dtype().ok_or_else(|| {
             Error::new(ErrorCode::DType, format!("elements are {}", tensor.dtype))
@@ -127,7 +127,7 @@ impl ImportedTensor {
         Ok(placed)
     }
 
-    /// The first element, and the bytes of all; `None` if some are beyond the address space.
+    /// The first element, and the bytes of all; `None` if some are outside the address space.
     fn reach(&self, tensor: &DLTensor) -> Option<(*mut u8, ByteSpan)> {
         let (mut before, mut behind) = (0isize, 0isize);
         for (&extent, &stride) in self.shape.extents().iter().zip(&self.strides) {
@@ -142,19 +142,19 @@ impl ImportedTensor {
         let first = tensor.data.addr().checked_add(offset)?;
         let low = first.checked_sub(before.unsigned_abs())?;
         low.checked_add(bytes.unsigned_abs())?;
-        // Null is the address of no element.
+        // No element is at null.
         (low > 0).then_some(())?;
         let span = ByteSpan { before: before.unsigned_abs(), bytes: bytes.unsigned_abs() };
         Some((tensor.data.cast::<u8>().wrapping_add(offset), span))
     }
 
-    /// Why the elements cannot be used where they are.
+    /// The reason why the elements cannot be shared.
     fn obstacle(&self) -> Option<&'static str> {
         let word = self.dtype.storage().first().map_or(1, |word| word.bytes());
         if !self.first.addr().is_multiple_of(word) {
             return Some("elements are not aligned");
         }
-        // Axis by axis, the smallest step first: elements have no gaps as long as no step is longer than what those before cover.
+        // Axes by ascending stride: there are no gaps if no stride exceeds the span of the previous axes.
         let mut axes: SmallVec<[(usize, usize); 4]> =
             self.shape.extents().iter().zip(&self.strides).map(|(&n, &stride)| (stride.unsigned_abs(), n)).collect();
         axes.sort_unstable();
@@ -163,7 +163,7 @@ impl ImportedTensor {
             if extent > 1 && stride > covered {
                 return Some("there are gaps between the elements");
             }
-            // No more than the span, which is known to fit.
+            // At most the span, which fits.
             covered += stride * (extent - 1);
         }
         None
@@ -182,8 +182,8 @@ impl ImportedTensor {
             8 => copy::<8>,
             _ => copy::<16>,
         };
-        // SAFETY: elements of these strides are initialised and inside of what the tensor owns, by the promise of who made it; the memory is
-        // fresh and as large as all of them, so that all of it is written.
+        // SAFETY: elements of these strides are initialised and within the tensor's memory, by its library's promise; the fresh memory has
+        // room for all of them and is written completely.
         unsafe {
             copy(self.first, self.shape.extents(), &self.strides, memory.ptr());
             Ok(memory.assume_written())
@@ -194,7 +194,7 @@ impl ImportedTensor {
 /// Copies elements of `N` bytes, of any alignment, into row-major order.
 ///
 /// # Safety
-/// The elements from `from` on with these strides in bytes may be read, and as many written from `to` on, which they do not overlap.
+/// The elements from `from` on with these strides in bytes are readable, and as many from `to` on writable, without overlap.
 unsafe fn copy<const N: usize>(from: *const u8, extents: &[usize], strides: &[isize], to: *mut u8) {
     let (Some((&row, outer)), Some((&step, outer_strides))) = (extents.split_last(), strides.split_last()) else {
         // SAFETY: one element, by the caller's promise.
@@ -205,7 +205,7 @@ unsafe fn copy<const N: usize>(from: *const u8, extents: &[usize], strides: &[is
     loop {
         let mut element = from;
         for _ in 0..row {
-            // SAFETY: an element of the row, and a place of its own, by the caller's promise; arrays of bytes have no alignment.
+            // SAFETY: an element of the row, and its destination, by the caller's promise; byte arrays have no alignment.
             unsafe {
                 to.write(element.cast::<[u8; N]>().read());
                 to = to.add(1);
@@ -244,9 +244,9 @@ fn extents(tensor: &DLTensor) -> Result<Shape> {
     numbers.iter().enumerate().map(extent).collect::<Result<Vec<usize>>>().map(Shape::from)
 }
 
-/// Numbers that a tensor points to; `None` for null.
+/// The integers at a tensor's pointer; `None` for null.
 fn numbers(pointer: *const i64, count: usize) -> Option<SmallVec<[i64; 4]>> {
-    // SAFETY: whoever made the tensor promises that there are `ndim` numbers where its pointers are not null, of which `count` is the number.
+    // SAFETY: the tensor's library promises `ndim` integers at its pointers that are not null; `count` is that number.
     (!pointer.is_null()).then(|| (0..count).map(|n| unsafe { pointer.add(n).read() }).collect())
 }
 

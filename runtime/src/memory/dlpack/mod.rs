@@ -1,7 +1,7 @@
 //! [DLPack](https://dmlc.github.io/dlpack/latest/): arrays of other libraries in the same process, and arrays for them, without a copy.
 //!
-//! A [`ManagedTensor`] owns one tensor: its deleter runs once, when the last that uses the memory goes. The promises that C cannot
-//! state are made where one is made of a pointer; all else is checked, and what does not hold is an error.
+//! A [`ManagedTensor`] owns one tensor: its deleter runs once, after the last use of the memory. The conditions that C cannot express are
+//! safety conditions of its constructors; everything else is checked, and violations are errors.
 
 mod abi;
 mod export;
@@ -17,9 +17,9 @@ use ndjit_ir::{Error, ErrorCode, Place, Result};
 use std::fmt;
 use std::ptr::NonNull;
 
-/// A tensor of another library, or one for it. What owns it gives its memory back by dropping it. `Send + Sync`.
+/// A tensor from another library, or for one. Dropping it releases the memory. `Send + Sync`.
 ///
-/// [`from_raw`](ManagedTensor::from_raw) takes one that a library gives; [`into_raw`](ManagedTensor::into_raw) gives one away.
+/// [`from_raw`](ManagedTensor::from_raw) imports a tensor; [`into_raw`](ManagedTensor::into_raw) exports one.
 ///
 /// ```
 /// use ndjit_runtime::dlpack::ManagedTensor;
@@ -39,9 +39,9 @@ enum Raw {
     Unversioned(NonNull<DLManagedTensor>),
 }
 
-// SAFETY: who makes one of a pointer promises that its deleter may be called on any thread; those made here own what is `Send + Sync`.
+// SAFETY: the constructors from pointers require that the deleter may be called on any thread; owners of other tensors are `Send + Sync`.
 unsafe impl Send for ManagedTensor {}
-// SAFETY: through a reference the structure is only read, which nobody writes.
+// SAFETY: a reference only reads the structure, which nobody writes.
 unsafe impl Sync for ManagedTensor {}
 
 #[track_caller]
@@ -53,15 +53,15 @@ fn null() -> Error {
 }
 
 impl ManagedTensor {
-    /// Takes over a tensor of DLPack 1.0 or later: of a Python capsule with the name `dltensor_versioned`, which is `used_dltensor_versioned`
-    /// from then on.
+    /// Takes ownership of a tensor of DLPack 1.0 or later: of a Python capsule with the name `dltensor_versioned`, which must then be
+    /// renamed `used_dltensor_versioned`.
     ///
     /// # Safety
-    /// `tensor` is null or points to what the specification says of its version, and belongs to the caller, who does not use it any more.
-    /// As long as the result lives, or an array that shares its memory:
+    /// `tensor` is null or points to a structure that conforms to the specification of its version. The caller owns it and does not use it
+    /// afterwards. During the lifetime of the result, and of arrays that share its memory:
     ///
-    /// - extents and strides, if not null, are `ndim` numbers each;
-    /// - elements of memory of the host are initialised, and nobody writes to them;
+    /// - extents and strides, if not null, are `ndim` integers each;
+    /// - elements of host memory are initialised, and nobody writes to them;
     /// - any thread may read them, and call the deleter.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl ManagedTensor {
     pub unsafe fn from_raw(tensor: *mut DLManagedTensorVersioned) -> Result<ManagedTensor> {
         let Some(pointer) = NonNull::new(tensor) else { return Err(null()) };
         let tensor = ManagedTensor(Raw::Versioned(pointer));
-        // SAFETY: it points to a tensor by the caller's promise; its version is there in every version.
+        // SAFETY: it points to a tensor by the caller's promise; every version has this field.
         let version = unsafe { (*pointer.as_ptr()).version };
         if version.major != DLPackVersion::CURRENT.major {
             let DLPackVersion { major, minor } = version;
@@ -83,8 +83,8 @@ impl ManagedTensor {
         Ok(tensor)
     }
 
-    /// Takes over a tensor without a version, as before DLPack 1.0: of a Python capsule with the name `dltensor`, which is `used_dltensor` from
-    /// then on.
+    /// Takes ownership of a tensor without a version, as before DLPack 1.0: of a Python capsule with the name `dltensor`, which must then
+    /// be renamed `used_dltensor`.
     ///
     /// ```
     /// use ndjit_runtime::dlpack::ManagedTensor;
@@ -106,7 +106,7 @@ impl ManagedTensor {
         }
     }
 
-    /// Gives the tensor away: whoever gets it calls its deleter. One that came without a version goes with one.
+    /// Exports the tensor: the receiver calls its deleter. A tensor imported without a version gets one.
     ///
     /// ```
     /// use ndjit_runtime::dlpack::ManagedTensor;
@@ -132,7 +132,7 @@ impl ManagedTensor {
         }
     }
 
-    /// Gives the tensor away to a library that knows none with a version.
+    /// Exports the tensor to a library without support of versions.
     ///
     /// ```
     /// use ndjit_runtime::dlpack::ManagedTensor;
@@ -144,7 +144,7 @@ impl ManagedTensor {
     /// ```
     ///
     /// # Errors
-    /// `Argument` for memory that nobody may write to, which such a tensor cannot say; it has been given back.
+    /// `Argument` for read-only memory, which such a tensor cannot express; the tensor is released.
     #[track_caller]
     pub fn into_raw_unversioned(self) -> Result<*mut DLManagedTensor> {
         if self.is_read_only() {
@@ -163,9 +163,9 @@ impl ManagedTensor {
         }
     }
 
-    /// The tensor: what its elements are, and where. Its pointers lead to what lives as long as this.
+    /// The tensor: type and memory of its elements. Its pointers are valid during this lifetime.
     pub fn dl_tensor(&self) -> &DLTensor {
-        // SAFETY: the structure is there and not written as long as `self` lives, by the promise of who made it.
+        // SAFETY: the structure is valid and not written during the lifetime of `self`, by the constructor's promise.
         unsafe {
             match self.0 {
                 Raw::Versioned(pointer) => &(*pointer.as_ptr()).dl_tensor,
@@ -191,12 +191,12 @@ impl ManagedTensor {
         }
     }
 
-    /// Whether it says that nobody may write to its memory.
+    /// Whether its flags say that the memory is read-only.
     pub fn is_read_only(&self) -> bool {
         self.flags() & READ_ONLY != 0
     }
 
-    /// Whether it says that its memory is a copy that nobody else sees.
+    /// Whether its flags say that the memory is an unshared copy.
     pub fn is_copied(&self) -> bool {
         self.flags() & IS_COPIED != 0
     }
@@ -204,7 +204,7 @@ impl ManagedTensor {
 
 impl Drop for ManagedTensor {
     fn drop(&mut self) {
-        // SAFETY: the tensor is this one's alone, and not used after; a deleter takes the pointer to its own structure.
+        // SAFETY: this is the only owner, and does not use the tensor after; a deleter takes the pointer to its own structure.
         unsafe {
             match self.0 {
                 Raw::Versioned(pointer) => {

@@ -1,4 +1,4 @@
-//! Nests of ops, expanded and compiled, against the bodies of the ops evaluated one after the other.
+//! Nests of ops, expanded and compiled, against the ops' bodies evaluated in sequence.
 
 use super::support::{Random, check, compile};
 use ndjit_codegen::clif::AccumulatorLayout;
@@ -46,7 +46,7 @@ fn prims(nest: &LoopNest) -> (&Body, usize) {
     }
 }
 
-/// Checks that the expanded body computes what the bodies of its one op give when evaluated one after the other.
+/// Checks that the expanded body agrees with the bodies of its single ops evaluated in sequence.
 fn check_expansion(expanded: &LoopNest, stages: &[Body], random: &mut Random) {
     let (body, _) = prims(expanded);
     for _ in 0..200 {
@@ -82,7 +82,7 @@ fn every_op_on_every_dtype() {
     }
 }
 
-/// Operands that do not move along the innermost loop: the op is done once for all of it.
+/// Operands invariant along the innermost loop: the op is hoisted.
 #[test]
 fn every_op_on_every_dtype_outside_the_innermost_loop() {
     for op in Op::ALL {
@@ -127,7 +127,7 @@ fn every_cast() {
     }
 }
 
-/// `x * (row + c) + sqrt(c) * row` with a `row` that stays along the innermost loop and a literal `c`.
+/// `x * (row + c) + sqrt(c) * row` with a `row` invariant along the innermost loop and a literal `c`.
 #[test]
 fn what_stays_is_hoisted() {
     for dtype in [DType::F32, DType::F16, DType::C128] {
@@ -174,7 +174,7 @@ fn what_stays_is_hoisted() {
     }
 }
 
-/// Ops that have no code of more than 128 bits: those with bounded loops, division of integers, or tables of narrow types.
+/// Ops without code of more than 128 bits: bounded loops, division of integers, and tables of narrow types.
 #[test]
 fn ops_without_wide_code() {
     insta::assert_snapshot!(without_code(Set::Avx512), @r"

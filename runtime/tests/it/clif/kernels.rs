@@ -33,7 +33,7 @@ fn read(b: &mut BodyBuilder, ty: PrimType, word: Reg) -> Reg {
     b.ine(low, zero)
 }
 
-/// The word a value is stored as.
+/// The stored word of a value.
 fn written(b: &mut BodyBuilder, value: Reg) -> Reg {
     if b.ty(value) == PrimType::Bool { b.mask(value, PrimType::I8) } else { value }
 }
@@ -79,7 +79,7 @@ fn every_primitive_on_every_type() {
     }
 }
 
-/// What neither set has code for: division of integers.
+/// Primitives without code in either set: division of integers.
 #[test]
 fn primitives_without_wide_code() {
     let without = |set: Set| {
@@ -183,7 +183,7 @@ fn masks_and_values_move_between_all_widths() {
     }
 }
 
-/// A body with all constructs: an `If` with operands and results of several types, with a look-up and a loop inside.
+/// A body with all constructs: an `If` with operands and results of several types, which contains a lookup and a loop.
 fn constructs(types: &[PrimType], mask: impl FnOnce(&mut BodyBuilder, &[Reg]) -> Reg) -> LoopNest {
     use PrimType::{Bool, F32, I32};
     let results = [F32, I32, Bool];
@@ -222,7 +222,7 @@ fn constructs(types: &[PrimType], mask: impl FnOnce(&mut BodyBuilder, &[Reg]) ->
             let is_even = b.ieq(low, none);
             vec![float, state[1], is_even]
         });
-        // A bool that comes from there chooses too.
+        // A bool result is a condition too.
         let chosen = b.select(results[2], results[0], minus);
         vec![chosen, results[1], results[2]]
     })
@@ -336,7 +336,7 @@ fn strides_broadcasts_and_ranks() {
     }
 }
 
-/// Every trapping instruction in a kernel is a division whose divisor was chosen to be safe, every access is declared not
+/// The only trapping instructions in a kernel are divisions by a divisor chosen to be safe, every access is declared not
 /// to trap, and nothing is called.
 #[test]
 fn no_kernel_can_trap() {

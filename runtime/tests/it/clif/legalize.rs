@@ -1,4 +1,4 @@
-//! Primitives a target lacks are rewritten to the same results, or refused with the reason.
+//! Primitives that a target lacks are rewritten with equal results, or rejected with the reason.
 
 use super::support::{Random, nest};
 use ndjit_codegen::clif::host_isa;

@@ -1,4 +1,4 @@
-//! The parts of nests that reduce or scan, and who refuses what.
+//! The parts of nests that reduce or scan, and their errors.
 
 use ndjit_codegen::clif::{AccumulatorLayout, ClifOptions, emit, host_isa};
 use ndjit_codegen::passes::split::{NestPart, TargetKernel};
@@ -11,7 +11,7 @@ use ndjit_ir::{DType, Shape, ValueType};
 use ndjit_transform::access::contiguous;
 use std::sync::Arc;
 
-/// The last nest that reduces, or else the last, of a program whose only parameter has shape `[3, 50]`.
+/// The last nest that reduces, or else the last, of a program with one parameter of shape `[3, 50]`.
 fn nest(dtype: DType, text: &str) -> LoopNest {
     let graph: Graph<ValueType> =
         format!("graph (%0: {dtype}[3, 50]) {{\n{text}\n}}").parse().unwrap_or_else(|e| panic!("{e}"));

@@ -1,5 +1,5 @@
-//! Runs kernels for tests: compiles a nest in this process, calls it on arrays with arbitrary layouts, and compares every
-//! byte of memory with what the reference evaluation of the body gives.
+//! Execution of kernels for tests: compiles a nest in this process, calls it on arrays with any layouts, and compares every byte of
+//! memory with the reference evaluation of the body.
 
 use ndjit_codegen::clif::{AccumulatorLayout, Cell, ClifOptions, emit, host_isa, literal_cells};
 use ndjit_codegen::target::VectorWidth;
@@ -28,7 +28,7 @@ struct Host {
 
 type Entry = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *const Cell, *const Cell);
 
-/// Compiles an expanded nest in all widths this machine has for it, and those of aarch64 if `NDJIT_UNICORN` says where its emulator is.
+/// Compiles an expanded nest in all widths of this machine, and for aarch64 if `NDJIT_UNICORN` is the path of the emulator.
 pub fn compile(nest: &LoopNest) -> Vec<Compiled> {
     let host = VectorWidth::ALL.into_iter().filter_map(|width| compile_for(nest, width));
     host.chain(emulated(nest)).collect()
@@ -108,7 +108,7 @@ pub struct Layout {
     pub strides: Vec<isize>,
 }
 
-/// A reproducible stream of numbers.
+/// A reproducible stream of random values.
 pub struct Random(pub u64);
 
 impl Random {
@@ -195,8 +195,8 @@ pub fn nest(
     }
 }
 
-/// Arrays for a nest: memory filled with values, and a layout of each operand that fits its class. `twist` makes outer and
-/// strided dimensions run backwards or with gaps.
+/// Arrays for a nest: memory filled with values, and a layout of each operand that fits its class. `twist` gives outer and strided axes
+/// reversed order or gaps.
 pub fn arrays(nest: &LoopNest, extents: &[usize], random: &mut Random, twist: bool) -> (Vec<Vec<u8>>, Vec<Layout>) {
     let (mut memory, mut layouts) = (Vec::new(), Vec::new());
     for access in nest.inputs.iter().chain(&nest.outputs) {
@@ -219,7 +219,7 @@ pub fn arrays(nest: &LoopNest, extents: &[usize], random: &mut Random, twist: bo
             low += reach.min(0);
             step = (stride.abs() * extents[axis].max(1) as isize).max(step);
         }
-        // An odd offset: no alignment is promised.
+        // An odd offset: no alignment is guaranteed.
         let offset = 33 - low;
         let high: isize = strides.iter().zip(extents).map(|(s, &e)| (s * (e.max(1) as isize - 1)).max(0)).sum();
         let bytes = (offset + high + size + 37) as usize;
@@ -235,7 +235,7 @@ pub fn arrays(nest: &LoopNest, extents: &[usize], random: &mut Random, twist: bo
     (memory, layouts)
 }
 
-/// Runs `nest` compiled and by reference on the same memory; all of it must come out equal, NaNs as NaN.
+/// Runs `nest` compiled and by reference on the same memory, and compares all of it, NaNs as NaN.
 pub fn check(compiled: &Compiled, nest: &LoopNest, extents: &[usize], literals: &[Vec<u64>], seed: u64, twist: bool) {
     let (mut got, layouts) = arrays(nest, extents, &mut Random(seed), twist);
     let mut want = got.clone();

@@ -1,4 +1,4 @@
-//! The CPU through the trait every device implements.
+//! The CPU through the trait of all devices.
 
 use super::programs::{axpy, lowered};
 use ndjit_codegen::{LoweredKernel, LoweredStep, Scheduled};

@@ -1,4 +1,4 @@
-//! Running programs: results against the interpreter, arguments and outputs of every kind, memory taken over in place.
+//! Runs of programs: results against the interpreter, arguments and outputs of every kind, memory reused in place.
 
 mod backend;
 #[path = "../../common/programs.rs"]
@@ -127,7 +127,7 @@ fn a_donated_buffer_nobody_else_holds_becomes_the_result() {
     let result = call(Arc::clone(&x));
     assert_ne!(result.as_bytes().as_ptr(), x.as_bytes().as_ptr());
     assert_eq!((x.as_slice::<f32>().unwrap(), executable.in_place()), (&[1.0; 4][..], 1));
-    // Larger than the result: not the same memory.
+    // Larger than the result: not reused.
     let x = f32s(&[1.0; 5]);
     let address = x.as_bytes().as_ptr();
     assert_ne!(call(x).as_bytes().as_ptr(), address);
@@ -139,7 +139,7 @@ fn a_donated_buffer_nobody_else_holds_becomes_the_result() {
 
 #[test]
 fn memory_is_not_taken_over_where_layouts_differ_or_a_reader_follows() {
-    // The first kernel's operand is read again by the second; a narrower result never fits.
+    // The second kernel reads the first one's operand again; a narrower result never fits.
     let unfused = |text: &str| {
         let graph: Graph<ValueType> = text.parse().unwrap();
         let layout = |&p| contiguous(graph.shape(p), DType::F32).unwrap();
@@ -222,7 +222,7 @@ fn empty_arrays_have_empty_results() {
     assert!(fresh(output).is_empty());
 }
 
-/// The first step of a program, which is a kernel.
+/// The first step of a program, a kernel.
 fn first(lowered: &mut Lowered) -> &mut Scheduled {
     match &mut lowered.steps[0] {
         LoweredStep::Kernel(kernel) => &mut kernel.scheduled,
@@ -246,7 +246,7 @@ fn a_program_that_leaves_its_operands_is_refused() {
     refused(&|l| first(l).inputs[0] = ndjit_ir::graph::Value(4));
     refused(&|l| first(l).nest.rank = 2);
     refused(&|l| l.steps.clear());
-    // Past the end of a parameter is the call's error.
+    // An offset past the end of a parameter is the call's error.
     let mut shifted = good.clone();
     first(&mut shifted).geometry.inputs[0].offset = 4;
     let executable = executable(&shifted);

@@ -21,7 +21,7 @@ fn program(reduction: Reduction, dtype: DType, shape: &[usize], axes: &[isize]) 
     format!("graph (%0: {dtype}{shape}) {{\n  %1 = {reduction} %0 axes {set}{asked} : {dtype}{result}\n  return %1\n}}")
 }
 
-/// Elements of many magnitudes, so that the order of sums shows, and some that are special.
+/// Elements of many magnitudes, which make the order of sums visible, and some special values.
 pub fn elements(dtype: DType, shape: &[usize], specials: bool) -> Tensor {
     let mut state = 1u64;
     let mut next = move || {
@@ -54,7 +54,7 @@ pub const ENGINES: [(VectorWidth, Execution); 5] = [
     (VectorWidth::Widest, Execution::Interpreted),
 ];
 
-/// Runs a program on bytes with these options and compares with the tensors that are expected.
+/// Runs a program on bytes with these options and compares with the expected tensors.
 pub fn check(program: &Lowered, options: &RunOptions, bytes: &[&[u8]], expected: &[Tensor], what: &str) {
     let executable = Executable::new(program, options).unwrap_or_else(|e| panic!("{what}: {e}"));
     let mut outputs: Vec<Output> = expected.iter().map(|_| Output::Fresh(None)).collect();
@@ -177,7 +177,7 @@ fn any_axes_of_any_layout() {
     }
 }
 
-/// The same elements in another layout: 0 C order, 1 reversed axes, 2 every third element, 3 axes in the opposite order.
+/// The same elements in another layout: 0 C order, 1 reversed axes, 2 every third element, 3 transposed axes.
 fn laid_out(tensor: &Tensor, order: usize) -> (Layout, Vec<u8>) {
     let (size, extents) = (tensor.dtype.bytes(), tensor.shape.extents());
     let mut layout = contiguous(&tensor.shape, tensor.dtype).unwrap();

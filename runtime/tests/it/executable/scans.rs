@@ -1,5 +1,5 @@
 //! Scans on the CPU give the interpreter's bits: every one in every dtype, along every axis, for numbers of elements around
-//! blocks and tiles, on any number of threads, compiled and interpreted, whatever their operand is computed from.
+//! blocks and tiles, on any number of threads, compiled and interpreted, for any operand.
 
 use super::programs::lowered;
 use super::reductions::{ENGINES, check, elements, options};
@@ -98,7 +98,7 @@ fn any_axis_of_any_layout() {
             let logical = elements(DType::F32, shape, false);
             let text = program(scan, DType::F32, shape, axis);
             let graph: Graph<ValueType> = text.parse().unwrap();
-            // In C order, and with the axes in the opposite order in memory.
+            // In C order, and in Fortran order.
             for reversed in [false, true] {
                 let (layout, memory) = stored(&logical, reversed);
                 let lowered = lower(&graph, &Places::default(), &[layout], &Options::default()).unwrap();

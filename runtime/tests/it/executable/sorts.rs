@@ -1,5 +1,5 @@
-//! Sorts on the CPU give the interpreter's results: in every dtype, along every axis, for rows that are sorted by comparison, digit by
-//! digit, and by several threads, compiled and interpreted, whatever their operand is computed from.
+//! Sorts on the CPU give the interpreter's results: in every dtype, along every axis, for rows sorted by comparison, by digits, and by
+//! several threads, compiled and interpreted, for any operand.
 
 use super::programs::lowered;
 use super::reductions::{ENGINES, check, elements, options};
@@ -10,7 +10,7 @@ use ndjit_ir::{DType, Shape, ValueType};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Executable, Execution};
 
-/// A program that sorts one array, and finds the order of its elements in both dtypes of positions.
+/// A program that sorts one array, and finds the order of its elements in both dtypes of indices.
 fn program(dtype: DType, shape: &[usize], axis: usize) -> String {
     let shape = Shape::new(shape);
     format!(
@@ -60,7 +60,7 @@ fn rows_of_any_number_and_length() {
     }
 }
 
-/// Rows that threads share, of elements of which many are equal.
+/// Rows shared by threads, with many equal elements.
 #[test]
 fn long_rows_are_shared_by_threads() {
     for dtype in DType::ALL {
@@ -69,7 +69,7 @@ fn long_rows_are_shared_by_threads() {
     }
 }
 
-/// All keys have equal digits, or are in order, or in the opposite order, or are zeros of both signs.
+/// All keys have equal digits, or are in order, or in reverse order, or are zeros of both signs.
 #[test]
 fn rows_that_are_special() {
     let n = 3_000usize;
@@ -111,7 +111,7 @@ fn any_axis_of_any_layout() {
             let logical = elements(DType::F32, shape, true);
             let text = program(DType::F32, shape, axis);
             let graph: Graph<ValueType> = text.parse().unwrap();
-            // In C order, and with the axes in the opposite order in memory.
+            // In C order, and in Fortran order.
             for reversed in [false, true] {
                 let (layout, memory) = stored(&logical, reversed);
                 let lowered = lower(&graph, &Places::default(), &[layout], &Options::default()).unwrap();

@@ -1,11 +1,11 @@
-//! Explanations are true of random programs.
+//! Explanations hold for random programs.
 
 use ndjit_inspect::explain::{Explainer, Origin};
 use ndjit_ir::graph::{NodeKind, Places};
 use ndjit_ir::{Policy, ValueType};
 use ndjit_random::{Limits, program};
 
-/// An explanation ends, visits no node twice, and each step's deciding operands alone give its type.
+/// An explanation ends, visits no node twice, and each step's deciding operands suffice to give its type.
 #[test]
 fn the_deciding_operands_decide() {
     let mut steps = 0;
@@ -18,7 +18,7 @@ fn the_deciding_operands_decide() {
                 let why = explainer.explain(value);
                 assert_eq!((why.ty, why.stored), (graph.ty(value), graph.storage_dtype(value, Policy::default())));
                 assert!(why.steps.len() <= graph.node_count());
-                // Indices are computed of nothing.
+                // Indices have no inputs.
                 let positions = matches!(why.origin, Origin::Computed { value: Some(origin), .. }
                     if matches!(graph.node(graph.producer(origin)).kind, NodeKind::Iota(_)));
                 let computed = matches!(why.origin, Origin::Computed { .. });

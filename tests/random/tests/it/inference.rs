@@ -1,11 +1,11 @@
-//! What inference says of every node is what random programs have, which are made without it.
+//! Inference agrees with every node of random programs, which are generated without it.
 
 use ndjit_ir::graph::NodeKind;
 use ndjit_random::{Limits, program};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The generator takes types from policies, and makes shapes of its own.
+/// The generator takes types from policies, and shapes from its own rules.
 #[test]
 fn what_is_inferred_is_what_random_programs_have() {
     let limits = Limits { control: true, ..Limits::default() };

@@ -1,4 +1,4 @@
-//! Random programs are what they promise, and what is true of all programs is true of them: a module for each subject.
+//! Properties of random programs, and of all programs, tested on them: a module for each subject.
 
 mod explanations;
 mod inference;

@@ -1,4 +1,4 @@
-//! Passes from graph to graph change no bit of a result, as the interpreter alone shows.
+//! Graph passes change no bit of a result, as the interpreter shows.
 
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{DType, Policy};

@@ -1,4 +1,4 @@
-//! Random programs: they are what they promise, and graph text round-trips on all of them.
+//! Random programs: their properties hold, and graph text round-trips on all of them.
 
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
 use ndjit_ir::reduction::AxisFunction;
@@ -55,7 +55,7 @@ fn arguments_fit_their_parameters() {
     }
 }
 
-/// What the programs of a few seeds hold, counted.
+/// Counts of the contents of the programs of a few seeds.
 #[test]
 fn programs_cover_everything() {
     let mut ops: BTreeMap<(Op, DType), usize> = BTreeMap::new();
@@ -95,7 +95,7 @@ fn programs_cover_everything() {
                 NodeKind::Scatter(scatter) => drop(seen.insert(format!("scatter {}", scatter.name()))),
                 NodeKind::Insert(_) => drop(seen.insert("insert".to_owned())),
                 NodeKind::Gather => drop(seen.insert("gather".to_owned())),
-                // Transformations of programs make these.
+                // Only transformations of programs create these.
                 NodeKind::Identity(_) => {}
                 NodeKind::Reshape => drop(seen.insert("reshape".to_owned())),
                 NodeKind::Concat(..) => drop(seen.insert(format!("concat of {}", graph.operands(id).len()))),
@@ -139,7 +139,7 @@ fn programs_cover_everything() {
     assert!(shared > 1000 && dead > 100, "{shared} shared, {dead} dead");
 }
 
-/// Control flow and what stands in it, counted; its text round-trips, and loops end.
+/// Counts of control flow and its contents; its text round-trips, and loops end.
 #[test]
 fn programs_have_control_flow_in_control_flow() {
     let limits = Limits { elements: 40, nodes: 16, control: true, ..Limits::default() };
@@ -210,7 +210,7 @@ fn limits_are_kept() {
                 if let NodeKind::Op(op, policy) = program.graph.node(id).kind {
                     let operands = program.graph.operands(id);
                     let types: Vec<ValueType> = operands.iter().map(|&operand| program.graph.ty(operand)).collect();
-                    // The join of u64 and i64 is a weak float.
+                    // The common type of u64 and i64 is a weak float.
                     let compute = policy.commit(policy.resolve_op(op, &types).unwrap().compute);
                     assert!(compute == DType::Bool || set.contains(compute), "{op} in {compute}\n{program}");
                 }
@@ -250,7 +250,7 @@ fn special_words_hold_what_implementations_trip_over() {
 
 #[test]
 fn shrinking_leaves_what_fails() {
-    // How many nodes that an output depends on are this op.
+    // The number of nodes of this op that an output depends on.
     let has = |program: &Program, op: Op| {
         let graph = &program.graph;
         let mut live: BTreeSet<_> = graph.outputs().iter().map(|&output| graph.producer(output)).collect();
@@ -267,7 +267,7 @@ fn shrinking_leaves_what_fails() {
         small.graph.verify().unwrap();
         assert!(has(&small, Op::Remainder) > 0);
         assert_eq!(small.graph.outputs().len(), 1);
-        // The op, its operands and what cannot be left out below them: calls, and casts that change the dtype.
+        // The op, its operands and required nodes below them: calls, and casts that change the dtype.
         shrunk += usize::from(small.graph.node_count() <= small.params.len() + 6);
     }
     assert!(shrunk >= 15, "{shrunk} of 20 are small");
