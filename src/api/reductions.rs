@@ -5,8 +5,8 @@
 //! these makes the result broadcast against the operand.
 //!
 //! The order of combination depends only on the shape ([`ndjit_ir::reduction::fold`]). Results are therefore the same for
-//! any number of threads, any vector width and any fusion. A sum of `n` floats differs from the exact one by at most `(68 +
-//! log2(n / 1024)) u` times the sum of magnitudes, to first order, where `u` is half an ULP of 1. Halves are summed in `f32`
+//! any number of threads, any vector width and any fusion. A sum of `n` floats differs from the exact one by at most
+//! `(68 + log2(n / 1024)) u` times the sum of magnitudes, to first order, where `u` is half an ULP of 1. Halves are summed in `f32`
 //! and rounded once.
 
 pub use crate::api::axes::{Axes, IntoAxes, keepdims};

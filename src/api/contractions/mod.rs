@@ -10,8 +10,8 @@
 //! docs/numerics.md defines large.
 //!
 //! Accuracy, to first order, where `u` is half an ULP of 1: an element that sums `k` products of floats differs from the
-//! exact one by at most `(69 + log2(k / 1024)) u` times the sum of the products' magnitudes, in large matrices by `(k + k /
-//! 256 + 2) u` times that. Each part of a complex number differs by at most `(71 + log2(k / 1024)) u` times that, in large
+//! exact one by at most `(69 + log2(k / 1024)) u` times the sum of the products' magnitudes, in large matrices by
+//! `(k + k / 256 + 2) u` times that. Each part of a complex number differs by at most `(71 + log2(k / 1024)) u` times that, in large
 //! matrices by `(2 k + k / 256 + 4) u` times that.
 
 mod argument;

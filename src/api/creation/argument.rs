@@ -50,8 +50,8 @@ shapes! {
     [] &Vec<usize>, extents => Shape::new(extents);
 }
 
-/// The shape of an identity matrix, and the diagonal of ones: made from `rows`, `(rows, columns)` or `(rows, columns,
-/// diagonal)`. The main diagonal is 0, diagonals above it are positive.
+/// The shape of an identity matrix, and the diagonal of ones: made from `rows`, `(rows, columns)` or
+/// `(rows, columns, diagonal)`. The main diagonal is 0, diagonals above it are positive.
 ///
 /// ```
 /// use ndjit::eye;

@@ -48,7 +48,7 @@ pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
     let most = dtype.int_range().map_or(i128::MAX, |(_, most)| most);
     if let Some(axis) = shape.extents().iter().position(|&extent| extent as i128 - 1 > most) {
         let extent = shape.extents()[axis];
-        let error = Error::new(ErrorCode::DType, format!("{dtype} cannot count the {extent} positions of axis {axis}"))
+        let error = Error::new(ErrorCode::DType, format!("{dtype} cannot count the {extent} indices of axis {axis}"))
             .of("from_fn")
             .fact(format_args!("axis {axis} of shape {shape}"))
             .help("have integers be wider, as in `with_defaults(Defaults::BITS_64, || …)`");
@@ -63,7 +63,7 @@ pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
     seen("from_fn", function(indices).operand(), place, |own| {
         view::broadcast_to(own, &shape).map_err(|_| {
             Error::new(ErrorCode::Shape, format!("the function gave shape {own}, which does not broadcast to {shape}"))
-                .help("compute the elements from the positions that the function gets, which have the shape's axes")
+                .help("compute the elements from the function's indices, which have the shape's axes")
         })
     })
 }

@@ -111,8 +111,8 @@ pub fn eye(eye: impl IntoEye) -> Array {
 ///
 /// There are `ceil((stop - start) / step)` values, or none; value `i` is `start + i * step`. Both are exact for integers.
 /// With a float among the arguments, each operation is done in `f64`, and the result is rounded to the dtype. A rounded step
-/// may reach `stop` itself: use [`linspace`] instead. A step beyond `stop`, or an infinite one, gives only `start`. If `stop
-/// - start` overflows, the values are those of a wider format.
+/// may reach `stop` itself: use [`linspace`] instead. A step beyond `stop`, or an infinite one, gives only `start`. If
+/// `stop - start` overflows, the values are those of a wider format.
 ///
 /// ```
 /// use ndjit::{DType, arange, dtype};
