@@ -11,21 +11,22 @@
 //! # Ok::<(), ndjit::Error>(())
 //! ```
 //!
-//! - [`Expr`] is a value inside a function being traced, [`Array`] is data. Both have the same operators, [functions]
-//!   and methods; see [`operators`] for what each operator means.
-//! - Arrays of several axes: [`creation`], [`manipulation`], [`reductions`], [`scans`], [`sorting`], [`quantiles`],
-//!   [`selection`], [`contractions`], [`neighbours`], [`bins`], [`convolution`], [`covariance`]. `docs/arrays.md` shows them with what they print.
-//! - [`jit`](fn@jit) makes a [`Jitted`] function of a closure; [`Jitted`] lists the ways to call and to look into it.
-//! - Bare Rust numbers are weak: their kind counts, their width does not. See [`weak`] and [`strong`].
-//! - Which dtype two operands meet in is a [`Policy`]'s to say: JAX's unless [`with_policy`], [`Jitted::with_policy`] or
-//!   [`set_policy`] choose another. [`Array::explain_dtype`] and its like say why a dtype is what it is.
-//! - [`Jitted::misses`] says why a call compiled, [`Jitted::stats`] and [`Jitted::profile`] what it does and how fast; [`debug`] has printing, a
-//!   search for NaN and the interpreter. docs/debugging.md shows them.
-//! - Errors are values of type [`Error`] that know the place in your source; [`report`] shows the line.
+//! - [`Expr`] is a value inside a traced function, [`Array`] is data. Both have the same operators, [functions] and methods;
+//!   see [`operators`] for the semantics of each operator.
+//! - Multidimensional arrays: [`creation`], [`manipulation`], [`reductions`], [`scans`], [`sorting`], [`quantiles`],
+//!   [`selection`], [`contractions`], [`neighbours`], [`bins`], [`convolution`], [`covariance`]. `docs/arrays.md` shows
+//!   examples with their output.
+//! - [`jit`](fn@jit) turns a closure into a [`Jitted`] function. [`Jitted`] lists the ways to call and to inspect it.
+//! - Rust literals are weak: their kind takes part in promotion, their width does not. See [`weak`] and [`strong`].
+//! - A [`Policy`] determines the common dtype of two operands: JAX's by default, others with [`with_policy`],
+//!   [`Jitted::with_policy`] or [`set_policy`]. [`Array::explain_dtype`] and similar methods explain a dtype.
+//! - [`Jitted::misses`] explains why a call compiled; [`Jitted::stats`] and [`Jitted::profile`] report its work and its
+//!   speed. [`debug`] provides printing, a search for NaN and the interpreter. docs/debugging.md shows them.
+//! - Errors are values of type [`Error`] with the source location; [`report`] shows the line.
 //!
-//! Pages that teach it are in `docs/`: begin with `docs/quick-start.md`; NumPy's and JAX's names are in `docs/numpy.md`.
+//! Guides are in `docs/`: begin with `docs/quick-start.md`. `docs/numpy.md` lists the NumPy and JAX equivalents.
 //!
-//! No algorithm lives in this crate: it records, calls and shows.
+//! This crate contains no algorithms: it records and calls functions, and displays results.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

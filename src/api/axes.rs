@@ -1,12 +1,12 @@
-//! Which axes a reduction goes along, and whether they stay.
+//! Axes of reductions, and `keepdims`.
 
 use crate::api::integers::Integers;
 use ndjit_eval::request::RequestAxes;
 use smallvec::SmallVec;
 use std::ops::RangeFull;
 
-/// Which axes are reduced, and whether they stay with extent 1. Made from `..` (all axes), a number (negative from the last,
-/// which is -1), an array, a slice or a `Vec` of numbers, or by [`keepdims`]: see [`IntoAxes`].
+/// The axes of a reduction, with or without `keepdims`. Made from `..` (all axes), an integer (negative ones count from the
+/// last axis, -1), an array, a slice or a `Vec` of integers, or by [`keepdims`]: see [`IntoAxes`].
 ///
 /// ```
 /// use ndjit::{Array, keepdims};
@@ -23,13 +23,13 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// As a reduction is asked for.
+    /// Returns the axes of the request for a reduction.
     pub(crate) fn requested(self) -> RequestAxes {
         RequestAxes { axes: self.axes, keepdims: self.keepdims }
     }
 }
 
-/// The same axes, which stay in the result with extent 1, so that it broadcasts against the operand.
+/// The same axes, kept in the result with extent 1. The result then broadcasts against the operand.
 ///
 /// ```
 /// use ndjit::{dtype, keepdims, DType};
@@ -42,7 +42,7 @@ pub fn keepdims(axes: impl IntoAxes) -> Axes {
     Axes { keepdims: true, ..axes.axes() }
 }
 
-/// What says along which axes a reduction goes: `..` for all of them, a number, an array, a slice or a `Vec` of numbers, or
+/// The `axes` argument of reductions: `..` for all axes, an integer, an array, a slice or a `Vec` of integers, or
 /// [`keepdims`] of any of these.
 ///
 /// ```

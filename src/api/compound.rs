@@ -1,4 +1,4 @@
-//! Functions that are several operations of the tables: those with two results, the choice among several arrays, norms.
+//! Functions that consist of several operations of the tables: those with two results, `select_n`, and norms.
 
 use crate::api::config::{settings, with_parts};
 use crate::api::manipulation::refused;
@@ -14,9 +14,9 @@ use ndjit_ir::{
 };
 use std::slice;
 
-/// Mantissa and exponent, `x = mantissa * 2^exponent` with the mantissa's magnitude in [0.5, 1), as C's and NumPy's `frexp`:
-/// [`frexp_mantissa`](crate::frexp_mantissa) and [`frexp_exponent`](crate::frexp_exponent), an `i32`. Integers become floats;
-/// [`ldexp`](crate::ldexp) puts the two together again.
+/// Mantissa and exponent, `x = mantissa * 2^exponent` with the mantissa's magnitude in [0.5, 1), as in C and NumPy:
+/// [`frexp_mantissa`](crate::frexp_mantissa) and [`frexp_exponent`](crate::frexp_exponent), an `i32`. Integers become
+/// floats. [`ldexp`](crate::ldexp) is the inverse.
 ///
 /// ```
 /// use ndjit::{Array, frexp, ldexp};
@@ -32,7 +32,7 @@ pub fn frexp<X: Math>(x: X) -> (X::Out, X::Out) {
     both("frexp", [Op::FrexpMantissa, Op::FrexpExponent], x, Place::caller())
 }
 
-/// Fraction and integer part, both with the sign of `x`, as C's and NumPy's `modf`: [`modf_fraction`](crate::modf_fraction) and
+/// Fractional and integer part, both with the sign of `x`, as in C and NumPy: [`modf_fraction`](crate::modf_fraction) and
 /// [`modf_integer`](crate::modf_integer). Integers become floats.
 ///
 /// ```
@@ -53,9 +53,9 @@ fn both<X: Math>(what: &'static str, ops: [Op; 2], x: X, place: Place) -> (X::Ou
     (first, second)
 }
 
-/// The norm of vectors along some axes: of order 2 [`norm`](fn@crate::norm), of 1 the sum of moduli, of infinity the largest and of
-/// minus infinity the smallest modulus, of 0 the number of elements that are nonzero, of another `p` the root
-/// `sum(abs(x)^p)^(1/p)`. Integers become floats, complex numbers give their parts' dtype.
+/// The norm of vectors along some axes. Order 2 is [`norm`](fn@crate::norm), 1 the sum of moduli, infinity the largest and
+/// minus infinity the smallest modulus, 0 the number of nonzero elements, and another `p` is `sum(abs(x)^p)^(1/p)`. Integers
+/// become floats, complex numbers give the dtype of their parts.
 ///
 /// ```
 /// use ndjit::{Array, vector_norm};
@@ -66,14 +66,14 @@ fn both<X: Math>(what: &'static str, ops: [Op; 2], x: X, place: Place) -> (X::Ou
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Accuracy: order 0 is the number of elements rounded, infinite orders give a modulus; 1 is as exact as
-///   [`sum`](fn@crate::sum), 2 as [`norm`](fn@crate::norm). Of another `p` each power is rounded to the dtype, the sum and `1 / p` too,
-///   so that the error is at most `(c / p + abs(log(result)) + 2) u`, where `c` is the sum's bound and 3 more.
+/// - Accuracy: order 0 is the number of elements rounded, infinite orders give a modulus; 1 is as accurate as
+///   [`sum`](fn@crate::sum), 2 as [`norm`](fn@crate::norm). For another `p` each power is rounded to the dtype, the sum and
+///   `1 / p` too: the error is at most `(c / p + abs(log(result)) + 2) u`, where `c` is the sum's bound and 3 more.
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.vector_norm.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for axes that are not there, and where a largest modulus is asked of no elements.
+/// Poisoned with `Shape` for axes out of range, and for an infinite order of no elements.
 #[track_caller]
 pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X::Out {
     let (x, axes, place) = (x.operand(), axes.axes(), Place::caller());
@@ -120,17 +120,17 @@ pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X:
     norm.part_of("vector_norm", &[x], place)
 }
 
-/// The dtypes of a norm, which are those of the Euclidean one.
+/// The dtypes of a norm: those of the Euclidean norm.
 struct NormTypes {
-    /// What a casting mode makes of the operand.
+    /// The operand's dtype after a casting mode.
     before: Option<DType>,
-    /// A float or complex dtype.
+    /// The computing dtype, float or complex.
     compute: DType,
-    /// That of moduli.
+    /// The dtype of moduli.
     real: DType,
 }
 
-/// The dtypes of a norm of an order, if there is one of this operand along these axes.
+/// Returns the dtypes of a norm of an order along these axes, or an error.
 fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<NormTypes> {
     let (ty, _, shape) = x.describe("vector_norm")?;
     let (along, _) =
@@ -151,9 +151,9 @@ fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<NormTypes> 
     Ok(NormTypes { before, compute, real: adapted.types.result })
 }
 
-/// From each element's case: `cases[which]`. All broadcast against each other; the cases meet in their common dtype. `which` holds
-/// integers, or bools that choose between two; one below 0 takes the first case, one beyond the last case takes that. As
-/// [`jax.lax.select_n`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.select_n.html), which leaves those open.
+/// Selects elements from `cases`: `cases[which]`. All operands broadcast, and the cases are cast to their common dtype.
+/// `which` contains integers, or bools for two cases. It is clamped to the number of cases;
+/// [`jax.lax.select_n`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.select_n.html) leaves that undefined.
 ///
 /// ```
 /// use ndjit::{Array, select_n};
@@ -164,7 +164,7 @@ fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<NormTypes> 
 /// ```
 ///
 /// # Errors
-/// `DType` for a `which` of floats or complex numbers. No case at all does not compile.
+/// `DType` for a `which` of floats or complex numbers. An empty `cases` does not compile.
 #[track_caller]
 pub fn select_n<W, X, const N: usize>(which: W, cases: [X; N]) -> <W as Meet<X>>::Out
 where
@@ -187,15 +187,15 @@ where
     if let Err(error) = common(&which, &cases) {
         return refused("select_n", &operands, place, &error);
     }
-    // Whether `which` is this case or a later one, as an operand that no policy objects to.
+    // The comparison `which >= index`, as an operand that every policy accepts.
     let reached = |index: usize| -> AnyOperand {
         let number = match ty {
             ValueType::Weak(_) => Ok(Literal::weak(index as i64)),
-            // A bool is true of the second case alone, and what chooses between one and the same is no matter.
+            // A bool is true only for the second case; between equal cases the choice is irrelevant.
             ValueType::Strong(DType::Bool) if index < 2 => return which.clone(),
             ValueType::Strong(_) => Literal::strong(index as i64, dtype),
         };
-        // No element is a number that its dtype does not hold.
+        // No element equals a number outside of its dtype.
         let Ok(number) = number else { return false.operand() };
         let number = AnyOperand::Scalar(Scalar(number, None));
         let reached: <W as Meet<X>>::Out =
@@ -214,7 +214,7 @@ where
     from(N - 1, chosen)
 }
 
-/// Whether cases and what chooses among them have a common shape, and the cases a common dtype.
+/// Checks that the cases and `which` have a common shape, and the cases a common dtype.
 fn common(which: &AnyOperand, cases: &[AnyOperand]) -> Result<()> {
     let (_, _, mut shape) = which.describe("select_n")?;
     let mut types = Vec::with_capacity(cases.len());
@@ -226,7 +226,7 @@ fn common(which: &AnyOperand, cases: &[AnyOperand]) -> Result<()> {
                 .help("axes are matched from the last; extents must be equal or 1")
         })?;
     }
-    // The policy that refuses has none.
+    // The policy refuses a pair without a common dtype.
     let together =
         Policy::Standard.resolve(TypeRule::Join, &types).ok().map(|found| Policy::Standard.commit(found.compute));
     let clash = |clash: ndjit_ir::promotion::Clash| {

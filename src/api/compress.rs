@@ -1,4 +1,4 @@
-//! FunctionParts of an array that a mask chooses: [`compress`]. How many these are depends on values; [`size`] says it beforehand, as traced functions need it.
+//! Slices of an array selected by a mask: [`compress`]. Their number depends on values; in traced functions [`size`] fixes it.
 
 use crate::api::indexing::{index_dtype, taken};
 use crate::api::manipulation::refused;
@@ -14,7 +14,8 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, Slice};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Scan, Shape};
 
-/// The slices of `x` along an axis for which a mask is true, in their order. The mask has one axis; if it is shorter than that of `x`, what lies behind it is left out.
+/// The slices of `x` along an axis where a mask is true, in order. The mask has one axis; if it is shorter than that of `x`,
+/// the rest is dropped.
 ///
 /// ```
 /// use ndjit::{Array, Expr, compress, jit, size};
@@ -28,13 +29,15 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Scan, Shape};
 /// assert_eq!(f(&Array::from([1, 5, 2, 7])).to_string(), "[ 5  7 -1]");
 /// ```
 ///
-/// - Result: the dtype of `x`; its shape, but along the axis as many as elements of the mask are true. What is no bool is true if it is nonzero.
+/// - Result: the dtype of `x`; its shape, with the number of true elements of the mask as the extent along the axis.
+///   Non-bool elements are true if nonzero.
 /// - Whole elements by a mask of several axes: `x.at(&mask).get()`.
 ///
 /// Source: NumPy's [`compress`](https://numpy.org/doc/stable/reference/generated/numpy.compress.html).
 ///
 /// # Errors
-/// Poisoned with `Traced` in a traced function; with `Shape` for an axis that is not there, and for a mask that has not one axis or is longer than that of `x`.
+/// Poisoned with `Traced` in a traced function; with `Shape` for an axis out of range, and for a mask of another rank than 1
+/// or longer than that of `x`.
 #[doc(alias = "boolean_mask")]
 #[doc(alias = "masked_select")]
 #[track_caller]
@@ -42,7 +45,7 @@ pub fn compress<M: Operand + Meet<X>, X: Operand>(mask: M, x: X, axis: isize) ->
     compressed(mask.operand(), x.operand(), axis, None, Place::caller())
 }
 
-/// How many results there are of what depends on values, and the number that stands for those that are missing: made by [`size`].
+/// A fixed result size for functions whose shapes depend on values, and the fill value: made by [`size`].
 ///
 /// ```
 /// use ndjit::{Array, Expr, FixedSize, jit, size};
@@ -60,8 +63,8 @@ pub struct FixedSize {
     fill: Scalar,
 }
 
-/// [`compress`] and [`nonzero`](fn@crate::nonzero) with results of this size, as traced functions need them: the first of those that there are, and 0, or another number, for those that are
-/// missing.
+/// [`compress`] and [`nonzero`](fn@crate::nonzero) with results of this size, for traced functions: the first of the
+/// results, padded with 0 or another fill value.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, size};
@@ -78,7 +81,7 @@ pub fn size(size: usize) -> FixedSize {
 }
 
 impl FixedSize {
-    /// The same with this number for what is missing. It has to fit the dtype of the result.
+    /// Sets the fill value. It must fit the dtype of the result.
     ///
     /// ```
     /// use ndjit::{Array, size};
@@ -90,7 +93,7 @@ impl FixedSize {
         FixedSize { fill: Scalar(number.literal(), Some(Place::caller())), ..self }
     }
 
-    /// As many indices of elements that are nonzero, for each axis: [`nonzero`](fn@crate::nonzero).
+    /// The indices of nonzero elements along each axis, of this size: [`nonzero`](fn@crate::nonzero).
     ///
     /// ```
     /// use ndjit::{Array, size};
@@ -113,7 +116,7 @@ impl FixedSize {
         }
     }
 
-    /// As many slices for which the mask is true: [`compress`](fn@crate::compress).
+    /// The slices where the mask is true, of this number: [`compress`](fn@crate::compress).
     ///
     /// ```
     /// use ndjit::{Array, size};
@@ -126,7 +129,7 @@ impl FixedSize {
         compressed(mask.operand(), x.operand(), axis, Some(self), Place::caller())
     }
 
-    /// Where a mask of one axis is true the first indices, as `i64`, and -1 for those that are missing.
+    /// The first indices where a mask of one axis is true, as `i64`, padded with -1.
     fn first<R: Computed>(self, parts: &FunctionParts<R>, mask: &AnyOperand, extent: usize) -> Result<AnyOperand> {
         let mask = parts.cast(mask, DType::Bool);
         let counted = parts.along(Scan::CumulativeSum, Some(DType::I64), &parts.cast(&mask, DType::I64));
@@ -157,7 +160,7 @@ impl FixedSize {
         Ok(axes)
     }
 
-    /// The number for what is missing, in a dtype.
+    /// The fill value in a dtype.
     fn filling(self, dtype: DType) -> Result<AnyOperand> {
         let Scalar(number, place) = self.fill;
         Ok(AnyOperand::Scalar(Scalar(Literal::from_repr(dtype, &number.to_repr(dtype)?), place)))
@@ -213,9 +216,9 @@ fn lost<R>(parts: &FunctionParts<R>) -> Error {
     Error::new(ErrorCode::Verify, "a result is missing").of(parts.what).at(parts.place)
 }
 
-/// Masks: documented where it stands alone.
+/// Masks as methods: see the free function.
 impl Expr {
-    /// The slices along an axis for which a mask is true, an error in a traced function: [`compress`](fn@crate::compress).
+    /// The slices along an axis where a mask is true, an error in a traced function: [`compress`](fn@crate::compress).
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode, Expr, jit};
@@ -229,9 +232,9 @@ impl Expr {
     }
 }
 
-/// Masks: documented where it stands alone.
+/// Masks as methods: see the free function.
 impl Array {
-    /// The slices along an axis for which a mask is true: [`compress`](fn@crate::compress).
+    /// The slices along an axis where a mask is true: [`compress`](fn@crate::compress).
     ///
     /// ```
     /// use ndjit::Array;

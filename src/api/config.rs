@@ -1,4 +1,4 @@
-//! How a function is traced, compiled and run, and the settings under which operations are made: for a scope, or globally.
+//! Configuration of tracing, compilation and execution, and the settings of operations, for a scope or globally.
 
 pub(crate) use ndjit_eval::settings::{Settings, change_global, settings, with_parts, with_settings};
 
@@ -9,7 +9,7 @@ use ndjit_ir::support::{CastingModes, Device, Restrictions, Support};
 use ndjit_ir::{DType, Result};
 use ndjit_runtime::Fallback;
 
-/// What becomes of something that is legal, but often not meant.
+/// Handling of code that is legal, but often unintended.
 ///
 /// ```
 /// use ndjit::{Array, Lint, jit, strong};
@@ -19,17 +19,17 @@ use ndjit_runtime::Fallback;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Lint {
-    /// Nothing.
+    /// No action.
     #[default]
     Allow,
-    /// It is printed to standard error, once per plan.
+    /// Prints a warning to standard error, once per plan.
     Warn,
-    /// It is an error.
+    /// An error.
     Deny,
 }
 
-/// How a function is traced, compiled and run. Nothing here but the policy, casting modes, restrictions and contraction
-/// changes a result.
+/// Configuration of tracing, compilation and execution of a function. Only the policy, casting modes, restrictions and
+/// contraction change results.
 ///
 /// ```
 /// use ndjit::{VectorWidth, jit};
@@ -41,29 +41,31 @@ pub enum Lint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Config {
-    /// The promotion policy; `None` is the one of the caller (see [`with_policy`]).
+    /// The promotion policy; `None` is the caller's (see [`with_policy`]).
     pub policy: Option<Policy>,
-    /// Where calls run; `None` is where the arguments are.
+    /// The device of calls; `None` is that of the arguments.
     pub device: Option<Device>,
-    /// What is done about dtypes that a GPU lacks; `None` is what the caller says (see [`with_fallback`](crate::with_fallback)).
+    /// The fallback for dtypes that a GPU lacks; `None` is the caller's (see [`with_fallback`](crate::with_fallback)).
     pub fallback: Option<Fallback>,
-    /// The casting modes; `None` is those of the caller (see [`with_casting`](crate::with_casting)).
+    /// The casting modes; `None` is the caller's (see [`with_casting`](crate::with_casting)).
     pub casting: Option<CastingModes>,
-    /// Declarations of the dtypes that array arguments may have.
+    /// Declarations of the dtypes of array arguments.
     pub restrictions: Restrictions,
-    /// The largest number of threads a call uses, at least 1; `None` is one per processor, or what the environment variable `NDJIT_NUM_THREADS` says.
+    /// The largest number of threads of a call, at least 1; `None` is one per processor, or the environment variable
+    /// `NDJIT_NUM_THREADS`.
     pub threads: Option<usize>,
-    /// Whether elementwise ops share kernels.
+    /// Share kernels among elementwise ops.
     pub fuse: bool,
-    /// Whether a product and a sum of floats become one operation, which rounds once: see [`Jitted::fp_contract`](crate::Jitted::fp_contract).
+    /// Contract a float product and sum into one operation with one rounding: see
+    /// [`Jitted::fp_contract`](crate::Jitted::fp_contract).
     pub fp_contract: bool,
     /// Lanes of the innermost loops of kernels.
     pub vector: VectorWidth,
-    /// What becomes of an operation whose result is [wider](crate::Widening) than its arrays.
+    /// Handling of an operation whose result is [wider](crate::Widening) than its arrays.
     pub on_widening: Lint,
-    /// Whether the reference interpreter runs the function, instead of compiled code.
+    /// Run the function in the interpreter instead of compiled code.
     pub interpreted: bool,
-    /// Whether a result that is NaN makes a call an error.
+    /// Make a NaN in a result an error of the call.
     pub check_nans: bool,
 }
 
@@ -87,13 +89,13 @@ impl Default for Config {
 }
 
 impl Config {
-    /// How programs of such a function are lowered, compiled and run.
+    /// Returns the options for lowering, compiling and running programs of such a function.
     pub(crate) fn plan_options(&self) -> PlanOptions {
         let Config { threads, fuse, fp_contract, vector, check_nans, .. } = *self;
         PlanOptions { threads, fuse, fp_contract, vector, check_nans }
     }
 
-    /// The settings a function with this configuration is traced under when it is called now.
+    /// Returns the trace settings of a function with this configuration for a call now.
     pub(crate) fn settings(&self) -> Settings {
         let settings = settings();
         let casting = self.casting.unwrap_or(settings.support.casting);
@@ -104,8 +106,7 @@ impl Config {
     }
 }
 
-/// The promotion policy under which this thread makes operations: that of the innermost [`with_policy`], or the
-/// [global](set_policy) one.
+/// Returns the promotion policy of this thread: that of the innermost [`with_policy`], or the [global](set_policy) one.
 ///
 /// ```
 /// use ndjit::{Policy, policy, with_policy};
@@ -117,14 +118,14 @@ pub fn policy() -> Policy {
     settings().policy
 }
 
-/// Runs `body` with another promotion policy for the operations this thread makes, on arrays and in traces. An operation keeps
-/// the policy it was made under. A function with a policy [of its own](crate::Jitted::with_policy) keeps that one wherever it
-/// is called. A policy comes with its default dtypes: set others ([`with_defaults`]) inside, or in the policy
-/// ([`Policy::with_defaults`]).
+/// Runs `body` with another promotion policy for this thread's operations, on arrays and in traces. An operation keeps the
+/// policy of its creation. A function with [its own policy](crate::Jitted::with_policy) keeps it in every call. A policy has
+/// default dtypes: set others inside with [`with_defaults`], or in the policy with [`Policy::with_defaults`].
 ///
-/// Like all scopes of this crate it is one of the calling thread. A thread that waits in ndjit does nothing else, so tasks of thread pools do not
-/// meet each other's scopes there. Where `body` itself waits in a pool whose threads steal work, as `rayon::join` does, the thread may run
-/// tasks of others in this scope: wait outside of scopes, or make the policy an option of the function, which holds wherever it is called.
+/// Like all scopes of this crate, it belongs to the calling thread. A thread that waits in ndjit runs nothing else, so tasks
+/// of thread pools do not see each other's scopes there. If `body` itself waits in a work-stealing pool, as in
+/// `rayon::join`, the thread may run other tasks in this scope. Wait outside of scopes, or make the policy an option of the
+/// function.
 ///
 /// ```
 /// use ndjit::{Array, DType, ErrorCode, Policy, with_policy};
@@ -137,8 +138,7 @@ pub fn with_policy<R>(policy: Policy, body: impl FnOnce() -> R) -> R {
     with_settings(Settings { policy, ..settings() }, body)
 }
 
-/// Sets the promotion policy of all threads, with its default dtypes, where no [`with_policy`] says otherwise. Functions are
-/// traced anew for it.
+/// Sets the promotion policy of all threads, with its default dtypes, outside of [`with_policy`]. Functions are retraced.
 ///
 /// ```
 /// use ndjit::{Policy, policy, set_policy};
@@ -151,7 +151,7 @@ pub fn set_policy(policy: Policy) {
     change_global(|settings| settings.policy = policy);
 }
 
-/// The dtypes that weak integers, floats and complex numbers have where one must be chosen: those of the current policy.
+/// Returns the default dtypes of weak integers, floats and complex numbers under the current policy.
 ///
 /// ```
 /// use ndjit::{DType, Defaults, defaults};
@@ -163,8 +163,7 @@ pub fn defaults() -> Defaults {
     policy().defaults()
 }
 
-/// Runs `body` with other default dtypes for the kinds of numbers, under the same policy. They are of the widths it takes: 32
-/// bits at most under [`Policy::Jax32`].
+/// Runs `body` with other default dtypes under the same policy. Its widths limit them: 32 bits at most under [`Policy::Jax32`].
 ///
 /// ```
 /// use ndjit::{DType, Defaults, weak, with_defaults, Array};
@@ -175,7 +174,7 @@ pub fn defaults() -> Defaults {
 /// ```
 ///
 /// # Errors
-/// `Promotion` if a default is not of its kind; `body` is not run then.
+/// `Promotion` if a default is not of its kind; `body` does not run then.
 pub fn with_defaults<R>(defaults: Defaults, body: impl FnOnce() -> R) -> Result<R> {
     Ok(with_policy(policy().with_defaults(defaults)?, body))
 }
@@ -199,7 +198,7 @@ pub fn set_defaults(defaults: Defaults) -> Result<()> {
     Ok(())
 }
 
-/// The dtype of a new array of which nothing else is known, such as `zeros(3)`: the one [set](with_default_dtype), or the
+/// Returns the dtype of new arrays without another dtype, such as `zeros(3)`: the one [set](with_default_dtype), or the
 /// default float.
 ///
 /// ```
@@ -213,7 +212,7 @@ pub fn default_dtype() -> DType {
     settings.default_dtype.unwrap_or(settings.policy.defaults().float)
 }
 
-/// Runs `body` with `dtype`, of any kind, for new arrays of which nothing else is known. `None` is the default float.
+/// Runs `body` with `dtype`, of any kind, for new arrays without another dtype. `None` is the default float.
 ///
 /// ```
 /// use ndjit::{DType, with_default_dtype, zeros};
@@ -225,7 +224,7 @@ pub fn with_default_dtype<R>(dtype: impl Into<Option<DType>>, body: impl FnOnce(
     with_settings(Settings { default_dtype: dtype.into(), ..settings() }, body)
 }
 
-/// As [`with_default_dtype`], for all threads.
+/// Like [`with_default_dtype`], for all threads.
 ///
 /// ```
 /// use ndjit::{DType, set_default_dtype, zeros};
@@ -240,9 +239,9 @@ pub fn set_default_dtype(dtype: impl Into<Option<DType>>) {
     change_global(|settings| settings.default_dtype = dtype);
 }
 
-/// Runs `body`, in which the reverse mode of a loop keeps so many bytes of its states, where it can; beyond that it computes states again from others.
-/// The bits of derivatives are the same. Functions are traced anew for it. Without it a loop keeps 256 MiB of states, one whose steps nobody
-/// knows 16 MiB.
+/// Runs `body` with a memory budget for the saved states of loops in reverse mode, in bytes. Beyond it states are recomputed
+/// where possible. The bits of derivatives are the same. Functions are retraced. The default is 256 MiB per loop, 16 MiB for
+/// a loop with an unknown number of steps.
 ///
 /// ```
 /// use ndjit::{Array, Expr, arange, grad, jit, scan, sum, tanh, with_state_budget};
@@ -258,11 +257,13 @@ pub fn with_state_budget<R>(bytes: usize, body: impl FnOnce() -> R) -> R {
     with_settings(Settings { state_bytes: bytes, ..settings() }, body)
 }
 
-/// Runs `body` without compiled code: functions called in it and arrays evaluated in it are run by the reference interpreter, operation
-/// by operation and element by element. Results are the same, bit for bit (sign and payload of NaNs aside), and
-/// [`explain`](crate::Jitted::explain) shows what would have been compiled. So a result that differs is a bug of a pass or a code
-/// generator, and one that does not is one of the program. The environment variable `NDJIT_DISABLE_JIT=1` does this for the whole process,
-/// [`Jitted::interpreted`](crate::Jitted::interpreted) for one function.
+/// Runs `body` without compiled code: the interpreter evaluates its functions and arrays, operation by operation and element
+/// by element. Results are the same, bit for bit (sign and payload of NaNs aside). [`explain`](crate::Jitted::explain) still
+/// shows the compiled form.
+///
+/// A result that differs is a bug of a pass or a code generator; one that does not is a bug of the program. The environment
+/// variable `NDJIT_DISABLE_JIT=1` does this for the whole process, [`Jitted::interpreted`](crate::Jitted::interpreted) for
+/// one function.
 ///
 /// ```
 /// use ndjit::{Array, debug::with_jit_disabled, jit};

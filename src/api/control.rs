@@ -1,12 +1,12 @@
-//! Control flow in traced functions: branches and loops that depend on values. Rust's own `if` and `for` decide while a function is traced; these
-//! decide while it runs, and are compiled once however often they run.
+//! Control flow in traced functions: branches and loops that depend on values. Rust's `if` and `for` are evaluated during
+//! tracing. These functions are evaluated at run time, and their bodies are compiled once.
 //!
-//! State is any structure of traced values: one [`Expr`], tuples, arrays, `Vec`s and structs with [`outputs!`](crate::outputs). Closures may
-//! use values, arrays and numbers from around them.
+//! State is any structure of traced values: one [`Expr`], tuples, arrays, `Vec`s and structs with
+//! [`outputs!`](crate::outputs). Closures may capture values, arrays and scalars.
 //!
-//! A loop keeps the types of its state: dtype, shape, and whether it is weak. A weak number that a loop begins with, such as `Expr::from(0.0)`, takes
-//! the dtype that the body gives it, in which it must fit; everything else that changes is an error, which names the leaf: leaves are counted from 0 in the order of the
-//! structure.
+//! A loop keeps the types of its state: dtype, shape and weakness. A weak initial value, such as `Expr::from(0.0)`, takes
+//! the dtype of the body's result and must fit it. Any other change is an error that names the leaf. Leaves are counted from
+//! 0 in the order of the structure.
 
 use super::loop_state::{Written, settled, types};
 use crate::jit::output::{Collected, Outputs, built, collected};
@@ -22,7 +22,7 @@ use ndjit_ir::graph::{ControlKind, ForArity, ScanArity};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use ndjit_runtime::stderr;
 
-/// The results of `then` where `condition` is true, of `otherwise` where it is not: only one of them is computed. Both get `operands`.
+/// The results of `then` if `condition` is true, of `otherwise` if not. Only one of them is computed. Both take `operands`.
 ///
 /// ```
 /// use ndjit::{Array, Expr, cond, exp, jit};
@@ -32,8 +32,8 @@ use ndjit_runtime::stderr;
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// A number is a condition too, true where it is not 0, as in JAX; a [`while_loop`] takes a bool alone, as a loop that runs until a number is exactly 0
-/// may never end. `where_(mask, x, y)` takes elements of both.
+/// As in JAX, a number is a condition too, true if nonzero. A [`while_loop`] takes only a bool: a loop that runs until a
+/// number is exactly 0 may never end. `where_(mask, x, y)` selects elements of both.
 ///
 /// Source: [`jax.lax.cond`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.cond.html).
 ///
@@ -82,7 +82,7 @@ pub fn cond<A: Outputs, R: Outputs>(
     finished(made, results.pop().unwrap_or_default(), place)
 }
 
-/// `body` of the state again and again, while `condition` of it is true.
+/// Applies `body` to the state repeatedly, while `condition` of it is true.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, while_loop, zeros_like};
@@ -96,14 +96,14 @@ pub fn cond<A: Outputs, R: Outputs>(
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// The condition is one bool. A number is none, though [`cond`] takes one, as in JAX: write `x.ne(0)`.
+/// The condition is one bool. Unlike [`cond`], numbers are not accepted, as in JAX: write `x.ne(0)`.
 ///
 /// Source: [`jax.lax.while_loop`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` or `DType` if the condition is not one bool; with `Arity`, `DType` or `Shape`, and the leaf, if the body changes
-/// the structure or the types of the state; with `Literal` if a number that the state begins with does not fit the dtype that the body gives it; with
-/// the first error of the body.
+/// Poisoned with `Shape` or `DType` if the condition is not one bool; with `Arity`, `DType` or `Shape`, and the leaf, if the
+/// body changes the structure or the types of the state; with `Literal` if an initial literal does not fit the dtype of the
+/// body's result; with the first error of the body.
 #[track_caller]
 pub fn while_loop<C: Outputs>(init: C, condition: impl Fn(C) -> Expr, body: impl Fn(C) -> C) -> C {
     let place = Place::caller();
@@ -114,9 +114,9 @@ pub fn while_loop<C: Outputs>(init: C, condition: impl Fn(C) -> Expr, body: impl
     finished(made, init, place)
 }
 
-/// `body` of an index and the state, for each index from `start` to before `end`, which may be values that are not known before. The index has the
-/// dtype in which the bounds meet, and is an `i32` (the default integer) where both are numbers. It is an array's value, not a bare number: beside
-/// `f64` data `k * i` with a bare `k` is computed in `f32`, `x * i` is not.
+/// Applies `body` to an index and the state, for each index from `start` to `end`, exclusive. The bounds may be traced
+/// values. The index has their common dtype, `i32` (the default integer) if both are literals. It is strong: beside `f64`
+/// data `k * i` with a literal `k` is computed in `f32`, `x * i` is not.
 ///
 /// ```
 /// use ndjit::{Array, Expr, fori_loop, jit, ones_like};
@@ -129,8 +129,8 @@ pub fn while_loop<C: Outputs>(init: C, condition: impl Fn(C) -> Expr, body: impl
 /// Source: [`jax.lax.fori_loop`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.fori_loop.html).
 ///
 /// # Errors
-/// As [`while_loop`]; poisoned with `DType` if a bound is no integer, with `Promotion` or `DType` if no integer dtype holds both, with `Literal` if a
-/// number does not fit the index, with `Shape` if a bound is not one value.
+/// As [`while_loop`]; poisoned with `DType` if a bound is not an integer, with `Promotion` or `DType` if no integer dtype
+/// contains both, with `Literal` if a literal does not fit the index, with `Shape` if a bound is not one value.
 #[track_caller]
 pub fn fori_loop<C: Outputs>(start: impl Operand, end: impl Operand, init: C, body: impl Fn(Expr, C) -> C) -> C {
     let place = Place::caller();
@@ -144,8 +144,8 @@ pub fn fori_loop<C: Outputs>(start: impl Operand, end: impl Operand, init: C, bo
     finished(made, init, place)
 }
 
-/// `body` of the state and each slice of `xs` along the first axis, in order: it gives the next state, and what is put side by side along the first axis
-/// of the second result.
+/// Applies `body` to the state and each slice of `xs` along the first axis, in order. It returns the next state, and a value
+/// that is stacked along the first axis of the second result.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, scan};
@@ -167,7 +167,7 @@ pub fn scan<C: Outputs, X: Outputs, Y: Outputs>(body: impl Fn(C, X) -> (C, Y), i
     scan_in(Written { what: "scan", place: Place::caller() }, false, body, init, xs)
 }
 
-/// As [`scan`], from the last slice to the first: what a step gives is put where its slice is.
+/// Like [`scan`], from the last slice to the first: the result of a step is stored at the index of its slice.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, scan_reversed};
@@ -177,7 +177,7 @@ pub fn scan<C: Outputs, X: Outputs, Y: Outputs>(body: impl Fn(C, X) -> (C, Y), i
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// It is a scan of [flipped](fn@crate::flip) slices whose second result is flipped back, without a copy of any.
+/// It equals a scan of [flipped](fn@crate::flip) slices with a flipped second result, without copies.
 ///
 /// Source: `reverse=True` of [`jax.lax.scan`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html).
 ///
@@ -214,7 +214,7 @@ fn scan_in<C: Outputs, X: Outputs, Y: Outputs>(
     (carry, finished(stacked, lengths.into_inner(), place))
 }
 
-/// The leaves of a state that a body gives: as many as it got, in lists of the same lengths.
+/// Returns the leaves of the body's state: the same number as its input, in lists of the same lengths.
 fn next<C: Outputs>(what: &str, state: C, like: &Collected, place: Place) -> Vec<Expr> {
     let next = collected(state);
     if next.exprs.len() == like.exprs.len() && next.lengths != like.lengths {
@@ -225,11 +225,11 @@ fn next<C: Outputs>(what: &str, state: C, like: &Collected, place: Place) -> Vec
     next.exprs
 }
 
-/// The results in their structure, or the error in each leaf of it.
+/// Returns the results in their structure, or the error in each leaf of it.
 pub(super) fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, place: Place) -> C {
     let leaves = made.unwrap_or_else(|error| {
         if !ndjit_eval::traces::are_open() {
-            // No value outside of traced functions can carry an error.
+            // Without a trace no value can carry an error.
             stderr::line(crate::diagnostics::report::report(&outside(place)));
         }
         let failed = Expr::failed(error.at(place));
@@ -238,14 +238,14 @@ pub(super) fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, pla
     built(&leaves, &like)
 }
 
-/// The error of control flow that no function is traced around.
+/// The error of control flow outside of a traced function.
 fn outside(place: Place) -> Error {
     Error::new(ErrorCode::Traced, "control flow outside of a traced function").at(place).help(
         "call it in a closure that is traced, as in `jit(|x: Expr| fori_loop(0, 3, x, |_, x| x * 2)).call((&x,))`",
     )
 }
 
-/// A condition as one bool. A number is none: a loop that runs until one is exactly 0 may never end.
+/// Returns a condition as one bool. Numbers are not accepted: a loop that runs until one is exactly 0 may never end.
 fn truth(what: &'static str, condition: AnyOperand, place: Place) -> Result<Expr> {
     let (ty, dtype, shape) = condition.describe(what)?;
     if shape.rank() > 0 {
@@ -259,7 +259,7 @@ fn truth(what: &'static str, condition: AnyOperand, place: Place) -> Result<Expr
     Ok(value(&condition, what, place))
 }
 
-/// The bounds of an index in its dtype: that in which they meet, the default integer where both are numbers.
+/// Returns the bounds of an index in its dtype: their common dtype, the default integer if both are literals.
 fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<([Expr; 2], DType)> {
     const WHAT: &str = "fori_loop";
     let bound = |name: &str, bound: AnyOperand| {
@@ -350,7 +350,7 @@ fn counted(
     Ok(control(kind, &own, vec![made], written.place))
 }
 
-/// The range of the index of a loop, of whose bounds the first is known.
+/// Returns the range of the index of a loop with a known start.
 fn index_range(start: Expr, end: Expr, index: DType) -> Option<IntRange> {
     let (from, _) = ranges::of(start)?;
     let most = match ranges::of(end) {
@@ -360,7 +360,7 @@ fn index_range(start: Expr, end: Expr, index: DType) -> Option<IntRange> {
     Some((from, most.saturating_sub(1).max(from)))
 }
 
-/// What a step of a scan makes of the state and a slice: the next state, and what is stacked.
+/// A step of a scan: the state and a slice to the next state and the stacked results.
 type Stepping<'a> = dyn Fn(&[Expr], &[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
 
 fn scanned(
@@ -388,7 +388,7 @@ fn scanned(
     Ok((results, stacked))
 }
 
-/// The number of slices that all leaves have.
+/// Returns the number of slices, equal in all leaves.
 fn steps(what: &str, xs: &[Expr]) -> Result<usize> {
     let mut len = None;
     for (n, x) in xs.iter().enumerate() {
@@ -411,13 +411,13 @@ fn steps(what: &str, xs: &[Expr]) -> Result<usize> {
     })
 }
 
-/// The dtype in which values of two types meet, if there is one.
+/// Returns the common dtype of two types, if any.
 fn common(one: ValueType, other: ValueType) -> Option<DType> {
     let policy = crate::api::config::policy();
     policy.promote_types(one, other).ok().map(|ty| policy.commit(ty))
 }
 
-/// Two branches, if their results have the same types.
+/// Checks that two branches have results of the same types.
 fn alike(graphs: [RecordedGraph; 2], place: Place) -> Result<[RecordedGraph; 2]> {
     let [first, second] = &graphs;
     if first.outputs.len() != second.outputs.len() {

@@ -1,4 +1,4 @@
-//! Sums of products of two sequences that slide along each other: [`convolve`] and [`correlate`].
+//! Convolution and correlation of two sequences: [`convolve`] and [`correlate`].
 //!
 //! Types and accuracy are those of [`contractions`](crate::contractions): a result is a sum of as many products as the shorter sequence has elements.
 
@@ -12,7 +12,7 @@ use crate::trace::operand::{AnyOperand, Computed, Meet, Operand};
 use ndjit_ir::view::{self, Slice};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
 
-/// Where two sequences of `m` and `n` elements have to overlap, that a result is wanted.
+/// The overlap that each result needs, for sequences of `m` and `n` elements.
 ///
 /// ```
 /// use ndjit::{Array, Overlap, convolve};
@@ -23,11 +23,11 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overlap {
-    /// In one element at least: `m + n - 1` results.
+    /// At least one element: `m + n - 1` results.
     Full,
-    /// So that there are `max(m, n)` results, from the middle of all.
+    /// The middle `max(m, n)` results of all.
     Same,
-    /// In all elements of the shorter one: `max(m, n) - min(m, n) + 1` results.
+    /// All elements of the shorter one: `max(m, n) - min(m, n) + 1` results.
     Valid,
 }
 
@@ -42,20 +42,21 @@ pub enum Overlap {
 /// assert_eq!(smooth(&a).to_string(), "[1. 2. 2.]");
 /// ```
 ///
-/// - Shapes: both have one axis, the result too; how long it is the [`Overlap`] says.
+/// - Shapes: both have one axis, and so has the result. The [`Overlap`] determines its length.
 /// - Types and accuracy: [`contractions`](crate::contractions). Bools are combined by "and" and "or".
 /// - Time: `m n` products. A padded copy of the longer sequence is not stored.
 ///
 /// Source: NumPy's [`convolve`](https://numpy.org/doc/stable/reference/generated/numpy.convolve.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` if one has not one axis, or no elements; with `Promotion` if the dtypes have no common one.
+/// Poisoned with `Shape` unless both have one axis and at least one element; with `Promotion` without a common dtype.
 #[track_caller]
 pub fn convolve<A: Operand + Meet<V>, V: Operand>(a: A, v: V, overlap: Overlap) -> A::Out {
     slid("convolve", a.operand(), v.operand(), overlap, Place::caller())
 }
 
-/// The correlation of two sequences: of [all](Overlap::Full) the element for the shift `k`, from `1 - n` to `m - 1`, is the sum of `a[i + k] * conj(v[i])`.
+/// The correlation of two sequences: of [all](Overlap::Full) the element at the shift `k`, from `1 - n` to `m - 1`, is the
+/// sum of `a[i + k] * conj(v[i])`.
 ///
 /// ```
 /// use ndjit::{Array, Overlap, correlate};
@@ -65,13 +66,14 @@ pub fn convolve<A: Operand + Meet<V>, V: Operand>(a: A, v: V, overlap: Overlap) 
 /// assert_eq!(correlate(&a, &v, Overlap::Full).to_string(), "[0.5 2.  3.5 3.  0. ]");
 /// ```
 ///
-/// - Shapes: both have one axis, the result too; how long it is the [`Overlap`] says. Shifts ascend, also where `v` is the longer one.
+/// - Shapes: both have one axis, and so has the result. The [`Overlap`] determines its length. Shifts ascend, even if `v` is
+///   longer.
 /// - Types and accuracy: [`contractions`](crate::contractions).
 ///
 /// Source: NumPy's [`correlate`](https://numpy.org/doc/stable/reference/generated/numpy.correlate.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` if one has not one axis, or no elements; with `Promotion` if the dtypes have no common one.
+/// Poisoned with `Shape` unless both have one axis and at least one element; with `Promotion` without a common dtype.
 #[doc(alias = "xcorr")]
 #[track_caller]
 pub fn correlate<A: Operand + Meet<V>, V: Operand>(a: A, v: V, overlap: Overlap) -> A::Out {
@@ -112,19 +114,20 @@ fn sums<R: Computed>(parts: &FunctionParts<R>, a: &AnyOperand, v: &AnyOperand, o
     let (start, count) = match (overlap, m < n) {
         (Overlap::Full, _) => (0, m + n - 1),
         (Overlap::Valid, _) => (short - 1, long - short + 1),
-        // The middle is that of NumPy, which has the longer sequence first where it convolves.
+        // NumPy's middle: its convolution swaps the longer sequence to the front.
         (Overlap::Same, true) if parts.what == "correlate" => (m / 2, n),
         (Overlap::Same, _) => (short - 1 - short / 2, long),
     };
     if m >= n {
         return windows(parts, dtype, (&a, m), (&v, n), start, count);
     }
-    // Windows are of the shorter one: shifts the other way.
+    // The windows have the length of the shorter sequence: shifts are reversed.
     let sums = windows(parts, dtype, (&v, n), (&a, m), m + n - 1 - start - count, count)?;
     Ok(turned(&sums))
 }
 
-/// Of all places at which the shorter sequence lies along the longer one `count` from `start` on, the first with its last element on the longer's first.
+/// `count` windows from `start` on, where the shorter sequence slides along the longer one. The first has its last element
+/// on the longer one's first.
 fn windows<R: Computed>(
     parts: &FunctionParts<R>,
     dtype: DType,
@@ -133,7 +136,7 @@ fn windows<R: Computed>(
     start: usize,
     count: usize,
 ) -> Result<AnyOperand> {
-    // Elements from `start` to `start + count + n - 2` of the longer one with `n - 1` zeros at either end.
+    // Elements `start` to `start + count + n - 2` of the longer one, padded with `n - 1` zeros at both ends.
     let (first, last) = (start as isize - (n as isize - 1), (start + count + n - 2) as isize - (n as isize - 1));
     let [before, after] = [-first, last - (m as isize - 1)].map(|more| more.max(0) as usize);
     let own = Slice::Range { start: Some(first.max(0)), end: Some((last + 1).min(m as isize)), step: 1 };
@@ -149,7 +152,7 @@ fn windows<R: Computed>(
 
 macro_rules! methods {
     ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
-        /// Convolution and correlation: each is documented where it stands alone.
+        /// Convolution and correlation as methods: see the free functions.
         impl $of {
             /// [`convolve`](fn@crate::convolve) as a method.
             ///

@@ -1,4 +1,5 @@
-//! How variables vary together: covariances and correlations of rows. A [`correction`](crate::correction) and [`weights`](crate::weights) have [`cov`] as a method.
+//! Covariances and correlations of rows. A [`correction`](crate::correction) and [`weights`](crate::weights) have [`cov`] as
+//! a method.
 
 use crate::api::contractions::product;
 use crate::api::manipulation::refused;
@@ -11,7 +12,8 @@ use crate::trace::scalar::Scalar;
 use ndjit_ir::view::{self, Slice};
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Reduction, Result, ValueType};
 
-/// The covariances of variables: each row of `x` is a variable, each column an observation of all. An array of one axis is one variable, of which it is the variance.
+/// The covariance matrix of variables: each row of `x` is a variable, each column an observation. An array of one axis is
+/// one variable; the result is its variance.
 ///
 /// ```
 /// use ndjit::{Array, correction, cov};
@@ -22,11 +24,14 @@ use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Reduction, Resu
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Result: a square matrix with a row for each variable, of one variable that is an array of one axis a number; the dtype of a [`mean`](fn@crate::mean). Element `[i, j]` is the sum of
-///   the products of the deviations of `x[i]` and the conjugates of those of `x[j]`, over the number of observations less 1.
-/// - Of two arrays: `cov(stack([&x, &y], 0))`. Variables in columns: `cov(x.mt())`.
-/// - Another divisor: `correction(c).cov(x)`. With weights: [`weights`](crate::weights). Where the divisor is not more than 0, elements are NaN or infinite.
-/// - Accuracy: that of a [product of matrices](crate::contractions) of the deviations, which are rounded. Halves are computed in `f32` and rounded once.
+/// - Result: a square matrix with a row for each variable, or a scalar for an array of one axis; the dtype of a
+///   [`mean`](fn@crate::mean). Element `[i, j]` is the sum of the products of the deviations of `x[i]` and the conjugates of
+///   those of `x[j]`, divided by the number of observations less 1.
+/// - Two arrays: `cov(stack([&x, &y], 0))`. Variables in columns: `cov(x.mt())`.
+/// - Another divisor: `correction(c).cov(x)`. Weights: [`weights`](crate::weights). If the divisor is 0 or negative,
+///   elements are NaN or infinite.
+/// - Accuracy: that of a [matrix product](crate::contractions) of the rounded deviations. Halves are computed in `f32` and
+///   rounded once.
 ///
 /// Source: NumPy's [`cov`](https://numpy.org/doc/stable/reference/generated/numpy.cov.html).
 ///
@@ -37,7 +42,7 @@ pub fn cov<X: Math>(x: X) -> X::Out {
     covariance(x.operand(), None, None, None, Place::caller())
 }
 
-/// The correlations of variables, which are the rows of `x`: their covariances over the products of their standard deviations.
+/// The correlation matrix of the rows of `x`: their covariances divided by the products of their standard deviations.
 ///
 /// ```
 /// use ndjit::{Array, corrcoef};
@@ -46,7 +51,7 @@ pub fn cov<X: Math>(x: X) -> X::Out {
 /// assert_eq!(corrcoef(&x).to_string(), "[[ 1. -1.]\n [-1.  1.]]");
 /// ```
 ///
-/// - Result: shape and dtype of [`cov`]. FunctionParts are from -1 to 1, NaN of a variable that does not vary.
+/// - Result: shape and dtype of [`cov`]. Elements are from -1 to 1, NaN for a constant variable.
 ///
 /// Source: NumPy's [`corrcoef`](https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html).
 ///
@@ -64,7 +69,7 @@ pub fn corrcoef<X: Math>(x: X) -> X::Out {
 }
 
 impl Corrected {
-    /// [`cov`](fn@crate::cov) with this correction in the place of 1.
+    /// [`cov`](fn@crate::cov) with this correction instead of 1.
     ///
     /// ```
     /// use ndjit::{Array, DType, correction};
@@ -95,7 +100,7 @@ pub(crate) fn covariance<R: Computed>(
     }
 }
 
-/// Covariances in the dtype that they are computed in, and the dtype that they are to have.
+/// Covariances in their computing dtype, and the dtype of the result.
 fn covariances<R: Computed>(
     parts: &FunctionParts<R>,
     x: &AnyOperand,
@@ -152,7 +157,7 @@ fn covariances<R: Computed>(
     Ok((if shape.rank() == 1 { parts.reshaped(&made, &[]) } else { made }, result))
 }
 
-/// A weight of each observation, in a real dtype.
+/// The weight of each observation, in a real dtype.
 fn weights_of<R: Computed>(
     parts: &FunctionParts<R>,
     weights: &AnyOperand,
@@ -198,7 +203,7 @@ fn correlations<R: Computed>(parts: &FunctionParts<R>, x: &AnyOperand) -> Result
 
 macro_rules! methods {
     ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
-        /// Covariances: each is documented where it stands alone.
+        /// Covariances as methods: see the free functions.
         impl $of {
             /// [`cov`](fn@crate::cov) as a method.
             ///

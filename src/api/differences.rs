@@ -1,5 +1,5 @@
-//! What is made of neighbours along an axis: differences, and integrals by the trapezoidal rule. Free functions, and methods of the
-//! same names; [`prepend`] and [`append`] have [`diff`] as a method, and [`positions`] have [`trapezoid`].
+//! Differences of adjacent elements along an axis, and integrals by the trapezoidal rule. Free functions, and methods of the
+//! same names. [`prepend`] and [`append`] have [`diff`] as a method, [`positions`] has [`trapezoid`].
 
 use crate::api::config;
 use crate::api::manipulation::{joined, part, refused, seen};
@@ -17,8 +17,7 @@ use ndjit_ir::reserve::check_values;
 use ndjit_ir::view::{broadcast_to, expand_dims};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 
-/// The differences of neighbours along an axis, each element less the one before, taken `n` times over. Of bools whether
-/// they differ.
+/// The `n`-th differences of adjacent elements along an axis: each element minus the one before. For bools, whether they differ.
 ///
 /// ```
 /// use ndjit::{Array, diff};
@@ -33,7 +32,7 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.diff.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for an axis that is not there, with `Size` for more than 2^20 times, with the errors of
+/// Poisoned with `Shape` for an axis out of range, with `Size` for more than 2^20 times, with the errors of
 /// [`subtract`](fn@crate::subtract).
 #[track_caller]
 pub fn diff<X: Math>(x: X, n: usize, axis: isize) -> X::Out {
@@ -46,7 +45,7 @@ fn differences<R: Computed>(what: &'static str, x: AnyOperand, n: usize, axis: i
         Ok(found) => found,
         Err(error) => return refused(what, &[x], place, &error),
     };
-    // As often as there are elements nothing is left of them but their type.
+    // After as many differences as elements, only the type remains.
     let (extent, times) = match shape.extents()[at] {
         extent if n < extent => (extent, n),
         _ => (0, n.min(1)),
@@ -63,22 +62,22 @@ fn differences<R: Computed>(what: &'static str, x: AnyOperand, n: usize, axis: i
     result
 }
 
-/// An operand's dtype, which axis is meant, and the shape.
+/// Returns an operand's dtype, the index of the axis, and the shape.
 fn along(what: &'static str, x: &AnyOperand, axis: isize) -> Result<(DType, usize, Shape)> {
     let (_, dtype, shape) = x.describe(what)?;
     let at = position(axis, shape.rank())?;
     Ok((dtype, at, shape))
 }
 
-/// All elements but the last along an axis, and all but the first.
+/// All elements except the last along an axis, and all except the first.
 fn neighbours<R: Computed>(what: &'static str, x: AnyOperand, at: usize, extent: usize, place: Place) -> [R; 2] {
     let ends = extent.saturating_sub(1);
     [(0, ends), (extent - ends, extent)]
         .map(|(start, end)| seen(what, x.clone(), place, |shape| part(shape, at, start, end, 1)))
 }
 
-/// What [`diff`] takes to stand before and after an array along its axis, as the options of these names do in NumPy: made by [`prepend`] and
-/// [`append`]; `()` for nothing.
+/// Elements before and after an array along the axis of [`diff`], as the options of these names in NumPy: made by
+/// [`prepend`] and [`append`]; `()` for none.
 ///
 /// ```
 /// use ndjit::{Array, prepend};
@@ -92,8 +91,9 @@ pub struct Ends<B, A> {
     after: A,
 }
 
-/// The option `prepend` of NumPy's `diff`, which [`Ends::diff`] takes: what stands before the array along the axis, an array of the same extents along all other axes, or a number, which
-/// stands before every first element. All meet in their common dtype. It joins nothing by itself: that is [`concat`](fn@crate::concat).
+/// NumPy's `prepend` option of `diff`, for [`Ends::diff`]: an array before the operand along the axis, with the same extents
+/// along all other axes, or a scalar before every first element. All are cast to their common dtype. Use
+/// [`concat`](fn@crate::concat) to join arrays.
 ///
 /// ```
 /// use ndjit::{Array, append, cumulative_sum, prepend};
@@ -105,18 +105,18 @@ pub struct Ends<B, A> {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - As often as `n` says; with an `n` of 0 the array stays as it is, as in NumPy.
+/// - The ends are added once, before all `n` differences; with an `n` of 0 the array is unchanged, as in NumPy.
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.diff.html).
 ///
 /// # Errors
-/// Those of [`diff`]; poisoned with `Shape` if shapes differ in more than the axis, with `Promotion` if there is no common dtype.
+/// Those of [`diff`]; poisoned with `Shape` if shapes differ in more than the axis, with `Promotion` without a common dtype.
 pub fn prepend<B: Operand>(before: B) -> Ends<B, ()> {
     Ends { before, after: () }
 }
 
-/// The option `append` of NumPy's `diff`, which [`Ends::diff`] takes: what stands after the array along the axis. See [`prepend`]. NumPy's function
-/// `append` is [`concat`](fn@crate::concat).
+/// NumPy's `append` option of `diff`, for [`Ends::diff`]: elements after the array along the axis. See [`prepend`]. NumPy's
+/// function `append` is [`concat`](fn@crate::concat).
 ///
 /// ```
 /// use ndjit::{Array, append};
@@ -128,7 +128,7 @@ pub fn append<A: Operand>(after: A) -> Ends<(), A> {
 }
 
 impl<B> Ends<B, ()> {
-    /// The same with this after the array.
+    /// Adds this after the array.
     ///
     /// ```
     /// use ndjit::{Array, prepend};
@@ -141,7 +141,7 @@ impl<B> Ends<B, ()> {
 }
 
 impl<A> Ends<(), A> {
-    /// The same with this before the array.
+    /// Adds this before the array.
     ///
     /// ```
     /// use ndjit::{Array, append};
@@ -153,7 +153,7 @@ impl<A> Ends<(), A> {
     }
 }
 
-/// What stands at an end of an `X`: an operand, or `()` for nothing.
+/// An end of an `X`: an operand, or `()` for none.
 ///
 /// ```
 /// use ndjit::{Array, append};
@@ -162,10 +162,10 @@ impl<A> Ends<(), A> {
 /// assert_eq!(append(&first).diff(&Array::from([1, 3]), 1, 0).to_string(), "[2 2 4]");
 /// ```
 pub trait End<X> {
-    /// What an operation on both gives.
+    /// The type of an operation on both.
     type Out: Computed;
 
-    /// The operand, if there is one.
+    /// Returns the operand, if any.
     #[doc(hidden)]
     fn end(self) -> Option<AnyOperand>;
 }
@@ -216,7 +216,7 @@ impl<B, A> Ends<B, A> {
         let types = ends.iter().flatten().chain([&x]).filter_map(|operand| operand.describe(what).ok());
         let types: Vec<ValueType> = types.map(|(ty, ..)| ty).collect();
         let meet = config::policy().resolve(TypeRule::Join, &types).map(|meet| meet.compute);
-        // A number stands before every first element, exact as far as the dtype is in which it meets them.
+        // A scalar before every first element, exact in the common dtype.
         let end = |end: AnyOperand| match end.describe(what) {
             Ok((ty, _, own)) if own.rank() == 0 => {
                 let end = meet.as_ref().map_or(Ok(end.clone()), |&meet| typed::<A::Out>(end, ty, meet, place))?;
@@ -236,8 +236,8 @@ impl<B, A> Ends<B, A> {
     }
 }
 
-/// The integral along an axis by the trapezoidal rule, of values `dx` apart from each other: the sum of the means of neighbours,
-/// each times `dx`.
+/// The integral along an axis by the trapezoidal rule, with spacing `dx`: the sum of the means of adjacent elements, each
+/// times `dx`.
 ///
 /// ```
 /// use ndjit::{Array, trapezoid};
@@ -246,14 +246,14 @@ impl<B, A> Ends<B, A> {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Result: the dtype of `y * 0.5 * dx`, summed as by [`sum`](fn@crate::sum). 0 of less than two values.
-/// - Accuracy: that of the sum, with three roundings more of each value: of the mean, of `dx`, and of their product.
-/// - Of values that are not equally far apart: [`positions`].
+/// - Result: the dtype of `y * 0.5 * dx`, summed as by [`sum`](fn@crate::sum). 0 for fewer than two values.
+/// - Accuracy: that of the sum, plus three roundings of each value: of the mean, of `dx`, and of their product.
+/// - Values with unequal spacing: [`positions`].
 ///
 /// Source: NumPy's [`trapezoid`](https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for an axis that is not there, with `Promotion` where the policy refuses to multiply by a float.
+/// Poisoned with `Shape` for an axis out of range, with `Promotion` where the policy refuses multiplication by a float.
 #[track_caller]
 pub fn trapezoid<X: Math>(y: X, dx: impl Number, axis: isize) -> X::Out {
     let place = Place::caller();
@@ -264,13 +264,13 @@ pub fn trapezoid<X: Math>(y: X, dx: impl Number, axis: isize) -> X::Out {
     };
     let dx = beside(&y, dx.literal(), Some(place));
     let means: X::Out = means(y.clone(), at, shape.extents()[at], place);
-    // Areas are summed, not means: the sum of these may be beyond the dtype where the integral is not.
+    // Sum areas rather than means: the sum of means may overflow where the integral does not.
     let areas = X::Out::compute(Op::Multiply, &[means.operand(), dx], place);
     let sum = X::Out::reduce(&Request::new(Reduction::Sum, None, axis.axes().requested()), &[areas.operand()], place);
     sum.part_of("trapezoid", &[y], place)
 }
 
-/// The means of neighbours along an axis.
+/// The means of adjacent elements along an axis.
 fn means<R: Computed>(y: AnyOperand, at: usize, extent: usize, place: Place) -> R {
     let half = beside(&y, Literal::weak(0.5), None);
     let halves = R::compute(Op::Multiply, &[y, half], place);
@@ -278,7 +278,7 @@ fn means<R: Computed>(y: AnyOperand, at: usize, extent: usize, place: Place) -> 
     R::compute(Op::Add, &parts.map(|part| part.operand()), place)
 }
 
-/// A number to multiply an array by: in the array's dtype, which no policy refuses, if that has such numbers.
+/// A factor for an array: of the array's dtype if that can represent it, so no policy refuses it.
 fn beside(x: &AnyOperand, literal: Literal, place: Option<Place>) -> AnyOperand {
     let inexact = |dtype: DType| dtype.is_float() || dtype.is_complex();
     let typed = match (x.describe("trapezoid"), literal.value()) {
@@ -292,7 +292,7 @@ fn beside(x: &AnyOperand, literal: Literal, place: Option<Place>) -> AnyOperand 
     AnyOperand::Scalar(Scalar(typed.unwrap_or(literal), place))
 }
 
-/// A weak number as one of the type in which it meets others: it would be rounded to the default dtype otherwise, as an array is.
+/// A weak scalar in its common type with another operand. Otherwise it would be rounded to the default dtype, as an array is.
 fn typed<R: Computed>(number: AnyOperand, own: ValueType, meet: ValueType, place: Place) -> Result<AnyOperand> {
     let (ValueType::Weak(_), ValueType::Strong(dtype)) = (own, meet) else { return Ok(number) };
     let strong = |literal: LiteralValue, place| Ok(AnyOperand::Scalar(Scalar(Literal::strong(literal, dtype)?, place)));
@@ -307,7 +307,7 @@ fn typed<R: Computed>(number: AnyOperand, own: ValueType, meet: ValueType, place
     }
 }
 
-/// Where the values of an integral are: made by [`positions`].
+/// The positions of the values of an integral: made by [`positions`].
 ///
 /// ```
 /// use ndjit::{Array, positions};
@@ -319,8 +319,8 @@ fn typed<R: Computed>(number: AnyOperand, own: ValueType, meet: ValueType, place
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Positions<P>(P);
 
-/// [`trapezoid`] of values at these positions: the sum of the means of neighbours, each times how far the two are apart. The positions
-/// are an array of one axis, as long as that of the integral, or of the shape of the values.
+/// [`trapezoid`] of values at these positions: the sum of the means of adjacent elements, each times their distance. The
+/// positions are an array of one axis, as long as that of the integral, or of the shape of the values.
 ///
 /// ```
 /// use ndjit::{Array, positions};
@@ -330,14 +330,14 @@ pub struct Positions<P>(P);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Result: the common dtype of `y * 0.5` and the differences, summed as by [`sum`](fn@crate::sum). 0 of less than two values.
-///   Distances are those of [`diff`], so unsigned positions that decrease wrap.
-/// - Accuracy: that of the sum, with three roundings more of each value.
+/// - Result: the common dtype of `y * 0.5` and the differences, summed as by [`sum`](fn@crate::sum). 0 for fewer than two
+///   values. Distances are those of [`diff`], so decreasing unsigned positions wrap.
+/// - Accuracy: that of the sum, plus three roundings of each value.
 ///
 /// Source: NumPy's [`trapezoid`](https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html).
 ///
 /// # Errors
-/// Those of [`trapezoid`]; poisoned with `Shape` for positions of another shape, with `Promotion` if there is no common dtype.
+/// Those of [`trapezoid`]; poisoned with `Shape` for positions of another shape, with `Promotion` without a common dtype.
 pub fn positions<P: Operand>(x: P) -> Positions<P> {
     Positions(x)
 }
@@ -371,7 +371,7 @@ fn integral<R: Computed>(x: AnyOperand, y: AnyOperand, axis: isize, place: Place
         differences(what, x, 1, axis, place)
     } else if own.extents() == [extent] {
         let distances: R = differences(what, x, 1, 0, place);
-        // Beside the axes after the integral's.
+        // Broadcast along the axes after the integral's.
         let others: Vec<isize> = (1..).take(rank - at - 1).collect();
         seen(what, distances.operand(), place, |shape| expand_dims(shape, &others))
     } else {
@@ -388,7 +388,7 @@ fn integral<R: Computed>(x: AnyOperand, y: AnyOperand, axis: isize, place: Place
 
 macro_rules! methods {
     ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
-        /// Neighbours along an axis: each is documented where it stands alone.
+        /// Differences and integrals as methods: see the free functions.
         impl $of {
             /// [`diff`](fn@crate::diff) as a method.
             ///

@@ -1,5 +1,5 @@
-//! Operations by their rows in the tables, for front ends: what is computed is known when the program reads it, and not when it is
-//! compiled. In Rust the functions of the same names are simpler ([`sin`](crate::sin()), [`sum`](crate::sum())).
+//! Operations by their rows in the tables, for front ends that choose an operation at run time. In Rust the functions of the
+//! same names are simpler ([`sin`](crate::sin()), [`sum`](crate::sum())).
 //!
 //! ```
 //! use ndjit::operand::Operand;
@@ -21,9 +21,9 @@ use ndjit_eval::request::Request;
 use ndjit_ir::reduction::AxisFunction;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Scan, Sort};
 
-/// An elementwise op on operands in the order of its row: an [`Expr`] in the function being traced on this thread, or an
-/// [`Array`](crate::Array) of arrays and numbers. Poisoned with `Arity` for another number of operands, with the op's own errors as its
-/// function is.
+/// Applies an elementwise op to operands in the order of its row. The result is an [`Expr`] in the function being traced on
+/// this thread, or an [`Array`](crate::Array) of arrays and scalars. Poisoned with `Arity` for a wrong number of operands,
+/// and with the errors of the op's function.
 ///
 /// ```
 /// use ndjit::operand::AnyOperand;
@@ -51,7 +51,7 @@ pub fn apply<R: Computed>(op: Op, operands: &[AnyOperand]) -> R {
     )
 }
 
-/// What a reduction, a scan or a sort is asked for besides its axes.
+/// Options of a reduction, a scan or a sort besides its axes.
 ///
 /// ```
 /// use ndjit::dynamic::Asked;
@@ -62,16 +62,16 @@ pub fn apply<R: Computed>(op: Op, operands: &[AnyOperand]) -> R {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Asked {
-    /// The dtype of the result; without one it is inferred.
+    /// The dtype of the result; inferred if `None`.
     pub dtype: Option<DType>,
-    /// What a variance's divisor is less than the number of elements.
+    /// The correction of a variance: its divisor is the number of elements less this.
     pub correction: Option<Scalar>,
-    /// Whether a sum's or a product's scan begins with that of no elements.
+    /// Begin the scan of a sum or a product with its initial value.
     pub include_initial: bool,
 }
 
-/// A reduction over some axes, or all: `..`, in the function being traced on this thread. Poisoned with `Argument` for what this
-/// reduction cannot be asked for.
+/// A reduction over some axes, or all: `..`, in the function being traced on this thread. Poisoned with `Argument` for
+/// options that this reduction does not support.
 ///
 /// ```
 /// use ndjit::dynamic::{self, Asked};
@@ -95,7 +95,8 @@ pub fn reduce(reduction: Reduction, x: AnyOperand, axes: impl IntoAxes, asked: A
     Expr::reduce(&Request::new(reduction, asked.dtype, axes.requested()), &operands, place)
 }
 
-/// A scan along an axis, in the function being traced on this thread. Poisoned with `Argument` for what this scan cannot be asked for.
+/// A scan along an axis, in the function being traced on this thread. Poisoned with `Argument` for options that this scan
+/// does not support.
 ///
 /// ```
 /// use ndjit::dynamic::{self, Asked};
@@ -117,7 +118,8 @@ pub fn scan(scan: Scan, x: AnyOperand, axis: isize, asked: Asked) -> Expr {
     scans::scan(scan, asked.dtype, x, along, place)
 }
 
-/// A sort along an axis, in the function being traced on this thread. Poisoned with `Argument` for what this sort cannot be asked for.
+/// A sort along an axis, in the function being traced on this thread. Poisoned with `Argument` for options that this sort
+/// does not support.
 ///
 /// ```
 /// use ndjit::dynamic::{self, Asked};
@@ -138,7 +140,7 @@ pub fn sort(sort: Sort, x: AnyOperand, axis: impl IntoSorting, asked: Asked) -> 
     sorted(sort, asked.dtype, x, axis.sorting(), place)
 }
 
-/// Whether a function along axes can be asked for these. Some scans have an `initial` value.
+/// Checks that a function along axes supports these options. Some scans have an `initial` value.
 fn possible(function: impl Into<AxisFunction>, asked: Asked, initial: bool) -> Result<(), Error> {
     let function = function.into();
     let wrong = |what: &str| Err(Error::new(ErrorCode::Argument, format!("{function}: {what}")));

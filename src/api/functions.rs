@@ -1,7 +1,7 @@
 //! The functions and methods of the op table: one free function per row, and a method of the same name on [`Expr`] and
-//! [`Array`]. Generated; what a row says stands in `ndjit_ir::op_table`.
+//! [`Array`]. Generated from `ndjit_ir::op_table`.
 //!
-//! An [`Expr`] among the operands makes the result an [`Expr`]; arrays and numbers alone give an [`Array`].
+//! An [`Expr`] among the operands makes the result an [`Expr`]; arrays and scalars give an [`Array`].
 
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
@@ -30,7 +30,7 @@ macro_rules! rows {
     };
 }
 
-/// How operand types meet, in words.
+/// Promotion of the operand types, as text.
 macro_rules! types {
     (Join $x:ident) => {
         "Types: as `x`. "
@@ -67,7 +67,7 @@ macro_rules! types {
     };
 }
 
-/// The dtypes an op computes in, in words.
+/// The computing dtypes of an op, as text.
 macro_rules! domain {
     (ALL) => {
         "Computes in every dtype."
@@ -104,7 +104,7 @@ macro_rules! domain {
     };
 }
 
-/// The dtype of a result, in words.
+/// The dtype of a result, as text.
 macro_rules! result {
     (Same) => {
         "Result: the dtype it computes in."
@@ -123,7 +123,7 @@ macro_rules! result {
     };
 }
 
-/// The largest error, in words.
+/// The largest error, as text.
 macro_rules! accuracy {
     (Exact) => {
         "Accuracy: exact or correctly rounded in real dtypes."
@@ -133,7 +133,7 @@ macro_rules! accuracy {
     };
 }
 
-/// The row's example as a test.
+/// The example of a row as a test.
 macro_rules! example {
     ($name:ident ($($operand:literal),*) $shown:literal) => {
         concat!(
@@ -144,7 +144,7 @@ macro_rules! example {
     };
 }
 
-/// Where a method's dtypes and accuracy are documented.
+/// A link to the dtypes and accuracy of a method.
 macro_rules! see {
     ($name:ident) => {
         concat!(" Types and accuracy: [`", stringify!($name), "`](crate::api::functions::", stringify!($name), ").")
@@ -261,7 +261,7 @@ ndjit_ir::op_table!(rows);
 
 macro_rules! comparisons {
     ($($name:ident $variant:ident $doc:literal;)*) => {
-        /// Comparisons by their short names.
+        /// Comparisons under short names.
         impl Expr {
             $(
                 #[doc = $doc]
@@ -272,7 +272,7 @@ macro_rules! comparisons {
             )*
         }
 
-        /// Comparisons by their short names.
+        /// Comparisons under short names.
         impl Array {
             $(
                 #[doc = $doc]
@@ -297,8 +297,8 @@ comparisons! {
     ge GreaterEqual "`x >= y`, element by element: [`greater_equal`].";
 }
 
-/// Conversion to `dtype`. Floats become integers by truncation, saturating, NaN giving 0; numbers become bool by comparison
-/// with zero; complex numbers lose their imaginary part; everything else is rounded to nearest even. Integers wrap.
+/// Casts to `dtype`. Floats become integers by truncation and saturation, with 0 for NaN. Bools are the comparison with
+/// zero. Complex values lose their imaginary part. Other casts round to nearest even. Integers wrap.
 ///
 /// ```
 /// use ndjit::{Array, DType, cast};
@@ -314,7 +314,7 @@ where
     x.cast_at(dtype, Place::caller())
 }
 
-/// What can be cast.
+/// A castable value: an array, an expression or a scalar.
 ///
 /// ```
 /// use ndjit::{Array, DType, cast};
@@ -322,7 +322,7 @@ where
 /// assert_eq!(cast(&Array::from([1u8]), DType::F64).dtype(), DType::F64);
 /// ```
 pub trait Cast: Sized {
-    /// The result.
+    /// The type of the result.
     type Cast;
     #[doc(hidden)]
     fn cast_at(self, dtype: DType, place: Place) -> Self::Cast;
@@ -351,9 +351,9 @@ impl Cast for &Array {
 
 macro_rules! cast_methods {
     ($($t:ident($($reference:tt)?);)*) => {$(
-        /// Conversions.
+        /// Casts.
         impl $t {
-            /// Conversion to `dtype`: see [`cast`].
+            /// Casts to `dtype`: see [`cast`].
             ///
             /// ```
             /// use ndjit::{Array, DType};
@@ -365,7 +365,7 @@ macro_rules! cast_methods {
                 self.cast_at(dtype, Place::caller())
             }
 
-            /// Conversion to `dtype`: [`cast`] by its Array API name.
+            /// Casts to `dtype`: the Array API name of [`cast`].
             ///
             /// ```
             /// use ndjit::{Array, DType};

@@ -1,6 +1,6 @@
-//! The GPUs of this machine: which there are, what they can do, and other ways to open them.
+//! The GPUs of this machine: their list, capabilities, and options.
 //!
-//! [`Device::gpu`] needs nothing of this: it is opened when it is first used.
+//! [`Device::gpu`] does not need this module: its first use opens the GPU.
 //!
 //! ```
 //! for (n, info) in ndjit::gpu::list().into_iter().enumerate() {
@@ -18,8 +18,8 @@ pub use ndjit_runtime::gpu::{Gpu, GpuInfo, GpuKind, GpuLimits, GpuOptions};
 use std::fmt;
 use std::sync::Arc;
 
-/// The GPUs of this machine, the most suitable first; `Device::gpus(n)` is the `n`th. What computes on the processor, such as Mesa's
-/// lavapipe, comes last and says so.
+/// Lists the GPUs of this machine, the most suitable first; `Device::gpus(n)` is the `n`th. Software implementations, such
+/// as Mesa's lavapipe, come last and are marked.
 ///
 /// ```
 /// use ndjit::gpu;
@@ -32,9 +32,9 @@ pub fn list() -> Vec<GpuInfo> {
     Gpu::list()
 }
 
-/// A further GPU of the process, opened with options of its own: the same device with fewer features, to see what programs do on lesser
-/// ones, with another memory budget, or with more patience. Equal options give the same device, and no [`Device::gpus`] is one of these:
-/// they are named `gpu (options 1)`, and so on.
+/// Opens another GPU of the process with its own options: the same device with fewer features, to test programs on lesser
+/// ones, with another memory budget, or with a longer timeout. Equal options give the same device. [`Device::gpus`] does not
+/// list these; their names are `gpu (options 1)`, and so on.
 ///
 /// ```
 /// use ndjit::gpu::{Features, GpuOptions, with_options};
@@ -47,14 +47,14 @@ pub fn list() -> Vec<GpuInfo> {
 /// ```
 ///
 /// # Errors
-/// `Argument` if the options ask for less than kernels need; `Device` if it cannot be opened, or sixteen were opened with other options.
+/// `Argument` if the options allow less than kernels need; `Device` if it cannot be opened, or after sixteen others.
 #[track_caller]
 pub fn with_options(options: GpuOptions) -> Result<Device> {
     let place = Place::caller();
     ndjit_runtime::gpu::with_options(options).map_err(|error| error.at(place))
 }
 
-/// What a GPU can do: opens it, if it is not open.
+/// Returns the capabilities of a GPU; opens it if necessary.
 ///
 /// ```
 /// use ndjit::{Device, gpu};
@@ -65,14 +65,14 @@ pub fn with_options(options: GpuOptions) -> Result<Device> {
 /// ```
 ///
 /// # Errors
-/// `Device` if it cannot be opened, or is no GPU.
+/// `Device` if it cannot be opened, or is not a GPU.
 #[track_caller]
 pub fn capabilities(device: Device) -> Result<Capabilities> {
     let gpu = open(device)?;
     Ok(Capabilities { device, info: gpu.info().clone(), features: gpu.features(), limits: gpu.limits() })
 }
 
-/// Bytes of a GPU's memory that the process has taken, in use or kept for later.
+/// Returns the bytes of a GPU's memory that the process has allocated, in use or cached.
 ///
 /// ```
 /// use ndjit::{Device, gpu};
@@ -89,7 +89,7 @@ pub fn memory_taken(device: Device) -> Result<u64> {
     Ok(open(device)?.memory_taken())
 }
 
-/// Gives back the memory of a GPU that arrays no longer use, and that is kept for those to come.
+/// Frees the cached memory of a GPU that no array uses.
 ///
 /// ```
 /// use ndjit::{Array, Device, gpu};
@@ -123,7 +123,7 @@ fn open(device: Device) -> Result<Arc<Gpu>> {
     opened.map_err(|error| error.at(place))
 }
 
-/// How a GPU has a dtype.
+/// Support of a dtype on a GPU.
 ///
 /// ```
 /// use ndjit::{DType, Device, gpu};
@@ -134,17 +134,17 @@ fn open(device: Device) -> Result<Arc<Gpu>> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Has {
-    /// As its own.
+    /// Native.
     Natively,
-    /// In other dtypes, with the same results, whatever is asked for.
+    /// Composed of other dtypes, with the same results, under any settings.
     Composed,
-    /// Not at all; with [`Fallback::Emulate`](crate::Fallback::Emulate) in pairs of words.
+    /// Not supported; with [`Fallback::Emulate`](crate::Fallback::Emulate) as pairs of words.
     Emulated,
-    /// Not at all: arrays are moved, cast and compared, and nothing else is computed in it.
+    /// Moves, casts and comparisons only.
     Moved,
 }
 
-/// What a GPU can do.
+/// Capabilities of a GPU.
 ///
 /// ```
 /// use ndjit::{Device, gpu};
@@ -158,16 +158,16 @@ pub enum Has {
 pub struct Capabilities {
     /// The device.
     pub device: Device,
-    /// Its name, sort, interface and driver.
+    /// Its name, type, interface and driver.
     pub info: GpuInfo,
-    /// What its kernels use of it; what it does as IEEE-754 says was found out by trying.
+    /// The features that kernels use; IEEE-754 conformance is tested at run time.
     pub features: Features,
-    /// How much it takes.
+    /// Its limits.
     pub limits: GpuLimits,
 }
 
 impl Capabilities {
-    /// How it has a dtype.
+    /// Returns its support of a dtype.
     ///
     /// ```
     /// use ndjit::{DType, Device, gpu};
@@ -190,7 +190,7 @@ impl Capabilities {
         }
     }
 
-    /// The rows of a table: what is asked, and the answer.
+    /// Returns the rows of a table: names and values.
     ///
     /// ```
     /// use ndjit::{Device, gpu};

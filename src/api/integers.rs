@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-/// A number, or an array, a slice or a `Vec` of numbers: axes, extents, counts. Of any of Rust's integer types up to 64 bits.
+/// The integers argument: an integer, or an array, a slice or a `Vec` of integers: axes, extents, counts. Any of Rust's
+/// integer types up to 64 bits.
 ///
 /// ```
 /// use ndjit::arange;
@@ -17,7 +18,7 @@ use smallvec::SmallVec;
     note = "write a number, `[2, 3]`, `&numbers[..]` or `vec![2, 3]`, of integers up to 64 bits"
 )]
 pub trait Integers {
-    /// The numbers; what `isize` does not hold becomes the nearest that it holds.
+    /// Returns the integers, clamped to the range of `isize`.
     fn integers(self) -> SmallVec<[isize; 4]>;
 }
 

@@ -1,4 +1,4 @@
-//! Values between known points: [`interp`]. What it gives beyond these, [`left`], [`right`] and [`period`] say.
+//! Linear interpolation: [`interp`]. [`left`], [`right`] and [`period`] set the values outside of the data.
 
 use crate::api::config::with_parts;
 use crate::api::indexing::{Side, searched};
@@ -12,8 +12,8 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, Slice};
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Sort};
 
-/// Linear interpolation: the values at `x` of the function that goes straight from each point `(xp[i], fp[i])` to the next. Before the first point it is the first of
-/// `fp`, behind the last the last: see [`left`], [`right`] and [`period`] for others.
+/// Piecewise linear interpolation of the points `(xp[i], fp[i])`, evaluated at `x`. Before the first point the result is the
+/// first of `fp`, after the last point the last: see [`left`], [`right`] and [`period`] for others.
 ///
 /// ```
 /// use ndjit::{Array, interp, left, period};
@@ -26,16 +26,17 @@ use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Sort};
 /// ```
 ///
 /// - Result: the shape of `x`; the dtype of `fp / xp / x`, where `fp` may be complex.
-/// - `xp` ascends, which is not looked at. At a point the result is that of `fp`; NaN for NaN.
-/// - Accuracy: `fp[i] + (fp[i + 1] - fp[i]) / (xp[i + 1] - xp[i]) * (x - xp[i])`, each operation rounded; of a result that is NaN the same from the next point. Halves are computed in `f32` and
-///   rounded once.
-/// - A binary search in one kernel, compiled again where the number of points gets past 15, 255, 4095, and so on.
+/// - `xp` must ascend; this is not checked. At a point the result is that of `fp`; NaN for NaN.
+/// - Accuracy: `fp[i] + (fp[i + 1] - fp[i]) / (xp[i + 1] - xp[i]) * (x - xp[i])`, each operation rounded; if the result is
+///   NaN, the same from the next point. Halves are computed in `f32` and rounded once.
+/// - A binary search in one kernel. It is recompiled where the number of points exceeds 15, 255, 4095, and so on.
 ///
-/// Source: NumPy's [`interp`](https://numpy.org/doc/stable/reference/generated/numpy.interp.html), which gives NaN the value of the
-/// point where there is one alone.
+/// Source: NumPy's [`interp`](https://numpy.org/doc/stable/reference/generated/numpy.interp.html), which maps NaN to the
+/// value of the point if there is only one.
 ///
 /// # Errors
-/// Poisoned with `Shape` if `xp` and `fp` have not one axis of the same extent, or no elements; with `DType` for complex `x` and `xp`; with `Promotion` if the dtypes have no common one.
+/// Poisoned with `Shape` unless `xp` and `fp` have one axis of the same extent and at least one element; with `DType` for
+/// complex `x` and `xp`; with `Promotion` without a common dtype.
 #[track_caller]
 pub fn interp<X, P, F>(x: X, xp: P, fp: F) -> <X::Out as Meet<F>>::Out
 where
@@ -47,7 +48,7 @@ where
     Beyond::default().of([x.operand(), xp.operand(), fp.operand()], Place::caller())
 }
 
-/// What [`interp`] gives beyond its points: made by [`left`], [`right`] and [`period`].
+/// Options of [`interp`] outside of its points: made by [`left`], [`right`] and [`period`].
 ///
 /// ```
 /// use ndjit::{Array, Beyond, left};
@@ -63,7 +64,7 @@ pub struct Beyond {
     period: Option<Scalar>,
 }
 
-/// [`interp`] that gives this number before the first point.
+/// [`interp`] with this value before the first point.
 ///
 /// ```
 /// use ndjit::{Array, left};
@@ -76,7 +77,7 @@ pub fn left(number: impl Number) -> Beyond {
     Beyond::default().left(number)
 }
 
-/// [`interp`] that gives this number behind the last point.
+/// [`interp`] with this value after the last point.
 ///
 /// ```
 /// use ndjit::{Array, right};
@@ -89,8 +90,8 @@ pub fn right(number: impl Number) -> Beyond {
     Beyond::default().right(number)
 }
 
-/// [`interp`] of a function that repeats after `period`: `x` and `xp` are taken modulo that, and points need no order. Of numbers beyond the points there are none then, and neither
-/// [`left`] nor [`right`] matters.
+/// [`interp`] of a periodic function: `x` and `xp` are taken modulo `period`, and the points need no order. No value lies
+/// outside of the points then, so [`left`] and [`right`] have no effect.
 ///
 /// ```
 /// use ndjit::{Array, period};
@@ -100,14 +101,14 @@ pub fn right(number: impl Number) -> Beyond {
 /// ```
 ///
 /// # Errors
-/// What it interpolates is poisoned with `Argument` for a period that is 0 or no finite real number.
+/// The interpolation is poisoned with `Argument` for a period that is 0 or not a finite real number.
 #[track_caller]
 pub fn period(period: impl Number) -> Beyond {
     Beyond::default().period(period)
 }
 
 impl Beyond {
-    /// The same with this number before the first point.
+    /// Sets the value before the first point.
     ///
     /// ```
     /// use ndjit::{Array, right};
@@ -120,7 +121,7 @@ impl Beyond {
         Beyond { left: Some(placed(number, Place::caller())), ..self }
     }
 
-    /// The same with this number behind the last point.
+    /// Sets the value after the last point.
     ///
     /// ```
     /// use ndjit::{Array, left};
@@ -133,7 +134,7 @@ impl Beyond {
         Beyond { right: Some(placed(number, Place::caller())), ..self }
     }
 
-    /// The same with this period: [`period`](fn@crate::period).
+    /// Sets the period: [`period`](fn@crate::period).
     ///
     /// ```
     /// use ndjit::{Array, left};
@@ -146,7 +147,7 @@ impl Beyond {
         Beyond { period: Some(placed(period, Place::caller())), ..self }
     }
 
-    /// [`interp`](fn@crate::interp) with this beyond the points.
+    /// [`interp`](fn@crate::interp) with these options.
     ///
     /// ```
     /// use ndjit::{Array, left};
@@ -179,7 +180,7 @@ fn placed(number: impl Number, place: Place) -> Scalar {
     Scalar(number.literal(), Some(place))
 }
 
-/// What is interpolated, in the dtypes that it is computed in.
+/// The points and `x`, in their computing dtypes.
 struct Points {
     x: AnyOperand,
     xp: AnyOperand,
@@ -222,7 +223,7 @@ impl Points {
         }
     }
 
-    /// The points of one period in order, with the last one before and the first one behind them.
+    /// The points of one period in order, with the last one before and the first one after them.
     fn periodic<R: Computed>(self, parts: &FunctionParts<R>, period: Scalar) -> Result<Points> {
         let number = match period.0.value() {
             LiteralValue::Int(n) => Some(n as f64),
@@ -291,7 +292,7 @@ impl Points {
     }
 }
 
-/// The value at `x` of a line through two points, from the first, or from the second where that is NaN.
+/// The value at `x` of the line through two points, from the first, or from the second if that is NaN.
 fn between<R: Computed>(
     parts: &FunctionParts<R>,
     [x, x0, x1]: [&AnyOperand; 3],
@@ -302,7 +303,7 @@ fn between<R: Computed>(
     let from = |x0: &AnyOperand, f0: &AnyOperand| op(Op::Add, &op(Op::Multiply, &slope, &op(Op::Subtract, x, x0)), f0);
     let is_nan = |x: &AnyOperand| parts.op(Op::IsNan, &[x]);
     let (first, second) = (from(x0, f0), from(x1, f1));
-    // Equal values make a line, also infinite ones.
+    // Equal values make a line, even infinite ones.
     let same = op(Op::Equal, f0, f1);
     let second = parts.op(Op::Where, &[&op(Op::LogicalAnd, &is_nan(&second), &same), f0, &second]);
     parts.op(Op::Where, &[&is_nan(&first), &second, &first])
@@ -310,7 +311,7 @@ fn between<R: Computed>(
 
 macro_rules! methods {
     ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
-        /// Interpolation: documented where it stands alone.
+        /// Interpolation as a method: see the free function.
         impl $of {
             /// [`interp`](fn@crate::interp) as a method.
             ///

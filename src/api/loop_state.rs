@@ -1,5 +1,5 @@
-//! The state of a loop, whose types are found by recording its body: a weak leaf takes the dtype that the body gives it, and everything else that
-//! changes is an error, which names the leaf.
+//! The state of a loop. Recording the body determines its types: a weak leaf takes the dtype of the body's result. Any other
+//! change of type is an error that names the leaf.
 
 use crate::trace::cast;
 use crate::trace::expr::Expr;
@@ -10,10 +10,10 @@ use crate::trace::recording::Param;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Place, Result, ValueType};
 use std::fmt::Display;
 
-/// What a body makes of the state, and slices if there are some: the next state, and what it gives besides.
+/// A loop body: the state, and slices if any, to the next state and the further results.
 pub(super) type BodyFn<'a> = dyn Fn(&[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
 
-/// What is written as a loop.
+/// A loop as written by the caller.
 #[derive(Clone, Copy)]
 pub(super) struct Written {
     pub(super) what: &'static str,
@@ -27,11 +27,11 @@ impl Written {
     }
 }
 
-/// Leaves of a state whose types are found by tracing the body again, those of each time counted.
+/// Limit of the leaves traced to find the types of a state, summed over all traces of the body.
 const MAX_LEAVES: usize = 1 << 20;
 
-/// A state of the types that a body keeps, and the body of it, recorded; after the next state it gives what it gives besides. A weak leaf takes the
-/// dtype that the body gives it, which may make others strong.
+/// The state with its final types, and its recorded body, which returns the next state and then the further results. A weak
+/// leaf takes the dtype of the body's result, which may make other leaves strong.
 pub(super) fn settled(
     written: Written,
     init: &[Expr],
@@ -52,14 +52,14 @@ pub(super) fn settled(
                 }
                 inner = made.learned();
             }
-            // It may fail because of the guess, or in any case.
+            // The guess may be the cause of the error.
             Err(error) if !may_restart() => return Err(error),
             Err(_) => inner = Vec::new(),
         }
         again(what, place)?;
     }
     let mut types = given.clone();
-    // Each leaf is promoted once.
+    // Each leaf is promoted at most once.
     for times in 0..=init.len() {
         if times > 0 {
             again(what, place)?;
@@ -80,7 +80,7 @@ pub(super) fn settled(
         .help("cast what the loop begins with, as in `cast(x, DType::F32)`"))
 }
 
-/// The types of a state with the dtypes that its weak leaves took when the loop was traced before; `None` if nothing is known.
+/// Returns the types of a state with the dtypes of its weak leaves in the previous trace; `None` without one.
 fn guessed(given: &[Param], known: &[ValueType]) -> Option<Vec<Param>> {
     let guess = |(param, known): (&Param, &ValueType)| match (param, known) {
         (Param::Array(ValueType::Weak(weak), _, shape), ValueType::Strong(to)) if weak.promotes_to(*to) => {
@@ -97,7 +97,7 @@ pub(super) fn types(state: &[Expr]) -> Vec<ValueType> {
 }
 
 impl Written {
-    /// The body recorded on a state of these types. What it gives of a weak type for a leaf of that width is of the leaf's.
+    /// Records the body on a state of these types. A weak result for a leaf of the same width takes the leaf's dtype.
     fn traced(self, state: &[Param], slices: &[Param], inner: Vec<Known>, body: &BodyFn<'_>) -> Result<RecordedGraph> {
         let Written { what, place } = self;
         let types: Vec<Param> = state.iter().chain(slices).cloned().collect();
@@ -124,7 +124,7 @@ impl Written {
         Ok(made)
     }
 
-    /// The types that a state takes next, as a body gives its weak leaves a dtype; `None` if it keeps them all.
+    /// Returns the next types of the state, where the body gives a weak leaf a dtype; `None` if all are unchanged.
     fn kept(self, init: &[Expr], state: &[Param], made: &RecordedGraph) -> Result<Option<Vec<Param>>> {
         let (mut next, mut changed, mut refused) = (state.to_vec(), false, None);
         for (n, (param, (ty, dtype, shape))) in state.iter().zip(&made.outputs).enumerate() {
@@ -149,13 +149,13 @@ impl Written {
             }
         }
         match refused {
-            // What other leaves became may change what the body gives for this one.
+            // Promotion of other leaves may change the body's result for this one.
             Some(differs) if !changed => Err(differs),
             _ => Ok(changed.then_some(next)),
         }
     }
 
-    /// What a loop begins with, in the types that it keeps.
+    /// Returns the initial state in its final types.
     fn promoted(self, init: &[Expr], given: &[Param], state: &[Param]) -> Result<Vec<Expr>> {
         let promoted = |(n, (&leaf, (given, own))): (usize, (&Expr, (&Param, &Param)))| match (given, own) {
             (Param::Array(ValueType::Weak(_), ..), &Param::Array(ValueType::Strong(to), ..)) => {
@@ -167,7 +167,7 @@ impl Written {
         init.iter().zip(given.iter().zip(state)).enumerate().map(promoted).collect()
     }
 
-    /// Whether a number that the state begins with fits the dtype that the body gives it.
+    /// Checks that a literal of the initial state fits the dtype of the body's result.
     fn check_number(self, leaf: Expr, n: usize, to: DType) -> Result<()> {
         cast::check_number(leaf, to).map_err(|error| {
             error
@@ -178,7 +178,7 @@ impl Written {
     }
 }
 
-/// What to write where a body gives another dtype than the state has.
+/// Returns advice for a body with another dtype than the state.
 fn other_dtype(init: Expr, (own, stored): (ValueType, DType), (ty, dtype): (ValueType, DType)) -> String {
     const KEEPS: &str = "a loop keeps the dtypes of its state";
     match (own, cast::number(init)) {

@@ -1,5 +1,5 @@
-//! What programs are written with: functions, operators, creation, reductions, movement and indexing of arrays, control flow, and the settings
-//! that operations are made under. All of it is exported by the crate's root; nothing here knows how a function is compiled or an array computed.
+//! The user interface: functions, operators, creation, reductions, manipulation and indexing of arrays, control flow, and settings.
+//! The crate root exports all of it. Nothing here depends on compilation or evaluation.
 
 pub mod axes;
 pub mod bins;

@@ -1,4 +1,4 @@
-//! What the operators mean, for [`Expr`] and [`Array`] alike.
+//! Operators of [`Expr`] and [`Array`].
 //!
 //! | spelling | function | |
 //! |---|---|---|
@@ -13,10 +13,11 @@
 //! Floor division is [`floor_divide`](crate::floor_divide), comparisons are [`less`](crate::less) … or the methods `lt`
 //! `le` `gt` `ge` `eq` `ne`: Rust's own comparison operators must give one `bool`.
 //!
-//! References do as well: `&x + 1` and `1 + &x` keep an `Array` for later; an `Expr` is `Copy`, and a reference to one, as iterators give, is one too.
+//! References work as well: `&x + 1` and `1 + &x` keep an `Array` for later use. An `Expr` is `Copy`; references to one work
+//! too, as from iterators.
 //!
-//! On the right of an operator stands anything; on the left, bare numbers are `i32`, `f64`, `bool` and `Complex<f64>`, because
-//! with another float type there `(2.0 * x).sin()` would be ambiguous. Write `x * k`, or `weak(k) * x`.
+//! The right operand is any operand. Scalars on the left are `i32`, `f64`, `bool` or `Complex<f64>`: another float type
+//! would make `(2.0 * x).sin()` ambiguous. Write `x * k` or `weak(k) * x` instead.
 
 use crate::array::node::Array;
 use crate::trace::expr::Expr;

@@ -1,5 +1,5 @@
-//! What functions that are several operations are made with. Each part has the function's name and the user's line, and is computed in the dtypes
-//! that the function has resolved: the policy is asked once, by the function, and not by its parts.
+//! Building blocks of functions that consist of several operations. Each part has the function's name and the user's line.
+//! It is computed in the dtypes of the function, so promotion happens once per function.
 
 use crate::api::config::{settings, with_parts};
 use crate::api::indexing::rows;
@@ -36,12 +36,12 @@ impl<R: Computed> FunctionParts<R> {
         with_parts(|| R::compute(op, &operands, self.place)).operand()
     }
 
-    /// An integer, which takes the dtype of what it meets.
+    /// An integer of the dtype of the other operand.
     pub(crate) fn number(&self, n: i64) -> AnyOperand {
         AnyOperand::Scalar(Scalar(n.into(), None))
     }
 
-    /// A number of a float or complex dtype.
+    /// A scalar of a float or complex dtype.
     pub(crate) fn float(&self, n: f64, dtype: DType) -> AnyOperand {
         AnyOperand::Scalar(Scalar(Literal::strong(n, dtype).unwrap_or(Literal::weak(n)), None))
     }
@@ -58,7 +58,7 @@ impl<R: Computed> FunctionParts<R> {
         seen.operand()
     }
 
-    /// An operand as a value.
+    /// The operand as a value.
     pub(crate) fn value(&self, x: &AnyOperand) -> R {
         let all = |shape: &Shape| {
             let axes: Vec<usize> = (0..shape.rank()).collect();
@@ -72,7 +72,7 @@ impl<R: Computed> FunctionParts<R> {
         reshaped.operand()
     }
 
-    /// Reduced along one axis, or along all.
+    /// Reduces along one axis, or along all.
     pub(crate) fn reduced(
         &self,
         reduction: Reduction,
@@ -84,19 +84,19 @@ impl<R: Computed> FunctionParts<R> {
         reduced.operand()
     }
 
-    /// A scan or a sort along the first axis.
+    /// Scans or sorts along the first axis.
     pub(crate) fn along(&self, function: impl Into<AxisFunction>, dtype: Option<DType>, x: &AnyOperand) -> AnyOperand {
         let request = Request::along(function, dtype, 0);
         with_parts(|| R::reduce(&request, slice::from_ref(x), self.place)).operand()
     }
 
-    /// The indices along an axis of this extent, as `i64`, where `x` is.
+    /// The indices along an axis of this extent, as `i64`, on the device of `x`.
     pub(crate) fn iota(&self, x: &AnyOperand, extent: usize) -> AnyOperand {
         let of = |_: &[&Shape]| Ok(Operation::iota(AxisSet::all(1)?, Shape::from(extent)));
         R::movement(&Movement { what: self.what, of: &of }, slice::from_ref(x), self.place).operand()
     }
 
-    /// A number everywhere, of a dtype, where `x` is.
+    /// An array filled with a scalar of a dtype, on the device of `x`.
     pub(crate) fn filled(&self, x: &AnyOperand, number: &AnyOperand, dtype: DType, shape: &Shape) -> AnyOperand {
         let mut one = self.cast(number, dtype);
         if let (AnyOperand::Array(x), AnyOperand::Array(array)) = (x, &one) {
@@ -105,13 +105,13 @@ impl<R: Computed> FunctionParts<R> {
         self.seen(&one, |own| view::broadcast_to(own, shape))
     }
 
-    /// Of each row of `x` the element at an index, or the last or first where there is none.
+    /// Gathers one element of each row of `x` at an index, clamped to the row.
     pub(crate) fn gathered(&self, x: &AnyOperand, index: &AnyOperand) -> AnyOperand {
         let gathered: R = rows(self.what, x.clone(), index.clone(), self.place);
         gathered.operand()
     }
 
-    /// Elements put at indices of an array of one axis, which are `i64`; those that it does not have are left out.
+    /// Scatters elements to `i64` indices of an array of one axis; indices out of range are dropped.
     pub(crate) fn scattered(
         &self,
         scatter: Scatter,
@@ -131,15 +131,15 @@ impl<R: Computed> FunctionParts<R> {
     }
 }
 
-/// An extent as shapes are asked for.
+/// An extent as an integer of a requested shape.
 pub(crate) fn signed(extent: usize) -> isize {
     isize::try_from(extent).unwrap_or(isize::MAX)
 }
 
-/// The extent of an operand's only axis.
+/// Returns the extent of an operand's only axis.
 ///
 /// # Errors
-/// `Shape` if it has more, or none; that of the operand.
+/// `Shape` for another rank; that of the operand.
 pub(crate) fn only_axis(what: &'static str, named: &str, x: &AnyOperand) -> Result<usize> {
     let (.., shape) = x.describe(what)?;
     match shape.extents() {
@@ -149,7 +149,7 @@ pub(crate) fn only_axis(what: &'static str, named: &str, x: &AnyOperand) -> Resu
     }
 }
 
-/// An operand that holds its elements, if it is one.
+/// Returns the array of an evaluated operand.
 pub(crate) fn held(x: &AnyOperand) -> Option<&Array> {
     match x {
         AnyOperand::Array(array) => Some(array),
@@ -157,7 +157,7 @@ pub(crate) fn held(x: &AnyOperand) -> Option<&Array> {
     }
 }
 
-/// The dtype of what an op gives of operands of these types, two by two from the left.
+/// Returns the result dtype of an op on operands of these types, folded from the left.
 ///
 /// # Errors
 /// That of the policy or of a declaration, without a name.
@@ -173,7 +173,7 @@ pub(crate) fn meeting(op: Op, types: &[ValueType]) -> Result<DType> {
     Ok(settings.policy.commit(common))
 }
 
-/// The dtype that a reduction of such an operand computes in, halves in `f32`, and that of its result.
+/// Returns the computing dtype of a reduction, `f32` for halves, and that of its result.
 ///
 /// # Errors
 /// As [`meeting`].

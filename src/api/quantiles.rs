@@ -1,7 +1,7 @@
-//! Medians and quantiles: elements that stand at a place among those in order. Free functions and methods; an [`Interpolation`] has
-//! [`quantile`] as a method.
+//! Medians and quantiles: order statistics along axes. Free functions and methods; an [`Interpolation`] has [`quantile`] as
+//! a method.
 //!
-//! Where any element is NaN the result is. All are sorts along the axes, so they take as long.
+//! A NaN among the elements makes the result NaN. Each function sorts along the axes and takes as long as a sort.
 
 use crate::api::config::{settings, with_parts};
 use crate::api::manipulation::{joined, part, refused, reshaped, seen};
@@ -18,7 +18,7 @@ use ndjit_ir::{
     CastAdvice, DType, Error, ErrorCode, Help, Kind, LiteralValue, Op, Place, Reduction, Result, Shape, Sort,
 };
 
-/// The median: of the elements in order the middle one, or the mean of the middle two. NaN of none.
+/// The median: the middle of the sorted elements, or the mean of the middle two. NaN for no elements.
 ///
 /// ```
 /// use ndjit::{Array, median};
@@ -28,15 +28,15 @@ use ndjit_ir::{
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Result: the dtype of a [`mean`](fn@crate::mean). NaN where any element is. Complex numbers are in the order of
+/// - Result: the dtype of a [`mean`](fn@crate::mean). NaN if any element is NaN. Complex numbers are in the order of
 ///   [`sort`](fn@crate::sort).
-/// - Accuracy: an element, or the mean of two, which is rounded once and finite where both are.
+/// - Accuracy: an element, or the mean of two, rounded once and finite if both are.
 ///
 /// Source: NumPy's [`median`](https://numpy.org/doc/stable/reference/generated/numpy.median.html), which is infinite where the sum of the
 /// two overflows.
 ///
 /// # Errors
-/// Poisoned with `Shape` for an axis that is not there or named twice, with `Promotion` where the policy refuses a mean.
+/// Poisoned with `Shape` for an axis out of range or repeated, with `Promotion` where the policy refuses a mean.
 #[track_caller]
 pub fn median<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
     let (what, place, x) = ("median", Place::caller(), x.operand());
@@ -45,7 +45,7 @@ pub fn median<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
         Err(error) => return refused(what, &[x], place, &error),
     };
     let middle: X::Out = match rows.len {
-        // The mean of none is NaN.
+        // The mean of no elements is NaN.
         0 => {
             let none: X::Out = X::Out::convert(&rows.part::<X::Out>(0, 0).operand(), rows.compute, place);
             with_parts(|| reductions::reduce(Reduction::Mean, None, none.operand(), (-1).axes(), place))
@@ -56,7 +56,7 @@ pub fn median<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
     rows.finished::<X::Out>(middle).part_of(what, &[x], place)
 }
 
-/// Which element stands at a place between two in order. `h` is that place: `q` times the number of elements less 1.
+/// Interpolation of a quantile between two sorted elements, at the fractional index `h = q (n - 1)`.
 ///
 /// ```
 /// use ndjit::{Array, Interpolation};
@@ -67,21 +67,21 @@ pub fn median<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
-    /// Between both, as `h` is.
+    /// Linear interpolation at `h`.
     Linear,
-    /// The element before.
+    /// The lower element.
     Lower,
-    /// The element after.
+    /// The higher element.
     Higher,
     /// The mean of both.
     Midpoint,
-    /// The nearer element, of two that are as near that with the even index.
+    /// The nearer element; in a tie the one with the even index.
     Nearest,
 }
 
-/// The quantile `q`, a number from 0 to 1: what stands at `h = q (n - 1)` among the `n` elements in order, counted from 0; between
-/// two elements by linear interpolation. Others: [`Interpolation`]. Of several numbers the quantiles lie along a new first axis, and the elements are
-/// sorted once.
+/// The quantile `q`, from 0 to 1: the value at the fractional index `h = q (n - 1)` among the `n` sorted elements, by linear
+/// interpolation between two elements. [`Interpolation`] has other methods. Several quantiles lie along a new first axis;
+/// the elements are sorted once.
 ///
 /// ```
 /// use ndjit::{Array, quantile};
@@ -92,19 +92,21 @@ pub enum Interpolation {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Result: the dtype of a [`mean`](fn@crate::mean), or where an element is chosen its dtype. NaN where any element is. Halves are
-///   computed in `f32` and rounded once.
-/// - Accuracy: at an element exact, between `a` and `b` three roundings: of `b - a`, of its product with the distance, of the sum. The
-///   distance is `h` less its integer part, in `f64`, rounded to the dtype. The result is not below `a` nor above `b`, also where
+/// - Result: the dtype of a [`mean`](fn@crate::mean), or that of the elements if one is selected. NaN if any element is NaN.
+///   Halves are computed in `f32` and rounded once.
+/// - Accuracy: exact at an element. Between `a` and `b` three roundings: of `b - a`, of its product with the fraction, of
+///   the sum. The fraction is that of `h`, in `f64`, rounded to the dtype. The result lies between `a` and `b`, also where
 ///   `b - a` overflows.
-/// - Between two elements of which one or both are infinite it is that infinity, between -inf and inf NaN: `a + b`, as for a mean.
+/// - Between elements of which one or both are infinite the result is that infinity, NaN between -inf and inf: `a + b`, as
+///   for a mean.
 ///
-/// Source: NumPy's [`quantile`](https://numpy.org/doc/stable/reference/generated/numpy.quantile.html), which computes `b - a` also where
-/// that overflows or is not finite, and with the next element also at an element: infinite or NaN there.
+/// Source: NumPy's [`quantile`](https://numpy.org/doc/stable/reference/generated/numpy.quantile.html). It computes `b - a`
+/// also if that overflows or is not finite, and interpolates with the next element even at an element: the result is
+/// infinite or NaN there.
 ///
 /// # Errors
-/// Poisoned with `Argument` for a `q` that is not from 0 to 1, or a list of none, with `Shape` for an axis that is not there or named twice and if there are
-/// no elements, with `DType` for complex numbers, with `Promotion` where the policy refuses a mean.
+/// Poisoned with `Argument` for a `q` outside of 0 to 1, or an empty list, with `Shape` for an axis out of range or repeated
+/// and for no elements, with `DType` for complex numbers, with `Promotion` where the policy refuses a mean.
 #[doc(alias = "percentile")]
 #[track_caller]
 pub fn quantile<X: Math>(x: X, q: impl IntoQuantiles, axes: impl IntoAxes) -> X::Out {
@@ -146,7 +148,7 @@ impl Interpolation {
         made.part_of(what, &[x], place)
     }
 
-    /// One quantile of each row.
+    /// Returns one quantile of each row.
     fn at<R: Computed>(self, q: f64, rows: &SortedRows) -> R {
         let h = q * (rows.len - 1) as f64;
         let (below, distance) = (h.floor() as usize, h - h.floor());
@@ -168,7 +170,7 @@ impl Interpolation {
     }
 }
 
-/// Which quantiles are wanted: one, or several that lie side by side.
+/// The requested quantiles: one, or several along a new axis.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct Quantiles {
@@ -185,8 +187,8 @@ impl Quantiles {
     }
 }
 
-/// What [`quantile`] takes: a number from 0 to 1, or an array, a slice or a `Vec` of them. They are known where a function is traced, since they say
-/// which elements are read.
+/// The `q` argument of [`quantile`]: a number from 0 to 1, or an array, a slice or a `Vec` of them. They are constants of a
+/// trace, since they determine the elements that are read.
 ///
 /// ```
 /// use ndjit::{Array, IntoQuantiles, quantile};
@@ -256,19 +258,19 @@ fn fraction(q: Literal) -> Result<f64> {
     })
 }
 
-/// The elements along some axes in order, as the last axis.
+/// The sorted elements along some axes, as the last axis.
 struct SortedRows {
     what: &'static str,
     place: Place,
     sorted: AnyOperand,
-    /// How many there are along it.
+    /// The number of elements along it.
     len: usize,
     /// The extents of the other axes.
     kept: Vec<isize>,
     /// The extents of the result.
     result: Vec<isize>,
     dtype: DType,
-    /// The dtype that a mean is computed in, and the one that it has.
+    /// The computing dtype and the result dtype of a mean.
     compute: DType,
     mean: DType,
 }
@@ -308,7 +310,7 @@ impl SortedRows {
         })
     }
 
-    /// The same, if a quantile can be taken of them.
+    /// Checks that a quantile of the rows exists.
     fn of_some(self) -> Result<SortedRows> {
         if self.dtype.kind() == Kind::Complex {
             return Err(Error::new(
@@ -324,7 +326,7 @@ impl SortedRows {
         Ok(self)
     }
 
-    /// Elements of each row.
+    /// A range of elements of each row.
     fn part<R: Computed>(&self, start: usize, end: usize) -> R {
         seen(self.what, self.sorted.clone(), self.place, |shape| part(shape, self.kept.len(), start, end, 1))
     }
@@ -334,7 +336,7 @@ impl SortedRows {
         reshaped(self.what, self.part::<R>(index, index + 1).operand(), &self.kept, self.place)
     }
 
-    /// The same in the dtype that is computed in.
+    /// One element of each row, in the computing dtype.
     fn element<R: Computed>(&self, index: usize) -> R {
         R::convert(&self.at::<R>(index).operand(), self.compute, self.place)
     }
@@ -344,7 +346,7 @@ impl SortedRows {
         with_parts(|| R::compute(op, &operands, self.place))
     }
 
-    /// A number of the real dtype that is computed in.
+    /// A scalar of the real computing dtype.
     fn number(&self, n: f64) -> AnyOperand {
         AnyOperand::Scalar(Scalar(Literal::strong(n, self.compute.real()).unwrap_or(Literal::weak(n)), None))
     }
@@ -355,7 +357,7 @@ impl SortedRows {
         if !self.compute.is_complex() {
             return self.mean_of(&pair);
         }
-        // The parts apart: each overflows by itself.
+        // Each part overflows separately.
         let [re, im] = [Op::Real, Op::Imag].map(|part| {
             let parts = [&pair[0], &pair[1]].map(|z| self.op::<R>(part, &[z]).operand());
             self.mean_of::<R>(&parts).operand()
@@ -367,21 +369,21 @@ impl SortedRows {
         let op = |op, operands: &[&AnyOperand]| self.op::<R>(op, operands).operand();
         let half = self.number(0.5);
         let sum = op(Op::Add, &[a, b]);
-        // Numbers whose sum overflows are so large that their halves are exact; of others the half may be rounded.
+        // If the sum overflows, the halves are exact; otherwise a half may be rounded.
         let halves = op(Op::Add, &[&op(Op::Multiply, &[a, &half]), &op(Op::Multiply, &[b, &half])]);
         let mean = op(Op::Multiply, &[&sum, &half]);
         self.op(Op::Where, &[&op(Op::IsInf, &[&sum]), &halves, &mean])
     }
 
-    /// What stands between two elements of each row, at a distance from the first of more than 0 and less than 1.
+    /// Interpolates between two elements of each row, at a fraction between 0 and 1, both exclusive.
     fn between<R: Computed>(&self, pair: [usize; 2], distance: f64) -> R {
         let [a, b] = pair.map(|index| self.element::<R>(index).operand());
         let op = |op, operands: &[&AnyOperand]| self.op::<R>(op, operands).operand();
-        // From the nearer one, so that the result is between both.
+        // Starting from the nearer element keeps the result between both.
         let from_first = distance < 0.5;
         let part = if from_first { distance } else { 1.0 - distance };
         let apart = op(Op::Subtract, &[&b, &a]);
-        // Numbers whose difference overflows are so large that their halves are exact; finite numbers have a finite one.
+        // If the difference overflows, the halves are exact. Other finite values have a finite difference.
         let half = self.number(0.5);
         let half_apart = op(Op::Subtract, &[&op(Op::Multiply, &[&b, &half]), &op(Op::Multiply, &[&a, &half])]);
         let way = op(Op::Multiply, &[&apart, &self.number(part)]);
@@ -391,17 +393,17 @@ impl SortedRows {
             true => op(Op::Add, &[&a, &way]),
             false => op(Op::Subtract, &[&b, &way]),
         };
-        // An infinite element decides.
+        // An infinite element determines the result.
         let sum = op(Op::Add, &[&a, &b]);
         self.op(Op::Where, &[&op(Op::IsFinite, &[&half_apart]), &between, &sum])
     }
 
-    /// The result, from one value of each row in the dtype that is computed in.
+    /// The result, from one value of each row in the computing dtype.
     fn finished<R: Computed>(&self, value: R) -> R {
         self.or_nan(R::convert(&value.operand(), self.mean, self.place))
     }
 
-    /// The result, from one value of each row: NaN where the last element is, after which none comes.
+    /// The result, from one value of each row: NaN if the last element is NaN, since NaN sorts last.
     fn or_nan<R: Computed>(&self, value: R) -> R {
         let SortedRows { what, place, len, dtype, .. } = *self;
         let may_be_nan = dtype.is_float() || dtype.is_complex();
@@ -419,7 +421,7 @@ impl SortedRows {
     }
 }
 
-/// Medians and quantiles: each is documented where it stands alone.
+/// Medians and quantiles as methods: see the free functions.
 impl Expr {
     /// The median: [`median`](fn@crate::median).
     ///
@@ -448,7 +450,7 @@ impl Expr {
     }
 }
 
-/// Medians and quantiles: each is documented where it stands alone.
+/// Medians and quantiles as methods: see the free functions.
 impl Array {
     /// The median: [`median`](fn@crate::median).
     ///

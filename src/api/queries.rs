@@ -1,7 +1,7 @@
-//! Questions about types: what operands would meet in, and whether a type goes into another. Answers are those of the
-//! [current policy](crate::policy); [`Policy`](crate::Policy) has the same questions as methods.
+//! Type queries: common types, and casts that promotion allows. They use the [current policy](crate::policy);
+//! [`Policy`](crate::Policy) has the same queries as methods.
 //!
-//! Only types are looked at, never values; nothing is computed, and in a trace nothing is recorded.
+//! Queries use only types, never values. They compute nothing, and record nothing in a trace.
 
 use crate::api::config;
 use crate::api::creation::{AsArray, Source};
@@ -14,7 +14,7 @@ use ndjit_ir::op::TypeRule;
 use ndjit_ir::{DType, Place, Result, ValueType, Weak};
 use smallvec::SmallVec;
 
-/// What has a type: dtypes and types themselves, arrays, expressions, and numbers, of which bare ones are weak.
+/// A typed operand: dtypes and types themselves, arrays, expressions, and scalars; literals are weak.
 ///
 /// ```
 /// use ndjit::{Array, DType, promote_types};
@@ -27,14 +27,14 @@ use smallvec::SmallVec;
     label = "not a dtype, an array, an `Expr` or a number"
 )]
 pub trait HasType {
-    /// The type.
+    /// Returns the type.
     ///
     /// # Errors
     /// That of a poisoned array or expression.
     fn type_of(&self) -> Result<ValueType>;
 }
 
-/// Several operands that have types: tuples of up to twelve, arrays, slices and `Vec`s of [`HasType`].
+/// Several typed operands: tuples of up to twelve, arrays, slices and `Vec`s of [`HasType`].
 ///
 /// ```
 /// use ndjit::{DType, result_type};
@@ -53,7 +53,7 @@ pub trait HasTypes {
     fn types(&self) -> Result<SmallVec<[ValueType; 8]>>;
 }
 
-/// The type that two operands meet in: the Array API's name for [`result_type`] of two.
+/// Returns the common type of two operands: the Array API's name for [`result_type`] of two.
 ///
 /// ```
 /// use ndjit::{Array, DType, Policy, Weak, promote_types, with_policy};
@@ -65,16 +65,16 @@ pub trait HasTypes {
 /// ```
 ///
 /// # Errors
-/// `Promotion` where the policy defines none; that of a poisoned operand.
+/// `Promotion` if the policy defines no common type; that of a poisoned operand.
 #[track_caller]
 pub fn promote_types(left: impl HasType, right: impl HasType) -> Result<ValueType> {
     let place = Place::caller();
     config::policy().promote_types(left.type_of()?, right.type_of()?).map_err(|e| e.at(place))
 }
 
-/// The type that operands meet in: arrays, expressions, dtypes and numbers, in this order where order matters to the
-/// policy. Weak where weak operands decide, as a float beside integers does; [`Policy::commit`](crate::Policy::commit)
-/// gives the dtype then.
+/// Returns the common type of operands: arrays, expressions, dtypes and scalars, in this order if the policy depends on
+/// order. It is weak if weak operands determine it, as with a float and integers; [`Policy::commit`](crate::Policy::commit)
+/// then gives the dtype.
 ///
 /// ```
 /// use ndjit::{Array, DType, Weak, policy, result_type};
@@ -88,16 +88,16 @@ pub fn promote_types(left: impl HasType, right: impl HasType) -> Result<ValueTyp
 /// Source: the [Array API](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.result_type.html).
 ///
 /// # Errors
-/// `Promotion` where the policy defines none; `Arity` for no operands; that of a poisoned operand.
+/// `Promotion` if the policy defines no common type; `Arity` for no operands; that of a poisoned operand.
 #[track_caller]
 pub fn result_type(operands: impl HasTypes) -> Result<ValueType> {
     let place = Place::caller();
     config::policy().result_type(&operands.types()?).map_err(|e| e.at(place))
 }
 
-/// Whether promotion takes `from` to `to`: whether both meet in `to`. This is the Array API's
-/// [`can_cast`](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.can_cast.html). Which conversions
-/// NumPy calls safe or of the same kind is said by [`Casting::allows`](crate::Casting::allows).
+/// Checks that promotion takes `from` to `to`: their common type is `to`. This is the Array API's
+/// [`can_cast`](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.can_cast.html).
+/// [`Casting::allows`](crate::Casting::allows) has NumPy's safe and same-kind casts.
 ///
 /// ```
 /// use ndjit::{Array, Casting, DType, can_cast};
@@ -113,8 +113,8 @@ pub fn can_cast(from: impl HasType, to: DType) -> Result<bool> {
     Ok(config::policy().can_cast(from.type_of()?, to))
 }
 
-/// The operands as arrays of the type they meet in, each of its own shape. Where that is weak, so are the arrays, and their
-/// elements are computed at once.
+/// Returns the operands as arrays of their common type, each with its own shape. If that type is weak, so are the arrays,
+/// and their elements are computed at once.
 ///
 /// ```
 /// use ndjit::{Array, DType, promote_arrays};
@@ -125,7 +125,7 @@ pub fn can_cast(from: impl HasType, to: DType) -> Result<bool> {
 /// ```
 ///
 /// # Errors
-/// As [`result_type`]; `Literal` if the dtype does not hold a number.
+/// As [`result_type`]; `Literal` if a scalar does not fit the dtype.
 #[track_caller]
 pub fn promote_arrays<const N: usize>(operands: impl AsArrays<N>) -> Result<[Array; N]> {
     let (place, policy, sources) = (Place::caller(), config::policy(), operands.sources());
@@ -144,14 +144,14 @@ pub fn promote_arrays<const N: usize>(operands: impl AsArrays<N>) -> Result<[Arr
     }
 }
 
-/// An operand as an array of a type, stored as `dtype`.
+/// Returns an operand as an array of a type, stored as `dtype`.
 fn promoted(source: Source, ty: ValueType, dtype: DType, place: Place) -> Array {
     match (source, ty) {
         (Source::Number(number), _) => Array::from_literal(&number, ty, dtype)
             .unwrap_or_else(|e| Array::poisoned(e.of("promote_arrays").at(place))),
         (Source::Array(array), _) if array.value_type() == ty && array.dtype() == dtype => array,
         (Source::Array(array), ValueType::Strong(dtype)) => crate::array::lazy::cast(&array, dtype, place),
-        // Programs cast to dtypes only, so the elements are computed and then called weak.
+        // Programs cast only to dtypes, so the elements are computed and then marked weak.
         (Source::Array(array), ValueType::Weak(_)) => match crate::array::lazy::cast(&array, dtype, place).memory() {
             Ok(memory) => Array(ArrayRef::in_memory(ty, dtype, array.shape().clone(), memory.clone())),
             Err(error) => Array::poisoned(error.clone()),

@@ -1,12 +1,12 @@
-//! Reductions: one value of all elements along some axes. Free functions and methods infer the dtype of the result;
-//! `dtype(d)` has the same functions as methods and asks for one, `correction(c)` has those of the variance.
+//! Reductions of elements along some axes. Free functions and methods infer the dtype of the result. `dtype(d)` sets it and
+//! `correction(c)` that of the variance; both have the functions as methods.
 //!
-//! Which axes is always the last argument: `..` for all, `0` or `-1` for one, `[0, 2]` for several, and
-//! [`keepdims`] of any of these, so that the result broadcasts against the operand.
+//! The axes are always the last argument: `..` for all, `0` or `-1` for one, `[0, 2]` for several. [`keepdims`] of any of
+//! these makes the result broadcast against the operand.
 //!
-//! Elements are combined in an order that depends on the shape alone ([`ndjit_ir::reduction::fold`]), so results are the same for
+//! The order of combination depends only on the shape ([`ndjit_ir::reduction::fold`]). Results are therefore the same for
 //! any number of threads, any vector width and any fusion. A sum of `n` floats differs from the exact one by at most
-//! `(68 + log2(n / 1024)) u` times the sum of magnitudes, to first order, `u` being half an ULP of 1; halves are summed in `f32`
+//! `(68 + log2(n / 1024)) u` times the sum of magnitudes, to first order, where `u` is half an ULP of 1. Halves are summed in `f32`
 //! and rounded once.
 
 pub use crate::api::axes::{Axes, IntoAxes, keepdims};
@@ -20,7 +20,7 @@ use ndjit_eval::request::Request;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::{DType, Place};
 
-/// The variance and what follows from it with a correction: made by [`correction`].
+/// The variance and standard deviation with a correction: made by [`correction`].
 ///
 /// ```
 /// use ndjit::{Array, correction};
@@ -36,8 +36,8 @@ pub struct Corrected {
     correction: Scalar,
 }
 
-/// [`var`] and [`std`](fn@std) with the number of elements in the divisor less `correction`: 1 gives the unbiased estimate of the variance
-/// of what the elements are a sample of.
+/// [`var`] and [`std`](fn@std) with the divisor `n - correction` for `n` elements: 1 gives the unbiased estimate of the
+/// variance of a sampled population.
 ///
 /// ```
 /// use ndjit::{Array, correction, DType, dtype};
@@ -97,7 +97,7 @@ impl Corrected {
         self.reduce(Reduction::Std, x.operand(), axes.axes(), Place::caller())
     }
 
-    /// The same with this dtype.
+    /// Sets the dtype.
     ///
     /// ```
     /// use ndjit::{Array, DType, correction};
@@ -110,7 +110,7 @@ impl Corrected {
         Corrected { dtype: Some(dtype), ..self }
     }
 
-    /// The dtype that is asked for, and the correction.
+    /// Returns the requested dtype and the correction.
     pub(crate) fn asked(self) -> (Option<DType>, Scalar) {
         (self.dtype, self.correction)
     }
@@ -148,7 +148,7 @@ macro_rules! rows {
             }
         )*
 
-        /// Reductions: each is documented where it stands alone.
+        /// Reductions as methods: see the free functions.
         impl Expr {
             $(
                 #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
@@ -159,7 +159,7 @@ macro_rules! rows {
             )*
         }
 
-        /// Reductions: each is documented where it stands alone.
+        /// Reductions as methods: see the free functions.
         impl Array {
             $(
                 #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
@@ -170,16 +170,16 @@ macro_rules! rows {
             )*
         }
 
-        /// Reductions of this dtype, for those that take one; each is documented where it stands alone. The operand is cast to it
-        /// before elements are combined, that of a variance to the complex dtype of that width if it is complex. Of indices and
-        /// counts it is the result's dtype alone.
+        /// Reductions with this dtype: see the free functions. The operand is cast to it before elements are combined; that
+        /// of a complex variance is cast to the complex dtype of that width. For indices and counts only the result has this
+        /// dtype.
         impl Typed {
             $( typed! { $rule $variant $name } )*
         }
     };
 }
 
-/// The dtype of a result, in words.
+/// The dtype of a result, as text.
 macro_rules! types {
     (Sum) => {
         "integers have at least the width of the default integer and keep their signedness, bool gives the default integer, others keep their dtype (other policies differ)."
@@ -211,7 +211,7 @@ macro_rules! types {
 }
 pub(crate) use types;
 
-/// How far a result of floats may be from the exact one, in words; `u` is half an ULP of 1, `n` the number of elements.
+/// The error bound of a float result, as text; `u` is half an ULP of 1, `n` the number of elements.
 macro_rules! accuracy {
     (Sum) => {
         "Accuracy: an error of at most `(68 + log2(n / 1024)) u` times the sum of magnitudes, to first order; halves are summed in `f32` and rounded once."
@@ -236,7 +236,7 @@ macro_rules! accuracy {
     };
 }
 
-/// The example of a function, in which `x` is what it reduces.
+/// The example of a function that reduces `x`.
 macro_rules! example {
     (sum) => {
         "let x = Array::from_rows(&[[1, 2], [3, 4]]);\nassert_eq!(sum(&x, ..).item::<i32>()?, 10);\nassert_eq!(sum(&x, 0).to_vec::<i32>()?, [4, 6]);"
@@ -285,7 +285,7 @@ macro_rules! example {
     };
 }
 
-/// More errors than every reduction has.
+/// Further errors of some reductions.
 macro_rules! errors {
     (Same) => {
         ", with `Shape` if there are no elements."
@@ -298,7 +298,7 @@ macro_rules! errors {
     };
 }
 
-/// The method that asks for a dtype.
+/// The method with a given dtype.
 macro_rules! typed {
     (Same $variant:ident $name:ident) => {};
     (Bool $variant:ident $name:ident) => {};

@@ -1,7 +1,7 @@
-//! Scans: at each index one value of all elements up to it along an axis. Free functions and methods infer the dtype of the result;
-//! `dtype(d)` has those that take one as methods and asks for it.
+//! Scans: cumulative reductions along an axis. Free functions and methods infer the dtype of the result; `dtype(d)` sets it
+//! and has the same functions as methods.
 //!
-//! Elements are combined in an order that depends on the shape alone ([`ndjit_ir::reduction::scan`]), so results are the same for
+//! The order of combination depends only on the shape ([`ndjit_ir::reduction::scan`]). Results are therefore the same for
 //! any number of threads, any vector width and any fusion.
 
 use crate::api::creation::Typed;
@@ -18,8 +18,8 @@ use ndjit_ir::reduction::Scan;
 use ndjit_ir::view::broadcast_to;
 use ndjit_ir::{DType, Place, Shape};
 
-/// Along which axis a scan goes, and whether the result begins with the value of no elements. Made from a number, negative from
-/// the last axis, which is -1, or by [`include_initial`].
+/// The axis of a scan, with or without the initial value. Made from an integer (negative ones count from the last axis, -1),
+/// or by [`include_initial`].
 ///
 /// ```
 /// use ndjit::{Array, include_initial};
@@ -33,7 +33,7 @@ pub struct Along {
     initial: bool,
 }
 
-/// The same axis, with a result that is longer by one there: it begins with the value of no elements, 0 of a sum and 1 of a product.
+/// The same axis, with the initial value first in the result, 0 for a sum and 1 for a product: one element more.
 ///
 /// ```
 /// use ndjit::{Array, cumulative_sum, include_initial};
@@ -45,7 +45,7 @@ pub fn include_initial(axis: isize) -> Along {
     Along { axis, initial: true }
 }
 
-/// What says along which axis a scan goes: a number, or [`include_initial`] of one.
+/// The `axis` argument of scans: an integer, or [`include_initial`] of one.
 ///
 /// ```
 /// use ndjit::{Array, include_initial};
@@ -95,13 +95,13 @@ pub(crate) fn scan<R: Computed>(scan: Scan, dtype: Option<DType>, x: AnyOperand,
     joined(what, vec![first.operand(), scanned], along.axis, place)
 }
 
-/// What says along which axis: what begins with the value of no elements may be asked to.
+/// The axis types of a scan; those with an initial value support `include_initial`.
 macro_rules! along {
     (Same) => { isize };
     ($rule:ident) => { impl IntoAlong };
 }
 
-/// How far a result of floats may be from the exact one, in words; `u` is half an ULP of 1, `n` the number of elements.
+/// The error bound of a float result, as text; `u` is half an ULP of 1, `n` the number of elements.
 macro_rules! accuracy {
     (Sum) => {
         "Accuracy: an error of at most `(1023 + n / 1024) u` times the sum of magnitudes, to first order; halves are summed in `f32` and each result rounded once."
@@ -121,7 +121,7 @@ macro_rules! example {
     (CumMin) => { "use ndjit::{Array, cummin};\nlet x = Array::from([2, 1, 3]);\nassert_eq!(cummin(&x, 0).to_vec::<i32>()?, [2, 1, 1]);" };
 }
 
-/// Where the function comes from.
+/// The source of the function.
 macro_rules! source {
     (Sum) => { "the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_sum.html); NumPy and PyTorch call it `cumsum`" };
     (Product) => { "the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_prod.html); NumPy and PyTorch call it `cumprod`" };
@@ -140,7 +140,7 @@ macro_rules! rows {
             }
         )*
 
-        /// Scans: each is documented where it stands alone.
+        /// Scans as methods: see the free functions.
         impl Expr {
             $(
                 #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
@@ -151,7 +151,7 @@ macro_rules! rows {
             )*
         }
 
-        /// Scans: each is documented where it stands alone.
+        /// Scans as methods: see the free functions.
         impl Array {
             $(
                 #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
@@ -162,15 +162,14 @@ macro_rules! rows {
             )*
         }
 
-        /// Scans of this dtype, for those that take one; each is documented where it stands alone. The operand is cast to it before
-        /// elements are combined.
+        /// Scans with this dtype: see the free functions. The operand is cast to it before elements are combined.
         impl Typed {
             $( typed! { $rule $variant $name } )*
         }
     };
 }
 
-/// The method that asks for a dtype.
+/// The method with a given dtype.
 macro_rules! typed {
     (Same $variant:ident $name:ident) => {};
     ($rule:ident $variant:ident $name:ident) => {

@@ -1,6 +1,5 @@
-//! Elements by what they are: where they are nonzero, which there are, whether they are among others. All but [`isin`] give results whose
-//! shapes depend on values, so they are functions of arrays: in a traced function, where shapes are known and values are not, they are
-//! errors that say what to do instead.
+//! Nonzero elements, unique values, membership. The shapes of all results except those of [`isin`] depend on values, so
+//! these functions take arrays. Traced functions have fixed shapes: there they return errors that suggest an alternative.
 
 use crate::api::config::with_parts;
 use crate::api::indexing::{index_dtype, rows};
@@ -15,9 +14,8 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape, Sor
 use ndjit_runtime::{Buffer, chosen};
 use std::sync::Arc;
 
-/// The indices of the elements that are nonzero, in row-major order: for each axis an array of their indices along it, of the dtype of
-/// indices as from [`argsort`](fn@crate::argsort).
-/// NaN is nonzero.
+/// The indices of the nonzero elements, in row-major order: one array per axis, of the dtype of indices as in
+/// [`argsort`](fn@crate::argsort). NaN is nonzero.
 ///
 /// ```
 /// use ndjit::{Array, nonzero};
@@ -27,12 +25,12 @@ use std::sync::Arc;
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// In a traced function, whose shapes are fixed: [`size`](crate::size).
+/// In traced functions, with fixed shapes: [`size`](crate::size).
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.nonzero.html).
 ///
 /// # Errors
-/// All poisoned: with `Traced` in a traced function, with `Shape` for an array without axes, with whatever the elements failed with.
+/// All poisoned: with `Traced` in a traced function, with `Shape` for an array without axes, with the errors of the operand.
 #[doc(alias = "argwhere")]
 #[track_caller]
 pub fn nonzero<X: Math>(x: X) -> Vec<X::Out> {
@@ -50,7 +48,7 @@ pub fn nonzero<X: Math>(x: X) -> Vec<X::Out> {
     })
 }
 
-/// The indices along each axis of the elements that are nonzero, where the array is.
+/// Returns the indices of the nonzero elements along each axis, on the array's device.
 pub(crate) fn found(x: &Array, dtype: DType, place: Place) -> Result<Vec<Array>> {
     let mask = Array::convert(&x.operand(), DType::Bool, place).buffer()?;
     let indices = chosen::nonzero(mask.as_bytes(), x.shape().extents(), dtype)?;
@@ -61,7 +59,7 @@ pub(crate) fn found(x: &Array, dtype: DType, place: Place) -> Result<Vec<Array>>
     Ok(indices.into_iter().map(array).collect())
 }
 
-/// What [`unique_all`] gives. Indices and counts have the dtype of indices, as from [`argsort`](fn@crate::argsort).
+/// The result of [`unique_all`]. Indices and counts have the dtype of indices, as in [`argsort`](fn@crate::argsort).
 ///
 /// ```
 /// use ndjit::{Array, UniqueAll, unique_all};
@@ -71,18 +69,18 @@ pub(crate) fn found(x: &Array, dtype: DType, place: Place) -> Result<Vec<Array>>
 /// ```
 #[derive(Clone, Debug)]
 pub struct UniqueAll<X> {
-    /// The different values, in ascending order.
+    /// The unique values, in ascending order.
     pub values: X,
-    /// Of each the index of its first occurrence in the flattened array.
+    /// The index of the first occurrence of each value in the flattened array.
     pub indices: X,
-    /// For each element the index of its value: `values[inverse_indices]` is the array.
+    /// The index of the value of each element: `values[inverse_indices]` is the array.
     pub inverse_indices: X,
-    /// How often each value occurs.
+    /// The number of occurrences of each value.
     pub counts: X,
 }
 
-/// The different values of an array in ascending order, where each occurs first, which of them each element is, and how often each
-/// occurs. Every NaN is a value of its own; -0 and +0 are one, that which occurs first.
+/// The unique values of an array in ascending order, the indices of their first occurrences, the inverse indices, and the
+/// counts. Every NaN is a separate value; -0 and +0 are one value, that of the first occurrence.
 ///
 /// ```
 /// use ndjit::{Array, unique_all};
@@ -96,7 +94,7 @@ pub struct UniqueAll<X> {
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_all.html).
 ///
 /// # Errors
-/// All poisoned: with `Traced` in a traced function, with whatever the elements failed with.
+/// All poisoned: with `Traced` in a traced function, with the errors of the operand.
 #[doc(alias = "unique")]
 #[track_caller]
 pub fn unique_all<X: Math>(x: X) -> UniqueAll<X::Out> {
@@ -104,7 +102,7 @@ pub fn unique_all<X: Math>(x: X) -> UniqueAll<X::Out> {
     UniqueAll { values, indices, inverse_indices, counts }
 }
 
-/// The different values of an array in ascending order, and how often each occurs: as [`unique_all`].
+/// The unique values of an array in ascending order, and their counts: see [`unique_all`].
 ///
 /// ```
 /// use ndjit::{Array, unique_counts};
@@ -120,7 +118,7 @@ pub fn unique_counts<X: Math>(x: X) -> (X::Out, X::Out) {
     (values, counts)
 }
 
-/// The different values of an array in ascending order, and which of them each element is, in the array's shape: as [`unique_all`].
+/// The unique values of an array in ascending order, and the inverse indices, in the array's shape: see [`unique_all`].
 ///
 /// ```
 /// use ndjit::{Array, unique_inverse};
@@ -136,7 +134,7 @@ pub fn unique_inverse<X: Math>(x: X) -> (X::Out, X::Out) {
     (values, inverse)
 }
 
-/// The different values of an array in ascending order: as [`unique_all`].
+/// The unique values of an array in ascending order: see [`unique_all`].
 ///
 /// ```
 /// use ndjit::{Array, unique_values};
@@ -151,7 +149,7 @@ pub fn unique_values<X: Math>(x: X) -> X::Out {
     values
 }
 
-/// Values, the indices of their first occurrences, the indices of each element's value, and counts.
+/// Values, indices of first occurrences, inverse indices, and counts.
 fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
     let instead = "`sort` it, after which equal elements stand beside each other, and mask the first of each";
     let all = outside(what, &x.operand(), place, instead, 4, |x| {
@@ -162,7 +160,7 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
             |numbers: &Array| -> Result<Array> { Ok(Array::convert(&numbers.operand(), dtype, place).eval()?.clone()) };
         let numbers = |shape: Shape, numbers: Vec<i64>| counted(&Array::from_shape_vec(shape, numbers)?);
         if n == 0 {
-            // Nothing is taken of nothing.
+            // An empty array has no values.
             let none = |shape: &Shape| numbers(shape.clone(), Vec::new());
             return Ok(vec![flat, none(&Shape::from(0))?, none(x.shape())?, none(&Shape::from(0))?]);
         }
@@ -200,7 +198,7 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
     })
 }
 
-/// What a function of arrays gives; of a traced value as many errors.
+/// The results of a function of arrays; errors for a traced value.
 pub(crate) fn outside<R: Computed>(
     what: &'static str,
     x: &AnyOperand,
@@ -224,7 +222,7 @@ pub(crate) fn outside<R: Computed>(
     }
 }
 
-/// For each element whether it is among those of another array. NaN is not, since no NaN equals another.
+/// Checks for each element whether another array contains it. NaN equals nothing, so the result is false.
 ///
 /// ```
 /// use ndjit::{Array, isin};
@@ -233,8 +231,8 @@ pub(crate) fn outside<R: Computed>(
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Both meet in their common dtype, as in [`equal`](fn@crate::equal).
-/// - Each element is compared with each of the others: as many comparisons as the product of their numbers, and no memory for them.
+/// - Both are cast to their common dtype, as in [`equal`](fn@crate::equal).
+/// - Every pair of elements is compared: `n m` comparisons, without temporary memory.
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isin.html), whose `invert` is
 /// [`logical_not`](fn@crate::logical_not).
@@ -263,9 +261,9 @@ fn among<R: Computed>(x: AnyOperand, others: AnyOperand, place: Place) -> R {
     found.part_of(what, &operands, place)
 }
 
-/// Elements by what they are: each is documented where it stands alone.
+/// Selection as methods: see the free functions.
 impl Array {
-    /// The indices of the elements that are nonzero, for each axis: [`nonzero`](fn@crate::nonzero).
+    /// The indices of the nonzero elements along each axis: [`nonzero`](fn@crate::nonzero).
     ///
     /// ```
     /// use ndjit::Array;
@@ -277,7 +275,7 @@ impl Array {
         nonzero(self)
     }
 
-    /// For each element whether it is among those of another array: [`isin`](fn@crate::isin).
+    /// Checks for each element whether another array contains it: [`isin`](fn@crate::isin).
     ///
     /// ```
     /// use ndjit::Array;
@@ -293,9 +291,9 @@ impl Array {
     }
 }
 
-/// Elements by what they are: each is documented where it stands alone.
+/// Selection as methods: see the free functions.
 impl Expr {
-    /// Errors: where elements of a traced value are nonzero is not known: [`nonzero`](fn@crate::nonzero).
+    /// Poisoned: the number of nonzero elements of a traced value is unknown: [`nonzero`](fn@crate::nonzero).
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode, Expr, jit};
@@ -308,7 +306,7 @@ impl Expr {
         nonzero(self)
     }
 
-    /// For each element whether it is among those of another array: [`isin`](fn@crate::isin).
+    /// Checks for each element whether another array contains it: [`isin`](fn@crate::isin).
     ///
     /// ```
     /// use ndjit::{Array, Expr, jit};

@@ -9,7 +9,7 @@ use crate::trace::written::with_place;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result};
 use std::slice;
 
-/// Exponentials over their sum along some axes: `exp(x - max(x)) / sum(exp(x - max(x)))`. Integers become floats.
+/// Softmax along some axes: `exp(x - max(x)) / sum(exp(x - max(x)))`. Integers become floats.
 ///
 /// ```
 /// use ndjit::{Array, softmax};
@@ -20,12 +20,12 @@ use std::slice;
 ///
 /// - Accuracy: an element is within `(max(x) - x + c + 3) u` of its value, relatively, where `c` is the bound of [`sum`](fn@crate::sum); halves are computed in
 ///   `f32`. Where the largest element is infinite the result is NaN.
-/// - Slopes: the largest element is constant to them, as it changes nothing.
+/// - Slopes: the largest element counts as constant, since it does not change the result.
 ///
 /// Source: [`jax.nn.softmax`](https://docs.jax.dev/en/latest/_autosummary/jax.nn.softmax.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for axes that are not there and for no elements, with `DType` for complex numbers.
+/// Poisoned with `Shape` for axes out of range and for no elements, with `DType` for complex numbers.
 #[track_caller]
 pub fn softmax<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
     of_shifted("softmax", x.operand(), axes.axes(), Place::caller(), |parts, _, powers, sum| {
@@ -33,7 +33,7 @@ pub fn softmax<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
     })
 }
 
-/// The logarithm of [`softmax`], which is exact where that underflows: `x - max(x) - log(sum(exp(x - max(x))))`.
+/// The logarithm of [`softmax`], exact also where that underflows: `x - max(x) - log(sum(exp(x - max(x))))`.
 ///
 /// ```
 /// use ndjit::{Array, log_softmax};
@@ -57,7 +57,7 @@ pub fn log_softmax<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
     })
 }
 
-/// What `make` gives of elements less the largest, of their exponentials, and of the sum of these.
+/// Applies `make` to the shifted elements, their exponentials, and the sum of these.
 fn of_shifted<R: Computed>(
     what: &'static str,
     x: AnyOperand,
@@ -80,7 +80,7 @@ fn of_shifted<R: Computed>(
     }
 }
 
-/// The dtype that it is computed in, and the result's.
+/// Returns the computing dtype and the dtype of the result.
 fn dtypes(what: &str, x: &AnyOperand) -> Result<[DType; 2]> {
     let (ty, dtype, _) = x.describe(what)?;
     if dtype.is_complex() {
@@ -91,7 +91,7 @@ fn dtypes(what: &str, x: &AnyOperand) -> Result<[DType; 2]> {
     Ok([if result.is_half() { DType::F32 } else { result }, result])
 }
 
-/// What derivatives take as constant.
+/// The operand as a constant of derivatives.
 fn constant(x: AnyOperand, place: Place) -> AnyOperand {
     match x {
         AnyOperand::Expr(x) => AnyOperand::Expr(with_place(place, || stop_gradient(x))),

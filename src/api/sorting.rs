@@ -1,9 +1,10 @@
-//! Sorting: elements in ascending or descending order along an axis, their indices, and the largest of them. Free functions and methods;
-//! `dtype(d)` has `argsort` as a method and asks for a dtype of the indices.
+//! Sorting: elements in ascending or descending order along an axis, their indices, and the largest elements. Free functions
+//! and methods; `dtype(d)` sets the dtype of the indices of `argsort`.
 //!
-//! Sorts are stable: equal elements stay in the order they had, from the largest on too ([`descending`]). So each has one result,
-//! whatever threads do. `false` comes before `true`; -0 and +0 are equal; NaN counts as larger than all numbers, so it is last, or first in
-//! descending order; complex numbers are ordered by real, then imaginary part, those with a NaN after the others, as NumPy orders them.
+//! Sorts are stable: equal elements keep their order, in descending sorts too ([`descending`]). Results therefore do not
+//! depend on threads. `false` sorts before `true`, and -0 equals +0. NaN counts as larger than all other values: it is last,
+//! or first in descending order. Complex numbers are ordered by real, then imaginary part, those with a NaN last, as in
+//! NumPy.
 
 use crate::api::config::with_parts;
 use crate::api::creation::Typed;
@@ -21,8 +22,7 @@ use ndjit_ir::reduction::Sort;
 use ndjit_ir::view::flip;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
 
-/// Along which axis elements are sorted, and in which order. Made from a number, negative from the last axis, which is -1, or by
-/// [`descending`].
+/// The axis and the order of a sort. Made from an integer (negative ones count from the last axis, -1), or by [`descending`].
 ///
 /// ```
 /// use ndjit::{Array, descending};
@@ -36,7 +36,7 @@ pub struct Sorting {
     descending: bool,
 }
 
-/// The same axis, sorted from the largest element on; equal ones stay in the order they had. NaN counts as the largest.
+/// The same axis, sorted in descending order; equal elements keep their order. NaN counts as the largest.
 ///
 /// ```
 /// use ndjit::{Array, argsort, descending, sort};
@@ -49,7 +49,7 @@ pub fn descending(axis: isize) -> Sorting {
     Sorting { axis, descending: true }
 }
 
-/// What says along which axis elements are sorted, and in which order: a number, or [`descending`] of one.
+/// The `axis` argument of sorts: an integer, or [`descending`] of one.
 ///
 /// ```
 /// use ndjit::{Array, descending};
@@ -65,7 +65,7 @@ pub fn descending(axis: isize) -> Sorting {
     note = "a dtype of indices goes before, as in `dtype(DType::I64).argsort(x, 0)`"
 )]
 pub trait IntoSorting {
-    /// The axis and the order.
+    /// Returns the axis and the order.
     fn sorting(self) -> Sorting;
 }
 
@@ -81,8 +81,7 @@ impl IntoSorting for isize {
     }
 }
 
-/// What sorts, in an order. Descending is the sort of the elements from the last to the first, from the last to the first: so equal ones
-/// stay in the order they had.
+/// A sort in either order. Descending flips the operand, sorts, and flips the result: equal elements keep their order.
 pub(crate) fn sorted<R: Computed>(
     sort: Sort,
     dtype: Option<DType>,
@@ -103,7 +102,7 @@ fn ordered<R: Computed>(
 ) -> R {
     let what = sort.name();
     let ascending = |x: AnyOperand| -> R { R::reduce(&Request::along(sort, dtype, axis), &[x], place) };
-    // An axis that is not there is the sort's to refuse.
+    // The sort reports an axis out of range.
     let known = x.describe(what).is_ok_and(|(.., shape)| position(axis, shape.rank()).is_ok());
     if !descending || !known {
         return ascending(x);
@@ -127,8 +126,8 @@ fn ordered<R: Computed>(
     }
 }
 
-/// The `k` largest elements along an axis, from the largest on, and their indices; of equal ones the first. NaN counts as the largest.
-/// The axis has then `k` elements.
+/// The `k` largest elements along an axis in descending order, and their indices. Among equal elements the first come first.
+/// NaN counts as the largest. The axis of the result has the extent `k`.
 ///
 /// ```
 /// use ndjit::{Array, topk};
@@ -139,13 +138,13 @@ fn ordered<R: Computed>(
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Dtypes: those of [`sort`](fn@crate::sort) and [`argsort`](fn@crate::argsort). The smallest elements are the first of these.
+/// - Dtypes: those of [`sort`](fn@crate::sort) and [`argsort`](fn@crate::argsort). The first elements of these are the smallest.
 ///
-/// Source: PyTorch's [`topk`](https://docs.pytorch.org/docs/stable/generated/torch.topk.html); JAX's `lax.top_k` is that of the last
-/// axis.
+/// Source: PyTorch's [`topk`](https://docs.pytorch.org/docs/stable/generated/torch.topk.html); JAX's `lax.top_k` takes the
+/// last axis.
 ///
 /// # Errors
-/// Poisoned with `Shape` for an axis that is not there, and if it has fewer than `k` elements.
+/// Poisoned with `Shape` for an axis out of range, and for fewer than `k` elements.
 #[doc(alias = "top_k")]
 #[track_caller]
 pub fn topk<X: Math>(x: X, k: usize, axis: isize) -> (X::Out, X::Out) {
@@ -170,7 +169,7 @@ pub fn topk<X: Math>(x: X, k: usize, axis: isize) -> (X::Out, X::Out) {
     let all = all.operand();
     let first = |x: AnyOperand| -> X::Out { seen(what, x, place, |shape| part(shape, at, 0, k, 1)) };
     let indices = first(all.clone());
-    // Of no elements nothing is found.
+    // An empty axis has no largest elements.
     let values: X::Out = match k {
         0 => first(x.clone()),
         _ => {
@@ -182,7 +181,7 @@ pub fn topk<X: Math>(x: X, k: usize, axis: isize) -> (X::Out, X::Out) {
 }
 
 impl Expr {
-    /// The `k` largest elements along an axis, from the largest on, and their indices: [`topk`](fn@crate::topk).
+    /// The `k` largest elements along an axis in descending order, and their indices: [`topk`](fn@crate::topk).
     ///
     /// ```
     /// use ndjit::{Array, Expr, jit};
@@ -197,7 +196,7 @@ impl Expr {
 }
 
 impl Array {
-    /// The `k` largest elements along an axis, from the largest on, and their indices: [`topk`](fn@crate::topk).
+    /// The `k` largest elements along an axis in descending order, and their indices: [`topk`](fn@crate::topk).
     ///
     /// ```
     /// use ndjit::Array;
@@ -244,7 +243,7 @@ macro_rules! rows {
             }
         )*
 
-        /// Sorts: each is documented where it stands alone.
+        /// Sorts as methods: see the free functions.
         impl Expr {
             $(
                 #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
@@ -255,7 +254,7 @@ macro_rules! rows {
             )*
         }
 
-        /// Sorts: each is documented where it stands alone.
+        /// Sorts as methods: see the free functions.
         impl Array {
             $(
                 #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
@@ -266,14 +265,14 @@ macro_rules! rows {
             )*
         }
 
-        /// What sorts and gives this dtype.
+        /// Sorts with this dtype.
         impl Typed {
             $( typed! { $rule $variant $name } )*
         }
     };
 }
 
-/// The method that asks for a dtype.
+/// The method with a given dtype.
 macro_rules! typed {
     (Same $variant:ident $name:ident) => {};
     ($rule:ident $variant:ident $name:ident) => {

@@ -1,12 +1,12 @@
-//! What is supported where operations are made, for a scope or globally: the device, declarations, and casting modes. What
-//! these mean stands in `ndjit_ir::support`; an operation keeps what it was made under.
+//! Support settings for a scope or globally: the device, declarations, and casting modes. `ndjit_ir::support` defines them.
+//! An operation keeps the settings of its creation.
 
 use crate::api::config::{Settings, change_global, settings, with_settings};
 use ndjit_ir::support::{CastingModes, Device, Restriction, Support};
 use ndjit_runtime::Fallback;
 
-/// The casting modes under which this thread makes operations: those of the innermost [`with_casting`], or the
-/// [global](set_casting) ones. The default is [`CastingModes::ERROR`].
+/// Returns the casting modes of this thread: those of the innermost [`with_casting`], or the [global](set_casting) ones. The
+/// default is [`CastingModes::ERROR`].
 ///
 /// ```
 /// use ndjit::{CastingModes, casting, with_casting};
@@ -18,10 +18,12 @@ pub fn casting() -> CastingModes {
     settings().support.casting
 }
 
-/// Runs `body` with these casting modes: where an op, the [device](with_device) or a [declaration](restrict_dtypes) does not
-/// take a dtype, operands are cast to one that is taken, instead of an error. Each cast stands in the traced graph with its
-/// mode. Casts may lose precision, or take more memory. Results keep the dtype they were computed in; the dtype that a written
-/// cast or a creation function asks for is never replaced. Integers written as numbers must fit, as without a cast.
+/// Runs `body` with these casting modes. They cast operands where an op, the [device](with_device) or a
+/// [declaration](restrict_dtypes) does not support their dtype. The default is an error.
+///
+/// The traced graph records each cast with its mode. Casts may lose precision, or take more memory. Results keep the dtype
+/// of the computation. An explicit cast or the dtype of a creation function is never replaced. Integer literals must fit, as
+/// without a cast.
 ///
 /// ```
 /// use ndjit::{Array, CastingModes, DType, f16, with_casting};
@@ -36,7 +38,7 @@ pub fn with_casting<R>(modes: CastingModes, body: impl FnOnce() -> R) -> R {
     with_support(|support| support.casting = modes, body)
 }
 
-/// As [`with_casting`], for all threads. Functions are traced anew for it.
+/// Like [`with_casting`], for all threads. Functions are retraced.
 ///
 /// ```
 /// use ndjit::{Array, CastingModes, f16, set_casting};
@@ -49,7 +51,7 @@ pub fn set_casting(modes: CastingModes) {
     change_global(|settings| settings.support.casting = modes);
 }
 
-/// The device whose dtypes count for operations of this thread, if one is chosen. Where none is, all dtypes are valid.
+/// Returns the device that restricts the dtypes of this thread's operations, if any. Without one all dtypes are valid.
 ///
 /// ```
 /// use ndjit::{Device, device, with_device};
@@ -61,10 +63,11 @@ pub fn device() -> Option<Device> {
     settings().support.device
 }
 
-/// Runs `body` with the dtypes of a device, and changes nothing of where operations run: that is for [`Array::on`](crate::Array::on) and
-/// [`Jitted::on`](crate::Jitted::on). Operands and computing dtypes that the device does not take, and results that it has no dtype for,
-/// are an error, or are avoided by casts of a [mode](with_casting). Written casts and creation functions that ask for a dtype it lacks
-/// are errors in any case.
+/// Runs `body` with the dtypes of a device. Operations still run where they did: [`Array::on`](crate::Array::on) and
+/// [`Jitted::on`](crate::Jitted::on) choose that.
+///
+/// Operands, computing dtypes and results of a dtype that the device lacks are errors, unless a [mode](with_casting) casts
+/// them. Explicit casts and creation functions of such a dtype are always errors.
 ///
 /// ```
 /// use ndjit::{Array, DType, Device, ErrorCode, Op, exp, f16, with_device};
@@ -79,7 +82,7 @@ pub fn with_device<R>(device: impl Into<Option<Device>>, body: impl FnOnce() -> 
     with_support(|support| support.device = device.into(), body)
 }
 
-/// As [`with_device`], for all threads. Functions are traced anew for it.
+/// Like [`with_device`], for all threads. Functions are retraced.
 ///
 /// ```
 /// use ndjit::{Device, device, set_device};
@@ -93,7 +96,7 @@ pub fn set_device(device: impl Into<Option<Device>>) {
     change_global(|settings| settings.support.device = device);
 }
 
-/// What is done about dtypes that a GPU lacks, where this thread makes operations: what the innermost [`with_fallback`] says, or the
+/// Returns the fallback of this thread for dtypes that a GPU lacks: that of the innermost [`with_fallback`], or the
 /// [global](set_fallback) setting. The default is [`Fallback::Error`].
 ///
 /// ```
@@ -105,9 +108,9 @@ pub fn fallback() -> Fallback {
     settings().fallback
 }
 
-/// Runs `body` with another way to do without dtypes that a GPU lacks: an error, with the line of the operation; 64-bit integers as
-/// pairs of words; or the processor for kernels that use them. A [casting mode](with_casting) avoids them before, where it finds another
-/// dtype. What was decided stands in the code that `explain` shows.
+/// Runs `body` with another fallback for dtypes that a GPU lacks: an error with the line of the operation, 64-bit integers
+/// as pairs of words, or kernels on the processor. A [casting mode](with_casting) takes precedence if it finds another
+/// dtype. `explain` shows the decision in the code.
 ///
 /// ```
 /// use ndjit::{Fallback, fallback, with_fallback};
@@ -119,7 +122,7 @@ pub fn with_fallback<R>(fallback: Fallback, body: impl FnOnce() -> R) -> R {
     with_settings(Settings { fallback, ..settings() }, body)
 }
 
-/// As [`with_fallback`], for all threads.
+/// Like [`with_fallback`], for all threads.
 ///
 /// ```
 /// use ndjit::{Fallback, fallback, set_fallback};
@@ -132,9 +135,9 @@ pub fn set_fallback(fallback: Fallback) {
     change_global(|settings| settings.fallback = fallback);
 }
 
-/// Runs `body` with a declaration: every operand of the operations in it, and every dtype they compute in or give, must be
-/// supported. It holds besides those around it. Conditions of [`where_`](crate::where_), the bools that predicates give,
-/// bare numbers and weak arrays are taken as ever.
+/// Runs `body` with a declaration: all operands, computing dtypes and results of its operations must be supported. Enclosing
+/// declarations still hold. Conditions of [`where_`](crate::where_), the bools of predicates, literals and weak arrays are
+/// exempt.
 ///
 /// ```
 /// use ndjit::{Array, DTypeSet, ErrorCode, Restriction, restrict_dtypes};

@@ -1,4 +1,4 @@
-//! Weights of elements: an option of what counts elements and of what estimates from them, made by [`weights`].
+//! Weights of elements: an option of counts and estimates, made by [`weights`].
 
 use crate::api::bins::{IntoBinCount, IntoBins, counts, histograms};
 use crate::api::covariance::covariance;
@@ -6,7 +6,7 @@ use crate::trace::operand::{Meet, Operand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::Place;
 
-/// Functions of elements that have weights: made by [`weights`].
+/// Weighted functions: made by [`weights`].
 ///
 /// ```
 /// use ndjit::{Array, Weights, weights};
@@ -21,8 +21,8 @@ pub struct Weights<W> {
     correction: Option<Scalar>,
 }
 
-/// [`bincount`](fn@crate::bincount), [`histogram`](fn@crate::histogram) and [`cov`](fn@crate::cov) of elements that have these weights: an array of the shape of the elements, or one
-/// that broadcasts to it, or a number.
+/// Weighted [`bincount`](fn@crate::bincount), [`histogram`](fn@crate::histogram) and [`cov`](fn@crate::cov). The weights are
+/// a scalar, or an array that broadcasts to the shape of the elements.
 ///
 /// ```
 /// use ndjit::{Array, weights};
@@ -33,8 +33,9 @@ pub struct Weights<W> {
 /// assert_eq!(weights(&w).density().histogram(&Array::from([2, 0, 2]), 1).0.to_string(), "[0.5]");
 /// ```
 ///
-/// - Result of what counts: the sums of weights, of the dtype of a [`sum`](fn@crate::sum) of these. They are added in row-major order, halves in `f32`, rounded once.
-/// - Errors: `Shape` if weights do not broadcast to the elements, beside those of the function.
+/// - Result of counts: the sums of weights, of the dtype of their [`sum`](fn@crate::sum). They are added in row-major order,
+///   halves in `f32`, and rounded once.
+/// - Errors: `Shape` if weights do not broadcast to the elements, besides those of the function.
 ///
 /// Source: `weights` of NumPy's [`bincount`](https://numpy.org/doc/stable/reference/generated/numpy.bincount.html), which gives `f64`, and
 /// [`histogram`](https://numpy.org/doc/stable/reference/generated/numpy.histogram.html), `aweights` of [`cov`](https://numpy.org/doc/stable/reference/generated/numpy.cov.html).
@@ -43,7 +44,7 @@ pub fn weights<W: Operand>(weights: W) -> Weights<W> {
 }
 
 impl<W: Operand> Weights<W> {
-    /// For each number below `length` the sum of the weights of the elements that are that number: [`bincount`](fn@crate::bincount).
+    /// The sum of the weights of the elements equal to each integer below `length`: [`bincount`](fn@crate::bincount).
     ///
     /// ```
     /// use ndjit::{Array, weights};
@@ -55,7 +56,7 @@ impl<W: Operand> Weights<W> {
         counts(x.operand(), length.bin_count(), Some(self.weights.operand()), Place::caller())
     }
 
-    /// For each bin the sum of the weights of the elements in it, and the edges: [`histogram`](fn@crate::histogram).
+    /// The sum of the weights of the elements in each bin, and the edges: [`histogram`](fn@crate::histogram).
     ///
     /// ```
     /// use ndjit::{Array, weights};
@@ -73,7 +74,7 @@ impl<W: Operand> Weights<W> {
         histograms(x.operand(), bins.bins(), Some(self.weights.operand()), self.density, Place::caller())
     }
 
-    /// The same with densities in the place of sums: [`density`](fn@crate::density).
+    /// Returns densities instead of sums: [`density`](fn@crate::density).
     ///
     /// ```
     /// use ndjit::{Array, weights};
@@ -85,7 +86,7 @@ impl<W: Operand> Weights<W> {
         Weights { density: true, ..self }
     }
 
-    /// The same with another correction of the covariance: [`correction`](fn@crate::correction).
+    /// Sets the correction of the covariance: [`correction`](fn@crate::correction).
     ///
     /// ```
     /// use ndjit::{Array, weights};
@@ -98,8 +99,8 @@ impl<W: Operand> Weights<W> {
         Weights { correction: Some(Scalar(correction.literal(), Some(Place::caller()))), ..self }
     }
 
-    /// The covariances of variables whose observations have these weights, one for each: [`cov`](fn@crate::cov). With a correction of `c`, 1 unless it is said, the
-    /// divisor is `sum(w) - c sum(w²) / sum(w)`, as for NumPy's `aweights`.
+    /// The covariances of variables with one weight per observation: [`cov`](fn@crate::cov). With a correction of `c`, 1 by
+    /// default, the divisor is `sum(w) - c sum(w²) / sum(w)`, as with NumPy's `aweights`.
     ///
     /// ```
     /// use ndjit::{Array, weights};

@@ -1,4 +1,4 @@
-//! How often each number is there: [`bincount`].
+//! Counts of integers: [`bincount`].
 
 use crate::api::indexing::index_dtype;
 use crate::api::manipulation::{joined, refused};
@@ -13,7 +13,7 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape};
 use std::ops::{RangeFrom, RangeFull};
 
-/// How often each of the numbers 0, 1, 2 … is an element of `x`, for as many numbers as are asked for: see [`IntoBinCount`].
+/// The number of occurrences of each of the integers 0, 1, 2 … in `x`, up to the requested length: see [`IntoBinCount`].
 ///
 /// ```
 /// use ndjit::{Array, bincount, jit};
@@ -24,32 +24,36 @@ use std::ops::{RangeFrom, RangeFull};
 /// assert_eq!(jit(|x| bincount(x, 2))(&x).to_string(), "[1 1]");
 /// ```
 ///
-/// - Result: one axis, with an element for each number, of the dtype of indices as from [`argsort`](fn@crate::argsort). Sums of weights: [`weights`](crate::weights).
-/// - `x` is of integers or bools, and has any shape: all its elements are counted.
-/// - A number that has no bin, as every negative one, is an error with code `Index` outside of traced functions, and in one it is not counted.
+/// - Result: one axis, with an element for each integer, of the dtype of indices as in [`argsort`](fn@crate::argsort). Sums
+///   of weights: [`weights`](crate::weights).
+/// - `x` contains integers or bools, and has any shape: all its elements are counted.
+/// - An integer without a bin, such as a negative one, is an error with code `Index` outside of traced functions. In a
+///   traced function it is not counted.
 ///
-/// Source: NumPy's [`bincount`](https://numpy.org/doc/stable/reference/generated/numpy.bincount.html), whose `minlength` is the start of a range: `6..`; in traced
-/// functions [JAX's](https://docs.jax.dev/en/latest/_autosummary/jax.numpy.bincount.html) `length`.
+/// Source: NumPy's [`bincount`](https://numpy.org/doc/stable/reference/generated/numpy.bincount.html), whose `minlength` is
+/// the start of a range: `6..`; in traced functions
+/// [JAX's](https://docs.jax.dev/en/latest/_autosummary/jax.numpy.bincount.html) `length`.
 ///
 /// # Errors
-/// Poisoned with `DType` for elements that are no integers, with `Index` for one that has no bin, with `Argument` for less than no bins, with
-/// `Traced` in a traced function unless it is told how many.
+/// Poisoned with `DType` for non-integer elements, with `Index` for one without a bin, with `Argument` for a negative number
+/// of bins, with `Traced` in a traced function without a fixed number of bins.
 #[track_caller]
 pub fn bincount<X: Math>(x: X, length: impl IntoBinCount) -> X::Out {
     counts(x.operand(), length.bin_count(), None, Place::caller())
 }
 
-/// How many numbers [`bincount`] counts.
+/// The number of bins of [`bincount`].
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinCount {
-    /// So many.
+    /// Exactly this number.
     Exactly(i128),
-    /// As many as there are, up to the largest, and so many at least.
+    /// One more than the largest element, but at least this number.
     AtLeast(i128),
 }
 
-/// How many numbers [`bincount`] counts: `6` for 0 to 5; `..` for all up to the largest element; `6..` for these, and 6 at least. A traced function has to know how many.
+/// The `length` argument of [`bincount`]: `6` for 0 to 5; `..` up to the largest element; `6..` for the same, and at least
+/// 6. A traced function needs a fixed number.
 ///
 /// ```
 /// use ndjit::{Array, IntoBinCount, bincount};
@@ -117,14 +121,14 @@ fn of_numbers<R: Computed>(
             "`histogram(x, bins)` counts numbers of any dtype; cast integral ones, as in `cast(x, DType::I64)`",
         ));
     }
-    // What no `i64` is would be a negative number.
+    // Beyond `i64` an index would become negative.
     let index = if dtype == DType::U64 { parts.op(Op::Minimum, &[x, &parts.number(i64::MAX)]) } else { x.clone() };
     let index = parts.cast(&index, DType::I64);
     let length = length_of(parts.what, x, &index, length, parts.place)?;
     counted(parts, &index, length, weights)
 }
 
-/// How many bins there are; of an array that holds its elements each has one.
+/// Returns the number of bins, and checks the elements of an evaluated array.
 fn length_of(what: &'static str, x: &AnyOperand, index: &AnyOperand, asked: BinCount, place: Place) -> Result<usize> {
     let (BinCount::Exactly(number) | BinCount::AtLeast(number)) = asked;
     let length = usize::try_from(number).map_err(|_| {
@@ -160,7 +164,7 @@ fn length_of(what: &'static str, x: &AnyOperand, index: &AnyOperand, asked: BinC
     }
 }
 
-/// How many indices, which are `i64`, are each of the numbers below `length`, or the sums of their weights. Others are left out.
+/// Counts the `i64` indices equal to each integer below `length`, or sums their weights. Others are dropped.
 pub(crate) fn counted<R: Computed>(
     parts: &FunctionParts<R>,
     index: &AnyOperand,
@@ -189,7 +193,7 @@ pub(crate) fn counted<R: Computed>(
 
 macro_rules! methods {
     ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
-        /// Counting: documented where it stands alone.
+        /// Counting as a method: see the free function.
         impl $of {
             /// [`bincount`](fn@crate::bincount) as a method.
             ///

@@ -1,4 +1,4 @@
-//! In which bin each element lies: [`digitize`].
+//! The bin of each element: [`digitize`].
 
 use crate::api::indexing::{Side, searched};
 use crate::api::manipulation::refused;
@@ -9,7 +9,7 @@ use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand};
 use ndjit_ir::view::{self, Slice};
 use ndjit_ir::{Op, Place, Result};
 
-/// Which edge belongs to a bin.
+/// The edge that belongs to a bin.
 ///
 /// ```
 /// use ndjit::{Array, Closed};
@@ -20,15 +20,16 @@ use ndjit_ir::{Op, Place, Result};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Closed {
-    /// The smaller one: the bins are `edges[i - 1] <= x < edges[i]`.
+    /// The lower one: the bins are `edges[i - 1] <= x < edges[i]`.
     #[default]
     Left,
-    /// The larger one: the bins are `edges[i - 1] < x <= edges[i]`.
+    /// The upper one: the bins are `edges[i - 1] < x <= edges[i]`.
     Right,
 }
 
-/// In which bin between `edges`, which ascend or descend, each element of `x` lies: 0 before the first edge, as many as there are edges behind the last.
-/// Of two edges of a bin the smaller one belongs to it; [`Closed::Right`] has [`digitize`](Closed::digitize) with the larger.
+/// The index of the bin of each element of `x`, between ascending or descending `edges`: 0 before the first edge, the number
+/// of edges after the last. A bin includes its lower edge; [`Closed::Right`] has [`digitize`](Closed::digitize) with the
+/// upper.
 ///
 /// ```
 /// use ndjit::{Array, Closed, digitize};
@@ -40,14 +41,16 @@ pub enum Closed {
 /// assert_eq!(digitize(&x, edges.flip(0)).to_string(), "[3 2 2 1 0 0]");
 /// ```
 ///
-/// - Result: the dtype of indices, as of [`argsort`](fn@crate::argsort), of the shape of `x`. Elements and edges meet in their common dtype.
-/// - Edges descend if the last is less than the first: bins are counted from the largest then, and NaN lies before all. Else it lies behind all. Whether they are in order is not looked at.
-/// - A [`searchsorted`](fn@crate::searchsorted), compiled again where the number of edges gets past 15, 255, 4095, and so on.
+/// - Result: the dtype of indices, as in [`argsort`](fn@crate::argsort), of the shape of `x`. Elements and edges are cast to
+///   their common dtype.
+/// - Edges descend if the last is less than the first. Bins are then counted from the largest, with NaN before all;
+///   otherwise NaN lies after all. The order of the edges is not checked.
+/// - A [`searchsorted`](fn@crate::searchsorted). It is recompiled where the number of edges exceeds 15, 255, 4095, and so on.
 ///
 /// Source: NumPy's [`digitize`](https://numpy.org/doc/stable/reference/generated/numpy.digitize.html), whose `right=True` is [`Closed::Right`].
 ///
 /// # Errors
-/// Poisoned with `Shape` if the edges have not one axis; with `DType` for complex numbers; with `Promotion` if the dtypes have no common one.
+/// Poisoned with `Shape` unless the edges have one axis; with `DType` for complex numbers; with `Promotion` without a common dtype.
 #[doc(alias = "bucketize")]
 #[doc(alias = "cut")]
 #[track_caller]
@@ -56,7 +59,7 @@ pub fn digitize<X: Operand + Meet<E>, E: Operand>(x: X, edges: E) -> X::Out {
 }
 
 impl Closed {
-    /// [`digitize`](fn@crate::digitize) with bins to which this edge belongs.
+    /// [`digitize`](fn@crate::digitize) with this closed edge.
     ///
     /// ```
     /// use ndjit::{Array, Closed};
@@ -106,7 +109,7 @@ fn found<R: Computed>(
     Ok(parts.op(Op::Where, &[&descends, &from_last, &bins]))
 }
 
-/// Bins: documented where it stands alone.
+/// Bins as a method: see the free function.
 impl Expr {
     /// [`digitize`](fn@crate::digitize) as a method.
     ///
@@ -122,7 +125,7 @@ impl Expr {
     }
 }
 
-/// Bins: documented where it stands alone.
+/// Bins as a method: see the free function.
 impl Array {
     /// [`digitize`](fn@crate::digitize) as a method.
     ///

@@ -1,4 +1,4 @@
-//! The bins of a histogram: what says them, and the edges between them.
+//! The `bins` argument of a histogram, and its edges.
 
 use crate::api::creation::dtype as typed;
 use crate::api::parts::{FunctionParts, held, meeting, only_axis};
@@ -14,14 +14,15 @@ use std::ops::RangeInclusive;
 #[doc(hidden)]
 #[derive(Clone)]
 pub enum Bins {
-    /// So many of one width, between two numbers, or between the smallest and the largest element.
+    /// A number of bins of equal width, between two values, or between the smallest and the largest element.
     Equal(usize, Option<[Literal; 2]>),
-    /// Those between neighbours of an array.
+    /// Bins between adjacent elements of an array.
     Between(AnyOperand),
 }
 
-/// The bins of a [`histogram`](crate::histogram): a number of them, all of one width, between the smallest and the largest element; `(10, 0.0..=1.0)` for a number of
-/// them between two numbers; or an array of edges, of which each two that are neighbours bound a bin.
+/// The bins of a [`histogram`](crate::histogram): a number of bins of equal width between the smallest and the largest
+/// element; `(10, 0.0..=1.0)` for a number of them between two values; or an array of edges, where each two adjacent ones
+/// bound a bin.
 ///
 /// ```
 /// use ndjit::{Array, IntoBins, histogram};
@@ -42,14 +43,14 @@ pub enum Bins {
     note = "of a traced function shapes are fixed when it is traced: the number is a plain integer; edges may be an `Expr`"
 )]
 pub trait IntoBins {
-    /// What meets the elements: an array, or no more than a number.
+    /// The edges as an operand: an array, or a scalar.
     type Edges: Operand;
 
     #[doc(hidden)]
     fn bins(self) -> Bins;
 }
 
-// Of one integer type, so that a number written is of that.
+// One integer type, so that a literal has it.
 impl IntoBins for usize {
     type Edges = Scalar;
 
@@ -83,14 +84,14 @@ edges! { [] Array; ['a] &'a Array; [] Expr; ['a] &'a Expr; }
 /// The edges of bins.
 pub(super) struct BinEdges {
     pub edges: AnyOperand,
-    /// How many bins there are.
+    /// The number of bins.
     pub bins: usize,
-    /// Their dtype, in which elements are compared with them, where they are no operand of the user's.
+    /// The dtype of edges that are not the user's operand. Elements are compared in it.
     pub compare: Option<DType>,
 }
 
 impl BinEdges {
-    /// The edges of the bins of `x`.
+    /// Returns the edges of the bins of `x`.
     pub(super) fn new<R: Computed>(parts: &FunctionParts<R>, x: &AnyOperand, bins: Bins) -> Result<BinEdges> {
         let (count, range) = match bins {
             Bins::Between(edges) => {
@@ -130,7 +131,7 @@ fn real(end: Literal) -> Result<f64> {
     })
 }
 
-/// Edges between two numbers.
+/// Returns edges between two values.
 fn between<R: Computed>(
     parts: &FunctionParts<R>,
     x: &AnyOperand,
@@ -151,7 +152,7 @@ fn between<R: Computed>(
     Ok(R::constant(edges, parts.place).operand())
 }
 
-/// Edges between the smallest and the largest element.
+/// Returns edges between the smallest and the largest element.
 fn around<R: Computed>(parts: &FunctionParts<R>, x: &AnyOperand, count: usize, dtype: DType) -> Result<AnyOperand> {
     let (.., shape) = x.describe(parts.what)?;
     if shape.size() == Ok(0) {
@@ -169,7 +170,7 @@ fn around<R: Computed>(parts: &FunctionParts<R>, x: &AnyOperand, count: usize, d
     let steps = parts.cast(&index, compute);
     let width = parts.op(Op::Subtract, &[&high, &low]);
     let near = parts.op(Op::Add, &[&parts.op(Op::Multiply, &[&steps, &divided(&width)]), &low]);
-    // Between ends whose difference overflows parts of both.
+    // If the difference of the ends overflows, add parts of both.
     let share = divided(&steps);
     let rest = parts.op(Op::Subtract, &[&parts.float(1.0, compute), &share]);
     let shares = [(&low, &rest), (&high, &share)].map(|(end, share)| parts.op(Op::Multiply, &[end, share]));

@@ -1,4 +1,4 @@
-//! How many elements lie in each bin: [`histogram`].
+//! Counts of elements per bin: [`histogram`].
 
 use super::count::counted;
 use super::edges::{BinEdges, Bins, IntoBins};
@@ -12,8 +12,8 @@ use crate::trace::operand::{AnyOperand, Computed, Meet, Operand};
 use ndjit_ir::view::{self, Slice};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Reduction, Result, Sort};
 
-/// How many elements of `x` lie in each bin, and the edges of the bins: see [`IntoBins`]. A bin begins with its first edge and ends before the next, but for the last
-/// one, to which both belong.
+/// The number of elements of `x` in each bin, and the edges of the bins: see [`IntoBins`]. Bins are half-open, with their
+/// first edge; the last bin includes both edges.
 ///
 /// ```
 /// use ndjit::{Array, density, histogram, jit, weights};
@@ -29,19 +29,23 @@ use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Reduction, Result, Sort
 /// assert_eq!(weights(Array::from([1.0f32, 0.5, 1.0, 3.0])).histogram(&x, 2).0.to_string(), "[2.5 3. ]");
 /// ```
 ///
-/// - Counts: one axis, with an element for each bin, of the dtype of indices as from [`argsort`](fn@crate::argsort). Of an array of any shape all elements are counted.
-/// - Edges: one axis, with an element more. Those that are given are as they are; others have the dtype of `x / 2`, that of `linspace` where a range is given. Elements and edges
-///   meet in their common dtype; whether edges ascend is not looked at.
-/// - An element before the first edge, behind the last, or NaN is not counted. Between the smallest and the largest element edges are NaN where an element is, or infinite ones are,
-///   and nothing is counted: give a range. Of no elements they go from 0 to 1, and of equal ones from half below to half above.
-/// - Bins of one width are found by where an element lies between the ends, as in NumPy; edges that are given by a sort of the elements, with weights by a binary search in the edges, which is
-///   compiled again where their number gets past 15, 255, 4095, and so on.
+/// - Counts: one axis, with an element for each bin, of the dtype of indices as in [`argsort`](fn@crate::argsort). `x` has
+///   any shape: all its elements are counted.
+/// - Edges: one axis, with one element more. Given edges are unchanged; others have the dtype of `x / 2`, or that of
+///   `linspace` for a given range. Elements and edges are cast to their common dtype. The order of edges is not checked.
+/// - Elements before the first edge, after the last, and NaN are not counted. Without a range, a NaN or an infinite element
+///   makes the edges NaN, and nothing is counted: give a range. Without elements the edges go from 0 to 1; for equal
+///   elements from a half below to a half above.
+/// - Bins of equal width are computed from the element's fraction of the range, as in NumPy. Given edges use a sort of the
+///   elements, or with weights a binary search in the edges, which is recompiled where their number exceeds 15, 255, 4095,
+///   and so on.
 ///
-/// Source: NumPy's [`histogram`](https://numpy.org/doc/stable/reference/generated/numpy.histogram.html), which refuses NaN where it has no range.
+/// Source: NumPy's [`histogram`](https://numpy.org/doc/stable/reference/generated/numpy.histogram.html), which refuses NaN
+/// without a range.
 ///
 /// # Errors
-/// Both poisoned: with `Argument` for no bins and for a range that is not finite or descends; with `Shape` if the edges have not one axis, or there are none; with `DType` for
-/// complex numbers; with `Promotion` if the dtypes have no common one.
+/// Both poisoned: with `Argument` for no bins and for a range that is not finite or descends; with `Shape` unless the edges
+/// have one axis and at least one element; with `DType` for complex numbers; with `Promotion` without a common dtype.
 #[track_caller]
 pub fn histogram<X, B>(x: X, bins: B) -> (X::Out, X::Out)
 where
@@ -51,7 +55,7 @@ where
     histograms(x.operand(), bins.bins(), None, false, Place::caller())
 }
 
-/// Histograms whose integral is 1: made by [`density`].
+/// Histograms with an integral of 1: made by [`density`].
 ///
 /// ```
 /// use ndjit::{Array, Density, density};
@@ -62,8 +66,8 @@ where
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Density;
 
-/// [`histogram`] of densities: each count over the width of its bin and the number of all that are counted, so that the integral over all bins is 1. Of
-/// weights: `weights(w).density()`.
+/// [`histogram`] of densities: each count divided by the width of its bin and the total count, so that the integral is 1.
+/// With weights: `weights(w).density()`.
 ///
 /// ```
 /// use ndjit::{Array, density, weights};
@@ -73,7 +77,7 @@ pub struct Density;
 /// assert_eq!(weights(2.0).density().histogram(&x, (2, 0.0..=8.0)).0.to_string(), "[0.1875 0.0625]");
 /// ```
 ///
-/// - Result: the dtype of the quotient of counts and edges. NaN where nothing is counted.
+/// - Result: the dtype of the quotient of counts and edges. NaN if nothing is counted.
 pub fn density() -> Density {
     Density
 }
@@ -96,7 +100,7 @@ impl Density {
     }
 }
 
-/// What lies in each bin, and the edges.
+/// Returns counts or sums of weights per bin, and the edges.
 pub(crate) fn histograms<R: Computed>(
     x: AnyOperand,
     bins: Bins,
@@ -137,7 +141,7 @@ fn made<R: Computed>(
             .help("take the histogram of the moduli, `abs(x)`, or of a part, `real(x)`"));
     }
     let BinEdges { edges, bins, compare } = BinEdges::new(parts, given, bins)?;
-    // Beside edges of its own an array has their dtype; those of the user meet it.
+    // With computed edges an array has their dtype; with the user's edges both have their common one.
     let x = compare.map_or_else(|| given.clone(), |dtype| parts.cast(given, dtype));
     let counts = match (compare, weights) {
         (None, None) => in_order(parts, &x, &edges, bins)?,
@@ -151,7 +155,7 @@ fn made<R: Computed>(
     }
     let (of_edges, ..) = edges.describe(parts.what)?;
     let types = match weights {
-        // Counts are numbers of no width.
+        // Counts have no dtype of their own.
         None => vec![of_edges],
         Some(_) => vec![counts.describe(parts.what)?.0, of_edges],
     };
@@ -167,7 +171,7 @@ fn made<R: Computed>(
     Ok((parts.cast(&heights, dtype), edges))
 }
 
-/// How many elements lie in each bin, of all in order.
+/// Counts the elements in each bin, by a sort.
 fn in_order<R: Computed>(
     parts: &FunctionParts<R>,
     x: &AnyOperand,
@@ -188,7 +192,7 @@ fn in_order<R: Computed>(
     Ok(parts.op(Op::Subtract, &[&high, &low]))
 }
 
-/// The bin of each element, -1 of none.
+/// Returns the bin of each element, -1 without one.
 fn bin_between<R: Computed>(
     parts: &FunctionParts<R>,
     x: &AnyOperand,
@@ -197,13 +201,13 @@ fn bin_between<R: Computed>(
 ) -> Result<AnyOperand> {
     let behind: R = searched(parts.what, edges.clone(), x.clone(), Side::Right, parts.place)?;
     let bin = parts.op(Op::Subtract, &[&parts.cast(&behind.operand(), DType::I64), &parts.number(1)]);
-    // The last bin has its last edge.
+    // The last bin includes its last edge.
     let last = parts.seen(edges, |shape| view::slice(shape, &[Slice::Index(-1)]));
     let at_end = R::compute(Op::Equal, &[x.clone(), last], parts.place).operand();
     Ok(parts.op(Op::Where, &[&at_end, &parts.number(bins as i64 - 1), &bin]))
 }
 
-/// The same of bins of one width, by where the element lies between the first and the last edge. That is rounded, so that it may be the bin beside.
+/// Returns the same for bins of equal width, from the element's fraction of the range. Rounding may give the adjacent bin.
 fn bin_of_equal<R: Computed>(
     parts: &FunctionParts<R>,
     x: &AnyOperand,
@@ -214,7 +218,7 @@ fn bin_of_equal<R: Computed>(
     let op = |op, a: &AnyOperand, b: &AnyOperand| parts.op(op, &[a, b]);
     let edge = |at: isize| parts.seen(edges, |shape| view::slice(shape, &[Slice::Index(at)]));
     let (first, last) = (edge(0), edge(-1));
-    // Ends whose difference overflows are so large that their halves are exact.
+    // If the difference of the ends overflows, their halves are exact.
     let fits = parts.op(Op::IsFinite, &[&op(Op::Subtract, &last, &first)]);
     let scale = parts.op(Op::Where, &[&fits, &parts.float(1.0, dtype), &parts.float(0.5, dtype)]);
     let scaled = |x: &AnyOperand| op(Op::Multiply, x, &scale);
@@ -234,7 +238,7 @@ fn bin_of_equal<R: Computed>(
 
 macro_rules! methods {
     ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
-        /// Histograms: documented where it stands alone.
+        /// Histograms as a method: see the free function.
         impl $of {
             /// [`histogram`](fn@crate::histogram) as a method.
             ///

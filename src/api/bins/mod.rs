@@ -1,7 +1,7 @@
-//! Elements by the bins that they lie in: how many lie in each, and in which each lies. Free functions, and methods of the same names;
-//! [`weights`](crate::weights) and [`density`] say otherwise what is counted, [`Closed`] which edge belongs to a bin.
+//! Binning: counts of elements per bin, and the bin of each element. Free functions, and methods of the same names.
+//! [`weights`](crate::weights) and [`density`] change the counts, [`Closed`] the edge that belongs to a bin.
 //!
-//! Counting is a scatter: elements are added up in row-major order, so that sums of weights are the same for any number of threads.
+//! Counting is a scatter. Elements are added in row-major order, so sums of weights are the same for any number of threads.
 
 mod count;
 mod digitize;

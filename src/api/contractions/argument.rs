@@ -1,10 +1,10 @@
-//! Which axes two arrays share, as arguments say it.
+//! The `axes` argument of contractions.
 
 use crate::api::integers::Integers;
 use smallvec::{SmallVec, smallvec};
 
-/// Which axes [`tensordot`](crate::tensordot) sums over: made from a number, the last `n` of the first array with the first `n` of the second, or from two
-/// lists of axes, of the first and of the second, in pairs.
+/// The axes that [`tensordot`](crate::tensordot) sums over: an integer `n` for the last `n` of the first array with the
+/// first `n` of the second, or two lists of axes, of the first and of the second, in pairs.
 ///
 /// ```
 /// use ndjit::{arange, tensordot};
@@ -20,14 +20,14 @@ use smallvec::{SmallVec, smallvec};
     note = "write `2` for the last 2 axes of the first array with the first 2 of the second, or `([0, 1], [1, 0])` for these pairs of axes"
 )]
 pub trait IntoPairs {
-    /// The axes of both, of arrays with so many.
+    /// Returns the axes of both arrays, for these ranks.
     fn pairs(self, ranks: [usize; 2]) -> [SmallVec<[isize; 4]>; 2];
 }
 
 impl IntoPairs for usize {
     fn pairs(self, [x, _]: [usize; 2]) -> [SmallVec<[isize; 4]>; 2] {
         let [x, count] = [x, self].map(|n| isize::try_from(n).unwrap_or(isize::MAX));
-        // More axes than there are: the first of them is none.
+        // For too many axes the first is out of range.
         if count > x {
             return [smallvec![x], smallvec![0]];
         }

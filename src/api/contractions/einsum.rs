@@ -1,4 +1,4 @@
-//! `einsum`: a contraction that is written with a letter for each axis.
+//! `einsum`: a contraction with a letter for each axis.
 
 use super::pairs::contracted;
 use crate::api::manipulation::refused;
@@ -7,8 +7,8 @@ use ndjit_ir::axes::check_rank;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 use ndjit_transform::contraction::{Contraction, ExtentMismatch, Subscripts};
 
-/// The sum of products that subscripts say: a letter for each axis, those of operands that have one letter meet, and what the result lacks is
-/// summed over.
+/// The sum of products for subscripts: a letter for each axis. Axes with the same letter are multiplied elementwise; letters
+/// that are not in the result are summed over.
 ///
 /// ```
 /// use ndjit::{Array, arange, einsum};
@@ -22,20 +22,21 @@ use ndjit_transform::contraction::{Contraction, ExtentMismatch, Subscripts};
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Subscripts: letters a to z and A to Z, one for each axis, with `,` between operands and `->` before the result. `...` stands for axes
-///   without a letter, which broadcast from the last. Without `->` the result has what `...` stands for, then the letters that are
-///   there once, A to Z before a to z. A letter twice in one operand is its diagonal. Spaces are left out.
-/// - Extents: axes with one letter are as long as each other, or 1.
-/// - Order: two operands at a time. Of up to 8 the order with the least multiplications is found, of more a good one
-///   ([`order`](ndjit_transform::contraction::order)); it depends on subscripts and shapes alone.
-/// - Types and accuracy: [`contractions`](crate::contractions). All products are made in the common dtype of all operands; halves are rounded
-///   once, at the end.
+/// - Subscripts: letters a to z and A to Z, one for each axis, with `,` between operands and `->` before the result. `...`
+///   stands for axes without a letter, which broadcast from the last. Without `->` the result has the axes of `...`, then
+///   the letters that occur once, A to Z before a to z. A repeated letter in one operand is its diagonal. Spaces are
+///   ignored.
+/// - Extents: axes with the same letter have the same extent, or 1.
+/// - Order: two operands at a time. For up to 8 operands the order with the least multiplications, for more a heuristic
+///   ([`order`](ndjit_transform::contraction::order)). It depends only on subscripts and shapes.
+/// - Types and accuracy: [`contractions`](crate::contractions). All products are computed in the common dtype of all
+///   operands; halves are rounded once, at the end.
 ///
 /// Source: NumPy's [`einsum`](https://numpy.org/doc/stable/reference/generated/numpy.einsum.html).
 ///
 /// # Errors
-/// Poisoned with `Parse` for text that is no subscripts, with `Arity` if there is not one for each operand, with `Shape` if an operand has
-/// other axes than its subscript, or two axes do not meet, with `Promotion` if the dtypes have no common one.
+/// Poisoned with `Parse` for invalid subscripts, with `Arity` for another number of subscripts than operands, with `Shape`
+/// if an operand has other axes than its subscript, or extents differ, with `Promotion` without a common dtype.
 #[doc(alias = "contract")]
 #[track_caller]
 pub fn einsum<X: Math>(subscripts: &str, operands: impl IntoIterator<Item = X>) -> X::Out {

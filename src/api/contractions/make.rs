@@ -1,4 +1,4 @@
-//! What each function of two arrays contracts: which of their axes meet, and which the result has.
+//! The contraction of each function of two arrays: the axes in common, and the axes of the result.
 
 use super::argument::IntoPairs;
 use super::pairs::contracted;
@@ -17,7 +17,7 @@ pub(crate) fn matmul<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) ->
                 .help("`x * y` multiplies by a number; a matrix has two axes, a vector one"));
         }
         let (rows, columns, summed, first) = (0, 1, 2, 3);
-        // Axes that broadcast are counted from the last.
+        // Broadcast axes are counted from the last.
         let batch = |rank: usize| (0..rank.saturating_sub(2) as Label).rev().map(|n| n + first).collect::<Labels>();
         let (mut left, mut right, mut result) = (batch(x), batch(y), batch(x.max(y)));
         if x > 1 {
@@ -118,7 +118,7 @@ pub(super) fn kron<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) -> R
     reshaped::<R>(what, apart.operand(), &extents, place).part_of(what, &operands, place)
 }
 
-/// A contraction of two arrays, which `of` makes for their numbers of axes.
+/// The contraction of two arrays, which `of` builds for their ranks.
 fn pairwise<R: Computed>(
     what: &'static str,
     operands: [AnyOperand; 2],

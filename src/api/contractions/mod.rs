@@ -1,16 +1,18 @@
-//! Contractions: products of arrays summed along axes that they share. [`matmul`], [`vecdot`], [`tensordot`], [`outer`], [`kron`], [`trace`],
-//! and [`einsum`], which all of them can be written as.
+//! Contractions: products of arrays summed along shared axes. [`matmul`], [`vecdot`], [`tensordot`], [`outer`], [`kron`],
+//! [`trace`], and [`einsum`], which generalizes all of them.
 //!
-//! Types: operands meet in their common dtype, in which products are made and summed, and which the result has: integers wrap, they are
-//! not widened as by [`sum`](fn@crate::sum). Halves are multiplied and summed in `f32` and rounded once; bools are combined by "and" and "or".
-//! Results are never weak.
+//! Types: operands are cast to their common dtype. Products and sums are computed in it, and the result has it. Integers
+//! wrap; they are not widened, unlike in [`sum`](fn@crate::sum). Halves are multiplied and summed in `f32` and rounded once;
+//! bools are combined by "and" and "or". Results are never weak.
 //!
-//! Order: products are summed as all sums are, in an order that depends on shapes alone; but large matrices of `f32`, `f64`, `c64` and `c128` are
-//! multiplied in an order that is the processor's, the same in every run and on any number of threads. docs/numerics.md says which are large.
+//! Order: products are summed like all sums, in an order that depends only on shapes. Large matrices of `f32`, `f64`, `c64`
+//! and `c128` are multiplied in a processor-specific order, the same in every run and on any number of threads.
+//! docs/numerics.md defines large.
 //!
-//! Accuracy: an element that is a sum of `k` products of floats differs from the exact one by at most `(69 + log2(k / 1024)) u` times the sum
-//! of the products' magnitudes, to first order, `u` being half an ULP of 1, and in large matrices by `(k + k / 256 + 2) u` times that; each part of a
-//! complex number by `(71 + log2(k / 1024)) u` times that, and in large matrices by `(2 k + k / 256 + 4) u` times that.
+//! Accuracy, to first order, where `u` is half an ULP of 1: an element that sums `k` products of floats differs from the
+//! exact one by at most `(69 + log2(k / 1024)) u` times the sum of the products' magnitudes, in large matrices by
+//! `(k + k / 256 + 2) u` times that. Each part of a complex number differs by at most `(71 + log2(k / 1024)) u` times that, in large
+//! matrices by `(2 k + k / 256 + 4) u` times that.
 
 mod argument;
 mod einsum;
@@ -28,8 +30,8 @@ use crate::trace::expr::Expr;
 use crate::trace::operand::{Computed, Math, Meet, Operand};
 use ndjit_ir::{Place, Reduction, view};
 
-/// The matrix product. Of arrays with more axes than two the last two are matrices, the others broadcast; an array with one axis is a
-/// row on the left and a column on the right, and that axis is not in the result.
+/// The matrix product. The last two axes are matrices, and all others broadcast. An array with one axis is a row on the left
+/// and a column on the right; the result lacks that axis.
 ///
 /// ```
 /// use ndjit::{Array, matmul};
@@ -45,8 +47,8 @@ use ndjit_ir::{Place, Reduction, view};
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.matmul.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` if an operand is a number, if the last axis of `x` is not as long as the last but one of `y` (its only one), or if
-/// the other axes do not broadcast; with `Promotion` if the dtypes have no common one.
+/// Poisoned with `Shape` if an operand is a scalar, if the last axis of `x` differs in extent from the second to last of `y`
+/// (its only one), or if the other axes do not broadcast; with `Promotion` without a common dtype.
 #[doc(alias = "dot")]
 #[doc(alias = "mm")]
 #[doc(alias = "bmm")]
@@ -57,8 +59,8 @@ pub fn matmul<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
     make::matmul(x.operand(), y.operand(), Place::caller())
 }
 
-/// The products of vectors along an axis: the sum of `conj(x) * y`. Other axes broadcast. The axis is counted in each array by itself, so that
-/// a negative one means the same of both.
+/// The dot products of vectors along an axis: the sum of `conj(x) * y`. Other axes broadcast. The axis is counted in each
+/// array separately, so a negative one means the same in both.
 ///
 /// ```
 /// use ndjit::{Array, vecdot};
@@ -71,8 +73,8 @@ pub fn matmul<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.vecdot.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for an axis that is not there, for two that differ in length, and if the other axes do not broadcast; with
-/// `Promotion` if the dtypes have no common one.
+/// Poisoned with `Shape` for an axis out of range, for two that differ in extent, and if the other axes do not broadcast;
+/// with `Promotion` without a common dtype.
 #[doc(alias = "dot")]
 #[doc(alias = "inner")]
 #[doc(alias = "vdot")]
@@ -81,8 +83,8 @@ pub fn vecdot<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y, axis: isize) -> X::O
     make::vecdot(x.operand(), y.operand(), axis, Place::caller())
 }
 
-/// The sum of products along pairs of axes, an axis of `x` with one of `y`: see [`IntoPairs`]. The result has the other axes of `x`, then those
-/// of `y`.
+/// The sum of products along pairs of axes, one of `x` with one of `y`: see [`IntoPairs`]. The result has the other axes of
+/// `x`, then those of `y`.
 ///
 /// ```
 /// use ndjit::{arange, tensordot};
@@ -98,33 +100,32 @@ pub fn vecdot<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y, axis: isize) -> X::O
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tensordot.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for axes that are not there or named twice, for lists of different lengths, and for two axes of a pair that differ
-/// in length; with `Promotion` if the dtypes have no common one.
+/// Poisoned with `Shape` for axes out of range or repeated, for lists of different lengths, and for two axes of a pair that
+/// differ in extent; with `Promotion` without a common dtype.
 #[track_caller]
 pub fn tensordot<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y, axes: impl IntoPairs) -> X::Out {
     make::tensordot(x.operand(), y.operand(), axes, Place::caller())
 }
 
-/// All products of an element of `x` and one of `y`: a matrix with a row for each element of `x` and a column for each of `y`, both taken in
-/// row-major order.
+/// The outer product: a matrix with a row for each element of `x` and a column for each of `y`, both in row-major order.
 ///
 /// ```
 /// use ndjit::{Array, outer};
 /// assert_eq!(outer(&Array::from([1, 2]), &Array::from([3, 4, 5])).to_string(), "[[ 3  4  5]\n [ 6  8 10]]");
 /// ```
 ///
-/// Source: the [Array API](https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.outer.html), which has vectors only; arrays
-/// are taken as NumPy does.
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.outer.html), which
+/// takes only vectors; arrays are flattened as in NumPy.
 ///
 /// # Errors
-/// Poisoned with `Promotion` if the dtypes have no common one, with `Size` if the result is larger than memory can address.
+/// Poisoned with `Promotion` without a common dtype, with `Size` if the result is larger than memory can address.
 #[track_caller]
 pub fn outer<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
     make::outer(x.operand(), y.operand(), Place::caller())
 }
 
-/// The Kronecker product: `y` times each element of `x`, in the place of that element. An array with fewer axes than the other gets axes of
-/// extent 1 before its first.
+/// The Kronecker product: each element of `x` is replaced by its product with `y`. The array with fewer axes gets leading
+/// axes of extent 1.
 ///
 /// ```
 /// use ndjit::{Array, kron};
@@ -137,14 +138,14 @@ pub fn outer<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
 /// Source: NumPy's [`kron`](https://numpy.org/doc/stable/reference/generated/numpy.kron.html).
 ///
 /// # Errors
-/// Poisoned with `Promotion` if the dtypes have no common one, with `Shape` for more than 16 axes, with `Size` if the result is larger than
-/// memory can address.
+/// Poisoned with `Promotion` without a common dtype, with `Shape` for more than 16 axes, with `Size` if the result is larger
+/// than memory can address.
 #[track_caller]
 pub fn kron<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
     make::kron(x.operand(), y.operand(), Place::caller())
 }
 
-/// The sum of the elements `(i, i + offset)` along two axes, which are not in the result: `trace(x, 0, [-2, -1])` is that of matrices.
+/// The sum of the elements `(i, i + offset)` along two axes, which the result lacks: `trace(x, 0, [-2, -1])` for matrices.
 ///
 /// ```
 /// use ndjit::{arange, trace};
@@ -159,7 +160,7 @@ pub fn kron<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.trace.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for axes that are not there, or the same one twice.
+/// Poisoned with `Shape` for axes out of range or repeated.
 #[track_caller]
 pub fn trace<X: Math>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
     let (what, place, x) = ("trace", Place::caller(), x.operand());
@@ -170,7 +171,7 @@ pub fn trace<X: Math>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
 
 macro_rules! methods {
     ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
-        /// Contractions: each is documented where it stands alone.
+        /// Contractions as methods: see the free functions.
         impl $of {
             /// [`matmul`](fn@crate::matmul) as a method.
             ///

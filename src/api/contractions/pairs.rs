@@ -1,5 +1,5 @@
-//! What a contraction is made of: arrays two by two, in the order that [`order`] gives, each pair seen along all labels it has, multiplied, and
-//! summed over those that nothing else wants.
+//! Evaluation of a contraction: arrays two by two, in the order of [`order`]. Each pair is aligned along all its labels,
+//! multiplied, and summed over labels without another use.
 
 use crate::api::config::{settings, with_parts};
 use crate::api::manipulation::{refused, seen};
@@ -12,7 +12,7 @@ use ndjit_ir::{DType, Error, Op, Place, Reduction, Result, Shape, ValueType, vie
 use ndjit_transform::contraction::order::order;
 use ndjit_transform::contraction::{Contraction, DotDimensions, ExtentMismatch, Label, LabelSet, Labels};
 
-/// The contraction of some arrays, which have as many axes as it names. `worded` says what is wrong with axes that do not meet.
+/// The contraction of arrays with matching labels. `worded` words the error of mismatched axes.
 pub(super) fn contracted<R: Computed>(
     what: &'static str,
     operands: &[AnyOperand],
@@ -43,13 +43,13 @@ pub(super) fn contracted<R: Computed>(
         let parts = parts.map(|((x, &ty), labels)| (making.cast::<R>(x.clone(), ty), labels.clone()));
         let result = making.product::<R>(parts.collect(), &order, &contraction.result);
         let result = if making.compute == dtype { result } else { R::convert(&result, dtype, place).operand() };
-        // The operand as what it is.
+        // A single operand is returned unchanged.
         seen(what, result, place, |shape| view::placed(shape, shape.rank(), &(0..shape.rank()).collect::<Vec<_>>()))
     });
     result.part_of(what, operands, place)
 }
 
-/// The dtype that the operands meet in.
+/// Returns the common dtype of the operands.
 fn common(types: &[ValueType]) -> Result<DType> {
     let settings = settings();
     let bool = ValueType::Strong(DType::Bool);
@@ -67,7 +67,7 @@ fn common(types: &[ValueType]) -> Result<DType> {
 /// An operand with the labels of its axes.
 type LabelledOperand = (AnyOperand, Labels);
 
-/// What a contraction is made for, and the dtype that it is computed in.
+/// The subject of a contraction, and its computing dtype.
 struct Making {
     what: &'static str,
     place: Place,
@@ -79,14 +79,14 @@ impl Making {
         if ty == ValueType::Strong(self.compute) { x } else { R::convert(&x, self.compute, self.place).operand() }
     }
 
-    /// The product of all parts, along the labels of the result in their order.
+    /// The product of all parts, along the labels of the result in order.
     fn product<R: Computed>(
         &self,
         mut parts: Vec<LabelledOperand>,
         order: &[[usize; 2]],
         result: &[Label],
     ) -> AnyOperand {
-        // What other parts have that are left, or the result.
+        // Labels of the remaining parts or the result.
         let mut left = vec![true; parts.len()];
         let in_result = LabelSet::of(result);
         let wanted = |parts: &[LabelledOperand], left: &[bool], but: &[usize]| {
@@ -108,7 +108,7 @@ impl Making {
         self.placed::<R>(x, &labels, result)
     }
 
-    /// A part along each of its labels once, without those that are not kept.
+    /// A part with each label once, summed over labels that are not kept.
     fn reduced<R: Computed>(&self, (x, labels): LabelledOperand, kept: LabelSet) -> LabelledOperand {
         let mut own = Labels::new();
         labels.iter().for_each(|label| {
@@ -122,7 +122,7 @@ impl Making {
         (self.summed::<R>(x, gone), own)
     }
 
-    /// The product of two parts, summed over what is not kept.
+    /// The product of two parts, summed over labels that are not kept.
     fn pair<R: Computed>(
         &self,
         left: &LabelledOperand,
@@ -151,7 +151,7 @@ impl Making {
         (R::reduce(&Request::contracting(self.compute, axes.axes().requested()), &[product], self.place).operand(), own)
     }
 
-    /// A part with its axes where their labels are among `places`.
+    /// A part with its axes at the indices of their labels in `places`.
     fn placed<R: Computed>(&self, x: AnyOperand, labels: &[Label], places: &[Label]) -> AnyOperand {
         if labels == places {
             return x;

@@ -1,4 +1,4 @@
-//! What creation functions take: shapes, those of identity matrices, ends and steps of sequences, and what is an array or becomes one.
+//! Arguments of creation functions: shapes, identity matrices, sequences, and array-like values.
 
 use crate::array::node::Array;
 use crate::trace::scalar::{Number, Scalar, each_number};
@@ -38,7 +38,7 @@ macro_rules! shapes {
     )*};
 }
 
-// One by one: over `Into<Shape>` the compiler would tell of `From` and say no way out.
+// One impl per type: with a blanket `Into<Shape>` the compiler's message would suggest only `From`.
 shapes! {
     [] Shape, shape => shape;
     [] &Shape, shape => shape.clone();
@@ -50,8 +50,8 @@ shapes! {
     [] &Vec<usize>, extents => Shape::new(extents);
 }
 
-/// The shape of an identity matrix, and which diagonal holds the ones: made from `rows`, `(rows, columns)` or
-/// `(rows, columns, diagonal)`. Diagonals are counted from the main one, above it positive.
+/// The shape of an identity matrix, and the diagonal of ones: made from `rows`, `(rows, columns)` or
+/// `(rows, columns, diagonal)`. The main diagonal is 0, diagonals above it are positive.
 ///
 /// ```
 /// use ndjit::eye;
@@ -64,11 +64,11 @@ pub struct Eye {
     pub rows: usize,
     /// The extent of the second axis.
     pub columns: usize,
-    /// The column of the first row's one, if there is such a column.
+    /// The column of the one in the first row, if in range.
     pub diagonal: isize,
 }
 
-/// What [`eye`](crate::eye) takes: `rows`, `(rows, columns)`, `(rows, columns, diagonal)`, or an [`Eye`].
+/// The argument of [`eye`](crate::eye): `rows`, `(rows, columns)`, `(rows, columns, diagonal)`, or an [`Eye`].
 ///
 /// ```
 /// use ndjit::eye;
@@ -113,7 +113,7 @@ impl IntoEye for (usize, usize, isize) {
     }
 }
 
-/// What [`arange`](crate::arange) counts: a number of steps from 0, a range, or `(start, stop, step)`.
+/// The argument of [`arange`](crate::arange): a number of steps from 0, a range, or `(start, stop, step)`.
 ///
 /// ```
 /// use ndjit::arange;
@@ -129,7 +129,7 @@ impl IntoEye for (usize, usize, isize) {
     note = "of a traced function shapes are fixed when it is traced: ends and steps are plain numbers, or of `x.shape()`, never an `Expr`"
 )]
 pub trait Steps {
-    /// Start, stop and step, and whether each was given and so matters for the dtype.
+    /// Returns start, stop and step, each with a flag if it was given and thus affects the dtype.
     #[doc(hidden)]
     fn steps(self) -> [(Literal, bool); 3];
 }
@@ -154,7 +154,7 @@ impl<A: Number, B: Number, C: Number> Steps for (A, B, C) {
     }
 }
 
-/// What [`linspace`](crate::linspace) divides: `start..=stop`, or `start..stop` without its end.
+/// The interval of [`linspace`](crate::linspace): `start..=stop`, or `start..stop` without its end.
 ///
 /// ```
 /// use ndjit::linspace;
@@ -168,7 +168,7 @@ impl<A: Number, B: Number, C: Number> Steps for (A, B, C) {
     note = "write `linspace(0.0..=1.0, 5)`, or `linspace(0.0..1.0, 4)` to leave the end out"
 )]
 pub trait Interval {
-    /// The ends, and whether the second belongs to it.
+    /// Returns the ends, and a flag if the interval includes the second.
     #[doc(hidden)]
     fn ends(self) -> ([Literal; 2], bool);
 }
@@ -185,7 +185,7 @@ impl<N: Number> Interval for Range<N> {
     }
 }
 
-/// What [`asarray`](crate::asarray) takes: numbers, `Vec`s, slices and arrays.
+/// The argument of [`asarray`](crate::asarray): scalars, `Vec`s, slices and arrays.
 ///
 /// ```
 /// use ndjit::asarray;
@@ -204,7 +204,7 @@ pub trait AsArray {
     fn source(self) -> Source;
 }
 
-/// What an array is made from.
+/// The source of an array's elements.
 #[doc(hidden)]
 pub enum Source {
     Number(Literal),

@@ -1,4 +1,4 @@
-//! Arrays made of sequences: functions of the index, grids, powers.
+//! Arrays built from sequences: functions of the index, grids, powers.
 
 use super::argument::{Interval, Steps};
 use super::typed::{Typed, dtype};
@@ -12,12 +12,12 @@ use ndjit_ir::op::TypeRule;
 use ndjit_ir::view;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Shape, Weak};
 
-/// An array of the values of a function at each index: it gets, for each axis, the indices along that axis as an array of the
-/// [default integer](crate::defaults) that broadcasts against the others.
+/// An array of the values of a function at each index. Its arguments are the indices along each axis, as arrays of the
+/// [default integer](crate::defaults) that broadcast against each other.
 ///
-/// What the function computes of these arrays is an array that is computed when it is read. Inside a traced function kernels compute its
-/// elements where they use them, unless it is read there, or made of other arrays too: then it is computed while the function is traced,
-/// and kernels read it. Made before, outside of the function, it is read like any captured array.
+/// The result is lazy. In a traced function, kernels compute its elements where they use them. If the trace reads it, or it
+/// depends on other arrays, it is computed during tracing, and kernels read it. A result from outside of the function is
+/// read like any captured array.
 ///
 /// ```
 /// use ndjit::{Array, from_fn, jit};
@@ -28,8 +28,8 @@ use ndjit_ir::{DType, Error, ErrorCode, Place, Shape, Weak};
 /// ```
 ///
 /// # Errors
-/// Poisoned with `Shape` if the function's result does not broadcast to the shape, with `Size` or `Allocation` if memory does not
-/// hold it.
+/// Poisoned with `Shape` if the function's result does not broadcast to the shape, with `Size` or `Allocation` if it does
+/// not fit in memory.
 #[track_caller]
 #[doc(alias = "fromfunction")]
 #[doc(alias = "indices")]
@@ -48,7 +48,7 @@ pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
     let most = dtype.int_range().map_or(i128::MAX, |(_, most)| most);
     if let Some(axis) = shape.extents().iter().position(|&extent| extent as i128 - 1 > most) {
         let extent = shape.extents()[axis];
-        let error = Error::new(ErrorCode::DType, format!("{dtype} cannot count the {extent} positions of axis {axis}"))
+        let error = Error::new(ErrorCode::DType, format!("{dtype} cannot count the {extent} indices of axis {axis}"))
             .of("from_fn")
             .fact(format_args!("axis {axis} of shape {shape}"))
             .help("have integers be wider, as in `with_defaults(Defaults::BITS_64, || …)`");
@@ -63,12 +63,12 @@ pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
     seen("from_fn", function(indices).operand(), place, |own| {
         view::broadcast_to(own, &shape).map_err(|_| {
             Error::new(ErrorCode::Shape, format!("the function gave shape {own}, which does not broadcast to {shape}"))
-                .help("compute the elements from the positions that the function gets, which have the shape's axes")
+                .help("compute the elements from the function's indices, which have the shape's axes")
         })
     })
 }
 
-/// How [`meshgrid`] numbers axes.
+/// The order of the axes of [`meshgrid`].
 ///
 /// ```
 /// use ndjit::{Indexing, arange, meshgrid};
@@ -78,14 +78,14 @@ pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Indexing {
-    /// The first array along the second axis, the second along the first: as x and y in a picture.
+    /// The first array varies along the second axis, the second along the first: x and y of a picture.
     #[default]
     Xy,
-    /// Each array along the axis of its number.
+    /// Array `n` varies along axis `n`.
     Ij,
 }
 
-/// The coordinates of a grid: for each vector an array of all their lengths that changes along its axis alone. Nothing is copied.
+/// The coordinates of a grid: for each vector an array of the grid's shape that varies only along its axis. Nothing is copied.
 ///
 /// ```
 /// use ndjit::{Indexing, arange, meshgrid};
@@ -113,7 +113,7 @@ where
     let operands: Vec<AnyOperand> = vectors.into_iter().map(Operand::operand).collect();
     let mut extents = vec![1usize; rank];
     for (n, operand) in operands.iter().enumerate() {
-        // The error of an operand that has no shape is that of its own result.
+        // An operand without a shape reports its error in its own result.
         let Ok((_, _, shape)) = operand.describe("meshgrid") else { continue };
         match *shape.extents() {
             [] => {}
@@ -135,8 +135,8 @@ where
     operands.into_iter().enumerate().map(grid).collect()
 }
 
-/// Powers of ten evenly spaced on a logarithmic scale: `10^x` for `x` of [`linspace`](crate::linspace), computed in `f64` and rounded
-/// once more to the dtype, the [default float](crate::default_dtype).
+/// Powers of ten evenly spaced on a logarithmic scale: `10^x` for `x` of [`linspace`](crate::linspace), computed in `f64`
+/// and rounded once more to the dtype, the [default float](crate::default_dtype).
 ///
 /// ```
 /// use ndjit::logspace;

@@ -1,4 +1,4 @@
-//! Making the elements of new arrays: the dtype is known, the numbers are checked against it before memory is asked for.
+//! Elements of new arrays: values are checked against the dtype before memory is allocated.
 
 use super::argument::Eye;
 use crate::api::config;
@@ -14,13 +14,13 @@ use ndjit_math::progression::Progression;
 use ndjit_runtime::Buffer;
 use std::sync::Arc;
 
-/// The type of an array to be made.
+/// The type of a new array.
 #[derive(Clone, Copy)]
 pub(super) struct ArrayType {
     pub ty: ValueType,
     /// The dtype of the elements.
     pub dtype: DType,
-    /// Whether the user asked for it.
+    /// True if the user requested it.
     pub asked: bool,
 }
 
@@ -33,7 +33,7 @@ impl ArrayType {
         Array(ArrayRef::created(self.ty, self.dtype, shape, Arc::new(elements), formula))
     }
 
-    /// The bytes of a number, or why it is none of this dtype.
+    /// Returns the bytes of a value, or an error if the dtype does not contain it.
     fn bytes_of(self, what: &str, number: Literal) -> Result<impl AsRef<[u8]> + use<>> {
         literal_bytes(&number, self.dtype).map_err(|error| self.misfit(what, number.value(), &error))
     }
@@ -55,7 +55,7 @@ impl ArrayType {
     }
 }
 
-/// The same number everywhere.
+/// An array filled with one value.
 pub(super) fn filled(what: &str, ty: ArrayType, shape: Shape, fill: Literal, place: Place) -> Array {
     let made = ty.bytes_of(what, fill).and_then(|element| {
         let mut elements = zeroed(what, ty.dtype, &shape)?;
@@ -88,14 +88,14 @@ pub(super) fn diagonal(ty: ArrayType, eye: Eye, place: Place) -> Array {
     made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
 }
 
-/// Checks that numbers a sequence is made from are of a kind the dtype holds. Integers may be out of its range, as the end and
-/// the step of a sequence in range are.
+/// Checks that the dtype contains values of the kinds of a sequence's arguments. Integers may be out of its range, like the
+/// end and the step of a sequence in range.
 pub(super) fn kinds(what: &str, ty: ArrayType, numbers: impl IntoIterator<Item = Literal>) -> Result<()> {
     let mut numbers = numbers.into_iter().filter(|number| !matches!(number.value(), LiteralValue::Int(_)));
     numbers.try_for_each(|number| ty.bytes_of(what, number).map(drop))
 }
 
-/// The numbers of a sequence. Both ends fit the dtype, so all do.
+/// The values of a sequence. Both ends fit the dtype, so all do.
 pub(super) fn progression(what: &str, ty: ArrayType, terms: &Progression) -> Result<Array> {
     let number = |i| Literal::weak(terms.at(i));
     if let Some(last) = terms.len().checked_sub(1) {
@@ -110,7 +110,7 @@ pub(super) fn progression(what: &str, ty: ArrayType, terms: &Progression) -> Res
     Ok(ty.array(shape, elements, formula::progression(ty.dtype, terms)))
 }
 
-/// The type, if it is a float or complex one.
+/// Returns the type, if it is float or complex.
 pub(super) fn inexact(what: &str, ty: ArrayType) -> Result<ArrayType> {
     let accepted = DTypeSet::FLOAT.union(DTypeSet::COMPLEX);
     if accepted.contains(ty.dtype) {
@@ -135,7 +135,7 @@ fn zeroed(what: &str, dtype: DType, shape: &Shape) -> Result<Buffer> {
     })
 }
 
-/// Fills memory with copies of an element, each copy as long as all before it.
+/// Fills memory with copies of an element, doubling the filled part each time.
 fn repeat(memory: &mut [u8], element: &[u8]) {
     let Some(first) = memory.get_mut(..element.len()) else { return };
     first.copy_from_slice(element);

@@ -1,14 +1,14 @@
-//! Creation functions: arrays of given numbers. Free functions infer the dtype; `dtype(d)` has the same functions as methods
-//! and gives it.
+//! Creation functions. Free functions infer the dtype; `dtype(d)` sets it and has the same functions as methods.
 //!
-//! The dtype comes from the first that there is of: the dtype asked for, the array argument (`zeros_like`), the numbers the
-//! elements are made of (the fill value of [`full`], the ends and step of [`arange`]), the [default dtype](crate::default_dtype). Extents
-//! and counts never matter. A dtype is never positional, so no number is mistaken for one.
+//! The dtype is the first available of: the requested dtype, that of the array argument (`zeros_like`), that of the values
+//! (the fill value of [`full`], the ends and step of [`arange`]), the [default dtype](crate::default_dtype). Extents and
+//! counts do not affect it. A dtype is never a positional argument, so it cannot be confused with a value.
 //!
-//! The arrays are concrete at once. In a function being traced they are constants of the trace, made anew only when it is traced
-//! anew; its kernels compute their elements rather than read them, but for complex sequences and arrays made of others.
+//! The arrays are evaluated at once. In a traced function they are constants of the trace, created again only when it is
+//! retraced. Kernels compute their elements instead of reading them, except for complex sequences and arrays built from
+//! others.
 //!
-//! Nothing here panics: what cannot be made is a poisoned [`Array`], whose error is that of the call.
+//! These functions do not panic: on failure they return a poisoned [`Array`] with the error of the call.
 
 mod argument;
 mod grids;
@@ -41,7 +41,7 @@ use typed::INFERRED;
 /// ```
 ///
 /// # Errors
-/// Poisoned with `Size` or `Allocation` if memory does not hold it, as all creation functions are.
+/// Poisoned with `Size` or `Allocation` if it does not fit in memory, as all creation functions are.
 #[track_caller]
 pub fn zeros(shape: impl IntoShape) -> Array {
     INFERRED.zeros(shape)
@@ -59,7 +59,7 @@ pub fn ones(shape: impl IntoShape) -> Array {
     INFERRED.ones(shape)
 }
 
-/// [`zeros`]: no array shows what was in its memory before. It is here for the Array API's name.
+/// The Array API's name for [`zeros`]: memory is always initialized.
 ///
 /// ```
 /// use ndjit::empty;
@@ -73,7 +73,7 @@ pub fn empty(shape: impl IntoShape) -> Array {
     INFERRED.zeros(shape)
 }
 
-/// The same number everywhere, of the number's type: of a bare number weak as [`asarray`] makes it.
+/// An array filled with one value, of the value's type: weak for a literal, as in [`asarray`].
 ///
 /// ```
 /// use ndjit::{DType, dtype, full, strong};
@@ -85,16 +85,16 @@ pub fn empty(shape: impl IntoShape) -> Array {
 /// ```
 ///
 /// # Errors
-/// Poisoned with `Literal` if the dtype cannot hold the number: too large an integer, a float for integers, any number for
-/// bool. Bool becomes 0 or 1.
+/// Poisoned with `Literal` if the dtype does not contain the value: an integer out of range, a float for integers, any
+/// number for bool. Bools become 0 or 1.
 #[doc(alias = "fill")]
 #[track_caller]
 pub fn full(shape: impl IntoShape, fill: impl Number) -> Array {
     INFERRED.full(shape, fill)
 }
 
-/// Ones on a diagonal and zeros elsewhere, of the [default dtype](crate::default_dtype): `eye(3)`, `eye((2, 3))` for rows and
-/// columns, `eye((2, 3, 1))` for the diagonal above the main one.
+/// Ones on a diagonal and zeros elsewhere, of the [default dtype](crate::default_dtype): `eye(3)`, `eye((2, 3))` for rows
+/// and columns, `eye((2, 3, 1))` for the diagonal above the main one.
 ///
 /// ```
 /// use ndjit::eye;
@@ -106,13 +106,13 @@ pub fn eye(eye: impl IntoEye) -> Array {
     INFERRED.eye(eye)
 }
 
-/// Evenly spaced numbers, without the end: `arange(5)`, `arange(2..5)`, `arange((5, 0, -2))` for start, stop and step. Of the
-/// type that the numbers promote to; always strong.
+/// Evenly spaced values, without the end: `arange(5)`, `arange(2..5)`, `arange((5, 0, -2))` for start, stop and step. The
+/// dtype is the common type of the arguments, always strong.
 ///
-/// There are `ceil((stop - start) / step)` numbers, or none; number `i` is `start + i * step`. Both are exact for integers. If
-/// a number is a float, each operation is done in `f64`, and the result is rounded to the dtype: with a step that is rounded
-/// `stop` itself may be reached, and [`linspace`] is what you want. A step beyond `stop`, and an infinite one, leaves `start`. Where
-/// `stop - start` overflows the numbers are those that they would be in a wider format.
+/// There are `ceil((stop - start) / step)` values, or none; value `i` is `start + i * step`. Both are exact for integers.
+/// With a float among the arguments, each operation is done in `f64`, and the result is rounded to the dtype. A rounded step
+/// may reach `stop` itself: use [`linspace`] instead. A step beyond `stop`, or an infinite one, gives only `start`. If
+/// `stop - start` overflows, the values are those of a wider format.
 ///
 /// ```
 /// use ndjit::{DType, arange, dtype};
@@ -125,8 +125,8 @@ pub fn eye(eye: impl IntoEye) -> Array {
 /// Source: the [Array API](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.arange.html).
 ///
 /// # Errors
-/// Poisoned with `Size` if the step is 0 or the length is no number, `Literal` if the dtype does not hold the elements,
-/// `DType` for complex numbers, `Promotion` if the policy refuses the numbers together.
+/// Poisoned with `Size` if the step is 0 or the length is not finite, `Literal` if the dtype does not contain the elements,
+/// `DType` for complex numbers, `Promotion` if the policy refuses the types together.
 #[doc(alias = "range")]
 #[doc(alias = "iota")]
 #[track_caller]
@@ -134,13 +134,14 @@ pub fn arange(steps: impl Steps) -> Array {
     INFERRED.arange(steps)
 }
 
-/// `count` evenly spaced numbers from one to another: `linspace(0.0..=1.0, 5)` includes the end, `linspace(0.0..1.0, 4)` does
-/// not (the Array API's `endpoint`). Of the type that the ends have under true division, so bare numbers give the default
-/// float or complex dtype; always strong.
+/// `count` evenly spaced values of an interval: `linspace(0.0..=1.0, 5)` includes the end, `linspace(0.0..1.0, 4)` does not
+/// (the Array API's `endpoint`). The dtype is that of the ends under true division, so literals give the default float or
+/// complex dtype; always strong.
 ///
-/// Number `i` is `start + i * ((stop - start) / spaces)`, each operation in `f64`, rounded to the dtype at the end; the first
-/// is `start` and, with the end included, the last is `stop`, exactly. The numbers never turn back. Where `stop - start` overflows
-/// steps are counted from the middle, to both sides; where a step is below the normal numbers, all are scaled, so that it keeps its digits.
+/// Value `i` is `start + i * ((stop - start) / spaces)`, each operation in `f64`, rounded to the dtype at the end. The first
+/// is exactly `start`; with the end included, the last is exactly `stop`. The values are monotonic. If `stop - start`
+/// overflows, steps are counted from the middle in both directions. If a step is subnormal, all values are scaled to keep
+/// its digits.
 ///
 /// ```
 /// use ndjit::linspace;
@@ -152,14 +153,14 @@ pub fn arange(steps: impl Steps) -> Array {
 /// Source: the [Array API](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.linspace.html).
 ///
 /// # Errors
-/// Poisoned with `DType` if an integer dtype or bool was asked for, `Literal` for complex ends in a real dtype, `Promotion` if
-/// the policy refuses the ends.
+/// Poisoned with `DType` for an integer dtype or bool, `Literal` for complex ends in a real dtype, `Promotion` if the policy
+/// refuses the ends.
 #[track_caller]
 pub fn linspace(interval: impl Interval, count: usize) -> Array {
     INFERRED.linspace(interval, count)
 }
 
-/// Zeros of the shape and type of `x`, weak if `x` is. Of an [`Expr`](crate::Expr) an `Expr`.
+/// Zeros of the shape and type of `x`, weak if `x` is. An [`Expr`](crate::Expr) gives an `Expr`.
 ///
 /// ```
 /// use ndjit::{Array, DType, ones_like, zeros_like};
@@ -175,7 +176,7 @@ pub fn zeros_like<X: Math>(x: X) -> X::Out {
     INFERRED.zeros_like(x)
 }
 
-/// [`zeros_like`]: no array shows what was in its memory before. It is here for the Array API's name.
+/// The Array API's name for [`zeros_like`]: memory is always initialized.
 ///
 /// ```
 /// use ndjit::{Array, empty_like};
@@ -201,7 +202,7 @@ pub fn ones_like<X: Math>(x: X) -> X::Out {
     INFERRED.ones_like(x)
 }
 
-/// The same number everywhere, of the shape and type of `x`: see [`zeros_like`] and [`full`].
+/// An array filled with one value, of the shape and type of `x`: see [`zeros_like`] and [`full`].
 ///
 /// ```
 /// use ndjit::{Array, full_like};
@@ -211,14 +212,14 @@ pub fn ones_like<X: Math>(x: X) -> X::Out {
 /// ```
 ///
 /// # Errors
-/// Poisoned if `x` is; with `Literal` if the dtype of `x` cannot hold the number, as in [`full`].
+/// Poisoned if `x` is; with `Literal` if the dtype of `x` does not contain the value, as in [`full`].
 #[track_caller]
 pub fn full_like<X: Math>(x: X, fill: impl Number) -> X::Out {
     INFERRED.full_like(x, fill)
 }
 
-/// An array of a number, a `Vec`, a slice, or an array. Bare numbers are weak, as everywhere; elements of a `Vec` or slice have
-/// their Rust type, strong.
+/// An array from a scalar, a `Vec`, a slice, or an array. Literals are weak, as everywhere; elements of a `Vec` or slice
+/// have their Rust type, strong.
 ///
 /// ```
 /// use ndjit::{DType, asarray, dtype};
@@ -229,7 +230,7 @@ pub fn full_like<X: Math>(x: X, fill: impl Number) -> X::Out {
 /// ```
 ///
 /// # Errors
-/// Poisoned with `Literal` if the dtype cannot hold a number. Elements are converted as by [`cast`](crate::cast).
+/// Poisoned with `Literal` if the dtype does not contain a value. Elements are cast as by [`cast`](crate::cast).
 #[doc(alias = "array")]
 #[doc(alias = "tensor")]
 #[doc(alias = "as_tensor")]
@@ -238,7 +239,7 @@ pub fn asarray(x: impl AsArray) -> Array {
     INFERRED.asarray(x)
 }
 
-/// The creation functions with a dtype; each is documented where it stands alone.
+/// The creation functions with a dtype: see the free functions.
 impl Typed {
     /// [`zeros`] of this dtype.
     ///
@@ -454,30 +455,30 @@ impl Typed {
         X::Out::constant(made, place)
     }
 
-    /// The dtype asked for.
+    /// Returns the requested dtype.
     pub(crate) fn asked(self) -> Option<DType> {
         self.0
     }
 
-    /// The dtype asked for, of the width that the policy takes.
+    /// Returns the requested dtype, narrowed to the width of the policy.
     pub(crate) fn asked_width(self) -> Option<DType> {
         self.0.map(|dtype| config::policy().width(dtype))
     }
 
-    /// The dtype asked for, or the default.
+    /// Returns the requested dtype, or the default.
     fn or_default(self) -> ArrayType {
         let asked = self.0.is_some();
         let dtype = config::policy().width(self.0.unwrap_or_else(config::default_dtype));
         ArrayType { ty: dtype.into(), dtype, asked }
     }
 
-    /// The dtype asked for, or a number's type.
+    /// Returns the requested dtype, or a value's type.
     fn or(self, number: ValueType) -> ArrayType {
         let policy = config::policy();
         self.or_type(policy.weak_result(number), policy.commit(number))
     }
 
-    /// The dtype asked for, or this type, stored as `dtype`.
+    /// Returns the requested dtype, or this type, stored as `dtype`.
     fn or_type(self, ty: ValueType, dtype: DType) -> ArrayType {
         let policy = config::policy();
         match (self.0, ty) {
@@ -490,8 +491,8 @@ impl Typed {
         }
     }
 
-    /// The dtype asked for, or that in which `what` computes on numbers of these types. Bare numbers are typed by kind alone,
-    /// under every policy.
+    /// Returns the requested dtype, or the computing dtype of `what` on values of these types. Literals are typed only by
+    /// kind, under every policy.
     fn of_numbers(self, what: &str, rule: TypeRule, types: &[ValueType]) -> Result<ArrayType> {
         if self.0.is_some() {
             return Ok(self.or_default());

@@ -1,8 +1,8 @@
-//! [`dtype`]: functions that make arrays of a dtype that is asked for.
+//! [`dtype`]: functions with a requested dtype.
 
 use ndjit_ir::DType;
 
-/// Creation functions and [reductions](crate::reductions) with a dtype: made by [`dtype`].
+/// Creation functions and [reductions](crate::reductions) with a requested dtype: made by [`dtype`].
 ///
 /// ```
 /// use ndjit::{DType, dtype};
@@ -13,8 +13,8 @@ use ndjit_ir::DType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Typed(pub(crate) Option<DType>);
 
-/// The creation functions and reductions for elements of `dtype`. With 64-bit types off (see [`Policy::width`](crate::Policy::width)) 64-bit
-/// dtypes become 32-bit ones.
+/// Creation functions and reductions with this dtype. With 64-bit types off (see [`Policy::width`](crate::Policy::width))
+/// 64-bit dtypes become 32-bit ones.
 ///
 /// ```
 /// use ndjit::{DType, dtype};
@@ -28,5 +28,5 @@ pub fn dtype(dtype: DType) -> Typed {
     Typed(Some(dtype))
 }
 
-/// What the free functions are methods of.
+/// The receiver behind the free functions.
 pub(crate) const INFERRED: Typed = Typed(None);

@@ -1,4 +1,4 @@
-//! `x.at(indices)`: elements at indices along the first axes, to take them or to put others in their place.
+//! `x.at(indices)`: gather and scatter at indices along the first axes.
 
 use super::checked::{check, checked_indices};
 use super::indices::{ArrayIndices, AxisSelection, Index, IndexLayout, Indices, slices};
@@ -23,10 +23,11 @@ use smallvec::SmallVec;
 use std::slice;
 use std::sync::Arc;
 
-/// Elements of an array at indices, made by [`Expr::at`] and [`Array::at`]. `R` is what its functions give.
+/// Elements of an array at indices, made by [`Expr::at`] and [`Array::at`]. `R` is the type of the results.
 ///
-/// Indices along several axes broadcast with each other. The shape of what is taken is theirs, and then the other axes of the array. Ranges
-/// keep their axes, in their order: the axes of indices stand where the first of these stood, or in front if a range stands between them, as in NumPy.
+/// Indices along several axes broadcast with each other. The result has their shape, followed by the other axes of the
+/// array. Ranges keep their axes, in order. As in NumPy, the axes of indices replace the first indexed axis, or come first
+/// if a range separates the indices.
 ///
 /// ```
 /// use ndjit::Array;
@@ -45,31 +46,31 @@ pub struct At<R> {
     gives: std::marker::PhantomData<R>,
 }
 
-/// What becomes of an index that the array does not have.
+/// Handling of an index out of range.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MissingIndex {
-    /// The nearest one is taken.
+    /// Clamp it to the nearest index.
     Nearest,
-    /// Nothing is put there.
+    /// Drop the update.
     LeftOut,
-    /// It is told from others.
+    /// Detect it.
     Seen,
 }
 
-/// What the indices of an [`At`] come to.
+/// The resolved indices of an [`At`].
 struct ResolvedIndices {
-    /// The array with its first axes joined to one, and axes of extent 1 behind it, one for each of the indices'.
+    /// The array with its first axes joined into one, and trailing axes of extent 1, one for each axis of the indices.
     rows: AnyOperand,
-    /// Indices along that axis, with an axis of extent 1 for each of the array's others.
+    /// Indices along that axis, with an axis of extent 1 for each other axis of the array.
     index: AnyOperand,
-    /// Whether each index is there, before it was kept in range, if that is asked and not known; of the shape of `index`, or one that broadcasts to it. Those of
-    /// ranges are.
+    /// A mask of indices in range before clamping, if requested and unknown; of the shape of `index`, or one that broadcasts
+    /// to it. Indices of ranges are in range.
     inside: Option<AnyOperand>,
     shape: Shape,
     dtype: DType,
-    /// Whether the array has indices at all along those axes.
+    /// False if one of those axes is empty.
     any: bool,
-    /// The shape of what is taken or put.
+    /// The shape of the gathered or scattered elements.
     taken: Shape,
 }
 
@@ -87,7 +88,7 @@ impl<R: Computed> At<R> {
         with_parts(|| R::compute(op, &operands, self.place)).operand()
     }
 
-    /// `checked` for indices that have to be there where they are known.
+    /// Resolves the indices. `checked` ones must be in range where their values are known.
     fn found(&self, what: &'static str, checked: bool, missing: MissingIndex) -> Result<ResolvedIndices> {
         let place = self.place;
         let (_, dtype, shape) = self.x.describe(what)?;
@@ -102,7 +103,7 @@ impl<R: Computed> At<R> {
                     let own = checked_indices::<R>(what, own, axis, extent, checked, place)?;
                     let there = ranges::known(&own).is_some_and(|(from, to)| from >= 0 && to < extent as i64);
                     let own = self.apart(what, own, layout.before, layout.behind);
-                    // What a scatter has no row for it leaves out.
+                    // A scatter drops updates without a row.
                     let wanted = missing == MissingIndex::Seen || missing == MissingIndex::LeftOut && first.len() > 1;
                     if wanted && !there {
                         let at_least = self.compute(Op::GreaterEqual, &[&own, &Self::number(0)]);
@@ -111,7 +112,7 @@ impl<R: Computed> At<R> {
                         inside = Some(inside.map_or(here.clone(), |all| self.compute(Op::LogicalAnd, &[&all, &here])));
                     }
                     match first {
-                        // A gather keeps the index in range that it has.
+                        // A gather clamps the index anyway.
                         [_] => own,
                         _ if there => own,
                         _ => self.compute(
@@ -154,7 +155,7 @@ impl<R: Computed> At<R> {
         Ok(ResolvedIndices { rows, index, inside, shape, dtype, any, taken })
     }
 
-    /// The same with so many axes of extent 1 more before and behind its own.
+    /// Adds axes of extent 1 before and after the array's own.
     fn apart(&self, what: &'static str, x: AnyOperand, before: usize, behind: usize) -> AnyOperand {
         if before + behind == 0 {
             return x;
@@ -166,7 +167,7 @@ impl<R: Computed> At<R> {
         x.operand()
     }
 
-    /// The indices of a range along an axis of what is found.
+    /// The indices of a range along an axis of the result.
     fn range(&self, what: &'static str, [start, step]: [isize; 2], axis: usize, found: &Shape) -> AnyOperand {
         let mut extents = vec![1; found.rank()];
         extents[axis] = found.extents()[axis];
@@ -176,7 +177,7 @@ impl<R: Computed> At<R> {
         if start == 0 { steps } else { self.compute(Op::Add, &[&steps, &Self::number(start)]) }
     }
 
-    /// What the user gave.
+    /// Returns the operands of the user.
     fn operands(&self, updates: Option<&AnyOperand>) -> Vec<AnyOperand> {
         let positions = self.indices.iter().filter_map(|index| match index {
             Index::Positions(operand) | Index::Dynamic(operand, _) => Some(operand),
@@ -185,7 +186,7 @@ impl<R: Computed> At<R> {
         [&self.x].into_iter().chain(positions).chain(updates).cloned().collect()
     }
 
-    /// What the function `what` gives, or its error with what it was given.
+    /// Returns the result of the function `what`, or its error with the operands.
     fn given(&self, what: &'static str, updates: Option<&AnyOperand>, made: Result<R>) -> R {
         let operands = self.operands(updates);
         match made {
@@ -194,7 +195,7 @@ impl<R: Computed> At<R> {
         }
     }
 
-    /// The elements.
+    /// Returns the elements.
     ///
     /// ```
     /// use ndjit::Array;
@@ -204,8 +205,9 @@ impl<R: Computed> At<R> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     ///
-    /// Of an array that is not traced a mask of bools may stand alone in place of indices, with the extents of the array's first axes: the elements at which it is true lie along one axis, before
-    /// the array's others, as in NumPy. How many there are depends on values, so that in a traced function it is an error.
+    /// For an array outside of a trace, a mask of bools may replace the indices. It has the extents of the array's first
+    /// axes. As in NumPy, the elements where it is true lie along one axis, before the array's other axes. Their number
+    /// depends on values, so a mask is an error in a traced function.
     ///
     /// ```
     /// use ndjit::Array;
@@ -216,8 +218,8 @@ impl<R: Computed> At<R> {
     /// ```
     ///
     /// # Errors
-    /// Poisoned as [`take`](fn@crate::take), and with `Shape` if there are more indices than axes, if they do not broadcast, or for a mask of other extents; with `DType` for a mask that is traced, or
-    /// stands beside other indices.
+    /// Poisoned as [`take`](fn@crate::take); with `Shape` for more indices than axes, for indices that do not broadcast, or
+    /// for a mask of other extents; with `DType` for a traced mask, or one beside other indices.
     pub fn get(self) -> R {
         if self.indices.iter().all(|index| matches!(index, Index::Slice(_))) {
             return seen("at", self.x, self.place, |shape| view::slice(shape, &slices(&self.indices)));
@@ -238,7 +240,7 @@ impl<R: Computed> At<R> {
         self.given("at", None, made)
     }
 
-    /// The elements, and a number in place of each whose index the array does not have: that is no error here.
+    /// Returns the elements, with a fill value for each index out of range, which is not an error here.
     ///
     /// ```
     /// use ndjit::Array;
@@ -248,13 +250,13 @@ impl<R: Computed> At<R> {
     /// ```
     ///
     /// # Errors
-    /// As [`get`](At::get), but for indices that are not there.
+    /// As [`get`](At::get), except for indices out of range.
     pub fn get_or(self, number: impl ArrayOperand) -> R {
         let number = number.operand();
         let made = self.found("at.get_or", false, MissingIndex::Seen).map(|found| {
             let gathered: R = match found.any {
                 true => rows("at.get_or", found.rows, found.index, self.place),
-                // There is nothing to take: any number stands for it.
+                // There are no elements to take: return the fill value.
                 false => {
                     let zero: R = R::convert(&Self::number(0), found.dtype, self.place);
                     seen("at.get_or", zero.operand(), self.place, |shape| view::broadcast_to(shape, &found.taken))
@@ -266,7 +268,7 @@ impl<R: Computed> At<R> {
         self.given("at.get_or", Some(&number), made)
     }
 
-    /// Where a mask says so the array with the others, elsewhere as it is.
+    /// The array with updates where the mask is true, unchanged elsewhere.
     fn masked(&self, what: &'static str, scatter: Scatter, mask: &AnyOperand, updates: AnyOperand) -> Result<R> {
         let (_, dtype, shape) = self.x.describe(what)?;
         let (_, _, of) = mask.describe(what)?;
@@ -290,7 +292,7 @@ impl<R: Computed> At<R> {
         Ok(with_parts(|| R::compute(Op::Where, &operands, self.place)))
     }
 
-    /// What is put in the dtype of the array; a number takes that by itself, in which it must fit, as one that is passed at each call.
+    /// The updates in the dtype of the array. A scalar takes it and must fit, like one passed at each call.
     fn cast(&self, what: &'static str, updates: AnyOperand, dtype: DType) -> Result<AnyOperand> {
         match &updates {
             AnyOperand::Scalar(number) if number.is_weak() => {
@@ -323,7 +325,7 @@ impl<R: Computed> At<R> {
         let found = self.found(what, true, MissingIndex::LeftOut)?;
         check_put(what, scatter, found.dtype, updates, &found.taken)?;
         let place = self.place;
-        // What is not there has an index that no row has.
+        // An index out of range matches no row.
         let nowhere = Self::number(-1);
         let index = match &found.inside {
             Some(inside) => self.compute(Op::Where, &[inside, &found.index, &nowhere]),
@@ -336,7 +338,8 @@ impl<R: Computed> At<R> {
         Ok(R::movement(&Movement { what, of: &reshape }, &[put.operand()], place))
     }
 
-    /// The elements that ranges name, as a view of this shape, and in traced functions numbers. (Elsewhere these would be another program each.)
+    /// The elements of ranges as a view of this shape, and in traced functions of scalar indices. (Outside of traces each
+    /// would be another program.)
     fn region(&self, what: &'static str) -> Result<Option<(View, Shape)>> {
         let (_, _, shape) = self.x.describe(what)?;
         if shape.rank() == 0 {
@@ -355,7 +358,7 @@ impl<R: Computed> At<R> {
                 Index::Positions(_) | Index::Dynamic(..) => return Ok(None),
             });
         }
-        // Of an index that the axis does not have its own error tells.
+        // The layout reports an index out of range.
         let layout = IndexLayout::new(what, &self.indices, &shape)?;
         for (axis, (along, &extent)) in layout.axes.iter().zip(shape.extents()).enumerate() {
             if let AxisSelection::Indices(own) = along {
@@ -365,7 +368,7 @@ impl<R: Computed> At<R> {
         view::slice(&shape, &parts).map(Some)
     }
 
-    /// The array with others in place of the elements that a view of shape `taken` names, or combined with them.
+    /// The array with updates at the elements of a view of shape `taken`, or combined with them.
     fn inserted(
         &self,
         what: &'static str,
@@ -380,7 +383,7 @@ impl<R: Computed> At<R> {
             None => match updates {
                 AnyOperand::Scalar(Scalar(number, at)) => {
                     let own = Scalar(Literal::from_repr(dtype, &number.to_repr(dtype)?), at);
-                    // It is an array where the others are.
+                    // The updates are on the device of the array.
                     match &self.x {
                         AnyOperand::Array(x) => Array::scalar(own).on(x.device()).operand(),
                         _ => AnyOperand::Scalar(own),
@@ -400,7 +403,7 @@ impl<R: Computed> At<R> {
     }
 }
 
-/// Whether a scatter puts these elements in the place of others: of an array of this dtype, of this shape.
+/// Checks that a scatter into an array of this dtype supports these updates, of this shape.
 fn check_put(what: &'static str, scatter: Scatter, dtype: DType, updates: &AnyOperand, taken: &Shape) -> Result<()> {
     if !scatter.takes(dtype) {
         let (why, to) = match scatter {
@@ -477,8 +480,8 @@ puts! {
 
 /// Elements at indices.
 impl Expr {
-    /// The elements at indices along the first axis, or along several first axes for a tuple of indices: to [take](At::get) them, or to put
-    /// others there with `set`, `add`, `subtract`, `multiply`, `divide`, `min` or `max`, which give a new value.
+    /// Elements at indices along the first axis, or along several first axes for a tuple of indices: [`get`](At::get)
+    /// returns them. `set`, `add`, `subtract`, `multiply`, `divide`, `min` and `max` return a new value with updates there.
     ///
     /// ```
     /// use ndjit::{Array, Expr, jit};
@@ -496,8 +499,8 @@ impl Expr {
 
 /// Elements at indices.
 impl Array {
-    /// The elements at indices along the first axis, or along several first axes for a tuple of indices: to [take](At::get) them, or to put
-    /// others there with `set`, `add`, `subtract`, `multiply`, `divide`, `min` or `max`, which give a new array.
+    /// Elements at indices along the first axis, or along several first axes for a tuple of indices: [`get`](At::get)
+    /// returns them. `set`, `add`, `subtract`, `multiply`, `divide`, `min` and `max` return a new array with updates there.
     ///
     /// ```
     /// use ndjit::Array;

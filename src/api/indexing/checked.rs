@@ -1,5 +1,5 @@
-//! Indices: integers of any dtype become `i64`, negative ones count from the end, and of an array that holds its elements those that an
-//! axis does not have are an error.
+//! Checks of indices: integers of any dtype become `i64`, and negative ones count from the end. For an evaluated array an
+//! index out of range is an error.
 
 use crate::api::config;
 use crate::api::config::with_parts;
@@ -9,12 +9,12 @@ use crate::trace::scalar::Scalar;
 use ndjit_eval::plan::dump::unasked;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result};
 
-/// The dtype of indices and counts under the policy in force, if it can count `n` elements.
+/// Returns the dtype of indices and counts under the current policy, if it can count `n` elements.
 pub(crate) fn index_dtype(n: usize) -> Result<DType> {
     counting(config::policy().index_dtype(), n)
 }
 
-/// The dtype, if it can count `n` elements.
+/// Returns the dtype, if it can count `n` elements.
 pub(crate) fn counting(dtype: DType, n: usize) -> Result<DType> {
     match dtype.int_range() {
         Some((_, most)) if n as i128 <= most => Ok(dtype),
@@ -23,7 +23,8 @@ pub(crate) fn counting(dtype: DType, n: usize) -> Result<DType> {
     }
 }
 
-/// Indices along an axis of `extent`, if wanted `checked` where they are known. Its own errors have neither name nor place.
+/// Returns indices along an axis of `extent`, `checked` on request where their values are known. Its errors have neither
+/// name nor place.
 pub(crate) fn checked_indices<R: Computed>(
     what: &'static str,
     index: &AnyOperand,
@@ -47,7 +48,7 @@ pub(crate) fn checked_indices<R: Computed>(
     Ok(counted::<R>(index, dtype, extent, place))
 }
 
-/// An integer as `i64`: what no `i64` is as the greatest, so that it is not negative.
+/// Returns an integer as `i64`, clamped so that it does not become negative.
 pub(super) fn whole_number<R: Computed>(number: &AnyOperand, dtype: DType, place: Place) -> AnyOperand {
     let most = AnyOperand::Scalar(Scalar(i64::MAX.into(), None));
     let number = match dtype {
@@ -57,12 +58,12 @@ pub(super) fn whole_number<R: Computed>(number: &AnyOperand, dtype: DType, place
     R::convert(&number, DType::I64, place).operand()
 }
 
-/// As `i64`, counted from the start.
+/// Returns indices as `i64`, counted from the start.
 fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: Place) -> AnyOperand {
     let number = |n: i64| AnyOperand::Scalar(Scalar(n.into(), None));
     let compute = |op: Op, operands: &[AnyOperand]| with_parts(|| R::compute(op, operands, place)).operand();
     let index = whole_number::<R>(index, dtype, place);
-    // Of an index that is known not to be negative there is nothing to count from the end.
+    // A nonnegative index needs no offset from the end.
     if !dtype.is_signed() || ranges::known(&index).is_some_and(|(least, _)| least >= 0) {
         return index;
     }
@@ -71,11 +72,11 @@ fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: 
     compute(Op::Where, &[negative, from_end, index])
 }
 
-/// Whether an axis has all of these indices.
+/// Checks that all of these indices are in range of an axis.
 pub(super) fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize, place: Place) -> Result<()> {
     let all = match index {
         AnyOperand::Scalar(Scalar(number, _)) => match number.value() {
-            // As a cast takes it.
+            // Wrapped, as by a cast.
             LiteralValue::Int(n) => vec![n as i64],
             LiteralValue::Bool(_) | LiteralValue::Float(_) | LiteralValue::Complex(..) => Vec::new(),
         },
@@ -85,7 +86,7 @@ pub(super) fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize
         }
         AnyOperand::Expr(_) => Vec::new(),
     };
-    // Of an unsigned index beyond `i64` the sign is wrong, and it is out of range all the same.
+    // An unsigned index beyond `i64` has a wrong sign, but is out of range anyway.
     let unsigned = dtype == DType::U64;
     let extent = extent as i64;
     let outside = |position: i64| position >= extent || position < if unsigned { 0 } else { -extent };

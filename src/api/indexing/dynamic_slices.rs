@@ -1,4 +1,4 @@
-//! Slices whose starts are known when the program runs.
+//! Slices with dynamic starts.
 
 use super::at::At;
 use super::indices::{ArrayIndices, Index, Indices};
@@ -10,8 +10,8 @@ use crate::trace::operand::Math;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 use smallvec::SmallVec;
 
-/// The slice of `x` that begins at the given indices and has the given lengths: along the first axis, or along the first axes for a tuple of starts and
-/// as many lengths. Starts are known when the program runs, lengths when it is traced; the other axes are whole.
+/// The slice of `x` from the given start with the given lengths: along the first axis, or along the first axes for a tuple
+/// of starts and as many lengths. Starts may be traced values; lengths are constants of the trace. The other axes are whole.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, slice_dynamic};
@@ -24,15 +24,15 @@ use smallvec::SmallVec;
 /// assert_eq!(x.slice_dynamic(1, 1).to_string(), "[[4 5 6]]");
 /// ```
 ///
-/// - Result: the dtype of `x`, weak if that is; of the lengths along the first axes.
-/// - Starts: integers of any dtype; negative ones count from the end. Each is moved so that the slice lies within the array.
-/// - [`dynamic_range`](crate::dynamic_range) is such a slice in [`Expr::at`], which puts elements there too.
+/// - Result: the dtype of `x`, weak if `x` is; the lengths along the first axes.
+/// - Starts: integers of any dtype; negative ones count from the end. Each is clamped so that the slice lies within the array.
+/// - [`dynamic_range`](crate::dynamic_range) is such a slice in [`Expr::at`], which also updates it.
 ///
 /// Source: [`jax.lax.dynamic_slice`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.dynamic_slice.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for another number of lengths than of starts, for a start that is not one number, and for a length that is negative or greater
-/// than that of the axis; with `DType` for starts that are no integers.
+/// Poisoned with `Shape` for another number of lengths than of starts, for a start that is not a scalar, and for a length
+/// that is negative or greater than the extent; with `DType` for non-integer starts.
 #[doc(alias = "dynamic_slice")]
 #[track_caller]
 pub fn slice_dynamic<X: Math>(x: X, starts: impl Indices, lengths: impl Integers) -> X::Out {
@@ -44,7 +44,7 @@ pub fn slice_dynamic<X: Math>(x: X, starts: impl Indices, lengths: impl Integers
     }
 }
 
-/// The ranges that begin at the starts, of these lengths.
+/// Returns the ranges from the starts, of these lengths.
 fn ranges(starts: SmallVec<[Index; 4]>, lengths: &[isize]) -> Result<SmallVec<[Index; 4]>> {
     if starts.len() != lengths.len() {
         let headline = format!("{} starts and {} lengths", starts.len(), lengths.len());
@@ -61,7 +61,7 @@ fn ranges(starts: SmallVec<[Index; 4]>, lengths: &[isize]) -> Result<SmallVec<[I
     starts.into_iter().zip(lengths).map(range).collect()
 }
 
-/// Slices whose starts are known when the program runs.
+/// Slices with dynamic starts.
 impl Expr {
     /// [`slice_dynamic`](fn@crate::slice_dynamic) as a method.
     ///
@@ -78,7 +78,7 @@ impl Expr {
     }
 }
 
-/// Slices whose starts are arrays.
+/// Slices with array starts.
 impl Array {
     /// [`slice_dynamic`](fn@crate::slice_dynamic) as a method.
     ///

@@ -1,4 +1,4 @@
-//! What `x.at(..)` takes: indices and ranges along the first axes, and where the axes of what they find stand.
+//! Arguments of `x.at(..)`: indices and ranges along the first axes, and the layout of the result.
 
 use crate::api::manipulation::{Ellipsis, IntoSlice, NewAxis, Slice, Step};
 use crate::trace::operand::{AnyOperand, ArrayOperand, Operand};
@@ -8,19 +8,19 @@ use ndjit_ir::{Error, ErrorCode, Result, Shape};
 use smallvec::SmallVec;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
-/// What is taken along an axis.
+/// An index along an axis.
 #[doc(hidden)]
 pub enum Index {
     /// Elements at indices.
     Positions(AnyOperand),
-    /// A range, or what stands for axes: no index.
+    /// A range, or an axis marker: no index.
     Slice(Slice),
-    /// So many elements from an index on that is known when the program runs.
+    /// A number of elements from a dynamic start.
     Dynamic(AnyOperand, usize),
 }
 
-/// One of the [`Indices`]: indices along an axis, which are integers or an array of them, or a part of a [slice](crate::slice) as `1..3`, `..`,
-/// [`step(2)`](crate::step), [`Ellipsis`](crate::Ellipsis).
+/// One of the [`Indices`]: an integer or an array of integers along an axis, or a part of a [slice](crate::slice) such as
+/// `1..3`, `..`, [`step(2)`](crate::step), [`Ellipsis`](crate::Ellipsis).
 ///
 /// ```
 /// use ndjit::{Array, Expr, indexing::IntoIndex, jit};
@@ -43,7 +43,7 @@ pub trait IntoIndex {
     fn index(self) -> Index;
 }
 
-/// [`IntoIndex`] without traced values: what [`Array::at`](crate::Array::at) takes.
+/// [`IntoIndex`] without traced values: an index of [`Array::at`](crate::Array::at).
 ///
 /// ```
 /// use ndjit::{Array, indexing::ArrayIndex};
@@ -63,7 +63,7 @@ pub trait IntoIndex {
 )]
 pub trait ArrayIndex: IntoIndex {}
 
-/// What [`Expr::at`](crate::Expr::at) takes: an [index](IntoIndex) of the first axis, or a tuple of indices of the first axes.
+/// The argument of [`Expr::at`](crate::Expr::at): an [index](IntoIndex) of the first axis, or a tuple of indices of the first axes.
 ///
 /// ```
 /// use ndjit::{Array, Expr, indexing::Indices, jit};
@@ -87,7 +87,7 @@ pub trait Indices {
     fn indices(self) -> SmallVec<[Index; 4]>;
 }
 
-/// What [`Array::at`](crate::Array::at) takes: [`Indices`] without traced values.
+/// The argument of [`Array::at`](crate::Array::at): [`Indices`] without traced values.
 ///
 /// ```
 /// use ndjit::{Array, indexing::ArrayIndices};
@@ -150,7 +150,7 @@ impl IntoIndex for Slice {
 
 impl ArrayIndex for Slice {}
 
-/// So many elements along an axis from a traced index on, made by [`dynamic_range`].
+/// A range along an axis with a dynamic start, made by [`dynamic_range`].
 ///
 /// ```
 /// use ndjit::{Array, DynamicRange, dynamic_range};
@@ -165,8 +165,8 @@ pub struct DynamicRange<I> {
     length: usize,
 }
 
-/// One of the indices that [`Expr::at`](crate::Expr::at) and [`Array::at`](crate::Array::at) take: `length` elements from `start` on, which is known when the program
-/// runs. The range is moved so that it lies within its axis: a start beyond the last possible one is that. Negative starts count from the end.
+/// An index of [`Expr::at`](crate::Expr::at) and [`Array::at`](crate::Array::at): `length` elements from `start`, which may
+/// be a traced value. The start is clamped so that the range lies within its axis. Negative starts count from the end.
 ///
 /// ```
 /// use ndjit::{Array, Expr, dynamic_range, jit};
@@ -178,10 +178,12 @@ pub struct DynamicRange<I> {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// Source: [`jax.lax.dynamic_slice`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.dynamic_slice.html), whose starts are moved so too.
+/// Source: [`jax.lax.dynamic_slice`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.dynamic_slice.html), which clamps
+/// the same way.
 ///
 /// # Errors
-/// What takes it is poisoned with `Shape` if the start is not one number or the axis has fewer elements, with `DType` if it is no integer.
+/// The result of indexing is poisoned with `Shape` if the start is not a scalar or the axis has fewer elements, with `DType`
+/// for a non-integer start.
 pub fn dynamic_range<I: Operand>(start: I, length: usize) -> DynamicRange<I> {
     DynamicRange { start, length }
 }
@@ -218,12 +220,12 @@ macro_rules! tuples {
 
 crate::trace::arity::for_each_tuple!(tuples);
 
-/// The parts of a slice, with whole axes in the place of indices.
+/// Returns the parts of a slice, with whole axes instead of indices.
 pub(super) fn slices(indices: &[Index]) -> SmallVec<[Slice; 4]> {
     let slice = |index: &Index| match index {
         Index::Positions(_) => Slice::ALL,
         Index::Slice(slice) => *slice,
-        // Its elements are there if as many are from the first on.
+        // Its elements exist if the first ones do.
         Index::Dynamic(_, length) => {
             Slice::Range { start: None, end: Some(isize::try_from(*length).unwrap_or(isize::MAX)), step: 1 }
         }
@@ -231,39 +233,39 @@ pub(super) fn slices(indices: &[Index]) -> SmallVec<[Slice; 4]> {
     indices.iter().map(slice).collect()
 }
 
-/// What is found along an axis.
+/// The selection along an axis.
 pub(super) enum AxisSelection {
-    /// What is at indices.
+    /// Elements at indices.
     Indices(AnyOperand),
-    /// A range, `start + step * d`, `d` being the index along this axis of what is found.
+    /// A range, `start + step * d`, where `d` is the index along this axis of the result.
     Range { start: isize, step: isize, axis: usize },
-    /// What follows an index, along this axis of what is found.
+    /// Elements from an index on, along this axis of the result.
     Dynamic { start: AnyOperand, axis: usize },
 }
 
-/// Where what indices find stands.
+/// The layout of a result.
 pub(super) struct IndexLayout {
-    /// For each of the array's first axes what is found along it.
+    /// The selection along each of the array's first axes.
     pub axes: Vec<AxisSelection>,
-    /// The shape of what is found along these.
+    /// The shape of the result along these.
     pub found: Shape,
-    /// Its axes before those of indices.
+    /// The number of axes before those of indices.
     pub before: usize,
-    /// Its axes behind those of indices.
+    /// The number of axes after those of indices.
     pub behind: usize,
 }
 
 impl IndexLayout {
-    /// The layout of `indices` of an array of this shape. Axes of ranges stand in their order; those that indices have together stand where the
-    /// first of these stood, or in front of all if something stands between indices
+    /// Returns the layout of `indices` of an array of this shape. Axes of ranges keep their order. The common axes of
+    /// indices replace the first indexed axis, or come first if a range separates the indices
     /// ([NumPy](https://numpy.org/doc/stable/user/basics.indexing.html#combining-advanced-and-basic-indexing)).
     ///
     /// # Errors
-    /// `Shape` for more indices than axes, ranges beyond their axis, and indices that do not broadcast.
+    /// `Shape` for more indices than axes, ranges out of bounds, and indices that do not broadcast.
     pub(super) fn new(what: &'static str, indices: &[Index], shape: &Shape) -> Result<IndexLayout> {
         let (view, sliced) = view::slice(shape, &slices(indices))?;
         let (mut axes, mut positioned, mut before) = (Vec::new(), Shape::scalar(), None);
-        // The extents of the axes that are not of indices.
+        // The extents of axes without indices.
         let mut extents = Vec::new();
         for (index, &extent) in written_out(indices, shape.rank()).into_iter().zip(sliced.extents()) {
             match index {
@@ -310,7 +312,7 @@ impl IndexLayout {
     }
 }
 
-/// The indices with whole axes in the place of an ellipsis, and without those at the end.
+/// Returns the indices with an ellipsis expanded to whole axes, and without trailing whole axes.
 fn written_out(indices: &[Index], rank: usize) -> Vec<&Index> {
     const WHOLE: Index = Index::Slice(Slice::ALL);
     let named = |index: &&Index| !matches!(index, Index::Slice(Slice::NewAxis | Slice::Ellipsis));

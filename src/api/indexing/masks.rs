@@ -1,4 +1,4 @@
-//! Masks in the place of indices.
+//! Boolean masks as indices.
 
 use super::take::taken;
 use crate::api::manipulation::reshaped;
@@ -8,7 +8,7 @@ use crate::array::node::Array;
 use crate::trace::operand::{Computed, Operand};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 
-/// Whether a mask of this shape may stand for indices of an array of that.
+/// Checks that a mask of this shape can index an array of that shape.
 pub(super) fn check_mask(shape: &Shape, of: &Shape) -> Result<()> {
     if shape.extents().starts_with(of.extents()) {
         return Ok(());
@@ -21,7 +21,7 @@ pub(super) fn check_mask(shape: &Shape, of: &Shape) -> Result<()> {
     }))
 }
 
-/// The elements of an array at which a mask of its first axes is true.
+/// Returns the elements of an array where a mask of its first axes is true.
 pub(super) fn elements<R: Computed>(what: &'static str, x: &Array, mask: &Array, place: Place) -> Result<R> {
     if let Some(error) = x.error() {
         return Err(error.clone());

@@ -1,18 +1,18 @@
-//! Indexing by arrays of indices: what is taken from an array, and where in it something is put. Free functions, and methods of the same
-//! names on [`Expr`](crate::Expr) and [`Array`](crate::Array). In `x.at(..)` ranges may stand beside indices.
+//! Indexing by arrays of indices: gather and scatter. Free functions, and methods of the same names on [`Expr`](crate::Expr)
+//! and [`Array`](crate::Array). `x.at(..)` also takes ranges beside indices.
 //!
 //! # Indices
-//! Indices are integers of any dtype; negative ones count from the end, as in NumPy. What happens with an index that the axis does
-//! not have is one rule for all functions:
+//! Indices are integers of any dtype; negative ones count from the end, as in NumPy. All functions handle an index out of
+//! range by the same rule:
 //!
-//! - Of an [`Array`](crate::Array) it is an error with code [`Index`](crate::ErrorCode::Index), which names the index. For that, indices
-//!   that wait to be computed are computed at once.
-//! - In a traced function, where values are not known, what is *taken* is taken from the nearest index there is; what is *put* at such a
-//!   index is dropped. [`At::get_or`] takes a given number there instead.
+//! - For an [`Array`](crate::Array) it is an error with code [`Index`](crate::ErrorCode::Index), which names the index. Lazy
+//!   indices are therefore computed at once.
+//! - In a traced function, where values are unknown, a *gather* clamps it to the nearest index; a *scatter* drops the
+//!   update. [`At::get_or`] takes a fill value instead.
 //!
 //! # How it runs
-//! A gather is a statement of a fused kernel: indices are computed and what is taken is used where it is taken, nothing is stored
-//! between. The array that is taken from is stored, if it is not an argument.
+//! A gather is a statement of a fused kernel: indices are computed and elements used in place, without temporaries. The
+//! source array is stored, unless it is an argument.
 
 mod at;
 mod checked;

@@ -1,4 +1,4 @@
-//! The first elements along an axis, as many as is known when the program runs.
+//! The first elements along an axis, of dynamic number.
 
 use super::checked::whole_number;
 use crate::api::config::with_parts;
@@ -11,8 +11,8 @@ use ndjit_ir::axes::{AxisSet, position};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::{Error, ErrorCode, Op, Place, Result, Shape};
 
-/// The first elements of `x` along an axis, and `fill` in place of those from index `length` on: of the shape of `x`, with a length that is known when the program
-/// runs.
+/// The first `length` elements of `x` along an axis, and `fill` from index `length` on, in the shape of `x`. The length may
+/// be a traced value.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, prefix};
@@ -27,14 +27,15 @@ use ndjit_ir::{Error, ErrorCode, Op, Place, Result, Shape};
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// A reduction of a prefix along its axis takes time for as many elements, not for all, where `fill` changes nothing: 0 in a sum, 1 in a product, `-inf` or the least integer in
-/// a maximum. So a loop over the rows of a triangle does the work of a triangle. It is `where_(iota < length, x, fill)`, bit for bit.
+/// A reduction of a prefix along its axis takes time proportional to `length`, if `fill` is its neutral element: 0 in a sum,
+/// 1 in a product, `-inf` or the least integer in a maximum. A loop over the rows of a triangle therefore does only the work
+/// of a triangle. The result equals `where_(iota < length, x, fill)`, bit for bit.
 ///
-/// - Result: the shape of `x`, and the dtype that it has with `fill`, as of [`where_`](fn@crate::where_).
-/// - Length: one integer of any dtype. Below 0 it counts as 0; beyond the extent as that.
+/// - Result: the shape of `x`, and the common dtype of `x` and `fill`, as in [`where_`](fn@crate::where_).
+/// - Length: one integer of any dtype, clamped to 0 and the extent.
 ///
 /// # Errors
-/// Poisoned with `Shape` for an axis that is not there and for a length that is not one number, with `DType` for a length that is no integer.
+/// Poisoned with `Shape` for an axis out of range and for a length that is not a scalar, with `DType` for a non-integer length.
 #[doc(alias = "mask")]
 #[track_caller]
 pub fn prefix<X: Operand + Meet<N>, N: Operand>(x: X, length: N, axis: isize, fill: impl ArrayOperand) -> X::Out {
@@ -70,7 +71,7 @@ fn first<R: Computed>(x: AnyOperand, length: AnyOperand, axis: isize, fill: AnyO
     }
 }
 
-/// Prefixes of traced length.
+/// Prefixes of dynamic length.
 impl Expr {
     /// [`prefix`](fn@crate::prefix) as a method.
     ///
@@ -87,7 +88,7 @@ impl Expr {
     }
 }
 
-/// Prefixes whose length is an array.
+/// Prefixes of an array's length.
 impl Array {
     /// [`prefix`](fn@crate::prefix) as a method.
     ///

@@ -1,5 +1,5 @@
-//! Binary search in a sorted array: as many gathers as its length has binary digits, rounded up so that few lengths differ in their code, all in
-//! one kernel.
+//! Binary search in a sorted array, in one kernel: one gather per binary digit of the length. The number of steps is rounded
+//! up, so few lengths need different code.
 
 use super::checked::index_dtype;
 use super::rows::rows;
@@ -10,7 +10,7 @@ use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand};
 use crate::trace::scalar::Scalar;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Result};
 
-/// On which side of equal elements [`searchsorted`] finds the place.
+/// The side of equal elements in [`searchsorted`].
 ///
 /// ```
 /// use ndjit::{Array, Side, searchsorted};
@@ -25,12 +25,12 @@ pub enum Side {
     /// Before them.
     #[default]
     Left,
-    /// Behind them.
+    /// After them.
     Right,
 }
 
-/// Where elements of `values` would be inserted into `x`, which is sorted, so that it stays sorted: as many elements of `x` are less than the
-/// value ([`Side::Left`]), or not greater ([`Side::Right`]).
+/// The indices where elements of `values` would be inserted into the sorted `x` to keep it sorted: the number of elements of
+/// `x` less than the value ([`Side::Left`]), or not greater ([`Side::Right`]).
 ///
 /// ```
 /// use ndjit::{Array, Side, jit, searchsorted};
@@ -41,17 +41,19 @@ pub enum Side {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Result: the dtype of indices, as of [`argsort`](fn@crate::argsort), of the shape of `values`. Elements and values meet in their common dtype.
-/// - NaN is greater than everything else and equal to itself, as where arrays are sorted; -0 equals 0.
-/// - Whether `x` is sorted is not looked at; if it is not, the result is some index from 0 to its length.
-/// - The steps of the search are compiled: again where the length of `x` gets past 15, 255, 4095, and so on by sixteens.
-/// - Of an array that another one sorts, search in `take(x, sorter, 0)`.
+/// - Result: the dtype of indices, as in [`argsort`](fn@crate::argsort), of the shape of `values`. Elements and values are
+///   cast to their common dtype.
+/// - NaN is greater than everything else and equal to itself, as in sorts; -0 equals 0.
+/// - The order of `x` is not checked. If it is not sorted, the result is some index from 0 to its length.
+/// - The code depends on the number of steps: it is recompiled where the length of `x` exceeds 15, 255, 4095, and so on by
+///   factors of sixteen.
+/// - With a separate sorter, search in `take(x, sorter, 0)`.
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.searchsorted.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` if `x` has not one axis; with `DType` for complex numbers, which are not ordered; with `Promotion` if the dtypes have
-/// no common one.
+/// Poisoned with `Shape` unless `x` has one axis; with `DType` for complex numbers, which are not ordered; with `Promotion`
+/// without a common dtype.
 #[doc(alias = "bisect")]
 #[doc(alias = "bucketize")]
 #[track_caller]
@@ -66,7 +68,7 @@ pub fn searchsorted<X: Operand + Meet<V>, V: Operand>(x: X, values: V, side: Sid
     }
 }
 
-/// As [`searchsorted`]; its own errors have no place.
+/// Like [`searchsorted`]; its own errors have no place.
 pub(crate) fn searched<R: Computed>(
     what: &'static str,
     x: AnyOperand,
@@ -93,7 +95,7 @@ pub(crate) fn searched<R: Computed>(
         R::compute(op, &operands, place).operand()
     };
     let is_nan = |x: &AnyOperand| compute(Op::NotEqual, &[x, x]);
-    // Whether one comes before the other; NaN comes last.
+    // Compares two elements; NaN comes last.
     let before = |a: &AnyOperand, b: &AnyOperand| {
         let (less, b_nan, a_nan) = (compute(Op::Less, &[a, b]), is_nan(b), is_nan(a));
         let last = compute(Op::Greater, &[&b_nan, &a_nan]);
@@ -104,7 +106,7 @@ pub(crate) fn searched<R: Computed>(
     let same = compute(Op::NotEqual, &[&values, &values]);
     let none = compute(Op::LogicalAnd, &[&same, &AnyOperand::Scalar(Scalar(false.into(), None))]);
     let mut found: R = R::convert(&none, DType::I64, place);
-    // Each step is part of the code. A step beyond the end moves nothing.
+    // The code contains each step. A step beyond the end has no effect.
     let steps = len.checked_ilog2().map_or(0, |digits| (digits + 1).next_multiple_of(4).min(63));
     let mut step = (1usize << steps) / 2;
     while step > 0 {
@@ -125,7 +127,7 @@ pub(crate) fn searched<R: Computed>(
     Ok(R::convert(&found.operand(), positions, place))
 }
 
-/// Searching: documented where it stands alone.
+/// Searching as a method: see the free function.
 impl Expr {
     /// [`searchsorted`](fn@crate::searchsorted) as a method.
     ///
@@ -142,7 +144,7 @@ impl Expr {
     }
 }
 
-/// Searching: documented where it stands alone.
+/// Searching as a method: see the free function.
 impl Array {
     /// [`searchsorted`](fn@crate::searchsorted) as a method.
     ///

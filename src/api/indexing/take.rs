@@ -10,8 +10,8 @@ use ndjit_ir::axes::position;
 use ndjit_ir::view;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 
-/// The slices of `x` at indices along an axis, in their order: `x[:, [2, 0]]` of NumPy is `take(x, [2, 0], 1)`. Where indices have several
-/// axes, so has the result, in the place of that one.
+/// The slices of `x` at indices along an axis, in their order: NumPy's `x[:, [2, 0]]` is `take(x, [2, 0], 1)`. The axes of
+/// `indices` replace that axis.
 ///
 /// ```
 /// use ndjit::{Array, jit, take};
@@ -27,14 +27,14 @@ use ndjit_ir::{Error, ErrorCode, Place, Result};
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Result: the dtype of `x`, weak if that is; the shape of `x` with that of `indices` in the place of the axis.
+/// - Result: the dtype of `x`, weak if `x` is; the shape of `x` with that of `indices` instead of the axis.
 /// - Indices: see [`indexing`](crate::indexing).
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for an axis that is not there, or one without indices from which some are taken; with `DType` for indices that
-/// are not integers; outside of traced functions with `Index` for an index that the axis does not have.
+/// Poisoned with `Shape` for an axis out of range, or for indices into an empty one; with `DType` for non-integer indices;
+/// outside of traced functions with `Index` for an index out of range.
 #[doc(alias = "gather")]
 #[doc(alias = "index_select")]
 #[track_caller]
@@ -43,7 +43,7 @@ pub fn take<X: Operand + Meet<I>, I: Operand>(x: X, indices: I, axis: isize) -> 
     taken("take", x.operand(), indices.operand(), axis, true, place)
 }
 
-/// As [`take`]; indices that are drawn are there, and are not computed to see it unless they are wanted `checked`.
+/// Like [`take`]. Random indices are in range, and are not computed for a check unless `checked`.
 pub(crate) fn taken<R: Computed>(
     what: &'static str,
     x: AnyOperand,
@@ -66,7 +66,7 @@ pub(crate) fn taken<R: Computed>(
         Ok(found) => found,
         Err(error) => return refused(what, &[x, indices], place, &error),
     };
-    // Rows first, then the axes before, those of the indices, and those behind.
+    // Rows first, then the axes before, those of the indices, and those after.
     let operands = [x.clone(), indices];
     let x: R = seen(what, x, place, |shape| {
         let (first, moved) = view::moveaxis(shape, &[at as isize], &[0])?;
@@ -79,8 +79,8 @@ pub(crate) fn taken<R: Computed>(
     rows::<R>(what, x.operand(), index.operand(), place).part_of(what, &operands, place)
 }
 
-/// Of each row along an axis the elements at its own indices: `result[i, j] = x[i, indices[i, j]]` along axis 1. What [`argsort`] and
-/// [`argmax`](crate::argmax) give are such indices.
+/// The elements of each row along an axis at its own indices: `result[i, j] = x[i, indices[i, j]]` along axis 1. [`argsort`]
+/// and [`argmax`](crate::argmax) return such indices.
 ///
 /// ```
 /// use ndjit::{Array, take_along_axis};
@@ -90,8 +90,8 @@ pub(crate) fn taken<R: Computed>(
 /// assert_eq!(take_along_axis(&x, &i, 1).to_string(), "[[30 10]\n [50 50]]");
 /// ```
 ///
-/// - Result: the dtype of `x`, weak if that is; the shape in which `x` without the axis and `indices` without it broadcast, and along the axis
-///   that of `indices`.
+/// - Result: the dtype of `x`, weak if `x` is. Along the axis the extent of `indices`; the other axes of `x` and `indices`
+///   broadcast.
 /// - Indices: see [`indexing`](crate::indexing).
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take_along_axis.html).
@@ -99,8 +99,7 @@ pub(crate) fn taken<R: Computed>(
 /// [`argsort`]: crate::argsort
 ///
 /// # Errors
-/// Poisoned with `Shape` for an axis that is not there, if the arrays have not the same number of axes, or if other axes do not broadcast;
-/// otherwise as [`take`].
+/// Poisoned with `Shape` for an axis out of range, for different ranks, or if other axes do not broadcast; otherwise as [`take`].
 #[doc(alias = "gather")]
 #[track_caller]
 pub fn take_along_axis<X: Operand + Meet<I>, I: Operand>(x: X, indices: I, axis: isize) -> X::Out {
@@ -136,7 +135,7 @@ fn along<R: Computed>(what: &'static str, x: AnyOperand, indices: AnyOperand, ax
     each_found::<R>(what, x.clone(), index, at, place).part_of(what, &[x, indices], place)
 }
 
-/// Of each row along an axis the elements at its own indices, which are `i64` and known to be there.
+/// The elements of each row along an axis at its own `i64` indices, which are in range.
 pub(crate) fn each_found<R: Computed>(
     what: &'static str,
     x: AnyOperand,
@@ -152,7 +151,7 @@ pub(crate) fn each_found<R: Computed>(
     rows(what, x.operand(), index, place)
 }
 
-/// Taking: each is documented where it stands alone.
+/// Taking as methods: see the free functions.
 impl Expr {
     /// [`take`](fn@crate::take) as a method.
     ///
@@ -183,7 +182,7 @@ impl Expr {
     }
 }
 
-/// Taking: each is documented where it stands alone.
+/// Taking as methods: see the free functions.
 impl Array {
     /// [`take`](fn@crate::take) as a method.
     ///

@@ -1,5 +1,4 @@
-//! Joining: arrays one after the other, and what is made of that. Nothing is stored but the result: each array that is joined is
-//! computed into its place.
+//! Joins of arrays, and functions built on them. Only the result is stored: each part is computed in place.
 
 use super::views::{no_matrix, refused, seen};
 use crate::api::config::{self, with_parts};
@@ -16,7 +15,7 @@ use ndjit_ir::view::{self, Slice, View};
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType, Weak};
 use std::slice;
 
-/// Arrays one after the other along an axis, in their common dtype.
+/// Joins arrays along an axis, in their common dtype.
 ///
 /// ```
 /// use ndjit::{Array, concat};
@@ -28,8 +27,8 @@ use std::slice;
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.concat.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` if there are no arrays, if there is no such axis, or if shapes differ in more than that axis; with
-/// `Promotion` if the dtypes have no common one.
+/// Poisoned with `Shape` for no arrays, for an axis out of range, or if shapes differ in more than that axis; with
+/// `Promotion` without a common dtype.
 #[doc(alias = "concatenate")]
 #[doc(alias = "cat")]
 #[doc(alias = "hstack")]
@@ -51,7 +50,7 @@ pub(crate) fn joined<R: Computed>(what: &'static str, arrays: Vec<AnyOperand>, a
     R::movement(&Movement { what, of: &of }, &arrays, place)
 }
 
-/// Arrays of one shape beside each other, along a new axis.
+/// Stacks arrays of one shape along a new axis.
 ///
 /// ```
 /// use ndjit::{Array, stack};
@@ -83,14 +82,15 @@ pub fn stack<X: Math>(arrays: impl IntoIterator<Item = X>, axis: isize) -> X::Ou
     stacked.part_of("stack", &operands, place)
 }
 
-/// The part of an axis from `start` to `end`.
+/// Returns the part of an axis from `start` to `end`.
 pub(crate) fn part(shape: &Shape, axis: usize, start: usize, end: usize, step: isize) -> Result<(View, Shape)> {
     let mut parts = vec![Slice::ALL; axis];
     parts.push(Slice::Range { start: Some(start as isize), end: Some(end as isize), step });
     view::slice(shape, &parts)
 }
 
-/// The elements shifted along axes, by `shifts[n]` along `axes[n]`, or by one shift along each; what leaves at one end comes in at the other.
+/// Rolls the elements along axes, by `shifts[n]` along `axes[n]`, or by one shift along each; elements shifted past the end
+/// reappear at the start.
 ///
 /// ```
 /// use ndjit::{arange, roll};
@@ -101,7 +101,7 @@ pub(crate) fn part(shape: &Shape, axis: usize, start: usize, end: usize, step: i
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.roll.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for axes that are not there, and if there are several shifts, but not as many as axes.
+/// Poisoned with `Shape` for axes out of range, and for another number of shifts than 1 or the number of axes.
 #[doc(alias = "rotate")]
 #[track_caller]
 pub fn roll<X: Math>(x: X, shifts: impl Integers, axes: impl Integers) -> X::Out {
@@ -140,8 +140,8 @@ pub fn roll<X: Math>(x: X, shifts: impl Integers, axes: impl Integers) -> X::Out
     rolled.part_of("roll", &[x], place)
 }
 
-/// Of each matrix, the last two axes, the elements on and below the diagonal `k`, zero elsewhere: `k` is 0 for the main diagonal, above it
-/// positive.
+/// The lower triangle of each matrix, the last two axes: the elements on and below the diagonal `k`, zero elsewhere. The
+/// main diagonal is 0, diagonals above it are positive.
 ///
 /// ```
 /// use ndjit::{Array, tril};
@@ -150,14 +150,14 @@ pub fn roll<X: Math>(x: X, shifts: impl Integers, axes: impl Integers) -> X::Out
 /// ```
 ///
 /// # Errors
-/// Poisoned with `Shape` if there are less than two axes.
+/// Poisoned with `Shape` for less than two axes.
 #[doc(alias = "lower_triangle")]
 #[track_caller]
 pub fn tril<X: Math>(x: X, k: isize) -> X::Out {
     triangle("tril", x.operand(), k, Op::GreaterEqual, Place::caller())
 }
 
-/// Of each matrix, the last two axes, the elements on and above the diagonal `k`, zero elsewhere: see [`tril`].
+/// The upper triangle of each matrix, the last two axes: the elements on and above the diagonal `k`, zero elsewhere: see [`tril`].
 ///
 /// ```
 /// use ndjit::{Array, triu};
@@ -182,7 +182,7 @@ fn triangle<R: Computed>(what: &'static str, x: AnyOperand, k: isize, op: Op, pl
     let [.., rows, columns] = *shape.extents() else {
         return refused(what, &[x], place, &no_matrix());
     };
-    // Beyond the corners nothing changes, and no sum wraps.
+    // Beyond the corners `k` has no further effect, and no sum wraps.
     let k = k.clamp(-isize::try_from(rows).unwrap_or(isize::MAX), isize::try_from(columns).unwrap_or(isize::MAX));
     let positions = |extents: [usize; 2]| -> R {
         let of = |_: &[&Shape]| Ok(Operation::iota(AxisSet::all(2)?, Shape::from(extents)));
@@ -210,7 +210,7 @@ fn triangle<R: Computed>(what: &'static str, x: AnyOperand, k: isize, op: Op, pl
 
 macro_rules! methods {
     ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
-        /// Joining: each is documented where it stands alone.
+        /// Joins as methods: see the free functions.
         impl $of {
             /// [`roll`](fn@crate::roll) as a method.
             ///

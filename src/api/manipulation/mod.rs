@@ -1,11 +1,11 @@
-//! Manipulation functions: other views of the same elements, and arrays joined. Free functions, and
-//! methods of the same names on [`Expr`](crate::Expr) and [`Array`](crate::Array).
+//! Manipulation functions: views and joins of arrays. Free functions, and methods of the same names on [`Expr`](crate::Expr)
+//! and [`Array`](crate::Array).
 //!
-//! A view is never a copy. Of an [`Array`](crate::Array) that holds its elements it shows the same memory through strides; what waits to be
-//! computed, and values of a traced function, are computed in the order in which they are wanted. Only a
-//! [`reshape`] may need a copy, where no strides show the elements in the new shape: then the kernels list one that copies.
+//! A view is never a copy. For an evaluated [`Array`](crate::Array) it is the same memory with other strides. Lazy arrays
+//! and values of a traced function are computed in the order of use. Only a [`reshape`] may need a copy, if no strides can
+//! express the new shape: the kernels then list one that copies.
 //!
-//! Types: views keep the type of their operand, weak or not; arrays that are joined meet in their common dtype.
+//! Types: views keep the type of their operand, weak or not. Joined arrays are cast to their common dtype.
 
 mod joins;
 mod pad;

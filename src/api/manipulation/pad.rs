@@ -1,4 +1,4 @@
-//! Padding: elements more before and after each axis, numbers or the array's own.
+//! Padding: additional elements before and after each axis, scalars or the array's own.
 
 use super::joins::{joined, part};
 use super::repeats::together;
@@ -14,7 +14,7 @@ use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, LiteralValue, Place, R
 use smallvec::{SmallVec, smallvec};
 use std::slice;
 
-/// What an array is padded with.
+/// The values of a padding.
 ///
 /// ```
 /// use ndjit::{Array, Pad};
@@ -25,13 +25,13 @@ use std::slice;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pad {
-    /// A number.
+    /// A scalar.
     Constant(Scalar),
     /// The element at the edge.
     Edge,
     /// The elements next to the edge, mirrored at it: `c b | a b c | b a`.
     Reflect,
-    /// The elements at the edge, mirrored behind it: `b a | a b c | c b`.
+    /// The elements mirrored at the edge: `b a | a b c | c b`.
     Symmetric,
     /// The elements at the other end: `b c | a b c | a b`.
     Wrap,
@@ -43,8 +43,8 @@ impl<N: Number> From<N> for Pad {
     }
 }
 
-/// By how many elements [`pad`] pads: one number for both ends of all axes, one pair `(before, after)` for all axes, or a pair for each
-/// axis from the first in an array, a slice or a `Vec`; axes beyond those stay.
+/// The widths of [`pad`]: one integer for both ends of all axes, one pair `(before, after)` for all axes, or a pair for each
+/// axis from the first in an array, a slice or a `Vec`; further axes are unchanged.
 ///
 /// ```
 /// use ndjit::Array;
@@ -59,7 +59,7 @@ impl<N: Number> From<N> for Pad {
     note = "write `1` or `(1, 2)` for all axes, `[(1, 2), (0, 3)]` for each from the first, of numbers `usize`"
 )]
 pub trait Widths {
-    /// The pairs of an array of so many axes; more if more are given.
+    /// Returns the pairs for an array of this rank; more if more are given.
     fn widths(self, rank: usize) -> SmallVec<[(usize, usize); 4]>;
 }
 
@@ -98,9 +98,8 @@ lists! {
     [] &Vec<(usize, usize)>;
 }
 
-/// The array with so many elements more before and after each axis, as [`Widths`] says, with a number, or as [`Pad`] says. A bare
-/// number takes the dtype of the array; for bool that is 0 or 1. Where more elements are wanted than a mirrored or wrapped axis has,
-/// they come again.
+/// Pads an array before and after each axis by [`Widths`], with a scalar or a [`Pad`]. A literal takes the dtype of the
+/// array, which is 0 or 1 for bool. Mirrored and wrapped elements repeat as often as necessary.
 ///
 /// ```
 /// use ndjit::{Array, Pad, pad};
@@ -114,8 +113,8 @@ lists! {
 /// Source: NumPy's [`pad`](https://numpy.org/doc/stable/reference/generated/numpy.pad.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for more widths than axes, and for an axis of no elements that is to be padded with its own; with `Size` if the
-/// result is larger than memory can address; with `Literal` if the dtype does not hold the number.
+/// Poisoned with `Shape` for more widths than axes, and for padding an empty axis with its own elements; with `Size` if the
+/// result is larger than memory can address; with `Literal` if the dtype does not contain the scalar.
 #[track_caller]
 #[doc(alias = "constant_pad")]
 pub fn pad<X: Math>(x: X, widths: impl Widths, with: impl Into<Pad>) -> X::Out {
@@ -136,7 +135,7 @@ pub fn pad<X: Math>(x: X, widths: impl Widths, with: impl Into<Pad>) -> X::Out {
         let along = AxisPadding { axis, widths, place };
         let before = padded.operand();
         padded = match with {
-            // Who names the number's dtype gets what the two promote to.
+            // A scalar with an explicit dtype promotes the result.
             Pad::Constant(number) if !number.is_weak() && number.value_type() != ty => along.framed(&before, with),
             Pad::Constant(_) | Pad::Edge => with_parts(|| along.framed(&before, with)),
             Pad::Reflect | Pad::Symmetric | Pad::Wrap => with_parts(|| along.repeated(&before, with)),
@@ -145,7 +144,7 @@ pub fn pad<X: Math>(x: X, widths: impl Widths, with: impl Into<Pad>) -> X::Out {
     padded.part_of("pad", &[x], place)
 }
 
-/// What the array is padded with, a number in its dtype, if it can be.
+/// Returns the padding with its scalar in the array's dtype, if it fits.
 fn fits(widths: &[(usize, usize)], with: Pad, ty: ValueType, dtype: DType, shape: &Shape) -> Result<Pad> {
     if widths.len() > shape.rank() {
         let what = format!("widths of {} axes, the array has {}", widths.len(), shape.rank());
@@ -185,7 +184,7 @@ fn fits(widths: &[(usize, usize)], with: Pad, ty: ValueType, dtype: DType, shape
     }
 }
 
-/// The error of a number that the array's dtype does not hold, with what to write.
+/// The error of a scalar outside of the array's dtype, with advice.
 fn misfit(error: Error, dtype: DType, number: Scalar) -> Error {
     let wider = [DType::I16, DType::I32, DType::I64, DType::U64, DType::F32, DType::F64, DType::C64];
     let holds = |other: &DType| {
@@ -204,7 +203,7 @@ fn misfit(error: Error, dtype: DType, number: Scalar) -> Error {
     })
 }
 
-/// How one axis is padded.
+/// The padding of one axis.
 struct AxisPadding {
     axis: usize,
     widths: (usize, usize),
@@ -217,7 +216,7 @@ impl AxisPadding {
         piece.operand()
     }
 
-    /// Elements that are all one before and after.
+    /// Pads with equal elements before and after.
     fn framed<R: Computed>(&self, x: &AnyOperand, with: Pad) -> R {
         let shape = match x.describe("pad") {
             Ok((_, _, shape)) => shape,
@@ -247,7 +246,7 @@ impl AxisPadding {
         joined("pad", pieces, self.axis as isize, self.place)
     }
 
-    /// The array's own elements before and after.
+    /// Pads with the array's own elements.
     fn repeated<R: Computed>(&self, x: &AnyOperand, with: Pad) -> R {
         let (axis, (before, after)) = (self.axis, self.widths);
         let extent = match x.describe("pad") {
@@ -256,7 +255,7 @@ impl AxisPadding {
         };
         let reach = if with == Pad::Reflect { extent.saturating_sub(1) } else { extent };
         match with {
-            // Mirrored at its edge, one element has nothing next to it.
+            // A single element has no mirror image without its edge.
             Pad::Reflect if extent == 1 => self.framed(x, Pad::Edge),
             _ if before.max(after) > reach => self.periodic(x, with, extent),
             _ => {
@@ -278,7 +277,7 @@ impl AxisPadding {
         }
     }
 
-    /// The array, with its mirror image if there is one, over and over, of which as much is taken as is wanted.
+    /// Repeats the array, followed by its mirror image if any, and takes a part of the extent of the result.
     fn periodic<R: Computed>(&self, x: &AnyOperand, with: Pad, extent: usize) -> R {
         let (axis, place, (before, after)) = (self.axis, self.place, self.widths);
         let off = usize::from(with == Pad::Reflect);
@@ -299,7 +298,7 @@ impl AxisPadding {
     }
 }
 
-/// The array so many times, along a new axis before one.
+/// Repeats the array along a new axis before one.
 fn repetition(shape: &Shape, axis: usize, times: usize) -> Result<(View, Shape)> {
     let (apart, narrow) = view::expand_dims(shape, &[axis as isize])?;
     let (wide, to) = view::broadcast_to(&narrow, &with_extent(&narrow, axis, times))?;
@@ -314,7 +313,7 @@ fn with_extent(shape: &Shape, axis: usize, extent: usize) -> Shape {
 
 macro_rules! methods {
     ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
-        /// Padding: documented where it stands alone.
+        /// Padding as a method: see the free function.
         impl $of {
             /// [`pad`](fn@crate::pad) as a method.
             ///

@@ -1,4 +1,4 @@
-//! Repetition: an array side by side with itself, or each of its elements.
+//! Repetition of an array, or of each of its elements.
 
 use super::joins::{joined, part};
 use super::views::{refused, seen};
@@ -12,8 +12,8 @@ use ndjit_ir::infer::Operation;
 use ndjit_ir::view::{self, View};
 use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
 
-/// The array repeated as a whole: `repetitions[n]` times along axis `n`. Where they are fewer than axes they are those of the last ones,
-/// where they are more the array gets axes before its first.
+/// Tiles the array: `repetitions[n]` times along axis `n`. Fewer repetitions than axes apply to the last axes; for more, the
+/// array gets leading axes.
 ///
 /// ```
 /// use ndjit::{Array, tile};
@@ -51,11 +51,11 @@ pub fn tile<X: Math>(x: X, repetitions: impl Integers) -> X::Out {
         Ok(pairs) => pairs,
         Err(error) => return refused("tile", &[x], place, &error),
     };
-    // Each axis is one of repetitions and one of elements.
+    // Each axis becomes an axis of repetitions and one of elements.
     let spread: X::Out = seen("tile", x.clone(), place, |shape| {
         let extents: Vec<usize> = pairs.iter().flat_map(|&(times, extent)| [times, extent]).collect();
         let once = Shape::from(pairs.iter().flat_map(|&(_, extent)| [1, extent]).collect::<Vec<usize>>());
-        // Axes of one element are new, no others are joined or split: this is a view.
+        // Only axes of extent 1 are added: this is a view.
         let apart = view::reshape(shape, &once).unwrap_or(View::identity(shape.rank()));
         let (wide, to) = view::broadcast_to(&once, &Shape::from(extents))?;
         Ok((wide.of(&apart).canonical(&to), to))
@@ -63,8 +63,8 @@ pub fn tile<X: Math>(x: X, repetitions: impl Integers) -> X::Out {
     together::<X::Out>("tile", spread.operand(), place, |_| true).part_of("tile", &[x], place)
 }
 
-/// Each element repeated along an axis: a number says how many times, a list says it for each position of the axis, as in NumPy's
-/// `np.repeat(x, [2, 0, 1], axis)`.
+/// Repeats each element along an axis: an integer for all indices of the axis, or a list with one count per index, as in
+/// NumPy's `np.repeat(x, [2, 0, 1], axis)`.
 ///
 /// ```
 /// use ndjit::{Array, repeat};
@@ -73,14 +73,13 @@ pub fn tile<X: Math>(x: X, repetitions: impl Integers) -> X::Out {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Result: the operand's dtype and shape, but along the axis the sum of the counts.
-/// - Neighbours with the same count are moved together, each such run by a kernel of its own: many short runs take long.
+/// - Result: the operand's dtype and shape, with the sum of the counts along the axis.
+/// - Each run of adjacent elements with the same count is one kernel: many short runs are slow.
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.repeat.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for an axis that is not there, for a negative count, and for a list that is neither of one count nor as long
-/// as the axis.
+/// Poisoned with `Shape` for an axis out of range, for a negative count, and for a list whose length is neither 1 nor the extent.
 #[track_caller]
 pub fn repeat<X: Math>(x: X, times: impl Integers, axis: isize) -> X::Out {
     let (times, place) = (times.integers(), Place::caller());
@@ -102,7 +101,7 @@ pub fn repeat<X: Math>(x: X, times: impl Integers, axis: isize) -> X::Out {
     runs::<X::Out>(&x, &times, at, place).part_of("repeat", &[x], place)
 }
 
-/// Each run of positions that are repeated equally often, side by side.
+/// Joins the runs of indices with equal counts.
 fn runs<R: Computed>(x: &AnyOperand, times: &[usize], at: usize, place: Place) -> R {
     if let &[times] = times {
         return repeated(x.clone(), times, at, place);
@@ -124,7 +123,7 @@ fn runs<R: Computed>(x: &AnyOperand, times: &[usize], at: usize, place: Place) -
     joined("repeat", pieces, at as isize, place)
 }
 
-/// Each element repeated equally often.
+/// Repeats each element equally often.
 fn repeated<R: Computed>(x: AnyOperand, times: usize, at: usize, place: Place) -> R {
     let spread: R = seen("repeat", x, place, |shape| {
         let (apart, narrow) = view::expand_dims(shape, &[at as isize + 1])?;
@@ -136,8 +135,8 @@ fn repeated<R: Computed>(x: AnyOperand, times: usize, at: usize, place: Place) -
     together("repeat", spread.operand(), place, |axis| axis == at)
 }
 
-/// Axes joined with the next one: pairs `(2n, 2n + 1)` for all `n` where every axis is `paired`, else the paired axis with that
-/// after it.
+/// Joins axes with the next one: pairs `(2n, 2n + 1)` for all `n` if every axis is `paired`, otherwise only the paired axis
+/// with the next.
 pub(super) fn together<R: Computed>(
     what: &'static str,
     x: AnyOperand,
@@ -171,7 +170,7 @@ fn counts(numbers: &[isize]) -> Result<Vec<usize>> {
 
 macro_rules! methods {
     ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
-        /// Repetition: each is documented where it stands alone.
+        /// Repetition as methods: see the free functions.
         impl $of {
             /// [`tile`](fn@crate::tile) as a method.
             ///

@@ -1,4 +1,4 @@
-//! What a slice is written with: `x.slice((1..3, .., -1, step(2)))`.
+//! Parts of a slice: `x.slice((1..3, .., -1, step(2)))`.
 
 pub use ndjit_ir::view::Slice;
 use smallvec::SmallVec;
@@ -16,7 +16,7 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NewAxis;
 
-/// As many whole axes as the other parts of a slice leave.
+/// As many whole axes as necessary in a slice.
 ///
 /// ```
 /// use ndjit::{Ellipsis, zeros};
@@ -37,8 +37,7 @@ pub struct Ellipsis;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Step(Slice);
 
-/// Every `step`th element of an axis, from the first; of a negative step from the last backwards. `step(-1)` is the axis
-/// reversed.
+/// Every `step`th element of an axis from the first; a negative step goes backwards from the last. `step(-1)` is the axis reversed.
 ///
 /// ```
 /// use ndjit::{arange, step};
@@ -50,8 +49,8 @@ pub fn step(step: isize) -> Step {
     step_by(.., step)
 }
 
-/// Every `step`th element of a range, from its first; of a negative step from its last backwards. (As `ndarray` has it: a range
-/// is written in the order of the axis, `step_by(1..5, -1)` being the elements 4, 3, 2, 1. NumPy writes `4:0:-1`.)
+/// Every `step`th element of a range from its first; a negative step goes backwards from its last. As in `ndarray`, the
+/// range is in the order of the axis: `step_by(1..5, -1)` gives the elements 4, 3, 2, 1. NumPy writes `4:0:-1`.
 ///
 /// ```
 /// use ndjit::{arange, step_by};
@@ -64,7 +63,7 @@ pub fn step_by(range: impl IntoRange, step: isize) -> Step {
     Step(range.every(step))
 }
 
-/// A range of an axis, which can have a step: `1..3`, `-3..`, `..-1`, `..=4`, `..`.
+/// A range of an axis that supports a step: `1..3`, `-3..`, `..-1`, `..=4`, `..`.
 ///
 /// ```
 /// use ndjit::{arange, step_by};
@@ -77,11 +76,11 @@ pub fn step_by(range: impl IntoRange, step: isize) -> Step {
     note = "write `step_by(1..9, 2)`, `step_by(3.., 2)`, or `step(2)` for a whole axis; a range has one step"
 )]
 pub trait IntoRange {
-    /// The range with this step.
+    /// Returns the range with this step.
     fn every(self, step: isize) -> Slice;
 }
 
-/// What is taken along one axis: an index, a range, a range with a [`step`], [`NewAxis`] or [`Ellipsis`].
+/// A slice along one axis: an index, a range, a range with a [`step`], [`NewAxis`] or [`Ellipsis`].
 ///
 /// ```
 /// use ndjit::{arange, step};
@@ -96,7 +95,7 @@ pub trait IntoRange {
     note = "of a traced function shapes are fixed when it is traced: bounds are plain integers, or of `x.shape()`; an `Expr` picks by `x.at(i).get()`, or masks by `where_`"
 )]
 pub trait IntoSlice {
-    /// The part.
+    /// Returns the part.
     fn part(self) -> Slice;
 }
 
@@ -136,7 +135,7 @@ impl IntoSlice for RangeFull {
     }
 }
 
-/// The number as an index; no axis has one that is out of range.
+/// Returns the integer as an index; out of range of `isize` it is out of range of every axis.
 fn index(number: impl TryInto<isize>) -> isize {
     number.try_into().unwrap_or(isize::MAX)
 }
@@ -197,7 +196,7 @@ parts! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
     note = "of a traced function shapes are fixed when it is traced: bounds are plain integers, or of `x.shape()`; an `Expr` picks by `x.at(i).get()`, or masks by `where_`"
 )]
 pub trait IntoSlices {
-    /// The parts.
+    /// Returns the parts.
     fn parts(self) -> SmallVec<[Slice; 4]>;
 }
 

@@ -1,4 +1,4 @@
-//! Views: the same elements in other places.
+//! Views: the same elements in another shape or order.
 
 use super::slices::IntoSlices;
 use crate::api::creation::IntoShape;
@@ -12,7 +12,7 @@ use ndjit_ir::reserve::check_values;
 use ndjit_ir::view::{self, View};
 use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
 
-/// A view of one array.
+/// Returns a view of one array.
 pub(crate) fn seen<X: Computed>(
     what: &'static str,
     x: AnyOperand,
@@ -23,7 +23,7 @@ pub(crate) fn seen<X: Computed>(
     X::movement(&Movement { what, of: &of }, &[x], place)
 }
 
-/// The result of a function that its operands cannot have, with what they are among the facts.
+/// Returns the error of a function, with its operands among the facts.
 pub(crate) fn refused<X: Computed>(what: &'static str, operands: &[AnyOperand], place: Place, error: &Error) -> X {
     X::movement(&Movement { what, of: &|_| Err(error.clone()) }, operands, place)
 }
@@ -47,7 +47,7 @@ macro_rules! views {
             }
         )*
 
-        /// Views: each is documented where it stands alone.
+        /// Views as methods: see the free functions.
         impl Expr {
             $(
                 #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") as a method.")]
@@ -59,7 +59,7 @@ macro_rules! views {
             )*
         }
 
-        /// Views: each is documented where it stands alone.
+        /// Views as methods: see the free functions.
         impl Array {
             $(
                 #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") as a method.")]
@@ -77,7 +77,7 @@ macro_rules! views {
 }
 
 views! {
-    /// Axes in another order: axis `n` of the result is axis `axes[n]` of `x`, each named once.
+    /// Permutes the axes: axis `n` of the result is axis `axes[n]` of `x`.
     ///
     /// ```
     /// use ndjit::{arange, permute_dims};
@@ -91,7 +91,7 @@ views! {
     /// Poisoned with `Shape` if these are not all axes, each once.
     permute_dims(axes: Integers) ["transpose" "permute"] |shape| view::permute_dims(shape, &axes);
 
-    /// Axes moved to other places, the others in their order: `moveaxis(x, 0, -1)`.
+    /// Moves axes to other indices; the others keep their order: `moveaxis(x, 0, -1)`.
     ///
     /// ```
     /// use ndjit::{arange, moveaxis};
@@ -100,10 +100,10 @@ views! {
     /// ```
     ///
     /// # Errors
-    /// Poisoned with `Shape` for axes that are not there or named twice, and if sources and destinations differ in number.
+    /// Poisoned with `Shape` for axes out of range or repeated, and for different numbers of sources and destinations.
     moveaxis(source: Integers, destination: Integers) ["movedim" "rollaxis"] |shape| view::moveaxis(shape, &source, &destination);
 
-    /// The last two axes in each other's place.
+    /// Swaps the last two axes.
     ///
     /// ```
     /// use ndjit::{Array, matrix_transpose};
@@ -112,13 +112,13 @@ views! {
     /// ```
     ///
     /// # Errors
-    /// Poisoned with `Shape` if there are less than two axes.
+    /// Poisoned with `Shape` for less than two axes.
     matrix_transpose() ["T" "mT" "transpose"] |shape| match shape.rank() {
         0 | 1 => Err(no_matrix()),
         _ => view::swapaxes(shape, -1, -2),
     };
 
-    /// New axes of extent 1, at these positions of the result.
+    /// Inserts new axes of extent 1, at these indices of the result.
     ///
     /// ```
     /// use ndjit::{arange, expand_dims};
@@ -126,10 +126,10 @@ views! {
     /// ```
     ///
     /// # Errors
-    /// Poisoned with `Shape` for positions that the result does not have, or that are named twice.
+    /// Poisoned with `Shape` for indices that are out of range of the result, or repeated.
     expand_dims(axes: Integers) ["unsqueeze" "newaxis"] |shape| view::expand_dims(shape, &axes);
 
-    /// Without these axes, each of extent 1.
+    /// Removes these axes, each of extent 1.
     ///
     /// ```
     /// use ndjit::{squeeze, zeros};
@@ -138,10 +138,10 @@ views! {
     /// ```
     ///
     /// # Errors
-    /// Poisoned with `Shape` for axes that are not there, are named twice, or have another extent.
+    /// Poisoned with `Shape` for axes that are out of range, repeated, or of another extent.
     squeeze(axes: Integers) [] |shape| view::squeeze(shape, &axes);
 
-    /// Backwards along these axes.
+    /// Reverses the elements along these axes.
     ///
     /// ```
     /// use ndjit::{arange, flip};
@@ -150,11 +150,11 @@ views! {
     /// ```
     ///
     /// # Errors
-    /// Poisoned with `Shape` for axes that are not there or named twice.
+    /// Poisoned with `Shape` for axes out of range or repeated.
     flip(axes: Integers) ["fliplr" "flipud" "reverse"] |shape| view::flip(shape, &axes);
 
-    /// The array repeated along axes that it lacks, or that have extent 1, as operators do by themselves: axes are matched from
-    /// the last. No element is copied.
+    /// Broadcasts the array to a shape: repeats it along missing axes and axes of extent 1, as operators do implicitly. Axes
+    /// are matched from the last. Nothing is copied.
     ///
     /// ```
     /// use ndjit::{arange, broadcast_to};
@@ -165,16 +165,16 @@ views! {
     /// Poisoned with `Shape` if the shape of `x` does not broadcast to it, with `Size` if it is larger than memory can address.
     broadcast_to(shape: IntoShape) ["expand"] |own| view::broadcast_to(own, &shape);
 
-    /// A part of the array: for each axis, from the first, an index (the axis is left out), a range, or a range with a
-    /// [`step`](crate::step). Negative numbers count from the end: `-1` is the last. Axes without a part are whole.
+    /// A part of the array: for each axis, from the first, an index (which removes the axis), a range, or a range with a
+    /// [`step`](crate::step). Negative integers count from the end: `-1` is the last. Axes without a part are whole.
     ///
     /// - `2`, `-1`: one element.
-    /// - `1..3`, `-3..`, `..-1`, `..=4`, `..`: a range. One that ends before it starts is empty.
-    /// - [`step(2)`](crate::step), [`step_by(1..9, -2)`](crate::step_by): every so-manieth element of a range, backwards if negative.
-    /// - [`NewAxis`](crate::NewAxis): an axis of extent 1. [`Ellipsis`](crate::Ellipsis): the axes that the other parts leave.
+    /// - `1..3`, `-3..`, `..-1`, `..=4`, `..`: a range. It is empty if it ends before its start.
+    /// - [`step(2)`](crate::step), [`step_by(1..9, -2)`](crate::step_by): every nth element of a range, backwards if negative.
+    /// - [`NewAxis`](crate::NewAxis): an axis of extent 1. [`Ellipsis`](crate::Ellipsis): all remaining axes.
     ///
-    /// Values that shapes do not tell are no indices here. An index or a range beyond its axis is an error, as in Rust; NumPy
-    /// clips ranges.
+    /// Traced values are not allowed as indices here. An index or a range out of bounds is an error, as in Rust; NumPy clips
+    /// ranges.
     ///
     /// ```
     /// use ndjit::{Ellipsis, arange, step};
@@ -185,8 +185,8 @@ views! {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     ///
-    /// Parts of one type may also stand in an array, a slice or a `Vec`. All of them are a [`Slice`](crate::Slice) in the end, so that an
-    /// array whose number of axes is known at run time only is sliced with a `Vec` of those:
+    /// Parts of one type may be in an array, a slice or a `Vec`. All parts convert to [`Slice`](crate::Slice), so a `Vec` of
+    /// those slices an array of dynamic rank:
     ///
     /// ```
     /// use ndjit::{Array, IntoSlice, Slice, arange};
@@ -202,15 +202,14 @@ views! {
     /// ```
     ///
     /// # Errors
-    /// Poisoned with `Shape` for more parts than axes, an index or a range beyond its axis, and a step of 0.
+    /// Poisoned with `Shape` for more parts than axes, an index or a range out of bounds, and a step of 0.
     slice(parts: IntoSlices) ["index" "getitem" "narrow" "select"] |shape| view::slice(shape, &parts);
 }
 
-/// The same elements in row-major order, in another shape. One extent may be -1: as much as is left.
+/// The same elements in row-major order, in another shape. One extent may be -1, which is inferred.
 ///
-/// Never a copy for what ops compute, and for an [`Array`] in row-major order. Of an [`Array`], a reduction or a scan that is seen through
-/// strides it is one where no strides show the elements in the new shape (NumPy's rule): `explain(Stage::Kernels)` then lists a kernel
-/// that copies.
+/// Results of ops, and an [`Array`] in row-major order, are never copied. A strided [`Array`], reduction or scan is copied
+/// if no strides can express the new shape (NumPy's rule): `explain(Stage::Kernels)` then lists a kernel that copies.
 ///
 /// ```
 /// use ndjit::{arange, reshape};
@@ -220,7 +219,7 @@ views! {
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.reshape.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` if the numbers of elements differ, or several extents are -1.
+/// Poisoned with `Shape` for another number of elements, or several extents of -1.
 #[doc(alias = "view")]
 #[doc(alias = "ravel")]
 #[doc(alias = "flatten")]
@@ -229,13 +228,13 @@ pub fn reshape<X: Math>(x: X, shape: impl Integers) -> X::Out {
     reshaped("reshape", x.operand(), &shape.integers(), Place::caller())
 }
 
-/// A reshape that is a part of the function `what`.
+/// A reshape as a part of the function `what`.
 pub(crate) fn reshaped<R: Computed>(what: &'static str, x: AnyOperand, extents: &[isize], place: Place) -> R {
     let of = |shapes: &[&Shape]| Ok(Operation::reshape(view::resolve_reshape(shapes[0], extents)?));
     R::movement(&Movement { what, of: &of }, &[x], place)
 }
 
-/// Two axes in each other's place.
+/// Swaps two axes.
 ///
 /// ```
 /// use ndjit::{arange, swapaxes};
@@ -243,7 +242,7 @@ pub(crate) fn reshaped<R: Computed>(what: &'static str, x: AnyOperand, extents: 
 /// ```
 ///
 /// # Errors
-/// Poisoned with `Shape` for axes that are not there.
+/// Poisoned with `Shape` for axes out of range.
 #[doc(alias = "swapdims")]
 #[doc(alias = "transpose")]
 #[track_caller]
@@ -251,7 +250,7 @@ pub fn swapaxes<X: Math>(x: X, axis1: isize, axis2: isize) -> X::Out {
     seen("swapaxes", x.operand(), Place::caller(), |shape| view::swapaxes(shape, axis1, axis2))
 }
 
-/// The elements `(i, i + offset)` along two axes, which become one, the last of the result; `diagonal(x, 0, [-2, -1])` is that of
+/// The diagonal of elements `(i, i + offset)` along two axes, as the last axis of the result; `diagonal(x, 0, [-2, -1])` for
 /// matrices.
 ///
 /// ```
@@ -263,14 +262,14 @@ pub fn swapaxes<X: Math>(x: X, axis1: isize, axis2: isize) -> X::Out {
 /// ```
 ///
 /// # Errors
-/// Poisoned with `Shape` for axes that are not there, or the same one twice.
+/// Poisoned with `Shape` for axes out of range or repeated.
 #[doc(alias = "diag")]
 #[track_caller]
 pub fn diagonal<X: Math>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
     seen("diagonal", x.operand(), Place::caller(), |shape| view::diagonal(shape, offset, axes))
 }
 
-/// Windows of these extents at every position along these axes, without a copy; an axis for each follows those of `x`.
+/// Sliding windows of these extents along these axes, without a copy. The result has one trailing axis per window extent.
 ///
 /// ```
 /// use ndjit::{Array, sliding_window};
@@ -283,7 +282,7 @@ pub fn diagonal<X: Math>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
 /// Source: NumPy's [`sliding_window_view`](https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for axes that are not there or named twice, and for windows of no elements or larger than their axis.
+/// Poisoned with `Shape` for axes out of range or repeated, and for windows that are empty or larger than their axis.
 #[doc(alias = "sliding_window_view")]
 #[doc(alias = "unfold")]
 #[doc(alias = "as_strided")]
@@ -293,7 +292,7 @@ pub fn sliding_window<X: Math>(x: X, extents: impl Integers, axes: impl Integers
     seen("sliding_window", x.operand(), Place::caller(), |shape| view::sliding_window(shape, &extents, &axes))
 }
 
-/// Arrays of the shape that all broadcast to.
+/// Broadcasts arrays to their common shape.
 ///
 /// ```
 /// use ndjit::{arange, broadcast_arrays};
@@ -311,7 +310,7 @@ pub fn broadcast_arrays<X: Math>(arrays: impl IntoIterator<Item = X>) -> Vec<X::
     let operands: Vec<AnyOperand> = arrays.into_iter().map(Operand::operand).collect();
     let mut common = Shape::scalar();
     for (n, operand) in operands.iter().enumerate() {
-        // The error of an operand that has no shape is that of its own result.
+        // An operand without a shape reports its error in its own result.
         let Ok((_, _, shape)) = operand.describe("broadcast_arrays") else { continue };
         let Some(wider) = common.broadcast(&shape) else {
             let error = Error::new(ErrorCode::Shape, format!("shape {shape} of x{n} does not broadcast with {common}"))
@@ -324,7 +323,8 @@ pub fn broadcast_arrays<X: Math>(arrays: impl IntoIterator<Item = X>) -> Vec<X::
     operands.into_iter().map(seen).collect()
 }
 
-/// The shape that all broadcast to: axes are matched from the last, and extents are equal or 1. Of no shapes that of a number.
+/// Returns the common shape under broadcasting: axes are matched from the last, and extents are equal or 1. No shapes give
+/// that of a scalar.
 ///
 /// ```
 /// use ndjit::{Shape, arange, broadcast_shapes};
@@ -353,7 +353,7 @@ pub fn broadcast_shapes(shapes: impl IntoIterator<Item = impl IntoShape>) -> Res
     Ok(common)
 }
 
-/// The parts of an array along an axis, each without that axis.
+/// Splits an array along an axis into parts without that axis.
 ///
 /// ```
 /// use ndjit::{arange, unstack};
@@ -363,7 +363,7 @@ pub fn broadcast_shapes(shapes: impl IntoIterator<Item = impl IntoShape>) -> Res
 /// ```
 ///
 /// # Errors
-/// `Shape` for an axis that is not there, `Size` for one of more than 2^20 indices; the error of `x` if it is poisoned.
+/// `Shape` for an axis out of range, `Size` for an extent of more than 2^20; the error of `x` if it is poisoned.
 #[doc(alias = "unbind")]
 #[doc(alias = "split")]
 #[track_caller]
@@ -391,7 +391,7 @@ pub fn unstack<X: Math>(x: X, axis: isize) -> Result<Vec<X::Out>> {
 
 macro_rules! methods {
     ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
-        /// Views: each is documented where it stands alone.
+        /// Views as methods: see the free functions.
         impl $of {
             /// [`reshape`](fn@crate::reshape) as a method.
             ///
@@ -462,7 +462,7 @@ macro_rules! methods {
             /// ```
             ///
             /// # Errors
-            /// As that.
+            /// Those of the function.
             #[doc(alias = "unbind")]
             #[doc(alias = "split")]
             #[track_caller]

@@ -1,4 +1,4 @@
-//! Random numbers as operations: indices, the words that a key makes of them, and what words become.
+//! Random values as operations: indices, the words of a key at them, and the values of words.
 
 use crate::api::config::{defaults, policy, with_parts};
 use crate::api::indexing::{counting, each_found};
@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::slice;
 
-/// Numbers being made of a key, by operations of one function at one place.
+/// Draws values from a key, by operations of one function at one place.
 pub(super) struct Sampler<R> {
     what: &'static str,
     place: Place,
@@ -28,7 +28,7 @@ pub(super) struct Sampler<R> {
     results: PhantomData<R>,
 }
 
-/// What `make` makes of a key; an error of the key's, of `make`'s or of an operation's as that of the function `what`.
+/// Returns the result of `make` for a key; all errors are reported as those of the function `what`.
 pub(super) fn draw<R: Computed>(
     what: &'static str,
     key: AnyOperand,
@@ -51,12 +51,12 @@ pub(super) fn draw<R: Computed>(
     }
 }
 
-/// A number of a dtype that holds it.
+/// A scalar of a dtype that contains it.
 fn number(value: impl Into<LiteralValue>, dtype: DType) -> Result<AnyOperand> {
     Ok(AnyOperand::Scalar(Scalar(Literal::strong(value, dtype)?, None)))
 }
 
-/// A real number, rounded once to a float dtype.
+/// Returns a real number rounded once to a float dtype.
 fn rounded(number: Literal, dtype: DType) -> Option<f64> {
     match Literal::from_repr(dtype, &number.to_repr(dtype).ok()?).value() {
         LiteralValue::Float(rounded) => Some(rounded),
@@ -68,15 +68,15 @@ fn unsupported(dtype: DType, accepted: DTypeSet) -> Error {
     Error::new(ErrorCode::DType, format!("{dtype} is not supported")).fact(format_args!("accepted: {accepted}"))
 }
 
-/// How numbers of a float dtype are made of random bits.
+/// The construction of floats from random bits.
 #[derive(Clone, Copy)]
 struct Mantissa {
     dtype: DType,
-    /// The bits drawn for each.
+    /// The random bits of each float.
     bits: DType,
-    /// An integer dtype of as many bits whose conversions are the cheapest.
+    /// An integer dtype of the same width with the cheapest casts.
     signed: DType,
-    /// How many of them the mantissa holds.
+    /// The number of bits of the mantissa.
     stored: i32,
 }
 
@@ -92,7 +92,7 @@ impl Mantissa {
         Ok(Mantissa { dtype, bits, signed, stored })
     }
 
-    /// The bits that are left over.
+    /// Returns the number of unused bits.
     fn dropped(self) -> i64 {
         8 * self.bits.bytes() as i64 - i64::from(self.stored)
     }
@@ -107,16 +107,16 @@ impl<R: Computed> Sampler<R> {
         R::convert(&x.operand(), dtype, self.place)
     }
 
-    /// The word of one position.
+    /// Returns the word at one index.
     pub fn word(&self, position: u64) -> Result<R> {
         Ok(self.op(Op::Threefry2x32, &[self.key.clone(), number(position, DType::U64)?]))
     }
 
-    /// The words of all indices of a shape, in row-major order.
+    /// Returns the words at all indices of a shape, in row-major order.
     pub fn words(&self, shape: &Shape) -> R {
         let rank = shape.rank();
         let of = |_: &[&Shape]| Ok(Operation::iota(AxisSet::all(rank)?, shape.clone()));
-        // Of the key nothing is taken but the device that it is on.
+        // Only the device of the key matters here.
         let key = self.key.clone();
         let indices = R::movement(&Movement { what: self.what, of: &of }, slice::from_ref(&key), self.place);
         let counters = self.cast(indices, DType::U64).operand();
@@ -129,14 +129,14 @@ impl<R: Computed> Sampler<R> {
         self.op(Op::Threefry2x32, &[key, counters])
     }
 
-    /// The keys that the key makes of numbers.
+    /// Folds integers into the key.
     pub fn folded(&self, data: AnyOperand) -> Result<R> {
         let (ty, ..) = data.describe(self.what)?;
         if !matches!(ty.kind(), Kind::UInt | Kind::Int) {
             return Err(Error::new(ErrorCode::DType, format!("the number is {ty}, not an integer"))
                 .help("cast it: `cast(number, DType::U64)`, which truncates"));
         }
-        // Of a bare number too the two's complement.
+        // Literals use two's complement as well.
         let data = match &data {
             AnyOperand::Scalar(Scalar(literal, _)) if ty.is_weak() => match literal.value() {
                 LiteralValue::Int(n) => number(i128::from(n as u64), DType::U64)?,
@@ -163,25 +163,25 @@ impl<R: Computed> Sampler<R> {
         Ok(if dtype == DType::U32 { folded } else { self.cast(folded, dtype) })
     }
 
-    /// Floats from 0 on and below 1.
+    /// Floats in `[0, 1)`.
     fn fractions(&self, mantissa: Mantissa, shape: &Shape) -> Result<R> {
         let bits = self.bits(mantissa.bits, shape)?.operand();
         let kept = self.op(Op::BitwiseRightShift, &[bits, number(mantissa.dropped(), mantissa.bits)?]);
-        // At least one bit was dropped: the sign is none.
+        // At least one bit was dropped, so the sign bit is 0.
         let whole = self.cast(self.cast(kept, mantissa.signed), mantissa.dtype).operand();
-        // Both are exact, as the difference of 1 and a number with this mantissa is.
+        // Both are exact, like the difference of 1 and a float with this mantissa.
         let unit = number(2f64.powi(-mantissa.stored), mantissa.dtype)?;
         Ok(self.op(Op::Multiply, &[whole, unit]))
     }
 
-    /// `x * width + low` of fractions `x`, with a rounding in each operation: `low` at least, and `high` where rounding gives it.
+    /// `x * width + low` of fractions `x`, with a rounding in each operation: at least `low`, and possibly `high` by rounding.
     fn stretched(&self, fractions: R, dtype: DType, [low, high]: [f64; 2]) -> Result<R> {
         // The subtraction is rounded once: `f64` has more than twice the bits of the other dtypes.
         let scaled = self.op(Op::Multiply, &[fractions.operand(), number(high - low, dtype)?]).operand();
         Ok(self.op(Op::Add, &[scaled, number(low, dtype)?]))
     }
 
-    /// Floats in a range that users give.
+    /// Floats in the user's range.
     pub fn uniform(&self, dtype: DType, shape: &Shape, range: Range<impl Number>) -> Result<R> {
         let mantissa = Mantissa::of(dtype)?;
         let given = [range.start.literal(), range.end.literal()];
@@ -203,7 +203,7 @@ impl<R: Computed> Sampler<R> {
         let stretched = if rounded(Literal::weak(high - low), dtype).is_some_and(f64::is_finite) {
             self.stretched(fractions, dtype, [low, high])?
         } else {
-            // The width overflows, so both ends are far from zero, and halving and doubling are exact.
+            // The width overflows, so both ends are large, and halving and doubling are exact.
             let half = self.stretched(fractions, dtype, [low / 2.0, high / 2.0])?.operand();
             self.op(Op::Multiply, &[half, number(2.0, dtype)?])
         };
@@ -212,16 +212,16 @@ impl<R: Computed> Sampler<R> {
         Ok(self.op(Op::Where, &[inside, stretched, number(low, dtype)?]))
     }
 
-    /// Numbers of the inverse error function, from which normally distributed ones are `factor` away.
+    /// Values of the inverse error function: normally distributed values divided by `factor`.
     fn deviations(&self, dtype: DType, shape: &Shape) -> Result<R> {
         let mantissa = Mantissa::of(dtype)?;
-        // The next number above -1, as the function is infinite there. The largest fraction becomes less than 1.
+        // Start at the next float above -1, where the function is infinite. The largest fraction becomes less than 1.
         let low = -1.0 + 2f64.powi(-1 - mantissa.stored);
         let uniform = self.stretched(self.fractions(mantissa, shape)?, dtype, [low, 1.0])?;
         Ok(self.op(Op::Erfinv, &[uniform.operand()]))
     }
 
-    /// Normally distributed numbers.
+    /// Normally distributed values.
     pub fn normal(&self, dtype: DType, shape: &Shape) -> Result<R> {
         if !dtype.is_complex() {
             let accepted = DTypeSet::FLOAT.union(DTypeSet::COMPLEX);
@@ -231,7 +231,7 @@ impl<R: Computed> Sampler<R> {
             let deviations = self.deviations(dtype, shape)?.operand();
             return Ok(self.op(Op::Multiply, &[deviations, number(SQRT_2, dtype)?]));
         }
-        // The variance of both together is 1: the root of 2 goes.
+        // The variance of both parts together is 1, so the factor sqrt(2) cancels.
         let part = |n| self.with(self.word(n)?).deviations(dtype.real(), shape).map(|part| part.operand());
         Ok(self.op(Op::Complex, &[part(0)?, part(1)?]))
     }
@@ -241,7 +241,7 @@ impl<R: Computed> Sampler<R> {
         Sampler { key: key.operand(), keys: self.keys.clone(), results: PhantomData, ..*self }
     }
 
-    /// Exponentially distributed numbers.
+    /// Exponentially distributed values.
     pub fn exponential(&self, dtype: DType, shape: &Shape) -> Result<R> {
         let fractions = self.fractions(Mantissa::of(dtype)?, shape)?.operand();
         let minus = self.op(Op::Negative, &[fractions]).operand();
@@ -249,7 +249,7 @@ impl<R: Computed> Sampler<R> {
         Ok(self.op(Op::Negative, &[log]))
     }
 
-    /// Where fractions are below `p`.
+    /// True where fractions are below `p`.
     pub fn below(&self, p: AnyOperand, shape: &Shape) -> Result<R> {
         let (ty, _, own) = p.describe(self.what)?;
         let dtype = match ty {
@@ -273,7 +273,7 @@ impl<R: Computed> Sampler<R> {
         Ok(self.op(Op::Less, &[fractions, p]))
     }
 
-    /// Integers in a range that users give: remainders of two words where these are less biased than those of one.
+    /// Integers in the user's range: remainders of two words where this reduces their bias.
     pub fn integers(&self, dtype: DType, shape: &Shape, range: Range<impl Number>) -> Result<R> {
         let Some((least, most)) = dtype.int_range().filter(|_| dtype.is_int()) else {
             return Err(unsupported(dtype, DTypeSet::INT).help("ask for an integer dtype"));
@@ -291,11 +291,11 @@ impl<R: Computed> Sampler<R> {
             }
         };
         let (unsigned, bits) = if dtype.bytes() == 8 { (DType::U64, 64) } else { (DType::U32, 32) };
-        // 2^64 at most.
+        // At most 2^64.
         let (words, span) = (1u128 << bits, (high - low) as u128);
         let drawn = |n| self.with(self.word(n)?).bits(unsigned, shape);
         let span_of = |bits: R| -> Result<R> {
-            // All numbers there are: nothing is taken away.
+            // The range covers all integers of the dtype.
             Ok(if span == words {
                 bits
             } else {
@@ -303,7 +303,7 @@ impl<R: Computed> Sampler<R> {
             })
         };
         let mut offset = span_of(drawn(1)?)?;
-        // 2^bits modulo the span, as far as its square root is below the span.
+        // 2^bits modulo the span, if its square root is below the span.
         let root = 1u128 << (bits / 2);
         let multiplier = if span <= root { words % span } else { 0 };
         if multiplier != 0 {
@@ -318,10 +318,10 @@ impl<R: Computed> Sampler<R> {
         Ok(self.op(Op::Add, &[offset.operand(), number(low, dtype)?]))
     }
 
-    /// The integers below `n` in random order: sorted by random bits, as often as JAX does.
+    /// The integers below `n` in random order: sorted by random bits, in as many rounds as JAX.
     pub fn order(&self, n: usize) -> Result<R> {
         let dtype = counting(defaults().int, n)?;
-        // After three times as many bits as indices have, keys of two elements are hardly equal in each round.
+        // With three times as many bits as the indices, equal sort keys in every round are unlikely.
         let rounds = (3.0 * (n.max(2) as f64).ln() / f64::from(u32::MAX).ln()).ceil() as usize;
         let axis = self.keys.rank();
         let sorting = |drawing: &Sampler<R>| -> Result<R> {

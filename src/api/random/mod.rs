@@ -1,5 +1,5 @@
-//! Random numbers from explicit keys. A key says which numbers come: the same key gives the same ones, on every engine, with every
-//! number of threads, fused or not, in whatever order they are asked for.
+//! Random numbers from explicit keys. The same key gives the same numbers on every device, with any number of threads, fused
+//! or not, in any order of use.
 //!
 //! ```
 //! use ndjit::{Array, Expr, jit, random};
@@ -15,17 +15,20 @@
 //! # Ok::<(), ndjit::Error>(())
 //! ```
 //!
-//! - A key is one `u64`, an array without axes. [`key`](fn@key) makes one of a seed, [`split`], [`keys`](fn@keys) and [`fold_in`] make others of a key.
-//!   No function changes a key: two calls with one key give the same numbers, so use each key once.
-//! - A number is made of its position alone, by the op [`threefry2x32`](fn@crate::threefry2x32): number `i` of a shape, counted in
-//!   row-major order, is made of the word that the key makes of `i`. So kernels compute random numbers where they are used, and none need be in memory.
-//! - Keys and bits are those of JAX with `jax_threefry_partitionable`, its default: `random::key(seed)` holds the two words of
-//!   `jax.random.key(seed)`, the first in the high half. [`bits`], [`uniform`] from 0 to 1, [`randint`],
-//!   [`bernoulli`], [`permutation`] and [`choice`] give JAX's numbers bit for bit; [`normal`] and [`exponential`] the same but for the rounding of the functions they are made with.
-//! - An array of keys makes an array for each: of keys of shape `[4]` and shape `[2, 3]` the result has shape `[4, 2, 3]`.
-//! - A dtype is asked for as everywhere: [`dtype(DType::F64).normal(&key, 3)`](crate::dtype).
+//! - A key is one `u64`, an array without axes. [`key`](fn@key) makes one from a seed; [`split`], [`keys`](fn@keys) and
+//!   [`fold_in`] derive others. No function changes a key: two calls with one key give the same numbers, so use each key
+//!   once.
+//! - A number depends only on the key and its index, by the op [`threefry2x32`](fn@crate::threefry2x32): number `i` of a
+//!   shape, in row-major order, uses the word of the key at `i`. Kernels therefore compute random numbers in place, without
+//!   memory.
+//! - Keys and bits are those of JAX with `jax_threefry_partitionable`, its default: `random::key(seed)` contains the two
+//!   words of `jax.random.key(seed)`, the first in the high half. [`bits`], [`uniform`] from 0 to 1, [`randint`],
+//!   [`bernoulli`], [`permutation`] and [`choice`] give JAX's numbers bit for bit; [`normal`] and [`exponential`] up to the
+//!   rounding of their functions.
+//! - An array of keys gives an array for each: keys of shape `[4]` and the shape `[2, 3]` give the shape `[4, 2, 3]`.
+//! - The dtype is set as everywhere: [`dtype(DType::F64).normal(&key, 3)`](crate::dtype).
 //!
-//! Shapes and ranges are known when a function is traced, keys when it runs. `docs/random.md` has the statistical tests.
+//! Shapes and ranges are constants of a trace; keys may be traced values. `docs/random.md` has the statistical tests.
 
 mod draw;
 mod numbers;
@@ -42,8 +45,7 @@ use ndjit_ir::{DType, Place, Shape};
 use numbers::{bits_of, exponential_of, normal_of, randint_of, uniform_of};
 use std::ops::Range;
 
-/// The key of a seed: the seed itself, as `jax.random.key(seed)`. Seeds that are near each other give numbers that have nothing to do
-/// with each other.
+/// The key of a seed: the seed itself, as `jax.random.key(seed)`. Adjacent seeds give unrelated numbers.
 ///
 /// ```
 /// use ndjit::{DType, random};
@@ -56,7 +58,8 @@ pub fn key(seed: u64) -> Array {
     Array::from(seed)
 }
 
-/// As many new keys of a key as the pattern has: `let [a, b] = random::split(&key)`. They are the first of [`keys`](fn@keys).
+/// Splits a key into as many new keys as the pattern has: `let [a, b] = random::split(&key)`. They are the first of
+/// [`keys`](fn@keys).
 ///
 /// ```
 /// use ndjit::random;
@@ -67,14 +70,14 @@ pub fn key(seed: u64) -> Array {
 /// ```
 ///
 /// # Errors
-/// Poisoned with `DType` if the key is no `u64`, as all functions here are.
+/// Poisoned with `DType` if the key is not a `u64`, as all functions here are.
 #[track_caller]
 pub fn split<K: Math, const N: usize>(key: K) -> [K::Out; N] {
     let (key, place) = (key.operand(), Place::caller());
     std::array::from_fn(|n| draw("split", key.clone(), place, |draw| draw.word(n as u64)))
 }
 
-/// `n` new keys of a key, as an array: JAX's `split(key, n)`.
+/// `n` new keys from a key, as an array: JAX's `split(key, n)`.
 ///
 /// ```
 /// use ndjit::random;
@@ -88,8 +91,8 @@ pub fn keys<K: Math>(key: K, n: usize) -> K::Out {
     draw("keys", key.operand(), Place::caller(), |draw| Ok(draw.words(&Shape::from(n))))
 }
 
-/// The key that a key makes of a number, such as that of a step of a loop: JAX's `fold_in`, which takes 32 bits of it, where this takes 64.
-/// Numbers of an array make an array of keys.
+/// Folds an integer, such as the index of a loop, into a key: JAX's `fold_in`, with 64 bits of the integer instead of 32. An
+/// array of integers gives an array of keys.
 ///
 /// ```
 /// use ndjit::{Array, random};
@@ -101,7 +104,7 @@ pub fn keys<K: Math>(key: K, n: usize) -> K::Out {
 /// ```
 ///
 /// # Errors
-/// Poisoned with `DType` if the key is no `u64` or the number no integer.
+/// Poisoned with `DType` if the key is not a `u64` or the data not integers.
 #[track_caller]
 pub fn fold_in<K: Math + Meet<D>, D: Operand>(key: K, data: D) -> <K as Meet<D>>::Out {
     let (key, data, place) = (key.operand(), data.operand(), Place::caller());
@@ -120,7 +123,7 @@ pub fn bits<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
     bits_of(DType::U32, key.operand(), shape.shape(), Place::caller())
 }
 
-/// Numbers from `low` on and below `high`, of the default float dtype: `uniform(&key, [2, 3], 0.0..1.0)`.
+/// Uniformly distributed numbers in `[low, high)`, of the default float dtype: `uniform(&key, [2, 3], 0.0..1.0)`.
 ///
 /// ```
 /// use ndjit::{DType, dtype, random};
@@ -131,11 +134,12 @@ pub fn bits<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// From 0 to 1 these are all multiples of `2^-m`, each as likely as the others, where `m` is the number of bits that a dtype's mantissa
-/// stores: 52 in `f64`, 23 in `f32`, 10 in `f16`, 7 in `bf16`. Other ranges are `x * (high - low) + low`, with a rounding in each
-/// operation; where that rounds to `high` the number is `low`. So `high` is never drawn, and where the range is so narrow that all its numbers
-/// are equally far apart, each is as likely as the others: half a step rounds to `low` from above, the last half step goes there too. If
-/// `high - low` overflows, both ends are halved and the result is doubled, which is exact.
+/// From 0 to 1 the values are the multiples of `2^-m`, with equal probability, where `m` is the number of stored mantissa
+/// bits of the dtype: 52 in `f64`, 23 in `f32`, 10 in `f16`, 7 in `bf16`. Other ranges are `x * (high - low) + low`, with a
+/// rounding in each operation. A result that rounds to `high` becomes `low`, so `high` is never drawn. In a range so narrow
+/// that its floats are equally spaced, each is therefore equally likely: half a step rounds to `low` from above, and the
+/// last half step becomes `low` too. If `high - low` overflows, both ends are halved and the result is doubled, which is
+/// exact.
 ///
 /// ```
 /// use ndjit::{DType, dtype, random};
@@ -149,14 +153,14 @@ pub fn bits<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
 /// ```
 ///
 /// # Errors
-/// Poisoned with `DType` if the dtype asked for is no float, with `Argument` if the ends, rounded to the dtype, are not two finite numbers, the
-/// smaller one first.
+/// Poisoned with `DType` if the requested dtype is not a float, with `Argument` unless the ends, rounded to the dtype, are
+/// finite and `low < high`.
 #[track_caller]
 pub fn uniform<K: Math>(key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
     uniform_of(None, key.operand(), shape.shape(), range, Place::caller())
 }
 
-/// Normally distributed numbers of mean 0 and variance 1, of the default float dtype. Of another mean and deviation:
+/// Normally distributed numbers of mean 0 and variance 1, of the default float dtype. For another mean and deviation:
 /// `mean + deviation * normal(&key, shape)`.
 ///
 /// ```
@@ -167,11 +171,11 @@ pub fn uniform<K: Math>(key: K, shape: impl IntoShape, range: Range<impl Number>
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// Each is `sqrt(2) * erfinv(u)` of a `u` from [`uniform`] between -1 and 1, so there are as many different ones as `u` has, and none beyond 5.5 in
-/// `f32`, 8.3 in `f64`. The parts of a complex number have variance 1/2 each.
+/// Each is `sqrt(2) * erfinv(u)` of a `u` from [`uniform`] between -1 and 1. There are therefore as many different values as
+/// `u` has, none beyond 5.5 in `f32`, 8.3 in `f64`. The parts of a complex number have variance 1/2 each.
 ///
 /// # Errors
-/// Poisoned with `DType` if the dtype asked for is neither float nor complex.
+/// Poisoned with `DType` if the requested dtype is neither float nor complex.
 #[doc(alias = "randn")]
 #[doc(alias = "gaussian")]
 #[track_caller]
@@ -190,13 +194,13 @@ pub fn normal<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
 /// ```
 ///
 /// # Errors
-/// Poisoned with `DType` if the dtype asked for is no float.
+/// Poisoned with `DType` if the requested dtype is not a float.
 #[track_caller]
 pub fn exponential<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
     exponential_of(None, key.operand(), shape.shape(), Place::caller())
 }
 
-/// Integers from `low` on and below `high`, of the default integer dtype: `randint(&key, 10, 1..7)` for dice.
+/// Integers in `[low, high)`, of the default integer dtype: `randint(&key, 10, 1..7)` for dice.
 ///
 /// ```
 /// use ndjit::{DType, dtype, random};
@@ -208,20 +212,20 @@ pub fn exponential<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// They are remainders of random numbers of 64 bits, so that where the width of the range is no power of two some integers are likelier
-/// than others, by `width / 2^64` at most. As in JAX, ranges wider than `2^16` have numbers of 32 bits: there it is `width / 2^32`. For `i64` and
-/// `u64` all these exponents are twice as large, so ask for one of them where that matters.
+/// They are remainders of random 64-bit integers. If the width of the range is not a power of two, the probabilities differ
+/// by at most `width / 2^64`. As in JAX, ranges wider than `2^16` use 32-bit integers: there it is `width / 2^32`. For `i64`
+/// and `u64` all these exponents are twice as large; request one of them for a smaller bias.
 ///
 /// # Errors
-/// Poisoned with `DType` if the dtype asked for is no integer, with `Argument` if the range is empty, its ends are no integers, or the
-/// dtype does not hold all of it.
+/// Poisoned with `DType` if the requested dtype is not an integer, with `Argument` if the range is empty, its ends are not
+/// integers, or the dtype does not contain it.
 #[doc(alias = "integers")]
 #[track_caller]
 pub fn randint<K: Math>(key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
     randint_of(None, key.operand(), shape.shape(), range, Place::caller())
 }
 
-/// Truth values, each true with probability `p`: a number, or an array that broadcasts to the shape.
+/// Bools, each true with probability `p`: a scalar, or an array that broadcasts to the shape.
 ///
 /// ```
 /// use ndjit::{Array, random};
@@ -233,11 +237,11 @@ pub fn randint<K: Math>(key: K, shape: impl IntoShape, range: Range<impl Number>
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// `true` is where [`uniform`] from 0 to 1, of the dtype of `p`, is less than `p`; a bare number is of the default float dtype. So a probability counts
-/// up to `2^-m`, where `m` is that of [`uniform`].
+/// An element is true if [`uniform`] from 0 to 1, of the dtype of `p`, is less than `p`; a literal has the default float
+/// dtype. The resolution of a probability is therefore `2^-m`, with the `m` of [`uniform`].
 ///
 /// # Errors
-/// Poisoned with `DType` if `p` is no float, with `Shape` if it does not broadcast to the shape.
+/// Poisoned with `DType` if `p` is not a float, with `Shape` if it does not broadcast to the shape.
 #[track_caller]
 pub fn bernoulli<K, P>(key: K, shape: impl IntoShape, p: P) -> <K as Meet<P>>::Out
 where
@@ -248,7 +252,7 @@ where
     draw("bernoulli", key.operand(), place, |draw| draw.below(p, &shape))
 }
 
-/// Random numbers of this dtype; each is documented where it stands alone.
+/// Random numbers of this dtype: see the free functions.
 impl Typed {
     /// [`bits`](fn@bits) of this dtype, an unsigned integer.
     ///
@@ -260,7 +264,7 @@ impl Typed {
     /// ```
     ///
     /// # Errors
-    /// Poisoned with `DType` if it is no unsigned integer.
+    /// Poisoned with `DType` if it is not an unsigned integer.
     #[track_caller]
     pub fn bits<K: Math>(self, key: K, shape: impl IntoShape) -> K::Out {
         bits_of(self.asked_width().unwrap_or(DType::U32), key.operand(), shape.shape(), Place::caller())

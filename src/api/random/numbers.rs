@@ -1,4 +1,4 @@
-//! Numbers of each distribution, of a key of any sort.
+//! Random values of each distribution.
 
 use super::draw::draw;
 use crate::api::config::defaults;

@@ -1,4 +1,4 @@
-//! Elements in random order, and elements drawn from an array.
+//! Random permutations and choices.
 
 use super::draw::draw;
 use super::numbers::randint_of;
@@ -9,7 +9,7 @@ use crate::trace::operand::{Computed, Math, Meet, Operand};
 use ndjit_ir::axes::position;
 use ndjit_ir::{Error, ErrorCode, Place};
 
-/// The integers from 0 on and below `n` in random order, of the default integer dtype: `jax.random.permutation(key, n)`.
+/// The integers in `[0, n)` in random order, of the default integer dtype: `jax.random.permutation(key, n)`.
 ///
 /// ```
 /// use ndjit::{Expr, jit, random};
@@ -21,16 +21,16 @@ use ndjit_ir::{Error, ErrorCode, Place};
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// As in JAX, numbers are sorted by random keys of 32 bits, more than once where there are so many that some keys may be equal.
+/// As in JAX, the integers are sorted by random 32-bit keys, several times if equal keys are likely.
 ///
 /// # Errors
-/// Poisoned with `DType` if the key is no `u64`, or if the default integer dtype cannot count so many.
+/// Poisoned with `DType` if the key is not a `u64`, or if the default integer dtype cannot count to `n`.
 #[track_caller]
 pub fn permutation<K: Math>(key: K, n: usize) -> K::Out {
     draw("permutation", key.operand(), Place::caller(), |draw| draw.order(n))
 }
 
-/// The parts of an array along an axis in random order: `jax.random.permutation(key, x, axis)`, in the order of [`permutation`].
+/// The slices of an array along an axis in random order: `jax.random.permutation(key, x, axis)`, in the order of [`permutation`].
 ///
 /// ```
 /// use ndjit::{Array, random};
@@ -42,7 +42,7 @@ pub fn permutation<K: Math>(key: K, n: usize) -> K::Out {
 /// ```
 ///
 /// # Errors
-/// Those of [`permutation`]; poisoned with `Shape` for an axis that is not there.
+/// Those of [`permutation`]; poisoned with `Shape` for an axis out of range.
 #[track_caller]
 pub fn shuffle<K, X>(key: K, x: X, axis: isize) -> <K::Out as Meet<X>>::Out
 where
@@ -64,7 +64,7 @@ where
     }
 }
 
-/// Parts of an array along its first axis, drawn with replacement: `jax.random.choice(key, x, shape)`.
+/// Slices of an array along its first axis, drawn with replacement: `jax.random.choice(key, x, shape)`.
 ///
 /// ```
 /// use ndjit::{Array, random};
@@ -73,10 +73,10 @@ where
 /// assert_eq!(drawn.shape().extents(), [2, 4]);
 /// ```
 ///
-/// Indices are those of [`randint`](fn@crate::random::randint).
+/// The indices are those of [`randint`](fn@crate::random::randint).
 ///
 /// # Errors
-/// Poisoned with `Shape` if the array has no axis, or no elements along it; those of [`randint`](fn@crate::random::randint).
+/// Poisoned with `Shape` for an array without axes, or with an empty first axis; those of [`randint`](fn@crate::random::randint).
 #[track_caller]
 pub fn choice<K, X>(key: K, x: X, shape: impl IntoShape) -> <K::Out as Meet<X>>::Out
 where

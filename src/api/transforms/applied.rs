@@ -1,4 +1,4 @@
-//! Derivatives of functions of values, in any structure, within a traced function.
+//! Derivatives at given values, in any structure, within a traced function.
 
 use super::gradients;
 use crate::api::control::finished;
@@ -10,7 +10,7 @@ use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use ndjit_transform::derivative::DerivativeMode;
 use std::rc::Rc;
 
-/// The gradient of a function of values by all of them, in the structure that they have. Integers among them have zeros.
+/// The gradient of a function with respect to all its values, in their structure. Gradients of integers are zeros.
 ///
 /// ```
 /// use ndjit::{Array, Expr, grad_at, jit, sum};
@@ -22,16 +22,16 @@ use std::rc::Rc;
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// What the closure uses from around it is constant.
+/// Values that the closure captures are constants.
 ///
 /// # Errors
-/// Poisoned with `Shape` or `DType` if the function does not give one real number; with the first error of the function.
+/// Poisoned with `Shape` or `DType` unless the function returns one real number; with the first error of the function.
 #[track_caller]
 pub fn grad_at<P: Outputs>(function: impl FnOnce(P) -> Expr, at: P) -> P {
     value_and_gradient(("grad_at", Place::caller()), function, at).1
 }
 
-/// The value of a function of values and its gradient by all of them.
+/// The value of a function and its gradient with respect to all its values.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, sum, value_and_grad_at};
@@ -49,7 +49,7 @@ pub fn value_and_grad_at<P: Outputs>(function: impl FnOnce(P) -> Expr, at: P) ->
     value_and_gradient(("value_and_grad_at", Place::caller()), function, at)
 }
 
-/// The value of a function and its gradient by all of its values.
+/// The value of a function and its gradient with respect to all its values.
 pub(super) fn value_and_gradient<P: Outputs>(
     written: (&'static str, Place),
     function: impl FnOnce(P) -> Expr,
@@ -79,7 +79,7 @@ pub(super) fn value_and_gradient<P: Outputs>(
 /// Source: [`jax.jvp`](https://docs.jax.dev/en/latest/_autosummary/jax.jvp.html).
 ///
 /// # Errors
-/// Poisoned with `Arity` or `Shape` if the tangents are others than the values; with the first error of the function.
+/// Poisoned with `Arity` or `Shape` if the tangents do not match the values; with the first error of the function.
 #[track_caller]
 pub fn jvp<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P, tangents: P) -> (R, R) {
     tangent_of(("jvp", Place::caller()), function, at, tangents)
@@ -98,8 +98,8 @@ pub(super) fn tangent_of<P: Outputs, R: Outputs>(
     (value, tangent)
 }
 
-/// The value of a function, and the function that takes tangents of its values to those of its results: [`jvp`] at one point, of any number of
-/// tangents.
+/// The value of a function, and its linear map from tangents of its values to those of its results: [`jvp`] at one point,
+/// for any number of tangents.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, linearize};
@@ -127,7 +127,7 @@ pub fn linearize<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -
     (value, map)
 }
 
-/// The value of a function, and the function that takes cotangents of its results to those of its values, in reverse mode.
+/// The value of a function, and its linear map from cotangents of its results to those of its values, in reverse mode.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, sin, vjp};
@@ -141,12 +141,12 @@ pub fn linearize<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// The inner product of a cotangent and a tangent is the real part of the sum of `conj(g) * t`.
+/// The inner product of a cotangent `g` and a tangent `t` is the real part of the sum of `conj(g) * t`.
 ///
 /// Source: [`jax.vjp`](https://docs.jax.dev/en/latest/_autosummary/jax.vjp.html).
 ///
 /// # Errors
-/// Poisoned with `Arity` or `Shape` if the cotangents are others than the results; with the first error of the function.
+/// Poisoned with `Arity` or `Shape` if the cotangents do not match the results; with the first error of the function.
 #[track_caller]
 pub fn vjp<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -> (R, impl Fn(R) -> P) {
     let place = Place::caller();
@@ -157,7 +157,7 @@ pub fn vjp<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -> (R, 
     (value, map)
 }
 
-/// Values that derivatives take as constant.
+/// Marks values as constants of derivatives.
 ///
 /// ```
 /// use ndjit::{Array, grad, jit, stop_gradient};
@@ -174,7 +174,7 @@ pub fn stop_gradient<P: Outputs>(values: P) -> P {
     built(&constants(&values.exprs, Place::caller()), &values)
 }
 
-/// What a function is of its values, and the structures of both.
+/// A linearized function of its values, and the structures of both.
 struct AppliedLinear {
     linear: Result<Rc<Linearized>>,
     what: &'static str,
@@ -199,7 +199,7 @@ fn linearized<P: Outputs, R: Outputs>(
 }
 
 impl AppliedLinear {
-    /// Of tangents of the values those of the results.
+    /// Maps tangents of the values to those of the results.
     fn mapped<R: Outputs>(
         &self,
         given: Collected,
@@ -210,7 +210,7 @@ impl AppliedLinear {
         finished(made, self.like(&self.results), place)
     }
 
-    /// Of cotangents of the results those of the values.
+    /// Maps cotangents of the results to those of the values.
     fn mapped_back<P: Outputs>(
         &self,
         given: Collected,
@@ -243,7 +243,7 @@ impl AppliedLinear {
     }
 }
 
-/// Checks that a value can be the tangent or cotangent of another; the dtype and the shape of the other.
+/// Checks that a value can be the tangent or cotangent of another, and returns the dtype and the shape of the other.
 pub(super) fn fits((what, is): (&str, &str), n: usize, tangent: Expr, value: Expr) -> Result<(DType, Shape)> {
     let [own, of] = [tangent, value].map(|x| describe(x, what));
     let ((_, dtype, shape), (ty, of_dtype, of_shape)) = (own?, of?);

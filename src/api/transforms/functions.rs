@@ -1,4 +1,4 @@
-//! Gradients of closures by their first parameter.
+//! Gradients of closures with respect to their first parameter.
 
 use super::gradients;
 use crate::api::control::finished;
@@ -8,7 +8,8 @@ use crate::trace::expr::Expr;
 use crate::trace::operand::Computed;
 use ndjit_ir::{Error, Place};
 
-/// The gradient of a function by its first parameter: a function of the same parameters, whose result has the parameter's shape and dtype.
+/// The gradient of a function with respect to its first parameter: a function of the same parameters. Its result has the
+/// parameter's shape and dtype.
 ///
 /// ```
 /// use ndjit::{Array, grad, jit, sin, sum};
@@ -23,20 +24,22 @@ use ndjit_ir::{Error, Place};
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// By other parameters, and by several: [`wrt`](fn@super::wrt). By structures: [`trees`](fn@crate::trees). By values within a traced function: [`grad_at`](fn@super::grad_at).
+/// For other or several parameters: [`wrt`](fn@super::wrt). For structures: [`trees`](fn@crate::trees). For values within a
+/// traced function: [`grad_at`](fn@super::grad_at).
 ///
-/// Source: [`jax.grad`](https://docs.jax.dev/en/latest/_autosummary/jax.grad.html); the [conventions](super) differ for complex numbers, at kinks and where slopes are infinite.
+/// Source: [`jax.grad`](https://docs.jax.dev/en/latest/_autosummary/jax.grad.html). The [conventions](super) differ for
+/// complex numbers, at kinks and for infinite slopes.
 ///
 /// # Errors
-/// Poisoned with `Shape` or `DType` if the function does not give one real number, with `DType` if the parameter is an integer or a bool; with
-/// the first error of the function.
+/// Poisoned with `Shape` or `DType` unless the function returns one real number, with `DType` if the parameter is an integer
+/// or a bool; with the first error of the function.
 #[track_caller]
 pub fn grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<F::First> {
     let place = Place::caller();
     F::with(move |parameters| by_first("grad", &function, parameters, place).1)
 }
 
-/// The value of a function and its gradient by its first parameter.
+/// The value of a function and its gradient with respect to its first parameter.
 ///
 /// ```
 /// use ndjit::{Array, jit, sum, value_and_grad};
@@ -47,7 +50,7 @@ pub fn grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// The value has the bits that the function gives.
+/// The value has the same bits as the function's.
 ///
 /// Source: [`jax.value_and_grad`](https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html).
 ///
@@ -59,7 +62,8 @@ pub fn value_and_grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(functio
     F::with(move |parameters| by_first("value_and_grad", &function, parameters, place))
 }
 
-/// The gradient of a function by its first parameter, and what else the function gives: it returns the value that is derived and that.
+/// The gradient of a function with respect to its first parameter, and auxiliary data: the function returns the value to
+/// differentiate, and the data.
 ///
 /// ```
 /// use ndjit::{Array, grad_aux, jit, sum};
@@ -114,14 +118,14 @@ fn by_first<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(
     }
 }
 
-/// Parameters with other leaves of the first.
+/// Returns the parameters with other leaves of the first.
 pub(super) fn with_first<const N: usize>(parameters: &[Collected; N], first: &[Expr]) -> [Collected; N] {
     let mut parameters = parameters.clone();
     parameters[0] = parameters[0].with(first);
     parameters
 }
 
-/// A structure of leaves that failed.
+/// Returns a structure of poisoned leaves.
 fn failed<P: Outputs>(error: &Error, like: &Collected) -> P {
     let leaves: Vec<Expr> = like.exprs.iter().map(|_| Expr::failed(error.clone())).collect();
     built(&leaves, like)

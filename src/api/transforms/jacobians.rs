@@ -1,4 +1,4 @@
-//! Jacobians and Hessians: tangents along, or cotangents of, each element at once.
+//! Jacobians and Hessians: all tangents, or all cotangents, at once.
 
 use super::applied::{tangent_of, value_and_gradient};
 use super::functions::with_first;
@@ -16,8 +16,8 @@ use crate::trace::written::with_place;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use ndjit_transform::derivative::DerivativeMode;
 
-/// The Jacobian of a function by its first parameter, in reverse mode: of a result of shape `[m, n]` by a parameter of shape `[k]` an array of shape
-/// `[m, n, k]`. For functions of more elements than they give.
+/// The Jacobian of a function with respect to its first parameter, in reverse mode: for a result of shape `[m, n]` and a
+/// parameter of shape `[k]` an array of shape `[m, n, k]`. Prefer it for functions with fewer outputs than inputs.
 ///
 /// ```
 /// use ndjit::{Array, jacrev, jit};
@@ -31,8 +31,8 @@ use ndjit_transform::derivative::DerivativeMode;
 /// Source: [`jax.jacrev`](https://docs.jax.dev/en/latest/_autosummary/jax.jacrev.html).
 ///
 /// # Errors
-/// Poisoned with `DType` if the parameter is of integers or bools, or if the result is complex: derive its parts. With the first error of the
-/// function.
+/// Poisoned with `DType` if the parameter contains integers or bools, or if the result is complex: differentiate its parts.
+/// With the first error of the function.
 #[track_caller]
 pub fn jacrev<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(function: F) -> F::With<Expr> {
     let place = Place::caller();
@@ -42,7 +42,8 @@ pub fn jacrev<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(f
     })
 }
 
-/// The Jacobian of a function by its first parameter, in forward mode: for functions that give as many elements as they take, or more.
+/// The Jacobian of a function with respect to its first parameter, in forward mode: prefer it for functions with at least as
+/// many outputs as inputs.
 ///
 /// ```
 /// use ndjit::{Array, jacfwd, jit};
@@ -55,7 +56,7 @@ pub fn jacrev<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(f
 /// Source: [`jax.jacfwd`](https://docs.jax.dev/en/latest/_autosummary/jax.jacfwd.html).
 ///
 /// # Errors
-/// As [`jacrev`]; poisoned with `DType` if the parameter is complex, too.
+/// As [`jacrev`]; also poisoned with `DType` for a complex parameter.
 #[track_caller]
 pub fn jacfwd<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(function: F) -> F::With<Expr> {
     let place = Place::caller();
@@ -65,7 +66,8 @@ pub fn jacfwd<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(f
     })
 }
 
-/// The Hessian of a function by its first parameter, the Jacobian of its gradient: of a parameter of shape `[n]` an array of shape `[n, n]`.
+/// The Hessian of a function with respect to its first parameter, the Jacobian of its gradient: for a parameter of shape
+/// `[n]` an array of shape `[n, n]`.
 ///
 /// ```
 /// use ndjit::{Array, hessian, jit, sum};
@@ -93,7 +95,7 @@ pub fn hessian<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(
     })
 }
 
-/// The product of the Hessian of a function of values with a tangent of them: without the Hessian, in the time of a few gradients.
+/// The Hessian-vector product of a function and tangents of its values: without the Hessian, in the time of a few gradients.
 ///
 /// ```
 /// use ndjit::{Array, Expr, hvp, jit, sum};
@@ -115,7 +117,7 @@ fn poisoned(made: Result<Expr>, place: Place) -> Expr {
     made.unwrap_or_else(|error: Error| Expr::failed(error.at(place)))
 }
 
-/// Arrays of a shape, one for each of its elements: 1 there, 0 elsewhere.
+/// Returns unit arrays of a shape, one for each element: 1 there, 0 elsewhere.
 fn units(dtype: DType, shape: &Shape) -> Result<Expr> {
     let count = shape.size()?;
     let extents: Vec<isize> = [count].iter().chain(shape.extents()).map(|&n| n as isize).collect();
@@ -126,7 +128,7 @@ fn extents(shapes: [&Shape; 2]) -> Vec<isize> {
     shapes.iter().flat_map(|shape| shape.extents()).map(|&n| n as isize).collect()
 }
 
-/// The shape of a result, which has one derivative: it is real.
+/// Returns the shape of a result, which must be real.
 fn real_result(what: &str, y: Expr) -> Result<Shape> {
     let (ty, dtype, shape) = describe(y, what)?;
     match dtype.is_complex() {
@@ -151,7 +153,7 @@ fn forward((what, place): (&'static str, Place), at: Expr, function: impl FnOnce
     let to = real_result(what, y)?;
     let linear = Linearized::new(&own, &[y], DerivativeMode::Forward, what, place)?;
     let along = |tangent: Expr| poisoned(linear.forward(&[tangent], place).map(|made| made[0]), place);
-    // The lanes are the elements of the parameter, which come last.
+    // The lanes are the elements of the parameter, as the last axes.
     with_place(place, || {
         let units = units(dtype, &from)?;
         let all = mapped((what, place), &[(units, Some(0))], None, |lane| along(lane[0]));

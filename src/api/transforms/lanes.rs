@@ -1,4 +1,4 @@
-//! Functions of one lane as functions of all.
+//! Vectorization: a function of one lane becomes a function of all lanes.
 
 use crate::api::control::finished;
 use crate::api::manipulation::moveaxis;
@@ -12,7 +12,7 @@ use crate::trace::written::with_place;
 use ndjit_ir::axes::position;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 
-/// In place of an axis: an argument that is the same for all lanes.
+/// Marks an argument that is the same for all lanes, instead of an axis.
 ///
 /// ```
 /// use ndjit::{Array, Same, jit, vmap};
@@ -24,7 +24,7 @@ use ndjit_ir::{Error, ErrorCode, Place, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Same;
 
-/// The axis of an argument along which its lanes are, or [`Same`].
+/// The lane axis of an argument, or [`Same`].
 ///
 /// ```
 /// use ndjit::{Same, transforms::IntoLane};
@@ -32,7 +32,7 @@ pub struct Same;
 /// assert_eq!(((-1).lane(), Same.lane()), (Some(-1), None));
 /// ```
 pub trait IntoLane: Copy + Send + Sync + 'static {
-    /// The axis, negative ones from the last; `None` if there is none.
+    /// Returns the axis, negative ones from the last; `None` for [`Same`].
     fn lane(self) -> Option<isize>;
 }
 
@@ -60,7 +60,7 @@ impl<A: IntoLane> IntoLane for Option<A> {
     }
 }
 
-/// For each of `N` arguments its axis of lanes: one axis for all of them, or a tuple of one for each.
+/// The lane axes of `N` arguments: one axis for all of them, or a tuple with one for each.
 ///
 /// ```
 /// use ndjit::{Same, transforms::IntoLanes};
@@ -69,21 +69,21 @@ impl<A: IntoLane> IntoLane for Option<A> {
 /// assert_eq!((1, Same).lanes(), [Some(1), None]);
 /// ```
 pub trait IntoLanes<const N: usize>: Send + Sync + 'static {
-    /// The axes.
+    /// Returns the axes.
     fn lanes(&self) -> [Option<isize>; N];
 
-    /// The axis of results along which they have their lanes.
+    /// Returns the lane axis of results.
     fn out(&self) -> isize {
         0
     }
 
-    /// The number of lanes, if that is said.
+    /// Returns the number of lanes, if set.
     fn size(&self) -> Option<usize> {
         None
     }
 }
 
-/// Axes of arguments, and along which axis results have their lanes. Made by [`in_axes`].
+/// Lane axes of arguments and results. Made by [`in_axes`].
 ///
 /// ```
 /// use ndjit::{Array, in_axes, jit, vmap};
@@ -100,7 +100,7 @@ pub struct VmapAxes<A> {
     size: Option<usize>,
 }
 
-/// Axes of the arguments of [`vmap`], with which more can be said: along which axis results have their lanes, and how many lanes there are.
+/// Lane axes of the arguments of [`vmap`], with options: the lane axis of results, and the number of lanes.
 ///
 /// ```
 /// use ndjit::{Array, Same, in_axes, jit, vmap};
@@ -116,7 +116,7 @@ pub fn in_axes<A>(axes: A) -> VmapAxes<A> {
 }
 
 impl<A> VmapAxes<A> {
-    /// The axis of results along which they have their lanes, negative ones from the last; the first without this. One for all results.
+    /// Sets the lane axis of all results, negative ones from the last; the default is the first.
     ///
     /// ```
     /// use ndjit::{Array, in_axes, jit, vmap};
@@ -128,7 +128,7 @@ impl<A> VmapAxes<A> {
         VmapAxes { out: axis, ..self }
     }
 
-    /// The number of lanes, which arguments have too: needed where none has lanes.
+    /// Sets the number of lanes: required if no argument has lanes.
     ///
     /// ```
     /// use ndjit::{Array, Same, in_axes, jit, vmap};
@@ -187,9 +187,9 @@ macro_rules! tuples {
 
 for_each_tuple!(tuples);
 
-/// A function of one lane as a function of arrays of lanes: `axes` says along which axis each argument has them, one for all or a tuple with one
-/// for each, [`Same`] for what is the same in all lanes. Results have the lanes along their first axis, or that which [`in_axes`] says. All arrays of a parameter
-/// that is a [structure](fn@crate::trees) have its axis.
+/// Vectorizes a function of one lane over arrays of lanes. `axes` gives the lane axis of each argument: one for all, or a
+/// tuple with one for each, [`Same`] for an argument without lanes. Results have the lanes along their first axis, or that
+/// of [`in_axes`]. All leaves of a [structure](fn@crate::trees) share its axis.
 ///
 /// ```
 /// use ndjit::{Array, Same, grad, jit, sum, vmap};
@@ -205,15 +205,15 @@ for_each_tuple!(tuples);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// The results are those of a loop over the lanes, bit for bit; products of matrices are within their bound. A loop whose lanes stop at different
-/// steps goes on while one of them does if its state is small, at most 64 elements in a lane; else it runs lane after lane, as does a branch that each lane decides
-/// for itself.
+/// The results are those of a loop over the lanes, bit for bit; matrix products are within their bound. A loop whose lanes
+/// stop at different steps runs while any lane does, if its state has at most 64 elements per lane. Otherwise it runs lane
+/// by lane, as does a branch on a condition per lane.
 ///
 /// Source: [`jax.vmap`](https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` if an argument or a result has no such axis, if the axes have different extents, or if no argument has lanes and nothing says how many there
-/// are; with the first error of the function.
+/// Poisoned with `Shape` if an argument or a result lacks its axis, if the axes have different extents, or if no argument
+/// has lanes and their number is not set; with the first error of the function.
 #[track_caller]
 pub fn vmap<M, const N: usize, F: JitFn<M, N>>(function: F, axes: impl IntoLanes<N>) -> F::With<F::Outputs>
 where
@@ -221,7 +221,7 @@ where
 {
     let place = Place::caller();
     F::with(move |parameters| {
-        // All leaves of a parameter have its axis.
+        // All leaves of a parameter share its axis.
         let leaves = |(own, axis): (&Collected, Option<isize>)| own.exprs.iter().map(|&leaf| (leaf, axis)).collect();
         let given: Vec<Vec<(Expr, Option<isize>)>> = parameters.iter().zip(axes.lanes()).map(leaves).collect();
         let own = |lanes: &[Expr]| function.apply(&with_leaves(parameters, lanes));
@@ -230,8 +230,8 @@ where
     })
 }
 
-/// A function of one lane of values, for all lanes along their first axes, within a traced function. What the closure uses from around it is the
-/// same for all lanes.
+/// Vectorizes a function of values over all lanes along their first axes, within a traced function. Values that the closure
+/// captures are the same for all lanes.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, sum, vmap_at};
@@ -251,7 +251,7 @@ pub fn vmap_at<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, over: P) -
     mapped(("vmap_at", Place::caller()), &given, None, |lanes| function(built(lanes, &over)))
 }
 
-/// Of one lane of each value, along its axis, for all lanes.
+/// Vectorizes a function over lanes of each value along its axis.
 pub(crate) fn mapped<R: Outputs>(
     (what, place): (&'static str, Place),
     given: &[(Expr, Option<isize>)],
@@ -270,7 +270,7 @@ pub(crate) fn mapped<R: Outputs>(
     finished(made, like, place)
 }
 
-/// Results with their lanes along another axis than the first.
+/// Moves the lanes of results to another axis than the first.
 fn moved<R: Outputs>((what, place): (&str, Place), all: R, to: isize) -> R {
     let own = collected(all);
     let one = |&x: &Expr| {
@@ -282,10 +282,10 @@ fn moved<R: Outputs>((what, place): (&str, Place), all: R, to: isize) -> R {
     finished(made, own, place)
 }
 
-/// A value and its axis of lanes.
+/// A value and its lane axis.
 type OfLane = (Expr, Option<usize>);
 
-/// The number of lanes, and the axis of each value.
+/// Returns the number of lanes, and the axis of each value.
 fn checked(what: &str, given: &[(Expr, Option<isize>)], size: Option<usize>) -> Result<(usize, Vec<OfLane>)> {
     let mut lanes = size.map(|size| ("axis_size".to_owned(), size));
     let mut axes = Vec::with_capacity(given.len());

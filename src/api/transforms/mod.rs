@@ -1,15 +1,16 @@
-//! Transformations: functions of functions. [`grad`] and its kin compute derivatives, and are themselves functions that can be jitted,
-//! transformed again, and called in traced functions.
+//! Transformations of functions. [`grad`] and similar functions compute derivatives. Their results are functions that can be
+//! jitted, transformed again, and called in traced functions.
 //!
-//! A derivative is traced with the function: one program, in which fusion sees both. Forms that take closures ([`grad`], [`value_and_grad`], [`wrt`], [`jacrev`], [`vmap`])
-//! give closures of as many parameters; those that are applied ([`grad_at`], [`jvp`], [`vjp`], [`linearize`], [`vmap_at`]) take values, in any structure, within a traced
-//! function, and closures that may use what is around them.
+//! A derivative is traced with its function: one program, which fuses both. Some transformations take and return closures:
+//! [`grad`], [`value_and_grad`], [`wrt`], [`jacrev`], [`vmap`]. Others take values, in any structure, within a traced
+//! function: [`grad_at`], [`jvp`], [`vjp`], [`linearize`], [`vmap_at`]. Their closures may capture values.
 //!
 //! # Conventions
-//! - The gradient by a complex variable is the *adjoint*: `z - rate * g` descends. JAX's is its conjugate.
-//! - Zero wins over an infinite slope: the gradient of `where_(x.gt(0), sqrt(x), 0)` at 0 is 0, not NaN. The price: `sqrt(x) * sqrt(x)` at 0 has the
-//!   gradient 0.
-//! - At kinks a gradient is the element of least norm of the subdifferential: `abs` at 0 has 0, `maximum(x, y)` of equal ones gives each a half.
+//! - The gradient with respect to a complex variable is the *adjoint*: `z - rate * g` descends. JAX's is its conjugate.
+//! - Zero cotangents override an infinite slope: the gradient of `where_(x.gt(0), sqrt(x), 0)` at 0 is 0, not NaN. The
+//!   drawback: `sqrt(x) * sqrt(x)` at 0 has the gradient 0.
+//! - At kinks a gradient is the element of least norm of the subdifferential: 0 for `abs` at 0, a half each for
+//!   `maximum(x, y)` of equal operands.
 //! - Cotangents of `f16` and `bf16` are `f32` within a derivative, and rounded once.
 
 mod applied;
@@ -33,8 +34,8 @@ use crate::trace::recorder::describe;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 use ndjit_transform::derivative::DerivativeMode;
 
-/// A function's outputs, of which the first is the value that is derived, and its gradient by each variable. Variables that are integers are an
-/// error where they are named, else they have zeros.
+/// Returns a function's outputs, the first being the value to differentiate, and its gradient with respect to each variable.
+/// Integer variables are an error if they are explicit, otherwise their gradients are zeros.
 pub(crate) fn gradients(
     (what, place): (&'static str, Place),
     values: &[Expr],
@@ -54,7 +55,7 @@ pub(crate) fn gradients(
     made.map_err(|error: Error| error.at(place))
 }
 
-/// Checks that a variable has derivatives.
+/// Checks that a variable is differentiable.
 fn differentiable(what: &str, n: usize, value: Expr) -> Result<()> {
     let (ty, dtype, _) = describe(value, what)?;
     if dtype.is_float() || dtype.is_complex() {

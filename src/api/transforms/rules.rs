@@ -1,4 +1,4 @@
-//! Functions with derivatives of their own, and functions that are computed once more for theirs.
+//! Custom derivative rules, and checkpoints.
 
 use super::applied::fits;
 use crate::api::control::finished;
@@ -14,8 +14,8 @@ use crate::trace::written::with_place;
 use ndjit_ir::graph::RuleKind;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 
-/// A function with a rule for its tangents: the rule takes the parameters, the function's result and tangents of the parameters, and gives the
-/// tangent of the result. It is linear in the tangents, so that both modes follow from it: the reverse mode is its adjoint.
+/// Defines a rule for the tangents of a function: from the parameters, the function's result and tangents of the parameters
+/// to the tangent of the result. The rule must be linear in the tangents; reverse mode is its adjoint.
 ///
 /// ```
 /// use ndjit::{Array, custom_jvp, exp, grad, jit, log1p};
@@ -29,13 +29,14 @@ use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// Derivatives of derivatives follow the rule, too. What the closures use from around them is constant. Tangents have the shapes and dtypes of the
-/// parameters; those of integers are zeros.
+/// Higher derivatives use the rule, too. Values that the closures capture are constants. Tangents have the shapes and dtypes
+/// of the parameters; those of integers are zeros.
 ///
 /// Source: [`jax.custom_jvp`](https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html).
 ///
 /// # Errors
-/// Poisoned with `Arity`, `Shape` or `DType` if the rule does not give a tangent for each result; with the first error of the function.
+/// Poisoned with `Arity`, `Shape` or `DType` unless the rule returns a tangent for each result; with the first error of the
+/// function.
 #[track_caller]
 pub fn custom_jvp<M, const N: usize, F: JitFn<M, N>>(
     function: F,
@@ -51,7 +52,7 @@ where
     })
 }
 
-/// A function of values with a rule for its tangents, within a traced function: [`custom_jvp`] of values in any structure.
+/// Defines a rule for the tangents of a function of values, within a traced function: [`custom_jvp`] for any structure.
 ///
 /// ```
 /// use ndjit::{Array, Expr, custom_jvp_at, grad, jit};
@@ -91,8 +92,8 @@ fn with_jvp<P: Outputs, R: Outputs>(
     finished(made, results, place)
 }
 
-/// A function with a rule for its cotangents: `forward` gives its result and whatever the rule needs; the rule takes that and a cotangent of the result, and
-/// gives cotangents of the parameters. Forward mode is the adjoint of a rule that is linear.
+/// Defines a rule for the cotangents of a function. `forward` returns the result and the residuals. The rule takes these and
+/// a cotangent of the result, and returns cotangents of the parameters. Forward mode is the adjoint of a linear rule.
 ///
 /// ```
 /// use ndjit::{Array, clip, custom_vjp, grad, jit, sum};
@@ -104,12 +105,14 @@ fn with_jvp<P: Outputs, R: Outputs>(
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// What the closures use from around them is constant. Cotangents of integers are of no use.
+/// Values that the closures capture are constants. Cotangents of integers are ignored.
 ///
-/// Source: [`jax.custom_vjp`](https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html); a function of its own for the value is not asked for.
+/// Source: [`jax.custom_vjp`](https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html), without a separate function
+/// for the value.
 ///
 /// # Errors
-/// Poisoned with `Arity`, `Shape` or `DType` if the rule does not give a cotangent for each parameter; with the first error of the function.
+/// Poisoned with `Arity`, `Shape` or `DType` unless the rule returns a cotangent for each parameter; with the first error of
+/// the function.
 #[track_caller]
 pub fn custom_vjp<M, R, S, const N: usize, F>(
     forward: F,
@@ -127,7 +130,7 @@ where
     })
 }
 
-/// A function of values with a rule for its cotangents, within a traced function: [`custom_vjp`] of values in any structure.
+/// Defines a rule for the cotangents of a function of values, within a traced function: [`custom_vjp`] for any structure.
 ///
 /// ```
 /// use ndjit::{Array, Expr, custom_vjp_at, grad, jit};
@@ -166,8 +169,8 @@ fn with_vjp<P: Outputs, R: Outputs, S: Outputs>(
     finished(made, results, place)
 }
 
-/// A function whose derivatives compute it once more, from its parameters and what it uses from around it, instead of keeping what it computed. The
-/// bits of its value and of its derivatives are the same; derivatives of a gradient may sum what they find in another order.
+/// Derivatives recompute this function from its parameters and captured values instead of saving intermediate values. The
+/// bits of its value and of its derivatives are the same; higher derivatives may sum in another order.
 ///
 /// ```
 /// use ndjit::{Array, checkpoint, grad, jit, sin, sum};
@@ -183,8 +186,8 @@ fn with_vjp<P: Outputs, R: Outputs, S: Outputs>(
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// It is computed once more as a `scan` of one step, which takes the cotangents of its results: what it makes lies in memory while that runs, not before. In a step of a
-/// loop, which is computed again anyway, there is none.
+/// The recomputation is a `scan` of one step over the cotangents of its results: intermediate values use memory only while
+/// it runs. Within the step of a loop, which is recomputed anyway, there is none.
 ///
 /// Source: [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html).
 ///
@@ -201,7 +204,7 @@ where
     })
 }
 
-/// A function of values that derivatives compute once more, within a traced function: [`checkpoint`] of values in any structure.
+/// Derivatives recompute this function of values, within a traced function: [`checkpoint`] for any structure.
 ///
 /// ```
 /// use ndjit::{Array, Expr, checkpoint_at, grad, jit, sin};
@@ -227,7 +230,7 @@ fn again<P: Outputs, R: Outputs>((what, place): (&'static str, Place), function:
     finished(made, results, place)
 }
 
-/// What a rule gives, in the dtypes and shapes of what it is of.
+/// Returns the results of a rule, cast to the dtypes and broadcast to the shapes of `of`.
 fn mapped((what, is, place): (&'static str, &str, Place), given: Collected, of: &Collected) -> Result<Vec<Expr>> {
     if (given.exprs.len(), &given.lengths) != (of.exprs.len(), &of.lengths) {
         let headline = format!("{what}: the rule gives {} {is}s of {} values", given.exprs.len(), of.exprs.len());
@@ -242,7 +245,7 @@ fn mapped((what, is, place): (&'static str, &str, Place), given: Collected, of: 
     .collect()
 }
 
-/// Values as arrays of their dtypes: what stands for tangents is none that meets others as a number.
+/// Returns values as strong arrays: a tangent must not promote like a literal.
 fn strong(values: &[Expr], what: &str, place: Place) -> Result<Vec<Expr>> {
     let one = |&x: &Expr| match describe(x, what)? {
         (ValueType::Weak(_), dtype, _) => Ok(promote(x, dtype, what, place)),
@@ -251,7 +254,7 @@ fn strong(values: &[Expr], what: &str, place: Place) -> Result<Vec<Expr>> {
     values.iter().map(one).collect()
 }
 
-/// The parameters of a function that has rules of its own, of which each is one array.
+/// Returns the parameters of a function with a custom rule, each one array.
 fn leaves<const N: usize>((what, place): (&str, Place), parameters: &[Collected; N]) -> [Expr; N] {
     let leaf = |own: &Collected| match own.exprs[..] {
         [leaf] => leaf,

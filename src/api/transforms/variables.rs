@@ -1,4 +1,4 @@
-//! By which parameters a function is derived.
+//! The variables of derivatives.
 
 use super::gradients;
 use crate::jit::function::JitFn;
@@ -7,7 +7,7 @@ use crate::trace::expr::Expr;
 use crate::trace::operand::Computed;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 
-/// Parameters by which a function is derived: one by its number, or a tuple of them.
+/// Differentiation variables: the index of one parameter, or a tuple of several.
 ///
 /// ```
 /// use ndjit::transforms::Wrt;
@@ -15,10 +15,10 @@ use ndjit_ir::{Error, ErrorCode, Place, Result};
 /// assert_eq!((1, 3).numbers(), [1, 3]);
 /// ```
 pub trait Wrt: Send + Sync + 'static {
-    /// The gradients by them.
+    /// The gradients with respect to them.
     type Gradients: Outputs + 'static;
 
-    /// Their numbers, counted from 0.
+    /// Returns their indices, counted from 0.
     fn numbers(&self) -> Vec<usize>;
 }
 
@@ -51,7 +51,7 @@ tuples! {
     [0 usize => Expr, 1 usize => Expr, 2 usize => Expr, 3 usize => Expr, 4 usize => Expr, 5 usize => Expr]
 }
 
-/// Parameters by which functions are derived. Made by [`wrt`].
+/// Differentiation variables. Made by [`wrt`].
 ///
 /// ```
 /// use ndjit::{Array, jit, wrt};
@@ -63,7 +63,7 @@ tuples! {
 #[derive(Clone, Copy, Debug)]
 pub struct WrtVariables<W>(W);
 
-/// Derivatives by other parameters than the first, and by several: their numbers, counted from 0.
+/// Derivatives with respect to other parameters than the first, or several: their indices, counted from 0.
 ///
 /// ```
 /// use ndjit::{Array, jit, sum, wrt};
@@ -81,7 +81,7 @@ pub fn wrt<W: Wrt>(variables: W) -> WrtVariables<W> {
 }
 
 impl<W: Wrt> WrtVariables<W> {
-    /// The gradients of a function by these parameters.
+    /// The gradients of a function with respect to these parameters.
     ///
     /// ```
     /// use ndjit::{Array, jit, wrt};
@@ -93,14 +93,14 @@ impl<W: Wrt> WrtVariables<W> {
     /// ```
     ///
     /// # Errors
-    /// As [`grad`](super::grad); poisoned with `Arity` for a parameter that there is not.
+    /// As [`grad`](super::grad); poisoned with `Arity` for an index out of range.
     #[track_caller]
     pub fn grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(self, function: F) -> F::With<W::Gradients> {
         let place = Place::caller();
         F::with(move |parameters| self.by(("grad", place), &function, parameters).1)
     }
 
-    /// The value of a function and its gradients by these parameters.
+    /// The value of a function and its gradients with respect to these parameters.
     ///
     /// ```
     /// use ndjit::{Array, jit, wrt};
@@ -148,7 +148,7 @@ impl<W: Wrt> WrtVariables<W> {
     }
 }
 
-/// The parameter of this number, which is one array.
+/// Returns the parameter of this index, which must be one array.
 fn leaf((what, place): (&str, Place), n: usize, parameters: &[Collected]) -> Result<Expr> {
     let error = match parameters.get(n).map(|own| &own.exprs[..]) {
         Some(&[leaf]) => return Ok(leaf),
