@@ -65,7 +65,7 @@ impl AxisSet {
         AxisSet(self.0 | AxisSet::one(axis).0)
     }
 
-    /// Whether the axis is one of them.
+    /// Returns `true` if the axis is one of them.
     pub fn contains(self, axis: usize) -> bool {
         axis < MAX_RANK && self.0 >> axis & 1 == 1
     }
@@ -87,7 +87,7 @@ impl AxisSet {
         steps
     }
 
-    /// Whether all of them are axes of an array of this rank.
+    /// Returns `true` if all of them are axes of an array of this rank.
     pub fn within(self, rank: usize) -> bool {
         rank >= MAX_RANK || self.0 >> rank == 0
     }

@@ -24,12 +24,12 @@ impl Problems {
         }
     }
 
-    /// Whether looking on would add nothing.
+    /// Returns `true` if looking on would add nothing.
     pub(crate) fn is_full(&self) -> bool {
         self.0.len() >= MAX
     }
 
-    /// Whether nothing was found.
+    /// Returns `true` if nothing was found.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

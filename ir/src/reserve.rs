@@ -61,7 +61,7 @@ pub fn refused(what: &str, bytes: usize) -> Error {
         .help("evaluate in parts, or let go of arrays that are no longer needed")
 }
 
-/// Whether one call may make so many [values](MOST_VALUES).
+/// Checks that one call may make so many [values](MOST_VALUES).
 ///
 /// # Errors
 /// `Size` if not.

@@ -39,7 +39,7 @@ impl Weak {
         }
     }
 
-    /// Whether a number of this kind takes the dtype where it meets it, without an explicit cast: whether the dtype is of its kind or a later one.
+    /// Returns `true` if a number of this kind takes the dtype where it meets it, without an explicit cast: whether the dtype is of its kind or a later one.
     /// An integer must be in range besides.
     pub const fn promotes_to(self, dtype: DType) -> bool {
         match (self, dtype.kind()) {
@@ -100,7 +100,7 @@ impl ValueType {
         }
     }
 
-    /// Whether this is a weak type.
+    /// Returns `true` if this is a weak type.
     pub const fn is_weak(self) -> bool {
         matches!(self, ValueType::Weak(_))
     }

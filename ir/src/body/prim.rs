@@ -33,7 +33,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether `ty` belongs to the class.
+    /// Returns `true` if `ty` belongs to the class.
     pub const fn contains(self, ty: PrimType) -> bool {
         match self {
             Class::Float => ty.is_float(),

@@ -39,7 +39,7 @@ impl Casting {
         }
     }
 
-    /// Whether this mode lets values of `from` be converted to `to`: NumPy's
+    /// Returns `true` if this mode lets values of `from` be converted to `to`: NumPy's
     /// [`can_cast`](https://numpy.org/doc/stable/reference/generated/numpy.can_cast.html), which agrees on every pair of dtypes it
     /// has itself. `bf16` is a float like any other here; in the ml_dtypes package `bf16` does not become `f16` under
     /// `same_kind`, and complex numbers become `bf16`.

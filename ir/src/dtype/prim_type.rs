@@ -48,12 +48,12 @@ impl PrimType {
         (self.bits() as usize).div_ceil(8)
     }
 
-    /// Whether this is `F32` or `F64`.
+    /// Returns `true` if this is `F32` or `F64`.
     pub const fn is_float(self) -> bool {
         matches!(self, PrimType::F32 | PrimType::F64)
     }
 
-    /// Whether this is one of the integer types (not `Bool`).
+    /// Returns `true` if this is one of the integer types (not `Bool`).
     pub const fn is_int(self) -> bool {
         matches!(self, PrimType::I8 | PrimType::I16 | PrimType::I32 | PrimType::I64)
     }

@@ -103,12 +103,12 @@ impl DTypeSet {
         self.0.count_ones() as usize
     }
 
-    /// Whether there are no members.
+    /// Returns `true` if there are no members.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether `dtype` is in the set.
+    /// Returns `true` if `dtype` is in the set.
     pub const fn contains(self, dtype: DType) -> bool {
         self.0 >> dtype as u16 & 1 == 1
     }
@@ -133,7 +133,7 @@ impl DTypeSet {
     }
 }
 
-/// Whether `dtype` is of a kind or of one of several: the Array API's
+/// Returns `true` if `dtype` is of a kind or of one of several: the Array API's
 /// [`isdtype`](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.isdtype.html).
 ///
 /// A kind is a class, a dtype, or a mixture of both. Names of classes are read by `parse`.

@@ -158,27 +158,27 @@ impl DType {
         self.row().storage
     }
 
-    /// Whether elements are signed or unsigned integers (not bool).
+    /// Returns `true` if elements are signed or unsigned integers (not bool).
     pub const fn is_int(self) -> bool {
         matches!(self.kind(), Kind::Int | Kind::UInt)
     }
 
-    /// Whether elements are signed integers.
+    /// Returns `true` if elements are signed integers.
     pub const fn is_signed(self) -> bool {
         matches!(self.kind(), Kind::Int)
     }
 
-    /// Whether elements are real floating-point numbers.
+    /// Returns `true` if elements are real floating-point numbers.
     pub const fn is_float(self) -> bool {
         matches!(self.kind(), Kind::Float)
     }
 
-    /// Whether elements are complex numbers.
+    /// Returns `true` if elements are complex numbers.
     pub const fn is_complex(self) -> bool {
         matches!(self.kind(), Kind::Complex)
     }
 
-    /// Whether this is `f16` or `bf16`: stored in 16 bits, computed in `f32`, rounded after every op.
+    /// Returns `true` if this is `f16` or `bf16`: stored in 16 bits, computed in `f32`, rounded after every op.
     pub const fn is_half(self) -> bool {
         matches!(self, DType::F16 | DType::Bf16)
     }
@@ -232,7 +232,7 @@ impl DType {
         }
     }
 
-    /// Whether every value of `other` is exactly a value of this dtype, so that converting there and back changes nothing.
+    /// Returns `true` if every value of `other` is exactly a value of this dtype, so that converting there and back changes nothing.
     /// `false` and `true` are 0 and 1.
     ///
     /// ```

@@ -43,7 +43,7 @@ pub struct ForArity {
 }
 
 impl ForArity {
-    /// Whether the body takes the index where it takes an operand.
+    /// Returns `true` if the body takes the index where it takes an operand.
     pub fn is_index(self, operand: usize) -> bool {
         operand == self.carried as usize
     }
@@ -83,7 +83,7 @@ pub struct ScanArity {
     pub carried: u32,
     /// How many operands are sliced.
     pub sliced: u32,
-    /// Whether the first step takes the last slices.
+    /// True if the first step takes the last slices.
     pub reverse: bool,
 }
 
@@ -93,7 +93,7 @@ impl ScanArity {
         if self.reverse { self.length.saturating_sub(1).saturating_sub(step) } else { step }
     }
 
-    /// Whether the body takes slices of an operand.
+    /// Returns `true` if the body takes slices of an operand.
     pub fn slices(self, operand: usize) -> bool {
         let carried = self.carried as usize;
         (carried..carried + self.sliced as usize).contains(&operand)

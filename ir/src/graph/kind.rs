@@ -199,7 +199,7 @@ impl RuleKind {
 }
 
 impl DerivativeRule {
-    /// Whether it takes so many operands.
+    /// Returns `true` if it takes so many operands.
     pub fn takes(self, operands: usize) -> bool {
         let Some(rest) = operands.checked_sub(1 + self.outputs as usize) else { return false };
         let fits = match self.kind {
@@ -246,9 +246,9 @@ pub struct KindRow {
     pub operands: &'static [&'static str],
     /// Where the result's type comes from.
     pub ty: TypeOf,
-    /// Whether the result may be read in the memory of the operand.
+    /// True if the result may be read in the memory of the operand.
     pub is_view: bool,
-    /// Whether the result's elements are elements of operands, unchanged.
+    /// True if the result's elements are elements of operands, unchanged.
     pub moves_elements: bool,
     /// What kernels make of it.
     pub fusion: Fusion,

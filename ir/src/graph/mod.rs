@@ -234,7 +234,7 @@ impl<T: Type> Graph<T> {
         &self.operands[start as usize..(start + len) as usize]
     }
 
-    /// Whether two nodes have the same operands. Results of one piece of control flow share one list of them.
+    /// Returns `true` if two nodes have the same operands. Results of one piece of control flow share one list of them.
     pub fn have_same_operands(&self, a: NodeId, b: NodeId) -> bool {
         let [one, other] = [a, b].map(|id| self.nodes[id.index()].operands);
         one == other || self.operands(a) == self.operands(b)

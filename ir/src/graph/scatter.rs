@@ -58,7 +58,7 @@ impl Scatter {
         }
     }
 
-    /// Whether elements of a dtype can be put so. Complex ones are not multiplied or divided in place.
+    /// Returns `true` if elements of a dtype can be put so. Complex ones are not multiplied or divided in place.
     pub fn takes(self, dtype: DType) -> bool {
         !(matches!(self, Scatter::Multiply | Scatter::Divide) && dtype.is_complex())
             && self.combine().is_none_or(|op| op.row().domain.contains(dtype))

@@ -103,7 +103,7 @@ fn check<T: Type>(graph: &Graph<T>, problems: &mut Problems) {
     }
 }
 
-/// Whether a node has the results that follow from its operands.
+/// Checks that a node has the results that follow from its operands.
 fn check_node<T: Type>(graph: &Graph<T>, controls: &ControlChecks<T>, id: NodeId) -> Result<(), String> {
     let (node, operands) = (graph.node(id), graph.operands(id));
     if let Some(operand) = operands.iter().find(|operand| **operand >= node.first) {

@@ -48,7 +48,7 @@ impl<T: Type> Graph<T> {
         self.beyond = self.beyond.saturating_add(added);
     }
 
-    /// Whether the node before is a result of the same control flow, of the same operands, as most are that have several.
+    /// Returns `true` if the node before is a result of the same control flow, of the same operands, as most are that have several.
     pub(super) fn continues(&self, next: NodeId, n: u32, operands: &[Value]) -> bool {
         let before = next.index().checked_sub(1).map(NodeId::from_index);
         before.is_some_and(|before| {

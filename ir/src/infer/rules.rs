@@ -37,7 +37,7 @@ pub trait InferenceRules: Copy + Eq + From<DType> + Into<ValueType> {
     /// The types of an op.
     fn op(op: Op, policy: Self::Traced<Policy>, operands: &[Self]) -> Result<Types<Self>, InferenceError>;
 
-    /// Whether there is a cast for this reason.
+    /// Checks that there is a cast for this reason.
     fn cast(reason: Self::Traced<CastReason>, from: Self, to: Self) -> Result<(), InferenceError>;
 
     /// The types of a reduction, a scan or a sort; `indices` is the dtype in which a typed graph has the indices of a sort.
@@ -48,25 +48,25 @@ pub trait InferenceRules: Copy + Eq + From<DType> + Into<ValueType> {
         indices: Option<Self>,
     ) -> Result<Types<Self>, InferenceError>;
 
-    /// Whether indices along an axis of this extent are numbers of this type.
+    /// Returns `true` if indices along an axis of this extent are numbers of this type.
     fn counts(self, extent: usize) -> bool;
 
     /// The type of arrays that are joined, one at least.
     fn join(policy: Self::Traced<Policy>, operands: &[Self]) -> Result<Self, InferenceError>;
 
-    /// Whether elements of the third operand are put into the first one.
+    /// Checks that elements of the third operand are put into the first one.
     fn scatter(scatter: Scatter, operands: [Self; 3]) -> Result<(), InferenceError>;
 
-    /// Whether elements of the second operand take the place of some of the first one's.
+    /// Checks that elements of the second operand take the place of some of the first one's.
     fn insert(operands: [Self; 2]) -> Result<(), InferenceError>;
 
-    /// Whether a parameter of this type may be stored as a dtype.
+    /// Checks that a parameter of this type may be stored as a dtype.
     fn param(self, stored: DType) -> Result<(), InferenceError>;
 
     /// The type of a number, which a graph has as this one.
     fn literal(self, slot: &Slot) -> Result<Self, InferenceError>;
 
-    /// Whether there are calls.
+    /// Checks that there are calls.
     fn call() -> Result<(), InferenceError>;
 }
 
@@ -228,7 +228,7 @@ impl InferenceRules for DType {
     }
 }
 
-/// Whether a value of this type is an index of rows.
+/// Checks that a value of this type is an index of rows.
 pub(super) fn is_index<T: InferenceRules>(ty: T) -> Result<(), InferenceError> {
     if ty == DType::I64.into() { Ok(()) } else { Err(InferenceError::Index(ty.into())) }
 }

@@ -92,7 +92,7 @@ impl OpBody {
         Scalar::from_index(self.stmts.len() - 1)
     }
 
-    /// Whether it does nothing but multiply an element of one input by one of another.
+    /// Returns `true` if it does nothing but multiply an element of one input by one of another.
     pub fn is_product(&self) -> bool {
         let [left, right, product] = &self.stmts[..] else { return false };
         let factors = [[Scalar(0), Scalar(1)], [Scalar(1), Scalar(0)]];
@@ -101,7 +101,7 @@ impl OpBody {
             && self.outputs == [Scalar(2)]
     }
 
-    /// Whether it does nothing but load an element.
+    /// Returns `true` if it does nothing but load an element.
     pub fn is_load(&self) -> bool {
         matches!(&self.stmts[..], [Stmt { kind: StmtKind::Load(0), .. }]) && self.outputs == [Scalar(0)]
     }
@@ -180,7 +180,7 @@ impl PartialEq for Statements {
 impl Eq for Statements {}
 
 impl FusedKernel {
-    /// Whether the kernel stores results of this shape, or a part of them.
+    /// Returns `true` if the kernel stores results of this shape, or a part of them.
     pub fn stores(&self, shape: &Shape) -> bool {
         let whole = || *shape == self.shape;
         match &self.kind {

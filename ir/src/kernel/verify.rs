@@ -196,7 +196,7 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
     problems.verdict("kernels")
 }
 
-/// Whether a node's value may be read in the memory of its first operand.
+/// Returns `true` if a node's value may be read in the memory of its first operand.
 fn is_seen(kind: NodeKind<DType>) -> bool {
     kind.row().is_view || kind == NodeKind::Gather
 }
@@ -209,7 +209,7 @@ enum StoredParts {
     Parts(DisjointRegions),
 }
 
-/// Whether all of a value is stored.
+/// Returns `true` if all of a value is stored.
 fn complete(stored: &FxHashMap<Value, StoredParts>, value: Value) -> bool {
     stored.get(&value).is_some_and(|stored| match stored {
         StoredParts::Whole => true,
@@ -217,7 +217,7 @@ fn complete(stored: &FxHashMap<Value, StoredParts>, value: Value) -> bool {
     })
 }
 
-/// Whether a kernel stores a value: a reshape also in the order of what it copies.
+/// Returns `true` if a kernel stores a value: a reshape also in the order of what it copies.
 fn stores(kernel: &FusedKernel, graph: &Graph<DType>, value: Value) -> bool {
     let id = graph.producer(value);
     let copied = graph.operands(id).first().filter(|_| graph.node(id).kind == NodeKind::Reshape);

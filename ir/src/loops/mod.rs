@@ -63,7 +63,7 @@ impl Access {
         Access { dtype, inner, role: Role::Memory }
     }
 
-    /// Whether there is no memory behind it.
+    /// Returns `true` if there is no memory behind it.
     pub fn is_index(&self) -> bool {
         self.role == Role::Index
     }
@@ -147,7 +147,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Whether an array of this shape has its elements at the same places in both layouts: whether they are equal but for the
+    /// Returns `true` if an array of this shape has its elements at the same places in both layouts: whether they are equal but for the
     /// strides along axes of one index.
     pub fn same_elements(&self, other: &Layout, shape: &Shape) -> bool {
         let mut strides = self.strides.iter().zip(&other.strides).zip(shape.extents());

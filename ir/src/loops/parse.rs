@@ -417,7 +417,7 @@ impl Prims {
     }
 }
 
-/// Whether the line begins with a register.
+/// Returns `true` if the line begins with a register.
 fn is_register(line: &mut Line<'_>) -> bool {
     line.peek_word().strip_prefix('r').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }

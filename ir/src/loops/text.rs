@@ -254,7 +254,7 @@ impl LoopNest {
 
 /// A register that a word of an input or a literal comes in; its text is what stands after `r0 = `.
 pub(super) struct InputRegister {
-    /// Whether it stands before the innermost loop.
+    /// True if it stands before the innermost loop.
     pub hoisted: bool,
     source: RegisterSource,
     word: Option<usize>,

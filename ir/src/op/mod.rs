@@ -149,7 +149,7 @@ impl Op {
         self.row().operands.len()
     }
 
-    /// Whether rewrites may use the law `name`.
+    /// Returns `true` if rewrites may use the law `name`.
     pub fn has_law(self, name: &str) -> bool {
         self.row().laws.contains(&name)
     }

@@ -60,7 +60,7 @@ pub struct ReductionRow {
 }
 
 impl ReductionRow {
-    /// Whether users may ask for a dtype of the result.
+    /// Returns `true` if users may ask for a dtype of the result.
     pub const fn takes_dtype(&self) -> bool {
         !matches!(self.rule, ReductionRule::Same | ReductionRule::Bool)
     }
@@ -92,7 +92,7 @@ macro_rules! functions {
                 self.row().name
             }
 
-            /// Whether users may ask for a dtype of the result.
+            /// Returns `true` if users may ask for a dtype of the result.
             pub const fn takes_dtype(self) -> bool {
                 self.row().takes_dtype()
             }
@@ -183,7 +183,7 @@ impl AxisFunction {
         self.row().name
     }
 
-    /// Whether users may ask for a dtype of the result.
+    /// Returns `true` if users may ask for a dtype of the result.
     pub const fn takes_dtype(self) -> bool {
         self.row().takes_dtype()
     }
@@ -197,13 +197,13 @@ impl AxisFunction {
         }
     }
 
-    /// Whether it accumulates values of this dtype as it stands, or sorts them: other reductions are made of those that do when types are
+    /// Returns `true` if it accumulates values of this dtype as it stands, or sorts them: other reductions are made of those that do when types are
     /// committed.
     pub fn accumulates(self, dtype: DType) -> bool {
         matches!(self, AxisFunction::Sort(_)) || self.combine().is_some_and(|op| accumulates(op, dtype))
     }
 
-    /// Whether it gives values of dtype `result` of elements of dtype `element`, as it stands after commit: the same, or indices.
+    /// Returns `true` if it gives values of dtype `result` of elements of dtype `element`, as it stands after commit: the same, or indices.
     pub fn stores(self, element: DType, result: DType) -> bool {
         match self {
             AxisFunction::Sort(Sort::ArgSort) => matches!(result, DType::I32 | DType::I64),
@@ -248,12 +248,12 @@ impl Reduction {
         }
     }
 
-    /// Whether it is elementary and accumulates values of this dtype.
+    /// Returns `true` if it is elementary and accumulates values of this dtype.
     pub fn accumulates(self, dtype: DType) -> bool {
         self.combine().is_some_and(|op| accumulates(op, dtype))
     }
 
-    /// Whether a reduction of no elements is an error.
+    /// Returns `true` if a reduction of no elements is an error.
     pub const fn needs_elements(self) -> bool {
         matches!(self, Reduction::Max | Reduction::Min | Reduction::ArgMax | Reduction::ArgMin | Reduction::Ptp)
     }
@@ -280,7 +280,7 @@ impl Scan {
         }
     }
 
-    /// Whether it accumulates values of this dtype.
+    /// Returns `true` if it accumulates values of this dtype.
     pub fn accumulates(self, dtype: DType) -> bool {
         accumulates(self.combine(), dtype)
     }
@@ -296,7 +296,7 @@ impl Scan {
     }
 }
 
-/// Whether an op accumulates values of a dtype. Sums and products of halves are accumulated in `f32` and rounded once.
+/// Returns `true` if an op accumulates values of a dtype. Sums and products of halves are accumulated in `f32` and rounded once.
 fn accumulates(op: Op, dtype: DType) -> bool {
     op.row().domain.contains(dtype) && !(matches!(op, Op::Add | Op::Multiply) && dtype.is_half())
 }
@@ -352,9 +352,9 @@ pub struct Reduce<T: Type = ValueType> {
     pub reduction: Reduction,
     /// Along which axes of the operand.
     pub axes: AxisSet,
-    /// Whether those axes stay, with extent 1.
+    /// True if those axes stay, with extent 1.
     pub keepdims: bool,
-    /// Whether it is the sum of a contraction: where it is one of products of two arrays, its order may be that of a multiplication of
+    /// True if it is the sum of a contraction: where it is one of products of two arrays, its order may be that of a multiplication of
     /// matrices, which is the same in every run on a machine, and not [`fold`]'s. Of a sum alone.
     pub contracts: bool,
     /// How its type is asked for.

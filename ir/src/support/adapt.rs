@@ -96,7 +96,7 @@ impl Support {
         supported_dtypes(op, self.device).intersection(self.restrictions.dtypes())
     }
 
-    /// Whether nothing is excluded but what ops do not compute in anywhere.
+    /// Returns `true` if nothing is excluded but what ops do not compute in anywhere.
     pub fn is_unlimited(self) -> bool {
         self.device.is_none() && self.restrictions == Restrictions::NONE
     }
@@ -171,7 +171,7 @@ impl Support {
         }
     }
 
-    /// Whether an argument of this dtype may be passed to a function with these declarations, and the cast that makes it so.
+    /// Checks that an argument of this dtype may be passed to a function with these declarations, and the cast that makes it so.
     ///
     /// # Errors
     /// `DType` if it is not supported and no mode finds another.
@@ -194,7 +194,7 @@ impl Support {
         })
     }
 
-    /// Whether values of this dtype may be made, as by a cast or a creation function. Casting modes have no part in it: who
+    /// Checks that values of this dtype may be made, as by a cast or a creation function. Casting modes have no part in it: who
     /// asks for a dtype wants no other.
     ///
     /// # Errors

@@ -107,7 +107,7 @@ impl CastingModes {
     /// All modes.
     pub const ALL: CastingModes = CastingModes { cross: true, up: true, down: true };
 
-    /// Whether a mode is on.
+    /// Returns `true` if a mode is on.
     pub const fn has(self, mode: Mode) -> bool {
         match mode {
             Mode::Cross => self.cross,

@@ -23,7 +23,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Restriction {
     dtypes: DTypeSet,
-    /// Whether the supported dtypes were named.
+    /// True if the supported dtypes were named.
     named_supported: bool,
     place: Place,
 }

@@ -111,7 +111,7 @@ struct WalkFrame<'a> {
     arguments: Vec<ValueType>,
     types: Vec<ValueType>,
     next: u32,
-    /// Whether it is a graph of control flow.
+    /// True if it is a graph of control flow.
     inner: bool,
     /// What the graphs of the control flow that is looked at give, of those that were walked.
     walked: Vec<Vec<ValueType>>,
@@ -292,7 +292,7 @@ impl<'a> WalkFrame<'a> {
     }
 }
 
-/// Whether a value is a number that was cast.
+/// Returns `true` if a value is a number that was cast.
 fn is_number_cast(graph: &Graph<ValueType>, value: Value) -> bool {
     let id = graph.producer(value);
     matches!(graph.node(id).kind, NodeKind::Cast(CastReason::Explicit | CastReason::Promotion))

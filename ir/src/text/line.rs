@@ -95,7 +95,7 @@ impl<'a> Line<'a> {
         trimmed
     }
 
-    /// Whether nothing is left.
+    /// Returns `true` if nothing is left.
     pub(crate) fn is_empty(&mut self) -> bool {
         self.rest().is_empty()
     }

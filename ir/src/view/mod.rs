@@ -137,7 +137,7 @@ impl View {
         self
     }
 
-    /// Whether the view's result, of this shape, is the operand itself.
+    /// Returns `true` if the view's result, of this shape, is the operand itself.
     pub fn is_identity(&self, operand: &Shape, result: &Shape) -> bool {
         operand == result && *self == View::identity(self.rank).canonical(result)
     }

@@ -17,12 +17,12 @@ pub struct AxisRange {
 }
 
 impl AxisRange {
-    /// Whether it is each index of an axis.
+    /// Returns `true` if it is each index of an axis.
     pub fn is_whole(self, extent: usize) -> bool {
         self == AxisRange { start: 0, step: 1, extent }
     }
 
-    /// Whether some index is one of both.
+    /// Returns `true` if some index is one of both.
     pub fn meets(self, other: AxisRange) -> bool {
         let [(a, p, a_last), (b, q, b_last)] = [self, other].map(|range| {
             let (start, step) = (range.start as i128, range.step.max(1) as i128);
@@ -65,7 +65,7 @@ impl Region {
         self.0.iter().fold(1, |n: usize, range| n.saturating_mul(range.extent))
     }
 
-    /// Whether some element of an array is in both.
+    /// Returns `true` if some element of an array is in both.
     pub fn meets(&self, other: &Region) -> bool {
         self.0.iter().zip(&other.0).all(|(own, other)| own.meets(*other))
     }
@@ -108,7 +108,7 @@ impl DisjointRegions {
         Ok(())
     }
 
-    /// Whether they are all of the array.
+    /// Returns `true` if they are all of the array.
     pub fn are_all(&self) -> bool {
         self.shape.size() == Ok(self.size)
     }
