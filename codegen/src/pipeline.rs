@@ -278,7 +278,7 @@ struct Typing<'a> {
     simplified: Graph<DType>,
     accesses: Accesses,
     fused: Vec<FusedStep>,
-    /// Whether ops are in common kernels.
+    /// True if ops are in common kernels.
     together: bool,
     launches: Vec<Launch>,
     steps: Vec<LoweredStep>,

@@ -27,7 +27,7 @@ impl VectorWidth {
     pub const ALL: [VectorWidth; 4] =
         [VectorWidth::Scalar, VectorWidth::Bits128, VectorWidth::Bits256, VectorWidth::Widest];
 
-    /// Whether there are vector instructions.
+    /// Returns `true` if there are vector instructions.
     pub const fn is_vector(self) -> bool {
         !matches!(self, VectorWidth::Scalar)
     }
@@ -88,7 +88,7 @@ pub enum Combining {
 pub struct Target {
     /// Name, for messages and keys.
     pub name: String,
-    /// Whether there is a byte blend by the sign of a mask (x86 `pblendvb`).
+    /// True if there is a byte blend by the sign of a mask (x86 `pblendvb`).
     pub blend: bool,
     /// Who combines elements.
     pub combining: Combining,

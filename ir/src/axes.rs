@@ -1,10 +1,10 @@
-//! Axes by their numbers, negative ones counted from the last, and sets of axes.
+//! Axis numbers and sets of axes. Negative numbers count from the last axis.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::shape::Shape;
 use std::fmt;
 
-/// The largest rank of an array whose axes can be named: reduced, permuted, joined.
+/// The largest rank of an array whose axes can be reduced, permuted or joined along.
 pub const MAX_RANK: usize = 32;
 
 /// A set of axes, counted from the outermost.
@@ -26,7 +26,7 @@ impl AxisSet {
     /// No axes.
     pub const NONE: AxisSet = AxisSet(0);
 
-    /// The axes of these numbers, of an array of `rank` axes; negative ones count from the last, which is -1.
+    /// The axes of these numbers, of an array of `rank` axes. Negative numbers count from the last axis, -1.
     ///
     /// # Errors
     /// `Shape` if there is no such axis, if one is named twice, or if the rank is above [`MAX_RANK`].
@@ -54,18 +54,18 @@ impl AxisSet {
         Ok(AxisSet(u32::MAX.checked_shr((MAX_RANK - rank) as u32).unwrap_or(0)))
     }
 
-    /// One axis; none if it is above [`MAX_RANK`].
+    /// The set of one axis; the empty set if it is above [`MAX_RANK`].
     pub fn one(axis: usize) -> AxisSet {
         AxisSet(if axis < MAX_RANK { 1 << axis } else { 0 })
     }
 
-    /// These axes and one more; none more if that is above [`MAX_RANK`].
+    /// This set with one more axis; an axis above [`MAX_RANK`] is ignored.
     #[must_use]
     pub fn with(self, axis: usize) -> AxisSet {
         AxisSet(self.0 | AxisSet::one(axis).0)
     }
 
-    /// Whether the axis is one of them.
+    /// Returns `true` if the set contains the axis.
     pub fn contains(self, axis: usize) -> bool {
         axis < MAX_RANK && self.0 >> axis & 1 == 1
     }
@@ -75,8 +75,7 @@ impl AxisSet {
         (0..MAX_RANK).filter(move |&axis| self.contains(axis))
     }
 
-    /// By how much the position along these axes, taken together in row-major order, grows with one step along each axis of the
-    /// shape: 0 along the others.
+    /// The strides of a row-major index over these axes, one for each axis of the shape; 0 along the other axes.
     pub fn steps(self, shape: &Shape) -> Vec<usize> {
         let mut steps = vec![0; shape.rank()];
         let mut step = 1usize;
@@ -87,12 +86,12 @@ impl AxisSet {
         steps
     }
 
-    /// Whether all of them are axes of an array of this rank.
+    /// Returns `true` if all axes of the set are axes of an array of this rank.
     pub fn within(self, rank: usize) -> bool {
         rank >= MAX_RANK || self.0 >> rank == 0
     }
 
-    /// The shape without these axes, or with extent 1 in their place.
+    /// The shape without these axes, or with extent 1 along them.
     pub fn reduced(self, shape: &Shape, keepdims: bool) -> Shape {
         let axes = shape.extents().iter().enumerate();
         let kept = axes.filter_map(|(axis, &extent)| match self.contains(axis) {
@@ -102,14 +101,14 @@ impl AxisSet {
         Shape::from(kept.collect::<Vec<usize>>())
     }
 
-    /// The number of elements along these axes of an array that can exist.
+    /// The number of elements along these axes. The shape has a valid size.
     pub fn count(self, shape: &Shape) -> usize {
         let along = shape.extents().iter().enumerate().filter(|(axis, _)| self.contains(*axis));
         along.fold(1, |n: usize, (_, &extent)| n.saturating_mul(extent))
     }
 }
 
-/// The number, from 0, of an axis of an array of `rank` axes; negative ones count from the last, which is -1.
+/// The index of an axis of an array of `rank` axes. Negative numbers count from the last axis, -1.
 ///
 /// # Errors
 /// `Shape` if there is no such axis.
@@ -128,10 +127,10 @@ pub fn position(axis: isize, rank: usize) -> Result<usize> {
     })
 }
 
-/// Checks that an array may have so many axes.
+/// Checks that the rank is at most [`MAX_RANK`].
 ///
 /// # Errors
-/// `Shape` if they are more than [`MAX_RANK`].
+/// `Shape` if the rank is above [`MAX_RANK`].
 pub fn check_rank(rank: usize) -> Result<()> {
     if rank <= MAX_RANK {
         return Ok(());

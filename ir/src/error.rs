@@ -1,6 +1,6 @@
-//! The one error type: a code, a headline, a place, facts and a way out.
+//! The error type: a code, a headline, a place, facts and help.
 //!
-//! Every stage reports failures with it. Codes stand in one table; a code says what went wrong, never where.
+//! All stages report failures with it. One table lists the codes. A code names the kind of failure, not its place.
 
 use crate::help::Help;
 use crate::place::Place;
@@ -8,7 +8,7 @@ use std::fmt;
 
 macro_rules! codes {
     ($($variant:ident $text:literal $doc:literal;)*) => {
-        /// What went wrong, for programs that match on it. The text form is stable.
+        /// The kind of an error, for programs that match on it. The text form is stable.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum ErrorCode { $(#[doc = $doc] $variant,)* }
@@ -56,18 +56,18 @@ impl fmt::Display for ErrorCode {
 struct ErrorData {
     code: ErrorCode,
     headline: String,
-    /// How many bytes of the headline, from the first on, say what it is of.
+    /// The length in bytes of the headline's prefix: the name of the op or stage.
     named: usize,
     place: Option<Place>,
     facts: Vec<String>,
-    /// How many of the facts, from the first on, say what the operands are.
+    /// The number of leading facts that describe operands.
     operands: usize,
     help: Option<Help>,
 }
 
-/// An error value: one pointer wide, cheap to pass on.
+/// An error: one pointer wide.
 ///
-/// Displays, also with `{:?}`, so that `main` may return it and `unwrap` shows it, as
+/// `Debug` prints the same text as `Display`, for `unwrap` and for `main` that returns it:
 ///
 /// ```text
 /// error[shape]: add: shapes [2, 3] and [4] do not broadcast
@@ -83,7 +83,7 @@ pub struct Error(Box<ErrorData>);
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// A new error. `headline` is one line without a full stop; the op or stage it concerns is put before it by [`of`](Error::of).
+    /// Creates an error. `headline` is one line without a full stop; [`of`](Error::of) prefixes the op or stage.
     pub fn new(code: ErrorCode, headline: impl Into<String>) -> Error {
         Error(Box::new(ErrorData {
             code,
@@ -96,7 +96,7 @@ impl Error {
         }))
     }
 
-    /// Puts the op or stage that met the error before its headline.
+    /// Prefixes the headline with the op or stage that failed.
     #[must_use]
     pub fn of(mut self, what: impl fmt::Display) -> Error {
         let name = format!("{what}: ");
@@ -105,7 +105,7 @@ impl Error {
         self
     }
 
-    /// Takes away the name that [`of`](Error::of) put before the headline last, for a function that has its own to put there.
+    /// Removes the last prefix of [`of`](Error::of), for a caller that adds its own.
     #[must_use]
     pub fn unnamed(mut self) -> Error {
         self.0.headline.drain(..self.0.named);
@@ -113,7 +113,7 @@ impl Error {
         self
     }
 
-    /// Adds the place in the user's source, unless one is known already (the innermost wins).
+    /// Adds the place in the user's source, unless the error has one (the innermost wins).
     #[must_use]
     pub fn at(mut self, place: impl Into<Option<Place>>) -> Error {
         if self.0.place.is_none() {
@@ -122,21 +122,21 @@ impl Error {
         self
     }
 
-    /// Puts another place in that of the error, for front ends whose users write no Rust.
+    /// Replaces the place, for front ends of other languages.
     #[must_use]
     pub fn moved(mut self, place: Place) -> Error {
         self.0.place = Some(place);
         self
     }
 
-    /// Adds one line of fact: an operand, a limit, a value.
+    /// Adds a fact, one line: an operand, a limit, a value.
     #[must_use]
     pub fn fact(mut self, fact: impl fmt::Display) -> Error {
         self.0.facts.push(fact.to_string());
         self
     }
 
-    /// Adds a fact that says what an operand is, before all that say something else.
+    /// Adds a fact about an operand, before all other facts.
     #[must_use]
     pub fn operand(mut self, fact: impl fmt::Display) -> Error {
         self.0.facts.insert(self.0.operands, fact.to_string());
@@ -144,7 +144,7 @@ impl Error {
         self
     }
 
-    /// Takes away what the operands are, for a function that has its own to put there.
+    /// Removes the facts about operands, for a caller that adds its own.
     #[must_use]
     pub fn without_operands(mut self) -> Error {
         self.0.facts.drain(..self.0.operands);
@@ -152,14 +152,14 @@ impl Error {
         self
     }
 
-    /// Adds the way out.
+    /// Adds help.
     #[must_use]
     pub fn help(mut self, help: impl Into<Help>) -> Error {
         self.0.help = Some(help.into());
         self
     }
 
-    /// Adds another way out, after the one that there is.
+    /// Adds an alternative to the help.
     #[must_use]
     pub fn or_help(mut self, other: impl Into<String>) -> Error {
         self.0.help = Some(match self.0.help.take() {
@@ -169,7 +169,7 @@ impl Error {
         self
     }
 
-    /// What went wrong.
+    /// The kind of the error.
     pub fn code(&self) -> ErrorCode {
         self.0.code
     }
@@ -179,7 +179,7 @@ impl Error {
         &self.0.headline
     }
 
-    /// Where in the user's source, if known.
+    /// The place in the user's source, if known.
     pub fn place(&self) -> Option<Place> {
         self.0.place
     }
@@ -189,12 +189,12 @@ impl Error {
         &self.0.facts
     }
 
-    /// The way out, if there is one.
+    /// The text of the help, if there is any.
     pub fn help_text(&self) -> Option<&str> {
         self.way_out().map(Help::as_str)
     }
 
-    /// The same, in its parts.
+    /// The help in parts, if there is any.
     pub fn way_out(&self) -> Option<&Help> {
         self.0.help.as_ref()
     }

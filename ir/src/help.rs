@@ -1,32 +1,32 @@
-//! The way out of an error: text, and casts of operands, which those who know what the user wrote put in the user's words.
+//! The help of an error: text, and casts of operands that front ends print in the user's notation.
 
 use crate::dtype::DType;
 use std::fmt;
 
-/// A way out of an error, in parts.
+/// The help of an error, in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Help {
     parts: Vec<HelpPart>,
-    /// The parts as they are read.
+    /// The text of all parts.
     text: String,
 }
 
-/// A part of a way out.
+/// A part of a help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HelpPart {
-    /// Words.
+    /// Text.
     Text(String),
-    /// Casts to write, all of them.
+    /// Suggested casts, all of them needed.
     Casts(Vec<CastAdvice>),
 }
 
-/// A cast to write. Displays as the function, since a method needs the type of its receiver, which Rust does not know of the parameters of a
-/// closure that is traced.
+/// A suggested cast. Displays as a function call: a method needs a receiver of known type, which Rust does not infer for
+/// parameters of traced closures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CastAdvice {
-    /// An operand, by the name that its op has for it, to a dtype.
+    /// An operand, by the op's name for it, and the dtype.
     Operand(&'static str, DType),
-    /// As the user would write it.
+    /// The text of the cast in the user's notation.
     Written(String),
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for CastAdvice {
 }
 
 impl Help {
-    /// The same and then these words.
+    /// Appends text.
     #[must_use]
     pub fn text(mut self, text: impl Into<String>) -> Help {
         let text = text.into();
@@ -49,7 +49,7 @@ impl Help {
         self
     }
 
-    /// The same and then these casts.
+    /// Appends casts.
     #[must_use]
     pub fn casts(mut self, casts: impl IntoIterator<Item = CastAdvice>) -> Help {
         let casts: Vec<CastAdvice> = casts.into_iter().collect();
@@ -58,12 +58,12 @@ impl Help {
         self
     }
 
-    /// What it is made of.
+    /// The parts.
     pub fn parts(&self) -> &[HelpPart] {
         &self.parts
     }
 
-    /// As it is read.
+    /// The text of all parts.
     pub fn as_str(&self) -> &str {
         &self.text
     }

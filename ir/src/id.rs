@@ -13,7 +13,7 @@ macro_rules! entity {
                 $name(index as u32)
             }
 
-            /// Position in the arena.
+            /// Index in the arena.
             pub fn index(self) -> usize {
                 self.0 as usize
             }

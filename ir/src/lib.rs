@@ -1,4 +1,4 @@
-//! The nouns of ndjit: dtypes, promotion, ops, bodies, shapes, graphs, kernels and loops, each with its verifier and its text form.
+//! The programs of ndjit: dtypes, promotion, ops, bodies, shapes, graphs, kernels and loops, each with a verifier and a text form.
 //!
 //! This crate does no IO, starts no threads, reads no environment or clock, and has no `unsafe`.
 

@@ -1,11 +1,11 @@
-//! Text of which each line says what it prints, for those who link lines or compare them. Printers tell it to the sink that they write to; one
-//! that wants the text alone does not listen.
+//! Text whose lines carry the part of the program that they print, for links and comparisons. Printers pass the parts to their
+//! sink; sinks for plain text ignore them.
 
 use std::fmt;
 
-/// Where a printer writes.
+/// A printer's output.
 pub trait LineSink<P>: fmt::Write {
-    /// The lines that end from here on print this; `None` for nothing in particular.
+    /// Sets the part of all lines that end after this call; `None` for no part.
     fn of(&mut self, part: Option<P>);
 }
 
@@ -16,16 +16,16 @@ impl<P> LineSink<P> for fmt::Formatter<'_> {
 /// A line of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextLine<P> {
-    /// Its text, without the line's end.
+    /// The text, without line end.
     pub text: String,
-    /// What it prints; `None` for nothing in particular.
+    /// The part of the program that the line prints, if any.
     pub part: Option<P>,
 }
 
 /// A sink that keeps the lines.
 struct LineKeeper<P> {
     lines: Vec<TextLine<P>>,
-    /// What is written of the next one.
+    /// The text of the current line.
     open: String,
     part: Option<P>,
 }
@@ -54,10 +54,10 @@ impl<P: Copy> LineSink<P> for LineKeeper<P> {
     }
 }
 
-/// The lines that are printed.
+/// The printed lines.
 pub fn lines<P: Copy>(print: impl FnOnce(&mut dyn LineSink<P>) -> fmt::Result) -> Vec<TextLine<P>> {
     let mut keeper = LineKeeper { lines: Vec::new(), open: String::new(), part: None };
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = print(&mut keeper);
     if !keeper.open.is_empty() {
         keeper.end();

@@ -1,8 +1,8 @@
-//! Literals: the exact value that Rust passed, and its rounding, once, to the dtype it is used in.
+//! Literals: the exact value passed in Rust, rounded once to the dtype of its use.
 //!
 //! A literal keeps its value exactly (`i128` holds every Rust integer up to 64 bits, `f64` every `f32` and half), so it can be
 //! resolved to any dtype without rounding twice. NaNs are kept as the one canonical NaN, so equal text means equal literal.
-//! What a literal's type resolves to is promotion's business, not this file's.
+//! Promotion resolves the types of literals, not this file.
 
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorCode, Result};
@@ -50,8 +50,8 @@ impl Literal {
         Ok(Literal::from_repr(dtype, &exact.to_repr(dtype)?))
     }
 
-    /// The strong literal whose registers hold these bits: the inverse of [`to_repr`](Literal::to_repr), as folding needs
-    /// it. Bits above a register's width are ignored, missing words are zero.
+    /// The strong literal of these register bits: the inverse of [`to_repr`](Literal::to_repr), for constant folding. Bits above a
+    /// register's width are ignored; missing words are zero.
     pub fn from_repr(dtype: DType, repr: &[u64]) -> Literal {
         let word = |i: usize| repr.get(i).copied().unwrap_or(0);
         let float = |i: usize| match dtype.real() {
@@ -74,14 +74,14 @@ impl Literal {
         self.value
     }
 
-    /// The type it was given with.
+    /// The literal's type.
     pub fn ty(&self) -> ValueType {
         self.ty
     }
 
-    /// The bits of the registers that hold the value in `dtype` (see [`DType::repr`]), each in the low bits of a word:
-    /// integers in two's complement, halves as the `f32` of the same value, complex numbers as real and imaginary part. The
-    /// exact value is rounded once, to nearest even; what is too large for a float dtype becomes infinite.
+    /// The register bits of the value in `dtype` (see [`DType::repr`]), each in the low bits of a word: integers in two's
+    /// complement, halves as the `f32` of the same value, complex numbers as real and imaginary part. The exact value is rounded
+    /// once, to nearest even; values too large for a float dtype become infinite.
     ///
     /// # Errors
     /// [`Literal`](ErrorCode::Literal) for an integer outside an integer dtype's range, and for a kind of number that only an
@@ -109,7 +109,7 @@ impl Literal {
         Ok(bits)
     }
 
-    /// The smallest integer dtype, a signed one if any does, that holds the number and all of `dtype`. `None` if none does.
+    /// The smallest integer dtype that holds the number and all values of `dtype`, signed if possible.
     pub fn wider(&self, dtype: DType) -> Option<DType> {
         let LiteralValue::Int(n) = self.value else { return None };
         let (min, max) = dtype.int_range()?;
@@ -125,7 +125,7 @@ impl Literal {
         if let Some((min, max)) = dtype.int_range() {
             error = error.fact(format_args!("{dtype} holds {min} to {max}"));
         }
-        // Signed first: a wider unsigned dtype is rarely what was meant.
+        // Signed first: a wider unsigned dtype is rarely intended.
         let signed = DType::ALL.into_iter().filter(|other| other.is_signed());
         let integers = DType::ALL.into_iter().filter(|other| other.is_int());
         let holds_it = |other: &DType| matches!(self.value, LiteralValue::Int(n) if int_bits(n, *other).is_some());
@@ -157,7 +157,7 @@ enum Real {
 }
 
 impl Real {
-    /// The bits of the register that holds the number in the float dtype `dtype`, rounded once.
+    /// The register bits of the number in the float dtype `dtype`, rounded once.
     fn float_bits(&self, dtype: DType) -> u64 {
         let is_nan = matches!(self, Real::Float(x) if x.is_nan());
         if dtype == DType::F64 {
@@ -176,9 +176,9 @@ impl Real {
         u64::from(if is_nan { f32::NAN.to_bits() } else { rounded.to_bits() })
     }
 
-    /// The number as an `f32` rounded to odd: exact where possible, else the neighbour whose last bit is 1. A second rounding
-    /// to a format at least two bits shorter then gives what one rounding of the number would (and `half`'s own conversion
-    /// from `f64`, which drops low bits, is not needed).
+    /// The number as an `f32` rounded to odd: exact where possible, else the adjacent float whose last bit is 1. A second
+    /// rounding to a format at least two bits shorter then equals one rounding of the number. (`half`'s cast from `f64` drops low
+    /// bits.)
     fn to_f32_odd(&self) -> f32 {
         let (nearest, too_large, exact) = match *self {
             Real::Int(n) => {
@@ -238,7 +238,7 @@ impl LiteralValue {
         }
     }
 
-    /// What equality and hashing compare: the kind and the bits.
+    /// The key of equality and hashing: the kind and the bits.
     fn key(self) -> (u8, u128) {
         match self {
             LiteralValue::Bool(b) => (0, u128::from(b)),
@@ -303,7 +303,7 @@ literal_from! {
 }
 
 impl fmt::Display for LiteralValue {
-    /// Text that reads back as the same value: `true`, `2`, `2.0`, `1e300`, `nan`, `-inf`, `(1.0+2.0i)`.
+    /// Text that parses as the same value: `true`, `2`, `2.0`, `1e300`, `nan`, `-inf`, `(1.0+2.0i)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             LiteralValue::Bool(b) => write!(f, "{b}"),
@@ -361,7 +361,7 @@ impl FromStr for LiteralValue {
     }
 }
 
-/// `1.0+2.0`: the sign between the parts is the last one that belongs to no exponent.
+/// Parses `1.0+2.0`: the sign between the parts is the last one outside an exponent.
 fn read_complex(inner: &str) -> Option<LiteralValue> {
     let bytes = inner.as_bytes();
     let split =
@@ -370,8 +370,8 @@ fn read_complex(inner: &str) -> Option<LiteralValue> {
     Some(LiteralValue::Complex(read_float(re)?, read_float(im.strip_prefix('+').unwrap_or(im))?))
 }
 
-/// A float with a decimal point or an exponent, `nan` or an infinity: what Rust reads, less its other spellings. A number
-/// too large to be finite is none.
+/// Parses a float with a decimal point or an exponent, `nan` or an infinity, in Rust's notation without its other
+/// spellings. `None` for a number too large to be finite.
 fn read_float(text: &str) -> Option<f64> {
     match text {
         "nan" => return Some(f64::NAN),

@@ -1,7 +1,6 @@
-//! The lock of all crates: a mutex that each thread counts the taking of, so that a test can show that a path takes none.
+//! The mutex of all crates. Each thread counts its locks, so tests can check that a path takes none.
 //!
-//! A thread that panics while it holds one leaves it to the others: what locks guard here is changed by steps of which each leaves it
-//! whole.
+//! Panics do not poison it: all guarded data are valid after each step of a change.
 
 use std::cell::Cell;
 use std::sync::{MutexGuard, PoisonError};
@@ -19,18 +18,18 @@ use std::sync::{MutexGuard, PoisonError};
 pub struct Mutex<T>(std::sync::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// A mutex that nobody holds.
+    /// Creates an unlocked mutex.
     pub const fn new(value: T) -> Mutex<T> {
         Mutex(std::sync::Mutex::new(value))
     }
 
-    /// Waits until nobody holds it, and holds it as long as the guard lives.
+    /// Waits for the lock, and holds it for the life of the guard.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         TAKEN.set(TAKEN.get() + 1);
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The value, by way of the only reference: nothing is locked.
+    /// The value, through the exclusive reference: no lock is taken.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -40,7 +39,7 @@ thread_local! {
     static TAKEN: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How many locks the calling thread has taken since it began.
+/// The number of locks that the calling thread has taken.
 ///
 /// ```
 /// use ndjit_ir::lock::{Mutex, taken};

@@ -1,9 +1,8 @@
-//! Names that are misspelled: which of those that are known is meant.
+//! Suggestions for misspelled names.
 
 use std::cmp::Reverse;
 
-/// The name that is nearest to one that is not known, if one is near: at most a third of its letters differ, so of one or two letters
-/// none.
+/// The known name nearest to an unknown one. At most a third of its letters differ: none for names of one or two letters.
 ///
 /// ```
 /// use ndjit_ir::nearest;
@@ -21,12 +20,12 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// How many letters two names begin with alike.
+/// The length of the common prefix of two names.
 fn shared(a: &str, b: &str) -> usize {
     a.chars().zip(b.to_lowercase().chars()).take_while(|(a, b)| a == b).count()
 }
 
-/// How many letters have to be put in, taken out, changed or swapped with their neighbours.
+/// The edit distance: letters inserted, deleted, replaced, or swapped with the next one.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
     let mut before: Vec<usize> = Vec::new();

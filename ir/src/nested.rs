@@ -1,14 +1,14 @@
-//! Children of the same type, such as the graphs that a graph calls, freed one after the other however deep they nest.
+//! Children of the node's own type, such as the callees of a graph, freed iteratively at any depth.
 
 use std::sync::Arc;
 
-/// What has children of its own type.
+/// A node with children of its own type.
 pub(crate) trait TreeNode: Sized {
-    /// Its children, which may be left without.
+    /// The children; the caller may take them.
     fn children(&mut self) -> &mut Nested<Self>;
 }
 
-/// Shared children. Freeing them needs no stack of its own depth.
+/// Shared children. Dropping them does not recurse.
 #[derive(Clone, Debug)]
 pub(crate) struct Nested<N: TreeNode>(Vec<Arc<N>>);
 
@@ -32,7 +32,7 @@ impl<N: TreeNode> Drop for Nested<N> {
     fn drop(&mut self) {
         let mut waiting = std::mem::take(&mut self.0);
         while let Some(child) = waiting.pop() {
-            // What others hold they free.
+            // Other owners free the shared ones.
             if let Some(mut child) = Arc::into_inner(child) {
                 waiting.append(&mut child.children().0);
             }

@@ -1,18 +1,18 @@
-//! What things were made from, for those who look: no part of what they are, so that things that differ in it alone are equal.
+//! Origins of instructions, for display only: values that differ only in origins are equal.
 
 use std::hash::{Hash, Hasher};
 
-/// The statement of a kernel's body that an instruction, or a statement of a part of the kernel, was made from.
+/// The statement of a kernel's body that an instruction, or a statement of a part of the kernel, comes from.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum StatementOrigin {
-    /// None, or itself.
+    /// Unknown, or itself.
     #[default]
     Own,
     /// The statement of this number.
     Statement(u32),
-    /// What becomes of the kernel's result of this number: a reduction or a scan.
+    /// The epilogue of the kernel's result of this number: a reduction or a scan.
     Result(u32),
-    /// What becomes of the kernel's results, all of them.
+    /// The epilogue of all results.
     Results,
 }
 

@@ -1,9 +1,9 @@
-//! Where in the user's source something was written.
+//! Places in the user's source.
 
 use std::fmt;
 use std::panic::Location;
 
-/// A source position: file, line and column, as the compiler recorded it at the call.
+/// A source location: file, line and column of the call, as the compiler recorded it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// File, as passed to the compiler.

@@ -1,4 +1,4 @@
-//! What a verifier found: a bounded list of broken invariants that becomes one error.
+//! The problems that a verifier found: a bounded list that becomes one error.
 
 use crate::error::{Error, ErrorCode, Result};
 
@@ -10,31 +10,31 @@ const MAX: usize = 20;
 pub(crate) struct Problems(Vec<String>);
 
 impl Problems {
-    /// Notes a problem; beyond the limit it is only counted in.
+    /// Adds a problem; beyond the limit it is only counted.
     pub(crate) fn note(&mut self, problem: String) {
         if !self.is_full() {
             self.0.push(problem);
         }
     }
 
-    /// Notes the problem of a check, naming what was checked.
+    /// Adds the problem of a failed check, with the name of its subject.
     pub(crate) fn check(&mut self, result: Result<(), String>, subject: impl FnOnce() -> String) {
         if let Err(problem) = result {
             self.note(format!("{}  ; {problem}", subject()));
         }
     }
 
-    /// Whether looking on would add nothing.
+    /// Returns `true` if the list is full.
     pub(crate) fn is_full(&self) -> bool {
         self.0.len() >= MAX
     }
 
-    /// Whether nothing was found.
+    /// Returns `true` if there are no problems.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The verdict on a stage.
+    /// The result of the verification of a stage.
     pub(crate) fn verdict(self, stage: &str) -> Result<()> {
         if self.is_empty() {
             return Ok(());

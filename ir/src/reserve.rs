@@ -1,13 +1,13 @@
-//! Memory for lists whose length a user's numbers decide: asked for before they are filled, so that a refusal is an error. An ordinary `Vec` ends
-//! the process there.
+//! Fallible allocation for lists whose length the user's values decide. A refusal is an error; an ordinary `Vec` aborts the
+//! process.
 
 use crate::error::{Error, ErrorCode, Result};
 
-/// Results or operations that one call makes, at most: `unstack` makes an array of each index, `diff` an operation of each time. Each takes some
-/// hundred bytes, which none of the array's bytes vouch for, since a broadcast axis has none.
+/// The largest number of results or operations of one call: `unstack` makes an array per index, `diff` an operation per
+/// difference. Each takes some hundred bytes, which the array's size does not bound: a broadcast axis has no bytes.
 pub const MOST_VALUES: usize = 1 << 20;
 
-/// An empty list with room for so many elements.
+/// An empty list with capacity for `count` elements.
 ///
 /// # Errors
 /// `Allocation` if memory is refused.
@@ -17,7 +17,7 @@ pub fn reserve<T>(what: &str, count: usize) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// A list of all items, however many there turn out to be.
+/// A list of all items, of unknown number.
 ///
 /// # Errors
 /// `Allocation` if memory is refused.
@@ -33,7 +33,7 @@ pub fn collect<T>(what: &str, items: impl IntoIterator<Item = T>) -> Result<Vec<
     Ok(list)
 }
 
-/// So many of an element.
+/// A list of `count` clones of an element.
 ///
 /// # Errors
 /// `Allocation` if memory is refused.
@@ -53,7 +53,7 @@ pub fn copy<T: Clone>(what: &str, items: &[T]) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// The error of memory that the system did not give.
+/// The error of a failed allocation.
 pub fn refused(what: &str, bytes: usize) -> Error {
     Error::new(ErrorCode::Allocation, "the system refused memory")
         .of(what)
@@ -61,10 +61,10 @@ pub fn refused(what: &str, bytes: usize) -> Error {
         .help("evaluate in parts, or let go of arrays that are no longer needed")
 }
 
-/// Whether one call may make so many [values](MOST_VALUES).
+/// Checks that one call makes at most [`MOST_VALUES`] values.
 ///
 /// # Errors
-/// `Size` if not.
+/// `Size` if there are more.
 pub fn check_values(what: &str, count: usize) -> Result<()> {
     if count <= MOST_VALUES {
         return Ok(());

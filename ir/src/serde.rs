@@ -1,4 +1,4 @@
-//! Dtypes and value types in serde's formats (feature `serde`): written as their short name, read from any name that parses.
+//! Dtypes and value types in serde's formats (feature `serde`): written as the short name, read from any name that parses.
 
 use crate::dtype::DType;
 use crate::value_type::ValueType;
@@ -19,7 +19,7 @@ impl<T: FromStr<Err: fmt::Display>> Visitor<'_> for Name<T> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-        // Formats put the error in a line of their own.
+        // Formats print the error on one line.
         text.parse().map_err(|e: T::Err| E::custom(e.to_string().replace("\n  ", "; ")))
     }
 }

@@ -1,4 +1,4 @@
-//! Shapes: extents of array axes, broadcasting, sizes that cannot overflow, and how shapes do not go together.
+//! Shapes: extents of array axes, broadcasting, sizes checked for overflow, and mismatches of shapes.
 
 use crate::error::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
@@ -11,7 +11,7 @@ use std::slice::SliceIndex;
 pub struct Shape(SmallVec<[usize; 4]>);
 
 impl Shape {
-    /// A shape from extents. Any extents are a shape; [`Shape::size`] tells whether an array of it can exist.
+    /// A shape of these extents. All extents are valid; [`Shape::size`] checks that an array of the shape can exist.
     pub fn new(extents: &[usize]) -> Shape {
         Shape(SmallVec::from_slice(extents))
     }
@@ -48,7 +48,7 @@ impl Shape {
         Ok(if self.0.contains(&0) { 0 } else { product })
     }
 
-    /// The number of bytes an array of this shape takes with elements of `element` bytes.
+    /// The size in bytes of an array of this shape whose elements have `element` bytes.
     ///
     /// # Errors
     /// `Size` if it exceeds `isize::MAX`.
@@ -91,7 +91,7 @@ impl Shape {
     }
 }
 
-/// The extent of an axis, or those of some: `shape[0]`, `shape[1..]`.
+/// The extents at an index or a range: `shape[0]`, `shape[1..]`.
 ///
 /// # Panics
 /// If there is no such axis; `shape.extents().get(axis)` gives an `Option`.
@@ -146,37 +146,37 @@ impl fmt::Debug for Shape {
     }
 }
 
-/// Shapes that do not go together.
+/// A mismatch of shapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShapeMismatch {
-    /// They do not broadcast.
+    /// The shapes do not broadcast.
     Broadcast(Shape, Shape),
-    /// The first one does not broadcast to the second.
+    /// The first shape does not broadcast to the second.
     BroadcastTo(Shape, Shape),
-    /// Of rows and indices: they do not broadcast.
+    /// Rows and indices do not broadcast.
     Rows(Shape, Shape),
     /// A scalar has no rows.
     NoRows,
-    /// So many elements are taken of an array without rows.
+    /// Elements of this shape are taken from an array without rows.
     NoneToTake(Shape),
-    /// No arrays are joined.
+    /// There are no arrays to join.
     NoArrays,
-    /// Arrays are joined along an axis that the first one does not have.
+    /// The first joined array has no such axis.
     Axis(usize, Shape),
-    /// An array that is joined has another number of axes than the first one.
+    /// A joined array has another rank than the first.
     Ranks {
-        /// Which array.
+        /// The index of the array.
         operand: usize,
-        /// Its number of axes, and the first one's.
+        /// Its rank, and the first array's.
         ranks: [usize; 2],
     },
-    /// An array that is joined differs from the first one along another axis.
+    /// A joined array has another extent than the first along another axis.
     Extents {
-        /// Which array.
+        /// The index of the array.
         operand: usize,
         /// The axis.
         axis: usize,
-        /// Its extent there, and the first one's.
+        /// Its extent there, and the first array's.
         extents: [usize; 2],
     },
 }

@@ -1,8 +1,8 @@
-//! Text in columns.
+//! Padding of text columns.
 
 use std::fmt;
 
-/// So many spaces. The width in `{:width$}` is 65,535 at most, beyond which the formatter panics; what is padded here may be of any length.
+/// A run of spaces. The formatter panics for widths above 65,535 in `{:width$}`; this has no limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Spaces(pub usize);
 

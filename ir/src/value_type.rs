@@ -1,12 +1,12 @@
-//! What a value's type is before commit: a dtype, or one of three weak points that have a kind but no width.
+//! Types of values before commit: a dtype, or one of three weak types, which have a kind but no width.
 
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// A weak type: a kind of numbers without a width. Bare Rust numbers have one; results of computing with weak values alone
-/// keep one. Booleans are always strong.
+/// A weak type: a kind of numbers without a width. Bare Rust numbers are weak, and so are results of only weak operands.
+/// Booleans are always strong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Weak {
     /// `i*`: some integer.
@@ -39,8 +39,8 @@ impl Weak {
         }
     }
 
-    /// Whether a number of this kind takes the dtype where it meets it, without an explicit cast: whether the dtype is of its kind or a later one.
-    /// An integer must be in range besides.
+    /// Returns `true` if a number of this kind promotes to the dtype without an explicit cast: the dtype is of this kind or a
+    /// later one. An integer must also be in range.
     pub const fn promotes_to(self, dtype: DType) -> bool {
         match (self, dtype.kind()) {
             (_, Kind::Bool) => false,
@@ -51,7 +51,7 @@ impl Weak {
     }
 }
 
-/// The type of a value in a traced graph: a dtype, or a weak lattice point. Weakness stays with a value for its whole life.
+/// The type of a value in a traced graph: a dtype, or a weak type. A value's weakness never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ValueType {
     /// A kind without a width.
@@ -76,7 +76,7 @@ impl ValueType {
         all
     };
 
-    /// Position in [`ValueType::ALL`].
+    /// Index in [`ValueType::ALL`].
     pub const fn index(self) -> usize {
         match self {
             ValueType::Strong(d) => d as usize,
@@ -100,7 +100,7 @@ impl ValueType {
         }
     }
 
-    /// Whether this is a weak type.
+    /// Returns `true` if this is a weak type.
     pub const fn is_weak(self) -> bool {
         matches!(self, ValueType::Weak(_))
     }

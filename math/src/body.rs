@@ -73,7 +73,7 @@ impl ScalarEmitter {
     }
 }
 
-/// Whether `op` has a body on `dtype`.
+/// Returns `true` if `op` has a body on `dtype`.
 const fn is_written(op: Op, dtype: DType) -> bool {
     matches!(op, Op::Where)
         || matches!((op, dtype), (Op::Threefry2x32, DType::U64))

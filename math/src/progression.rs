@@ -100,7 +100,7 @@ impl Progression {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are none.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -50,7 +50,7 @@ struct StoredView {
 pub struct Accesses {
     /// For each value that is a view: the value whose memory holds its elements, and where.
     of: Vec<Option<StoredView>>,
-    /// Whether rows at one index are views.
+    /// True if rows at one index are views.
     rows: bool,
     /// Where the first element of each parameter lies.
     params: Vec<usize>,
@@ -223,7 +223,7 @@ impl Accesses {
         (same && self.is_whole(graph, base, params)).then_some(base)
     }
 
-    /// Whether all elements of a value lie in row-major order in memory of its own.
+    /// Returns `true` if all elements of a value lie in row-major order in memory of its own.
     pub fn is_whole(&self, graph: &Graph<DType>, value: Value, params: &[Layout]) -> bool {
         let own = || contiguous(graph.shape(value), graph.ty(value));
         match graph.node(graph.producer(value)).kind {
@@ -240,12 +240,12 @@ impl Accesses {
     }
 }
 
-/// Whether a value that is no view lies in memory.
+/// Returns `true` if a value that is no view lies in memory.
 fn has_memory(graph: &Graph<DType>, value: Value) -> bool {
     !matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_) | NodeKind::Literal(_))
 }
 
-/// Whether a cast of integers keeps each.
+/// Returns `true` if a cast of integers keeps each.
 pub fn keeps(from: DType, to: DType) -> bool {
     from.is_int()
         && to.is_int()

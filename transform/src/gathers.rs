@@ -67,7 +67,7 @@ fn stored(graph: &Graph<DType>) -> Vec<bool> {
     stored
 }
 
-/// Whether a node gathers rows of what is computed for that, and they have no more elements.
+/// Returns `true` if a node gathers rows of what is computed for that, and they have no more elements.
 fn is_computed(graph: &Graph<DType>, id: NodeId, stored: &[bool]) -> bool {
     if graph.node(id).kind != NodeKind::Gather {
         return false;

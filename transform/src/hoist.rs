@@ -48,7 +48,7 @@ struct Invariants {
     places: Arc<Places>,
     /// For each parameter the operand that it is.
     operands: Vec<u32>,
-    /// Whether the graph still computes each of its nodes.
+    /// True if the graph still computes each of its nodes.
     needed: Vec<bool>,
     /// Nodes that are copied, operands before users.
     nodes: Vec<NodeId>,

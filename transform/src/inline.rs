@@ -35,7 +35,7 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
     Inliner { bodies: FxHashMap::default() }.graph(whole, &[])
 }
 
-/// Whether a graph has neither calls nor control flow nor rules of derivatives.
+/// Returns `true` if a graph has neither calls nor control flow nor rules of derivatives.
 fn is_plain<T: Type>(graph: &Graph<T>) -> bool {
     graph.children().is_empty() && graph.controls().is_empty() && !has_rules(graph)
 }

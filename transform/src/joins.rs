@@ -101,9 +101,9 @@ fn viewed(graph: &Graph<DType>, view: NodeId) -> Option<Value> {
 struct Division {
     /// Where each value is cut: ops, joins and views of joins. Of others, and of what stays as it was, `None`.
     cuts: Vec<Option<Cuts>>,
-    /// Whether something needs a value as an array.
+    /// True if something needs a value as an array.
     whole: Vec<bool>,
-    /// Whether something needs a value at all.
+    /// True if something needs a value at all.
     used: Vec<bool>,
 }
 
@@ -236,7 +236,7 @@ impl Division {
         }
     }
 
-    /// Whether a node is made box by box: an op that is cut, or that only such ops read; a join, or a view of one, that is no array.
+    /// Returns `true` if a node is made box by box: an op that is cut, or that only such ops read; a join, or a view of one, that is no array.
     fn is_boxed(&self, graph: &Graph<DType>, id: NodeId) -> bool {
         let index = graph.node(id).first().index();
         match graph.node(id).kind {

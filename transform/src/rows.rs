@@ -103,17 +103,17 @@ fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
     graph.outputs().iter().all(|output| has_rows[output.index()]).then_some((rows, has_rows))
 }
 
-/// Whether a shape has as many rows.
+/// Returns `true` if a shape has as many rows.
 fn is_long(shape: &Shape, rows: usize) -> bool {
     shape.extents().first() == Some(&rows)
 }
 
-/// Whether what is reduced besides the array, the correction of a variance, has rows.
+/// Returns `true` if what is reduced besides the array, the correction of a variance, has rows.
 fn has_rows_elsewhere(operands: &[Value], has_rows: &[bool]) -> bool {
     operands.iter().skip(1).any(|operand| has_rows[operand.index()])
 }
 
-/// Whether row `n` of a view is of row `n` of its operand, for any number of rows.
+/// Returns `true` if row `n` of a view is of row `n` of its operand, for any number of rows.
 fn keeps_rows(view: &View) -> bool {
     let Some((first, others)) = view.axes.split_first() else { return false };
     let depends = |index: &AxisIndex| index.terms.iter().any(|term| term.axis == 0);

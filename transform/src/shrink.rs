@@ -204,7 +204,7 @@ impl Copy<'_> {
         }
     }
 
-    /// Whether a value is computed no more.
+    /// Returns `true` if a value is computed no more.
     fn is_cut(&self, value: Value) -> bool {
         matches!(self.change.instead, Instead::Param(cut) | Instead::One(cut) if cut == value)
     }

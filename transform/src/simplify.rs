@@ -97,7 +97,7 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
 /// compile as these to compute, and programs serve arrays without elements as well.
 const LARGE: usize = 1 << 16;
 
-/// Whether a value is computed, and large.
+/// Returns `true` if a value is computed, and large.
 fn is_large(graph: &Graph<DType>, mut value: Value) -> bool {
     loop {
         let id = graph.producer(value);
@@ -254,7 +254,7 @@ fn cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Value {
     out.add(NodeKind::Cast(()), &[source], &[(dtype, shape)])
 }
 
-/// Whether casting values of `a` to `c` gives the same directly and through `b`, which holds them all. Integers wrap when
+/// Returns `true` if casting values of `a` to `c` gives the same directly and through `b`, which holds them all. Integers wrap when
 /// cast to integers but saturate when they come as floats.
 fn same_after(a: DType, b: DType, c: DType) -> bool {
     let through_float = a.is_int() && !(b.is_int() || b == DType::Bool);

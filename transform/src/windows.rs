@@ -63,7 +63,7 @@ fn window(graph: &Graph<DType>, value: Value) -> Option<(AxisSet, Op)> {
 pub(crate) struct ElementsRead {
     /// Primitives from what is stored, or seen through views, on; more than the bound if they are many.
     pub weight: usize,
-    /// Whether windows slide along the axes over something that is read.
+    /// True if windows slide along the axes over something that is read.
     pub slides: bool,
 }
 
@@ -94,7 +94,7 @@ impl ElementsRead {
     }
 }
 
-/// Whether an axis of what is viewed is walked along one of the axes and along another. The view has `fewer` axes than what is reduced.
+/// Returns `true` if an axis of what is viewed is walked along one of the axes and along another. The view has `fewer` axes than what is reduced.
 fn slides_along(view: &View, axes: AxisSet, fewer: usize) -> bool {
     view.axes.iter().any(|index| {
         let reduced = index.terms.iter().filter(|term| axes.contains(term.axis as usize + fewer)).count();
@@ -123,7 +123,7 @@ pub(crate) struct WindowElement {
     /// Its place along the axes that are reduced.
     at: Vec<Option<usize>>,
     made: FxHashMap<Value, Value>,
-    /// Whether a view of a view is made a view of what that sees.
+    /// True if a view of a view is made a view of what that sees.
     through: bool,
 }
 

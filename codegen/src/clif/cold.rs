@@ -11,7 +11,7 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, StackSlotData, 
 use ndjit_ir::PrimType;
 use ndjit_ir::body::{Body, InstKind};
 
-/// Whether the body of an `if` is so long that it runs lane by lane.
+/// Returns `true` if the body of an `if` is so long that it runs lane by lane.
 pub(crate) fn is_long(inner: &Body) -> bool {
     let is_simple = |kind: &InstKind| matches!(kind, InstKind::Const(_) | InstKind::Prim(_));
     let code = inner.insts.iter().filter(|inst| !matches!(inst.kind, InstKind::Const(_))).count();

@@ -162,7 +162,7 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     Ok(ClifKernel { function, constants: emitted.cells, lanes: lanes as usize })
 }
 
-/// Whether a nest is one that code is generated for.
+/// Checks that a nest is one that code is generated for.
 pub(crate) fn check(nest: &LoopNest, hoisted: usize, form: AccumulatorLayout) -> Result<()> {
     check_operands(nest, hoisted)?;
     match form {

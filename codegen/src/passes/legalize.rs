@@ -24,7 +24,7 @@ pub fn legalize(nest: LoopNest, target: &Target) -> Result<LoopNest> {
     Ok(LoopNest { body: LoopBody::Prims { body, hoisted }, ..nest })
 }
 
-/// Whether `target` does an op that computes in `dtype`; nothing does one outside its domain.
+/// Returns `true` if `target` does an op that computes in `dtype`; nothing does one outside its domain.
 pub fn does(op: Op, dtype: DType, target: &Target) -> bool {
     op.row().domain.contains(dtype) && verify(&rewrite(shared_body(op, dtype), target), target).is_ok()
 }

@@ -252,7 +252,7 @@ impl LoopBuilder<'_> {
         Ok(Some(scalar))
     }
 
-    /// Whether an element of the state is computed with one element of an array of this shape.
+    /// Returns `true` if an element of the state is computed with one element of an array of this shape.
     fn fits(&self, shape: &Shape) -> bool {
         is_one(shape) || shape.broadcast(&self.state).as_ref() == Some(&self.state)
     }

@@ -60,7 +60,7 @@ pub fn one_by_one(steps: usize) -> Vec<Launch> {
     (0..steps).map(|n| Launch { steps: n..n + 1, axes: Vec::new() }).collect()
 }
 
-/// Whether the kernel stores different results at different indices along the axis, and has several.
+/// Returns `true` if the kernel stores different results at different indices along the axis, and has several.
 fn keeps(kernel: &FusedKernel, accesses: &Accesses, axis: usize) -> bool {
     // Most axes of an array of very many have one index, and all of them are asked for.
     if kernel.shape.extents()[axis] <= 1 {

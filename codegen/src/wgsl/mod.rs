@@ -37,7 +37,7 @@ pub struct Features {
     pub int64: bool,
     /// `f64`. Needs `int64`. Without it such numbers are held as integers of 64 bits, which are moved, converted and compared.
     pub float64: bool,
-    /// Whether float operations may be compiled as written: neither contracted nor reordered, infinities, NaN and the sign of zero
+    /// True if float operations may be compiled as written: neither contracted nor reordered, infinities, NaN and the sign of zero
     /// kept. Otherwise each result is hidden from the compiler.
     pub as_written: bool,
     /// `fma` rounds once.
@@ -171,7 +171,7 @@ pub enum Binding {
 }
 
 impl Binding {
-    /// Whether it is written.
+    /// Returns `true` if it is written.
     pub fn writes(self) -> bool {
         matches!(self, Binding::Output(_) | Binding::PartialOut(_))
     }

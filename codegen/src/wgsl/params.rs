@@ -54,7 +54,7 @@ pub(super) fn offset(nest: &LoopNest, operand: usize) -> usize {
     HEADER + nest.rank + (0..operand).map(words).sum::<usize>()
 }
 
-/// Whether an operand is an index.
+/// Returns `true` if an operand is an index.
 pub(super) fn index(nest: &LoopNest, operand: usize) -> bool {
     nest.inputs.get(operand).is_some_and(|access| access.is_index())
 }

@@ -31,7 +31,7 @@ pub(super) struct Combine<'a> {
 const MOST: usize = 24;
 
 impl NestContext<'_> {
-    /// Whether there is code for its blocks: all lanes are loaded from beside each other, and masks leave out those that are not there.
+    /// Returns `true` if there is code for its blocks: all lanes are loaded from beside each other, and masks leave out those that are not there.
     pub(super) fn has_blocks(&self) -> bool {
         let words = self.nest.outputs.iter().flat_map(|access| access.dtype.storage());
         self.set == Set::Avx512

@@ -58,7 +58,7 @@ impl Folds {
         self.folded.get(&inst.first).map(|(folded, args)| (*folded, &args[..]))
     }
 
-    /// Whether an instruction need not be made.
+    /// Returns `true` if an instruction need not be made.
     pub fn spares(&self, inst: &Inst) -> bool {
         self.spared.contains(&inst.first)
     }

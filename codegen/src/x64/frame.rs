@@ -122,7 +122,7 @@ impl Frame {
         at
     }
 
-    /// Whether it is too large.
+    /// Returns `true` if it is too large.
     pub(super) fn is_too_large(&self) -> bool {
         self.size > MOST || self.slots > MOST / 2
     }

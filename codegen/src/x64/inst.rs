@@ -158,7 +158,7 @@ pub(super) struct MachineInst {
     pub args: SmallVec<[V; 3]>,
     /// The lanes that are written.
     pub mask: Option<V>,
-    /// Whether the others become 0; otherwise they keep what the result's register held.
+    /// True if the others become 0; otherwise they keep what the result's register held.
     pub zeroing: bool,
     pub immediate: Option<u8>,
     /// What it is for.

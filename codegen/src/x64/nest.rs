@@ -86,7 +86,7 @@ impl NestContext<'_> {
         self.write(&mut values, &mut known, &selected, (lanes, reserved), frame)
     }
 
-    /// Whether there are elements of 16 bytes, whose addresses take a register more.
+    /// Returns `true` if there are elements of 16 bytes, whose addresses take a register more.
     pub(super) fn has_wide_elements(&self) -> bool {
         self.nest.inputs.iter().chain(&self.nest.outputs).any(|access| access.dtype.bytes() > 8)
     }

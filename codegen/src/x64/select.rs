@@ -334,7 +334,7 @@ impl Select<'_> {
         }
     }
 
-    /// Whether a register has as many lanes of a type as a unit has.
+    /// Returns `true` if a register has as many lanes of a type as a unit has.
     pub(super) fn fits(&self, ty: PrimType) -> bool {
         self.lanes * ty.bits() <= self.set.bits()
     }

@@ -52,7 +52,7 @@ impl Set {
         }
     }
 
-    /// Whether this machine runs its code.
+    /// Returns `true` if this machine runs its code.
     pub fn is_supported(self) -> bool {
         #[cfg(all(target_arch = "x86_64", not(windows)))]
         {

@@ -1,6 +1,6 @@
-//! Building bodies: one method per primitive, common subexpressions shared and constants folded as they are made.
+//! Building bodies: one method per primitive, with common subexpressions shared and constants folded.
 //!
-//! Folding uses the interpreter's own definition of each primitive, so a folded body computes the same bits.
+//! Folding uses the interpreter's definition of each primitive, so a folded body gives the same bits.
 
 use super::eval::eval_prim;
 use super::{Body, Inst, InstKind, LookupTable, Prim, Reg};
@@ -10,13 +10,13 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// What makes instructions equal: kind, operands and result types.
+/// The identity of an instruction: kind, operands and result types.
 type InstKey = (InstKind, SmallVec<[Reg; 3]>, SmallVec<[PrimType; 2]>);
 
 /// Builds a [`Body`].
 ///
-/// Methods panic if operand types do not fit: bodies are written by this crate and by passes over verified bodies, so a
-/// misfit is a bug, and tests build every body.
+/// Methods panic on mismatched operand types: only this crate and passes over verified bodies build bodies, and tests build
+/// every body.
 #[derive(Default)]
 pub struct BodyBuilder {
     body: Body,
@@ -44,12 +44,12 @@ impl BodyBuilder {
         self.body.ty(reg)
     }
 
-    /// The bits of a register known to be constant.
+    /// The bits of a register, if constant.
     pub fn constant(&self, reg: Reg) -> Option<u64> {
         self.constants.get(&reg).copied()
     }
 
-    /// Says what the instructions to come are made from.
+    /// Sets the origin of the next instructions.
     pub fn at(&mut self, origin: StatementOrigin) {
         self.origin = origin;
     }
@@ -108,7 +108,7 @@ impl BodyBuilder {
         self.bits(PrimType::Bool, u64::from(value))
     }
 
-    /// A primitive on registers. `to` is the wanted type of a conversion, `None` otherwise.
+    /// A primitive on registers. `to` is the result type of a conversion, `None` otherwise.
     pub fn prim(&mut self, prim: Prim, args: &[Reg], to: Option<PrimType>) -> Reg {
         let types: SmallVec<[PrimType; 3]> = args.iter().map(|&a| self.ty(a)).collect();
         let Some(ty) = prim.result(&types, to) else { panic!("{prim} does not take {types:?} -> {to:?}") };
@@ -152,7 +152,7 @@ impl BodyBuilder {
         }
     }
 
-    /// A conversion, or the operand itself if it has the type already.
+    /// A conversion, or the operand itself if it has the type.
     fn convert(&mut self, prim: Prim, a: Reg, to: PrimType) -> Reg {
         if self.ty(a) == to { a } else { self.prim(prim, &[a], Some(to)) }
     }
@@ -170,7 +170,7 @@ impl BodyBuilder {
         self.push_shared(InstKind::Gather { input, word }, SmallVec::from_slice(&operands), &[ty])
     }
 
-    /// Where `mask` holds, what `then` computes from `args`; elsewhere `defaults`. `then` gets a fresh builder and its
+    /// The registers that `then` computes from `args` where `mask` is true, else `defaults`. `then` gets a fresh builder and its
     /// input registers and returns as many registers as there are defaults.
     pub fn if_any(
         &mut self,
@@ -194,7 +194,7 @@ impl BodyBuilder {
         (0..results.len()).map(|i| Reg(first.0 + i as u32)).collect()
     }
 
-    /// A bounded loop: at most `max` times, `step` maps (state, invariants) to (go on?, next state); ends when it says no.
+    /// A bounded loop: at most `max` times, `step` maps (state, invariants) to (condition, next state); a false condition ends it.
     pub fn repeat(
         &mut self,
         max: u32,
@@ -288,7 +288,7 @@ conversions! {
 }
 
 impl Body {
-    /// Drops instructions whose results reach no output, and renumbers registers.
+    /// Drops unused instructions, and renumbers registers.
     pub fn eliminate_dead(&mut self) {
         let mut live = vec![false; self.types.len()];
         live[..self.inputs].fill(true);

@@ -1,4 +1,4 @@
-//! The meaning of primitives and bodies, in Rust scalars: slow, obvious, the law.
+//! The definition of primitives and bodies, in Rust scalars: slow and obvious.
 //!
 //! Values are bits in the low end of a `u64`. A float operation that gives NaN gives the canonical quiet NaN here; other
 //! engines may give any NaN.
@@ -181,12 +181,12 @@ impl Body {
         self.outputs.iter().map(|o| regs[o.index()]).collect()
     }
 
-    /// As [`Body::eval`], leaving every register's bits in `regs` so that a caller in a loop allocates nothing.
+    /// Like [`Body::eval`], with every register's bits in `regs`: loops reuse the memory.
     pub fn eval_in(&self, inputs: &[u64], regs: &mut Vec<u64>) {
         self.eval_with(inputs, regs, &mut |_, _, _| 0);
     }
 
-    /// As [`Body::eval_in`]; `load` reads the word of a type at an address of a nest's input, which the body of an op has none of.
+    /// Like [`Body::eval_in`]; `load` reads the word of a type at an address of a nest's input. Bodies of ops have no loads.
     pub fn eval_with(&self, inputs: &[u64], regs: &mut Vec<u64>, load: &mut dyn FnMut(usize, usize, PrimType) -> u64) {
         assert_eq!(inputs.len(), self.inputs, "inputs of a body");
         regs.clear();

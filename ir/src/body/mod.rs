@@ -1,9 +1,9 @@
-//! Bodies: scalar SSA programs over primitives. One op on one dtype is one body; the inside of an expanded loop is one
-//! body. The interpreter evaluates them with Rust scalars, code generators inline them.
+//! Bodies: scalar SSA programs over primitives, for one op on one dtype, or for the inside of an expanded loop. The interpreter
+//! evaluates them with Rust scalars, code generators inline them.
 //!
-//! A body is a list of instructions over numbered registers: inputs first, then each instruction's results in order.
-//! Three constructs go beyond straight lines: a table look-up, `If` (a cold path, taken for the lanes whose mask is set)
-//! and `Repeat` (a bounded loop). Their inner bodies are closed: they see only their own inputs.
+//! A body is a list of instructions over numbered registers: inputs first, then each instruction's results in order. Beyond
+//! straight-line code it has table look-ups, `If` (a cold path, taken for the lanes whose mask is set) and `Repeat` (a bounded
+//! loop). Inner bodies are closed: they use only their own inputs.
 
 mod build;
 mod eval;
@@ -30,7 +30,7 @@ entity! {
     Reg "r"
 }
 
-/// A constant table: the values of a [`InstKind::Table`] look-up.
+/// A constant table for [`InstKind::Table`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LookupTable {
     /// Type of each entry.
@@ -39,7 +39,7 @@ pub struct LookupTable {
     pub values: Vec<u64>,
 }
 
-/// What an instruction does.
+/// The kind of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum InstKind {
     /// A constant, as bits in the low end of a `u64`.
@@ -48,18 +48,17 @@ pub enum InstKind {
     Prim(Prim),
     /// `table[min(index, len - 1)]` with an unsigned `I32` index. The table is not empty.
     Table(Arc<LookupTable>),
-    /// A word of an element of an array, in the row that is nearest to a position. Operands, all `I64`: the address of the element in the first
-    /// row, the position, the last row there is, and the bytes from row to row. It reads at the address, plus the position kept within
-    /// `0..=last` times the bytes from row to row, plus the bytes of the words before this one. Only loop nests have it, and not in
-    /// inner bodies.
+    /// A word of an element of an array, in the row nearest to an index. Operands, all `I64`: the address of the element in the first row,
+    /// the index, the last index, and the row stride in bytes. It reads at the address, plus the index clamped to `0..=last` times the
+    /// stride, plus the bytes of the preceding words. Allowed only in loop nests, outside inner bodies.
     Gather {
-        /// The nest's input that it reads.
+        /// The nest's input.
         input: u32,
-        /// Which word of an element.
+        /// The index of the word in the element.
         word: u32,
     },
-    /// Operands: a `Bool`, then `n` defaults, then the inner body's inputs. Results: where the `Bool` is true the inner
-    /// body's `n` outputs, else the defaults. Vector code runs the inner body if any lane's `Bool` is true.
+    /// Operands: a `Bool`, then `n` defaults, then the inner body's inputs. Results: the inner body's `n` outputs if the `Bool`
+    /// is true, else the defaults. Vector code runs the inner body if any lane's `Bool` is true.
     If(Arc<Body>),
     /// Operands: the initial state, then invariants. The inner body maps state and invariants to a `Bool` and the next
     /// state. At most `max` times: if the `Bool` is true the next state becomes the state, else the loop ends.
@@ -76,7 +75,7 @@ pub enum InstKind {
 /// One instruction. Its results are consecutive registers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Inst {
-    /// What it does.
+    /// The kind.
     pub kind: InstKind,
     /// Operands.
     pub args: SmallVec<[Reg; 3]>,
@@ -84,7 +83,7 @@ pub struct Inst {
     pub first: Reg,
     /// Number of results.
     pub results: u32,
-    /// What it was made from.
+    /// The origin.
     pub origin: StatementOrigin,
 }
 

@@ -1,7 +1,6 @@
-//! Reading the text of bodies (its form is described in [`text`](super::text)), and instructions, which expanded loop nests have too.
+//! Parser of bodies (see [`text`](super::text) for the form), and of instructions, which expanded loop nests also have.
 //!
-//! Types of results are not written in the text: they follow from the primitive's suffix, the table's type, or the inner body's
-//! results.
+//! The text has no result types: they follow from the primitive's suffix, the table's type, or the inner body's results.
 
 use super::{Body, Inst, InstKind, LookupTable, MAX_DEPTH, Prim, PrimSignature, Reg};
 use crate::dtype::PrimType;
@@ -15,7 +14,7 @@ use std::sync::Arc;
 impl FromStr for Body {
     type Err = Error;
 
-    /// Reads the text of a body and verifies it.
+    /// Parses the text of a body and verifies it.
     ///
     /// ```
     /// use ndjit_ir::body::Body;
@@ -27,7 +26,7 @@ impl FromStr for Body {
     /// ```
     ///
     /// # Errors
-    /// `Parse`, with line, column and what was expected there; `Verify` for a body that is not well-formed.
+    /// `Parse`, with line, column and the expected text; `Verify` for an invalid body.
     fn from_str(text: &str) -> Result<Body> {
         let mut lines = Lines::new("body text", text);
         let mut header = lines.expect("`body(…) {`")?;
@@ -88,7 +87,7 @@ pub(crate) fn read_inst(line: &mut Line<'_>, lines: &mut Lines<'_>, body: &mut B
     Ok(())
 }
 
-/// What an instruction does, to what, and the types of its results.
+/// Kind, operands and result types of an instruction.
 type ParsedInst = (InstKind, SmallVec<[Reg; 3]>, Vec<PrimType>);
 
 fn read_operation(line: &mut Line<'_>, lines: &mut Lines<'_>, body: &Body, depth: usize) -> Result<ParsedInst> {
@@ -139,7 +138,7 @@ fn read_operation(line: &mut Line<'_>, lines: &mut Lines<'_>, body: &Body, depth
     let known = |word: &str| Prim::ALL.iter().copied().find(|prim| prim.name() == word);
     let prim = line.word("a primitive, `const`, `table`, `gather`, `if` or `repeat`", known)?;
     let ty = read_suffix(line)?;
-    // What the suffix says of the operands, and the type of the result.
+    // Operand type of the suffix, and the result type.
     let (operand, result) = match prim.signature() {
         PrimSignature::Same(_) | PrimSignature::Select => (None, ty),
         PrimSignature::Compare => (Some(ty), PrimType::Bool),
@@ -155,7 +154,7 @@ fn read_operation(line: &mut Line<'_>, lines: &mut Lines<'_>, body: &Body, depth
     Ok((InstKind::Prim(prim), args, vec![result]))
 }
 
-/// `r0`, of a line above.
+/// `r0`, defined above.
 pub(crate) fn read_reg(line: &mut Line<'_>, body: &Body) -> Result<Reg> {
     let reg = Reg(line.id("r", "a register, as in `r0`")?);
     if reg.index() >= body.types.len() {
@@ -176,7 +175,7 @@ fn read_type(line: &mut Line<'_>) -> Result<PrimType> {
     line.word("a type: bool i8 i16 i32 i64 f32 f64", known)
 }
 
-/// A constant as it prints, in the low bits of a word.
+/// A constant's bits, in the low bits of a word.
 fn read_bits(line: &mut Line<'_>, ty: PrimType) -> Result<u64> {
     let text = line.peek_while(|c| !c.is_whitespace() && !matches!(c, ',' | ']'));
     let bits = match ty {
@@ -207,7 +206,7 @@ fn integer(text: &str, ty: PrimType) -> Option<u64> {
     (value << unused >> unused == value).then_some(value as u64 & ty.mask())
 }
 
-/// A decimal number, or `inf`. What is too large to be finite is no number.
+/// A decimal number, or `inf`; `None` if it is too large to be finite.
 fn float<T: FromStr + Copy>(text: &str, is_finite: fn(T) -> bool) -> Option<T> {
     let value: T = text.parse().ok()?;
     (is_finite(value) || matches!(text, "inf" | "-inf")).then_some(value)
@@ -219,6 +218,6 @@ fn nan(text: &str) -> Option<u64> {
 }
 
 fn hexadecimal(digits: &str) -> Option<u64> {
-    // `from_str_radix` takes a sign.
+    // `from_str_radix` accepts a sign.
     digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u64::from_str_radix(digits, 16).ok())?
 }

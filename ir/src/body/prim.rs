@@ -1,12 +1,12 @@
-//! The primitives: what a backend implements. One table row each; builder methods, names and the parser derive from it.
+//! The primitives, which devices implement. One table row each; builder methods, names and the parser derive from it.
 //!
 //! Every primitive is total: no operand value traps, and the result is defined for all of them (NaN sign and payload
-//! excepted). A backend that lowers one to a trapping instruction guards it.
+//! excepted). Code generators guard instructions that trap.
 
 use crate::dtype::PrimType;
 use std::fmt;
 
-/// Which operand types a primitive takes and what it gives back.
+/// The operand and result types of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrimSignature {
     /// `n` operands of one type in the class, a result of the same type.
@@ -15,7 +15,7 @@ pub enum PrimSignature {
     Compare,
     /// A `Bool`, then two operands of one type in the class, a result of that type.
     Select,
-    /// One operand; operand and result type as [`Prim::converts`] says.
+    /// One operand, with the operand and result types of [`Prim::converts`].
     Convert,
 }
 
@@ -33,7 +33,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether `ty` belongs to the class.
+    /// Returns `true` if `ty` belongs to the class.
     pub const fn contains(self, ty: PrimType) -> bool {
         match self {
             Class::Float => ty.is_float(),
@@ -64,12 +64,12 @@ macro_rules! prims {
                 match self { $(Prim::$variant => PrimSignature::$sig $(($n))?,)* }
             }
 
-            /// Operand types taken (of the first operand for a conversion, of the second for a select).
+            /// The class of operand types (the first operand's for a conversion, the second's for a select).
             pub const fn class(self) -> Class {
                 match self { $(Prim::$variant => Class::$class,)* }
             }
 
-            /// One sentence: the exact meaning.
+            /// The definition in one sentence.
             pub const fn doc(self) -> &'static str {
                 match self { $(Prim::$variant => $doc,)* }
             }
@@ -151,7 +151,7 @@ impl Prim {
         }
     }
 
-    /// For a conversion: whether it goes from type `from` to type `to`.
+    /// Returns `true` for a conversion from type `from` to type `to`.
     pub fn converts(self, from: PrimType, to: PrimType) -> bool {
         let wide = |t: PrimType| matches!(t, PrimType::I32 | PrimType::I64);
         match self {
@@ -167,8 +167,8 @@ impl Prim {
         }
     }
 
-    /// The result type for operands of types `args`, where `to` is the wanted type of a conversion. `None` if the
-    /// primitive does not take them.
+    /// The result type for operands of types `args`, where `to` is the result type of a conversion. `None` for unsupported
+    /// operands.
     pub fn result(self, args: &[PrimType], to: Option<PrimType>) -> Option<PrimType> {
         if args.len() != self.arity() {
             return None;

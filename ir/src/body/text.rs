@@ -10,8 +10,8 @@
 //! }
 //! ```
 //!
-//! A primitive's suffix is its operands' type (of a select the selected type), of a conversion `from.to`. Floats print so that
-//! they read back as the same bits: the shortest decimal, `inf`, or `nan:` and the bits in hexadecimal.
+//! A primitive's suffix is its operands' type (for a select the selected type), for a conversion `from.to`. Floats parse to the
+//! same bits: the shortest decimal, `inf`, or `nan:` and the bits in hexadecimal.
 
 use super::{Body, Inst, InstKind, LookupTable, Prim, PrimSignature};
 use crate::dtype::PrimType;
@@ -40,7 +40,7 @@ fn write_block(f: &mut dyn fmt::Write, body: &Body, indent: usize) -> fmt::Resul
     f.write_char('}')
 }
 
-/// An instruction: a line, or more if it has a body, each indented by `indent` steps of two blanks.
+/// An instruction: a line, or several with an inner body, each indented by `indent` steps of two spaces.
 pub(crate) fn write_inst(f: &mut dyn fmt::Write, body: &Body, inst: &Inst, indent: usize) -> fmt::Result {
     pad(f, indent)?;
     for (i, reg) in inst.result_regs().enumerate() {

@@ -5,24 +5,24 @@
 //! - a constant has no operands, one result, and bits that fit its type;
 //! - a primitive has one result of the type that [`Prim::result`] gives for its operands;
 //! - a table is not empty, its entries fit its type, its index is one `I32`;
-//! - a gather takes four `I64`, gives one result, and is in no inner body;
-//! - an `If` takes a `Bool`, as many defaults as it has results, of the results' types, then the inner body's inputs, and the
-//!   inner outputs have the results' types;
-//! - a `Repeat` runs at least once at most, has at least one state register, takes state and invariants as its inner body
-//!   does, and the inner body gives a `Bool` and the next state;
-//! - inner bodies are valid themselves and nest at most [`MAX_DEPTH`] deep;
+//! - a gather takes four `I64`, gives one result, and is not in an inner body;
+//! - an `If` takes a `Bool`, a default of each result's type, then the inner body's inputs, and the inner outputs have the
+//!   results' types;
+//! - a `Repeat` has a maximum of at least one trip, at least one state register, the operands of its inner body, which gives
+//!   a `Bool` and the next state;
+//! - inner bodies are valid and nest at most [`MAX_DEPTH`] deep;
 //! - outputs are registers of the body.
 //!
-//! All violations are collected, not only the first.
+//! All violations are collected.
 
 use super::{Body, Inst, InstKind, Prim, PrimSignature, Reg};
 use crate::dtype::PrimType;
 use crate::error::{Error, ErrorCode, Result};
 
-/// How deep inner bodies may nest.
+/// The maximum nesting of inner bodies.
 pub const MAX_DEPTH: usize = 8;
 
-/// Violations reported in one error; more only make it long.
+/// The maximum number of violations in one error.
 const MAX_FACTS: usize = 16;
 
 impl Body {
@@ -80,7 +80,7 @@ fn check(body: &Body, depth: usize, problems: &mut Vec<String>) {
     }
 }
 
-/// Checks one instruction whose registers exist.
+/// Checks one instruction with existing registers.
 fn check_inst(body: &Body, inst: &Inst, depth: usize, problems: &mut Vec<String>) {
     let at = inst.first;
     let args: Vec<PrimType> = inst.args.iter().map(|&a| body.ty(a)).collect();
@@ -142,12 +142,12 @@ fn check_inst(body: &Body, inst: &Inst, depth: usize, problems: &mut Vec<String>
     }
 }
 
-/// The result type to ask a primitive for: conversions are told theirs.
+/// The result type for [`Prim::result`]: only conversions need one.
 fn wanted(prim: Prim, ty: PrimType) -> Option<PrimType> {
     (prim.signature() == PrimSignature::Convert).then_some(ty)
 }
 
-/// The types of a body's outputs, without those that are no registers.
+/// The types of a body's outputs, without missing registers.
 fn outputs(body: &Body) -> Vec<PrimType> {
     body.outputs.iter().filter_map(|o: &Reg| body.types.get(o.index()).copied()).collect()
 }

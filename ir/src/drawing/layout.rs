@@ -1,19 +1,18 @@
-//! Where the nodes and edges of an acyclic graph go: layers by height, few crossings, straight lines.
+//! Layout of acyclic graphs: layers by height, few crossings, straight lines.
 //!
 //! The method of Sugiyama, Tagawa and Toda (1981). A node's layer is the length of the longest chain below it. An edge over
-//! several layers gets a bend in each layer between, so that it keeps clear of the nodes there. Layers are ordered by the means
-//! of their neighbours' positions, and positions are a least-squares fit to the neighbours that keeps order and distances.
-//! Nothing here knows what a node stands for. Time grows a little faster than the number of nodes, edges and bends, of which there are
-//! at most [`MAX_BENDS`]; nothing recurses.
+//! several layers has a bend in each layer between, so that it avoids the nodes there. Layers are ordered by the mean positions
+//! of adjacent vertices, and positions are a least-squares fit to these that keeps order and distances. Time grows a little
+//! faster than the number of nodes, edges and bends, of which there are at most [`MAX_BENDS`]; nothing recurses.
 
-/// The space between neighbours in a layer, from border to border.
+/// The space between adjacent nodes of a layer, from border to border.
 const GAP: f64 = 26.0;
 /// Passes over the layers: enough to draw every named lattice without crossings.
 const ORDER_PASSES: usize = 24;
 const PLACE_PASSES: usize = 80;
-/// How much straighter than others the parts of an edge between two bends are kept.
+/// The weight of edge parts between two bends, relative to others.
 const BEND_WEIGHT: f64 = 6.0;
-/// Bends of all edges together. Where there would be more, the edges that come last run straight, behind what is in their way.
+/// The maximum number of bends of all edges. Beyond it the last edges run straight, behind other nodes.
 const MAX_BENDS: usize = 40_000;
 
 /// A drawing plan.
@@ -28,8 +27,8 @@ pub struct LayeredLayout {
     pub width: f64,
 }
 
-/// Places nodes of the given widths. `edges` are `(lower, upper)` without cycles; those on a cycle, and those of nodes that are not
-/// there, are left out and have empty routes.
+/// Places nodes of the given widths. `edges` are `(lower, upper)` without cycles. Edges on a cycle, or of missing nodes, are
+/// ignored and have empty routes.
 pub fn layout(widths: &[f64], edges: &[(usize, usize)]) -> LayeredLayout {
     let mut graph = Layered::new(widths, edges);
     graph.order();
@@ -46,7 +45,7 @@ struct Layered {
     nodes: usize,
     width: Vec<f64>,
     layer: Vec<usize>,
-    /// The vertices one layer below and above each vertex that it has a line to.
+    /// The vertices one layer below and above that each vertex has a line to.
     below: Vec<Vec<usize>>,
     above: Vec<Vec<usize>>,
     /// The vertices of each edge, from the lower node to the upper.
@@ -97,7 +96,7 @@ impl Layered {
         0..self.layer.len()
     }
 
-    /// Orders the layers so that few lines cross: sweeps by the mean position of neighbours, best order kept.
+    /// Orders the layers for few crossings: sweeps by the mean position of connected vertices, keeping the best order.
     fn order(&mut self) {
         let mut position = self.positions();
         let mut best = (self.crossings(&position), self.layers.clone());
@@ -120,7 +119,7 @@ impl Layered {
         self.layers = best.1;
     }
 
-    /// Sorts a layer by the mean position of the neighbours below, or above.
+    /// Sorts a layer by the mean position of the vertices connected to each, below or above.
     fn sort_layer(&mut self, l: usize, upwards: bool, position: &mut [usize]) {
         let near = if upwards { &self.below } else { &self.above };
         let mean = |v: usize| {
@@ -135,12 +134,12 @@ impl Layered {
         }
     }
 
-    /// Swaps neighbours in a layer where that removes crossings.
+    /// Swaps adjacent vertices of a layer where that removes crossings.
     fn swap_neighbours(&mut self, position: &[usize]) {
         let ends =
             |near: &[Vec<usize>]| -> Vec<Vec<usize>> { near.iter().map(|near| sorted(near, position)).collect() };
         let (below, above) = (ends(&self.below), ends(&self.above));
-        // How often the lines of `left` cross those of `right`, its neighbour in the layer.
+        // The number of crossings of the lines of `left` and `right`, adjacent in the layer.
         let crossings =
             |left: usize, right: usize| passed(&below[left], &below[right]) + passed(&above[left], &above[right]);
         for layer in &mut self.layers {
@@ -169,7 +168,7 @@ impl Layered {
         self.layers.iter().map(|layer| inversions(ends(layer))).sum()
     }
 
-    /// Moves vertices towards their neighbours, layer by layer, up and down.
+    /// Moves vertices towards the ones they are connected to, layer by layer, up and down.
     fn place(&mut self) {
         for l in 0..self.layers.len() {
             self.fit(l, |_, _| (0.0, 0.0));
@@ -184,7 +183,7 @@ impl Layered {
         self.x.iter_mut().for_each(|x| *x -= left);
     }
 
-    /// Where the neighbours pull a vertex, and how strongly.
+    /// The position to which connected vertices pull a vertex, and the weight.
     fn pull(&self, v: usize) -> (f64, f64) {
         let bend = |v: usize| v >= self.nodes;
         let (mut sum, mut weight) = (0.0, 0.0);
@@ -196,17 +195,17 @@ impl Layered {
         if weight == 0.0 { (self.x[v], 0.0) } else { (sum / weight, weight) }
     }
 
-    /// Places a layer as near to where its vertices are pulled as their order and distances allow: least squares, by pooling
-    /// neighbours that would come too close (isotonic regression).
+    /// Places a layer's vertices as near to their pulls as order and distances allow: least squares, by pooling adjacent vertices
+    /// that would come too close (isotonic regression).
     fn fit(&mut self, l: usize, pull: impl Fn(&Layered, usize) -> (f64, f64)) {
-        /// Vertices that touch: how many, where the first wants to be, and with what weight.
+        /// Vertices that touch: their number, the wanted position of the first, and the weight.
         struct Block {
             len: usize,
             start: f64,
             weight: f64,
         }
         let layer = &self.layers[l];
-        // Distances from the first vertex if all touch: without them the order is all there is to keep.
+        // Distances from the first vertex if all touch: relative to them only the order remains to keep.
         let mut offsets = Vec::with_capacity(layer.len());
         for (i, &v) in layer.iter().enumerate() {
             let touching = |u: usize| offsets[i - 1] + (self.width[u] + self.width[v]) / 2.0 + GAP;
@@ -215,7 +214,7 @@ impl Layered {
         let mut blocks: Vec<Block> = Vec::new();
         for (&v, offset) in layer.iter().zip(&offsets) {
             let (wish, weight) = pull(self, v);
-            // A vertex that nothing pulls stays where it is, but gives way.
+            // A vertex without a pull keeps its position, with little weight.
             let mut block = Block { len: 1, start: wish - offset, weight: weight.max(0.01) };
             while let Some(left) = blocks.pop_if(|left| left.start > block.start) {
                 let weight = left.weight + block.weight;
@@ -231,14 +230,14 @@ impl Layered {
     }
 }
 
-/// The positions of a vertex's neighbours, ascending: its own lines do not cross.
+/// The positions of a vertex's connections, ascending: its own lines do not cross.
 fn sorted(near: &[usize], position: &[usize]) -> Vec<usize> {
     let mut ends: Vec<usize> = near.iter().map(|&v| position[v]).collect();
     ends.sort_unstable();
     ends
 }
 
-/// How many pairs there are of a number in `a` and a smaller one in `b`; both ascend.
+/// The number of pairs of a number in `a` and a smaller one in `b`; both ascend.
 fn passed(a: &[usize], b: &[usize]) -> usize {
     let (mut smaller, mut pairs) = (0, 0);
     for &x in a {
@@ -250,7 +249,7 @@ fn passed(a: &[usize], b: &[usize]) -> usize {
     pairs
 }
 
-/// How many pairs of numbers stand in descending order: merge sort counts them.
+/// The number of pairs in descending order, by merge sort.
 fn inversions(mut numbers: Vec<usize>) -> usize {
     let (mut pairs, mut run) = (0, 1);
     while run < numbers.len() {
@@ -299,7 +298,7 @@ fn heights(nodes: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     (0..nodes).map(|node| if waiting[node] == 0 { heights[node] } else { 0 }).collect()
 }
 
-/// All vertices, those connected to each other together: parts of the graph that have nothing in common lie side by side.
+/// All vertices, grouped by connected component: components lie side by side.
 fn connected_order(below: &[Vec<usize>], above: &[Vec<usize>]) -> Vec<usize> {
     let mut order = Vec::with_capacity(below.len());
     let mut seen = vec![false; below.len()];
@@ -330,7 +329,7 @@ mod tests {
         (vec![50.0; 1 << n], edges.filter(|(a, b)| a != b).collect())
     }
 
-    /// A plan in which nodes keep apart, edges lead upwards and end at their nodes, and bends keep clear of nodes.
+    /// A layout in which nodes keep apart, edges lead upwards and end at their nodes, and bends keep clear of nodes.
     fn checked(widths: &[f64], edges: &[(usize, usize)]) -> LayeredLayout {
         let plan = layout(widths, edges);
         let apart = |x: f64, width: f64, v: usize| (x - plan.x[v]).abs() >= (width + widths[v]) / 2.0 + GAP - 1e-6;
@@ -352,7 +351,7 @@ mod tests {
         plan
     }
 
-    /// How often two lines between the same layers cross.
+    /// The number of crossings between two layers' lines.
     fn crossings(plan: &LayeredLayout) -> usize {
         let lines: Vec<_> = plan.routes.iter().flat_map(|route| route.windows(2)).collect();
         let cross =
@@ -375,7 +374,7 @@ mod tests {
             let plan = checked(&widths, &edges);
             assert!((0..1_usize << n).all(|set| plan.layer[set] == set.count_ones() as usize));
         }
-        // Edges over many layers, parts that nothing connects, and nodes without edges.
+        // Edges over many layers, unconnected parts, and nodes without edges.
         let edges: Vec<_> = (0..9).map(|v| (v, v + 1)).chain([(0, 9), (2, 7), (11, 12), (12, 13), (11, 9)]).collect();
         let widths: Vec<f64> = (0..16).map(|v| 20.0 + 10.0 * f64::from(v)).collect();
         checked(&widths, &edges);
@@ -396,7 +395,7 @@ mod tests {
         assert!(plan.routes.iter().map(Vec::len).eq([0, 0, 0, 0, 0]), "{:?}", plan.routes);
     }
 
-    /// A chain whose beginning is used everywhere has more bends than are drawn, and nodes that all others use.
+    /// A chain whose beginning is used everywhere has more bends than the maximum, and nodes that all others use.
     #[test]
     fn large_graphs_are_laid_out() {
         let n = 10_000;

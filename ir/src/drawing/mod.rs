@@ -1,4 +1,4 @@
-//! Drawing graphs as SVG: a layout in layers, and what all drawings have in common. Knows nothing of what is drawn.
+//! Drawing graphs as SVG: a layout in layers, and the parts common to all drawings.
 
 mod layout;
 
@@ -22,14 +22,14 @@ pub fn path(points: &[(f64, f64)], radius: f64) -> String {
     path
 }
 
-/// The point so far from `from` towards `to`, or the one in the middle if that is nearer.
+/// The point at this distance from `from` towards `to`, at most the midpoint.
 fn towards(from: (f64, f64), to: (f64, f64), distance: f64) -> (f64, f64) {
     let (x, y) = (to.0 - from.0, to.1 - from.1);
     let part = (distance / x.hypot(y)).min(0.5);
     (from.0 + x * part, from.1 + y * part)
 }
 
-/// Fill and border of what has a dtype of this kind, or none.
+/// Fill and border for a dtype of this kind, or for none.
 pub fn colours(kind: Option<Kind>) -> (&'static str, &'static str) {
     match kind {
         None => ("#f6f6f6", "#666"),
@@ -41,12 +41,12 @@ pub fn colours(kind: Option<Kind>) -> (&'static str, &'static str) {
     }
 }
 
-/// About the width in pixels of a text of this size; fonts differ.
+/// The approximate width in pixels of a text of this size; fonts differ.
 pub fn text_width(text: &str, size: f64) -> f64 {
     size * 8.5 / 14.0 * text.chars().count() as f64
 }
 
-/// Text as it stands in SVG.
+/// Text escaped for SVG.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,27 +1,27 @@
-//! Which conversions a mode of casting allows, by NumPy's rules.
+//! The casts that a casting mode allows, by NumPy's rules.
 //!
-//! These look at the two dtypes alone. The Array API's `can_cast` asks whether promotion would convert so:
+//! The rules depend only on the two dtypes. The Array API's `can_cast` follows promotion:
 //! [`Policy::can_cast`](crate::Policy::can_cast).
 
 use super::table::DType;
 use std::fmt;
 
-/// How much a conversion may change, as in NumPy's [casting kinds](https://numpy.org/doc/stable/reference/generated/numpy.can_cast.html).
-/// Each mode allows what those before it allow.
+/// The changes that a cast may make, as in NumPy's [casting kinds](https://numpy.org/doc/stable/reference/generated/numpy.can_cast.html).
+/// Each mode includes those before it.
 ///
-/// NumPy's `equiv` allows a change of byte order besides; elements have the host's here, so it is `No`. Its `same_value` looks
-/// at values and asks nothing of dtypes.
+/// NumPy's `equiv` also allows a change of byte order; here all elements have the host's, so it equals `No`. Its
+/// `same_value` is a check of values, not of dtypes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Casting {
-    /// No conversion.
+    /// No cast.
     No,
-    /// Every value is kept, with one exception: 64-bit integers may become `f64` or `c128`, which round those above 2^53.
-    /// [`DType::holds`] is the same without exception.
+    /// Casts that keep every value, except those of 64-bit integers to `f64` and `c128`, which round above 2^53.
+    /// [`DType::holds`] has no exception.
     Safe,
-    /// Also to a narrower dtype of the same kind and to any dtype of a higher one, in the order bool, unsigned, signed,
-    /// float, complex. A signed integer does not become unsigned, a float no integer, a complex number not real.
+    /// Also casts to a narrower dtype of the same kind and to any dtype of a higher kind, in the order bool, unsigned, signed,
+    /// float, complex. Not allowed: signed integer to unsigned, float to integer, complex to real.
     SameKind,
-    /// Any conversion.
+    /// All casts.
     Unsafe,
 }
 
@@ -39,10 +39,10 @@ impl Casting {
         }
     }
 
-    /// Whether this mode lets values of `from` be converted to `to`: NumPy's
-    /// [`can_cast`](https://numpy.org/doc/stable/reference/generated/numpy.can_cast.html), which agrees on every pair of dtypes it
-    /// has itself. `bf16` is a float like any other here; in the ml_dtypes package `bf16` does not become `f16` under
-    /// `same_kind`, and complex numbers become `bf16`.
+    /// Returns `true` if this mode allows a cast of `from` to `to`: NumPy's
+    /// [`can_cast`](https://numpy.org/doc/stable/reference/generated/numpy.can_cast.html), equal for all pairs of NumPy's dtypes.
+    /// `bf16` is a float like any other here; in the ml_dtypes package `same_kind` does not allow `bf16` to `f16`, but complex to
+    /// `bf16`.
     ///
     /// ```
     /// use ndjit_ir::DType;

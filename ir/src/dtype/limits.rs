@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorCode, Result};
 /// The limits of a binary floating-point format; see [`finfo`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FloatInfo {
-    /// The real dtype these are limits of: `f32` for `c64`.
+    /// The real dtype of the limits: `f32` for `c64`.
     pub dtype: DType,
     /// Bits of one number.
     pub bits: u32,
@@ -32,7 +32,7 @@ pub struct FloatInfo {
 /// The limits of an integer dtype; see [`iinfo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntInfo {
-    /// The dtype these are limits of.
+    /// The dtype of the limits.
     pub dtype: DType,
     /// Bits of one number, its sign included.
     pub bits: u32,

@@ -1,8 +1,7 @@
-//! The fifteen data types and what can be asked of one without knowing of promotion.
+//! The fifteen dtypes and their properties, promotion aside.
 //!
-//! [`table`] holds the facts, one row per dtype; `name` reads names and `.npy` descriptors; [`set`] has sets and classes of
-//! dtypes; [`limits`] has `finfo` and `iinfo`; [`cast`] says which conversions a mode of casting allows; [`prim_type`] has
-//! the machine types that elements are made of.
+//! [`table`] has one row per dtype; `name` parses names and `.npy` descriptors; [`set`] has sets and classes of dtypes;
+//! [`limits`] has `finfo` and `iinfo`; [`cast`] has the casting modes; [`prim_type`] has the machine types of elements.
 
 pub mod cast;
 pub mod limits;

@@ -1,7 +1,7 @@
-//! Names of dtypes: short and long ones, read and written, and the descriptors of `.npy` files.
+//! Names of dtypes: short and long names, and the descriptors of `.npy` files.
 //!
-//! Sizes in short names are in bits. NumPy's codes count bytes, so they are refused and the error says what to write; so are
-//! texts that mean two things. Texts that are a dtype's own short name (`i8`, `u8`, `f16`) are that dtype.
+//! Sizes in short names are in bits. NumPy's codes count bytes: they are refused, and the error suggests a name. Ambiguous names
+//! are refused too. A text that is a dtype's short name (`i8`, `u8`, `f16`) is that dtype.
 
 use super::set::DTypeSet;
 use super::table::{DType, ROWS, Row};
@@ -30,8 +30,8 @@ impl FromStr for DType {
     /// ```
     ///
     /// # Errors
-    /// `DType` if the name is not known; if it is a code of NumPy's, which count bytes, as `f4` and `u1`; if it means more than
-    /// one dtype, as `c8` and `f8`; or if it has no size, as `float`.
+    /// `DType` for unknown names, for NumPy's codes, which count bytes (`f4`, `u1`), for ambiguous names (`c8`, `f8`), and for
+    /// names without a size (`float`).
     fn from_str(text: &str) -> Result<DType> {
         let row = ROWS.iter().find(|row| row.name == text || row.long == text);
         row.map(|row| row.dtype).ok_or_else(|| not_a_name(text))
@@ -43,7 +43,7 @@ impl DType {
     /// single bytes), a letter, and a size in bytes. See the
     /// [format](https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
     ///
-    /// The other direction is [`Row::npy`].
+    /// The inverse is [`Row::npy`].
     ///
     /// ```
     /// use ndjit_ir::DType;
@@ -52,9 +52,7 @@ impl DType {
     /// assert!(DType::from_npy(">f4").is_err());
     /// ```
     ///
-    /// # Errors
-    /// `DType` for big-endian data, a descriptor without byte order, raw bytes (as which NumPy saves bfloat16), and whatever
-    /// else is no dtype.
+    /// `DType` for big-endian data, a descriptor without byte order, raw bytes (NumPy's form of bfloat16), and all other texts.
     pub fn from_npy(descriptor: &str) -> Result<DType> {
         let row = ROWS.iter().find(|row| row.npy == Some(descriptor));
         row.map(|row| row.dtype).ok_or_else(|| not_a_descriptor(descriptor))
@@ -79,7 +77,7 @@ fn not_a_name(text: &str) -> Error {
     })
 }
 
-/// Names that NumPy and PyTorch have besides, each for one dtype on every platform.
+/// Other names of NumPy and PyTorch, each for one dtype on every platform.
 const ELSEWHERE: [(&str, DType); 5] = [
     ("bool_", DType::Bool),
     ("short", DType::I16),
@@ -88,7 +86,7 @@ const ELSEWHERE: [(&str, DType); 5] = [
     ("double", DType::F64),
 ];
 
-/// The dtype that another library's name means, with its module before it or not: `torch.float16`, `double`.
+/// The dtype of another library's name, with or without the module: `torch.float16`, `double`.
 fn elsewhere(text: &str) -> Option<DType> {
     let name = text.rsplit('.').next()?;
     let row = ROWS.iter().find(|row| text != name && (row.name == name || row.long == name));
@@ -96,7 +94,7 @@ fn elsewhere(text: &str) -> Option<DType> {
     row.map(|row| row.dtype).or(other.map(|(_, dtype)| *dtype))
 }
 
-/// Names that mean two dtypes, each of which some library has. In JAX's
+/// Ambiguous names: libraries give them to two dtypes. In JAX's
 /// [first tables](https://github.com/jax-ml/jax/blob/d958f3007d/docs/type_promotion.rst) sizes of complex dtypes are of one part.
 const AMBIGUOUS: [(&str, [&str; 2], &str); 3] = [
     ("f8", ["8 bytes, as NumPy counts: f64", "8 bits: a float that ndjit does not have"], "write `f64`"),
@@ -118,14 +116,14 @@ fn ambiguous(text: &str) -> Option<Error> {
     Some(error.fact(one).fact(other).help(help))
 }
 
-/// Refuses NumPy's codes. The one reading they have is not what they would say here.
+/// Refuses NumPy's codes: their sizes are in bytes.
 fn in_bytes(text: &str) -> Option<Error> {
     let row = ROWS.iter().find(|row| numpy_code(row) == Some(text))?;
     let error = Error::new(ErrorCode::DType, format!("dtype `{text}` is a code of NumPy's, which counts bytes"));
     Some(error.fact("sizes in names are in bits here").help(format!("write `{}`", row.name)))
 }
 
-/// Names that say a kind of numbers but no size, and what libraries take them for.
+/// Names of a kind of numbers without a size, and their dtypes in libraries.
 const NO_SIZE: [(&str, &str, &str); 4] = [
     ("int", "i64 in NumPy, i32 in PyTorch, the default integer in JAX", "write `i32` or `i64`"),
     ("uint", "u64 in NumPy, the default unsigned integer in JAX", "write `u32` or `u64`"),

@@ -1,12 +1,12 @@
-//! The machine types that elements are made of.
+//! The machine types of elements.
 //!
-//! Integers have no sign here, as in CLIF: the primitive that uses them does.
+//! Integers have no sign, as in CLIF: primitives are signed or unsigned.
 
 use std::fmt;
 
-/// The type of one register of a scalar body: what a processor computes with.
+/// The type of one register of a scalar body.
 ///
-/// Integers carry no sign; the primitive that uses them does.
+/// Integers have no sign: primitives are signed or unsigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PrimType {
     /// A bool (a mask lane in vector code).
@@ -48,12 +48,12 @@ impl PrimType {
         (self.bits() as usize).div_ceil(8)
     }
 
-    /// Whether this is `F32` or `F64`.
+    /// Returns `true` for `F32` and `F64`.
     pub const fn is_float(self) -> bool {
         matches!(self, PrimType::F32 | PrimType::F64)
     }
 
-    /// Whether this is one of the integer types (not `Bool`).
+    /// Returns `true` for integer types (not `Bool`).
     pub const fn is_int(self) -> bool {
         matches!(self, PrimType::I8 | PrimType::I16 | PrimType::I32 | PrimType::I64)
     }
@@ -67,7 +67,7 @@ impl PrimType {
         }
     }
 
-    /// The bits a value of this type can hold, as a mask of the low bits of a `u64`.
+    /// The mask of this type's bits in a `u64`.
     pub const fn mask(self) -> u64 {
         if self.bits() == 64 { u64::MAX } else { (1 << self.bits()) - 1 }
     }

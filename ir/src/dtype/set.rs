@@ -1,4 +1,4 @@
-//! Sets of dtypes: domains of ops, and the classes that libraries name.
+//! Sets of dtypes: domains of ops, and the classes of dtypes that libraries name.
 
 use super::table::{DType, Kind, ROWS};
 use crate::error::{Error, Result};
@@ -6,11 +6,11 @@ use std::fmt;
 use std::ops::BitOr;
 use std::str::FromStr;
 
-/// A set of dtypes: the domain of an op, a class of dtypes, or any mixture, made with `|`.
+/// A set of dtypes: the domain of an op, a class of dtypes, or any union of them with `|`.
 ///
-/// The constants are the classes; [`CLASSES`](DTypeSet::CLASSES) has their names in the
+/// The constants are the classes. [`CLASSES`](DTypeSet::CLASSES) has their names in the
 /// [Array API](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.isdtype.html) and in
-/// [Ivy](https://docs.ivy.dev/overview/deep_dive/data_types.html), and parsing reads both, and names of dtypes.
+/// [Ivy](https://docs.ivy.dev/overview/deep_dive/data_types.html). Parsing accepts both, and names of dtypes.
 ///
 /// ```
 /// use ndjit_ir::{DType, DTypeSet};
@@ -26,7 +26,7 @@ pub struct DTypeSet(u16);
 impl DTypeSet {
     /// The empty set.
     pub const EMPTY: DTypeSet = DTypeSet(0);
-    /// Bool alone.
+    /// Only bool.
     pub const BOOL: DTypeSet = DTypeSet(1 << DType::Bool as u16);
     /// Unsigned integer dtypes.
     pub const UNSIGNED: DTypeSet = DTypeSet::of_kind(Kind::UInt);
@@ -36,7 +36,7 @@ impl DTypeSet {
     pub const INT: DTypeSet = DTypeSet::UNSIGNED.union(DTypeSet::SIGNED);
     /// All real floating-point dtypes.
     pub const FLOAT: DTypeSet = DTypeSet::of_kind(Kind::Float);
-    /// `u64` alone: words of random bits.
+    /// Only `u64`: words of random bits.
     pub const U64: DTypeSet = DTypeSet::of(DType::U64);
     /// The dtypes of the parts of complex numbers.
     pub const PARTS: DTypeSet = DTypeSet::of(DType::F32).union(DTypeSet::of(DType::F64));
@@ -49,8 +49,8 @@ impl DTypeSet {
     /// All dtypes.
     pub const ALL: DTypeSet = DTypeSet::NUMERIC.union(DTypeSet::BOOL);
 
-    /// The classes that have a name, first those of the Array API, then those that Ivy calls otherwise. (`bool` is the name
-    /// of its only member; Ivy's `numeric` is the Array API's.)
+    /// The named classes: the Array API's, then Ivy's other names. (`bool` is the name of its only member; Ivy's `numeric` is the
+    /// Array API's.)
     pub const CLASSES: [(&str, DTypeSet); 11] = [
         ("signed integer", DTypeSet::SIGNED),
         ("unsigned integer", DTypeSet::UNSIGNED),
@@ -103,12 +103,12 @@ impl DTypeSet {
         self.0.count_ones() as usize
     }
 
-    /// Whether there are no members.
+    /// Returns `true` if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether `dtype` is in the set.
+    /// Returns `true` if `dtype` is in the set.
     pub const fn contains(self, dtype: DType) -> bool {
         self.0 >> dtype as u16 & 1 == 1
     }
@@ -118,7 +118,7 @@ impl DTypeSet {
         DType::ALL.into_iter().filter(move |&d| self.contains(d))
     }
 
-    /// The members as an array. `N` is their number: the constants that call this would not compile otherwise.
+    /// The members as an array of length `N`. A constant with another `N` does not compile.
     pub(super) const fn to_array<const N: usize>(self) -> [DType; N] {
         let mut members = [DType::Bool; N];
         let (mut next, mut i) = (0, 0);
@@ -133,10 +133,10 @@ impl DTypeSet {
     }
 }
 
-/// Whether `dtype` is of a kind or of one of several: the Array API's
+/// Returns `true` if `dtype` is of a kind or of one of several: the Array API's
 /// [`isdtype`](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.isdtype.html).
 ///
-/// A kind is a class, a dtype, or a mixture of both. Names of classes are read by `parse`.
+/// A kind is a class, a dtype, or a union of both. `parse` reads the names of classes.
 ///
 /// ```
 /// use ndjit_ir::dtype::isdtype;
@@ -188,7 +188,7 @@ impl<T: Into<DTypeSet>> BitOr<T> for DType {
 impl FromStr for DTypeSet {
     type Err = Error;
 
-    /// Reads the name of a class or of a dtype.
+    /// Parses the name of a class or of a dtype.
     fn from_str(text: &str) -> Result<DTypeSet> {
         let class = DTypeSet::CLASSES.into_iter().find(|(name, _)| *name == text);
         class.map(|(_, set)| Ok(set)).unwrap_or_else(|| {

@@ -1,12 +1,12 @@
 //! The fifteen dtypes, one table row each.
 //!
-//! Everything that is a fact about one dtype alone stands in [`DType::row`]'s table: names, kind, size, precision, its
-//! types in Rust, CLIF, WGSL and `.npy` files. What follows from a row is a method, and no method repeats a row's fact.
+//! [`DType::row`]'s table has all properties of a dtype: names, kind, size, precision, its types in Rust, CLIF, WGSL and `.npy`
+//! files. Methods derive the others.
 
 use super::prim_type::PrimType;
 use super::set::DTypeSet;
 
-/// The kind of numbers a dtype holds.
+/// The kind of numbers of a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// `true` and `false`.
@@ -34,26 +34,26 @@ pub struct Row {
     pub kind: Kind,
     /// Bytes of one stored element.
     pub bytes: usize,
-    /// Binary digits that every number below `2^digits` keeps, as in C++'s `numeric_limits::digits`: a float's significand
-    /// with its leading bit, an integer's bits without its sign. Of a complex number: those of each part.
+    /// Binary digits: every number below `2^digits` is exact, as in C++'s `numeric_limits::digits`. A float's significand with its
+    /// leading bit, an integer's bits without its sign, for complex numbers those of each part.
     pub digits: u32,
-    /// Type descriptor in `.npy` files on a little-endian host; `None` where NumPy has no such type.
+    /// Type descriptor in `.npy` files on a little-endian host; `None` if NumPy has no such type.
     pub npy: Option<&'static str>,
     /// Rust type of one element.
     pub rust: &'static str,
-    /// WGSL type; `None` where WGSL has none. `f16` needs `enable f16;`.
+    /// WGSL type; `None` if WGSL has none. `f16` needs `enable f16;`.
     pub wgsl: Option<&'static str>,
-    /// Registers that hold one value while computing. Halves live as an `f32` that the half format can represent
-    /// exactly; complex values as real and imaginary part.
+    /// Registers of one value in computations. A half is an `f32` that is exact in the half format; a complex value is its real
+    /// and imaginary part.
     pub repr: &'static [PrimType],
-    /// Machine words of one stored element: its CLIF types, whose names are [`PrimType::name`]'s.
+    /// Machine words of one stored element: its CLIF types, named by [`PrimType::name`].
     pub storage: &'static [PrimType],
 }
 
 macro_rules! dtypes {
     ($($variant:ident $name:literal $long:literal $kind:ident $bytes:literal $digits:literal $npy:expr, $rust:literal, $wgsl:expr,
        [$($repr:ident)*] [$($storage:ident)*] $doc:literal;)*) => {
-        /// An element type. Closed and `Copy`; facts about each are in its table [row](DType::row).
+        /// A dtype: the type of elements. Its table [row](DType::row) has its properties.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum DType { $(#[doc = $doc] $variant,)* }
@@ -66,8 +66,7 @@ macro_rules! dtypes {
         impl DType {
             /// All dtypes, in the order of the promotion tables.
             ///
-            /// The other lists (`ALL_INT` …) keep this order; as sets, with names and set operations, they are constants
-            /// of [`DTypeSet`].
+            /// The other lists (`ALL_INT` …) keep this order. The sets of the same dtypes are constants of [`DTypeSet`].
             pub const ALL: [DType; ROWS.len()] = [$(DType::$variant),*];
         }
     };
@@ -92,7 +91,7 @@ dtypes! {
 }
 
 impl DType {
-    /// All dtypes but `bool`.
+    /// All dtypes except `bool`.
     pub const ALL_NUMERIC: [DType; DTypeSet::NUMERIC.len()] = DTypeSet::NUMERIC.to_array();
     /// All integer dtypes, unsigned first.
     pub const ALL_INT: [DType; DTypeSet::INT.len()] = DTypeSet::INT.to_array();
@@ -105,7 +104,7 @@ impl DType {
     /// The complex dtypes.
     pub const ALL_COMPLEX: [DType; DTypeSet::COMPLEX.len()] = DTypeSet::COMPLEX.to_array();
 
-    /// This dtype's table row: its names, size, precision, and what it is called in Rust, CLIF, WGSL and `.npy` files.
+    /// This dtype's table row: names, size, precision, and its types in Rust, CLIF, WGSL and `.npy` files.
     ///
     /// ```
     /// use ndjit_ir::{DType, PrimType};
@@ -148,7 +147,7 @@ impl DType {
         if self.is_float() || self.is_complex() { Some(self.real().bits() - self.digits()) } else { None }
     }
 
-    /// Registers that hold one value while computing.
+    /// Registers of one value in computations.
     pub const fn repr(self) -> &'static [PrimType] {
         self.row().repr
     }
@@ -158,32 +157,32 @@ impl DType {
         self.row().storage
     }
 
-    /// Whether elements are signed or unsigned integers (not bool).
+    /// Returns `true` for signed and unsigned integer dtypes (not bool).
     pub const fn is_int(self) -> bool {
         matches!(self.kind(), Kind::Int | Kind::UInt)
     }
 
-    /// Whether elements are signed integers.
+    /// Returns `true` for signed integer dtypes.
     pub const fn is_signed(self) -> bool {
         matches!(self.kind(), Kind::Int)
     }
 
-    /// Whether elements are real floating-point numbers.
+    /// Returns `true` for real floating-point dtypes.
     pub const fn is_float(self) -> bool {
         matches!(self.kind(), Kind::Float)
     }
 
-    /// Whether elements are complex numbers.
+    /// Returns `true` for complex dtypes.
     pub const fn is_complex(self) -> bool {
         matches!(self.kind(), Kind::Complex)
     }
 
-    /// Whether this is `f16` or `bf16`: stored in 16 bits, computed in `f32`, rounded after every op.
+    /// Returns `true` for `f16` and `bf16`: stored in 16 bits, computed in `f32`, rounded after every op.
     pub const fn is_half(self) -> bool {
         matches!(self, DType::F16 | DType::Bf16)
     }
 
-    /// The bits of positive infinity, of a real float: larger ones, but for the sign, are NaNs.
+    /// The bits of positive infinity of a real float. Larger bits without sign are NaNs.
     pub const fn infinity_bits(self) -> Option<u64> {
         match self {
             DType::Bf16 => Some(0x7f80),
@@ -203,7 +202,7 @@ impl DType {
         }
     }
 
-    /// The complex dtype whose parts hold a float of this dtype; a complex dtype itself.
+    /// The complex dtype whose parts are of this float dtype; a complex dtype itself.
     pub const fn complex(self) -> DType {
         match self {
             DType::F64 | DType::C128 => DType::C128,
@@ -211,7 +210,7 @@ impl DType {
         }
     }
 
-    /// The unsigned integer dtype of the same width; of other kinds than integers the dtype itself.
+    /// The unsigned integer dtype of the same width; other dtypes themselves.
     pub const fn unsigned(self) -> DType {
         match self {
             DType::I8 => DType::U8,
@@ -232,7 +231,7 @@ impl DType {
         }
     }
 
-    /// Whether every value of `other` is exactly a value of this dtype, so that converting there and back changes nothing.
+    /// Returns `true` if this dtype represents every value of `other` exactly, so casting there and back changes nothing.
     /// `false` and `true` are 0 and 1.
     ///
     /// ```
@@ -242,7 +241,7 @@ impl DType {
     /// assert!(!DType::F64.holds(DType::I64)); // 2^53 + 1
     /// ```
     pub const fn holds(self, other: DType) -> bool {
-        // An integer of no more digits than a float is in its range too: 2^digits is below every format's largest value.
+        // An integer with no more digits than a float is also in its range: 2^digits is below every format's largest value.
         let range = match (other.exponent_bits(), self.exponent_bits()) {
             (Some(narrow), Some(wide)) => narrow <= wide,
             _ => true,

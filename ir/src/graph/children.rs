@@ -1,4 +1,4 @@
-//! The graphs that a graph calls: each once, and freed however deep they nest.
+//! The graphs that a graph calls: each stored once, and freed iteratively at any depth.
 
 use super::{Graph, Type};
 use crate::nested::{Nested, TreeNode};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct Children<T: Type> {
     pub all: Nested<Graph<T>>,
-    /// Their numbers, by address.
+    /// Child numbers by address.
     numbers: FxHashMap<usize, u32>,
 }
 
@@ -20,10 +20,10 @@ impl<T: Type> Default for Children<T> {
 }
 
 impl<T: Type> Children<T> {
-    /// Adds a graph, or finds the same.
+    /// Adds a graph, or finds an identical one.
     pub fn number(&mut self, child: Arc<Graph<T>>) -> u32 {
         let next = self.all.all().len() as u32;
-        // An address is that of one graph as long as the list holds it.
+        // The list keeps the graph alive, so its address stays unique.
         let number = *self.numbers.entry(Arc::as_ptr(&child).addr()).or_insert(next);
         if number == next {
             self.all.push(child);

@@ -1,8 +1,8 @@
-//! Control flow: nodes whose graphs run once, not at all, or again and again, as values say that are not known when a program is made.
+//! Control flow: nodes whose graphs run once, never, or repeatedly, depending on run-time values.
 //!
-//! A node of control flow has one result: one with several is as many nodes of the same [`Control`] with the same operands, which one kernel
-//! computes together. Its graphs are closed: the arrays that they use from outside are operands. Numbers are in them as they are in any graph:
-//! known, or passed at each call of the program, as the argument of a position.
+//! A node of control flow has one result. Several results are several nodes of the same [`Control`] with the same operands, and one
+//! kernel computes them together. The graphs are closed: arrays from outside are operands. Numbers are literals as in any graph:
+//! known, or arguments of the program.
 
 use super::{Graph, Type, Value};
 use crate::dtype::DType;
@@ -15,46 +15,47 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How deep control flow may stand in control flow.
+/// The maximum nesting of control flow.
 pub const MAX_NESTING: usize = 32;
 
-/// What a node of control flow does.
+/// The kind of control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ControlKind {
-    /// Its graphs are the condition and the body. The first operands are the carry, as many as the body has outputs: while the condition, of
-    /// the carry and the other operands, is true, the carry becomes what the body makes of them. The results are the carry.
+    /// Graphs: the condition and the body. The first operands are the carry, one per output of the body. While the condition of the
+    /// carry and the other operands is true, the body maps the carry to the next one. The results are the last carry.
     While,
-    /// Its first operand is a condition, its graphs are for true and for false: the results are those of one of them, of the other operands.
+    /// The first operand is the condition. Graphs: the branches for true and false, which take the other operands. The results are
+    /// those of one branch.
     Cond,
-    /// Its graph is the body, which runs once for each index along the first axis of some operands, in order.
+    /// Graph: the body, which runs once for each index along the first axis of the sliced operands, in order.
     Scan(ScanArity),
-    /// Its graph is the body, which runs once for each index from one bound to before the other, in order.
+    /// Graph: the body, which runs once for each index in a half-open range, in order.
     For(ForArity),
 }
 
-/// The operands and results of a loop that counts: first the carry, which becomes what the body makes of it, then the bounds, of which the first is what
-/// the body takes as the index; then what is the same in each step. The body never takes the second bound. The results are the carry.
+/// The operands and results of a counted loop. Operands: the carry, which the body maps to the next one; the two bounds; the
+/// invariants. The body takes the index as the first bound, and never the second. The results are the last carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ForArity {
-    /// How many operands, and results, are the carry.
+    /// The number of operands, and of results, that are the carry.
     pub carried: u32,
     /// The dtype of index and bounds, an integer.
     pub index: DType,
 }
 
 impl ForArity {
-    /// Whether the body takes the index where it takes an operand.
+    /// Returns `true` if the body takes the index for this operand.
     pub fn is_index(self, operand: usize) -> bool {
         operand == self.carried as usize
     }
 
-    /// How often the body runs with these bounds, each one element in memory.
+    /// The trip count for these bounds, each one element in memory.
     pub fn trips(self, start: &[u8], end: &[u8]) -> u64 {
         let distance = self.number(end).saturating_sub(self.number(start)).max(0);
         u64::try_from(distance).unwrap_or(u64::MAX)
     }
 
-    /// The index of a step, as one element in memory and then zeros.
+    /// The index of a step, as one element in memory padded with zeros.
     pub fn at(self, start: &[u8], step: u64) -> [u8; 16] {
         let mut bytes = self.number(start).wrapping_add(i128::from(step)).to_le_bytes();
         bytes[self.index.bytes()..].fill(0);
@@ -72,34 +73,34 @@ impl ForArity {
     }
 }
 
-/// The operands and results of a scan: first the carry, which becomes what the body makes of it; then arrays with a slice for each step, of
-/// which the body takes that slice; then what is the same in each step. After the carry the body gives what is stacked: a slice for each step
-/// of an array that has one more axis, the first.
+/// The operands and results of a scan. Operands: the carry, which the body maps to the next one; arrays of which the body takes
+/// one slice per step; the invariants. After the carry the body gives one slice per step of each stacked result, whose first axis
+/// counts the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ScanArity {
-    /// How often the body runs: the first extent of what is sliced and of what is stacked.
+    /// The trip count: the first extent of sliced operands and stacked results.
     pub length: usize,
-    /// How many operands, and results, are the carry.
+    /// The number of operands, and of results, that are the carry.
     pub carried: u32,
-    /// How many operands are sliced.
+    /// The number of sliced operands.
     pub sliced: u32,
-    /// Whether the first step takes the last slices.
+    /// True if the first step takes the last slices.
     pub reverse: bool,
 }
 
 impl ScanArity {
-    /// The number of the slices that a step takes and gives.
+    /// The index of a step's slices.
     pub fn slice(self, step: usize) -> usize {
         if self.reverse { self.length.saturating_sub(1).saturating_sub(step) } else { step }
     }
 
-    /// Whether the body takes slices of an operand.
+    /// Returns `true` if the body takes slices of an operand.
     pub fn slices(self, operand: usize) -> bool {
         let carried = self.carried as usize;
         (carried..carried + self.sliced as usize).contains(&operand)
     }
 
-    /// The shape of an array with a slice of this shape for each step.
+    /// The shape of an array that stacks a slice of this shape per step.
     fn stacked(self, slice: &Shape) -> Shape {
         let extents: SmallVec<[usize; 6]> = [self.length].into_iter().chain(slice.extents().iter().copied()).collect();
         Shape::from(&extents[..])
@@ -107,7 +108,7 @@ impl ScanArity {
 }
 
 impl ControlKind {
-    /// One of each, in the order of their names in text; loops without a carry.
+    /// One of each kind, in the order of their names in text; loops without a carry.
     pub const ALL: [ControlKind; 4] = [
         ControlKind::While,
         ControlKind::Cond,
@@ -125,12 +126,12 @@ impl ControlKind {
         }
     }
 
-    /// The kind of a name in text; a loop without a carry.
+    /// The kind of a name in text; loops without a carry.
     pub(super) fn named(name: &str) -> Option<ControlKind> {
         ControlKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// What its graphs are called.
+    /// The names of its graphs.
     pub const fn graphs(self) -> &'static [&'static str] {
         match self {
             ControlKind::While => &["condition", "body"],
@@ -139,7 +140,7 @@ impl ControlKind {
         }
     }
 
-    /// How many operands, the first, are no numbers that its graphs may have written in them: they change, or decide.
+    /// The number of leading operands that cannot be literals of the graphs: they change between steps, or are conditions.
     pub const fn arrays(self, results: usize) -> usize {
         match self {
             ControlKind::While => results,
@@ -150,53 +151,53 @@ impl ControlKind {
     }
 }
 
-/// What nodes of control flow have in common that are of the same piece of it.
+/// Control flow, shared by the nodes of its results.
 #[derive(Clone, Debug)]
 pub struct Control<T: Type> {
-    /// What it does.
+    /// The kind.
     pub kind: ControlKind,
-    /// Its graphs, as many as the kind has [names](ControlKind::graphs) for.
+    /// The graphs, one per [name](ControlKind::graphs) of the kind.
     pub graphs: Vec<Inner<T>>,
 }
 
-/// A graph in a node of control flow.
+/// A graph of control flow.
 #[derive(Clone, Debug)]
 pub struct Inner<T: Type> {
     /// The graph.
     pub graph: Arc<Graph<T>>,
-    /// For each parameter the operand of the node that it is.
+    /// For each parameter the index of the node's operand.
     pub operands: Vec<u32>,
 }
 
 impl<T: Type> Control<T> {
-    /// How deep control flow stands in it, itself counted.
+    /// The nesting depth, this control flow included.
     pub fn nesting(&self) -> usize {
         1 + self.graphs.iter().map(|inner| inner.graph.nesting()).max().unwrap_or(0)
     }
 
-    /// Nodes of its graphs, those of what they call at each call.
+    /// The number of nodes of its graphs, callees counted at each call.
     pub fn expanded(&self) -> usize {
         self.graphs.iter().fold(0usize, |all, inner| all.saturating_add(inner.graph.expanded()))
     }
 
-    /// The graph whose outputs are its results: the body, or the last branch.
+    /// The graph whose outputs are the results: the body, or the last branch.
     fn last(&self) -> Option<&Graph<T>> {
         self.graphs.last().map(|inner| &*inner.graph)
     }
 
-    /// How many results it has.
+    /// The number of results.
     pub fn results(&self) -> usize {
         self.last().map_or(0, |graph| graph.outputs().len())
     }
 
-    /// Type and shape of a result, if there is such.
+    /// The type and shape of a result; `None` if there is no such result.
     pub fn result(&self, n: usize) -> Option<(T, Shape)> {
         let graph = self.last()?;
         let &output = graph.outputs().get(n)?;
         Some((graph.ty(output), self.result_shape(n, Cow::Borrowed(graph.shape(output))).into_owned()))
     }
 
-    /// The shape of a result that the last graph gives in this shape.
+    /// The shape of a result whose output in the last graph has this shape.
     pub(crate) fn result_shape<'a>(&self, n: usize, made: Cow<'a, Shape>) -> Cow<'a, Shape> {
         match self.kind {
             ControlKind::Scan(steps) if n >= steps.carried as usize => Cow::Owned(steps.stacked(&made)),
@@ -204,7 +205,7 @@ impl<T: Type> Control<T> {
         }
     }
 
-    /// The shape of an operand that a graph takes as a parameter of this shape.
+    /// The shape of an operand whose parameter has this shape.
     fn operand(&self, operand: usize, param: &Shape) -> Shape {
         match self.kind {
             ControlKind::Scan(steps) if steps.slices(operand) => steps.stacked(param),
@@ -212,7 +213,7 @@ impl<T: Type> Control<T> {
         }
     }
 
-    /// The operands that are the carry, which the first results are after the last step.
+    /// The number of operands that are the carry, which the first results are after the last step.
     pub fn carried(&self) -> usize {
         match self.kind {
             ControlKind::While => self.results(),
@@ -223,7 +224,7 @@ impl<T: Type> Control<T> {
         }
     }
 
-    /// The shape that an operand has, as its graphs say; `None` if nothing depends on it.
+    /// The shape of an operand, from the graphs; `None` if no graph takes it.
     pub fn shape(&self, operand: usize) -> Option<Shape> {
         let taken = self.graphs.iter().find_map(|Inner { graph, operands }| {
             let at = operands.iter().position(|&own| own as usize == operand)?;
@@ -234,10 +235,10 @@ impl<T: Type> Control<T> {
 }
 
 impl Control<DType> {
-    /// Bytes of each of so many operands, as far as its graphs take it, and of each result.
+    /// The size in bytes of each operand, as far as the graphs take it, and of each result.
     ///
     /// # Errors
-    /// `Verify` if its graphs do not fit so many operands; `Size` if an array cannot exist.
+    /// `Verify` if the graphs do not match the number of operands; `Size` if an array cannot exist.
     pub fn sizes(&self, operands: usize) -> Result<(Vec<usize>, Vec<usize>)> {
         let wrong = || Error::new(ErrorCode::Verify, "control flow: its graphs do not fit it");
         let mut taken = vec![0; operands];
@@ -270,10 +271,10 @@ impl Control<DType> {
 }
 
 impl Control<ValueType> {
-    /// The dtype that a result is stored in: of a loop as its graphs take it.
+    /// The storage dtype of a result; in loops the dtype of the carry's parameter.
     pub fn storage_dtype(&self, result: usize, policy: Policy) -> DType {
         let taken = self.takes(result).filter(|_| result < self.carried());
-        // Of branches it is the first that says so.
+        // The first branch determines it.
         let graph = match self.kind {
             ControlKind::Cond => self.graphs.first(),
             ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => self.graphs.last(),
@@ -282,7 +283,7 @@ impl Control<ValueType> {
         taken.or_else(made).unwrap_or(DType::Bool)
     }
 
-    /// The dtype in which its graphs take an operand; `None` if none takes it.
+    /// The parameter dtype of an operand; `None` if no graph takes it.
     fn takes(&self, operand: usize) -> Option<DType> {
         self.graphs.iter().find_map(|inner| {
             let at = inner.operands.iter().position(|&own| own as usize == operand)?;
@@ -290,8 +291,8 @@ impl Control<ValueType> {
         })
     }
 
-    /// The dtypes in which its graphs take so many operands, each as its first graph that takes it: of a loop what a body alone gives is taken as
-    /// that stores it. `None` for those that nothing takes.
+    /// The parameter dtype of each operand, from the first graph that takes it. A carry that only the body's outputs use has their
+    /// storage dtype. `None` for unused operands.
     pub fn operand_dtypes(&self, operands: usize, policy: Policy) -> Vec<Option<DType>> {
         let mut taken = vec![None; operands];
         for inner in &self.graphs {
@@ -317,7 +318,7 @@ impl Control<ValueType> {
 #[derive(Clone, Debug)]
 pub(super) struct Controls<T: Type> {
     all: Vec<Arc<Control<T>>>,
-    /// Their numbers, by address.
+    /// Numbers by address.
     numbers: FxHashMap<usize, u32>,
 }
 
@@ -332,10 +333,10 @@ impl<T: Type> Controls<T> {
         &self.all
     }
 
-    /// Adds a piece, or finds the same.
+    /// Adds control flow, or finds an identical one.
     pub(super) fn number(&mut self, control: Arc<Control<T>>) -> u32 {
         let next = self.all.len() as u32;
-        // An address is that of one piece as long as the list holds it.
+        // The list keeps the control flow alive, so its address stays unique.
         let number = *self.numbers.entry(Arc::as_ptr(&control).addr()).or_insert(next);
         if number == next {
             self.all.push(control);
@@ -344,18 +345,18 @@ impl<T: Type> Controls<T> {
     }
 }
 
-/// Type and shape of a value.
+/// The type and shape of a value.
 type TypeAndShape<T> = (T, Shape);
 
-/// What control flow asks of the operands of its nodes: found once, however many nodes it has.
+/// The requirements on the operands of control flow, computed once for all its nodes.
 pub(super) struct ControlSignature<T> {
-    /// Operand, graph and what that takes; each once.
+    /// Operand, graph, and the parameter's type and shape; each once.
     operands: Vec<(u32, usize, TypeAndShape<T>)>,
-    /// What the operands begin with.
+    /// The types and shapes of the first operands.
     begin: Vec<TypeAndShape<T>>,
-    /// What is wrong where they do not.
+    /// The problem if they differ.
     otherwise: &'static str,
-    /// What is wrong with the graphs, where the operands are right.
+    /// The problem of the graphs, if the operands match.
     graphs: Option<&'static str>,
 }
 
@@ -366,7 +367,7 @@ pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<ControlSignature<T
         return Err(format!("it has {} graphs, not {}", control.graphs.len(), names.len()));
     }
     let mut operands: Vec<(u32, usize, TypeAndShape<T>)> = Vec::new();
-    // Those of an operand, by position in the list.
+    // List indices of each operand's entries.
     let mut seen: FxHashMap<u32, SmallVec<[usize; 1]>> = FxHashMap::default();
     let mut outputs: Vec<Vec<TypeAndShape<T>>> = Vec::new();
     for (n, (Inner { graph, operands: taken }, what)) in control.graphs.iter().zip(names).enumerate() {
@@ -430,7 +431,7 @@ pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<ControlSignature<T
     Ok(ControlSignature { operands, begin, otherwise, graphs })
 }
 
-/// Checks the operands that a node of control flow has.
+/// Checks the operands of a node of control flow.
 pub(super) fn check<T: Type>(
     kind: ControlKind,
     wanted: &ControlSignature<T>,

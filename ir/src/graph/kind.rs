@@ -1,5 +1,5 @@
-//! Kinds of nodes, and what passes ask of a kind as the columns of its [row](NodeKind::row). A new kind is a variant and its row here, its text beside the
-//! others', its type in inference, its meaning in the interpreter, and what commit and fusion make of it.
+//! Kinds of nodes, with a [row](NodeKind::row) of properties for passes. A new kind needs a variant and a row here, its text, its type
+//! inference, its interpretation, and its cases in commit and fusion.
 
 use super::{SlotId, Type, ViewId};
 use crate::axes::AxisSet;
@@ -11,54 +11,52 @@ use crate::reduction::{AxisFunction, Reduce, Scan, Sort, TypeRequest};
 use crate::support::CastReason;
 use crate::value_type::ValueType;
 
-/// What a node is, in a graph of this stage: before commit it notes under which policies types meet, why casts are there, which dtypes were
-/// asked for; after commit none of these is there.
+/// The kind of a node, in a graph of this stage. Before commit nodes have promotion policies, reasons of casts and requested
+/// dtypes; after commit they have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind<T: Type = ValueType> {
-    /// The `n`th array parameter, whose elements are stored as this dtype: a strong one's own, for a weak one a dtype of its
-    /// kind. Parameters are the first nodes.
+    /// The `n`th array parameter, whose elements are stored as this dtype: a strong type's own, or one of a weak type's kind.
+    /// Parameters are the first nodes.
     Param(u32, DType),
-    /// The value of a literal slot, a scalar. Two literals of equal value have two slots: what a program compiles to
-    /// never depends on values.
+    /// The value of a literal slot, a scalar. Literals of equal values have different slots: compilation never depends on values.
     Literal(SlotId),
     /// An elementwise op on broadcast operands, resolved under a policy.
     Op(Op, T::Traced<Policy>),
-    /// Conversion to the result's dtype, and why it is there.
+    /// A cast to the result's dtype, and its reason.
     Cast(T::Traced<CastReason>),
-    /// One value of all elements along some axes. Its operands are those of the reduction's row; after commit the array alone.
+    /// A reduction along axes. Before commit the operands are those of the reduction's row; after commit only the array.
     Reduce(Reduce<T>),
-    /// At each index one value of all elements up to it along an axis.
+    /// A scan along an axis: at each index one value of all elements up to it.
     Scan(Scan, u32, T::Traced<TypeRequest>),
-    /// Its operand, which transformations see as something of its own.
+    /// The operand, which transformations treat as a separate value.
     Identity(Identity),
-    /// The elements along an axis in order, or the indices that order them.
+    /// The elements sorted along an axis, or the indices that sort them.
     Sort(Sort, u32, T::Traced<TypeRequest>),
-    /// At each index the position along some axes, counted in row-major order if they are several. An `i64`, without operands.
+    /// The index along an axis, or the row-major index over several axes. An `i64`, without operands.
     Iota(AxisSet),
-    /// Each element is one of the operand's, found by an affine map of indices.
+    /// Elements of the operand, selected by an affine map of indices.
     View(ViewId),
-    /// The operand's elements, in row-major order, in another shape.
+    /// The operand's elements in row-major order, in another shape.
     Reshape,
-    /// The operands one after the other along an axis, in their common type under a policy.
+    /// The operands joined along an axis, in their common type under a policy.
     Concat(u32, T::Traced<Policy>),
-    /// At each index a row of the first operand: the elements at a position along its first axis that the second one, an `i64`, has
-    /// there. A position before the first is the first, one after the last the last. The second operand and what remains of the
-    /// first one's shape broadcast.
+    /// Rows of the first operand, at the indices along its first axis that the second operand, an `i64`, has. Indices are clamped to
+    /// the axis. The shape is the broadcast of the second operand's and the first one's without its first axis.
     Gather,
-    /// The first operand, and into rows of it, at the indices of the second one, elements of the third: one after the other in row-major
-    /// order of the shape that [`Gather`](NodeKind::Gather) has of the first two. What has a position that the first axis does not have
-    /// is left out. The third operand broadcasts to that shape.
+    /// The first operand, with elements of the third scattered into its rows at the indices of the second, one after the other in
+    /// row-major order of [`Gather`](NodeKind::Gather)'s shape. Elements at out-of-bounds indices are dropped. The third operand
+    /// broadcasts to that shape.
     Scatter(Scatter),
-    /// The first operand, and in place of the elements that the view names of it those of the second one. The view names each once.
+    /// The first operand, with the second one's elements in place of the elements that the view selects. The view selects each once.
     Insert(ViewId),
-    /// One result of control flow: of which, and which of its results.
+    /// A result of control flow: the numbers of the control flow and of the result.
     Control(u32, u32),
-    /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
+    /// A call of a jitted function on traced values: child graph `n`. It has as many results as the child has outputs.
     Call(u32),
 }
 
 impl<T: Type> NodeKind<T> {
-    /// Its row.
+    /// The row of its properties.
     pub const fn row(self) -> &'static KindRow {
         match self {
             NodeKind::Param(..) => &KindRow { name: "argument", ty: TypeOf::Given, fusion: Fusion::Leaf, ..ROW },
@@ -90,7 +88,7 @@ impl<T: Type> NodeKind<T> {
         }
     }
 
-    /// What it is called in messages: as its op or its reduction, if it has one.
+    /// The name in messages: the op's or the reduction's, if there is one.
     pub const fn name(self) -> &'static str {
         match self {
             NodeKind::Op(op, _) => op.name(),
@@ -102,17 +100,17 @@ impl<T: Type> NodeKind<T> {
         }
     }
 
-    /// Its op, if it has one.
+    /// The op, if there is one.
     pub const fn op(self) -> Option<Op> {
         if let NodeKind::Op(op, _) = self { Some(op) } else { None }
     }
 
-    /// The policy under which operands meet that may be weak.
+    /// The promotion policy of operands that may be weak.
     pub const fn policy(self) -> Option<T::Traced<Policy>> {
         if let NodeKind::Op(_, policy) | NodeKind::Concat(_, policy) = self { Some(policy) } else { None }
     }
 
-    /// What it does along axes, if it does.
+    /// The function along axes, if there is one.
     pub const fn axis_function(self) -> Option<AxisFunction> {
         match self {
             NodeKind::Reduce(Reduce { reduction, .. }) => Some(AxisFunction::Reduction(reduction)),
@@ -122,7 +120,7 @@ impl<T: Type> NodeKind<T> {
         }
     }
 
-    /// What it does along axes and how the type of that is asked for, if it does.
+    /// The function along axes and its type request, if there is one.
     pub const fn type_request(self) -> Option<(AxisFunction, T::Traced<TypeRequest>)> {
         match (self.axis_function(), self) {
             (
@@ -136,15 +134,14 @@ impl<T: Type> NodeKind<T> {
     }
 }
 
-/// What transformations see in an identity. Commit puts the operand in its place.
+/// The meaning of an identity for transformations. Commit replaces the node by its operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Identity {
-    /// A variable of a transformation, with a number that no other of the graph has: what depends on it is what was computed of it, not of
-    /// its operand.
+    /// A variable of a transformation, with a number unique in the graph. Its users depend on the variable, not on its operand.
     Variable(u32),
-    /// What derivatives take as constant.
+    /// A constant for derivatives.
     StopGradient,
-    /// A value whose derivative is said by other nodes.
+    /// A value whose derivative other nodes define.
     Ruled(DerivativeRule),
 }
 
@@ -159,33 +156,33 @@ impl Identity {
     }
 }
 
-/// How nodes say the derivative of a function, and of which of its outputs. The first operand is that output; the others, the same for all of them, are
-/// variables and what was computed of them.
+/// The derivative rule of a function, at one of its outputs. The first operand is that output. The others, the same for all
+/// outputs, are variables and values computed from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DerivativeRule {
-    /// What the operands are.
+    /// The meaning of the operands.
     pub kind: RuleKind,
-    /// The number of the output.
+    /// The index of the output.
     pub output: u16,
-    /// How many outputs the function has.
+    /// The number of the function's outputs.
     pub outputs: u16,
 }
 
-/// What says the derivative of a function.
+/// The form of a derivative rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RuleKind {
-    /// The tangents of its outputs, written of those of its inputs. Operands: variables that stand for the outputs, variables that stand for tangents
-    /// of the inputs, whose operands are the inputs; the tangents of the outputs.
+    /// The tangents of the outputs in terms of the inputs'. Operands: variables for the outputs; variables for the inputs' tangents,
+    /// whose operands are the inputs; the tangents of the outputs.
     Jvp,
-    /// The cotangents of its inputs, written of those of its outputs. Operands: variables that stand for cotangents of the outputs,
-    /// the inputs as variables; the cotangents of the inputs.
+    /// The cotangents of the inputs in terms of the outputs'. Operands: variables for the outputs' cotangents; the inputs as
+    /// variables; the cotangents of the inputs.
     Vjp,
-    /// Itself, computed once more. Operands: the outputs, the inputs as variables.
+    /// The function itself, recomputed. Operands: the outputs; the inputs as variables.
     Checkpoint,
 }
 
 impl RuleKind {
-    /// Each, in the order of their names in text.
+    /// All kinds, in the order of their names in text.
     pub const ALL: [RuleKind; 3] = [RuleKind::Jvp, RuleKind::Vjp, RuleKind::Checkpoint];
 
     /// The name in text.
@@ -199,7 +196,7 @@ impl RuleKind {
 }
 
 impl DerivativeRule {
-    /// Whether it takes so many operands.
+    /// Returns `true` if the rule can have this number of operands.
     pub fn takes(self, operands: usize) -> bool {
         let Some(rest) = operands.checked_sub(1 + self.outputs as usize) else { return false };
         let fits = match self.kind {
@@ -210,7 +207,7 @@ impl DerivativeRule {
         fits && self.output < self.outputs
     }
 
-    /// Its operands after the first, in parts: `None` if they are not so many.
+    /// The operands after the first, in parts; `None` if their number is wrong.
     pub fn parts<T>(self, operands: &[T]) -> Option<RuleParts<'_, T>> {
         if !self.takes(operands.len()) {
             return None;
@@ -229,54 +226,54 @@ impl DerivativeRule {
 /// The operands of a [`DerivativeRule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleParts<'a, T> {
-    /// What stands for the outputs, or for their cotangents.
+    /// Variables for the outputs, or for their cotangents.
     pub outputs: &'a [T],
-    /// What stands for the inputs, or for their tangents: derivatives flow through these alone.
+    /// Variables for the inputs, or for their tangents: derivatives flow only through these.
     pub inputs: &'a [T],
-    /// What the rule makes of tangents or cotangents.
+    /// The tangents or cotangents that the rule computes.
     pub mapped: &'a [T],
 }
 
-/// The facts about a kind of node.
+/// The properties of a kind of node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindRow {
-    /// Its name; ops and reductions have their own.
+    /// The name; ops and reductions have their own.
     pub name: &'static str,
-    /// Names of its operands, where they are always the same; ops and reductions have their own.
+    /// Names of the operands, if they are fixed; ops and reductions have their own.
     pub operands: &'static [&'static str],
-    /// Where the result's type comes from.
+    /// The source of the result's type.
     pub ty: TypeOf,
-    /// Whether the result may be read in the memory of the operand.
+    /// True if the result may be read in the memory of the operand.
     pub is_view: bool,
-    /// Whether the result's elements are elements of operands, unchanged.
+    /// True if the result's elements are elements of operands, unchanged.
     pub moves_elements: bool,
-    /// What kernels make of it.
+    /// Its role in fusion.
     pub fusion: Fusion,
 }
 
-/// Where the type of a result comes from.
+/// The source of a result's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeOf {
-    /// It is given, whatever stands around.
+    /// Stored in the node.
     Given,
-    /// It is asked for.
+    /// Requested.
     Asked,
-    /// From the operands', by a policy.
+    /// The operands' types, by a policy.
     Policy,
-    /// It is the first operand's.
+    /// The first operand's type.
     Operand,
-    /// From a graph's outputs.
+    /// The outputs of a graph.
     Graph,
 }
 
-/// What kernels make of a node.
+/// The role of a node in fusion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fusion {
-    /// It is read where it is used.
+    /// Kernels read it.
     Leaf,
-    /// It is computed where it is used, or with others of its shape.
+    /// Computed in its users' kernels, or with others of its shape.
     Elementwise,
-    /// It has a kernel or a step of its own, which may compute its operands.
+    /// The root of a kernel or step, which may compute its operands.
     Root,
 }
 

@@ -1,41 +1,41 @@
-//! Which nodes a graph has, so that of equal ones there is one.
+//! The nodes of a graph by their contents, for hash-consing.
 
 use super::{NodeId, Value};
 use hashbrown::HashTable;
 
-/// Users of a value that are told apart one by one; those of a value with more of them by their hashes.
+/// The maximum number of users of a value in its list; further ones are hashed.
 const MOST: usize = 8;
 
-/// Nodes by the latest of their operands. Equal nodes have the same, of which most values are for a node or two; and what was made of it lies near
-/// it. A table of all hashes has each node elsewhere: of 10^6 nodes that took a fifth of the time of making them.
+/// Nodes by their latest operand. Equal nodes have the same one, and most values have one or two users, which lie close in memory.
+/// A single hash table took a fifth of the time of making 10^6 nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeTable {
-    /// For each value the newest of the nodes whose latest operand it is; zero if there is none, else one more than its number.
+    /// For each value one more than the number of the newest node whose latest operand it is; zero if there is none.
     newest: Vec<u32>,
-    /// For each node the one before it of the same value, likewise.
+    /// For each node the previous one of the same value, likewise.
     before: Vec<u32>,
-    /// All others, with their hashes: those without operands, and those beyond [`MOST`] of a value.
+    /// All other nodes, with their hashes: those without operands, and those beyond [`MOST`] of a value.
     others: HashTable<(u32, NodeId)>,
 }
 
-/// Where a node goes that is new.
+/// The place of a new node.
 pub(super) enum Vacant {
-    /// To the others with this latest operand.
+    /// In the list of this latest operand.
     Of(Value),
-    /// To the others with this hash.
+    /// In the hash table, at this hash.
     Hashed(u32),
 }
 
 impl NodeTable {
-    /// With room for as many nodes and values.
+    /// An empty table with capacity for this number of nodes and values.
     pub fn with_room(nodes: usize, values: usize) -> NodeTable {
         NodeTable { newest: Vec::with_capacity(values), before: Vec::with_capacity(nodes), others: HashTable::new() }
     }
 
-    /// The node that is the `same`, with this operand for the latest.
+    /// The node for which `same` holds, with this latest operand.
     ///
     /// # Errors
-    /// Where it goes if there is none.
+    /// The place of a new node, if there is none.
     pub fn find(
         &self,
         latest: Option<Value>,
@@ -63,7 +63,7 @@ impl NodeTable {
         }
     }
 
-    /// Adds a node where it goes.
+    /// Adds a node at its place.
     pub fn insert(&mut self, id: NodeId, place: Vacant) {
         match place {
             Vacant::Of(latest) => {
@@ -83,7 +83,7 @@ impl NodeTable {
     }
 }
 
-/// A hash of 64 bits from one of 32: a table looks at the lowest and the highest of them.
+/// A hash of 64 bits from one of 32: tables use the lowest and the highest bits.
 fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
@@ -113,7 +113,7 @@ mod tests {
         }
         assert_eq!(graph.add(NodeKind::Param(1, DType::F32), &[], &[(DType::F32, shape)]), y);
         assert_eq!(graph.node_count(), 2 + 9 * MOST);
-        // Of a sealed graph no node is found again, and those that come after it are.
+        // A sealed graph finds only nodes added later.
         graph.seal();
         let new = made(&mut graph, 0, &[x]);
         assert_ne!(new, all[0][0]);

@@ -1,11 +1,11 @@
 //! The graph: an append-only, hash-consed arena of nodes over whole arrays.
 //!
-//! `Graph<ValueType>` is what tracing records; `Graph<DType>` is what commit makes of it. A node has one or more results;
-//! every result is a [`Value`] with a type and a shape. Operands are values with smaller ids, so a graph is acyclic by
-//! construction and is walked by index, never by recursion. Source places are not in here: see [`Places`].
+//! Tracing records a `Graph<ValueType>`; commit makes a `Graph<DType>` of it. A node has one or more results; every result is a
+//! [`Value`] with a type and a shape. Operands are values with smaller ids, so graphs are acyclic and passes need no recursion.
+//! [`Places`] has the source places.
 //!
-//! Control flow ([`Control`]) holds closed graphs: the arrays that they use from outside are operands of its nodes. A graph becomes another by a
-//! [`Rewriter`], which takes along what is noted beside it.
+//! Control flow ([`Control`]) contains closed graphs: arrays from outside are operands of its nodes. A [`Rewriter`] makes a graph of
+//! another, with its notes.
 
 mod children;
 mod control;
@@ -73,17 +73,17 @@ entity! {
     SlotId "#"
 }
 
-/// What fills a literal slot.
+/// The content of a literal slot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Slot {
     /// A number written in the traced function.
     Value(Literal),
-    /// A number passed at each call of the program: argument `index`, of this weak kind. In a graph that is called, and in those of control
-    /// flow, it is the same number.
+    /// A number passed at each call of the program: argument `index`, of this weak kind. Callees and graphs of control flow refer to
+    /// the same argument.
     Argument {
-        /// Position among the program's arguments.
+        /// Index among the program's arguments.
         index: usize,
-        /// Its kind.
+        /// The kind.
         ty: Weak,
     },
 }
@@ -101,7 +101,7 @@ impl Slot {
 /// A node: its kind, its operands, its results.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<T: Type = ValueType> {
-    /// What it is.
+    /// The kind.
     pub kind: NodeKind<T>,
     operands: (u32, u32),
     first: Value,
@@ -147,24 +147,24 @@ pub struct Graph<T: Type> {
     slots: Arc<Vec<Slot>>,
     controls: Arc<Controls<T>>,
     children: Children<T>,
-    /// How deep control flow stands in it, that of what it calls counted.
+    /// The nesting depth of control flow, callees included.
     nesting: usize,
-    /// Nodes that its calls and its control flow add to its own, written out.
+    /// The number of nodes that calls and control flow add when expanded.
     beyond: usize,
-    /// The control flow that is among them, by its numbers and operands.
+    /// The control flow already counted, by number and operands.
     counted: FxHashSet<(u32, Box<[Value]>)>,
     outputs: Vec<Value>,
-    /// What each node was made from first, as far as that was said: shorter than `nodes` otherwise.
+    /// The first origin of each node, as far as known: may be shorter than `nodes`.
     origins: Vec<NodeId>,
-    /// All that a node was made from, where that is not one.
+    /// All origins of nodes with several.
     more_origins: FxHashMap<NodeId, Vec<NodeId>>,
-    /// What the next nodes are made from.
+    /// The origins of the next nodes.
     making: NodeOrigins,
 }
 
-/// Where the origins of a node are not one.
+/// Marks nodes without exactly one origin.
 const SEVERAL: NodeId = NodeId(u32::MAX);
-/// Nodes of the traced graph, some of them more than once.
+/// Nodes of the traced graph, possibly repeated.
 type NodeOrigins = SmallVec<[NodeId; 2]>;
 
 impl<T: Type> Default for Graph<T> {
@@ -199,14 +199,14 @@ impl<T: Type> Graph<T> {
         Graph::default()
     }
 
-    /// An empty graph that shares another's literal slots and control flow, with room for as many nodes.
+    /// An empty graph that shares another's literal slots and control flow, with capacity for as many nodes.
     pub fn like(other: &Graph<T>) -> Graph<T> {
         let (controls, all) = (Arc::clone(&other.controls), other.controls());
         let nesting = all.iter().map(|control| control.nesting()).max().unwrap_or(0);
         Graph { controls, nesting, ..Graph::with_slots(other) }
     }
 
-    /// An empty graph that shares another's literal slots, with room for as many nodes.
+    /// An empty graph that shares another's literal slots, with capacity for as many nodes.
     pub fn with_slots<U: Type>(other: &Graph<U>) -> Graph<T> {
         let mut graph = Graph { slots: Arc::clone(&other.slots), ..Graph::default() };
         graph.nodes.reserve(other.nodes.len());
@@ -234,7 +234,7 @@ impl<T: Type> Graph<T> {
         &self.operands[start as usize..(start + len) as usize]
     }
 
-    /// Whether two nodes have the same operands. Results of one piece of control flow share one list of them.
+    /// Returns `true` if two nodes have the same operands. Results of one control flow share one list of them.
     pub fn have_same_operands(&self, a: NodeId, b: NodeId) -> bool {
         let [one, other] = [a, b].map(|id| self.nodes[id.index()].operands);
         one == other || self.operands(a) == self.operands(b)
@@ -301,8 +301,7 @@ impl<T: Type> Graph<T> {
         self.outputs = outputs;
     }
 
-    /// Gives back the memory kept for growing and for finding equal nodes. Nodes added later are right, but not shared
-    /// with those before.
+    /// Frees spare capacity and the table of equal nodes. Nodes added later are valid, but not shared with earlier ones.
     pub fn seal(&mut self) {
         self.nodes.shrink_to_fit();
         self.operands.shrink_to_fit();
@@ -311,17 +310,17 @@ impl<T: Type> Graph<T> {
         self.known = NodeTable::default();
     }
 
-    /// Says which nodes of the traced graph the nodes to come are made from.
+    /// Sets the origins of the next nodes, in the traced graph.
     pub fn make_from(&mut self, nodes: &[NodeId]) {
         self.making = NodeOrigins::from_slice(nodes);
     }
 
-    /// The nodes of the traced graph that the nodes to come are made from.
+    /// The origins of the next nodes, in the traced graph.
     pub fn making(&self) -> SmallVec<[NodeId; 2]> {
         self.making.clone()
     }
 
-    /// The nodes of the traced graph that a node was made from, some of them more than once; none if that was not said.
+    /// The origins of a node in the traced graph, possibly repeated; empty if unknown.
     pub fn origins(&self, id: NodeId) -> &[NodeId] {
         match self.origins.get(id.index()) {
             None => &[],
@@ -336,7 +335,7 @@ impl<T: Type> Graph<T> {
             return;
         }
         if self.origins.len() <= id.index() {
-            // Nothing was said of nodes between.
+            // The nodes between have no origins.
             self.origins.resize(id.index() + 1, SEVERAL);
             if let [one] = new {
                 self.origins[id.index()] = *one;
@@ -387,18 +386,18 @@ impl<T: Type> Graph<T> {
         self.controls.all()
     }
 
-    /// Adds control flow for nodes, or finds the same.
+    /// Adds control flow for nodes, or finds an identical one.
     pub fn control(&mut self, control: Arc<Control<T>>) -> u32 {
         self.nesting = self.nesting.max(control.nesting());
         Arc::make_mut(&mut self.controls).number(control)
     }
 
-    /// How deep control flow stands in control flow of the graph, and of those that it calls.
+    /// The nesting depth of control flow in the graph and its callees.
     pub fn nesting(&self) -> usize {
         self.nesting
     }
 
-    /// Adds a view of a value, or finds the value itself where the view changes nothing.
+    /// Adds a view of a value, or returns the value itself for an identity view.
     pub fn view(&mut self, operand: Value, view: impl Into<Arc<View>>, shape: &Shape) -> Value {
         let view = view.into();
         if view.is_identity(self.shape(operand), shape) {
@@ -408,7 +407,7 @@ impl<T: Type> Graph<T> {
         self.add(kind, &[operand], &[(ty, shape)])
     }
 
-    /// Adds a value's elements in another shape of as many, as a view where it is one.
+    /// Adds a reshape of a value, or a view where the reshape is one.
     pub fn reshape(&mut self, operand: Value, shape: &Shape) -> Value {
         if self.shape(operand) == shape {
             return operand;
@@ -439,7 +438,7 @@ impl<T: Type> Graph<T> {
         self.slot_value(id, ty)
     }
 
-    /// A new slot, of which no value is yet.
+    /// Adds a slot without a node.
     pub fn slot(&mut self, slot: Slot) -> SlotId {
         let id = SlotId::from_index(self.slots.len());
         Arc::make_mut(&mut self.slots).push(slot);
@@ -452,19 +451,19 @@ impl<T: Type> Graph<T> {
         self.add(NodeKind::Literal(slot), &[], &[(ty, shape)])
     }
 
-    /// Adds a child graph for calls, or finds the same.
+    /// Adds a child graph for calls, or finds an identical one.
     pub fn child(&mut self, child: Arc<Graph<T>>) -> u32 {
         self.nesting = self.nesting.max(child.nesting);
         self.children.number(child)
     }
 
-    /// Adds a value as a [variable](Identity::Variable) that no other is.
+    /// Adds a value as a new [variable](Identity::Variable).
     pub fn variable(&mut self, value: Value) -> Value {
         let (result, mut number) = ((self.ty(value), self.shape_id(value)), self.node_count() as u32);
         loop {
             let before = self.node_count();
             let variable = self.add(NodeKind::Identity(Identity::Variable(number)), &[value], &[result]);
-            // A graph that was written into this one may have brought a variable of the same number.
+            // A graph spliced into this one may have a variable of the same number.
             if self.node_count() > before {
                 return variable;
             }
@@ -472,7 +471,7 @@ impl<T: Type> Graph<T> {
         }
     }
 
-    /// Adds a node, or finds the same one made before; returns its first result.
+    /// Adds a node, or finds an equal one; returns its first result.
     pub fn add(&mut self, kind: NodeKind<T>, operands: &[Value], results: &[(T, ShapeId)]) -> Value {
         let hash = || {
             let mut hasher = FxHasher::default();
@@ -484,7 +483,7 @@ impl<T: Type> Graph<T> {
                 && self.operands(id) == operands
                 && self.node(id).results().map(|v| (self.ty(v), self.shape_id(v))).eq(results.iter().copied())
         };
-        // Operands are verified later: one that there is not has no users either.
+        // Operands are verified later: a missing one has no users either.
         let latest = operands.iter().max().copied().filter(|latest| latest.index() < self.values.len());
         let place = match self.known.find(latest, same, hash) {
             Ok(id) => {
@@ -496,7 +495,7 @@ impl<T: Type> Graph<T> {
         self.count(kind, operands);
         let id = NodeId::from_index(self.nodes.len());
         let first = Value::from_index(self.values.len());
-        // Results of control flow are nodes with the same operands: they share one list.
+        // Results of one control flow have the same operands: they share one list.
         let start = match self.operands.ends_with(operands) {
             true => self.operands.len() - operands.len(),
             false => {
@@ -513,7 +512,7 @@ impl<T: Type> Graph<T> {
 }
 
 impl Graph<ValueType> {
-    /// The dtype that a parameter is stored in.
+    /// The storage dtype of a parameter.
     pub fn param_dtype(&self, param: usize) -> Option<DType> {
         match self.node(self.producer(*self.params.get(param)?)).kind {
             NodeKind::Param(_, stored) => Some(stored),
@@ -521,8 +520,8 @@ impl Graph<ValueType> {
         }
     }
 
-    /// The dtype a value is computed and stored in: a strong one's own; a weak one's the dtype its op computes in or its
-    /// parameter is stored in; for a literal the default of `policy`.
+    /// The dtype in which a value is computed and stored: a strong type's own; for weak types the op's computing dtype, the parameter's
+    /// storage dtype, or for a literal the default of `policy`.
     pub fn storage_dtype(&self, value: Value, policy: Policy) -> DType {
         let (mut graph, mut value) = (self, value);
         loop {
@@ -535,7 +534,7 @@ impl Graph<ValueType> {
                     graph.controls()[n as usize].storage_dtype(result as usize, policy)
                 }
                 (_, NodeKind::Call(child)) => {
-                    // Parameters of children are stored as the operands they stand for.
+                    // Parameters of children have the storage dtypes of their operands.
                     let result = value.index() - node.first.index();
                     graph = &graph.children()[child as usize];
                     value = graph.outputs[result];
@@ -552,7 +551,7 @@ impl Graph<ValueType> {
 }
 
 impl Graph<DType> {
-    /// The dtype an op node computes in: that of the operands that meet, after every cast is explicit.
+    /// The computing dtype of an op node: the promoted operands', in a graph with explicit casts.
     pub fn compute_dtype(&self, id: NodeId, op: Op) -> DType {
         self.ty(self.operands(id)[op.joined().start])
     }

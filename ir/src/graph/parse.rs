@@ -1,7 +1,6 @@
-//! Reading graph text (its form is described in [`text`](super::text)). The parser checks what is needed to build a graph:
-//! ids in order, known names, counts. Whether types and shapes fit is the verifier's business.
+//! Parser of graph text (see [`text`](super::text) for the form). It checks ids, names and counts; the verifier checks types and shapes.
 //!
-//! Whether types may be weak is not written in the text: the graph type that is asked for says it.
+//! The text does not tell whether types may be weak: the requested graph type does.
 
 use super::{
     Control, ControlKind, DerivativeRule, Graph, Identity, Inner, MAX_NESTING, NodeKind, RuleKind, Scatter, ShapeId,
@@ -29,10 +28,10 @@ use std::sync::Arc;
 impl FromStr for Graph<ValueType> {
     type Err = Error;
 
-    /// Reads the text of a traced graph. The result is not verified.
+    /// Parses the text of a traced graph. The result is not verified.
     ///
     /// # Errors
-    /// `Parse`, with line, column and what was expected there.
+    /// `Parse`, with line, column and the expected text.
     fn from_str(text: &str) -> Result<Graph<ValueType>> {
         parse(text, "a dtype, `i*`, `f*` or `c*`", |name| {
             dtype(name).map(ValueType::Strong).or_else(|| weak(name).map(ValueType::Weak))
@@ -43,10 +42,10 @@ impl FromStr for Graph<ValueType> {
 impl FromStr for Graph<DType> {
     type Err = Error;
 
-    /// Reads the text of a typed graph. The result is not verified.
+    /// Parses the text of a typed graph. The result is not verified.
     ///
     /// # Errors
-    /// `Parse`, with line, column and what was expected there.
+    /// `Parse`, with line, column and the expected text.
     fn from_str(text: &str) -> Result<Graph<DType>> {
         parse(text, "a dtype", dtype)
     }
@@ -82,16 +81,16 @@ fn parse<T: Type>(text: &str, type_names: &'static str, read_type: fn(&str) -> O
 }
 
 struct Parser<T: Type> {
-    /// Child graphs read so far.
+    /// Child graphs parsed so far.
     blocks: Vec<Arc<Graph<T>>>,
     type_names: &'static str,
     read_type: fn(&str) -> Option<T>,
 }
 
-/// A graph being read.
+/// A graph being parsed.
 struct GraphParser<T: Type> {
     graph: Graph<T>,
-    /// Slots read so far; any order, so that a line's number alone never decides how much memory is asked for.
+    /// Slots parsed so far, in any order: a number in the text cannot cause a large allocation.
     slots: FxHashMap<u32, Slot>,
     /// The graph's children, by the numbers of their blocks.
     callees: FxHashMap<usize, u32>,
@@ -158,7 +157,7 @@ impl<T: Type> Parser<T> {
         line.end()
     }
 
-    /// A child that was read.
+    /// A child parsed before.
     fn child(&self, line: &mut Line<'_>, number: usize) -> Result<&Arc<Graph<T>>> {
         let unknown = || line.error(format_args!("child @{number} is not known; children come before their callers"));
         self.blocks.get(number).ok_or_else(unknown)
@@ -283,7 +282,7 @@ impl<T: Type> Parser<T> {
                 let number = control_of(line, word, &reading.graph)?;
                 line.expect("result")?;
                 let result = line.number_of("which result, as in `result 0`")?;
-                // A scan may have nothing but steps.
+                // A scan may have only steps.
                 let none = word == "scan" && line.peek_until_space() == ":";
                 let operands = if none { Vec::new() } else { line.items(|line| reading.value(line))? };
                 Ok((NodeKind::Control(number, result), SmallVec::from_vec(operands)))
@@ -292,7 +291,7 @@ impl<T: Type> Parser<T> {
                 line.skip(word);
                 let operand = reading.value(line)?;
                 *view = Some(affine_map(line)?);
-                // Interned when its shape is known.
+                // Interned once its shape is known.
                 Ok((NodeKind::View(ViewId(u32::MAX)), SmallVec::from_slice(&[operand])))
             }
             "insert" => {
@@ -382,7 +381,7 @@ impl<T: Type> Parser<T> {
     }
 }
 
-/// `while $0`: control flow of this kind that was defined above.
+/// `while $0`: control flow of this kind, defined above.
 fn control_of<T: Type>(line: &mut Line<'_>, kind: &str, graph: &Graph<T>) -> Result<u32> {
     line.skip(kind);
     let number = line.id("$", "control flow, as in `$0`")?;
@@ -393,7 +392,7 @@ fn control_of<T: Type>(line: &mut Line<'_>, kind: &str, graph: &Graph<T>) -> Res
     }
 }
 
-/// No operation has this name.
+/// The error of an unknown operation.
 fn unknown(line: &mut Line<'_>, word: &str) -> Error {
     const OTHERS: [&str; 13] = [
         "literal", "cast", "view", "reshape", "gather", "scatter", "concat", "iota", "while", "cond", "scan", "for",
@@ -439,20 +438,20 @@ fn along<T: Type>(
     Ok((kind, SmallVec::from_vec(operands)))
 }
 
-/// What traced graphs note; in a typed graph an error, if it is said.
+/// An annotation of traced graphs; an error in typed graphs, if present.
 fn traced<T: Type, X: Annotation>(line: &mut Line<'_>, note: X) -> Result<T::Traced<X>> {
     T::traced(note).ok_or_else(|| {
         line.error("a typed graph has no policies, no dtypes that are asked for and no reasons of casts")
     })
 }
 
-/// `[numpy2]`, if it is there.
+/// `[numpy2]`, if present.
 fn read_policy<T: Type>(line: &mut Line<'_>) -> Result<T::Traced<Policy>> {
     let policy = bracketed(line)?.unwrap_or_default();
     traced::<T, _>(line, policy)
 }
 
-/// `dtype f64`, if it is there.
+/// `dtype f64`, if present.
 fn asked(line: &mut Line<'_>) -> Result<Option<DType>> {
     if !line.eat("dtype") {
         return Ok(None);
@@ -484,7 +483,7 @@ fn axis_index(line: &mut Line<'_>, rank: u32) -> Result<AxisIndex> {
         let mut step: isize = 1;
         if !line.peek_word().starts_with('d') {
             step = line.number_of("a number, or an index as in `d0`")?;
-            // The star is a letter of type names: it does not end one.
+            // The star is a letter of type names and does not end one.
             if line.peek_until("d") != "*" {
                 index.start = sign * step;
                 return Ok(index);
@@ -506,7 +505,7 @@ fn axis_index(line: &mut Line<'_>, rank: u32) -> Result<AxisIndex> {
     }
 }
 
-/// `[up]`, `[strict]`: what stands in brackets after an operation's name, if anything does.
+/// `[up]`, `[strict]`: the brackets after an operation's name, if present.
 fn bracketed<T: FromStr<Err: Display>>(line: &mut Line<'_>) -> Result<Option<T>> {
     if !line.eat("[") {
         return Ok(None);
@@ -519,7 +518,7 @@ fn bracketed<T: FromStr<Err: Display>>(line: &mut Line<'_>) -> Result<Option<T>>
 }
 
 impl<T: Type> GraphParser<T> {
-    /// A value that was defined above.
+    /// A value defined above.
     fn value(&self, line: &mut Line<'_>) -> Result<Value> {
         let id = line.id("%", "a value, as in `%0`")?;
         if id as usize >= self.graph.value_count() {
@@ -541,7 +540,7 @@ impl<T: Type> GraphParser<T> {
         }
     }
 
-    /// After `return`: the closing brace.
+    /// The closing brace after `return`.
     fn finish(self, last: &mut Line<'_>, lines: &mut Lines<'_>) -> Result<Graph<T>> {
         let GraphParser { mut graph, mut slots, .. } = self;
         let mut filled = Vec::with_capacity(slots.len());
@@ -556,10 +555,10 @@ impl<T: Type> GraphParser<T> {
     }
 }
 
-/// What a literal line says of its slot.
+/// The content of a literal line's slot.
 enum Content {
     Slot(Slot),
-    /// An argument whose type is the node's.
+    /// An argument of the node's type.
     Argument(usize),
 }
 

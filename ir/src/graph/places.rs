@@ -1,4 +1,4 @@
-//! Source places of a graph's nodes: a side table, so that where something was written never changes what it compiles to.
+//! Source places of a graph's nodes, in a side table: compilation does not depend on them.
 
 use super::NodeId;
 use crate::nested::{Nested, TreeNode};
@@ -7,12 +7,12 @@ use rustc_hash::FxHashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A place that a node was written at, and how.
+/// A place of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NodePlace {
     /// The place.
     pub place: Place,
-    /// The operation written there, if the node is of its slope: made by a derivative, and by nobody written.
+    /// The operation at the place, if the node is of its derivative.
     pub slope_of: Option<&'static str>,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for NodePlace {
     }
 }
 
-/// For each node the places it was written at: several when equal nodes were shared.
+/// The places of each node: several for shared equal nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     places: Vec<NodePlace>,
@@ -52,7 +52,7 @@ impl TreeNode for Places {
 }
 
 impl Places {
-    /// Notes that `node` was written at `place`.
+    /// Adds a place of `node`.
     pub fn note(&mut self, node: NodeId, place: impl Into<NodePlace>) {
         let place = place.into();
         let next = self.places.len() as u32;
@@ -79,7 +79,7 @@ impl Places {
         self.children.push(places);
     }
 
-    /// The places of child graph `n`; none noted if they were never added.
+    /// The places of child graph `n`; empty if never added.
     pub fn child(&self, n: u32) -> Arc<Places> {
         self.children.all().get(n as usize).cloned().unwrap_or_default()
     }
@@ -92,34 +92,34 @@ impl Places {
         self.controls[n as usize] = places;
     }
 
-    /// The places of graph `which` of control flow `n`; none noted if they were never set.
+    /// The places of graph `which` of control flow `n`; empty if never set.
     pub fn control(&self, n: u32, which: usize) -> Arc<Places> {
         self.controls.get(n as usize).and_then(|graphs| graphs.get(which)).cloned().unwrap_or_default()
     }
 
-    /// Sets the places of the graphs of control flow `to` as those of control flow `from` are in others, if they are set there.
+    /// Sets the places of the graphs of control flow `to` from those of control flow `from` in `other`, if set there.
     pub(super) fn follow_controls(&mut self, other: &Places, from: u32, to: u32) {
         other.controls.get(from as usize).into_iter().for_each(|graphs| self.set_control(to, graphs.clone()));
     }
 
-    /// The first place a node was written at.
+    /// The first place of a node.
     pub fn first(&self, node: NodeId) -> Option<Place> {
         self.written(node).next().map(|written| written.place)
     }
 
-    /// All places a node was written at, in the order noted.
+    /// All places of a node, in the order added.
     pub fn all(&self, node: NodeId) -> impl Iterator<Item = Place> + '_ {
         self.written(node).map(|written| written.place)
     }
 
-    /// The operation of whose slope a node is, if no one wrote the node itself.
+    /// The operation whose derivative a node belongs to, if the user did not write the node.
     pub fn slope_of(&self, node: NodeId) -> Option<&'static str> {
         let mut of = self.written(node).map(|written| written.slope_of);
         let first = of.next()??;
         of.all(|other| other.is_some()).then_some(first)
     }
 
-    /// All places a node was written at, and how, in the order noted.
+    /// All places of a node with their operations, in the order added.
     pub fn written(&self, node: NodeId) -> impl Iterator<Item = NodePlace> + '_ {
         let first = self.first.get(node.index()).filter(|&&id| id != NONE);
         let more = self.more.get(&node.0).into_iter().flatten();

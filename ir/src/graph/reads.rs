@@ -1,4 +1,4 @@
-//! How often nodes of graphs are looked at, counted in debug builds: what is done with a graph of twice as many nodes is to be twice as much.
+//! A count of node reads in debug builds, for tests of linear complexity.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ thread_local! {
     static READS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How often the calling thread has looked at a node of a graph since it began; 0 in release builds.
+/// The number of nodes that the calling thread has read; 0 in release builds.
 ///
 /// ```
 /// use ndjit_ir::graph::{Graph, reads};
@@ -22,7 +22,7 @@ pub fn reads() -> u64 {
     READS.get()
 }
 
-/// Counts a look at a node.
+/// Counts a read.
 #[inline(always)]
 pub(super) fn count() {
     if cfg!(debug_assertions) {

@@ -1,9 +1,8 @@
-//! Rewriting: how the nodes of a graph become nodes of another. This owns what each value became, how literal slots and control flow are numbered
-//! there, what nodes are made from, and that what is noted beside a graph follows its nodes.
+//! Rewriting of graphs: a map of values, the numbering of literal slots and control flow, the origins of nodes, and the notes beside a
+//! graph.
 //!
-//! A [`Rewriter`] makes a graph of one graph, of the same types or of those of another stage; what a value becomes is a value, unless a pass keeps
-//! more of it, as commit does of numbers that have no dtype yet. [`Copied`] is its half that knows the old graph alone, for those who write several
-//! graphs into one.
+//! A [`Rewriter`] makes a graph from another of the same or of another stage. It maps values to values, or to a pass's own type: commit
+//! keeps literals without dtype. [`Copied`] is its half for the old graph, for passes that write several graphs into one.
 
 use super::{Graph, NodeId, NodeKind, SlotId, Type, Value};
 use crate::graph::Places;
@@ -12,7 +11,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl<T: Type> Graph<T> {
-    /// The kind, in another graph, that a node of this one has whose kind names no parameter and no slot of its graph.
+    /// The kind of a node in another graph. The kind is neither a parameter nor a literal.
     pub fn kind_in(&self, kind: NodeKind<T>, other: &mut Graph<T>) -> NodeKind<T> {
         match kind {
             NodeKind::View(id) => NodeKind::View(other.intern_view(self.view_of(id).clone())),
@@ -30,17 +29,17 @@ impl<T: Type> Graph<T> {
     }
 }
 
-/// What is noted of the nodes of a graph, in a table beside it.
+/// Notes about the nodes of a graph, in a table beside it.
 pub trait Notes {
-    /// Notes of node `to` what `other` notes of node `from`.
+    /// Copies the notes of node `from` in `other` to node `to`.
     fn follow(&mut self, other: &Self, from: NodeId, to: NodeId);
-    /// Notes of the graphs of control flow `to` what `other` notes of those of `from`.
+    /// Copies the notes of control flow `from` in `other` to `to`.
     fn follow_control(&mut self, other: &Self, from: u32, to: u32);
-    /// Notes of the next child graph what `other` notes of child `from`.
+    /// Adds the notes of child `from` of `other` for the next child.
     fn follow_child(&mut self, other: &Self, from: u32);
 }
 
-/// Nothing is noted.
+/// No notes.
 impl Notes for () {
     fn follow(&mut self, (): &(), _: NodeId, _: NodeId) {}
     fn follow_control(&mut self, (): &(), _: u32, _: u32) {}
@@ -78,7 +77,7 @@ impl Notes for Places {
     }
 }
 
-/// What the values and the slots of a graph became.
+/// The map of a graph's values and slots to another graph's.
 #[derive(Clone, Debug)]
 pub struct Copied<V = Value> {
     values: Vec<V>,
@@ -86,48 +85,48 @@ pub struct Copied<V = Value> {
     slots: Option<Vec<Option<SlotId>>>,
 }
 
-/// Of a value that was not made yet. A node that reads it is refused by the verifier.
+/// A value not made yet. The verifier refuses nodes that read it.
 pub const MISSING: Value = Value(u32::MAX);
 
 impl<V: Clone> Copied<V> {
-    /// Nothing yet of this graph, whose values become something else than values.
+    /// An empty map for this graph, to values of another type.
     fn none<T: Type>(old: &Graph<T>, nothing: V) -> Copied<V> {
         Copied { values: vec![nothing; old.value_count()], slots: None }
     }
 
-    /// What a value became.
+    /// The new value.
     fn of(&self, old: Value) -> &V {
         &self.values[old.index()]
     }
 
-    /// Says what a value became.
+    /// Maps a value to a new one.
     pub fn set(&mut self, old: Value, new: V) {
         self.values[old.index()] = new;
     }
 }
 
 impl Copied {
-    /// Nothing yet of this graph, which goes into one that has the same slots.
+    /// An empty map for this graph, into a graph with the same slots.
     pub fn sharing_slots<T: Type>(old: &Graph<T>) -> Copied {
         Copied::none(old, MISSING)
     }
 
-    /// Nothing yet of this graph, whose slots are new ones in the graph that it goes into.
+    /// An empty map for this graph, into a graph where its slots are new.
     pub fn with_new_slots<T: Type>(old: &Graph<T>) -> Copied {
         Copied { slots: Some(vec![None; old.slots().len()]), ..Copied::sharing_slots(old) }
     }
 
-    /// What a value became.
+    /// The new value.
     pub fn value(&self, old: Value) -> Value {
         *self.of(old)
     }
 
-    /// What the operands of a node became.
+    /// The new operands of a node.
     pub fn operands<T: Type>(&self, old: &Graph<T>, id: NodeId) -> SmallVec<[Value; 4]> {
         old.operands(id).iter().map(|&operand| self.value(operand)).collect()
     }
 
-    /// What the outputs became.
+    /// The new outputs.
     pub fn outputs<T: Type>(&self, old: &Graph<T>) -> Vec<Value> {
         old.outputs().iter().map(|&output| self.value(output)).collect()
     }
@@ -140,7 +139,7 @@ impl Copied {
         new.slot_value(slot, ty)
     }
 
-    /// Adds a node of this kind, and of the types and shapes that a node has, on new operands; says that its results became those.
+    /// Adds a node of this kind on new operands, with the types and shapes of an old node, and maps the old results to its results.
     pub fn add<T: Type>(
         &mut self,
         old: &Graph<T>,
@@ -163,20 +162,20 @@ impl Copied {
     }
 }
 
-/// A graph of types `T` that becomes one of types `U`, each of its values a `V`.
+/// Makes a graph of types `U` from one of types `T`, with a `V` for each value.
 pub struct Rewriter<'a, T: Type, N: Notes = (), U: Type = T, V = Value> {
-    /// The graph as it is.
+    /// The old graph.
     pub old: &'a Graph<T>,
     beside: &'a N,
-    /// The graph as it becomes.
+    /// The new graph.
     pub new: &'a mut Graph<U>,
-    /// What is noted beside it.
+    /// The notes of the new graph.
     pub notes: &'a mut N,
     copied: Copied<V>,
 }
 
 impl<'a, T: Type, N: Notes, U: Type, V: Clone> Rewriter<'a, T, N, U, V> {
-    /// Rewrites a graph into one that begins with the same slots; each of its values is `nothing` until it is said what it becomes.
+    /// Rewrites a graph into one that begins with the same slots. Values map to `nothing` until [`put`](Rewriter::put).
     pub fn mapping(
         (old, beside): (&'a Graph<T>, &'a N),
         (new, notes): (&'a mut Graph<U>, &'a mut N),
@@ -185,17 +184,17 @@ impl<'a, T: Type, N: Notes, U: Type, V: Clone> Rewriter<'a, T, N, U, V> {
         Rewriter { copied: Copied::none(old, nothing), old, beside, new, notes }
     }
 
-    /// What a value became.
+    /// The new value.
     pub fn of(&self, old: Value) -> &V {
         self.copied.of(old)
     }
 
-    /// Says what a value became.
+    /// Maps a value to a new one.
     pub fn put(&mut self, old: Value, new: V) {
         self.copied.set(old, new);
     }
 
-    /// Begins with a node: nodes to come are made from it, where the old graph is the traced one, else from what it was made from.
+    /// Begins a node: it becomes the origin of the next nodes if the old graph is the traced one, else its origins do.
     pub fn begin(&mut self, id: NodeId) {
         let own = [id];
         self.new.make_from(if T::TYPED { self.old.origins(id) } else { &own });
@@ -203,43 +202,43 @@ impl<'a, T: Type, N: Notes, U: Type, V: Clone> Rewriter<'a, T, N, U, V> {
 }
 
 impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
-    /// Rewrites a graph into one that begins with the same slots, as [`Graph::like`] and [`Graph::with_slots`] make it.
+    /// Rewrites a graph into one that begins with the same slots, from [`Graph::like`] or [`Graph::with_slots`].
     pub fn new((old, beside): (&'a Graph<T>, &'a N), (new, notes): (&'a mut Graph<T>, &'a mut N)) -> Self {
         Rewriter { copied: Copied::sharing_slots(old), old, beside, new, notes }
     }
 
-    /// Writes a graph into one that has nodes of its own.
+    /// Writes a graph into one with nodes of its own.
     pub fn splice((old, beside): (&'a Graph<T>, &'a N), (new, notes): (&'a mut Graph<T>, &'a mut N)) -> Self {
         Rewriter { copied: Copied::with_new_slots(old), old, beside, new, notes }
     }
 
-    /// What a value became.
+    /// The new value.
     pub fn value(&self, old: Value) -> Value {
         self.copied.value(old)
     }
 
-    /// What the operands of a node became.
+    /// The new operands of a node.
     pub fn operands(&self, id: NodeId) -> SmallVec<[Value; 4]> {
         self.copied.operands(self.old, id)
     }
 
-    /// Says that the only result of a node is this value, which was there before: nothing that was noted of the node follows.
+    /// Maps the only result of a node to an existing value; the node's notes do not follow.
     pub fn replace(&mut self, id: NodeId, value: Value) {
         self.copied.set(self.old.node(id).first(), value);
     }
 
-    /// Says that the only result of a node is this value, which was made for it.
+    /// Maps the only result of a node to a value made for it; the notes follow.
     pub fn set(&mut self, id: NodeId, value: Value) {
         self.replace(id, value);
         self.follow(id, value);
     }
 
-    /// Notes of the node that a value is of what was noted of node `from`.
+    /// Copies the notes of node `from` to the producer of a value.
     pub fn follow(&mut self, from: NodeId, value: Value) {
         self.notes.follow(self.beside, from, self.new.producer(value));
     }
 
-    /// Makes the same node.
+    /// Copies a node.
     pub fn copy(&mut self, id: NodeId) -> Value {
         let (first, operands) = (self.old.node(id).first(), self.operands(id));
         let ty = self.old.ty(first);
@@ -261,14 +260,14 @@ impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
         }
     }
 
-    /// Makes a node of this kind of the new graph, on new operands, with the same results.
+    /// Adds a node of this kind of the new graph, on new operands, with the old node's results.
     pub fn add(&mut self, id: NodeId, kind: NodeKind<T>, operands: &[Value]) -> Value {
         let first = self.copied.add(self.old, id, (kind, operands), self.new);
         self.follow(id, first);
         first
     }
 
-    /// Makes a node of the same kind whose only result has another shape.
+    /// Adds a node of the same kind whose only result has another shape.
     pub fn reshaped(&mut self, id: NodeId, operands: &[Value], shape: &Shape) -> Value {
         let kind = self.kind(self.old.node(id).kind);
         let result = (self.old.ty(self.old.node(id).first()), self.new.intern(shape));
@@ -277,7 +276,7 @@ impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
         value
     }
 
-    /// A kind of the old graph in the new one. What is noted of control flow follows.
+    /// A kind of the old graph in the new one. The notes of control flow follow.
     fn kind(&mut self, kind: NodeKind<T>) -> NodeKind<T> {
         let new = self.old.kind_in(kind, self.new);
         if let (NodeKind::Control(from, _), NodeKind::Control(to, _)) = (kind, new) {
@@ -286,7 +285,7 @@ impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
         new
     }
 
-    /// Sets the outputs to what they became.
+    /// Sets the outputs to their new values.
     pub fn finish(self) {
         self.new.set_outputs(self.copied.outputs(self.old));
     }

@@ -1,29 +1,29 @@
-//! Scatters: what becomes of an element that another one is put at.
+//! Functions of scatters.
 
 use crate::dtype::DType;
 use crate::op::Op;
 
-/// What becomes of an element that another one is put at.
+/// The function that combines an existing element with a scattered one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scatter {
-    /// The other one takes its place.
+    /// Replaces the element.
     Set,
-    /// It becomes the sum of both.
+    /// The sum.
     Add,
-    /// It is subtracted from.
+    /// The difference.
     Subtract,
-    /// It becomes the product of both.
+    /// The product.
     Multiply,
-    /// It is divided by the other.
+    /// The quotient.
     Divide,
-    /// It becomes the smaller.
+    /// The smaller element.
     Min,
-    /// It becomes the larger.
+    /// The larger element.
     Max,
 }
 
 impl Scatter {
-    /// All of them.
+    /// All functions.
     pub const ALL: [Scatter; 7] =
         [Scatter::Set, Scatter::Add, Scatter::Subtract, Scatter::Multiply, Scatter::Divide, Scatter::Min, Scatter::Max];
 
@@ -40,12 +40,12 @@ impl Scatter {
         }
     }
 
-    /// The one of this name.
+    /// The function of a name.
     pub fn named(name: &str) -> Option<Scatter> {
         Scatter::ALL.into_iter().find(|scatter| scatter.name() == name)
     }
 
-    /// The op of the element that is there and the other one; none of `set`.
+    /// The op of the existing element and the scattered one; `None` for `set`.
     pub const fn combine(self) -> Option<Op> {
         match self {
             Scatter::Set => None,
@@ -58,7 +58,7 @@ impl Scatter {
         }
     }
 
-    /// Whether elements of a dtype can be put so. Complex ones are not multiplied or divided in place.
+    /// Returns `true` if the function takes elements of a dtype. Complex elements cannot be multiplied or divided.
     pub fn takes(self, dtype: DType) -> bool {
         !(matches!(self, Scatter::Multiply | Scatter::Divide) && dtype.is_complex())
             && self.combine().is_none_or(|op| op.row().domain.contains(dtype))

@@ -1,4 +1,4 @@
-//! The one text form of graphs. It parses back (see [`parse`](super::parse)) to the same graph with the same ids.
+//! The text form of graphs. It [parses](super::parse) to the same graph with the same ids.
 //!
 //! ```text
 //! child @0 (%0: f32[3]) {
@@ -13,24 +13,23 @@
 //! }
 //! ```
 //!
-//! A cast that was not written says why it is there: `%2 = cast[up] %1 : f32[3]`.
+//! An implicit cast has a reason: `%2 = cast[up] %1 : f32[3]`.
 //!
-//! A reduction names its axes, whether they stay with extent 1, and the dtype that was asked for:
+//! A reduction has its axes, `keepdims`, and the requested dtype:
 //! `%2 = sum[numpy2] %1 axes [0, 1] keepdims dtype f64 : f64[1, 1]`.
 //!
-//! So does a scan, along one axis: `%2 = cumulative_sum %1 axis 0 dtype f64 : f64[3]`.
+//! A scan has one axis: `%2 = cumulative_sum %1 axis 0 dtype f64 : f64[3]`.
 //!
-//! A view says which element of its operand each element is, as an affine map: `%2 = view %1 (d0, d1) -> (d1, -d0 + 2) : f32[3, 4]`;
-//! the derivative of a value may be said by other nodes: `%9 = custom_jvp output 0 of 1 of %3, %4, %5, %8 : f32[3]`; a join along which axis: `%3 = concat %1, %2 axis 0 : f32[5]`.
+//! A view has an affine map from its indices to the operand's: `%2 = view %1 (d0, d1) -> (d1, -d0 + 2) : f32[3, 4]`. A derivative rule
+//! has an output: `%9 = custom_jvp output 0 of 1 of %3, %4, %5, %8 : f32[3]`. A join has an axis: `%3 = concat %1, %2 axis 0 : f32[5]`.
 //!
-//! A weak parameter that is stored otherwise than usual says so: `%0: f*:f64[3]`.
+//! A weak parameter of unusual storage dtype names it: `%0: f*:f64[3]`.
 //!
-//! One line per node: results, operation, operands, types. A literal line repeats what its slot holds: a number, or
-//! `argument 2` for a number passed at each call, followed by the argument's weak type where the node's differs. Slots that
-//! no node uses have lines `slot #0 2`. Child graphs come before the graphs that call them; each is printed once, however
-//! often it is called. A comment runs from `;` to the end of the line.
+//! One line per node: results, operation, operands, types. A literal line repeats the slot's content: a number, or `argument 2` for
+//! a number passed at each call, followed by the argument's weak type if the node's differs. Unused slots have lines `slot #0 2`.
+//! Child graphs come before their callers; each is printed once. A comment runs from `;` to the end of the line.
 //!
-//! The graphs of control flow are children too. A line says which they are, and which operands of its nodes their parameters are:
+//! The graphs of control flow are children too. A line has their numbers, and the indices of the operands of their parameters:
 //!
 //! ```text
 //!   $0 = while condition @0 of [0, 2] body @1 of [0, 1]
@@ -59,8 +58,8 @@ impl<T: Type> Graph<T> {
         GraphText { blocks: blocks(self), note: Box::new(|_, _| String::new()) }
     }
 
-    /// The text with a comment after each node line: the places the node was written at. Parameters have none. Graphs that are
-    /// called and those of control flow have theirs; of one that several share they are those of its last user.
+    /// The text with the places of each node in a comment; parameters have none. Callees and graphs of control flow have their own places:
+    /// a shared graph has those of its last user.
     pub fn display_with<'a>(&'a self, places: &'a Places) -> GraphText<'a, T> {
         let blocks = blocks(self);
         let inner = inner_places(&blocks, places);
@@ -71,25 +70,24 @@ impl<T: Type> Graph<T> {
         GraphText { blocks, note: Box::new(note) }
     }
 
-    /// The text with a comment of your own after each node line, where it is not empty. Parameters and the nodes of child
-    /// graphs have none.
+    /// The text with a custom comment after each node line, if not empty. Parameters and the nodes of child graphs have none.
     pub fn display_noted<'a>(&'a self, note: impl Fn(NodeId) -> String + 'a) -> GraphText<'a, T> {
         let blocks = blocks(self);
         let last = blocks.len().saturating_sub(1);
         GraphText { blocks, note: Box::new(move |block, id| if block == last { note(id) } else { String::new() }) }
     }
 
-    /// The graph and all that it calls, each once, callees first: the blocks of the text.
+    /// The graph and its callees, each once, callees first: the blocks of the text.
     pub fn blocks(&self) -> Vec<GraphBlock<'_, T>> {
         blocks(self)
     }
 
-    /// One node's line, without indentation. Calls name the callee by its position among this graph's children.
+    /// One node's line, without indentation. Callees have their indices among this graph's children.
     pub fn display_node(&self, id: NodeId) -> impl Display + '_ {
         NodeLine { graph: self, id, callees: None }
     }
 
-    /// The word that says in a node's line what it does.
+    /// The operation's word in a node's line.
     pub fn operation_name(&self, id: NodeId) -> &'static str {
         match self.node(id).kind {
             NodeKind::Control(n, _) => self.controls().get(n as usize).map_or("control", |control| control.kind.name()),
@@ -97,15 +95,15 @@ impl<T: Type> Graph<T> {
         }
     }
 
-    /// What a node's line says that it does, with other names for some operands: `add %0, 2`.
+    /// The operation in a node's line, with other names for some operands: `add %0, 2`.
     pub fn operation_text(&self, id: NodeId, name: impl Fn(Value) -> Option<String>) -> String {
         let mut text = String::new();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = NodeLine { graph: self, id, callees: None }.write_operation(&mut text, &name);
         text
     }
 
-    /// What a node's line says that it gives: `f32[3]`.
+    /// The result types in a node's line: `f32[3]`.
     pub fn types_text(&self, id: NodeId) -> String {
         let mut text = String::new();
         let _ = NodeLine { graph: self, id, callees: None }.write_types(&mut text);
@@ -113,34 +111,34 @@ impl<T: Type> Graph<T> {
     }
 }
 
-/// The text of a graph and of all that it calls.
+/// The text of a graph and its callees.
 pub struct GraphText<'a, T: Type> {
     blocks: Vec<GraphBlock<'a, T>>,
-    /// What is said in a comment of a node of a block.
+    /// The comment of a node of a block.
     note: Box<dyn Fn(usize, NodeId) -> String + 'a>,
 }
 
 /// A line of a graph's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphLine {
-    /// Of which [block](Graph::blocks).
+    /// The index of the [block](Graph::blocks).
     pub block: usize,
-    /// Of what of it.
+    /// The part of the block.
     pub part: GraphPart,
 }
 
-/// What a line of a graph is about.
+/// The part of a graph that a line prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphPart {
-    /// Its parameters.
+    /// The parameters.
     Params,
-    /// The piece of control flow of this number.
+    /// The control flow of this number.
     Control(usize),
     /// A node.
     Node(NodeId),
-    /// Its outputs.
+    /// The outputs.
     Outputs,
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
@@ -225,10 +223,10 @@ impl<T: Type> GraphText<'_, T> {
     }
 }
 
-/// The places of each block's nodes; of the last, the whole graph, `None`: they are those given.
+/// The places of each block's nodes; `None` for the last block, the whole graph.
 fn inner_places<T: Type>(blocks: &[GraphBlock<'_, T>], places: &Places) -> Vec<Option<Arc<Places>>> {
     let mut inner: Vec<Option<Arc<Places>>> = vec![None; blocks.len()];
-    // Who uses a graph comes after it.
+    // Users of a graph come after it.
     for (number, block) in blocks.iter().enumerate().rev() {
         let own = inner[number].clone();
         let own = own.as_deref().unwrap_or(places);
@@ -248,16 +246,16 @@ fn inner_places<T: Type>(blocks: &[GraphBlock<'_, T>], places: &Places) -> Vec<O
 pub struct GraphBlock<'a, T: Type> {
     /// The graph.
     pub graph: &'a Graph<T>,
-    /// The position among the blocks of each of its children.
+    /// The block number of each child.
     pub callees: Vec<usize>,
-    /// The same of the graphs of each piece of its control flow.
+    /// The block numbers of the graphs of each control flow.
     pub controls: Vec<Vec<usize>>,
 }
 
 /// A graph whose callees are being numbered.
 struct NumberingFrame<'a, T: Type> {
     graph: &'a Graph<T>,
-    /// The positions known so far: of its children, and of the graphs of its control flow.
+    /// The numbers known so far: of its children, and of the graphs of its control flow.
     callees: Vec<usize>,
     controls: Vec<Vec<usize>>,
 }
@@ -279,7 +277,7 @@ impl<'a, T: Type> NumberingFrame<'a, T> {
         within.or_else(next).map(|inner| &inner.graph)
     }
 
-    /// Notes the position of that.
+    /// Adds the number of the next one.
     fn found(&mut self, number: usize) {
         if self.callees.len() < self.graph.children().len() {
             self.callees.push(number);
@@ -339,7 +337,7 @@ fn write_unused_slots<T: Type>(graph: &Graph<T>, f: &mut dyn fmt::Write) -> fmt:
 struct NodeLine<'a, T: Type> {
     graph: &'a Graph<T>,
     id: NodeId,
-    /// Block numbers of the graph's children; `None` prints their positions.
+    /// Block numbers of the graph's children; `None` prints their indices.
     callees: Option<&'a [usize]>,
 }
 
@@ -357,7 +355,7 @@ impl<T: Type> Display for NodeLine<'_, T> {
 }
 
 impl<T: Type> NodeLine<'_, T> {
-    /// What it does on which operands: each by the name that it is given, or its own.
+    /// The operation and its operands, each by a given name or its own.
     fn write_operation(&self, f: &mut dyn fmt::Write, name: &dyn Fn(Value) -> Option<String>) -> fmt::Result {
         let node: &Node<T> = self.graph.node(self.id);
         let operands = self.graph.operands(self.id);
@@ -474,7 +472,7 @@ fn write_policy(policy: Policy, f: &mut dyn fmt::Write) -> fmt::Result {
     if policy == Policy::default() { Ok(()) } else { write!(f, "[{policy}]") }
 }
 
-/// The dtype that was asked for, if one was.
+/// The requested dtype, if any.
 fn write_dtype(dtype: Option<DType>, f: &mut dyn fmt::Write) -> fmt::Result {
     dtype.map_or(Ok(()), |dtype| write!(f, " dtype {dtype}"))
 }
@@ -495,7 +493,7 @@ fn write_value(value: Value, name: &dyn Fn(Value) -> Option<String>, f: &mut dyn
     }
 }
 
-/// The type of a parameter; where a weak one is stored otherwise than usual, as in `f*:f64[3]`.
+/// The type of a parameter, with an unusual storage dtype of a weak one: `f*:f64[3]`.
 fn write_param_type<T: Type>(graph: &Graph<T>, param: Value, f: &mut dyn fmt::Write) -> fmt::Result {
     let (ty, shape) = (graph.ty(param), graph.shape(param));
     match graph.node(graph.producer(param)).kind {

@@ -1,4 +1,4 @@
-//! The types that values of graphs can have.
+//! The types of values in graphs.
 
 use crate::dtype::DType;
 use crate::infer::InferenceRules;
@@ -7,9 +7,9 @@ use crate::value_type::ValueType;
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
 
-/// The types a graph's values can have: [`ValueType`] before commit, [`DType`] after.
+/// A type of values: [`ValueType`] before commit, [`DType`] after.
 pub trait Type: InferenceRules + From<DType> + Copy + Eq + Hash + Display + Debug + 'static {
-    /// The dtype a value of this type is stored in, unless something else is said: of a weak one the default policy's.
+    /// The default storage dtype of a value of this type: for weak types the default policy's.
     fn storage_dtype(self) -> DType;
 }
 

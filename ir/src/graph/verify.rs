@@ -1,40 +1,40 @@
-//! The verifiers of graphs. They check, of every node,
+//! The verifiers of graphs. They check of every node:
 //!
-//! - operands exist and come before the node;
+//! - operands exist and precede the node;
 //! - parameters are the first nodes, in order, each listed once;
-//! - an op has as many operands as its row says, a cast one, parameters and literals none; all of these have one result;
+//! - ops have the number of operands of their row, casts one, parameters and literals none; all of these have one result;
 //! - an op's operands broadcast, and the result has the broadcast shape; a cast keeps the shape; a literal is a scalar;
 //! - no array is larger than memory can address;
-//! - a reduction has the operands its row names, of which all but the first are scalars, along axes that the first has; its
-//!   result has the shape without them, or with extent 1 there; it has elements if it needs any;
-//! - a scan has one operand, goes along an axis of it and keeps its shape;
-//! - a view finds elements of its one operand only; a reshape keeps the number of elements; operands of a join have equal extents
-//!   but along its axis, and the result their sum there; each keeps its operands' type, of a join the common one;
-//! - a gather has two operands, the first one's first axis has elements unless the result has none, and what remains of its shape
-//!   broadcasts with the second one's to the result's; it keeps the first one's type, and the second is an `i64`;
-//! - a scatter has three operands, of the shapes and types that a gather of the first two has, keeps shape and type of the first and takes its
-//!   dtype;
+//! - a reduction has the operands of its row, all but the first scalars, along axes of the first; the result has the shape
+//!   without these axes, or with extent 1 there; it has elements if the reduction needs any;
+//! - a scan has one operand, an axis of it, and its shape;
+//! - a view stays within its operand; a reshape keeps the number of elements; operands of a join have equal extents except along its
+//!   axis, and the result their sum there; each keeps its operands' type, a join the common one;
+//! - a gather has two operands; the first one's first axis has elements unless the result has none; its other axes broadcast with
+//!   the second one's shape to the result's; it has the first one's type, and the second is an `i64`;
+//! - a scatter has three operands, with the shapes and types of a gather of the first two; it keeps shape and type of the first and
+//!   supports its dtype;
 //! - a literal's slot exists;
-//! - control flow exists, not too deep, its graphs take the operands that they say, and give the result; they are well-formed;
-//! - a number that is passed at each call is of one kind wherever in the program it is used;
+//! - control flow exists, its nesting is bounded, its graphs match its operands and results and are valid;
+//! - a number passed at each call has one kind in the whole program;
 //! - outputs exist.
 //!
-//! Of traced graphs (`Graph<ValueType>`) besides
+//! Also of traced graphs (`Graph<ValueType>`):
 //!
 //! - a literal has its slot's type; a weak parameter is stored as a dtype of its kind;
-//! - the result type of an op, a reduction or a scan is what its policy makes of its operands' types;
+//! - the result type of an op, a reduction or a scan is the policy's for its operands' types;
 //! - a cast gives a dtype;
-//! - a call's child exists, takes what the call passes and gives what the call results in, at least one value; children are well-formed.
+//! - a call's child exists, matches the call's operands and results, has at least one result, and is valid.
 //!
-//! Of typed graphs (`Graph<DType>`) besides
+//! Also of typed graphs (`Graph<DType>`):
 //!
-//! - a literal has a dtype that its slot's value fits (for an argument: that any value of its kind fits but for its range);
-//! - the operands of an op have the dtypes it computes in, so every conversion is a cast; the op takes that dtype; the result
-//!   has the dtype the op gives;
-//! - a reduction is elementary, it and a scan keeps the dtype of its operand, or gives indices that fit, accumulates values of it, and no dtype is asked for;
-//! - an op or a reduction has the default policy, a cast no reason, and there are no calls: policies are resolved and calls inlined before.
+//! - a literal has a dtype that its slot's value fits (for an argument: its kind, not its range);
+//! - the operands of an op have its computing dtype, so every cast is explicit; the op supports that dtype; the result
+//!   has the op's result dtype;
+//! - a reduction is elementary; reductions and scans keep their operand's dtype, or give indices that fit; no dtype is requested;
+//! - ops and reductions have the default policy, casts no reason, and there are no calls: passes have resolved them.
 //!
-//! Not checked: that equal nodes are one, which [`Graph::add`] sees to.
+//! Not checked: that equal nodes are shared, which [`Graph::add`] ensures.
 
 use super::control::{ControlSignature, wanted};
 use super::{Graph, MAX_NESTING, NodeId, NodeKind, Slot, Type, Value};
@@ -46,26 +46,26 @@ use crate::shape::Shape;
 use crate::value_type::ValueType;
 
 impl Graph<ValueType> {
-    /// Checks the invariants of a traced graph, of all graphs it calls, and of those of its control flow.
+    /// Checks the invariants of a traced graph, its callees and the graphs of its control flow.
     ///
     /// # Errors
-    /// `Verify`, one fact per problem: the node's line and what is wrong.
+    /// `Verify`, one fact per problem: the node's line and the problem.
     pub fn verify(&self) -> Result<()> {
         verify(self)
     }
 }
 
 impl Graph<DType> {
-    /// Checks the invariants of a typed graph, and of those of its control flow.
+    /// Checks the invariants of a typed graph and the graphs of its control flow.
     ///
     /// # Errors
-    /// `Verify`, one fact per problem: the node's line and what is wrong.
+    /// `Verify`, one fact per problem: the node's line and the problem.
     pub fn verify(&self) -> Result<()> {
         verify(self)
     }
 }
 
-/// What each piece of control flow of a graph asks of its nodes, or what is wrong with it.
+/// The signature of each control flow of a graph, or its problem.
 type ControlChecks<T> = [Result<ControlSignature<T>, String>];
 
 fn verify<T: Type>(graph: &Graph<T>) -> Result<()> {
@@ -103,7 +103,7 @@ fn check<T: Type>(graph: &Graph<T>, problems: &mut Problems) {
     }
 }
 
-/// Whether a node has the results that follow from its operands.
+/// Checks that a node has the results inferred from its operands.
 fn check_node<T: Type>(graph: &Graph<T>, controls: &ControlChecks<T>, id: NodeId) -> Result<(), String> {
     let (node, operands) = (graph.node(id), graph.operands(id));
     if let Some(operand) = operands.iter().find(|operand| **operand >= node.first) {
@@ -151,7 +151,7 @@ fn check_node<T: Type>(graph: &Graph<T>, controls: &ControlChecks<T>, id: NodeId
     Ok(())
 }
 
-/// What does not fit, with the names of values.
+/// The text of a mismatch, with the names of values.
 fn in_words<T: Type>(graph: &Graph<T>, id: NodeId, mismatch: &InferenceError) -> String {
     let operands = graph.operands(id);
     let ty = |n: usize| graph.ty(operands[n]);

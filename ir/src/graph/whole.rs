@@ -1,5 +1,5 @@
-//! A graph with all that it calls and the graphs of its control flow: each of them once, the numbers that they are passed, and how large it is
-//! when calls are written out.
+//! A graph with its callees and the graphs of its control flow: the list of them, their numeric arguments, and the size when calls are
+//! expanded.
 
 use super::{Graph, NodeId, NodeKind, Slot, Type, Value};
 use crate::error::{Error, ErrorCode, Result};
@@ -8,12 +8,11 @@ use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Nodes that calls and control flow may add to those of a program, each graph counted wherever it is called: 2^20. Memory for a text stays
-/// in proportion to the text and this.
+/// The maximum number of nodes that calls and control flow may add when expanded: 2^20. It bounds the memory of a text's program.
 pub const MAX_EXPANSION: usize = 1 << 20;
 
 impl<T: Type> Graph<T> {
-    /// The graph, all that it calls and the graphs of control flow, each once.
+    /// The graph, its callees and the graphs of control flow, each once.
     pub fn whole(&self) -> Vec<&Graph<T>> {
         let mut seen: FxHashSet<*const Graph<T>> = FxHashSet::default();
         let (mut all, mut stack) = (Vec::new(), vec![self]);
@@ -26,13 +25,13 @@ impl<T: Type> Graph<T> {
         all
     }
 
-    /// The numbers that are passed at each call, by the position of the argument, wherever in the program they are used.
+    /// The kinds of numbers passed at each call, by the argument's index, in the whole program.
     pub fn numbers(&self) -> BTreeMap<usize, Weak> {
         let slots = self.whole().into_iter().flat_map(|graph| graph.slots());
         slots.filter_map(Slot::argument).collect()
     }
 
-    /// Counts what a new node adds, written out: control flow once, however many of its results are nodes.
+    /// Counts the expanded nodes of a new node; control flow once, whatever the number of its results.
     pub(super) fn count(&mut self, kind: NodeKind<T>, operands: &[Value]) {
         let added = match kind {
             NodeKind::Call(child) => self.children().get(child as usize).map_or(0, |child| child.expanded()),
@@ -48,7 +47,7 @@ impl<T: Type> Graph<T> {
         self.beyond = self.beyond.saturating_add(added);
     }
 
-    /// Whether the node before is a result of the same control flow, of the same operands, as most are that have several.
+    /// Returns `true` if the previous node is a result of the same control flow on the same operands.
     pub(super) fn continues(&self, next: NodeId, n: u32, operands: &[Value]) -> bool {
         let before = next.index().checked_sub(1).map(NodeId::from_index);
         before.is_some_and(|before| {
@@ -56,18 +55,17 @@ impl<T: Type> Graph<T> {
         })
     }
 
-    /// Its nodes, and for each call and each time that control flow stands in it those of its graphs, however often it has the same one;
-    /// `usize::MAX` if they are more than that.
+    /// The number of nodes with all calls and control flow expanded; saturates at `usize::MAX`.
     pub fn expanded(&self) -> usize {
         self.node_count().saturating_add(self.beyond)
     }
 
-    /// Refuses a program that is not to be written out.
+    /// Checks that a program is small enough to expand.
     ///
     /// # Errors
     /// `Size` if [`expanded`](Graph::expanded) is more than [`MAX_EXPANSION`] above the nodes of [all its graphs](Graph::whole).
     pub fn check_expansion(&self) -> Result<()> {
-        // Few programs have so many nodes that their graphs must be looked at.
+        // Few programs have enough nodes to require a look at their graphs.
         let most = || self.whole().iter().map(|graph| graph.node_count()).sum::<usize>().saturating_add(MAX_EXPANSION);
         if self.beyond <= MAX_EXPANSION || self.expanded() <= most() {
             return Ok(());
@@ -84,7 +82,7 @@ impl<T: Type> Graph<T> {
 }
 
 impl Slot {
-    /// Position and kind of the number that fills it, if that is passed at each call.
+    /// Index and kind of the argument, if the slot is one.
     pub fn argument(&self) -> Option<(usize, Weak)> {
         match *self {
             Slot::Argument { index, ty } => Some((index, ty)),

@@ -1,5 +1,4 @@
-//! Why an operation has no result on some operands: facts, which those who report them word. Displays in the words of the verifier, which
-//! has those that name values.
+//! Mismatches of an operation and its operands, as data. `Display` prints the verifier's text, which has no names of values.
 
 use crate::axes::AxisSet;
 use crate::dtype::DType;
@@ -12,83 +11,83 @@ use crate::shape::{Shape, ShapeMismatch};
 use crate::value_type::{ValueType, Weak};
 use std::fmt;
 
-/// Why an operation has no result on some operands.
+/// A mismatch of an operation and its operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InferenceError {
-    /// What it names does not exist: what, and its number.
+    /// A missing thing: its kind and number.
     Missing(&'static str, u32),
-    /// It has another number of operands than it takes.
+    /// A wrong number of operands.
     Arity {
-        /// How many it takes.
+        /// The number of operands that the operation takes.
         takes: usize,
-        /// How many it has.
+        /// The number of operands given.
         given: usize,
     },
-    /// Shapes do not go together.
+    /// A mismatch of shapes.
     Shape(ShapeMismatch),
-    /// The operand, of this shape, does not have all these axes.
+    /// Not all are axes of the operand, which has this shape.
     Axes(AxisSet, Shape),
-    /// Indices are counted along axes that the shape does not have.
+    /// Not all are axes of the iota's shape.
     Iota(AxisSet, Shape),
-    /// The operand, of this shape, does not have this axis.
+    /// Not an axis of the operand, which has this shape.
     Axis(u32, Shape),
-    /// It contracts and is no sum.
+    /// A contraction with a reduction other than a sum.
     Contracts(Reduction),
-    /// It has no elements to begin with.
+    /// A reduction of no elements that needs some.
     NoElements {
         /// The reduction.
         reduction: Reduction,
-        /// Along which axes.
+        /// The axes.
         axes: AxisSet,
         /// The operand's shape.
         shape: Shape,
     },
-    /// An operand that must be one number is an array.
+    /// An operand that must be a scalar is an array.
     NotScalar(usize),
-    /// A view of other elements than those of its operand, in words.
+    /// A view outside its operand; the message.
     View(String),
-    /// Another number of elements in a reshape, from one shape to another.
+    /// A reshape to another number of elements; both shapes.
     Elements(Shape, Shape),
     /// The op has no types.
     Op(Op, OpMismatch),
     /// The reduction or scan has no types.
     Reduction(AxisFunction, ReductionMismatch),
-    /// Types that are joined have no common one.
+    /// Joined types without a common type.
     Clash(Clash),
-    /// Indices have this type, and are no `i64`.
+    /// Indices of this type instead of `i64`.
     Index(ValueType),
-    /// A cast gives no weak type.
+    /// A cast to a weak type.
     WeakCast,
-    /// A weak value does not take this type without a cast that is written.
+    /// A weak value that needs an explicit cast to this type.
     Promotion(ValueType, ValueType),
-    /// A value of this type is not stored as this dtype.
+    /// A value of this type that cannot be stored as this dtype.
     Stored(ValueType, DType),
-    /// An operand has not the dtype in which a typed op takes it.
+    /// An operand that lacks the dtype of a typed op.
     Operand {
-        /// Which operand.
+        /// The index of the operand.
         operand: usize,
         /// Its dtype.
         found: DType,
         /// The op.
         op: Op,
-        /// What it computes in.
+        /// The op's computing dtype.
         compute: DType,
     },
-    /// A typed op does not compute in this dtype.
+    /// A typed op outside its domain.
     Domain(Op, DType),
-    /// Elements of typed operands, and of the result, have not one dtype.
+    /// Typed operands and result of different dtypes.
     Unlike,
-    /// A typed reduction or scan does not accumulate values of this dtype.
+    /// A typed reduction or scan that does not support this dtype.
     Accumulates(AxisFunction, DType),
-    /// Indices along the axis are no numbers of this dtype.
+    /// An axis whose indices do not fit this dtype.
     TooLong(DType, u32),
-    /// Elements of this dtype are not put so.
+    /// A scatter that does not support this dtype.
     Scatter(Scatter, DType),
-    /// The number does not fit its dtype, as this error says.
+    /// A literal that does not fit its dtype; the error.
     Literal(Error),
-    /// A number that is passed takes this dtype by a cast only.
+    /// A numeric argument that needs an explicit cast to this dtype.
     Argument(Weak, DType),
-    /// A called graph or those of control flow do not fit, in words.
+    /// A callee or a graph of control flow that does not match; the message.
     Graph(String),
 }
 
@@ -99,7 +98,7 @@ impl From<ShapeMismatch> for InferenceError {
 }
 
 impl InferenceError {
-    /// The error of those who have no more to say.
+    /// The mismatch as an error, for callers without more context.
     pub fn error(&self) -> Error {
         let code = match self {
             InferenceError::Literal(error) => error.code(),

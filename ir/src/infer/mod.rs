@@ -1,9 +1,9 @@
-//! What an operation gives: type and shape of its result from those of its operands, or what does not fit. The one place where these come from:
-//! who makes nodes asks here, and the verifier compares.
+//! Inference: type and shape of an operation's result from those of its operands, or the mismatch. Builders of nodes use it, and the
+//! verifier compares against it.
 //!
-//! An [`Operation`] is what a node computes of its operands, with what its kind leaves open: the shape that a view is asked for, the dtype of a
-//! cast. Types and shapes do not depend on each other, but for what is too long to be counted; values play no part. What a graph gives that is
-//! called, or that control flow runs, is its outputs. Whether arrays fit memory, and numbers their dtypes, is for others to see.
+//! An [`Operation`] is a node's operation with its attributes: the shape of a view, the dtype of a cast. Types and shapes are
+//! independent, except for extents too large for an index dtype; values do not matter. Calls and control flow have the outputs of
+//! their graphs. Sizes in memory and ranges of literals are checked elsewhere.
 
 mod mismatch;
 mod rules;
@@ -25,7 +25,7 @@ use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What is computed of operands, in traced graphs of [`ValueType`]s, in typed ones of [`DType`]s.
+/// An operation on operands: in traced graphs of [`ValueType`]s, in typed ones of [`DType`]s.
 ///
 /// ```
 /// use ndjit_ir::infer::{InferenceError, Operation};
@@ -42,9 +42,9 @@ use std::sync::Arc;
 pub enum Operation<'a, T: Type = ValueType> {
     /// An elementwise op, under a policy.
     Op(Op, T::Traced<Policy>),
-    /// A conversion to this type.
+    /// A cast to this type.
     Cast(T::Traced<CastReason>, T),
-    /// Its operand.
+    /// The operand.
     Identity(Identity),
     /// A reduction.
     Reduce(Reduce<T>),
@@ -58,13 +58,13 @@ pub enum Operation<'a, T: Type = ValueType> {
     View(Arc<View>, Cow<'a, Shape>),
     /// The same elements in this shape.
     Reshape(Cow<'a, Shape>),
-    /// Arrays one after the other along an axis, under a policy.
+    /// Arrays joined along an axis, under a policy.
     Concat(u32, T::Traced<Policy>),
-    /// Rows of the first operand at the indices of the second one.
+    /// Rows of the first operand at the indices of the second.
     Gather,
-    /// The first operand with elements of the third put into its rows at the indices of the second one.
+    /// The first operand with elements of the third scattered into its rows at the indices of the second.
     Scatter(Scatter),
-    /// The first operand with the second one in place of the elements that the view names.
+    /// The first operand with the second one's elements in place of those that the view selects.
     Insert(Arc<View>),
 }
 
@@ -89,7 +89,7 @@ impl Operation<'static> {
 }
 
 impl<'a, T: Type> Operation<'a, T> {
-    /// Its name, for people.
+    /// The name in messages.
     pub fn name(&self) -> &'static str {
         match self {
             Operation::Op(op, _) => op.name(),
@@ -108,7 +108,7 @@ impl<'a, T: Type> Operation<'a, T> {
         }
     }
 
-    /// What it does along axes and how the type of that is asked for, if it does.
+    /// The function along axes and its type request, if there is one.
     pub fn type_request(&self) -> Option<(AxisFunction, T::Traced<TypeRequest>)> {
         match *self {
             Operation::Reduce(Reduce { reduction, request, .. }) => Some((reduction.into(), request)),
@@ -118,7 +118,7 @@ impl<'a, T: Type> Operation<'a, T> {
         }
     }
 
-    /// The kind that its node has in a graph.
+    /// The kind of its node in a graph.
     pub fn kind(&self, graph: &mut Graph<T>) -> NodeKind<T> {
         match self {
             &Operation::Op(op, policy) => NodeKind::Op(op, policy),
@@ -160,10 +160,10 @@ impl<'a, T: Type> Operation<'a, T> {
         if given == takes { Ok(()) } else { Err(InferenceError::Arity { takes, given }) }
     }
 
-    /// Type and shape of the result, of operands of these types and shapes.
+    /// Infers type and shape of the result, from those of the operands.
     ///
     /// # Errors
-    /// What does not fit.
+    /// The mismatch.
     pub fn infer(&self, operands: &[(T, &'a Shape)]) -> Result<(T, Cow<'a, Shape>), InferenceError> {
         let shape = self.shape(&operands.iter().map(|(_, shape)| *shape).collect::<SmallVec<[&'a Shape; 4]>>())?;
         let Types { result, .. } = self.types(&operands.iter().map(|(ty, _)| *ty).collect::<SmallVec<[T; 4]>>())?;
@@ -187,10 +187,10 @@ impl<'a, T: Type> Operation<'a, T> {
         Ok((result, shape))
     }
 
-    /// The types alone: the one that operands are converted to, and the result's.
+    /// Infers only the types: the computing type, and the result's.
     ///
     /// # Errors
-    /// What does not fit.
+    /// The mismatch.
     #[inline]
     pub fn types(&self, operands: &[T]) -> Result<Types<T>, InferenceError> {
         self.check_arity(operands.len())?;
@@ -214,10 +214,10 @@ impl<'a, T: Type> Operation<'a, T> {
         }
     }
 
-    /// The shape alone. That a view or a reshape has the elements of its operand, and an insertion has a place for its own, is taken for granted.
+    /// Infers only the shape. Not checked: the bounds of views and insertions, and the size of reshapes.
     ///
     /// # Errors
-    /// What does not fit.
+    /// The mismatch.
     pub fn shape(&self, operands: &[&'a Shape]) -> Result<Cow<'a, Shape>, InferenceError> {
         self.check_arity(operands.len())?;
         match self {
@@ -256,7 +256,7 @@ impl<'a, T: Type> Operation<'a, T> {
     }
 }
 
-/// The shape of an output whose rule has operands of these shapes: what stands for it, and what is its tangent or that of an input, has the same.
+/// The shape of a rule's output, which its variables and tangents share.
 fn ruled<'a>(rule: DerivativeRule, operands: &[&'a Shape]) -> Result<&'a Shape, InferenceError> {
     let Some(parts) = rule.parts(operands) else {
         return Err(InferenceError::Arity { takes: operands.len() + 1, given: operands.len() });
@@ -292,10 +292,10 @@ fn reduced<T: Type>(reduce: &Reduce<T>, operands: &[&Shape]) -> Result<Shape, In
 }
 
 impl<T: Type> Graph<T> {
-    /// What a node computes of its operands; `None` of what is given, called or run.
+    /// The operation of a node; `None` for parameters, literals, calls and control flow.
     ///
     /// # Errors
-    /// A view that does not exist.
+    /// A missing view.
     pub fn operation(&self, id: NodeId) -> Result<Option<Operation<'_, T>>, InferenceError> {
         let (node, first) = (self.node(id), self.node(id).first());
         let shape = || Cow::Borrowed(self.shape(first));
@@ -323,11 +323,11 @@ impl<T: Type> Graph<T> {
         }))
     }
 
-    /// Types and shapes of a node's results, from those of its operands, which exist. Whether the graphs of control flow take theirs is another
-    /// question.
+    /// Infers types and shapes of a node's results from those of its operands, which exist. Operands of control flow are not checked
+    /// against its graphs.
     ///
     /// # Errors
-    /// What does not fit.
+    /// The mismatch.
     pub fn infer(&self, id: NodeId) -> Result<Results<'_, T>, InferenceError> {
         let (first, operands) = (self.node(id).first(), self.operands(id));
         let known = |&value: &Value| (self.ty(value), self.shape(value));
@@ -341,7 +341,7 @@ impl<T: Type> Graph<T> {
         Ok(match self.node(id).kind {
             NodeKind::Control(n, result) => {
                 let control = self.controls().get(n as usize).ok_or(InferenceError::Missing("control flow ", n))?;
-                // Those of both branches are the same.
+                // Both branches have the same results.
                 let result = result as usize;
                 let made = control.graphs.last().map(|inner| (&inner.graph, inner.graph.outputs().get(result)));
                 let Some((graph, Some(&output))) = made else {
@@ -380,7 +380,7 @@ impl<T: Type> Graph<T> {
         })
     }
 
-    /// Type and shape of a value of a graph that is called or run.
+    /// Type and shape of a value of a callee or a graph of control flow.
     fn inner(&self, value: Value, what: &str, n: usize) -> Result<(T, Cow<'_, Shape>), InferenceError> {
         match value.index() < self.value_count() {
             true => Ok((self.ty(value), Cow::Borrowed(self.shape(value)))),

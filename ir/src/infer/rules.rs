@@ -1,5 +1,5 @@
-//! How the types of results follow, at each stage: in traced graphs by policies, weak types among them; in typed graphs operands have the dtypes
-//! in which they are taken, and every policy is resolved.
+//! Rules of type inference at each stage: in traced graphs by policies, with weak types; in typed graphs operands have the dtypes
+//! that the operation takes, and every policy is resolved.
 
 use super::InferenceError;
 use crate::dtype::DType;
@@ -12,35 +12,35 @@ use crate::value_type::{ValueType, Weak};
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// What graphs may note of how types resolve.
+/// An annotation of graphs about type resolution.
 pub trait Annotation: Copy + Debug + Default + Eq + Hash + Send + Sync + 'static {}
 
 impl<X: Copy + Debug + Default + Eq + Hash + Send + Sync + 'static> Annotation for X {}
 
-/// The rules of a stage's types, for as many operands as the operation takes. Errors are what does not fit.
+/// The rules of a stage's types, for the right number of operands. Errors are mismatches.
 pub trait InferenceRules: Copy + Eq + From<DType> + Into<ValueType> {
-    /// What the verifier calls a graph of this stage.
+    /// The verifier's name for a graph of this stage.
     const STAGE: &'static str;
 
-    /// Whether types are dtypes: commit has run.
+    /// True if types are dtypes: after commit.
     const TYPED: bool;
 
-    /// What graphs of this stage note of how types resolve: before commit an `X`, after it nothing.
+    /// The annotation of graphs of this stage: before commit an `X`, afterwards nothing.
     type Traced<X: Annotation>: Annotation;
 
-    /// The note `x` at this stage; `None` after commit, if it is more than the default.
+    /// The annotation `x` at this stage; `None` after commit if `x` is not the default.
     fn traced<X: Annotation>(x: X) -> Option<Self::Traced<X>>;
 
-    /// What is noted; after commit the default.
+    /// The annotation; after commit the default.
     fn noted<X: Annotation>(note: Self::Traced<X>) -> X;
 
     /// The types of an op.
     fn op(op: Op, policy: Self::Traced<Policy>, operands: &[Self]) -> Result<Types<Self>, InferenceError>;
 
-    /// Whether there is a cast for this reason.
+    /// Checks that a cast may have this reason.
     fn cast(reason: Self::Traced<CastReason>, from: Self, to: Self) -> Result<(), InferenceError>;
 
-    /// The types of a reduction, a scan or a sort; `indices` is the dtype in which a typed graph has the indices of a sort.
+    /// The types of a reduction, a scan or a sort; `indices` is the dtype of the indices of a sort in a typed graph.
     fn reduction(
         function: AxisFunction,
         request: Self::Traced<TypeRequest>,
@@ -48,25 +48,25 @@ pub trait InferenceRules: Copy + Eq + From<DType> + Into<ValueType> {
         indices: Option<Self>,
     ) -> Result<Types<Self>, InferenceError>;
 
-    /// Whether indices along an axis of this extent are numbers of this type.
+    /// Returns `true` if indices along an axis of this extent fit this type.
     fn counts(self, extent: usize) -> bool;
 
-    /// The type of arrays that are joined, one at least.
+    /// The type of joined arrays, at least one.
     fn join(policy: Self::Traced<Policy>, operands: &[Self]) -> Result<Self, InferenceError>;
 
-    /// Whether elements of the third operand are put into the first one.
+    /// Checks that elements of the third operand can be scattered into the first.
     fn scatter(scatter: Scatter, operands: [Self; 3]) -> Result<(), InferenceError>;
 
-    /// Whether elements of the second operand take the place of some of the first one's.
+    /// Checks that elements of the second operand can replace some of the first one's.
     fn insert(operands: [Self; 2]) -> Result<(), InferenceError>;
 
-    /// Whether a parameter of this type may be stored as a dtype.
+    /// Checks that a parameter of this type may be stored as a dtype.
     fn param(self, stored: DType) -> Result<(), InferenceError>;
 
-    /// The type of a number, which a graph has as this one.
+    /// The type of a literal, which the graph has as this type.
     fn literal(self, slot: &Slot) -> Result<Self, InferenceError>;
 
-    /// Whether there are calls.
+    /// Checks that graphs of this stage may have calls.
     fn call() -> Result<(), InferenceError>;
 }
 
@@ -228,7 +228,7 @@ impl InferenceRules for DType {
     }
 }
 
-/// Whether a value of this type is an index of rows.
+/// Checks that a value of this type is an index of rows.
 pub(super) fn is_index<T: InferenceRules>(ty: T) -> Result<(), InferenceError> {
     if ty == DType::I64.into() { Ok(()) } else { Err(InferenceError::Index(ty.into())) }
 }

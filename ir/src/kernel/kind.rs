@@ -1,45 +1,44 @@
-//! Kinds of kernels: what becomes of the values that the body of a kernel computes. A new kind is one more variant, which every place that
-//! has to do with kinds then has to name.
+//! Kinds of kernels: the destination of the values that a body computes.
 
 use crate::graph::{Scatter, Value};
 use crate::reduction::{AxisFunction, AxisSet, Reduction, Scan, Sort};
 use crate::view::View;
 use smallvec::SmallVec;
 
-/// What becomes of the body's outputs.
+/// The destination of the body's outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KernelKind {
-    /// They are stored, each at its index.
+    /// Stored, each at its index.
     Map,
-    /// They are stored as a part of the kernel's one output.
+    /// Stored as a part of the kernel's one output.
     Part(Box<Part>),
-    /// They are reduced.
+    /// Reduced.
     Reduce(KernelReduce),
-    /// They are scanned.
+    /// Scanned.
     Scan(KernelScan),
-    /// They are sorted.
+    /// Sorted.
     Sort(KernelScan<Sort>),
-    /// They are one sum of [products](super::OpBody::is_product) of two arrays, which may be made as matrices are multiplied.
+    /// One sum of [products](super::OpBody::is_product) of two arrays, which may be computed as a matrix product.
     Contract(KernelReduce),
-    /// They are put into rows of an array.
+    /// Scattered into rows of an array.
     Scatter(KernelScatter),
 }
 
-/// Which part of its one output a kernel makes.
+/// The part of its output that a kernel stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Where in the output each index of the iteration space is stored: in a place of its own.
+    /// The map from the iteration space to the output's indices, one to one.
     pub view: View,
-    /// A value of the output's type and shape, which the output is elsewhere. Without one other kernels make the rest.
+    /// A value of the output's type and shape, for the rest of the output. Without one, other kernels store the rest.
     pub into: Option<Value>,
-    /// An integer, by which the index along the first axis is greater: known when the program runs. Where the output has no such index nothing is stored.
+    /// A run-time integer, added to the index along the first axis. Out-of-bounds elements are not stored.
     pub row: Option<Value>,
 }
 
 /// A reduction of all outputs of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelReduce {
-    /// Axes of the iteration space. The results may have them with extent 1, or be without them.
+    /// Axes of the iteration space. The results lack them, or have extent 1 there.
     pub axes: AxisSet,
     /// The elementary reduction of each output.
     pub outputs: SmallVec<[Reduction; 1]>,
@@ -50,22 +49,22 @@ pub struct KernelReduce {
 pub struct KernelScan<F = Scan> {
     /// The axis of the iteration space.
     pub axis: usize,
-    /// The scan of each output, or what sorts it.
+    /// The scan or sort of each output.
     pub outputs: SmallVec<[F; 1]>,
 }
 
-/// A scatter: what the kernel stores is the array whose rows input `into` reads, with the body's first output put into it at the index that
-/// the second one is.
+/// A scatter: the kernel stores the array of input `into`, with the body's first output scattered into it at the index of the
+/// second output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelScatter {
-    /// What becomes of elements that are there.
+    /// The function that combines elements.
     pub scatter: Scatter,
-    /// The input, of which [rows](super::Reads::GatherSource) are read.
+    /// The input whose [rows](super::Reads::GatherSource) are read.
     pub into: u32,
 }
 
 impl KernelKind {
-    /// The axes of the iteration space along which elements meet: those that are reduced, scanned or sorted.
+    /// The axes of the iteration space that are reduced, scanned or sorted.
     pub fn axes(&self) -> AxisSet {
         match self {
             KernelKind::Reduce(KernelReduce { axes, .. }) | KernelKind::Contract(KernelReduce { axes, .. }) => *axes,
@@ -75,7 +74,7 @@ impl KernelKind {
         }
     }
 
-    /// The axes of the iteration space that results do not move along.
+    /// The axes of the iteration space that results do not have.
     pub fn reduced(&self) -> AxisSet {
         match self {
             KernelKind::Reduce(KernelReduce { axes, .. }) | KernelKind::Contract(KernelReduce { axes, .. }) => *axes,
@@ -87,7 +86,7 @@ impl KernelKind {
         }
     }
 
-    /// What becomes of an output's values along [axes](KernelKind::axes); `None` where they are stored as they are.
+    /// The function of an output along [axes](KernelKind::axes); `None` if there is none.
     pub fn function(&self, output: usize) -> Option<AxisFunction> {
         match self {
             KernelKind::Reduce(KernelReduce { outputs, .. }) | KernelKind::Contract(KernelReduce { outputs, .. }) => {
@@ -99,7 +98,7 @@ impl KernelKind {
         }
     }
 
-    /// The part of its output that the kernel makes, where it does not make all of it.
+    /// The part of the output that the kernel stores; `None` for all of it.
     pub fn part(&self) -> Option<&Part> {
         match self {
             KernelKind::Part(part) => Some(part),
@@ -112,7 +111,7 @@ impl KernelKind {
         }
     }
 
-    /// What the kernel does along [axes](KernelKind::axes), as its text says it.
+    /// The kernel's verb along [axes](KernelKind::axes), in its text.
     pub(super) const fn verb(&self) -> Option<&'static str> {
         match self {
             KernelKind::Reduce(_) => Some("reduces"),

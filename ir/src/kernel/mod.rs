@@ -1,8 +1,8 @@
-//! Fused kernels: which part of a graph one loop nest computes; and the steps of a program, which are kernels and control flow. Made by
-//! the fuse pass, consumed by the schedule pass.
+//! Fused kernels, each the part of a graph that one loop nest computes, and the steps of a program: kernels and control flow. The
+//! fuse pass makes them for the schedule pass.
 //!
-//! A kernel reads some values of the graph (broadcast to its iteration space in place), computes straight-line ops on
-//! scalars, and stores one or more values of the full iteration space.
+//! A kernel reads values of the graph (broadcast to its iteration space), computes straight-line ops on scalars, and stores
+//! one or more values of the full iteration space.
 
 mod kind;
 mod parse;
@@ -33,32 +33,32 @@ entity! {
     Scalar "t"
 }
 
-/// What a statement does.
+/// The kind of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StmtKind {
     /// The element of input `n` at the current index.
     Load(u32),
-    /// The element of input `n` in the row that the operand says, an `i64`; out-of-bounds indices are clamped. Inputs `n + 1` and `n + 2` are the
-    /// last row and the step between rows.
+    /// The element of input `n` in the row of the operand, an `i64`; out-of-bounds indices are clamped. Inputs `n + 1` and `n + 2` are the
+    /// last row and the row stride.
     Gather(u32),
     /// Literal `n`.
     Literal(u32),
-    /// An op on operands of the dtypes it computes in.
+    /// An op on operands of its computing dtype.
     Op(Op),
-    /// Conversion to the statement's dtype.
+    /// A cast to the statement's dtype.
     Cast,
 }
 
 /// One statement: one scalar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stmt {
-    /// What it does.
+    /// The kind.
     pub kind: StmtKind,
     /// Operands, earlier statements.
     pub args: SmallVec<[Scalar; 3]>,
     /// Result dtype.
     pub dtype: DType,
-    /// What it was made from, in a part of a kernel.
+    /// The origin, in a part of a kernel.
     pub origin: StatementOrigin,
 }
 
@@ -86,13 +86,13 @@ impl OpBody {
         self.push_from(StatementOrigin::Own, kind, args, dtype)
     }
 
-    /// Adds a statement that was made from one of another body.
+    /// Adds a statement with an origin in another body.
     pub fn push_from(&mut self, origin: StatementOrigin, kind: StmtKind, args: &[Scalar], dtype: DType) -> Scalar {
         self.stmts.push(Stmt { kind, args: SmallVec::from_slice(args), dtype, origin });
         Scalar::from_index(self.stmts.len() - 1)
     }
 
-    /// Whether it does nothing but multiply an element of one input by one of another.
+    /// Returns `true` if the body only multiplies an element of one input by one of another.
     pub fn is_product(&self) -> bool {
         let [left, right, product] = &self.stmts[..] else { return false };
         let factors = [[Scalar(0), Scalar(1)], [Scalar(1), Scalar(0)]];
@@ -101,44 +101,44 @@ impl OpBody {
             && self.outputs == [Scalar(2)]
     }
 
-    /// Whether it does nothing but load an element.
+    /// Returns `true` if the body only loads an element.
     pub fn is_load(&self) -> bool {
         matches!(&self.stmts[..], [Stmt { kind: StmtKind::Load(0), .. }]) && self.outputs == [Scalar(0)]
     }
 
-    /// The dtype an op statement computes in.
+    /// The computing dtype of an op statement.
     pub fn compute_dtype(&self, stmt: &Stmt, op: Op) -> DType {
         self.dtype(stmt.args[op.joined().start])
     }
 }
 
-/// What a kernel reads of a value of the graph. What it sees of that broadcasts to its iteration space.
+/// An input of a kernel: a value of the graph, broadcast to the iteration space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelInput {
     /// The value.
     pub value: Value,
-    /// Its shape.
+    /// The value's shape.
     pub shape: Shape,
-    /// What is read of it.
+    /// The part that the kernel reads.
     pub reads: Reads,
 }
 
-/// What a kernel reads of an array.
+/// The part of an array that a kernel reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reads {
-    /// Its element at the current index.
+    /// The element at the current index.
     Elements,
-    /// Elements of any of its rows along the first axis, by [`StmtKind::Gather`]. The two inputs that follow are `GatherBound` and `GatherStride`
+    /// Elements of any row along the first axis, by [`StmtKind::Gather`]. The next two inputs are `GatherBound` and `GatherStride`
     /// of the same value.
     GatherSource,
-    /// The position of its last row, an `i64`: less than 0 if it has none.
+    /// The index of the last row, an `i64`: negative if there are no rows.
     GatherBound,
-    /// The distance between its rows, an `i64`, in bytes.
+    /// The row stride in bytes, an `i64`.
     GatherStride,
 }
 
 impl KernelInput {
-    /// The shape that broadcasts to the kernel's.
+    /// The shape to broadcast.
     pub fn seen(&self) -> Shape {
         match self.reads {
             Reads::Elements => self.shape.clone(),
@@ -151,23 +151,23 @@ impl KernelInput {
 /// A part of a graph computed in one loop nest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusedKernel {
-    /// The iteration space; every output has this shape, or what remains of it.
+    /// The iteration space. Every output has this shape, or that without reduced axes.
     pub shape: Shape,
     /// Arrays read, in the order of `body.inputs`.
     pub inputs: Vec<KernelInput>,
     /// Literal slots read, in the order of `body.literals`.
     pub literals: Vec<SlotId>,
-    /// What is computed at each index. Kernels that compute the same share it.
+    /// The computation at each index. Kernels with equal bodies share one.
     pub body: Arc<OpBody>,
     /// The graph's values stored, in the order of `body.outputs`.
     pub outputs: Vec<Value>,
-    /// What becomes of the body's outputs.
+    /// The destination of the body's outputs.
     pub kind: KernelKind,
-    /// The graph's value that each statement of the body is. No part of what the kernel is: kernels that differ in it alone are equal.
+    /// The graph's value of each statement. Equality of kernels ignores it.
     pub statements: Statements,
 }
 
-/// The graph's value that each statement of a kernel is; nothing of one that was read from text.
+/// The graph's value of each statement of a kernel; empty for a parsed kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Statements(pub Vec<Value>);
 
@@ -180,7 +180,7 @@ impl PartialEq for Statements {
 impl Eq for Statements {}
 
 impl FusedKernel {
-    /// Whether the kernel stores results of this shape, or a part of them.
+    /// Returns `true` if the kernel stores results of this shape, or a part of them.
     pub fn stores(&self, shape: &Shape) -> bool {
         let whole = || *shape == self.shape;
         match &self.kind {

@@ -1,4 +1,4 @@
-//! Reading the text of fused kernels (its form is described in [`text`](super::text)), and statements, which loop nests have too.
+//! Parser of fused kernels (see [`text`](super::text) for the form), and of statements, which loop nests also have.
 
 use super::{
     ControlText, FusedKernel, KernelInput, KernelKind, KernelReduce, KernelScan, KernelScatter, OpBody, Part, Reads,
@@ -18,7 +18,7 @@ use std::sync::Arc;
 impl FromStr for FusedKernel {
     type Err = Error;
 
-    /// Reads the text of one kernel and verifies it by itself.
+    /// Parses the text of one kernel and verifies it by itself.
     ///
     /// ```
     /// use ndjit_ir::kernel::FusedKernel;
@@ -29,7 +29,7 @@ impl FromStr for FusedKernel {
     /// # Ok::<(), ndjit_ir::Error>(())
     /// ```
     ///
-    /// # Errors
+    /// `Parse`, with line, column and the expected text; `Verify` for an invalid kernel.
     /// `Parse`, with line, column and what was expected there; `Verify` for a kernel that is not well-formed.
     fn from_str(text: &str) -> Result<FusedKernel> {
         let mut lines = Lines::new("kernel text", text);
@@ -40,11 +40,11 @@ impl FromStr for FusedKernel {
     }
 }
 
-/// Reads the kernels of a program, as the stage `kernels` prints them, and verifies each by itself; together with their graph
-/// [`verify_steps`](super::verify_steps) does. Control flow among them is read and left out: [`parse_steps`] has it.
+/// Parses the kernels of a program, as the stage `kernels` prints them, and verifies each by itself;
+/// [`verify_steps`](super::verify_steps) checks them with their graph. Control flow is skipped: [`parse_steps`] returns it.
 ///
 /// # Errors
-/// `Parse`, with line, column and what was expected there; `Verify` for a kernel that is not well-formed.
+/// `Parse`, with line, column and the expected text; `Verify` for an invalid kernel.
 pub fn parse_kernels(text: &str) -> Result<Vec<FusedKernel>> {
     let kernel = |step| match step {
         StepText::Kernel(kernel) => Some(*kernel),
@@ -53,7 +53,7 @@ pub fn parse_kernels(text: &str) -> Result<Vec<FusedKernel>> {
     Ok(parse_steps(text)?.into_iter().filter_map(kernel).collect())
 }
 
-/// Reads the steps of a program, as the stage `kernels` prints them: those of the graphs of control flow come after it.
+/// Parses the steps of a program, as the stage `kernels` prints them. The steps of control flow's graphs come after it.
 ///
 /// ```
 /// use ndjit_ir::kernel::{StepText, parse_steps};
@@ -79,7 +79,7 @@ pub fn parse_steps(text: &str) -> Result<Vec<StepText>> {
     Ok(steps)
 }
 
-/// Control flow, if a header is that of one: what it takes and gives.
+/// Control flow's operands and results, if the header is one of control flow.
 pub(crate) fn read_control(header: &mut Line<'_>, lines: &mut Lines<'_>) -> Result<Option<ControlText>> {
     let Some(kind) = ControlKind::ALL.into_iter().find(|kind| header.eat(kind.name())) else { return Ok(None) };
     header.expect("{")?;
@@ -109,7 +109,7 @@ pub(crate) fn read_control(header: &mut Line<'_>, lines: &mut Lines<'_>) -> Resu
 
 const HEADER: &str = "`kernel […] {`";
 
-/// What a line between the header and the outputs begins with.
+/// The expected line between the header and the outputs.
 const LINES: &str = "`in0 = …`, `l0 = …`, `t0 = …` or `out0 = …`, numbered in order";
 
 fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
@@ -163,7 +163,7 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
     Ok(kernel)
 }
 
-/// What the output lines say.
+/// The contents of the output lines.
 #[derive(Default)]
 struct ParsedOutputs {
     values: Vec<Value>,
@@ -173,10 +173,10 @@ struct ParsedOutputs {
 }
 
 impl ParsedOutputs {
-    /// The kind of kernel, of what stands in its header.
+    /// The kind of kernel, from the header.
     ///
     /// # Errors
-    /// What the outputs say that it does, where the header says otherwise.
+    /// The verb of the outputs, if the header has another.
     fn kind(&self, header: Option<(&'static str, AxisSet)>) -> std::result::Result<KernelKind, &'static str> {
         let Some((verb, axes)) = header else {
             return Ok(match (self.part.clone(), self.scatter) {
@@ -186,7 +186,7 @@ impl ParsedOutputs {
             });
         };
         let mut all = axes.iter();
-        // More than one axis is none: the verifier says so.
+        // More than one axis is `None`; the verifier reports it.
         let axis = all.next().filter(|_| all.next().is_none()).unwrap_or(MAX_RANK);
         let kind = match verb {
             "sorts" => self.functions().map(|outputs| KernelKind::Sort(KernelScan { axis, outputs })),
@@ -244,7 +244,7 @@ impl ParsedOutputs {
     }
 }
 
-/// What is read of a value: nothing, or `rows of`.
+/// The part of a value that is read: nothing, or `rows of`.
 fn read_reads(line: &mut Line<'_>) -> Result<Reads> {
     let word = line.peek_word();
     let found = Reads::ALL.into_iter().find(|reads| reads.prefix().split(' ').next() == Some(word) && !word.is_empty());
@@ -253,7 +253,7 @@ fn read_reads(line: &mut Line<'_>) -> Result<Reads> {
     Ok(reads)
 }
 
-/// `add t2 at t1 into in3`, after `scatter`: what it does, and what it puts where.
+/// `add t2 at t1 into in3`, after `scatter`: the function, the element, the index and the array.
 pub(crate) fn read_scatter(line: &mut Line<'_>, body: &OpBody) -> Result<(KernelScatter, [Scalar; 2])> {
     let scatter = line.word("`set`, `add`, `min` or `max`", Scatter::named)?;
     let updates = read_scalar(line, body)?;
@@ -264,7 +264,7 @@ pub(crate) fn read_scatter(line: &mut Line<'_>, body: &OpBody) -> Result<(Kernel
     Ok((KernelScatter { scatter, into }, [updates, index]))
 }
 
-/// An elementary reduction, a scan, or what sorts.
+/// An elementary reduction, a scan, or a sort.
 pub(crate) fn read_function(line: &mut Line<'_>) -> Result<AxisFunction> {
     line.word("a reduction or a scan, as in `sum`", |word| word.parse().ok())
 }
@@ -296,7 +296,7 @@ pub(crate) fn read_stmt(line: &mut Line<'_>, body: &mut OpBody) -> Result<()> {
     Ok(())
 }
 
-/// `t0`, of a statement above.
+/// `t0`, defined above.
 pub(crate) fn read_scalar(line: &mut Line<'_>, body: &OpBody) -> Result<Scalar> {
     let scalar = Scalar(line.id("t", "a scalar, as in `t0`")?);
     if scalar.index() >= body.stmts.len() {

@@ -1,4 +1,4 @@
-//! The steps of a program after fusion: kernels, and control flow, whose graphs are programs of their own.
+//! The steps of a program after fusion: kernels, and control flow, whose graphs are separate programs.
 
 use super::{FusedKernel, StepLine};
 use crate::dtype::DType;
@@ -17,18 +17,18 @@ pub enum FusedStep {
     Control(FusedControl),
 }
 
-/// Control flow: its operands are whole arrays.
+/// Control flow, on whole arrays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusedControl {
-    /// Its graphs.
+    /// The control flow.
     pub control: ControlRef,
-    /// The graph's values that it takes, in the order of its operands.
+    /// The graph's values of its operands, in order.
     pub operands: Vec<Value>,
-    /// Which of its results are wanted, and the graph's value that each is.
+    /// The indices of the used results, and the graph's value of each.
     pub results: SmallVec<[(u32, Value); 2]>,
 }
 
-/// Control flow, equal to itself alone.
+/// Control flow, compared by address.
 #[derive(Clone, Debug)]
 pub struct ControlRef(pub Arc<Control<DType>>);
 
@@ -41,7 +41,7 @@ impl PartialEq for ControlRef {
 impl Eq for ControlRef {}
 
 impl FusedStep {
-    /// The kernel, if it is one.
+    /// The kernel, if the step is one.
     pub fn kernel(&self) -> Option<&FusedKernel> {
         match self {
             FusedStep::Kernel(kernel) => Some(kernel),
@@ -49,7 +49,7 @@ impl FusedStep {
         }
     }
 
-    /// The graph's values that it reads.
+    /// The graph's values that the step reads.
     pub fn reads(&self) -> impl Iterator<Item = Value> {
         let (inputs, part, operands) = match self {
             FusedStep::Kernel(kernel) => (&kernel.inputs[..], kernel.kind.part(), &[][..]),
@@ -59,7 +59,7 @@ impl FusedStep {
         inputs.iter().map(|input| input.value).chain(part).chain(operands.iter().copied())
     }
 
-    /// The graph's values that it makes, or parts of them.
+    /// The graph's values that the step stores, whole or in part.
     pub fn makes(&self) -> impl Iterator<Item = Value> {
         let (outputs, results) = match self {
             FusedStep::Kernel(kernel) => (&kernel.outputs[..], &[][..]),
@@ -115,12 +115,12 @@ fn write(f: &mut dyn LineSink<StepLine>, name: &str, operands: &[Value], results
     f.write_str("}")
 }
 
-/// A step as its text has it.
+/// A parsed step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepText {
     /// One loop nest.
     Kernel(Box<FusedKernel>),
-    /// A loop or a branch, whose steps have texts of their own.
+    /// A loop or a branch, whose steps are separate texts.
     Control(ControlText),
 }
 
@@ -129,9 +129,9 @@ pub enum StepText {
 pub struct ControlText {
     /// The kind's [name](crate::graph::ControlKind::name).
     pub name: &'static str,
-    /// The graph's values that it takes.
+    /// The graph's values of its operands.
     pub operands: Vec<Value>,
-    /// Which of its results are wanted, and the graph's value that each is.
+    /// The indices of the used results, and the graph's value of each.
     pub results: SmallVec<[(u32, Value); 2]>,
 }
 

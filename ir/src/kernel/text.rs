@@ -1,4 +1,4 @@
-//! The text form of fused kernels: what is read, the statements, what is stored where.
+//! The text form of fused kernels: inputs, statements, outputs.
 //!
 //! ```text
 //! kernel [8, 3] {
@@ -11,12 +11,11 @@
 //! }
 //! ```
 //!
-//! One that gathers has three lines for that: `in0 = rows of %0 : f32[8, 3]`, then `last row of` and `row step of` the same value, both `i64`;
-//! and `t1 = gather in0, t0 : f32`. One that makes a part of a value says which, and which value the rest is of: `out0 = t2 -> %4 at (d0) -> (d0 + 3) rest %1`, and
-//! `at (d0) -> (0, d0) row %2 rest %1` where `%2` is an index along the first axis. One that reduces
-//! begins `kernel [8, 3] reduces axes [1] {`,
-//! and says how: `out0 = sum t2 -> %4`; one that scatters `out0 = scatter add t2 at t1 into in1 -> %4`; one that contracts begins `kernel [8, 3] contracts axes [1] {`, one that scans `kernel [8, 3] scans axes [1] {`,
-//! one that sorts `kernel [8, 3] sorts axes [1] {`.
+//! A gather has three input lines: `in0 = rows of %0 : f32[8, 3]`, then `last row of` and `row step of` the same value, both `i64`. Its
+//! statement is `t1 = gather in0, t0 : f32`. A partial output has its map, and the value of the rest:
+//! `out0 = t2 -> %4 at (d0) -> (d0 + 3) rest %1`, or `at (d0) -> (0, d0) row %2 rest %1` where `%2` is an index along the first axis.
+//! Reductions, contractions, scans and sorts have headers `kernel [8, 3] reduces axes [1] {`, with `contracts`, `scans` or `sorts`, and
+//! a function per output: `out0 = sum t2 -> %4`. A scatter has `out0 = scatter add t2 at t1 into in1 -> %4`.
 
 use super::{FusedKernel, KernelKind, KernelScatter, OpBody, Part, Reads, StmtKind};
 use crate::dtype::DType;
@@ -29,7 +28,7 @@ impl Display for FusedKernel {
     }
 }
 
-/// What a line of a step prints.
+/// The part of a step that a line prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepLine {
     /// The input of this number.
@@ -95,7 +94,7 @@ impl FusedKernel {
         f.write_str("}")
     }
 
-    /// What it runs over: `[8, 3] reduces axes [1]`.
+    /// The iteration space: `[8, 3] reduces axes [1]`.
     pub fn loops_text(&self) -> String {
         match self.kind.verb() {
             Some(verb) => format!("{} {verb} axes {}", self.shape, self.kind.axes()),
@@ -105,10 +104,10 @@ impl FusedKernel {
 }
 
 impl Reads {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Reads; 4] = [Reads::Elements, Reads::GatherSource, Reads::GatherBound, Reads::GatherStride];
 
-    /// What stands before the value: `rows of `.
+    /// The prefix of the value: `rows of `.
     pub(super) const fn prefix(self) -> &'static str {
         match self {
             Reads::Elements => "",
@@ -138,7 +137,7 @@ impl OpBody {
     }
 }
 
-/// A list that is too short is the verifier's business; printing must not fail on it.
+/// Printing does not fail on a list that is too short: the verifier reports it.
 fn dtype_or_unknown(dtypes: &[DType], n: usize) -> &'static str {
     dtypes.get(n).map_or("?", |dtype| dtype.name())
 }

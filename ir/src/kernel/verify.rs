@@ -1,22 +1,22 @@
-//! The verifiers of fused kernels. Of each kernel they check that
+//! The verifiers of fused kernels. They check of each kernel that
 //!
-//! - its body reads as many inputs and literals as the kernel has, and stores as many outputs, at least one;
+//! - its body has the kernel's numbers of inputs, literals and outputs, with at least one output;
 //! - every input's shape broadcasts to the kernel's;
-//! - statements use earlier ones; loads and literals exist and have the dtype the body declares; an op takes its operands,
-//!   accepts the dtype it computes in and gives the statement's dtype;
-//! - a kernel that reduces does so along axes it has, with an elementary reduction for each output that accumulates its dtype; one
-//!   that scans or sorts along one axis, with a scan for each output, or a sort for each;
+//! - statements use earlier ones; loads and literals exist and have the dtype the body declares; an op matches its operands,
+//!   its computing dtype and the statement's dtype;
+//! - reductions are along axes of the kernel, with an elementary reduction of each output's dtype; scans and sorts along one axis,
+//!   with a scan or a sort for each output;
 //! - no value is stored twice.
 //!
-//! Of all steps of a graph together ([`verify_steps`]) that
+//! They check of all steps of a graph together ([`verify_steps`]) that
 //!
-//! - each value read is a parameter, a position or stored by earlier steps, or a view of such, so the steps can run in order;
-//! - control flow takes as many operands, and gives such results, as its graphs say;
+//! - each value read is a parameter, an iota, stored by earlier steps, or a view of such, so the steps can run in order;
+//! - control flow has the operands and results of its graphs;
 //! - values read and stored have the shapes and dtypes the kernel says; literal slots exist;
-//! - no value is stored by two steps, unless each stores a part that does not meet the other's, and every output of the graph that is no
-//!   parameter is stored;
-//! - what a kernel stores a part of has the type and shape of the value that has the rest;
-//! - the row that a kernel stores is one of an array that another value is elsewhere, at an index that is one integer; so is that of a row which is read in place.
+//! - no two steps store the same value, unless each stores a disjoint part; every output of the graph except parameters is
+//!   stored;
+//! - a partial output has the type and shape of the value of the rest;
+//! - a stored row has an array for the rest, and its index is one integer; so has a row that is read in place.
 
 use super::{
     FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, KernelScatter, OpBody, Reads, Scalar, Stmt, StmtKind,
@@ -43,7 +43,7 @@ impl FusedKernel {
     }
 }
 
-/// Checks the steps of a graph: each by itself, and that running them in order computes the graph's outputs.
+/// Checks the steps of a graph: each by itself, and that they compute the graph's outputs in order.
 ///
 /// # Errors
 /// `Verify`, one fact per problem.
@@ -57,7 +57,7 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
             break;
         }
         let known = |value: Value| value.index() < graph.value_count();
-        // A view is read where what it sees is stored, and so is a row.
+        // A view is read where its operand is stored, and so is a row.
         let seen = |&value: &Value| match graph.node(graph.producer(value)).kind {
             kind if is_seen(kind) && !stored.contains_key(&value) => {
                 graph.operands(graph.producer(value)).first().copied()
@@ -66,7 +66,7 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
         };
         let base = |value: Value| std::iter::successors(Some(value), seen).last().unwrap_or(value);
         let stands = |value: Value| is_param(base(value)) || is_position(base(value)) || complete(&stored, base(value));
-        // An index may be read before it is cast.
+        // An index may be read before its cast.
         let index = |value: Value| {
             let cast = |&value: &Value| match graph.node(graph.producer(base(value))).kind {
                 NodeKind::Cast(()) => graph.operands(graph.producer(base(value))).first().copied(),
@@ -137,7 +137,7 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
         }
         if let (Some(into), [value, ..]) = (rest, &kernel.outputs[..]) {
             let checked = there(into).and_then(|()| {
-                // In row-major order a reshape is the same.
+                // A reshape keeps the row-major order.
                 let like = known(*value)
                     && graph.ty(into) == graph.ty(*value)
                     && graph.shape(into).size() == graph.shape(*value).size();
@@ -196,12 +196,12 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
     problems.verdict("kernels")
 }
 
-/// Whether a node's value may be read in the memory of its first operand.
+/// Returns `true` if a node's value may be read in the memory of its first operand.
 fn is_seen(kind: NodeKind<DType>) -> bool {
     kind.row().is_view || kind == NodeKind::Gather
 }
 
-/// What is stored of a value.
+/// The stored parts of a value.
 enum StoredParts {
     /// All of it.
     Whole,
@@ -209,7 +209,7 @@ enum StoredParts {
     Parts(DisjointRegions),
 }
 
-/// Whether all of a value is stored.
+/// Returns `true` if all of a value is stored.
 fn complete(stored: &FxHashMap<Value, StoredParts>, value: Value) -> bool {
     stored.get(&value).is_some_and(|stored| match stored {
         StoredParts::Whole => true,
@@ -217,7 +217,7 @@ fn complete(stored: &FxHashMap<Value, StoredParts>, value: Value) -> bool {
     })
 }
 
-/// Whether a kernel stores a value: a reshape also in the order of what it copies.
+/// Returns `true` if a kernel stores a value; a reshape also in the shape of its operand.
 fn stores(kernel: &FusedKernel, graph: &Graph<DType>, value: Value) -> bool {
     let id = graph.producer(value);
     let copied = graph.operands(id).first().filter(|_| graph.node(id).kind == NodeKind::Reshape);
@@ -285,7 +285,7 @@ fn check_reduce(kernel: &FusedKernel, reduce: &KernelReduce, problems: &mut Prob
     check_accumulates(&kernel.body, &reduce.outputs, problems);
 }
 
-/// There is an elementary reduction, or a scan, or a sort, for each output, which takes its dtype.
+/// Checks that each output has an elementary reduction, a scan or a sort of its dtype.
 fn check_accumulates<F: Copy + Into<AxisFunction>>(body: &OpBody, functions: &[F], problems: &mut Problems) {
     if functions.len() != body.outputs.len() {
         problems.note(format!("{} reductions of {} outputs", functions.len(), body.outputs.len()));
@@ -297,7 +297,7 @@ fn check_accumulates<F: Copy + Into<AxisFunction>>(body: &OpBody, functions: &[F
     }
 }
 
-/// Control flow gives a result of this type.
+/// Checks that control flow has a result of this type.
 fn check_control_result(control: &Control<DType>, result: u32, (dtype, shape): (DType, &Shape)) -> Result<(), String> {
     match control.result(result as usize) {
         Some((own, of)) if (own, &of) == (dtype, shape) => Ok(()),
@@ -306,7 +306,7 @@ fn check_control_result(control: &Control<DType>, result: u32, (dtype, shape): (
     }
 }
 
-/// A scatter puts values of a dtype it takes at indices, into rows of an array of that dtype.
+/// Checks that a scatter has a supported dtype, an index, and an array of that dtype.
 fn check_scatter(kernel: &FusedKernel, KernelScatter { scatter, into }: KernelScatter) -> Result<(), String> {
     let input = kernel.inputs.get(into as usize).filter(|input| input.reads == Reads::GatherSource);
     let dtypes = [0, 1].map(|n| output_dtype(&kernel.body, n));
@@ -318,7 +318,7 @@ fn check_scatter(kernel: &FusedKernel, KernelScatter { scatter, into }: KernelSc
     }
 }
 
-/// Rows are of an array with a first axis, and gathered alone; what follows tells of them.
+/// Checks that rows are of an array with a first axis and only gathered, and that their bound and stride follow.
 fn check_reads(inputs: &[KernelInput], body: &OpBody, n: usize) -> Result<(), String> {
     let reads = |n: usize| inputs.get(n).map(|input| (input.value, input.reads));
     let gathers = body.stmts.iter().any(|stmt| stmt.kind == StmtKind::Gather(n as u32));
@@ -405,7 +405,7 @@ fn check_stmt(body: &OpBody, index: usize, stmt: &Stmt) -> Result<(), String> {
     }
 }
 
-/// The scalar stored as output `n` exists and has the dtype the caller expects.
+/// The dtype of output `n`'s scalar; `None` if it does not exist.
 pub(crate) fn output_dtype(body: &OpBody, n: usize) -> Option<DType> {
     let scalar: &Scalar = body.outputs.get(n)?;
     body.stmts.get(scalar.index()).map(|stmt| stmt.dtype)

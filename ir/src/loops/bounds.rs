@@ -1,17 +1,17 @@
-//! Bounds: whether a nest with a geometry stays inside its buffers. Checked once before a kernel runs, so that the kernel
-//! itself need not check; nothing is allocated where all is well. Sums are taken in `i128` and saturate.
+//! Bounds checks of a nest with a geometry, once before a kernel runs: the kernel itself has none. Success allocates nothing. Sums are
+//! taken in `i128` and saturate.
 //!
-//! A geometry is good for a nest if
+//! A geometry is valid for a nest if
 //!
-//! - it has as many extents, strides and operands as the nest has loops, strides and operands;
+//! - it has the nest's numbers of loops and operands;
 //! - the number of indices is at most `isize::MAX`;
-//! - an operand that the nest calls contiguous or broadcast has that stride along the innermost loop;
-//! - every byte that is read or written lies in its buffer (nothing is, if an extent is 0); where any row may be read, that holds of all;
-//! - what tells of rows does not move along a loop;
-//! - no two indices write the same byte of an output, so that they may be written in any order, or at once. What is checked
-//!   is stricter and simple: ordered by size, each stride is at least what all smaller axes span.
+//! - a contiguous or broadcast operand has that stride along the innermost loop;
+//! - every byte read or written lies in its buffer, for gathered operands those of all rows (no byte is, if an extent is 0);
+//! - bounds and strides of rows are broadcast along all loops;
+//! - no two indices write the same byte of an output, so stores may be in any order, or parallel. The check is stricter: ordered by
+//!   size, each stride is at least the span of all smaller axes.
 //!
-//! Not checked: whether buffers of different operands overlap.
+//! Not checked: overlapping buffers of different operands.
 
 use super::{Access, Geometry, Layout, LoopNest, NestKind, Role, Stride};
 use crate::error::Result;
@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 
 impl Geometry {
     /// Checks that `nest` with this geometry stays inside buffers of these sizes in bytes, and writes no byte twice.
-    ///
+    /// Checks that `nest` with this geometry stays inside buffers of these sizes in bytes, and writes no byte twice.
     /// # Errors
     /// `Verify`, one fact per problem.
     pub fn verify(&self, nest: &LoopNest, input_bytes: &[usize], output_bytes: &[usize]) -> Result<()> {
@@ -28,7 +28,7 @@ impl Geometry {
         if self.extents.len() != nest.rank {
             problems.note(format!("{} extents for {} loops", self.extents.len(), nest.rank));
         }
-        // Extents past what memory can address would make bounds of an empty nest meaningless, so zeros do not hide them.
+        // Extents beyond addressable memory are an error even if another extent is 0.
         let size = self.extents.iter().filter(|&&e| e != 0).try_fold(1usize, |n, &e| n.checked_mul(e));
         if size.is_none_or(|n| n > isize::MAX as usize) {
             problems.note(format!("extents {:?} have more indices than memory can address", self.extents));
@@ -71,7 +71,7 @@ impl Geometry {
     /// The loops with one more over the rows of input `n`, and its layout along them.
     ///
     /// # Errors
-    /// What is wrong with the operands that tell of its rows, in words.
+    /// The problem of the operands that describe its rows.
     pub fn with_rows(&self, n: usize) -> Result<(Geometry, Layout), String> {
         let told = |n: usize| match self.inputs.get(n) {
             Some(layout) if layout.strides.iter().all(|&stride| stride == 0) => Ok(layout.offset as isize),
@@ -86,10 +86,10 @@ impl Geometry {
         Ok((Geometry { extents, ..Geometry::default() }, layout))
     }
 
-    /// The loops of a scatter with one more over the rows of its output, which lie one behind the other, and its layout along them.
+    /// The loops of a scatter with one more over the rows of its output, which are contiguous, and its layout along them.
     ///
     /// # Errors
-    /// What is wrong with the operands that tell of the rows of input `into`, in words.
+    /// The problem of the operands that describe the rows of input `into`.
     pub fn with_rows_of_output(
         &self,
         access: &Access,
@@ -105,7 +105,7 @@ impl Geometry {
         Ok((all, layout))
     }
 
-    /// What an output of a nest that reduces sees: the parallel loops.
+    /// The parallel loops, which outputs of a reduction move along.
     fn kept(&self, nest: &LoopNest, layout: &Layout) -> Result<(Geometry, Layout), String> {
         let kept = nest.kept();
         self.check_rank(layout)?;
@@ -131,7 +131,7 @@ impl Geometry {
             Stride::Broadcast => Some(0),
             Stride::Strided => None,
         };
-        // A stride along a loop of one trip is never taken.
+        // A stride along a loop of one trip is never used.
         let at = nest.vector_loop();
         if let (Some(inner), Some(&stride), Some(&extent)) = (inner, layout.strides.get(at), self.extents.get(at))
             && extent > 1
@@ -154,7 +154,7 @@ impl Geometry {
         Ok(())
     }
 
-    /// The first byte an operand touches and the one after the last; `None` if there are no indices.
+    /// The first byte of an operand and the end; `None` if there are no indices.
     fn span(&self, layout: &Layout, element: usize) -> Option<(i128, i128)> {
         let mut first = layout.offset as i128;
         let mut end = first + element as i128;
@@ -169,7 +169,7 @@ impl Geometry {
         Some((first, end))
     }
 
-    /// No two indices may write the same byte.
+    /// Checks that no two indices write the same byte.
     fn check_writes(&self, access: &Access, layout: &Layout) -> Result<(), String> {
         if self.extents.contains(&0) {
             return Ok(());

@@ -1,25 +1,25 @@
-//! Kinds of loop nests: what becomes of the values that the body computes at each index.
+//! Kinds of loop nests: the destination of the values that the body computes at each index.
 
 use crate::kernel::KernelScatter;
 use crate::reduction::{AxisFunction, Reduction, Scan, Sort};
 use smallvec::SmallVec;
 
-/// What becomes of the body's values.
+/// The destination of the body's values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum NestKind {
-    /// They are stored, each at its index.
+    /// Stored, each at its index.
     Map,
-    /// Those of the innermost loops are reduced to one, in the order of [`fold`](crate::reduction::fold).
+    /// Reduced along the innermost loops, in the order of [`fold`](crate::reduction::fold).
     Reduce(NestReduce),
-    /// As a reduction by one sum of [products](crate::kernel::OpBody::is_product) of two arrays, in an order that is the device's.
+    /// Reduced to one sum of [products](crate::kernel::OpBody::is_product) of two arrays, in the device's order.
     Contract(NestReduce),
-    /// They are scanned along the innermost loop, in the order of [`scan`](crate::reduction::scan).
+    /// Scanned along the innermost loop, in the order of [`scan`](crate::reduction::scan).
     Scan(NestScan),
-    /// They are sorted along the innermost loop, in the order of [`sorted`](crate::reduction::sorted), by this for each output. Outputs may
-    /// hold indices.
+    /// Sorted along the innermost loop, in the order of [`sorted`](crate::reduction::sorted), with a function per output. Outputs may be
+    /// indices.
     Sort(SmallVec<[Sort; 1]>),
-    /// They are put into rows of the array that is the output, which is the one that input `into` has the rows of. The body's last output is
-    /// the row's index. The output moves as an element of a row.
+    /// Scattered into rows of the output, the array of input `into`. The body's last output is the row's index. The output's layout is
+    /// that of an element of a row.
     Scatter(KernelScatter),
 }
 
@@ -30,7 +30,7 @@ pub struct NestReduce {
     pub loops: usize,
     /// The elementary reduction of each output, in the dtype of that output.
     pub outputs: SmallVec<[Reduction; 1]>,
-    /// The loop that vectors lie along.
+    /// The loop to vectorize.
     pub along: VectorLoop,
 }
 
@@ -39,22 +39,22 @@ pub struct NestReduce {
 pub struct NestScan {
     /// The scan of each output, in the dtype of that output.
     pub outputs: SmallVec<[Scan; 1]>,
-    /// The loop that vectors lie along.
+    /// The loop to vectorize.
     pub along: VectorLoop,
 }
 
-/// The loop that vectors of a nest that reduces or scans lie along.
+/// The loop to vectorize in a nest that reduces or scans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VectorLoop {
-    /// The innermost loop, if some are reduced elements of one row. Of a scan it is the one that is scanned, and there are no vectors:
-    /// each element waits for the one before.
+    /// The innermost loop: vectors are elements of one row. A scan has no vectors along it, since each element depends on the previous
+    /// one.
     Reduction,
     /// The innermost parallel loop: elements of many columns.
     Parallel,
 }
 
 impl NestKind {
-    /// The number of loops along which elements meet, the innermost ones.
+    /// The number of innermost loops that are reduced, scanned or sorted.
     pub fn loops(&self) -> usize {
         match self {
             NestKind::Reduce(reduce) | NestKind::Contract(reduce) => reduce.loops,
@@ -63,7 +63,7 @@ impl NestKind {
         }
     }
 
-    /// The reduction, if it is one: results do not move along its loops.
+    /// The reduction, if the nest is one.
     pub fn reduction(&self) -> Option<&NestReduce> {
         match self {
             NestKind::Reduce(reduce) | NestKind::Contract(reduce) => Some(reduce),
@@ -71,12 +71,12 @@ impl NestKind {
         }
     }
 
-    /// The number of loops that results do not move along, the innermost ones.
+    /// The number of innermost loops that results do not move along.
     pub fn reduction_loops(&self) -> usize {
         self.reduction().map_or(0, |reduce| reduce.loops)
     }
 
-    /// What becomes of an output's values along [loops](NestKind::loops); `None` where they are stored as they are.
+    /// The function of an output along [loops](NestKind::loops); `None` if there is none.
     pub fn function(&self, output: usize) -> Option<AxisFunction> {
         match self {
             NestKind::Reduce(NestReduce { outputs, .. }) | NestKind::Contract(NestReduce { outputs, .. }) => {
@@ -88,7 +88,7 @@ impl NestKind {
         }
     }
 
-    /// The number of functions along loops, one for each output where elements meet.
+    /// The number of functions along loops: one for each output, or none.
     pub fn functions(&self) -> usize {
         match self {
             NestKind::Reduce(NestReduce { outputs, .. }) | NestKind::Contract(NestReduce { outputs, .. }) => {
@@ -100,7 +100,7 @@ impl NestKind {
         }
     }
 
-    /// The loop that vectors lie along.
+    /// The loop to vectorize.
     pub fn along(&self) -> VectorLoop {
         match self {
             NestKind::Reduce(NestReduce { along, .. })
@@ -110,7 +110,7 @@ impl NestKind {
         }
     }
 
-    /// What is done with the values of outputs, in loop text.
+    /// The verb of outputs in loop text.
     pub(super) const fn stores(&self) -> &'static str {
         match self {
             NestKind::Map | NestKind::Scatter(_) => "store",

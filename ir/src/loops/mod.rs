@@ -1,5 +1,5 @@
-//! Loop nests: what one kernel does to memory. Extents, strides and literals are run-time arguments ([`Geometry`]), so one
-//! nest serves all sizes; the nest itself, compared as a value, is the key of the kernel cache.
+//! Loop nests: the memory accesses and the computation of one kernel. Extents, strides and literals are run-time arguments
+//! ([`Geometry`]), so one nest serves all sizes; the nest itself, compared as a value, is the key of the kernel cache.
 //!
 //! All loads of an index come before its stores, and outputs do not overlap each other. An output may share its memory
 //! with an input of the same geometry.
@@ -21,39 +21,38 @@ use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// How an operand moves along the innermost loop.
+/// The stride of an operand along the innermost loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stride {
-    /// By one element.
+    /// One element.
     Contiguous,
-    /// Not at all.
+    /// Zero.
     Broadcast,
-    /// By a number of bytes known at run time, possibly negative.
+    /// A run-time number of bytes, possibly negative.
     Strided,
 }
 
 /// An array operand of a nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
-    /// Element type in memory.
+    /// Dtype in memory.
     pub dtype: DType,
-    /// Movement along the innermost loop (in a nest that reduces: along its [vector loop](LoopNest::vector_loop)). Along other
-    /// loops every stride is a run-time argument.
+    /// Stride along the innermost loop (in a nest that reduces: along its [vector loop](LoopNest::vector_loop)). Strides along other
+    /// loops are run-time arguments.
     pub inner: Stride,
-    /// What is behind it.
+    /// The source of its elements.
     pub role: Role,
 }
 
-/// What is behind an operand of a nest.
+/// The source of an operand's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
-    /// Memory, of which the element at the index is read or written.
+    /// Memory: the element at the index is read or written.
     Memory,
-    /// None: the element is the address itself, an `i64` that offset and strides give. So indices along axes are read without being
-    /// stored.
+    /// No memory: the element is the address itself, an `i64` of offset and strides. Indices along axes need no array.
     Index,
-    /// Memory, of which any row may be read: what comes in is the address of the element in the first row, as an `i64`. The two operands
-    /// that follow are indices: the last row, and the bytes from row to row; neither moves along any loop.
+    /// Memory with gathered rows: the operand is the address of the element in the first row, as an `i64`. The next two operands, without
+    /// memory, are the last row and the row stride in bytes, both broadcast along all loops.
     Rows,
 }
 
@@ -63,12 +62,12 @@ impl Access {
         Access { dtype, inner, role: Role::Memory }
     }
 
-    /// Whether there is no memory behind it.
+    /// Returns `true` if the operand has no memory.
     pub fn is_index(&self) -> bool {
         self.role == Role::Index
     }
 
-    /// The types of the registers it comes in.
+    /// The register types of an element.
     pub fn words(&self) -> &'static [PrimType] {
         match self.role {
             Role::Memory => self.dtype.storage(),
@@ -77,7 +76,7 @@ impl Access {
     }
 }
 
-/// What happens at each index.
+/// The computation at each index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LoopBody {
     /// Ops on dtypes.
@@ -87,13 +86,13 @@ pub enum LoopBody {
     Prims {
         /// The primitives.
         body: Body,
-        /// The first `hoisted` instructions depend on literals and on inputs that are `Broadcast` along the innermost
-        /// loop alone: they run once before it.
+        /// The first `hoisted` instructions depend only on literals and on inputs that are `Broadcast` along the innermost
+        /// loop: they run once before it.
         hoisted: usize,
     },
 }
 
-/// A nest of loops over the iteration space, outermost first, with one body at the innermost level.
+/// Nested loops over the iteration space, outermost first, with one body at the innermost level.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LoopNest {
     /// The number of loops, at least 1.
@@ -102,33 +101,33 @@ pub struct LoopNest {
     pub inputs: Vec<Access>,
     /// Dtype of each literal.
     pub literals: Vec<DType>,
-    /// Arrays written; never `Broadcast`, and always `Contiguous` where the nest reduces; where it scans as along its
+    /// Arrays written; never `Broadcast`. `Contiguous` in a nest that reduces; in a scan the stride is along the
     /// [vector loop](LoopNest::vector_loop).
     pub outputs: Vec<Access>,
-    /// What happens at each index.
+    /// The computation at each index.
     pub body: LoopBody,
-    /// What becomes of the body's values.
+    /// The destination of the body's values.
     pub kind: NestKind,
 }
 
 impl LoopNest {
-    /// A nest that stores what its body computes.
+    /// A nest that stores its body's values.
     pub fn map(rank: usize, inputs: Vec<Access>, literals: &[DType], outputs: Vec<Access>, body: OpBody) -> LoopNest {
         let (literals, body) = (literals.to_vec(), LoopBody::Ops(Arc::new(body)));
         LoopNest { rank, inputs, literals, outputs, body, kind: NestKind::Map }
     }
 
-    /// The number of loops that outputs move along: all, or those that are kept where others are reduced.
+    /// The number of loops that outputs move along: all except reduced ones.
     pub fn parallel_loops(&self) -> usize {
         self.rank - self.kind.reduction_loops().min(self.rank)
     }
 
-    /// The number of loops along which elements do not meet: those that are neither reduced nor scanned nor sorted.
+    /// The number of loops that are neither reduced nor scanned nor sorted.
     pub fn kept(&self) -> usize {
         self.rank - self.kind.loops().min(self.rank)
     }
 
-    /// The loop that the operands' [classes](Access::inner) are about.
+    /// The loop of the operands' [strides](Access::inner).
     pub fn vector_loop(&self) -> usize {
         match self.kind.along() {
             VectorLoop::Parallel => self.kept().saturating_sub(1),
@@ -137,7 +136,7 @@ impl LoopNest {
     }
 }
 
-/// Where an operand's elements lie, in bytes relative to its buffer.
+/// The layout of an operand's elements, in bytes from the start of its buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Layout {
     /// The element at index 0.
@@ -147,14 +146,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Whether an array of this shape has its elements at the same places in both layouts: whether they are equal but for the
-    /// strides along axes of one index.
+    /// Returns `true` if the elements of an array of this shape have the same addresses in both layouts: strides may differ only along
+    /// axes of extent 1.
     pub fn same_elements(&self, other: &Layout, shape: &Shape) -> bool {
         let mut strides = self.strides.iter().zip(&other.strides).zip(shape.extents());
         self.offset == other.offset && strides.all(|((a, b), &extent)| a == b || extent <= 1)
     }
 
-    /// The layout of an array of `shape` seen as one of `space`: no step along axes it does not have or that are 1.
+    /// The layout of an array of `shape` broadcast to `space`: stride 0 along axes that it lacks or that are 1.
     pub fn broadcast(&self, shape: &Shape, space: &Shape) -> Layout {
         let missing = space.rank() - shape.rank();
         let strides = (0..space.rank())

@@ -1,4 +1,4 @@
-//! Reading the texts of loop nests and geometries (their form is described in [`text`](super::text)).
+//! Parser of loop nests and geometries (see [`text`](super::text) for the form).
 
 use super::text::InputRegister;
 use super::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride, VectorLoop};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 impl FromStr for LoopNest {
     type Err = Error;
 
-    /// Reads the text of a nest over ops or over primitives, and verifies it.
+    /// Parses the text of a nest over ops or over primitives, and verifies it.
     ///
     /// ```
     /// use ndjit_ir::loops::LoopNest;
@@ -35,7 +35,7 @@ impl FromStr for LoopNest {
     /// ```
     ///
     /// # Errors
-    /// `Parse`, with line, column and what was expected there; `Verify` for a nest that is not well-formed.
+    /// `Parse`, with line, column and the expected text; `Verify` for an invalid nest.
     fn from_str(text: &str) -> Result<LoopNest> {
         let mut lines = Lines::new(FORM, text);
         let header = lines.expect(HEADER)?;
@@ -48,7 +48,7 @@ impl FromStr for LoopNest {
 impl FromStr for Geometry {
     type Err = Error;
 
-    /// Reads the text of a geometry. Whether it is good for a nest and its buffers is for [`Geometry::verify`] to say.
+    /// Parses the text of a geometry. [`Geometry::verify`] checks it against a nest and its buffers.
     ///
     /// ```
     /// use ndjit_ir::loops::Geometry;
@@ -59,7 +59,7 @@ impl FromStr for Geometry {
     /// ```
     ///
     /// # Errors
-    /// `Parse`, with line, column and what was expected there.
+    /// `Parse`, with line, column and the expected text.
     fn from_str(text: &str) -> Result<Geometry> {
         let mut lines = Lines::new(FORM, text);
         let mut header = lines.expect("`geometry […] {`")?;
@@ -70,11 +70,11 @@ impl FromStr for Geometry {
     }
 }
 
-/// Reads the nests of a program, as the stages `loops` and `expanded` print them: each with its geometry, if one follows it. Control flow among them is
-/// read and left out; the nests of its graphs follow it.
+/// Parses the nests of a program, as the stages `loops` and `expanded` print them: each with its geometry, if one follows it. Control
+/// flow is skipped; the nests of its graphs follow it.
 ///
 /// # Errors
-/// `Parse`, with line, column and what was expected there; `Verify` for a nest that is not well-formed.
+/// `Parse`, with line, column and the expected text; `Verify` for an invalid nest.
 pub fn parse_nests(text: &str) -> Result<Vec<(LoopNest, Option<Geometry>)>> {
     let mut lines = Lines::new(FORM, text);
     let mut nests: Vec<(LoopNest, Option<Geometry>)> = Vec::new();
@@ -135,7 +135,7 @@ fn read_nest(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<LoopNest> {
     if ![0, outputs.len()].contains(&functions.len()) {
         return Err(mixed());
     }
-    // How many loops and along which, the next lines say.
+    // The next lines have the number of loops and the vector loop.
     let along = VectorLoop::Reduction;
     nest.kind = match functions.first() {
         None => NestKind::Map,
@@ -192,7 +192,7 @@ fn read_access(line: &mut Line<'_>) -> Result<Access> {
     Ok(Access { dtype, inner, role: role.unwrap_or(Role::Memory) })
 }
 
-/// The functions, if all are of one table.
+/// The functions, if all are of one kind.
 fn all_of<F: TryFrom<AxisFunction>>(functions: &[AxisFunction]) -> Option<SmallVec<[F; 1]>> {
     functions.iter().map(|&function| F::try_from(function).ok()).collect()
 }
@@ -215,7 +215,7 @@ fn read_output(line: &mut Line<'_>) -> Result<(Access, Option<AxisFunction>)> {
     Ok((access, Some(scan)))
 }
 
-/// The loops and what is inside, without the last closing brace.
+/// The loops and their inside, without the last closing brace.
 fn read_loops(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
     let mut line = lines.expect("`for i0 {`")?;
     if line.eat("preheader") {
@@ -263,7 +263,7 @@ fn read_loops(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
     read_innermost(nest, lines)
 }
 
-/// `i0, i1`, the first of them `i{from}`; returns how many.
+/// `i0, i1`, the first of them `i{from}`; returns their number.
 fn read_axes(line: &mut Line<'_>, from: usize) -> Result<usize> {
     let mut axes = 0;
     line.items(|line| {
@@ -274,7 +274,7 @@ fn read_axes(line: &mut Line<'_>, from: usize) -> Result<usize> {
     Ok(axes)
 }
 
-/// The inside of the innermost loop, its closing brace included: ops, or primitives of a nest that reduces or scans.
+/// The inside of the innermost loop with its closing brace: ops, or primitives of a nest that reduces or scans.
 fn read_innermost(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
     let mut line = lines.expect("`t0 = …` or `r0 = …`")?;
     if nest.kind.functions() == 0 || !(line.peek_word() == "preheader" || is_register(&mut line)) {
@@ -347,11 +347,11 @@ fn read_prims(nest: &mut LoopNest, lines: &mut Lines<'_>, outer: usize) -> Resul
     if outer > 0 { lines.expect_only("}") } else { Ok(()) }
 }
 
-/// A body of primitives being read.
+/// A body of primitives being parsed.
 struct Prims {
     body: Body,
     hoisted: usize,
-    /// The registers that inputs and literals come in, and whether each one's line was there.
+    /// The registers of inputs and literals, and whether each has appeared.
     given: Vec<(InputRegister, bool)>,
 }
 
@@ -362,7 +362,7 @@ impl Prims {
         Prims { body: Body { inputs: given.len(), types, ..Body::default() }, hoisted: 0, given }
     }
 
-    /// The lines that begin with a register, either of the preheader, or of the loop, or of both.
+    /// The lines that begin with a register: of the preheader, of the loop, or of both.
     fn read(&mut self, lines: &mut Lines<'_>, preheader: Option<bool>) -> Result<()> {
         loop {
             let mut line = lines.expect("a store")?;
@@ -417,12 +417,12 @@ impl Prims {
     }
 }
 
-/// Whether the line begins with a register.
+/// Returns `true` if the line begins with a register.
 fn is_register(line: &mut Line<'_>) -> bool {
     line.peek_word().strip_prefix('r').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The loop that vectors lie along, from what the header says of it.
+/// The loop to vectorize, from the header.
 fn read_along(nest: &mut LoopNest, vectors: Option<usize>, header: &mut Line<'_>) -> Result<()> {
     for along in [VectorLoop::Reduction, VectorLoop::Parallel] {
         match &mut nest.kind {
@@ -437,7 +437,7 @@ fn read_along(nest: &mut LoopNest, vectors: Option<usize>, header: &mut Line<'_>
     Err(header.error("vectors lie along the last loop, or in a nest that reduces or scans along the last kept one"))
 }
 
-/// What follows `geometry`.
+/// The text after `geometry`.
 fn read_geometry(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<Geometry> {
     header.expect("[")?;
     let extents = header.list("]", |line| line.number_of("an extent"))?;

@@ -1,4 +1,4 @@
-//! The text forms of loop nests and their geometry. A nest reads as the loops it is:
+//! The text forms of loop nests and their geometry. A nest prints as its loops:
 //!
 //! ```text
 //! nest rank 2 {
@@ -14,7 +14,7 @@
 //! }
 //! ```
 //!
-//! A nest that reduces says which loops, what becomes of each output, and along which loop its vectors lie:
+//! A nest that reduces has its reduced loops, the function of each output, and the loop to vectorize:
 //!
 //! ```text
 //! nest rank 2, vectors along i1 {
@@ -27,15 +27,15 @@
 //! }
 //! ```
 //!
-//! One that contracts says `contract` in place of `reduce`.
-//! One that scans has no vectors along the loop that it scans. It says `for i0 scan i1` and `out0: f32 contiguous cumulative_sum`.
-//! One that sorts says `for i0 sort i1`; its inside is ops, and the outputs of `argsort` are `i32` or `i64` whatever is sorted.
+//! A contraction has `contract` instead of `reduce`.
+//! A scan has `for i0 scan i1` and `out0: f32 contiguous cumulative_sum`, and no vectors along its loop.
+//! A sort has `for i0 sort i1` and a body of ops; the outputs of `argsort` are `i32` or `i64` for any dtype.
 //!
-//! An input `i64 index` has no memory: its elements are indices. One `f32 rows` is gathered from: what comes in is where its first row lies,
-//! and the two inputs after it are its last row and the bytes from row to row. `r5 = gather in0, r0, r4, r1, r2 : f32` reads a word of it.
+//! An input `i64 index` has no memory: its elements are indices. An input `f32 rows` is gathered: the operand is the address of its
+//! first row, and the next two inputs are its last row and its row stride. `r5 = gather in0, r0, r4, r1, r2 : f32` reads a word.
 //!
-//! After expansion the registers that inputs and literals come in have lines of their own, and what is hoisted out of the
-//! innermost loop stands before it under `preheader:`. Where a nest that reduces or scans has such instructions, `loop:` ends them.
+//! After expansion the registers of inputs and literals have lines of their own, and hoisted instructions precede the innermost
+//! loop, under `preheader:`. In a nest that reduces or scans `loop:` ends them.
 
 use super::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
 use crate::body::{Body, Reg, write_inst};
@@ -49,7 +49,7 @@ use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 
 impl Stride {
-    /// All of them.
+    /// All strides.
     pub const ALL: [Stride; 3] = [Stride::Contiguous, Stride::Broadcast, Stride::Strided];
 
     /// The name in loop text.
@@ -63,10 +63,10 @@ impl Stride {
 }
 
 impl Role {
-    /// All of them.
+    /// All roles.
     pub const ALL: [Role; 3] = [Role::Memory, Role::Index, Role::Rows];
 
-    /// What stands before the movement: `index `.
+    /// The prefix of the stride: `index `.
     pub const fn prefix(self) -> &'static str {
         match self {
             Role::Memory => "",
@@ -94,14 +94,14 @@ impl Display for LoopNest {
     }
 }
 
-/// What a line of a nest prints, if it is no loop and no declaration.
+/// The part of a nest that a line prints, except loops and declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopLine {
     /// The op of this number.
     Statement(usize),
-    /// The instruction, or the word of an input or a literal, that this register comes of.
+    /// The instruction, or the word of an input or a literal, of this register.
     Register(Reg),
-    /// What becomes of the values of this output.
+    /// The store or function of this output.
     Output(usize),
 }
 
@@ -184,14 +184,14 @@ impl LoopNest {
         }
     }
 
-    /// Its loops: `for i0, i1`; `for i0 reduce i1`.
+    /// The loops: `for i0, i1`; `for i0 reduce i1`.
     pub fn loops_text(&self) -> String {
         let kept = self.kept();
         let inner = (self.kind.loops() > 0).then(|| axes(self.kind.stores(), kept, self.rank));
         (kept > 0).then(|| axes("for", 0, kept)).into_iter().chain(inner).collect::<Vec<String>>().join(" ")
     }
 
-    /// The loop that vectors lie along, where the text says it: where it does not go without saying.
+    /// The loop to vectorize, if the text has it: if it is not the default.
     pub(super) fn vectors(&self) -> Option<usize> {
         (self.kind.reduction().is_some() || self.vector_loop() + 1 < self.rank).then(|| self.vector_loop())
     }
@@ -208,7 +208,7 @@ impl LoopNest {
         writeln!(f, "{indent}}}")
     }
 
-    /// The registers that inputs and literals come in, of those that do not change in the innermost loop or do, as wanted.
+    /// The registers of inputs and literals, those that change in the innermost loop or those that do not.
     fn write_registers(&self, f: &mut LoopSink<'_>, indent: &str, wanted: impl Fn(bool) -> bool) -> fmt::Result {
         for (reg, given) in self.given_registers().enumerate().filter(|(_, given)| wanted(given.hoisted)) {
             f.of(Some(LoopLine::Register(Reg::from_index(reg))));
@@ -218,7 +218,7 @@ impl LoopNest {
         Ok(())
     }
 
-    /// The registers that inputs and literals come in, in order.
+    /// The registers of inputs and literals, in order.
     pub(super) fn given_registers(&self) -> impl Iterator<Item = InputRegister> {
         let words = self
             .inputs
@@ -252,9 +252,9 @@ impl LoopNest {
     }
 }
 
-/// A register that a word of an input or a literal comes in; its text is what stands after `r0 = `.
+/// The register of a word of an input or a literal; its text is the part after `r0 = `.
 pub(super) struct InputRegister {
-    /// Whether it stands before the innermost loop.
+    /// True if it precedes the innermost loop.
     pub hoisted: bool,
     source: RegisterSource,
     word: Option<usize>,
@@ -269,7 +269,7 @@ enum RegisterSource {
 }
 
 impl InputRegister {
-    /// Reads its own text.
+    /// Parses its own text.
     pub fn read(&self, line: &mut Line<'_>) -> Result<()> {
         match self.source {
             RegisterSource::Load(n) => {

@@ -1,17 +1,17 @@
 //! The verifier of loop nests. It checks that
 //!
 //! - there is at least one loop, and at least one output;
-//! - outputs move along the innermost loop, and are no indices;
-//! - a nest that reduces does so along some of its loops, has an elementary reduction for each output that accumulates its dtype,
-//!   and vectors along a kept loop only if it has one; one that scans has a scan for each output, along one loop; so has one that
-//!   sorts, with vectors along that loop and a body of ops;
-//! - indices are `i64`; what is gathered from is followed by two of them, and no address is an output or contiguous;
-//! - a body of ops is sound by itself, its inputs, literals and outputs have the nest's number and dtypes;
-//! - a body of primitives is sound by itself, takes the storage words of each input and the registers of each literal, in
+//! - outputs move along the innermost loop, and have memory;
+//! - a nest that reduces has reduced loops, an elementary reduction of each output's dtype, and vectors along a kept loop only if it
+//!   has one; a nest that scans has a scan for each output, along one loop; a nest that sorts has a sort for each, vectors along that
+//!   loop and a body of ops;
+//! - indices are `i64`; two of them follow a gathered input; outputs and contiguous operands are not addresses;
+//! - a body of ops is valid, with the nest's inputs, literals and outputs;
+//! - a body of primitives is valid, takes the storage words of each input and the registers of each literal, in
 //!   order, and gives the storage words of each output;
-//! - hoisted instructions use literals, inputs that are broadcast along the innermost loop, and other hoisted ones alone.
+//! - hoisted instructions use only literals, inputs broadcast along the innermost loop, and other hoisted ones.
 //!
-//! That indices stay in bounds depends on the [`Geometry`](super::Geometry) and is checked with it.
+//! [`Geometry`](super::Geometry) has the checks of bounds.
 
 use super::{Access, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride, VectorLoop};
 use crate::body::{Body, Inst, InstKind};
@@ -94,7 +94,7 @@ impl LoopNest {
                 let mut stored: Vec<Option<DType>> = (0..body.outputs.len()).map(|n| output_dtype(body, n)).collect();
                 if let NestKind::Sort(sorts) = &self.kind {
                     for ((stored, access), sort) in stored.iter_mut().zip(&self.outputs).zip(sorts) {
-                        // What is sorted has a dtype of its own.
+                        // Sorted elements have a dtype of their own.
                         if stored.is_some_and(|element| AxisFunction::Sort(*sort).stores(element, access.dtype)) {
                             *stored = Some(access.dtype);
                         }
@@ -123,7 +123,7 @@ impl LoopNest {
         self.check_accumulates(problems);
     }
 
-    /// There is an elementary reduction, or a scan, or a sort, for each output, which takes its dtype.
+    /// Checks that each output has an elementary reduction, a scan or a sort of its dtype.
     fn check_accumulates(&self, problems: &mut Problems) {
         let functions = self.kind.functions();
         if functions != self.outputs.len() {
@@ -136,7 +136,7 @@ impl LoopNest {
         }
     }
 
-    /// Rows are gathered, other operands are loaded.
+    /// Checks that rows are gathered, and other operands loaded.
     fn check_gathers(&self, body: &OpBody, problems: &mut Problems) {
         for stmt in &body.stmts {
             let rows = |n: u32| self.inputs.get(n as usize).is_some_and(|access| access.role == Role::Rows);
@@ -168,7 +168,7 @@ impl LoopNest {
         }
     }
 
-    /// A gather reads words of an operand that has rows, by the registers that tell of them.
+    /// Checks that gathers read words of operands with rows, with the registers of their bounds and strides.
     fn check_rows(&self, body: &Body, problems: &mut Problems) {
         let mut first = Vec::with_capacity(self.inputs.len());
         self.inputs.iter().fold(0, |at, access| {
@@ -191,7 +191,7 @@ impl LoopNest {
         }
     }
 
-    /// Hoisted instructions see what does not change in the innermost loop.
+    /// Checks that hoisted instructions depend only on loop invariants.
     fn check_hoisted(&self, body: &Body, hoisted: &[Inst], problems: &mut Problems) {
         let mut invariant = vec![false; body.types.len()];
         let mut reg = 0;

@@ -1,5 +1,5 @@
-//! Ops: what an array program can do to each element. The facts stand in [the table](crate::op_table); this module derives
-//! the enum from it and says what a row's words mean.
+//! Elementwise ops. [The table](crate::op_table) has their properties; this module derives the enum from it and defines a row's
+//! fields.
 
 mod table;
 
@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// How the types of an op's operands meet, before the policy resolves them.
+/// The promotion of an op's operands, before the policy resolves them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeRule {
     /// The join of all operands.
@@ -23,14 +23,14 @@ pub enum TypeRule {
     Logical,
     /// The first becomes bool; the join of the others.
     Select,
-    /// The first becomes a float; the second is an integer, which does not meet it.
+    /// The first becomes a float; the second is an integer and does not take part in the join.
     Ldexp,
-    /// The first becomes a number; the second is an integer, which does not meet it.
+    /// The first becomes a number; the second is an integer and does not take part in the join.
     Shift,
 }
 
 impl TypeRule {
-    /// Which of `count` operands meet: all, but for a condition before them and an exponent or a count after them.
+    /// The operands that are joined, of `count`: all except a leading condition, and a trailing exponent or count.
     pub fn joined(self, count: usize) -> Range<usize> {
         match self {
             TypeRule::Select => 1.min(count)..count,
@@ -41,7 +41,7 @@ impl TypeRule {
         }
     }
 
-    /// The rule for the operands that [meet](Self::joined), by themselves.
+    /// The rule for only the [joined](Self::joined) operands.
     pub const fn of_joined(self) -> TypeRule {
         match self {
             TypeRule::Select => TypeRule::Join,
@@ -72,7 +72,7 @@ pub enum ResultRule {
 pub enum Accuracy {
     /// Correctly rounded for real dtypes.
     Exact,
-    /// At most this many units in the last place for real dtypes; the row's words say what holds for complex ones.
+    /// At most this many units in the last place for real dtypes; the row's documentation covers complex ones.
     Ulp(u32),
 }
 
@@ -85,7 +85,7 @@ pub struct OpRow {
     pub name: &'static str,
     /// Names of the operands.
     pub operands: &'static [&'static str],
-    /// How operand types meet.
+    /// The promotion of the operands.
     pub rule: TypeRule,
     /// The dtypes the op computes in.
     pub domain: DTypeSet,
@@ -95,7 +95,7 @@ pub struct OpRow {
     pub accuracy: Accuracy,
     /// `commutative`, `idempotent`, `involution`.
     pub laws: &'static [&'static str],
-    /// What it does, for people.
+    /// The documentation.
     pub doc: &'static str,
     /// Arrays of operands, as in Rust, and the result as it is printed.
     pub example: (&'static [&'static str], &'static str),
@@ -104,7 +104,7 @@ pub struct OpRow {
 macro_rules! derive_ops {
     ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)|+ $result:ident
         $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal ($($example:literal),*) $shown:literal;)*) => {
-        /// An elementwise op; facts about each are in its table [row](Op::row).
+        /// An elementwise op; its table [row](Op::row) has its properties.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Op { $(#[doc = $doc] $variant,)* }
@@ -149,18 +149,18 @@ impl Op {
         self.row().operands.len()
     }
 
-    /// Whether rewrites may use the law `name`.
+    /// Returns `true` if rewrites may use the law `name`.
     pub fn has_law(self, name: &str) -> bool {
         self.row().laws.contains(&name)
     }
 
-    /// The operands that meet: all, but for a condition, an exponent or a count.
+    /// The operands that are joined: all except a condition, an exponent or a count.
     pub fn joined(self) -> Range<usize> {
         self.row().rule.joined(self.arity())
     }
 
-    /// The dtype of operand `index` when the op computes in `dtype`. An exponent is converted to a float, which holds all
-    /// integers that make a difference; larger ones saturate instead of wrapping. A count is one of `i32`: what wraps there is a
+    /// The dtype of operand `index` when the op computes in `dtype`. An exponent is cast to a float, which is exact for all
+    /// effective exponents; larger ones saturate instead of wrapping. A count is cast to `i32`: a count that wraps there is a
     /// multiple of every width.
     pub fn operand_dtype(self, index: usize, dtype: DType) -> DType {
         match self.row().rule {

@@ -1,16 +1,16 @@
-//! The op table: one row per elementwise op. Everything that is a fact about an op stands here; the enum, names, the parser,
-//! the user's functions and methods, coverage tests and the documentation derive from it.
+//! The op table: one row per elementwise op, with all its properties. The enum, names, the parser, the user's functions and methods,
+//! coverage tests and the documentation derive from it.
 
 /// Calls `$callback!` with all rows. A row is
 ///
 /// `Variant name(parameter names) operands DOMAIN result accuracy [laws] "documentation" (example operands) "example result";`
 ///
-/// - *operands*: how operand types meet ([`TypeRule`](crate::op::TypeRule));
+/// - *operands*: the promotion of the operands ([`TypeRule`](crate::op::TypeRule));
 /// - *DOMAIN*: the dtypes it computes in ([`DTypeSet`](crate::DTypeSet) constants, joined by `|`);
 /// - *result*: the result dtype from the computing one ([`ResultRule`](crate::op::ResultRule));
 /// - *accuracy*: `Exact` for correctly rounded, `Ulp(n)` for a maximum error of `n` units in the last place;
-/// - *example*: arrays of operands, and what printing the result shows;
-/// - *laws*: `commutative`, `idempotent`, `involution`: what rewrites may use. Floats obey those listed bit for bit.
+/// - *example*: operand arrays, and the printed result;
+/// - *laws*: `commutative`, `idempotent`, `involution`: the laws that rewrites may use. They hold bit for bit, also for floats.
 #[macro_export]
 macro_rules! op_table {
     ($callback:path) => {

@@ -8,7 +8,7 @@ use super::registry;
 use crate::value_type::ValueType;
 
 impl Policy {
-    /// Whether the joins of the 18 types are those of a lattice: defined for every pair, idempotent, commutative and
+    /// Returns `true` if the joins of the 18 types are those of a lattice: defined for every pair, idempotent, commutative and
     /// associative. Then operands promote alike in every order and grouping.
     ///
     /// ```
@@ -20,7 +20,7 @@ impl Policy {
         self.undefined().is_empty() && self.is_partial_lattice()
     }
 
-    /// Whether the joins that are defined are those of a partial lattice: idempotent, commutative and associative, an
+    /// Returns `true` if the joins that are defined are those of a partial lattice: idempotent, commutative and associative, an
     /// undefined join making the whole undefined. A type that does not even go with itself breaks no law. Worked out once per
     /// system.
     pub fn is_partial_lattice(self) -> bool {

@@ -39,7 +39,7 @@ impl Policy {
         self.common_type("result_type", TypeRule::Join, operands)
     }
 
-    /// Whether promotion takes values of type `from` to `to`: whether both meet in `to`. This is the Array API's
+    /// Returns `true` if promotion takes values of type `from` to `to`: whether both meet in `to`. This is the Array API's
     /// [`can_cast`](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.can_cast.html). What NumPy calls so
     /// is [`Casting::allows`](crate::dtype::Casting::allows).
     ///

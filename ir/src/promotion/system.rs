@@ -87,7 +87,7 @@ impl Defaults {
     /// `i64`, `f64`, `c128`.
     pub const BITS_64: Defaults = Defaults { int: DType::I64, float: DType::F64, complex: DType::C128 };
 
-    /// Whether each default is of its kind.
+    /// Checks that each default is of its kind.
     ///
     /// # Errors
     /// `Promotion`, naming the one that is not.
@@ -256,7 +256,7 @@ pub struct Rules {
 pub struct Lack {
     /// The dtypes.
     pub dtypes: DTypeSet,
-    /// Whether weak types are among them.
+    /// True if weak types are among them.
     pub weak: bool,
     /// The reason, as a sentence without its full stop.
     pub reason: &'static str,

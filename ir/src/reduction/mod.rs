@@ -1,10 +1,10 @@
-//! Reductions: what makes one value of all elements along some axes; and scans: what makes one of all elements up to each, along
-//! one axis; and what sorts along one axis. The facts stand in [the table](crate::reduction_table); [`AxisSet`] says along which axes,
-//! [`fold`] and [`scan`] in which order: one that depends on the logical shape alone, so that neither threads nor vectors nor fusion
-//! change a bit. [`sorted`] says which elements come first.
+//! Reductions, which make one value of all elements along axes; scans, which make one of all elements up to each along an axis; and
+//! sorts along an axis. [The table](crate::reduction_table) has their properties, [`AxisSet`] the axes. [`fold`] and [`scan`] define the
+//! order: it depends only on the logical shape, so threads, vectors and fusion do not change a bit. [`sorted`] defines the order of
+//! sorted elements.
 //!
-//! Some reductions, and all scans, [combine](Reduction::combine) elements by an op; the others are made of those when types are committed.
-//! How dtypes follow is a policy's to say ([`Policy::resolve_reduction`](crate::Policy::resolve_reduction)).
+//! Some reductions, and all scans, [combine](Reduction::combine) elements by an op; commit makes the other reductions of those.
+//! Policies determine their dtypes ([`Policy::resolve_reduction`](crate::Policy::resolve_reduction)).
 
 mod order;
 mod sorting;
@@ -23,7 +23,7 @@ use crate::value_type::ValueType;
 use std::fmt;
 use std::str::FromStr;
 
-/// How the type of a reduction's result follows from its operand's, before the policy says the rest.
+/// The promotion of a reduction's result, before the policy resolves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReductionRule {
     /// The policy's rule for sums: small integers widen in most systems.
@@ -36,7 +36,7 @@ pub enum ReductionRule {
     Variance,
     /// The policy's rule for inexact functions.
     Exponential,
-    /// As the variance's.
+    /// The variance's rule.
     Norm,
     /// The operand's dtype.
     Same,
@@ -51,16 +51,16 @@ pub enum ReductionRule {
 pub struct ReductionRow {
     /// Name, after the Array API.
     pub name: &'static str,
-    /// Names of the operands: the array, and a number that may be left out.
+    /// Names of the operands: the array, and an optional number.
     pub operands: &'static [&'static str],
-    /// How the result's type follows.
+    /// The promotion of the result.
     pub rule: ReductionRule,
-    /// What it does, for people.
+    /// The documentation.
     pub doc: &'static str,
 }
 
 impl ReductionRow {
-    /// Whether users may ask for a dtype of the result.
+    /// Returns `true` if the user may request the result's dtype.
     pub const fn takes_dtype(&self) -> bool {
         !matches!(self.rule, ReductionRule::Same | ReductionRule::Bool)
     }
@@ -76,10 +76,10 @@ macro_rules! functions {
         pub enum $table { $(#[doc = $doc] $variant,)* }
 
         impl $table {
-            /// All of them, in table order.
+            /// All functions, in table order.
             pub const ALL: [$table; [$($table::$variant),*].len()] = [$($table::$variant),*];
 
-            /// Its table row.
+            /// The table row.
             pub const fn row(self) -> &'static ReductionRow {
                 static ROWS: &[ReductionRow] = &[$(ReductionRow {
                     name: stringify!($name), operands: &[$(stringify!($of)),*], rule: ReductionRule::$rule, doc: $doc,
@@ -92,7 +92,7 @@ macro_rules! functions {
                 self.row().name
             }
 
-            /// Whether users may ask for a dtype of the result.
+            /// Returns `true` if the user may request the result's dtype.
             pub const fn takes_dtype(self) -> bool {
                 self.row().takes_dtype()
             }
@@ -105,7 +105,7 @@ macro_rules! functions {
         }
 
         impl TryFrom<AxisFunction> for $table {
-            /// The function of another table.
+            /// A function of another table.
             type Error = AxisFunction;
 
             fn try_from(function: AxisFunction) -> Result<$table, AxisFunction> {
@@ -132,16 +132,16 @@ macro_rules! functions {
 macro_rules! derive_functions {
     (reductions { $($reductions:tt)* } scans { $($scans:tt)* } sorts { $($sorts:tt)* }) => {
         functions! {
-            /// A reduction: one value of all elements along some axes. Facts about each are in its table [row](Reduction::row).
+            /// A reduction: one value of all elements along axes. Its table [row](Reduction::row) has its properties.
             Reduction { $($reductions)* }
         }
         functions! {
-            /// A scan: at each index one value of all elements up to it along an axis. Facts about each are in its table [row](Scan::row).
+            /// A scan: at each index one value of all elements up to it along an axis. Its table [row](Scan::row) has its properties.
             Scan { $($scans)* }
         }
         functions! {
-            /// What sorts, in the order of [`sorted`]: the elements along an axis in order, or the indices that order them. Facts about each
-            /// are in its table [row](Sort::row).
+            /// A sort, in the order of [`sorted`]: the sorted elements along an axis, or the indices that sort them. Its table
+            /// [row](Sort::row) has its properties.
             Sort { $($sorts)* }
         }
     };
@@ -152,16 +152,16 @@ crate::reduction_table!(derive_functions);
 /// A function along axes, of one of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AxisFunction {
-    /// One value of all elements along some axes.
+    /// One value of all elements along axes.
     Reduction(Reduction),
-    /// One of all up to each along an axis.
+    /// One value of all elements up to each along an axis.
     Scan(Scan),
-    /// The same in order along an axis, or the indices that order them.
+    /// The sorted elements along an axis, or the indices that sort them.
     Sort(Sort),
 }
 
 impl AxisFunction {
-    /// All of them, in the order of the tables.
+    /// All functions, in the order of the tables.
     pub fn all() -> impl Iterator<Item = AxisFunction> {
         let reductions = Reduction::ALL.into_iter().map(AxisFunction::from);
         reductions
@@ -169,7 +169,7 @@ impl AxisFunction {
             .chain(Sort::ALL.into_iter().map(AxisFunction::from))
     }
 
-    /// Its table row.
+    /// The table row.
     pub const fn row(self) -> &'static ReductionRow {
         match self {
             AxisFunction::Reduction(reduction) => reduction.row(),
@@ -183,12 +183,12 @@ impl AxisFunction {
         self.row().name
     }
 
-    /// Whether users may ask for a dtype of the result.
+    /// Returns `true` if the user may request the result's dtype.
     pub const fn takes_dtype(self) -> bool {
         self.row().takes_dtype()
     }
 
-    /// The op that makes one value of two; `None` of what sorts, and of a reduction that is not elementary.
+    /// The op that combines two values; `None` for sorts, and for reductions that are not elementary.
     pub const fn combine(self) -> Option<Op> {
         match self {
             AxisFunction::Reduction(reduction) => reduction.combine(),
@@ -197,13 +197,13 @@ impl AxisFunction {
         }
     }
 
-    /// Whether it accumulates values of this dtype as it stands, or sorts them: other reductions are made of those that do when types are
-    /// committed.
+    /// Returns `true` if the function accumulates or sorts values of this dtype directly. Commit makes other reductions of those that
+    /// do.
     pub fn accumulates(self, dtype: DType) -> bool {
         matches!(self, AxisFunction::Sort(_)) || self.combine().is_some_and(|op| accumulates(op, dtype))
     }
 
-    /// Whether it gives values of dtype `result` of elements of dtype `element`, as it stands after commit: the same, or indices.
+    /// Returns `true` if results of dtype `result` are valid for elements of dtype `element` after commit: the same dtype, or indices.
     pub fn stores(self, element: DType, result: DType) -> bool {
         match self {
             AxisFunction::Sort(Sort::ArgSort) => matches!(result, DType::I32 | DType::I64),
@@ -227,7 +227,7 @@ impl FromStr for AxisFunction {
 }
 
 impl Reduction {
-    /// The op that makes one value of two, if the reduction is elementary. It computes in the operand's dtype, which is the result's.
+    /// The op that combines two values, if the reduction is elementary. It computes in the operand's dtype, which is the result's.
     pub const fn combine(self) -> Option<Op> {
         match self {
             Reduction::Sum => Some(Op::Add),
@@ -248,12 +248,12 @@ impl Reduction {
         }
     }
 
-    /// Whether it is elementary and accumulates values of this dtype.
+    /// Returns `true` if the reduction is elementary and accumulates values of this dtype.
     pub fn accumulates(self, dtype: DType) -> bool {
         self.combine().is_some_and(|op| accumulates(op, dtype))
     }
 
-    /// Whether a reduction of no elements is an error.
+    /// Returns `true` if a reduction of no elements is an error.
     pub const fn needs_elements(self) -> bool {
         matches!(self, Reduction::Max | Reduction::Min | Reduction::ArgMax | Reduction::ArgMin | Reduction::Ptp)
     }
@@ -270,7 +270,7 @@ impl Reduction {
 }
 
 impl Scan {
-    /// The op that makes one value of two. It computes in the operand's dtype, which is the result's.
+    /// The op that combines two values. It computes in the operand's dtype, which is the result's.
     pub const fn combine(self) -> Op {
         match self {
             Scan::CumulativeSum => Op::Add,
@@ -280,12 +280,12 @@ impl Scan {
         }
     }
 
-    /// Whether it accumulates values of this dtype.
+    /// Returns `true` if the scan accumulates values of this dtype.
     pub fn accumulates(self, dtype: DType) -> bool {
         accumulates(self.combine(), dtype)
     }
 
-    /// What it may begin with: the result of no elements; `None` if there is none.
+    /// The initial value: the result of no elements; `None` if there is none.
     pub fn of_nothing(self) -> Option<Literal> {
         of_nothing(self.combine())
     }
@@ -296,7 +296,7 @@ impl Scan {
     }
 }
 
-/// Whether an op accumulates values of a dtype. Sums and products of halves are accumulated in `f32` and rounded once.
+/// Returns `true` if an op accumulates values of a dtype. Sums and products of halves are accumulated in `f32` and rounded once.
 fn accumulates(op: Op, dtype: DType) -> bool {
     op.row().domain.contains(dtype) && !(matches!(op, Op::Add | Op::Multiply) && dtype.is_half())
 }
@@ -309,8 +309,8 @@ fn of_nothing(op: Op) -> Option<Literal> {
     }
 }
 
-/// The bits of the registers of a value that an op of reductions combines with every other, on the left, to that other, bit for bit but for
-/// NaNs: what lanes may begin with. `None` if there is none in this dtype, as of products of complex numbers: `(1 + 0i)(inf + 0i)` has a NaN.
+/// The register bits of the left identity of an op: combining it with any value gives that value bit for bit, NaNs excepted. Lanes
+/// begin with it. `None` if there is none in this dtype, as for complex products: `(1 + 0i)(inf + 0i)` has a NaN.
 pub fn identity(op: Op, dtype: DType) -> Option<Vec<u64>> {
     let of = |literal: Literal| literal.to_repr(dtype).ok().map(|bits| bits.to_vec());
     match op {
@@ -336,33 +336,33 @@ fn extreme(greatest: bool, dtype: DType) -> Option<Vec<u64>> {
     literal.to_repr(dtype).ok().map(|bits| bits.to_vec())
 }
 
-/// How the type of a result is asked for: what a traced graph notes of a function along axes.
+/// The requested type of a function along axes, in a traced graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TypeRequest {
-    /// The dtype that is asked for.
+    /// The requested dtype.
     pub dtype: Option<DType>,
-    /// The policy it is made under.
+    /// The policy.
     pub policy: Policy,
 }
 
 /// A reduction as a node of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reduce<T: Type = ValueType> {
-    /// What is done.
+    /// The reduction.
     pub reduction: Reduction,
-    /// Along which axes of the operand.
+    /// The axes of the operand.
     pub axes: AxisSet,
-    /// Whether those axes stay, with extent 1.
+    /// True if those axes stay, with extent 1.
     pub keepdims: bool,
-    /// Whether it is the sum of a contraction: where it is one of products of two arrays, its order may be that of a multiplication of
-    /// matrices, which is the same in every run on a machine, and not [`fold`]'s. Of a sum alone.
+    /// True for the sum of a contraction. If it is of products of two arrays, its order may be that of a matrix product, which is the same
+    /// in every run on a machine, instead of [`fold`]'s. Only sums contract.
     pub contracts: bool,
-    /// How its type is asked for.
+    /// The requested type.
     pub request: T::Traced<TypeRequest>,
 }
 
 impl<T: Type> Reduce<T> {
-    /// A reduction that is no contraction, with nothing asked for.
+    /// A reduction that is no contraction, without a type request.
     pub fn new(reduction: Reduction, axes: AxisSet, keepdims: bool) -> Reduce<T> {
         Reduce { reduction, axes, keepdims, contracts: false, request: T::Traced::default() }
     }

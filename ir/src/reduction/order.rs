@@ -1,4 +1,4 @@
-//! The order in which elements are combined. It depends on their number alone.
+//! The order in which elements are combined. It depends only on their number.
 
 /// Elements of a block.
 pub const BLOCK: usize = 1024;
@@ -6,18 +6,18 @@ pub const BLOCK: usize = 1024;
 pub const LANES: usize = 16;
 
 /// Combines `len` elements, numbered in row-major order of the reduced axes; `None` if there are none. This is the definition;
-/// engines may do it otherwise if they get the same bits.
+/// engines may use another order that gives the same bits.
 ///
 /// - Elements are cut into blocks of [`BLOCK`]. In a block, lane `l` of [`LANES`] combines every 16th element from the `l`th on,
 ///   one after the other.
 /// - The lanes of a block are combined by halving: lane `l` with lane `l + 8`, then with `l + 4`, `l + 2`, `l + 1`.
-/// - The blocks are combined in a balanced tree: neighbours in pairs, the pairs in pairs, and so on; a last one without a
-///   neighbour goes on as it is.
+/// - The blocks are combined in a balanced tree: adjacent blocks in pairs, the pairs in pairs, and so on; an unpaired last one is
+///   carried over.
 ///
-/// A lane without elements is left out. Each sum of `n` floats is so the result of at most `64 + 4 + log2(n / 1024)` roundings of
-/// each element (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2: the error grows with that number).
+/// Lanes without elements are skipped. Each element of a sum of `n` floats is rounded at most `64 + 4 + log2(n / 1024)` times
+/// (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2: the error grows with that number).
 pub fn fold<T>(len: usize, mut element: impl FnMut(usize) -> T, mut combine: impl FnMut(T, T) -> T) -> Option<T> {
-    // Whole trees, the largest first: one for each bit of the number of blocks, so no memory grows with it.
+    // Complete trees, the largest first: one for each set bit of the number of blocks, so memory is bounded.
     let mut trees: Vec<T> = Vec::new();
     for (before, start) in (0..len).step_by(BLOCK).enumerate() {
         let elements = (start..len.min(start + BLOCK)).map(&mut element);
@@ -30,15 +30,15 @@ pub fn fold<T>(len: usize, mut element: impl FnMut(usize) -> T, mut combine: imp
     trees.into_iter().rev().reduce(|right, left| combine(left, right))
 }
 
-/// Combines `len` elements up to each, and hands on what each gives, in order. This is the definition; engines may do it
-/// otherwise if they get the same bits.
+/// Combines `len` elements up to each, and emits each result, in order. This is the definition; engines may use another order that
+/// gives the same bits.
 ///
 /// - Elements are cut into blocks of [`BLOCK`]. In a block they are combined one after the other: `local`.
 /// - The totals of the blocks are combined one after the other: the `carry` of a block is that of the block before, combined with
 ///   that block's total. The first block has none.
-/// - An element gives its carry combined with its local value, in the first block the local value alone.
+/// - An element gives its carry combined with its local value, in the first block only the local value.
 ///
-/// Each sum of floats is so the result of at most `1023 + n / 1024` roundings of each element.
+/// Each element of a sum of floats is rounded at most `1023 + n / 1024` times.
 pub fn scan<T: Clone>(
     len: usize,
     mut element: impl FnMut(usize) -> T,
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn blocks_are_combined_in_a_balanced_tree() {
-        // One element of each block, as a name for it.
+        // One named element of each block.
         let blocks = |n: usize| {
             let len = (n - 1) * BLOCK + 1;
             let name = |i: usize| i.is_multiple_of(BLOCK).then(|| (i / BLOCK).to_string());

@@ -1,13 +1,13 @@
-//! The order in which elements are sorted. It is total on their values, so that a stable sort has one result.
+//! The sort order of elements. It is total on values, so a stable sort has one result.
 
 use crate::dtype::{DType, Kind, PrimType};
 use crate::error::Result;
 use crate::reserve::collect;
 use std::cmp::Ordering;
 
-/// Which of two elements comes first, given as the bits of their registers ([`DType::repr`]): integers by value, `false` before
-/// `true`; floats by value, -0 equal to +0, every NaN equal to every other and after all numbers; complex numbers by real, then
-/// imaginary part, those with a NaN after the others: a NaN as imaginary part, then as real part, then as both.
+/// Compares two elements, given as register bits ([`DType::repr`]): integers by value, `false` before
+/// `true`; floats by value, -0 equal to +0, all NaNs equal and after all numbers; complex numbers by real, then imaginary part, those
+/// with a NaN after the others: a NaN as imaginary part, then as real part, then as both.
 ///
 /// ```
 /// use ndjit_ir::{DType, reduction::compare};
@@ -24,15 +24,15 @@ pub fn compare(dtype: DType, a: &[u64], b: &[u64]) -> Ordering {
         Kind::Int => integers(dtype, a).cmp(integers(dtype, b)),
         Kind::Float | Kind::Complex => {
             let [a, b] = [a, b].map(|registers| floats(dtype, registers));
-            // NaN as the real part counts for more than as the imaginary part.
+            // NaN as the real part outranks NaN as the imaginary part.
             let nans = |parts: [f64; 2]| parts.map(f64::is_nan);
             nans(a).cmp(&nans(b)).then_with(|| part(a[0], b[0])).then_with(|| part(a[1], b[1]))
         }
     }
 }
 
-/// The indices of elements in the order in which they are sorted, each given as the bits of its registers. Equal elements stay in the
-/// order they have: this is the definition of what sorts; engines may do it otherwise if they get the same result.
+/// The indices that sort elements, each given as register bits. The sort is stable. This is the definition; engines may use another
+/// algorithm with the same result.
 ///
 /// ```
 /// use ndjit_ir::{DType, reduction::sorted};
@@ -45,7 +45,7 @@ pub fn compare(dtype: DType, a: &[u64], b: &[u64]) -> Ordering {
 /// `Allocation` if memory is refused.
 pub fn sorted<W: AsRef<[u64]>>(dtype: DType, elements: &[W]) -> Result<Vec<usize>> {
     let mut order = collect("sort", 0..elements.len())?;
-    // In place: a stable sort takes memory.
+    // In place: a stable sort allocates.
     order.sort_unstable_by(|&a, &b| compare(dtype, elements[a].as_ref(), elements[b].as_ref()).then_with(|| a.cmp(&b)));
     Ok(order)
 }
@@ -56,7 +56,7 @@ fn integers(dtype: DType, registers: &[u64]) -> impl Iterator<Item = i64> + '_ {
     registers.iter().map(move |&bits| ((bits << unused) as i64) >> unused)
 }
 
-/// The real and the imaginary part; that of a real number is 0.
+/// The real and the imaginary part; 0 for a real number.
 fn floats(dtype: DType, registers: &[u64]) -> [f64; 2] {
     let value = |bits: u64| match dtype.repr()[0] {
         PrimType::F64 => f64::from_bits(bits),
@@ -65,7 +65,7 @@ fn floats(dtype: DType, registers: &[u64]) -> [f64; 2] {
     [0, 1].map(|n| registers.get(n).map_or(0.0, |&bits| value(bits)))
 }
 
-/// Two parts of numbers that are both NaN or both not.
+/// Compares two parts that are both NaN or both not.
 fn part(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or(Ordering::Equal)
 }
@@ -99,7 +99,7 @@ mod tests {
         }
     }
 
-    /// `numpy.argsort` of the same numbers, kind `stable`.
+    /// `numpy.argsort` of the same numbers, with kind `stable`.
     #[test]
     fn complex_numbers_are_in_numpys_order() {
         let (nan, inf) = (f64::NAN, f64::INFINITY);

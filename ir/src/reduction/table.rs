@@ -1,13 +1,12 @@
-//! The reduction table: one row per reduction, per scan and per function that sorts. The enum, names, the parser, the user's functions and methods derive
-//! from it.
+//! The reduction table: one row per reduction, scan and sort. The enum, names, the parser, the user's functions and methods derive from it.
 
 /// Calls `$callback!` with all rows. A row is
 ///
 /// `Variant name(parameter names) types "documentation";`
 ///
-/// - *types*: how the type of the result follows from the operand's ([`ReductionRule`](crate::reduction::ReductionRule)).
+/// - *types*: the promotion of the result ([`ReductionRule`](crate::reduction::ReductionRule)).
 ///
-/// Rows of scans stand apart: their results are as long as what they combine. So do those that sort, which combine nothing.
+/// Scans and sorts have separate rows: scans keep the extent, and sorts combine nothing.
 #[macro_export]
 macro_rules! reduction_table {
     ($callback:path) => {

@@ -1,8 +1,8 @@
-//! One use of an op where not every dtype is supported: the casts that the casting modes insert, or the error.
+//! The types of one use of an op with unsupported dtypes: the casts that the casting modes insert, or the error.
 //!
-//! Operands are promoted first, and what the op computes in is what must be supported. (Ivy looks at each argument before
-//! promotion.) Operands must be valid and allowed as well, each for itself. Bare numbers and weak arrays are cast only where
-//! nothing else makes the op compute in the chosen dtype; a condition never is.
+//! Operands are promoted first; the computing dtype must be supported. (Ivy checks each argument before promotion.) Each operand must
+//! also be valid and allowed. Bare numbers and weak arrays are cast only if nothing else makes the op compute in the chosen dtype;
+//! conditions never are.
 
 use super::device::Device;
 use super::modes::{CastingModes, Mode};
@@ -23,38 +23,38 @@ use crate::value_type::ValueType;
 use smallvec::SmallVec;
 use std::fmt::Display;
 
-/// What is supported where an operation is made, and what happens to the rest. By default everything that ops compute in.
+/// The supported dtypes, and the handling of others. By default ops support their whole domains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Support {
-    /// The device; where none is chosen, every dtype is valid.
+    /// The device; without one every dtype is valid.
     pub device: Option<Device>,
-    /// What the user declared.
+    /// The user's declarations.
     pub restrictions: Restrictions,
-    /// What is done about dtypes that are not supported.
+    /// The handling of unsupported dtypes.
     pub casting: CastingModes,
 }
 
 /// The dtype an operand is cast to and the mode that chose it.
 pub type OperandCast = Option<(DType, Mode)>;
 
-/// How an op is done.
+/// An op with its casts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adapted {
     /// The op's types after the casts.
     pub types: OpTypes,
-    /// For each operand the cast before the op; empty if there are none.
+    /// The cast of each operand before the op; empty if there are none.
     pub casts: SmallVec<[OperandCast; 3]>,
 }
 
-/// Why an op cannot be done as it stands.
+/// The reason why an op is refused.
 pub(super) enum OpRefusal {
-    /// The policy refuses it.
+    /// The policy's error.
     Policy(Error),
-    /// This dtype is not supported.
+    /// An unsupported dtype.
     Dtype(DTypeRole, DType),
 }
 
-/// What a dtype is to an op.
+/// The role of a dtype in an op.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum DTypeRole {
     Operand,
@@ -74,29 +74,29 @@ impl DTypeRole {
 }
 
 impl Support {
-    /// The dtypes that values may have.
+    /// The allowed dtypes of values.
     pub fn values(self) -> DTypeSet {
         valid_dtypes(self.device, self.restrictions.dtypes())
     }
 
-    /// The dtypes that results may have: those of values, and bool where the device has it. Truth values are taken as conditions
-    /// whatever is declared, so they may be made.
+    /// The allowed dtypes of results: those of values, and bool if the device has it. Declarations do not exclude bool results:
+    /// conditions are always allowed.
     pub fn results(self) -> DTypeSet {
         self.values() | valid_dtypes(self.device, DType::Bool)
     }
 
-    /// The dtypes that an op may compute in: supported ones in which its result has a supported dtype too.
+    /// The allowed computing dtypes of an op: supported ones whose result dtype is supported too.
     pub fn computes(self, op: Op) -> DTypeSet {
         let results = self.results();
         self.computes_at_all(op).iter().filter(|&dtype| results.contains(op.result_dtype(dtype))).collect()
     }
 
-    /// The same, whatever the result.
+    /// The same, for any result.
     fn computes_at_all(self, op: Op) -> DTypeSet {
         supported_dtypes(op, self.device).intersection(self.restrictions.dtypes())
     }
 
-    /// Whether nothing is excluded but what ops do not compute in anywhere.
+    /// Returns `true` if nothing is excluded beyond the domains of ops.
     pub fn is_unlimited(self) -> bool {
         self.device.is_none() && self.restrictions == Restrictions::NONE
     }
@@ -116,7 +116,7 @@ impl Support {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Policy::resolve_op`]; `DType` where a dtype is not supported and no mode finds another.
+    /// Those of [`Policy::resolve_op`]; `DType` for an unsupported dtype for which no mode finds another.
     pub fn resolve_op(self, policy: Policy, op: Op, operands: &[ValueType]) -> Result<Adapted> {
         let plain = policy.resolve_op(op, operands);
         match plain {
@@ -151,11 +151,11 @@ impl Support {
         Err(self.ways_out(error, policy, op, operands))
     }
 
-    /// The types of an operation on operands of the given types, and the casts that make it supported: of an [op](Support::resolve_op) or a
-    /// [reduction](Support::resolve_reduction); all else is done in every dtype.
+    /// The types of an operation on operands of the given types, and the casts that make it supported: for an
+    /// [op](Support::resolve_op) or a [reduction](Support::resolve_reduction). All other operations support every dtype.
     ///
     /// # Errors
-    /// Theirs; of others what does not fit.
+    /// Theirs; for others the mismatch.
     pub fn resolve(self, operation: &Operation<'_>, operands: &[ValueType]) -> Result<Adapted> {
         match (operation, operation.type_request(), operands) {
             (&Operation::Op(op, policy), ..) => self.resolve_op(policy, op, operands),
@@ -171,7 +171,7 @@ impl Support {
         }
     }
 
-    /// Whether an argument of this dtype may be passed to a function with these declarations, and the cast that makes it so.
+    /// Checks that an argument of this dtype may be passed to a function with these declarations, and returns the cast that it needs.
     ///
     /// # Errors
     /// `DType` if it is not supported and no mode finds another.
@@ -194,8 +194,7 @@ impl Support {
         })
     }
 
-    /// Whether values of this dtype may be made, as by a cast or a creation function. Casting modes have no part in it: who
-    /// asks for a dtype wants no other.
+    /// Checks that values of this dtype may be made, by a cast or a creation function. Casting modes do not apply: the dtype is explicit.
     ///
     /// # Errors
     /// `DType` if it is not supported.
@@ -211,7 +210,7 @@ impl Support {
         Err(lack.error(what, dtype).fact(format_args!("supported: {supported}")).help("ask for one that is supported"))
     }
 
-    /// The types of `op` and the casts that `modes` make it supported by.
+    /// The types of `op` and the casts of `modes` that make it supported.
     pub(super) fn adapt(
         self,
         policy: Policy,
@@ -262,7 +261,7 @@ impl Support {
         Ok(Adapted { types: resolved, casts })
     }
 
-    /// Why an op is not done on some operands, in words; the place is that of a declaration.
+    /// The message of a refused op, and the place of the declaration.
     pub(super) fn op_refused(self, op: Op, refused: OpRefusal) -> (String, Option<Place>) {
         let (role, dtype) = match refused {
             OpRefusal::Policy(error) => return (error.headline().to_owned(), None),
@@ -274,7 +273,7 @@ impl Support {
         }
     }
 
-    /// What excludes a dtype that has this role. No declaration excludes results that are bools.
+    /// The reason why a dtype is excluded in this role. Declarations do not exclude bool results.
     pub(super) fn lack(self, op: Op, role: DTypeRole, dtype: DType) -> ExclusionCause {
         let allowed = role == DTypeRole::Result && dtype == DType::Bool;
         match self.restrictions.excluding(dtype) {
@@ -309,20 +308,20 @@ impl Support {
     }
 }
 
-/// The dtype the modes take in place of one that is not in `supported`; never one that the policy does without.
+/// The dtype that the modes substitute for one outside `supported`; never one that the policy lacks.
 pub(super) fn choose(modes: CastingModes, policy: Policy, dtype: DType, supported: DTypeSet) -> OperandCast {
     let kept = supported.iter().filter(|&dtype| policy.width(dtype) == dtype).collect();
     modes.candidate(dtype, kept, policy.defaults())
 }
 
-/// What excludes a dtype.
+/// The cause of an exclusion.
 pub(super) enum ExclusionCause {
     Declared(Restriction),
     Unsupported(Unsupported),
 }
 
 impl ExclusionCause {
-    /// Why `meets`, what would be done, is not; the place is that of a declaration.
+    /// The message why the policy's result, `meets`, is refused, and the place of the declaration.
     pub(super) fn in_words(self, meets: &str) -> (String, Option<Place>) {
         match self {
             ExclusionCause::Declared(restriction) => {

@@ -1,9 +1,9 @@
-//! Devices, as far as dtypes are concerned: which they lack and which they do not take in some ops, with reasons.
+//! Devices and dtypes: the dtypes that devices lack, and those unsupported by some ops, with reasons.
 //!
-//! GPUs have their places here before anything is known of them; whoever opens one says what it lacks.
+//! GPUs have entries before they are opened; opening one sets its gaps.
 //!
-//! A device is described once and stays for the life of the process, so that it can be held as a reference and compared by
-//! name. Rows may name dtypes that are invalid; these stay invalid and never count as unsupported.
+//! A device is described once and lives for the whole process, so it is a reference and equality is by address. Gaps may
+//! name invalid dtypes; these stay invalid and never count as unsupported.
 
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
@@ -13,37 +13,37 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{MutexGuard, OnceLock};
 
-/// How many devices users can describe.
+/// The maximum number of user-described devices.
 pub const USER_DEVICES: usize = 128;
-/// How many GPUs of a machine have a place.
+/// The maximum number of a machine's GPUs.
 pub const GPUS: usize = 8;
-/// How many GPUs a process can open with options of their own.
+/// The maximum number of GPUs opened with custom options.
 pub const OPTIONED: usize = 16;
-/// The numbers of GPUs: those of the machine, then those with options.
+/// The numbers of GPUs: the machine's, then those with options.
 const NUMBERS: usize = GPUS + OPTIONED;
 
-/// Dtypes that a device does not take: in some ops, or not at all.
+/// Dtypes that a device does not support, in some ops or at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The ops; empty where the device has no such dtypes.
+    /// The ops; empty if the device lacks the dtypes.
     pub ops: Vec<Op>,
     /// The dtypes.
     pub dtypes: DTypeSet,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Where that is documented or tracked.
+    /// Its documentation or issue.
     pub link: String,
 }
 
-/// What a device's description holds.
+/// The description of a device.
 #[derive(Debug, PartialEq, Eq)]
 struct Description {
     name: &'static str,
-    /// Nothing is known of a GPU that has not been opened.
+    /// Unset for a GPU that has not been opened.
     gaps: OnceLock<Vec<Gap>>,
 }
 
-/// What a device takes.
+/// A device's support of dtypes.
 ///
 /// ```
 /// use ndjit_ir::support::{Device, supported_dtypes, valid_dtypes};
@@ -61,7 +61,7 @@ struct Description {
 pub struct Device(&'static Description);
 
 static CPU: Description = Description::named("cpu");
-/// GPUs, and the same ones where what they lack is emulated if it can be.
+/// GPUs, without and with emulation of missing features.
 static GPU: [[Description; NUMBERS]; 2] = {
     const NAMES: [&str; NUMBERS] = [
         "gpu",
@@ -116,33 +116,32 @@ impl Device {
     /// The processor: it has every dtype, and every op in its whole domain.
     pub const CPU: Device = Device(&CPU);
 
-    /// The first GPU of this machine: a card, if there is one. It is opened when it is first used; whatever keeps it from being
-    /// opened is the error of what uses it.
+    /// The first GPU of this machine, preferably a discrete one. It is opened on first use; failures are errors of that use.
     pub const fn gpu() -> Device {
         Device(&GPU[0][0])
     }
 
-    /// The `n`th GPU of this machine, from 0 on, the most suitable first. `None` beyond the eighth.
+    /// The `n`th GPU of this machine, from 0, the most suitable first. `None` beyond the eighth.
     pub fn gpus(n: usize) -> Option<Device> {
         GPU[0][..GPUS].get(n).map(Device)
     }
 
-    /// The `n`th GPU that was opened with options of its own, from 0 on. `None` beyond [`OPTIONED`].
+    /// The `n`th GPU opened with custom options, from 0. `None` beyond [`OPTIONED`].
     pub fn with_options(n: usize) -> Option<Device> {
         GPU[0][GPUS..].get(n).map(Device)
     }
 
-    /// Which GPU it is, if it is one: those of this machine are counted first, then those with options of their own.
+    /// The GPU's number, if the device is one: the machine's GPUs first, then those with options.
     pub fn gpu_number(self) -> Option<usize> {
         GPU.iter().find_map(|gpus| gpus.iter().position(|gpu| std::ptr::eq(gpu, self.0)))
     }
 
-    /// A GPU where what it lacks is emulated if it can be; other devices as they are.
+    /// The GPU with emulation of missing features; other devices unchanged.
     pub fn emulating(self) -> Device {
         self.gpu_number().map_or(self, |n| Device(&GPU[1][n]))
     }
 
-    /// Says what a GPU lacks that has been opened. What was said first stays.
+    /// Sets the gaps of an opened GPU. The first call wins.
     pub fn set_gaps(self, gaps: Vec<Gap>) {
         if self.gpu_number().is_some() {
             let _ = self.0.gaps.set(gaps);
@@ -154,7 +153,7 @@ impl Device {
         DeviceBuilder { name: name.into(), gaps: Vec::new() }
     }
 
-    /// The devices known to the process, the processor first, then GPUs that have been opened.
+    /// The known devices, the processor first, then opened GPUs.
     pub fn all() -> Vec<Device> {
         let opened = GPU[0].iter().filter(|gpu| gpu.gaps.get().is_some()).map(Device);
         [Device::CPU].into_iter().chain(opened).chain(users().iter().copied()).collect()
@@ -165,7 +164,7 @@ impl Device {
         self.0.name
     }
 
-    /// Everything it does not take, in the order described.
+    /// All gaps, in the order described.
     pub fn gaps(self) -> &'static [Gap] {
         self.0.gaps.get().map_or(&[], Vec::as_slice)
     }
@@ -181,20 +180,20 @@ impl Device {
         self.gaps().iter().find(covers).filter(|_| self.invalid(dtype).is_none())
     }
 
-    /// The dtypes it has.
+    /// The dtypes that the device has.
     pub fn valid_dtypes(self) -> DTypeSet {
         let invalid = self.gaps().iter().filter(|gap| gap.ops.is_empty());
         invalid.fold(DTypeSet::ALL, |valid, gap| valid.difference(gap.dtypes))
     }
 
-    /// The dtypes it has and takes in `op`, as far as the op computes in them.
+    /// The dtypes that the device has and supports in `op`.
     pub fn taken(self, op: Op) -> DTypeSet {
         let gaps = self.gaps().iter().filter(|gap| gap.ops.contains(&op));
         gaps.fold(self.valid_dtypes().intersection(op.row().domain), |taken, gap| taken.difference(gap.dtypes))
     }
 }
 
-/// The description of a device in the making; see [`Device::describe`].
+/// A builder of a device's description; see [`Device::describe`].
 #[derive(Debug)]
 pub struct DeviceBuilder {
     name: String,
@@ -226,7 +225,7 @@ impl DeviceBuilder {
         self
     }
 
-    /// The device, known to the process from now on. An equal description made before is the same device.
+    /// Registers the device. An equal description registered before is the same device.
     ///
     /// # Errors
     /// `DType` if the name is not one word or another device has it, or if 128 devices have been described.
@@ -274,7 +273,7 @@ impl Default for Device {
     }
 }
 
-/// Devices are described once, so that their identity is their address.
+/// Devices are described once: identity is the address.
 impl PartialEq for Device {
     fn eq(&self, other: &Device) -> bool {
         std::ptr::eq(self.0, other.0)

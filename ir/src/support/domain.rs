@@ -1,10 +1,10 @@
-//! Why ops do not compute in the dtypes outside their domains, and where that stands. The domains themselves are in the
-//! [op table](crate::op_table); this table covers exactly what they leave out.
+//! Reasons why ops do not compute in the dtypes outside their domains, with links. The [op table](crate::op_table) has the domains;
+//! this table covers exactly the other dtypes.
 
 use crate::dtype::{DType, DTypeSet};
 use crate::op::Op;
 
-/// Dtypes that an op does not compute in anywhere.
+/// Dtypes outside an op's domain.
 #[derive(Debug)]
 pub(super) struct DomainGap {
     op: Op,
@@ -33,7 +33,7 @@ macro_rules! gaps {
     };
 }
 
-// Functions that the standard does not have.
+// Functions outside the standard.
 const GLIBC_EXP10: &str = "https://sourceware.org/glibc/manual/latest/html_node/Exponents-and-Logarithms.html";
 const JAX_CLZ: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.clz.html";
 const JAX_DIGAMMA: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.digamma.html";
@@ -129,7 +129,7 @@ const GAPS: &[DomainGap] = gaps! {
         LogicalNot page!("logical_not");
 };
 
-/// Why `op` does not compute in `dtype` anywhere; `None` if it does somewhere.
+/// The reason why `op` does not compute in `dtype` on any device; `None` if it does on some.
 pub(super) fn domain_gap(op: Op, dtype: DType) -> Option<&'static DomainGap> {
     GAPS.iter().find(|gap| gap.op == op && gap.dtypes.contains(dtype))
 }

@@ -1,14 +1,14 @@
-//! Support: what a device, an op or a declaration of the user's does not take, as data with reasons, and what is done about it.
+//! Support: the dtypes that devices, ops and user declarations exclude, with reasons, and the handling of exclusions.
 //!
-//! [`device`] describes devices: dtypes they lack, and dtypes in which they do not do certain ops. What an op computes in
-//! anywhere is its domain in the [op table](crate::op_table); why it is no wider stands in `domain`. [`restriction`] holds what users declare. [`query`] answers
-//! questions about all of them. [`modes`] are the casting modes: they choose another dtype where one is not supported.
-//! [`adapt`] puts these together for one use of an op, [`reduce`] for one of a reduction; [`supports`] keeps what each node of a graph was made under, and [`walk`]
-//! finds what the whole graph supports.
+//! [`device`] describes devices: dtypes they lack, and dtypes that some ops do not support there. The
+//! [op table](crate::op_table) has the domains of ops, `domain` the reasons for their limits. [`restriction`] has the user's
+//! declarations. [`query`] answers queries. [`modes`] are the casting modes, which choose another dtype for an unsupported one.
+//! [`adapt`] applies all to one use of an op, [`reduce`] to one of a reduction; [`supports`] has the support of each node of a
+//! graph, and [`walk`] infers that of the whole graph.
 //!
 //! The terms are [Ivy's](https://docs.ivy.dev/overview/deep_dive/data_types.html): a dtype that a device lacks is *invalid* on
-//! it, one that an op does not take there is *unsupported*; none is both. Where no device is chosen every dtype is valid.
-//! Nothing here runs on a device or looks at a value.
+//! it, one that an op does not support there is *unsupported*; none is both. Without a device every dtype is valid.
+//! Nothing here runs on a device or depends on values.
 
 pub mod adapt;
 pub mod device;

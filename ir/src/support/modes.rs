@@ -1,19 +1,19 @@
-//! Casting modes: the dtype that is taken in place of an unsupported one, and the reasons a graph keeps for its casts.
+//! Casting modes: the dtype chosen instead of an unsupported one, and the reasons of casts in graphs.
 //!
 //! The rules are [Ivy's](https://docs.ivy.dev/overview/deep_dive/data_types.html#casting-modes), with these differences:
-//! - modes are independent: each one that is on is tried, in the order cross, up, down. (Ivy tries all of them only if all are
-//!   on; with two of them it uses one.)
-//! - `bf16` and `f16` are not ordered: neither goes to the other. (Ivy's order is `bf16 < f16`, so that up loses range.)
-//! - cross looks at the kind of the dtype it replaces, and its result is supported; a complex number never loses a part. (Ivy
-//!   looks at the unsupported dtypes alone, so that complex numbers become integers.)
+//! - modes are independent: each enabled one is tried, in the order cross, up, down. (Ivy tries all of them only if all are
+//!   enabled; with two of them it uses one.)
+//! - `bf16` and `f16` are not ordered: neither replaces the other. (Ivy's order is `bf16 < f16`, so that up loses range.)
+//! - cross depends on the kind of the dtype it replaces, and its result is supported; a complex number never loses a part. (Ivy
+//!   uses only the unsupported dtypes, so complex numbers become integers.)
 //!
 //! Modes cast operands and arguments. Nothing is cast back:
 //!
 //! | result | dtype |
 //! |---|---|
-//! | of a predicate | bool, whatever it was computed in |
-//! | of any other op | as the op gives for the dtype it was computed in |
-//! | of a cast that is written, or a creation function | the one asked for, or an error: no mode takes another |
+//! | of a predicate | bool, for every computing dtype |
+//! | of any other op | the op's for its computing dtype |
+//! | of an explicit cast, or a creation function | the requested one, or an error: no mode replaces it |
 
 use crate::dtype::{DType, DTypeSet, Kind};
 use crate::promotion::Defaults;
@@ -46,7 +46,7 @@ impl Mode {
         }
     }
 
-    /// The dtype this mode takes in place of `dtype`, which is not in `supported`.
+    /// The dtype of this mode for `dtype`, which is not in `supported`.
     fn candidate(self, dtype: DType, supported: DTypeSet, defaults: Defaults) -> Option<DType> {
         match self {
             Mode::Cross => crosses(dtype, supported, defaults),
@@ -77,7 +77,7 @@ fn crosses(dtype: DType, supported: DTypeSet, defaults: Defaults) -> Option<DTyp
     }
 }
 
-/// The casting modes that are on. The default, [`ERROR`](CastingModes::ERROR), is none: what is not supported is an error.
+/// The enabled casting modes. The default, [`ERROR`](CastingModes::ERROR), is none: unsupported dtypes are errors.
 ///
 /// ```
 /// use ndjit_ir::support::{CastingModes, Mode};
@@ -98,16 +98,16 @@ pub struct CastingModes {
 impl CastingModes {
     /// No mode.
     pub const ERROR: CastingModes = CastingModes { cross: false, up: false, down: false };
-    /// [`Mode::Cross`] alone.
+    /// Only [`Mode::Cross`].
     pub const CROSS: CastingModes = CastingModes { cross: true, ..CastingModes::ERROR };
-    /// [`Mode::Up`] alone.
+    /// Only [`Mode::Up`].
     pub const UP: CastingModes = CastingModes { up: true, ..CastingModes::ERROR };
-    /// [`Mode::Down`] alone.
+    /// Only [`Mode::Down`].
     pub const DOWN: CastingModes = CastingModes { down: true, ..CastingModes::ERROR };
     /// All modes.
     pub const ALL: CastingModes = CastingModes { cross: true, up: true, down: true };
 
-    /// Whether a mode is on.
+    /// Returns `true` if the mode is enabled.
     pub const fn has(self, mode: Mode) -> bool {
         match mode {
             Mode::Cross => self.cross,
@@ -116,7 +116,7 @@ impl CastingModes {
         }
     }
 
-    /// The same modes with one of them switched on or off.
+    /// The same modes with one of them enabled or disabled.
     #[must_use]
     pub const fn with(self, mode: Mode, on: bool) -> CastingModes {
         match mode {
@@ -126,7 +126,7 @@ impl CastingModes {
         }
     }
 
-    /// The dtype to take in place of `dtype`, and the mode that chose it: the first answer of the modes that are on, in the
+    /// The dtype to use instead of `dtype`, and the mode that chose it: the first result of the enabled modes, in the
     /// order cross, up, down. `None` if `dtype` is supported or no mode finds another.
     pub fn candidate(self, dtype: DType, supported: DTypeSet, defaults: Defaults) -> Option<(DType, Mode)> {
         if supported.contains(dtype) {
@@ -158,15 +158,15 @@ impl fmt::Display for CastingModes {
     }
 }
 
-/// Why a traced graph casts. Typed graphs know explicit casts only: what a program compiles to does not depend on reasons.
+/// The reason of a cast in a traced graph. Typed graphs have no reasons: compilation does not depend on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CastReason {
-    /// It was written.
+    /// The user wrote it.
     #[default]
     Explicit,
     /// A casting mode inserted it.
     Mode(Mode),
-    /// A weak value takes the dtype of the state that it begins, or ends a step of, as if it met an array of it: a number must fit.
+    /// A weak value takes the dtype of a loop's state, as in promotion with an array of it: a literal must fit.
     Promotion,
 }
 
@@ -180,7 +180,7 @@ impl CastReason {
         CastReason::Promotion,
     ];
 
-    /// What stands in brackets after `cast` in IR text; nothing for explicit casts.
+    /// The text in brackets after `cast` in IR text; `None` for explicit casts.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             CastReason::Explicit => None,

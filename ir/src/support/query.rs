@@ -1,6 +1,6 @@
-//! Questions about support: which dtypes a device has, which it takes in an op, which devices take a dtype, and why not.
+//! Queries of support: the dtypes of a device, those of an op on it, the devices of a dtype, and reasons.
 //!
-//! A device is a [`Device`] or `None` where none is chosen. For every op and device each dtype is exactly one of supported,
+//! A device is a [`Device`] or `None`. For every op and device each dtype is exactly one of supported,
 //! unsupported and invalid.
 
 use super::device::Device;
@@ -9,23 +9,23 @@ use crate::dtype::{DType, DTypeSet};
 use crate::op::Op;
 use std::fmt;
 
-/// The dtypes of a class that a device has: all, where none is chosen.
+/// The dtypes of a class that a device has; all without a device.
 pub fn valid_dtypes(device: impl Into<Option<Device>>, class: impl Into<DTypeSet>) -> DTypeSet {
     device.into().map_or(DTypeSet::ALL, Device::valid_dtypes).intersection(class.into())
 }
 
-/// The dtypes of a class that a device lacks: none, where none is chosen.
+/// The dtypes of a class that a device lacks; none without a device.
 pub fn invalid_dtypes(device: impl Into<Option<Device>>, class: impl Into<DTypeSet>) -> DTypeSet {
     DTypeSet::ALL.difference(valid_dtypes(device, DTypeSet::ALL)).intersection(class.into())
 }
 
-/// The dtypes that an op computes in on a device. Operands of other dtypes are taken where the policy promotes them to one of
+/// The dtypes that an op computes in on a device. Operands of other dtypes are allowed if the policy promotes them to one of
 /// these: cosines of integers are computed in floats.
 pub fn supported_dtypes(op: Op, device: impl Into<Option<Device>>) -> DTypeSet {
     device.into().map_or(op.row().domain, |device| device.taken(op))
 }
 
-/// The valid dtypes of a device that an op does not compute in there.
+/// The valid dtypes of a device that an op does not support there.
 pub fn unsupported_dtypes(op: Op, device: impl Into<Option<Device>>) -> DTypeSet {
     let device = device.into();
     valid_dtypes(device, DTypeSet::ALL).difference(supported_dtypes(op, device))
@@ -36,29 +36,29 @@ pub fn supported_devices(op: Op, dtype: DType) -> Vec<Device> {
     Device::all().into_iter().filter(|&device| supported_dtypes(op, device).contains(dtype)).collect()
 }
 
-/// The known devices on which an op does not compute in `dtype`, whether they have it or not.
+/// The known devices on which an op does not compute in `dtype`, those without the dtype included.
 pub fn unsupported_devices(op: Op, dtype: DType) -> Vec<Device> {
     Device::all().into_iter().filter(|&device| !supported_dtypes(op, device).contains(dtype)).collect()
 }
 
-/// The devices known to the process: the processor, and those that were described.
+/// The known devices: the processor, and those described.
 pub fn devices() -> Vec<Device> {
     Device::all()
 }
 
-/// Why an op does not compute in a dtype.
+/// The reason why an op does not compute in a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsupported {
-    /// It does so nowhere: the dtype is not in its domain.
+    /// The dtype is not in the op's domain, on any device.
     Domain(Op, DType),
     /// The device has no such dtype.
     Invalid(Device, DType),
-    /// The device does not do this op in this dtype.
+    /// The device does not support the op in this dtype.
     Gap(Device, Op, DType),
 }
 
 impl Unsupported {
-    /// Why.
+    /// The reason.
     pub fn reason(self) -> &'static str {
         match self {
             Unsupported::Domain(op, dtype) => domain_gap(op, dtype).map_or("", |gap| gap.reason),
@@ -67,7 +67,7 @@ impl Unsupported {
         }
     }
 
-    /// Where that is documented or tracked.
+    /// Its documentation or issue.
     pub fn link(self) -> &'static str {
         match self {
             Unsupported::Domain(op, dtype) => domain_gap(op, dtype).map_or("", |gap| gap.link),
@@ -76,7 +76,7 @@ impl Unsupported {
         }
     }
 
-    /// Both, as errors say them.
+    /// Reason and link, for errors.
     pub(crate) fn because(self) -> String {
         match (self.reason(), self.link()) {
             (reason, "") => format!("because: {reason}"),
@@ -97,7 +97,7 @@ impl fmt::Display for Unsupported {
     }
 }
 
-/// Why `op` does not compute in `dtype` on a device; `None` if it does.
+/// The reason why `op` does not compute in `dtype` on a device; `None` if it does.
 pub fn unsupported(op: Op, dtype: DType, device: impl Into<Option<Device>>) -> Option<Unsupported> {
     let device = device.into();
     match device {

@@ -1,7 +1,7 @@
-//! One use of a reduction where not every dtype is supported: the cast that the casting modes insert, or the error.
+//! The types of one use of a reduction with unsupported dtypes: the cast that the casting modes insert, or the error.
 //!
-//! As for [ops](super::adapt): the operand, what is computed in and the result must be supported. A reduction computes where
-//! the ops do that it is made of; that halves are summed in `f32` and indices counted in `i64` is its own affair.
+//! Like [ops](super::adapt): the dtypes of operand, computation and result must be supported. A reduction supports the dtypes of the ops
+//! that it consists of. Sums of halves in `f32` and indices in `i64` are internal.
 
 use super::adapt::{DTypeRole, OpRefusal, OperandCast, Support, choose, scope};
 use super::modes::{CastingModes, Mode};
@@ -15,16 +15,16 @@ use crate::promotion::{Policy, ReductionTypes};
 use crate::reduction::{AxisFunction, Reduction, Scan};
 use crate::value_type::ValueType;
 
-/// How a reduction is done.
+/// A reduction with its cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdaptedReduction {
-    /// Its types after the cast.
+    /// The types after the cast.
     pub types: ReductionTypes,
-    /// The cast before it.
+    /// The cast of the operand.
     pub cast: OperandCast,
 }
 
-/// The ops that a reduction is made of, in the dtype it computes in.
+/// The ops that a reduction consists of, in its computing dtype.
 const fn ops(function: AxisFunction) -> &'static [Op] {
     let reduction = match function {
         AxisFunction::Reduction(reduction) => reduction,
@@ -32,7 +32,7 @@ const fn ops(function: AxisFunction) -> &'static [Op] {
         AxisFunction::Scan(Scan::CumulativeProd) => return &[Op::Multiply],
         AxisFunction::Scan(Scan::CumMax) => return &[Op::Maximum],
         AxisFunction::Scan(Scan::CumMin) => return &[Op::Minimum],
-        // Elements are compared as the smallest is found.
+        // Sorts compare elements as a minimum does.
         AxisFunction::Sort(_) => return &[Op::Minimum],
     };
     match reduction {
@@ -54,11 +54,11 @@ const fn ops(function: AxisFunction) -> &'static [Op] {
 }
 
 impl Support {
-    /// The dtypes of a reduction, a scan or a sort on an operand of type `operand` under a policy, where `dtype` is asked for or none is, and the
-    /// cast that makes it supported.
+    /// The dtypes of a reduction, a scan or a sort on an operand of type `operand` under a policy, with or without a requested `dtype`, and
+    /// the cast that makes it supported.
     ///
     /// # Errors
-    /// Those of [`Policy::resolve_reduction`]; `DType` where a dtype is not supported and no mode finds another.
+    /// Those of [`Policy::resolve_reduction`]; `DType` for an unsupported dtype for which no mode finds another.
     pub fn resolve_reduction(
         self,
         policy: Policy,
@@ -88,7 +88,7 @@ impl Support {
         }
     }
 
-    /// The error with what would be done: another dtype asked for, or the operand cast.
+    /// The error with help: another requested dtype, or a cast of the operand.
     fn way_out(
         self,
         error: Error,
@@ -134,7 +134,7 @@ impl Support {
         all.iter().copied().find(|&op| !supported_dtypes(op, self.device).contains(dtype)).unwrap_or(first)
     }
 
-    /// The types of a reduction and the cast that `modes` make it supported by.
+    /// The types of a reduction and the cast of `modes` that makes it supported.
     pub(super) fn adapt_reduction(
         self,
         policy: Policy,
@@ -150,7 +150,7 @@ impl Support {
                 ValueType::Strong(own) if !self.values().contains(own) => {
                     Err(OpRefusal::Dtype(DTypeRole::Operand, own))
                 }
-                // Truth values are taken whatever is declared.
+                // Declarations do not exclude bool.
                 _ if types.compute != DType::Bool && !computes.contains(types.compute) => {
                     Err(OpRefusal::Dtype(DTypeRole::Compute, types.compute))
                 }
@@ -163,7 +163,7 @@ impl Support {
             Err(refused @ OpRefusal::Policy(_)) => return Err(refused),
             Err(OpRefusal::Dtype(role, refused)) => (role, refused),
         };
-        // In place of what is refused, be it the operand's dtype or the one that the reduction chose.
+        // Instead of the refused dtype: the operand's, or the one the reduction chose.
         let cast = choose(modes, policy, refused, computes);
         match cast.map(|(to, _)| check(to.into())) {
             Some(Ok(types)) => Ok(AdaptedReduction { types, cast }),
@@ -171,7 +171,7 @@ impl Support {
         }
     }
 
-    /// Why a reduction is not done on an operand, in words; the place is that of a declaration.
+    /// The message of a refused reduction, and the place of the declaration.
     pub(super) fn reduction_refused(self, reduction: AxisFunction, refused: OpRefusal) -> (String, Option<Place>) {
         match refused {
             OpRefusal::Policy(error) => (error.headline().to_owned(), None),

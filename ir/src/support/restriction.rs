@@ -1,8 +1,8 @@
-//! What users declare of their own functions and scopes: the dtypes they take.
+//! Declarations of the dtypes that user functions and scopes support.
 //!
-//! A declaration names either the supported dtypes or the unsupported ones, as
-//! [Ivy's](https://docs.ivy.dev/overview/deep_dive/data_types.html#supported-and-unsupported-data-types) decorators do; that it
-//! cannot name both is in its type. Declarations around each other all hold.
+//! A declaration names either the supported dtypes or the unsupported ones, like
+//! [Ivy's](https://docs.ivy.dev/overview/deep_dive/data_types.html#supported-and-unsupported-data-types) decorators; its type excludes
+//! both. Nested declarations all apply.
 
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
@@ -10,7 +10,7 @@ use crate::lock::Mutex;
 use crate::place::Place;
 use std::fmt;
 
-/// A declaration of the dtypes that a function or a scope takes, and where it was made.
+/// A declaration of the dtypes that a function or a scope supports, with its place.
 ///
 /// ```
 /// use ndjit_ir::support::Restriction;
@@ -23,7 +23,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Restriction {
     dtypes: DTypeSet,
-    /// Whether the supported dtypes were named.
+    /// True if it names the supported dtypes.
     named_supported: bool,
     place: Place,
 }
@@ -44,7 +44,7 @@ impl Restriction {
         Ok(Restriction { dtypes, named_supported: true, place })
     }
 
-    /// All dtypes but these are supported. None need be named.
+    /// All dtypes except these are supported. The set may be empty.
     #[track_caller]
     pub fn unsupported(dtypes: impl Into<DTypeSet>) -> Restriction {
         let dtypes = DTypeSet::ALL.difference(dtypes.into());
@@ -56,7 +56,7 @@ impl Restriction {
         self.dtypes
     }
 
-    /// Where it was declared.
+    /// The place of the declaration.
     pub fn place(self) -> Place {
         self.place
     }
@@ -72,15 +72,15 @@ impl fmt::Display for Restriction {
     }
 }
 
-/// The declarations around a place, innermost last. A declaration that excludes nothing more is not kept, so that there are
-/// never more than dtypes; those that are kept stay for the life of the process, each chain of them once.
+/// Nested declarations, innermost last. A declaration that excludes nothing more is dropped, so there are never more than
+/// dtypes. They live for the whole process, each chain once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Restrictions(Option<&'static Chain>);
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Chain {
     restriction: Restriction,
-    /// Supported by all.
+    /// The dtypes that all support.
     dtypes: DTypeSet,
     outer: Restrictions,
 }
@@ -91,7 +91,7 @@ impl Restrictions {
     /// No declaration.
     pub const NONE: Restrictions = Restrictions(None);
 
-    /// These declarations and one more, inside them.
+    /// These declarations with one more inside.
     #[must_use]
     pub fn with(self, restriction: Restriction) -> Restrictions {
         let dtypes = self.dtypes().intersection(restriction.dtypes);
@@ -108,7 +108,7 @@ impl Restrictions {
         Restrictions(Some(chain))
     }
 
-    /// The dtypes that all of them support.
+    /// The dtypes that all declarations support.
     pub fn dtypes(self) -> DTypeSet {
         self.0.map_or(DTypeSet::ALL, |chain| chain.dtypes)
     }

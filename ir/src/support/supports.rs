@@ -1,7 +1,7 @@
-//! What each node of a traced graph was made under: a side table beside the graph, as its [places](crate::graph::Places) are.
+//! The support of each node of a traced graph: a side table beside the graph, like its [places](crate::graph::Places).
 //!
-//! It is kept apart because it changes nothing that is compiled. Equal nodes are shared, so one may be made under several
-//! supports: all of them hold. Nodes made without limits are not in the table.
+//! It does not affect compilation. Equal nodes are shared, so a node may have several supports: all of them apply. Nodes without
+//! limits are not in the table.
 
 use super::adapt::Support;
 use super::modes::CastingModes;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// For each op the supports it was made under, and for each parameter those that its argument must meet.
+/// For each op its supports, and for each parameter those of its argument.
 #[derive(Clone, Debug, Default)]
 pub struct Supports {
     nodes: FxHashMap<u32, SmallVec<[Support; 1]>>,
@@ -40,7 +40,7 @@ impl Notes for Supports {
 }
 
 impl Supports {
-    /// Notes that `node` was made under `support`. Casting modes are left out: they are no limits.
+    /// Adds `support` to `node`, without its casting modes, which are no limits.
     pub fn note(&mut self, node: NodeId, support: Support) {
         if support.is_unlimited() {
             return;
@@ -75,7 +75,7 @@ impl Supports {
         self.controls.get(n as usize)?.get(which)
     }
 
-    /// What was noted of a node.
+    /// The supports of a node.
     pub fn of(&self, node: NodeId) -> &[Support] {
         self.nodes.get(&node.0).map_or(&[], |noted| noted)
     }

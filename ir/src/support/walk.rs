@@ -1,9 +1,9 @@
-//! What a traced function supports: every dtype is tried as that of its arguments, node by node.
+//! The dtypes that a traced function supports: each is tried for its arguments, node by node.
 //!
-//! Only types are computed anew. What an explicit cast gives does not depend on the argument, so nothing after it does. (Ivy
-//! intersects the sets of all functions that are called, whatever dtype they are called with.) Casts that a mode inserted are
-//! not counted: the question is what is supported without them. Literals are not looked at. Functions that are called are
-//! walked for each call, and the graphs of control flow once: loops keep the types of their state, branches agree.
+//! Only types are recomputed. The result of an explicit cast does not depend on the argument, so neither do its users. (Ivy
+//! intersects the sets of all callees, whatever their dtypes.) Casts of modes are ignored: the result is the support without
+//! them. Literals are not checked. Callees are walked for each call, and the graphs of control flow once: loops keep the types
+//! of their state, branches agree.
 
 use super::adapt::Support;
 use super::modes::{CastReason, CastingModes};
@@ -21,16 +21,16 @@ use crate::value_type::ValueType;
 use std::fmt;
 use std::sync::Arc;
 
-/// A dtype that a function does not support, and the first thing in it that does not.
+/// An unsupported dtype of a function, and the first reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exclusion {
     /// The dtype.
     pub dtype: DType,
-    /// The op that does not take it; `None` if it is a reduction, a declaration, or the device that has no such dtype.
+    /// The op that does not support it; `None` for a reduction, a declaration, or a device without the dtype.
     pub op: Option<Op>,
-    /// Where that stands.
+    /// The place of the op or the declaration.
     pub place: Option<Place>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for Exclusion {
     }
 }
 
-/// What a function supports.
+/// The dtypes that a function supports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inferred {
     /// The dtypes its arguments may have.
@@ -59,11 +59,11 @@ pub struct Inferred {
     pub unsupported: Vec<Exclusion>,
 }
 
-/// The dtypes that the first `arguments` parameters of a graph may have, all at once. They are values under `support`; each op,
-/// in functions called too, is checked under what `supports` says it was made under.
+/// The dtypes that the first `arguments` parameters of a graph support, all at once. They are values under `support`; each op,
+/// also of callees, is checked under its entry in `supports`.
 ///
 /// # Errors
-/// `Verify` if a call's operands are not as many as its child's parameters.
+/// `Verify` if a call and its child differ in the number of operands.
 pub fn infer(
     graph: &Graph<ValueType>,
     places: &Places,
@@ -102,20 +102,20 @@ pub fn infer(
 /// Control flow: its number and operands.
 type ControlKey<'a> = (u32, &'a [Value]);
 
-/// A graph being walked: how far it got and the types of its values. A frame above another is the function that is called.
+/// The state of a graph's walk: the next node and the types so far. The frame above another is its callee.
 struct WalkFrame<'a> {
     graph: &'a Graph<ValueType>,
     places: Arc<Places>,
     supports: Option<&'a Supports>,
-    /// The types of the first parameters; the others have those they were traced with.
+    /// The types of the first parameters; the others keep their traced types.
     arguments: Vec<ValueType>,
     types: Vec<ValueType>,
     next: u32,
-    /// Whether it is a graph of control flow.
+    /// True if it is a graph of control flow.
     inner: bool,
-    /// What the graphs of the control flow that is looked at give, of those that were walked.
+    /// The result types of the current control flow's graphs, as far as walked.
     walked: Vec<Vec<ValueType>>,
-    /// The types of the results of the control flow that was looked at last, by its number and operands.
+    /// The result types of the last control flow, by its number and operands.
     controlled: Option<(ControlKey<'a>, Vec<ValueType>)>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> WalkFrame<'a> {
 }
 
 struct Walk<'a> {
-    /// The dtype that is tried.
+    /// The dtype being tried.
     dtype: DType,
     stack: Vec<WalkFrame<'a>>,
 }
@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
                 WalkStep::Type(ty) => frame.types.push(ty),
                 WalkStep::Call(called) => self.stack.push(called),
                 WalkStep::Inner(graph) => {
-                    // The node is looked at again when its graphs are known.
+                    // The node is visited again when its graphs are done.
                     frame.next -= 1;
                     self.stack.push(graph);
                 }
@@ -171,11 +171,11 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What a node gives.
+/// The result of a node.
 enum WalkStep<'a> {
     Type(ValueType),
     Call(WalkFrame<'a>),
-    /// A graph of control flow, of the node that is looked at.
+    /// A graph of the current node's control flow.
     Inner(WalkFrame<'a>),
     Excluded(Exclusion),
 }
@@ -227,7 +227,7 @@ impl<'a> WalkFrame<'a> {
         })
     }
 
-    /// A result of control flow: its graphs, one after the other, and then its type.
+    /// A result of control flow: walks its graphs in turn, then gives its type.
     fn control(
         &mut self,
         id: NodeId,
@@ -263,7 +263,7 @@ impl<'a> WalkFrame<'a> {
             let (other, cast) = match control.kind {
                 ControlKind::While | ControlKind::For(_) => state(),
                 ControlKind::Scan(steps) if leaf < steps.carried as usize => state(),
-                // What is stacked is what the body gives.
+                // Stacked results have the body's type.
                 ControlKind::Scan(_) => (ty, false),
                 ControlKind::Cond => {
                     let first = &control.graphs[0].graph;
@@ -272,7 +272,7 @@ impl<'a> WalkFrame<'a> {
             };
             types.push(match ty == other {
                 true => ty,
-                // A number took the dtype that it met when the function was traced. It would take another.
+                // The literal was cast to the traced dtype; it would be cast to the new one.
                 false if cast || is_number_cast(last, output) => last.ty(output),
                 false => {
                     let reason = match control.kind {
@@ -292,14 +292,14 @@ impl<'a> WalkFrame<'a> {
     }
 }
 
-/// Whether a value is a number that was cast.
+/// Returns `true` if a value is a cast of a literal.
 fn is_number_cast(graph: &Graph<ValueType>, value: Value) -> bool {
     let id = graph.producer(value);
     matches!(graph.node(id).kind, NodeKind::Cast(CastReason::Explicit | CastReason::Promotion))
         && graph.operands(id).iter().all(|&operand| graph.ty(operand).is_weak())
 }
 
-/// The declaration that an argument of this type does not meet. Weak arguments meet all.
+/// The declaration that excludes an argument of this type. Weak arguments are always allowed.
 fn refused_argument(ty: ValueType, supports: &[Support], dtype: DType) -> Option<Exclusion> {
     let ValueType::Strong(passed) = ty else { return None };
     let restriction = supports.iter().find_map(|support| support.restrictions.excluding(passed))?;
@@ -310,7 +310,7 @@ fn refused_argument(ty: ValueType, supports: &[Support], dtype: DType) -> Option
     Some(exclusion)
 }
 
-/// The type of what is computed of operands under all of these supports, or why there is none; the place is that of a declaration.
+/// The type of an operation's result under all of these supports, or the reason why there is none and the place of the declaration.
 fn computed(
     operation: &Operation<'_>,
     operands: &[ValueType],

@@ -1,26 +1,26 @@
-//! Reading text line by line, and one line from left to right, with errors that say line, column, and what was expected.
+//! Parsing of lines from left to right, with errors that have the line, the column and the expected text.
 
 use crate::error::{Error, ErrorCode, Result};
 use std::fmt::Display;
 
-/// The lines of a text that are not empty.
+/// The non-empty lines of a text.
 pub(crate) struct Lines<'a> {
     lines: std::iter::Enumerate<std::str::Lines<'a>>,
-    /// What the text is, as errors name it: `graph text`.
+    /// The name of the text's form in errors: `graph text`.
     form: &'static str,
-    /// The number of the line taken last.
+    /// The number of the last line returned.
     last: usize,
     /// A line that was put back.
     back: Option<Line<'a>>,
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of `text`, which is a `form`.
+    /// The lines of `text`, of this form.
     pub(crate) fn new(form: &'static str, text: &'a str) -> Lines<'a> {
         Lines { lines: text.lines().enumerate(), form, last: 0, back: None }
     }
 
-    /// The next line, which must be there.
+    /// The next line; an error if there is none.
     pub(crate) fn expect(&mut self, what: &str) -> Result<Line<'a>> {
         match self.next() {
             Some(line) => Ok(line),
@@ -31,19 +31,19 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Puts back the line that was taken last; it is the next one again.
+    /// Puts back the last line; it is the next one again.
     pub(crate) fn put_back(&mut self, line: Line<'a>) {
         self.back = Some(line);
     }
 
-    /// A line that is this token and no more.
+    /// A line with only this token.
     pub(crate) fn expect_only(&mut self, token: &str) -> Result<()> {
         let mut line = self.expect(&format!("`{token}`"))?;
         line.expect(token)?;
         line.end()
     }
 
-    /// Nothing may be left.
+    /// Checks that no line is left.
     pub(crate) fn end(&mut self) -> Result<()> {
         self.next().map_or(Ok(()), |mut line| Err(line.expected("the end")))
     }
@@ -67,7 +67,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// A position in one line. Spaces between tokens do not matter; `;` begins a comment.
+/// A position in one line. Spaces separate tokens; `;` begins a comment.
 #[derive(Clone)]
 pub(crate) struct Line<'a> {
     form: &'static str,
@@ -95,7 +95,7 @@ impl<'a> Line<'a> {
         trimmed
     }
 
-    /// Whether nothing is left.
+    /// Returns `true` if nothing is left.
     pub(crate) fn is_empty(&mut self) -> bool {
         self.rest().is_empty()
     }
@@ -110,14 +110,14 @@ impl<'a> Line<'a> {
         self.error(format!("expected {what}, found {found}"))
     }
 
-    /// An error at the current position that says what is wrong.
+    /// An error at the current position with this message.
     pub(crate) fn error(&mut self, what: impl Display) -> Error {
         self.rest();
         let column = self.text.get(..self.at).unwrap_or(self.text).chars().count() + 1;
         Error::new(ErrorCode::Parse, format!("{}, line {}, column {column}: {what}", self.form, self.number))
     }
 
-    /// Eats `token` if it comes next. A token that ends in a letter must not go on as a longer word.
+    /// Consumes `token` if it comes next. A token that ends in a letter must not go on as a longer word.
     pub(crate) fn eat(&mut self, token: &str) -> bool {
         let Some(after) = self.rest().strip_prefix(token) else { return false };
         if token.ends_with(is_word) && after.starts_with(is_word) {
@@ -127,12 +127,12 @@ impl<'a> Line<'a> {
         true
     }
 
-    /// Eats `token`.
+    /// Consumes `token`; an error if it does not come next.
     pub(crate) fn expect(&mut self, token: &str) -> Result<()> {
         if self.eat(token) { Ok(()) } else { Err(self.expected(format_args!("`{token}`"))) }
     }
 
-    /// Nothing may be left.
+    /// Checks that nothing is left.
     pub(crate) fn end(&mut self) -> Result<()> {
         if self.is_empty() { Ok(()) } else { Err(self.expected("the end of the line")) }
     }
@@ -142,7 +142,7 @@ impl<'a> Line<'a> {
         self.peek_while(is_word)
     }
 
-    /// The word that comes next, as what it names.
+    /// The next word, mapped by `read`.
     pub(crate) fn word<T>(&mut self, what: &str, read: impl FnOnce(&str) -> Option<T>) -> Result<T> {
         let word = self.peek_word();
         let value = read(word).ok_or_else(|| self.expected(what))?;
@@ -150,24 +150,24 @@ impl<'a> Line<'a> {
         Ok(value)
     }
 
-    /// Everything up to `end`, or to the end of the line. Does not move past it.
+    /// The text up to `end`, or to the end of the line. Does not move past it.
     pub(crate) fn peek_until(&mut self, end: &str) -> &'a str {
         let rest = self.rest();
         &rest[..rest.find(end).unwrap_or(rest.len())]
     }
 
-    /// Everything up to the first character that is not of the kind. Does not move past it.
+    /// The text up to the first character of another kind. Does not move past it.
     pub(crate) fn peek_while(&mut self, of_the_kind: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         &rest[..rest.find(|c| !of_the_kind(c)).unwrap_or(rest.len())]
     }
 
-    /// Moves past text that was peeked at.
+    /// Moves past peeked text.
     pub(crate) fn skip(&mut self, text: &str) {
         self.at += text.len();
     }
 
-    /// Everything up to the next space.
+    /// The text up to the next space.
     pub(crate) fn peek_until_space(&mut self) -> &'a str {
         self.peek_while(|c| !c.is_whitespace())
     }
@@ -193,7 +193,7 @@ impl<'a> Line<'a> {
         self.number_of(what)
     }
 
-    /// Zero or more items between commas, up to `close`, which is eaten.
+    /// Zero or more items between commas, up to `close`, which is consumed.
     pub(crate) fn list<I>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Result<I>) -> Result<Vec<I>> {
         let mut items = Vec::new();
         if self.eat(close) {
@@ -219,7 +219,7 @@ impl<'a> Line<'a> {
         self.number_of(what)
     }
 
-    /// `prefix` and `number`: what is numbered in order has this number here.
+    /// `prefix` and `number`, which must be the next in order.
     pub(crate) fn numbered(&mut self, prefix: &str, number: usize) -> Result<()> {
         let next = format!("`{prefix}{number}`");
         if self.id(prefix, &next)? as usize != number {

@@ -1,7 +1,7 @@
-//! Reading texts of stages: lines, tokens, and what all texts have in common. The grammar of the texts is `docs/grammar.md`.
+//! Parsers of the stages' texts: lines, tokens, common parts. `docs/grammar.md` has the grammar.
 //!
-//! Each stage's reader is beside its printer. A reader takes time and memory in proportion to the text, whatever the numbers in it
-//! say, and its recursion is bounded.
+//! Each stage's parser is beside its printer. Parsers take time and memory in proportion to the text, whatever its numbers, with
+//! bounded recursion.
 
 mod line;
 

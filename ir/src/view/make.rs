@@ -1,4 +1,4 @@
-//! The views that functions of the Array API and NumPy stand for: each gives the view and the shape of its result.
+//! The views of functions of the Array API and NumPy: each returns the view and the shape of its result.
 
 use super::{AxisIndex, View};
 use crate::axes::{AxisSet, check_rank, position};
@@ -14,7 +14,7 @@ fn made(view: View, extents: impl IntoIterator<Item = usize>) -> ViewResult {
     Ok((view.canonical(&shape), shape))
 }
 
-/// The view whose result has as axis `n` the operand's axis `order[n]`.
+/// The view whose axis `n` is the operand's axis `order[n]`.
 fn permuted(shape: &Shape, order: &[usize]) -> ViewResult {
     let mut view = View { rank: order.len(), axes: SmallVec::from_elem(AxisIndex::default(), shape.rank()) };
     for (n, &axis) in order.iter().enumerate() {
@@ -23,11 +23,11 @@ fn permuted(shape: &Shape, order: &[usize]) -> ViewResult {
     made(view, order.iter().map(|&axis| shape.extents()[axis]))
 }
 
-/// Each axis of the operand at a place among `rank` axes of the result: several at one place are its diagonal, and where there is none the
-/// extent is 1.
+/// Maps each axis of the operand to one of `rank` axes of the result. Axes mapped to the same one give its diagonal; axes of the
+/// result without any have extent 1.
 ///
 /// # Errors
-/// `Shape` if the result has more axes than arrays may have.
+/// `Shape` if the rank is above the maximum.
 pub fn placed(shape: &Shape, rank: usize, places: &[usize]) -> ViewResult {
     check_rank(rank)?;
     let mut extents = vec![1; rank];
@@ -41,7 +41,7 @@ pub fn placed(shape: &Shape, rank: usize, places: &[usize]) -> ViewResult {
     made(view, extents)
 }
 
-/// Axes in another order: axis `n` of the result is axis `axes[n]`, all of them once.
+/// Permutes the axes: axis `n` of the result is axis `axes[n]`, each once.
 ///
 /// # Errors
 /// `Shape` if these are not all axes.
@@ -56,10 +56,10 @@ pub fn permute_dims(shape: &Shape, axes: &[isize]) -> ViewResult {
     permuted(shape, &order)
 }
 
-/// Axes at other places, the others in their order.
+/// Moves axes to other indices; the other axes keep their order.
 ///
 /// # Errors
-/// `Shape` for axes that are not there or named twice, and if there are not as many sources as destinations.
+/// `Shape` for invalid or repeated axes, and for different numbers of sources and destinations.
 pub fn moveaxis(shape: &Shape, source: &[isize], destination: &[isize]) -> ViewResult {
     let rank = shape.rank();
     let (from, to) = (AxisSet::new(source, rank)?, AxisSet::new(destination, rank)?);
@@ -79,20 +79,20 @@ pub fn moveaxis(shape: &Shape, source: &[isize], destination: &[isize]) -> ViewR
     permuted(shape, &order)
 }
 
-/// Two axes in each other's place.
+/// Swaps two axes.
 ///
 /// # Errors
-/// `Shape` for axes that are not there.
+/// `Shape` for invalid axes.
 pub fn swapaxes(shape: &Shape, a: isize, b: isize) -> ViewResult {
     let mut order: Vec<usize> = (0..shape.rank()).collect();
     order.swap(position(a, shape.rank())?, position(b, shape.rank())?);
     permuted(shape, &order)
 }
 
-/// New axes of extent 1, at these positions of the result.
+/// Inserts axes of extent 1 at these indices of the result.
 ///
 /// # Errors
-/// `Shape` for positions that the result does not have, or that are named twice.
+/// `Shape` for invalid or repeated axes.
 pub fn expand_dims(shape: &Shape, axes: &[isize]) -> ViewResult {
     let rank = shape.rank() + axes.len();
     let new = AxisSet::new(axes, rank)?;
@@ -103,10 +103,10 @@ pub fn expand_dims(shape: &Shape, axes: &[isize]) -> ViewResult {
     made(View { rank, axes }, extents)
 }
 
-/// Without these axes, which have extent 1.
+/// Removes these axes, which have extent 1.
 ///
 /// # Errors
-/// `Shape` for axes that are not there, are named twice, or have another extent.
+/// `Shape` for invalid or repeated axes, and for other extents.
 pub fn squeeze(shape: &Shape, axes: &[isize]) -> ViewResult {
     let gone = AxisSet::new(axes, shape.rank())?;
     if let Some(axis) = gone.iter().find(|&axis| shape.extents()[axis] != 1) {
@@ -122,10 +122,10 @@ pub fn squeeze(shape: &Shape, axes: &[isize]) -> ViewResult {
     made(view, left.map(|axis| shape.extents()[axis]))
 }
 
-/// Backwards along these axes.
+/// Reverses these axes.
 ///
 /// # Errors
-/// `Shape` for axes that are not there or named twice.
+/// `Shape` for invalid or repeated axes.
 pub fn flip(shape: &Shape, axes: &[isize]) -> ViewResult {
     let flipped = AxisSet::new(axes, shape.rank())?;
     let index = |(axis, &extent): (usize, &usize)| match flipped.contains(axis) {
@@ -136,10 +136,10 @@ pub fn flip(shape: &Shape, axes: &[isize]) -> ViewResult {
     made(View { rank: shape.rank(), axes }, shape.extents().iter().copied())
 }
 
-/// The shape that the operand broadcasts to.
+/// Broadcasts to a shape.
 ///
 /// # Errors
-/// `Shape` if it does not.
+/// `Shape` if the operand does not broadcast to it.
 pub fn broadcast_to(shape: &Shape, to: &Shape) -> ViewResult {
     if shape.broadcast(to).as_ref() != Some(to) {
         return Err(Error::new(ErrorCode::Shape, format!("shape {shape} does not broadcast to {to}"))
@@ -156,7 +156,7 @@ pub fn broadcast_to(shape: &Shape, to: &Shape) -> ViewResult {
 /// The elements `(i, i + offset)` along two axes, which become the last axis of the result.
 ///
 /// # Errors
-/// `Shape` for axes that are not there, or the same axis twice.
+/// `Shape` for invalid axes, or the same axis twice.
 pub fn diagonal(shape: &Shape, offset: isize, axes: [isize; 2]) -> ViewResult {
     let rank = shape.rank();
     let both = AxisSet::new(&axes, rank)?;
@@ -174,11 +174,11 @@ pub fn diagonal(shape: &Shape, offset: isize, axes: [isize; 2]) -> ViewResult {
     made(view, rest.map(|axis| shape.extents()[axis]).chain([len]))
 }
 
-/// Windows of these extents at every position along these axes; the result has an axis for each window, after the others.
+/// Windows of these extents along these axes; the result has an axis for each window, after the others.
 /// (NumPy, `sliding_window_view`.)
 ///
 /// # Errors
-/// `Shape` for axes that are not there or named twice, for another number of extents than axes, and for windows larger than
+/// `Shape` for invalid or repeated axes, for different numbers of extents and axes, and for windows larger than
 /// their axis.
 pub fn sliding_window(shape: &Shape, extents: &[isize], axes: &[isize]) -> ViewResult {
     let rank = shape.rank();
@@ -211,10 +211,10 @@ pub fn sliding_window(shape: &Shape, extents: &[isize], axes: &[isize]) -> ViewR
     made(view, result.into_iter().chain(windows))
 }
 
-/// The shape that is asked for, where one extent may be -1: as much as is left.
+/// The shape with an extent of -1, at most one, inferred from the number of elements.
 ///
 /// # Errors
-/// `Shape` if the numbers of elements differ, or several extents are left open.
+/// `Shape` if the numbers of elements differ, or several extents are -1.
 pub fn resolve_reshape(shape: &Shape, to: &[isize]) -> Result<Shape> {
     let error = |what: String| {
         Err(Error::new(ErrorCode::Shape, what)
@@ -247,7 +247,7 @@ pub fn resolve_reshape(shape: &Shape, to: &[isize]) -> Result<Shape> {
     Ok(Shape::from(extents))
 }
 
-/// A reshape as a view, where no axes are joined: each axis of the operand is split into some of the result's.
+/// A reshape as a view, if it only splits axes of the operand.
 pub fn reshape(from: &Shape, to: &Shape) -> Option<View> {
     if to.extents().contains(&0) {
         return Some(View { rank: to.rank(), axes: SmallVec::from_elem(AxisIndex::default(), from.rank()) });
@@ -268,10 +268,10 @@ pub fn reshape(from: &Shape, to: &Shape) -> Option<View> {
     Some(view)
 }
 
-/// The shape of arrays `x0`, `x1`, … one after the other along an axis.
+/// The shape of arrays `x0`, `x1`, … joined along an axis.
 ///
 /// # Errors
-/// What does not fit.
+/// The mismatch.
 pub fn concat_shape(shapes: &[&Shape], axis: usize) -> Result<Shape, ShapeMismatch> {
     let Some((&first, rest)) = shapes.split_first() else { return Err(ShapeMismatch::NoArrays) };
     let mut extents: SmallVec<[usize; 4]> = SmallVec::from_slice(first.extents());
@@ -291,11 +291,10 @@ pub fn concat_shape(shapes: &[&Shape], axis: usize) -> Result<Shape, ShapeMismat
     Ok(Shape::new(&extents))
 }
 
-/// The shape of the rows of `x` at the positions `index`: what remains of the shape of `x` without its first axis, broadcast with that of
-/// `index`.
+/// The shape of the rows of `x` at the indices `index`: the shape of `x` without its first axis, broadcast with that of `index`.
 ///
 /// # Errors
-/// What does not fit.
+/// The mismatch.
 pub fn gathered(x: &Shape, index: &Shape) -> Result<Shape, ShapeMismatch> {
     let shape = scattered(x, index)?;
     match x.extents().first() {
@@ -304,10 +303,10 @@ pub fn gathered(x: &Shape, index: &Shape) -> Result<Shape, ShapeMismatch> {
     }
 }
 
-/// The same, whether there are rows or none.
+/// The same, also for an array without rows.
 ///
 /// # Errors
-/// What does not fit.
+/// The mismatch.
 pub fn scattered(x: &Shape, index: &Shape) -> Result<Shape, ShapeMismatch> {
     let Some((_, rest)) = x.extents().split_first() else { return Err(ShapeMismatch::NoRows) };
     let rest = Shape::from(rest);

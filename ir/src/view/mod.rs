@@ -1,10 +1,10 @@
-//! Views: results whose elements are elements of their operand, found by arithmetic on indices alone.
+//! Views: results whose elements are elements of their operand, by affine maps of indices.
 //!
-//! A [`View`] gives for each axis of the operand the index there as an affine sum of the result's indices. Permuting, slicing
-//! with steps, flipping, broadcasting, diagonals, sliding windows and splitting an axis are all of this form, and so is one
-//! after the other ([`View::of`]). Joining axes is not: that is a reshape, which keeps the elements in row-major order.
+//! A [`View`] maps the result's indices to an affine sum for each axis of the operand. Permuting, slicing with steps, flipping,
+//! broadcasting, diagonals, sliding windows and splitting an axis have this form, and so have their compositions ([`View::of`]).
+//! Joining axes does not: it is a reshape, which keeps the row-major order.
 //!
-//! On memory both are arithmetic on strides ([`View::layout`], [`reshaped`]), and only a reshape may be impossible.
+//! In memory both are arithmetic on strides ([`View::layout`], [`reshaped`]); some reshapes need a copy.
 
 mod make;
 mod region;
@@ -27,7 +27,7 @@ use smallvec::{SmallVec, smallvec};
 pub struct IndexTerm {
     /// An axis of the result.
     pub axis: u32,
-    /// What its index is multiplied by; not 0.
+    /// The factor of its index; not 0.
     pub step: isize,
 }
 
@@ -36,7 +36,7 @@ pub struct IndexTerm {
 pub struct AxisIndex {
     /// The index at the result's first element.
     pub start: isize,
-    /// How it grows along the result's axes.
+    /// The strides along the result's axes.
     pub terms: SmallVec<[IndexTerm; 1]>,
 }
 
@@ -68,7 +68,7 @@ impl AxisIndex {
         }
     }
 
-    /// The least and the greatest index over a result that is not empty; saturates.
+    /// The least and the greatest index over a non-empty result; saturates.
     fn range(&self, result: &Shape) -> (isize, isize) {
         let (mut low, mut high) = (self.start, self.start);
         for term in &self.terms {
@@ -81,7 +81,7 @@ impl AxisIndex {
     }
 }
 
-/// For each axis of an operand the index there, from the indices of a result.
+/// For each axis of an operand the index, from the indices of a result.
 ///
 /// ```
 /// use ndjit_ir::Shape;
@@ -103,12 +103,12 @@ pub struct View {
 }
 
 impl View {
-    /// The view that changes nothing.
+    /// The identity view.
     pub fn identity(rank: usize) -> View {
         View { rank, axes: (0..rank).map(|axis| AxisIndex::along(axis, 0, 1)).collect() }
     }
 
-    /// This view of what `inner` is a view of: from the indices of this one's result to those of the other's operand. Saturates.
+    /// The composition of this view and `inner`: from this result's indices to those of `inner`'s operand. Saturates.
     #[must_use]
     pub fn of(&self, inner: &View) -> View {
         let axes = inner.axes.iter().map(|index| {
@@ -123,8 +123,8 @@ impl View {
         View { rank: self.rank, axes: axes.collect() }
     }
 
-    /// The same view in the one form that views of equal effect have: nothing moves along an axis that has one index, and all of
-    /// an empty result begins at 0.
+    /// The canonical form of the view, equal for views of equal effect: zero strides along axes of one index, and zero starts for an
+    /// empty result.
     #[must_use]
     pub fn canonical(mut self, result: &Shape) -> View {
         let empty = result.extents().contains(&0);
@@ -137,15 +137,15 @@ impl View {
         self
     }
 
-    /// Whether the view's result, of this shape, is the operand itself.
+    /// Returns `true` if the view's result, of this shape, is the operand itself.
     pub fn is_identity(&self, operand: &Shape, result: &Shape) -> bool {
         operand == result && *self == View::identity(self.rank).canonical(result)
     }
 
-    /// Checks that the view makes an array of shape `result` of one of shape `operand`, and reads no element beside it.
+    /// Checks that the view maps an array of shape `operand` to one of shape `result`, within bounds.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// The problem.
     pub fn check(&self, operand: &Shape, result: &Shape) -> Result<(), String> {
         if self.rank != result.rank() || self.axes.len() != operand.rank() {
             return Err(format!("a view of {} axes as {} of {operand} as {result}", self.axes.len(), self.rank));
@@ -165,8 +165,7 @@ impl View {
         Ok(())
     }
 
-    /// Where the result's elements lie, from where the operand's do. Wraps, as only views that [`check`](View::check) has not
-    /// passed can make it.
+    /// The layout of the result, from the operand's. Wraps only for views that do not pass [`check`](View::check).
     pub fn layout(&self, operand: &Layout) -> Layout {
         let mut layout = Layout { offset: operand.offset, strides: smallvec![0; self.rank] };
         for (index, &stride) in self.axes.iter().zip(&operand.strides) {
@@ -185,24 +184,23 @@ impl View {
     }
 }
 
-/// The layout of the elements of an array, in row-major order, as one of another shape with as many elements; `None` where no
-/// strides say it, so that they have to be copied. (NumPy, `_attempt_nocopy_reshape`.)
+/// The layout of an array's elements, in row-major order, in another shape of as many elements; `None` if no strides express
+/// it, so that they need a copy. (NumPy, `_attempt_nocopy_reshape`.)
 pub fn reshaped(layout: &Layout, from: &Shape, to: &Shape) -> Option<Layout> {
     let mut strides: SmallVec<[isize; 4]> = smallvec![0; to.rank()];
     if from.extents().contains(&0) || to.extents().contains(&0) {
         return Some(Layout { offset: layout.offset, strides });
     }
-    // Axes of one index have no say.
+    // Axes of one index do not matter.
     let mut axes = from.extents().iter().zip(&layout.strides).filter(|(extent, _)| **extent != 1).rev().peekable();
-    // Of the elements that the last axis taken from `from` and those joined with it have, how many are not yet split off, and
-    // the stride of what is left.
+    // The number of elements of the joined axes of `from` not yet split off, and their stride.
     let (mut left, mut stride) = (1usize, 0isize);
     for (axis, &extent) in to.extents().iter().enumerate().rev().filter(|(_, extent)| **extent != 1) {
         if left == 1 {
             let (&own, &step) = axes.next()?;
             (left, stride) = (own, step);
         }
-        // More elements than are left: the next axis goes on where they end.
+        // More elements than are left: the next axis must be contiguous with them.
         while left % extent != 0 {
             let (&own, &step) = axes.next()?;
             if stride.checked_mul(isize::try_from(left).ok()?) != Some(step) {

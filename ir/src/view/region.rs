@@ -1,5 +1,5 @@
-//! Regions: the elements of an array that a view names, where it names each once: along each axis every `step`th index of a range.
-//! Who stores into a part of an array stores a region.
+//! Regions: the elements of an array that a view selects, each once: along each axis every `step`th index of a range. Partial
+//! stores store a region.
 
 use super::View;
 use crate::shape::Shape;
@@ -8,21 +8,21 @@ use smallvec::SmallVec;
 /// Indices along an axis: `start`, `start + step`, and so on, `extent` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AxisRange {
-    /// The least one.
+    /// The least index.
     pub start: usize,
-    /// The distance of neighbours; 1 where there is one index.
+    /// The distance of adjacent indices; 1 if there is one index.
     pub step: usize,
-    /// How many there are.
+    /// The number of indices.
     pub extent: usize,
 }
 
 impl AxisRange {
-    /// Whether it is each index of an axis.
+    /// Returns `true` if the range has every index of an axis.
     pub fn is_whole(self, extent: usize) -> bool {
         self == AxisRange { start: 0, step: 1, extent }
     }
 
-    /// Whether some index is one of both.
+    /// Returns `true` if the ranges have a common index.
     pub fn meets(self, other: AxisRange) -> bool {
         let [(a, p, a_last), (b, q, b_last)] = [self, other].map(|range| {
             let (start, step) = (range.start as i128, range.step.max(1) as i128);
@@ -32,7 +32,7 @@ impl AxisRange {
         if self.extent == 0 || other.extent == 0 || low > high {
             return false;
         }
-        // a + p * i = b + q * j, by the extended Euclidean algorithm: one index of both, and with it every p * q / gcd further.
+        // a + p * i = b + q * j, by the extended Euclidean algorithm: one common index, and every p * q / gcd from it.
         let (gcd, inverse) = bezout(p, q);
         if (b - a) % gcd != 0 {
             return false;
@@ -65,25 +65,25 @@ impl Region {
         self.0.iter().fold(1, |n: usize, range| n.saturating_mul(range.extent))
     }
 
-    /// Whether some element of an array is in both.
+    /// Returns `true` if the regions have a common element.
     pub fn meets(&self, other: &Region) -> bool {
         self.0.iter().zip(&other.0).all(|(own, other)| own.meets(*other))
     }
 }
 
-/// Parts of an array, none of which meet.
+/// Disjoint parts of an array.
 #[derive(Clone, Debug)]
 pub struct DisjointRegions {
     shape: Shape,
     parts: Vec<Region>,
-    /// Elements of all of them.
+    /// The number of elements of all parts.
     size: usize,
-    /// The index behind the last part along the only axis that the parts so far are cut along: what begins there meets none of them.
+    /// The end of the last part along the only axis along which the parts are cut: parts that begin there are disjoint.
     end: Option<(usize, usize)>,
 }
 
 impl DisjointRegions {
-    /// None, of an array of this shape.
+    /// No parts, of an array of this shape.
     pub fn new(shape: Shape) -> DisjointRegions {
         DisjointRegions { shape, parts: Vec::new(), size: 0, end: None }
     }
@@ -91,7 +91,7 @@ impl DisjointRegions {
     /// Adds a part.
     ///
     /// # Errors
-    /// If it meets another one.
+    /// If it meets another part.
     #[allow(clippy::result_unit_err, reason = "there is one way to fail, which its caller words")]
     pub fn add(&mut self, part: Region) -> Result<(), ()> {
         let cut = |&axis: &usize| !part.0[axis].is_whole(self.shape.extents()[axis]);
@@ -108,15 +108,15 @@ impl DisjointRegions {
         Ok(())
     }
 
-    /// Whether they are all of the array.
+    /// Returns `true` if the parts are all of the array.
     pub fn are_all(&self) -> bool {
         self.shape.size() == Ok(self.size)
     }
 }
 
 impl View {
-    /// The elements that the view, with a result of this shape, names of an operand of that shape; `None` where it names one more than once,
-    /// or one that the operand does not have.
+    /// The elements that the view, with a result of this shape, selects from an operand of that shape; `None` if it selects one
+    /// twice, or is out of bounds.
     pub fn region(&self, operand: &Shape, result: &Shape) -> Option<Region> {
         self.check(operand, result).ok()?;
         let mut named: SmallVec<[usize; 4]> = SmallVec::new();

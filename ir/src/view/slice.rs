@@ -6,12 +6,12 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 
-/// What is taken along one axis. Negative numbers count from the end: -1 is the last element.
+/// The slice of one axis. Negative numbers count from the end: -1 is the last element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Slice {
-    /// One element; the axis is left out.
+    /// One element; the axis is removed.
     Index(isize),
-    /// The elements from `start` (0 if left out) up to but without `end` (all that follow if left out), of which every
+    /// The elements from `start` (default 0) up to but excluding `end` (default the extent), every
     /// `step`th, from the last backwards if the step is negative.
     Range {
         /// The first element of the range.
@@ -21,7 +21,7 @@ pub enum Slice {
         /// Not 0.
         step: isize,
     },
-    /// As a range, but with the element `last`.
+    /// A range that includes `last`.
     Inclusive {
         /// The first element of the range.
         start: Option<isize>,
@@ -32,7 +32,7 @@ pub enum Slice {
     },
     /// A new axis of extent 1.
     NewAxis,
-    /// As many whole axes as the other parts leave: once at most. What is left out at the end is whole.
+    /// As many whole axes as the other parts leave, at most once. Axes omitted at the end are whole.
     Ellipsis,
 }
 
@@ -44,7 +44,7 @@ impl Slice {
 /// Slices an array.
 ///
 /// # Errors
-/// `Shape` for more parts than axes, indices and ranges beyond their axis, and a step of 0.
+/// `Shape` for more parts than axes, out-of-bounds indices and ranges, and a step of 0.
 pub fn slice(shape: &Shape, parts: &[Slice]) -> Result<(View, Shape)> {
     let taken = parts.iter().filter(|part| !matches!(part, Slice::NewAxis | Slice::Ellipsis)).count();
     let Some(whole) = shape.rank().checked_sub(taken) else {
@@ -96,7 +96,7 @@ pub fn slice(shape: &Shape, parts: &[Slice]) -> Result<(View, Shape)> {
     Ok((View { rank: shape.rank(), axes }.canonical(&shape), shape))
 }
 
-/// Where a range begins.
+/// The start of a range.
 fn first(start: Option<isize>, extent: usize) -> Result<usize> {
     let Some(start) = start else { return Ok(0) };
     from_end(start, extent).filter(|&at| at <= extent).ok_or_else(|| {
@@ -106,7 +106,7 @@ fn first(start: Option<isize>, extent: usize) -> Result<usize> {
     })
 }
 
-/// Where a range ends: the index after its last.
+/// The end of a range: the index after its last.
 fn end(part: &Slice, extent: usize) -> Result<usize> {
     match *part {
         Slice::Range { end: Some(end), .. } => from_end(end, extent).filter(|&end| end <= extent).ok_or_else(|| {
@@ -124,7 +124,7 @@ fn end(part: &Slice, extent: usize) -> Result<usize> {
     }
 }
 
-/// A bound that the axis does not have; `help` is for those beyond its end.
+/// The error of an out-of-bounds bound; `help` is for bounds beyond the end.
 fn beyond(bound: isize, extent: usize, help: String) -> Error {
     match bound {
         0.. => Error::new(ErrorCode::Shape, format!("{bound} is beyond an axis of {extent}")).help(help),
@@ -133,7 +133,7 @@ fn beyond(bound: isize, extent: usize, help: String) -> Error {
     }
 }
 
-/// The index in the operand's axis, along axis `axis` of the result, and the number of elements taken.
+/// The index in the operand's axis, along axis `axis` of the result, and the number of elements.
 fn range((from, to): (usize, usize), step: isize, axis: usize) -> Result<(AxisIndex, usize)> {
     if step == 0 {
         return Err(Error::new(ErrorCode::Shape, "a step of 0").help("steps are 1, 2, …, or -1, -2, … for backwards"));

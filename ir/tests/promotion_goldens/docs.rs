@@ -116,13 +116,13 @@ pub fn reductions() -> String {
     table
 }
 
-/// Whether `docs/promotion.md` has that table.
+/// Returns `true` if `docs/promotion.md` has that table.
 pub fn shows_reductions() -> bool {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/promotion.md");
     std::fs::read_to_string(path).is_ok_and(|text| text.contains(&reductions()))
 }
 
-/// Whether the page on disk is the one given, which is written there if asked for.
+/// Returns `true` if the page on disk is the one given, which is written there if asked for.
 pub fn is_current(page: &str) -> bool {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/policies.md");
     if std::env::var_os("NDJIT_WRITE_DOCS").is_some() {

@@ -129,7 +129,7 @@ pub fn as_sum(o: &Outcome) -> Option<ValueType> {
     Call::Reduction(Reduction::Sum.into()).resolve(o.policy, o.operands)
 }
 
-/// Whether an exponent may have this type.
+/// Returns `true` if an exponent may have this type.
 pub fn is_integer(ty: ValueType) -> bool {
     matches!(ty.kind(), Kind::Bool | Kind::UInt | Kind::Int)
 }

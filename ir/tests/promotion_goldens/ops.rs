@@ -88,7 +88,7 @@ fn cells(golden: &Value, call: Call) -> Option<Vec<Cell>> {
     }
 }
 
-/// Whether a result is that of a golden cell: `f32` strong, `f64/w` weak of its kind. Bool is never weak, and PyTorch's `c32` is
+/// Returns `true` if a result is that of a golden cell: `f32` strong, `f64/w` weak of its kind. Bool is never weak, and PyTorch's `c32` is
 /// no dtype here.
 fn is_same(ours: Option<ValueType>, theirs: Option<&str>) -> bool {
     match (ours, theirs.map(|cell| cell.strip_suffix("/w").ok_or(cell))) {

@@ -88,7 +88,7 @@ impl Tensor {
         self.bytes.len() / self.dtype.bytes()
     }
 
-    /// Whether there are no elements.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -151,7 +151,7 @@ impl Tensor {
         self.bytes[start..start + slice.bytes.len()].copy_from_slice(&slice.bytes);
     }
 
-    /// Whether an element, or a part of it, is a NaN.
+    /// Returns `true` if an element, or a part of it, is a NaN.
     ///
     /// # Panics
     /// If `index` is out of bounds.
@@ -160,7 +160,7 @@ impl Tensor {
         self.get(index).iter().any(|&word| is_nan(part, word))
     }
 
-    /// Whether an element, with all its parts, is neither NaN nor infinite.
+    /// Returns `true` if an element, with all its parts, is neither NaN nor infinite.
     ///
     /// # Panics
     /// If `index` is out of bounds.
@@ -170,7 +170,7 @@ impl Tensor {
         self.get(index).iter().all(|&word| infinity.is_none_or(|infinity| magnitude(part, word) < infinity))
     }
 
-    /// Whether both have the same dtype, shape and bits, where any NaN equals any other: sign and payload of a NaN are not
+    /// Returns `true` if both have the same dtype, shape and bits, where any NaN equals any other: sign and payload of a NaN are not
     /// specified.
     pub fn same_bits(&self, other: &Tensor) -> bool {
         self.first_difference(other).is_none() && self.dtype == other.dtype && self.shape == other.shape
@@ -205,7 +205,7 @@ impl fmt::Debug for Tensor {
     }
 }
 
-/// Whether a storage word of a real dtype is a NaN.
+/// Returns `true` if a storage word of a real dtype is a NaN.
 fn is_nan(dtype: DType, word: u64) -> bool {
     dtype.infinity_bits().is_some_and(|infinity| magnitude(dtype, word) > infinity)
 }

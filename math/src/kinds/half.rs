@@ -59,7 +59,7 @@ const fn method(op: Op) -> Option<Method> {
     })
 }
 
-/// Whether `op` has a body on halves.
+/// Returns `true` if `op` has a body on halves.
 pub(crate) const fn has(op: Op) -> bool {
     method(op).is_some()
 }

@@ -230,7 +230,7 @@ struct Near {
     log: (Reg, Reg),
     /// The magnitude of the product in two parts.
     product: (Reg, Reg),
-    /// Whether it divides.
+    /// True if it divides.
     over: Reg,
 }
 

@@ -61,7 +61,7 @@ fn truncated(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Divided, Reg) {
 struct Divided {
     /// `trunc(x / y)`, exact below 2^p, beyond the nearest float to `x / y`.
     quotient: Reg,
-    /// Whether it lies beyond.
+    /// True if it lies beyond.
     large: Reg,
     /// `fmod(x, y)`, exact; NaN for an infinite `x` or a zero `y`.
     remainder: Reg,

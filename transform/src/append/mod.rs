@@ -24,7 +24,7 @@ pub(crate) struct Appender {
     pub policy: Policy,
     /// Bytes that the reverse mode of a loop keeps of its states.
     pub state_bytes: usize,
-    /// Whether what is written is a step of a loop, computed again for the reverse mode.
+    /// True if what is written is a step of a loop, computed again for the reverse mode.
     pub in_step: Cell<bool>,
     state: RefCell<AppendState>,
 }

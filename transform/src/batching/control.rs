@@ -86,7 +86,7 @@ fn condition_has_lanes(piece: &ControlPiece, active: &[bool]) -> bool {
     graph.outputs().iter().any(|output| reached[output.index()])
 }
 
-/// Whether its graphs are of small arrays, and compute nothing that is better done for the lanes that need it.
+/// Returns `true` if its graphs are of small arrays, and compute nothing that is better done for the lanes that need it.
 fn is_small(piece: &ControlPiece) -> bool {
     piece.bodies.iter().all(|(graph, _)| {
         let small = |value: Value| graph.shape(value).size().is_ok_and(|size| size <= SMALL);

@@ -32,7 +32,7 @@ impl LabelSet {
         LabelSet(labels.iter().fold(0, |set, &label| set | bit(label)))
     }
 
-    /// Whether it has the label.
+    /// Returns `true` if it has the label.
     pub fn contains(self, label: Label) -> bool {
         self.0 & bit(label) != 0
     }
@@ -49,7 +49,7 @@ impl LabelSet {
         LabelSet(self.0 & other.0)
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are none.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

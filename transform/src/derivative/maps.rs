@@ -54,7 +54,7 @@ pub(crate) enum LinearMap {
     Cumulative {
         /// The axis.
         axis: usize,
-        /// Whether from each on.
+        /// True if from each on.
         reverse: bool,
     },
     /// Along an axis `h[i] = a[i] h[i - 1] + t[i]`, or from the last one on `h[i] = a[i] h[i + 1] + t[i]`.
@@ -63,7 +63,7 @@ pub(crate) enum LinearMap {
         factors: Value,
         /// The axis.
         axis: usize,
-        /// Whether from the last one on.
+        /// True if from the last one on.
         reverse: bool,
     },
     /// Rows at indices, which are clipped.
@@ -74,7 +74,7 @@ pub(crate) enum LinearMap {
         indices: Value,
         /// The axis.
         axis: usize,
-        /// Whether they are each index once.
+        /// True if they are each index once.
         permutes: bool,
     },
     /// Zeros at the rows of these indices.

@@ -10,14 +10,14 @@ pub(crate) enum Tangent {
     Zero,
     /// Ones, or -1 everywhere.
     Unit {
-        /// Whether it is -1.
+        /// True if it is -1.
         negative: bool,
     },
     /// A value, or what is negative to it. It broadcasts to the space.
     Of {
         /// The value.
         value: Value,
-        /// Whether its negative is meant.
+        /// True if its negative is meant.
         negative: bool,
     },
 }

@@ -310,7 +310,7 @@ impl Groups {
         })
     }
 
-    /// Whether two reductions are of the same space, along the same axes, and read the same; or two results of the same control flow.
+    /// Returns `true` if two reductions are of the same space, along the same axes, and read the same; or two results of the same control flow.
     pub(super) fn beside(&self, graph: &Graph<DType>, a: NodeId, b: NodeId) -> bool {
         if let (NodeKind::Control(n, _), NodeKind::Control(other, _)) = (graph.node(a).kind, graph.node(b).kind) {
             return n == other && graph.have_same_operands(a, b);
@@ -326,7 +326,7 @@ impl Groups {
             && (a == b || self.computes(a, b) || self.computes(b, a))
     }
 
-    /// Whether the group of `value` computes or reads `other`.
+    /// Returns `true` if the group of `value` computes or reads `other`.
     fn computes(&self, value: Value, other: Value) -> bool {
         let group = self.group(value);
         group != NONE && (self.group(other) == group || self.groups[group as usize].inputs.contains(&other))
@@ -477,17 +477,17 @@ impl Groups {
         self.cone[value.index()].0
     }
 
-    /// Whether one node reads a value, and none a view of it.
+    /// Returns `true` if one node reads a value, and none a view of it.
     pub(super) fn is_read_once(&self, value: Value) -> bool {
         self.reads.get(value.index()) == Some(&1)
     }
 
-    /// Whether several groups of one node read a value.
+    /// Returns `true` if several groups of one node read a value.
     pub(super) fn is_wanted_twice(&self, value: Value) -> bool {
         self.alone_in[value.index()] > 1
     }
 
-    /// Whether a kernel of shape `space` computes a value of another group again rather than load it.
+    /// Returns `true` if a kernel of shape `space` computes a value of another group again rather than load it.
     pub(super) fn recomputed(&self, graph: &Graph<DType>, value: Value, space: &Shape) -> bool {
         let shape = graph.shape(value);
         let computed = matches!(graph.node(graph.producer(value)).kind, NodeKind::Op(..) | NodeKind::Cast(_));

@@ -47,7 +47,7 @@ impl Fusing<'_> {
         plans
     }
 
-    /// Whether two values are joins that are cut alike.
+    /// Returns `true` if two values are joins that are cut alike.
     pub(super) fn joins_alike(&self, a: Value, b: Value, needed: &[bool]) -> bool {
         let cut = |(part, starts): &JoinedPart| (self.graph.shape_id(*part), starts.clone());
         [a, b].iter().all(|&value| is_join(self.kind(value)))

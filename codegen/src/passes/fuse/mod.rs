@@ -173,12 +173,12 @@ impl Fusing<'_> {
         self.graph.node(self.graph.producer(value)).kind
     }
 
-    /// Whether a kernel that computes values makes this one.
+    /// Returns `true` if a kernel that computes values makes this one.
     fn is_made(&self, value: Value) -> bool {
         self.groups.group(value) != NONE
     }
 
-    /// Whether a group is that of one reduction or scan, or one node that moves elements.
+    /// Returns `true` if a group is that of one reduction or scan, or one node that moves elements.
     fn is_root(&self, group: &Group) -> bool {
         group.nodes.first().is_some_and(|&id| is_root(self.graph.node(id).kind))
     }
@@ -390,7 +390,7 @@ impl Fusing<'_> {
     }
 }
 
-/// Whether a node has a group of its own.
+/// Returns `true` if a node has a group of its own.
 fn is_root(kind: NodeKind<DType>) -> bool {
     kind.row().fusion == Fusion::Root
 }

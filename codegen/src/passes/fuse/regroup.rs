@@ -114,7 +114,7 @@ fn prompt(graph: &Graph<DType>, nodes: &[NodeId], found: &mut FxHashSet<Value>) 
     }
 }
 
-/// Whether one of `nodes` is computed from one of `others`, which come before them.
+/// Returns `true` if one of `nodes` is computed from one of `others`, which come before them.
 fn needs(graph: &Graph<DType>, nodes: &[NodeId], others: &[NodeId]) -> bool {
     let Some(first) = others.iter().min() else { return false };
     let Some(last) = nodes.iter().max() else { return false };

@@ -84,7 +84,7 @@ pub struct NestPart {
     pub nest: Arc<LoopNest>,
     /// What its accumulators, the first inputs and outputs, do along its last loops.
     pub form: AccumulatorLayout,
-    /// Whether it is for registers of more than 128 bits alone.
+    /// True if it is for registers of more than 128 bits alone.
     pub wide: bool,
     /// In which pairs accumulators of a block are combined, if code takes [whole blocks](crate::x64::emit_blocks).
     pub pairs: Option<Pairs>,

@@ -51,7 +51,7 @@ pub struct ScanParts {
     pub step: NestPart,
     /// Inputs: carries, results; outputs: results.
     pub carry: NestPart,
-    /// Whether bools say where a block and the first block begin.
+    /// True if bools say where a block and the first block begin.
     pub flags: bool,
 }
 

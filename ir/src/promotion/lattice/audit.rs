@@ -111,7 +111,7 @@ impl Audit {
         }
     }
 
-    /// Whether the order and grouping of operands never matters, criterion 1.
+    /// Returns `true` if the order and grouping of operands never matters, criterion 1.
     pub fn is_lawful(&self) -> bool {
         self.non_commutative.is_empty() && self.non_associative.is_empty()
     }
@@ -138,7 +138,7 @@ struct NumberRange {
     min: f64,
     max: f64,
     digits: u32,
-    /// Whether there are numbers between the integers.
+    /// True if there are numbers between the integers.
     fraction: bool,
 }
 

@@ -89,7 +89,7 @@ const _: () = {
     }
 };
 
-/// Whether every pair of the nodes that have a name joins.
+/// Returns `true` if every pair of the nodes that have a name joins.
 const fn every_pair_joins(joins: &Joins<MAX_NAMED_NODES>, nodes: &[&str; MAX_NAMED_NODES]) -> bool {
     let mut a = 0;
     while a < MAX_NAMED_NODES && !nodes[a].is_empty() {

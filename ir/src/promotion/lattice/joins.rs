@@ -71,7 +71,7 @@ impl<const N: usize> Joins<N> {
         }
     }
 
-    /// Whether every pair has a join: the order is a lattice, not a partial one.
+    /// Returns `true` if every pair has a join: the order is a lattice, not a partial one.
     pub const fn is_total(&self) -> bool {
         let mut a = 0;
         while a < N {

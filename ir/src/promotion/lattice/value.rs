@@ -166,7 +166,7 @@ impl Lattice {
         Table::from_fn(|a, b| types[self.join_indices(node(a)?, node(b)?)?])
     }
 
-    /// Whether `a` may be promoted to `b`: they are the same node, or edges lead from `a` to `b`. False if a name is no node.
+    /// Returns `true` if `a` may be promoted to `b`: they are the same node, or edges lead from `a` to `b`. False if a name is no node.
     pub fn le(&self, a: &str, b: &str) -> bool {
         let (Some(a), Some(b)) = (self.index_of(a), self.index_of(b)) else { return false };
         self.upper[a] >> b & 1 == 1
@@ -192,7 +192,7 @@ impl Lattice {
         })
     }
 
-    /// Whether every pair of nodes has a join: this is a lattice, not only a partial one.
+    /// Returns `true` if every pair of nodes has a join: this is a lattice, not only a partial one.
     pub fn is_total(&self) -> bool {
         self.joins.iter().all(Option::is_some)
     }

@@ -87,7 +87,7 @@ const fn first_decides(defaults: Defaults, a: ValueType, b: ValueType) -> Option
     }
 }
 
-/// Whether a dtype of kind `kind` takes the bare number.
+/// Returns `true` if a dtype of kind `kind` takes the bare number.
 const fn takes(kind: Kind, weak: Weak) -> bool {
     match weak {
         Weak::Int => !matches!(kind, Kind::Bool),
@@ -113,13 +113,13 @@ const fn safe(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueTyp
     }
 }
 
-/// Whether `joined` is the dtype of one of the operands.
+/// Returns `true` if `joined` is the dtype of one of the operands.
 const fn is_operand(defaults: Defaults, joined: ValueType, a: ValueType, b: ValueType) -> bool {
     let dtype = defaults.commit(joined) as u8;
     dtype == defaults.commit(a) as u8 || dtype == defaults.commit(b) as u8
 }
 
-/// Whether an operand loses nothing. Bare numbers are exempt.
+/// Returns `true` if an operand loses nothing. Bare numbers are exempt.
 const fn keeps(defaults: Defaults, joined: ValueType, operand: ValueType) -> bool {
     match operand {
         Strong(dtype) => defaults.commit(joined).holds(dtype),

@@ -88,7 +88,7 @@ const EXACT: &[(f64, f64, f64)] = &[
     (-0.6521103392824775, -0.7359405387018708, -7.773760105541177e-08),
 ];
 
-/// Whether the sum cancels so far that the error is the larger operand's, not the result's.
+/// Returns `true` if the sum cancels so far that the error is the larger operand's, not the result's.
 fn cancels(x: f64, y: f64, expected: f64) -> bool {
     expected.abs() < x.max(y).abs() / 2.0
 }
