@@ -13,7 +13,7 @@ fn shown(name: &str) -> Option<String> {
         "graph" => f.explain(Stage::Graph),
         "kernel" => f.explain(Stage::Kernels),
         "loop_nest" => f.explain(Stage::Loops),
-        "why" => f.explain_dtype(0).unwrap().to_string(),
+        "dtype" => f.explain_dtype(0).unwrap().to_string(),
         "error" => {
             let y = Array::from([1i8, 2]);
             report(&f.call((&x, &y)).unwrap_err())
