@@ -6,7 +6,7 @@
 //! on the same values.
 
 use ndjit_ir::graph::{
-    Control, ControlKind, Copied, Fusion, Graph, Inner, NodeId, NodeKind, Notes, Places, Rewriter, Value,
+    Control, ControlKind, Fusion, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Value,
 };
 use ndjit_ir::{Op, Policy, ValueType};
 use ndjit_math::shared_body;
@@ -248,32 +248,19 @@ impl Invariants {
     /// Computes them from the operands that the loop has.
     fn compute(&self, operands: &[Value], (out, out_places): (&mut TracedGraph, &mut Places)) -> Vec<Value> {
         let graph = &*self.graph;
-        let mut copied = Copied::with_new_slots(graph);
+        let mut rewriter = Rewriter::splice((graph, &*self.places), (out, out_places));
         for &id in &self.nodes {
-            let (kind, first) = (graph.node(id).kind, graph.node(id).first());
-            let value = match kind {
+            match graph.node(id).kind {
                 NodeKind::Param(n, _) => {
                     let operand = self.operands.get(n as usize).and_then(|&operand| operands.get(operand as usize));
-                    operand.into_iter().for_each(|&operand| copied.set(first, operand));
-                    continue;
-                }
-                NodeKind::Literal(slot) => {
-                    let value = copied.slot(graph, slot, graph.ty(first), out);
-                    copied.set(first, value);
-                    value
+                    operand.into_iter().for_each(|&operand| rewriter.replace(id, operand));
                 }
                 _ => {
-                    let new = graph.kind_in(kind, out);
-                    if let (NodeKind::Control(from, _), NodeKind::Control(to, _)) = (kind, new) {
-                        out_places.follow_control(&self.places, from, to);
-                    }
-                    let operands = copied.operands(graph, id);
-                    copied.add(graph, id, (new, &operands), out)
+                    rewriter.copy(id);
                 }
-            };
-            out_places.follow(&self.places, id, out.producer(value));
+            }
         }
-        self.taken.iter().map(|&value| copied.value(value)).collect()
+        self.taken.iter().map(|&value| rewriter.value(value)).collect()
     }
 
     /// The graph that takes them as its last parameters, and which of its parameters it still needs: a weak state is stored as its parameter, which

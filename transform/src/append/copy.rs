@@ -1,7 +1,7 @@
 //! Graphs written into others: what is called, and the bodies of loops and branches.
 
 use super::Appender;
-use ndjit_ir::graph::{Control, ControlKind, Copied, Graph, Inner, NodeId, NodeKind, Notes, Places, Value};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Value};
 use ndjit_ir::{DType, Error, Shape, ValueType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -14,51 +14,17 @@ pub(crate) type LocatedGraph = (Arc<Graph<ValueType>>, Arc<Places>);
 
 impl Appender {
     /// Writes a graph into this one, with these values for its parameters; its outputs.
-    pub fn run(&self, (graph, beside): (&Graph<ValueType>, &Places), arguments: &[Value]) -> Vec<Value> {
-        let mut copied = Copied::with_new_slots(graph);
-        graph.params().iter().zip(arguments).for_each(|(&param, &value)| copied.set(param, value));
-        self.copy((graph, beside), &mut copied, graph.node_ids());
-        copied.outputs(graph)
-    }
-
-    /// Writes nodes of another graph, operands before users, but for its parameters.
-    fn copy(
-        &self,
-        (graph, beside): (&Graph<ValueType>, &Places),
-        copied: &mut Copied,
-        nodes: impl Iterator<Item = NodeId>,
-    ) {
+    pub fn run(&self, called: (&Graph<ValueType>, &Places), arguments: &[Value]) -> Vec<Value> {
+        let graph = called.0;
         self.write(|new, places| {
-            for id in nodes {
-                let first = graph.node(id).first();
-                let before = new.node_count();
-                let value = match graph.node(id).kind {
-                    NodeKind::Param(..) => continue,
-                    NodeKind::Literal(slot) => {
-                        let value = copied.slot(graph, slot, graph.ty(first), new);
-                        copied.set(first, value);
-                        value
-                    }
-                    kind => {
-                        let (children, operands) = (new.children().len(), copied.operands(graph, id));
-                        let own = graph.kind_in(kind, new);
-                        match (kind, own) {
-                            (NodeKind::Control(from, _), NodeKind::Control(to, _)) => {
-                                places.follow_control(beside, from, to);
-                            }
-                            (NodeKind::Call(from), _) if new.children().len() > children => {
-                                places.follow_child(beside, from);
-                            }
-                            _ => {}
-                        }
-                        copied.add(graph, id, (own, &operands), new)
-                    }
-                };
-                if new.node_count() > before {
-                    places.follow(beside, id, new.producer(value));
-                }
+            let mut rewriter = Rewriter::splice(called, (new, places));
+            rewriter.bind(arguments);
+            let is_param = |id: &NodeId| matches!(graph.node(*id).kind, NodeKind::Param(..));
+            for id in graph.node_ids().filter(|id| !is_param(id)) {
+                rewriter.copy(id);
             }
-        });
+            rewriter.outputs()
+        })
     }
 
     /// What computes outputs of inputs, as a graph of its own; `None` if it needs something else beside numbers.
@@ -79,10 +45,14 @@ impl Appender {
         })?;
         Some(self.graph(&self.param_types(inputs), |inner, params| {
             self.write(|graph, places| {
-                let mut copied = Copied::with_new_slots(graph);
-                inputs.iter().zip(params).for_each(|(&input, &param)| copied.set(input, param));
-                inner.copy((graph, places), &mut copied, nodes.into_iter());
-                outputs.iter().map(|&output| copied.value(output)).collect()
+                inner.write(|new, beside| {
+                    let mut rewriter = Rewriter::splice((graph, places), (new, beside));
+                    inputs.iter().zip(params).for_each(|(&input, &param)| rewriter.put(input, param));
+                    nodes.into_iter().for_each(|id| {
+                        rewriter.copy(id);
+                    });
+                    outputs.iter().map(|&output| rewriter.value(output)).collect()
+                })
             })
         }))
     }
