@@ -8,6 +8,7 @@
 use ndjit_ir::graph::{
     Control, ControlKind, Fusion, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Value,
 };
+use ndjit_ir::infer::Operation;
 use ndjit_ir::{Op, Policy, ValueType};
 use ndjit_math::shared_body;
 use rustc_hash::FxHashMap;
@@ -201,7 +202,7 @@ impl Hoisting {
     /// Instructions of an op, for an element.
     fn instructions(&self, graph: &TracedGraph, id: NodeId, op: Op, policy: Policy) -> usize {
         let types: Vec<ValueType> = graph.operands(id).iter().map(|&operand| graph.ty(operand)).collect();
-        let compute = policy.op_types(op, &types).ok().map(|types| policy.commit(types.compute));
+        let compute = Operation::Op(op, policy).types(&types).ok().map(|types| policy.commit(types.compute));
         let compute = compute.filter(|&dtype| op.row().domain.contains(dtype));
         compute.map_or(1, |dtype| shared_body(op, dtype).insts.len())
     }

@@ -220,7 +220,18 @@ impl Fusing<'_> {
                 vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(updates) }]
             }
             NodeKind::Concat(..) => self.joining(&stored, needed),
-            _ => vec![plan(operands[0])],
+            // Views and reshapes that are stored are copies; the others are never roots.
+            NodeKind::View(_)
+            | NodeKind::Reshape
+            | NodeKind::Param(..)
+            | NodeKind::Literal(_)
+            | NodeKind::Iota(_)
+            | NodeKind::Op(..)
+            | NodeKind::Cast(_)
+            | NodeKind::Identity(_)
+            | NodeKind::Gather
+            | NodeKind::Control(..)
+            | NodeKind::Call(_) => vec![plan(operands[0])],
         }
     }
 
