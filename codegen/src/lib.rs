@@ -2,6 +2,7 @@
 //! those into Cranelift functions or WGSL modules. Products are values that print. Nothing here knows a device, a buffer or
 //! executable memory.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod assembly;

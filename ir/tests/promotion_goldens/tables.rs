@@ -144,7 +144,7 @@ pub const DIFFERENCES: &[Difference] = &[
             }
             _ => false,
         },
-        reason: "a tensor without dimensions widens within its category only; here no rank decides a dtype",
+        reason: "a zero-dimensional tensor widens other operands only across categories; here no rank decides a dtype",
     },
     Difference {
         tables: &["tensorflow/operator_table"],
