@@ -13,10 +13,10 @@ use crate::kit::log2_parts::log2_of_sum;
 use crate::kit::util::{Format, Pair, copysign, in_order, is_finite, is_inf, power_scale, two_sum};
 use ndjit_ir::body::{BodyBuilder, Reg};
 
-/// The rounding errors of `ln 2 / 2` and `log10 2 / 2`.
+/// `ln 2 / 2` and `log10 2 / 2`, with their rounding errors.
 const HALF_LN2: (f64, f64) = (std::f64::consts::LN_2 / 2.0, 1.1595234069231498e-17);
 const HALF_LOG10_2: (f64, f64) = (std::f64::consts::LOG10_2 / 2.0, -1.4018640638925852e-18);
-/// `1 / ln 2` and `1 / ln 10`, the same.
+/// `1 / ln 2` and `1 / ln 10`, with their rounding errors.
 const LOG2_E: (f64, f64) = (std::f64::consts::LOG2_E, 2.0355273740931033e-17);
 const LOG10_E: (f64, f64) = (std::f64::consts::LOG10_E, 1.098319650216765e-17);
 

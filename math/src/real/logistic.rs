@@ -104,7 +104,7 @@ fn times_sigmoid(b: &mut BodyBuilder, factor: Reg, (v, low): (Reg, Option<Reg>))
     };
     let rest = less_one(b, r, None);
     let rest = r_low.map_or(rest, |low| b.fadd(rest, low));
-    // 2^-k may be below the format, but not when raised. The last is raised to a factor 0, whose products do not underflow: that is ten times as slow.
+    // 2^-k may be below the format, but not when raised. The last is raised to a factor 0: products that underflow are ten times as slow.
     let lift = (constants(f.ty).zero * LOG2_E).round() as i64 - f.bias;
     let lift_by = b.int(f.ty.as_int(), lift);
     let raised = b.isub(lift_by, reduced.k);

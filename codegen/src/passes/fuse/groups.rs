@@ -28,7 +28,7 @@ const GATHER: usize = 8;
 /// The weight of a cast.
 const CAST: usize = 4;
 
-/// The number of bits of integers per unit of a division's weight: there is no vector division, and the code of a lane is as long as that of two vectors.
+/// The bits of integers per unit of a division's weight: there is no vector division, and a lane's code is as long as that of two vectors.
 const DIVIDED: usize = 256;
 
 /// The number of primitives of a body that make code. (A hundred divisions of bytes in one kernel took 59 ms to compile.)

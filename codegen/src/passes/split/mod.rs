@@ -8,7 +8,8 @@
 //!   for their initial value;
 //! - *combine* to combine accumulators with others;
 //! - *blocks* and *blocks jammed*, if supported, instead of all these: the same bodies, with the accumulators of a block in registers
-//!   and its lanes combined, which store one element per block; and *tree*, the same for up to [`LANES`](ndjit_ir::reduction::LANES) results of blocks.
+//!   and its lanes combined, which store one element per block; and *tree*, the same for up to
+//!   [`LANES`](ndjit_ir::reduction::LANES) results of blocks.
 //!
 //! Accumulators are the first inputs and the outputs, in the same memory. Unlike outputs of other nests they do not move along the
 //! loop over steps. So [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not apply to them, and the steps are taken in order.
