@@ -1,9 +1,8 @@
-//! Inline: replaces every call by the nodes of the function called, so that fusion sees through it, in the graphs of control flow too; and
-//! every number that control flow takes becomes a number of its graphs. Rules of derivatives are left out: what has one is its value.
+//! Inline: replaces every call by the nodes of its callee, so that fusion crosses calls, also in graphs of control flow; literal operands
+//! of control flow become literals of its graphs. Rules of derivatives are removed: their outputs remain.
 //!
-//! A call's operands have the types the child was traced for, and every node carries the policy it was traced under, so
-//! inlining changes no type. A number that a loop or a branch uses is rounded where it meets an array there, as it is outside: never before,
-//! to be passed in memory.
+//! A call's operands have the types the child was traced for, and every node has its own policy, so inlining changes no type. A
+//! literal in a loop or a branch is rounded where it meets an array, as outside: never earlier, to be passed in memory.
 
 use ndjit_ir::graph::{
     Control, Copied, Graph, Identity, MAX_NESTING, NodeId, NodeKind, Places, Rewriter, Slot, Type, Value,
@@ -12,16 +11,16 @@ use ndjit_ir::{Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// For each parameter of a graph of control flow the number that it is, if it is one, and the first parameter that is the same.
+/// For each parameter of a graph of control flow its literal, if it is one, and the first parameter that is the same.
 type LiteralParams = Vec<Option<(usize, Slot)>>;
 /// A graph and its places.
 type SharedGraph<T> = (Arc<Graph<T>>, Arc<Places>);
 
-/// Replaces every call in `graph`. Places of inlined nodes are those inside the child. A graph without calls and control flow is returned
-/// as it is.
+/// Replaces every call in `graph`. Places of inlined nodes are those inside the child. A graph without calls and control flow is
+/// unchanged.
 ///
 /// # Errors
-/// `Size` if calls [make it too large](Graph::check_expansion); `Verify` if a call's operands are not as many as its child's parameters, or
+/// `Size` if calls [make it too large](Graph::check_expansion); `Verify` if a call and its child differ in the number of operands, or
 /// control flow nests too deep.
 pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, Places)> {
     graph.check_expansion()?;
@@ -44,7 +43,7 @@ fn has_rules<T: Type>(graph: &Graph<T>) -> bool {
     graph.node_ids().any(|id| matches!(graph.node(id).kind, NodeKind::Identity(Identity::Ruled(_))))
 }
 
-/// Of a graph with rules of derivatives the nodes that its outputs need whatever these say.
+/// The nodes that the outputs need without rules, for a graph with rules of derivatives.
 fn valued<T: Type>(graph: &Graph<T>) -> Option<Vec<bool>> {
     if !has_rules(graph) {
         return None;
@@ -63,7 +62,7 @@ fn valued<T: Type>(graph: &Graph<T>) -> Option<Vec<bool>> {
     Some(needed)
 }
 
-/// A graph being copied: how far it got and what its values became.
+/// The state of a graph's copy: the next node, and the new values.
 struct InlineFrame<T: Type> {
     graph: Arc<Graph<T>>,
     places: Arc<Places>,
@@ -71,16 +70,16 @@ struct InlineFrame<T: Type> {
     /// The nodes that are copied, if not all are.
     needed: Option<Vec<bool>>,
     copied: Copied,
-    /// What its control flow became, by its number and what its operands became.
+    /// The new control flow, by its number and new operands.
     controls: FxHashMap<(u32, Vec<Value>), InlinedControl>,
-    /// The call in the enclosing frame that this frame stands for.
+    /// The call in the enclosing frame.
     call: Option<NodeId>,
 }
 
 /// Control flow in the new graph.
 struct InlinedControl {
     number: u32,
-    /// The positions of its operands among those that it had.
+    /// The indices of its operands among the old ones.
     operands: Vec<usize>,
 }
 
@@ -93,12 +92,12 @@ impl<T: Type> InlineFrame<T> {
 }
 
 struct Inliner<T: Type> {
-    /// The graphs of control flow that were seen, by address, with the numbers that they take: all graphs live as long as this.
+    /// The graphs of control flow copied so far, by address and literals: all graphs live as long as this.
     bodies: FxHashMap<(*const Graph<T>, LiteralParams), SharedGraph<T>>,
 }
 
 impl<T: Type> Inliner<T> {
-    /// A graph without calls, some of whose parameters are numbers.
+    /// A graph without calls, some of whose parameters are literals.
     fn graph(
         &mut self,
         (graph, places): SharedGraph<T>,
@@ -165,7 +164,7 @@ impl<T: Type> Inliner<T> {
         Ok((out, out_places))
     }
 
-    /// Control flow of a frame in the new graph, where these are its operands: those that are numbers are numbers of its graphs.
+    /// Control flow of a frame in the new graph, on these operands: literal ones become literals of its graphs.
     fn piece(
         &mut self,
         (graph, places): (&Graph<T>, &Places),
@@ -189,7 +188,7 @@ impl<T: Type> Inliner<T> {
         for (which, inner) in graphs.iter_mut().enumerate() {
             let places = places.control(n, which);
             let taken = |at: u32| operands.get(at as usize);
-            // What changes may begin as the same number.
+            // Parts of the state may begin as the same literal.
             let same = |at: u32| {
                 let is_same = |&other: &u32| other as usize >= first && taken(other) == taken(at);
                 inner.operands.iter().position(is_same)
@@ -206,7 +205,7 @@ impl<T: Type> Inliner<T> {
         Ok(InlinedControl { number, operands: kept })
     }
 
-    /// A graph of control flow without calls, some of whose parameters are numbers.
+    /// A graph of control flow without calls, some of whose parameters are literals.
     fn body(
         &mut self,
         (graph, places): (&Arc<Graph<T>>, &Arc<Places>),

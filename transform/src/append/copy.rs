@@ -1,4 +1,4 @@
-//! Graphs written into others: what is called, and the bodies of loops and branches.
+//! Splicing of graphs: callees, and the bodies of loops and branches.
 
 use super::Appender;
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Value};
@@ -6,7 +6,7 @@ use ndjit_ir::{DType, Error, Shape, ValueType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// The type of a parameter: what it is, how it is stored, its shape.
+/// The type of a parameter: type, storage dtype, shape.
 pub(crate) type ParamType = (ValueType, DType, Shape);
 
 /// A graph of control flow and its places.
@@ -27,7 +27,7 @@ impl Appender {
         })
     }
 
-    /// What computes outputs of inputs, as a graph of its own; `None` if it needs something else beside numbers.
+    /// The computation of outputs from inputs as a separate graph; `None` if it depends on other values than literals.
     pub fn function(&self, inputs: &[Value], outputs: &[Value]) -> Option<LocatedGraph> {
         let nodes = self.read(|graph| {
             let mut seen: FxHashSet<NodeId> = inputs.iter().map(|&input| graph.producer(input)).collect();
@@ -57,7 +57,7 @@ impl Appender {
         }))
     }
 
-    /// Writes out what a call of a node calls, of these operands; its results.
+    /// Splices the callee of a call on these operands; returns its results.
     pub fn called(&self, id: NodeId, operands: &[Value]) -> Option<Vec<Value>> {
         let NodeKind::Call(child) = self.read(|graph| graph.node(id).kind) else { return None };
         let (graph, places) =
@@ -65,7 +65,8 @@ impl Appender {
         Some(self.run((&graph, &places), operands))
     }
 
-    /// Writes again what outputs need from a node on and what depends on values that have become others, unless `become_` writes it as something else; the outputs.
+    /// Copies the nodes from a given one on that outputs need and that depend on replaced values, unless `become_` maps them to something
+    /// else; returns the outputs.
     pub fn rewrite(
         &self,
         first: NodeId,
@@ -110,13 +111,13 @@ impl Appender {
         outputs.iter().map(|output| new.get(output).copied().unwrap_or(*output)).collect()
     }
 
-    /// What outputs are where values have become others.
+    /// The outputs after a substitution of values.
     pub fn substituted(&self, mut new: FxHashMap<Value, Value>, outputs: &[Value]) -> Vec<Value> {
         let first = self.read(|graph| new.keys().map(|&value| graph.producer(value)).min());
         first.map_or_else(|| outputs.to_vec(), |first| self.rewrite(first, &mut new, outputs, |_, _| None))
     }
 
-    /// The types of values, as parameters.
+    /// The types of values, for parameters.
     pub fn param_types(&self, values: &[Value]) -> Vec<ParamType> {
         self.read(|graph| {
             let of =
@@ -125,7 +126,7 @@ impl Appender {
         })
     }
 
-    /// A graph with parameters of these types, written at the same places as what is written here.
+    /// A graph with parameters of these types, with this graph's current places.
     pub fn graph(&self, params: &[ParamType], write: impl FnOnce(&Appender, &[Value]) -> Vec<Value>) -> LocatedGraph {
         let mut graph = Graph::new();
         let params: Vec<Value> =
@@ -141,7 +142,7 @@ impl Appender {
         (Arc::new(graph), Arc::new(places))
     }
 
-    /// Adds control flow: for each of its graphs the operands that its parameters are. Its results.
+    /// Adds control flow, with the operand indices of each graph's parameters; returns its results.
     pub fn control(&self, kind: ControlKind, graphs: Vec<(LocatedGraph, Vec<u32>)>, operands: &[Value]) -> Vec<Value> {
         let (mut inner, mut places) = (Vec::new(), Vec::new());
         for ((graph, beside), operands) in graphs {
@@ -160,7 +161,7 @@ impl Appender {
     }
 }
 
-/// A piece of control flow of a graph, and its graphs with their places.
+/// Control flow of a graph, with its graphs and their places.
 pub(crate) struct ControlPiece {
     pub control: Arc<Control<ValueType>>,
     pub bodies: Vec<LocatedGraph>,
@@ -187,13 +188,13 @@ impl ControlPiece {
         graph.params().iter().enumerate().map(of).collect()
     }
 
-    /// The types of operands, as its graphs take them: what is weak may be stored as they say.
+    /// The types of operands, as its graphs have them: they determine the storage of weak ones.
     pub fn operand_types(&self, to: &Appender, operands: &[Value]) -> Vec<ParamType> {
         let mut types = to.param_types(operands);
         for which in (0..self.bodies.len()).rev() {
             for (param, ty) in self.params(which).into_iter().enumerate() {
                 let operand = self.operand(which, param);
-                // Of slices a graph takes one; the array has another shape.
+                // A graph takes one slice; the array has another shape.
                 if let Some(own) = types.get_mut(operand) {
                     own.1 = ty.1;
                 }
@@ -202,7 +203,7 @@ impl ControlPiece {
         types
     }
 
-    /// The operand that a parameter of a graph is.
+    /// The operand index of a parameter.
     pub fn operand(&self, which: usize, param: usize) -> usize {
         self.control.graphs[which].operands[param] as usize
     }
