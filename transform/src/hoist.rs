@@ -5,9 +5,7 @@
 //! than the operands that it depends on, or if they are expensive. An outer product stays in the loop: a kernel computes it from two
 //! rows faster than it reads it. No bit changes: the same operations run on the same values.
 
-use ndjit_ir::graph::{
-    Control, ControlKind, Fusion, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Value,
-};
+use ndjit_ir::graph::{Control, ControlKind, Fusion, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::{Op, Policy, ValueType};
 use ndjit_math::shared_body;
