@@ -189,7 +189,8 @@ pub(crate) fn again(what: &str, place: Place) -> Result<()> {
     counted.unwrap_or(Ok(()))
 }
 
-/// Adds control flow to the current trace. The first parameters of all graphs, or of none but the condition, are `own`.
+/// Adds control flow to the current trace. `own` are the operands of the first parameters of all graphs; the graphs of
+/// a branch have no such parameters.
 pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph>, place: Place) -> Vec<Expr> {
     let place = written::place(place);
     if graphs.last().is_none_or(|graph| graph.outputs.is_empty()) {
