@@ -1,4 +1,4 @@
-//! What the command line takes.
+//! The command line's arguments.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -15,10 +15,10 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Refuses an option that is not known where the expression belongs, which may begin with `-`.
+    /// Rejects an unknown option in the place of the expression, which may begin with `-`.
     ///
     /// # Errors
-    /// As for options that are not known elsewhere.
+    /// The error of clap for unknown options.
     pub fn checked(self) -> Result<Arguments, clap::Error> {
         let expression = match &self.command {
             Command::Explain(Explain { expression, .. }) | Command::Eval(Eval { expression, .. }) => expression,
@@ -33,7 +33,7 @@ impl Arguments {
     }
 }
 
-/// The name of an option, `--threads` or `--threads=2`, if a text is one. No expression is: that `--x` is `x` helps nobody.
+/// The name of a text such as `--threads` or `--threads=2`. Not an expression: `--x`, which equals `x`, is of no use.
 fn option(text: &str) -> Option<&str> {
     let name = text.split('=').next()?;
     let word = name.strip_prefix("--")?;
@@ -41,7 +41,7 @@ fn option(text: &str) -> Option<&str> {
     (begins && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')).then_some(name)
 }
 
-/// What clap says of an option that a command has not.
+/// Clap's error for an unknown option of a command.
 fn unknown(option: &str, command: &str) -> clap::Error {
     let mut arguments = Arguments::command();
     arguments.build();
@@ -179,7 +179,7 @@ pub struct How {
     pub quiet: bool,
 }
 
-/// Some stages.
+/// A list of stages.
 #[derive(Clone, Debug)]
 pub struct Stages(pub Vec<Stage>);
 
@@ -193,7 +193,7 @@ fn stages(text: &str) -> Result<Stages, String> {
     Ok(Stages(stages))
 }
 
-/// Threads beyond these help nobody.
+/// The maximum number of threads.
 const MOST_THREADS: usize = 1024;
 
 fn threads(text: &str) -> Result<usize, String> {
