@@ -37,7 +37,7 @@ pub struct Streams<'a> {
     pub out: &'a mut dyn Write,
     /// Errors and notes.
     pub err: &'a mut dyn Write,
-    /// Whether the user watches, in which case progress is shown.
+    /// True if the user watches, in which case progress is shown.
     pub watched: bool,
 }
 

@@ -61,8 +61,8 @@ pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
 /// Creates a compiled function from a closure or `fn` of one to twelve [`Expr`]s. Compilation happens at the first
 /// call.
 ///
-/// Operators and free functions need no annotation of the closure's parameters. To call methods on them write `|x:
-/// Expr|`, or use [`jit!`](crate::jit!).
+/// Operators and free functions need no annotation of the closure's parameters. To call methods on them
+/// write `|x: Expr|`, or use [`jit!`](crate::jit!).
 ///
 /// Captured arrays become closed-over constants. The closure runs once per signature, so it reads other captured state
 /// once. Threads that call with the same new signature may run it concurrently. It may call other functions, start

@@ -20,7 +20,7 @@ pub(crate) struct Linearized {
 }
 
 impl Trace {
-    /// Converts expressions to values of this trace.
+    /// The values of expressions in this trace.
     fn values(&mut self, exprs: &[Expr], what: &str, place: Place) -> std::result::Result<Vec<Value>, u32> {
         exprs.iter().map(|&x| self.expr(x, what, place)).collect()
     }

@@ -18,7 +18,7 @@ struct KnownTrace {
     id: u32,
     /// The place of the call.
     place: Option<Place>,
-    /// Whether recording continues.
+    /// True during recording.
     open: bool,
 }
 

@@ -68,7 +68,7 @@ pub(super) struct Trace {
     pub(super) ranges: IntRanges,
     /// The number of restarted traces of nested loops.
     pub(super) restarts: u32,
-    /// Whether it contains a derivative or a `vmap`.
+    /// True if it contains a derivative or a `vmap`.
     pub(super) transformed: bool,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct OpenTrace<'a> {
     pub error: Option<&'a Error>,
     /// The error of a function that calls itself, found in a nested trace.
     pub circle: Option<&'a Error>,
-    /// Whether it is of control flow.
+    /// True for control flow.
     pub inner: bool,
 }
 

@@ -64,7 +64,7 @@ pub(super) struct Cells {
     negative_zeros: Growing<usize>,
     /// The first decimal mark.
     mark: Option<char>,
-    /// Whether a comma may be a decimal mark.
+    /// True if a comma may be a decimal mark.
     commas: bool,
 }
 

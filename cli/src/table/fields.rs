@@ -15,7 +15,7 @@ pub struct Fields<R> {
     field: Vec<u8>,
     /// The line of the next byte, from 1.
     line: u64,
-    /// Whether the last byte was a carriage return, which may precede a line feed.
+    /// True if the last byte was a carriage return, which may precede a line feed.
     returned: bool,
     /// Whether the next field is the first of its record.
     first: bool,

@@ -24,8 +24,8 @@ pub struct NonFinite {
     pub place: Option<Place>,
     /// The operation at this place, if this is part of its derivative.
     pub slope_of: Option<&'static str>,
-    /// The steps of loops, and the branches, around the operation, outermost first: `step 3 of for at src/main.rs:5:9,
-    /// counted from 0`.
+    /// The steps of loops, and the branches, around the operation, outermost first:
+    /// `step 3 of for at src/main.rs:5:9, counted from 0`.
     pub within: Vec<String>,
     /// The dtype of its result.
     pub dtype: DType,

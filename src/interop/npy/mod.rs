@@ -345,7 +345,7 @@ pub struct Writer {
     shape: Shape,
     /// The number of elements still to be written.
     missing: usize,
-    /// Whether all writes succeeded.
+    /// True if all writes succeeded.
     whole: bool,
 }
 
