@@ -161,8 +161,8 @@ fn of_function<R>(ask: impl FnOnce(&mut Trace) -> R) -> Option<R> {
     })
 }
 
-/// Checks whether a loop may be traced from the beginning after its body failed with the types of the previous recording.
-/// Nested loops repeat this, so the number is limited.
+/// Checks whether a loop may be traced from the beginning, after its body failed with the types of the previous
+/// recording. Nested loops repeat this, so the number is limited.
 pub(crate) fn may_restart() -> bool {
     let restarts = of_function(|trace| {
         trace.restarts += 1;
