@@ -63,7 +63,7 @@ pub trait JitFn<M, const N: usize>: Send + Sync + Sized + 'static {
         (N, Lengths::new())
     }
 
-    /// Whether parameters may be structures.
+    /// True if parameters may be structures.
     #[doc(hidden)]
     const TREES: bool = false;
 

@@ -207,7 +207,7 @@ impl Function {
         }
     }
 
-    /// Whether the brackets of a last list argument may be omitted: `x.reshape(2, -1)`.
+    /// Checks whether the brackets of a last list argument may be omitted: `x.reshape(2, -1)`.
     pub(super) fn takes_list(self) -> bool {
         matches!(self, Function::Other(Other::Reshape | Other::PermuteDims | Other::BroadcastTo))
     }

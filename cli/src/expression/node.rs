@@ -99,7 +99,7 @@ impl NodeKind {
 /// A node with its column.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
     /// The column of its errors: that of its operator or name, from 1.
     pub column: u32,

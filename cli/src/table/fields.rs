@@ -17,7 +17,7 @@ pub struct Fields<R> {
     line: u64,
     /// True if the last byte was a carriage return, which may precede a line feed.
     returned: bool,
-    /// Whether the next field is the first of its record.
+    /// True if the next field is the first of its record.
     first: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct Field<'a> {
     pub bytes: &'a [u8],
     /// Its first line.
     pub line: u64,
-    /// Whether it is the last of its record.
+    /// True if it is the last of its record.
     pub last: bool,
 }
 
@@ -42,7 +42,7 @@ pub enum Wrong {
     Long {
         /// Its first line.
         line: u64,
-        /// Whether a quote opens it.
+        /// True if a quote opens it.
         quoted: bool,
         /// Its bytes so far.
         begins: Vec<u8>,

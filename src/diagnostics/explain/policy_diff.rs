@@ -188,7 +188,7 @@ impl PolicyDiff {
 }
 
 impl Column {
-    /// Whether the policy refused the function before this row.
+    /// Checks whether the policy refused the function before this row.
     fn has_ended(&self, row: usize) -> bool {
         self.error.is_some() && self.refused.is_none_or(|refused| refused < row)
     }
