@@ -1,4 +1,4 @@
-// What WGSL's builtins leave open for floats of 64 bits, on devices that have them and integers of that size.
+// Floats of 64 bits where WGSL's builtins are unspecified, on devices with them and integers of that size.
 
 fn nd_isnan64(x: f64) -> bool {
     return (bitcast<u64>(x) & 0x7ffffffffffffffflu) > 0x7ff0000000000000lu;
@@ -12,7 +12,7 @@ fn nd_nan64() -> f64 {
     return bitcast<f64>(nd64_make(0u, 0x7ff80000u));
 }
 
-// A signed integer that orders as the float does, -0 before +0.
+// A signed integer with the float's order, -0 before +0.
 fn nd_key64(x: f64) -> i64 {
     let bits = bitcast<i64>(x);
     return bits ^ ((bits >> 63u) & 0x7fffffffffffffffli);
@@ -46,7 +46,7 @@ fn nd_fle64(x: f64, y: f64) -> bool {
     return (nd_key64(x) <= nd_key64(y) || zeros) && !nd_isnan64(x) && !nd_isnan64(y);
 }
 
-// Rounding to integral values with integers: Mesa 22 gives others, and loses the sign of zero.
+// Rounding to integral values with integers: Mesa 22's builtins round wrong, and lose the sign of zero.
 fn nd_ftrunc64(x: f64) -> f64 {
     let bits = bitcast<u64>(x);
     let exponent = u32((bits >> 52u) & 0x7fflu);
@@ -66,7 +66,7 @@ fn nd_fceil64(x: f64) -> f64 {
     return bitcast<f64>(bitcast<u64>(down) ^ 0x8000000000000000lu);
 }
 
-// Ties to even: 2^52 has no bits below 1, and is added and taken away.
+// Ties to even: 2^52 has no bits below 1, and is added and subtracted.
 fn nd_fround64(x: f64) -> f64 {
     let sign = bitcast<u64>(x) & 0x8000000000000000lu;
     let size = bitcast<f64>(bitcast<u64>(x) ^ sign);
@@ -76,7 +76,7 @@ fn nd_fround64(x: f64) -> f64 {
     return bitcast<f64>(bitcast<u64>(rounded) | sign);
 }
 
-// Both words convert exactly; the sum rounds once, to nearest.
+// Both words are exact; the sum rounds once, to nearest.
 fn nd64_uint_to_f64(a: nd_u64) -> f64 {
     return nd_hide64(f64(nd64_high(a)) * 4294967296.0lf) + f64(nd64_low(a));
 }
@@ -85,7 +85,7 @@ fn nd64_sint_to_f64(a: nd_u64) -> f64 {
     return nd_hide64(f64(bitcast<i32>(nd64_high(a))) * 4294967296.0lf) + f64(nd64_low(a));
 }
 
-// Truncates, saturates, NaN gives 0; with integers, since conversions out of range are undefined.
+// Truncates, saturates, NaN gives 0; with integers, since out-of-range conversions are undefined.
 fn nd64_f64_to_uint(x: f64) -> nd_u64 {
     let bits = bitcast<u64>(x);
     if (bits > 0x7ff0000000000000lu) { return 0lu; }
@@ -115,7 +115,7 @@ fn nd_f64_to_sint(x: f64) -> u32 {
     return select(u32(min(size, 0x7ffffffflu)), least, (bits >> 63u) == 1lu);
 }
 
-// Where subnormal numbers of 32 bits become zeros as they are converted: their digits, in units of the least of them.
+// For devices that convert subnormal numbers of 32 bits to zeros: their digits, in units of the least of them.
 fn nd_promote(x: f32) -> f64 {
     let bits = bitcast<u32>(x);
     if ((bits & 0x7f800000u) != 0u) { return f64(x); }
@@ -124,7 +124,7 @@ fn nd_promote(x: f32) -> f64 {
 }
 
 // A multiplication and addition of floats of 32 bits with one rounding: the product is exact, the sum is rounded to odd, so that
-// rounding it again does no harm (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+// the second rounding is correct (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
 fn nd_fma_by_f64(x: f32, y: f32, z: f32) -> f32 {
     let product = nd_hide64(nd_promote(x) * nd_promote(y));
     let addend = nd_promote(z);
@@ -132,7 +132,7 @@ fn nd_fma_by_f64(x: f32, y: f32, z: f32) -> f32 {
     let part = nd_hide64(sum - product);
     let lost = nd_hide64(nd_hide64(product - nd_hide64(sum - part)) + nd_hide64(addend - part));
     let bits = bitcast<u64>(sum);
-    // Towards what was lost, where the last bit is even; what is not finite lost nothing that counts.
+    // Towards the lost part if the last bit is even; infinities and NaN lost nothing.
     let away = (bitcast<u64>(lost) >> 63u) == (bits >> 63u);
     let odd = select(bits - 1lu, bits + 1lu, away);
     let inexact = (bitcast<u64>(lost) & 0x7ffffffffffffffflu) != 0lu && !nd_isnan64(lost);

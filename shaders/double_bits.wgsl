@@ -1,5 +1,5 @@
-// Floats of 64 bits where the device has none: their bits are an `nd_u64`. They are moved, converted and compared; arithmetic on them
-// there is none.
+// Floats of 64 bits on devices without them: their bits are an `nd_u64`. They are moved, converted and compared, without
+// arithmetic.
 
 fn nd64_fneg(a: nd_u64) -> nd_u64 {
     return nd64_make(nd64_low(a), nd64_high(a) ^ 0x80000000u);
@@ -22,7 +22,7 @@ fn nd64_are_zeros(a: nd_u64, b: nd_u64) -> bool {
     return (nd64_low(a) | nd64_low(b) | ((nd64_high(a) | nd64_high(b)) << 1u)) == 0u;
 }
 
-// A signed integer that orders as the float does, -0 before +0.
+// A signed integer with the float's order, -0 before +0.
 fn nd64_fkey(a: nd_u64) -> nd_u64 {
     let sign = 0u - (nd64_high(a) >> 31u);
     return nd64_make(nd64_low(a) ^ sign, nd64_high(a) ^ (sign >> 1u));
@@ -68,7 +68,7 @@ fn nd64_fpromote(x: f32) -> nd_u64 {
     return nd64_make(parts.x << 29u, sign | exponent | ((parts.x & 0x7fffffu) >> 3u));
 }
 
-// Rounds to nearest, ties to even: the highest 32 bits of the fraction, with a last bit that says whether others were set.
+// Rounds to nearest, ties to even: the highest 32 bits of the fraction, with a sticky last bit.
 fn nd64_fdemote(a: nd_u64) -> f32 {
     let high = nd64_high(a);
     let low = nd64_low(a);
@@ -76,7 +76,7 @@ fn nd64_fdemote(a: nd_u64) -> f32 {
     let exponent = (high >> 20u) & 0x7ffu;
     if (nd64_is_nan(a)) { return nd_nan(); }
     if (exponent == 0x7ffu) { return bitcast<f32>(sign | 0x7f800000u); }
-    // Less than half of the least subnormal number, 2^-150; f64's own subnormal numbers, whose exponent is 0, are.
+    // Less than half of the least subnormal number, 2^-150, including f64's own subnormal numbers, whose exponent is 0.
     if (exponent < 873u) { return bitcast<f32>(sign); }
     let fraction = 0x80000000u | ((high & 0xfffffu) << 11u) | (low >> 21u) | select(0u, 1u, (low << 11u) != 0u);
     return nd_round(sign, exponent - 1023u, fraction);
@@ -91,7 +91,7 @@ fn nd64_uint_to_double(a: nd_u64) -> nd_u64 {
     let kept = nd64_ushr(moved, nd64_make(11u, 0u));
     let rest = nd64_low(moved) & 0x7ffu;
     let up = rest > 0x400u || (rest == 0x400u && (nd64_low(kept) & 1u) == 1u);
-    // The highest bit that is kept counts one in the exponent, and so does a carry.
+    // The highest kept bit adds one to the exponent, and so does a carry.
     return nd64_iadd(kept, nd64_make(select(0u, 1u, up), (1085u - zeros) << 20u));
 }
 

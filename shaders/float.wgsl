@@ -1,11 +1,11 @@
-// What WGSL's builtins leave open for floats of 32 bits. An implementation may assume that NaN does not occur, so it is
-// recognised by its bits, and what must hold of infinities, zeros and subnormal numbers is done with integers.
+// Floats of 32 bits where WGSL's builtins are unspecified. An implementation may assume that NaN does not occur, so it is
+// recognised by its bits, and infinities, zeros and subnormal numbers are handled with integers.
 
 fn nd_isnan(x: f32) -> bool {
     return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
-// A signed integer that orders as the float does, -0 before +0.
+// A signed integer with the float's order, -0 before +0.
 fn nd_key(x: f32) -> i32 {
     let bits = bitcast<i32>(x);
     return bits ^ ((bits >> 31u) & 0x7fffffff);
@@ -39,7 +39,7 @@ fn nd_fle(x: f32, y: f32) -> bool {
     return (nd_key(x) <= nd_key(y) || zeros) && !nd_isnan(x) && !nd_isnan(y);
 }
 
-// Where subnormal numbers are read as zeros: their floor is 0 or -1.
+// For devices that read subnormal numbers as zeros: their floor is 0 or -1.
 fn nd_ffloor(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
     let small = (bits & 0x7fffffffu) < 0x3f800000u;
@@ -51,17 +51,17 @@ fn nd_fceil(x: f32) -> f32 {
     return nd_fneg(nd_ffloor(nd_fneg(x)));
 }
 
-// A compiler that takes the change of a sign for a negation makes zeros of subnormal numbers, as a driver of NVIDIA does: it cannot know the mask.
+// A compiler that turns a flipped sign into a negation flushes subnormal numbers, like a driver of NVIDIA: it cannot know the mask.
 fn nd_fneg(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ (0x80000000u | params[0].x));
 }
 
-// The same number, made by what no compiler can know: it neither contracts nor reorders across this.
+// The same number, computed in a way opaque to compilers: they neither contract nor reorder across it.
 fn nd_hide(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params[0].x);
 }
 
-// Both halves convert exactly; the sum rounds once, to nearest.
+// Both halves are exact; the sum rounds once, to nearest.
 fn nd_uint_to_f32(x: u32) -> f32 {
     let high = nd_hide(f32(x >> 16u) * 65536.0);
     return nd_hide(high + f32(x & 0xffffu));
@@ -72,7 +72,7 @@ fn nd_sint_to_f32(x: u32) -> f32 {
     return bitcast<f32>(bitcast<u32>(size) | (x & 0x80000000u));
 }
 
-// Truncates, saturates, NaN gives 0; with integers, since conversions out of range are undefined.
+// Truncates, saturates, NaN gives 0; with integers, since out-of-range conversions are undefined.
 fn nd_f32_to_uint(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     if (bits > 0x7f800000u) { return 0u; }

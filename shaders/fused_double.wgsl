@@ -1,5 +1,5 @@
-// A multiplication and addition of floats of 64 bits with one rounding, with integers alone: as in soft.wgsl, with words of 64 bits.
-// A pair of them is a `vec2<u64>`, the low one first.
+// A multiplication and addition of floats of 64 bits with one rounding, with integers only, like soft.wgsl with words of 64 bits.
+// A pair of words is a `vec2<u64>`, the low one first.
 
 // `countLeadingZeros` takes 32 bits.
 fn nd_zeros64(a: u64) -> u32 {
@@ -7,7 +7,7 @@ fn nd_zeros64(a: u64) -> u32 {
     return select(countLeadingZeros(high), 32u + countLeadingZeros(nd64_low(a)), high == 0u);
 }
 
-// The product of two words of 64 bits, as nd_product.
+// The product of two words of 64 bits, like nd_product.
 fn nd_product64(a: u64, b: u64) -> vec2<u64> {
     let low = (a & 0xfffffffflu) * (b & 0xfffffffflu);
     let cross = (a >> 32u) * (b & 0xfffffffflu) + (low >> 32u);
@@ -49,7 +49,7 @@ fn nd_round64(sign: u64, exponent: i32, fraction: u64) -> f64 {
     return bitcast<f64>(sign | (scale + kept + select(0lu, 1lu, up)));
 }
 
-// The trip is one, which a compiler cannot know: Mesa's compiles what has no loop in one piece, in a time that grows with its square.
+// There is one trip, unknown to compilers: Mesa's compiles loop-free code in one piece, in quadratic time.
 fn nd_fma64(x: f64, y: f64, z: f64) -> f64 {
     var result = z;
     for (var i = params[0].x; i < 1u; i++) {
@@ -77,7 +77,7 @@ fn nd_fma64_once(x: f64, y: f64, z: f64) -> f64 {
     if (a_size == 0lu || b_size == 0lu) {
         return bitcast<f64>(select(c, c & sign, c_size == 0lu));
     }
-    // From 2^124 on; so is the fraction of the third operand.
+    // From 2^124 on, like the fraction of the third operand.
     let low = nd_product64(nd_fraction64(a), nd_fraction64(b));
     var product = vec2<u64>(low.x << 20u, (low.y << 20u) | (low.x >> 44u));
     var exponent = nd_exponent64(a) + nd_exponent64(b);

@@ -9,7 +9,7 @@ fn nd_urem(a: u32, b: u32) -> u32 {
 }
 
 fn nd_sdiv(a: u32, b: u32) -> u32 {
-    // Through magnitudes: WGSL leaves MIN / -1 to itself, and this way it is plain.
+    // Through magnitudes: WGSL does not specify MIN / -1.
     let negative = ((a ^ b) >> 31u) == 1u;
     let quotient = nd_udiv(nd_magnitude(a), nd_magnitude(b));
     return select(quotient, 0u - quotient, negative);
@@ -36,7 +36,7 @@ fn nd_sshr(a: u32, b: u32) -> u32 {
     return bitcast<u32>(bitcast<i32>(a) >> min(b, 31u));
 }
 
-// The sign of an integer that lacks `missing` bits, in those.
+// The sign of an integer in its `missing` high bits.
 fn nd_sext(a: u32, missing: u32) -> u32 {
     return bitcast<u32>(bitcast<i32>(a << missing) >> missing);
 }

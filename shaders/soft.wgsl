@@ -1,8 +1,8 @@
-// IEEE-754 arithmetic on floats of 32 bits with integers alone, for what a device does not round to nearest or flushes to zero.
-// Method: Berkeley SoftFloat. A number is a sign, an exponent and a fraction of 32 or 64 bits whose lowest bit says
-// whether anything below it was lost.
+// IEEE-754 arithmetic on floats of 32 bits with integers only, for operations that a device does not round to nearest or flushes to zero.
+// Method: Berkeley SoftFloat. A number is a sign, an exponent and a fraction of 32 or 64 bits with a sticky lowest
+// bit.
 
-// The fraction of a finite number that is not zero, from 2^23 on, and its exponent.
+// The fraction of a finite nonzero number, from 2^23 on, and its exponent.
 fn nd_parts(bits: u32) -> vec2<u32> {
     let exponent = (bits >> 23u) & 0xffu;
     let fraction = bits & 0x7fffffu;
@@ -11,7 +11,7 @@ fn nd_parts(bits: u32) -> vec2<u32> {
     return vec2<u32>(fraction << zeros, 0u - 126u - zeros);
 }
 
-// A shift to the right that keeps whether bits were lost.
+// A shift to the right with a sticky bit.
 fn nd_jam(a: u32, by: u32) -> u32 {
     if (by > 31u) { return select(0u, 1u, a != 0u); }
     return (a >> by) | select(0u, 1u, ((a >> by) << by) != a);
@@ -23,7 +23,7 @@ fn nd_jam_pair(a: vec2<u32>, by: u32) -> vec2<u32> {
     return vec2<u32>((a.x >> by) | (a.y << (32u - by)) | select(0u, 1u, (a.x << (32u - by)) != 0u), a.y >> by);
 }
 
-// The float of a fraction whose highest bit is set and stands for 2^exponent: rounded to nearest, ties to even.
+// The float of a fraction whose highest bit is set and represents 2^exponent: rounded to nearest, ties to even.
 fn nd_round(sign: u32, exponent: u32, fraction: u32) -> f32 {
     let biased = bitcast<i32>(exponent) + 127;
     if (biased > 254) { return bitcast<f32>(sign | 0x7f800000u); }
@@ -33,7 +33,7 @@ fn nd_round(sign: u32, exponent: u32, fraction: u32) -> f32 {
     let kept = jammed >> 8u;
     let rest = jammed & 0xffu;
     let up = rest > 0x80u || (rest == 0x80u && (kept & 1u) == 1u);
-    // A kept highest bit counts one in the exponent, and so does a carry.
+    // The highest kept bit adds one to the exponent, and so does a carry.
     let scale = select(bitcast<u32>(biased - 1) << 23u, 0u, biased < 1);
     return bitcast<f32>(sign | (scale + kept + select(0u, 1u, up)));
 }
@@ -63,7 +63,7 @@ fn nd_fma(x: f32, y: f32, z: f32) -> f32 {
     }
     let p = nd_parts(a);
     let q = nd_parts(b);
-    // From 2^60 on; so is the fraction of the third operand.
+    // From 2^60 on, like the fraction of the third operand.
     let low = nd_product(p.x, q.x);
     var product = vec2<u32>(low.x << 14u, (low.y << 14u) | (low.x >> 18u));
     var exponent = bitcast<i32>(p.y + q.y);
@@ -111,7 +111,7 @@ fn nd_fsub(x: f32, y: f32) -> f32 {
     return nd_fma(x, bitcast<f32>(0x3f800000u), bitcast<f32>(bitcast<u32>(y) ^ 0x80000000u));
 }
 
-// The zero that is added has the product's sign.
+// The added zero has the product's sign.
 fn nd_fmul(x: f32, y: f32) -> f32 {
     return nd_fma(x, y, bitcast<f32>((bitcast<u32>(x) ^ bitcast<u32>(y)) & 0x80000000u));
 }

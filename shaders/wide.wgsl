@@ -1,4 +1,4 @@
-// Operations on integers of 64 bits that are made of others, whichever type they have, and their conversions.
+// Composite operations on integers of 64 bits, for either type, and their conversions.
 
 // The product of two words: low and high word, by four products of halves (Knuth, TAOCP 4.3.1, algorithm M).
 fn nd_product(a: u32, b: u32) -> vec2<u32> {
@@ -62,7 +62,7 @@ fn nd64_umax(a: nd_u64, b: nd_u64) -> nd_u64 {
     return select(a, b, nd64_ult(a, b));
 }
 
-// Rounds to nearest, ties to even: the highest 32 bits, with a last bit that says whether others were set.
+// Rounds to nearest, ties to even: the highest 32 bits, with a sticky last bit.
 fn nd64_uint_to_f32(a: nd_u64) -> f32 {
     let high = nd64_high(a);
     if (high == 0u) { return nd_uint_to_f32(nd64_low(a)); }

@@ -1,4 +1,4 @@
-// Integers of 64 bits where the device has them: the type `nd_u64` is `u64`; the operation carries the sign.
+// Integers of 64 bits on devices with them: the type `nd_u64` is `u64`; operations are signed or unsigned.
 
 fn nd64_make(low: u32, high: u32) -> nd_u64 {
     return u64(low) | (u64(high) << 32u);

@@ -1,4 +1,4 @@
-// Integers of 64 bits where the device has none: the type `nd_u64` is `vec2<u32>`, the low word first.
+// Integers of 64 bits on devices without them: the type `nd_u64` is `vec2<u32>`, the low word first.
 
 fn nd64_make(low: u32, high: u32) -> nd_u64 {
     return nd_u64(low, high);
@@ -33,7 +33,7 @@ fn nd64_divide(a: nd_u64, b: nd_u64) -> vec4<u32> {
     for (var i = 0u; i < 64u; i++) {
         let at = 63u - i;
         let bit = select((a.x >> (at & 31u)) & 1u, (a.y >> (at & 31u)) & 1u, at > 31u);
-        // A rest of 64 bits loses its highest one here: then it is at least `b` for sure.
+        // A rest of 64 bits loses its highest one here: then it is certainly at least `b`.
         let over = (rest.y >> 31u) == 1u;
         rest = nd_u64((rest.x << 1u) | bit, (rest.y << 1u) | (rest.x >> 31u));
         if (over || !nd64_ult(rest, b)) {

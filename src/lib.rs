@@ -14,7 +14,7 @@
 //! - [`Expr`] is a value inside a traced function, [`Array`] is data. Both have the same operators, [functions] and methods;
 //!   see [`operators`] for the semantics of each operator.
 //! - Multidimensional arrays: [`creation`], [`manipulation`], [`reductions`], [`scans`], [`sorting`], [`quantiles`],
-//!   [`selection`], [`contractions`], [`neighbours`], [`bins`], [`convolution`], [`covariance`]. `docs/arrays.md` shows
+//!   [`selection`], [`contractions`], [`differences`], [`bins`], [`convolution`], [`covariance`]. `docs/arrays.md` shows
 //!   examples with their output.
 //! - [`jit`](fn@jit) turns a closure into a [`Jitted`] function. [`Jitted`] lists the ways to call and to inspect it.
 //! - Rust literals are weak: their kind takes part in promotion, their width does not. See [`weak`] and [`strong`].
@@ -41,10 +41,15 @@ mod trace;
 #[cfg(feature = "gpu")]
 pub use api::gpu;
 pub use api::{
-    bins, compound, contractions, control, convolution, covariance, creation, differences as neighbours, dynamic,
-    functions, indexing, integers, manipulation, operators, quantiles, queries, random, reductions, scans, selection,
-    sorting, transforms,
+    bins, compound, contractions, control, convolution, covariance, creation, differences, dynamic, functions,
+    indexing, integers, manipulation, operators, quantiles, queries, random, reductions, scans, selection, sorting,
+    transforms,
 };
+/// The former name of [`differences`].
+#[deprecated(since = "0.1.0", note = "renamed to `differences`")]
+pub mod neighbours {
+    pub use crate::api::differences::*;
+}
 pub use diagnostics::{assertions, debug, explain, inspect};
 pub use interop::dlpack;
 #[cfg(feature = "npy")]
@@ -128,7 +133,10 @@ pub use diagnostics::explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use diagnostics::host::{Host, host, set_pool_limit};
 #[doc(inline)]
 pub use diagnostics::inspect::StageDiff;
-pub use diagnostics::misses::{Miss, forbid_compiling};
+#[doc(inline)]
+#[allow(deprecated)]
+pub use diagnostics::misses::forbid_compiling;
+pub use diagnostics::misses::{Miss, no_recompile};
 pub use diagnostics::report::{report, report_in};
 pub use diagnostics::stats::{
     ArrayPlace, ArrayPlan, FunctionStats, KernelStats, LaunchProfile, MemoryPlan, Profile, Stats, stats,

@@ -1,28 +1,8 @@
 //! README.md and pages of docs/ show what the library prints. `README_BLESS=1 cargo test --workspace --all-features --test readme` writes it there.
-//! A block that opens with three backquotes and `text NAME` holds the text of that name: see `shown`, or what the example prints, whose
-//! code is in one of `rust NAME`.
+//! A block that opens with three backquotes and `text NAME` holds the text of that name: `tests/shown.rs`, or the output of the example
+//! in the block `rust NAME`.
 
-use ndjit::{Array, ErrorCode, Stage, jit, report};
-
-/// The text of that name, of the first function of README.md.
-fn shown(name: &str) -> Option<String> {
-    let f = jit(|x, y| x + y * 2);
-    let (x, y) = (Array::from([1.0f32, 2.0, 3.0]), Array::from([10i8, 20, 30]));
-    f.call((&x, &y)).unwrap();
-    let text = match name {
-        "graph" => f.explain(Stage::Graph),
-        "kernel" => f.explain(Stage::Kernels),
-        "loop_nest" => f.explain(Stage::Loops),
-        "why" => f.explain_dtype(0).unwrap().to_string(),
-        "error" => {
-            let y = Array::from([1i8, 2]);
-            report(&f.call((&x, &y)).unwrap_err())
-        }
-        _ => return None,
-    };
-    Some(text.trim_end().replace(file!(), "src/main.rs"))
-}
-
+use ndjit::ErrorCode;
 use ndjit_tests::root;
 
 /// What the examples print is kept.
@@ -31,6 +11,7 @@ macro_rules! println {
 }
 
 mod pages;
+mod shown;
 
 thread_local!(static PRINTED: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) });
 
@@ -68,9 +49,9 @@ fn as_main(printed: &str) -> String {
     text
 }
 
-/// The block of that name: the code of an example, what it prints, or a text of [`shown`].
+/// The block of that name: the code of an example, what it prints, or a text of [`shown::shown`].
 fn block(language: &str, name: &str, old: &str) -> String {
-    match (pages::is_known(name), shown(name)) {
+    match (pages::is_known(name), shown::shown(name)) {
         (true, None) if language == "rust" => pages::code(name).unwrap(),
         (true, None) => printed(name).unwrap_or_else(|| old.to_owned()),
         (false, Some(text)) => text,

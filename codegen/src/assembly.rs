@@ -1,7 +1,7 @@
-//! Machine code as people read it: instructions in groups, above each the line of the loops that it does.
+//! Machine code as text: groups of instructions, each under its line of the loops.
 //!
-//! Code for x86-64, Cranelift's and [wider](crate::x64), is disassembled from its bytes, with the feature `disassembler`. For other machines Cranelift's own
-//! listing is shown, which does not say what instructions are for.
+//! Code for x86-64, Cranelift's and [wider](crate::x64), is disassembled from its bytes, with the feature `disassembler`. For other
+//! machines the text is Cranelift's listing, without origins of instructions.
 
 #[cfg(feature = "disassembler")]
 mod disassembler;
@@ -16,7 +16,7 @@ use ndjit_ir::kernel::OpBody;
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
 
-/// The machine code that this machine runs a nest over primitives by, which was expanded from these ops.
+/// The machine code of a nest over primitives, expanded from these ops, for this machine.
 ///
 /// # Errors
 /// Those of [`emit`] and of [`x64::emit`]; `Backend` if Cranelift cannot compile what it emits.
@@ -46,7 +46,7 @@ pub fn assembly(
     Ok(disassembly(nest, ops, heading, code.code_buffer(), &places))
 }
 
-/// The same of [`x64`]'s code for a nest.
+/// The same for [`x64`]'s code of a nest.
 pub fn assembly_of(code: &x64::VectorCode, nest: &LoopNest, ops: &OpBody, isa: &dyn TargetIsa) -> Vec<CodeLine> {
     let heading = format!("; {} bytes for {} with {}", code.bytes.len(), isa.triple(), code.set.name());
     disassembly(nest, ops, CodeLine::plain(heading), &code.bytes, &code.places)
@@ -55,7 +55,7 @@ pub fn assembly_of(code: &x64::VectorCode, nest: &LoopNest, ops: &OpBody, isa: &
 #[cfg(feature = "disassembler")]
 use disassembler::disassembly;
 
-/// What stands for machine code without the feature.
+/// A placeholder without the feature.
 #[cfg(not(feature = "disassembler"))]
 fn disassembly(_: &LoopNest, _: &OpBody, heading: CodeLine, _: &[u8], _: &[(u32, u32, Located)]) -> Vec<CodeLine> {
     vec![heading, CodeLine::plain("; its instructions are shown with the feature `disassembler` of ndjit")]

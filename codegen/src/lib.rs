@@ -1,7 +1,7 @@
-//! The verbs of ndjit: passes that turn a traced graph into loop nests over primitives, and the code generators that turn
-//! those into Cranelift functions or WGSL modules. Products are values that print. Nothing here knows a device, a buffer or
-//! executable memory.
+//! The code generators of ndjit: passes from a traced graph to loop nests over primitives, and generators of Cranelift functions,
+//! x86-64 machine code and WGSL modules. Products are values that print. Devices, buffers and executable memory are in the runtime.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod assembly;

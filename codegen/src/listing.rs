@@ -1,6 +1,6 @@
-//! Code line by line, each line with what it was made from: what people look at, and what a page that links stages needs.
+//! Listings of code, each line with its origin, for explanations and pages that link stages.
 //!
-//! Texts are those that loops, functions and modules print; their printers say what each line is about.
+//! The texts are the printed loops, functions and modules; the printers give the origin of each line.
 
 use crate::clif::{ClifKernel, Located};
 use crate::passes::expand::origin;
@@ -14,14 +14,14 @@ use ndjit_ir::loops::{Access, LoopBody, LoopLine, LoopNest, NestKind};
 /// A line of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeLine {
-    /// Its text, without the line's end.
+    /// The text, without line end.
     pub text: String,
-    /// The statement of the kernel that it was made from; `None` for loops and declarations.
+    /// The statement of the kernel from which it comes; `None` for loops and declarations.
     pub origin: Option<StatementOrigin>,
 }
 
 impl CodeLine {
-    /// A line that was made from nothing in particular.
+    /// A line without an origin.
     pub fn plain(text: impl Into<String>) -> CodeLine {
         CodeLine { text: text.into(), origin: None }
     }
@@ -36,7 +36,7 @@ pub fn loops(nest: &LoopNest) -> Vec<CodeLine> {
     })
 }
 
-/// The lines of loops over primitives, which were expanded from these ops.
+/// The lines of loops over primitives, expanded from these ops.
 pub fn expanded(nest: &LoopNest, ops: &OpBody) -> Vec<CodeLine> {
     let registers = Registers::of_nest(nest, ops);
     code_lines(nest.lines(), |line| match line {
@@ -62,7 +62,7 @@ fn code_lines<P>(lines: Vec<TextLine<P>>, of: impl Fn(P) -> Option<StatementOrig
     lines.into_iter().map(|line| CodeLine { text: line.text, origin: line.part.and_then(&of) }).collect()
 }
 
-/// What the line was made from that says what becomes of an output.
+/// The origin of a line for an output's reduction or scan.
 fn of_output(nest: &LoopNest, ops: &OpBody, output: usize) -> Option<StatementOrigin> {
     match nest.kind {
         NestKind::Map | NestKind::Scatter(_) => stored(ops, output),
@@ -71,22 +71,22 @@ fn of_output(nest: &LoopNest, ops: &OpBody, output: usize) -> Option<StatementOr
     }
 }
 
-/// What an output was made from that is stored as it is.
+/// The origin of an output that is stored unchanged.
 fn stored(ops: &OpBody, output: usize) -> Option<StatementOrigin> {
     let scalar = ops.outputs.get(output)?.index();
     Some(origin(ops.stmts.get(scalar)?, scalar))
 }
 
-/// What registers of a body were made from.
+/// The origins of a body's registers.
 pub(crate) struct Registers<'a> {
     body: &'a Body,
     ops: &'a OpBody,
-    /// Of the body's inputs.
+    /// The inputs' origins.
     inputs: Vec<Option<StatementOrigin>>,
 }
 
 impl<'a> Registers<'a> {
-    /// Those of a nest over primitives.
+    /// The origins of a nest over primitives.
     fn of_nest(nest: &'a LoopNest, ops: &'a OpBody) -> Option<Registers<'a>> {
         let LoopBody::Prims { body, .. } = &nest.body else { return None };
         Some(Registers::new(body, ops, &nest.inputs))

@@ -1,4 +1,4 @@
-//! Lowered programs: what the portable half of the [pipeline](crate::pipeline) makes of a traced graph, each stage kept for inspection.
+//! Lowered programs: the result of the portable half of the [pipeline](crate::pipeline), with each stage kept for inspection.
 
 use crate::passes::loops::LoopKernel;
 use crate::passes::tile::Launch;
@@ -12,22 +12,22 @@ use ndjit_transform::access::{TracedIndex, TracedRow};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Arrays a kernel may use, where the device has no limit: 16 that it reads, 8 results.
+/// The default maximum number of arrays of a kernel: 16 inputs, 8 results.
 pub const MAX_ARRAYS: usize = 24;
 
-/// What the pipeline may do.
+/// Options of the pipeline.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
-    /// The policy whose default dtypes weak literals have that are results.
+    /// The policy for default dtypes of weak literals that are results.
     pub policy: Policy,
-    /// Put elementwise ops into common kernels, and steps of loops into nests; without it every op is a kernel of its own.
+    /// Fuse elementwise ops into kernels, and steps of loops into nests; without it every op is a kernel.
     pub fuse: bool,
-    /// How many arrays a kernel may use, of what it reads and of the program's results.
+    /// The maximum number of arrays of a kernel: inputs and results of the program.
     pub max_arrays: usize,
-    /// How many the device takes, where it has a limit: what other kernels read of one counts as its arrays, too, and is known only once all are fused. Programs
-    /// with a kernel that uses more are not fused.
+    /// The device's maximum number of arrays, if it has one. It also counts arrays that other kernels read, which are known only after
+    /// fusion. Programs with a kernel that exceeds it are not fused.
     pub device_arrays: Option<usize>,
-    /// Run the pass that makes one operation of a product and a sum, which rounds once.
+    /// Run the pass that contracts a product and a sum to one operation with one rounding.
     pub fp_contract: bool,
     /// Run the simplify pass.
     pub simplify: bool,
@@ -56,38 +56,38 @@ pub struct Scheduled {
     pub nest: LoopNest,
     /// Their run-time arguments.
     pub geometry: Geometry,
-    /// The simplified graph's value each input reads.
+    /// The simplified graph's value of each input.
     pub inputs: Vec<Value>,
-    /// The simplified graph's value each output stores, or of which it stores a part: a C-contiguous array of that value's
+    /// The simplified graph's value that each output stores, in whole or in part: a C-contiguous array of that value's
     /// shape and dtype.
     pub outputs: Vec<Value>,
-    /// The value that the only output is where no index is stored, of its shape and dtype.
+    /// The value of the rest of a partial output, of its shape and dtype.
     pub rest: Option<Value>,
-    /// Operands, inputs before outputs, that begin at a row whose index is known when the program runs. One beyond the rows is the nearest for an input; for an
-    /// output nothing is stored.
+    /// Operands, inputs before outputs, that begin at a row of run-time index. An out-of-bounds index is clamped for an input; an
+    /// output stores nothing.
     pub rows: Vec<(usize, TracedRow)>,
-    /// How many trips of a loop there is something to do in.
+    /// The number of trips of a loop that have an effect.
     pub trips: Option<TracedTrips>,
     /// Slot and dtype of each literal.
     pub literals: Vec<(SlotId, DType)>,
-    /// The loop that tiles are cut along, in a launch of several kernels.
+    /// The loop to cut into tiles, in a launch of several kernels.
     pub tile: Option<TileLoop>,
 }
 
-/// How many trips a loop that is reduced takes: known when the program runs. What it would reduce after them changes no bit.
+/// The run-time trip count of a reduced loop. Further trips would change no bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedTrips {
     /// The loop.
     pub index: usize,
-    /// An integer: as many, but no less than none and no more than the loop has.
+    /// An integer: the trip count, clamped to the loop's extent.
     pub count: TracedIndex,
-    /// How many more.
+    /// Additional trips.
     pub more: isize,
 }
 
 /// A step of a lowered program.
 #[derive(Clone, Debug)]
-// Almost every step is a kernel: a box for each would save nothing.
+// Almost every step is a kernel: boxes would save nothing.
 #[allow(clippy::large_enum_variant)]
 pub enum LoweredStep {
     /// A kernel.
@@ -108,16 +108,16 @@ pub struct LoweredKernel {
 /// Control flow of a lowered program.
 #[derive(Clone, Debug)]
 pub struct LoweredControl {
-    /// What it takes and gives.
+    /// The operands and results.
     pub fused: FusedControl,
-    /// The programs of its graphs; the same where pieces of control flow share one.
+    /// The programs of its graphs; shared between control flow where equal.
     pub bodies: Vec<Arc<Lowered>>,
-    /// The loop as a nest, if its steps are one: then no program of a graph runs on the processor.
+    /// The loop as a nest, if it compiles to one: then no program of a graph runs on the processor.
     pub compiled: Option<LoopKernel>,
 }
 
 impl LoweredStep {
-    /// The kernel, if it is one.
+    /// The kernel, if the step is one.
     pub fn kernel(&self) -> Option<&LoweredKernel> {
         match self {
             LoweredStep::Kernel(kernel) => Some(kernel),
@@ -125,12 +125,12 @@ impl LoweredStep {
         }
     }
 
-    /// The programs that it runs, if it is control flow that no kernel takes the steps of.
+    /// The programs that control flow runs, unless it is a compiled loop.
     fn run_bodies(&self) -> Option<&Vec<Arc<Lowered>>> {
         self.control().filter(|control| control.compiled.is_none()).map(|control| &control.bodies)
     }
 
-    /// The simplified graph's values that it makes, or parts of them.
+    /// The simplified graph's values that the step stores, in whole or in part.
     pub fn makes(&self) -> impl Iterator<Item = Value> {
         let (outputs, results) = match self {
             LoweredStep::Kernel(kernel) => (&kernel.scheduled.outputs[..], &[][..]),
@@ -139,7 +139,7 @@ impl LoweredStep {
         outputs.iter().copied().chain(results.iter().map(|&(_, value)| value))
     }
 
-    /// The control flow, if it is that.
+    /// The control flow, if the step is one.
     pub fn control(&self) -> Option<&LoweredControl> {
         match self {
             LoweredStep::Kernel(_) => None,
@@ -148,45 +148,45 @@ impl LoweredStep {
     }
 }
 
-/// Where tiles of a kernel are cut.
+/// The loop that tiles cut in a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileLoop {
     /// The loop.
     pub index: usize,
-    /// How many of its trips one index along the tiles' axis takes.
+    /// The number of trips per index of the tiles' axis.
     pub step: usize,
 }
 
 /// A program after every pass that does not depend on the machine; each stage is kept for inspection.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// As traced, calls inlined.
+    /// The traced graph, with calls inlined.
     pub traced: Arc<Graph<ValueType>>,
-    /// Where the traced nodes were written.
+    /// The places of the traced nodes.
     pub places: Arc<Places>,
     /// After commit: every dtype resolved, every cast explicit.
     pub typed: Arc<Graph<DType>>,
-    /// What asked for each cast and weak number of `typed`.
+    /// The reasons of casts and weak literals of `typed`.
     pub conversions: Conversions,
-    /// The policy whose default dtypes weak literals have that are results.
+    /// The policy for default dtypes of weak literals that are results.
     pub policy: Policy,
-    /// After the rewrite rules. Same parameters as `traced`; its outputs are the program's results, in order.
+    /// After the rewrite rules. It has the parameters of `traced`; its outputs are the program's results, in order.
     pub simplified: Graph<DType>,
-    /// Its steps after fusion and scheduling, in an order in which they can run. Every output of `simplified` is made by some step.
+    /// The steps after fusion and scheduling, in an order in which they can run. Some step makes each output of `simplified`.
     pub steps: Vec<LoweredStep>,
-    /// For each result the value that is stored for it: itself, or one with the same elements in the same order.
+    /// For each result the stored value: itself, or one with the same elements in the same order.
     pub stored: Vec<Value>,
-    /// Which steps run together.
+    /// The launches of the steps.
     pub launches: Vec<Launch>,
 }
 
 impl Lowered {
-    /// Its kernels, without those of control flow.
+    /// The kernels, without those of control flow.
     pub fn kernels(&self) -> impl DoubleEndedIterator<Item = &LoweredKernel> {
         self.steps.iter().filter_map(LoweredStep::kernel)
     }
 
-    /// The programs of its control flow, and of that in them, each once, in the order in which they stand.
+    /// The programs of its control flow, nested ones included, each once, in order.
     pub fn bodies(&self) -> Vec<&Lowered> {
         let mut seen: FxHashSet<*const Lowered> = FxHashSet::default();
         let (mut all, mut stack) = (Vec::new(), vec![self]);
@@ -203,8 +203,8 @@ impl Lowered {
         all.split_off(1)
     }
 
-    /// Its launches in the order they run, after one that is control flow those of its graphs, unless it is a compiled loop; each with the program that it is of, and how deep in
-    /// control flow that stands.
+    /// The launches in execution order. Launches of control flow are followed by those of its graphs, unless it is a compiled loop. Each
+    /// has its program and the nesting depth.
     pub fn all_launches(&self) -> Vec<(&Lowered, &Launch, usize)> {
         let mut all = Vec::new();
         self.add_launches(0, &mut all);
@@ -216,7 +216,7 @@ impl Lowered {
         self.counted(&mut FxHashMap::default())
     }
 
-    /// The same, of graphs that pieces of control flow share once: by address.
+    /// The same, with shared graphs of control flow counted once: by address.
     fn counted(&self, known: &mut FxHashMap<*const Lowered, usize>) -> usize {
         let mut count = self.launches.len();
         for body in self.steps.iter().filter_map(LoweredStep::run_bodies).flatten() {
@@ -233,7 +233,7 @@ impl Lowered {
         count
     }
 
-    /// For each of its own launches its number among [all](Lowered::all_launches).
+    /// For each own launch its number among [all](Lowered::all_launches).
     pub fn launch_numbers(&self) -> Vec<usize> {
         let (mut next, mut known) = (0usize, FxHashMap::default());
         let mut number = |launch: &Launch| {
@@ -246,7 +246,7 @@ impl Lowered {
         self.launches.iter().map(&mut number).collect()
     }
 
-    /// As deep as control flow nests.
+    /// Recursion is bounded by the nesting of control flow.
     fn add_launches<'a>(&'a self, depth: usize, all: &mut Vec<(&'a Lowered, &'a Launch, usize)>) {
         for launch in &self.launches {
             all.push((self, launch, depth));
@@ -259,14 +259,14 @@ impl Lowered {
 /// Runs the pipeline. `layouts` gives the layout of each parameter's elements in memory.
 ///
 /// # Errors
-/// `Size` where calls make the program too large, or an array cannot exist; `Literal` where a literal does not fit its dtype; `Verify` where a
-/// stage's invariants do not hold.
+/// `Size` if calls make the program too large, or an array cannot exist; `Literal` if a literal does not fit its dtype; `Verify` if
+/// a stage's invariants are violated.
 pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], options: &Options) -> Result<Lowered> {
     lower_observed(traced, places, layouts, options, &mut |_| {})
 }
 
-/// As [`lower`]; `begins` hears of each pass as it begins, by its name among the [passes](crate::pipeline::passes), so that who has a clock can take its time. Passes after
-/// `commit` begin again for each graph of control flow.
+/// Like [`lower`]; calls `begins` at the start of each pass with its name among the [passes](crate::pipeline::passes), for timing.
+/// Passes after `commit` run again for each graph of control flow.
 ///
 /// # Errors
 /// Those of [`lower`].

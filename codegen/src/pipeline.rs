@@ -1,9 +1,9 @@
-//! The pipeline: passes as a list, and the one driver that runs them.
+//! The pipeline: the list of passes, and their driver.
 //!
-//! It has two halves. The portable half makes scheduled loop nests of a traced graph: passes up to *commit* see the program as a whole,
-//! those after it see one graph, and the graphs of its control flow take them too. The target half makes primitives of a nest that a
-//! code generator has. Nobody else calls a pass: the driver hears of each as it begins, checks the invariants of the stage that it makes, and
-//! says in an error after which pass they do not hold.
+//! It has two halves. The portable half makes scheduled loop nests from a traced graph: passes up to *commit* run on the whole program,
+//! later ones on one graph, and again on the graphs of its control flow. The target half makes primitives from a nest, for a code
+//! generator. Only the driver calls passes: it reports the start of each, checks the invariants of the stage that it makes, and names
+//! the pass in the error if they are violated.
 
 use crate::lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled};
 use crate::passes::expand::expand;
@@ -28,18 +28,18 @@ use std::sync::Arc;
 
 /// A pass.
 pub struct Pass<P> {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
     /// The stage that it makes, by its name in `explain`.
     pub stage: &'static str,
     run: P,
 }
 
-/// Of a program as it was traced.
+/// On a traced program.
 type OfTraced = fn(&mut TracedProgram, &Options) -> Result<()>;
-/// Of one graph after commit.
+/// On one graph after commit.
 type OfGraph = fn(&mut Typing<'_>, &mut Driver<'_>) -> Result<()>;
-/// Of one nest that neither reduces nor scans nor sorts, for a target.
+/// On one nest that neither reduces nor scans nor sorts, for a target.
 type OfNest = fn(LoopNest, &Target) -> Result<LoopNest>;
 
 const TRACED: &[Pass<OfTraced>] = &[
@@ -61,7 +61,7 @@ const GRAPH: &[Pass<OfGraph>] = &[
     Pass { name: "schedule", stage: "loops", run: |graph, driver| graph.schedule(driver) },
 ];
 
-/// A kernel is [split](crate::passes::split) before into nests that code is generated for.
+/// [Split](crate::passes::split) comes first and makes the nests for code generation.
 const NEST: &[Pass<OfNest>] = &[
     Pass { name: "expand", stage: "expanded", run: |nest, _| expand(&nest) },
     Pass { name: "legalize", stage: "expanded", run: legalize },
@@ -75,12 +75,12 @@ pub fn passes() -> impl Iterator<Item = (&'static str, &'static str)> {
     named(TRACED).chain(named(GRAPH)).chain([("split", "expanded")]).chain(named(NEST))
 }
 
-/// Who runs the passes of a program.
+/// The driver of a program's passes.
 pub(crate) struct Driver<'a> {
     options: &'a Options,
-    /// Hears of each pass as it begins.
+    /// Called at the start of each pass.
     begins: &'a mut dyn FnMut(&'static str),
-    /// The graphs of control flow that are lowered, by address.
+    /// The lowered graphs of control flow, by address.
     bodies: FxHashMap<*const TypedGraph, Arc<Lowered>>,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Runs the passes after commit on a graph, and on those of its control flow: as deep as that nests, which `inline` bounds.
+    /// Runs the passes after commit on a graph, and on those of its control flow. Recursion is bounded by the nesting, which `inline` limits.
     fn graph(&mut self, typed: &TypedGraph, layouts: &[Layout]) -> Result<Lowered> {
         let mut program = Typing {
             typed,
@@ -144,7 +144,7 @@ impl<'a> Driver<'a> {
         Ok(lowered)
     }
 
-    /// What a pass has made is as its stage promises, or the error says after which pass it is not, of which program.
+    /// Checks the invariants of a stage; an error names the pass, and shows the program.
     fn check<T: Display>(
         &self,
         pass: &str,
@@ -156,20 +156,20 @@ impl<'a> Driver<'a> {
         }
         verify().map_err(|error| {
             let text = program().to_string();
-            // Enough to find it again in a dump.
+            // Enough to find it in a dump.
             let lines = text.lines().take(PROGRAM_LINES).collect::<Vec<&str>>().join("\n");
             error.fact(format_args!("after the pass `{pass}`, of\n{lines}"))
         })
     }
 }
 
-/// Lines of a program in the error of a pass, at most.
+/// The maximum number of lines of a program in a pass's error.
 const PROGRAM_LINES: usize = 40;
 
-/// Runs the target half on a nest of ops. It runs for each kernel, not for a program: kernels are cached by their nests, whatever program they are of.
+/// Runs the target half on a nest of ops. It runs once per kernel, not per program: kernels are cached by their nests.
 ///
 /// # Errors
-/// `Verify` if the nest's invariants do not hold, or a pass makes one of which they don't; `Backend` if the target has no way to do what it does.
+/// `Verify` if the invariants of the nest or of a pass's result are violated; `Backend` if the target does not support the nest.
 pub fn lower_for(nest: &LoopNest, target: &Target) -> Result<TargetKernel> {
     nest.verify()?;
     let mut kernel = split(nest, target.combining)?;
@@ -204,7 +204,7 @@ pub fn lower_steps(kernel: &LoopKernel, target: &Target) -> Result<NestPart> {
     })
 }
 
-/// A nest of ops as primitives of a target; one that reduces, scans, sorts or scatters still does. Code is generated for what [`lower_for`] makes.
+/// A nest of ops as primitives of a target, with its reduction, scan, sort or scatter. [`lower_for`] makes the nests for code generation.
 ///
 /// # Errors
 /// Those of [`lower_for`].
@@ -212,7 +212,7 @@ pub fn expanded(nest: &LoopNest, target: &Target) -> Result<LoopNest> {
     let mut nest = nest.clone();
     for (n, pass) in NEST.iter().enumerate() {
         nest = (pass.run)(nest, target)?;
-        // Machine code is generated of what is verified; between passes that takes a tenth of the time to compile a long body.
+        // Machine code is generated only from verified nests; between passes verification takes a tenth of the time to compile a long body.
         if cfg!(debug_assertions) || n + 1 == NEST.len() {
             let after = |error: Error| error.fact(format_args!("after the pass `{}`, for {}", pass.name, target.name));
             nest.verify().map_err(after)?;
@@ -278,7 +278,7 @@ struct Typing<'a> {
     simplified: Graph<DType>,
     accesses: Accesses,
     fused: Vec<FusedStep>,
-    /// True if ops are in common kernels.
+    /// True if ops are fused.
     together: bool,
     launches: Vec<Launch>,
     steps: Vec<LoweredStep>,
@@ -320,7 +320,7 @@ impl Typing<'_> {
     fn joins(&mut self, driver: &mut Driver<'_>) -> Result<()> {
         let new = if driver.options.simplify && driver.options.fuse { joins(&self.simplified)? } else { None };
         self.replace(new);
-        // Addresses are computed by who calls kernels on the processor.
+        // On the processor the callers of kernels compute addresses.
         let rows = driver.options.fuse && driver.options.device_arrays.is_none();
         self.accesses = Accesses::new(&self.simplified, self.layouts, rows)?;
         Ok(())

@@ -1,23 +1,23 @@
-//! What a code generator can do, as data: for each primitive on each machine type whether there is a vector form, a form
-//! for one lane, or none, and for every unsupported primitive the reason and where it is documented.
+//! Capabilities of code generators, as data: for each primitive on each machine type whether there is a vector form, a form
+//! for one lane, or none, and for every unsupported primitive the reason and a link.
 //!
-//! Every other primitive has a vector form. Passes and emitters ask here and decide nothing on their own.
+//! Every other primitive has a vector form. Passes and emitters use only this data.
 
 use cranelift_codegen::isa::TargetIsa;
 use ndjit_ir::PrimType;
 use ndjit_ir::body::{Prim, PrimSignature};
 use std::fmt;
 
-/// How many lanes the innermost loops work on at once. Results are the same.
+/// The register width of the innermost loops. Results are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum VectorWidth {
-    /// One: no vector instructions.
+    /// One lane: no vector instructions.
     Scalar,
-    /// Those of registers of 128 bits, which every machine has.
+    /// Registers of 128 bits, which every machine has.
     Bits128,
-    /// Those of registers of 256 bits, where there is code for them: on x86-64 with AVX2 and FMA.
+    /// Registers of 256 bits, if supported: on x86-64 with AVX2 and FMA.
     Bits256,
-    /// Those of the machine's widest registers, where that is faster and there is code for them: AVX-512, else AVX2, else 128 bits.
+    /// The machine's widest registers, if faster and supported: AVX-512, else AVX2, else 128 bits.
     #[default]
     Widest,
 }
@@ -33,17 +33,17 @@ impl VectorWidth {
     }
 }
 
-/// Whether there are vector instructions; the widest then.
+/// `true` is the widest vector instructions, `false` none.
 impl From<bool> for VectorWidth {
     fn from(vector: bool) -> VectorWidth {
         if vector { VectorWidth::Widest } else { VectorWidth::Scalar }
     }
 }
 
-/// How well a target does a primitive.
+/// A target's support of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PrimSupport {
-    /// Not at all: [`legalize`](crate::passes::legalize) has to rewrite it.
+    /// Unsupported: [`legalize`](crate::passes::legalize) must rewrite it.
     None,
     /// One lane at a time.
     Scalar,
@@ -51,20 +51,20 @@ pub enum PrimSupport {
     Vector,
 }
 
-/// A primitive on some types that a target does not do on whole registers.
+/// A primitive on types without vector instructions of a target.
 #[derive(Clone, Copy, Debug)]
 pub struct UnsupportedPrim {
     /// The primitives.
     pub prims: &'static [Prim],
-    /// Operand types (of a select: of the chosen values).
+    /// Operand types (for a select: of the chosen values).
     pub from: &'static [PrimType],
     /// Result types; empty for any.
     pub to: &'static [PrimType],
-    /// The best the target does.
+    /// The target's best support.
     pub support: PrimSupport,
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
-    /// Where that is documented or tracked.
+    /// Its documentation or issue.
     pub link: &'static str,
 }
 
@@ -74,12 +74,12 @@ impl UnsupportedPrim {
     }
 }
 
-/// Who combines the elements of reductions and scans.
+/// The code that combines the elements of reductions and scans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combining {
     /// A driver on the processor, which calls code with accumulators in memory.
     Driver,
-    /// The code itself, as the invocations of a workgroup do.
+    /// The generated code, in the invocations of a workgroup.
     Code,
 }
 
@@ -90,9 +90,9 @@ pub struct Target {
     pub name: String,
     /// True if there is a byte blend by the sign of a mask (x86 `pblendvb`).
     pub blend: bool,
-    /// Who combines elements.
+    /// The code that combines elements.
     pub combining: Combining,
-    /// What it cannot do on whole registers. The weakest entry that covers a primitive counts.
+    /// Primitives without vector instructions. The weakest entry for a primitive counts.
     pub unsupported: Vec<UnsupportedPrim>,
 }
 
@@ -185,7 +185,7 @@ const WGSL: &[UnsupportedPrim] = &[UnsupportedPrim {
     link: "https://www.w3.org/TR/WGSL/#arithmetic-expr",
 }];
 
-/// What devices lack without `f64`: its bits are moved, converted and compared as integers, arithmetic is not done.
+/// The gaps of devices without `f64`: its bits are moved, cast and compared as integers, without arithmetic.
 const NO_F64: UnsupportedPrim = UnsupportedPrim {
     prims: &[
         Prim::Fadd,
@@ -207,7 +207,7 @@ const NO_F64: UnsupportedPrim = UnsupportedPrim {
 };
 
 impl Target {
-    /// The reference interpreter: it has every primitive.
+    /// The interpreter: it has every primitive.
     pub fn interpreter() -> Target {
         Target { name: "interpreter".to_owned(), blend: false, combining: Combining::Driver, unsupported: Vec::new() }
     }
@@ -237,12 +237,12 @@ impl Target {
         Target { name, blend, combining: Combining::Driver, unsupported }
     }
 
-    /// How well this target does `prim` from operands of type `from` to a result of type `to`.
+    /// This target's support of `prim` from operands of type `from` to a result of type `to`.
     pub fn support(&self, prim: Prim, from: PrimType, to: PrimType) -> PrimSupport {
         self.unsupported(prim, from, to).map_or(PrimSupport::Vector, |unsupported| unsupported.support)
     }
 
-    /// Why it is not done on whole registers, if it is not.
+    /// The reason why there is no vector instruction, if there is none.
     pub fn unsupported(&self, prim: Prim, from: PrimType, to: PrimType) -> Option<&UnsupportedPrim> {
         self.unsupported
             .iter()
@@ -251,7 +251,7 @@ impl Target {
     }
 }
 
-/// Every legal combination of primitive, operand type (of a select: of the chosen values) and result type.
+/// Every valid combination of primitive, operand type (for a select: of the chosen values) and result type.
 pub fn combinations() -> Vec<(Prim, PrimType, PrimType)> {
     let mut all = Vec::new();
     for &prim in Prim::ALL {

@@ -1,9 +1,9 @@
-//! How much a lowered program does: bytes that must move, elements, operations. Counted from the program alone, whatever runs it.
+//! The work of a lowered program: bytes moved, elements, operations. It depends only on the program, not on the device.
 //!
-//! Elements of a broadcast operand count once, and what kernels of one launch hand to each other is not read from memory: the bytes are
-//! those that must move at least. A floating-point operation is an op of a kernel whose result is a float, at each index it is computed
-//! at: one, whichever op it is, on complex numbers two, a multiplication of these six; an element that is reduced or scanned is one more.
-//! Selections, comparisons and casts are none. Of a compiled loop that counts its steps when it runs it is what one step does.
+//! Elements of a broadcast operand count once, and values passed between kernels of one launch are not read from memory: the bytes are
+//! the minimum. A floating-point operation is an op of a kernel with a float result, at each index: one for every op, two for complex
+//! numbers, six for a complex multiplication; a reduced or scanned element is one more. Selections, comparisons and casts count zero.
+//! A compiled loop with a run-time trip count has the work of one step.
 
 use crate::lower::{Lowered, LoweredKernel, LoweredStep, Scheduled};
 use crate::passes::loops::LoopKernel;
@@ -14,7 +14,7 @@ use ndjit_ir::loops::{Access, Layout, LoopBody};
 use ndjit_ir::{DType, Kind, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a launch does in a call.
+/// The work of a launch in a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Indices of the loops, of all nests.
@@ -28,7 +28,7 @@ pub struct Work {
 }
 
 impl Lowered {
-    /// What a launch does.
+    /// The work of a launch.
     pub fn work(&self, launch: &Launch) -> Work {
         let mut work = Work::default();
         let mut read: FxHashMap<Value, u64> = FxHashMap::default();
@@ -72,7 +72,7 @@ impl Lowered {
     }
 }
 
-/// Bytes of the different elements of an operand, at most: not more than lie between its first and its last.
+/// An upper bound of the bytes of an operand's distinct elements: at most the span from the first to the last.
 fn touched(layout: &Layout, extents: &[usize], dtype: DType) -> u64 {
     if extents.contains(&0) {
         return 0;

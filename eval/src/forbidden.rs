@@ -24,6 +24,6 @@ pub fn allowed(what: &str) -> Result<()> {
             ErrorCode::Compile,
             format!("{what}: it would have to be compiled, which is forbidden here"),
         )
-        .help("do the same once before `forbid_compiling`, with arguments of these types, shapes and layouts")),
+        .help("do the same once before `no_recompile`, with arguments of these types, shapes and layouts")),
     }
 }

@@ -4,6 +4,7 @@
 //! This crate reads results of the crates below and changes no computation; those crates do not depend on it. No `unsafe`, no threads. It
 //! reads the user's source files, and writes pages on request.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod cells;

@@ -2,6 +2,7 @@
 //!
 //! This crate does no IO, starts no threads, reads no environment or clock, and has no `unsafe`.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod axes;

@@ -93,6 +93,11 @@ impl Shape {
 
 /// The extents at an index or a range: `shape[0]`, `shape[1..]`.
 ///
+/// ```
+/// let shape = ndjit_ir::Shape::new(&[2, 3]);
+/// assert_eq!((shape[0], &shape[1..]), (2, &[3][..]));
+/// ```
+///
 /// # Panics
 /// If there is no such axis; `shape.extents().get(axis)` gives an `Option`.
 impl<I: SliceIndex<[usize]>> Index<I> for Shape {

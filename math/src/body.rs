@@ -1,10 +1,9 @@
-//! The body of every op on every dtype of its domain, and of casts, loads and stores: what each op means, said once for
-//! all engines.
+//! The body of every op on every dtype of its domain, and of casts, loads and stores: the definition of each op, for all engines.
 //!
 //! Invariants: a body's inputs are the `repr` registers of its operands in order, its outputs those of the result. Halves
-//! travel as an `f32` that the half can represent; an op computes in `f32` and rounds once, to the nearest half of the exact
-//! result. Bodies of ops on dtypes with parts of at most 32 bits use no `F64` and no `I64`. What a body costs on a machine,
-//! and which primitives a machine lacks, is not known here.
+//! are an `f32` that the half can represent; an op computes in `f32` and rounds once, to the nearest half of the exact
+//! result. Bodies of ops on dtypes with parts of at most 32 bits use no `F64` and no `I64`. Bodies do not depend on a machine's
+//! costs or primitives.
 
 use crate::complex::polar;
 use crate::integer::threefry;
@@ -17,7 +16,7 @@ use ndjit_ir::op::Op;
 /// [`Op::operand_dtype`]), its outputs the `repr` registers of [`Op::result_dtype`].
 ///
 /// # Panics
-/// If the op's domain does not hold `dtype`.
+/// If `dtype` is not in the op's domain.
 pub fn body(op: Op, dtype: DType) -> Body {
     assert!(op.row().domain.contains(dtype), "{op} does not compute in {dtype}");
     let types: Vec<PrimType> =
@@ -52,7 +51,7 @@ fn build(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Vec<Reg> {
     results
 }
 
-/// How an op whose operands and result are one register each is emitted, by the number of operands.
+/// The emitter of an op whose operands and result are one register each, by the number of operands.
 #[derive(Clone, Copy)]
 pub(crate) enum ScalarEmitter {
     Unary(fn(&mut BodyBuilder, Reg) -> Reg),
@@ -87,7 +86,7 @@ const fn is_written(op: Op, dtype: DType) -> bool {
         }
 }
 
-// A row whose domain is not what has bodies stops the build, with the name of the op.
+// A row whose domain differs from its bodies stops the build, with the name of the op.
 const _: () = {
     let mut i = 0;
     while i < Op::ALL.len() * DType::ALL.len() {

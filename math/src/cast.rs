@@ -1,4 +1,4 @@
-//! Casts between all dtypes, and the way between stored words and registers.
+//! Casts between all dtypes, loads from stored words to registers, and stores.
 //!
 //! Every cast rounds at most once, from the exact value, to nearest even. Floats become integers by truncation, saturating,
 //! NaN to 0; anything nonzero (NaN too) becomes true; a complex number becomes real by losing its imaginary part; integers
@@ -190,7 +190,7 @@ fn float_to_float(b: &mut BodyBuilder, x: Reg, to: DType) -> Reg {
     round(b, single, to)
 }
 
-/// `f64` to `f32`, inexact values to the neighbour with an odd last bit, for a second rounding that then is the only one.
+/// `f64` to `f32`, inexact values to the adjacent float with an odd last bit, so that a second rounding is the only one.
 fn demote_to_odd(b: &mut BodyBuilder, x: Reg) -> Reg {
     let single = b.fdemote(x, PrimType::F32);
     let back = b.fpromote(single, PrimType::F64);
@@ -256,7 +256,7 @@ fn clamped_for_f16(b: &mut BodyBuilder, x: Reg, signed: bool) -> Reg {
     b.fromsint(x, PrimType::F32)
 }
 
-/// An integer wider than a float's mantissa as an `f32`, rounded to odd: the low bits that do not fit become one sticky bit.
+/// An integer wider than a float's mantissa as an `f32`, rounded to odd: the excess low bits become one sticky bit.
 fn int_to_odd(b: &mut BodyBuilder, x: Reg, signed: bool) -> Reg {
     let ty = b.ty(x);
     let zero = b.int(ty, 0);

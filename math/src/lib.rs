@@ -1,8 +1,9 @@
-//! What ops compute: each has a body, a scalar program over primitives, on every dtype of its domain, which the interpreter evaluates and
-//! code generators inline; and the reference interpreter of whole programs, the definition of what they mean.
+//! The definitions of ops: each has a body, a scalar program over primitives, on every dtype of its domain, which the interpreter evaluates
+//! and code generators inline; and the interpreter of whole programs, their definition.
 //!
-//! Bodies are functions by theme: on floats, on complex numbers, on integers, and what these are built of. Which body an op has is said once for
-//! each kind of dtype; an op of the table without one stops the build. [`progression`] has the elements of `arange` and `linspace`. This crate does no IO, starts no threads, and has no `unsafe`.
+//! Bodies are functions by theme: on floats, on complex numbers, on integers, and their building blocks. One table per kind of dtype maps
+//! ops to bodies; an op of the table without one stops the build. [`progression`] has the elements of `arange` and `linspace`. This crate
+//! does no IO, starts no threads, and has no `unsafe`.
 
 #![forbid(unsafe_code)]
 

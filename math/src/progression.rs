@@ -1,7 +1,7 @@
-//! The elements of `arange` and `linspace`: how many there are and what each one is, before rounding to a dtype.
+//! The elements of `arange` and `linspace`: their number and values, before rounding to a dtype.
 //!
-//! The rules are the Array API's ([arange], [linspace]); where it leaves the arithmetic open, the formulas here are the
-//! definition. Integers are exact. Nothing here chooses a dtype, or allocates.
+//! The rules are the Array API's ([arange], [linspace]); where it does not specify the arithmetic, the formulas here are the
+//! definition. Integers are exact.
 //!
 //! [arange]: https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.arange.html
 //! [linspace]: https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.linspace.html
@@ -27,9 +27,9 @@ impl Progression {
     /// or none if that is negative.
     ///
     /// Integers and bool are counted and computed exactly. If one number is a float, all are taken as `f64`, and each operation of
-    /// both formulas rounds to `f64`; so the last number may be `stop` where `step` is rounded, as it is in NumPy. Where `stop - start` or
-    /// `i * step` overflows, all numbers are halved for the computation. A quotient that underflows counts `start`, as NumPy does: so of an infinite
-    /// step in the direction of `stop`.
+    /// both formulas rounds to `f64`, so the last number may be `stop` if `step` is rounded, like in NumPy. If `stop - start` or
+    /// `i * step` overflows, all numbers are halved for the computation. A quotient that underflows counts `start`, like in NumPy, also for
+    /// an infinite step in the direction of `stop`.
     ///
     /// ```
     /// use ndjit_ir::LiteralValue;
@@ -74,14 +74,14 @@ impl Progression {
         Ok(Progression { len, terms })
     }
 
-    /// `len` numbers from `start` to `stop`, evenly spaced; without `stop` itself unless `endpoint` is set, so that the spaces
-    /// between them are `len - 1` or `len`.
+    /// `len` numbers from `start` to `stop`, evenly spaced; without `stop` itself unless `endpoint` is set. The number of spaces
+    /// between them is `len - 1` or `len`.
     ///
     /// With `spaces` of them, number `i` is `start + i * ((stop - start) / spaces)`, each operation rounded to `f64`; but the
-    /// first is exactly `start`, and with `endpoint` the last exactly `stop`. Where `stop - start` overflows, steps are counted from
-    /// the middle: `(start + stop) / 2 + (i - spaces / 2) * step`. Where the step is below the normal numbers, all numbers are 2^200 times as large for
-    /// the computation. Real and imaginary parts are computed apart. The parts of finite numbers are monotone (for fewer than 2^50 of them), and
-    /// stay so when rounded to a narrower dtype.
+    /// first is exactly `start`, and with `endpoint` the last exactly `stop`. If `stop - start` overflows, steps are counted from
+    /// the middle: `(start + stop) / 2 + (i - spaces / 2) * step`. If the step is subnormal, all numbers are scaled by 2^200 for the
+    /// computation. Real and imaginary parts are computed separately. The parts of finite numbers are monotone (for fewer than 2^50 of
+    /// them), also when rounded to a narrower dtype.
     pub fn linspace(start: LiteralValue, stop: LiteralValue, len: usize, endpoint: bool) -> Progression {
         let spaces = if endpoint { len.saturating_sub(1) } else { len };
         let ((start_re, start_im), (stop_re, stop_im)) = (parts(start), parts(stop));
@@ -95,7 +95,7 @@ impl Progression {
         Progression { len, terms }
     }
 
-    /// How many numbers there are.
+    /// The number of elements.
     pub const fn len(&self) -> usize {
         self.len
     }
@@ -105,7 +105,7 @@ impl Progression {
         self.len == 0
     }
 
-    /// How the numbers are computed; `None` of complex ones.
+    /// The formula of the elements; `None` for complex ones.
     pub fn rule(&self) -> Option<ProgressionRule> {
         match self.terms {
             Terms::Int { start, step } => Some(ProgressionRule::Int { start, step }),
@@ -119,7 +119,7 @@ impl Progression {
     /// Number `i`, counted from 0, for `i` below the length.
     pub fn at(&self, i: usize) -> LiteralValue {
         match self.terms {
-            // In range for every index below the length, as start and stop are.
+            // In range for every index below the length, like start and stop.
             Terms::Int { start, step } => {
                 LiteralValue::Int(start.saturating_add(step.saturating_mul(i128::try_from(i).unwrap_or(i128::MAX))))
             }
@@ -131,7 +131,7 @@ impl Progression {
     }
 }
 
-/// How the numbers of a progression are computed from their position `i`.
+/// The formula of a progression's elements by their index `i`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ProgressionRule {
@@ -139,14 +139,14 @@ pub enum ProgressionRule {
     Int {
         /// The first number.
         start: i128,
-        /// The distance of numbers.
+        /// The step.
         step: i128,
     },
-    /// `(start + (i - shift) * step) * scale`, each operation rounded to `f64`, but for the first number and, where there is one, the last.
+    /// `(start + (i - shift) * step) * scale`, each operation rounded to `f64`, except for the first number and, if set, the last.
     Float {
         /// Number 0.
         first: LiteralValue,
-        /// The last number, where it is given.
+        /// The last number, if set.
         last: Option<LiteralValue>,
         /// See the formula.
         start: f64,
@@ -185,7 +185,7 @@ impl LinearFormula {
             return LinearFormula {
                 start: start + stop,
                 shift: spaces / 2.0,
-                // With one space the ends are all numbers there are.
+                // With one space the ends are all numbers.
                 step: if spaces > 1.0 { (stop - start) / spaces * 2.0 } else { 0.0 },
                 scale: 1.0,
             };

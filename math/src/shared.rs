@@ -1,4 +1,4 @@
-//! One copy of each op's body for the whole process: building a long one costs more than compiling a short kernel.
+//! One copy of each op's body per process: building a long one costs more than compiling a short kernel.
 
 use crate::{body, cast_body, load_body, store_body};
 use ndjit_ir::body::Body;
@@ -8,7 +8,7 @@ use std::sync::{LazyLock, OnceLock};
 
 const DTYPES: usize = DType::ALL.len();
 
-/// Bodies that are built at first use. On the heap: in the program's file they would take 170 KB of empty cells.
+/// Bodies built at first use. On the heap: in the executable they would take 170 KB of empty cells.
 struct Bodies(LazyLock<Box<[OnceLock<Body>]>>);
 
 impl Bodies {
@@ -27,7 +27,7 @@ pub fn shared_body(op: Op, dtype: DType) -> &'static Body {
     BODIES.get(op as usize * DTYPES + dtype as usize, || body(op, dtype))
 }
 
-/// The body of the conversion from `from` to `to`, built at first use.
+/// The body of the cast from `from` to `to`, built at first use.
 pub fn shared_cast_body(from: DType, to: DType) -> &'static Body {
     static BODIES: Bodies = Bodies::new::<{ DTYPES * DTYPES }>();
     BODIES.get(from as usize * DTYPES + to as usize, || cast_body(from, to))

@@ -14,6 +14,8 @@
 //! environment variables. Shared state uses the primitives of `sync`, which lets `runtime/models/` run it in the orders that a scheduler
 //! draws.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod cache;
 pub mod chosen;
 pub mod devices;

@@ -23,7 +23,7 @@ use std::time::Duration;
 ///
 /// let f = jit(|x| x + 1);
 /// f.call((&Array::from([1.0f32]),))?;
-/// let miss = &f.misses()[0];
+/// let miss = &f.explain_cache_misses()[0];
 /// assert_eq!(miss.place.unwrap().file, file!());
 /// # Ok::<(), ndjit::Error>(())
 /// ```
@@ -153,22 +153,36 @@ pub(crate) fn take_last() -> Option<Miss> {
 /// see [`with_policy`](crate::with_policy).
 ///
 /// ```
-/// use ndjit::{ErrorCode, forbid_compiling, jit};
+/// use ndjit::{ErrorCode, no_recompile, jit};
 ///
 /// let f = jit(|x| x * 2);
 /// f.call((&[1.0f32; 3],))?;
-/// let (known, new) = forbid_compiling(|| (f.call((&[5.0f32; 3],)), f.call((&[5.0f32; 4],))));
+/// let (known, new) = no_recompile(|| (f.call((&[5.0f32; 3],)), f.call((&[5.0f32; 4],))));
 /// assert!(known.is_ok());
 /// let error = new.unwrap_err();
 /// assert_eq!(error.code(), ErrorCode::Compile);
 /// assert_eq!(error.facts().last().unwrap(), "argument 0: f32[4], known f32[3]");
 ///
 /// let x = ndjit::Array::from([1.0f32, 2.0]);
-/// let unread = forbid_compiling(|| &x * 3 - 1);
+/// let unread = no_recompile(|| &x * 3 - 1);
 /// assert_eq!(unread.to_vec::<f32>()?, [2.0, 5.0]); // here it may compile
-/// assert!(forbid_compiling(|| (&x * 3 / 2).eval().is_err()));
+/// assert!(no_recompile(|| (&x * 3 / 2).eval().is_err()));
 /// # Ok::<(), ndjit::Error>(())
 /// ```
-pub fn forbid_compiling<R>(body: impl FnOnce() -> R) -> R {
+pub fn no_recompile<R>(body: impl FnOnce() -> R) -> R {
     forbidden::forbid(body)
+}
+
+/// The former name of [`no_recompile`].
+///
+/// ```
+/// # #![allow(deprecated)]
+/// use ndjit::{forbid_compiling, jit};
+///
+/// let f = jit(|x| x * 2);
+/// assert!(forbid_compiling(|| f.call((&[1.0f32; 3],))).is_err());
+/// ```
+#[deprecated(since = "0.1.0", note = "renamed to `no_recompile`")]
+pub fn forbid_compiling<R>(body: impl FnOnce() -> R) -> R {
+    no_recompile(body)
 }

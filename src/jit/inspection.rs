@@ -211,13 +211,25 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// let f = jit(|x, y| x + y * 2);
     /// f.call((&[1.0f32; 3], &[1i8; 3]))?;
     /// f.call((&[1.0f32; 4], 1))?;
-    /// let misses = f.misses();
+    /// let misses = f.explain_cache_misses();
     /// assert_eq!(misses[1].nearest.as_deref(), Some("(f32[3], i8[3])"));
     /// assert_eq!(misses[1].differences, ["argument 0: f32[4], known f32[3]", "argument 1: a number i*, known i8[3]"]);
     /// println!("{}", misses[1]);
     /// # Ok::<(), ndjit::Error>(())
     /// ```
-    pub fn misses(&self) -> Vec<misses::Miss> {
+    pub fn explain_cache_misses(&self) -> Vec<misses::Miss> {
         self.core.misses.0.lock().iter().cloned().collect()
+    }
+
+    /// The former name of [`Jitted::explain_cache_misses`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// let f = ndjit::jit(|x| x * 2);
+    /// assert_eq!(f.misses().len(), f.explain_cache_misses().len());
+    /// ```
+    #[deprecated(since = "0.1.0", note = "renamed to `explain_cache_misses`")]
+    pub fn misses(&self) -> Vec<misses::Miss> {
+        self.explain_cache_misses()
     }
 }

@@ -32,10 +32,10 @@ fn functions_print_and_are_checked() {
     assert_eq!(checked.call((&x,)).unwrap_err().code(), ErrorCode::Nan);
     let host = jit(|x| sqrt(x) + 1).check_nans(true).on(Device::gpu());
     assert_eq!(host.call((&[-1.0f32],)).unwrap_err().code(), ErrorCode::Nan);
-    let others = f.misses().pop().unwrap();
+    let others = f.explain_cache_misses().pop().unwrap();
     f.call((&[1.0f32, 2.0],)).unwrap();
     assert_eq!(others.nearest, None);
-    assert_eq!(f.misses().pop().unwrap().differences[0], "device: cpu, known gpu");
+    assert_eq!(f.explain_cache_misses().pop().unwrap().differences[0], "device: cpu, known gpu");
 }
 
 #[test]

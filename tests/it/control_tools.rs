@@ -335,7 +335,7 @@ fn the_memory_of_bodies_is_planned() {
     let x = ndjit::arange(100_000);
     let x = cast(x, DType::F32);
     x.eval().unwrap();
-    ndjit::forbid_compiling(|| compiled.call((&x,))).unwrap();
+    ndjit::no_recompile(|| compiled.call((&x,))).unwrap();
 }
 
 /// Options of a function apply to its loops and branches.

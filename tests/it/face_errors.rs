@@ -394,7 +394,7 @@ fn facts_are_about_the_operands_of_the_user() {
     assert_eq!(line(&error), line!() - 2);
     assert_eq!(error.facts()[..2], ["x:       u8[3] from argument 0", "indices: i* (literal 0)"]);
     let error = from_fn([1, 1 << 50], |[row, column]: [Array; 2]| row + column).error().unwrap().clone();
-    assert_eq!(error.headline(), "from_fn: i32 cannot count the 1125899906842624 positions of axis 1");
+    assert_eq!(error.headline(), "from_fn: i32 cannot count the 1125899906842624 indices of axis 1");
 }
 
 #[test]

@@ -171,3 +171,23 @@ fn equal_shapes_and_empty_arrays_compile_nothing_new() {
     let first = with(2, 1.0);
     assert_eq!([with(2, 2.0), with(9, -1.0), with(1 << 16, 1e9)], [first; 3]);
 }
+
+type E = Expr;
+
+#[expect(clippy::too_many_arguments, clippy::many_single_char_names)]
+fn twelve(a: E, b: E, c: E, d: E, e: E, f: E, g: E, h: E, i: E, j: E, k: E, l: E) -> E {
+    a * 2 + b + c + d + e + f + g + h + i + j + k + l * l
+}
+
+/// Twelve parameters are the limit, as for traits of tuples in the standard library.
+#[test]
+fn a_function_takes_twelve_parameters() {
+    let x: [Array; 12] = std::array::from_fn(|n| Array::from([n as f32 + 1.0, 0.5]));
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = &x;
+    let arguments = (a, b, c, d, e, f, g, h, i, j, k, l);
+    assert_eq!(jit(twelve).call(arguments).unwrap().to_vec::<f32>().unwrap(), [211.0, 6.25]);
+    let slope = grad(|a: E, b: E, c: E, d: E, e: E, f: E, g: E, h: E, i: E, j: E, k: E, l: E| {
+        sum(twelve(a, b, c, d, e, f, g, h, i, j, k, l), ..)
+    });
+    assert_eq!(jit(slope).call(arguments).unwrap().to_vec::<f32>().unwrap(), [2.0, 2.0]);
+}

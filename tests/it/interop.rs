@@ -75,10 +75,12 @@ fn arrays_from_and_to_ndarray() {
     let x = rows();
     let back = ArrayD::<f32>::try_from(&Array::from(&x.t())).unwrap();
     assert_eq!(back, x.t().into_dyn());
-    let address = x.as_ptr();
     let array = Array::from(x.clone());
     assert_eq!(ArrayD::<f32>::try_from(array).unwrap(), x.clone().into_dyn());
-    let moved = ArrayD::<f32>::try_from(Array::from(x)).unwrap();
+    // More than 1 MiB is never copied.
+    let large = Array2::from_elem((600, 500), 1.5f32);
+    let address = large.as_ptr();
+    let moved = ArrayD::<f32>::try_from(Array::from(large)).unwrap();
     assert_eq!(moved.as_ptr(), address);
     // A window that starts inside its memory.
     let window = rows().slice_move(s![1.., ..]);

@@ -205,7 +205,7 @@ fn broadcasts() {
     error[shape]: from_fn: the function gave shape [2], which does not broadcast to [2, 3]
       at here
       x: i32[2] held as data
-      help: compute the elements from the positions that the function gets, which have the shape's axes
+      help: compute the elements from the function's indices, which have the shape's axes
     ");
     insta::assert_snapshot!(refused!(from_fn([usize::MAX, 3], |[row, _]| row)), @r"
     error[size]: from_fn: shape [18446744073709551615, 3] has more elements than memory can address

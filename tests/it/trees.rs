@@ -81,7 +81,7 @@ fn as_many_leaves_in_other_lists_are_another_signature() {
     assert_eq!(f.trace_count(), 2);
     assert_eq!(f.call((&of(2), &of(1))).unwrap().item::<f64>().unwrap(), 2.0);
     assert_eq!(f.trace_count(), 2);
-    let misses = f.misses();
+    let misses = f.explain_cache_misses();
     assert!(misses[1].differences.join(" ").contains("lists of other lengths"), "{:?}", misses[1].differences);
 }
 

@@ -11,7 +11,7 @@ fn misses() -> Result<()> {
     f.call((&x, &y))?;
     f.call((&x.slice(..3), 2))?;
     f.call((&x.slice(step(2)), 3))?;
-    for miss in f.misses() {
+    for miss in f.explain_cache_misses() {
         println!("{} differs from {}", miss.signature, miss.nearest.as_deref().unwrap_or("nothing known"));
         for difference in &miss.differences {
             println!("  {difference}");
@@ -22,11 +22,11 @@ fn misses() -> Result<()> {
 }
 
 fn forbidden() -> Result<()> {
-    use ndjit::{forbid_compiling, jit};
+    use ndjit::{jit, no_recompile};
 
     let f = jit(|x| x * 2);
     f.call((&[1.0f32; 3],))?;
-    let error = forbid_compiling(|| f.call((&[1.0f32; 4],))).unwrap_err();
+    let error = no_recompile(|| f.call((&[1.0f32; 4],))).unwrap_err();
     println!("{error}");
     Ok(())
 }

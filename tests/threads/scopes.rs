@@ -2,7 +2,7 @@
 
 use crate::{in_time, pool};
 use ndjit::debug::{collect_debug_output, debug_print, with_jit_disabled, with_nan_check};
-use ndjit::{Array, DType, ErrorCode, Policy, exp, forbid_compiling, jit, log, policy, with_policy};
+use ndjit::{Array, DType, ErrorCode, Policy, exp, jit, log, no_recompile, policy, with_policy};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -44,7 +44,7 @@ fn tasks_meet_no_scope_of_others() {
                 note(policy() == own);
             });
             match i % 5 {
-                0 => forbid_compiling(call),
+                0 => no_recompile(call),
                 1 => {
                     let (_, printed) = collect_debug_output(call_printing);
                     note(printed.len() == 1);

@@ -4,7 +4,7 @@
 use crate::{Closure, in_time, pool};
 use ndjit::debug::{collect_debug_output, debug_print, with_jit_disabled};
 use ndjit::{
-    Array, DType, Expr, Jitted, Policy, exp, forbid_compiling, jit, policy, sum, with_default_dtype, with_policy, zeros,
+    Array, DType, Expr, Jitted, Policy, exp, jit, no_recompile, policy, sum, with_default_dtype, with_policy, zeros,
 };
 use rayon::prelude::*;
 use std::thread;
@@ -83,7 +83,7 @@ fn steps(draw: &mut Draw, shared: &Shared, depth: u64, seen: &mut Seen) {
                 let f = jit(|x| x - 1);
                 f.call((&vec![1.0f32; n],)).unwrap();
                 let call = |n: usize| f.call((&vec![2.0f32; n],));
-                let (known, new) = forbid_compiling(|| (call(n), call(n + 1)));
+                let (known, new) = no_recompile(|| (call(n), call(n + 1)));
                 look(seen, "known", known);
                 look(seen, "new", new);
                 look(seen, "interpreted", with_jit_disabled(|| call(n)));

@@ -1,6 +1,6 @@
-//! Access: where the elements of views lie, in the memory of what they are views of. A view never has memory of its own; a
-//! reshape has where no strides reach its operand's elements in the new order: it is a copy. Where the host computes addresses, the row that a gather
-//! takes at one index is a view too, which begins where the index says when the program runs.
+//! Access: the layout of views' elements in the memory of their operands. A view never has memory of its own; a reshape has
+//! if no strides give its order: it is a copy. If the host computes addresses, the row of a gather at one index is a view too,
+//! whose start depends on the run-time index.
 
 use ndjit_ir::graph::{Fusion, Graph, NodeKind, Value};
 use ndjit_ir::loops::Layout;
@@ -9,35 +9,35 @@ use ndjit_ir::view::reshaped;
 use ndjit_ir::{DType, Result, Shape};
 use smallvec::SmallVec;
 
-/// An integer that is known when the program runs, and lies in memory.
+/// A run-time integer in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedIndex {
-    /// The value whose memory holds it.
+    /// The value whose memory contains it.
     pub value: Value,
     /// Its dtype.
     pub dtype: DType,
-    /// The byte at which it lies there.
+    /// Its offset in bytes.
     pub offset: usize,
 }
 
-/// A row among rows, at an index that is known when the program runs: that much later begins what is read or written.
+/// A row at a run-time index: the start of reads or writes is that much later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedRow {
     /// The index.
     pub index: TracedIndex,
     /// The last row.
     pub last: usize,
-    /// Bytes from row to row.
+    /// The row stride in bytes.
     pub stride: isize,
 }
 
-/// Rows of one view: of a row of a row there are two.
+/// Rows of one view: a row of a row has two.
 pub type TracedRows = SmallVec<[TracedRow; 1]>;
 
-/// A row of fewer elements is worth no kernel that only stores its index.
+/// The minimum number of elements for which a kernel that only stores the row's index pays off.
 const LEAST_ROW: usize = 16;
 
-/// Where the elements of a view lie.
+/// The layout of a view.
 #[derive(Clone, Debug)]
 struct StoredView {
     base: Value,
@@ -45,20 +45,20 @@ struct StoredView {
     rows: TracedRows,
 }
 
-/// What the views of a graph are views of.
+/// The views of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Accesses {
-    /// For each value that is a view: the value whose memory holds its elements, and where.
+    /// For each view the value whose memory contains its elements, and their layout.
     of: Vec<Option<StoredView>>,
     /// True if rows at one index are views.
     rows: bool,
-    /// Where the first element of each parameter lies.
+    /// The offset of each parameter's first element.
     params: Vec<usize>,
 }
 
 impl Accesses {
-    /// The accesses of `graph`, whose parameters have these layouts. Values that are computed are C-contiguous. `rows` says whether rows at one index
-    /// are views.
+    /// The accesses of `graph`, whose parameters have these layouts. Computed values are C-contiguous. `rows` tells whether rows at
+    /// one index are views.
     ///
     /// # Errors
     /// `Size` if an array cannot exist.
@@ -119,8 +119,8 @@ impl Accesses {
         Some(StoredView { base, layout: layout.broadcast(&seen, shape), rows })
     }
 
-    /// The row at an index among those of an array of this shape that lie so many bytes apart, if the index is one and lies in memory: where it would not but for
-    /// this, if that is `worth` it.
+    /// The row at an index of an array of this shape and row stride, if the index is one integer in memory. If the index has no memory
+    /// otherwise, only if that is `worth` it.
     pub fn traced_row(
         &self,
         graph: &Graph<DType>,
@@ -133,7 +133,7 @@ impl Accesses {
         Some(TracedRow { index: self.traced_index(graph, index, worth)?, last, stride })
     }
 
-    /// Where an integer lies in memory, if it does: where it would not but for this, if that is `worth` it.
+    /// The location of an integer in memory, if it has one. If it has none otherwise, only if that is `worth` it.
     pub fn traced_index(&self, graph: &Graph<DType>, index: Value, worth: bool) -> Option<TracedIndex> {
         if !self.rows || graph.shape(index).size() != Ok(1) {
             return None;
@@ -143,9 +143,9 @@ impl Accesses {
             let (dtype, id) = (graph.ty(index), graph.producer(index));
             let found = |value, offset| dtype.is_int().then_some(TracedIndex { value, dtype, offset });
             match (self.of.get(index.index()).and_then(Option::as_ref), graph.node(id).kind) {
-                // What is itself found at an index, or has no memory.
+                // Values that are found at an index themselves, or have no memory.
                 (Some(access), _) if !access.rows.is_empty() || !has_memory(graph, access.base) => return None,
-                // One of several that are stored, or of a parameter, which is.
+                // One of several elements that are stored, or of a parameter.
                 (Some(access), _) if graph.shape(access.base).size() != Ok(1) => {
                     return found(access.base, access.layout.offset);
                 }
@@ -162,7 +162,7 @@ impl Accesses {
         }
     }
 
-    /// Where an integer lies that a kernel reads.
+    /// The location of an integer that a kernel reads.
     pub fn number(&self, graph: &Graph<DType>, value: Value) -> Option<TracedIndex> {
         let dtype = graph.ty(value);
         let offset = match (self.of.get(value.index()).and_then(Option::as_ref), graph.node(graph.producer(value)).kind)
@@ -177,7 +177,7 @@ impl Accesses {
         one.then_some(TracedIndex { value: base, dtype, offset })
     }
 
-    /// What a value is a view of, and where its elements lie there; `None` of a value that has memory of its own.
+    /// The value of which a value is a view, and the layout there; `None` for a value with memory of its own.
     pub fn view(&self, value: Value) -> Option<(Value, &Layout)> {
         self.of.get(value.index())?.as_ref().map(|access| (access.base, &access.layout))
     }
@@ -187,7 +187,7 @@ impl Accesses {
         self.of.get(value.index()).and_then(Option::as_ref).map_or(&[], |access| &access.rows)
     }
 
-    /// The value that is stored where a value is a result of the program: of a reshape of what a kernel stores that, as it has
+    /// The value that is stored for a result of the program: for a reshape of a kernel's output that output, which has
     /// the same elements in the same order.
     pub fn result(&self, graph: &Graph<DType>, value: Value) -> Value {
         let Some((base, layout)) = self.view(value) else { return value };
@@ -201,8 +201,8 @@ impl Accesses {
         if stored && elements(base) == elements(value) && same() { base } else { value }
     }
 
-    /// The value whose memory is read where any element of a value may be: not indices, nor a number, which have none. They are
-    /// stored for that.
+    /// The value whose memory is read for random access to a value's elements. Iotas and literals have no memory: they are
+    /// stored for it.
     pub fn in_memory(&self, graph: &Graph<DType>, value: Value) -> Value {
         let base = self.base(value);
         match graph.node(graph.producer(base)).kind {
@@ -211,7 +211,7 @@ impl Accesses {
         }
     }
 
-    /// The value whose memory holds all elements of a value in row-major order, and nothing else, if there is one.
+    /// The value whose memory is exactly a value's elements in row-major order, if there is one.
     pub fn whole(&self, graph: &Graph<DType>, value: Value, params: &[Layout]) -> Option<Value> {
         let Some((base, layout)) = self.view(value) else {
             return self.is_whole(graph, value, params).then_some(value);
@@ -234,25 +234,25 @@ impl Accesses {
         }
     }
 
-    /// The value whose memory holds a value's elements.
+    /// The value whose memory contains a value's elements.
     pub fn base(&self, value: Value) -> Value {
         self.view(value).map_or(value, |(base, _)| base)
     }
 }
 
-/// Returns `true` if a value that is no view lies in memory.
+/// Returns `true` if a value that is not a view has memory.
 fn has_memory(graph: &Graph<DType>, value: Value) -> bool {
     !matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_) | NodeKind::Literal(_))
 }
 
-/// Returns `true` if a cast of integers keeps each.
+/// Returns `true` if a cast of integers preserves all values.
 pub fn keeps(from: DType, to: DType) -> bool {
     from.is_int()
         && to.is_int()
         && to.int_range().zip(from.int_range()).is_some_and(|(to, from)| to.0 <= from.0 && from.1 <= to.1)
 }
 
-/// The layout of a value that is no view: of a parameter its own, of indices their numbers, else C-contiguous.
+/// The layout of a value that is not a view: a parameter's own, an iota's strides, else C-contiguous.
 ///
 /// # Errors
 /// `Size` if the array cannot exist.
@@ -274,7 +274,7 @@ pub fn contiguous(shape: &Shape, dtype: DType) -> Result<Layout> {
     Ok(Layout { offset: 0, strides })
 }
 
-/// The layout of indices along axes: an index steps by numbers, not by bytes.
+/// The layout of an iota: its strides are indices, not bytes.
 fn indices(along: AxisSet, shape: &Shape) -> Layout {
     let strides = along.steps(shape).into_iter().map(|step| isize::try_from(step).unwrap_or(isize::MAX)).collect();
     Layout { offset: 0, strides }

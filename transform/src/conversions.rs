@@ -1,23 +1,23 @@
-//! [`Conversions`]: which uses asked for the casts and numbers of a typed graph, and which values are made for a reduction. Commit notes them;
-//! nothing else depends on them but what explains programs.
+//! [`Conversions`]: the reasons of a typed graph's casts and literals, and the parts of reductions. Commit records them; only
+//! explanations of programs depend on them.
 
 use ndjit_ir::graph::NodeId;
 
-/// What asked for a cast, or for a number in a dtype.
+/// The reason of a cast, or of a literal's dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// An op's operand at this position; the node is of the traced graph.
+    /// An op's operand of this index; the node is of the traced graph.
     Operand(NodeId, u32),
-    /// A cast node of the traced graph: the user's.
+    /// A cast node of the traced graph, written by the user.
     Cast(NodeId),
-    /// A reduction of the traced graph, which is made with it.
+    /// A reduction of the traced graph, of which the value is part.
     Part(NodeId),
-    /// A result of the program, at this position.
+    /// A result of the program, of this index.
     Result(u32),
 }
 
-/// For each cast, each number and each value that a reduction is made with the [`Reason`]s it is in a typed graph, in the order
-/// of the traced graph: several where several uses share it. A side table, as [`Places`](ndjit_ir::graph::Places) is: one entry of 16 bytes per reason.
+/// The [`Reason`]s of each cast, literal and part of a reduction in a typed graph, in the order of the traced graph: several for
+/// shared ones. A side table, like [`Places`](ndjit_ir::graph::Places): one entry of 16 bytes per reason.
 #[derive(Clone, Debug, Default)]
 pub struct Conversions {
     /// Sorted by node.
@@ -25,7 +25,7 @@ pub struct Conversions {
 }
 
 impl Conversions {
-    /// The table of reasons noted in the order of the traced graph.
+    /// The table of reasons recorded in the order of the traced graph.
     pub fn new(mut reasons: Vec<(NodeId, Reason)>) -> Conversions {
         reasons.sort_by_key(|(typed, _)| *typed);
         reasons.dedup();

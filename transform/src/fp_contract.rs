@@ -1,8 +1,7 @@
-//! Floating-point contraction: a product of floats that only a sum reads becomes one `mul_add` with it, which rounds once instead of twice. Only run
-//! where it is asked for, since it changes results: the same everywhere, as it happens before
-//! anything is decided of how the program runs.
+//! Floating-point contraction: a float product that only a sum uses becomes one `mul_add`, which rounds once instead of twice. It runs
+//! only on request, since it changes results. They are the same on every device: the pass precedes all decisions about execution.
 //!
-//! As compilers do with `-ffp-contract=fast` (ISO C23, 7.12.3: contracted expressions are evaluated as though to infinite range and precision).
+//! Compilers do the same with `-ffp-contract=fast` (ISO C23, 7.12.3: contracted expressions are evaluated as though to infinite range and precision).
 
 use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Type, Value};
 use ndjit_ir::infer::Operation;
@@ -10,10 +9,10 @@ use ndjit_ir::{Op, ValueType};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Graphs of control flow that were contracted, by address, each with its places.
+/// Contracted graphs of control flow, by address, each with its places.
 type ContractedGraphs = FxHashMap<*const Graph<ValueType>, (Arc<Graph<ValueType>>, Arc<Places>)>;
 
-/// Contracts what can be in a graph without calls, and in the graphs of its control flow.
+/// Contracts a graph without calls, and the graphs of its control flow.
 pub fn fp_contract(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>, Places) {
     contracted(graph, places, &mut ContractedGraphs::default())
 }
@@ -56,7 +55,7 @@ fn contracted(graph: &Graph<ValueType>, places: &Places, bodies: &mut Contracted
     (out, out_places)
 }
 
-/// Contracts in both graphs of control flow; its number in the new graph.
+/// Contracts the graphs of control flow; returns its number in the new graph.
 fn control(
     (graph, places): (&Graph<ValueType>, &Places),
     n: u32,
@@ -96,7 +95,7 @@ impl Sum {
     }
 }
 
-/// For each node, if it is a sum to be contracted, of what; of two products it is the first one.
+/// For each node its terms, if it is a sum to contract; of two products the first one.
 fn sums(graph: &Graph<ValueType>) -> Vec<Option<Sum>> {
     let mut uses = vec![0u32; graph.value_count()];
     for id in graph.node_ids() {

@@ -1,5 +1,5 @@
-//! Gathers: rows of what is computed are computed of rows, where they have no more elements than the whole. What is gathered from is then computed only
-//! where it is used otherwise, and never stored to be looked up in: the log-probabilities of labels are a few numbers, not a matrix of them.
+//! Gathers: rows of a computed value are computed from rows, if these have no more elements than the whole. The whole is then computed only
+//! for its other uses, and not stored for the gather: the log-probabilities of labels are a few numbers, not a matrix.
 
 use crate::views::see;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Rewriter, Value};
@@ -7,13 +7,13 @@ use ndjit_ir::view::{Slice, View, broadcast_to, slice};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use rustc_hash::FxHashSet;
 
-/// Operations that are computed of rows, for one gather; they nest no deeper.
+/// The maximum number, and nesting, of operations computed for one gather.
 const MAX_OPERATIONS: usize = 32;
 
-/// Takes gathers through elementwise operations. `None` if there are none to take.
+/// Moves gathers before elementwise operations. `None` if there are none to move.
 ///
 /// # Errors
-/// `Shape` if the graph is not well-formed.
+/// `Shape` if the graph is not valid.
 pub fn gathers(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     if !graph.node_ids().any(|id| graph.node(id).kind == NodeKind::Gather) {
         return Ok(None);
@@ -38,7 +38,7 @@ pub fn gathers(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
         let shape = graph.shape(value);
         let made = match rewriter.new.shape(made) == shape {
             true => made,
-            // Every row is the same.
+            // All rows are equal.
             false => {
                 let (view, shape) = broadcast_to(rewriter.new.shape(made), shape)?;
                 rewriter.new.view(made, view, &shape)
@@ -50,7 +50,7 @@ pub fn gathers(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     Ok(Some(out))
 }
 
-/// The values that are stored because something else than a gather reads them in memory.
+/// The values that are stored because an operation other than a gather reads them in memory.
 fn stored(graph: &Graph<DType>) -> Vec<bool> {
     let mut stored = vec![false; graph.value_count()];
     graph.outputs().iter().for_each(|&output| stored[output.index()] = true);
@@ -67,14 +67,14 @@ fn stored(graph: &Graph<DType>) -> Vec<bool> {
     stored
 }
 
-/// Returns `true` if a node gathers rows of what is computed for that, and they have no more elements.
+/// Returns `true` if a node gathers rows of a value computed only for that, and the rows have no more elements.
 fn is_computed(graph: &Graph<DType>, id: NodeId, stored: &[bool]) -> bool {
     if graph.node(id).kind != NodeKind::Gather {
         return false;
     }
     let size = |value: Value| graph.shape(value).size().unwrap_or(usize::MAX);
     let from = graph.operands(id)[0];
-    // An extent of 1 broadcasts: an operand that has it may have that row, or none.
+    // An extent of 1 broadcasts: an operand with it may have that row, or none.
     let rows = graph.shape(from).extents().first().copied().unwrap_or(0);
     if rows < 2 || size(graph.node(id).first()) > size(from) {
         return false;
@@ -94,7 +94,7 @@ fn is_computed(graph: &Graph<DType>, id: NodeId, stored: &[bool]) -> bool {
                 open.extend(graph.operands(own));
             }
             NodeKind::View(_) => open.extend(graph.operands(own)),
-            // They are not stored, and would be.
+            // They are not stored now, and would be.
             NodeKind::Iota(_) => return false,
             _ => {}
         }
@@ -102,7 +102,7 @@ fn is_computed(graph: &Graph<DType>, id: NodeId, stored: &[bool]) -> bool {
     operations > 0
 }
 
-/// What makes rows of an array of this shape.
+/// Computes rows of an array of this shape.
 struct GatheredRows<'a, 'g> {
     rewriter: &'a mut Rewriter<'g, DType>,
     whole: &'g Shape,
@@ -110,7 +110,7 @@ struct GatheredRows<'a, 'g> {
 }
 
 impl GatheredRows<'_, '_> {
-    /// The rows of a value that broadcasts to the whole, seen through a view. It calls itself for each operation, and these are few.
+    /// The rows of a value that broadcasts to the whole, through a view. Recursion is bounded by the number of operations.
     fn of(&mut self, value: Value, seen: Option<(View, Shape)>) -> Result<Value> {
         let graph = self.rewriter.old;
         let (id, own) = (graph.producer(value), graph.shape(value));

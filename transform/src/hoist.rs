@@ -1,63 +1,62 @@
-//! Hoist: what does not change in a loop is computed once before it, and the graphs of the loop take it as an operand.
+//! Hoist: computes loop invariants once before the loop, and passes them as operands to the loop's graphs.
 //!
-//! A value of a loop's graph is invariant if it depends on nothing but operands that are the same in each step, and numbers. It is hoisted where a step then has less to do:
-//! reductions, gathers and whatever else is no elementwise operation always, elementwise operations if their result is no larger in memory than the operands that
-//! it depends on, or if they are expensive. So an outer product stays where it is used: a kernel makes it of two rows faster than it reads it. No bit changes: the same operations run
-//! on the same values.
+//! A value of a loop's graph is invariant if it depends only on invariant operands and literals. It is hoisted if that saves work per
+//! step: operations that are not elementwise always (reductions, gathers), elementwise operations if their result is no larger in memory
+//! than the operands that it depends on, or if they are expensive. An outer product stays in the loop: a kernel computes it from two
+//! rows faster than it reads it. No bit changes: the same operations run on the same values.
 
-use ndjit_ir::graph::{
-    Control, ControlKind, Copied, Fusion, Graph, Inner, NodeId, NodeKind, Notes, Places, Rewriter, Value,
-};
+use ndjit_ir::graph::{Control, ControlKind, Fusion, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Value};
+use ndjit_ir::infer::Operation;
 use ndjit_ir::{Op, Policy, ValueType};
 use ndjit_math::shared_body;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Instructions for an element above which elementwise operations are expensive: reading four bytes from memory takes about as long.
+/// The number of instructions per element above which elementwise operations are expensive: reading four bytes from memory takes about as long.
 const EXPENSIVE: usize = 16;
 
 type TracedGraph = Graph<ValueType>;
 
-/// Hoists what is invariant in the loops of a graph without calls, and in those of their graphs; `None` if there is nothing.
+/// Hoists the invariants of the loops of a graph without calls, and of the loops in their graphs; `None` if there are none.
 pub fn hoist(graph: &TracedGraph, places: &Places, policy: Policy) -> Option<(TracedGraph, Places)> {
     Hoisting { policy, known: FxHashMap::default() }.graph(graph, places)
 }
 
 struct Hoisting {
-    /// Whose default dtypes weak values have.
+    /// The policy for default dtypes of weak values.
     policy: Policy,
-    /// Graphs that pieces of control flow may share, by address.
+    /// Graphs that control flow may share, by address.
     known: FxHashMap<*const TracedGraph, (Arc<TracedGraph>, Arc<Places>)>,
 }
 
-/// A piece of control flow as it becomes.
+/// The new control flow.
 struct HoistedControl {
     control: Arc<Control<ValueType>>,
     places: Vec<Arc<Places>>,
-    /// How many operands it had, without those that no graph took at the end.
+    /// The number of old operands, without unused ones at the end.
     operands: usize,
-    /// Which of these, and then of what is computed before, some graph takes, or are the loop's own.
+    /// The indices of the used operands, old ones and then hoisted ones.
     kept: Vec<u32>,
-    /// What is computed before, of some of its graphs, if it is a loop: further operands.
+    /// The invariants of its graphs, if it is a loop: further operands.
     invariants: Vec<Invariants>,
 }
 
-/// What is computed before a loop, of one of its graphs.
+/// The invariants of one of a loop's graphs.
 struct Invariants {
     graph: Arc<TracedGraph>,
     places: Arc<Places>,
-    /// For each parameter the operand that it is.
+    /// For each parameter its operand.
     operands: Vec<u32>,
-    /// True if the graph still computes each of its nodes.
+    /// For each node whether the graph still computes it.
     needed: Vec<bool>,
-    /// Nodes that are copied, operands before users.
+    /// Nodes to copy, operands before users.
     nodes: Vec<NodeId>,
-    /// The values that the graph takes then.
+    /// The values passed to the graph.
     taken: Vec<Value>,
 }
 
 impl Hoisting {
-    /// As deep as control flow nests, which is bounded.
+    /// Recursion is bounded by the nesting of control flow.
     fn graph(&mut self, graph: &TracedGraph, places: &Places) -> Option<(TracedGraph, Places)> {
         let pieces: Vec<Option<HoistedControl>> =
             (0..graph.controls().len()).map(|n| self.piece(&graph.controls()[n], n as u32, places)).collect();
@@ -66,7 +65,7 @@ impl Hoisting {
         }
         let (mut out, mut out_places) = (Graph::with_slots(graph), Places::default());
         let mut rewriter = Rewriter::new((graph, places), (&mut out, &mut out_places));
-        // Of pieces with the same operands, which are several results of one.
+        // Results of one control flow have the same operands.
         let mut hoisted: FxHashMap<(u32, Vec<Value>), Vec<Value>> = FxHashMap::default();
         for id in graph.node_ids() {
             let NodeKind::Control(n, result) = graph.node(id).kind else {
@@ -101,7 +100,7 @@ impl Hoisting {
         Some((out, out_places))
     }
 
-    /// A piece of control flow, if something changes in it.
+    /// The new control flow, if it changes.
     fn piece(&mut self, control: &Control<ValueType>, n: u32, places: &Places) -> Option<HoistedControl> {
         let first = control.kind.arrays(control.results());
         let loops = match control.kind {
@@ -148,7 +147,7 @@ impl Hoisting {
         })
     }
 
-    /// A graph of control flow, with what is hoisted in it.
+    /// A graph of control flow, with its own loops hoisted.
     fn inner(&mut self, (graph, places): (Arc<TracedGraph>, Arc<Places>)) -> (Arc<TracedGraph>, Arc<Places>) {
         if graph.controls().is_empty() {
             return (graph, places);
@@ -163,7 +162,7 @@ impl Hoisting {
         made
     }
 
-    /// What is invariant in a graph of a loop whose operands from `first` on are the same in each step, if it is worth it.
+    /// The invariants of a loop's graph whose operands from `first` on are invariant, if hoisting pays off.
     fn invariants(&self, inner: &Inner<ValueType>, places: &Arc<Places>, first: usize) -> Option<Invariants> {
         let graph = &*inner.graph;
         let worth = self.worth(inner, first);
@@ -182,7 +181,7 @@ impl Hoisting {
         if taken.is_empty() {
             return None;
         }
-        // What it takes it does not compute.
+        // Passed values are not computed.
         taken.iter().for_each(|&value| needed[graph.producer(value).index()] = false);
         taken.sort_unstable();
         let mut copied = vec![false; graph.node_count()];
@@ -198,22 +197,22 @@ impl Hoisting {
         Some(Invariants { graph, places: Arc::clone(places), operands, needed, nodes, taken })
     }
 
-    /// Instructions of an op, for an element.
+    /// The number of instructions of an op, per element.
     fn instructions(&self, graph: &TracedGraph, id: NodeId, op: Op, policy: Policy) -> usize {
         let types: Vec<ValueType> = graph.operands(id).iter().map(|&operand| graph.ty(operand)).collect();
-        let compute = policy.op_types(op, &types).ok().map(|types| policy.commit(types.compute));
+        let compute = Operation::Op(op, policy).types(&types).ok().map(|types| policy.commit(types.compute));
         let compute = compute.filter(|&dtype| op.row().domain.contains(dtype));
         compute.map_or(1, |dtype| shared_body(op, dtype).insts.len())
     }
 
-    /// For each node whether it is invariant, and a step has less to do without it.
+    /// For each node whether it is an invariant worth hoisting.
     fn worth(&self, Inner { graph, operands }: &Inner<ValueType>, first: usize) -> Vec<bool> {
         let graph = &**graph;
         let bytes = |value: Value| {
             let each = graph.storage_dtype(value, self.policy).bytes();
             graph.shape(value).size().ok().and_then(|size| size.checked_mul(each)).unwrap_or(usize::MAX)
         };
-        // Of invariants: the bytes of the largest operand that it depends on, and its cost.
+        // For invariants: the bytes of the largest operand, and the cost.
         let mut known: Vec<Option<(usize, usize)>> = vec![None; graph.node_count()];
         let mut worth = vec![false; graph.node_count()];
         for id in graph.node_ids() {
@@ -236,7 +235,7 @@ impl Hoisting {
             known[id.index()] = Some((largest, cost));
             worth[id.index()] = match kind {
                 NodeKind::Op(..) | NodeKind::Cast(_) => bytes(value) <= largest || cost > EXPENSIVE,
-                // Leaves and views are read, and computed where they are used.
+                // Leaves and views are read, and computed in their uses.
                 _ => kind.row().fusion != Fusion::Leaf && !kind.row().is_view,
             };
         }
@@ -245,39 +244,26 @@ impl Hoisting {
 }
 
 impl Invariants {
-    /// Computes them from the operands that the loop has.
+    /// Computes the invariants from the loop's operands.
     fn compute(&self, operands: &[Value], (out, out_places): (&mut TracedGraph, &mut Places)) -> Vec<Value> {
         let graph = &*self.graph;
-        let mut copied = Copied::with_new_slots(graph);
+        let mut rewriter = Rewriter::splice((graph, &*self.places), (out, out_places));
         for &id in &self.nodes {
-            let (kind, first) = (graph.node(id).kind, graph.node(id).first());
-            let value = match kind {
+            match graph.node(id).kind {
                 NodeKind::Param(n, _) => {
                     let operand = self.operands.get(n as usize).and_then(|&operand| operands.get(operand as usize));
-                    operand.into_iter().for_each(|&operand| copied.set(first, operand));
-                    continue;
-                }
-                NodeKind::Literal(slot) => {
-                    let value = copied.slot(graph, slot, graph.ty(first), out);
-                    copied.set(first, value);
-                    value
+                    operand.into_iter().for_each(|&operand| rewriter.replace(id, operand));
                 }
                 _ => {
-                    let new = graph.kind_in(kind, out);
-                    if let (NodeKind::Control(from, _), NodeKind::Control(to, _)) = (kind, new) {
-                        out_places.follow_control(&self.places, from, to);
-                    }
-                    let operands = copied.operands(graph, id);
-                    copied.add(graph, id, (new, &operands), out)
+                    rewriter.copy(id);
                 }
-            };
-            out_places.follow(&self.places, id, out.producer(value));
+            }
         }
-        self.taken.iter().map(|&value| copied.value(value)).collect()
+        self.taken.iter().map(|&value| rewriter.value(value)).collect()
     }
 
-    /// The graph that takes them as its last parameters, and which of its parameters it still needs: a weak state is stored as its parameter, which
-    /// stays.
+    /// The graph with the invariants as its last parameters, and the parameters that it still needs: a weak state keeps the storage of its
+    /// parameter, which stays.
     fn without(&self, carried: usize, policy: Policy) -> (TracedGraph, Places, Vec<usize>) {
         let graph = &*self.graph;
         let (mut out, mut out_places) = (Graph::like(graph), Places::default());

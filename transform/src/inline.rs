@@ -1,27 +1,26 @@
-//! Inline: replaces every call by the nodes of the function called, so that fusion sees through it, in the graphs of control flow too; and
-//! every number that control flow takes becomes a number of its graphs. Rules of derivatives are left out: what has one is its value.
+//! Inline: replaces every call by the nodes of its callee, so that fusion crosses calls, also in graphs of control flow; literal operands
+//! of control flow become literals of its graphs. Rules of derivatives are removed: their outputs remain.
 //!
-//! A call's operands have the types the child was traced for, and every node carries the policy it was traced under, so
-//! inlining changes no type. A number that a loop or a branch uses is rounded where it meets an array there, as it is outside: never before,
-//! to be passed in memory.
+//! A call's operands have the types the child was traced for, and every node has its own policy, so inlining changes no type. A
+//! literal in a loop or a branch is rounded where it meets an array, as outside: never earlier, to be passed in memory.
 
 use ndjit_ir::graph::{
-    Control, Copied, Graph, Identity, MAX_NESTING, NodeId, NodeKind, Notes, Places, Slot, Type, Value,
+    Control, Copied, Graph, Identity, MAX_NESTING, NodeId, NodeKind, Places, Rewriter, Slot, Type, Value,
 };
 use ndjit_ir::{Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// For each parameter of a graph of control flow the number that it is, if it is one, and the first parameter that is the same.
+/// For each parameter of a graph of control flow its literal, if it is one, and the first parameter that is the same.
 type LiteralParams = Vec<Option<(usize, Slot)>>;
 /// A graph and its places.
 type SharedGraph<T> = (Arc<Graph<T>>, Arc<Places>);
 
-/// Replaces every call in `graph`. Places of inlined nodes are those inside the child. A graph without calls and control flow is returned
-/// as it is.
+/// Replaces every call in `graph`. Places of inlined nodes are those inside the child. A graph without calls and control flow is
+/// unchanged.
 ///
 /// # Errors
-/// `Size` if calls [make it too large](Graph::check_expansion); `Verify` if a call's operands are not as many as its child's parameters, or
+/// `Size` if calls [make it too large](Graph::check_expansion); `Verify` if a call and its child differ in the number of operands, or
 /// control flow nests too deep.
 pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, Places)> {
     graph.check_expansion()?;
@@ -44,7 +43,7 @@ fn has_rules<T: Type>(graph: &Graph<T>) -> bool {
     graph.node_ids().any(|id| matches!(graph.node(id).kind, NodeKind::Identity(Identity::Ruled(_))))
 }
 
-/// Of a graph with rules of derivatives the nodes that its outputs need whatever these say.
+/// The nodes that the outputs need without rules, for a graph with rules of derivatives.
 fn valued<T: Type>(graph: &Graph<T>) -> Option<Vec<bool>> {
     if !has_rules(graph) {
         return None;
@@ -63,24 +62,24 @@ fn valued<T: Type>(graph: &Graph<T>) -> Option<Vec<bool>> {
     Some(needed)
 }
 
-/// A graph being copied: how far it got and what its values became.
+/// The state of a graph's copy: the next node, and the new values.
 struct InlineFrame<T: Type> {
     graph: Arc<Graph<T>>,
     places: Arc<Places>,
-    next: u32,
+    next: usize,
     /// The nodes that are copied, if not all are.
     needed: Option<Vec<bool>>,
     copied: Copied,
-    /// What its control flow became, by its number and what its operands became.
+    /// The new control flow, by its number and new operands.
     controls: FxHashMap<(u32, Vec<Value>), InlinedControl>,
-    /// The call in the enclosing frame that this frame stands for.
+    /// The call in the enclosing frame.
     call: Option<NodeId>,
 }
 
 /// Control flow in the new graph.
 struct InlinedControl {
     number: u32,
-    /// The positions of its operands among those that it had.
+    /// The indices of its operands among the old ones.
     operands: Vec<usize>,
 }
 
@@ -93,12 +92,12 @@ impl<T: Type> InlineFrame<T> {
 }
 
 struct Inliner<T: Type> {
-    /// The graphs of control flow that were seen, by address, with the numbers that they take: all graphs live as long as this.
+    /// The graphs of control flow copied so far, by address and literals: all graphs live as long as this.
     bodies: FxHashMap<(*const Graph<T>, LiteralParams), SharedGraph<T>>,
 }
 
 impl<T: Type> Inliner<T> {
-    /// A graph without calls, some of whose parameters are numbers.
+    /// A graph without calls, some of whose parameters are literals.
     fn graph(
         &mut self,
         (graph, places): SharedGraph<T>,
@@ -106,94 +105,75 @@ impl<T: Type> Inliner<T> {
     ) -> Result<(Graph<T>, Places)> {
         let mut out = Graph::new();
         let mut out_places = Places::default();
-        let mut root = InlineFrame::new((graph, places), None);
-        params(&mut root, numbers, &mut out, &mut out_places);
+        let mut root = InlineFrame::new((Arc::clone(&graph), Arc::clone(&places)), None);
+        let mut rewriter = Rewriter::resume((&*graph, &*places), (&mut out, &mut out_places), root.copied);
+        params(&mut rewriter, numbers);
+        root.copied = rewriter.pause();
         let mut stack = vec![root];
-        while let Some(frame) = stack.last_mut() {
-            let id = NodeId(frame.next);
-            if id.index() == frame.graph.node_count() {
-                let frame = stack.pop().expect("the loop's condition");
-                let outputs = frame.copied.outputs(&frame.graph);
-                match (frame.call, stack.last_mut()) {
-                    (Some(call), Some(outer)) => {
-                        let results = outer.graph.node(call).results();
-                        results.zip(outputs).for_each(|(result, value)| outer.copied.set(result, value));
-                    }
-                    _ => out.set_outputs(outputs),
-                }
-                continue;
-            }
-            frame.next += 1;
-            let graph = Arc::clone(&frame.graph);
-            let node = graph.node(id);
-            let first = node.first();
-            if frame.needed.as_ref().is_some_and(|needed| !needed[id.index()]) {
-                continue;
-            }
-            if let NodeKind::Identity(Identity::Ruled(_)) = node.kind {
-                let value = frame.copied.value(graph.operands(id)[0]);
-                frame.copied.set(first, value);
-                continue;
-            }
-            let mut operands = frame.copied.operands(&graph, id).to_vec();
-            let value = match node.kind {
-                NodeKind::Param(..) => continue, // bound when the frame was made
-                NodeKind::Literal(slot) => {
-                    let value = frame.copied.slot(&graph, slot, graph.ty(first), &mut out);
-                    frame.copied.set(first, value);
-                    value
-                }
-                NodeKind::Control(n, result) => {
-                    let key = (n, operands);
-                    if !frame.controls.contains_key(&key) {
-                        let piece = self.piece(frame, n, &key.1, &mut out, &mut out_places)?;
-                        frame.controls.insert(key.clone(), piece);
-                    }
-                    let Some(piece) = frame.controls.get(&key) else { continue };
-                    operands = piece.operands.iter().filter_map(|&at| key.1.get(at).copied()).collect();
-                    frame.copied.add(&graph, id, (NodeKind::Control(piece.number, result), &operands), &mut out)
-                }
-                NodeKind::Call(n) => {
-                    let child = Arc::clone(&graph.children()[n as usize]);
-                    if child.params().len() != operands.len() {
-                        return Err(Error::new(
-                            ErrorCode::Verify,
-                            "inline: a call's operands are not its child's parameters",
-                        )
-                        .at(frame.places.first(id))
-                        .fact(format_args!(
-                            "operands: {}, parameters: {}",
-                            operands.len(),
-                            child.params().len()
-                        )));
-                    }
-                    let mut inner = InlineFrame::new((Arc::clone(&child), frame.places.child(n)), Some(id));
-                    for (param, operand) in child.params().iter().zip(operands) {
-                        inner.copied.set(*param, operand);
-                    }
-                    stack.push(inner);
+        'frames: while let Some(mut frame) = stack.pop() {
+            let (graph, places) = (Arc::clone(&frame.graph), Arc::clone(&frame.places));
+            let mut rewriter = Rewriter::resume((&*graph, &*places), (&mut out, &mut out_places), frame.copied);
+            for id in graph.node_ids().skip(frame.next) {
+                if frame.needed.as_ref().is_some_and(|needed| !needed[id.index()]) {
                     continue;
                 }
-                kind => {
-                    let kind = graph.kind_in(kind, &mut out);
-                    frame.copied.add(&graph, id, (kind, &operands), &mut out)
+                let operands = rewriter.operands(id);
+                match graph.node(id).kind {
+                    // Bound when the frame was made.
+                    NodeKind::Param(..) => {}
+                    NodeKind::Identity(Identity::Ruled(_)) => rewriter.replace(id, operands[0]),
+                    NodeKind::Control(n, result) => {
+                        let key = (n, operands.to_vec());
+                        if !frame.controls.contains_key(&key) {
+                            let piece = self.piece((&graph, &places), n, &key.1, rewriter.new, rewriter.notes)?;
+                            frame.controls.insert(key.clone(), piece);
+                        }
+                        let Some(piece) = frame.controls.get(&key) else { continue };
+                        let operands: Vec<Value> =
+                            piece.operands.iter().filter_map(|&at| key.1.get(at).copied()).collect();
+                        rewriter.add(id, NodeKind::Control(piece.number, result), &operands);
+                    }
+                    NodeKind::Call(n) => {
+                        let child = Arc::clone(&graph.children()[n as usize]);
+                        if child.params().len() != operands.len() {
+                            return Err(arity(&child, operands.len()).at(places.first(id)));
+                        }
+                        let mut inner = InlineFrame::new((Arc::clone(&child), places.child(n)), Some(id));
+                        for (param, operand) in child.params().iter().zip(operands) {
+                            inner.copied.set(*param, operand);
+                        }
+                        frame.copied = rewriter.pause();
+                        frame.next = id.index() + 1;
+                        stack.extend([frame, inner]);
+                        continue 'frames;
+                    }
+                    _ => {
+                        rewriter.copy(id);
+                    }
                 }
-            };
-            out_places.follow(&frame.places, id, out.producer(value));
+            }
+            let outputs = rewriter.outputs();
+            match (frame.call, stack.last_mut()) {
+                (Some(call), Some(outer)) => {
+                    let results = outer.graph.node(call).results();
+                    results.zip(outputs).for_each(|(result, value)| outer.copied.set(result, value));
+                }
+                _ => out.set_outputs(outputs),
+            }
         }
         Ok((out, out_places))
     }
 
-    /// Control flow of a frame in the new graph, where these are its operands: those that are numbers are numbers of its graphs.
+    /// Control flow of a frame in the new graph, on these operands: literal ones become literals of its graphs.
     fn piece(
         &mut self,
-        frame: &InlineFrame<T>,
+        (graph, places): (&Graph<T>, &Places),
         n: u32,
         operands: &[Value],
         out: &mut Graph<T>,
         out_places: &mut Places,
     ) -> Result<InlinedControl> {
-        let control = &frame.graph.controls()[n as usize];
+        let control = &graph.controls()[n as usize];
         let first = control.kind.arrays(control.results());
         let number = |at: usize| {
             let value = *operands.get(at).filter(|_| at >= first)?;
@@ -206,9 +186,9 @@ impl<T: Type> Inliner<T> {
         let mut graphs = control.graphs.clone();
         let mut all_places = Vec::with_capacity(graphs.len());
         for (which, inner) in graphs.iter_mut().enumerate() {
-            let places = frame.places.control(n, which);
+            let places = places.control(n, which);
             let taken = |at: u32| operands.get(at as usize);
-            // What changes may begin as the same number.
+            // Parts of the state may begin as the same literal.
             let same = |at: u32| {
                 let is_same = |&other: &u32| other as usize >= first && taken(other) == taken(at);
                 inner.operands.iter().position(is_same)
@@ -225,7 +205,7 @@ impl<T: Type> Inliner<T> {
         Ok(InlinedControl { number, operands: kept })
     }
 
-    /// A graph of control flow without calls, some of whose parameters are numbers.
+    /// A graph of control flow without calls, some of whose parameters are literals.
     fn body(
         &mut self,
         (graph, places): (&Arc<Graph<T>>, &Arc<Places>),
@@ -246,26 +226,28 @@ impl<T: Type> Inliner<T> {
     }
 }
 
-/// The parameters of the graph that all others are called from: first those that stay, then numbers.
-fn params<T: Type>(
-    frame: &mut InlineFrame<T>,
-    numbers: &[Option<(usize, Slot)>],
-    out: &mut Graph<T>,
-    out_places: &mut Places,
-) {
-    let graph = Arc::clone(&frame.graph);
+/// The error of a call with another number of operands than its child has parameters.
+fn arity<T: Type>(child: &Graph<T>, operands: usize) -> Error {
+    Error::new(ErrorCode::Verify, "inline: a call's operands are not its child's parameters")
+        .fact(format_args!("operands: {operands}, parameters: {}", child.params().len()))
+}
+
+/// The parameters of the outermost graph: first those that stay, then numbers.
+fn params<T: Type>(rewriter: &mut Rewriter<'_, T, Places>, numbers: &[Option<(usize, Slot)>]) {
+    let graph = rewriter.old;
     let number = |at: usize| numbers.get(at).and_then(Option::as_ref);
     let (stay, fixed): (Vec<usize>, Vec<usize>) = (0..graph.params().len()).partition(|&at| number(at).is_none());
     for at in stay.into_iter().chain(fixed) {
         let param = graph.params()[at];
-        let (id, ty) = (graph.producer(param), graph.ty(param));
-        let value = match (number(at), graph.node(id).kind) {
-            (Some(&(same, _)), _) if same < at => frame.copied.value(graph.params()[same]),
-            (Some((_, slot)), _) => out.literal(slot.clone(), ty),
-            (None, NodeKind::Param(_, stored)) => out.param_stored(ty, stored, graph.shape(param)),
-            (None, _) => continue,
+        let id = graph.producer(param);
+        let value = match number(at) {
+            Some(&(same, _)) if same < at => rewriter.value(graph.params()[same]),
+            Some((_, slot)) => rewriter.new.literal(slot.clone(), graph.ty(param)),
+            None => {
+                rewriter.copy(id);
+                continue;
+            }
         };
-        out_places.follow(&frame.places, id, out.producer(value));
-        frame.copied.set(param, value);
+        rewriter.set(id, value);
     }
 }

@@ -1,10 +1,10 @@
-//! Joins: what is computed of joined arrays becomes a join of what is computed of each part. `f(concat(a, b))` is `concat(f(a), f(b))`, so an op that
-//! reads a rolled, padded or stacked array reads the array itself: each part is a loop of its own over a box of the result, and the joined array is never
-//! stored.
+//! Joins: computations on joined arrays become joins of computations on the parts. `f(concat(a, b))` is `concat(f(a), f(b))`, so an op on
+//! a rolled, padded or stacked array reads the original array: each part is a loop of its own over a box of the result, and the joined
+//! array is not stored.
 //!
-//! One walk finds where the operands of each op are joined, along each axis; these *cuts* divide its result into boxes. An op is divided if something
-//! needs it as an array, and its operands with it, each computed once for each box. A join that is wanted as an array for another reason is read as
-//! it was.
+//! One walk finds the cuts of each op's operands along each axis; these *cuts* divide its result into boxes. An op is divided if it
+//! is needed as an array, together with its operands, each computed once for each box. A join that is needed as an array for another
+//! reason is read as one.
 
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Rewriter, Value};
 use ndjit_ir::view::{AxisIndex, View};
@@ -12,18 +12,18 @@ use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-/// Boxes that a result may be divided into: three along each of three axes.
+/// The maximum number of boxes of a result: three along each of three axes.
 const MAX_BOXES: usize = 27;
-/// Nodes that may be computed for each box.
+/// The maximum number of nodes computed for each box.
 const MAX_NODES: usize = 96;
-/// Rounds in which joins are taken back, after which nothing is divided: so that time is in proportion to the graph.
+/// The maximum number of rounds that refuse divisions, after which nothing is divided: time is linear in the graph.
 const MAX_ROUNDS: usize = 64;
-/// How many times as many nodes the graph may have, if it is not a small one.
+/// The maximum growth of the graph in nodes, as a factor, if it is not small.
 const MAX_GROWTH: usize = 8;
-/// Nodes that a small graph may grow by.
+/// The number of nodes by which a small graph may grow.
 const SMALL: usize = 4096;
 
-/// Along each axis the indices at which another part begins, in their order.
+/// Along each axis the indices at which parts begin, in order.
 type Cuts = SmallVec<[SmallVec<[usize; 2]>; 4]>;
 
 /// A box: along each axis the first index and the extent.
@@ -47,10 +47,10 @@ impl JoinBox {
     }
 }
 
-/// Divides what is computed of joins. `None` if there is nothing to divide.
+/// Divides computations on joins. `None` if there are none.
 ///
 /// # Errors
-/// `Verify` if the graph is not well-formed.
+/// `Verify` if the graph is not valid.
 pub fn joins(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     if !graph.node_ids().any(|id| is_join(graph, id)) {
         return Ok(None);
@@ -68,7 +68,7 @@ pub fn joins(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
         let value = graph.node(id).first();
         let (boxed, whole) = (plan.is_boxed(graph, id), plan.whole[value.index()]);
         match &plan.cuts[value.index()] {
-            // Made where a box of it is read, if it is.
+            // Computed where a box of it is read, if any.
             _ if boxed && !whole => {}
             Some(cuts) if boxed => {
                 let joined = dividing.joined(value, cuts)?;
@@ -91,28 +91,28 @@ fn is_join(graph: &Graph<DType>, id: NodeId) -> bool {
     matches!(graph.node(id).kind, NodeKind::Concat(..))
 }
 
-/// The join that a view is of.
+/// The operand of a view, if it is a join.
 fn viewed(graph: &Graph<DType>, view: NodeId) -> Option<Value> {
     let operand = graph.operands(view)[0];
     is_join(graph, graph.producer(operand)).then_some(operand)
 }
 
-/// What is divided, and where.
+/// The divided values, and their cuts.
 struct Division {
-    /// Where each value is cut: ops, joins and views of joins. Of others, and of what stays as it was, `None`.
+    /// The cuts of each value: ops, joins and views of joins. `None` for others, and for unchanged values.
     cuts: Vec<Option<Cuts>>,
-    /// True if something needs a value as an array.
+    /// True for values that are needed as arrays.
     whole: Vec<bool>,
-    /// True if something needs a value at all.
+    /// True for values that are needed at all.
     used: Vec<bool>,
 }
 
 impl Division {
-    /// What is divided, if anything. Each round takes back what is not to be, until nothing changes.
+    /// The division, if there is any. Each round removes refused values, until nothing changes.
     fn of(graph: &Graph<DType>) -> Option<Division> {
         let mut refused = vec![false; graph.value_count()];
         for id in graph.node_ids() {
-            // What these read is computed in their kernels.
+            // The operands of these are computed in their kernels.
             if matches!(graph.node(id).kind, NodeKind::Reduce(_) | NodeKind::Scan(..) | NodeKind::Sort(..)) {
                 refused[graph.operands(id)[0].index()] = true;
             }
@@ -122,7 +122,7 @@ impl Division {
             let mut changed = plan.refuse_large(graph, &mut refused);
             for id in graph.node_ids().filter(|&id| is_join(graph, id)) {
                 let index = graph.node(id).first().index();
-                // A join that is an array anyway is read from there.
+                // A join that is an array anyway is read as one.
                 let stored = plan.cuts[index].is_some() && plan.whole[index];
                 changed |= stored && !std::mem::replace(&mut refused[index], true);
             }
@@ -134,7 +134,7 @@ impl Division {
         None
     }
 
-    /// What is divided if these values are not.
+    /// The division without these values.
     fn without(graph: &Graph<DType>, refused: &[bool]) -> Division {
         let values = graph.value_count();
         let mut plan = Division { cuts: vec![None; values], whole: vec![false; values], used: vec![false; values] };
@@ -148,7 +148,7 @@ impl Division {
         plan
     }
 
-    /// Where a node's result is cut: where its operands are.
+    /// The cuts of a node's result, from its operands.
     fn cut(&self, graph: &Graph<DType>, id: NodeId) -> Option<Cuts> {
         let shape = graph.shape(graph.node(id).first());
         if shape.rank() == 0 || shape.extents().contains(&0) {
@@ -206,7 +206,7 @@ impl Division {
         (is_cut && boxes <= MAX_BOXES).then_some(cuts)
     }
 
-    /// Finds which values are needed as arrays.
+    /// Finds the values that are needed as arrays.
     fn want(&mut self, graph: &Graph<DType>) {
         let mut seen = vec![false; graph.value_count()];
         for output in graph.outputs() {
@@ -224,7 +224,7 @@ impl Division {
                 let read_through = match graph.node(id).kind {
                     NodeKind::Op(..) | NodeKind::Cast(_) => boxed,
                     NodeKind::View(_) => boxed && self.cuts[value.index()].is_some(),
-                    // What is seen of a join through views is not computed for each of them.
+                    // Values behind views of a join are not computed for each view.
                     _ => boxed && (!seen[value.index()] || !is_elementwise(graph, from)),
                 };
                 let index = operand.index();
@@ -236,7 +236,7 @@ impl Division {
         }
     }
 
-    /// Returns `true` if a node is made box by box: an op that is cut, or that only such ops read; a join, or a view of one, that is no array.
+    /// Returns `true` if a node is computed box by box: a cut op, or one that only such ops use; a join, or a view of one, that is not an array.
     fn is_boxed(&self, graph: &Graph<DType>, id: NodeId) -> bool {
         let index = graph.node(id).first().index();
         match graph.node(id).kind {
@@ -246,7 +246,7 @@ impl Division {
         }
     }
 
-    /// Refuses results that would take too many nodes. Whether there are some.
+    /// Refuses results that need too many nodes. Returns `true` if there are any.
     fn refuse_large(&self, graph: &Graph<DType>, refused: &mut [bool]) -> bool {
         let mut left = SMALL.max(graph.node_count().saturating_mul(MAX_GROWTH));
         let mut changed = false;
@@ -264,7 +264,7 @@ impl Division {
         changed
     }
 
-    /// Nodes that are made for each box; more than [`MAX_NODES`] if they are many.
+    /// The number of nodes computed for each box; more than [`MAX_NODES`] if there are many.
     fn nodes(&self, graph: &Graph<DType>, id: NodeId) -> usize {
         let (mut known, mut open) = (FxHashSet::default(), vec![id]);
         while let Some(id) = open.pop() {
@@ -283,7 +283,7 @@ fn first_behind(index: &AxisIndex, step: isize, at: usize) -> usize {
     usize::try_from(behind).unwrap_or(0)
 }
 
-/// A graph as it is divided.
+/// A graph being divided.
 struct Dividing<'a> {
     plan: &'a Division,
     rewriter: Rewriter<'a, DType>,
@@ -294,7 +294,7 @@ impl Dividing<'_> {
     /// The join of all boxes of an op's result.
     fn joined(&mut self, value: Value, cuts: &Cuts) -> Result<Value> {
         let shape = self.rewriter.old.shape(value).clone();
-        // The boxes in row-major order, of which the last axis is joined first.
+        // The boxes in row-major order; the last axis is joined first.
         let mut parts: Vec<JoinBox> = vec![JoinBox { starts: SmallVec::new(), shape: Shape::scalar() }];
         for (own, &extent) in cuts.iter().zip(shape.extents()) {
             let starts: SmallVec<[usize; 4]> = std::iter::once(0).chain(own.iter().copied()).collect();
@@ -325,7 +325,7 @@ impl Dividing<'_> {
         Ok(made[0])
     }
 
-    /// A box of a value. As deep as what is made for a box, which is bounded.
+    /// A box of a value. Recursion is bounded by the nodes of a box.
     fn part(&mut self, value: Value, part: &JoinBox) -> Result<Value> {
         if let Some(&made) = self.parts.get(&(value, part.clone())) {
             return Ok(made);
@@ -358,7 +358,7 @@ impl Dividing<'_> {
         Ok(made)
     }
 
-    /// A value through a view: of a join what it sees of the operand that it sees.
+    /// A value through a view; for a join the part of the operand in the view.
     fn seen(&mut self, mut value: Value, mut view: View, shape: &Shape) -> Result<Value> {
         let graph = self.rewriter.old;
         loop {
@@ -388,7 +388,7 @@ impl Dividing<'_> {
     }
 }
 
-/// The operand of a join that an index is in, and the index at which it begins.
+/// The operand of a join that contains an index, and its start.
 fn holding(graph: &Graph<DType>, join: NodeId, axis: usize, index: usize) -> Result<(usize, usize)> {
     let mut start = 0;
     for (n, &operand) in graph.operands(join).iter().enumerate() {

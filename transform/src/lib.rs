@@ -1,9 +1,11 @@
-//! Graph to graph: the passes that know no target, in the order they run, and what makes a failing graph small. Each is tested with the
-//! reference interpreter alone.
+//! Passes from graph to graph that do not depend on the target, in the order they run, and the shrinking of failing graphs. Tests run
+//! only the interpreter.
 //!
-//! [`inline`] writes calls out, [`fp_contract`] rounds products and sums once where that is asked for, [`hoist`] takes out of loops what does not change in them, [`commit`] resolves every dtype,
-//! [`simplify`] applies rules that change no bit, [`networks`] sorts few elements by comparisons, [`gathers`] looks up rows of operands instead of results, [`windows`] and [`views`] bring elements to where they are read, and [`joins`] reads through joined arrays. [`access`] says where the
-//! elements of views are, [`contraction`] in which order operands of an `einsum` meet; [`derivative`] and [`batching`] append what transformations make, and [`live`] leaves out what they no longer need. No `unsafe`, no threads, no code generator.
+//! [`inline`] expands calls, [`fp_contract`] contracts products and sums on request, [`hoist`] moves invariants out of loops,
+//! [`commit`] resolves every dtype, [`simplify`] applies rules that change no bit, [`networks`] sorts few elements by comparisons,
+//! [`gathers`] gathers operands instead of results, [`windows`] and [`views`] move reads to their operands, and [`joins`] reads
+//! through joined arrays. [`access`] has the layouts of views, [`contraction`] the order of an `einsum`'s products; [`derivative`] and
+//! [`batching`] append the nodes of transformations, and [`live`] removes unused nodes. No `unsafe`, no threads, no code generator.
 
 #![forbid(unsafe_code)]
 

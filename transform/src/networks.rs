@@ -1,9 +1,9 @@
-//! Networks: sorts of few elements of which some places are read, as medians and quantiles of short windows read them, become comparisons and exchanges of
-//! neighbours. What no place that is read depends on is not computed, and the rest is one kernel with what makes the elements and what uses the places.
+//! Networks: sorts of few elements whose results are read at single indices, such as medians and quantiles of short windows, become
+//! compare-exchanges of adjacent elements. Unused ones are not computed, and the network is one kernel with its producers and users.
 //!
-//! The places that are read are those of [`sorted`](ndjit_ir::reduction::sorted). A stable sort keeps -0 and +0 as they were: a comparison exchanges
-//! neighbours alone, and only where they are out of order. NaNs come last: they are counted, stand for infinities in between, and the last places are NaN. A
-//! sort that is wanted as an array stays what it is.
+//! The order is that of [`sorted`](ndjit_ir::reduction::sorted). A stable sort keeps the order of -0 and +0: only adjacent elements
+//! that are out of order are exchanged. NaNs come last: they are counted, replaced by infinities in between, and the last elements
+//! are NaN. A sort that is needed as an array is unchanged.
 
 use crate::windows::{ElementsRead, WindowElement};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Rewriter, Slot, Value};
@@ -13,15 +13,15 @@ use ndjit_ir::view::View;
 use ndjit_ir::{DType, Kind, Op, Result, Shape};
 use rustc_hash::FxHashMap;
 
-/// Elements that a network may sort: it has a comparison for each pair of them.
+/// The maximum number of elements of a network: it has a comparison for each pair.
 const MAX_ELEMENTS: usize = 16;
-/// Primitives that may be computed for each element of a window before it is compared.
+/// The maximum number of primitives computed for each element before its comparison.
 const MAX_WEIGHT: usize = 200;
 
 /// Replaces sorts by networks. `None` if there are none to replace.
 ///
 /// # Errors
-/// `Shape` if the graph is not well-formed.
+/// `Shape` if the graph is not valid.
 pub fn networks(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     if !graph.node_ids().any(|id| sorts_few(graph, id).is_some()) {
         return Ok(None);
@@ -32,7 +32,7 @@ pub fn networks(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     }
     let (mut out, mut notes) = (Graph::like(graph), ());
     let mut rewriter = Rewriter::new((graph, &()), (&mut out, &mut notes));
-    // The places of each sort that are read.
+    // The indices of each sort that are read.
     let mut made: FxHashMap<(Value, usize), Value> = FxHashMap::default();
     for id in graph.node_ids() {
         rewriter.begin(id);
@@ -48,7 +48,7 @@ pub fn networks(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
                 rewriter.copy(id);
             }
             Some((sort, axis, view)) => {
-                // What sees more than a place is read by other views alone.
+                // Views of more than one index are only read by other views.
                 let Some(&part) = place(view, axis).and_then(|place| made.get(&(sort, place))) else { continue };
                 let mut view = view.clone();
                 view.axes.remove(axis);
@@ -61,7 +61,7 @@ pub fn networks(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     Ok(Some(out))
 }
 
-/// The axis along which a node sorts few elements, if it does.
+/// The axis of a sort of few elements, if a node is one.
 fn sorts_few(graph: &Graph<DType>, id: NodeId) -> Option<usize> {
     let NodeKind::Sort(Sort::Sort, axis, ()) = graph.node(id).kind else { return None };
     let (axis, value) = (axis as usize, graph.node(id).first());
@@ -70,17 +70,17 @@ fn sorts_few(graph: &Graph<DType>, id: NodeId) -> Option<usize> {
     (few && graph.ty(value).kind() != Kind::Complex).then_some(axis)
 }
 
-/// The place that a view sees of what is sorted along an axis, if it is one.
+/// The index that a view selects along a sorted axis, if it selects one.
 fn place(view: &View, axis: usize) -> Option<usize> {
     let index = &view.axes[axis];
     if index.terms.is_empty() { usize::try_from(index.start).ok() } else { None }
 }
 
-/// How sorts are read.
+/// The reads of sorts.
 struct SortsRead {
-    /// Of views of sorts, and of views of these: the sort, its axis, and what is seen of it.
+    /// For views of sorts, and views of these: the sort, its axis, and the composed view.
     views: Vec<Option<(Value, usize, View)>>,
-    /// The places that are read, in their order, of sorts that are read in no other way.
+    /// The indices that are read, in order, of sorts without other reads.
     places: FxHashMap<Value, Vec<usize>>,
 }
 
@@ -117,7 +117,7 @@ impl SortsRead {
         read
     }
 
-    /// Notes that something that is no view reads a value.
+    /// Records a read of a value that is not by a view.
     fn note(&mut self, value: Value, whole: &mut [bool]) {
         match &self.views[value.index()] {
             Some((sort, axis, view)) => match (place(view, *axis), self.places.get_mut(sort)) {
@@ -128,14 +128,14 @@ impl SortsRead {
         }
     }
 
-    /// The sort that is replaced whose place a value sees, or that views of it see.
+    /// The replaced sort that a value views, directly or through other views, at an index.
     fn seen(&self, value: Value) -> Option<(Value, usize, &View)> {
         let (sort, axis, view) = self.views[value.index()].as_ref()?;
         self.places.contains_key(sort).then_some((*sort, *axis, view))
     }
 }
 
-/// Sorts the elements of a sort's operand. The places that are read, each an array without the axis.
+/// Sorts the elements of a sort's operand. Returns the elements at the indices read, each an array without the axis.
 fn network(rewriter: &mut Rewriter<'_, DType>, sort: NodeId, places: &[usize]) -> Result<Vec<(usize, Value)>> {
     let graph = rewriter.old;
     let NodeKind::Sort(_, axis, ()) = graph.node(sort).kind else { return Ok(Vec::new()) };
@@ -143,7 +143,7 @@ fn network(rewriter: &mut Rewriter<'_, DType>, sort: NodeId, places: &[usize]) -
     let elements = elements(rewriter, operand, axis as usize)?;
     let mut network = Network::new(rewriter.new, elements[0], elements.len());
     let mut elements: Vec<Value> = elements.into_iter().map(|element| network.prepared(element)).collect();
-    // Comparisons in their order, and whether the lesser and the greater of their elements are used.
+    // Comparisons in order, and whether their smaller and larger elements are used.
     let pairs: Vec<usize> = (0..elements.len()).flat_map(|round| (round % 2..elements.len() - 1).step_by(2)).collect();
     let mut used = vec![false; elements.len()];
     places.iter().for_each(|&place| used[place] = true);
@@ -167,7 +167,7 @@ fn network(rewriter: &mut Rewriter<'_, DType>, sort: NodeId, places: &[usize]) -
     Ok(places.iter().map(|&place| (place, network.finished(elements[place], place))).collect())
 }
 
-/// The elements along an axis, each an array without it: computed for each of them where that is little, else seen where they are.
+/// The elements along an axis, each an array without it: computed for each if that is cheap, else views.
 fn elements(rewriter: &mut Rewriter<'_, DType>, operand: Value, axis: usize) -> Result<Vec<Value>> {
     let graph = rewriter.old;
     let shape = graph.shape(operand);
@@ -181,21 +181,21 @@ fn elements(rewriter: &mut Rewriter<'_, DType>, operand: Value, axis: usize) -> 
         .collect()
 }
 
-/// What compares elements of one array.
+/// Comparisons of one array's elements.
 struct Network<'a> {
     out: &'a mut Graph<DType>,
-    /// The dtype of the elements, and the one that they are compared in.
+    /// The dtype of the elements, and the comparison dtype.
     dtype: DType,
     compared: DType,
     shape: Shape,
     len: usize,
-    /// Of floats: how many are NaN, and the numbers that are met.
+    /// For floats: the count of NaNs, and literals.
     nans: Option<Value>,
     numbers: FxHashMap<u64, Value>,
 }
 
 impl Network<'_> {
-    /// Compares `len` elements like this one.
+    /// A network of `len` elements of this type.
     fn new(out: &mut Graph<DType>, like: Value, len: usize) -> Network<'_> {
         let (dtype, shape) = (out.ty(like), out.shape(like).clone());
         let compared = if dtype.is_half() { DType::F32 } else { dtype };
@@ -221,7 +221,7 @@ impl Network<'_> {
         *self.numbers.entry(number.to_bits()).or_insert_with(|| out.literal(Slot::Value(Literal::weak(number)), dtype))
     }
 
-    /// An element as it is compared. NaNs are counted.
+    /// An element prepared for comparison. NaNs are counted.
     fn prepared(&mut self, element: Value) -> Value {
         if !self.dtype.is_float() {
             return element;
@@ -253,7 +253,7 @@ impl Network<'_> {
         self.op(Op::Where, &[swap, a, b])
     }
 
-    /// What stands at a place once all are in order.
+    /// The element at an index of the sorted result.
     fn finished(&mut self, element: Value, place: usize) -> Value {
         let Some(nans) = self.nans else { return element };
         let (least, nan) = (self.number((self.len - place) as f64), self.number(f64::NAN));

@@ -1,14 +1,14 @@
-//! Which programs can be run on some rows after the other, and such a program for another number of rows. Rows are the indices along
-//! axis 0.
+//! Programs that can run on blocks of rows, one after the other, and their graphs for another number of rows. Rows are the indices
+//! along axis 0.
 //!
-//! A value either has rows, each of which depends on the same row of other values alone, or is the same for all rows. Where a
-//! value that has rows meets one that is the same for all, that must not be laid along them.
+//! A value either has rows, each of which depends only on the same row of other values, or is the same for all rows. A value without
+//! rows must not be broadcast along them by shape.
 
 use ndjit_ir::graph::{Graph, NodeKind, Places, Rewriter, Value};
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{Shape, ValueType};
 
-/// How many rows the results of a graph without calls have, if it can be run on some of them after the other.
+/// The number of rows of the results of a graph without calls, if it can run on blocks of them.
 pub fn count(graph: &Graph<ValueType>) -> Option<usize> {
     analysed(graph).map(|(rows, _)| rows)
 }
@@ -42,7 +42,7 @@ pub fn with(graph: &Graph<ValueType>, places: &Places, rows: usize) -> Option<(G
                 continue;
             }
         };
-        // With one row views can be the same that were not before.
+        // With one row, different views may become equal.
         match operands.contains(&made) {
             true => rewriter.replace(id, made),
             false => rewriter.set(id, made),
@@ -55,7 +55,7 @@ pub fn with(graph: &Graph<ValueType>, places: &Places, rows: usize) -> Option<(G
 /// The number of rows, and which values have them.
 fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
     let rows = *graph.shape(*graph.outputs().first()?).extents().first()?;
-    // Of parameters of fewer axes the first is not that of the rows, but matched with a later one.
+    // The first axis of parameters of lower rank is not that of the rows, but matched with a later one.
     let rank =
         graph.params().iter().map(|&p| graph.shape(p)).filter(|shape| is_long(shape, rows)).map(Shape::rank).max()?;
     let mut has_rows = vec![false; graph.value_count()];
@@ -81,12 +81,12 @@ fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
             }
             NodeKind::Cast(_) | NodeKind::Identity(_) => true,
             NodeKind::Reduce(reduce) => {
-                // A multiplication of fewer rows may have another order.
+                // A matrix product of fewer rows may have another order.
                 (!reduce.contracts && !reduce.axes.contains(0) && !has_rows_elsewhere(operands, &has_rows))
                     .then_some(true)?
             }
             NodeKind::Scan(_, axis, _) | NodeKind::Sort(_, axis, _) => (axis != 0).then_some(true)?,
-            // Rows of what is gathered from are other rows, and indices may be.
+            // Rows of a gathered array are other rows, and indices may be.
             NodeKind::Gather | NodeKind::Scatter(_) | NodeKind::Insert(_) | NodeKind::Control(..) => return None,
             NodeKind::View(view) => keeps_rows(graph.view_of(view)).then_some(true)?,
             // Elements keep their order, so rows of as many elements stay together.
@@ -103,12 +103,12 @@ fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
     graph.outputs().iter().all(|output| has_rows[output.index()]).then_some((rows, has_rows))
 }
 
-/// Returns `true` if a shape has as many rows.
+/// Returns `true` if a shape has this number of rows.
 fn is_long(shape: &Shape, rows: usize) -> bool {
     shape.extents().first() == Some(&rows)
 }
 
-/// Returns `true` if what is reduced besides the array, the correction of a variance, has rows.
+/// Returns `true` if a further operand of a reduction, the correction of a variance, has rows.
 fn has_rows_elsewhere(operands: &[Value], has_rows: &[bool]) -> bool {
     operands.iter().skip(1).any(|operand| has_rows[operand.index()])
 }

@@ -1,9 +1,9 @@
-//! Making a graph that fails small: what is left out, replaced or made smaller while it still fails.
+//! Shrinking of failing graphs: removal, replacement and reduction of parts while the graph still fails.
 //!
-//! Each step is one change to the graph, tried in turn: outputs left out; a value read in another's place; a value that becomes a
-//! parameter or a number, so that what it was computed from goes; smaller extents; simpler dtypes. A change that the verifier refuses
-//! is no candidate. The first that is smaller and still fails is taken, until there is none. Graphs of control flow stay as they are, and whole
-//! numbers that a loop takes are computed as they were, or are 1: a loop that counts to three must not count to a billion.
+//! Each step tries one change: remove outputs; replace a value by another, by a parameter or by a literal, so that its dependencies
+//! are dead; reduce extents; simplify dtypes. Changes that the verifier refuses are skipped. The first smaller graph that still fails
+//! is taken, until there is none. Graphs of control flow are unchanged, and the integer operands of a loop keep their computation or
+//! become 1: a loop that counts to three must not count to a billion.
 
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, Rewriter, Slot, Type, Value};
@@ -16,46 +16,46 @@ use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Dtypes from the simplest on; all others are alike.
+/// Dtypes, the simplest first; all others are equal.
 const SIMPLE: [DType; 2] = [DType::F32, DType::I32];
 
-/// What of a graph must stay.
+/// The parts of a graph that must stay.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    /// Parameters, slots and children, so that the same arrays and numbers fit.
+    /// Parameters, slots and children, for the same arguments.
     Interface,
     Nothing,
 }
 
-/// A smaller graph to try.
+/// A candidate change.
 struct Change {
     outputs: Vec<Value>,
     instead: Instead,
-    /// One extent wherever it occurs, what it becomes, and whether its multiples become as many times that: of what is joined or reshaped.
+    /// An extent, its replacement, and whether its multiples are scaled too, for joins and reshapes.
     extent: Option<(usize, usize, bool)>,
-    /// One dtype wherever it occurs, and what it becomes.
+    /// A dtype and its replacement.
     dtype: Option<(DType, DType)>,
 }
 
-/// What becomes of a value.
+/// The replacement of a value.
 #[derive(Clone, Copy)]
 enum Instead {
     Nothing,
-    /// Another is read in its place.
+    /// By another value.
     Value(Value, Value),
-    /// It is a parameter.
+    /// By a parameter.
     Param(Value),
-    /// It is the number 1.
+    /// By the literal 1.
     One(Value),
 }
 
-/// The smallest graph found for which `fails` still says true, which it is taken to say of this one. Calls stay calls. `fails` is
-/// asked a few times per node and step.
+/// The smallest graph found for which `fails` still returns true; it is assumed to for this one. Calls stay calls. `fails` is
+/// called a few times per node and step.
 pub fn shrink(graph: &Graph<ValueType>, fails: impl FnMut(&Graph<ValueType>) -> bool) -> Graph<ValueType> {
     shrunk(graph, Keep::Nothing, fails)
 }
 
-/// As [`shrink`]; parameters, slots and children stay, so that the same arrays and numbers fit.
+/// Like [`shrink`]; parameters, slots and children stay, for the same arguments.
 pub fn shrink_inside(graph: &Graph<ValueType>, fails: impl FnMut(&Graph<ValueType>) -> bool) -> Graph<ValueType> {
     shrunk(graph, Keep::Interface, fails)
 }
@@ -74,7 +74,7 @@ fn shrunk(graph: &Graph<ValueType>, keep: Keep, mut fails: impl FnMut(&Graph<Val
     }
 }
 
-/// Nodes, outputs, elements, and values of dtypes that are not simple, each counting before the next.
+/// Nodes, outputs, elements, and values of dtypes that are not simple, compared in this order.
 fn size(graph: &Graph<ValueType>) -> (usize, usize, usize, usize) {
     let values = || (0..graph.value_count()).map(Value::from_index);
     let elements =
@@ -88,7 +88,7 @@ fn candidates(graph: &Graph<ValueType>, keep: Keep) -> Vec<Change> {
     let outputs = graph.outputs();
     let plain = |outputs: Vec<Value>| Change { outputs, instead: Instead::Nothing, extent: None, dtype: None };
     let replaced = |instead: Instead| Change { instead, ..plain(outputs.to_vec()) };
-    // What no output needs goes first. Then one output alone; an operand of an output's node in its place; a value replaced by an operand of its like.
+    // Dead nodes first; then a single output; an output's operand in its place; a value replaced by an operand of its type.
     let mut all = vec![plain(outputs.to_vec())];
     if outputs.len() > 1 {
         all.extend(outputs.iter().map(|&output| plain(vec![output])));
@@ -108,7 +108,7 @@ fn candidates(graph: &Graph<ValueType>, keep: Keep) -> Vec<Change> {
     if keep == Keep::Interface {
         return all;
     }
-    // From the last on: what is cut there leaves most out.
+    // From the last: replacing it removes most.
     for id in graph.node_ids().rev() {
         let node = graph.node(id);
         match node.kind {
@@ -138,7 +138,7 @@ fn candidates(graph: &Graph<ValueType>, keep: Keep) -> Vec<Change> {
     all
 }
 
-/// Whole numbers that loops take, and those that they are computed from.
+/// Integers that loops take, and their dependencies.
 fn counts(graph: &Graph<ValueType>) -> FxHashSet<Value> {
     let is_count = |&&value: &&Value| graph.shape(value).rank() == 0 && graph.ty(value).storage_dtype().is_int();
     let mut counts = FxHashSet::default();
@@ -156,7 +156,7 @@ fn counts(graph: &Graph<ValueType>) -> FxHashSet<Value> {
     counts
 }
 
-/// The graph after a change, with what its outputs need.
+/// The graph after a change, without dead nodes.
 fn rebuild(graph: &Graph<ValueType>, change: &Change, keep: Keep) -> Graph<ValueType> {
     let mut out = Graph::new();
     if keep == Keep::Interface {
@@ -196,7 +196,7 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// The value that is read for this one.
+    /// The replacement of a value when it is read.
     fn read(&self, value: Value) -> Value {
         match self.change.instead {
             Instead::Value(from, to) if from == value => to,
@@ -204,7 +204,7 @@ impl Copy<'_> {
         }
     }
 
-    /// Returns `true` if a value is computed no more.
+    /// Returns `true` if a value is no longer computed.
     fn is_cut(&self, value: Value) -> bool {
         matches!(self.change.instead, Instead::Param(cut) | Instead::One(cut) if cut == value)
     }
@@ -269,7 +269,7 @@ impl Copy<'_> {
             return;
         }
         let operands: Vec<Value> = graph.operands(id).iter().map(|&operand| self.read(operand)).collect();
-        // An operand that could not be made leaves out what needs it; the verifier sees the rest.
+        // An operand that failed removes its users; the verifier checks the rest.
         let known: Option<Vec<Value>> = operands.iter().map(|&operand| *self.rewriter.of(operand)).collect();
         let Some(operands) = known else { return };
         let kind = match node.kind {
@@ -306,7 +306,7 @@ impl Copy<'_> {
         }
     }
 
-    /// An operation after the change. What its result is follows from its operands, but for what is asked for.
+    /// An operation after the change. Its result is inferred from its operands, except for attributes.
     fn changed<'g>(&self, operation: Operation<'g>) -> Operation<'g> {
         let shape = |shape: Cow<'g, Shape>| Cow::Owned(self.shape(&shape));
         let request = |asked: TypeRequest| TypeRequest { dtype: asked.dtype.map(|dtype| self.dtype(dtype)), ..asked };
@@ -322,7 +322,7 @@ impl Copy<'_> {
         }
     }
 
-    /// Makes an operation on new operands, if it is one of these.
+    /// Adds an operation on new operands, if it is supported.
     fn operation(&mut self, old: Value, operation: Operation<'_>, operands: &[Value]) {
         let known: Vec<(ValueType, &Shape)> =
             operands.iter().map(|&value| (self.rewriter.new.ty(value), self.rewriter.new.shape(value))).collect();
@@ -334,7 +334,7 @@ impl Copy<'_> {
     }
 }
 
-/// The number 1 of a type.
+/// The literal 1 of a type.
 fn one(ty: ValueType) -> Option<Literal> {
     match ty {
         ValueType::Weak(Weak::Int) => Some(Literal::weak(LiteralValue::Int(1))),

@@ -1,7 +1,7 @@
-//! Simplify: named rewrite rules, constant folding, sharing of common subexpressions, and removal of dead nodes and of what only results without elements
-//! would read, in one forward walk. No rule changes a result bit (NaN sign and payload excepted); no rule looks at a literal's value.
+//! Simplify: named rewrite rules, constant folding, sharing of common subexpressions, and removal of dead nodes and of nodes that only
+//! empty results use, in one forward walk. No rule changes a result bit (NaN sign and payload excepted) or depends on a literal's value.
 //!
-//! Sharing comes from the graph's hash-consing as nodes are made again in canonical form.
+//! Sharing comes from the graph's hash-consing, as nodes are rebuilt in canonical form.
 
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Slot, Value};
 use ndjit_ir::literal::Literal;
@@ -10,11 +10,11 @@ use ndjit_ir::view::{broadcast_to, expand_dims};
 use ndjit_ir::{DType, Kind, Op, Result, Shape};
 use ndjit_math::{shared_body, shared_cast_body};
 
-/// A rewrite rule: given an op and its operands in the new graph, an equal value, or `None` where it does not apply.
+/// A rewrite rule: given an op and its operands in the new graph, returns an equal value, or `None` if it does not apply.
 pub struct RewriteRule {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it does, as algebra.
+    /// The rule, in algebra.
     pub doc: &'static str,
     apply: fn(&mut Graph<DType>, Op, &[Value]) -> Option<Value>,
 }
@@ -93,8 +93,8 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
     Ok(if out.node_count() < graph.node_count() || live_values(&out).contains(&false) { sweep(&out) } else { out })
 }
 
-/// Elements of an operand above which a result without elements is not computed from it: it is another program then, which takes as long to
-/// compile as these to compute, and programs serve arrays without elements as well.
+/// The number of elements of an operand above which an empty result is not computed from it. The program is a separate one then, whose
+/// compilation takes as long as computing these elements; other programs also serve empty arrays.
 const LARGE: usize = 1 << 16;
 
 /// Returns `true` if a value is computed, and large.
@@ -117,7 +117,7 @@ fn nothing(out: &mut Graph<DType>, dtype: DType, shape: &Shape) -> Result<Value>
     Ok(out.view(zero, view, &shape))
 }
 
-/// A reduction that keeps its axes, as a view of the one that does not: programs that want both compute one.
+/// A reduction that keeps its axes, as a view of the one that does not: programs with both compute one.
 fn without_dims(out: &mut Graph<DType>, reduce: Reduce<DType>, operand: Value) -> Result<Value> {
     let (dtype, shape) = (out.ty(operand), out.shape(operand).clone());
     let reduced = out.intern(&reduce.axes.reduced(&shape, false));
@@ -128,7 +128,7 @@ fn without_dims(out: &mut Graph<DType>, reduce: Reduce<DType>, operand: Value) -
     Ok(out.view(value, view, &kept))
 }
 
-/// Which values an output needs.
+/// The values that an output needs.
 fn live_values(graph: &Graph<DType>) -> Vec<bool> {
     let mut live = vec![false; graph.value_count()];
     for output in graph.outputs() {
@@ -160,11 +160,11 @@ fn sweep(graph: &Graph<DType>) -> Graph<DType> {
     out
 }
 
-/// Makes an op node, or an equal value by the first rule that applies.
+/// Adds an op node, or an equal value by the first rule that applies.
 fn rewrite(out: &mut Graph<DType>, op: Op, operands: &[Value], dtype: DType, shape: &Shape) -> Value {
     for rule in RULES {
         if let Some(value) = (rule.apply)(out, op, operands) {
-            // A rule may drop an operand whose shape the result needs.
+            // A rule may remove an operand whose shape the result needs.
             if out.shape(value) == shape {
                 return value;
             }
@@ -236,7 +236,7 @@ fn where_same(_: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option<Value>
     (op == Op::Where && operands[1] == operands[2]).then(|| operands[1])
 }
 
-/// A cast, skipping a cast before it that lost nothing: `cast(cast(x: a, b), c) = cast(x: a, c)`.
+/// A cast; skips an earlier lossless cast: `cast(cast(x: a, b), c) = cast(x: a, c)`.
 fn cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Value {
     let mut source = operand;
     let id = out.producer(operand);
@@ -255,7 +255,7 @@ fn cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Value {
 }
 
 /// Returns `true` if casting values of `a` to `c` gives the same directly and through `b`, which holds them all. Integers wrap when
-/// cast to integers but saturate when they come as floats.
+/// cast to integers but saturate when cast from floats.
 fn same_after(a: DType, b: DType, c: DType) -> bool {
     let through_float = a.is_int() && !(b.is_int() || b == DType::Bool);
     !(through_float && c.is_int() && !c.holds(a))
@@ -272,7 +272,7 @@ fn known(out: &Graph<DType>, value: Value) -> Option<(Literal, DType)> {
     }
 }
 
-/// An op on known literals is a literal: its kernel argument is computed here, once, by the interpreter's definition.
+/// An op on known literals is a literal: the interpreter's definition computes its value here, once.
 fn fold(out: &mut Graph<DType>, op: Op, operands: &[Value]) -> Result<Option<Value>> {
     let mut inputs: Vec<u64> = Vec::new();
     for &operand in operands {

@@ -1,9 +1,9 @@
-//! Views: moves views to where elements are read. `f(x)` seen through a view is `f` of `x` seen through it, so kernels compute
-//! results in the order in which they are wanted, and read what they load through strides.
+//! Views: moves views to the reads of elements. A view of `f(x)` is `f` of the view of `x`, so kernels compute results in the order
+//! of their use, and load through strides.
 //!
-//! One walk from the results to the parameters collects the *forms* each value is wanted in; one walk back makes the nodes.
-//! A value is computed in another form than its own if that is no more work: where it is wanted in one form only and has no more elements
-//! so, or where it is cheap. What is computed stays where it is otherwise, and is read through the view.
+//! One walk from the results to the parameters collects the *forms* in which each value is used; one walk back makes the nodes.
+//! A value is computed in another form than its own if that is no more work: if it has only one form with no more elements,
+//! or if it is cheap. Otherwise it is computed in its own form, and read through the view.
 
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
 use ndjit_ir::loops::Layout;
@@ -13,15 +13,15 @@ use ndjit_ir::{DType, Result, Shape};
 use ndjit_math::shared_body;
 use smallvec::{SmallVec, smallvec};
 
-/// Primitives that may be computed again for each form a value is wanted in.
+/// The maximum number of primitives recomputed for each form of a value.
 const MAX_REMATERIALIZED: u32 = 16;
-/// Forms of one value.
+/// The maximum number of forms of a value.
 const MAX_FORMS: usize = 4;
 
-/// How a value is wanted.
+/// A form in which a value is used.
 #[derive(Clone, Debug, PartialEq)]
 enum ViewForm {
-    /// As it is.
+    /// Unchanged.
     Own,
     /// Through a view, as an array of this shape.
     Viewed(View, Shape),
@@ -29,14 +29,14 @@ enum ViewForm {
     Reshaped(Shape),
 }
 
-/// The forms of a value that were made.
+/// The forms of a value made so far.
 type ValueForms = SmallVec<[(ViewForm, Value); 1]>;
 type FormRewriter<'a> = Rewriter<'a, DType, (), DType, ValueForms>;
 
 /// Moves views to where elements are read. `params` are the layouts of the parameters.
 ///
 /// # Errors
-/// `Shape` if the graph is not well-formed.
+/// `Shape` if the graph is not valid.
 pub fn views(graph: &Graph<DType>, params: &[Layout]) -> Result<Option<Graph<DType>>> {
     let moved = |id| matches!(graph.node(id).kind, NodeKind::View(_) | NodeKind::Reshape);
     if !graph.node_ids().any(moved) {
@@ -64,7 +64,7 @@ pub fn views(graph: &Graph<DType>, params: &[Layout]) -> Result<Option<Graph<DTy
     Ok(Some(out))
 }
 
-/// In which forms each value is computed.
+/// The forms in which each value is computed.
 struct WantedForms {
     computed: Vec<SmallVec<[ViewForm; 1]>>,
 }
@@ -85,12 +85,12 @@ impl WantedForms {
             let computed: SmallVec<[ViewForm; 1]> = match kind {
                 NodeKind::Param(..) => smallvec![ViewForm::Own],
                 _ if forms.is_empty() => smallvec![],
-                // A view is what its operand is wanted through.
+                // The forms of a view apply to its operand.
                 NodeKind::View(_) if !forms.iter().any(|f| matches!(f, ViewForm::Reshaped(_))) => forms,
                 NodeKind::Op(..) | NodeKind::Cast(_) => {
                     let fits = |form: &ViewForm| match form {
                         ViewForm::Own => true,
-                        // Scalars take their shape from no operand.
+                        // No operand determines a scalar's shape.
                         ViewForm::Viewed(..) if graph.shape(value).rank() == 0 => false,
                         ViewForm::Viewed(_, shape) => {
                             costs[index] <= MAX_REMATERIALIZED
@@ -118,7 +118,7 @@ impl WantedForms {
     }
 }
 
-/// Notes that a value is wanted in a form. Beyond a few it is wanted as it is, and seen through views.
+/// Adds a form of a value. Beyond the maximum it has its own form, and views.
 fn want(forms: &mut SmallVec<[ViewForm; 1]>, form: ViewForm) {
     if forms.contains(&form) {
         return;
@@ -130,7 +130,7 @@ fn want(forms: &mut SmallVec<[ViewForm; 1]>, form: ViewForm) {
     forms.push(form);
 }
 
-/// The form in which a node that is computed in `form` wants its operand.
+/// The form of an operand for a node that is computed in `form`.
 fn demand(
     graph: &Graph<DType>,
     value: Value,
@@ -144,7 +144,7 @@ fn demand(
         (NodeKind::View(id), ViewForm::Viewed(view, result)) => viewed(view.of(graph.view_of(id)), shape, result),
         (NodeKind::Reshape, _) => ViewForm::Reshaped(graph.shape(value).clone()),
         (NodeKind::Op(..) | NodeKind::Cast(_), ViewForm::Viewed(view, result)) if shape.rank() > 0 => {
-            // What repeats along axes repeats along the same ones in another order.
+            // Repetition along axes stays repetition along the permuted axes.
             if shape.rank() == graph.shape(value).rank()
                 && let Some(order) = permutation(view, graph.shape(value), result)
             {
@@ -152,7 +152,7 @@ fn demand(
                 order.iter().zip(shape.extents()).for_each(|(&axis, &extent)| extents[axis] = extent);
                 return Ok(viewed(view.clone(), shape, &Shape::from(extents)));
             }
-            // Seen as an array of the op's shape first.
+            // First broadcast to the op's shape.
             let (wide, _) = broadcast_to(shape, graph.shape(value))?;
             viewed(view.of(&wide), shape, result)
         }
@@ -167,8 +167,8 @@ fn demand(
     })
 }
 
-/// A contraction whose result is seen with its axes in another order, as one of what it sums seen so: the view and the shape of that, and the sum. Its result is
-/// stored as it is wanted then, and its operands are read through strides, as those of every contraction.
+/// A contraction with permuted result axes, as a contraction of the permuted product: its view and shape, and the sum. The result is
+/// then stored in the order of its use, and operands are read through strides, like those of every contraction.
 fn permuted(
     graph: &Graph<DType>,
     value: Value,
@@ -196,7 +196,7 @@ fn permuted(
     Some((view, Shape::from(&extents[..]), reduce))
 }
 
-/// For each axis of the operand the axis of the result that it is, of a view that has the axes in another order.
+/// For each axis of the operand the axis of the result, for a view that permutes the axes.
 fn permutation(view: &View, operand: &Shape, result: &Shape) -> Option<SmallVec<[usize; 4]>> {
     let axis = |(axis, &extent): (&AxisIndex, &usize)| {
         let (0, &[IndexTerm { axis, step: 1 }]) = (axis.start, &axis.terms[..]) else { return None };
@@ -243,7 +243,7 @@ fn make(rewriter: &mut FormRewriter<'_>, value: Value, form: &ViewForm) -> Resul
     Ok(rewriter.new.add(kind, &operands, &[(dtype, shape)]))
 }
 
-/// A value in a form: computed so, or seen so.
+/// A value in a form: computed in it, or viewed.
 fn find(rewriter: &mut FormRewriter<'_>, value: Value, form: &ViewForm) -> Result<Value> {
     let (graph, forms) = (rewriter.old, rewriter.of(value));
     let in_form = |form: &ViewForm| forms.iter().find(|(known, _)| known == form).map(|(_, value)| *value);
@@ -271,7 +271,7 @@ fn find(rewriter: &mut FormRewriter<'_>, value: Value, form: &ViewForm) -> Resul
     })
 }
 
-/// A view of a value; of a view one of what that sees.
+/// A view of a value; a view of a view is composed.
 pub(crate) fn see(out: &mut Graph<DType>, value: Value, view: &View, shape: &Shape) -> Value {
     let id = out.producer(value);
     match out.node(id).kind {
@@ -287,7 +287,7 @@ fn size(shape: &Shape) -> usize {
     shape.extents().iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
 }
 
-/// Primitives that each value takes from what is stored on, counted as for a tree.
+/// The number of primitives of each value from stored ones on, counted as for a tree.
 fn costs(graph: &Graph<DType>) -> Vec<u32> {
     let mut costs = vec![0u32; graph.value_count()];
     for id in graph.node_ids() {
@@ -303,7 +303,7 @@ fn costs(graph: &Graph<DType>) -> Vec<u32> {
     costs
 }
 
-/// Whether a value can be computed in another shape of as many elements without a copy of what it reads.
+/// For each value whether it can be computed in another shape of as many elements without copying its inputs.
 fn reshapable(graph: &Graph<DType>, params: &[Layout]) -> Vec<bool> {
     let mut reshapable = vec![false; graph.value_count()];
     for id in graph.node_ids() {

@@ -1,8 +1,8 @@
-//! Windows: reductions of short sliding windows, and of one element, become ops on the array, moved by each position in the window. A moving average of
-//! seven elements reads seven neighbours, which lie beside each other for results that do, and is one kernel with what uses it.
+//! Windows: reductions of short sliding windows, and of one element, become ops on the array, one view per index of the window. A moving
+//! average of seven elements reads seven contiguous views, and is one kernel with its users.
 //!
-//! Elements meet in the order of [`fold`]. A window's extents stand in the program, so that programs
-//! for arrays of other sizes still share kernels: other short reductions, whose extent is the array's, stay what they are.
+//! Elements combine in the order of [`fold`]. A window's extents are constants of the program, so programs for arrays of other sizes
+//! still share kernels. Other short reductions, whose extent is the array's, are unchanged.
 
 use crate::views::see;
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
@@ -12,13 +12,13 @@ use ndjit_ir::{DType, Op, Result, Shape};
 use ndjit_math::shared_body;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Primitives that a window may take, all its positions together.
+/// The maximum number of primitives of a window, over all its elements.
 const MAX_WEIGHT: usize = 200;
 
 /// Replaces reductions of windows. `None` if there are none.
 ///
 /// # Errors
-/// `Shape` if the graph is not well-formed.
+/// `Shape` if the graph is not valid.
 pub fn windows(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     let found: FxHashMap<Value, (AxisSet, Op)> = graph
         .node_ids()
@@ -59,16 +59,16 @@ fn window(graph: &Graph<DType>, value: Value) -> Option<(AxisSet, Op)> {
     (count == 1 || read.slides && read.weight <= MAX_WEIGHT / count).then_some((axes, reduction.combine()?))
 }
 
-/// What each element of an array takes.
+/// The cost of an array's elements.
 pub(crate) struct ElementsRead {
-    /// Primitives from what is stored, or seen through views, on; more than the bound if they are many.
+    /// The number of primitives from stored or viewed values on; more than the bound if there are many.
     pub weight: usize,
-    /// True if windows slide along the axes over something that is read.
+    /// True if windows slide along the axes over a value.
     pub slides: bool,
 }
 
 impl ElementsRead {
-    /// Of an array, as far as that is no more than `most`.
+    /// The cost for an array, up to a bound of `most`.
     pub(crate) fn of(graph: &Graph<DType>, array: Value, axes: AxisSet, most: usize) -> ElementsRead {
         let mut read = ElementsRead { weight: 0, slides: false };
         let mut seen = FxHashSet::default();
@@ -94,7 +94,7 @@ impl ElementsRead {
     }
 }
 
-/// Returns `true` if an axis of what is viewed is walked along one of the axes and along another. The view has `fewer` axes than what is reduced.
+/// Returns `true` if an axis of the operand is indexed along one of the axes and along another. The view has `fewer` axes than the reduction.
 fn slides_along(view: &View, axes: AxisSet, fewer: usize) -> bool {
     view.axes.iter().any(|index| {
         let reduced = index.terms.iter().filter(|term| axes.contains(term.axis as usize + fewer)).count();
@@ -120,15 +120,15 @@ fn combined(rewriter: &mut Rewriter<'_, DType>, operand: Value, axes: AxisSet, o
 
 /// One element of each window.
 pub(crate) struct WindowElement {
-    /// Its place along the axes that are reduced.
+    /// Its indices along the reduced axes.
     at: Vec<Option<usize>>,
     made: FxHashMap<Value, Value>,
-    /// True if a view of a view is made a view of what that sees.
+    /// True if a view of a view is composed.
     through: bool,
 }
 
 impl WindowElement {
-    /// The element at a position, in row-major order, along the axes of an array of this shape.
+    /// The element at an index, in row-major order, along the axes of an array of this shape.
     pub(crate) fn new(shape: &Shape, axes: AxisSet, position: usize) -> WindowElement {
         let mut left = position;
         let mut at = vec![None; shape.rank()];
@@ -139,12 +139,12 @@ impl WindowElement {
         WindowElement { at, made: FxHashMap::default(), through: false }
     }
 
-    /// The same, which sees through views: what these are of is then wanted in many forms, and computed once for all windows.
+    /// The same, with views composed: their operands then have many forms, and are computed once for all windows.
     pub(crate) fn through_views(self) -> WindowElement {
         WindowElement { through: true, ..self }
     }
 
-    /// That of a value of the reduced shape, or one that broadcasts to it. The ops it takes are to be counted before.
+    /// The element of a value of the reduced shape, or one that broadcasts to it. Callers count the ops first.
     pub(crate) fn of(&mut self, rewriter: &mut Rewriter<'_, DType>, operand: Value) -> Result<Value> {
         let graph = rewriter.old;
         let mut open = vec![(operand, false)];
@@ -177,7 +177,7 @@ impl WindowElement {
         Ok(self.made[&operand])
     }
 
-    /// That of a value as a view.
+    /// The element of a value as a view.
     pub(crate) fn seen(&mut self, rewriter: &mut Rewriter<'_, DType>, value: Value) -> Result<Value> {
         let shape = rewriter.old.shape(value);
         let (view, shape) = slice(shape, &self.parts(shape))?;
@@ -188,7 +188,7 @@ impl WindowElement {
         })
     }
 
-    /// The place in an array that broadcasts to the reduced shape.
+    /// The slice of an array that broadcasts to the reduced shape.
     fn parts(&self, shape: &Shape) -> Vec<Slice> {
         let fewer = self.at.len() - shape.rank();
         let axes = shape.extents().iter().zip(&self.at[fewer..]);

@@ -1,4 +1,4 @@
-//! Machine code for x86-64 as text, from its bytes, by iced-x86.
+//! Disassembly of x86-64 machine code, by iced-x86.
 
 use crate::clif::Located;
 use crate::listing::{CodeLine, Registers};
@@ -8,7 +8,7 @@ use ndjit_ir::lines::TextLine;
 use ndjit_ir::loops::{LoopBody, LoopLine, LoopNest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Machine code for x86-64, of which bytes from one offset to another are for something.
+/// Disassembles x86-64 machine code, whose byte ranges have origins.
 pub(super) fn disassembly(
     nest: &LoopNest,
     ops: &OpBody,
@@ -48,7 +48,7 @@ pub(super) fn disassembly(
     lines
 }
 
-/// The lines of a nest that instructions do.
+/// The nest's lines of instructions.
 struct Doing {
     registers: BTreeMap<u32, String>,
     stores: Vec<String>,
@@ -59,7 +59,7 @@ impl Doing {
         let (mut registers, mut stores) = (BTreeMap::new(), Vec::new());
         for TextLine { text, part } in nest.lines() {
             match part {
-                // Of an instruction with a body inside the first line.
+                // The first line of an instruction with an inner body.
                 Some(LoopLine::Register(reg)) => {
                     registers.entry(reg.0).or_insert_with(|| text.trim_start().trim_end_matches(" {").to_owned());
                 }
@@ -80,9 +80,9 @@ impl Doing {
     }
 }
 
-/// A name for each address that is jumped to.
+/// A name for each jump target.
 fn labels(code: &[u8]) -> BTreeMap<u64, String> {
-    // Kernels call nothing: what has a near target jumps.
+    // Kernels call nothing: near targets are jumps.
     let jumps =
         Decoder::new(64, code, DecoderOptions::NONE).into_iter().filter(|i| i.op0_kind() == OpKind::NearBranch64);
     let targets: BTreeSet<u64> = jumps.map(|jump| jump.near_branch_target()).collect();
@@ -92,7 +92,7 @@ fn labels(code: &[u8]) -> BTreeMap<u64, String> {
 struct CodeLabels(BTreeMap<u64, String>);
 
 impl SymbolResolver for CodeLabels {
-    /// Only what is jumped to has a name: displacements and immediates may be the same number.
+    /// Only jump targets have names: displacements and immediates may be the same number.
     fn symbol(
         &mut self,
         instruction: &iced_x86::Instruction,

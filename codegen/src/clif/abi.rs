@@ -1,4 +1,4 @@
-//! The calling convention of kernels: what code generation emits and the runtime calls.
+//! The calling convention of kernels, between code generators and the runtime.
 //!
 //! ```text
 //! extern "C" fn(pointers: *const *mut u8, extents: *const usize, strides: *const isize,
@@ -7,10 +7,10 @@
 //!
 //! - `pointers`: the element at index 0 of each input, then of each output. No alignment is needed.
 //! - `extents`: the trip count of each loop, outermost first. Any may be 0; then nothing is read or written.
-//! - `strides`: in bytes, `[operand][loop]`, inputs before outputs. Those of the innermost loop are read for operands
-//!   of class `Strided` only; others move by one element or not at all.
+//! - `strides`: in bytes, `[operand][loop]`, inputs before outputs. Those of the innermost loop are read only for operands of class
+//!   `Strided`; others move by one element or not at all.
 //! - `literals`: for each literal, each register of its value as one [`Cell`]; [`literal_cells`] makes them.
-//! - `constants`: the kernel's own table ([`ClifKernel::constants`](super::ClifKernel)). It must outlive the call.
+//! - `constants`: the kernel's own table ([`ClifKernel::constants`](super::ClifKernel)), valid during the call.
 //!
 //! A kernel reads and writes nothing else, never traps and never unwinds.
 
@@ -18,7 +18,7 @@ use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_codegen::isa::CallConv;
 use ndjit_ir::{DType, PrimType};
 
-/// Sixteen bytes, aligned: one vector register's worth of a literal or of the constants table.
+/// Sixteen aligned bytes: a vector register of a literal or of the constants table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(C, align(16))]
 pub struct Cell(pub [u8; 16]);
@@ -34,7 +34,7 @@ impl Cell {
     }
 }
 
-/// The cells of a literal of type `dtype`: one per register of its value, `bits` as in
+/// The cells of a literal of type `dtype`: one per register of its value, with the `bits` of
 /// [`DType::repr`](ndjit_ir::DType::repr) (a half as the `f32` it equals, a complex number as real and imaginary part).
 ///
 /// # Panics

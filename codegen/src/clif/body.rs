@@ -1,4 +1,4 @@
-//! Bodies on a block of lanes: straight lines, and the three constructs beyond them.
+//! Bodies on a block of lanes: straight-line code, look-ups, `If` and `Repeat`.
 
 use super::cold::is_long;
 use super::lanes::{Emitter, LaneValue, Located, Regs, cells, lane_bits, scalar_type};
@@ -10,8 +10,8 @@ use ndjit_ir::body::{Body, Inst, InstKind, LookupTable, Prim, Reg};
 use std::sync::Arc;
 
 impl Emitter<'_, '_> {
-    /// Emits `insts` of `body`. `env` holds the operands of all registers before them and gets those of their results.
-    /// `inputs` are the arrays that [`LaneValue::Input`]s in `env` stand for.
+    /// Emits `insts` of `body`. `env` has the operands of all earlier registers and receives those of the results. `inputs` are the
+    /// arrays of the [`LaneValue::Input`]s in `env`.
     pub(super) fn insts(&mut self, body: &Body, insts: &[Inst], env: &mut Vec<LaneValue>, inputs: &[OperandStream]) {
         for inst in insts {
             for &arg in &inst.args {
@@ -39,7 +39,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Loads the input a register is a word of, if that has not been done.
+    /// Loads the input of a register, unless it is loaded.
     pub(super) fn load_first(&mut self, reg: Reg, env: &mut [LaneValue], inputs: &[OperandStream]) {
         if let LaneValue::Input(input) = env[reg.index()] {
             let stream = &inputs[input];
@@ -54,7 +54,7 @@ impl Emitter<'_, '_> {
     pub(super) fn call(&mut self, body: &Body, args: &[LaneValue]) -> Vec<LaneValue> {
         let mut env = args.to_vec();
         env.reserve(body.types.len() - args.len());
-        // All of it is for the instruction that has the body.
+        // All of it belongs to the instruction with the inner body.
         let located = std::mem::replace(&mut self.located, false);
         self.insts(body, &body.insts, &mut env, &[]);
         self.located = located;
@@ -83,7 +83,7 @@ impl Emitter<'_, '_> {
         if table.ty != PrimType::Bool {
             return LaneValue::Lanes { regs: self.gather(table.ty, entry), bits: table.ty.bits() };
         }
-        // Lanes of the index's width, so that a table of bools does not ask for lanes of bytes.
+        // Lanes of the index's width: a table of bools needs no lanes of bytes.
         let wide = |e: &mut Self, lane: usize| {
             let narrow = entry(e, lane);
             let wide = e.b.ins().uextend(types::I32, narrow);
@@ -110,7 +110,7 @@ impl Emitter<'_, '_> {
         lanes
     }
 
-    /// The four 32-bit lanes of a register as 64-bit integers, taken out two by two: that is dearer than integer arithmetic.
+    /// The four 32-bit lanes of a register as 64-bit integers, extracted in pairs: extraction costs more than integer arithmetic.
     fn pairs_of_lanes(&mut self, reg: Value) -> [Value; 4] {
         let pairs = self.bitcast(types::I64X2, reg);
         let [low, high] = [0, 1].map(|pair| self.b.ins().extractlane(pairs, pair));
@@ -122,7 +122,7 @@ impl Emitter<'_, '_> {
         [a, b, c, d]
     }
 
-    /// Runs the inner body, out of the way, if any lane's mask is set.
+    /// Runs the inner body, as a cold path, if any lane's mask is set.
     fn if_any(&mut self, inner: &Body, args: &[LaneValue]) -> Vec<LaneValue> {
         let types: Vec<PrimType> = inner.output_types().collect();
         let (defaults, inputs) = args[1..].split_at(types.len());
@@ -156,7 +156,7 @@ impl Emitter<'_, '_> {
         types.iter().map(|&ty| self.param(merge, ty, bits)).collect()
     }
 
-    /// Runs the inner body while any lane says so; lanes that have said no keep their state, and so say no again.
+    /// Runs the inner body while any lane's condition is true; other lanes keep their state, so their condition stays false.
     fn repeat(&mut self, inner: &Body, max: u32, state: usize, args: &[LaneValue]) -> Vec<LaneValue> {
         if max == 0 {
             return args[..state].to_vec();
@@ -215,7 +215,7 @@ pub(super) fn block_args(values: &[Regs]) -> Vec<BlockArg> {
     values.iter().flatten().map(|&v| BlockArg::Value(v)).collect()
 }
 
-/// An upper bound of an unsigned register, as far as its instruction alone tells.
+/// An upper bound of an unsigned register, from its instruction only.
 fn bound(body: &Body, reg: Reg) -> u64 {
     let constant = |reg: Reg| match body.definition(reg).map(|i| &i.kind) {
         Some(InstKind::Const(bits)) => Some(*bits),

@@ -1,9 +1,8 @@
-//! The long body of an `if` for the lanes that ask for it, one after the other.
+//! Long bodies of an `if`, run for each lane of the mask, one after the other.
 //!
-//! Such paths are rare. As a loop over lanes in scalar code, a long one costs a vector kernel neither registers nor compile time,
-//! so the block of lanes is as wide as the common path alone allows: `cos` of `f32`, whose exact reduction of huge arguments is
-//! longer than all the rest, is 1.5 times as fast so as with one register to a block. Short bodies stay in lanes: special values
-//! may be many.
+//! Such paths are rare. As a scalar loop over lanes, a long one costs a vector kernel neither registers nor compile time, so only
+//! the common path limits the block's width: `cos` of `f32`, whose exact reduction of huge arguments is longer than the rest, is
+//! 1.5 times as fast as with one register per block. Short bodies stay in lanes: special values may be frequent.
 
 use super::lanes::{Emitter, LaneValue, Regs, lane_bits, scalar_type};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -11,7 +10,7 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, StackSlotData, 
 use ndjit_ir::PrimType;
 use ndjit_ir::body::{Body, InstKind};
 
-/// Returns `true` if the body of an `if` is so long that it runs lane by lane.
+/// Returns `true` if the body of an `if` is long enough to run lane by lane.
 pub(crate) fn is_long(inner: &Body) -> bool {
     let is_simple = |kind: &InstKind| matches!(kind, InstKind::Const(_) | InstKind::Prim(_));
     let code = inner.insts.iter().filter(|inst| !matches!(inst.kind, InstKind::Const(_))).count();
@@ -22,13 +21,13 @@ pub(crate) fn is_long(inner: &Body) -> bool {
 struct Spilled {
     address: Value,
     ty: PrimType,
-    /// Bits from lane to lane.
+    /// The distance of lanes, in bits.
     bits: u32,
 }
 
 impl Emitter<'_, '_> {
-    /// In vector code: the outputs of `inner` in the lanes of `mask`, in the others the `defaults`. A mask, in all of these, has
-    /// lanes of `bits` bits.
+    /// In vector code: the outputs of `inner` in the lanes of `mask`, and `defaults` in the others. All masks have lanes of `bits`
+    /// bits.
     pub(super) fn lane_by_lane(
         &mut self,
         inner: &Body,
@@ -93,7 +92,7 @@ impl Emitter<'_, '_> {
         Spilled { address, ty, bits }
     }
 
-    /// An input for scalar code: what is the same in all lanes as it is, the rest on the stack.
+    /// An input for scalar code: itself if equal in all lanes, else on the stack.
     fn spill_input(&mut self, input: &LaneValue, ty: PrimType) -> (LaneValue, Option<Spilled>) {
         match input {
             LaneValue::Lanes { regs, bits } => (input.clone(), Some(self.spill(regs, ty, *bits))),
@@ -106,7 +105,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Lane `lane` of a value, as scalar code has it: of a mask its lowest bit.
+    /// Lane `lane` of a value, in its scalar form: the lowest bit of a mask.
     fn spilled_lane(&mut self, value: &Spilled, lane: Value) -> Value {
         let address = self.lane_address(value, lane);
         let word = self.b.ins().load(scalar_type(value.ty), stack(), address, 0);

@@ -6,7 +6,7 @@ use ndjit_ir::body::LookupTable;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The table while it grows. Offsets are in bytes from its start and stay valid.
+/// The table under construction. Offsets are in bytes from its start and stay valid.
 #[derive(Default)]
 pub(crate) struct ConstantPool {
     pub(crate) cells: Vec<Cell>,

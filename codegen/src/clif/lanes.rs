@@ -1,4 +1,4 @@
-//! Values of a block of lanes: groups of 128-bit registers, and moving lanes between widths.
+//! Values of a block of lanes: groups of 128-bit registers, and changes of lane width.
 //!
 //! In vector code a value of `lanes` lanes of `bits` bits takes `lanes * bits / 128` registers; every type of a kernel
 //! fills at least one. In scalar code `lanes` is 1 and a value is one scalar. A bool is a mask: all ones or all
@@ -16,7 +16,7 @@ use smallvec::{SmallVec, smallvec};
 /// The registers of one value, lowest lanes first.
 pub(super) type Regs = SmallVec<[ir::Value; 4]>;
 
-/// Where the value of a body's register is.
+/// The location of a body's register.
 #[derive(Clone, Debug)]
 pub(super) enum LaneValue {
     /// In SSA values, in lanes of `bits` bits.
@@ -25,7 +25,7 @@ pub(super) enum LaneValue {
     Const(u64),
     /// A literal, loaded from its cell at this offset at each use.
     Literal(i32),
-    /// Vector code only: the same value in all lanes; one vector that serves for every register. A mask is one of bytes.
+    /// Vector code only: the same value in all lanes, one vector for every register. A mask has lanes of bytes.
     Splat(ir::Value),
     /// A word of this input, loaded before its first use.
     Input(usize),
@@ -42,25 +42,25 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) literals_base: ir::Value,
     /// Lanes per block; 1 is scalar code.
     pub(super) lanes: u32,
-    /// Note which register of the body each instruction makes.
+    /// Record the body's register of each instruction.
     pub(super) located: bool,
-    /// The lanes of an index of the last look-up, and the block that has them: tables are asked for the same rows in turn.
+    /// The lanes of the last look-up's index, and their block: tables are often indexed by the same rows.
     pub(super) looked_up: Option<(ir::Block, Regs, Vec<ir::Value>)>,
 }
 
-/// What instructions to come are for, which goes with them as their source location.
+/// The origin of the next instructions, stored as their source location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Located {
     /// This register of the body.
     Register(Reg),
-    /// Storing this output.
+    /// The store of this output.
     Store(usize),
     /// The loops.
     #[default]
     Nowhere,
 }
 
-/// Source locations from here on are stores. A body has fewer registers.
+/// Source locations from here on are stores. Bodies have fewer registers.
 const STORES: u32 = 1 << 30;
 
 impl Located {
@@ -72,7 +72,7 @@ impl Located {
         }
     }
 
-    /// What a source location says.
+    /// Decodes a source location.
     pub(crate) fn of(location: SourceLoc) -> Located {
         match location {
             location if location.is_default() => Located::Nowhere,
@@ -82,7 +82,7 @@ impl Located {
     }
 }
 
-/// Memory the caller vouches for, of any alignment.
+/// Memory with valid addresses, of any alignment.
 pub(super) fn data() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
@@ -114,7 +114,7 @@ pub(super) fn int_vector(bits: u32) -> Type {
     }
 }
 
-/// The 128-bit type of `ty` in lanes of `bits` bits, which only a mask's type leaves open.
+/// The 128-bit type of `ty` in lanes of `bits` bits, which matters only for masks.
 pub(super) fn vector_type(ty: PrimType, bits: u32) -> Type {
     match ty {
         PrimType::F32 => types::F32X4,
@@ -123,7 +123,7 @@ pub(super) fn vector_type(ty: PrimType, bits: u32) -> Type {
     }
 }
 
-/// The lane width of `ty`, where a mask takes `mask` bits.
+/// The lane width of `ty`, with masks of `mask` bits.
 pub(super) fn lane_bits(ty: PrimType, mask: u32) -> u32 {
     if ty == PrimType::Bool { mask } else { ty.bits() }
 }
@@ -153,14 +153,14 @@ pub(super) const ZIP_LOW: [u8; 16] = dwords([0, 4, 1, 5]);
 pub(super) const ZIP_HIGH: [u8; 16] = dwords([2, 6, 3, 7]);
 
 impl Emitter<'_, '_> {
-    /// Says what the instructions to come are for, if that is noted.
+    /// Sets the origin of the next instructions, if recorded.
     pub(super) fn locate(&mut self, what: Located) {
         if self.located {
             self.b.set_srcloc(what.location());
         }
     }
 
-    /// The number of registers a value in lanes of `bits` bits takes.
+    /// The number of registers of a value in lanes of `bits` bits.
     pub(super) fn count(&self, bits: u32) -> usize {
         if self.lanes == 1 { 1 } else { (self.lanes * bits / 128) as usize }
     }
@@ -197,7 +197,7 @@ impl Emitter<'_, '_> {
         smallvec![reg; count]
     }
 
-    /// The lane width a mask operand has already, if any.
+    /// The current lane width of a mask operand, if it has one.
     pub(super) fn mask_bits(&self, operand: &LaneValue) -> Option<u32> {
         match operand {
             LaneValue::Lanes { bits, .. } => Some(*bits),
@@ -205,12 +205,12 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The narrowest lanes a mask may have: it fills one register.
+    /// The smallest lane width of a mask: it fills one register.
     pub(super) fn narrowest_mask(&self) -> u32 {
         (128 / self.lanes).max(8)
     }
 
-    /// One vector with `value`, the only register of an operand in scalar code, in all lanes.
+    /// One vector with `value`, the only register of a scalar operand, in all lanes.
     pub(super) fn splat(&mut self, ty: PrimType, value: ir::Value) -> ir::Value {
         if ty != PrimType::Bool {
             return self.b.ins().splat(vector_type(ty, ty.bits()), value);
@@ -299,7 +299,7 @@ impl Emitter<'_, '_> {
         self.bitcast(types::I32X4, value)
     }
 
-    /// One register from each two.
+    /// One register from each pair.
     pub(super) fn pairs(
         &mut self,
         regs: &Regs,
@@ -322,11 +322,11 @@ impl Emitter<'_, '_> {
             return self.b.ins().select(mask, a, b);
         }
         let ty = self.b.func.dfg.value_type(a);
-        // Cranelift makes a blend of a bitselect only where it sees the comparison.
+        // Cranelift makes a bitselect a blend only if it sees the comparison.
         let dfg = &self.b.func.dfg;
         let compared = dfg.value_def(mask).inst().map(|inst| dfg.insts[inst].opcode());
         if self.target.blend && compared != Some(Opcode::Fcmp) {
-            // It looks through a cast of a comparison of floats, not of integers.
+            // It looks through a cast of a float comparison, but not of an integer one.
             let of = if compared == Some(Opcode::Icmp) { dfg.value_type(mask) } else { types::I8X16 };
             let [mask, a, b] = [mask, a, b].map(|v| self.bitcast(of, v));
             let ins = self.b.ins();
@@ -337,7 +337,7 @@ impl Emitter<'_, '_> {
         self.b.ins().bitselect(mask, a, b)
     }
 
-    /// Whether any lane of a mask is set, as an `i8`.
+    /// An `i8` that is nonzero if any lane of a mask is set.
     pub(super) fn any(&mut self, mask: &Regs) -> ir::Value {
         if self.lanes == 1 {
             return mask[0];
@@ -355,8 +355,8 @@ impl Emitter<'_, '_> {
         self.b.ins().extractlane(regs[(lane / per_reg) as usize], (lane % per_reg) as u8)
     }
 
-    /// A value from its lanes, each made where it is put in: Cranelift makes one instruction of a load and what uses it only if
-    /// nothing that loads stands between.
+    /// A value from its lanes, each made just before its insertion: Cranelift combines a load with its use only if no other load
+    /// is between them.
     pub(super) fn gather(&mut self, ty: PrimType, mut lane: impl FnMut(&mut Self, usize) -> ir::Value) -> Regs {
         let per_reg = (128 / ty.bits()) as usize;
         let vector = vector_type(ty, ty.bits());
@@ -378,7 +378,7 @@ impl Emitter<'_, '_> {
         if ty.bits() >= 32 {
             return self.b.ins().scalar_to_vector(vector, lane);
         }
-        // Cranelift takes no narrower lane here.
+        // Cranelift supports no narrower lane here.
         let wide = self.b.ins().uextend(types::I32, lane);
         let reg = self.b.ins().scalar_to_vector(types::I32X4, wide);
         self.bitcast(vector, reg)
@@ -390,7 +390,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// The immediate of an `iconst` of type `ty`: Cranelift wants no bits above its width.
+/// The immediate of an `iconst` of type `ty`: Cranelift requires zeros above its width.
 fn immediate(bits: u64, ty: Type) -> i64 {
     let unused = 64 - ty.bits();
     ((bits << unused) >> unused) as i64

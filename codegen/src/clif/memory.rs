@@ -1,23 +1,23 @@
 //! Loads and stores of a block of lanes.
 //!
-//! Nothing is read or written outside the block's elements; of an index nothing is read at all: it is its address. Complex elements are split into, and joined from, one group
-//! of registers per part.
+//! No access is outside the block's elements; an index reads no memory: it is its address. Complex elements are split into, and
+//! joined from, one group of registers per part.
 
 use super::lanes::{EVEN, Emitter, HIGH, LOW, LaneValue, ODD, Regs, ZIP_HIGH, ZIP_LOW, data, scalar_type, vector_type};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use ndjit_ir::PrimType;
 use ndjit_ir::loops::{Access, Role, Stride};
 
-/// An operand's position in the innermost loop.
+/// An operand in the innermost loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OperandStream {
-    /// What it is.
+    /// The operand.
     pub(super) access: Access,
     /// The element of lane 0.
     pub(super) pointer: Value,
-    /// Bytes from lane to lane, where `Strided`.
+    /// The distance of lanes in bytes, if `Strided`.
     pub(super) stride: Option<Value>,
-    /// Its first word's register in the body.
+    /// The body's register of its first word.
     pub(super) first: usize,
 }
 
@@ -100,7 +100,7 @@ impl Emitter<'_, '_> {
         all
     }
 
-    /// The indices of a block of lanes. With each put into its lane by itself `argmax` of rows takes 1.2 times as long.
+    /// The indices of a block of lanes. Inserting each lane separately makes `argmax` of rows 1.2 times as slow.
     fn indices(&mut self, stream: &OperandStream, ty: PrimType) -> Regs {
         let reg = vector_type(ty, ty.bits());
         let first = self.b.ins().splat(reg, stream.pointer);
@@ -118,7 +118,7 @@ impl Emitter<'_, '_> {
         indices
     }
 
-    /// Bytes from lane to lane, unless there are none.
+    /// The distance of lanes in bytes, unless zero.
     fn step(&mut self, stream: &OperandStream) -> Option<Value> {
         match stream.access.inner {
             Stride::Contiguous => Some(self.b.ins().iconst(types::I64, stream.access.dtype.bytes() as i64)),
@@ -127,8 +127,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A word of type `ty` of the elements in the rows nearest to the indices; `rows` are the operand that has them and the two that
-    /// tell of them.
+    /// A word of type `ty` of the elements in the rows nearest to the indices; `rows` are the operand with rows and the two with
+    /// their bound and stride.
     pub(super) fn gather_rows(
         &mut self,
         rows: &[OperandStream],
@@ -140,7 +140,7 @@ impl Emitter<'_, '_> {
         let before = (word as usize * ty.bytes()) as i32;
         let row = |e: &mut Self, position: Value| {
             let zero = e.b.ins().iconst(types::I64, 0);
-            // In this order: where there is no row the last is before the first, and nothing is read.
+            // In this order: without rows the last is negative, and nothing is read.
             let position = e.b.ins().smin(position, last);
             let position = e.b.ins().smax(position, zero);
             let bytes = e.b.ins().imul(position, step);
@@ -182,7 +182,7 @@ impl Emitter<'_, '_> {
         LaneValue::Lanes { regs: self.gather(ty, |e, lane| load(e, addresses[lane])), bits }
     }
 
-    /// Alternating words taken apart.
+    /// Deinterleaves words.
     fn split(&mut self, regs: &Regs, bits: u32) -> Vec<Regs> {
         let wide = bits == 64;
         let first = self.pairs(regs, |e, a, b| e.shuffle(a, b, if wide { LOW } else { EVEN }));
@@ -190,7 +190,7 @@ impl Emitter<'_, '_> {
         vec![first, second]
     }
 
-    /// Words alternating.
+    /// Interleaves words.
     fn join(&mut self, first: &Regs, second: &Regs, bits: u32) -> Regs {
         let (low, high) = if bits == 64 { (LOW, HIGH) } else { (ZIP_LOW, ZIP_HIGH) };
         let pairs = first.iter().zip(second);

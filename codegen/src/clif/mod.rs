@@ -1,9 +1,9 @@
 //! Cranelift functions from expanded loop nests.
 //!
-//! A kernel is one function ([`abi`]) with all loops of a nest. The innermost loop works on blocks of lanes held in
-//! groups of 128-bit registers; each primitive is emitted for a whole group before the next one, because Cranelift keeps
-//! the order it is given and has no scheduler. Constants are loaded from a table at each use, which costs less than
-//! keeping them in registers. Nothing here knows how code becomes executable.
+//! A kernel is one function ([`abi`]) with all loops of a nest. The innermost loop works on blocks of lanes in groups of 128-bit
+//! registers; each primitive is emitted for a whole group before the next one, because Cranelift keeps the order and has no
+//! scheduler. Constants are loaded from a table at each use, which costs less than registers. This module does not make code
+//! executable.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -39,39 +39,39 @@ use ndjit_ir::reduction::LANES;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::fmt;
 
-/// What code generation may do.
+/// Options of code generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClifOptions {
     /// Emit the loop over blocks of lanes; without it one lane at a time.
     pub vector: bool,
-    /// What is special about the nest.
+    /// The layout of the nest's accumulators.
     pub form: AccumulatorLayout,
-    /// Note for each instruction which register of the body it makes, for [listings](crate::listing).
+    /// Record the body's register of each instruction, for [listings](crate::listing).
     pub located: bool,
 }
 
-/// What the accumulators of a nest do along its last loops. [`split`](crate::passes::split) makes nests that have some.
+/// The layout of a nest's accumulators along its last loops. [`split`](crate::passes::split) makes nests with accumulators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccumulatorLayout {
-    /// There are none, or each index has its own.
+    /// None, or one for each index.
     Plain,
-    /// The nest accumulates along rows: its last but one loop takes steps of [`LANES`] elements, the innermost has at most that
-    /// many trips, and the first inputs are the outputs, which do not move from step to step.
+    /// Along rows: the last but one loop takes steps of [`LANES`] elements, the innermost has at most that many trips, and the first
+    /// inputs are the outputs, which do not move from step to step.
     Rows,
-    /// The nest accumulates along columns: the first inputs are the outputs, one for each index of the innermost loop.
+    /// Along columns: the first inputs are the outputs, one for each index of the innermost loop.
     Columns,
-    /// The innermost loop has 1, 2, 4 or 8 trips more often than others: no blocks of many lanes.
+    /// The innermost loop often has 1, 2, 4 or 8 trips: no blocks of many lanes.
     Pairs,
-    /// The innermost loop takes steps, one lane at a time; the first inputs are the first outputs, as many as there are
-    /// accumulators, which do not move from step to step.
+    /// The innermost loop takes steps, one lane at a time; the first inputs are the first outputs, one per accumulator, which do not
+    /// move from step to step.
     Steps {
-        /// How many.
+        /// The number of accumulators.
         accumulators: usize,
     },
-    /// As [`Steps`](AccumulatorLayout::Steps), of a loop that leaves by itself: while the last output, a bool, is true the accumulators become what the body
-    /// makes of them. The extent of the innermost loop says nothing.
+    /// Like [`Steps`](AccumulatorLayout::Steps), in a loop that ends by its condition: while the last output, a bool, is true the body
+    /// maps the accumulators to the next ones. The extent of the innermost loop is ignored.
     While {
-        /// How many.
+        /// The number of accumulators.
         accumulators: usize,
     },
 }
@@ -87,17 +87,17 @@ impl Default for ClifOptions {
 pub struct ClifKernel {
     /// The function, with the signature of [`abi`].
     pub function: Function,
-    /// The table its last argument points to.
+    /// The constants table, the last argument.
     pub constants: Vec<Cell>,
     /// Lanes per block of the innermost loop; 1 in scalar code.
     pub lanes: usize,
 }
 
 impl ClifKernel {
-    /// Its machine code, which runs at any address and begins with the function, and its constants.
+    /// The machine code, which is position-independent and begins with the function, and its constants.
     ///
     /// # Errors
-    /// `Backend` if Cranelift cannot compile the function, or if that would call other functions.
+    /// `Backend` if Cranelift cannot compile the function, or the code would call other functions.
     pub fn into_code(self, isa: &dyn TargetIsa) -> Result<(Vec<u8>, Vec<Cell>)> {
         let failed = |why: &dyn fmt::Display| {
             Error::new(ErrorCode::Backend, "compile: code generation failed")
@@ -116,8 +116,8 @@ impl ClifKernel {
 /// Emits the function of an expanded nest.
 ///
 /// # Errors
-/// `Verify` if the nest is not expanded or does not fit its body, `Backend` if the machine's pointers are not 64 bits
-/// wide or, in debug builds, if Cranelift's verifier finds fault.
+/// `Verify` if the nest is not expanded or does not match its body, `Backend` if the machine's pointers are not 64 bits
+/// wide or, in debug builds, if Cranelift's verifier finds an error.
 pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Result<ClifKernel> {
     let LoopBody::Prims { body, hoisted } = &nest.body else {
         return Err(Error::new(ErrorCode::Verify, "clif: the nest is not expanded into primitives"));
@@ -138,7 +138,7 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     let signature = abi::signature(CallConv::triple_default(isa.triple()));
     let mut function = Function::with_name_signature(UserFuncName::default(), signature);
     if options.located {
-        // Cranelift counts locations from the first that it is told, and loses the one before that.
+        // Cranelift counts locations from the first one set, and loses the one before.
         function.params.ensure_base_srcloc(Located::Register(Reg::from_index(0)).location());
     }
     let mut context = FunctionBuilderContext::new();
@@ -162,7 +162,7 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     Ok(ClifKernel { function, constants: emitted.cells, lanes: lanes as usize })
 }
 
-/// Checks that a nest is one that code is generated for.
+/// Checks that code can be generated for a nest.
 pub(crate) fn check(nest: &LoopNest, hoisted: usize, form: AccumulatorLayout) -> Result<()> {
     check_operands(nest, hoisted)?;
     match form {
@@ -197,7 +197,7 @@ fn check_operands(nest: &LoopNest, hoisted: usize) -> Result<()> {
     Ok(())
 }
 
-/// The accumulators of rows are the first inputs and the outputs.
+/// Checks that the accumulators of rows are the first inputs and the outputs.
 fn check_rows(nest: &LoopNest) -> Result<()> {
     let accumulators = nest.inputs.get(..nest.outputs.len());
     let contiguous = |access: &Access| access.inner == Stride::Contiguous && access.role == Role::Memory;
@@ -207,7 +207,7 @@ fn check_rows(nest: &LoopNest) -> Result<()> {
     Err(Error::new(ErrorCode::Verify, "clif: rows accumulate in the first inputs, which are the outputs"))
 }
 
-/// The accumulators of steps are the first inputs and the first outputs.
+/// Checks that the accumulators of steps are the first inputs and the first outputs.
 fn check_steps(nest: &LoopNest, accumulators: usize) -> Result<()> {
     let strided = |access: &Access| access.inner == Stride::Strided && access.role == Role::Memory;
     match (nest.inputs.get(..accumulators), nest.outputs.get(..accumulators)) {
@@ -219,19 +219,19 @@ fn check_steps(nest: &LoopNest, accumulators: usize) -> Result<()> {
     }
 }
 
-/// The settings kernels are compiled with.
+/// The settings of compilation.
 ///
 /// # Errors
-/// `Backend` if Cranelift does not know a setting.
+/// `Backend` if Cranelift does not have a setting.
 pub fn isa_flags() -> Result<settings::Flags> {
     let mut builder = settings::builder();
     let settings = [
-        // The order of instructions is ours: optimisation would undo it, and common subexpressions are shared before.
+        // The emitted order is final: optimisation would undo it, and common subexpressions are shared before.
         ("opt_level", "none"),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),
         ("unwind_info", "false"),
-        // Costs nothing but in functions whose frame is larger than a page, and those must not step over a guard page.
+        // No cost except in functions whose frame exceeds a page, which must not step over a guard page.
         ("enable_probestack", "true"),
         ("probestack_strategy", "inline"),
         ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
@@ -251,7 +251,7 @@ pub fn host_isa() -> Result<OwnedTargetIsa> {
     builder.finish(isa_flags()?).map_err(|e| backend(format!("clif: this machine: {e}")))
 }
 
-/// Code generation for aarch64 with what all such processors have.
+/// Code generation for aarch64 with the features common to all processors.
 ///
 /// # Errors
 /// `Backend` if Cranelift does not support it.

@@ -1,8 +1,7 @@
 //! The loops around a body.
 //!
-//! Outer loops are bottom-tested, with the remaining trips and one pointer per operand in SSA values. The innermost
-//! dimension is: values that do not change along it, a vector loop over whole blocks of lanes, a scalar loop over what
-//! remains, emitted from the same body.
+//! Outer loops are bottom-tested, with the remaining trips and one pointer per operand in SSA values. The innermost loop is:
+//! invariants, a vector loop over whole blocks of lanes, and a scalar loop over the rest, emitted from the same body.
 
 use super::AccumulatorLayout;
 use super::cold::is_long;
@@ -25,9 +24,9 @@ pub(super) struct NestEmitter<'a> {
     pub(super) target: &'a Target,
     /// Lanes of a block of the vector loop; 1 for no such loop.
     pub(super) lanes: u32,
-    /// What its accumulators do.
+    /// The layout of its accumulators.
     pub(super) form: AccumulatorLayout,
-    /// Note which register each instruction makes.
+    /// Record the register of each instruction.
     pub(super) located: bool,
 }
 
@@ -37,18 +36,18 @@ pub(super) struct Args {
     strides: Value,
     literals: Value,
     constants: Value,
-    /// What the constants table is to hold.
+    /// The constants table.
     table: ConstantPool,
 }
 
-/// Registers that may hold accumulators; more are spilled, and each step waits for the store of the one before.
+/// Registers for accumulators; more are spilled, and each step then waits for the previous store.
 const MOST_KEPT: u32 = 8;
 
 /// The number of lanes of a block: some registers of the widest type, and at least one full register of the narrowest.
 ///
-/// Four registers hide the latency of short chains; with more values alive they spill (`asin` of `f64` takes 1.25 times as long as with
-/// two). With one, long bodies leave the processor waiting: two make `pow` and `tgamma` of `f32` 1.4 times as fast. Beyond, more
-/// registers cost time in the loop and far more in Cranelift's register allocator.
+/// Four registers hide the latency of short chains; with more live values they spill (`asin` of `f64` takes 1.25 times as long as
+/// with two). With one, long bodies stall: two make `pow` and `tgamma` of `f32` 1.4 times as fast. More registers cost time in the
+/// loop and far more in Cranelift's register allocator.
 pub(super) fn block_lanes(body: &Body, form: AccumulatorLayout) -> u32 {
     let mut widths = Vec::new();
     collect_widths(body, &mut widths);
@@ -80,7 +79,7 @@ fn collect_widths(body: &Body, widths: &mut Vec<u32>) {
     }
 }
 
-/// Instructions that become vector code, with those of inner bodies but for the long ones of rare cases.
+/// The number of vector instructions, with those of inner bodies except long cold paths.
 fn size(body: &Body) -> usize {
     let sizes = body.insts.iter().map(|inst| match &inst.kind {
         InstKind::Const(_) => 0,
@@ -91,7 +90,7 @@ fn size(body: &Body) -> usize {
     sizes.sum()
 }
 
-/// The largest number of instruction results alive at once.
+/// The largest number of live instruction results.
 pub(crate) fn most_alive(body: &Body) -> usize {
     let mut last = vec![0; body.types.len()];
     for (at, inst) in body.insts.iter().enumerate() {
@@ -193,7 +192,7 @@ impl NestEmitter<'_> {
         b.ins().load(types::I64, argument(), args.strides, offset)
     }
 
-    /// The innermost dimension. It has at least one trip.
+    /// The innermost loop. It has at least one trip.
     fn innermost(&self, b: &mut FunctionBuilder<'_>, args: &mut Args, pointers: &[Value]) {
         let axis = self.nest.rank - 1;
         let total = b.ins().load(types::I64, argument(), args.extents, 8 * axis as i32);
@@ -226,8 +225,8 @@ impl NestEmitter<'_> {
         b.switch_to_block(exit);
     }
 
-    /// One loop over blocks of `lanes` lanes, from `header` to `exit`. Left with fewer trips than lanes; then `exit` gets
-    /// what moves, if more can be left than none.
+    /// One loop over blocks of `lanes` lanes, from `header` to `exit`. It ends with fewer trips than lanes; then `exit` gets
+    /// the moving values, if trips can remain.
     fn run(
         &self,
         b: &mut FunctionBuilder<'_>,
@@ -239,7 +238,7 @@ impl NestEmitter<'_> {
     ) {
         let mut streams = streams.to_vec();
         b.switch_to_block(header);
-        // The parameters of a loop's header stand for what moves.
+        // The parameters of a loop's header are the moving values.
         let left = self.rebind(b, header, &mut streams);
         let (inputs, outputs) = streams.split_at(self.nest.inputs.len());
         let values = if self.form == AccumulatorLayout::Rows {
@@ -277,7 +276,7 @@ impl NestEmitter<'_> {
         b.switch_to_block(exit);
     }
 
-    /// The words that the body stores, of a block of lanes.
+    /// The stored words of the body, for a block of lanes.
     pub(super) fn values(
         &self,
         emitter: &mut Emitter<'_, '_>,
@@ -310,7 +309,7 @@ impl NestEmitter<'_> {
         }
     }
 
-    /// The operands at the start of the innermost dimension. `first` of an output counts the body's outputs.
+    /// The operands at the start of the innermost loop. `first` of an output counts the body's outputs.
     fn streams(&self, b: &mut FunctionBuilder<'_>, args: &Args, pointers: &[Value]) -> Vec<OperandStream> {
         let axis = self.nest.rank - 1;
         let mut first = 0;
@@ -326,13 +325,13 @@ impl NestEmitter<'_> {
         streams
     }
 
-    /// What changes from trip to trip, as arguments of a loop's header: the trips left and the pointers that move.
+    /// The values that change from trip to trip, as arguments of a loop's header: the trips left and the moving pointers.
     pub(super) fn moving(&self, streams: &[OperandStream], left: Value) -> Vec<BlockArg> {
         let pointers = streams.iter().filter(|s| s.access.inner != Stride::Broadcast).map(|s| s.pointer);
         std::iter::once(left).chain(pointers).map(BlockArg::Value).collect()
     }
 
-    /// Makes new parameters of `block` stand for what moves, and returns the trips left.
+    /// Replaces the moving values by new parameters of `block`, and returns the trips left.
     pub(super) fn rebind(&self, b: &mut FunctionBuilder<'_>, block: Block, streams: &mut [OperandStream]) -> Value {
         let left = b.append_block_param(block, types::I64);
         for stream in streams.iter_mut().filter(|s| s.access.inner != Stride::Broadcast) {
@@ -341,7 +340,7 @@ impl NestEmitter<'_> {
         left
     }
 
-    /// What is computed once before the innermost loops, as scalars: the operands of the inputs and literals and of the
+    /// The values computed once before the innermost loops, as scalars: the operands of the inputs and literals and of the
     /// hoisted instructions.
     fn once(&self, emitter: &mut Emitter<'_, '_>, streams: &[OperandStream]) -> Vec<LaneValue> {
         let mut env = Vec::with_capacity(self.body.types.len());
@@ -362,7 +361,7 @@ impl NestEmitter<'_> {
         env
     }
 
-    /// As `once`, for vector code: what the loop uses is put into all lanes of a register.
+    /// Like `once`, for vector code: the loop's values are broadcast to all lanes of a register.
     fn splats(&self, emitter: &mut Emitter<'_, '_>, once: &[LaneValue]) -> Vec<LaneValue> {
         let mut used = vec![false; self.body.types.len()];
         mark(&self.body.insts[self.hoisted..], &self.body.outputs, &mut used);
@@ -391,7 +390,7 @@ fn mark(insts: &[Inst], outputs: &[Reg], used: &mut [bool]) {
     }
 }
 
-/// The kernel's own arguments: aligned words that the caller vouches for.
+/// The kernel's own arguments: valid, aligned words.
 pub(super) fn argument() -> MemFlagsData {
     MemFlagsData::trusted()
 }

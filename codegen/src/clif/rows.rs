@@ -1,7 +1,7 @@
-//! Reductions of rows: the accumulators of a block of lanes stay in registers over all steps. Through memory each step would wait
-//! for the store of the one before: measured on sums of 100000 `f32`, 0.22 ns an element instead of 0.08.
+//! Reductions of rows: the accumulators of a block of lanes stay in registers over all steps. In memory each step would wait
+//! for the previous store: 0.22 ns instead of 0.08 per element in sums of 100000 `f32`.
 //!
-//! The loop before the innermost, that of the steps, is emitted inside the loop over blocks of lanes. The first inputs are the
+//! The loop over steps, the last but one, is emitted inside the loop over blocks of lanes. The first inputs are the
 //! accumulators, in the order of the outputs; the others move by [`LANES`] elements from step to step.
 
 use super::lanes::{Emitter, LaneValue, Regs};
@@ -14,7 +14,7 @@ use ndjit_ir::loops::Stride;
 use ndjit_ir::reduction::LANES;
 
 impl NestEmitter<'_> {
-    /// All steps of a block of lanes: the words of the accumulators after the last. `env` holds what does not change.
+    /// All steps of a block of lanes: returns the words of the accumulators after the last. `env` has the invariants.
     pub(super) fn steps(
         &self,
         b: &mut FunctionBuilder<'_>,

@@ -1,6 +1,6 @@
 //! Primitives on one lane.
 //!
-//! Division traps in Cranelift, and shift counts wrap there: both are guarded here, nowhere else.
+//! Division traps in Cranelift, and shift counts wrap: only this file guards both.
 
 use super::lanes::scalar_type;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -9,7 +9,7 @@ use cranelift_frontend::FunctionBuilder;
 use ndjit_ir::PrimType;
 use ndjit_ir::body::Prim;
 
-/// The comparison a primitive makes of floats.
+/// The float comparison of a primitive.
 pub(super) fn float_condition(prim: Prim) -> Option<FloatCC> {
     const CONDITIONS: [(Prim, FloatCC); 4] = [
         (Prim::Feq, FloatCC::Equal),
@@ -20,7 +20,7 @@ pub(super) fn float_condition(prim: Prim) -> Option<FloatCC> {
     CONDITIONS.iter().find(|(p, _)| *p == prim).map(|(_, condition)| *condition)
 }
 
-/// The comparison a primitive makes of integers.
+/// The integer comparison of a primitive.
 pub(super) fn int_condition(prim: Prim) -> Option<IntCC> {
     const CONDITIONS: [(Prim, IntCC); 6] = [
         (Prim::Ieq, IntCC::Equal),
@@ -33,7 +33,7 @@ pub(super) fn int_condition(prim: Prim) -> Option<IntCC> {
     CONDITIONS.iter().find(|(p, _)| *p == prim).map(|(_, condition)| *condition)
 }
 
-/// Emits `prim` on scalars. `from` is the type of the operands (of a select: of the chosen values), `to` of the result;
+/// Emits `prim` on scalars. `from` is the type of the operands (for a select: of the chosen values), `to` of the result;
 /// `constant` are the bits of the last operand if known.
 pub(super) fn emit(
     b: &mut FunctionBuilder<'_>,
@@ -114,7 +114,7 @@ fn high_product(b: &mut FunctionBuilder<'_>, prim: Prim, ty: PrimType, x: Value,
     b.ins().ireduce(scalar_type(ty), high)
 }
 
-/// Division whose divisor is replaced by 1 where it would trap.
+/// Division with a divisor of 1 where it would trap.
 fn divide(b: &mut FunctionBuilder<'_>, prim: Prim, x: Value, y: Value) -> Value {
     let ty = b.func.dfg.value_type(x);
     let one = b.ins().iconst(ty, 1);
@@ -123,7 +123,7 @@ fn divide(b: &mut FunctionBuilder<'_>, prim: Prim, x: Value, y: Value) -> Value 
     if matches!(prim, Prim::Udiv | Prim::Urem) {
         let divisor = b.ins().select(by_zero, one, y);
         if prim == Prim::Urem {
-            // x rem 1 = 0 is what x rem 0 is to give.
+            // x rem 1 = 0 is the defined result of x rem 0.
             return b.ins().urem(x, divisor);
         }
         let quotient = b.ins().udiv(x, divisor);

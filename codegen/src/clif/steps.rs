@@ -1,5 +1,5 @@
-//! Scans of rows, and loops over scalars: the accumulators stay in registers over the steps of the innermost loop, so that each waits for one op, not for
-//! a store of the step before. One lane at a time.
+//! Scans of rows, and loops over scalars: the accumulators stay in registers over the steps of the innermost loop, so each step waits
+//! for one op, not for the previous store. One lane at a time.
 
 use super::AccumulatorLayout;
 use super::lanes::{LaneValue, Located};
@@ -13,8 +13,8 @@ use ndjit_ir::loops::Stride;
 use smallvec::SmallVec;
 
 impl NestEmitter<'_> {
-    /// The innermost loop. `env` holds what does not change; the first `accumulators` inputs and outputs do not move. A loop that leaves by itself has
-    /// evaluated its body once more by then: no primitive traps.
+    /// The innermost loop. `env` has the invariants; the first `accumulators` inputs and outputs do not move. A loop that ends by its
+    /// condition evaluates its body once more at the end: no primitive traps.
     pub(super) fn take_steps(
         &self,
         b: &mut FunctionBuilder<'_>,

@@ -1,4 +1,4 @@
-//! The text of CLIF, as Cranelift prints it, and what each line of it is for.
+//! The text of CLIF, as Cranelift prints it, with the origin of each line.
 
 use super::{ClifKernel, Located};
 use cranelift_codegen::entity::SecondaryMap;
@@ -16,7 +16,7 @@ impl fmt::Display for ClifKernel {
 }
 
 impl ClifKernel {
-    /// The lines of the text, each with what its instruction is for. Locations are not printed.
+    /// The lines of the text, each with the origin of its instruction. Locations are not printed.
     pub(crate) fn lines(&self) -> Vec<TextLine<Located>> {
         let mut plain = self.function.clone();
         plain.srclocs.clear();
@@ -35,7 +35,7 @@ impl ClifKernel {
 
 type LocatedSink<'s> = RefCell<&'s mut (dyn LineSink<Located> + 's)>;
 
-/// What Cranelift writes to.
+/// The output of Cranelift's printer.
 struct SharedSink<'a, 's>(&'a LocatedSink<'s>);
 
 impl fmt::Write for SharedSink<'_, '_> {
@@ -44,7 +44,7 @@ impl fmt::Write for SharedSink<'_, '_> {
     }
 }
 
-/// Prints as Cranelift does, and says what each instruction is for.
+/// Prints like Cranelift, and records the origin of each instruction.
 struct LocatedPrinter<'a, 's> {
     located: &'a Function,
     sink: &'a LocatedSink<'s>,

@@ -1,8 +1,8 @@
 //! Primitives on groups of vector registers. Each is emitted for all registers of a group before the next, so that
 //! independent chains interleave: Cranelift keeps the order, and has no scheduler.
 //!
-//! Only forms that Cranelift accepts are emitted: it panics on others. What the target does not do on whole registers is
-//! done lane by lane.
+//! Only forms that Cranelift supports are emitted: it panics on others. Primitives without vector instructions of the target run
+//! lane by lane.
 
 use super::lanes::{Emitter, HIGH, LOW, LaneValue, ODD, Regs, cells, int_vector, lane_bits, scalar_type, vector_type};
 use super::scalar::{self, float_condition, int_condition};
@@ -13,7 +13,7 @@ use ndjit_ir::PrimType;
 use ndjit_ir::body::Prim;
 
 impl Emitter<'_, '_> {
-    /// Emits `prim`. `from` is the type of the operands (of a select: of the chosen values), `to` of the result.
+    /// Emits `prim`. `from` is the type of the operands (for a select: of the chosen values), `to` of the result.
     pub(super) fn prim(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[LaneValue]) -> LaneValue {
         let constant = match args[args.len() - 1] {
             LaneValue::Const(bits) => Some(bits),
@@ -58,7 +58,7 @@ impl Emitter<'_, '_> {
         if prim == Prim::Select {
             return self.select(from, args);
         }
-        // Masks of different widths meet in the narrower one: fewer registers.
+        // Masks of different widths take the narrower one: fewer registers.
         let mask = args.iter().filter_map(|a| self.mask_bits(a)).min().unwrap_or_else(|| self.narrowest_mask());
         let mask = if prim == Prim::Mask { to.bits() } else { mask };
         let bits = lane_bits(from, mask);
@@ -112,7 +112,7 @@ impl Emitter<'_, '_> {
             Prim::Fma => self.b.ins().fma(x, y, z),
             Prim::Fneg => self.b.ins().fneg(x),
             Prim::Fabs => {
-                // Cranelift's form makes the mask anew at each use.
+                // Cranelift's form makes the mask at each use.
                 let magnitude = self.constant(from.as_int(), from.mask() >> 1);
                 let bits = self.bitcast(int_vector(from.bits()), x);
                 let bits = self.b.ins().band(bits, magnitude);
@@ -174,9 +174,9 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The minimum or maximum of floats on x86, where `minps` and `maxps` give their second operand if the operands are equal or one
-    /// is NaN: both ways round they differ in the sign of zero alone, unless there is a NaN. Cranelift's own form clears NaN's payload and
-    /// takes 8 instructions, of which 7 wait for each other; this one takes 5, of which 3 do (minimum and maximum of rows: 1.4 times as fast).
+    /// The minimum or maximum of floats on x86, where `minps` and `maxps` return the second operand if the operands are equal or one
+    /// is NaN: without NaN the two orders differ only in the sign of zero. Cranelift's form clears NaN's payload and takes 8 instructions,
+    /// 7 of them dependent; this one takes 5, 3 of them dependent (minimum and maximum of rows: 1.4 times as fast).
     fn extreme(&mut self, prim: Prim, ty: PrimType, x: Value, y: Value) -> Value {
         let (lesser, greater) = if prim == Prim::Fmin { ((x, y), (y, x)) } else { ((y, x), (x, y)) };
         let one = self.b.ins().fcmp(FloatCC::LessThan, lesser.0, lesser.1);
@@ -200,7 +200,7 @@ impl Emitter<'_, '_> {
         LaneValue::Lanes { regs: self.choose(&mask, &a, &b), bits }
     }
 
-    /// Twice as many registers: `f` of each register, whose low half it looks at, and of its high half moved down.
+    /// Twice as many registers: `f` of the low half of each register, and of its high half moved down.
     fn halves(&mut self, regs: &Regs, f: impl Fn(&mut Self, Value) -> Value) -> Regs {
         let pairs = regs.iter().flat_map(|&reg| {
             let low = f(self, reg);
@@ -229,7 +229,7 @@ impl Emitter<'_, '_> {
         regs.iter().map(shift).collect()
     }
 
-    /// The one value, not a bool, that an operand has in all lanes, as a scalar; `None` if lanes may differ.
+    /// The common value of all lanes of an operand, not a bool, as a scalar; `None` if lanes may differ.
     fn uniform(&mut self, operand: &LaneValue, ty: PrimType) -> Option<Value> {
         match operand {
             LaneValue::Literal(offset) => {
@@ -287,7 +287,7 @@ impl Emitter<'_, '_> {
         let count = self.b.ins().iconst(types::I32, i64::from(bits));
         let shift = |&p: &Value| if signed { self.b.ins().sshr(p, count) } else { self.b.ins().ushr(p, count) };
         let high: Regs = products.iter().map(shift).collect();
-        // Saturation does not strike: high halves fit.
+        // The halves fit: nothing saturates.
         self.pairs(&high, |e, a, b| if signed { e.b.ins().snarrow(a, b) } else { e.b.ins().unarrow(a, b) })
     }
 }

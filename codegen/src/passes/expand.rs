@@ -1,8 +1,8 @@
 //! Expand: a loop body of ops on dtypes becomes one body of primitives on machine types.
 //!
 //! Load, op, cast and store bodies are inlined one after the other; the builder shares common subexpressions and folds
-//! constants; what reaches no output is dropped; what does not change along the innermost loop is moved to the front, so
-//! that code generators compute it once. Knows nothing of targets.
+//! constants; unused instructions are removed; invariants of the innermost loop move to the front, for code generators to compute
+//! once. The pass does not depend on the target.
 
 use ndjit_ir::body::{Body, BodyBuilder, Inst, Reg};
 use ndjit_ir::kernel::{OpBody, Stmt, StmtKind};
@@ -11,14 +11,14 @@ use ndjit_ir::{Error, ErrorCode, PrimType, Result, StatementOrigin};
 use ndjit_math::{shared_body, shared_cast_body, shared_load_body, shared_store_body};
 use smallvec::SmallVec;
 
-/// Expands the ops of `nest` into primitives. A nest that is expanded already comes back unchanged, and so does one that sorts: its
-/// elements are computed by a [part](super::split) of it.
+/// Expands the ops of `nest` into primitives. An expanded nest is returned unchanged, and so is one that sorts: a
+/// [part](super::split) of it computes its elements.
 ///
 /// # Errors
-/// `Verify` if the nest's accesses and literals are not those of its body.
+/// `Verify` if the nest's accesses and literals differ from its body's.
 pub fn expand(nest: &LoopNest) -> Result<LoopNest> {
     let ops = match &nest.body {
-        // What a scatter puts is expanded, by itself.
+        // The updates of a scatter are expanded separately.
         _ if matches!(nest.kind, NestKind::Scatter(_) | NestKind::Sort(_)) => return Ok(nest.clone()),
         LoopBody::Prims { .. } => return Ok(nest.clone()),
         LoopBody::Ops(ops) => ops,
@@ -81,7 +81,7 @@ fn inline(nest: &LoopNest, ops: &OpBody) -> Body {
     builder.finish(&outputs)
 }
 
-/// What instructions of a statement are made from.
+/// The origin of a statement's instructions.
 pub(crate) fn origin(stmt: &Stmt, number: usize) -> StatementOrigin {
     match stmt.origin {
         StatementOrigin::Own => StatementOrigin::Statement(number as u32),
@@ -89,7 +89,7 @@ pub(crate) fn origin(stmt: &Stmt, number: usize) -> StatementOrigin {
     }
 }
 
-/// For every input register of the expanded body, whether it keeps its value along the innermost loop.
+/// For every input register of the expanded body, whether it is invariant in the innermost loop.
 pub(super) fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
     let innermost = nest.vector_loop() + 1 == nest.rank;
     let mut invariant = Vec::new();
@@ -103,7 +103,7 @@ pub(super) fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
     invariant
 }
 
-/// Moves the instructions that depend on invariant inputs alone to the front, keeping the order otherwise; returns their
+/// Moves the instructions that depend only on invariant inputs to the front, keeping the order otherwise; returns their
 /// number.
 pub(super) fn hoist(body: Body, invariant_inputs: &[bool]) -> (Body, usize) {
     let mut invariant = vec![false; body.types.len()];

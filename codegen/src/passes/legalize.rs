@@ -1,7 +1,7 @@
-//! Legalize: primitives a target does not have, rewritten into ones it has.
+//! Legalize: rewrites primitives that a target lacks into ones it has.
 //!
-//! Today one rewrite exists: high multiplication by pieces of half the width. What remains unsupported is an error that
-//! names the target's reason.
+//! There is one rewrite: high multiplication by pieces of half the width. Other unsupported primitives are errors with the target's
+//! reason.
 
 use super::expand::{hoist, invariant_inputs};
 use crate::target::{PrimSupport, Target};
@@ -11,10 +11,10 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, PrimType, Result};
 use ndjit_math::shared_body;
 use std::sync::Arc;
 
-/// Rewrites what `target` does not have. A nest that needs nothing comes back unchanged.
+/// Rewrites the primitives that `target` lacks. A nest without any is returned unchanged.
 ///
 /// # Errors
-/// `Backend` if something remains that it does not have.
+/// `Backend` if an unsupported primitive remains.
 pub fn legalize(nest: LoopNest, target: &Target) -> Result<LoopNest> {
     let LoopBody::Prims { body, .. } = &nest.body else { return Ok(nest) };
     let Err(_) = verify(body, target) else { return Ok(nest) };
@@ -24,12 +24,12 @@ pub fn legalize(nest: LoopNest, target: &Target) -> Result<LoopNest> {
     Ok(LoopNest { body: LoopBody::Prims { body, hoisted }, ..nest })
 }
 
-/// Returns `true` if `target` does an op that computes in `dtype`; nothing does one outside its domain.
+/// Returns `true` if `target` supports an op that computes in `dtype`; no target does outside its domain.
 pub fn does(op: Op, dtype: DType, target: &Target) -> bool {
     op.row().domain.contains(dtype) && verify(&rewrite(shared_body(op, dtype), target), target).is_ok()
 }
 
-/// What a primitive instruction works on: operand type (of a select: of the chosen values) and result type.
+/// The types of a primitive instruction: operand type (for a select: of the chosen values) and result type.
 fn types(body: &Body, inst: &Inst) -> (PrimType, PrimType) {
     (body.ty(inst.args[inst.args.len() - 1]), body.ty(inst.first))
 }
@@ -87,7 +87,7 @@ fn rewrite(body: &Body, target: &Target) -> Body {
     builder.finish(&outputs)
 }
 
-/// A body of one instruction: `inst` with its operands as inputs, doing `kind`.
+/// A body of one instruction: `inst` with its operands as inputs, and `kind`.
 fn single(body: &Body, inst: &Inst, kind: InstKind) -> Body {
     let inputs = inst.args.len();
     let mut types: Vec<PrimType> = inst.args.iter().map(|&a| body.ty(a)).collect();
@@ -119,7 +119,7 @@ fn high_product(b: &mut BodyBuilder, prim: Prim, x: Reg, y: Reg) -> Reg {
     if prim == Prim::Umulhi {
         return high;
     }
-    // A negative operand counts 2^width too much.
+    // A negative operand adds 2^width too much.
     let last = b.int(ty, i64::from(ty.bits() - 1));
     let (sign_x, sign_y) = (b.sshr(x, last), b.sshr(y, last));
     let (less_y, less_x) = (b.and(sign_x, y), b.and(sign_y, x));

@@ -1,11 +1,11 @@
-//! Compiled loops: control flow whose steps are one loop of a nest, so that one call of machine code takes them all.
+//! Compiled loops: control flow whose steps are one loop of a nest, so that one call of machine code runs them all.
 //!
-//! That is so of a loop in which each element of the state becomes what elementwise ops make of that element, of elements of slices, of what does
-//! not change, and of the index: elements do not meet, so each may take its steps by itself. Of arrays the innermost parallel loop lies within the loop
-//! over steps, and the state is read and written at each step in a tile that stays in the cache; of scalars the steps are the innermost loop, and the
-//! state stays in registers. A `while` loop is compiled if its state is scalars: it leaves its loop by itself.
+//! Each element of the state must be an elementwise function of that element, of elements of slices, of invariants and of the index:
+//! elements are independent, so each can run its steps separately. For arrays the innermost parallel loop lies within the loop over
+//! steps, and each step reads and writes the state in a tile that stays in the cache. For scalars the steps are the innermost loop,
+//! and the state stays in registers. A `while` loop is compiled if its state is scalars: it ends by its own condition.
 //!
-//! What is not so is run step by step. Control flow runs on the processor, whatever device the other kernels are for.
+//! Other control flow runs step by step. Control flow runs on the processor, for every device.
 
 use super::fuse::{MAX_WEIGHT, elementwise_weight};
 use super::schedule::{coalesce, stride_class};
@@ -23,27 +23,27 @@ use std::sync::Arc;
 /// A loop as a nest.
 #[derive(Clone, Debug)]
 pub struct LoopKernel {
-    /// Loops over ops. The first inputs and outputs are the state, each in the same memory; then inputs, and what is stacked. That of a `while` loop has
-    /// as its last output the condition.
+    /// Loops over ops. The first inputs and outputs are the state, each in the same memory; then inputs, and stacked results. A `while`
+    /// loop has the condition as its last output.
     pub nest: Arc<LoopNest>,
-    /// Where the state is.
+    /// The layout of the state.
     pub form: AccumulatorLayout,
-    /// Arrays of the state.
+    /// The number of arrays of the state.
     pub carried: usize,
     /// The loop over steps.
     pub steps: usize,
-    /// Where the inputs come from that are not the state: the operand, or no memory for numbers.
+    /// The sources of the other inputs: the operand, or no memory for literals.
     pub inputs: Vec<Option<u32>>,
-    /// Trips of each loop of the nest, of the loop over steps 1 where the operands say how many there are; layouts of inputs and outputs.
+    /// Trips of each loop of the nest, 1 for the loop over steps if the operands determine them; layouts of inputs and outputs.
     pub geometry: Geometry,
-    /// The literals of the body: of which of the loop's graphs, which slot, in which dtype.
+    /// The literals of the body: the index of the loop's graph, the slot, and the dtype.
     pub literals: Vec<(usize, SlotId, DType)>,
 }
 
-/// The loop as a nest, if it is one.
+/// The loop as a nest, if it can be one.
 ///
 /// # Errors
-/// `Size` if an array cannot exist; `Verify` if the nest is not well-formed.
+/// `Size` if an array cannot exist; `Verify` if the nest is not valid.
 pub fn compiled(control: &Control<DType>, bodies: &[Arc<Lowered>]) -> Result<Option<LoopKernel>> {
     let carried = match control.kind {
         ControlKind::Cond => return Ok(None),
@@ -79,7 +79,7 @@ pub fn compiled(control: &Control<DType>, bodies: &[Arc<Lowered>]) -> Result<Opt
     building.finish()
 }
 
-/// The shape of all arrays of the state, and of all slices that are stacked.
+/// The common shape of all arrays of the state, and of all stacked slices.
 fn state(control: &Control<DType>, carried: usize) -> Option<Shape> {
     let slice = |n: usize| {
         let (_, shape) = control.result(n)?;
@@ -94,7 +94,7 @@ struct StepInput {
     operand: Option<u32>,
     role: Role,
     layout: Layout,
-    /// Along the steps.
+    /// The stride along the steps.
     step: isize,
 }
 
@@ -105,11 +105,11 @@ struct LoopBuilder<'a> {
     body: OpBody,
     inputs: Vec<StepInput>,
     literals: Vec<(usize, SlotId, DType)>,
-    /// The index of a loop that counts.
+    /// The index of a counted loop.
     index: Option<Scalar>,
 }
 
-/// A graph whose values are computed.
+/// A graph being computed.
 struct LoopGraph<'a> {
     number: usize,
     graph: &'a Graph<DType>,
@@ -119,7 +119,7 @@ struct LoopGraph<'a> {
 }
 
 impl LoopBuilder<'_> {
-    /// What the outputs of a graph are, if they are elementwise.
+    /// The scalars of a graph's outputs, if they are elementwise.
     fn graph(&mut self, number: usize, body: &Lowered, states: &[Scalar]) -> Result<Option<Vec<Scalar>>> {
         let graph = &body.simplified;
         let params: Vec<Layout> = graph
@@ -169,7 +169,7 @@ impl LoopBuilder<'_> {
         Ok(Some(outputs))
     }
 
-    /// Computes the value of an op, a cast or a gather, if it can be here.
+    /// Computes the value of an op, a cast or a gather, if supported.
     fn compute(&mut self, walk: &mut LoopGraph<'_>, value: Value) -> Result<bool> {
         let graph = walk.graph;
         let id = graph.producer(value);
@@ -199,7 +199,7 @@ impl LoopBuilder<'_> {
         Ok(true)
     }
 
-    /// The scalar of a value that is computed before, or is read; `None` if it can't be here.
+    /// The scalar of a value that is computed before, or read; `None` if unsupported.
     fn scalar(&mut self, walk: &mut LoopGraph<'_>, value: Value) -> Result<Option<Scalar>> {
         if let Some(&scalar) = walk.scalars.get(&value) {
             return Ok(Some(scalar));
@@ -216,7 +216,7 @@ impl LoopBuilder<'_> {
         if let (Some(&scalar), true) = (walk.scalars.get(&base), self.fits(graph.shape(base))) {
             let own = self.spread(&walk.layout(base)?, graph.shape(base));
             let seen = self.spread(&walk.layout(value)?, graph.shape(value));
-            // A view by which each element of the state sees the element that is there for it.
+            // A view that maps each element of the state to itself.
             if own.same_elements(&seen, &self.state) {
                 return Ok(Some(scalar));
             }
@@ -252,12 +252,12 @@ impl LoopBuilder<'_> {
         Ok(Some(scalar))
     }
 
-    /// Returns `true` if an element of the state is computed with one element of an array of this shape.
+    /// Returns `true` if each element of the state uses one element of an array of this shape.
     fn fits(&self, shape: &Shape) -> bool {
         is_one(shape) || shape.broadcast(&self.state).as_ref() == Some(&self.state)
     }
 
-    /// Where the elements of an array lie, for each of the state.
+    /// The layout of an array, broadcast to the state.
     fn spread(&self, layout: &Layout, shape: &Shape) -> Layout {
         match is_one(shape) {
             true => Layout { offset: layout.offset, strides: smallvec![0; self.state.rank()] },
@@ -265,7 +265,7 @@ impl LoopBuilder<'_> {
         }
     }
 
-    /// Where the slice of an operand begins that the first step takes, and how far it is to the next; 0 if it has none.
+    /// The offset of an operand's slice in the first step, and the stride to the next; 0 without slices.
     fn step(&self, walk: &LoopGraph<'_>, param: Value, operand: u32) -> Result<(usize, isize)> {
         match self.control.kind {
             ControlKind::Scan(arity) if arity.slices(operand as usize) => {
@@ -287,7 +287,7 @@ impl LoopBuilder<'_> {
         self.body.inputs.len() as u32 - 1
     }
 
-    /// The index of a loop that counts: its start and the number of the step, in its dtype.
+    /// The index of a counted loop: its start plus the number of the step, in its dtype.
     fn index(&mut self, start: u32, dtype: DType) -> Scalar {
         if let Some(index) = self.index {
             return index;
@@ -302,7 +302,7 @@ impl LoopBuilder<'_> {
         index
     }
 
-    /// The input that rows are gathered of, with those that tell of them: of an operand that does not change.
+    /// The input of an invariant whose rows are gathered, with its bound and stride.
     fn rows(&mut self, walk: &mut LoopGraph<'_>, value: Value) -> Result<Option<u32>> {
         let (graph, dtype) = (walk.graph, walk.graph.ty(value));
         let base = walk.accesses.base(value);
@@ -341,7 +341,7 @@ impl LoopBuilder<'_> {
         let own = |&dtype: &DType| contiguous(&state, dtype);
         let dtypes: Vec<DType> = body.outputs.iter().map(|&output| body.dtype(output)).collect();
         let states: Vec<Layout> = body.inputs[..carried].iter().map(own).collect::<Result<_>>()?;
-        // The condition is the last output, and no array.
+        // The condition is the last output, and not an array.
         let arrays = dtypes.len() - usize::from(control.kind == ControlKind::While);
         let outputs: Vec<Layout> = dtypes.iter().map(own).collect::<Result<_>>()?;
         let all = states.into_iter().chain(inputs.iter().map(|input| input.layout.clone())).collect();
@@ -359,7 +359,7 @@ impl LoopBuilder<'_> {
             _ if parallel => AccumulatorLayout::Plain,
             _ => AccumulatorLayout::Steps { accumulators: carried },
         };
-        // Where the loop over steps stands the others follow.
+        // The loop over steps comes before the others.
         let along = |layout: &Layout, step: isize| -> Layout {
             let mut strides: SmallVec<[isize; 4]> =
                 kept.iter().map(|(_, axis)| axis.map_or(0, |axis| layout.strides[axis])).collect();
@@ -386,7 +386,7 @@ impl LoopBuilder<'_> {
         let (rank, inner) = (kept.len() + 1, kept.len());
         let access = |layout: &Layout, dtype: DType, role: Role, stays: bool| {
             let class = match stride_class(layout, inner, dtype) {
-                // What is stored where it was in the step before.
+                // Stored in the same place as in the previous step.
                 Stride::Broadcast if stays => Stride::Strided,
                 Stride::Contiguous if role == Role::Index => Stride::Strided,
                 class => class,
@@ -412,7 +412,7 @@ impl LoopBuilder<'_> {
     }
 }
 
-/// Where the slice of the first step begins, of slices of so many bytes, and how far it is to that of the next.
+/// The offset of the first step's slice, for slices of this size in bytes, and the stride to the next.
 fn steps(arity: ScanArity, bytes: usize) -> (usize, isize) {
     let step = isize::try_from(bytes).unwrap_or(isize::MAX);
     match arity.reverse {
@@ -426,7 +426,7 @@ fn is_one(shape: &Shape) -> bool {
 }
 
 impl LoopGraph<'_> {
-    /// Where the elements of a value lie that is read.
+    /// The layout of a value that is read.
     fn layout(&self, value: Value) -> Result<Layout> {
         match self.accesses.view(value) {
             Some((_, layout)) => Ok(layout.clone()),

@@ -1,9 +1,9 @@
 //! Schedule: one kernel becomes one loop nest and its run-time arguments.
 //!
-//! Axes of extent 1 are dropped and neighbouring axes that every operand walks in one step are joined, so that a
-//! contiguous array of any rank is one loop. What remains of shapes in the nest is its rank and how each operand moves
-//! along the innermost loop. Axes that are reduced become the innermost loops, in their order; only they are joined with each
-//! other. An axis that is scanned or sorted becomes the innermost loop.
+//! Axes of extent 1 are dropped and adjacent axes that are contiguous in every operand are joined, so a contiguous array of any rank
+//! is one loop. Of the shapes only the rank and the operands' strides along the innermost loop remain in the nest. Reduced axes
+//! become the innermost loops, in their order, and are joined only with each other. A scanned or sorted axis becomes the innermost
+//! loop.
 
 use super::bounded::trips;
 use crate::lower::{Scheduled, TileLoop};
@@ -18,9 +18,9 @@ use ndjit_transform::access::{Accesses, TracedRow, contiguous, layout_of};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// Schedules one kernel of `graph`. `params` gives the layout of each parameter, `accesses` that of views; other values are
+/// Schedules one kernel of `graph`. `params` are the layouts of the parameters, `accesses` those of views; other values are
 /// C-contiguous.
-/// Tiles are cut along the axis `tile`: a loop begins there.
+/// A loop begins at the axis `tile`, for tiles along it.
 ///
 /// # Errors
 /// `Size` if an array cannot exist.
@@ -102,7 +102,7 @@ pub fn schedule(
     let mut reduced = coalesce(&geometry, &reduced, None);
     let meets = kernel.kind.function(0).is_some();
     if meets && reduced.is_empty() {
-        // Nothing is left to reduce or to scan: one trip, which takes no step.
+        // Nothing is left to reduce or to scan: one trip without a step.
         reduced.push((1, None));
     }
     let tile = tile.and_then(|axis| {
@@ -155,7 +155,7 @@ pub fn schedule(
     for (layout, &dtype) in geometry.outputs.iter().zip(&output_dtypes) {
         let inner = match stride_class(layout, at, dtype) {
             _ if nest.kind.reduction().is_some() => Stride::Contiguous,
-            // The one trip of a scan of one element.
+            // The only trip of a scan of one element.
             Stride::Broadcast if meets => Stride::Strided,
             class => class,
         };
@@ -179,7 +179,7 @@ pub(super) fn is_position(graph: &Graph<DType>, value: Value) -> bool {
     matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_))
 }
 
-/// The layout of a value where a kernel stores it, or of a parameter.
+/// The layout of a stored value, or of a parameter.
 fn own_layout(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Result<Layout> {
     match graph.node(graph.producer(value)).kind {
         NodeKind::Param(..) => layout_of(graph, value, params),
@@ -189,8 +189,8 @@ fn own_layout(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Result<L
 
 type Loops = SmallVec<[usize; 4]>;
 
-/// The loops over some axes: those of extent 1 are dropped, neighbours that every operand walks in one step are joined. Each
-/// loop is its extent, and the axis whose strides it has. A loop begins with the axis `begins`.
+/// The loops over axes: those of extent 1 are dropped, adjacent ones that are contiguous in every operand are joined. Each
+/// loop is its extent, and the axis of its strides. A loop begins with the axis `begins`.
 pub(super) fn coalesce(
     geometry: &Geometry,
     axes: &[usize],
@@ -232,14 +232,14 @@ fn select(geometry: &mut Geometry, loops: &[(usize, Option<usize>)], inputs: &[D
     }
 }
 
-/// Where vectors lie: along a loop that fills half of them at least, else along the one that fewer inputs are strided along. Both being equal,
-/// along what is reduced: whole rows are read one after the other.
+/// The loop to vectorize: one that fills at least half a vector, else the one along which fewer inputs are strided. In a tie
+/// the reduced loop: whole rows are read one after the other.
 fn along(geometry: &Geometry, kept: usize, inputs: &[DType]) -> VectorLoop {
     let strided = |at: usize| {
         let classes = geometry.inputs.iter().zip(inputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
         classes.filter(|&class| class == Stride::Strided).count()
     };
-    // Sums of `f32[1000, 25, 10]` along the first axis took 1.4 ms with vectors along that, 0.5 ms along the last.
+    // Sums of `f32[1000, 25, 10]` along the first axis took 1.4 ms vectorized along it, 0.5 ms along the last.
     let expense = |at: usize| (geometry.extents[at] < LANES / 2, strided(at));
     match kept.checked_sub(1) {
         Some(last) if expense(last) < expense(geometry.extents.len() - 1) => VectorLoop::Parallel,
@@ -247,7 +247,7 @@ fn along(geometry: &Geometry, kept: usize, inputs: &[DType]) -> VectorLoop {
     }
 }
 
-/// Where vectors of a scan lie: along the last loop that is kept, if that fills them and results lie beside each other there.
+/// The loop to vectorize in a scan: the last kept loop, if it fills vectors and the results are contiguous along it.
 fn along_scan(geometry: &Geometry, kept: usize, outputs: &[DType]) -> VectorLoop {
     let beside = |at: usize| {
         let mut classes = geometry.outputs.iter().zip(outputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));

@@ -1,8 +1,8 @@
-//! Tile: finds kernels that can run together, tile by tile along one axis that all keep. What one of them stores of a tile the next ones
-//! read while it is in the cache: a row softmax reads its rows from memory once.
+//! Tile: finds kernels that can run together, tile by tile along one axis that all keep. Later kernels read a tile of earlier ones
+//! from the cache: a row softmax reads its rows from memory once.
 //!
-//! It is a property of the data flow alone: every kernel of such a launch reads what others of it store at the index along the
-//! axis that it computes at. Whether tiles are worth it, and how long they are, is for who runs them to say.
+//! It depends only on the data flow: every kernel of such a launch reads the others' outputs at the index along the axis at which
+//! it computes. The runtime decides whether to tile, and the tiles' extent.
 
 use ndjit_ir::DType;
 use ndjit_ir::graph::{Graph, NodeKind, Value};
@@ -13,17 +13,17 @@ use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 
-/// Steps that run one after the other as one: a single one, or several kernels of which tiles are computed one after the other.
+/// Steps that run as one: a single one, or several kernels whose tiles are computed in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// The steps, in order.
     pub steps: Range<usize>,
-    /// The axis of each kernel's iteration space that tiles are cut along; empty for a single step.
+    /// The tiles' axis in each kernel's iteration space; empty for a single step.
     pub axes: Vec<usize>,
 }
 
 impl Launch {
-    /// The axis that tiles of the kernel at this index are cut along.
+    /// The tiles' axis in the kernel at this index.
     pub fn axis(&self, kernel: usize) -> Option<usize> {
         self.axes.get(kernel.checked_sub(self.steps.start)?).copied()
     }
@@ -39,7 +39,7 @@ impl Display for Launch {
     }
 }
 
-/// The launches of steps that run in this order: each the longest there is from its first step on.
+/// The launches of steps that run in this order: each the longest one from its first step.
 pub fn tile(steps: &[FusedStep], graph: &Graph<DType>, accesses: &Accesses) -> Vec<Launch> {
     let mut launches = Vec::new();
     let mut start = 0;
@@ -62,11 +62,11 @@ pub fn one_by_one(steps: usize) -> Vec<Launch> {
 
 /// Returns `true` if the kernel stores different results at different indices along the axis, and has several.
 fn keeps(kernel: &FusedKernel, accesses: &Accesses, axis: usize) -> bool {
-    // Most axes of an array of very many have one index, and all of them are asked for.
+    // Most axes of an array of very high rank have one index, and all of them are tried.
     if kernel.shape.extents()[axis] <= 1 {
         return false;
     }
-    // Where rows lie is known once what is before has run.
+    // The location of rows is known only after the earlier steps.
     if kernel.inputs.iter().any(|input| !accesses.rows(input.value).is_empty()) {
         return false;
     }
@@ -81,20 +81,20 @@ fn keeps(kernel: &FusedKernel, accesses: &Accesses, axis: usize) -> bool {
                 && (0..view.axes.len()).all(|other| other == axis || view.depends(other).all(|of| of != axis))
         }
         KernelKind::Reduce(reduce) => !reduce.axes.contains(axis),
-        // Columns of a product take all rows of the other factor again: tiles of 512x512 took eight times as long.
+        // Column tiles of a product read all rows of the other factor again: for 512x512 they took eight times as long.
         KernelKind::Contract(reduce) => axis == 0 && !reduce.axes.contains(axis),
-        // Who runs these cuts them into tasks of their own.
+        // The runtime cuts these into tasks itself.
         KernelKind::Scan(_) | KernelKind::Sort(_) | KernelKind::Scatter(_) => false,
     };
     cuts && !kernel.shape.extents().contains(&0)
 }
 
-/// The axes of the kernels that these steps begin with that can run in tiles along `axis` of the first.
+/// The axes of the leading kernels of these steps that can run in tiles along `axis` of the first.
 fn grow(steps: &[FusedStep], graph: &Graph<DType>, accesses: &Accesses, axis: usize) -> Vec<usize> {
     let mut axes = Vec::new();
     let kernels = || steps.iter().map_while(FusedStep::kernel);
     let Some(&extent) = kernels().next().and_then(|first| first.shape.extents().get(axis)) else { return axes };
-    // Along which of their own axes tiles of the values are cut that these kernels store.
+    // The tiles' axis of each value that these kernels store.
     let mut stored: FxHashMap<Value, usize> = FxHashMap::default();
     for kernel in kernels() {
         let own = match axes.is_empty() {
@@ -107,7 +107,7 @@ fn grow(steps: &[FusedStep], graph: &Graph<DType>, accesses: &Accesses, axis: us
         for &value in &kernel.outputs {
             let rank = graph.shape(value).rank();
             let at = if rank == kernel.shape.rank() { own } else { own - (0..own).filter(|&a| before(a)).count() };
-            // A reshape that is a copy has other axes than its kernel, even where one of them is as long.
+            // A reshape that is a copy has other axes than its kernel, even if one has the same extent.
             let same = kernel.stores(graph.shape(value)) && graph.shape(value).extents().get(at) == Some(&extent);
             consistent &= same && *stored.entry(value).or_insert(at) == at;
         }
@@ -119,8 +119,8 @@ fn grow(steps: &[FusedStep], graph: &Graph<DType>, accesses: &Accesses, axis: us
     axes
 }
 
-/// The axis of the kernel's iteration space along which it reads values that are stored in tiles: `None` if there is none, or if
-/// it reads them elsewhere.
+/// The axis of the kernel's iteration space along which it reads values stored in tiles; `None` if there is none, or if it
+/// reads them elsewhere.
 fn common_axis(
     kernel: &FusedKernel,
     graph: &Graph<DType>,
@@ -149,7 +149,7 @@ fn common_axis(
     common
 }
 
-/// The axis of a view along which what it sees is walked along `along`, one index with each of its own.
+/// The axis of a view that moves along the operand's axis `along`, index by index.
 fn seen_along(graph: &Graph<DType>, accesses: &Accesses, value: Value, along: usize) -> Option<usize> {
     let base = accesses.base(value);
     let mut views = Vec::new();

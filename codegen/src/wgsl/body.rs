@@ -1,4 +1,4 @@
-//! Bodies as WGSL statements: one `let` an instruction, so that no expression nests.
+//! Bodies as WGSL statements: one `let` per instruction, without nested expressions.
 
 use super::Features;
 use super::prim::{self, register};
@@ -7,20 +7,20 @@ use ndjit_ir::{PrimType, Result, StatementOrigin};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Text in the making: the functions of a module.
+/// The text of a module's functions under construction.
 pub struct ModuleWriter {
     pub features: Features,
     pub text: String,
-    /// What each line of the text was made from.
+    /// The origin of each line.
     pub origins: Vec<Option<StatementOrigin>>,
-    /// What lines to come are made from.
+    /// The origin of the next lines.
     pub current: Option<StatementOrigin>,
     /// The kernel's statements, for comments.
     pub statements: Vec<String>,
-    /// Tables that look-ups use, declared before the functions.
+    /// Tables of look-ups, declared before the functions.
     tables: Vec<Arc<LookupTable>>,
     indent: usize,
-    /// For names that no other has.
+    /// The number of unique names so far.
     names: usize,
 }
 
@@ -47,7 +47,7 @@ impl ModuleWriter {
         statements.iter().for_each(|statement| self.line(statement));
     }
 
-    /// A line that opens a block; what `inner` writes stands in it.
+    /// A line that opens a block, with the text of `inner` in it.
     pub fn block<R>(&mut self, head: impl AsRef<str>, inner: impl FnOnce(&mut ModuleWriter) -> R) -> R {
         self.line(format!("{} {{", head.as_ref()));
         self.indent += 1;
@@ -71,7 +71,7 @@ impl ModuleWriter {
         self.line(format!("return Words({});", words.join(", ")));
     }
 
-    /// Says that what follows is made from a statement of the kernel.
+    /// Sets the origin of the next lines to a statement of the kernel.
     pub fn note(&mut self, statement: u32) {
         if let Some(text) = self.statements.get(statement as usize).cloned() {
             self.current = Some(StatementOrigin::Statement(statement));
@@ -149,7 +149,7 @@ impl ModuleWriter {
         Ok(results)
     }
 
-    /// `Repeat`: the state, then invariants; the inner body gives whether to go on, and the next state.
+    /// `Repeat`: the state, then invariants; the inner body gives the condition, and the next state.
     fn repeat(&mut self, max: u32, state: usize, inner: &Body, args: &[&str]) -> Result<Vec<String>> {
         let results = self.variables(&args[..state], inner.output_types().skip(1));
         let invariants = args[state..].iter().map(|&arg| arg.to_owned());

@@ -1,9 +1,9 @@
-//! From flat numbers to indices of loops, and from these to positions in arrays.
+//! From flat indices to indices of loops, and from these to element offsets.
 
 use super::params::{self, HEADER};
 use ndjit_ir::loops::{LoopNest, Stride};
 
-/// Statements that take the number `flat` apart into indices of the loops `range` of a nest, and the indices' names.
+/// Statements that split the number `flat` into indices of the loops `range` of a nest, and the indices' names.
 pub fn indices(range: std::ops::Range<usize>, flat: &str, prefix: &str) -> (Vec<String>, Vec<String>) {
     let names: Vec<String> = range.clone().map(|n| format!("{prefix}{n}")).collect();
     let mut statements = Vec::new();
@@ -21,11 +21,11 @@ pub fn indices(range: std::ops::Range<usize>, flat: &str, prefix: &str) -> (Vec<
     (statements, names)
 }
 
-/// The position of an element of an operand that is an array.
+/// The offset of an element of an operand in memory.
 pub fn position(nest: &LoopNest, operand: usize, loops: &[String]) -> String {
     let at = params::offset(nest, operand);
     let access = nest.inputs.iter().chain(&nest.outputs).nth(operand);
-    // What a reduction stores is said to be contiguous, wherever it lies.
+    // The outputs of a reduction are declared contiguous, wherever they lie.
     let known = operand < nest.inputs.len() || nest.kind.reduction().is_none();
     let mut text = params::word(at);
     for (n, index) in loops.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! The repository's `shaders/`: which of their functions a module calls, and their text.
+//! The library of WGSL functions in the repository's `shaders/`, and the text of those that a module calls.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The hand-written files: name and text. Of the two that say what 64-bit integers are a module uses one.
+/// The hand-written files: name and text. A module uses one of the two files that define 64-bit integers.
 pub const FILES: &[(&str, &str)] = &[
     ("wide_native.wgsl", include_str!("../../shaders/wide_native.wgsl")),
     ("wide_words.wgsl", include_str!("../../shaders/wide_words.wgsl")),
@@ -30,11 +30,11 @@ fn functions(int64: bool) -> &'static LibraryFunctions {
     if int64 { &NATIVE } else { &WORDS }
 }
 
-/// All functions but those of one file.
+/// All functions except those of one file.
 fn read(without: &str) -> LibraryFunctions {
     let mut functions = LibraryFunctions::new();
     for (_, file) in FILES.iter().filter(|(name, _)| *name != without) {
-        // Functions are separated by empty lines, which they do not have inside.
+        // Functions are separated by empty lines, and contain none.
         for part in file.split("\n\n") {
             let name = part.lines().find_map(|line| line.strip_prefix("fn ")?.split('(').next());
             if let Some(name) = name {
@@ -45,7 +45,7 @@ fn read(without: &str) -> LibraryFunctions {
     functions
 }
 
-/// The names that a text calls, of those that begin with `nd`.
+/// The names beginning with `nd` that a text calls.
 fn called(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     for (at, _) in text.match_indices('(') {
@@ -58,7 +58,7 @@ fn called(text: &str) -> Vec<&str> {
     names
 }
 
-/// The functions that a text calls, and those that these call, in a fixed order, with the type of 64-bit integers.
+/// The functions that a text calls, directly or indirectly, in a fixed order, with the type of 64-bit integers.
 pub fn text(code: &str, int64: bool) -> String {
     let functions = functions(int64);
     let mut names: Vec<&str> = called(code);

@@ -1,38 +1,38 @@
-//! Arrays in storage buffers: how their elements are bound, loaded and stored.
+//! Arrays in storage buffers: binding, loading and storing of elements.
 //!
-//! Elements of one or two bytes lie in words, as on the CPU. Partial results have a word each where an element would have less.
+//! Elements of one or two bytes are packed in words, as on the CPU. Small partial results have a word each.
 
 use super::prim::register;
 use super::{Features, params};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{DType, PrimType};
 
-/// How an array's elements lie in the words that are bound.
+/// The layout of an array's elements in bound words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// As on the CPU, to be read.
+    /// As on the CPU, read-only.
     Dense,
-    /// As on the CPU; words are shared by invocations, which write parts of them atomically.
+    /// As on the CPU; invocations share words and write parts of them atomically.
     Shared,
-    /// One element a word, or more words.
+    /// One element per word, or per several words.
     Loose,
 }
 
 /// An array of a module.
 #[derive(Clone, Copy, Debug)]
 pub struct ModuleArray<'a> {
-    /// Its variable.
+    /// The name of its variable.
     pub name: &'a str,
-    /// Its elements.
+    /// The dtype of its elements.
     pub dtype: DType,
-    /// Where they lie.
+    /// The layout.
     pub packing: Packing,
-    /// What the device can do.
+    /// The device's features.
     pub features: Features,
 }
 
 impl ModuleArray<'_> {
-    /// Elements a word, where they are smaller than one.
+    /// Elements per word, if they are smaller.
     fn elements(self) -> Option<u32> {
         match (self.dtype.bytes(), self.packing) {
             (1, Packing::Dense | Packing::Shared) => Some(4),
@@ -100,7 +100,7 @@ impl ModuleArray<'_> {
     }
 }
 
-/// For elements of a word: by what a position is shifted, an element's bits, and the mask of one.
+/// For packed elements: the shift of an index to a word's, an element's bits, and its mask.
 pub fn shifts(elements: u32) -> (u32, u32, u32) {
     match elements {
         4 => (2, 8, 0xff),

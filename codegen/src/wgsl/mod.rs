@@ -1,10 +1,10 @@
-//! WGSL modules from loop nests: one invocation an element, a lane, a row or a block, one `let` a primitive.
+//! WGSL modules from loop nests: one invocation per element, lane, row or block, one `let` per primitive.
 //!
 //! A nest takes one [`DispatchKind`] or several, each a module and a dispatch: elementwise nests one, reductions and scans as many as
-//! their [order](ndjit_ir::reduction) has. Registers are `f32`, `u32` (integers of up to 32 bits, narrow ones extended by zeros;
-//! the primitive carries the sign), `bool`, `nd_u64` (integers of 64 bits: `u64`, or two words) and `f64` (its bits in
-//! an `nd_u64`, where the device has none). What WGSL leaves open, or a device does not do as IEEE-754 says, is done by functions from the repository's `shaders/`; a module holds those it
-//! calls. Nothing here knows a device: what one can do comes as [`Features`].
+//! their [order](ndjit_ir::reduction) has. Registers are `f32`, `u32` (integers of up to 32 bits, narrow ones zero-extended; the
+//! primitive is signed or unsigned), `bool`, `nd_u64` (integers of 64 bits: `u64`, or two words) and `f64` (its bits in an `nd_u64` on
+//! devices without it). Functions from the repository's `shaders/` implement what WGSL leaves undefined and devices compute unlike
+//! IEEE-754; a module contains those it calls. The capabilities of a device are its [`Features`].
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -27,18 +27,18 @@ use std::fmt;
 
 /// Invocations of a workgroup, along x.
 pub const WORKGROUP: u32 = 256;
-/// Lanes' results that one invocation of [`DispatchKind::Tree`] combines: four levels of the tree of blocks.
+/// Partial results that one invocation of [`DispatchKind::Tree`] combines: four levels of the tree of blocks.
 pub const LEAVES: usize = 16;
 
-/// What a device can do, and how far it does it as IEEE-754 says. Part of the key of kernels.
+/// The features of a device, and its conformance to IEEE-754. Part of the key of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Features {
     /// Integers of 64 bits; without them they are pairs of words.
     pub int64: bool,
-    /// `f64`. Needs `int64`. Without it such numbers are held as integers of 64 bits, which are moved, converted and compared.
+    /// `f64`. Needs `int64`. Without it such numbers are integers of 64 bits, which are moved, cast and compared.
     pub float64: bool,
-    /// True if float operations may be compiled as written: neither contracted nor reordered, infinities, NaN and the sign of zero
-    /// kept. Otherwise each result is hidden from the compiler.
+    /// True if float operations compile as written: neither contracted nor reordered, with infinities, NaN and the sign of zero
+    /// preserved. Otherwise each result is hidden from the compiler.
     pub as_written: bool,
     /// `fma` rounds once.
     pub fma: bool,
@@ -51,7 +51,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// A device that does everything as IEEE-754 says.
+    /// A device that conforms to IEEE-754 in all features.
     pub const ALL: Features = Features {
         int64: true,
         float64: true,
@@ -62,7 +62,7 @@ impl Features {
         subnormals: true,
     };
 
-    /// A device that has nothing beyond WGSL, and does it as loosely as WGSL allows.
+    /// A device with nothing beyond WGSL, and with WGSL's weakest guarantees.
     pub const LEAST: Features = Features {
         int64: false,
         float64: false,
@@ -73,44 +73,44 @@ impl Features {
         subnormals: false,
     };
 
-    /// What a register of a type is in WGSL: the type itself, or the one that holds its bits.
+    /// The WGSL type of a register: the type itself, or the one of its bits.
     pub(crate) fn held(&self, ty: PrimType) -> PrimType {
         if ty == PrimType::F64 && !self.float64 { PrimType::I64 } else { ty }
     }
 
-    /// The primitives that modules for the device have.
+    /// The target of modules for the device.
     pub fn target(&self) -> Target {
         Target::wgsl(self.float64)
     }
 }
 
-/// What one dispatch does for a nest.
+/// A dispatch of a nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DispatchKind {
-    /// An elementwise nest: one invocation an element.
+    /// An elementwise nest: one invocation per element.
     Elements {
-        /// One invocation does so many elements that results of one or two bytes fill words, which it alone writes. Results lie
-        /// without gaps from a word's first byte on. Otherwise words are shared, and written atomically.
+        /// One invocation computes enough elements of one or two bytes to fill words, which only it writes. Results are contiguous from a
+        /// word's first byte on. Otherwise words are shared, and written atomically.
         packed: bool,
     },
-    /// A reduction: sixteen invocations a block of elements, one a lane.
+    /// A reduction: sixteen invocations per block of elements, one per lane.
     Lanes {
-        /// Writes results, since there is one block for each; otherwise partial results.
+        /// Writes results, since each has one block; otherwise partial results.
         last: bool,
     },
-    /// A reduction: one invocation for up to [`LEAVES`] partial results.
+    /// A reduction: one invocation per [`LEAVES`] partial results.
     Tree {
         /// Writes results.
         last: bool,
     },
-    /// A scan: one invocation a block of elements; its results lack what the blocks before give.
+    /// A scan: one invocation per block of elements; its results lack the carries of earlier blocks.
     Local {
-        /// Nothing follows, since there is one block a row. Otherwise the blocks' totals are partial results.
+        /// Final, since each row has one block. Otherwise the blocks' totals are partial results.
         last: bool,
     },
-    /// A scan: one invocation a row; from the blocks' totals, what the blocks before each block give.
+    /// A scan: one invocation per row computes each block's carry from the blocks' totals.
     Carries,
-    /// A scan: one invocation an element that is not of the first block: its result with what the blocks before give.
+    /// A scan: one invocation per element after the first block combines its result with the carry.
     Carried,
 }
 
@@ -140,12 +140,12 @@ impl fmt::Display for DispatchKind {
     }
 }
 
-/// Inputs that are larger than what can be bound at once: each is bound in pieces, one after the other.
+/// Inputs that exceed the device's binding size: each is bound in pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pieces {
-    /// Bytes of a piece: a multiple of every element's size.
+    /// The size of a piece in bytes: a multiple of every element's size.
     pub bytes: u64,
-    /// How many pieces each input has; 1 beyond the end.
+    /// The number of pieces of each input; 1 beyond the end.
     pub counts: Vec<u32>,
 }
 
@@ -155,38 +155,38 @@ impl Pieces {
     }
 }
 
-/// What a module binds at a number of group 0, after the parameters at 0.
+/// A binding of a module in group 0; the parameters are binding 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binding {
-    /// The nest's input of this number, to be read, or its first piece.
+    /// The nest's input of this number, read-only, or its first piece.
     Input(usize),
     /// A further piece of an input.
     Piece(usize, u32),
-    /// The nest's output of this number, to be written, of scans also to be read.
+    /// The nest's output of this number; scans also read it.
     Output(usize),
-    /// Partial results of this output that another dispatch left.
+    /// Partial results of this output from another dispatch.
     PartialIn(usize),
     /// Partial results of this output.
     PartialOut(usize),
 }
 
 impl Binding {
-    /// Returns `true` if it is written.
+    /// Returns `true` if the module writes the binding.
     pub fn writes(self) -> bool {
         matches!(self, Binding::Output(_) | Binding::PartialOut(_))
     }
 }
 
-/// A module's text and what it binds.
+/// A module's text and its bindings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WgslModule {
     /// The text; its entry point is `main`.
     pub text: String,
-    /// What each line of the text was made from.
+    /// The origin of each line.
     pub origins: Vec<Option<StatementOrigin>>,
-    /// What is bound at 1, 2, …; the parameters, [`params`], at 0.
+    /// The bindings 1, 2, …; binding 0 is the parameters, [`params`].
     pub bindings: Vec<Binding>,
-    /// Elements that one invocation computes: more than one where results of less than a word are packed.
+    /// Elements per invocation: more than one for packed results of less than a word.
     pub elements: u32,
 }
 

@@ -1,8 +1,8 @@
-//! The parameters of a dispatch: what a module reads from binding 0, as words.
+//! The parameters of a dispatch: the words of binding 0.
 //!
 //! First a header, then the extents of the loops, then for each operand of the nest (inputs, then outputs) the offset and the stride
-//! along each loop, in elements, then the registers of the literals. What is an index instead of an array has two words for each of
-//! these, low first. All wrap around: an offset may lie before what is bound, as long as no element does.
+//! along each loop, in elements, then the registers of the literals. Operands without memory have two words for each of these, low
+//! first. All wrap around: an offset may lie before the bound range, as long as no element does.
 
 use ndjit_ir::loops::{Geometry, LoopNest};
 use ndjit_ir::{Error, ErrorCode, PrimType, Result};
@@ -10,32 +10,32 @@ use ndjit_ir::{Error, ErrorCode, PrimType, Result};
 /// Words of the header; the extents follow.
 pub const HEADER: usize = 7;
 
-/// The numbers a dispatch is told.
+/// The header of a dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DispatchHeader {
-    /// Invocations that have something to do; of lanes: blocks of all rows.
+    /// Invocations with work; for lanes: blocks of all rows.
     pub count: u32,
-    /// Of a reduction: results. Of a scan: rows.
+    /// For a reduction: results. For a scan: rows.
     pub rows: u32,
-    /// Of a reduction: blocks of one result, or partial results of one. Of a scan: blocks of one row. Lanes and what is local to a block:
-    /// those of this dispatch.
+    /// For a reduction: blocks, or partial results, per result. For a scan: blocks per row. Lanes and local scans count only those of this
+    /// dispatch.
     pub blocks: u32,
-    /// Elements of one result or row.
+    /// Elements per result or row.
     pub len: u32,
-    /// Of a reduction or a scan: the first block of this dispatch.
+    /// For a reduction or a scan: the first block of this dispatch.
     pub first: u32,
-    /// Of lanes: blocks of one result in all dispatches.
+    /// For lanes: blocks per result in all dispatches.
     pub all: u32,
 }
 
 impl DispatchHeader {
     fn words(self) -> [u32; HEADER] {
-        // The first word is a zero that no compiler can know.
+        // The first word is a zero unknown to compilers.
         [0, self.count, self.rows, self.blocks, self.len, self.first, self.all]
     }
 }
 
-/// A word of the parameters. They are bound as a uniform buffer, of vectors: Mesa's lavapipe loads from storage buffers lane by lane, and
+/// A word of the parameters. They are bound as a uniform buffer of vectors: Mesa's lavapipe loads from storage buffers lane by lane, which
 /// took four times as long for a copy.
 pub(super) fn word(n: usize) -> String {
     format!("params[{}].{}", n / 4, ["x", "y", "z", "w"][n % 4])
@@ -48,18 +48,18 @@ pub(super) fn declaration(nest: &LoopNest) -> String {
     format!("@group(0) @binding(0) var<uniform> params: array<vec4<u32>, {}>;", words.div_ceil(4))
 }
 
-/// The word at which the offset of an operand is; inputs are counted before outputs. Of the number of operands: where literals begin.
+/// The word of an operand's offset; inputs are counted before outputs. For the number of operands: the first word of the literals.
 pub(super) fn offset(nest: &LoopNest, operand: usize) -> usize {
     let words = |n: usize| if index(nest, n) { 2 } else { 1 } * (nest.rank + 1);
     HEADER + nest.rank + (0..operand).map(words).sum::<usize>()
 }
 
-/// Returns `true` if an operand is an index.
+/// Returns `true` if an operand has no memory.
 pub(super) fn index(nest: &LoopNest, operand: usize) -> bool {
     nest.inputs.get(operand).is_some_and(|access| access.is_index())
 }
 
-/// Words of a register.
+/// The number of words of a register.
 pub(super) fn register_words(ty: PrimType) -> usize {
     match ty {
         PrimType::I64 | PrimType::F64 => 2,
@@ -67,11 +67,11 @@ pub(super) fn register_words(ty: PrimType) -> usize {
     }
 }
 
-/// The parameters of a dispatch, whole vectors. `before` is, for each operand, how many bytes of it lie before what is bound; `literals` are
-/// registers' bits.
+/// The parameters of a dispatch, in whole vectors. `before` is, for each operand, the number of its bytes before the bound range;
+/// `literals` are registers' bits.
 ///
 /// # Errors
-/// `Verify` if an offset or a stride is no whole number of elements, or operands and literals are not the nest's.
+/// `Verify` if an offset or a stride is not a whole number of elements, or operands and literals are not the nest's.
 pub fn params(
     nest: &LoopNest,
     header: DispatchHeader,

@@ -1,12 +1,12 @@
 //! The WGSL expression of each primitive.
 //!
-//! Integers of 8 and 16 bits live in the low bits of a `u32` whose other bits are zero; each result is cut to that.
+//! Integers of 8 and 16 bits are in the low bits of a `u32` whose other bits are zero; each result is masked.
 
 use super::Features;
 use ndjit_ir::body::Prim;
 use ndjit_ir::{Error, ErrorCode, PrimType, Result};
 
-/// The WGSL type of a register, of a [type](Features::held) that the device has.
+/// The WGSL type of a register of a supported [type](Features::held).
 pub fn register(ty: PrimType) -> &'static str {
     match ty {
         PrimType::Bool => "bool",
@@ -17,8 +17,8 @@ pub fn register(ty: PrimType) -> &'static str {
     }
 }
 
-/// A constant. Floats are written by their bits: decimal text would leave rounding, infinities and NaN to the implementation. A
-/// zero is hidden from the compiler: Mesa 22 folds products with it, whatever the module says about NaN.
+/// A constant. Floats are written by their bits: decimal text leaves rounding, infinities and NaN to the implementation. A
+/// zero is hidden from the compiler: Mesa 22 folds products with it, despite the module's NaN settings.
 pub fn constant(ty: PrimType, bits: u64) -> String {
     match ty {
         PrimType::Bool => format!("{}", bits & 1 == 1),
@@ -41,7 +41,7 @@ fn wide(bits: u64) -> String {
 /// The expression for `prim` on `args`; `from` is the type of the last, `to` that of the result.
 ///
 /// # Errors
-/// `Backend` for a primitive that passes remove before.
+/// `Backend` for a primitive that earlier passes remove.
 pub fn expression(prim: Prim, from: PrimType, to: PrimType, args: &[&str], features: &Features) -> Result<String> {
     let call = |name: &str| format!("{name}({})", args.join(", "));
     Ok(match from {
@@ -132,14 +132,14 @@ fn unsupported(prim: Prim, from: PrimType, to: PrimType) -> Error {
         .help("nests are legalized for the module's target first")
 }
 
-/// Integers in a word.
+/// Primitives on integers of a word.
 fn word(prim: Prim, from: PrimType, to: PrimType, args: &[&str], features: &Features) -> Result<String> {
     let narrow = from != PrimType::I32;
     let mask = from.mask() as u32;
     let infix = |op: &str| format!("{} {op} {}", args[0], args[1]);
     let call = |name: &str, args: &[String]| format!("{name}({})", args.join(", "));
     let plain: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
-    // An operand with its sign in all bits above.
+    // An operand, sign-extended.
     let signed = |arg: &str| if narrow { format!("nd_sext({arg}, {}u)", 32 - from.bits()) } else { arg.to_owned() };
     let both: Vec<String> = args.iter().map(|arg| signed(arg)).collect();
     let compare = |op: &str| format!("bitcast<i32>({}) {op} bitcast<i32>({})", both[0], both[1]);
@@ -215,12 +215,12 @@ fn word(prim: Prim, from: PrimType, to: PrimType, args: &[&str], features: &Feat
     })
 }
 
-/// `f32`.
+/// Primitives on `f32`.
 fn single(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Result<String> {
     let call = |name: &str| format!("{name}({})", args.join(", "));
     let hide = |value: String| if features.as_written { value } else { format!("nd_hide({value})") };
     let infix = |op: &str| hide(format!("{} {op} {}", args[0], args[1]));
-    // Comparisons see NaN and subnormal numbers.
+    // Comparisons handle NaN and subnormal numbers.
     let compares = features.as_written && features.subnormals;
     let compared = |op: &str, name: &str| {
         if compares { format!("{} {op} {}", args[0], args[1]) } else { call(name) }
@@ -301,7 +301,7 @@ fn single(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
     })
 }
 
-/// `f64`, on devices that have it and do it as IEEE-754 says.
+/// Primitives on `f64`, on devices with conforming `f64`.
 fn double(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Result<String> {
     let call = |name: &str| format!("{name}({})", args.join(", "));
     let hide = |value: String| if features.as_written { value } else { format!("nd_hide64({value})") };
@@ -374,7 +374,7 @@ fn double(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
     })
 }
 
-/// `f64` where the device has none: its bits, on which [arithmetic](crate::target::Target::wgsl) is not done.
+/// Primitives on `f64` as bits, on devices without it; there is no [arithmetic](crate::target::Target::wgsl).
 fn double_bits(prim: Prim, to: PrimType, args: &[&str]) -> Result<String> {
     let call = |name: &str| format!("{name}({})", args.join(", "));
     Ok(match prim {

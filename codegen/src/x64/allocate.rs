@@ -1,10 +1,9 @@
 //! Registers for values: one pass over the instructions, which evicts the value whose next use is farthest (Belady 1966; on straight
 //! lines, Poletto and Sarkar 1999 call such passes linear scan).
 //!
-//! A value that can be loaded again from where it came is dropped without being written. What happens out of the way may use all
-//! registers and puts back what it took.
+//! A value with a known location is reloaded without a store. Cold code may use all registers and restores those it took.
 //!
-//! Registers have numbers: those of vectors from 0 on, as many as the set has, those of masks after 32.
+//! Registers have numbers: vector registers from 0 on, mask registers from 32 on.
 
 mod branches;
 
@@ -25,40 +24,40 @@ pub(super) const VECTORS: u8 = 32;
 const ALL: usize = 40;
 const NONE: u8 = u8::MAX;
 
-/// What is where, between two instructions.
+/// The state of registers and memory between two instructions.
 #[derive(Clone)]
 struct RegisterState {
     holds: [Option<V>; ALL],
     /// The register of each value.
     register: Vec<u8>,
-    /// Where each value that was evicted is.
+    /// The slot of each evicted value.
     slot: Vec<Option<i32>>,
-    /// Slots that no value has any more.
+    /// Slots without a value.
     free: Vec<i32>,
-    /// The same, since the instruction at hand, which may read them after something else was evicted.
+    /// Slots freed by the current instruction, which may read them after another eviction.
     freed: Vec<i32>,
-    /// Registers that must keep what they hold: those of pinned values, of results of what is out of the way.
+    /// Registers that must keep their values: those of pinned values, and of results of cold code.
     fixed: u64,
 }
 
-/// An allocation of one stretch of instructions.
+/// The allocation of one stretch of instructions.
 pub(super) struct Allocator<'a> {
     values: &'a Values,
     frame: &'a mut Frame,
     code: &'a mut Assembler,
-    /// Positions at which each value is used, the next one last.
+    /// The uses of each value, the next one last.
     uses: Vec<Vec<u32>>,
     state: RegisterState,
-    /// Registers of the instruction at hand.
+    /// Registers of the current instruction.
     busy: u64,
     position: u32,
-    /// There were too few registers for an instruction.
+    /// True if there were too few registers for an instruction.
     pub(super) failed: bool,
 }
 
 impl<'a> Allocator<'a> {
-    /// Prepares for `insts`, after which values in `last` are used. Registers in `reserved` are not touched but for the values that are
-    /// pinned to them.
+    /// Prepares for `insts`, after which values in `last` are used. Registers in `reserved` are used only for the values pinned to
+    /// them.
     pub(super) fn new(
         values: &'a Values,
         frame: &'a mut Frame,
@@ -91,7 +90,7 @@ impl<'a> Allocator<'a> {
         Allocator { values, frame, code, uses, state, busy: 0, position: 0, failed: false }
     }
 
-    /// Gives registers to all instructions and writes them down.
+    /// Allocates registers for all instructions and writes them.
     pub(super) fn run(&mut self, insts: &[MachineInst]) {
         for inst in insts {
             self.code.located = inst.located;
@@ -107,7 +106,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// Moves values into pinned registers of others, all at once: what accumulators are after a step.
+    /// Moves values into pinned registers of others, all at once: the accumulators after a step.
     pub(super) fn carry(&mut self, moves: &[(V, V)]) {
         self.busy = 0;
         let mut pending: Vec<(u8, V)> = Vec::new();
@@ -117,7 +116,7 @@ impl<'a> Allocator<'a> {
                 pending.push((to, value));
             }
         }
-        // What a pending move overwrites and another one reads goes first; of a cycle one value goes through memory.
+        // A move whose target another pending move reads goes last; in a cycle one value goes through memory.
         while !pending.is_empty() {
             let reads = |register: u8, pending: &[(u8, V)], state: &RegisterState| {
                 pending.iter().any(|&(to, value)| to != register && state.register[value.0 as usize] == register)
@@ -133,7 +132,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// Puts a value into a register, whatever that holds.
+    /// Moves a value into a register, whatever its contents.
     fn move_to(&mut self, to: u8, value: V) {
         let from = self.state.register[value.0 as usize];
         if from == NONE {
@@ -156,12 +155,12 @@ impl<'a> Allocator<'a> {
                     let memory = if n + 1 == inst.args.len() { form.memory } else { MemoryOperand::No };
                     operands.push(self.operand(arg, size, memory, at));
                 }
-                // Forms that make a mask of nothing: `k0` in all places.
+                // Forms that make a mask without operands: `k0` in all places.
                 while inst.args.is_empty() && operands.len() < 2 {
                     operands.push(AsmOperand::Register(Register::K0));
                 }
                 self.release(inst, at);
-                // The result may replace what is read.
+                // The result may replace an operand.
                 self.busy = 0;
                 if let Some(result) = inst.result {
                     let to = self.define(result, at, None);
@@ -230,14 +229,14 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// A product and sum: the result takes the register of an operand that is not used any more, if there is one.
+    /// A product and sum: the result takes the register of a dead operand, if there is one.
     fn fma(&mut self, inst: &MachineInst, [first_second, first_third, sum]: [InstForm; 3], at: u32) {
         let (Some(result), &[a, b, c]) = (inst.result, &inst.args[..]) else { return };
         let whole = Size::whole(self.set());
         let dies = |s: &Self, v: V| {
             s.state.register[v.0 as usize] != NONE && s.values.get(v).pinned.is_none() && !s.is_used_after(v, at)
         };
-        // The form, what the result replaces, the second and the third operand, which may be in memory.
+        // The form, the replaced operand, the second and the third operand, which may be in memory.
         let (form, tied, second, third) = if dies(self, c) {
             let swap = self.state.register[a.0 as usize] == NONE;
             if swap { (sum, c, b, a) } else { (sum, c, a, b) }
@@ -258,7 +257,7 @@ impl<'a> Allocator<'a> {
     fn gather(&mut self, inst: &MachineInst, ty: PrimType, offset: i32, at: u32) {
         let Some(result) = inst.result else { return };
         let index = self.in_register(inst.args[0], at);
-        // The result must not be the index: it is taken before that is let go of.
+        // The result must not be the index: it is allocated before the index is released.
         let to = self.define(result, at, None);
         let class = RegClass::of(self.set(), PrimType::Bool);
         let mask = self.take(class, at);
@@ -280,7 +279,7 @@ impl<'a> Allocator<'a> {
                     32 => (Code::EVEX_Vgatherdps_zmm_k1_vm32z, Size::Zmm),
                     _ => (Code::EVEX_Vgatherdpd_zmm_k1_vm32y, Size::Ymm),
                 };
-                // What it held before is not waited for.
+                // Breaks the dependency on the old contents.
                 self.code.add(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, &[whole; 3]);
                 self.code.masked(code, &[whole, AsmOperand::Memory(address(size))], name(mask, Size::Mask), false);
             }
@@ -298,7 +297,7 @@ impl<'a> Allocator<'a> {
         self.defined(result);
     }
 
-    /// An argument as an operand; from memory where the form takes it and no register is free.
+    /// An argument as an operand; from memory if the form allows it and no register is free.
     fn operand(&mut self, v: V, size: Size, memory: MemoryOperand, at: u32) -> AsmOperand {
         let held = self.state.register[v.0 as usize];
         if held == NONE && memory != MemoryOperand::No {
@@ -320,7 +319,7 @@ impl<'a> Allocator<'a> {
         AsmOperand::Register(name(register, size))
     }
 
-    /// The register of a value, which is loaded into one if it is in none.
+    /// The register of a value, which is loaded if it has none.
     fn in_register(&mut self, v: V, at: u32) -> u8 {
         let mut held = self.state.register[v.0 as usize];
         if held == NONE {
@@ -332,7 +331,7 @@ impl<'a> Allocator<'a> {
         held
     }
 
-    /// A register for a new value; `wanted` if that is free.
+    /// A register for a new value; `wanted` if free.
     fn define(&mut self, v: V, at: u32, wanted: Option<u8>) -> u8 {
         if let Some(pinned) = self.pinned(v) {
             return pinned;
@@ -344,10 +343,10 @@ impl<'a> Allocator<'a> {
         register
     }
 
-    /// A register for a result that replaces `first`, which it holds then.
+    /// A register for a result that replaces `first`, and contains it.
     fn tie(&mut self, inst: &MachineInst, result: V, first: V, at: u32) -> u8 {
         if result == first {
-            // Changed in place, out of the way.
+            // Changed in place, in cold code.
             let held = self.in_register(first, at);
             self.release(inst, at);
             return held;
@@ -367,14 +366,14 @@ impl<'a> Allocator<'a> {
             self.busy |= 1 << held;
             return held;
         }
-        // Taken before other arguments are let go of: their registers are read after this one is written.
+        // Allocated before other arguments are released: their registers are read after this one is written.
         let to = self.define(result, at, None);
         self.copy(to, held);
         self.release(inst, at);
         to
     }
 
-    /// Notes that arguments have been used, and frees the registers of those that are not used again.
+    /// Records the uses of arguments, and frees the registers of dead ones.
     fn release(&mut self, inst: &MachineInst, at: u32) {
         for &arg in inst.args.iter().chain(&inst.mask) {
             self.consume(arg, at);
@@ -396,7 +395,7 @@ impl<'a> Allocator<'a> {
         self.uses[v.0 as usize].first().is_some_and(|&last| last > at)
     }
 
-    /// The value is nowhere any more.
+    /// Removes a value from registers and memory.
     fn forget(&mut self, v: V) {
         let n = v.0 as usize;
         let register = self.state.register[n];
@@ -414,7 +413,7 @@ impl<'a> Allocator<'a> {
         self.state.register[v.0 as usize] = register;
     }
 
-    /// A result has its value. One that is never used is let go of; one that has a place in memory goes there.
+    /// Records a result's value. An unused one is released; one with a location in memory is stored there.
     fn defined(&mut self, v: V) {
         let register = self.state.register[v.0 as usize];
         if let Some(InvariantAddress { base: Base::Frame, .. }) = self.values.get(v).known
@@ -443,7 +442,7 @@ impl<'a> Allocator<'a> {
         registers(self.set(), class).any(|r| self.is_free(r))
     }
 
-    /// A register that nobody holds, or that was taken from the value whose next use is farthest.
+    /// A free register, or that of the value whose next use is farthest.
     fn take(&mut self, class: RegClass, at: u32) -> u8 {
         if let Some(free) = registers(self.set(), class).find(|&r| self.is_free(r)) {
             return free;
@@ -477,7 +476,7 @@ impl<'a> Allocator<'a> {
         self.store(self.state.register[n], place);
     }
 
-    /// Where a value that is in no register is.
+    /// The location of a value that is in no register.
     fn place(&self, v: V) -> InvariantAddress {
         let spilled = self.state.slot[v.0 as usize];
         let known = self.values.get(v).known;
@@ -495,7 +494,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// Loads a value from where it is.
+    /// Loads a value from its location.
     fn load(&mut self, v: V, register: u8) {
         let place = self.place(v);
         load(self.code, self.frame, place, register);
@@ -527,7 +526,7 @@ impl<'a> Allocator<'a> {
     }
 }
 
-/// Loads what is at a place into a register.
+/// Loads a register from a location.
 pub(super) fn load(code: &mut Assembler, frame: &Frame, place: InvariantAddress, register: u8) {
     let memory = AsmOperand::Memory(frame.address(place));
     if register >= VECTORS {

@@ -1,14 +1,14 @@
-//! Bytes of machine code: instructions in order, jumps to labels, and sections that lie out of the way.
+//! Machine code: instructions in order, jumps to labels, and cold sections.
 
 use crate::clif::Located;
 use iced_x86::{Code, Encoder, Instruction, OpKind, Register};
 use ndjit_ir::{Error, ErrorCode, Result};
 
-/// A place to jump to.
+/// A jump target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CodeLabel(usize);
 
-/// When a jump is taken.
+/// The condition of a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     Always,
@@ -52,7 +52,7 @@ pub(super) struct Address {
     pub index: Register,
     pub scale: u32,
     pub offset: i32,
-    /// The instruction takes one element from it for all lanes.
+    /// The instruction broadcasts one element to all lanes.
     pub broadcast: bool,
 }
 
@@ -67,23 +67,23 @@ enum AsmItem {
     Instruction(Instruction, Located),
     Label(CodeLabel),
     Jump(When, CodeLabel),
-    /// The next address is a multiple of 32.
+    /// Aligns the next address to 32.
     Align,
 }
 
-/// Code while it grows.
+/// Code under construction.
 #[derive(Default)]
 pub(super) struct Assembler {
     items: Vec<AsmItem>,
-    /// Sections begun and not ended, outermost first.
+    /// Open sections, outermost first.
     outer: Vec<Vec<AsmItem>>,
-    /// Sections that lie after everything else.
+    /// Sections at the end of the code.
     cold: Vec<AsmItem>,
     labels: usize,
     pub located: Located,
 }
 
-/// Finished code, and what its instructions are for.
+/// Finished code, and the origins of its instructions.
 pub(super) struct Assembled {
     pub bytes: Vec<u8>,
     pub places: Vec<(u32, u32, Located)>,
@@ -95,7 +95,7 @@ impl Assembler {
         CodeLabel(self.labels - 1)
     }
 
-    /// The label is here.
+    /// Binds the label here.
     pub(super) fn bind(&mut self, label: CodeLabel) {
         self.items.push(AsmItem::Label(label));
     }
@@ -108,7 +108,7 @@ impl Assembler {
         self.items.push(AsmItem::Align);
     }
 
-    /// What follows lies out of the way, until [`Assembler::end_cold`].
+    /// Starts a cold section, until [`Assembler::end_cold`].
     pub(super) fn begin_cold(&mut self) {
         self.outer.push(std::mem::take(&mut self.items));
     }
@@ -118,7 +118,7 @@ impl Assembler {
         self.cold.extend(section);
     }
 
-    /// This code, then `rest`, which has its own labels; this one has none.
+    /// This code, without labels, followed by `rest`, with its own labels.
     pub(super) fn followed_by(self, mut rest: Assembler) -> Assembler {
         let body = std::mem::replace(&mut rest.items, self.items);
         rest.items.extend(body);
@@ -163,7 +163,7 @@ impl Assembler {
         self.masked(code, operands, Register::None, false);
     }
 
-    /// The bytes.
+    /// The machine code.
     ///
     /// # Errors
     /// `Backend` if an instruction does not exist: a bug.
@@ -215,7 +215,7 @@ impl Assembler {
     }
 }
 
-/// The longest instruction that does nothing; all of them (Intel SDM, NOP).
+/// The longest no-op instruction; all of them (Intel SDM, NOP).
 const NOP: &[u8] = NOPS[8];
 const NOPS: [&[u8]; 9] = [
     &[0x90],

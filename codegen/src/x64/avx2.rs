@@ -1,9 +1,9 @@
-//! Primitives that take several instructions of AVX2.
+//! Primitives of several AVX2 instructions.
 //!
-//! Truth values have lanes as wide as a unit's lanes are at most, so that they fill a register: comparisons of narrower lanes are
-//! widened, and narrowed again where such lanes are chosen by them.
+//! Lanes of bools are at most as wide as a unit's lanes, so that they fill a register: comparisons of narrower lanes are
+//! widened, and narrowed again to select such lanes.
 //!
-//! [`several_of_avx2`](Select::several_of_avx2) is the one place that says what there is no code for.
+//! [`several_of_avx2`](Select::several_of_avx2) determines all unsupported primitives.
 
 use super::forms;
 use super::inst::{Base, InvariantAddress, V};
@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 const SET: Set = Set::Avx2;
 
 impl Select<'_> {
-    /// A primitive on one unit; `None` if other code generators do it.
+    /// A primitive on one unit; `None` for other code generators.
     pub(super) fn several_of_avx2(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[V]) -> Option<V> {
         if prim.signature() == PrimSignature::Compare {
             return self.compare_integers(prim, from, args[0], args[1]);
@@ -55,7 +55,7 @@ impl Select<'_> {
         self.both(Prim::Xor, I64, shifted, sign)
     }
 
-    /// The integers that are as wide as lanes of bools.
+    /// The integer type as wide as lanes of bools.
     fn truth_type(&self) -> PrimType {
         match SET.bits() / self.lanes {
             0..=8 => I8,
@@ -74,7 +74,7 @@ impl Select<'_> {
         self.one(Prim::Sext, from, to, &[result], None)
     }
 
-    /// A bool in lanes of so many bits.
+    /// A bool in lanes of this width.
     fn narrowed(&mut self, mask: V, bits: u32) -> Option<V> {
         let (from, to) = (self.truth_type(), [I8, I16, I32, I64].into_iter().find(|ty| ty.bits() == bits)?);
         if from == to { Some(mask) } else { self.one(Prim::Itrunc, from, to, &[mask], None) }
@@ -82,13 +82,13 @@ impl Select<'_> {
 
     fn compare_integers(&mut self, prim: Prim, ty: PrimType, x: V, y: V) -> Option<V> {
         let (equal, greater) = (forms::equal(ty), forms::greater(ty));
-        // What is compared, and whether the opposite is asked for.
+        // The comparison, and whether it is negated.
         let (form, x, y, not) = match prim {
             Prim::Ieq => (equal, x, y, false),
             Prim::Ine => (equal, x, y, true),
             Prim::Slt => (greater, y, x, false),
             Prim::Sle => (greater, x, y, true),
-            // Unsigned ones: x <= y where the lesser of them is x, or as signed ones with other signs.
+            // Unsigned ones: x <= y if their minimum is x, or as signed ones with flipped signs.
             Prim::Ult | Prim::Ule if ty == I64 => {
                 let (x, y) = (self.other_sign(x)?, self.other_sign(y)?);
                 if prim == Prim::Ult { (greater, y, x, false) } else { (greater, x, y, true) }
@@ -160,7 +160,7 @@ impl Select<'_> {
         Some(self.vector(moves::pick_one(SET, 32), &[first, picked]))
     }
 
-    /// A vector of a number for each `bytes` bytes.
+    /// A vector with a number for every `bytes` bytes.
     fn pattern(&mut self, bytes: usize, number: impl Fn(u64) -> u64) -> V {
         let mut all = [0; SET.bytes() as usize];
         for (n, chunk) in (0..).zip(all.chunks_mut(bytes)) {
@@ -178,7 +178,7 @@ impl Select<'_> {
                 s.vector(moves::pick_one(SET, 32), &[picked, one])
             }
             [first, second, ..] => {
-                // The halves are in turn then: of the first, of the second.
+                // The halves are then in turn: of the first, of the second.
                 let mixed = if ty == F32 {
                     s.vector_by(moves::shuffle(), &[first, second], [0x88, 0xdd][usize::from(word)])
                 } else {
@@ -196,7 +196,7 @@ impl Select<'_> {
         [false, true].into_iter().map(|upper| self.vector(moves::unpack(ty.bits(), upper), words)).collect()
     }
 
-    /// The first or second register of pairs, of what is [unpacked](Select::unpacked).
+    /// The first or second register of [unpacked](Select::unpacked) pairs.
     pub(super) fn halves(&mut self, unpacked: &[V], register: u32) -> V {
         self.vector_by(moves::pick_halves(), unpacked, if register == 0 { 0x20 } else { 0x31 })
     }

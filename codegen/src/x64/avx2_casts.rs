@@ -1,7 +1,7 @@
-//! Conversions between floats and integers that AVX2 has no instructions for.
+//! Casts between floats and integers without AVX2 instructions.
 //!
-//! An integer below 2^52 in the low bits of the number 2^52, which has only zeros there, makes the sum of both: sums and differences of
-//! such numbers convert.
+//! An integer below 2^52, in the low bits of 2^52, which are zero, gives the sum of both: sums and differences of such numbers cast
+//! integers.
 
 use super::forms;
 use super::inst::V;
@@ -69,7 +69,7 @@ impl Select<'_> {
         self.of_halves_less(ty, halves, bases, 0.0)
     }
 
-    /// The same, without as much as `less`.
+    /// The same, minus `less`.
     fn of_halves_less(&mut self, ty: PrimType, halves: [V; 2], bases: [f64; 2], less: f64) -> Option<V> {
         let based = bases.map(|base| self.number(ty, base));
         let low = self.both(Prim::Or, ty.as_int(), halves[0], based[0])?;
@@ -80,7 +80,7 @@ impl Select<'_> {
         self.both(Prim::Fadd, ty, high, low)
     }
 
-    /// Integers that `f64` has and that round to `f32` as these do: of large ones the last bits are one, 1 if one of them is (Boldo and
+    /// Integers that are exact in `f64` and round to `f32` like the originals: the last bits of large ones become one sticky bit (Boldo and
     /// Melquiond 2008, rounding to odd).
     fn odd(&mut self, signed: bool, x: V) -> Option<V> {
         let size = if signed {
@@ -120,7 +120,7 @@ impl Select<'_> {
         let above = self.number(from, limit);
         let large = self.vector_by(compare, &[number, above], forms::GREATER_EQUAL);
         if to == I32 {
-            // What is too large gives the smallest, and all other bits are the largest's.
+            // Too large ones give the smallest, and all other bits are the largest's.
             let converted = self.vector(forms::to_int(SET, Prim::ToSint, F32, I32)?, &[number]);
             return self.both(Prim::Xor, I32, converted, large);
         }
@@ -137,7 +137,7 @@ impl Select<'_> {
             let double = self.one(Prim::Fpromote, F32, F64, &[x], None)?;
             return self.unsigned_of(F64, I64, double);
         }
-        // Of NaN and a number the second one is taken.
+        // For NaN and a number the instruction returns the second.
         let zero = self.constant(from, 0);
         let number = self.vector(forms::larger(SET, from), &[x, zero]);
         let compare = forms::compare_floats(SET, from);
@@ -151,7 +151,7 @@ impl Select<'_> {
                 self.one(Prim::Itrunc, I64, I32, &[based], None)
             }
             (F32, _) => {
-                // From 2^31 on without as much, which is the top bit.
+                // From 2^31 on 2^31 is subtracted, which is the top bit.
                 let half = self.number(F32, power(31));
                 let upper = self.vector_by(compare, &[number, half], forms::GREATER_EQUAL);
                 let excess = self.both(Prim::And, I32, upper, half)?;
@@ -172,14 +172,14 @@ impl Select<'_> {
         }
     }
 
-    /// The integers of 64 bits that numbers in range truncate to, by halves.
+    /// The 64-bit integers to which numbers in range truncate, by halves.
     fn long_of(&mut self, x: V) -> Option<V> {
         let whole = self.one(Prim::Ftrunc, F64, F64, &[x], None)?;
         let (down, up) = (self.number(F64, power(-32)), self.number(F64, -power(32)));
         let scaled = self.both(Prim::Fmul, F64, whole, down)?;
         let high = self.one(Prim::Ffloor, F64, F64, &[scaled], None)?;
         let low = self.one(Prim::Fma, F64, F64, &[high, up, whole], None)?;
-        // A negative half borrows from 2^51, and no bit of either is among the 32 low ones.
+        // A negative half borrows from 2^51, and the 32 low bits of neither have it.
         let (signed, unsigned) = (self.number(F64, power(52) + power(51)), self.number(F64, power(52)));
         let high = self.both(Prim::Fadd, F64, high, signed)?;
         let high = self.shifted(Prim::Shl, I64, high, 32)?;

@@ -1,4 +1,4 @@
-//! Primitives that take several instructions of AVX-512, many of them under masks.
+//! Primitives of several AVX-512 instructions, many of them masked.
 
 use super::forms::{self, InstForm};
 use super::inst::{MachineInstKind, RegClass, V};
@@ -11,7 +11,7 @@ use ndjit_ir::body::Prim;
 const SET: Set = Set::Avx512;
 
 impl Select<'_> {
-    /// A primitive on one unit; `None` if other code generators do it.
+    /// A primitive on one unit; `None` for other code generators.
     pub(super) fn several_of_avx512(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[V]) -> Option<V> {
         let class = RegClass::of(SET, to);
         Some(match prim {
@@ -92,12 +92,12 @@ impl Select<'_> {
             s.make_under(RegClass::Mask, MachineInstKind::Plain(compare), &[x, y], None, Some(predicate))
         };
         if prim == Prim::ToUint {
-            // Too large gives the largest. Below 0, or NaN, must give 0 and does not.
+            // Too large gives the largest. Below 0 and NaN must give 0, but do not.
             let zero = self.constant(from, 0);
             let positive = compared(self, zero, forms::GREATER_EQUAL);
             return Some(self.make_under(RegClass::Vector, MachineInstKind::Plain(form), &[x], Some(positive), None));
         }
-        // Too small gives the smallest. Too large must give the largest, NaN 0, and do not.
+        // Too small gives the smallest. Too large must give the largest, NaN 0, but do not.
         let ordered = compared(self, x, forms::ORDERED);
         let number = self.make_under(RegClass::Vector, MachineInstKind::Plain(form), &[x], Some(ordered), None);
         let limit = (1u64 << (to.bits() - 1)) as f64;

@@ -1,4 +1,4 @@
-//! Blocks of a reduction: what remains of a last step, and how accumulators become one, in registers.
+//! Blocks of a reduction: the rest of a last step, and the combination of accumulators in registers.
 
 use super::forms::{InstForm, MemoryOperand, Size, form, vector};
 use super::inst::{Base, InvariantAddress, MachineInst, MachineInstKind, RegClass, V};
@@ -11,27 +11,27 @@ use ndjit_ir::PrimType;
 use ndjit_ir::body::Body;
 use smallvec::{SmallVec, smallvec};
 
-/// Which accumulators of a block meet which, until one is left.
+/// The pairs in which a block's accumulators are combined, until one is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairs {
-    /// Each of the first half one of the second half: as lanes are combined.
+    /// Each of the first half with one of the second half, like lanes.
     Halves,
-    /// Neighbours, then the results of neighbours: as blocks are combined.
+    /// Adjacent ones, then adjacent results, like blocks.
     Neighbours,
 }
 
-/// How the accumulators of a block become one.
+/// The combination of a block's accumulators.
 #[derive(Clone, Copy)]
 pub(super) struct Combine<'a> {
     pub body: &'a Body,
     pub pairs: Pairs,
 }
 
-/// Registers that accumulators take, at most: elements need some, too.
+/// The maximum number of registers for accumulators: elements need some, too.
 const MOST: usize = 24;
 
 impl NestContext<'_> {
-    /// Returns `true` if there is code for its blocks: all lanes are loaded from beside each other, and masks leave out those that are not there.
+    /// Returns `true` if blocks are supported: all lanes are loaded contiguously, and masks exclude missing ones.
     pub(super) fn has_blocks(&self) -> bool {
         let words = self.nest.outputs.iter().flat_map(|access| access.dtype.storage());
         self.set == Set::Avx512
@@ -40,7 +40,7 @@ impl NestContext<'_> {
             && words.count() * self.units_of_rows() <= MOST
     }
 
-    /// What remains of the last step, unit by unit, and what combines accumulators in the end.
+    /// The rest of the last step, unit by unit, and the final combination of accumulators.
     pub(super) fn select_rest_of_blocks(
         &self,
         mut select: Select<'_>,
@@ -67,7 +67,7 @@ impl NestContext<'_> {
         Some(Selected { once, whole, rest: rest?, finish })
     }
 
-    /// One unit of the last step: lanes that are not there keep what they have been.
+    /// One unit of the last step: missing lanes keep their values.
     fn rest_of_block(
         &self,
         select: &mut Select<'_>,
@@ -134,7 +134,7 @@ impl Select<'_> {
         Some(all.iter().map(|of| of[0]).collect())
     }
 
-    /// Units combined with those at these distances, one distance after the other; the first has the result.
+    /// Combines units with those at these distances, one distance after the other; the first has the result.
     fn combine_units(&mut self, combine: Combine<'_>, all: &mut [SmallVec<[V; 4]>], distances: &[usize]) -> Option<()> {
         let units = all.first().map_or(1, SmallVec::len);
         for &distance in distances {
@@ -160,7 +160,7 @@ impl Select<'_> {
         Some(outputs.map(|&output| self.unit(&env[output.index()], combine.ty(output), 0)).collect())
     }
 
-    /// A register's lanes from so many bytes on; what lies where there are none is arbitrary.
+    /// A register's lanes moved down by this many bytes; the last ones are arbitrary.
     fn moved_down(&mut self, v: V, bytes: u32) -> V {
         if bytes.is_multiple_of(4) {
             let form = vector(Set::Avx512, EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8, 32);
@@ -181,7 +181,7 @@ impl Select<'_> {
     }
 }
 
-/// Bytes of each quarter of a register moved down by as many as the immediate says.
+/// Moves the bytes of each quarter of a register down by the immediate.
 fn within_quarters() -> InstForm {
     form(EVEX_Vpsrldq_zmm_zmmm512_imm8, [Size::Zmm; 3], MemoryOperand::No)
 }

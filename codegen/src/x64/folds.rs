@@ -1,4 +1,4 @@
-//! Primitives of a body that one instruction does together. The bits are those of one after the other, but for the sign of a NaN.
+//! Primitives of a body that are folded into one instruction. The bits are those of separate ones, except for the sign of a NaN.
 
 use super::set::Set;
 use ndjit_ir::PrimType;
@@ -6,12 +6,12 @@ use ndjit_ir::body::{Body, Inst, InstKind, Prim, Reg};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-/// What one instruction does.
+/// A folded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Folded {
-    /// Rotates to the left by so many bits: two shifts by constants and their "or".
+    /// Rotates to the left by this many bits: two shifts by constants and their "or".
     Rotate(u8),
-    /// The first float if it is less than the second, which the machine calls their minimum: a comparison that chooses between its operands.
+    /// The first float if it is less than the second, the machine's minimum: a comparison that selects one of its operands.
     Less,
     /// The first float if it is greater than the second.
     Greater,
@@ -21,17 +21,17 @@ pub(super) enum Folded {
     OrAnd,
 }
 
-/// The instructions of a body that do several of its primitives.
+/// The folded instructions of a body.
 #[derive(Default)]
 pub(super) struct Folds {
-    /// By the register of the last primitive: what is done, and of what.
+    /// By the register of the last primitive: the instruction and its operands.
     folded: FxHashMap<Reg, (Folded, SmallVec<[Reg; 3]>)>,
-    /// Primitives whose results nothing else uses.
+    /// Primitives whose results are otherwise unused.
     spared: FxHashSet<Reg>,
 }
 
 impl Folds {
-    /// Those that the set has instructions for.
+    /// The folds that the set has instructions for.
     pub fn of(set: Set, body: &Body) -> Folds {
         let mut folds = Folds::default();
         let mut left: Vec<u32> = vec![0; body.types.len()];
@@ -42,7 +42,7 @@ impl Folds {
             for arg in &inst.args {
                 left[arg.index()] -= 1;
             }
-            // What is read in the place of its operands.
+            // Operands of operands that replace them.
             for arg in &args {
                 left[arg.index()] += 1;
             }
@@ -53,12 +53,12 @@ impl Folds {
         folds
     }
 
-    /// What an instruction does together with others before it, and of what.
+    /// The fold of an instruction with earlier ones, and its operands.
     pub fn folded(&self, inst: &Inst) -> Option<(Folded, &[Reg])> {
         self.folded.get(&inst.first).map(|(folded, args)| (*folded, &args[..]))
     }
 
-    /// Returns `true` if an instruction need not be made.
+    /// Returns `true` if an instruction is folded into a later one.
     pub fn spares(&self, inst: &Inst) -> bool {
         self.spared.contains(&inst.first)
     }
@@ -74,7 +74,7 @@ fn fold(set: Set, body: &Body, inst: &Inst) -> Option<(Folded, SmallVec<[Reg; 3]
     }
 }
 
-/// An "or" as a rotation: of a value shifted up, and down by what is left of its width.
+/// An "or" as a rotation: of a value shifted up, and down by the rest of its width.
 fn rotation(body: &Body, or: &Inst) -> Option<(Folded, SmallVec<[Reg; 3]>)> {
     let &[first, second] = &or.args[..] else { return None };
     let (bits, shift) = (body.ty(or.first).bits(), |reg| shift(body, reg));
@@ -89,7 +89,7 @@ fn rotation(body: &Body, or: &Inst) -> Option<(Folded, SmallVec<[Reg; 3]>)> {
     fits.then(|| (Folded::Rotate(up.2 as u8), smallvec![up.1]))
 }
 
-/// A shift by a constant: which, of what, by how much.
+/// A shift by a constant: primitive, operand, count.
 fn shift(body: &Body, reg: Reg) -> Option<(Prim, Reg, u64)> {
     let (prim @ (Prim::Shl | Prim::Ushr), &[value, count]) = prim(body, reg)? else { return None };
     match body.definition(count)?.kind {
@@ -132,7 +132,7 @@ fn negated(body: &Body, fma: &Inst) -> Option<(Folded, SmallVec<[Reg; 3]>)> {
     })
 }
 
-/// The primitive that gives a register, and its operands.
+/// The primitive of a register, and its operands.
 fn prim(body: &Body, reg: Reg) -> Option<(Prim, &[Reg])> {
     let inst = body.definition(reg)?;
     match inst.kind {

@@ -1,4 +1,4 @@
-//! Machine instructions of primitives: for each primitive and type the instruction of each set that does it on a whole register, as data.
+//! Machine instructions of primitives: for each primitive and type each set's instruction on a whole register, as data.
 
 use super::inst::Sign;
 use super::set::Set;
@@ -10,13 +10,13 @@ use ndjit_ir::body::Prim;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InstForm {
     pub code: Code,
-    /// Which registers its operands are, result first.
+    /// The sizes of its operands, result first.
     pub operands: [Size; 3],
-    /// What its last operand can be, beside a register.
+    /// The memory form of its last operand.
     pub memory: MemoryOperand,
 }
 
-/// The name an operand goes by.
+/// The size of an operand's register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Size {
     Xmm,
@@ -26,7 +26,7 @@ pub(super) enum Size {
 }
 
 impl Size {
-    /// The names of all of a set's vector register, of half of it, and of a quarter and less: AVX-512's are given.
+    /// The size of a set's register for a whole, half, or quarter and less; given in AVX-512's sizes.
     pub(super) const fn of(self, set: Set) -> Size {
         match (set, self) {
             (Set::Avx2, Size::Zmm) => Size::Ymm,
@@ -41,13 +41,13 @@ impl Size {
     }
 }
 
-/// What an operand can be, beside a register.
+/// The memory form of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MemoryOperand {
     No,
     /// A vector.
     Whole,
-    /// A vector, or one element of so many bits for all lanes.
+    /// A vector, or one element of this many bits broadcast to all lanes.
     Broadcast(u32),
 }
 
@@ -55,7 +55,7 @@ pub(super) const fn form(code: Code, operands: [Size; 3], memory: MemoryOperand)
     InstForm { code, operands, memory }
 }
 
-/// On vectors. AVX-512 takes elements of 32 and 64 bits from memory for all lanes, too.
+/// On vectors. AVX-512 also broadcasts elements of 32 and 64 bits from memory.
 pub(super) const fn vector(set: Set, code: Code, bits: u32) -> InstForm {
     let memory = match set {
         Set::Avx512 if bits >= 32 => MemoryOperand::Broadcast(bits),
@@ -68,7 +68,7 @@ const fn masks(code: Code) -> InstForm {
     form(code, [Size::Mask; 3], MemoryOperand::No)
 }
 
-/// A row of a table: the instruction of AVX-512, that of AVX2, `_` where there is none.
+/// A row of a table: the instruction of AVX-512, that of AVX2, `_` if there is none.
 macro_rules! code {
     ($set:expr, $wide:ident | _) => {
         match $set {
@@ -84,7 +84,7 @@ macro_rules! code {
     };
 }
 
-/// The form of a type, which is in one of the rows.
+/// The form of a type in one of the rows.
 macro_rules! by_type {
     ($set:expr, $ty:expr; $($variant:ident => $wide:ident | $narrow:tt),* $(,)?) => {
         match $ty {
@@ -94,7 +94,7 @@ macro_rules! by_type {
     };
 }
 
-/// From vectors of one size to another, as they are with AVX-512.
+/// From vectors of one size to another, in AVX-512's sizes.
 macro_rules! convert {
     ($set:expr, $wide:ident | $narrow:tt, $to:ident, $from:ident) => {
         code!($set, $wide | $narrow).map(|code| {
@@ -104,7 +104,7 @@ macro_rules! convert {
     };
 }
 
-/// The form of a primitive that one instruction does, with its immediate; others [`select`](super::select) makes of several.
+/// The form of a one-instruction primitive, with its immediate; [`select`](super::select) makes others of several.
 pub(super) fn of(set: Set, prim: Prim, from: PrimType, to: PrimType) -> Option<(InstForm, Option<u8>)> {
     if prim.signature() == ndjit_ir::body::PrimSignature::Compare {
         return compare(set, prim, from);
@@ -267,7 +267,7 @@ fn of_masks(prim: Prim) -> Option<InstForm> {
     Some(masks(code))
 }
 
-/// Conversions to integers as the machine does them: what is out of range becomes the smallest signed or the largest unsigned integer.
+/// Casts to integers as the machine rounds and saturates: out of range gives the smallest signed or the largest unsigned integer.
 pub(super) fn to_int(set: Set, prim: Prim, from: PrimType, to: PrimType) -> Option<InstForm> {
     match (prim, from, to) {
         (Prim::ToSint, F32, I32) => {
@@ -286,7 +286,7 @@ pub(super) fn to_int(set: Set, prim: Prim, from: PrimType, to: PrimType) -> Opti
     }
 }
 
-/// Comparisons by a predicate. AVX2 has those of floats alone, and [`equal`] and [`greater`].
+/// Comparisons by a predicate. AVX2 has only those of floats, and [`equal`] and [`greater`].
 fn compare(set: Set, prim: Prim, ty: PrimType) -> Option<(InstForm, Option<u8>)> {
     let form = match (ty, matches!(prim, Prim::Ult | Prim::Ule)) {
         (F32 | F64, _) => compare_floats(set, ty),
@@ -363,7 +363,7 @@ pub(super) fn compare_floats(set: Set, ty: PrimType) -> InstForm {
     form
 }
 
-/// Shifts by an immediate count; those of 8 bits there are none.
+/// Shifts by an immediate count, except those of 8 bits.
 pub(super) fn shift_by(set: Set, prim: Prim, ty: PrimType) -> Option<InstForm> {
     let form = match prim {
         Prim::Shl => by_type!(set, ty;
@@ -379,7 +379,7 @@ pub(super) fn shift_by(set: Set, prim: Prim, ty: PrimType) -> Option<InstForm> {
             I32 => EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8 | VEX_Vpsrad_ymm_ymm_imm8,
             I64 => EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8 | _),
     };
-    // AVX2 shifts registers alone.
+    // AVX2 shifts only registers.
     form.map(|form| if set == Set::Avx2 { InstForm { memory: MemoryOperand::No, ..form } } else { form })
 }
 
@@ -391,8 +391,8 @@ pub(super) fn rotate_by(set: Set, ty: PrimType) -> InstForm {
     }
 }
 
-/// The result replaces the first operand: `second * first + third`, `first * third + second`, `second * third + first`, or with minus
-/// the product.
+/// The result replaces the first operand: `second * first + third`, `first * third + second`, `second * third + first`, or with the
+/// negated product.
 pub(super) fn fma(set: Set, ty: PrimType, sign: Sign) -> [InstForm; 3] {
     let codes = match (set, sign, ty) {
         (Set::Avx512, Sign::Plus, F32) => [
@@ -431,7 +431,7 @@ pub(super) fn fma(set: Set, ty: PrimType, sign: Sign) -> [InstForm; 3] {
     codes.map(|code| vector(set, code, ty.bits()))
 }
 
-/// The lesser of two floats as the machine does it: the second one where either is NaN, or both are 0.
+/// The machine's minimum of two floats: the second one if either is NaN, or both are 0.
 pub(super) fn lesser(set: Set, ty: PrimType) -> InstForm {
     let code = match (set, ty) {
         (Set::Avx512, F32) => EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae,
@@ -442,7 +442,7 @@ pub(super) fn lesser(set: Set, ty: PrimType) -> InstForm {
     vector(set, code, ty.bits())
 }
 
-/// The larger one, see [`lesser`].
+/// The machine's maximum, see [`lesser`].
 pub(super) fn larger(set: Set, ty: PrimType) -> InstForm {
     let code = match (set, ty) {
         (Set::Avx512, F32) => EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae,
@@ -453,7 +453,7 @@ pub(super) fn larger(set: Set, ty: PrimType) -> InstForm {
     vector(set, code, ty.bits())
 }
 
-/// The lesser (immediate 4) or greater (5) of two floats, the lesser of zeros being -0; of a number and a quiet NaN the number.
+/// The minimum (immediate 4) or maximum (5) of two floats, with -0 below +0; of a number and a quiet NaN the number.
 pub(super) fn range(ty: PrimType) -> InstForm {
     if ty == F32 {
         vector(Set::Avx512, EVEX_Vrangeps_zmm_k1z_zmm_zmmm512b32_imm8_sae, 32)
@@ -473,7 +473,7 @@ pub(super) fn wide_product(set: Set, signed: bool) -> InstForm {
     vector(set, code, 64)
 }
 
-/// Any function of three bits, which the immediate tabulates: with 0xca the second where the first is 1, else the third.
+/// Any function of three bits, tabulated in the immediate: with 0xca the second where the first is 1, else the third.
 pub(super) fn ternary_logic() -> InstForm {
     vector(Set::Avx512, EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8, 32)
 }
@@ -483,7 +483,7 @@ pub(super) fn and_not_masks() -> InstForm {
     masks(VEX_Kandnq_kr_kr_kr)
 }
 
-/// Where two masks are equal; everywhere, of a mask and itself.
+/// Equality of two masks; all ones for a mask and itself.
 pub(super) fn equal_masks() -> InstForm {
     masks(VEX_Kxnorq_kr_kr_kr)
 }

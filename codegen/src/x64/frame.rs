@@ -1,4 +1,4 @@
-//! The function's memory on the stack, and how operands of the nest are addressed.
+//! The stack frame, and the addresses of the nest's operands.
 //!
 //! ```text
 //! rsp + 0      the stack pointer of the caller's frame
@@ -15,19 +15,19 @@ use super::inst::{Base, ElementAddress, InvariantAddress};
 use super::set::Set;
 use iced_x86::{Code, Register};
 
-/// Where what the function was called with is kept.
+/// The registers of the function's arguments.
 pub(super) struct ArgumentRegisters {
     pub literals: Register,
     pub constants: Register,
     /// The index of the innermost loop, in elements.
     pub index: Register,
-    /// For addresses; changed by each.
+    /// For addresses; clobbered by each.
     pub scratch: Register,
     /// For counts.
     pub count: Register,
 }
 
-/// As the System V calling convention passes them.
+/// In the System V calling convention.
 pub(super) const POINTERS: ArgumentRegisters = ArgumentRegisters {
     literals: Register::RCX,
     constants: Register::R8,
@@ -36,7 +36,7 @@ pub(super) const POINTERS: ArgumentRegisters = ArgumentRegisters {
     count: Register::R11,
 };
 
-/// Registers for the pointers of the first operands in the innermost loop. The function's other arguments are there before.
+/// Registers for the pointers of the first operands in the innermost loop. The function's other arguments precede them.
 const BASES: [Register; 10] = [
     Register::RDI,
     Register::RSI,
@@ -50,7 +50,7 @@ const BASES: [Register; 10] = [
     Register::R15,
 ];
 
-/// The registers the caller wants back.
+/// The callee-saved registers.
 pub(super) const SAVED: [Register; 6] =
     [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
@@ -64,22 +64,22 @@ pub(super) const PAIRS: [i32; 2] = [48, 56];
 pub(super) const KEPT: [i32; 2] = PAIRS;
 const LOOPS: i32 = 64;
 
-/// Bytes of a function's memory, at most: less than a page, so that a guard page is not stepped over.
+/// The maximum size of the frame in bytes: less than a page, so that a guard page is not stepped over.
 const MOST: i32 = 3840;
 
-/// The layout of the memory.
+/// The layout of the frame.
 pub(super) struct Frame {
     pub set: Set,
     operands: usize,
     outer: usize,
     slots: i32,
     size: i32,
-    /// Of the operands that are indices: where a block begins, how far its lanes are from there, and how many these are.
+    /// For operands that are indices: the start of a block, the distances of its lanes, and their number.
     indices: Vec<Option<[i32; 3]>>,
 }
 
 impl Frame {
-    /// Of a nest with so many operands and loops around the innermost one.
+    /// The frame of a nest with these numbers of operands and outer loops.
     pub(super) fn new(set: Set, operands: usize, outer: usize) -> Frame {
         let pointers = (outer + 1) * operands;
         let slots = (LOOPS as usize + 8 * (outer + 1 + pointers)).next_multiple_of(64) as i32;
@@ -90,7 +90,7 @@ impl Frame {
         Frame { set, operands, outer, slots, size, indices: vec![None; operands] }
     }
 
-    /// Takes memory for an operand that is indices, of so many units.
+    /// Reserves memory for an operand that is indices, of this many units.
     pub(super) fn take_indices(&mut self, operand: usize, units: usize) {
         let first = self.slot();
         let lanes = self.size;
@@ -100,17 +100,17 @@ impl Frame {
         }
     }
 
-    /// Of an operand that is indices, memory for where a block begins, and for how far its lanes are from there.
+    /// For an operand that is indices, the memory of a block's start and of its lanes' distances.
     pub(super) fn indices(&self, operand: usize) -> Option<[i32; 2]> {
         self.indices.get(operand).copied().flatten().map(|[first, lanes, _]| [first, lanes])
     }
 
-    /// How many lanes a block has, of an operand that is indices.
+    /// The number of a block's lanes, for an operand that is indices.
     pub(super) fn lanes_of_indices(&self, operand: usize) -> i32 {
         self.indices.get(operand).copied().flatten().map_or(0, |[.., lanes]| lanes)
     }
 
-    /// Memory for what is there of a register, if there are no masks: the first slot.
+    /// Memory for partial registers, if there are no masks: the first slot.
     pub(super) fn part(&self) -> i32 {
         self.slots
     }
@@ -122,17 +122,17 @@ impl Frame {
         at
     }
 
-    /// Returns `true` if it is too large.
+    /// Returns `true` if the frame is too large.
     pub(super) fn is_too_large(&self) -> bool {
         self.size > MOST || self.slots > MOST / 2
     }
 
-    /// Trips left of an outer loop; of the one after the last, steps that are left.
+    /// Trips left of an outer loop; after the last one, steps left.
     pub(super) fn counter(&self, axis: usize) -> i32 {
         LOOPS + 8 * axis as i32
     }
 
-    /// The pointer of an operand at the beginning of a trip of the loop around loop `axis`.
+    /// The pointer of an operand at the start of a trip of the loop around loop `axis`.
     pub(super) fn pointer(&self, axis: usize, operand: usize) -> i32 {
         LOOPS + 8 * (self.outer + 1 + axis * self.operands + operand) as i32
     }
@@ -179,7 +179,7 @@ impl Frame {
         Address { index, scale, ..Address::at(base, element.offset) }
     }
 
-    /// What comes before the body: registers saved, memory taken, aligned.
+    /// The prologue: saves registers, reserves and aligns memory.
     pub(super) fn enter(&self, code: &mut Assembler) {
         for register in SAVED {
             code.add(Code::Push_r64, &[AsmOperand::Register(register)]);
@@ -195,7 +195,7 @@ impl Frame {
         }
     }
 
-    /// What comes after.
+    /// The epilogue.
     pub(super) fn leave(&self, code: &mut Assembler) {
         code.add(Code::VEX_Vzeroupper, &[]);
         let saved = AsmOperand::Memory(Address::at(Register::RSP, SAVED_STACK));

@@ -1,8 +1,8 @@
-//! Instructions on virtual registers: what selection makes and allocation gives registers to.
+//! Instructions on virtual registers, from selection to allocation.
 //!
-//! A value is a vector of up to 64 bytes, lane after lane, or a mask of up to 64 bits, lane after lane; what lies beyond the lanes of a
-//! block is arbitrary. Without mask registers a bool is a vector, too: of ones or zeros in lanes of such a width that those of a
-//! unit fill a register. A value is made once, except that an [`If`] changes its results out of the way.
+//! A value is a vector of up to 64 bytes, lane after lane, or a mask of up to 64 bits, lane after lane; beyond the lanes of a
+//! block it is arbitrary. Without mask registers a bool is a vector, too: of ones or zeros in lanes of such a width that a unit's
+//! lanes fill a register. Values are in SSA form, except that an [`If`] changes its results in cold code.
 
 use super::forms::InstForm;
 use super::set::Set;
@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct V(pub u32);
 
-/// What kind of register holds a value.
+/// The class of a value's register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegClass {
     /// Those of vectors.
@@ -30,31 +30,31 @@ impl RegClass {
     }
 }
 
-/// Memory that keeps its value while the loops run.
+/// Memory that is invariant in the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct InvariantAddress {
     pub base: Base,
     pub offset: i32,
-    /// Bits of the one element that all lanes are loaded from; `None` if each lane has its own.
+    /// Bits of the element to broadcast; `None` if each lane has its own.
     pub broadcast: Option<u32>,
 }
 
-/// What a [`InvariantAddress`] is relative to.
+/// The base of an [`InvariantAddress`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Base {
     Constants,
     Literals,
-    /// The function's own memory on the stack.
+    /// The stack frame.
     Frame,
 }
 
-/// What is known of a value.
+/// The properties of a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     pub class: RegClass,
-    /// Where it can be loaded from, always.
+    /// A location from which it can always be loaded.
     pub known: Option<InvariantAddress>,
-    /// The register it keeps in all loops.
+    /// The register it is pinned to.
     pub pinned: Option<u8>,
 }
 
@@ -69,7 +69,7 @@ impl Values {
         V(self.0.len() as u32 - 1)
     }
 
-    /// A new value that can be loaded from this place.
+    /// A new value with a known location.
     pub(super) fn make_known(&mut self, class: RegClass, place: InvariantAddress) -> V {
         let v = self.make(class);
         self.0[v.0 as usize].known = Some(place);
@@ -93,7 +93,7 @@ impl Values {
     }
 }
 
-/// Memory of an operand of the nest: at the index of the innermost loop, and so many bytes beyond.
+/// Memory of an operand: at the index of the innermost loop, plus an offset in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ElementAddress {
     pub operand: usize,
@@ -102,12 +102,12 @@ pub(super) struct ElementAddress {
     pub offset: i32,
 }
 
-/// Elements of a unit that not all need be there, where no mask leaves out lanes.
+/// Elements of a partial unit, without masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PartialUnit {
-    /// The first one's number in the unit.
+    /// The index of the first one in the unit.
     pub first: u32,
-    /// How many they are if all are there.
+    /// The number of elements if all are there.
     pub elements: u32,
 }
 
@@ -118,35 +118,35 @@ pub(super) enum Sign {
     Minus,
 }
 
-/// What an instruction does.
+/// The kind of an instruction.
 #[derive(Clone, Debug)]
 pub(super) enum MachineInstKind {
     /// The form on the arguments; its last one may be in memory.
     Plain(InstForm),
-    /// The form, in which the result takes the register of the first argument.
+    /// The form, with the result in the register of the first argument.
     Tied(InstForm),
     /// `args[0] * args[1] + args[2]` in lanes of `f32` or `f64`, the product with this sign.
     Fma(PrimType, Sign),
-    /// A copy of the first argument; a second one is what the result has been.
+    /// A copy of the first argument; a second one is the old result.
     Copy,
-    /// Reads memory: all of it, or the elements that are there.
+    /// Reads memory: all of it, or only existing elements.
     Load(InstForm, ElementAddress, Option<PartialUnit>),
-    /// Writes the last argument to memory: all of it, or the elements that are there.
+    /// Writes the last argument to memory: all of it, or only existing elements.
     Store(InstForm, ElementAddress, Option<PartialUnit>),
     /// Entries of a table in the constants at this offset, of this type, at the lanes of an index of 32 bits.
     Gather(PrimType, i32),
-    /// See there.
+    /// A conditional cold path.
     If(Box<If>),
 }
 
-/// Instructions that are done out of the way, and only if one of the lowest bits of the mask, the only argument, is set.
+/// Cold instructions, run only if any of the lowest bits of the mask, the only argument, is set.
 #[derive(Clone, Debug)]
 pub(super) struct If {
-    /// How many bits.
+    /// The number of bits.
     pub lanes: u32,
-    /// Results and what they are before.
+    /// Results and their defaults.
     pub results: Vec<(V, V)>,
-    /// What is done; it may change results.
+    /// The cold instructions, which may change results.
     pub cold: Vec<MachineInst>,
 }
 
@@ -158,9 +158,9 @@ pub(super) struct MachineInst {
     pub args: SmallVec<[V; 3]>,
     /// The lanes that are written.
     pub mask: Option<V>,
-    /// True if the others become 0; otherwise they keep what the result's register held.
+    /// True if the others become 0; otherwise they keep the contents of the result's register.
     pub zeroing: bool,
     pub immediate: Option<u8>,
-    /// What it is for.
+    /// The origin.
     pub located: Located,
 }

@@ -1,9 +1,9 @@
-//! Where values are made and used.
+//! Definitions and uses of values.
 
 use super::inst::{MachineInst, MachineInstKind, RegClass, V, Values};
 use smallvec::SmallVec;
 
-/// Notes where values are used: at the number of their instruction, those out of the way counted in their place.
+/// Records the uses of values by the number of their instruction; cold ones count in their place.
 pub(super) fn note_uses(insts: &[MachineInst], uses: &mut [Vec<u32>], position: &mut u32) {
     for inst in insts {
         let at = *position;
@@ -16,7 +16,7 @@ pub(super) fn note_uses(insts: &[MachineInst], uses: &mut [Vec<u32>], position: 
     }
 }
 
-/// The most vector values that are alive at once and cannot be loaded again.
+/// The maximum number of live vector values that cannot be reloaded.
 pub(super) fn pressure(insts: &[MachineInst], values: &Values) -> usize {
     let mut uses = vec![Vec::new(); values.len()];
     let mut position = 0;
@@ -51,7 +51,7 @@ pub(super) fn pressure(insts: &[MachineInst], values: &Values) -> usize {
     most
 }
 
-/// Counts the instructions in which values are used, but for those out of the way.
+/// Counts the instructions that use each value, except cold ones.
 pub(super) fn count(insts: &[MachineInst], uses: &mut [usize]) {
     for inst in insts {
         inst.args.iter().chain(&inst.mask).for_each(|v| uses[v.0 as usize] += 1);
@@ -62,7 +62,7 @@ pub(super) fn count(insts: &[MachineInst], uses: &mut [usize]) {
     }
 }
 
-/// Results of instructions, but for those out of the way.
+/// Results of instructions, except cold ones.
 pub(super) fn results(insts: &[MachineInst], f: &mut dyn FnMut(V)) {
     for inst in insts {
         inst.result.into_iter().for_each(&mut *f);

@@ -1,4 +1,4 @@
-//! The loops as machine code: counts, pointers and masks around instructions that get their registers here.
+//! The loops as machine code: counts, pointers and masks around instructions, with register allocation.
 
 use super::allocate::{Allocator, load};
 use super::assembler::{Address, AsmOperand as Op, Assembler, CodeLabel, When};
@@ -11,14 +11,14 @@ use iced_x86::{Code as X, Register};
 use ndjit_ir::loops::Stride;
 use ndjit_ir::reduction::LANES;
 
-/// Code being written.
+/// Code under construction.
 pub(super) struct LoopEmitter<'a> {
     nest: &'a NestContext<'a>,
     values: &'a Values,
     frame: &'a mut Frame,
     pub code: &'a mut Assembler,
     reserved: u64,
-    /// There were too few registers.
+    /// True if there were too few registers.
     pub failed: bool,
 }
 
@@ -26,7 +26,7 @@ const INDEX: Op = Op::Register(POINTERS.index);
 const COUNT: Op = Op::Register(POINTERS.count);
 const SCRATCH: Op = Op::Register(POINTERS.scratch);
 
-/// The function's memory at this offset.
+/// The frame's memory at this offset.
 fn stack(offset: i32) -> Op {
     Op::Memory(Address::at(Register::RSP, offset))
 }
@@ -50,9 +50,9 @@ impl<'a> LoopEmitter<'a> {
         self.nest.nest.inputs.len() + self.nest.nest.outputs.len()
     }
 
-    /// Leaves if there is nothing to do; notes extents and pointers; loads what keeps its register in all loops.
+    /// Exits if there is nothing to do; stores extents and pointers; loads pinned values.
     pub(super) fn start(&mut self, lanes: u32, exit: CodeLabel) {
-        // Blocks may have no whole step, or nothing else.
+        // Blocks may have no whole step, or no rest.
         let inner = if self.nest.combine.is_some() { 2 } else { 0 };
         for axis in 0..self.rank() - inner {
             let extent = Op::Memory(Address::at(Register::RSI, 8 * axis as i32));
@@ -84,14 +84,14 @@ impl<'a> LoopEmitter<'a> {
         inputs.filter_map(|(operand, _)| Some((operand, self.frame.indices(operand)?))).collect()
     }
 
-    /// How far an operand moves along a loop.
+    /// The stride of an operand along a loop.
     fn stride(&mut self, operand: usize, axis: usize) {
         let offset = 8 * (operand * self.rank() + axis) as i32;
         self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(STRIDES)]);
         self.code.add(X::Mov_r64_rm64, &[SCRATCH, Op::Memory(Address::at(POINTERS.scratch, offset))]);
     }
 
-    /// Notes how far indices in lanes are from those where a block begins.
+    /// Stores the distances of the lanes' indices from a block's start.
     fn distances(&mut self) {
         for (operand, [_, lanes]) in self.moving() {
             self.stride(operand, self.rank() - 1);
@@ -103,7 +103,7 @@ impl<'a> LoopEmitter<'a> {
         }
     }
 
-    /// Notes the indices where the block at the index begins.
+    /// Stores the indices of the block at the index.
     fn indices(&mut self) {
         let outer = self.rank() - 1 - usize::from(self.nest.form == AccumulatorLayout::Rows);
         for (operand, [first, _]) in self.moving() {
@@ -114,7 +114,7 @@ impl<'a> LoopEmitter<'a> {
         }
     }
 
-    /// The beginnings of the loops around the innermost one.
+    /// The starts of the loops around the innermost one.
     pub(super) fn outer_loops(&mut self, outer: usize) -> Vec<CodeLabel> {
         let mut headers = Vec::new();
         for axis in 0..outer {
@@ -159,7 +159,7 @@ impl<'a> LoopEmitter<'a> {
         }
     }
 
-    /// Instructions, after which values are used; then those move where the first of each pair is.
+    /// Instructions, after which values are used; then moves, from the second to the first of each pair.
     pub(super) fn stretch(&mut self, insts: &[MachineInst], last: &[V], moves: &[(V, V)]) {
         let mut allocator = Allocator::new(self.values, self.frame, self.code, insts, last, self.reserved);
         allocator.run(insts);
@@ -193,7 +193,7 @@ impl<'a> LoopEmitter<'a> {
         self.code.bind(done);
     }
 
-    /// Blocks of at most as many lanes as accumulators have, each of them over all steps.
+    /// Blocks of at most as many lanes as the accumulators, each over all steps.
     pub(super) fn rows(&mut self, selected: &Selected, lanes: u32) {
         let (next, tail, done) = (self.code.label(), self.code.label(), self.code.label());
         self.code.add(X::Xor_rm32_r32, &[Op::Register(Register::EAX), Op::Register(Register::EAX)]);
@@ -212,13 +212,13 @@ impl<'a> LoopEmitter<'a> {
         self.mask(lanes);
         selected.rest.iter().for_each(|rest| self.steps(rest));
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
-        // What there is not leaves the index beyond the end.
+        // Missing blocks leave the index beyond the end.
         self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(TOTAL)]);
         self.code.jump(When::Below, next);
         self.code.bind(done);
     }
 
-    /// Blocks of a reduction: all lanes over all steps, then those that are left of the last step, which give one element.
+    /// Blocks of a reduction: all lanes over all steps, then the lanes of the last, partial step, which give one element.
     pub(super) fn blocks(&mut self, selected: &Selected, lanes: u32) {
         let done = self.code.label();
         self.code.add(X::Xor_rm32_r32, &[Op::Register(Register::EAX), Op::Register(Register::EAX)]);
@@ -244,7 +244,7 @@ impl<'a> LoopEmitter<'a> {
         self.bases_again();
     }
 
-    /// What accumulators begin with.
+    /// The initial accumulators.
     fn before_steps(&mut self, block: &LoopBlock) {
         let first: Vec<V> = block.carried.iter().map(|&(first, ..)| first).collect();
         let moves: Vec<(V, V)> = block.carried.iter().map(|&(first, held, _)| (held, first)).collect();
@@ -263,7 +263,7 @@ impl<'a> LoopEmitter<'a> {
         let (rank, steps) = (self.rank(), self.frame.counter(self.rank() - 2));
         self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(EXTENTS)]);
         self.code.add(X::Mov_r64_rm64, &[COUNT, Op::Memory(Address::at(POINTERS.scratch, 8 * (rank as i32 - 2)))]);
-        // A count in memory would make each step wait for the one before.
+        // A count in memory would make each step wait for the previous one.
         let left = if self.nest.has_wide_elements() { stack(steps) } else { COUNT };
         if left != COUNT {
             self.code.add(X::Mov_rm64_r64, &[left, COUNT]);
@@ -297,7 +297,7 @@ impl<'a> LoopEmitter<'a> {
         self.code.bind(done);
     }
 
-    /// Pointers as they were before the steps.
+    /// Restores the pointers from before the steps.
     fn bases_again(&mut self) {
         let nest = self.nest.nest;
         let strides = |access: &ndjit_ir::loops::Access| access.inner == Stride::Contiguous;
@@ -318,7 +318,7 @@ impl<'a> LoopEmitter<'a> {
         }
     }
 
-    /// Notes which lanes of a unit are there.
+    /// Stores the mask of a unit's existing lanes.
     fn mask(&mut self, lanes: u32) {
         let ones = Op::Immediate32(-1);
         self.code.add(X::Mov_r64_rm64, &[COUNT, stack(TOTAL)]);

@@ -1,13 +1,12 @@
-//! Machine code for x86-64 with AVX-512 or AVX2 from expanded loop nests whose innermost loop reads and writes elements side by side.
+//! Machine code for x86-64 with AVX-512 or AVX2 from expanded loop nests with contiguous elements along the innermost loop.
 //!
-//! Cranelift has registers of 128 bits; these have 512 or 256. What differs between the two sets is in `set`, in the columns of the tables
-//! `forms` and `moves`, and in what takes several instructions: `avx512` and `avx2`. A body becomes instructions on virtual registers (`select`, by the table
-//! `forms`; `folds` finds primitives that one instruction does together), for some units of a block side by side; those get registers (`allocate`) and become bytes (`assembler`, by iced-x86)
-//! inside the loops (`nest`, `loops`). Functions have the same arguments as Cranelift's ([`abi`](crate::clif::abi)), and the same bits as
-//! results.
+//! Cranelift has registers of 128 bits; these have 512 or 256. The two sets differ in `set`, in the columns of the tables `forms` and
+//! `moves`, and in primitives of several instructions: `avx512` and `avx2`. A body becomes instructions on virtual registers
+//! (`select`, by the table `forms`; `folds` finds primitives for one instruction), for the units of a block side by side. `allocate`
+//! gives them registers, and `assembler` encodes them by iced-x86, inside the loops (`nest`, `loops`). Functions have the same
+//! arguments as Cranelift's ([`abi`](crate::clif::abi)), and give the same bits.
 //!
-//! Needed of the processor: F, BW, DQ and VL of AVX-512, and BMI2, which all processors of x86-64-v4 have, or AVX2 and FMA, which all of
-//! x86-64-v3 have.
+//! Required of the processor: F, BW, DQ and VL of AVX-512, and BMI2, all part of x86-64-v4, or AVX2 and FMA, part of x86-64-v3.
 
 mod allocate;
 mod assembler;
@@ -42,19 +41,19 @@ use ndjit_ir::{Error, ErrorCode, Result};
 /// A kernel as machine code.
 #[derive(Clone, Debug)]
 pub struct VectorCode {
-    /// The function, which can be anywhere in memory.
+    /// The function, which is position-independent.
     pub bytes: Vec<u8>,
-    /// The table its last argument points to.
+    /// The constants table, the last argument.
     pub constants: Vec<Cell>,
-    /// The instructions it is made of.
+    /// The instruction set.
     pub set: Set,
     /// Lanes per block of the innermost loop.
     pub lanes: usize,
-    /// What bytes from one offset to another are for.
+    /// The origins of byte ranges.
     pub(crate) places: Vec<(u32, u32, Located)>,
 }
 
-/// The machine code that this machine runs a nest by, if it is of this width; `None` if that is Cranelift's.
+/// This machine's code of a nest, at this width; `None` if it is Cranelift's.
 ///
 /// # Errors
 /// As [`emit`].
@@ -62,8 +61,8 @@ pub fn emit_here(nest: &LoopNest, form: AccumulatorLayout, width: VectorWidth) -
     Set::of(width).map_or(Ok(None), |set| emit(nest, form, set))
 }
 
-/// The machine code of an expanded nest; `None` if other code generators do it: elements that are not side by side, bounded loops,
-/// integer division, and what the set has no short code for.
+/// The machine code of an expanded nest; `None` for other code generators: without contiguous elements, with bounded loops, integer
+/// division, or primitives without short code.
 ///
 /// # Errors
 /// `Verify` if the nest is not expanded; `Backend` if an instruction does not exist, which is a bug.
@@ -78,7 +77,7 @@ pub fn emit(nest: &LoopNest, form: AccumulatorLayout, set: Set) -> Result<Option
     nest::NestContext { nest, body, hoisted: *hoisted, form, set, combine: None }.emit()
 }
 
-/// The same of whole blocks of a reduction, by [`emit_blocks`].
+/// The same for whole blocks of a reduction, by [`emit_blocks`].
 ///
 /// # Errors
 /// As [`emit`].
@@ -91,10 +90,10 @@ pub fn emit_blocks_here(
     Set::of(width).map_or(Ok(None), |set| emit_blocks(nest, (combine, pairs), set))
 }
 
-/// The machine code of whole blocks of a reduction: of an expanded nest that accumulates along [rows](AccumulatorLayout::Rows) and one that combines
-/// accumulators, in these pairs. The first inputs are one element each, which all lanes begin with; each output is one element, what a block gives. The last
-/// but one of the loops has whole steps, the innermost what remains of one, and either can have none. `None` if other code generators do it,
-/// by parts: AVX2, which has no masks.
+/// The machine code of whole blocks of a reduction: of an expanded nest that accumulates along [rows](AccumulatorLayout::Rows) and one
+/// that combines accumulators, in these pairs. The first inputs are one element each, the initial value of all lanes; each output is one
+/// element, a block's result. The last but one loop has whole steps, the innermost the rest of one; either may be empty. `None` for other
+/// code generators, by parts: AVX2, which has no masks.
 ///
 /// # Errors
 /// As [`emit`].

@@ -19,7 +19,7 @@ pub(super) fn blend(set: Set, bits: u32) -> InstForm {
     if set == Set::Avx2 { InstForm { memory: MemoryOperand::No, ..form } } else { form }
 }
 
-/// A register moved, in lanes of so many bits: AVX-512's, which leave lanes out.
+/// A register moved, in lanes of this width: AVX-512's, which can be masked.
 pub(super) fn move_lanes(bits: u32) -> InstForm {
     let code = match bits {
         8 => EVEX_Vmovdqu8_zmm_k1z_zmmm512,
@@ -46,7 +46,7 @@ pub(super) fn broadcast(set: Set, bits: u32) -> InstForm {
     form(code, [Size::whole(set), Size::Xmm, Size::Xmm], MemoryOperand::Whole)
 }
 
-/// Loads of so many bytes, in lanes of so many bits: with AVX-512 at least 8, under a mask of 8 bytes as of 16; with AVX2 at least 4,
+/// Loads of this many bytes, in lanes of this width: with AVX-512 at least 8, with a mask of 8 bytes like 16; with AVX2 at least 4,
 /// without masks.
 pub(super) fn load(set: Set, bytes: u32, bits: u32, masked: bool) -> InstForm {
     let (code, size) = match (set, bytes, bits) {
@@ -103,7 +103,7 @@ pub(super) const fn whole(set: Set) -> [Code; 3] {
     }
 }
 
-/// Lanes of two registers, the second and third operand, picked by the first, which the result replaces: AVX-512's.
+/// Lanes of two registers, the second and third operand, selected by the first, which the result replaces: AVX-512's.
 pub(super) fn pick(bits: u32) -> InstForm {
     if bits == 32 {
         vector(Set::Avx512, EVEX_Vpermi2ps_zmm_k1z_zmm_zmmm512b32, 32)
@@ -112,7 +112,7 @@ pub(super) fn pick(bits: u32) -> InstForm {
     }
 }
 
-/// Lanes of a register, the second operand, picked by the first. AVX2 has lanes of 32 bits alone.
+/// Lanes of a register, the second operand, selected by the first. AVX2 only has lanes of 32 bits.
 pub(super) fn pick_one(set: Set, bits: u32) -> InstForm {
     match (set, bits) {
         (Set::Avx2, _) => vector(set, VEX_Vpermps_ymm_ymm_ymmm256, 32),
@@ -121,22 +121,22 @@ pub(super) fn pick_one(set: Set, bits: u32) -> InstForm {
     }
 }
 
-/// Lanes of 64 bits picked by the immediate: AVX2's.
+/// Lanes of 64 bits selected by the immediate: AVX2's.
 pub(super) fn pick_quarters() -> InstForm {
     vector(Set::Avx2, VEX_Vpermpd_ymm_ymmm256_imm8, 64)
 }
 
-/// Halves of two registers picked by the immediate: 0x20 the lower ones, 0x31 the upper ones. AVX2's.
+/// Halves of two registers selected by the immediate: 0x20 the lower ones, 0x31 the upper ones. AVX2's.
 pub(super) fn pick_halves() -> InstForm {
     vector(Set::Avx2, VEX_Vperm2f128_ymm_ymm_ymmm256_imm8, 64)
 }
 
-/// In each half of a register the bytes that the second operand picks, 0 for -1: AVX2's.
+/// In each half of a register the bytes selected by the second operand, 0 for -1: AVX2's.
 pub(super) fn pick_bytes() -> InstForm {
     vector(Set::Avx2, VEX_Vpshufb_ymm_ymm_ymmm256, 8)
 }
 
-/// In each half of registers lanes of the first and of the second in turn, of the lower or upper ones: AVX2's.
+/// In each half of registers the lower or upper lanes of the first and of the second, interleaved: AVX2's.
 pub(super) fn unpack(bits: u32, upper: bool) -> InstForm {
     let code = match (bits, upper) {
         (32, false) => VEX_Vunpcklps_ymm_ymm_ymmm256,
@@ -147,7 +147,7 @@ pub(super) fn unpack(bits: u32, upper: bool) -> InstForm {
     vector(Set::Avx2, code, bits)
 }
 
-/// In each half of registers two lanes of 32 bits of the first and two of the second, picked by the immediate: AVX2's.
+/// In each half of registers two lanes of 32 bits of the first and two of the second, selected by the immediate: AVX2's.
 pub(super) fn shuffle() -> InstForm {
     vector(Set::Avx2, VEX_Vshufps_ymm_ymm_ymmm256_imm8, 32)
 }

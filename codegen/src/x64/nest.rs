@@ -1,10 +1,10 @@
-//! A nest: what is computed once, blocks of the body, and their loops.
+//! A nest: values computed once, blocks of the body, and their loops.
 //!
-//! The innermost dimension is: what does not change along it, a loop over whole blocks of lanes, and a loop over units under a mask
-//! for what remains. Both are made from the same body.
+//! The innermost loop is: invariants, a loop over whole blocks of lanes, and a loop over masked units for the rest. Both come from
+//! the same body.
 //!
-//! Of a nest that accumulates along rows, with what combines accumulators, whole blocks of a reduction are made: accumulators begin in
-//! registers, meet all steps and what remains of one, are combined by halves, and one result is stored.
+//! A nest that accumulates along rows, with a nest that combines accumulators, gives whole blocks of a reduction: accumulators begin
+//! in registers, go through all steps and the rest of one, are combined by halves, and one result is stored.
 
 use super::assembler::Assembler;
 use super::blocks::Combine;
@@ -24,26 +24,26 @@ use ndjit_ir::{PrimType, Result};
 use smallvec::SmallVec;
 use std::iter;
 
-/// A nest on its way to code.
+/// A nest being compiled.
 pub(super) struct NestContext<'a> {
     pub nest: &'a LoopNest,
     pub body: &'a Body,
     pub hoisted: usize,
     pub form: AccumulatorLayout,
     pub set: Set,
-    /// What combines the accumulators of rows in the end: those of a result with others. Then the first inputs are what accumulators begin
-    /// with, the same for all lanes, and each output is one element.
+    /// The final combination of the accumulators of rows. The first inputs are then initial values, the same for all lanes, and each
+    /// output is one element.
     pub combine: Option<Combine<'a>>,
 }
 
-/// What is made of the body, before registers are given to it.
+/// The instructions of the body, before register allocation.
 pub(super) struct Selected {
     pub once: Vec<MachineInst>,
     /// Loads of accumulators into values, blocks of lanes, stores.
     pub whole: LoopBlock,
-    /// The same of one unit under a mask; of blocks of a reduction for each of their units.
+    /// The same for one masked unit; for blocks of a reduction for each of their units.
     pub rest: Vec<LoopBlock>,
-    /// Combines accumulators and stores what they give, after all steps.
+    /// Combines accumulators and stores the results, after all steps.
     pub finish: Vec<MachineInst>,
 }
 
@@ -52,13 +52,13 @@ pub(super) struct LoopBlock {
     pub before: Vec<MachineInst>,
     pub insts: Vec<MachineInst>,
     pub after: Vec<MachineInst>,
-    /// What each accumulator is before the first step, what holds it, and what it is after a step.
+    /// Each accumulator before the first step, its register, and its value after a step.
     pub carried: Vec<(V, V, V)>,
     pub lanes: u32,
 }
 
 impl NestContext<'_> {
-    /// The code; `None` if something in it is for other code generators.
+    /// The code; `None` if a part is for other code generators.
     pub(super) fn emit(&self) -> Result<Option<VectorCode>> {
         let moves =
             |access: &Access| access.inner == Stride::Strided && !access.is_index() || access.role == Role::Rows;
@@ -86,24 +86,24 @@ impl NestContext<'_> {
         self.write(&mut values, &mut known, &selected, (lanes, reserved), frame)
     }
 
-    /// Returns `true` if there are elements of 16 bytes, whose addresses take a register more.
+    /// Returns `true` if there are elements of 16 bytes, whose addresses take another register.
     pub(super) fn has_wide_elements(&self) -> bool {
         self.nest.inputs.iter().chain(&self.nest.outputs).any(|access| access.dtype.bytes() > 8)
     }
 
-    /// Lanes of a unit: of the widest type as many as a register has.
+    /// Lanes of a unit: as many of the widest type as a register has.
     fn lanes(&self) -> u32 {
         fn widest(body: &Body, set: Set) -> u32 {
             let types = body.types.iter().filter(|&&ty| ty != PrimType::Bool).map(|ty| ty.bits());
             let inside = body.insts.iter().map(|inst| match &inst.kind {
                 InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => widest(inner, set),
-                // AVX2 shifts lanes of 32 bits and more each by its own count.
+                // AVX2 shifts lanes of 32 bits and more by separate counts.
                 InstKind::Prim(Prim::Shl | Prim::Ushr | Prim::Sshr)
                     if set == Set::Avx2 && !is_constant(body, inst.args[1]) =>
                 {
                     32
                 }
-                // Products and shifts of bytes are made of 16 bits.
+                // Products and shifts of bytes are computed in 16 bits.
                 InstKind::Prim(Prim::Imul | Prim::Smulhi | Prim::Umulhi | Prim::Shl | Prim::Ushr | Prim::Sshr) => 16,
                 InstKind::Prim(_) | InstKind::Const(_) | InstKind::Table(_) | InstKind::Gather { .. } => 8,
             });
@@ -112,7 +112,7 @@ impl NestContext<'_> {
         self.set.bits() / widest(self.body, self.set)
     }
 
-    /// Units of a block: as many as registers hold, up to four, which hides what instructions wait for each other.
+    /// Units of a block: as many as fit the registers, up to four, which hides latencies.
     fn units(&self) -> usize {
         match self.form {
             AccumulatorLayout::Rows => self.units_of_rows(),
@@ -168,7 +168,7 @@ impl NestContext<'_> {
             }
         }
         select.insts(self.body, &self.body.insts[..self.hoisted], &mut env, &inputs, true)?;
-        // Truth values that are constant are made once, too.
+        // Constant bools are made once, too.
         for (operand, &ty) in env.iter_mut().zip(&self.body.types) {
             if matches!(operand, SelectedValue::Const(_)) && ty == PrimType::Bool {
                 *operand = SelectedValue::Same(select.unit(operand, PrimType::Bool, 0));
@@ -187,7 +187,7 @@ impl NestContext<'_> {
         Some(Selected { once, whole, rest, finish: Vec::new() })
     }
 
-    /// How a unit knows which lanes are there.
+    /// The selection of a unit's existing lanes.
     pub(super) fn masked(&self, values: &mut Values) -> Tail {
         let frame = |offset: i32| InvariantAddress { base: Base::Frame, offset, broadcast: None };
         let mut mask = |offset: i32| values.make_known(RegClass::Mask, frame(offset));
@@ -245,7 +245,7 @@ impl NestContext<'_> {
         Some(block)
     }
 
-    /// What accumulators begin with.
+    /// The initial accumulators.
     fn begin(&self, select: &mut Select<'_>, stream: &Stream) -> Vec<SelectedValue> {
         match self.combine {
             Some(_) => {
@@ -287,7 +287,7 @@ impl NestContext<'_> {
         mut frame: Frame,
     ) -> Result<Option<VectorCode>> {
         let outer = self.nest.rank - 1 - usize::from(self.form == AccumulatorLayout::Rows);
-        // What is made once and has no register has memory.
+        // Values made once without a register have memory.
         let mut made = Vec::new();
         results(&selected.once, &mut |v| made.push(v));
         let mut needed = vec![0usize; values.len()];
@@ -359,7 +359,7 @@ fn is_constant(body: &Body, reg: Reg) -> bool {
     body.definition(reg).is_some_and(|inst| matches!(inst.kind, InstKind::Const(_)))
 }
 
-/// Instructions, with those of inner bodies but for the long ones of rare cases.
+/// The number of instructions, with those of inner bodies except long cold paths.
 fn size(body: &Body) -> usize {
     let sizes = body.insts.iter().map(|inst| match &inst.kind {
         InstKind::Const(_) => 0,

@@ -1,7 +1,7 @@
-//! Loads and stores of as many elements as are there, without masks: whole registers if all are, else through the function's memory,
-//! element by element, out of the way. No byte beyond the elements is touched.
+//! Partial loads and stores without masks: whole registers if all elements exist, else through the frame, element by element, in cold
+//! code. No byte beyond the elements is accessed.
 //!
-//! Lanes that are not there get the first element, so that they take no path that others don't take.
+//! Missing lanes get the first element, so they take no separate paths.
 
 use super::allocate::name;
 use super::assembler::{Address, AsmOperand as Op, Assembler, CodeLabel, When};
@@ -12,11 +12,11 @@ use super::moves;
 use iced_x86::{Code as X, Register};
 
 const FROM: Register = POINTERS.scratch;
-/// These hold pointers, which are put back.
+/// These registers contain pointers, which are restored.
 const LEFT: Register = POINTERS.literals;
 const WORD: Register = POINTERS.constants;
 
-/// Loads what is there at an address into a register.
+/// Loads the existing elements at an address into a register.
 pub(super) fn load(
     code: &mut Assembler,
     frame: &Frame,
@@ -44,7 +44,7 @@ pub(super) fn load(
     end(code, merge);
 }
 
-/// Stores as much of a register as is there at an address.
+/// Stores the existing elements of a register at an address.
 pub(super) fn store(
     code: &mut Assembler,
     frame: &Frame,
@@ -67,7 +67,7 @@ pub(super) fn store(
     end(code, merge);
 }
 
-/// Goes out of the way if not all elements of the part are there. Returns where that is and where it ends.
+/// Jumps to cold code if elements of the part are missing. Returns its label and that of its end.
 fn begin(code: &mut Assembler, part: PartialUnit) -> (CodeLabel, CodeLabel) {
     let (cold, merge) = (code.label(), code.label());
     let all = (part.first + part.elements) as i32;
@@ -76,7 +76,7 @@ fn begin(code: &mut Assembler, part: PartialUnit) -> (CodeLabel, CodeLabel) {
     (cold, merge)
 }
 
-/// Out of the way: notes the address and how many elements are there. Returns where to go on if there are none.
+/// In cold code: stores the address and the number of existing elements. Returns the label for none.
 fn count(code: &mut Assembler, cold: CodeLabel, address: Address, part: PartialUnit) -> CodeLabel {
     let none = code.label();
     code.begin_cold();
@@ -93,7 +93,7 @@ fn count(code: &mut Assembler, cold: CodeLabel, address: Address, part: PartialU
     none
 }
 
-/// Copies as many elements as are left, at least one, the last one first.
+/// Copies the elements left, at least one, the last one first.
 fn copy(code: &mut Assembler, step: u8, from: (Register, i32), to: (Register, i32)) {
     let (load, store, word, bytes) = match step {
         1 => (X::Mov_r8_rm8, X::Mov_rm8_r8, Register::R8L, 1),
@@ -115,7 +115,7 @@ fn copy(code: &mut Assembler, step: u8, from: (Register, i32), to: (Register, i3
     code.jump(When::NotEqual, next);
 }
 
-/// Puts back what was in the registers, and goes on.
+/// Restores the registers, and jumps back.
 fn end(code: &mut Assembler, merge: CodeLabel) {
     for (register, kept) in [LEFT, WORD].into_iter().zip(KEPT) {
         code.add(X::Mov_r64_rm64, &[Op::Register(register), Op::Memory(Address::at(Register::RSP, kept))]);

@@ -1,4 +1,4 @@
-//! Which values keep a register in all loops: constants and what is computed once, the most used first, as many as the body leaves.
+//! Values pinned to a register in all loops: constants and invariants, by number of uses, as many as the body leaves.
 
 use super::inst::{RegClass, V, Values};
 use super::liveness::{count, pressure, results};
@@ -6,12 +6,12 @@ use super::nest::Selected;
 use super::set::Set;
 use std::iter;
 
-/// Vector registers that a body always has for itself, beyond what it needs at once.
+/// The number of vector registers reserved for a body, beyond its own maximum.
 const SPARE: usize = 2;
-/// Mask registers for masks that do not change.
+/// Mask registers for invariant masks.
 const PINNED_MASKS: usize = 2;
 
-/// Gives registers to what does not change in the innermost loop, the most used first, and memory to the rest of it. Returns the
+/// Pins invariants of the innermost loop to registers, by number of uses, and gives the others memory. Returns the
 /// registers.
 pub(super) fn pin(set: Set, values: &mut Values, selected: &Selected) -> u64 {
     let mut free = (0..set.registers()).rev();

@@ -1,4 +1,4 @@
-//! Products of more bits than a lane has, by those of halves.
+//! Products wider than a lane, by products of halves.
 
 use super::forms;
 use super::inst::{MachineInstKind, RegClass, V};
@@ -9,7 +9,7 @@ use ndjit_ir::PrimType;
 use ndjit_ir::body::Prim;
 
 impl Select<'_> {
-    /// Low halves of products of 64 bits, where there is no instruction.
+    /// Low halves of products of 64 bits, without an instruction for them.
     pub(super) fn low_product(&mut self, x: V, y: V) -> Option<V> {
         let i64 = PrimType::I64;
         let product = forms::wide_product(self.set, false);
@@ -70,7 +70,7 @@ impl Select<'_> {
         let high = self.vector(add, &[high, cross]);
         let mut high = self.vector(add, &[high, other]);
         if prim == Prim::Smulhi {
-            // A negative operand counts 2^64 too much.
+            // A negative operand adds 2^64 too much.
             for (one, another) in [(x, y), (y, x)] {
                 let negative = self.shifted(Prim::Sshr, i64, one, 63)?;
                 let excess = self.vector(and, &[negative, another]);

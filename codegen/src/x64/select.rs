@@ -1,7 +1,7 @@
 //! Bodies as machine instructions on virtual registers.
 //!
-//! A block has some units of as many lanes as the widest type has in a register. Each instruction of a body is made for all units
-//! before the next one, so that independent chains stand side by side. What is the same in all lanes is one value for all units.
+//! A block has units of as many lanes as a register has of the widest type. Each instruction of a body is made for all units
+//! before the next one, so that independent chains interleave. A value equal in all lanes is shared by all units.
 
 use super::folds::{Folded, Folds};
 use super::forms::{self, InstForm};
@@ -33,17 +33,17 @@ pub(super) enum SelectedValue {
     Input(usize),
 }
 
-/// How a unit that need not be whole knows which lanes are there.
+/// The selection of existing lanes in a partial unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Tail {
     /// By masks.
     Masked {
-        /// One bit for each lane.
+        /// One bit per lane.
         lanes: V,
-        /// Two bits for each lane: those of the first register of pairs, and of the second.
+        /// Two bits per lane: those of the first register of pairs, and of the second.
         pairs: [V; 2],
     },
-    /// By their number: loads and stores take [parts](super::inst::PartialUnit). Lanes that are not there have values of others.
+    /// By their number: loads and stores take [parts](super::inst::PartialUnit). Missing lanes have values of others.
     Counted,
 }
 
@@ -52,13 +52,13 @@ pub(super) enum Tail {
 pub(super) struct Stream {
     pub operand: usize,
     pub access: Access,
-    /// Its first word's register in the body.
+    /// The body's register of its first word.
     pub first: usize,
-    /// Of indices, where in the function's memory is how far lanes are from the first of a block.
+    /// For indices, the frame's memory of the lanes' distances from the first of a block.
     pub indices: Option<i32>,
 }
 
-/// What constants have been asked for.
+/// Constants used so far.
 #[derive(Default)]
 pub(super) struct ConstantTable {
     pub constants: ConstantPool,
@@ -66,7 +66,7 @@ pub(super) struct ConstantTable {
 }
 
 impl ConstantTable {
-    /// The value at this place.
+    /// The value at this location.
     pub(super) fn at(&mut self, values: &mut Values, place: InvariantAddress) -> V {
         *self.places.entry(place).or_insert_with(|| values.make_known(RegClass::Vector, place))
     }
@@ -79,7 +79,7 @@ impl ConstantTable {
                 offset: self.constants.splat(ty, bits),
                 broadcast: Some(ty.bits()),
             },
-            // AVX2 reads memory in whole registers alone.
+            // AVX2 reads memory only in whole registers.
             Set::Avx2 => {
                 let bytes = [Cell::splat(ty, bits).0; 2].concat();
                 InvariantAddress { base: Base::Constants, offset: self.constants.vector(&bytes), broadcast: None }
@@ -89,7 +89,7 @@ impl ConstantTable {
     }
 }
 
-/// A body on its way to instructions.
+/// A body during selection.
 pub(super) struct Select<'a> {
     pub set: Set,
     pub values: &'a mut Values,
@@ -104,8 +104,8 @@ pub(super) struct Select<'a> {
 }
 
 impl Select<'_> {
-    /// Makes `insts` of `body`. `env` holds the operands of all registers before them and gets those of their results; `None` if
-    /// there is something that other code generators do.
+    /// Selects `insts` of `body`. `env` has the operands of all earlier registers and receives those of the results; `None` if
+    /// an instruction is for other code generators.
     pub(super) fn insts(
         &mut self,
         body: &Body,
@@ -117,7 +117,7 @@ impl Select<'_> {
         let folds = Folds::of(self.set, body);
         for inst in insts {
             if folds.spares(inst) {
-                // Nothing reads it.
+                // It is never read.
                 env.push(SelectedValue::Const(0));
                 continue;
             }
@@ -148,7 +148,7 @@ impl Select<'_> {
         Some(())
     }
 
-    /// Loads the input a register is a word of, if that has not been done.
+    /// Loads the input of a register, unless it is loaded.
     pub(super) fn load_first(&mut self, reg: Reg, env: &mut [SelectedValue], inputs: &[Stream]) {
         if let SelectedValue::Input(input) = env[reg.index()] {
             let stream = &inputs[input];
@@ -159,12 +159,12 @@ impl Select<'_> {
         }
     }
 
-    /// An instruction; its result.
+    /// Adds an instruction; returns its result.
     pub(super) fn make(&mut self, class: RegClass, kind: MachineInstKind, args: &[V]) -> V {
         self.make_under(class, kind, args, None, None)
     }
 
-    /// An instruction with an immediate, whose result is 0 in lanes that the mask leaves out.
+    /// Adds an instruction with an immediate, whose result is 0 in masked-out lanes.
     pub(super) fn make_under(
         &mut self,
         class: RegClass,
@@ -200,7 +200,7 @@ impl Select<'_> {
         self.known.splat(self.set, self.values, ty, bits)
     }
 
-    /// A primitive of two operands of a type that gives one of it.
+    /// A primitive of two operands and a result of one type.
     pub(super) fn both(&mut self, prim: Prim, ty: PrimType, x: V, y: V) -> Option<V> {
         self.one(prim, ty, ty, &[x, y], None)
     }
@@ -233,7 +233,7 @@ impl Select<'_> {
     fn prim(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[SelectedValue]) -> Option<SelectedValue> {
         if prim == Prim::Bitcast {
             return Some(match &args[0] {
-                // Constants stand for themselves, of any type as wide.
+                // Constants are valid for any type of the same width.
                 SelectedValue::Const(bits) => SelectedValue::Const(*bits),
                 other => other.clone(),
             });
@@ -257,7 +257,7 @@ impl Select<'_> {
         Some(if same { SelectedValue::Same(made[0]) } else { SelectedValue::Units(made) })
     }
 
-    /// Several primitives in one instruction, on operands of the type of the result.
+    /// Several primitives in one instruction, on operands of the result's type.
     fn folded(&mut self, folded: Folded, ty: PrimType, args: &[SelectedValue]) -> SelectedValue {
         let same = args.iter().all(|a| matches!(a, SelectedValue::Same(_) | SelectedValue::Const(_)));
         let mut made: SmallVec<[V; 4]> = SmallVec::new();
@@ -275,7 +275,7 @@ impl Select<'_> {
         if same { SelectedValue::Same(made[0]) } else { SelectedValue::Units(made) }
     }
 
-    /// A primitive on one unit. `last` is its last operand, if that is constant.
+    /// A primitive on one unit. `last` is its last operand, if constant.
     pub(super) fn one(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[V], last: Option<u64>) -> Option<V> {
         let class = RegClass::of(self.set, to);
         if matches!(prim, Prim::Shl | Prim::Ushr | Prim::Sshr)
@@ -314,7 +314,7 @@ impl Select<'_> {
             }
             Prim::Smulhi | Prim::Umulhi if from == PrimType::I32 => self.high_product(prim, args[0], args[1]),
             Prim::Smulhi | Prim::Umulhi if from == PrimType::I64 => self.wide_high_product(prim, args[0], args[1]),
-            // Bytes, of which there are neither products nor shifts, as 16 bits.
+            // Bytes have neither products nor shifts: they are computed in 16 bits.
             Prim::Imul | Prim::Smulhi | Prim::Umulhi if from == PrimType::I8 && self.fits(PrimType::I16) => {
                 let extended = if prim == Prim::Smulhi { Prim::Sext } else { Prim::Zext };
                 let x = self.one(extended, PrimType::I8, PrimType::I16, &args[..1], None)?;
@@ -334,12 +334,12 @@ impl Select<'_> {
         }
     }
 
-    /// Returns `true` if a register has as many lanes of a type as a unit has.
+    /// Returns `true` if a register has as many lanes of a type as a unit.
     pub(super) fn fits(&self, ty: PrimType) -> bool {
         self.lanes * ty.bits() <= self.set.bits()
     }
 
-    /// Shifts of bytes, and of 16 bits where there are none, in the narrowest lanes that there are some of.
+    /// Shifts of bytes, and of 16 bits without instructions, in the narrowest lanes with shifts.
     fn narrow_shift(&mut self, prim: Prim, ty: PrimType, args: &[V], count: Option<u64>) -> Option<V> {
         let by_one = count.is_some() || self.set == Set::Avx512;
         let wide = if ty == PrimType::I8 && by_one { PrimType::I16 } else { PrimType::I32 };
@@ -348,7 +348,7 @@ impl Select<'_> {
         }
         let extended = if prim == Prim::Sshr { Prim::Sext } else { Prim::Zext };
         let x = self.one(extended, ty, wide, &args[..1], None)?;
-        // The count of a shift is unsigned. AVX-512's has been a register's, constant or not.
+        // The count of a shift is unsigned. AVX-512's is in a register, constant or not.
         let result = match count.filter(|_| self.set == Set::Avx2) {
             Some(count) => self.shifted(prim, wide, x, count.min(255) as u8)?,
             None => {
@@ -375,7 +375,7 @@ impl Select<'_> {
         Some(if same { SelectedValue::Same(made[0]) } else { SelectedValue::Units(made) })
     }
 
-    /// Runs the inner body, out of the way, if any lane's mask is set.
+    /// Runs the inner body, as a cold path, if any lane's mask is set.
     fn if_any(&mut self, inner: &Body, args: &[SelectedValue]) -> Option<Vec<SelectedValue>> {
         let types: Vec<PrimType> = inner.output_types().collect();
         let (defaults, inputs) = args[1..].split_at(types.len());
@@ -384,7 +384,7 @@ impl Select<'_> {
         for unit in 0..if same { 1 } else { self.units } {
             let mask = self.unit(&args[0], PrimType::Bool, unit);
             let any = match self.tail {
-                // Lanes that are not there ask for nothing.
+                // Missing lanes do not take the cold path.
                 Some(Tail::Masked { lanes, .. }) => self.both(Prim::And, PrimType::Bool, mask, lanes)?,
                 Some(Tail::Counted) | None => mask,
             };
@@ -432,7 +432,7 @@ impl Select<'_> {
         Some(made.collect())
     }
 
-    /// The results of a cold path become its outputs in the lanes that asked for it.
+    /// The results of a cold path become its outputs in the lanes of the mask.
     fn change(&mut self, inner: &Body, env: &[SelectedValue], results: &[(V, V)], any: V) -> Option<()> {
         for (&output, &(result, _)) in inner.outputs.iter().zip(results) {
             let ty = inner.ty(output);

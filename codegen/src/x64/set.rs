@@ -1,18 +1,18 @@
-//! Instruction sets that code is made of, and which of them this machine has.
+//! Instruction sets, and those of this machine.
 
 use crate::target::VectorWidth;
 
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Set {
-    /// AVX2 and FMA: 16 registers of 256 bits. Truth values are lanes of ones or zeros.
+    /// AVX2 and FMA: 16 registers of 256 bits. Bools are lanes of ones or zeros.
     Avx2,
-    /// F, BW, DQ and VL of AVX-512, and BMI2: 32 registers of 512 bits. Truth values are bits of mask registers.
+    /// F, BW, DQ and VL of AVX-512, and BMI2: 32 registers of 512 bits. Bools are bits of mask registers.
     Avx512,
 }
 
 impl Set {
-    /// All, from narrow to wide.
+    /// All sets, from narrow to wide.
     pub const ALL: [Set; 2] = [Set::Avx2, Set::Avx512];
 
     /// Bits of a register.
@@ -28,7 +28,7 @@ impl Set {
         self.bits() / 8
     }
 
-    /// How many vector registers there are.
+    /// The number of vector registers.
     pub(super) const fn registers(self) -> u8 {
         match self {
             Set::Avx2 => 16,
@@ -36,7 +36,7 @@ impl Set {
         }
     }
 
-    /// What people call it.
+    /// The common name.
     pub const fn name(self) -> &'static str {
         match self {
             Set::Avx2 => "AVX2",
@@ -44,7 +44,7 @@ impl Set {
         }
     }
 
-    /// The vectors of its code.
+    /// The vector width of its code.
     pub const fn width(self) -> VectorWidth {
         match self {
             Set::Avx2 => VectorWidth::Bits256,
@@ -68,7 +68,7 @@ impl Set {
         false
     }
 
-    /// The widest set of this machine that code of a width is made of; `None` if that is Cranelift's.
+    /// The widest set of this machine within a width; `None` for Cranelift's code.
     pub fn of(width: VectorWidth) -> Option<Set> {
         let most = match width {
             VectorWidth::Scalar | VectorWidth::Bits128 => return None,

@@ -10,7 +10,7 @@ use ndjit_ir::loops::Stride;
 use smallvec::{SmallVec, smallvec};
 
 impl Select<'_> {
-    /// The words of a block's elements, or of the one element that does not move.
+    /// The words of a block's elements, or of the one element of a stream that does not move.
     pub(super) fn load(&mut self, stream: &Stream) -> Vec<SelectedValue> {
         if let Some(lanes) = stream.indices {
             return self.indices(stream, lanes).into_iter().collect();
@@ -41,7 +41,7 @@ impl Select<'_> {
                 all[0].push(self.make_under(RegClass::Vector, kind, &[], mask, None));
                 continue;
             }
-            // Words alternate: as many bytes as registers hold, in one or two of them.
+            // Words alternate: they fill one or two registers.
             let registers = (2 * bytes).div_ceil(self.set.bytes());
             let each = 2 * bytes / registers;
             let parts: SmallVec<[V; 2]> = (0..registers)
@@ -61,7 +61,7 @@ impl Select<'_> {
         all.into_iter().map(SelectedValue::Units).collect()
     }
 
-    /// The indices of a block's lanes: nothing is read but where the block begins.
+    /// The indices of a block's lanes: only the start of the block is read.
     fn indices(&mut self, stream: &Stream, lanes: i32) -> Option<SelectedValue> {
         let element = ElementAddress { operand: stream.operand, step: 0, offset: 0 };
         let kind = MachineInstKind::Load(moves::broadcast(self.set, PrimType::I64.bits()), element, None);
@@ -103,7 +103,7 @@ impl Select<'_> {
         }
     }
 
-    /// Lanes of the first value and of the second, in turn: those of a register of pairs.
+    /// Lanes of the first value and of the second, interleaved: those of a register of pairs.
     fn joined(&mut self, ty: PrimType, values: &[V], each: u32, register: u32) -> V {
         let lanes = u64::from(each * 8 / ty.bits());
         let second = 64 / ty.bytes() as u64;
@@ -113,7 +113,7 @@ impl Select<'_> {
         })
     }
 
-    /// What says which lanes of `bytes` bytes are there: of elements, or of the register of pairs of this number.
+    /// The mask or the part of existing lanes of `bytes` bytes: of elements, or of the register of pairs of this number.
     fn there(&self, register: Option<u32>, step: usize, bytes: u32) -> (Option<V>, Option<PartialUnit>) {
         let elements = bytes / step as u32;
         match self.tail {
@@ -148,7 +148,7 @@ impl Select<'_> {
         });
     }
 
-    /// Lanes of one or two registers; numbers beyond theirs start again. AVX-512's.
+    /// Lanes of one or two registers; lane numbers wrap around. AVX-512's.
     fn picked(&mut self, ty: PrimType, from: &[V], lane: impl Fn(u64) -> u64) -> V {
         let size = ty.bytes();
         let mut bytes = [0; 64];

@@ -1,4 +1,4 @@
-//! Which kernels programs become.
+//! The kernels of programs.
 
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
@@ -14,7 +14,7 @@ fn lowered(text: &str) -> Lowered {
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// For each kernel its shape, and how many statements, inputs and outputs it has.
+/// The shape of each kernel, and its numbers of statements, inputs and outputs.
 fn kernels(text: &str) -> String {
     let lowered = lowered(text);
     let line = |k: &ndjit_ir::kernel::FusedKernel| {
@@ -121,7 +121,7 @@ fn long_programs_are_split_and_share_bodies() {
     let lowered = lowered(&text);
     assert_eq!(lowered.steps.len(), 5);
     let bodies: std::collections::HashSet<_> = lowered.kernels().map(|kernel| &kernel.scheduled.nest).collect();
-    // The first one adds a parameter to a parameter, the others one to what they load.
+    // The first one adds two parameters, the others one to loaded values.
     assert_eq!(bodies.len(), 2, "equal loops are one kernel");
 }
 

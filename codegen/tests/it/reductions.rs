@@ -1,4 +1,4 @@
-//! Reductions on their way to loops: which kernels there are, what they compute, and that the loops mean what the graph means.
+//! Reductions as loops: their kernels, and that the loops compute the graph.
 
 use ndjit_codegen::{Lowered, LoweredKernel, Options, lower};
 use ndjit_ir::graph::{Graph, Places, Slot, Value};
@@ -23,7 +23,7 @@ fn kernels(text: &str) -> String {
     lowered.kernels().map(|kernel| kernel.fused.to_string()).collect::<Vec<String>>().join("\n")
 }
 
-/// The loops, interpreted, give what the typed graph gives.
+/// The interpreted loops give the same as the typed graph.
 fn agrees(lowered: &Lowered) {
     let mut rng = Rng::new(7);
     let graph = &lowered.simplified;

@@ -1,4 +1,4 @@
-//! The WGSL of programs, checked by naga's validator for devices that can much and little. No device is needed.
+//! The WGSL of programs, checked by naga's validator for devices with many and few features. No device is needed.
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use ndjit_codegen::wgsl::{self, DispatchKind, Features, Pieces};
@@ -9,18 +9,18 @@ use ndjit_ir::{ErrorCode, Policy, Result, ValueType};
 use ndjit_random::{Limits, program};
 use ndjit_transform::access::contiguous;
 
-/// Devices that the modules are for.
+/// Devices to validate for.
 const DEVICES: [Features; 3] =
     [Features::ALL, Features { float64: false, fma: false, ..Features::ALL }, Features::LEAST];
 
-/// The steps that a nest can take.
+/// The possible steps of a nest.
 fn steps(nest: &ndjit_ir::loops::LoopNest) -> Vec<DispatchKind> {
     let [yes, no] = [true, false];
     match nest.kind {
         NestKind::Map | NestKind::Scatter(_) => {
             vec![DispatchKind::Elements { packed: yes }, DispatchKind::Elements { packed: no }]
         }
-        // What sorts runs on the processor.
+        // Sorts run on the processor.
         NestKind::Sort(_) => Vec::new(),
         NestKind::Scan(_) => vec![
             DispatchKind::Local { last: yes },
@@ -79,7 +79,7 @@ fn validate(module: &str, features: &Features) {
         .unwrap_or_else(|e| panic!("{}\n{module}", e.emit_to_string(module)));
 }
 
-/// Validates a program's modules for each device; returns their number. What computes in `f64` is refused by devices that lack it.
+/// Validates a program's modules for each device; returns their number. Devices without `f64` refuse programs that compute in it.
 fn validate_all(graph: &Graph<ValueType>) -> usize {
     let mut count = 0;
     for features in DEVICES {
@@ -205,7 +205,7 @@ fn every_function_of_the_library_validates() {
         }
     }
     assert!(count > 100, "{count}");
-    // The two files that say what 64-bit integers are have the same functions, but for one that the other does not need.
+    // The two files that define 64-bit integers have the same functions, except for one that only one of them needs.
     let of = |file: &str| {
         let (_, text) = wgsl::FILES.iter().find(|(name, _)| *name == file).expect("a file");
         functions(text).filter(|name| *name != "nd64_divide").collect::<Vec<&str>>()

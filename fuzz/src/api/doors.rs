@@ -254,7 +254,7 @@ doors! {
         let before = f.explain(stage(c));
         let results = f.call((x, x))?;
         let (from, to) = (stage(c), stage(c));
-        seen((before.len(), f.explain(from).len(), f.explain_dtype(c.below(3)), f.first_widening(), f.casts(), f.misses(), f.stats()));
+        seen((before.len(), f.explain(from).len(), f.explain_dtype(c.below(3)), f.first_widening(), f.casts(), f.explain_cache_misses(), f.stats()));
         drop((f.dot(from), f.svg(from), f.json(from), f.diff(&specs(c), &specs(c), to)));
         seen((f.memory_plan(), f.trace_count(), f.compile_count(), f.config(), stats()));
         let own = f.stats();
@@ -340,7 +340,7 @@ doors! {
         let walk = move |x: Expr| sum(scan(|x: Expr, n: Expr| (tanh(x * n), ()), x, Expr::from(arange(steps))).0, ..);
         [with_state_budget(bytes, || jit(grad(walk)).call((x,)))?]
     };
-    "forbid_compiling" |_c, x| [forbid_compiling(|| jit(|x: Expr| x + 1).call((x,)))?];
+    "no_recompile" |_c, x| [no_recompile(|| jit(|x: Expr| x + 1).call((x,)))?];
     "explain_dtype" |c, x| seen((x + number(c)).explain_dtype()?);
     "with_place" |c, x| {
         let error = with_place(assertions_place(), || (x + array(c)).error().cloned());

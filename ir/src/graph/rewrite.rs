@@ -2,7 +2,7 @@
 //! graph.
 //!
 //! A [`Rewriter`] makes a graph from another of the same or of another stage. It maps values to values, or to a pass's own type: commit
-//! keeps literals without dtype. [`Copied`] is its half for the old graph, for passes that write several graphs into one.
+//! keeps literals without dtype. [`Copied`] is the map of an interrupted rewrite, for passes that write several graphs into one.
 
 use super::{Graph, NodeId, NodeKind, SlotId, Type, Value};
 use crate::graph::Places;
@@ -107,58 +107,13 @@ impl<V: Clone> Copied<V> {
 
 impl Copied {
     /// An empty map for this graph, into a graph with the same slots.
-    pub fn sharing_slots<T: Type>(old: &Graph<T>) -> Copied {
+    fn sharing_slots<T: Type>(old: &Graph<T>) -> Copied {
         Copied::none(old, MISSING)
     }
 
     /// An empty map for this graph, into a graph where its slots are new.
     pub fn with_new_slots<T: Type>(old: &Graph<T>) -> Copied {
         Copied { slots: Some(vec![None; old.slots().len()]), ..Copied::sharing_slots(old) }
-    }
-
-    /// The new value.
-    pub fn value(&self, old: Value) -> Value {
-        *self.of(old)
-    }
-
-    /// The new operands of a node.
-    pub fn operands<T: Type>(&self, old: &Graph<T>, id: NodeId) -> SmallVec<[Value; 4]> {
-        old.operands(id).iter().map(|&operand| self.value(operand)).collect()
-    }
-
-    /// The new outputs.
-    pub fn outputs<T: Type>(&self, old: &Graph<T>) -> Vec<Value> {
-        old.outputs().iter().map(|&output| self.value(output)).collect()
-    }
-
-    /// The value of a slot in the new graph.
-    pub fn slot<T: Type>(&mut self, old: &Graph<T>, slot: SlotId, ty: T, new: &mut Graph<T>) -> Value {
-        let Some(slots) = &mut self.slots else { return new.slot_value(slot, ty) };
-        let known = &mut slots[slot.index()];
-        let slot = *known.get_or_insert_with(|| new.slot(old.slots()[slot.index()].clone()));
-        new.slot_value(slot, ty)
-    }
-
-    /// Adds a node of this kind on new operands, with the types and shapes of an old node, and maps the old results to its results.
-    pub fn add<T: Type>(
-        &mut self,
-        old: &Graph<T>,
-        id: NodeId,
-        (kind, operands): (NodeKind<T>, &[Value]),
-        new: &mut Graph<T>,
-    ) -> Value {
-        let node = old.node(id);
-        let results: SmallVec<[_; 1]> =
-            node.results().map(|value| (old.ty(value), new.intern(old.shape(value)))).collect();
-        let first = new.add(kind, operands, &results);
-        self.set_all(old, id, first);
-        first
-    }
-
-    fn set_all<T: Type>(&mut self, old: &Graph<T>, id: NodeId, first: Value) {
-        for (n, value) in old.node(id).results().enumerate() {
-            self.set(value, Value::from_index(first.index() + n));
-        }
     }
 }
 
@@ -212,14 +167,38 @@ impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
         Rewriter { copied: Copied::with_new_slots(old), old, beside, new, notes }
     }
 
+    /// Continues a rewrite that [`pause`](Rewriter::pause) interrupted, or begins one with parameters bound to values.
+    pub fn resume(
+        (old, beside): (&'a Graph<T>, &'a N),
+        (new, notes): (&'a mut Graph<T>, &'a mut N),
+        copied: Copied,
+    ) -> Self {
+        Rewriter { copied, old, beside, new, notes }
+    }
+
+    /// The map so far.
+    pub fn pause(self) -> Copied {
+        self.copied
+    }
+
+    /// Maps parameters to values of the new graph, in order.
+    pub fn bind(&mut self, values: &[Value]) {
+        self.old.params().iter().zip(values).for_each(|(&param, &value)| self.copied.set(param, value));
+    }
+
     /// The new value.
     pub fn value(&self, old: Value) -> Value {
-        self.copied.value(old)
+        *self.copied.of(old)
     }
 
     /// The new operands of a node.
     pub fn operands(&self, id: NodeId) -> SmallVec<[Value; 4]> {
-        self.copied.operands(self.old, id)
+        self.old.operands(id).iter().map(|&operand| self.value(operand)).collect()
+    }
+
+    /// The new outputs.
+    pub fn outputs(&self) -> Vec<Value> {
+        self.old.outputs().iter().map(|&output| self.value(output)).collect()
     }
 
     /// Maps the only result of a node to an existing value; the node's notes do not follow.
@@ -249,7 +228,7 @@ impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
                 value
             }
             NodeKind::Literal(slot) => {
-                let value = self.copied.slot(self.old, slot, ty, self.new);
+                let value = self.slot(slot, ty);
                 self.set(id, value);
                 value
             }
@@ -262,7 +241,13 @@ impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
 
     /// Adds a node of this kind of the new graph, on new operands, with the old node's results.
     pub fn add(&mut self, id: NodeId, kind: NodeKind<T>, operands: &[Value]) -> Value {
-        let first = self.copied.add(self.old, id, (kind, operands), self.new);
+        let node = self.old.node(id);
+        let results: SmallVec<[_; 1]> =
+            node.results().map(|value| (self.old.ty(value), self.new.intern(self.old.shape(value)))).collect();
+        let first = self.new.add(kind, operands, &results);
+        for (n, value) in node.results().enumerate() {
+            self.copied.set(value, Value::from_index(first.index() + n));
+        }
         self.follow(id, first);
         first
     }
@@ -276,17 +261,37 @@ impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
         value
     }
 
-    /// A kind of the old graph in the new one. The notes of control flow follow.
+    /// A kind of the old graph in the new one. The notes of control flow and of calls follow.
     fn kind(&mut self, kind: NodeKind<T>) -> NodeKind<T> {
+        let children = self.new.children().len();
         let new = self.old.kind_in(kind, self.new);
-        if let (NodeKind::Control(from, _), NodeKind::Control(to, _)) = (kind, new) {
-            self.notes.follow_control(self.beside, from, to);
+        match (kind, new) {
+            (NodeKind::Control(from, _), NodeKind::Control(to, _)) => {
+                self.notes.follow_control(self.beside, from, to);
+            }
+            (NodeKind::Call(from), _) if self.new.children().len() > children => {
+                self.notes.follow_child(self.beside, from);
+            }
+            _ => {}
         }
         new
     }
 
+    /// The value of a slot in the new graph.
+    fn slot(&mut self, slot: SlotId, ty: T) -> Value {
+        let slot = match &mut self.copied.slots {
+            None => slot,
+            Some(slots) => {
+                let (old, new) = (self.old, &mut *self.new);
+                *slots[slot.index()].get_or_insert_with(|| new.slot(old.slots()[slot.index()].clone()))
+            }
+        };
+        self.new.slot_value(slot, ty)
+    }
+
     /// Sets the outputs to their new values.
     pub fn finish(self) {
-        self.new.set_outputs(self.copied.outputs(self.old));
+        let outputs = self.outputs();
+        self.new.set_outputs(outputs);
     }
 }

@@ -1,6 +1,6 @@
-//! What a policy's joins obey: whether they are a lattice, and the pairs and triples that say why not.
+//! The laws of a policy's joins, with the pairs and triples that violate them.
 //!
-//! Weak results are looked at before they take a default dtype, as joins of many operands meet them.
+//! Weak results are compared before they take a default dtype, as in joins of many operands.
 
 use super::lattice::{Audit, Lattice};
 use super::policy::Policy;
@@ -9,7 +9,7 @@ use crate::value_type::ValueType;
 
 impl Policy {
     /// Returns `true` if the joins of the 18 types are those of a lattice: defined for every pair, idempotent, commutative and
-    /// associative. Then operands promote alike in every order and grouping.
+    /// associative. Then the order and grouping of operands do not matter.
     ///
     /// ```
     /// use ndjit_ir::{DType::*, Policy};
@@ -20,8 +20,8 @@ impl Policy {
         self.undefined().is_empty() && self.is_partial_lattice()
     }
 
-    /// Returns `true` if the joins that are defined are those of a partial lattice: idempotent, commutative and associative, an
-    /// undefined join making the whole undefined. A type that does not even go with itself breaks no law. Worked out once per
+    /// Returns `true` if the defined joins are those of a partial lattice: idempotent, commutative and associative, where an
+    /// undefined join makes the whole undefined. A type without a join with itself violates no law. Computed once per
     /// system.
     pub fn is_partial_lattice(self) -> bool {
         *registry::partial_lattice(self.system).get_or_init(|| {
@@ -29,8 +29,8 @@ impl Policy {
         })
     }
 
-    /// The lattice of the policy's joins: a type is below another where both meet in that one. Types that the policy does not take
-    /// are no nodes. `None` where [the joins are no partial lattice's](Policy::is_partial_lattice).
+    /// The lattice of the policy's joins: a type is below another if that is their join. Types without joins are no nodes. `None` if
+    /// [the joins are not a partial lattice's](Policy::is_partial_lattice).
     ///
     /// ```
     /// use ndjit_ir::Policy;
@@ -50,22 +50,22 @@ impl Policy {
         Lattice::with_nodes(self.name(), &nodes, &edges).ok()
     }
 
-    /// The types that do not give themselves with themselves, but another: with 64-bit types off, those of 64 bits.
+    /// The types whose join with themselves is another type: with 64-bit types off, those of 64 bits.
     pub fn non_idempotent(self) -> Vec<ValueType> {
         ValueType::ALL.into_iter().filter(|&ty| self.pair(ty, ty).is_some_and(|join| join != ty)).collect()
     }
 
-    /// The pairs, in order, without a common type.
+    /// The ordered pairs without a common type.
     pub fn undefined(self) -> Vec<[ValueType; 2]> {
         undefined(&ValueType::ALL, &|a, b| self.pair(a, b)).collect()
     }
 
-    /// The pairs whose common type depends on their order. Each is listed once, in the order of [`ValueType::ALL`].
+    /// The pairs whose common type depends on their order, each once, in the order of [`ValueType::ALL`].
     pub fn asymmetric(self) -> Vec<[ValueType; 2]> {
         asymmetric(&ValueType::ALL, &|a, b| self.pair(a, b)).collect()
     }
 
-    /// The triples whose common type depends on the brackets: `(a ∨ b) ∨ c` is not `a ∨ (b ∨ c)`. One may be undefined.
+    /// The triples whose common type depends on the grouping: `(a ∨ b) ∨ c` is not `a ∨ (b ∨ c)`. One may be undefined.
     pub fn non_associative(self) -> Vec<[ValueType; 3]> {
         non_associative(&ValueType::ALL, &|a, b| self.pair(a, b)).collect()
     }
@@ -82,10 +82,10 @@ impl Policy {
     }
 }
 
-/// Gives the result of two operands, `None` where it is undefined.
+/// Returns the result of two operands, `None` if undefined.
 type JoinFn<'a> = &'a dyn Fn(ValueType, ValueType) -> Option<ValueType>;
 
-/// The pairs, in order, without a result.
+/// The ordered pairs without a result.
 pub(super) fn undefined(types: &[ValueType], join: JoinFn) -> impl Iterator<Item = [ValueType; 2]> {
     pairs(types).filter(move |&[a, b]| join(a, b).is_none())
 }
@@ -95,7 +95,7 @@ pub(super) fn asymmetric(types: &[ValueType], join: JoinFn) -> impl Iterator<Ite
     pairs(types).filter(move |&[a, b]| a.index() < b.index() && join(a, b) != join(b, a))
 }
 
-/// The triples whose result depends on the brackets.
+/// The triples whose result depends on the grouping.
 pub(super) fn non_associative(types: &[ValueType], join: JoinFn) -> impl Iterator<Item = [ValueType; 3]> {
     let left = move |[a, b, c]: [ValueType; 3]| join(join(a, b)?, c);
     let right = move |[a, b, c]: [ValueType; 3]| join(a, join(b, c)?);

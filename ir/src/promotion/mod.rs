@@ -1,12 +1,12 @@
-//! Promotion: which type the operands of an op meet in.
+//! Promotion: the common type of an op's operands.
 //!
-//! [`lattice`] holds graphs of immediate successors and computes joins from them, at compile time for the built-in ones.
-//! [`system`] says what a promotion system is, as data, and [`systems`] has those of the field. [`policy`] is what a node
-//! captures, a system and default dtypes: it turns the types of ordered operands into the type the op computes in.
-//! [`Policy::is_lattice`] and its like say which laws its joins obey. [`op_types`] adds what the op's table row says (arity,
-//! domain, result) and words the errors; [`reduction_types`] does so for reductions. `query` answers questions that concern no op.
+//! [`lattice`] has graphs of immediate successors and computes joins from them, at compile time for the built-in ones.
+//! [`system`] defines promotion systems as data, and [`systems`] has the field's. [`policy`] is a system with default dtypes, stored
+//! in each node: it maps the types of ordered operands to the op's computing type. [`Policy::is_lattice`] and similar methods check
+//! laws of its joins. [`op_types`] adds the op's table row (arity, domain, result) and the messages of errors; [`reduction_types`] does
+//! so for reductions. `query` answers queries without an op.
 //!
-//! Only types are looked at, never values; and nothing here knows of graphs, shapes or source places.
+//! Promotion depends only on types, never on values, and this module does not use graphs, shapes or source places.
 
 pub(crate) mod advice;
 pub mod lattice;

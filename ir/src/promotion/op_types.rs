@@ -1,7 +1,7 @@
-//! An op's types: what it computes in and what it gives, or why it has none, and the error that says which operand to cast to what.
+//! An op's types: the computing type and the result type, or the error with suggested casts.
 //!
-//! The policy decides the computing type; the op's table row adds arity, domain and result. Errors carry no place: who calls
-//! knows it and adds it.
+//! The policy determines the computing type; the op's table row adds arity, domain and result. Errors have no place: callers
+//! add it.
 
 use super::advice::{self, Casts, EXPLICITLY};
 use super::lattice;
@@ -16,31 +16,31 @@ use crate::value_type::{ValueType, Weak};
 /// The types of one use of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Types<T> {
-    /// The type that its operands are converted to.
+    /// The type that operands are cast to.
     pub compute: T,
     /// The type of its result.
     pub result: T,
 }
 
-/// The types of one use of an op. The dtype each operand is cast to follows from `compute` by [`Op::operand_dtype`]; the result is weak where
-/// `compute` is, but bool is always strong.
+/// The types of one use of an op. [`Op::operand_dtype`] derives each operand's dtype from `compute`. The result is weak if `compute`
+/// is, but bool is always strong.
 pub type OpTypes = Types<ValueType>;
 
-/// Why an op has no types on some operands.
+/// The reason why an op has no types for its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpMismatch {
-    /// These are not as many as it takes.
+    /// The number of operands is wrong.
     Arity(usize),
-    /// The second operand, an exponent or a count, has this type.
+    /// The second operand, an exponent or a count, has this type instead of an integer.
     NoInteger(ValueType),
-    /// The policy defines no common type.
+    /// The operands have no common type in the policy.
     Clash(Clash),
-    /// It does not compute in the common type.
+    /// The common type is outside the op's domain.
     Domain(ValueType),
 }
 
 impl OpMismatch {
-    /// In words, after the op's name.
+    /// The message, after the op's name.
     pub fn headline(self, op: Op) -> String {
         match self {
             OpMismatch::Arity(given) => {
@@ -64,9 +64,8 @@ impl Policy {
     /// # Ok::<(), ndjit_ir::Error>(())
     /// ```
     ///
-    /// # Errors
-    /// [`Arity`](ErrorCode::Arity) for a wrong number of operands, [`Promotion`](ErrorCode::Promotion) where the policy
-    /// defines no common type, [`Dtype`](ErrorCode::DType) where the op does not take the common type (a weak one counts as
+    /// [`Arity`](ErrorCode::Arity) for a wrong number of operands, [`Promotion`](ErrorCode::Promotion) if the policy
+    /// defines no common type, [`Dtype`](ErrorCode::DType) if the op does not support the common type (a weak one counts as
     /// its default dtype).
     pub fn resolve_op(self, op: Op, operands: &[ValueType]) -> Result<OpTypes> {
         self.op_types(op, operands).map_err(|mismatch| match mismatch {
@@ -79,7 +78,7 @@ impl Policy {
         })
     }
 
-    /// The same, with the error yet to be worded.
+    /// The same, with a mismatch instead of an error.
     ///
     /// # Errors
     /// Those of [`resolve_op`](Policy::resolve_op).
@@ -118,7 +117,7 @@ impl Policy {
         }
     }
 
-    /// The second operand, an exponent or a count, is not an integer.
+    /// The error of a second operand, an exponent or a count, that is not an integer.
     fn no_integer(self, op: Op, operands: &[ValueType]) -> Error {
         let error = Error::new(ErrorCode::DType, OpMismatch::NoInteger(operands[1]).headline(op)).of(op);
         let because = match op.row().rule {
@@ -165,8 +164,8 @@ impl Policy {
         }
     }
 
-    /// Casts that make the op accept its operands, the most natural dtype first. Operands that
-    /// agree with the dtype are left alone if that is enough. Each proposal has been resolved before it is made.
+    /// Casts that make the op accept its operands, the most natural dtype first. Operands that already have the dtype are not cast
+    /// if that suffices. Each suggestion is resolved first.
     fn casts_to_write(self, op: Op, operands: &[ValueType]) -> Option<Casts> {
         let met = op.joined();
         let accepted = |operands: &[ValueType]| {
@@ -192,9 +191,9 @@ impl Policy {
         None
     }
 
-    /// The dtypes to propose a cast to, best first: [where they meet](advice::meeting), the real part's, what those operands
-    /// give that the op takes, the default float for floats that the policy refuses, integers for bools, integers of the same
-    /// width for floats, the default float, anything the op takes.
+    /// The dtypes to suggest for a cast, best first: [the join](advice::meeting), the real part's dtype, the promoted dtype of
+    /// those operands that the op supports, the default float for floats that the policy refuses, integers for bools, integers of the
+    /// same width for floats, the default float, any dtype of the op.
     fn targets(self, op: Op, operands: &[ValueType]) -> impl Iterator<Item = DType> {
         let domain = op.row().domain;
         let join_of = |takes: &dyn Fn(ValueType) -> bool| {
@@ -205,21 +204,21 @@ impl Policy {
         let taken = join_of(&|ty| domain.contains(self.commit(ty)));
         let integer = all.map(|dtype| match dtype {
             DType::Bool => self.default_dtype(Weak::Int),
-            // The join of integers alone is a float where u64 meets a signed integer.
+            // The join of integers is a float for u64 and a signed integer.
             _ if taken.is_some_and(DType::is_float) => DType::I64,
             DType::F16 | DType::Bf16 => DType::I16,
             DType::F64 | DType::C128 => DType::I64,
             _ => DType::I32,
         });
         let float = Some(self.default_dtype(Weak::Float));
-        // Not every policy takes every float.
+        // Not every policy supports every float.
         let kept = float.filter(|_| all.is_some_and(|dtype| dtype.is_float() || dtype.is_complex()));
         let best = [all, all.filter(|dtype| dtype.is_complex()).map(DType::real), taken, kept, integer, float];
         best.into_iter().flatten().chain(domain.iter())
     }
 }
 
-/// The way out of a policy that takes no dtype that an op takes.
+/// The help for a policy without any dtype that the op supports.
 const ELSEWHERE: &str = "this policy computes in no dtype that is accepted: compute under another, as in `with_policy(Policy::Standard, || …)`";
 
 /// One fact per operand: its name, aligned, and its type.

@@ -1,8 +1,8 @@
-//! Policies: the rules by which the types of an op's operands give the type it computes in.
+//! Policies: the rules that determine an op's computing type from the types of its operands.
 //!
-//! A policy is a [`System`] and the default dtypes. It sees the types of all operands at once and in order, because not every
-//! system in the field can be folded pair by pair. It is a small value that a node captures when it is made. It looks at
-//! types alone: no value ever changes a dtype.
+//! A policy is a [`System`] with default dtypes. It gets the types of all operands at once and in order, because not every
+//! system of the field is a fold over pairs. It is a small value that each node stores. It depends only on types: no value
+//! ever changes a dtype.
 
 use super::lattice::Lattice;
 use super::registry;
@@ -16,10 +16,9 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::str::FromStr;
 
-/// A promotion system with its default dtypes. `Copy` and four bytes, so that every node can hold the one it was made under.
+/// A promotion system with its default dtypes. `Copy` and four bytes, so that every node can store its own.
 ///
-/// The constants are named after what they follow; [`Policy::doc`] says what each is and [`Policy::source`] where it is
-/// written down.
+/// The constants are named after their origin; [`Policy::doc`] describes each and [`Policy::source`] links its definition.
 ///
 /// ```
 /// use ndjit_ir::{DType, Policy, ValueType, Weak};
@@ -87,39 +86,39 @@ impl Policy {
     pub const JaxStrict: Policy = Policy::Strict;
 }
 
-/// What a policy made of an op's operands.
+/// The result of a policy for an op's operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resolution {
-    /// The type the operands met in.
+    /// The operands' common type.
     pub joined: ValueType,
-    /// What the op's own rule made of that: bool as a number, an integer as a float.
+    /// The common type after the op's own rule: bool as a number, an integer as a float.
     pub adapted: ValueType,
-    /// The type the op computes in. Weak if only weak types met (or if the join is weak, as of `u64` and `i64`).
+    /// The op's computing type. Weak if all operands are (or if the join is weak, as of `u64` and `i64`).
     pub compute: ValueType,
 }
 
-/// Operands that a policy defines no common type for.
+/// Operands without a common type in a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clash {
-    /// The policy that refused.
+    /// The policy.
     pub policy: Policy,
-    /// What it refused.
+    /// The refusal.
     pub refusal: Refusal,
 }
 
-/// What a policy refuses.
+/// The refusal of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// To promote two types.
+    /// Two types without a common type.
     Pair {
-        /// The common type of the operands before.
+        /// The common type of the preceding operands.
         joined: ValueType,
-        /// The first operand that does not go with those before it.
+        /// The first operand without a common type with them.
         with: ValueType,
     },
-    /// To turn this type into a float.
+    /// This type as a float.
     Inexact(ValueType),
-    /// To compute with bool as a number.
+    /// Bool as a number.
     Number,
 }
 
@@ -138,7 +137,7 @@ impl fmt::Display for Clash {
 impl std::error::Error for Clash {}
 
 impl Clash {
-    /// Why the policy refuses, where more is to be said than that it does.
+    /// The reason for the refusal, if there is more to tell.
     pub fn reason(&self) -> Option<&'static str> {
         let system = self.policy.system();
         match self.refusal {
@@ -150,8 +149,8 @@ impl Clash {
 }
 
 impl Policy {
-    /// A policy of your own, from its name (one word), joins and rules. An equal one made before is the same policy. It stays
-    /// for the life of the process.
+    /// A custom policy, from its name (one word), joins and rules. An equal one made before is the same policy. It lives
+    /// for the whole process.
     ///
     /// ```
     /// use ndjit_ir::{DType, Policy, ValueType, promotion::Table};
@@ -177,8 +176,8 @@ impl Policy {
         Ok(Policy { system: registry::add(name, joins, Rules { defaults, ..rules })?, defaults })
     }
 
-    /// A policy of your own whose joins are a lattice's, by the names of its nodes: dtypes (`f32`, `float32`), `i*`, `f*` and
-    /// `c*`. Operands whose types are no nodes are refused, bare numbers too: they are `i*`, `f*` and `c*`.
+    /// A custom policy with a lattice's joins, by the names of its nodes: dtypes (`f32`, `float32`), `i*`, `f*` and `c*`. Operands of
+    /// other types are refused, also bare numbers: they are `i*`, `f*` and `c*`.
     ///
     /// ```
     /// use ndjit_ir::{DType, Policy, promotion::Lattice};
@@ -191,7 +190,7 @@ impl Policy {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Policy::new`], and `Promotion` if a node is no type, two nodes are the same one, or there is none.
+    /// Those of [`Policy::new`], and `Promotion` if a node is not a type, two nodes are the same type, or there are no nodes.
     pub fn from_lattice(lattice: &Lattice, rules: Rules) -> Result<Policy> {
         let name = lattice.name();
         let types: Vec<ValueType> = lattice.nodes().iter().map(|node| node_type(name, node)).collect::<Result<_>>()?;
@@ -217,29 +216,28 @@ impl Policy {
         self.system().name
     }
 
-    /// What the policy is, in a sentence.
+    /// The description, in a sentence.
     pub fn doc(self) -> &'static str {
         DOCS.get(usize::from(self.system)).copied().unwrap_or("A policy added by its user.")
     }
 
-    /// Where its rules are written down.
+    /// The source of its rules.
     pub fn source(self) -> &'static str {
         self.system().source
     }
 
-    /// The rules beside the joins, with the policy's defaults.
+    /// The rules other than the joins, with the policy's defaults.
     pub fn rules(self) -> Rules {
         Rules { defaults: self.defaults, ..self.system().rules }
     }
 
-    /// The dtypes that weak types have where one must be chosen.
+    /// The default dtypes of weak types.
     pub const fn defaults(self) -> Defaults {
         self.defaults
     }
 
-    /// The same policy with other defaults. They too are of the [widths](Policy::width) it takes: with 64-bit types off, `i32`
-    /// where `i64` is asked for. Where bare numbers count as their default dtype beside others, as under [`Policy::Lax`], joins
-    /// change with it.
+    /// The same policy with other defaults, also narrowed to the policy's [widths](Policy::width): with 64-bit types off, `i32`
+    /// instead of `i64`. If bare numbers count as their default dtype beside others, as under [`Policy::Lax`], joins change too.
     ///
     /// # Errors
     /// `Promotion` if a default is not of its kind.
@@ -248,13 +246,13 @@ impl Policy {
         Ok(Policy { defaults: defaults.within(self.system().rules.width), ..self })
     }
 
-    /// The type an op with the operand rule `rule` computes in.
+    /// The computing type of an op with the operand rule `rule`.
     ///
-    /// `operands` are the types of all operands in order, those that [do not meet](TypeRule::joined) included. No
-    /// operands have no constraint: the result is then bool, the least type.
+    /// `operands` are the types of all operands in order, including those that are [not joined](TypeRule::joined). Without operands
+    /// the result is bool, the least type.
     ///
     /// # Errors
-    /// What the policy refuses.
+    /// The refusal.
     pub fn resolve(self, rule: TypeRule, operands: &[ValueType]) -> Result<Resolution, Clash> {
         let rules = self.rules();
         let joined = match rule {
@@ -270,12 +268,12 @@ impl Policy {
         Ok(Resolution { joined, adapted, compute: self.weak_result(adapted) })
     }
 
-    /// The type two operands meet in; `None` where the policy defines none.
+    /// The common type of two operands; `None` if the policy defines none.
     pub fn join(self, left: ValueType, right: ValueType) -> Option<ValueType> {
         Some(self.weak_result(self.pair(left, right)?))
     }
 
-    /// The dtype that a weak type has where one must be chosen: in storage, or where nothing stronger was met.
+    /// The default dtype of a weak type: in storage, or without a stronger operand.
     pub const fn default_dtype(self, weak: Weak) -> DType {
         self.defaults.of(weak)
     }
@@ -285,17 +283,17 @@ impl Policy {
         self.width(self.rules().index.unwrap_or(self.default_dtype(Weak::Int)))
     }
 
-    /// The dtype a value of this type is stored in and computed with.
+    /// The dtype in which values of this type are stored and computed.
     pub const fn commit(self, ty: ValueType) -> DType {
         self.defaults.commit(ty)
     }
 
-    /// The dtype the policy takes where `dtype` is asked for: another only with 64-bit types off.
+    /// The dtype that the policy uses for a requested `dtype`: another only with 64-bit types off.
     pub fn width(self, dtype: DType) -> DType {
         self.system().width(dtype)
     }
 
-    /// The type that a result has where weak types alone determine it: `ty`, or its default dtype where weak results are not kept.
+    /// The type of a result of only weak operands: `ty`, or its default dtype if the policy keeps no weak results.
     pub fn weak_result(self, ty: ValueType) -> ValueType {
         match (self.system().rules.weak, ty) {
             (WeakResult::Default, ValueType::Weak(weak)) => ValueType::Strong(self.default_dtype(weak)),
@@ -303,7 +301,7 @@ impl Policy {
         }
     }
 
-    /// Bool becomes a number.
+    /// Bool as a number.
     pub(super) fn number(self, ty: ValueType) -> Result<ValueType, Clash> {
         let dtype = match (ty, self.rules().number) {
             (ValueType::Strong(DType::Bool), BoolNumber::Default) => self.defaults.int,
@@ -316,7 +314,7 @@ impl Policy {
         Ok(ValueType::Strong(dtype))
     }
 
-    /// Bool and integers become floats. Where no result is weak, a weak integer counts as the default integer.
+    /// Bool and integers as floats. If no result is weak, a weak integer counts as the default integer.
     pub(super) fn inexact(self, rule: Inexact, ty: ValueType) -> Result<ValueType, Clash> {
         let width = match self.weak_result(ty) {
             _ if matches!(ty.kind(), Kind::Float | Kind::Complex) => return Ok(ty),
@@ -346,7 +344,7 @@ impl Policy {
         self.fold(operands.into_iter())
     }
 
-    /// Puts operands in the order in which they meet.
+    /// Sorts operands into the order of joining.
     #[doc(hidden)]
     pub fn order(self, operands: &mut [ValueType]) {
         match self.system().rules.order {
@@ -365,7 +363,7 @@ impl Policy {
         }
     }
 
-    /// Joins from the left. One operand alone is joined with itself, so that a type the system has no place for is refused.
+    /// Joins from the left. A single operand is joined with itself, so that unsupported types are refused.
     pub(super) fn fold(self, mut operands: impl Iterator<Item = ValueType>) -> Result<ValueType, Clash> {
         let join = |joined, with| {
             self.pair(joined, with).ok_or(Clash { policy: self, refusal: Refusal::Pair { joined, with } })
@@ -375,7 +373,7 @@ impl Policy {
     }
 }
 
-/// The type that a lattice's node is named after. A name of none would be a node that nothing ever meets in.
+/// The type that a lattice's node names. A node of another name would never be used.
 fn node_type(lattice: &str, node: &str) -> Result<ValueType> {
     node.parse().map_err(|error: Error| {
         let headline = format!("policy: a node of lattice `{lattice}` is no type: {}", error.headline());
@@ -387,7 +385,7 @@ fn node_type(lattice: &str, node: &str) -> Result<ValueType> {
     })
 }
 
-/// The place of a type in [`Order::KindFirst`].
+/// The rank of a type in [`Order::KindFirst`].
 fn kind_rank(ty: ValueType) -> u8 {
     match (ty, ty.kind()) {
         (ValueType::Strong(_), Kind::Float | Kind::Complex) => 0,
@@ -406,7 +404,7 @@ impl Default for Policy {
 }
 
 impl fmt::Display for Policy {
-    /// The system's name, followed by the defaults where they are not the system's own: `numpy2`, `standard(i64,f64,c128)`.
+    /// The system's name, followed by the defaults if they are not the system's own: `numpy2`, `standard(i64,f64,c128)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Defaults { int, float, complex } = self.defaults;
         if self.defaults == self.system().rules.defaults {
@@ -422,7 +420,7 @@ impl fmt::Debug for Policy {
     }
 }
 
-/// A policy name that is not known.
+/// An unknown policy name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownPolicy(pub String);
 
@@ -441,7 +439,7 @@ impl std::error::Error for UnknownPolicy {}
 impl FromStr for Policy {
     type Err = UnknownPolicy;
 
-    /// Reads what `Display` writes: a name, or a name and three default dtypes in parentheses. `jax` and `jax_strict` are read
+    /// Parses the text of `Display`: a name, or a name and three default dtypes in parentheses. `jax` and `jax_strict` parse
     /// as `standard` and `strict`.
     fn from_str(text: &str) -> Result<Policy, UnknownPolicy> {
         let unknown = || UnknownPolicy(text.to_owned());

@@ -1,6 +1,6 @@
-//! Questions about types alone: what several would meet in, and whether one goes into another.
+//! Queries about types: the common type of several, and whether one promotes to another.
 //!
-//! No op is involved, so operands have positions instead of names. Errors carry no place: who calls knows it and adds it.
+//! No op is involved, so operands have indices instead of names. Errors have no place: callers add it.
 
 use super::advice;
 use super::policy::{Clash, Policy};
@@ -10,7 +10,7 @@ use crate::op::TypeRule;
 use crate::value_type::ValueType;
 
 impl Policy {
-    /// The type that values of both types meet in: [`join`](Policy::join), with an error that says more.
+    /// The common type of both: [`join`](Policy::join), with a more detailed error.
     ///
     /// ```
     /// use ndjit_ir::{DType, Policy, Weak};
@@ -21,15 +21,15 @@ impl Policy {
     /// ```
     ///
     /// # Errors
-    /// `Promotion` where the policy defines none.
+    /// `Promotion` if the policy defines none.
     pub fn promote_types(self, left: impl Into<ValueType>, right: impl Into<ValueType>) -> Result<ValueType> {
         self.common_type("promote_types", TypeRule::Join, &[left.into(), right.into()])
     }
 
-    /// The type that operands of all these types meet in, in this order where order matters to the policy.
+    /// The common type of all these types, in this order if order matters to the policy.
     ///
     /// # Errors
-    /// `Promotion` where the policy defines none; `Arity` for no operands.
+    /// `Promotion` if the policy defines none; `Arity` for no operands.
     pub fn result_type(self, operands: &[ValueType]) -> Result<ValueType> {
         if operands.is_empty() {
             return Err(Error::new(ErrorCode::Arity, "no operands, so no type")
@@ -39,9 +39,9 @@ impl Policy {
         self.common_type("result_type", TypeRule::Join, operands)
     }
 
-    /// Returns `true` if promotion takes values of type `from` to `to`: whether both meet in `to`. This is the Array API's
-    /// [`can_cast`](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.can_cast.html). What NumPy calls so
-    /// is [`Casting::allows`](crate::dtype::Casting::allows).
+    /// Returns `true` if values of type `from` promote to `to`: `to` is their common type. This is the Array API's
+    /// [`can_cast`](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.can_cast.html). NumPy's function of that
+    /// name is [`Casting::allows`](crate::dtype::Casting::allows).
     ///
     /// ```
     /// use ndjit_ir::{DType, Policy, Weak};
@@ -54,10 +54,10 @@ impl Policy {
         self.join(from.into(), to) == Some(to)
     }
 
-    /// The type in which `what` computes on operands that meet by `rule`.
+    /// The type in which `what` computes on operands with the rule `rule`.
     ///
     /// # Errors
-    /// `Promotion` where the policy defines none.
+    /// `Promotion` if the policy defines none.
     pub fn common_type(self, what: &str, rule: TypeRule, operands: &[ValueType]) -> Result<ValueType> {
         self.resolve(rule, operands).map(|r| r.compute).map_err(|clash| self.undefined_type(what, operands, clash))
     }

@@ -1,7 +1,6 @@
-//! A reduction's types: what it computes in and what it gives, or why it has none, and the error that says what to do.
+//! A reduction's types: the computing dtype and the result's, or the error with help.
 //!
-//! Results are never weak: a sum of weak numbers has their default dtype, as in JAX. Errors carry no place: who calls knows it
-//! and adds it.
+//! Results are never weak: a sum of weak numbers has their default dtype, as in JAX. Errors have no place: callers add it.
 
 use super::advice::{Casts, EXPLICITLY};
 use super::op_types::Types;
@@ -12,20 +11,20 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::reduction::{AxisFunction, Reduction, ReductionRule};
 use crate::value_type::{ValueType, Weak};
 
-/// The dtypes of one use of a reduction: the operand is cast to one before, and what is computed to the result's.
+/// The dtypes of one use of a reduction: the operand is cast to `compute`, and the value to `result`.
 pub type ReductionTypes = Types<DType>;
 
-/// Why a reduction has no types on some operand.
+/// The reason why a reduction has no types for an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReductionMismatch {
-    /// It does not give this dtype, which is asked for.
+    /// The requested dtype is not one of the reduction's.
     Asked(DType),
     /// The policy refuses the operand.
     Clash(Clash),
 }
 
 impl ReductionMismatch {
-    /// In words, after the reduction's name.
+    /// The message, after the reduction's name.
     pub fn headline(self) -> String {
         match self {
             ReductionMismatch::Asked(dtype) => format!("a result of dtype {dtype} is not supported"),
@@ -35,10 +34,10 @@ impl ReductionMismatch {
 }
 
 impl Policy {
-    /// The dtypes of a reduction, a scan or a sort on an operand of type `operand`, where `dtype` is asked for, or none is.
+    /// The dtypes of a reduction, a scan or a sort on an operand of type `operand`, with or without a requested `dtype`.
     ///
-    /// With a dtype the operand is cast to it before, as in NumPy; then nothing is refused but what that dtype makes senseless. Of
-    /// indices and counts it is the result's dtype alone.
+    /// The operand is cast to a requested dtype first, as in NumPy; then only invalid dtypes are refused. For indices and counts it
+    /// is only the result's dtype.
     ///
     /// ```
     /// use ndjit_ir::{DType, Policy, Reduction};
@@ -48,8 +47,8 @@ impl Policy {
     /// ```
     ///
     /// # Errors
-    /// [`Promotion`](ErrorCode::Promotion) where the policy refuses the operand, [`DType`](ErrorCode::DType) where the reduction
-    /// does not give the dtype asked for.
+    /// [`Promotion`](ErrorCode::Promotion) if the policy refuses the operand, [`DType`](ErrorCode::DType) if the reduction does not
+    /// support the requested dtype.
     pub fn resolve_reduction(
         self,
         function: impl Into<AxisFunction>,
@@ -63,7 +62,7 @@ impl Policy {
         })
     }
 
-    /// The same, with the error yet to be worded.
+    /// The same, with a mismatch instead of an error.
     ///
     /// # Errors
     /// Those of [`resolve_reduction`](Policy::resolve_reduction).
@@ -89,7 +88,7 @@ impl Policy {
         let own = self.width(self.commit(operand));
         let rule = reduction.row().rule;
         if asked.is_none() || rule == ReductionRule::Index {
-            // A type that the system has no place for; what is cast first is none.
+            // Refuses types that the system lacks, unless a cast comes first.
             self.fold(std::iter::once(ValueType::Strong(own)))?;
         }
         let inexact = |dtype: DType| if is_inexact(dtype) { dtype } else { self.width(DType::F64) };
@@ -162,7 +161,7 @@ impl Policy {
         })
     }
 
-    /// The dtypes to propose in place of an operand's, best first.
+    /// The dtypes to suggest instead of an operand's, best first.
     fn instead(self, reduction: AxisFunction, operand: ValueType) -> impl Iterator<Item = DType> {
         let Defaults { int, float, complex } = self.defaults();
         let best = match (operand.kind(), reduction.row().rule) {
@@ -173,7 +172,7 @@ impl Policy {
             }
             (Kind::Bool | Kind::UInt | Kind::Int, _) => int,
         };
-        // What holds the operand's kind first: a cast to a lesser one loses more than a policy asks.
+        // Dtypes of the operand's kind or higher first: a cast to a lower one loses more than the policy requires.
         let kind = move |dtype: &DType| dtype.kind() >= operand.kind();
         let all = DType::ALL.into_iter();
         [best].into_iter().chain(all.clone().filter(kind)).chain([float, int]).chain(all.rev())
@@ -182,7 +181,7 @@ impl Policy {
     /// The type of a sum of elements of type `ty`.
     ///
     /// # Errors
-    /// What the policy refuses.
+    /// The refusal.
     pub fn sum(self, ty: ValueType) -> Result<ValueType, Clash> {
         self.accumulate(self.rules().sum, ty)
     }
@@ -190,7 +189,7 @@ impl Policy {
     /// The type of a product of elements of type `ty`.
     ///
     /// # Errors
-    /// What the policy refuses.
+    /// The refusal.
     pub fn product(self, ty: ValueType) -> Result<ValueType, Clash> {
         self.accumulate(self.rules().product, ty)
     }
@@ -216,14 +215,14 @@ impl Policy {
         Ok(ValueType::Strong(self.width(widened)))
     }
 
-    /// The type of a mean of elements of type `ty`, strong as that of a sum.
+    /// The type of a mean of elements of type `ty`, strong like that of a sum.
     ///
     /// # Errors
-    /// What the policy refuses.
+    /// The refusal.
     pub fn mean(self, ty: ValueType) -> Result<ValueType, Clash> {
         let dtype = self.commit(self.inexact(self.rules().mean, ty)?);
         if dtype == DType::Bool {
-            // It stays bool only where bool is a number.
+            // It stays bool only if bool is a number.
             self.number(ty)?;
         }
         Ok(ValueType::Strong(self.width(dtype)))
@@ -234,7 +233,7 @@ impl Policy {
     /// The type of a sum of exponentials of elements of type `ty`.
     ///
     /// # Errors
-    /// What the policy refuses.
+    /// The refusal.
     fn exponential(self, ty: ValueType) -> Result<ValueType, Clash> {
         let dtype = self.width(self.commit(self.inexact(self.rules().inexact, ty)?));
         match is_inexact(dtype) {
@@ -248,7 +247,7 @@ fn is_inexact(dtype: DType) -> bool {
     dtype.is_float() || dtype.is_complex()
 }
 
-/// The dtypes that a reduction gives.
+/// The possible result dtypes of a reduction.
 pub fn gives(reduction: AxisFunction) -> DTypeSet {
     match reduction.row().rule {
         ReductionRule::Sum

@@ -1,6 +1,6 @@
-//! The systems known to the process: the built-in ones, and those that users add.
+//! The registry of systems: the built-in ones, and users'.
 //!
-//! Nodes hold a policy as a few bytes, so a system added once stays. Adding an equal one again gives the same number; the
+//! Nodes store a policy as a few bytes, so an added system stays. Adding an equal one again gives the same number; the
 //! number of different ones is bounded. A look-up takes no lock.
 
 use super::policy::BUILT_IN;
@@ -9,20 +9,20 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::lock::Mutex;
 use std::sync::{LazyLock, OnceLock};
 
-/// How many systems users can add.
+/// The maximum number of users' systems.
 pub const USER_SYSTEMS: usize = 128;
 
-/// On the heap: in the program's file they would take 52 KB of empty cells.
+/// On the heap: in the executable they would take 52 KB of empty cells.
 static USERS: LazyLock<Box<[OnceLock<System>]>> =
     LazyLock::new(|| (0..USER_SYSTEMS).map(|_| OnceLock::new()).collect());
-/// By number, whether a system's joins are a partial lattice: 5832 triples are looked at, and every explained step asks.
+/// By number, whether a system's joins are a partial lattice: a check of 5832 triples, needed by every explained step.
 static PARTIAL_LATTICES: [OnceLock<bool>; u8::MAX as usize + 1] = [const { OnceLock::new() }; u8::MAX as usize + 1];
 /// Other names of built-in systems.
 const ALIASES: [(&str, &str); 2] = [("jax", "standard"), ("jax_strict", "strict")];
 
 static ADDING: Mutex<()> = Mutex::new(());
 
-/// The system with this number. Numbers come from [`add`] and the built-in ones alone.
+/// The system of this number, which is from [`add`] or built-in.
 pub(super) fn system(number: u8) -> &'static System {
     let number = usize::from(number);
     match BUILT_IN.get(number) {
@@ -31,7 +31,7 @@ pub(super) fn system(number: u8) -> &'static System {
     }
 }
 
-/// Where it is kept whether the joins of the system with this number are a partial lattice.
+/// The cached answer whether the joins of the system of this number are a partial lattice.
 pub(super) fn partial_lattice(number: u8) -> &'static OnceLock<bool> {
     &PARTIAL_LATTICES[usize::from(number)]
 }
@@ -44,7 +44,7 @@ pub(super) fn named(name: &str) -> Option<u8> {
     all.position(|system| system.name == name).map(|number| number as u8)
 }
 
-/// The number of the system with this name, joins and rules, which is added unless it is known.
+/// The number of the system with this name, joins and rules, which is added if new.
 ///
 /// # Errors
 /// `Promotion` if the name is not one word or another system has it, or if too many were added.
@@ -66,7 +66,7 @@ pub(super) fn add(name: &str, joins: Table, rules: Rules) -> Result<u8> {
     }
     let count = USERS.iter().map_while(OnceLock::get).count();
     match USERS.get(count) {
-        // Nobody else adds while the lock is held, so the slot is free.
+        // The lock is held, so the slot is free.
         Some(slot) => {
             let name = Box::leak(name.to_owned().into_boxed_str());
             let _ = slot.set(System { name, source: "", joins, joins_under: None, rules, lacks: &[] });

@@ -1,7 +1,7 @@
-//! Promotion systems: what the rules of a policy are, as data.
+//! Promotion systems: the rules of policies, as data.
 //!
-//! A [`System`] is a table of joins over the 18 value types and a handful of named [`Rules`]; the built-in ones are constants
-//! in [`systems`](super::systems), users add their own through [`Policy`](super::Policy). It knows no op, node or place.
+//! A [`System`] is a table of joins over the 18 value types and some named [`Rules`]. The built-in ones are constants
+//! in [`systems`](super::systems); users add their own through [`Policy`](super::Policy).
 
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
@@ -12,7 +12,7 @@ const N: usize = ValueType::ALL.len();
 /// The entry of a pair without a common type.
 const UNDEFINED: u8 = u8::MAX;
 
-/// For each ordered pair of types the type both are promoted to, if the system defines one.
+/// For each ordered pair of types their common type, if the system defines one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
     entries: [[u8; N]; N],
@@ -51,7 +51,7 @@ impl Table {
     }
 }
 
-/// The table of a `const fn(ValueType, ValueType) -> Option<ValueType>`, made while compiling; or of a [`JoinUnder`] and defaults.
+/// The table of a `const fn(ValueType, ValueType) -> Option<ValueType>`, at compile time; or of a [`JoinUnder`] and defaults.
 macro_rules! tabulate {
     ($join:path $(, $defaults:expr)?) => {{
         let mut table = $crate::promotion::system::Table::EMPTY;
@@ -70,7 +70,7 @@ macro_rules! tabulate {
 }
 pub(super) use tabulate;
 
-/// The dtypes that weak types have where one must be chosen.
+/// The default dtypes of weak types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Defaults {
     /// Of weak integers.
@@ -90,7 +90,7 @@ impl Defaults {
     /// Checks that each default is of its kind.
     ///
     /// # Errors
-    /// `Promotion`, naming the one that is not.
+    /// `Promotion`, with the default of the wrong kind.
     pub fn check(self) -> Result<()> {
         let kinds = [
             ("integer", self.int, self.int.is_int(), DType::I64),
@@ -107,7 +107,7 @@ impl Defaults {
         }
     }
 
-    /// The dtypes taken where these are asked for.
+    /// The dtypes that a width gives for these.
     pub(super) const fn within(self, width: Width) -> Defaults {
         Defaults { int: width.of(self.int), float: width.of(self.float), complex: width.of(self.complex) }
     }
@@ -130,15 +130,15 @@ impl Defaults {
     }
 }
 
-/// The order in which the operands of an op with several meet. Where joins are associative and commutative all are the same.
+/// The order in which an op's operands are joined. Associative and commutative joins do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// Pair by pair from the left.
     Left,
     /// The strong operands from the left, then the weak ones.
     StrongFirst,
-    /// Those of the highest kind first: floats and complex numbers, `c*`, `f*`, integers, `i*`, bool; each from the left. So a
-    /// float meets each integer, and integers of both signs do not meet in a wider one before.
+    /// The highest kinds first: floats and complex numbers, `c*`, `f*`, integers, `i*`, bool; each from the left. So a
+    /// float is joined with each integer, before integers of both signs join in a wider one.
     KindFirst,
 }
 
@@ -155,9 +155,9 @@ pub enum Inexact {
     Default,
     /// This dtype.
     To(DType),
-    /// Their own: they stay integers.
+    /// Their own dtype: they stay integers.
     Kept,
-    /// None: an error.
+    /// An error.
     Refused,
 }
 
@@ -168,48 +168,48 @@ pub enum BoolNumber {
     Default,
     /// This dtype.
     To(DType),
-    /// None: an error.
+    /// An error.
     Refused,
 }
 
-/// What becomes of a weak result.
+/// The type of a weak result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WeakResult {
-    /// It stays weak.
+    /// Stays weak.
     Kept,
-    /// It takes the default dtype of its kind, strong.
+    /// The default dtype of its kind, strong.
     Default,
 }
 
 /// The dtype of a sum or a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accumulate {
-    /// Of integers at least as wide as the default integer, with the operand's signedness; of bool the default integer. Floats
-    /// and complex numbers keep theirs.
+    /// Integers at least as wide as the default integer, with the operand's signedness; bool gives the default integer. Floats
+    /// and complex numbers keep their dtype.
     Widen,
-    /// As `Widen`, but bool is an error.
+    /// Like `Widen`, but bool is an error.
     WidenIntegers,
-    /// Of every kind at least as wide as its default, with an integer's signedness; bool keeps its own.
+    /// Every kind at least as wide as its default, with an integer's signedness; bool keeps its dtype.
     WidenAll,
-    /// The default integer, but for a wider one.
+    /// The default integer, unless the operand is wider.
     DefaultInt,
-    /// The operand's; bool is an error.
+    /// The operand's dtype; bool is an error.
     Same,
-    /// The operand's; of bool this dtype.
+    /// The operand's dtype; this one for bool.
     SameBoolTo(DType),
 }
 
-/// Which dtypes the system takes as they are.
+/// The dtypes that the system supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Width {
     /// All.
     Any,
-    /// 64-bit numbers become 32-bit ones, and 128-bit complex numbers 64-bit ones, wherever a dtype is asked for.
+    /// 64-bit numbers become 32-bit ones, and 128-bit complex numbers 64-bit ones, for every requested dtype.
     UpTo32,
 }
 
 impl Width {
-    /// The dtype taken where `dtype` is asked for.
+    /// The dtype used for a requested `dtype`.
     pub const fn of(self, dtype: DType) -> DType {
         match (self, dtype) {
             (Width::Any, _) => dtype,
@@ -222,10 +222,10 @@ impl Width {
     }
 }
 
-/// A system's rules beside its joins.
+/// A system's rules other than the joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// How more than two operands meet.
+    /// The order of more than two operands.
     pub order: Order,
     /// Integers in inexact functions.
     pub inexact: Inexact,
@@ -245,13 +245,13 @@ pub struct Rules {
     pub index: Option<DType>,
     /// Weak results.
     pub weak: WeakResult,
-    /// Widths taken as they are.
+    /// Supported widths.
     pub width: Width,
     /// The default dtypes, unless others are set.
     pub defaults: Defaults,
 }
 
-/// Types that a system has no place for, and why.
+/// Types that a system lacks, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lack {
     /// The dtypes.
@@ -262,29 +262,29 @@ pub struct Lack {
     pub reason: &'static str,
 }
 
-/// The common type of two types under these defaults, where it depends on them.
+/// The common type of two types under given defaults.
 pub type JoinUnder = fn(Defaults, ValueType, ValueType) -> Option<ValueType>;
 
-/// One promotion system. Systems are told apart by name.
+/// A promotion system. Systems are compared by name.
 #[derive(Clone, Copy, Debug)]
 pub struct System {
     /// The name, as printed and parsed: a word of letters, digits and `_`.
     pub name: &'static str,
-    /// Where its rules are written down.
+    /// The source of its rules.
     pub source: &'static str,
     /// The common type of each pair, under the defaults of `rules`.
     pub joins: Table,
-    /// The same under any defaults, in a system where a bare number counts as its default dtype beside other types; `None` if
+    /// The same under any defaults, for a system where a bare number counts as its default dtype beside other types; `None` if
     /// `joins` does not depend on the defaults.
     pub joins_under: Option<JoinUnder>,
     /// All other rules.
     pub rules: Rules,
-    /// Types it has no place for.
+    /// Types that it lacks.
     pub lacks: &'static [Lack],
 }
 
 impl System {
-    /// Why a type has no place in the system, if that is known.
+    /// The reason why the system lacks a type, if known.
     pub fn lack(&self, ty: ValueType) -> Option<&'static str> {
         let lacks = |lack: &&Lack| match ty {
             ValueType::Weak(_) => lack.weak,
@@ -293,7 +293,7 @@ impl System {
         self.lacks.iter().find(lacks).map(|lack| lack.reason)
     }
 
-    /// The dtype the system takes where `dtype` is asked for.
+    /// The dtype that the system uses for a requested `dtype`.
     pub const fn width(&self, dtype: DType) -> DType {
         self.rules.width.of(dtype)
     }

@@ -1,4 +1,4 @@
-//! Graphs that call others: how deep and how large they may be.
+//! Graphs that call others: their depth and size.
 
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, MAX_EXPANSION, NodeKind, Places};
@@ -47,7 +47,7 @@ fn shared_children_print_once() {
     assert_eq!(traced(&text).to_string(), text);
 }
 
-/// However deep calls nest, nothing that walks them needs a stack of that depth, freeing them included.
+/// Walks over deeply nested calls do not recurse, and neither does freeing them.
 #[test]
 fn calls_nest_as_deep_as_memory_goes() {
     let graph = calling(50_000, 1);
@@ -63,7 +63,7 @@ fn calls_nest_as_deep_as_memory_goes() {
     drop((graph, read, places));
 }
 
-/// How large a program is with its calls written out is known without writing them.
+/// The size of a program with expanded calls is known without expanding them.
 #[test]
 fn calls_are_counted_before_they_are_written_out() {
     assert_eq!(calling(3, 2).expanded(), 3 + 2 * (3 + 2 * (3 + 2 * 2)));

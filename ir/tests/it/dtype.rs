@@ -1,5 +1,5 @@
-//! Facts about dtypes: names and what is refused as a name, classes, limits and casting, against `tests/goldens/dtypes/` and
-//! against the formats themselves.
+//! Properties of dtypes: accepted and refused names, classes, limits and casting, against `tests/goldens/dtypes/` and
+//! the formats themselves.
 
 use half::{bf16, f16};
 use ndjit_ir::dtype::{Casting, FloatInfo, finfo, iinfo, isdtype};
@@ -51,7 +51,7 @@ fn names_are_read_back() {
     assert_eq!("float32".parse::<ValueType>(), Ok(DType::F32.into()));
 }
 
-/// What NumPy and JAX call a dtype, where ndjit has the same text for nothing or for another: each with what is true of it.
+/// NumPy's and JAX's names of dtypes that mean nothing or another dtype in ndjit, each with its meaning.
 #[test]
 fn codes_that_count_bytes_are_refused() {
     let mut refused = Vec::new();
@@ -212,7 +212,7 @@ fn sets() {
 #[test]
 fn classes_are_those_of_the_array_api_and_ivy() {
     let (numpy, ivy) = (golden("numpy2"), golden("ivy"));
-    // What each library lacks is not in its classes.
+    // Dtypes that a library lacks are not in its classes.
     let sections = [
         (&numpy["isdtype"], DTypeSet::from(DType::Bf16)),
         (&numpy["isdtype_strict"], DType::Bf16 | DType::F16),
@@ -340,7 +340,7 @@ fn limits_of_the_wrong_kind() {
     ");
 }
 
-/// The integers of a dtype that are hardest to hold: they have the most digits and the widest range.
+/// The integers of a dtype that are hardest to represent: the most digits and the widest range.
 fn edges(dtype: DType) -> Vec<i128> {
     let (min, max) = dtype.int_range().unwrap();
     [min, min + 1, 0, 1, max - 1, max].into()

@@ -79,7 +79,7 @@ fn page() -> String {
     page
 }
 
-/// The kinds of dtypes, which domains hold whole.
+/// The kinds of dtypes that a domain contains whole.
 fn domain(domain: DTypeSet) -> String {
     let kinds = [
         (DTypeSet::BOOL, "bool"),

@@ -1,5 +1,5 @@
-//! docs/grammar.md: its examples are read and print as they are, each word of the grammar is in one of them, each name it uses is
-//! explained. And what is wrong in texts, with line and column.
+//! docs/grammar.md: its examples parse and print unchanged, they contain each word of the grammar, and each name is
+//! explained. Also errors in texts, with line and column.
 
 use ndjit_ir::body::Body;
 use ndjit_ir::graph::Graph;
@@ -16,7 +16,7 @@ fn blocks(languages: &[&str]) -> Vec<(&'static str, &'static str)> {
     fenced.filter_map(|block| block.split_once('\n')).filter(|(language, _)| languages.contains(language)).collect()
 }
 
-/// What a block's text prints as after it was read.
+/// The printed text of a parsed block.
 fn printed(language: &str, text: &str) -> Result<String> {
     Ok(match language {
         "graph" => text.parse::<Graph<ValueType>>()?.to_string(),
@@ -53,7 +53,7 @@ fn every_word_of_the_grammar_has_an_example() {
     let is_type = |word: &str| DType::ALL.iter().any(|dtype| dtype.name() == word);
     let missing: Vec<&&str> = quoted.iter().filter(|word| !is_type(word) && !examples.contains(**word)).collect();
     assert!(missing.is_empty(), "no example has {missing:?}");
-    // Names are defined, or said in words.
+    // Names are defined, or described in words.
     let unquoted: String = grammar.split('"').step_by(2).collect::<Vec<&str>>().join(" ");
     let defined: BTreeSet<&str> =
         grammar.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.trim()).collect();
@@ -63,7 +63,7 @@ fn every_word_of_the_grammar_has_an_example() {
     assert!(unknown.is_empty(), "{unknown:?} is not explained");
 }
 
-/// The errors of texts in which one thing is wrong.
+/// The errors of texts with one fault each.
 fn errors<T: std::str::FromStr<Err = ndjit_ir::Error> + std::fmt::Debug>(
     text: &str,
     changes: &[(&str, &str)],

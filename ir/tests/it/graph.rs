@@ -1,4 +1,4 @@
-//! Graph text, parser and verifier: what prints parses back; what is wrong is named with its place.
+//! Graph text, parser and verifier: printed text parses to the same graph; errors have their place.
 
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Value};
@@ -64,7 +64,7 @@ fn places_are_comments() {
     assert_eq!(traced(&text).to_string(), SMALL);
 }
 
-/// Of a graph that is called and of one of control flow too: each knows its own.
+/// Callees and graphs of control flow have their own places, too.
 #[test]
 fn places_of_inner_graphs_are_comments() {
     let text = "child @0 (%0: f32[]) {
@@ -111,7 +111,7 @@ graph (%0: f32[], %1: bool[]) calls @0 {
     assert_eq!(traced(&noted).to_string(), text);
 }
 
-/// Every form a line can have: printed text that parses to the same text.
+/// Every form of a line: printed text that parses to the same text.
 #[test]
 fn text_round_trips() {
     for text in [
@@ -179,7 +179,7 @@ graph (%0: f32[3]) calls @1, @0 {
     typed(text).verify().unwrap();
 }
 
-/// Nodes are one where all that they say is.
+/// Nodes with equal contents are one.
 #[test]
 fn reductions_are_told_apart_by_each_of_their_parts() {
     let lines = [
@@ -337,7 +337,7 @@ fn parser_errors_of_blocks() {
     assert_snapshot!(weak.parse::<Typed>().unwrap_err(), @"error[parse]: graph text, line 1, column 12: expected a dtype, then a shape, found `i*[]) {`");
 }
 
-/// Cutting or changing the text anywhere gives an error or a graph, never a panic.
+/// Truncating or changing the text anywhere gives an error or a graph, never a panic.
 #[test]
 fn damaged_text_never_panics() {
     let text = "child @0 (%0: f32[3]) {\n  %1 = sin %0 : f32[3]\n  return %1\n}\ngraph (%0: f32[3], %1: i8[3]) calls @0 {\n  slot #1 argument 3 f*\n  %2 = literal #0 2 : i*[]\n  %3 = multiply[strict] %1, %2 : i8[3]  ; a.rs:3:20\n  %4 = call @0(%0) : f32[3]\n  %5 = iota axes [0] : i64[3]\n  %6 = sum[numpy2] %5 axes [0] keepdims dtype f64 : f64[1]\n  return %4, %3, %6\n}";
@@ -468,7 +468,7 @@ fn the_verifier_names_each_broken_invariant_of_reductions() {
     %3 = var %1, %2 axes [0] : f16[]  ; var does not accumulate f16
     %3 = iota axes [0] : u8[3]  ; positions are i64, not u8
     ");
-    // What text cannot say.
+    // Graphs without a text form.
     let mut graph = Typed::new();
     let x = graph.param(DType::I64, &Shape::from([3]));
     let scalar = graph.intern(&Shape::scalar());
@@ -515,7 +515,7 @@ fn the_verifier_names_each_broken_invariant_of_typed_graphs() {
     ");
 }
 
-/// What text cannot say: graphs made with `add`.
+/// Graphs without a text form, made with `add`.
 #[test]
 fn the_verifier_names_broken_structure() {
     let f32s = |graph: &mut Typed| (DType::F32, graph.intern(&Shape::from([3])));
@@ -572,7 +572,7 @@ fn many_problems_are_cut_off() {
     assert_eq!(error.facts().len(), 20);
 }
 
-/// Of equal nodes one is made, from what each was made from.
+/// Equal nodes are one, with the origins of the first.
 #[test]
 fn nodes_know_what_they_were_made_from() {
     let mut graph = Typed::new();

@@ -1,5 +1,5 @@
-//! Inference: what each operation gives, and each mismatch with the facts of what does not fit. That random programs have what it says is
-//! tested with those.
+//! Inference: the result of each operation, and each mismatch with its facts. Tests of random programs compare their results with
+//! inference.
 
 use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::{Graph, NodeKind, Scatter, Slot, SlotId, Type, ViewId};
@@ -15,7 +15,7 @@ use ndjit_ir::{DType, Op, Policy, Reduction, Shape, ValueType, Weak};
 /// Types and extents.
 type Operands<'a, T> = &'a [(T, &'a [usize])];
 
-/// What an operation says of operands of these types and shapes.
+/// The inferred result of an operation on operands of these types and shapes.
 fn of<T: Type>(operation: &Operation<'_, T>, operands: Operands<'_, T>) -> Result<String, InferenceError> {
     let shapes: Vec<Shape> = operands.iter().map(|(_, shape)| Shape::new(shape)).collect();
     let known: Vec<(T, &Shape)> = operands.iter().map(|(ty, _)| *ty).zip(&shapes).collect();
@@ -52,7 +52,7 @@ fn each_operation_gives_its_type_and_shape() {
     }
 }
 
-/// Every mismatch there is, by what it is of.
+/// Every mismatch, by kind.
 #[test]
 fn mismatches_have_the_facts() {
     let (f32, u8, bool, i64) = (strong(DType::F32), strong(DType::U8), strong(DType::Bool), strong(DType::I64));
@@ -238,7 +238,7 @@ fn mismatches_have_the_facts() {
     }
 }
 
-/// Those of typed graphs alone, where nothing is left to resolve.
+/// Those of typed graphs only, where everything is resolved.
 #[test]
 fn mismatches_of_typed_operations_have_the_facts() {
     let (f32, f16, u8, i64) = (DType::F32, DType::F16, DType::U8, DType::I64);
@@ -292,7 +292,7 @@ fn mismatches_of_typed_operations_have_the_facts() {
     assert_eq!(of(&sort(Some(i64)), &[(f32, many)]).as_deref(), Ok("i64[8589934592]"));
 }
 
-/// What a graph names that does not exist, and numbers and parameters that are stored otherwise.
+/// Missing items of a graph, and literals and parameters of another storage dtype.
 #[test]
 fn mismatches_of_what_is_given_have_the_facts() {
     let mut graph: Graph<ValueType> = Graph::new();

@@ -1,4 +1,4 @@
-//! Lattices as values: the named ones against the JEP's tables cell by cell, laws over all triples, what construction refuses,
+//! Lattices as values: the named ones against the JEP's tables cell by cell, laws over all triples, refused constructions,
 //! the text and drawn forms.
 
 use ndjit_ir::ValueType;
@@ -47,7 +47,7 @@ fn cell(lattice: &Result<Lattice, LatticeError>, rows: &Named, a: &str, b: &str)
     }
 }
 
-/// The golden's cell; `null_reasons` lists pairs by reason but for nodes the graph lacks, which it counts.
+/// The golden's cell; `null_reasons` lists pairs by reason, except nodes that the graph lacks, which it counts.
 fn golden_cell(file: &Value, i: usize, j: usize) -> Cell {
     if let Some(join) = file["table"][i][j].as_str() {
         return Ok(join.to_owned());
@@ -204,7 +204,7 @@ fn every_refusal_names_what_is_wrong() {
 fn any_number_of_names_is_counted_at_once() {
     let names: Vec<String> = (0..100_000).map(|name| format!("n{name}")).collect();
     let rows = names.iter().map(|name| (name.as_str(), ["n0"]));
-    // Not by looking for each name among all before.
+    // Not by comparing each name with all previous ones.
     assert_eq!(Lattice::new("many", rows).unwrap_err().reason, NoLattice::TooManyNodes(100_000));
 }
 
@@ -254,7 +254,7 @@ fn edges_that_follow_from_others_leave_no_trace() {
     let long = Lattice::new("chain", [("a", &["b", "c"][..]), ("b", &["c"])]).unwrap();
     assert_eq!(short, long);
     assert_eq!(long.edges().collect::<Vec<_>>(), [("a", "b"), ("b", "c")]);
-    // Nothing follows in the named graphs: what is written is what is drawn.
+    // Named graphs have no redundant edges: all are drawn.
     for named in NAMED.iter().filter(|named| named.claim != Claim::NoLattice) {
         let written: usize = named.rows.iter().map(|(_, uppers)| uppers.len()).sum();
         assert_eq!(Lattice::named(named.name).unwrap().edges().count(), written, "{}", named.name);
@@ -311,7 +311,7 @@ fn diagrams_are_svg_and_dot() {
     <rect x="97" y="198" width="46" height="30" rx="15" fill="#f6f6f6" stroke="#666" stroke-width="1.5"/><text x="120" y="218">x</text>
     </svg>
     "##);
-    // An edge over a layer bends around what stands there.
+    // An edge over a layer bends around its nodes.
     let bent = Lattice::new("bent", [("a", &["b", "d"][..]), ("b", &["c"]), ("c", &["e"]), ("d", &["e"])]).unwrap();
     let svg = bent.to_svg();
     let paths: Vec<&str> = svg.lines().filter(|line| line.starts_with("<path")).collect();

@@ -25,7 +25,7 @@ fn audit(name: &str) -> Audit {
     })
 }
 
-/// Ordered triples of dtypes whose promotion depends on the brackets, as counted when the tables were measured.
+/// Ordered triples of dtypes whose promotion depends on the grouping, as counted when the tables were measured.
 const NON_ASSOCIATIVE: &[(&str, usize)] = &[
     ("array_api", 0),
     ("ivy_imprecise", 64),
@@ -73,7 +73,7 @@ fn non_associative_triples_are_those_measured() {
         if let Some(stated) = file.get("non_associative_concrete_count") {
             assert_eq!(stated.as_u64(), Some(count as u64), "{name}");
         }
-        // Of all 18 types, where the file says.
+        // Of all 18 types, according to the file.
         if let Some(stated) = file.get("non_associative_count") {
             assert_eq!(stated.as_u64(), Some(audit.non_associative.len() as u64), "{name}");
         }

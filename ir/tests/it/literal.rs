@@ -1,4 +1,4 @@
-//! Literals: rounded once from the exact value, refused where only a cast may go, and text that reads back.
+//! Literals: rounded once from the exact value, refused if only a cast is allowed, and text that parses to the same value.
 
 use half::{bf16, f16};
 use ndjit_ir::{DType, ErrorCode, Literal, LiteralValue, ValueType, Weak};
@@ -21,7 +21,7 @@ fn halves(dtype: DType) -> Vec<f64> {
     (0..end).map(value).chain([limit]).collect()
 }
 
-/// Every decision a rounding takes: at each midpoint of neighbours, and one `f64` to either side of it.
+/// Every case of a rounding: each midpoint of adjacent values, and one `f64` to either side.
 #[test]
 fn floats_become_halves_with_one_rounding() {
     for dtype in [DType::F16, DType::Bf16] {

@@ -1,4 +1,4 @@
-//! The nouns: a module for each subject.
+//! Tests of the program representations, one module per subject.
 
 mod calls;
 mod dtype;

@@ -1,4 +1,4 @@
-//! Dtypes and value types through serde, by way of JSON.
+//! Dtypes and value types through serde, in JSON.
 
 use ndjit_ir::{DType, ValueType};
 

@@ -1,4 +1,4 @@
-//! `docs/policies.md`: written from the same tables that are compared, so it cannot drift; and the table of reductions in
+//! `docs/policies.md`, written from the compared tables, so it cannot drift; and the table of reductions in
 //! `docs/promotion.md`, which is checked.
 
 use crate::report::Report;
@@ -57,7 +57,7 @@ pub fn page(reports: &[Report]) -> String {
     page + NOT_FOLLOWED
 }
 
-/// What a policy says of its joins, in words.
+/// The properties of a policy's joins, in words.
 fn laws(policy: Policy) -> String {
     if policy.is_lattice() {
         return "a lattice".to_owned();
@@ -81,7 +81,7 @@ fn laws(policy: Policy) -> String {
     format!("no lattice: {asymmetric}{with} {what}{}", example.unwrap_or_default())
 }
 
-/// What reductions give, by library: the table in `docs/promotion.md`.
+/// The result dtypes of reductions by library: the table in `docs/promotion.md`.
 pub fn reductions() -> String {
     use Reduction::{ArgMax, Mean, Prod, Sum, Var};
     let columns = [
@@ -122,7 +122,7 @@ pub fn shows_reductions() -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| text.contains(&reductions()))
 }
 
-/// Returns `true` if the page on disk is the one given, which is written there if asked for.
+/// Returns `true` if the page on disk is the given one, after writing it if requested.
 pub fn is_current(page: &str) -> bool {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/policies.md");
     if std::env::var_os("NDJIT_WRITE_DOCS").is_some() {

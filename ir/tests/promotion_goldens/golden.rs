@@ -1,4 +1,4 @@
-//! Reading golden files: `tests/goldens/README.md` says what they hold.
+//! Parsing of golden files, which `tests/goldens/README.md` describes.
 
 use ndjit_ir::ValueType;
 use serde_json::Value;
@@ -8,7 +8,7 @@ pub fn folder() -> String {
     format!("{}/../tests/goldens", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A golden file whose tables number the types as [`ValueType::ALL`] does.
+/// A golden file whose tables number the types like [`ValueType::ALL`].
 pub fn read(path: &str) -> Value {
     let path = format!("{}/{path}", folder());
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
@@ -18,7 +18,7 @@ pub fn read(path: &str) -> Value {
     file
 }
 
-/// All ordered pairs of types with their places in a table.
+/// All ordered pairs of types with their indices in a table.
 pub fn pairs() -> impl Iterator<Item = ([usize; 2], [ValueType; 2])> {
     ValueType::ALL
         .into_iter()

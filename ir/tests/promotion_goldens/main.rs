@@ -22,7 +22,8 @@ fn main() -> ExitCode {
     trials.push(Trial::test("every_file_has_a_policy", || none(tables::files_without_policy().collect())));
     trials.push(Trial::test("triples_that_do_not_associate", || none(wrong_counts().collect())));
     trials.push(Trial::test("page_of_policies", move || {
-        let stale = (!docs::is_current(&page)).then(|| "docs/policies.md differs: NDJIT_WRITE_DOCS=1 writes it".to_owned());
+        let stale =
+            (!docs::is_current(&page)).then(|| "docs/policies.md differs: NDJIT_WRITE_DOCS=1 writes it".to_owned());
         none(stale.into_iter().collect())
     }));
     trials.push(Trial::test("table_of_reductions", || {

@@ -17,7 +17,7 @@ pub const FUNCTIONS: &[(&str, &str, Policy)] = &[
     ("array_api", "result_type", Policy::ArrayApi),
 ];
 
-/// Compares all triples of dtypes: where the library's result is not that of promoting from the left, the golden lists it.
+/// Compares all triples of dtypes: the golden lists those whose result is not that of promoting from the left.
 pub fn compare_order(file: &str, function: &str, policy: Policy) -> Report {
     let golden = golden::read(&format!("ops/{file}_result_dtypes.json"));
     let strings = |value: &Value| -> Vec<String> {
@@ -48,7 +48,7 @@ pub fn compare_order(file: &str, function: &str, policy: Policy) -> Report {
     report
 }
 
-/// Compares the dtypes of numbers alone, of a range, and of zeros.
+/// Compares the dtypes of numbers, of a range, and of zeros.
 pub fn compare_defaults(file: &str, section: Option<&str>, policy: Policy) -> Report {
     let golden = golden::read(&format!("ops/{file}_result_dtypes.json"));
     let golden = section.map_or(&golden, |section| &golden[section])["defaults"].as_object().unwrap();

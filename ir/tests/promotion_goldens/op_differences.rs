@@ -1,4 +1,4 @@
-//! Where functions mean to return another dtype than a library's, or take other operands.
+//! Deliberate differences of functions from a library's, in result dtypes or operands.
 
 use crate::op_outcome::*;
 use crate::ops::Call;
@@ -12,7 +12,7 @@ const LOGICAL: &[&str] = &["logical_and", "logical_or", "logical_xor", "logical_
 const NUMPY: &[&str] = &["numpy2", "numpy1"];
 const IVY: &[&str] = &["ivy_precise", "ivy_imprecise"];
 
-/// All deliberate differences, the first that fits a cell being its reason. Each is needed by a cell of each library it names.
+/// All deliberate differences; the first match is a cell's reason. Each is needed by a cell of each library it names.
 pub const DIFFERENCES: &[Difference] = &[
     Difference {
         libraries: &["jax x64", "jax x32"],

@@ -1,4 +1,4 @@
-//! One function on operands of some types, as a library and as ndjit decide it; and what deliberate differences are made of.
+//! One function on operands of some types, in a library and in ndjit; and the parts of deliberate differences.
 
 use crate::ops::Call;
 use ndjit_ir::op::{ResultRule, TypeRule};
@@ -23,7 +23,7 @@ impl Outcome<'_> {
         self.has(|ty| ty.kind() == kind)
     }
 
-    /// The operands that meet: without a condition or an exponent.
+    /// The joined operands: without a condition or an exponent.
     pub fn joined(&self) -> &[ValueType] {
         match self.call {
             Call::Op(op) => &self.operands[op.joined()],
@@ -47,15 +47,15 @@ impl Outcome<'_> {
     }
 }
 
-/// Cells that differ on purpose.
+/// Cells with deliberate differences.
 pub struct Difference {
-    /// The reports it belongs to.
+    /// Its reports.
     pub libraries: &'static [&'static str],
     /// Function names; empty for all.
     pub calls: &'static [&'static str],
-    /// Which cells.
+    /// The cells.
     pub cells: fn(&Outcome) -> bool,
-    /// What ndjit returns in them.
+    /// The result of ndjit.
     pub ours: fn(&Outcome) -> Option<ValueType>,
     pub reason: &'static str,
 }
@@ -84,8 +84,8 @@ pub fn c64(_: &Outcome) -> Option<ValueType> {
     Some(DType::C64.into())
 }
 
-/// The type that the operands meet in by the policy's table, as a float or a number where the call asks for one; bool where the
-/// call asks a question, i64 where it asks for an index or a count (no library whose differences are listed has another).
+/// The operands' join in the policy's table, as a float or a number if the call requires one; bool for predicates, i64 for
+/// indices and counts (no listed library has another).
 pub fn meets(o: &Outcome) -> Option<ValueType> {
     let rule = match o.call {
         Call::Op(op) if matches!(op.row().rule.of_joined(), TypeRule::Inexact | TypeRule::Number) => {
@@ -103,28 +103,28 @@ pub fn meets(o: &Outcome) -> Option<ValueType> {
     }
 }
 
-/// The type that the operands meet in, bool as a number.
+/// The operands' join, with bool as a number.
 pub fn number(o: &Outcome) -> Option<ValueType> {
     o.policy.resolve(TypeRule::Number, o.operands).ok().map(|resolution| resolution.compute)
 }
 
-/// As for arrays of the default dtypes in place of the numbers.
+/// Like arrays of the default dtypes instead of the numbers.
 pub fn of_defaults(o: &Outcome) -> Option<ValueType> {
     let operands: Vec<ValueType> = o.operands.iter().map(|&ty| o.policy.commit(ty).into()).collect();
     o.call.resolve(o.policy, &operands)
 }
 
-/// As the square root.
+/// Like the square root.
 pub fn as_sqrt(o: &Outcome) -> Option<ValueType> {
     Call::Op(Op::Sqrt).resolve(o.policy, o.operands)
 }
 
-/// As the standard deviation.
+/// Like the standard deviation.
 pub fn as_std(o: &Outcome) -> Option<ValueType> {
     Call::Reduction(Reduction::Std.into()).resolve(o.policy, o.operands)
 }
 
-/// As a sum.
+/// Like a sum.
 pub fn as_sum(o: &Outcome) -> Option<ValueType> {
     Call::Reduction(Reduction::Sum.into()).resolve(o.policy, o.operands)
 }

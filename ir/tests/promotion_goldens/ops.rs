@@ -1,4 +1,4 @@
-//! What ops, reductions and creation return under each policy, against the libraries' functions.
+//! Result dtypes of ops, reductions and creation functions under each policy, against the libraries' functions.
 
 use crate::golden;
 use crate::op_differences::DIFFERENCES;
@@ -25,7 +25,7 @@ pub fn libraries() -> [(&'static str, Option<&'static str>, Policy); 9] {
     ]
 }
 
-/// What is called.
+/// The function called.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     Op(Op),
@@ -54,7 +54,7 @@ impl Call {
 type Cell = (Vec<ValueType>, String);
 
 fn row(cells: &Value, operands: &dyn Fn(ValueType) -> Vec<ValueType>) -> Vec<Cell> {
-    // A function that gives several arrays, as PyTorch's `sort` does: the first of them.
+    // The first array of a function that returns several, such as PyTorch's `sort`.
     let text = |i: usize| cells[i].as_str().or(cells[i][0].as_str()).unwrap().to_owned();
     ValueType::ALL.into_iter().enumerate().map(|(i, a)| (operands(a), text(i))).collect()
 }
@@ -68,7 +68,7 @@ fn cells(golden: &Value, call: Call) -> Option<Vec<Cell>> {
     match call {
         Call::Reduction(reduction) => {
             let cells = &golden["reductions"];
-            // What the Array API has named anew.
+            // Names new in the Array API.
             let older = || cells.get(reduction.name().replace("cumulative_", "cum"));
             Some(row(cells.get(reduction.name()).or_else(older)?, &|a| vec![a]))
         }
@@ -88,8 +88,8 @@ fn cells(golden: &Value, call: Call) -> Option<Vec<Cell>> {
     }
 }
 
-/// Returns `true` if a result is that of a golden cell: `f32` strong, `f64/w` weak of its kind. Bool is never weak, and PyTorch's `c32` is
-/// no dtype here.
+/// Returns `true` if a result equals a golden cell: `f32` strong, `f64/w` weak of its kind. Bool is never weak, and PyTorch's
+/// `c32` is not a dtype here.
 fn is_same(ours: Option<ValueType>, theirs: Option<&str>) -> bool {
     match (ours, theirs.map(|cell| cell.strip_suffix("/w").ok_or(cell))) {
         (None, None) => true,
@@ -99,7 +99,7 @@ fn is_same(ours: Option<ValueType>, theirs: Option<&str>) -> bool {
     }
 }
 
-/// Compares one library. Cells it has no operands for (`-`) are not cells of it.
+/// Compares one library. Cells without operands (`-`) are skipped.
 pub fn compare(library: &str, section: Option<&str>, policy: Policy) -> Report {
     let file = golden::read(&format!("ops/{library}_result_dtypes.json"));
     let golden = section.map_or(&file, |section| &file[section]);

@@ -1,4 +1,4 @@
-//! Counting cells: how many are equal, differ for a listed reason, or for none.
+//! Counts of cells: equal, different for a listed reason, and different without one.
 
 use ndjit_ir::Policy;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ impl Report {
         }
     }
 
-    /// Every listed reason must be that of a cell.
+    /// Checks that every listed reason is that of a cell.
     pub fn needs_all(&mut self, reasons: impl Iterator<Item = &'static str>) {
         for reason in reasons.filter(|reason| !self.listed.contains_key(reason)) {
             self.unexplained.push(format!("listed, but no cell differs for it: {reason}"));

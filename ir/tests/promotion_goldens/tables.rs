@@ -1,4 +1,4 @@
-//! Which policy reproduces which golden table, and the cells where it means not to.
+//! The golden table of each policy, and the deliberate differences.
 
 use crate::golden;
 use crate::report::Report;
@@ -78,11 +78,11 @@ impl Cell<'_> {
     }
 }
 
-/// Cells that differ on purpose.
+/// Cells with deliberate differences.
 pub struct Difference {
     /// Tables `file/key`.
     pub tables: &'static [&'static str],
-    /// Which cells differ; all of them must.
+    /// The cells; all of them must differ.
     pub cells: fn(&Cell) -> bool,
     pub reason: &'static str,
 }
@@ -144,7 +144,7 @@ pub const DIFFERENCES: &[Difference] = &[
             }
             _ => false,
         },
-        reason: "a tensor without dimensions widens within its category only; here no rank decides a dtype",
+        reason: "a zero-dimensional tensor widens other operands only across categories; here no rank decides a dtype",
     },
     Difference {
         tables: &["tensorflow/operator_table"],
@@ -184,7 +184,7 @@ fn is_same(theirs: Option<&str>, ours: Option<ValueType>, policy: Policy) -> boo
     }
 }
 
-/// Compares one table; cells for types it has no rows for are left out.
+/// Compares one table; types without rows are skipped.
 pub fn compare(file: &str, key: &str, policy: Policy) -> Report {
     let golden = golden::read(&format!("promotion/{file}.json"));
     let name = format!("{file}/{key}");

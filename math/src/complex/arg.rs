@@ -52,8 +52,8 @@ const ATAN: [(f64, f64); 33] = [
     (std::f64::consts::FRAC_PI_4, 3.061616997868383e-17),
 ];
 
-/// The angle in [-pi, pi] between the positive x axis and the point `(x + low, y)`, where `low` is a rounding error of `x`; that
-/// of the signs of zeros, and halfway for two infinities.
+/// The angle in [-pi, pi] between the positive x axis and the point `(x + low, y)`, where `low` is a rounding error of `x`.
+/// The signs of zeros count; for two infinities it is halfway.
 pub(crate) fn arg(b: &mut BodyBuilder, (x, y): Pair, low: Option<Reg>) -> DoubleWord {
     let f = Format::of(b.ty(x));
     let (ax, ay) = (b.fabs(x), b.fabs(y));
@@ -90,8 +90,8 @@ pub(crate) fn arg(b: &mut BodyBuilder, (x, y): Pair, low: Option<Reg>) -> Double
     (copysign(b, high, y), xor_sign(b, low, sign))
 }
 
-/// Two powers of two whose product brings `d` so far above 1 that the remainder of a division by it is no subnormal; the first
-/// takes as much from smaller numbers as the format allows.
+/// Two powers of two whose product scales `d` so far above 1 that the remainder of a division by it is not subnormal; the first
+/// is as large as the format allows for smaller numbers.
 fn scale(b: &mut BodyBuilder, d: Reg) -> Pair {
     let ty = b.ty(d);
     let (down, _, _) = power_scale(b, d);
@@ -107,7 +107,7 @@ fn scaled(b: &mut BodyBuilder, x: Reg, factors: Pair) -> Reg {
     b.fmul(x, factors.1)
 }
 
-/// The smaller and the larger magnitude, scaled. 1 and 1 for two infinities, 0 and 1 where one is infinite or both are 0.
+/// The smaller and the larger magnitude, scaled. 1 and 1 for two infinities, 0 and 1 if one is infinite or both are 0.
 fn quotient(b: &mut BodyBuilder, n: Reg, d: Reg, factors: Pair) -> Pair {
     let ty = b.ty(n);
     let (zero, one, inf) = (b.float(ty, 0.0), b.float(ty, 1.0), b.float(ty, f64::INFINITY));

@@ -19,7 +19,7 @@ pub(crate) fn divide(b: &mut BodyBuilder, x: Pair, y: Pair) -> Pair {
     let minus = b.fneg(x1.0);
     let im = sum_of_products(b, x1.1, y1.0, minus, y1.1);
     let (re, im) = (b.fdiv(re, norm), b.fdiv(im, norm));
-    // The common power of two may lie outside the format, each half of it does not.
+    // The common power of two may be outside the format, but not each half of it.
     let n = b.isub(x_exponent, y_exponent);
     let one = b.int(int, 1);
     let half = b.sshr(n, one);
@@ -38,7 +38,7 @@ pub(crate) fn reciprocal(b: &mut BodyBuilder, y: Pair) -> Pair {
     let im = b.fneg(im);
     let (re, im) = (b.fdiv(re, norm), b.fdiv(im, norm));
     let (re, im) = (b.fmul(re, down), b.fmul(im, down));
-    // A zero gives NaN over NaN above; Annex G wants the real part infinite. An infinity gives zeros.
+    // A zero gives NaN over NaN above; Annex G requires an infinite real part. An infinity gives zeros.
     let (zero, inf) = (b.float(ty, 0.0), b.float(ty, f64::INFINITY));
     let (re_zero, im_zero) = (b.feq(y.0, zero), b.feq(y.1, zero));
     let at_zero = b.and(re_zero, im_zero);
@@ -61,8 +61,8 @@ fn scaled_divisor(b: &mut BodyBuilder, y: Pair) -> (Reg, Reg, Reg) {
     (down, b.fma(c, c, square), k)
 }
 
-/// A power of two `2^-k` that keeps sums of products with a scaled divisor from overflow and tiny operands from losing
-/// bits, and `k`. It is 1 for most operands, so that parts of very different size survive.
+/// A power of two `2^-k` that avoids overflow of sums of products with a scaled divisor and lost bits of tiny operands,
+/// and `k`. It is 1 for most operands, so that parts of very different size survive.
 fn dividend_scale(b: &mut BodyBuilder, x: Pair) -> (Reg, Reg) {
     let f = Format::of(b.ty(x.0));
     let int = f.ty.as_int();
@@ -82,7 +82,7 @@ fn dividend_scale(b: &mut BodyBuilder, x: Pair) -> (Reg, Reg) {
     (scale, b.select(big, k_down, k))
 }
 
-/// `a * c + b * d` with the error of one product made good (Kahan), so that cancellation costs no accuracy.
+/// `a * c + b * d`, corrected by the error of one product (Kahan), so that cancellation costs no accuracy.
 fn sum_of_products(b: &mut BodyBuilder, a: Reg, c: Reg, a2: Reg, c2: Reg) -> Reg {
     let product = b.fmul(a2, c2);
     let minus = b.fneg(product);
@@ -91,8 +91,8 @@ fn sum_of_products(b: &mut BodyBuilder, a: Reg, c: Reg, a2: Reg, c2: Reg) -> Reg
     b.fadd(sum, error)
 }
 
-/// Where a part came out NaN: the infinity or zero that C99 Annex G asks for, if there is one. Of an infinite dividend one part alone may be NaN, since
-/// the error of an infinite product is.
+/// Replaces NaN parts by the infinity or zero of C99 Annex G, if there is one. For an infinite dividend only one part may be NaN,
+/// like the error of an infinite product.
 fn recover(b: &mut BodyBuilder, result: Pair, x: Pair, y: Pair) -> Pair {
     let (re, im) = (is_nan(b, result.0), is_nan(b, result.1));
     let lost = b.or(re, im);
@@ -126,8 +126,8 @@ fn finite_over_infinity(b: &mut BodyBuilder, x: Pair, y_box: Pair) -> Pair {
     (copysign_of_number(b, zero, re), copysign_of_number(b, zero, im))
 }
 
-/// The plain quotient, finite parts of an infinite dividend taken for zeros; where both its parts are NaN, an infinity in the direction of the boxed
-/// dividend.
+/// The plain quotient, with finite parts of an infinite dividend as zeros; if both its parts are NaN, an infinity in the direction of
+/// the boxed dividend.
 fn infinity_over_finite(b: &mut BodyBuilder, x: Pair, x_box: Pair, y: Pair) -> Pair {
     let ty = b.ty(x.0);
     let (one, inf, zero) = (b.float(ty, 1.0), b.float(ty, f64::INFINITY), b.float(ty, 0.0));
@@ -140,7 +140,7 @@ fn infinity_over_finite(b: &mut BodyBuilder, x: Pair, x_box: Pair, y: Pair) -> P
     select_pair(b, lost, direction, plain)
 }
 
-/// Whether a part is infinite, whether both are finite, and the number with infinite parts as ±1, others as ±0.
+/// Masks of an infinite part and of two finite parts, and the number with infinite parts as ±1, others as ±0.
 fn boxed(b: &mut BodyBuilder, z: Pair) -> (Reg, Reg, Pair) {
     let ty = b.ty(z.0);
     let (one, zero) = (b.float(ty, 1.0), b.float(ty, 0.0));

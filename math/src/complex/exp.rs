@@ -1,9 +1,9 @@
 //! Exponentials of complex numbers: bases e and 2, and `e^z - 1`.
 //!
 //! `e^(x + iy) = 2^k (m cos y + i m sin y)` where `m`, `cos y` and `sin y` are double-word numbers, so that each part of the result
-//! is rounded nearly once. `2^k` may lie outside the format where a small sine or cosine brings the product back into it.
+//! is rounded nearly once. `2^k` may be outside the format if a small sine or cosine brings the product back into it.
 //! Infinities, NaN and signs of zeros are those of C99 Annex G and the Array API, unspecified signs as if the imaginary part
-//! was a zero of its sign.
+//! were a zero of its sign.
 
 use crate::kit::double_word::{DoubleWord, constant, product, rounded, times};
 use crate::kit::reduce::{BINARY, reduce_from};
@@ -13,7 +13,7 @@ use crate::real::trig::{cos_less_one, sin_cos_of_reduced, sin_cos_of_sum, sin_co
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
-/// `ln 2`, and what rounding it loses.
+/// `ln 2`, and its rounding error.
 const LN2: (f64, f64) = (std::f64::consts::LN_2, 2.3190468138462996e-17);
 
 /// `e^z`.
@@ -30,7 +30,7 @@ pub(crate) fn exp_of_sums(b: &mut BodyBuilder, re: DoubleWord, im: DoubleWord) -
     scaled(b, re.0, Some(re.1), y, circle)
 }
 
-/// `2^z = e^(z ln 2)`. The angle is reduced from the imaginary part itself, so it is right for large ones too.
+/// `2^z = e^(z ln 2)`. The angle is reduced from the imaginary part itself, so it is accurate for large ones too.
 pub(crate) fn exp2(b: &mut BodyBuilder, z: Pair) -> Pair {
     let f = Format::of(b.ty(z.0));
     let int = f.ty.as_int();
@@ -38,7 +38,7 @@ pub(crate) fn exp2(b: &mut BodyBuilder, z: Pair) -> Pair {
     let (x, low) = times(b, ln2, z.0);
     let y = imaginary_part(b, x, z.1);
     let magnitude = b.fabs(y);
-    // A tiny angle, lifted, is its own sine still and loses no bits when it becomes radians.
+    // A scaled tiny angle is still its own sine, and loses no bits in the cast to radians.
     let (tiny, lift) = if f.ty == PrimType::F32 { (-100, 60) } else { (-900, 200) };
     let (tiny, factor) = (b.float(f.ty, 2f64.powi(tiny)), b.float(f.ty, 2f64.powi(lift)));
     let tiny = b.flt(magnitude, tiny);
@@ -55,7 +55,7 @@ pub(crate) fn exp2(b: &mut BodyBuilder, z: Pair) -> Pair {
     special_values(b, x, y, (re, im))
 }
 
-/// `e^(x + low)` times the cosine, and times the sine, of an angle that is 0 where `y` is.
+/// `e^(x + low)` times the cosine, and times the sine, of an angle that is 0 if `y` is.
 fn scaled(b: &mut BodyBuilder, x: Reg, low: Option<Reg>, y: Reg, circle: (DoubleWord, DoubleWord)) -> Pair {
     let (re, im, n) = unscaled(b, (x, low), circle);
     let (re, im) = (rounded(b, re), rounded(b, im));
@@ -63,8 +63,8 @@ fn scaled(b: &mut BodyBuilder, x: Reg, low: Option<Reg>, y: Reg, circle: (Double
     special_values(b, x, y, (re, im))
 }
 
-/// `e^z - 1`. The real part is `2^k m cos y - 1`, but where both parts of `z` are small the sum of `e^x - 1`, `cos y - 1` and their
-/// product, of which the largest terms `x` and `y^2/2` are added exactly.
+/// `e^z - 1`. The real part is `2^k m cos y - 1`, but if both parts of `z` are small the sum of `e^x - 1`, `cos y - 1` and their
+/// product, whose largest terms `x` and `y^2/2` are added exactly.
 pub(crate) fn expm1(b: &mut BodyBuilder, z: Pair) -> Pair {
     let f = Format::of(b.ty(z.0));
     let y = imaginary_part(b, z.0, z.1);
@@ -106,7 +106,7 @@ fn small(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     b.fadd(first, rest)
 }
 
-/// The imaginary part, but a zero of its sign where it is not finite beside `-inf`: the result vanishes there.
+/// The imaginary part; a zero of its sign if it is not finite and the real part is `-inf`: the result is 0 there.
 fn imaginary_part(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let ty = b.ty(x);
     let (minus_inf, zero) = (b.float(ty, f64::NEG_INFINITY), b.float(ty, 0.0));
@@ -133,7 +133,7 @@ fn unscaled(
         b.select(within, low, zero)
     });
     let (power, k) = exp_significand(b, clamped, low);
-    // As much of 2^k as the format holds goes first, so that a subnormal sine loses no bits.
+    // The largest part of 2^k within the format goes first, so that a subnormal sine loses no bits.
     let (zero, most) = (b.int(int, 0), b.int(int, f.bias - 7));
     let first = b.smax(k, zero);
     let first = b.smin(first, most);
@@ -143,7 +143,7 @@ fn unscaled(
     (re, im, b.isub(k, first))
 }
 
-/// A zero imaginary part stays, even beside NaN; `+inf` beside an imaginary part that is not finite has an infinite real part.
+/// A zero imaginary part stays, even beside NaN; `+inf` and an imaginary part that is not finite give an infinite real part.
 fn special_values(b: &mut BodyBuilder, x: Reg, y: Reg, (re, im): Pair) -> Pair {
     let ty = b.ty(y);
     let (zero, inf) = (b.float(ty, 0.0), b.float(ty, f64::INFINITY));

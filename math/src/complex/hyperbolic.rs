@@ -1,12 +1,12 @@
 //! Hyperbolic and trigonometric functions of complex numbers.
 //!
-//! `sinh z = sinh x cos y + i cosh x sin y`, `cosh z = cosh x cos y + i sinh x sin y`, where the power of two that `cosh x` has beyond the
-//! format is multiplied in last: a product with a small sine or cosine may be finite. `tanh z = (sinh x cosh x + i sin y cos y) / D`
+//! `sinh z = sinh x cos y + i cosh x sin y`, `cosh z = cosh x cos y + i sinh x sin y`. A power of two of `cosh x` beyond the
+//! format is multiplied last: a product with a small sine or cosine may be finite. `tanh z = (sinh x cosh x + i sin y cos y) / D`
 //! with `D = sinh^2 x + cos^2 y`, which is Kahan's formula (1987) times `cos^2 y`; nothing cancels. All factors are double-word numbers,
 //! so that each part is rounded nearly once.
 //!
-//! `sin z = -i sinh(iz)`, `tan z = -i tanh(iz)`, `cos z = cosh(iz)`. A NaN among the parts of a result is where infinities and NaN of
-//! the operand need the special values of C99 Annex G.
+//! `sin z = -i sinh(iz)`, `tan z = -i tanh(iz)`, `cos z = cosh(iz)`. If a part of a result is NaN, it is replaced by the special
+//! value of C99 Annex G for infinities and NaN.
 
 use crate::kit::double_word::{DoubleWord, product, quotient};
 use crate::kit::util::{
@@ -19,15 +19,15 @@ use crate::real::trig::sin_cos_parts;
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
-/// What depends on the format.
+/// The constants of a format.
 struct ComplexHyperbolicConstants {
-    /// From here on even the smallest sine times the hyperbolic functions is infinite.
+    /// From this real part on even the smallest sine times the hyperbolic functions is infinite.
     largest: f64,
-    /// From here on the imaginary part of `tanh` is 0.
+    /// From this real part on the imaginary part of `tanh` is 0.
     tanh_largest: f64,
     /// Beyond this exponent of `sinh` and `cosh` their quotient is 1.
     tanh_top: i64,
-    /// A power of two that lifts the remainders of quotients out of the subnormals.
+    /// A power of two that scales the remainders of quotients out of the subnormals.
     lift: i32,
 }
 
@@ -86,7 +86,7 @@ fn of_real_part(b: &mut BodyBuilder, x: Reg) -> (DoubleWord, DoubleWord, Reg) {
     (sinh, p.cosh, p.excess)
 }
 
-/// The nearest float to a product, but for a few. A zero, to which a correction would add the other zero, has the factors' sign.
+/// The nearest float to a product, with few exceptions. A zero, to which a correction would add the other zero, has the factors' sign.
 fn rounded_product(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> Reg {
     let (high, low) = product(b, x, y);
     let sum = b.fadd(high, low);
@@ -104,7 +104,7 @@ fn scaled(b: &mut BodyBuilder, parts: Pair, excess: Reg) -> Pair {
     })
 }
 
-/// What `special` gives from the parts of a result and the operand where a part is NaN.
+/// Applies `special` to the parts of a result and the operand if a part is NaN.
 fn where_nan(
     b: &mut BodyBuilder,
     parts: Pair,

@@ -3,7 +3,7 @@
 //! With `z = x + iy` in the first quadrant, `r = |z + 1|`, `s = |z - 1|` and `a = (r + s) / 2` (Hull, Fairgrieve and Tang, 1997)
 //! `asin z = atan2(x, p) + i log(a + q)` and `acos z = atan2(p, x) - i log(a + q)`, with `p^2 = a^2 - x^2` and `q^2 = a^2 - 1`. These are
 //! `(r s + y^2 + 1 - x^2) / 2` and `(r s + y^2 + x^2 - 1) / 2`: the larger is a sum of positive terms. The other follows from
-//! `p q = a y`, and `log(a + q) = log1p(q + q^2 / (a + 1))`. So nothing cancels, underflows or changes formula, as it must in the paper.
+//! `p q = a y`, and `log(a + q) = log1p(q + q^2 / (a + 1))`. So nothing cancels or underflows, and one formula suffices, unlike in the paper.
 //!
 //! `atanh z = log1p(4 x / ((1 - x)^2 + y^2)) / 4 + i atan2(2 y, 1 - x^2 - y^2) / 2` (Kahan, 1987). Other quadrants follow by
 //! symmetry, also of signs of zeros, which choose the side of a branch cut; `asinh z = -i asin(iz)` and `atan z = -i atanh(iz)`.
@@ -20,11 +20,11 @@ use ndjit_ir::dtype::PrimType;
 
 /// Exponents of two that depend on the format.
 struct InverseConstants {
-    /// Operands beyond are scaled down to it. Adding 1 does not change it, its square is far from overflow.
+    /// Larger operands are scaled down to it. Adding 1 does not change it, and its square is far from overflow.
     large: i32,
-    /// At `x = 1`, `atanh` takes a `y` below it for itself: its square would underflow.
+    /// At `x = 1`, `atanh` uses a smaller `y` itself: its square would underflow.
     near_pole: i32,
-    /// By what `2 / y` is brought back into the format there.
+    /// The exponent that scales `2 / y` back into the format there.
     pole_scale: i32,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn atan(b: &mut BodyBuilder, z: Pair) -> Pair {
     exchanged(b, z, atanh)
 }
 
-/// What the inverses of sine and cosine have in common: the sides of a triangle with the angle, and the logarithm.
+/// The common part of the inverses of sine and cosine: the sides of a triangle with the angle, and the logarithm.
 struct Sides {
     /// The real part, scaled.
     re: Reg,
@@ -94,13 +94,13 @@ fn sides(b: &mut BodyBuilder, z: Pair) -> Sides {
 
     let (zero, one, inf) = (b.float(f.ty, 0.0), b.float(f.ty, 1.0), b.float(f.ty, f64::INFINITY));
     let other = b.select(infinite, magnitude, p);
-    // The angle of an imaginary number does not depend on its size, nor on whether that is a number.
+    // The angle of an imaginary number does not depend on its size, nor on whether it is NaN.
     let imaginary = b.feq(x, zero);
     let other = b.select(imaginary, one, other);
     Sides { re, other, log: b.select(infinite, inf, log) }
 }
 
-/// `(2^-k, k)` that brings a large operand to where `roots` takes it; `(1, 0)` for others.
+/// `(2^-k, k)` that scales a large operand into the range of `roots`; `(1, 0)` for others.
 fn scale_of_large(b: &mut BodyBuilder, z: Pair, f: Format) -> Pair {
     let int = f.ty.as_int();
     let exponent = constants(f.ty).large;
@@ -125,7 +125,7 @@ fn roots(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, DoubleWord) {
     let square = b.fmul(y, y);
     let r = hypotenuse(b, next, square);
     let s = hypotenuse(b, difference, square);
-    // Where the square may underflow, it counts only beside 0.
+    // If the square underflows, it counts only beside 0.
     let zero = b.float(f.ty, 0.0);
     let above_one = b.feq(difference.0, zero);
     let s = b.select(above_one, y, s);
@@ -138,11 +138,11 @@ fn roots(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, DoubleWord) {
     let sum = b.fma(r, s, sum);
     let sum = b.fmul(sum, half);
     let large = b.fsqrt(sum);
-    // At 1 it is 0, and so is the other.
+    // At 1 both are 0.
     let least = power(b, f.ty, 1 - f.bias as i32);
     let divisor = at_least(b, large, least);
     let inverse = b.fdiv(one, divisor);
-    // What rounding the root left.
+    // The rounding error of the root.
     let minus = b.fneg(large);
     let rest = b.fma(minus, large, sum);
     let half_inverse = b.fmul(inverse, half);
@@ -191,7 +191,7 @@ pub(crate) fn atanh(b: &mut BodyBuilder, z: Pair) -> Pair {
     let (x, y) = (b.fabs(z.0), b.fabs(z.1));
     let re = atanh_re(b, z, (x, y));
 
-    // Beyond, the angle is pi/2.
+    // Beyond it the angle is pi/2.
     let limit = power(b, f.ty, constants(f.ty).large);
     let limited = at_most(b, y, limit);
     let one = b.float(f.ty, 1.0);

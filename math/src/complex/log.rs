@@ -1,11 +1,11 @@
 //! Logarithms of complex numbers: bases e, 2 and 10, and `log(1 + z)`.
 //!
-//! The real part is half the logarithm of `|z|^2`, a sum of squares kept in several floats, so that it is accurate beside its own
-//! size also where `|z|` is near 1; `z` is scaled by a power of two first, so that no square overflows or vanishes while it
-//! counts. The imaginary part is the angle. Both are double-word numbers and rounded nearly once.
+//! The real part is half the logarithm of `|z|^2`, a sum of squares in several floats, which is relatively accurate also if `|z|` is
+//! near 1; `z` is scaled by a power of two first, so that no square overflows, or underflows while it counts. The imaginary part is
+//! the angle. Both are double-word numbers and rounded nearly once.
 //!
-//! The branch cut is the negative real axis, up to -1 for `log(1 + z)`, continuous with the side that the sign of the imaginary
-//! zero says (C99 Annex G).
+//! The branch cut is the negative real axis, up to -1 for `log(1 + z)`. The sign of the imaginary zero selects the side (C99
+//! Annex G).
 
 use crate::complex::arg::arg;
 use crate::kit::double_word::{DoubleWord, constant, exact_product, product, rounded};
@@ -13,10 +13,10 @@ use crate::kit::log2_parts::log2_of_sum;
 use crate::kit::util::{Format, Pair, copysign, in_order, is_finite, is_inf, power_scale, two_sum};
 use ndjit_ir::body::{BodyBuilder, Reg};
 
-/// `ln 2 / 2` and `log10 2 / 2` less what rounding loses.
+/// `ln 2 / 2` and `log10 2 / 2`, with their rounding errors.
 const HALF_LN2: (f64, f64) = (std::f64::consts::LN_2 / 2.0, 1.1595234069231498e-17);
 const HALF_LOG10_2: (f64, f64) = (std::f64::consts::LOG10_2 / 2.0, -1.4018640638925852e-18);
-/// `1 / ln 2` and `1 / ln 10`, the same.
+/// `1 / ln 2` and `1 / ln 10`, with their rounding errors.
 const LOG2_E: (f64, f64) = (std::f64::consts::LOG2_E, 2.0355273740931033e-17);
 const LOG10_E: (f64, f64) = (std::f64::consts::LOG10_E, 1.098319650216765e-17);
 
@@ -55,7 +55,7 @@ fn to_base(b: &mut BodyBuilder, z: Pair, half: (f64, f64), per_radian: (f64, f64
     (rounded(b, re), angle(b, im, z.1))
 }
 
-/// The nearest float, with the sign of the imaginary part `y`: sums may have lost that of zero.
+/// The nearest float, with the sign of the imaginary part `y`: sums may lose that of zero.
 fn angle(b: &mut BodyBuilder, im: DoubleWord, y: Reg) -> Reg {
     let im = rounded(b, im);
     copysign(b, im, y)
@@ -73,7 +73,7 @@ pub(crate) fn log1p(b: &mut BodyBuilder, z: Pair) -> Pair {
     let re = product(b, logarithm, half_ln2);
     let re = special_values(b, (x, z.1), re);
     let re = rounded(b, re);
-    // `x - x^2/2 + y^2/2` where only x counts, which keeps subnormals; -0 gives +0, as in `log 1`.
+    // `x - x^2/2 + y^2/2` if only x counts, which keeps subnormals; -0 gives +0, as in `log 1`.
     let tiny = 2f64.powi(-2 - f.mantissa as i32);
     let bound = b.float(f.ty, tiny);
     let magnitude = b.fabs(z.0);
@@ -113,7 +113,7 @@ fn log2_of_square(b: &mut BodyBuilder, (x, y): Pair, low: Option<Reg>) -> Double
     log2_of_sum(b, sum, (rest, rest_low), k)
 }
 
-/// The real part `re`, but `-inf` at 0 and `inf` where a part is infinite.
+/// The real part `re`; `-inf` at 0 and `inf` if a part is infinite.
 fn special_values(b: &mut BodyBuilder, z: Pair, re: DoubleWord) -> DoubleWord {
     let ty = b.ty(z.0);
     let (zero, inf, minus_inf) = (b.float(ty, 0.0), b.float(ty, f64::INFINITY), b.float(ty, f64::NEG_INFINITY));

@@ -5,7 +5,7 @@ use crate::real::trig;
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::op::Op;
 
-/// How an op that makes a complex number of two floats is emitted; `None` for other ops.
+/// The emitter of an op that makes a complex number from two floats; `None` for other ops.
 pub(crate) const fn op(op: Op) -> Option<fn(&mut BodyBuilder, Reg, Reg) -> Pair> {
     match op {
         Op::Complex => Some(|_, re, im| (re, im)),
@@ -20,7 +20,7 @@ fn polar(b: &mut BodyBuilder, r: Reg, theta: Reg) -> Pair {
     (b.fmul(r, cos), b.fmul(r, sin))
 }
 
-/// The angle of a real number: 0, or pi where its sign bit is set; NaN for NaN.
+/// The angle of a real number: 0, or pi if its sign bit is set; NaN for NaN.
 pub(crate) fn angle_of_real(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
     let (one, zero, pi) = (b.float(ty, 1.0), b.float(ty, 0.0), b.float(ty, std::f64::consts::PI));

@@ -1,12 +1,11 @@
 //! Powers of complex numbers: `z^w = e^(w log z)`.
 //!
-//! The logarithm and its product with `w` are double-word numbers, so that the error does not grow with the product until it
-//! is in the thousands. Powers to small integers are products instead, in double-word numbers too: those of whole numbers are
-//! exact, and parts that are 0 come out as 0.
+//! The logarithm and its product with `w` are double-word numbers, so that the error grows only for products in the thousands. Powers
+//! to small integers are products, also in double-word numbers: those of whole numbers are exact, and parts that are 0 stay 0.
 //!
-//! `z^0` is 1 for every `z`, NaN too, and `z^1` is `z`; `0^w` is 0 where the real part of `w` is positive, else NaN (NumPy's rules,
-//! which JAX follows where `w` is real). The other special values are those of `e^(w log z)` as the Array API says, where the
-//! product of a zero and an infinity counts as 0: an imaginary part of 0 makes no NaN.
+//! `z^0` is 1 for every `z`, also NaN, and `z^1` is `z`; `0^w` is 0 if the real part of `w` is positive, else NaN (NumPy's rules,
+//! and JAX's for real `w`). The other special values are those of `e^(w log z)` in the Array API, where the product of a zero and an
+//! infinity counts as 0: an imaginary part of 0 makes no NaN.
 
 use crate::complex::exp::exp_of_sums;
 use crate::complex::log::log_parts;
@@ -39,12 +38,12 @@ pub(crate) fn pow(b: &mut BodyBuilder, z: Pair, w: Pair) -> Pair {
     select_pair(b, w_zero, (one, zero), power)
 }
 
-/// Where `w` is an integer of magnitude 64 at most and the power far from the ends of the format's range, what products make it;
-/// else `power`. `logarithm` is that of the modulus of the power.
+/// If `w` is an integer of magnitude at most 64 and the power far from the ends of the format's range, the power by products;
+/// else `power`. `logarithm` is that of the power's modulus.
 fn whole_power(b: &mut BodyBuilder, power: Pair, z: Pair, w: Pair, logarithm: Reg) -> Pair {
     let ty = b.ty(z.0);
     let (zero, most) = (b.float(ty, 0.0), b.float(ty, 64.0));
-    // The square of the power, which its reciprocal needs, is within the range.
+    // The square of the power, which its reciprocal uses, is within the range.
     let bound = b.float(ty, if ty == PrimType::F32 { 35.0 } else { 340.0 });
     let (size, count, truncated) = (b.fabs(logarithm), b.fabs(w.0), b.ftrunc(w.0));
     let (real, whole) = (b.feq(w.1, zero), b.feq(truncated, w.0));
@@ -64,7 +63,7 @@ fn whole_power(b: &mut BodyBuilder, power: Pair, z: Pair, w: Pair, logarithm: Re
     })
 }
 
-/// `z^|w|` by squaring, for an integral `w` of magnitude 64 at most.
+/// `z^|w|` by squaring, for an integral `w` of magnitude at most 64.
 fn repeated_product(b: &mut BodyBuilder, z: Pair, w: Reg) -> ComplexDoubleWord {
     let ty = b.ty(w);
     let (zero, one) = (b.float(ty, 0.0), b.float(ty, 1.0));
@@ -97,12 +96,12 @@ fn reciprocal(b: &mut BodyBuilder, (re, im): ComplexDoubleWord) -> Pair {
     let norm = sum(b, re_square, im_square);
     let minus = negative(b, im);
     let (re, im) = (quotient(b, re, norm), quotient(b, minus, norm));
-    // 0 - 0, as NumPy divides.
+    // 0 - 0, like NumPy's division.
     let zero = b.float(b.ty(re), 0.0);
     (re, b.fadd(im, zero))
 }
 
-/// `im`, but where `z` is real the zero that a product of floats gives: of the sign of `z`'s, or the other in an even power of a
+/// `im`, or for a real `z` the zero that a product of floats gives: of the sign of `z`'s, or the other in an even power of a
 /// negative number.
 fn zero_imaginary_part(b: &mut BodyBuilder, z: Pair, w: Reg, im: Reg) -> Reg {
     let ty = b.ty(w);
@@ -141,7 +140,7 @@ fn exponent(b: &mut BodyBuilder, (l, t): ComplexDoubleWord, (u, v): Pair) -> Com
     ((parts[0], re_low), (parts[1], im_low))
 }
 
-/// `x y`, but 0 for a zero and an infinity.
+/// `x y`; 0 for a zero and an infinity.
 fn product_of_ends(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let ty = b.ty(x);
     let zero = b.float(ty, 0.0);

@@ -23,8 +23,8 @@ pub(crate) fn modulus(b: &mut BodyBuilder, x: Pair) -> Reg {
     b.select(infinite, inf, result)
 }
 
-/// A root of the sum of two squares, rounded, nearer to the exact one: less what its own square is too large by over twice itself
-/// (Borges 2019). Without, it is up to 1.02 ULP off. Of zeros it is 0.
+/// A rounded root of the sum of two squares, corrected: less the excess of its square divided by twice the root (Borges 2019). The
+/// error without correction is up to 1.02 ULP. 0 for zeros.
 fn corrected(b: &mut BodyBuilder, root: Reg, large: Reg, small: Reg) -> Reg {
     let ty = b.ty(root);
     let (root_square, root_low) = exact_product(b, root, root);
@@ -65,7 +65,7 @@ pub(crate) fn sign(b: &mut BodyBuilder, x: Pair) -> Pair {
     let (down, _, _) = power_scale(b, large);
     let (large_scaled, small_scaled) = (b.fmul(large, down), b.fmul(small, down));
     let norm = root_of_squares(b, large_scaled, small_scaled);
-    // Not `large`, which passes over NaN.
+    // Not `large`, which ignores NaN.
     let both = b.fadd(re, im);
     let at_zero = b.feq(both, zero);
     let [re, im] = parts.map(|part| {
@@ -90,7 +90,7 @@ pub(crate) fn sqrt(b: &mut BodyBuilder, x: Pair) -> Pair {
     let sum = b.fmul(sum, half);
     let t = b.fsqrt(sum);
     let near = b.fmul(t, half_up);
-    // Not from the scaled part: it may be far smaller than the other and would lose its bits.
+    // Not from the scaled part, which may be far smaller than the other and lose bits.
     let im_scaled = b.fmul(im, half_down);
     let twice = b.fadd(t, t);
     let far = b.fdiv(im_scaled, twice);
@@ -127,7 +127,7 @@ pub(crate) fn rsqrt(b: &mut BodyBuilder, z: Pair) -> Pair {
     let near = b.fmul(near, half_down);
     let tn = double_word::product(b, t, n);
     let twice = (b.fadd(tn.0, tn.0), b.fadd(tn.1, tn.1));
-    // Not from the scaled part, as in `sqrt`. What the scale adds goes before the division, what it takes away behind it.
+    // Not from the scaled part, as in `sqrt`. Scaling up comes before the division, scaling down after it.
     let one = b.float(f.ty, 1.0);
     let (up, low_down) = (at_least(b, half_down, one), at_most(b, half_down, one));
     let lifted = (0..3).fold(im_size, |im, _| b.fmul(im, up));

@@ -2,7 +2,7 @@
 
 use ndjit_ir::body::{BodyBuilder, Reg};
 
-/// The bits of `x` moved round by `n` places, an `I32`.
+/// The bits of `x` rotated by `n` places, an `I32`.
 pub(crate) fn rotate(b: &mut BodyBuilder, x: Reg, n: Reg, left: bool) -> Reg {
     let ty = b.ty(x);
     let of = b.ty(n);

@@ -21,7 +21,7 @@ pub(crate) fn pow(b: &mut BodyBuilder, x: Reg, y: Reg, signed: bool) -> Reg {
     if !signed {
         return power;
     }
-    // Only the reciprocals of 1 and -1 are not truncated to 0; |y| has the last bit of y.
+    // Only the reciprocals of 1 and -1 do not truncate to 0; |y| has the last bit of y.
     let minus_one = b.int(ty, -1);
     let bit = b.and(y, one);
     let odd = b.ine(bit, zero);
@@ -39,7 +39,7 @@ pub(crate) fn gcd(b: &mut BodyBuilder, x: Reg, y: Reg, signed: bool) -> Reg {
     gcd_unsigned(b, x, y)
 }
 
-/// Least common multiple of the magnitudes; `0 / 0` is 0, so it is 0 where both are.
+/// Least common multiple of the magnitudes; `0 / 0` is 0, so it is 0 if both are.
 pub(crate) fn lcm(b: &mut BodyBuilder, x: Reg, y: Reg, signed: bool) -> Reg {
     let (x, y) = (magnitude(b, x, signed), magnitude(b, y, signed));
     let divisor = gcd_unsigned(b, x, y);

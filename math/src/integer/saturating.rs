@@ -1,4 +1,4 @@
-//! Sums and differences of integers that stop at the limits of the dtype.
+//! Saturating sums and differences of integers.
 
 use ndjit_ir::body::{BodyBuilder, Reg};
 
@@ -26,7 +26,7 @@ pub(crate) fn subtract_signed(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     limit(b, wrapped, x, difference)
 }
 
-/// The limit on the side of `x` where the sign bit of `wrapped` is set, else `result`.
+/// The limit on the side of `x` if the sign bit of `wrapped` is set, else `result`.
 fn limit(b: &mut BodyBuilder, wrapped: Reg, x: Reg, result: Reg) -> Reg {
     let ty = b.ty(x);
     let zero = b.int(ty, 0);

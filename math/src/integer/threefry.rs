@@ -1,21 +1,21 @@
 //! The generator of random bits: Threefry-2x32 with 20 rounds, a keyed permutation of 64-bit words (Salmon, Moraes, Dror and Shaw,
 //! "Parallel random numbers: as easy as 1, 2, 3", 2011).
 //!
-//! A word is two 32-bit halves, of which the first is the high one. All work is on halves, so that machines without 64-bit lanes are as
+//! A word is two 32-bit halves, the high one first. All operations are on halves, so machines without 64-bit lanes are as
 //! fast.
 
 use crate::integer::bit_count::rotate;
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
-/// By how much the second half is rotated in each round, four rounds at a time in turn.
+/// The rotation of the second half in each round, in alternating groups of four rounds.
 const ROTATIONS: [[i64; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
-/// What the third word of the key schedule is made with, so that it is not 0 for key 0.
+/// The constant in the third word of the key schedule, which makes it nonzero for key 0.
 const PARITY: i64 = 0x1bd1_1bda;
 /// Groups of four rounds, after each of which a part of the key is added.
 const GROUPS: usize = 5;
 
-/// The word that `counter` becomes under `key`.
+/// The word of `counter` under `key`.
 pub(crate) fn hash(b: &mut BodyBuilder, key: Reg, counter: Reg) -> Reg {
     let (key_high, key_low) = halves(b, key);
     let parity = b.int(PrimType::I32, PARITY);
@@ -32,7 +32,7 @@ pub(crate) fn hash(b: &mut BodyBuilder, key: Reg, counter: Reg) -> Reg {
         }
         let count = b.int(PrimType::I32, group as i64 + 1);
         first = b.iadd(first, schedule[(group + 1) % 3]);
-        // Depends on the key alone, so that it is computed once for one key.
+        // Depends only on the key: computed once per key.
         let counted = b.iadd(schedule[(group + 2) % 3], count);
         second = b.iadd(second, counted);
     }

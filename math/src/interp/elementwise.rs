@@ -10,7 +10,7 @@ use ndjit_ir::shape::Shape;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// An elementwise function: an op in the dtype it computes in, or a cast from and to a dtype.
+/// An elementwise function: an op in its computing dtype, or a cast between dtypes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Function {
     Op(Op, DType),
@@ -80,7 +80,7 @@ impl Functions {
     }
 }
 
-/// How many elements of a C-contiguous operand one step along each axis of `shape` is: none along axes it is broadcast on.
+/// The strides of a C-contiguous operand along each axis of `shape`, in elements: 0 along broadcast axes.
 fn steps(operand: &Shape, shape: &Shape) -> SmallVec<[usize; 4]> {
     let strides = operand.contiguous_strides();
     let new = shape.rank() - operand.rank();

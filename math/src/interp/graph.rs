@@ -12,24 +12,24 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::shape::Shape;
 use rustc_hash::FxHashMap;
 
-/// Evaluates a typed graph: the meaning of a program. `scalars` are the values of argument slots, by argument index. What no
-/// result needs is not computed; a value is freed after its last use.
+/// Evaluates a typed graph: the definition of a program. `scalars` are the values of argument slots, by argument index. Dead nodes
+/// are not computed; a value is freed after its last use.
 ///
 /// # Errors
-/// `Verify` if the graph is not well-formed; `Arity` or `Argument` if parameters or scalars are missing, or not as the
-/// graph says; `Literal` if a scalar does not fit the dtype it is used in; `Allocation` if memory is refused.
+/// `Verify` if the graph is not valid; `Arity` or `Argument` if parameters or scalars are missing, or do not match the
+/// graph; `Literal` if a scalar does not fit the dtype of a use; `Allocation` if memory is refused.
 pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
     graph.verify()?;
     eval(graph, params, scalars)
 }
 
-/// As [`eval_graph`], of a graph that was verified.
+/// Like [`eval_graph`], for a verified graph.
 fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
     check_params(graph, params)?;
     let last_uses = last_uses(graph);
     let mut functions = Functions::default();
     let mut live: FxHashMap<Value, Tensor> = FxHashMap::default();
-    // Nodes of the same piece of control flow mostly stand side by side.
+    // Nodes of one control flow are mostly adjacent.
     let mut controlled: Option<Controlled<'_>> = None;
     for id in graph.node_ids() {
         let node = graph.node(id);
@@ -101,7 +101,7 @@ struct Controlled<'a> {
     results: Vec<Tensor>,
 }
 
-/// Evaluates control flow on its operands, of a program whose numbers `scalars` are.
+/// Evaluates control flow on its operands, with the program's `scalars`.
 ///
 /// # Errors
 /// As [`eval_graph`].
@@ -116,7 +116,7 @@ pub fn eval_control(flow: &Control<DType>, operands: &[&Tensor], scalars: &[(usi
     }
 }
 
-/// The results of control flow whose graphs were verified.
+/// The results of control flow with verified graphs.
 fn control(control: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
     let run = |n: usize, carry: &[Tensor]| {
         let Inner { graph, operands: taken } = &control.graphs[n];
@@ -169,7 +169,7 @@ fn control(control: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Li
     }
 }
 
-/// For each value that results need the index of the last node that needs it; outputs are needed after all nodes.
+/// For each value that results need the index of the last node that uses it; outputs are used after all nodes.
 fn last_uses(graph: &Graph<DType>) -> Vec<Option<usize>> {
     let mut last_uses: Vec<Option<usize>> = vec![None; graph.value_count()];
     for output in graph.outputs() {

@@ -1,4 +1,4 @@
-//! Evaluating loop nests, of ops or of primitives, on a memory that the caller provides.
+//! Evaluating loop nests, of ops or of primitives, on the caller's memory.
 
 use super::elementwise::{Function, Functions, advance};
 use super::reduce::empty_result;
@@ -15,7 +15,7 @@ use ndjit_ir::reserve::{collect, filled, reserve};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What a nest reads and writes. Offsets are in bytes from the start of an operand's buffer.
+/// The memory of a nest. Offsets are in bytes from the start of an operand's buffer.
 pub trait NestMemory {
     /// The word of type `ty` at `offset` in the buffer of input `input`, in the low bits.
     fn load(&mut self, input: usize, offset: usize, ty: PrimType) -> u64;
@@ -24,16 +24,16 @@ pub trait NestMemory {
     fn store(&mut self, output: usize, offset: usize, ty: PrimType, bits: u64);
 }
 
-/// Runs a nest: for each index in C order it loads all inputs, evaluates the body, and stores all outputs; or reduces what the
-/// body gives over the reduction loops, or scans or sorts it, and stores that. `literals` are the
-/// bits of the registers of each literal in order (see [`Literal::to_repr`](ndjit_ir::Literal::to_repr)). Instructions hoisted
-/// out of the innermost loop are evaluated inside it: on a well-formed nest that makes no difference.
+/// Runs a nest: for each index in C order it loads all inputs, evaluates the body, and stores all outputs; or it reduces, scans or
+/// sorts the body's values, and stores the results. `literals` are the bits of the registers of each literal in order (see
+/// [`Literal::to_repr`](ndjit_ir::Literal::to_repr)). Instructions hoisted out of the innermost loop are evaluated inside it, which is
+/// equivalent in a valid nest.
 ///
-/// The geometry is not checked against the memory, which has to refuse offsets that are out of bounds itself;
-/// [`Geometry::verify`] tells beforehand.
+/// The geometry is not checked against the memory, which must refuse out-of-bounds offsets itself;
+/// [`Geometry::verify`] checks it beforehand.
 ///
 /// # Errors
-/// `Verify` if the nest is not well-formed; `Argument` if geometry or literals have not its form.
+/// `Verify` if the nest is not valid; `Argument` if geometry or literals do not match it.
 pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory: &mut impl NestMemory) -> Result<()> {
     nest.verify()?;
     check_form(nest, geometry, literals)?;
@@ -89,14 +89,14 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
     }
 }
 
-/// The words at an index, which then is the next one along the loops from `kept` on.
+/// The words at an index, which then advances along the loops from `kept` on.
 fn along(index: &mut [usize], kept: usize, geometry: &Geometry, mut at: impl FnMut(&[usize]) -> Vec<u64>) -> Vec<u64> {
     let words = at(index);
     advance(&mut index[kept..], &geometry.extents[kept..]);
     words
 }
 
-/// Copies the rows that elements are put into, and puts them there.
+/// Copies the rows of a scatter's array, and scatters elements into them.
 fn scattered<M: NestMemory>(
     nest: &LoopNest,
     geometry: &Geometry,
@@ -170,10 +170,10 @@ fn combined(nest: &LoopNest, ops: &[Op], functions: &mut Functions, a: &[u64], b
     met
 }
 
-/// The storage words of all outputs at each index of what is sorted, from those of the elements.
+/// The storage words of all outputs at each sorted index, from those of the elements.
 fn sorted_results(nest: &LoopNest, sorts: &[Sort], elements: &[Vec<u64>]) -> Result<Vec<Vec<u64>>> {
     let mut results = filled("interpreter", Vec::new(), elements.len())?;
-    // The verifier knows sorts of bodies of ops alone.
+    // Verified sorts have bodies of ops.
     let LoopBody::Ops(body) = &nest.body else { return Ok(results) };
     let mut start = 0;
     for (&sort, &scalar) in sorts.iter().zip(&body.outputs) {
@@ -203,10 +203,10 @@ fn reduced(
 ) -> Result<Vec<u64>> {
     let kept = nest.kept();
     let len: usize = geometry.extents[kept..].iter().product();
-    // The verifier knows elementary reductions alone.
+    // Verified reductions are elementary.
     let ops: SmallVec<[Op; 1]> = reduce.outputs.iter().filter_map(|reduction| reduction.combine()).collect();
     let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, &ops, functions, &a, &b);
-    // Elements are asked for in row-major order.
+    // Elements are read in row-major order.
     let element = |_| along(index, kept, geometry, &mut at);
     if let Some(words) = fold(len, element, meet) {
         return Ok(words);
@@ -316,7 +316,7 @@ fn nth<'a, T>(operands: &[T], parts: fn(&T) -> &'static [PrimType], words: &'a [
     &words[before..before + parts(&operands[n as usize]).len()]
 }
 
-/// What a statement computes. A literal arrives in registers: it is cast to what it is.
+/// The body of a statement. A literal comes in registers: it is cast to its dtype.
 fn stmt_body(body: &OpBody, stmt: &ndjit_ir::kernel::Stmt) -> Body {
     match stmt.kind {
         StmtKind::Load(_) | StmtKind::Gather(_) => load_body(stmt.dtype),
@@ -326,11 +326,11 @@ fn stmt_body(body: &OpBody, stmt: &ndjit_ir::kernel::Stmt) -> Body {
     }
 }
 
-/// Tensors as memory: input and output `n` is the tensor at that position, whatever the nest's dtypes.
+/// Tensors as memory: input and output `n` is the tensor at that index, whatever the nest's dtypes.
 pub struct Tensors<'a> {
-    /// What is read.
+    /// The inputs.
     pub inputs: &'a [Tensor],
-    /// What is written.
+    /// The outputs.
     pub outputs: &'a mut [Tensor],
 }
 

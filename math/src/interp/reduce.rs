@@ -74,7 +74,7 @@ pub(super) fn sort(function: Sort, axis: usize, operand: &Tensor, dtype: DType) 
     Ok(result)
 }
 
-/// At each index the position along the axes.
+/// The row-major index along the axes.
 pub(super) fn iota(axes: AxisSet, shape: &Shape) -> Result<Tensor> {
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, shape.rank());
     let steps = axes.steps(shape);
@@ -87,7 +87,7 @@ pub(super) fn iota(axes: AxisSet, shape: &Shape) -> Result<Tensor> {
     Ok(result)
 }
 
-/// The offsets of the elements of a C-contiguous array whose index is 0 along all axes but some, in row-major order.
+/// The offsets of the elements of a C-contiguous array whose index is 0 along all axes except some, in row-major order.
 struct StridedIter {
     extents: SmallVec<[usize; 4]>,
     strides: SmallVec<[usize; 4]>,

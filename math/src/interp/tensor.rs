@@ -1,4 +1,4 @@
-//! Tensors: small C-contiguous arrays on the host, as the interpreter and the tests of other engines pass them around.
+//! Tensors: small C-contiguous arrays on the host, for the interpreter and the tests of other engines.
 
 use crate::{load_body, store_body};
 use ndjit_ir::dtype::{DType, PrimType};
@@ -44,13 +44,13 @@ impl Tensor {
     }
 
     /// A tensor whose elements are `element(index)` in C order, each given as the bits of its registers
-    /// ([`DType::repr`]), as [`Literal::to_repr`](ndjit_ir::Literal::to_repr) gives them.
+    /// ([`DType::repr`]), in the form of [`Literal::to_repr`](ndjit_ir::Literal::to_repr).
     ///
     /// # Errors
     /// As [`Tensor::zeros`].
     ///
     /// # Panics
-    /// If an element has not as many registers as the dtype.
+    /// If an element's number of registers differs from the dtype's.
     pub fn from_repr<W: AsRef<[u64]>>(
         dtype: DType,
         shape: Shape,
@@ -70,7 +70,7 @@ impl Tensor {
     /// As [`Tensor::zeros`].
     ///
     /// # Panics
-    /// If an element has not as many words as the dtype.
+    /// If an element's number of words differs from the dtype's.
     pub fn from_words<W: AsRef<[u64]>>(
         dtype: DType,
         shape: Shape,
@@ -107,7 +107,7 @@ impl Tensor {
         words
     }
 
-    /// The bits of the registers that hold an element.
+    /// The register bits of an element.
     ///
     /// # Panics
     /// If `index` is out of bounds.
@@ -118,7 +118,7 @@ impl Tensor {
     /// Sets an element's storage words.
     ///
     /// # Panics
-    /// If `index` is out of bounds or there are not as many words as the dtype has.
+    /// If `index` is out of bounds, or the number of words differs from the dtype's.
     pub fn set(&mut self, index: usize, words: &[u64]) {
         assert_eq!(words.len(), self.dtype.storage().len(), "storage words of {}", self.dtype);
         let mut at = index * self.dtype.bytes();
@@ -134,7 +134,7 @@ impl Tensor {
     /// `Allocation` if memory is refused.
     ///
     /// # Panics
-    /// If there is no such index.
+    /// If the index is out of bounds.
     pub fn slice(&self, index: usize) -> Result<Tensor> {
         let shape = Shape::from(&self.shape.extents()[1..]);
         let len = self.bytes.len() / self.shape.extents()[0];
@@ -145,7 +145,7 @@ impl Tensor {
     /// Sets the elements at an index of the first axis.
     ///
     /// # Panics
-    /// If there is no such index, or they are not as many.
+    /// If the index is out of bounds, or the numbers of elements differ.
     pub fn set_slice(&mut self, index: usize, slice: &Tensor) {
         let start = index * slice.bytes.len();
         self.bytes[start..start + slice.bytes.len()].copy_from_slice(&slice.bytes);
@@ -170,13 +170,13 @@ impl Tensor {
         self.get(index).iter().all(|&word| infinity.is_none_or(|infinity| magnitude(part, word) < infinity))
     }
 
-    /// Returns `true` if both have the same dtype, shape and bits, where any NaN equals any other: sign and payload of a NaN are not
+    /// Returns `true` if both have the same dtype, shape and bits, where all NaNs are equal: sign and payload of a NaN are not
     /// specified.
     pub fn same_bits(&self, other: &Tensor) -> bool {
         self.first_difference(other).is_none() && self.dtype == other.dtype && self.shape == other.shape
     }
 
-    /// The index of the first element that differs as [`same_bits`](Tensor::same_bits) sees it; the smaller length if one
+    /// The index of the first element that differs in [`same_bits`](Tensor::same_bits); the smaller length if one
     /// tensor is a prefix of the other.
     pub fn first_difference(&self, other: &Tensor) -> Option<usize> {
         let len = self.len().min(other.len());

@@ -7,7 +7,7 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::{DType, PrimType};
 use ndjit_ir::op::Op;
 
-/// How an op on complex numbers is emitted, by its operands and result.
+/// The emitter of an op on complex numbers, by its operands and result.
 #[derive(Clone, Copy)]
 pub(crate) enum Complex {
     Unary(fn(&mut BodyBuilder, Pair) -> Pair),
@@ -141,7 +141,7 @@ fn equal(b: &mut BodyBuilder, x: Pair, y: Pair) -> Reg {
     b.and(re, im)
 }
 
-/// Neither imaginary part is NaN.
+/// A mask that neither imaginary part is NaN.
 fn ordered(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let (x, y) = (b.feq(x, x), b.feq(y, y));
     b.and(x, y)
@@ -158,7 +158,7 @@ fn before(b: &mut BodyBuilder, x: Pair, y: Pair, or_equal: bool) -> Reg {
     b.or(first, second)
 }
 
-/// The smaller or larger operand, or the one without NaN if one alone has any.
+/// The smaller or larger operand, or the one without NaN if the other has one.
 fn number_of(b: &mut BodyBuilder, x: Pair, y: Pair, larger: bool) -> Pair {
     let (x_alone, y_alone) = nan_alone(b, x, y);
     let both = extreme(b, x, y, larger);
@@ -166,7 +166,7 @@ fn number_of(b: &mut BodyBuilder, x: Pair, y: Pair, larger: bool) -> Pair {
     select_pair(b, x_alone, y, one)
 }
 
-/// Whether `x` alone has a NaN, whether `y` alone has one.
+/// Masks that only `x` has a NaN, and that only `y` has one.
 fn nan_alone(b: &mut BodyBuilder, x: Pair, y: Pair) -> (Reg, Reg) {
     let [x_nan, y_nan] = [x, y].map(|z| {
         let (re, im) = (is_nan(b, z.0), is_nan(b, z.1));
@@ -179,8 +179,8 @@ fn nan_alone(b: &mut BodyBuilder, x: Pair, y: Pair) -> (Reg, Reg) {
     (alone(b, x_nan, y_nan), alone(b, y_nan, x_nan))
 }
 
-/// The smaller or larger operand: the one with a NaN if one alone has any. Where neither is before the other (both have a NaN, or
-/// differ in signs of zeros at most) part by part, which keeps the op commutative and idempotent bit for bit.
+/// The smaller or larger operand: the one with a NaN if only one has any. If neither precedes the other (both have a NaN, or
+/// differ at most in signs of zeros), it is computed by part, which keeps the op commutative and idempotent bit for bit.
 fn extreme(b: &mut BodyBuilder, x: Pair, y: Pair, larger: bool) -> Pair {
     let x_first = before(b, x, y, false);
     let y_first = before(b, y, x, false);

@@ -1,4 +1,4 @@
-//! Bodies of ops on `f32` and `f64` registers. Halves use those whose result needs no rounding as they are.
+//! Bodies of ops on `f32` and `f64` registers. Halves share those whose result needs no rounding.
 
 use crate::body::ScalarEmitter::{self, Binary, Quaternary, Ternary, Unary};
 use crate::complex::polar;
@@ -159,7 +159,7 @@ fn heaviside(b: &mut BodyBuilder, x: Reg, at_zero: Reg) -> Reg {
     b.select(nan, x, step)
 }
 
-/// The one of two that is a number, `both` if both are.
+/// The only number of two operands, or `both` if both are.
 fn number_of(b: &mut BodyBuilder, x: Reg, y: Reg, both: Reg) -> Reg {
     let (x_nan, y_nan) = (is_nan(b, x), is_nan(b, y));
     let value = b.select(y_nan, x, both);

@@ -1,9 +1,9 @@
 //! Bodies of ops on `f16` and `bf16`, and rounding an `f32` to a half.
 //!
 //! Sums, roots and quotients of `p`-bit numbers rounded to 24 bits and again to `p <= 11` bits are correctly rounded, since
-//! `24 >= 2p + 2`; products are exact in `f32`. That holds among the subnormals of `f32` too: a `bf16` product of 2^-134 or
-//! more has its last bit at 2^-149 or above, and a quotient stays 2^-142 away from where `bf16` rounding changes sides. Only
-//! multiply-add needs care: it rounds to odd first.
+//! `24 >= 2p + 2`; products are exact in `f32`. That is true for the subnormals of `f32` too: a `bf16` product of 2^-134 or
+//! more has its last bit at 2^-149 or above, and a quotient stays 2^-142 away from the ties of `bf16`. Only multiply-add needs care:
+//! it rounds to odd first.
 
 use crate::body::ScalarEmitter;
 use crate::kinds::float;
@@ -16,14 +16,14 @@ use ndjit_ir::op::{Op, ResultRule};
 const F32: PrimType = PrimType::F32;
 const I32: PrimType = PrimType::I32;
 
-/// How an op on `f32` registers that hold halves is computed.
+/// The method of an op on `f32` registers with halves.
 #[derive(Clone, Copy)]
 enum Method {
-    /// As on `f32`: the result is a half, or none is computed.
+    /// Like `f32`: the result is a half, or not a float.
     Same(ScalarEmitter),
-    /// As on `f32`, then rounded.
+    /// Like `f32`, then rounded.
     Rounded(ScalarEmitter),
-    /// A body of its own, which knows how the half is rounded.
+    /// A separate body with its own rounding.
     Own,
 }
 
@@ -64,7 +64,7 @@ pub(crate) const fn has(op: Op) -> bool {
     method(op).is_some()
 }
 
-/// Emits `op` on `f32` registers that hold halves.
+/// Emits `op` on `f32` registers with halves.
 pub(crate) fn emit(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Option<Reg> {
     Some(match method(op)? {
         Method::Same(float) => float.emit(b, args),
@@ -128,8 +128,8 @@ fn round_f16(b: &mut BodyBuilder, x: Reg) -> Reg {
 
 const SCALE: f64 = (1u128 << 100) as f64;
 
-/// Moves `value` to the neighbour with an odd last bit where the exact value, which it is the nearest float to, lies
-/// `above` or `below` it in magnitude. Rounding that to 22 or fewer bits is rounding the exact value.
+/// Moves `value`, the float nearest to an exact value, to the adjacent float with an odd last bit if the exact value is
+/// `above` or `below` it in magnitude. Rounding the result to 22 or fewer bits is rounding the exact value.
 pub(crate) fn to_odd(b: &mut BodyBuilder, value: Reg, above: Reg, below: Reg) -> Reg {
     let bits = b.bitcast(value, I32);
     let (zero, one, minus_one) = (b.int(I32, 0), b.int(I32, 1), b.int(I32, -1));
@@ -157,15 +157,15 @@ fn mul_add_f16(b: &mut BodyBuilder, x: Reg, y: Reg, z: Reg) -> Reg {
     round(b, odd, DType::F16)
 }
 
-/// Whether the error points away from zero: `up` and `plus`, or `down` and `minus`.
+/// A mask that the error points away from zero: `up` and `plus`, or `down` and `minus`.
 fn outward(b: &mut BodyBuilder, up: Reg, plus: Reg, down: Reg, minus: Reg) -> Reg {
     let positive = b.and(up, plus);
     let negative = b.and(down, minus);
     b.or(positive, negative)
 }
 
-/// Rounding the `f32` result again goes wrong only where it lies halfway between two `bf16` without being exact. There, a
-/// cold path finds the side of the exact value.
+/// Rounding the `f32` result again is wrong only if it is halfway between two `bf16` without being exact. A cold path then
+/// finds the side of the exact value.
 fn mul_add_bf16(b: &mut BodyBuilder, x: Reg, y: Reg, z: Reg) -> Reg {
     let nearest = b.fma(x, y, z);
     let bits = b.bitcast(nearest, I32);

@@ -5,7 +5,7 @@ use crate::integer::{bit_count, int_power, saturating};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::op::Op;
 
-/// The body of `op` on signed or unsigned integers, which differ in these primitives.
+/// The body of `op` on signed or unsigned integers, for ops whose primitives differ.
 pub(crate) const fn op(op: Op, signed: bool) -> Option<ScalarEmitter> {
     Some(match op {
         Op::FloorDivide if signed => Binary(floor_divide),
@@ -70,7 +70,7 @@ pub(crate) const fn op(op: Op, signed: bool) -> Option<ScalarEmitter> {
     })
 }
 
-/// The body of an `op` to which signed and unsigned integers are the same bits.
+/// The body of an `op` with the same bits for signed and unsigned integers.
 const fn either(op: Op) -> Option<ScalarEmitter> {
     Some(match op {
         Op::Add => Binary(BodyBuilder::iadd),
@@ -92,7 +92,7 @@ const fn either(op: Op) -> Option<ScalarEmitter> {
         Op::BitwiseOr => Binary(BodyBuilder::or),
         Op::BitwiseXor => Binary(BodyBuilder::xor),
         Op::BitwiseInvert => Unary(BodyBuilder::not),
-        // A negative count is a huge unsigned one, which the primitives give the wanted meaning.
+        // A negative count is a huge unsigned one, which the primitives define as intended.
         Op::BitwiseLeftShift => Binary(BodyBuilder::shl),
         Op::IsNan | Op::IsInf | Op::Signbit => Unary(|b, _| b.bool(false)),
         Op::IsFinite => Unary(|b, _| b.bool(true)),
@@ -117,7 +117,7 @@ fn sign(b: &mut BodyBuilder, x: Reg) -> Reg {
     b.smin(low, one)
 }
 
-/// Whether the truncated quotient is one too large: the remainder `r` is not 0 and has not the sign of `y`.
+/// A mask that the truncated quotient is one too large: the remainder `r` is not 0 and its sign differs from that of `y`.
 fn must_floor(b: &mut BodyBuilder, r: Reg, y: Reg) -> Reg {
     let zero = b.int(b.ty(r), 0);
     let differ = b.xor(r, y);

@@ -1,4 +1,4 @@
-//! Which body each op has, by the kind of the dtype it computes in.
+//! The bodies of ops, by the kind of the computing dtype.
 
 pub(crate) mod bools;
 pub(crate) mod complex;

@@ -1,4 +1,4 @@
-//! Angles as sums of two floats: whole quarter turns, and an arc added to them or taken away with one rounding that counts.
+//! Angles as sums of two floats: whole quarter turns plus or minus an arc, with one significant rounding.
 
 use crate::kit::reduce::pi_2;
 use crate::kit::util::{fast_two_sum, xor_sign};
@@ -11,7 +11,7 @@ pub(crate) fn quarter_turns(b: &mut BodyBuilder, ty: PrimType, count: u8) -> (Re
     (b.float(ty, high), b.float(ty, low))
 }
 
-/// An arc `high + (low + x y)`, of which the product is not made before the rest is known: it is to be rounded once.
+/// An arc `high + (low + x y)`, whose product is computed last: it is rounded once.
 pub(crate) struct Arc {
     pub high: Reg,
     pub low: Reg,

@@ -1,6 +1,6 @@
-//! A float taken apart for its logarithm: `x = 2^k m` with `m` in an octave of the caller's choice.
+//! The decomposition of a float for its logarithm: `x = 2^k m` with `m` in a given octave.
 //!
-//! Nothing is shifted arithmetically: few machines do that to lanes of 64 bits.
+//! There are no arithmetic shifts: few machines have them for lanes of 64 bits.
 
 use crate::kit::util::{Format, is_not_positive_normal};
 use ndjit_ir::body::{BodyBuilder, Reg};
@@ -10,8 +10,8 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 pub(crate) struct Decomposed {
     /// The mantissa, from `start` to twice that.
     pub m: Reg,
-    /// The bits of `m` less those of `start`, and above them `k` with a bias: what stands highest in the lower bits tells where in
-    /// the octave `m` lies.
+    /// The bits of `m` less those of `start`, and above them `k` with a bias: the highest of the lower bits give the place of `m` in
+    /// the octave.
     pub above: Reg,
     f: Format,
 }
@@ -32,7 +32,7 @@ pub(crate) fn decompose(b: &mut BodyBuilder, x: Reg, start: f64) -> Decomposed {
     Decomposed { m: b.bitcast(m, f.ty), above, f }
 }
 
-/// It makes exponents positive.
+/// The bias that makes exponents positive.
 fn bias(f: Format) -> i64 {
     f.bias + 1
 }
@@ -47,7 +47,7 @@ impl Decomposed {
         b.isub(k, bias)
     }
 
-    /// `k` as a float. `magic` is [`Format::magic`], or that plus what is to be taken from `k`: see [`lifted`].
+    /// `k` as a float. `magic` is [`Format::magic`], or that plus a number to subtract from `k`: see [`lifted`].
     pub fn exponent_from(self, b: &mut BodyBuilder, magic: Reg) -> Reg {
         let k = self.exponent(b);
         float_less(b, k, magic, self.f)
@@ -60,7 +60,7 @@ pub(crate) fn small_integer(b: &mut BodyBuilder, k: Reg, f: Format) -> Reg {
     float_less(b, k, magic, f)
 }
 
-/// A small integer as a float, less what `magic` has beyond [`Format::magic`]: in the low bits of that number it stands for itself.
+/// A small integer as a float, less the excess of `magic` over [`Format::magic`]: in the low bits of that number it represents itself.
 fn float_less(b: &mut BodyBuilder, k: Reg, magic: Reg, f: Format) -> Reg {
     let plain = b.float(f.ty, f.magic());
     let plain = b.bitcast(plain, f.ty.as_int());
@@ -69,8 +69,8 @@ fn float_less(b: &mut BodyBuilder, k: Reg, magic: Reg, f: Format) -> Reg {
     b.fsub(sum, magic)
 }
 
-/// Subnormals lifted out of their range, and what [`exponent_from`](Decomposed::exponent_from) takes: `(x, magic)`. By that the
-/// exponent of 0 is minus infinity, that of infinity infinite, of negative numbers and NaN it is NaN, as their logarithms are.
+/// Scales subnormals into the normal range; returns `(x, magic)` for [`exponent_from`](Decomposed::exponent_from). With this `magic`
+/// the exponent of 0 is minus infinity, that of infinity infinite, of negative numbers and NaN it is NaN, like their logarithms.
 pub(crate) fn lifted(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     let f = Format::of(b.ty(x));
     let magic = b.float(f.ty, f.magic());

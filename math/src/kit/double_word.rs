@@ -1,11 +1,11 @@
-//! Numbers as unrounded sums of two floats of which the second is far smaller, called double-word numbers (Joldes, Muller and
-//! Popescu 2017): what a function needs whose result is a product or a difference of others.
+//! Double-word numbers: unrounded sums of two floats of which the second is far smaller (Joldes, Muller and Popescu 2017), for functions
+//! that are products or differences of others.
 
 use crate::kit::util::{fast_two_sum, two_sum};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
-/// A float and what is left.
+/// A float and its remainder.
 pub(crate) type DoubleWord = (Reg, Reg);
 
 /// `high + low`, which are two doubles, in two floats of type `ty`.
@@ -22,7 +22,7 @@ pub(crate) fn rounded(b: &mut BodyBuilder, x: DoubleWord) -> Reg {
     b.fadd(x.0, x.1)
 }
 
-/// The product of two floats: exact where its last bit is a number of the format.
+/// The product of two floats: exact if its last bit is representable.
 pub(crate) fn exact_product(b: &mut BodyBuilder, x: Reg, y: Reg) -> DoubleWord {
     let product = b.fmul(x, y);
     let minus = b.fneg(product);
@@ -67,7 +67,7 @@ pub(crate) fn negative(b: &mut BodyBuilder, x: DoubleWord) -> DoubleWord {
     (b.fneg(x.0), b.fneg(x.1))
 }
 
-/// The square root; of 0 it is NaN.
+/// The square root; NaN for 0.
 pub(crate) fn sqrt(b: &mut BodyBuilder, x: DoubleWord) -> DoubleWord {
     let ty = b.ty(x.0);
     let root = b.fsqrt(x.0);
@@ -79,7 +79,7 @@ pub(crate) fn sqrt(b: &mut BodyBuilder, x: DoubleWord) -> DoubleWord {
     (root, b.fmul(rest, slope))
 }
 
-/// The nearest float to a quotient, but for a few.
+/// The nearest float to a quotient, with few exceptions.
 pub(crate) fn quotient(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> Reg {
     let (quotient, rest, inverse) = quotient_and_rest(b, x, y);
     b.fma(rest, inverse, quotient)
@@ -91,7 +91,7 @@ pub(crate) fn quotient_of(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> 
     (quotient, b.fmul(rest, inverse))
 }
 
-/// The nearest float to `1 / y`, but for a few.
+/// The nearest float to `1 / y`, with few exceptions.
 pub(crate) fn reciprocal(b: &mut BodyBuilder, y: DoubleWord) -> Reg {
     let one = b.float(b.ty(y.0), 1.0);
     let inverse = b.fdiv(one, y.0);
@@ -101,7 +101,7 @@ pub(crate) fn reciprocal(b: &mut BodyBuilder, y: DoubleWord) -> Reg {
     b.fma(rest, inverse, inverse)
 }
 
-/// The rounded quotient, the remainder it leaves, and by what that is to be multiplied.
+/// The rounded quotient, its remainder, and the factor of the remainder.
 fn quotient_and_rest(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> (Reg, Reg, Reg) {
     let one = b.float(b.ty(x.0), 1.0);
     let inverse = b.fdiv(one, y.0);

@@ -1,5 +1,5 @@
-//! The base-2 logarithm as a double-word number, good to about 2^-37 (`f32`) and 2^-66 (`f64`): what powers and complex logarithms
-//! are made of.
+//! The base-2 logarithm as a double-word number, accurate to about 2^-37 (`f32`) and 2^-66 (`f64`), for powers and complex
+//! logarithms.
 //!
 //! `x = 2^k m` with `m` between 0.703 and 1.406, and `r = m c - 1` for a `c` of few bits from a table, so that `r` is exact. Then
 //! `log2 x = k - log2 c + (r - r^2/2 + r^3/2 q(r)) / ln 2` with `|r| <= 1/64` (Tang 1990 reduces so; the exact `r` by `fma` is that of
@@ -13,10 +13,10 @@ use crate::kit::util::{Format, polynomial, power_of_two, two_sum};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
-/// `1 / ln 2`, and what rounding it loses.
+/// `1 / ln 2`, and its rounding error.
 const LOG2_E: (f64, f64) = (std::f64::consts::LOG2_E, 2.0355273740931033e-17);
 
-/// `ln 2`, and what rounding it loses.
+/// `ln 2`, and its rounding error.
 const LN_2: (f64, f64) = (std::f64::consts::LN_2, 2.3190468138462996e-17);
 
 const Q_SINGLE: &[f64] = &[0.6666666865348816, -0.5, 0.4000973701477051, -0.33340704441070557];
@@ -31,7 +31,7 @@ const Q_DOUBLE: &[f64] = &[
     -0.20007792840087232,
 ];
 
-/// `k` and entries of the table that are multiples of this have an exact sum.
+/// The sum of `k` and a table entry that is a multiple of this is exact.
 fn unit(ty: PrimType) -> f64 {
     if ty == PrimType::F32 { 1.0 / (1u64 << 15) as f64 } else { 1.0 / (1u64 << 42) as f64 }
 }
@@ -42,7 +42,7 @@ pub(crate) fn log2_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
     log2_of_lifted(b, x, magic)
 }
 
-/// The base-2 logarithm of a positive normal number, less what `magic` has beyond [`Format::magic`].
+/// The base-2 logarithm of a positive normal number, less the excess of `magic` over [`Format::magic`].
 pub(crate) fn log2_of_lifted(b: &mut BodyBuilder, x: Reg, magic: Reg) -> DoubleWord {
     let f = Format::of(b.ty(x));
     let m = decompose(b, x, START);
@@ -60,8 +60,8 @@ pub(crate) fn log_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
     product(b, logarithm, ln2)
 }
 
-/// The base-2 logarithm of `4^k (x + rest.0 + rest.1)`: `x` positive and normal, `rest` a few units in its last place at most, `k` an
-/// integer register. Near 1 the result is accurate beside its own size, not beside 1.
+/// The base-2 logarithm of `4^k (x + rest.0 + rest.1)`: `x` positive and normal, `rest` at most a few ULP of it, `k` an
+/// integer register. Near 1 the result is relatively accurate.
 pub(crate) fn log2_of_sum(b: &mut BodyBuilder, x: Reg, rest: DoubleWord, k: Reg) -> DoubleWord {
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
@@ -92,7 +92,7 @@ struct TableRow {
     low: Reg,
 }
 
-/// The row of a mantissa: `above` has its place in the octave.
+/// The row of a mantissa, by its place in the octave from `above`.
 fn table(b: &mut BodyBuilder, above: Reg, f: Format) -> TableRow {
     let (ty, int) = (f.ty, f.ty.as_int());
     let shift = b.int(int, i64::from(f.mantissa - ROWS.len().ilog2()));
@@ -139,7 +139,7 @@ fn assembled(b: &mut BodyBuilder, k: Reg, row: TableRow, r: Reg, low: Option<Reg
     let log2_e = constant(b, ty, LOG2_E);
     let (p, t) = product(b, (u, v), log2_e);
 
-    // The sum of k and row.high is exact for |k| < 2^11 (2^8 in `f32`), all that a float has; a square may have twice that. Unless it is
+    // The sum of k and row.high is exact for |k| < 2^11 (2^8 in `f32`), enough for all floats; a square may have twice that. Unless it is
     // 0 its exponent is not below that of p.
     let whole = b.fadd(k, row.high);
     let t = match low {

@@ -1,4 +1,4 @@
-//! What functions are built of: small steps, sums of two floats, reduction of arguments.
+//! Building blocks of functions: small steps, sums of two floats, argument reduction.
 
 pub(crate) mod angle;
 pub(crate) mod decompose;

@@ -1,8 +1,8 @@
-//! Reduction of an angle by multiples of pi/2, exact enough for every finite argument, in radians or in another unit.
+//! Reduction of an angle by multiples of pi/2, for every finite argument, in radians or in another unit.
 //!
-//! Below a limit: Cody and Waite with a quarter turn in three parts and `fma`. The first difference is exact, the rounding errors of
-//! the second are recovered, so that the result is a float and a correction to it. Beyond, a cold path after Payne and Hanek
-//! multiplies the mantissa with those bits of its inverse that decide quadrant and fraction, in integers of the float's width.
+//! Below a limit: Cody and Waite with a quarter turn in three parts and `fma`. The first difference is exact, and the rounding errors of
+//! the second are recovered: the result is a float and a correction. Beyond, a cold path after Payne and Hanek
+//! multiplies the mantissa by the bits of its inverse that determine quadrant and fraction, in integers of the float's width.
 
 use crate::kit::double_word::{self, constant, exact_product};
 use crate::kit::util::{Format, fast_two_sum, two_sum};
@@ -37,14 +37,14 @@ const TWO_OVER_PI: [u64; 19] = [
     0x56033046fc7b6bab,
 ];
 
-/// What angles are counted in.
+/// The unit of an angle.
 pub(crate) struct Unit {
-    /// A quarter turn in three parts, each the nearest float to what those before leave.
+    /// A quarter turn in three parts, each the nearest float to the remainder of those before.
     single: [f64; 3],
     double: [f64; 3],
-    /// The binary digits of its inverse after the point; a word of zeros stands before them in the tables.
+    /// The binary digits of its inverse after the point; a word of zeros precedes them in the tables.
     digits: [u64; 19],
-    /// Radians in a unit and what rounding loses, unless they are 1.
+    /// Radians in a unit and the rounding error, unless 1.
     radians: Option<(f64, f64)>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn pi_2(ty: PrimType) -> [f64; 3] {
     if ty == PrimType::F32 { PI_2_SINGLE } else { PI_2_DOUBLE }
 }
 
-/// As [`reduce_from`], of radians.
+/// Like [`reduce_from`], for radians.
 pub(crate) fn reduce(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
     reduce_from(b, x, &RADIANS)
 }
@@ -123,7 +123,7 @@ pub(crate) fn reduce_from(b: &mut BodyBuilder, x: Reg, unit: &Unit) -> (Reg, Reg
     (results[0], results[1], results[2])
 }
 
-/// As [`reduce_from`], for a finite `x` of at least 2^17 (`f32`) or 2^20 (`f64`).
+/// Like [`reduce_from`], for a finite `x` of at least 2^17 (`f32`) or 2^20 (`f64`).
 fn reduce_large(b: &mut BodyBuilder, x: Reg, unit: &Unit) -> Vec<Reg> {
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
@@ -137,7 +137,7 @@ fn reduce_large(b: &mut BodyBuilder, x: Reg, unit: &Unit) -> Vec<Reg> {
     let field = b.ushr(bits, shift);
     let window = digits(b, field, f, unit);
 
-    // m times the window, modulo its size: the two upper words. The lowest decides nothing.
+    // m times the window, modulo its size: the two upper words. The lowest is irrelevant.
     let carried = b.umulhi(m, window[2]);
     let middle = b.imul(m, window[1]);
     let mid = b.iadd(middle, carried);
@@ -173,7 +173,7 @@ fn reduce_large(b: &mut BodyBuilder, x: Reg, unit: &Unit) -> Vec<Reg> {
     vec![b.select(negative, minus_r, r), b.select(negative, minus_low, low), q]
 }
 
-/// Three words of digits. For `x = m 2^e` they begin at digit `e - 1`: what comes before contributes whole turns.
+/// Three words of digits. For `x = m 2^e` they begin at digit `e - 1`: earlier digits contribute whole turns.
 fn digits(b: &mut BodyBuilder, field: Reg, f: Format, unit: &Unit) -> [Reg; 3] {
     let int = f.ty.as_int();
     let width = i64::from(f.ty.bits());
@@ -208,7 +208,7 @@ fn digits(b: &mut BodyBuilder, field: Reg, f: Format, unit: &Unit) -> [Reg; 3] {
 fn quarter_turns(b: &mut BodyBuilder, hi: Reg, mid: Reg, f: Format) -> (Reg, Reg) {
     let int = f.ty.as_int();
     let (width, precision) = (i64::from(f.ty.bits()), i64::from(f.mantissa) + 1);
-    // Pieces that a float holds exactly, from the top.
+    // Pieces that are exact in a float, from the top.
     let spare = b.int(int, width - precision);
     let top = b.ushr(hi, spare);
     let rest = b.bits(int, (1 << (width - precision)) - 1);

@@ -1,4 +1,4 @@
-//! Small steps that many bodies share: signs, exponents, tests of special values. All take and give registers.
+//! Small steps shared by many bodies: signs, exponents, tests of special values. Operands and results are registers.
 
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
@@ -22,7 +22,7 @@ impl Format {
         }
     }
 
-    /// `1.5 * 2^mantissa`: adding it rounds to an integer, which then stands in the low bits.
+    /// `1.5 * 2^mantissa`: adding it rounds to an integer in the low bits.
     pub fn magic(self) -> f64 {
         1.5 * (1u64 << self.mantissa) as f64
     }
@@ -41,7 +41,7 @@ pub(crate) fn ln2(ty: PrimType) -> (f64, f64) {
     }
 }
 
-/// `log10 2` in two parts, as [`ln2`].
+/// `log10 2` in two parts, like [`ln2`].
 pub(crate) const LOG10_2_SINGLE: (f64, f64) = (0.30103302001953125, -3.024355464731343e-06);
 /// The same in `f64`.
 pub(crate) const LOG10_2_DOUBLE: (f64, f64) = (0.3010299956640665, -8.532344317057107e-14);
@@ -56,13 +56,13 @@ pub(crate) fn copysign(b: &mut BodyBuilder, a: Reg, s: Reg) -> Reg {
     b.bitcast(bits, f.ty)
 }
 
-/// `a` with the sign of `s`; plus if `s` is NaN, whose sign is not specified and so must not decide.
+/// `a` with the sign of `s`; plus if `s` is NaN, whose sign is not specified.
 pub(crate) fn copysign_of_number(b: &mut BodyBuilder, a: Reg, s: Reg) -> Reg {
     let (unordered, signed) = (is_nan(b, s), copysign(b, a, s));
     b.select(unordered, a, signed)
 }
 
-/// The sign bit of a float, alone, as an integer.
+/// Only the sign bit of a float, as an integer.
 pub(crate) fn sign_of(b: &mut BodyBuilder, a: Reg) -> Reg {
     let f = Format::of(b.ty(a));
     let bits = b.bitcast(a, f.ty.as_int());
@@ -70,7 +70,7 @@ pub(crate) fn sign_of(b: &mut BodyBuilder, a: Reg) -> Reg {
     b.and(bits, mask)
 }
 
-/// Flips the sign of `a` where the integer `sign` (0 or the sign bit) says so.
+/// Flips the sign of `a` if the integer `sign` is the sign bit, not 0.
 pub(crate) fn xor_sign(b: &mut BodyBuilder, a: Reg, sign: Reg) -> Reg {
     let ty = b.ty(a);
     let bits = b.bitcast(a, ty.as_int());
@@ -89,12 +89,12 @@ pub(crate) fn polynomial(b: &mut BodyBuilder, x: Reg, coefficients: &[f64]) -> R
 /// The registers of a complex number: real and imaginary part.
 pub(crate) type Pair = (Reg, Reg);
 
-/// `x` where the mask holds, else `y`.
+/// `x` if the mask is true, else `y`.
 pub(crate) fn select_pair(b: &mut BodyBuilder, mask: Reg, x: Pair, y: Pair) -> Pair {
     (b.select(mask, x.0, y.0), b.select(mask, x.1, y.1))
 }
 
-/// Where `mask` holds for a lane, what `then` computes from the parts `args`; elsewhere `default`.
+/// The value that `then` computes from the parts `args` if a lane's `mask` is true; else `default`.
 pub(crate) fn if_any_pair(
     b: &mut BodyBuilder,
     mask: Reg,
@@ -119,7 +119,7 @@ pub(crate) fn is_inf(b: &mut BodyBuilder, a: Reg) -> Reg {
     b.feq(magnitude, inf)
 }
 
-/// Whether a number is positive, finite and not subnormal.
+/// A mask that a number is positive, finite and not subnormal.
 pub(crate) fn is_normal(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     let (least, inf) = (b.float(f.ty, 2f64.powi(1 - f.bias as i32)), b.float(f.ty, f64::INFINITY));
@@ -127,7 +127,7 @@ pub(crate) fn is_normal(b: &mut BodyBuilder, x: Reg) -> Reg {
     b.and(above, below)
 }
 
-/// Whether `x` is not positive, or subnormal, infinite or NaN: fewer instructions on integers than the opposite on floats.
+/// A mask that `x` is not positive, or subnormal, infinite or NaN: fewer instructions on integers than the opposite on floats.
 pub(crate) fn is_not_positive_normal(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
@@ -154,7 +154,7 @@ pub(crate) fn power_of_two(b: &mut BodyBuilder, k: Reg, f: Format) -> Reg {
     b.bitcast(bits, f.ty)
 }
 
-/// Two exact powers of two around a positive `m`: `(2^-k, 2^k, k)` with `k` the exponent of `m`, kept to where both are
+/// Two exact powers of two for a positive `m`: `(2^-k, 2^k, k)` with `k` the exponent of `m`, clamped so that both are
 /// normal. `m * 2^-k` is in [1, 4) for normal `m`; `k` is an integer register of the float's width.
 pub(crate) fn power_scale(b: &mut BodyBuilder, m: Reg) -> (Reg, Reg, Reg) {
     let f = Format::of(b.ty(m));
@@ -175,13 +175,13 @@ pub(crate) fn power_scale(b: &mut BodyBuilder, m: Reg) -> (Reg, Reg, Reg) {
     (b.bitcast(down, f.ty), b.bitcast(up, f.ty), k)
 }
 
-/// `x`, but at most `limit`; NaN stays. Unlike `fmin` one instruction of most machines, as the sign of zero is left open.
+/// The minimum of `x` and `limit`; NaN stays. Unlike `fmin` one instruction of most machines, since the sign of zero is unspecified.
 pub(crate) fn at_most(b: &mut BodyBuilder, x: Reg, limit: Reg) -> Reg {
     let above = b.flt(limit, x);
     b.select(above, limit, x)
 }
 
-/// `x`, but at least `limit`; NaN stays.
+/// The maximum of `x` and `limit`; NaN stays.
 pub(crate) fn at_least(b: &mut BodyBuilder, x: Reg, limit: Reg) -> Reg {
     let below = b.flt(x, limit);
     b.select(below, limit, x)
@@ -193,7 +193,7 @@ pub(crate) fn in_order(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     (b.select(less, x, y), b.select(less, y, x))
 }
 
-/// A sum and its rounding error, exact whatever the operands' order (Knuth).
+/// A sum and its rounding error, exact for any order of the operands (Knuth).
 pub(crate) fn two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     let sum = b.fadd(x, y);
     let y_part = b.fsub(sum, x);
@@ -217,8 +217,8 @@ pub(crate) fn fma_two_sum(b: &mut BodyBuilder, x: Reg, y: Reg, z: Reg) -> (Reg, 
     (sum, b.fma(x, y, minus_part))
 }
 
-/// `x` where it is so small that `x + x^2` rounds to it, else `result`: for functions with slope 1 at 0, whose zeros keep their sign
-/// and whose subnormals are exact so.
+/// `x` if it is so small that `x + x^2` rounds to it, else `result`: for functions with slope 1 at 0. Zeros keep their sign and
+/// subnormals are exact.
 pub(crate) fn tiny_as_is(b: &mut BodyBuilder, x: Reg, result: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     let limit = b.float(f.ty, 2f64.powi(-2 - f.mantissa as i32));
@@ -227,7 +227,7 @@ pub(crate) fn tiny_as_is(b: &mut BodyBuilder, x: Reg, result: Reg) -> Reg {
     b.select(tiny, x, result)
 }
 
-/// `-i f(iz)` for an odd `f` that commutes with conjugation: `f` between exchanges of the parts.
+/// `-i f(iz)` for an odd `f` that commutes with conjugation: `f` between swaps of the parts.
 pub(crate) fn exchanged(b: &mut BodyBuilder, z: Pair, f: fn(&mut BodyBuilder, Pair) -> Pair) -> Pair {
     let (re, im) = f(b, (z.1, z.0));
     (im, re)

@@ -1,11 +1,11 @@
-//! Numbers and arrays that look random, for tests and what users compare engines by: the same seed gives the same ones, on every machine.
-//! [`tensor`] makes arrays rich in values at which implementations go wrong.
+//! Pseudorandom numbers and arrays, for tests and comparisons of engines: a seed gives the same ones on every machine.
+//! [`tensor`] makes arrays rich in special values.
 
 mod tensor;
 
 pub use tensor::{special_words, tensor};
 
-/// A small generator of numbers that look random (SplitMix64): for tests, where being the same everywhere is what counts.
+/// A small pseudorandom generator (SplitMix64) for tests, the same on all machines.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 

@@ -28,8 +28,8 @@ fn word(rng: &mut Rng, dtype: DType, specials: &[u64]) -> u64 {
     }
 }
 
-/// Storage words of a real dtype at which implementations go wrong: zeros of both signs, the least and greatest values and
-/// their neighbours, subnormals, infinities, NaNs, ties of rounding, powers of two and their neighbours, limits of other
+/// Special storage words of a real dtype: zeros of both signs, the least and greatest values and
+/// their adjacent ones, subnormals, infinities, NaNs, ties of rounding, powers of two and their adjacent ones, limits of other
 /// dtypes, multiples of π/4.
 pub fn special_words(dtype: DType) -> Vec<u64> {
     let mut words = match dtype.kind() {
@@ -129,7 +129,7 @@ fn float_words(dtype: DType) -> Vec<u64> {
         values.extend([1.0, 1.0 - f64::EPSILON / 2.0, 1.0 + f64::EPSILON].map(|m| m * 2f64.powi(exponent)));
     }
     words.extend(values.into_iter().map(|value| float_word(dtype, value)));
-    // The neighbours of 1 and 2 in the format itself.
+    // The values adjacent to 1 and 2 in the format itself.
     for value in [1.0, 2.0] {
         let word = float_word(dtype, value);
         words.extend([word - 1, word + 1]);

@@ -1,9 +1,9 @@
 //! Arc sine and arc cosine on `f32` and `f64`.
 //!
 //! For `|x| <= 1/2`: `asin x = x + x^3 p(x^2)`. Above, with `z = (1 - |x|) / 2`, which is exact, `asin |x| = pi/2 - 2 asin(sqrt z)`;
-//! the rounding error of the root is made good. Quarter turns in two parts bring either op's result to its place. `p` are own
+//! the rounding error of the root is corrected. Quarter turns in two parts complete either op's result. `p` are own
 //! minimax fits by a Remez exchange in 200-bit arithmetic over `x^2 <= 1/4`, weighted for the relative error of the result:
-//! after rounding the coefficients 2^-27.6 (`f32`) and 2^-55.9 (`f64`). Both ops emit the same steps up to the place.
+//! after rounding the coefficients 2^-27.6 (`f32`) and 2^-55.9 (`f64`). Both ops share all steps except the last.
 
 use crate::kit::angle::{Arc, placed, quarter_turns};
 use crate::kit::util::{Format, at_least, copysign, polynomial, select_pair};
@@ -47,13 +47,13 @@ pub(crate) fn acos(b: &mut BodyBuilder, x: Reg) -> Reg {
     let negative = b.flt(x, origin);
     let base = select_pair(b, negative, half, zero);
     let base = select_pair(b, folded, base, quarter);
-    // Taken from a half turn where x < -1/2, from a quarter turn where 0 <= x <= 1/2.
+    // Subtracted from a half turn if x < -1/2, from a quarter turn if 0 <= x <= 1/2.
     let differ = b.xor(folded, negative);
     let backwards = b.not(differ);
     placed(b, base, &arc, backwards)
 }
 
-/// `asin |x|` and false, or for `|x| > 1/2` what is missing to pi/2 and true.
+/// `asin |x|` and false, or for `|x| > 1/2` the difference to pi/2 and true.
 fn arc(b: &mut BodyBuilder, x: Reg) -> (Arc, Reg) {
     let f = Format::of(b.ty(x));
     let (zero, half, one) = (b.float(f.ty, 0.0), b.float(f.ty, 0.5), b.float(f.ty, 1.0));

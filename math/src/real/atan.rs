@@ -1,10 +1,10 @@
 //! Arc tangent of a number and of a quotient, on `f32` and `f64`.
 //!
-//! The magnitude of the argument is brought to a quotient `t <= 1` of the smaller by the larger of two numbers, known beyond a
-//! float's precision; `atan t = t + t^3 p(t^2)`; `pi/2` and `pi`, in two parts, bring the result to its place. `p` are own
+//! The magnitude of the argument is reduced to a quotient `t <= 1` of the smaller by the larger of two numbers, with more than a
+//! float's precision; `atan t = t + t^3 p(t^2)`; `pi/2` and `pi`, in two parts, complete the result. `p` are own
 //! minimax fits by a Remez exchange in 200-bit arithmetic over `t^2 <= 1`, weighted for the relative error of the result:
 //! after rounding the coefficients 2^-31.1 (`f32`) and 2^-56.5 (`f64`). The last coefficient for
-//! `f32` was then moved a little, which costs 2^-26.9 near 1 and makes `atan 1` correctly rounded.
+//! `f32` was then adjusted, which costs 2^-26.9 near 1 and makes `atan 1` correctly rounded.
 
 use crate::kit::angle::{Arc, placed, quarter_turns};
 use crate::kit::util::{Format, at_least, at_most, copysign, fma_two_sum, in_order, polynomial, select_pair};
@@ -77,7 +77,7 @@ pub(crate) fn atan2(b: &mut BodyBuilder, y: Reg, x: Reg) -> Reg {
     let turned = b.flt(ax, ay);
     let (t, low) = quotient(b, ax, ay);
     let (zero, quarter, half) = (quarter_turns(b, f.ty, 0), quarter_turns(b, f.ty, 1), quarter_turns(b, f.ty, 2));
-    // The sign bit, since -0 lies on the left too.
+    // The sign bit, since -0 is on the left too.
     let bits = b.bitcast(x, int);
     let origin = b.int(int, 0);
     let left = b.slt(bits, origin);
@@ -88,18 +88,18 @@ pub(crate) fn atan2(b: &mut BodyBuilder, y: Reg, x: Reg) -> Reg {
     copysign(b, result, y)
 }
 
-/// The smaller magnitude by the larger and a correction to that; 1 for two infinities, 0 for two zeros.
+/// The smaller magnitude by the larger and a correction; 1 for two infinities, 0 for two zeros.
 fn quotient(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     let f = Format::of(b.ty(x));
     let (n, d) = in_order(b, x, y);
-    // Lifted so far that the remainder of the division stays clear of the subnormals wherever the correction counts.
+    // Scaled so far that the remainder of the division is not subnormal where the correction counts.
     let (bound, lift) = if f.ty == PrimType::F32 { (60, 64) } else { (500, 520) };
     let (bound, lift) = (b.float(f.ty, 2f64.powi(bound)), b.float(f.ty, 2f64.powi(lift)));
     let small = b.flt(d, bound);
     let one = b.float(f.ty, 1.0);
     let scale = b.select(small, lift, one);
     let (n, d) = (b.fmul(n, scale), b.fmul(d, scale));
-    // Nothing lifted is as small, but for 0.
+    // Nothing scaled is as small, except 0.
     let least = b.float(f.ty, 2f64.powi(1 - f.bias as i32));
     let d = at_least(b, d, least);
     let t = b.fdiv(n, d);

@@ -1,7 +1,7 @@
-//! Degrees and radians: products with a constant known beyond a float's precision, on `f32` and `f64`.
+//! Degrees and radians: products with a constant of more than a float's precision, on `f32` and `f64`.
 //!
-//! With `c = high + low`, `x high + RN(x low)` rounded once is the correctly rounded `x c` but for arguments where the exact
-//! product lies next to the middle of two floats (Brisebarre and Muller, Correctly rounded multiplication by arbitrary
+//! With `c = high + low`, `x high + RN(x low)` rounded once is the correctly rounded `x c` except for arguments whose exact
+//! product is next to the middle of two floats (Brisebarre and Muller, Correctly rounded multiplication by arbitrary
 //! precision constants, 2008).
 
 use crate::kit::util::{copysign, is_finite};
@@ -25,7 +25,7 @@ fn times(b: &mut BodyBuilder, x: Reg, single: (f64, f64), double: (f64, f64)) ->
     let ((high, low), lift) = if ty == PrimType::F32 { (single, 60) } else { (double, 500) };
     // On the magnitude, since a product -0 and a rest +0 would add up to +0.
     let magnitude = b.fabs(x);
-    // Small arguments are lifted so that the low product is no subnormal.
+    // Small arguments are scaled up so that the low product is not subnormal.
     let [up, down, one] = [lift, -lift, 0].map(|exponent| b.float(ty, 2f64.powi(exponent)));
     let small = b.flt(magnitude, down);
     let scale = b.select(small, up, one);

@@ -1,10 +1,10 @@
 //! The digamma function, the slope of `log |gamma|`, on `f32` and `f64`.
 //!
-//! Between 1 and 2 it is `t g(t)` with the distance `t` from its positive zero, which is kept in two floats, so that what is small
-//! beside the zero stays relatively accurate. The recurrence `psi(1 + a) = psi(a) + 1 / a` leads there, its inverses summed as one fraction of
+//! Between 1 and 2 it is `t g(t)` with the distance `t` from its positive zero in two floats, which is relatively accurate near
+//! the zero. The recurrence `psi(1 + a) = psi(a) + 1 / a` leads there, its inverses summed as one fraction of
 //! two double-word numbers. For large magnitudes, the asymptotic series `log |x| - 1 / (2x) - s(1/x^2) / x^2`. For negative `x` the
 //! reflection `psi(x) = psi(1 - x) - pi / tan(pi x)`; with `psi(1 + a)` nothing of `1 - x` is rounded. The polynomials are own minimax
-//! fits by a Remez exchange in 260-bit arithmetic with rounded coefficients; their errors stand beside them.
+//! fits by a Remez exchange in 260-bit arithmetic with rounded coefficients; their errors are documented beside them.
 
 use crate::kit::double_word::{DoubleWord, constant, difference, product, quotient_of, rounded, sum, times};
 use crate::kit::log2_parts::log_parts;
@@ -17,16 +17,16 @@ use ndjit_ir::dtype::PrimType;
 const ZERO: (f64, f64) = (0.46163214496836236, -1.5522348162858677e-17);
 pub(super) const PI: (f64, f64) = (std::f64::consts::PI, 1.2246467991473532e-16);
 
-/// What depends on the format.
+/// The constants of a format.
 struct DigammaConstants {
-    /// `psi(1 + zero + t) / t` for `1 + zero + t` between 1 and 2, and what rounding the first coefficient lost.
+    /// `psi(1 + zero + t) / t` for `1 + zero + t` between 1 and 2, and the rounding error of the first coefficient.
     g: &'static [f64],
     g_low: f64,
     /// `x^2 (log x - 1 / (2x) - psi(x))` as a polynomial in `1 / x^2`.
     s: &'static [f64],
-    /// From here on, in both directions, after the asymptotic series.
+    /// From this magnitude on the asymptotic series is used.
     large: f64,
-    /// Below, `-1 / x` is all that counts.
+    /// Below it only `-1 / x` counts.
     tiny: f64,
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn digamma(b: &mut BodyBuilder, x: Reg) -> Reg {
     b.select(unordered, x, result)
 }
 
-/// For `|x|` below `large`: `psi(x)`, of a negative `x` `psi(1 - x)`.
+/// For `|x|` below `large`: `psi(x)`, for a negative `x` `psi(1 - x)`.
 fn near_zero(b: &mut BodyBuilder, x: Reg, is_large: Reg) -> DoubleWord {
     let ty = b.ty(x);
     let c = constants(ty);
@@ -189,7 +189,7 @@ fn between_one_and_two(b: &mut BodyBuilder, fraction: Reg) -> DoubleWord {
     two_sum(b, high, low)
 }
 
-/// For an `|x|` from `large` on: `psi(x)`, of a negative `x` `psi(1 - x)`, which is `psi(-x) - 1 / x`.
+/// For an `|x|` from `large` on: `psi(x)`, for a negative `x` `psi(1 - x)`, which is `psi(-x) - 1 / x`.
 fn asymptotic(b: &mut BodyBuilder, x: Reg) -> Pair {
     let ty = b.ty(x);
     let (one, minus_half) = (b.float(ty, 1.0), b.float(ty, -0.5));
@@ -204,8 +204,8 @@ fn asymptotic(b: &mut BodyBuilder, x: Reg) -> Pair {
     two_sum(b, log, low)
 }
 
-/// Sine and cosine of `pi u`, where `u` between 0 and 1/4 is the distance of `x` from the nearest quarter turn, and whether that
-/// exchanges the two; the exact distance `x - round(x)` too.
+/// Sine and cosine of `pi u`, where `u` between 0 and 1/4 is the distance of `x` from the nearest quarter turn, and whether the
+/// two are swapped; the exact distance `x - round(x)` too.
 pub(super) struct Turn {
     pub sine: DoubleWord,
     pub cosine: DoubleWord,

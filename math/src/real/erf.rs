@@ -2,9 +2,9 @@
 //!
 //! `erf` of `f32` is `x + x q(x^2)` near 0, and beyond a polynomial about a point where it is almost 1; of `f64` it is one of the
 //! polynomials of a table. The complement is `1 - erf x` near 0; beyond, in both formats, `erfc x = e^(-x^2) h(t) / (x + K)` with
-//! `t = (x - K) / (x + K)` (Shepherd and Laframboise 1981): `x^2`, the exponential, `h` and the quotient are each held in two floats, so
+//! `t = (x - K) / (x + K)` (Shepherd and Laframboise 1981): `x^2`, the exponential, `h` and the quotient are each in two floats, so
 //! that little more than the last rounding is lost. All polynomials are own minimax fits with rounded coefficients (Sollya's
-//! `fpminimax`); their errors stand beside them.
+//! `fpminimax`); their errors are documented beside them.
 
 use crate::kit::double_word::product;
 use crate::kit::util::{Format, at_most, fast_two_sum, fma_two_sum, polynomial, sign_of, two_sum, xor_sign};
@@ -97,13 +97,13 @@ const H_DOUBLE: &[f64] = &[
     -1.6953042922756177e-08,
 ];
 
-/// What rounding the first coefficient of `h` lost.
+/// The rounding error of the first coefficient of `h`.
 const H_LOW_SINGLE: f64 = -2.8782942251837085e-08;
 const H_LOW_DOUBLE: f64 = -8.795545091792323e-17;
 
-/// Where `erf` of `f32` passes from one polynomial to the other.
+/// The split of `f32`'s `erf` between its two polynomials.
 const SPLIT_SINGLE: f64 = 1.0;
-/// Where the others pass from a polynomial to the exponential.
+/// The split of the others between a polynomial and the exponential.
 const SPLIT: f64 = 0.75;
 /// `erf` is so close to a multiple of 2^-24 here that the constant term of the polynomial about it has no error; the difference to
 /// every `x` from 1 on is exact.
@@ -185,7 +185,7 @@ pub(crate) fn erfc(b: &mut BodyBuilder, x: Reg) -> Reg {
     let bounded = at_most(b, magnitude, limit);
     let (high, low, k) = complement(b, bounded);
     let value = b.fadd(high, low);
-    // A product that underflows takes longer than all of this.
+    // A product that underflows is slower than all of this.
     let beyond = b.flt(limit, magnitude);
     let value = b.select(beyond, zero, value);
     let value = scale(b, value, k);

@@ -1,9 +1,9 @@
 //! The inverse of the error function on `f32` and `f64`.
 //!
-//! After Giles (2011): with `w = -log(1 - x^2)`, `erfinv(x) / x` is a smooth function of `w`, and far out of `sqrt w`. The rounding error
-//! of `x^2` is added to the logarithm, and that of the polynomial's last step to the product with `x`. Less than 1 % of all `x` lie far
-//! out, on a cold path. The polynomials are own minimax fits with rounded coefficients (Sollya's `fpminimax`); their relative errors
-//! stand beside them.
+//! After Giles (2011): with `w = -log(1 - x^2)`, `erfinv(x) / x` is a smooth function of `w`, and in the tail of `sqrt w`. The rounding
+//! error of `x^2` is added to the logarithm, and that of the polynomial's last step to the product with `x`. Less than 1 % of all `x` are
+//! in the tail, on a cold path. The polynomials are own minimax fits with rounded coefficients (Sollya's `fpminimax`); their relative
+//! errors are documented beside them.
 
 use crate::kit::util::{copysign, fma_two_sum, polynomial};
 use crate::real::log::log;
@@ -11,12 +11,12 @@ use crate::real::log1p::log1p_parts;
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
-/// A polynomial whose first coefficient is known beyond a float's precision.
+/// A polynomial whose first coefficient has more than a float's precision.
 struct Piece {
     /// Subtracted from the argument first.
     centre: f64,
     coefficients: &'static [f64],
-    /// What rounding the first coefficient lost.
+    /// The rounding error of the first coefficient.
     low: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Exponentials on `f32` and `f64` to the bases e, 2 and 10, and the reduction that other functions share.
+//! Exponentials on `f32` and `f64` to the bases e, 2 and 10, and their shared argument reduction.
 //!
 //! `x = k ln 2 + r` with `|r| <= ln(2)/2` (Cody and Waite, `ln 2` in two parts of which the first times `k` is exact), then
 //! `e^r - 1 = r + r^2 q(r)`. The polynomials `q` are own minimax fits: a Remez exchange in 200-bit arithmetic on
@@ -8,7 +8,7 @@
 //! In base 2 the reduction `x = k + r` with `|r| <= 1/2` is exact, and `2^r = 1 + r p(r)`: fits as above of `(2^r - 1) / r`, which
 //! leave a relative error of 2^-28.7 and 2^-55.0 in `2^r`.
 //!
-//! In base 10, `x = k log10(2) + r` as in base e, and `10^r = e^(r ln 10)` of a product in two parts: so exact powers come out exact.
+//! In base 10, `x = k log10(2) + r` as in base e, and `10^r = e^(r ln 10)` of a product in two parts: exact powers are exact.
 
 use crate::kit::double_word::{DoubleWord, times_constant};
 use crate::kit::util::{
@@ -18,7 +18,7 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 use std::f64::consts::{LOG2_10, LOG2_E};
 
-/// What depends on the format: the polynomials, the clamps beyond which results do not change.
+/// The constants of a format: the polynomials, and the clamps beyond which results do not change.
 struct ExpConstants {
     q: &'static [f64],
     p: &'static [f64],
@@ -119,15 +119,15 @@ pub(crate) fn exp_parts(b: &mut BodyBuilder, x: Reg, low: Reg) -> DoubleWord {
     (lift_and_scale(b, high, k), lift_and_scale(b, low, k))
 }
 
-/// As [`exp_significand`], for every `x`.
+/// Like [`exp_significand`], for every `x`.
 pub(crate) fn exp_unscaled(b: &mut BodyBuilder, x: Reg, low: Reg) -> (DoubleWord, Reg) {
     let c = constants(b.ty(x));
     let x = clamp(b, x, c.smallest, c.largest);
     exp_significand(b, x, Some(low))
 }
 
-/// `e^(x + low)` as a double-word number near 1 times two to the power of an integer register. `x` may be twice what the format's
-/// range allows `e^x`.
+/// `e^(x + low)` as a double-word number near 1 times two to the power of an integer register. `x` may be twice the limit of
+/// `e^x` in the format.
 pub(crate) fn exp_significand(b: &mut BodyBuilder, x: Reg, low: Option<Reg>) -> (DoubleWord, Reg) {
     let r = reduce(b, x);
     let (value, low) = match low {
@@ -173,8 +173,8 @@ pub(crate) fn exp2_parts(b: &mut BodyBuilder, x: Reg, low: Reg) -> (Reg, Reg) {
     (lift_and_scale(b, high, k), lift_and_scale(b, low, k))
 }
 
-/// `2^(x + low)` as a double-word number near 1 times two to the power of an integer register, which [`scale`] takes; beyond what any
-/// factor within the format brings back it stays. `low` is a rounding error of `x`, not read there.
+/// `2^(x + low)` as a double-word number near 1 times two to the power of an integer register, for [`scale`]. It is clamped beyond the
+/// range that any factor brings back into the format; there `low`, a rounding error of `x`, is ignored.
 pub(crate) fn exp2_unscaled(b: &mut BodyBuilder, x: Reg, low: Reg) -> (DoubleWord, Reg) {
     let ty = b.ty(x);
     let limit = if ty == PrimType::F32 { 220.0 } else { 2000.0 };
@@ -196,7 +196,7 @@ fn reduce_base_2(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     split_exponent(b, x)
 }
 
-/// As [`reduce_base_2`], for an `x` that is not far outside the range of exponents.
+/// Like [`reduce_base_2`], for an `x` not far outside the range of exponents.
 fn split_exponent(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     let f = Format::of(b.ty(x));
     let magic = b.float(f.ty, f.magic());
@@ -229,22 +229,22 @@ pub(crate) fn clamp(b: &mut BodyBuilder, x: Reg, low: f64, high: f64) -> Reg {
 pub(crate) struct Reduced {
     /// The multiple, an integer register.
     pub k: Reg,
-    /// What is left, rounded.
+    /// The remainder, rounded.
     pub value: Reg,
-    /// The rounding error of `value`, which counts where a result is much smaller than `2^k`.
+    /// The rounding error of `value`, which counts if a result is much smaller than `2^k`.
     pub low: Reg,
 }
 
-/// `x = k ln 2 + value + low` with `|value| <= ln(2)/2`, for `x` where `2^k` is not far outside the format.
+/// `x = k ln 2 + value + low` with `|value| <= ln(2)/2`, for `x` such that `2^k` is not far outside the format.
 pub(crate) fn reduce(b: &mut BodyBuilder, x: Reg) -> Reduced {
     let step = ln2(b.ty(x));
     reduce_by(b, x, LOG2_E, step)
 }
 
-/// As [`reduce`], by multiples of a `step` in two parts, of which the first times an exponent is exact; `inverse` is `1 / step`.
+/// Like [`reduce`], by multiples of a `step` in two parts, of which the first times an exponent is exact; `inverse` is `1 / step`.
 fn reduce_by(b: &mut BodyBuilder, x: Reg, inverse: f64, step: (f64, f64)) -> Reduced {
     let f = Format::of(b.ty(x));
-    // Adding 1.5 * 2^mantissa rounds to an integer and leaves it in the low bits.
+    // Adding 1.5 * 2^mantissa rounds to an integer in the low bits.
     let magic = b.float(f.ty, f.magic());
     let inverse = b.float(f.ty, inverse);
     let shifted = b.fma(x, inverse, magic);
@@ -273,7 +273,7 @@ pub(crate) fn less_one(b: &mut BodyBuilder, r: Reg, low: Option<Reg>) -> Reg {
     b.fma(square, q, low.unwrap_or(r))
 }
 
-/// `x = k ln(2)/2 + r`, of which neither needs to be doubled for `e^(2x) = 2^k e^(2r)`.
+/// `x = k ln(2)/2 + r`, which needs no doubling for `e^(2x) = 2^k e^(2r)`.
 pub(crate) fn reduce_half(b: &mut BodyBuilder, x: Reg) -> Reduced {
     let (high, low) = ln2(b.ty(x));
     reduce_by(b, x, 2.0 * LOG2_E, (high / 2.0, low / 2.0))
@@ -291,36 +291,36 @@ pub(crate) fn scale_down(b: &mut BodyBuilder, power: Reg, k: Reg) -> Reg {
     b.fmul(lifted, down)
 }
 
-/// The power of two by which [`scale_lifted`] takes numbers multiplied.
+/// The power of two of [`scale_lifted`]'s operands.
 fn lift(ty: PrimType) -> f64 {
     let f = Format::of(ty);
     2f64.powi((f.bias - i64::from(f.mantissa) - 2) as i32)
 }
 
-/// `power * 2^k` of a `power` from 1/2 to 2 that was multiplied by [`lift`], for `k` from one below that of half the least subnormal. There a factor is zero, so that
-/// the product is none that underflows, for which processors take a hundred cycles more: an `exp` of far negative numbers took 13 times as long.
+/// `power * 2^k` of a `power` from 1/2 to 2 that was multiplied by [`lift`], for `k` from one below that of half the least subnormal on. There
+/// a factor is zero, so that no product underflows, which costs a hundred cycles: an `exp` of far negative numbers took 13 times as long.
 fn scale_lifted(b: &mut BodyBuilder, lifted: Reg, k: Reg) -> Reg {
     let f = Format::of(b.ty(lifted));
     scale_by(b, (lifted, k), f.bias + i64::from(f.mantissa) + 2, f)
 }
 
-/// `power * 2^k` as [`scale_lifted`] has it; of the error of a `power` in two parts as well.
+/// `power * 2^k` like [`scale_lifted`]; also for the error of a `power` in two parts.
 fn lift_and_scale(b: &mut BodyBuilder, power: Reg, k: Reg) -> Reg {
     let lift = b.float(b.ty(power), lift(b.ty(power)));
     let lifted = b.fmul(power, lift);
     scale_lifted(b, lifted, k)
 }
 
-/// `power * 2^k`. `2^k` may lie outside the format, each half of it does not; only the second product can round.
+/// `power * 2^k`. `2^k` may be outside the format, but not each half of it; only the second product can round.
 pub(crate) fn scale(b: &mut BodyBuilder, power: Reg, k: Reg) -> Reg {
     let f = Format::of(b.ty(power));
     scale_by(b, (power, k), 2 * f.bias, f)
 }
 
-/// `power` times two powers of two, whose exponents with their biases are together `k + bias`.
+/// `power` times two powers of two, whose biased exponents add up to `k + bias`.
 fn scale_by(b: &mut BodyBuilder, (power, k): (Reg, Reg), bias: i64, f: Format) -> Reg {
     let int = f.ty.as_int();
-    // Exponents with their bias are not negative: machines shift 64-bit integers so faster.
+    // Biased exponents are not negative: unsigned 64-bit shifts are faster.
     let (bias, one) = (b.int(int, bias), b.int(int, 1));
     let biased = b.iadd(k, bias);
     let half = b.ushr(biased, one);

@@ -1,7 +1,7 @@
 //! `e^x - 1` on `f32` and `f64`.
 //!
-//! With `x = k ln 2 + r` (see `exp`) it is `2^k (e^r - 1) + (2^k - 1)`. `2^k r` is exact, the error of `2^k - 1` is kept, and so is
-//! the error of their sum (Dekker's Fast2Sum: `|2^k - 1| >= |2^k r|` unless `k = 0`, where the former is 0); the rest of
+//! With `x = k ln 2 + r` (see `exp`) it is `2^k (e^r - 1) + (2^k - 1)`. `2^k r` is exact; the errors of `2^k - 1` and of the sum are
+//! kept (Dekker's Fast2Sum: `|2^k - 1| >= |2^k r|` unless `k = 0`, where the former is 0); the rest of
 //! `e^r - 1` is at most a fifth of `r` and is added last.
 
 use crate::kit::util::{Format, fast_two_sum, power_of_two, tiny_as_is};
@@ -17,7 +17,7 @@ pub(crate) fn expm1(b: &mut BodyBuilder, x: Reg) -> Reg {
     let clamped = clamp(b, x, smallest, largest);
     let r = reduce(b, clamped);
     let rest = less_one(b, r.value, Some(r.low));
-    // Half of everything: 2^k itself may be infinite.
+    // Halves of all terms: 2^k itself may be infinite.
     let one = b.int(f.ty.as_int(), 1);
     let k = b.isub(r.k, one);
     let power = power_of_two(b, k, f);

@@ -1,11 +1,11 @@
-//! Closeness of floats, and finite numbers in the place of others.
+//! Closeness of floats, and replacement of values that are not finite.
 
 use crate::complex::root::modulus;
 use crate::kit::util::{Pair, at_least, at_most, is_finite, is_nan};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::{DType, PrimType};
 
-/// `x` with NaN as 0 and infinities as the largest number of `dtype`, which `x` is a value of.
+/// `x` with NaN as 0 and infinities as the largest number of `dtype`, the dtype of `x`.
 pub(crate) fn nan_to_num(b: &mut BodyBuilder, x: Reg, dtype: DType) -> Reg {
     let ty = b.ty(x);
     let largest = match dtype.real() {
@@ -22,7 +22,7 @@ pub(crate) fn nan_to_num(b: &mut BodyBuilder, x: Reg, dtype: DType) -> Reg {
     b.select(nan, zero, kept)
 }
 
-/// Whether `|x - y| <= atol + rtol |y|`; equal infinities are close.
+/// A mask that `|x - y| <= atol + rtol |y|`; equal infinities are close.
 pub(crate) fn isclose(b: &mut BodyBuilder, [x, y, rtol, atol]: [Reg; 4]) -> Reg {
     let (difference, size) = (b.fsub(x, y), b.fabs(y));
     let distance = b.fabs(difference);
@@ -32,7 +32,7 @@ pub(crate) fn isclose(b: &mut BodyBuilder, [x, y, rtol, atol]: [Reg; 4]) -> Reg 
     within(b, distance, size, [rtol, atol], finite, equal)
 }
 
-/// The same of complex numbers, by moduli; of the tolerances the real parts.
+/// The same for complex numbers, by moduli, with the real parts of the tolerances.
 pub(crate) fn isclose_complex(b: &mut BodyBuilder, [x, y, rtol, atol]: [Pair; 4]) -> Reg {
     let difference = (b.fsub(x.0, y.0), b.fsub(x.1, y.1));
     let (distance, size) = (modulus(b, difference), modulus(b, y));

@@ -1,12 +1,12 @@
-//! The sign bit of a float, and its neighbours in the order of floats, in all four formats.
+//! The sign bit of a float, and its adjacent floats, in all four formats.
 //!
-//! The sign of a NaN is not specified, so nothing here lets it decide.
+//! The sign of a NaN is not specified, so nothing here depends on it.
 
 use crate::kit::util::{copysign, is_nan};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::{DType, PrimType};
 
-/// Whether the sign bit of a number is set; false for NaN.
+/// A mask that the sign bit of a number is set; false for NaN.
 pub(crate) fn signbit(b: &mut BodyBuilder, x: Reg) -> Reg {
     let int = b.ty(x).as_int();
     let bits = b.bitcast(x, int);
@@ -16,14 +16,14 @@ pub(crate) fn signbit(b: &mut BodyBuilder, x: Reg) -> Reg {
     b.and(set, number)
 }
 
-/// The neighbour of `x` towards `y` among `f32` or `f64`.
+/// The float adjacent to `x` towards `y`, in `f32` or `f64`.
 pub(crate) fn nextafter(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let ty = b.ty(x);
     let smallest = b.bits(ty, 1);
     towards(b, x, y, smallest, |b, outward| step_bits(b, x, outward, 1))
 }
 
-/// The neighbour of `x` towards `y` among the halves, which both are.
+/// The half adjacent to `x` towards `y`, both halves.
 pub(crate) fn nextafter_half(b: &mut BodyBuilder, x: Reg, y: Reg, dtype: DType) -> Reg {
     if dtype == DType::F16 {
         let smallest = b.float(PrimType::F32, F16_UNIT);
@@ -36,10 +36,10 @@ pub(crate) fn nextafter_half(b: &mut BodyBuilder, x: Reg, y: Reg, dtype: DType) 
 
 const BF16_UNIT: i64 = 1 << 16;
 
-/// The smallest `f16`, which is the distance of those below 2^-13.
+/// The smallest `f16`, the spacing of those below 2^-13.
 const F16_UNIT: f64 = 1.0 / (1 << 24) as f64;
 
-/// The rules that hold in every format. `step` moves a nonzero `x` by one, away from zero where its operand says so.
+/// The rules of every format. `step` moves a nonzero `x` by one, away from zero if its operand is true.
 fn towards(b: &mut BodyBuilder, x: Reg, y: Reg, smallest: Reg, step: impl FnOnce(&mut BodyBuilder, Reg) -> Reg) -> Reg {
     let ty = b.ty(x);
     let zero = b.float(ty, 0.0);
@@ -57,7 +57,7 @@ fn towards(b: &mut BodyBuilder, x: Reg, y: Reg, smallest: Reg, step: impl FnOnce
     b.select(unordered, nan, moved)
 }
 
-/// The bits of a float are in the order of its magnitude; the largest is followed by infinity.
+/// A float's bits are ordered by magnitude; infinity follows the largest.
 fn step_bits(b: &mut BodyBuilder, x: Reg, outward: Reg, unit: i64) -> Reg {
     let ty = b.ty(x);
     let int = ty.as_int();
@@ -68,8 +68,8 @@ fn step_bits(b: &mut BodyBuilder, x: Reg, outward: Reg, unit: i64) -> Reg {
     b.bitcast(bits, ty)
 }
 
-/// As an `f32`, an `f16` has 13 bits below its last one. That does not hold for the subnormals, which are equally spaced, nor
-/// at infinity.
+/// An `f16` has 13 bits below its last one as an `f32`, except for the subnormals, which are equally spaced, and for
+/// infinity.
 fn step_f16(b: &mut BodyBuilder, x: Reg, outward: Reg) -> Reg {
     let ty = PrimType::F32;
     let magnitude = b.fabs(x);

@@ -1,10 +1,10 @@
 //! The gamma function and the logarithm of its magnitude on `f32` and `f64`.
 //!
 //! Both come from `log |gamma|` as a sum of two floats. Around 0, `x = n + y` with a small `y`: the recurrence leads to
-//! `gamma(2 + y)` times or over a product of exact factors, whose logarithm is added to `y t(y) = log gamma(2 + y)`; so what is
-//! small near 1 and 2 stays relatively accurate. For large `x`, Stirling: `(x - 1/2) (log x - 1) + c + s(1/x^2) / x`; for large
-//! negative ones the reflection `gamma(x) gamma(-x) = -pi / (x sin(pi x))` too. The logarithm is that of `pow`, in two floats.
-//! All polynomials are own minimax fits with rounded coefficients (Sollya's `fpminimax`); their errors stand beside them.
+//! `gamma(2 + y)` times or over a product of exact factors, whose logarithm is added to `y t(y) = log gamma(2 + y)`, which is
+//! relatively accurate near 1 and 2. For large `x`, Stirling: `(x - 1/2) (log x - 1) + c + s(1/x^2) / x`; for large
+//! negative ones also the reflection `gamma(x) gamma(-x) = -pi / (x sin(pi x))`. The logarithm is that of `pow`, in two floats.
+//! All polynomials are own minimax fits with rounded coefficients (Sollya's `fpminimax`); their errors are documented beside them.
 
 use crate::kit::double_word::times;
 use crate::kit::log2_parts::log_parts;
@@ -13,22 +13,22 @@ use crate::real::exp::{clamp, exp_unscaled, scale};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
-/// What depends on the format.
+/// The constants of a format.
 struct GammaConstants {
-    /// `log(gamma(2 + y)) / y` for `|y| <= 1/2`, and what rounding the first coefficient lost.
+    /// `log(gamma(2 + y)) / y` for `|y| <= 1/2`, and the rounding error of the first coefficient.
     t: &'static [f64],
     t_low: f64,
     /// `x (log(gamma(x)) - (x - 1/2) (log x - 1) - c)` as a polynomial in `1 / x^2`.
     s: &'static [f64],
-    /// `log(2 pi) / 2 - 1/2`, and what rounding it loses.
+    /// `log(2 pi) / 2 - 1/2`, and its rounding error.
     c: (f64, f64),
     /// `(sin(pi r) / (pi r) - 1) / r^2` as a polynomial in `r^2`, for `|r| <= 1/2`.
     z: &'static [f64],
-    /// From here on, in both directions, after Stirling.
+    /// From this magnitude on Stirling's formula is used.
     large: f64,
     /// Beyond these the function is infinite, or 0.
     range: (f64, f64),
-    /// From here on, constants beside `x` change nothing.
+    /// From here on constants do not change `x`.
     huge: f64,
 }
 
@@ -130,8 +130,8 @@ pub(crate) fn lgamma(b: &mut BodyBuilder, x: Reg) -> Reg {
     b.select(nan, x, result)
 }
 
-/// `log gamma(x)`, of which `x (log x - 1)` is all that counts, after half its high part: that may be infinite where the sum with the
-/// low part, rounded, is not.
+/// `log gamma(x)` if only `x (log x - 1)` counts, and half its high part before it: that may be infinite although the rounded sum with
+/// the low part is not.
 fn log_gamma_of_huge(b: &mut BodyBuilder, x: Reg) -> Pair {
     let ty = b.ty(x);
     let (half, one) = (b.float(ty, 0.5), b.float(ty, 1.0));
@@ -176,7 +176,7 @@ pub(crate) fn tgamma(b: &mut BodyBuilder, x: Reg) -> Reg {
     b.select(nan, x, result)
 }
 
-/// `log |gamma(x)|` as an unrounded sum of two floats, for a finite `x` that is no pole.
+/// `log |gamma(x)|` as an unrounded sum of two floats, for a finite `x` that is not a pole.
 fn log_gamma(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     let ty = b.ty(x);
     let c = constants(ty);
@@ -188,7 +188,7 @@ fn log_gamma(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     let argument = b.select(is_large, magnitude, near.product.0);
     let log = log_parts(b, argument);
 
-    // The logarithm of the product, with the sign that the recurrence gives it.
+    // The logarithm of the product, with the recurrence's sign.
     let correction = b.fdiv(near.product.1, near.product.0);
     let low = b.fadd(log.1, correction);
     let (minus_log, minus_low) = (b.fneg(log.0), b.fneg(low));
@@ -209,12 +209,12 @@ fn log_gamma(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     (parts[0], parts[1])
 }
 
-/// From this argument on [`stirling_rest`] holds.
+/// The least argument of [`stirling_rest`].
 pub(super) fn large(ty: PrimType) -> f64 {
     constants(ty).large
 }
 
-/// What Stirling's `(x - 1/2) log x - x + log(2 pi) / 2` leaves of `log gamma(x)`.
+/// The difference of `log gamma(x)` and Stirling's `(x - 1/2) log x - x + log(2 pi) / 2`.
 pub(super) fn stirling_rest(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
     let one = b.float(ty, 1.0);

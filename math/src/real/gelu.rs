@@ -1,10 +1,10 @@
 //! The Gaussian error linear unit `x Phi(x)` on `f32` and `f64`, `Phi` being the normal distribution function.
 //!
-//! With `a = |x|` and `T(a) = a/2 erfc(a / sqrt 2)` it is `x - T(a)`, or `-T(a)` where `x` is negative. For all `a` at once,
-//! `T(a) = a e^(-a^2/2) h(t) / (a + K)` with `t = (a - K) / (a + K)` (Shepherd and Laframboise 1981). `a^2` is held in two floats, and
+//! With `a = |x|` and `T(a) = a/2 erfc(a / sqrt 2)` it is `x - T(a)`, or `-T(a)` for negative `x`. For all `a` at once,
+//! `T(a) = a e^(-a^2/2) h(t) / (a + K)` with `t = (a - K) / (a + K)` (Shepherd and Laframboise 1981). `a^2` is in two floats, and
 //! its exponential without its power of two, which comes last: a tail rounds once to a subnormal. `h` is an own least-squares
 //! fit at Chebyshev nodes in 250-bit arithmetic, with a relative error of 2^-29.2 over `a <= 14.5` (`f32`) and 2^-57.0 over `a <= 38.8`
-//! (`f64`) after rounding the coefficients; `K` is chosen so that the first of them needs no rounding.
+//! (`f64`) after rounding the coefficients; `K` is chosen so that the first of them is exact.
 
 use crate::kit::double_word::{exact_product, product, quotient};
 use crate::kit::util::{at_most, fma_two_sum, polynomial, two_sum};
@@ -12,7 +12,7 @@ use crate::real::exp::{exp_unscaled, scale_down};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
-/// What depends on the format.
+/// The constants of a format.
 struct GeluConstants {
     h: &'static [f64],
     k: f64,
@@ -82,7 +82,7 @@ pub(crate) fn gelu(b: &mut BodyBuilder, x: Reg) -> Reg {
     let inverse = b.fdiv(one, divisor);
     let less = b.fsub(a, k);
     let about = b.fmul(less, inverse);
-    // What is left of the quotient of the unrounded difference and sum.
+    // The remainder of the quotient of the unrounded difference and sum.
     let next = b.fadd(about, one);
     let rest = b.fma(next, minus_k, a);
     let minus = b.fneg(about);

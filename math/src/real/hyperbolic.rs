@@ -13,13 +13,13 @@ use crate::real::exp::{Reduced, clamp, reduce, reduce_half};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
-/// What depends on the format.
+/// The constants of a format.
 struct HyperbolicConstants {
     c: &'static [f64],
     s: &'static [f64],
     /// Above, both are infinite.
     largest: f64,
-    /// Of `tanh`, up to [`TANH_NEAR`].
+    /// The polynomial of `tanh`, up to [`TANH_NEAR`].
     tanh: &'static [f64],
     /// `(e^2r - 1 - 2r) / (2r^2)` for `|r| <= ln(2)/4`.
     half: &'static [f64],
@@ -113,7 +113,7 @@ pub(crate) struct SinhCosh {
     pub excess: Reg,
 }
 
-/// Both for `x >= 0`, which is taken for `largest` beyond it; `top` is below the bias of the format.
+/// Both for `x >= 0`, clamped to `largest`; `top` is below the bias of the format.
 pub(crate) fn sinh_cosh_parts(b: &mut BodyBuilder, x: Reg, largest: f64, top: i64) -> SinhCosh {
     let ty = b.ty(x);
     let largest = b.float(ty, largest);
@@ -124,7 +124,7 @@ pub(crate) fn sinh_cosh_parts(b: &mut BodyBuilder, x: Reg, largest: f64, top: i6
     let excess = b.isub(reduced.k, k);
     let p = parts(b, &Reduced { k, ..reduced }, 0);
     let (sinh, cosh) = (sinh_of(b, &p), cosh_of(b, &p));
-    // A quarter of an ULP at most, which the function of a real number does without.
+    // At most a quarter of an ULP, omitted for real numbers.
     let rest = b.fadd(sinh.1, p.b_low);
     SinhCosh { sinh: fast_two_sum(b, sinh.0, rest), cosh: fast_two_sum(b, cosh.0, cosh.1), excess }
 }
@@ -139,7 +139,7 @@ fn times_four(b: &mut BodyBuilder, sum: Reg, rest: Reg) -> Reg {
 fn cosh_of(b: &mut BodyBuilder, p: &ScaledSums) -> DoubleWord {
     // |B r| < A.
     let (sum, error) = fma_two_sum(b, p.b, p.r, p.a);
-    // `f32` cannot hold A for k = 12, by nearly an ULP of the result.
+    // A is not exact in `f32` for k = 12, by nearly an ULP of the result.
     let error = b.fadd(error, p.a_low);
     let rest = b.fma(p.b, p.sinh_rest, error);
     (sum, b.fma(p.a, p.cosh_rest, rest))
@@ -170,7 +170,7 @@ struct ScaledSums {
     sinh_rest: Reg,
 }
 
-/// The parts less a factor of 4, without which they would overflow before the results do.
+/// The parts less a factor of 4, since they overflow before the results.
 fn quarter_parts(b: &mut BodyBuilder, x: Reg) -> ScaledSums {
     let largest = constants(b.ty(x)).largest;
     let x = clamp(b, x, -largest, largest);
@@ -191,7 +191,7 @@ fn parts(b: &mut BodyBuilder, reduced: &Reduced, drop: i64) -> ScaledSums {
     let cube = b.fmul(square, r);
     let sinh_rest = b.fma(cube, sinh, reduced.low);
 
-    // Halves of 2^k and of 2^-k; the smaller does not count where it is below the format.
+    // Halves of 2^k and of 2^-k; the smaller does not count if it underflows.
     let halved = b.int(int, 1 + drop);
     let least = b.int(int, 1 - f.bias);
     let up = b.isub(reduced.k, halved);
@@ -207,8 +207,8 @@ fn parts(b: &mut BodyBuilder, reduced: &Reduced, drop: i64) -> ScaledSums {
     ScaledSums { a, a_low, b: difference, b_low: b.fsub(gone, down), r, cosh_rest, sinh_rest }
 }
 
-/// Hyperbolic tangent: `x + x^3 p(x^2)` near 0, else `1 - 2 / (e^(2|x|) + 1)`, whose quotient is at most a half. The divisor is held
-/// in two parts and its reciprocal corrected by its remainder: rounded at each step instead, it was wrong by up to 1.4 ULP in `f32`.
+/// Hyperbolic tangent: `x + x^3 p(x^2)` near 0, else `1 - 2 / (e^(2|x|) + 1)`, whose quotient is at most a half. The divisor is in
+/// two parts and its reciprocal corrected by its remainder: with rounding at each step the error was up to 1.4 ULP in `f32`.
 pub(crate) fn tanh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     let c = constants(f.ty);

@@ -1,7 +1,7 @@
 //! Inverse hyperbolic functions on `f32` and `f64`, as `log(1 + t)` of a `t` in two parts (see `log1p`).
 //!
 //! With `a = |x|`: `asinh` has `t = a + a^2 / (1 + sqrt(a^2 + 1))`, `acosh`, with `d = x - 1`, `t = d + sqrt(d^2 + 2 d)`, and `atanh`,
-//! halved, `t = 2 a / (1 - a)`: forms after Kahan in which nothing cancels. Where squares might overflow, `asinh` and `acosh` are
+//! halved, `t = 2 a / (1 - a)`: forms after Kahan in which nothing cancels. If squares might overflow, `asinh` and `acosh` are
 //! `log(2 x)`.
 
 use crate::kit::util::{Format, at_most, copysign, fast_two_sum};
@@ -9,7 +9,7 @@ use crate::real::log1p::{log1p_of, log1p_parts};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
-/// Beyond it, `x + 1` in place of `x` changes no logarithm; its square is far from overflow.
+/// Beyond it, `x + 1` and `x` have the same logarithm; its square is far from overflow.
 fn large(ty: PrimType) -> f64 {
     2f64.powi(if ty == PrimType::F32 { 30 } else { 60 })
 }
@@ -40,7 +40,7 @@ pub(crate) fn acosh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let product = b.fma(d, d, twice);
     let root = b.fsqrt(product);
     let (t, low) = fast_two_sum(b, root, d);
-    // t is 0 or at least the root of a unit in the last place: nothing special.
+    // t is 0 or at least the root of an ULP: no special case.
     let (high, rest) = log1p_parts(b, t, Some(low), None);
     let result = b.fadd(high, rest);
     let limit = b.float(ty, large(ty));
@@ -56,7 +56,7 @@ fn log_of_double(b: &mut BodyBuilder, a: Reg) -> Reg {
     log1p_of(b, a, Some(none), Some(doublings))
 }
 
-/// `log(1 + t + low)`, or `log(2 a)` where `a` is large.
+/// `log(1 + t + low)`, or `log(2 a)` for large `a`.
 fn log_of_large(b: &mut BodyBuilder, a: Reg, t: Reg, low: Reg) -> Reg {
     let f = Format::of(b.ty(a));
     let limit = b.float(f.ty, large(f.ty));

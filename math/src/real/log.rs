@@ -1,12 +1,12 @@
-//! Logarithms to the bases e, 2 and 10 on `f32` and `f64`, and the core that `log1p` and the inverse hyperbolic functions share.
+//! Logarithms to the bases e, 2 and 10 on `f32` and `f64`, and the core of `log1p` and the inverse hyperbolic functions.
 //!
 //! `x = 2^k m` with `m` between `sqrt(1/2)` and `sqrt 2`, `f = m - 1`. `f32`: `log(1 + f) = f - f^2/2 + f^3 p(f)`. `f64`, with
 //! `s = f / (2 + f)`: `log(1 + f) = f - f^2/2 + s (f^2/2 + s^2 r(s^2))`, the form of Sun's fdlibm. Both polynomials are own
 //! minimax fits by a Remez exchange in 200-bit arithmetic, weighted for the relative error of `log(1 + f)`, which is 2^-28.3
 //! and 2^-58.9 after rounding the coefficients.
 //!
-//! The other bases multiply the unrounded sum of `f` and the rest, held in two floats, by a factor in two floats, and add
-//! `k log 2` with the error of that sum: so `log2` of powers of two and `log10` of powers of ten are exact.
+//! The other bases multiply the unrounded sum of `f` and the rest, in two floats, by a factor in two floats, and add
+//! `k log 2` with the error of that sum: `log2` of powers of two and `log10` of powers of ten are exact.
 
 use crate::kit::decompose::{decompose, lifted};
 use crate::kit::double_word::times_constant;
@@ -38,7 +38,7 @@ const R_DOUBLE: &[f64] = &[
 
 /// A base other than e.
 struct LogBase {
-    /// `1 / ln(base)`, and what rounding it to the format loses.
+    /// `1 / ln(base)`, and its rounding error in the format.
     factor: (f64, f64),
     /// `log 2` to the base in two parts, of which the first times an exponent is exact; none if it is 1.
     log2: Option<(f64, f64)>,
@@ -94,7 +94,7 @@ fn to_base(b: &mut BodyBuilder, x: Reg, base: &LogBase) -> Reg {
     b.select(infinite, k, result)
 }
 
-/// `k log 2` to the base and the natural logarithm `f + rest` changed to it, as an unrounded sum of two floats; `|f| >= |rest|`.
+/// `k log 2` to the base plus the natural logarithm `f + rest` times the factor, as an unrounded sum of two floats; `|f| >= |rest|`.
 fn parts_to_base(b: &mut BodyBuilder, k: Reg, (f, rest): (Reg, Reg), base: &LogBase) -> (Reg, Reg) {
     let ty = b.ty(f);
     let (high, low) = fast_two_sum(b, f, rest);
@@ -111,7 +111,7 @@ fn parts_to_base(b: &mut BodyBuilder, k: Reg, (f, rest): (Reg, Reg), base: &LogB
     (sum, b.fadd(error, lost))
 }
 
-/// As `parts_to_base` for base 2.
+/// Like `parts_to_base`, for base 2.
 pub(crate) fn parts_to_base_2(b: &mut BodyBuilder, k: Reg, parts: (Reg, Reg)) -> (Reg, Reg) {
     let base = base_2(b.ty(k));
     parts_to_base(b, k, parts, base)

@@ -1,7 +1,7 @@
-//! `log(1 + x)` on `f32` and `f64`, also of an `x` in two parts.
+//! `log(1 + x)` on `f32` and `f64`, also for an `x` in two parts.
 //!
 //! `1 + x = 2^k (1 + f)` with `f = 2^-k x + (2^-k - 1)`: both terms are exact while they matter, and so is the rounding error of
-//! their sum (Knuth's TwoSum), which the core of `log` (see there) takes as a low part. For `k = 0`, `f` is `x` itself.
+//! their sum (Knuth's TwoSum), the low part for the core of `log`. For `k = 0`, `f` is `x` itself.
 
 use crate::kit::decompose::{decompose, small_integer};
 use crate::kit::util::{Format, fast_two_sum, ln2, tiny_as_is, two_sum};
@@ -20,7 +20,7 @@ pub(crate) fn log1p_of(b: &mut BodyBuilder, x: Reg, low: Option<Reg>, doublings:
     with_special_values(b, x, result)
 }
 
-/// The logarithm as an unrounded sum of two floats, for finite `x > -1`; below a half unit of 1 it may have lost a subnormal's bits.
+/// The logarithm as an unrounded sum of two floats, for finite `x > -1`; below half an ULP of 1 it may have lost a subnormal's bits.
 pub(crate) fn log1p_parts(b: &mut BodyBuilder, x: Reg, low: Option<Reg>, doublings: Option<Reg>) -> (Reg, Reg) {
     let ty = b.ty(x);
     let (k, fraction, error) = decomposed(b, x, low);
@@ -36,7 +36,7 @@ pub(crate) fn log1p_parts(b: &mut BodyBuilder, x: Reg, low: Option<Reg>, doublin
     (sum, b.fadd(lost, rest))
 }
 
-/// As [`log1p_parts`], to base 2.
+/// Like [`log1p_parts`], to base 2.
 pub(crate) fn log2_1p_parts(b: &mut BodyBuilder, x: Reg, low: Reg) -> (Reg, Reg) {
     let (k, fraction, error) = decomposed(b, x, Some(low));
     let f = Format::of(b.ty(x));
@@ -58,7 +58,7 @@ fn decomposed(b: &mut BodyBuilder, x: Reg, low: Option<Reg>) -> (Reg, Reg, Reg) 
     let one = b.float(f.ty, 1.0);
     let about = b.fadd(one, x);
     let k = decompose(b, about, std::f64::consts::FRAC_1_SQRT_2).exponent(b);
-    // 2^-k may be subnormal, four times that is not.
+    // 2^-k may be subnormal, but not four times that.
     let top = b.int(int, f.bias + 2);
     let field = b.isub(top, k);
     let shift = b.int(int, i64::from(f.mantissa));

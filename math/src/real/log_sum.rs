@@ -1,7 +1,7 @@
 //! `log(e^x + e^y)` and `log2(2^x + 2^y)` on `f32` and `f64`.
 //!
-//! With `m` the larger operand the former is `m + log(1 + e^-|x - y|)`. The difference, the power and the logarithm come in two parts
-//! each, so that only their own errors, not their roundings, show where the sum cancels. The error is one of `m`'s units there. In
+//! With `m` the larger operand the former is `m + log(1 + e^-|x - y|)`. The difference, the power and the logarithm are in two parts
+//! each, so that only their own errors, not their roundings, count where the sum cancels. The error is one ULP of `m` there. In
 //! base 2 the sum is exact for equal operands.
 
 use crate::kit::util::{is_inf, tiny_as_is, two_sum};
@@ -27,7 +27,7 @@ pub(crate) fn logaddexp2(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     sum(b, operands.larger, logarithm)
 }
 
-/// Two operands: the larger, and the smaller less that in two parts.
+/// Two operands: the larger, and the difference of the smaller in two parts.
 struct Ordered {
     larger: Reg,
     difference: Reg,
@@ -38,7 +38,7 @@ fn ordered(b: &mut BodyBuilder, x: Reg, y: Reg) -> Ordered {
     let (larger, smaller) = (b.fmax(x, y), b.fmin(x, y));
     let minus_larger = b.fneg(larger);
     let (difference, lost) = two_sum(b, smaller, minus_larger);
-    // The power of a lower difference is 0 whatever was lost, which may be much; of infinite ones nothing is.
+    // The power of a lower difference is 0 despite its rounding error, which may be large; infinite ones have none.
     let ty = b.ty(x);
     let (least, zero) = (b.float(ty, if ty == PrimType::F32 { -200.0 } else { -2000.0 }), b.float(ty, 0.0));
     let counts = b.flt(least, difference);

@@ -1,9 +1,9 @@
 //! The logistic function `1 / (1 + e^-x)` on `f32` and `f64`, and products with it: silu, and the approximation of gelu by tanh, since
 //! `(1 + tanh u) / 2 = 1 / (1 + e^-2u)`.
 //!
-//! With `e^-v = 2^k m` (see `exp`) it is `2^-k / (2^-k + m)`: one formula for both signs, in which the numerator is exact and nothing
-//! overflows. The quotient is corrected by its remainder, to which the rounding error of the sum counts: without that `sigmoid` was
-//! wrong by 2 ULP next to 0. `2^-k` comes last, so that a result rounds once to a subnormal.
+//! With `e^-v = 2^k m` (see `exp`) it is `2^-k / (2^-k + m)`: one formula for both signs, with an exact numerator and without
+//! overflow. The quotient is corrected by its remainder, including the rounding error of the sum: without it `sigmoid` had an error
+//! of 2 ULP next to 0. `2^-k` comes last, so that a result rounds once to a subnormal.
 
 use crate::kit::double_word::{exact_product, times_constant};
 use crate::kit::util::{Format, fast_two_sum, power_of_two, two_sum};
@@ -12,9 +12,9 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 use std::f64::consts::LOG2_E;
 
-/// What depends on the format.
+/// The constants of a format.
 struct LogisticConstants {
-    /// At minus this and below, `x e^x` is 0.
+    /// At minus this and below `x e^x` is 0.
     zero: f64,
     /// From here on `1 + e^-x` is 1.
     one: f64,
@@ -64,7 +64,7 @@ pub(crate) fn silu(b: &mut BodyBuilder, x: Reg) -> Reg {
     as_is_from(b, x, c.one, result)
 }
 
-/// `x / (1 + e^-v)` with `v = sqrt(8 / pi) (x + 0.044715 x^3)`, in two parts: its error would be multiplied by up to 100 (`f32`).
+/// `x / (1 + e^-v)` with `v = sqrt(8 / pi) (x + 0.044715 x^3)`, in two parts: its error is multiplied by up to 100 (`f32`).
 pub(crate) fn gelu_tanh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
     let c = constants(ty);
@@ -88,7 +88,7 @@ fn as_is_from(b: &mut BodyBuilder, x: Reg, limit: f64, result: Reg) -> Reg {
     b.select(above, x, result)
 }
 
-/// `factor / (1 + e^-v)` where `v` is a float and perhaps a correction.
+/// `factor / (1 + e^-v)` where `v` is a float with an optional correction.
 fn times_sigmoid(b: &mut BodyBuilder, factor: Reg, (v, low): (Reg, Option<Reg>)) -> Reg {
     let f = Format::of(b.ty(v));
     let one = b.float(f.ty, 1.0);
@@ -104,7 +104,7 @@ fn times_sigmoid(b: &mut BodyBuilder, factor: Reg, (v, low): (Reg, Option<Reg>))
     };
     let rest = less_one(b, r, None);
     let rest = r_low.map_or(rest, |low| b.fadd(rest, low));
-    // 2^-k may lie below the format; raised it does not. The last is raised to a factor 0, whose products do not underflow: that takes ten times as long.
+    // 2^-k may be below the format, but not when raised. The last is raised to a factor 0: products that underflow are ten times as slow.
     let lift = (constants(f.ty).zero * LOG2_E).round() as i64 - f.bias;
     let lift_by = b.int(f.ty.as_int(), lift);
     let raised = b.isub(lift_by, reduced.k);
@@ -119,7 +119,7 @@ fn times_sigmoid(b: &mut BodyBuilder, factor: Reg, (v, low): (Reg, Option<Reg>))
     let (divisor, divisor_low) = fast_two_sum(b, whole, rest);
     let inverse = b.fdiv(one, divisor);
     let quotient = b.fmul(factor, inverse);
-    // The remainder with the other sign: its 0 would make -0 of a quotient +0.
+    // The negated remainder: its 0 would make a quotient of -0 +0.
     let minus = b.fneg(factor);
     let excess = b.fma(quotient, divisor, minus);
     let excess = b.fma(quotient, divisor_low, excess);

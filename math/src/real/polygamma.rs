@@ -1,10 +1,10 @@
 //! Derivatives of the digamma function on `f32` and `f64`.
 //!
-//! For `n >= 1` and positive `x` the magnitude is `n! zeta(n + 1, x)`, `n!` times the sum of all `(x + k)^-(n + 1)`: the first terms as they
-//! are, the others after Euler and Maclaurin. All are summed relative to `(n - 1)! x^-n`, to which the function tends for large `x`, so
-//! that nothing overflows or underflows before the result does. A quotient's power is that of its logarithm, both of two floats, and
+//! For `n >= 1` and positive `x` the magnitude is `n! zeta(n + 1, x)`, `n!` times the sum of all `(x + k)^-(n + 1)`: the first terms
+//! directly, the others after Euler and Maclaurin. All are summed relative to `(n - 1)! x^-n`, the limit for large `x`, so
+//! that nothing overflows or underflows before the result does. A quotient's power comes from its logarithm, both in two floats, and
 //! accurate for every `n`. So is `(n - 1)! x^-n`: for large `n` by Stirling's formula it is
-//! `sqrt(2 pi / n) e^rest (e x / n)^-n`, whose base is near 1 wherever the result is finite. For negative `x` reflections.
+//! `sqrt(2 pi / n) e^rest (e x / n)^-n`, whose base is near 1 wherever the result is finite. Negative `x` use reflections.
 
 use crate::kit::double_word::{DoubleWord, constant, exact_product, product, quotient_of, rounded, sqrt, sum, times};
 use crate::kit::log2_parts::log2_of_sum;
@@ -15,15 +15,15 @@ use crate::real::gamma;
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
-/// What depends on the format.
+/// The constants of a format.
 struct PolygammaConstants {
-    /// Terms before Euler and Maclaurin's, at most.
+    /// The maximum number of terms before Euler and Maclaurin's.
     terms: u32,
-    /// How many of theirs.
+    /// The number of Euler and Maclaurin's terms.
     tail: usize,
-    /// Powers of two: at and below the first all results are infinite; beyond the second the sum relative to `x^-n` has its limit.
+    /// Powers of two: up to the first all results are infinite; beyond the second the sum relative to `x^-n` has its limit.
     range: (i32, i32),
-    /// What does not count beside 1.
+    /// A number that is negligible beside 1.
     negligible: f64,
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn polygamma(b: &mut BodyBuilder, n: Reg, x: Reg) -> Reg {
 
     let order_zero = b.feq(n, zero);
     let result = b.if_any(order_zero, &[result], &[x], |b, args| vec![digamma(b, args[0])])[0];
-    // An order that is none.
+    // An invalid order.
     let floor = b.ffloor(n);
     let integral = b.feq(floor, n);
     let (not_negative, finite) = (b.fle(zero, n), b.flt(n, inf));
@@ -191,7 +191,7 @@ fn leading(b: &mut BodyBuilder, n: Reg, x: Reg) -> (DoubleWord, Reg, DoubleWord)
 /// The base-2 logarithm of `x` times `n`.
 fn logarithm_times(b: &mut BodyBuilder, x: DoubleWord, n: Reg) -> DoubleWord {
     let ty = b.ty(n);
-    // Of a quarter: the largest numbers are more than it takes.
+    // A quarter of it: the largest numbers would exceed its range.
     let (zero, quarter, one) = (b.float(ty, 0.0), b.float(ty, 0.25), b.int(ty.as_int(), 1));
     let (high, low) = (b.fmul(x.0, quarter), b.fmul(x.1, quarter));
     let logarithm = log2_of_sum(b, high, (low, zero), one);
@@ -259,7 +259,7 @@ fn relative_sum(b: &mut BodyBuilder, n: Reg, x: Reg) -> DoubleWord {
     let tail = exact_product(b, to_s.0, tail);
     let total = sum(b, total, tail);
 
-    // The quotient is larger only where the result is infinite.
+    // The quotient is larger only if the result is infinite.
     let small = b.float(ty, 2f64.powi(-c.range.1));
     let least = b.fmul(n, small);
     let divisor = at_least(b, x, least);

@@ -2,7 +2,7 @@
 //!
 //! The logarithm is that of `log2_parts`. `2^f = 1 + f ln 2 + f^2 w(f)` with `|f| <= 1/2`; the polynomials `w` are own minimax fits by a
 //! Remez exchange in 240-bit arithmetic; the relative errors left in `2^f` after rounding the coefficients are 2^-29.7 (`f32`) and
-//! 2^-58.7 (`f64`). The errors of the results stand in docs/accuracy.md.
+//! 2^-58.7 (`f64`). docs/accuracy.md has the errors of the results.
 
 use crate::kit::double_word::{DoubleWord, times};
 use crate::kit::log2_parts::log2_of_lifted;
@@ -14,7 +14,7 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 use std::f64::consts::LN_2;
 
-/// What depends on the format.
+/// The constants of a format.
 struct PowConstants {
     /// `ln 2` less its nearest float.
     ln2_low: f64,
@@ -70,7 +70,7 @@ pub(crate) fn pow(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     b.if_any(rare, &[power], &[x, y, power], |b, args| vec![special_cases(b, args[0], args[1], args[2])])[0]
 }
 
-/// The magnitude, and what [`log2_of_lifted`] takes.
+/// The magnitude, and the `magic` for [`log2_of_lifted`].
 fn normal_magnitude(b: &mut BodyBuilder, x: Reg) -> Pair {
     let f = Format::of(b.ty(x));
     let lift = f.mantissa + 2;
@@ -89,7 +89,7 @@ fn exp2_of_product(b: &mut BodyBuilder, (x, y): (Reg, Reg), logarithm: DoubleWor
     let c = constants(f.ty);
     let (product, error) = times(b, logarithm, y);
 
-    // Adding 1.5 * 2^mantissa rounds to an integer and leaves it in the low bits.
+    // Adding 1.5 * 2^mantissa rounds to an integer in the low bits.
     let magic = b.float(f.ty, f.magic());
     let shifted = b.fadd(product, magic);
     let whole = b.fsub(shifted, magic);
@@ -109,13 +109,13 @@ fn exp2_of_product(b: &mut BodyBuilder, (x, y): (Reg, Reg), logarithm: DoubleWor
     let rest = b.fma(fraction, next, rest);
     let power = b.fadd(sum, rest);
 
-    // The exponent stands in the low bits; those above it leave the word.
+    // The exponent is in the low bits; those above it leave the word.
     let (n, shift) = (b.bitcast(shifted, int), b.int(int, f.mantissa.into()));
     let exponent = b.shl(n, shift);
     let bits = b.bitcast(power, int);
     let bits = b.iadd(bits, exponent);
     let result = b.bitcast(bits, f.ty);
-    // As integers, so that NaN is extreme too.
+    // As integers, for which NaN is extreme too.
     let magnitude = b.fabs(product);
     let (magnitude, limit) = (b.bitcast(magnitude, int), b.float(f.ty, (f.bias - 2) as f64));
     let limit = b.bitcast(limit, int);
@@ -126,7 +126,7 @@ fn exp2_of_product(b: &mut BodyBuilder, (x, y): (Reg, Reg), logarithm: DoubleWor
     })[0]
 }
 
-/// Where the exponent is infinite or NaN, a base of 1 gives 1.
+/// If the exponent is infinite or NaN, a base of 1 gives 1.
 fn with_special_exponents(b: &mut BodyBuilder, x: Reg, y: Reg, power: Reg) -> Reg {
     let ty = b.ty(x);
     let (one, nan) = (b.float(ty, 1.0), b.float(ty, f64::NAN));
@@ -135,7 +135,7 @@ fn with_special_exponents(b: &mut BodyBuilder, x: Reg, y: Reg, power: Reg) -> Re
     b.select(base_one, one, power)
 }
 
-/// A number between 1/2 and 2 times the power of two nearest to `2^product`, where that may lie outside the format.
+/// A number between 1/2 and 2 times the power of two nearest to `2^product`, which may be outside the format.
 fn extreme_power(b: &mut BodyBuilder, power: Reg, product: Reg) -> Reg {
     let f = Format::of(b.ty(power));
     let int = f.ty.as_int();
@@ -152,8 +152,8 @@ fn extreme_power(b: &mut BodyBuilder, power: Reg, product: Reg) -> Reg {
     scale(b, power, n)
 }
 
-/// The sign, and what the Array API says of zeros, infinities, NaN and negative bases. `power` is `|x|^y` for a finite
-/// `|x| > 0` and finite `y`, and right for an infinite `y` unless `|x| = 1`.
+/// The sign, and the Array API's special cases of zeros, infinities, NaN and negative bases. `power` is `|x|^y` for a finite
+/// `|x| > 0` and finite `y`, and correct for an infinite `y` unless `|x| = 1`.
 fn special_cases(b: &mut BodyBuilder, x: Reg, y: Reg, power: Reg) -> Reg {
     let ty = b.ty(x);
     let (zero, one) = (b.float(ty, 0.0), b.float(ty, 1.0));

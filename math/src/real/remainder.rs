@@ -1,12 +1,12 @@
 //! Float remainder and floor division, with the sign rules of Python and NumPy.
 //!
-//! The remainder of the magnitudes is exact. Where the quotient is below 2^p it is one `fma`; beyond, a cold path
-//! divides integer mantissas, a few bits per trip. Both ops emit the same steps, so `x // y` and `x % y` share them.
+//! The remainder of the magnitudes is exact. If the quotient is below 2^p it is one `fma`; beyond, a cold path
+//! divides integer mantissas, a few bits per trip. `x // y` and `x % y` share all steps.
 
 use crate::kit::util::{Format, copysign, is_finite, sign_of, xor_sign};
 use ndjit_ir::body::{BodyBuilder, Reg};
 
-/// `x - floor(x / y) * y`, exact up to the one rounding of `|y| - |r|` where the signs differ; the sign of `y`, also for zeros.
+/// `x - floor(x / y) * y`, exact up to one rounding of `|y| - |r|` if the signs differ; the sign of `y`, also for zeros.
 pub(crate) fn remainder(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let ay = b.fabs(y);
     let (Divided { remainder: r, .. }, up) = truncated(b, x, y);
@@ -22,8 +22,8 @@ pub(crate) fn fmod(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     copysign(b, magnitude, x)
 }
 
-/// The quotient that belongs to [`remainder`], exact below 2^p and beyond the nearest float to `x / y`; `x / 0` for a zero divisor, NaN
-/// for an infinite `x`, as NumPy.
+/// The quotient for [`remainder`], exact below 2^p and beyond the nearest float to `x / y`; `x / 0` for a zero divisor, NaN
+/// for an infinite `x`, like NumPy.
 pub(crate) fn floor_divide(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let ty = b.ty(x);
     let (divided, up) = truncated(b, x, y);

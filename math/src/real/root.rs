@@ -1,5 +1,5 @@
-//! Reciprocal square root and cube root on `f32` and `f64`. Both correct an approximation by its residual, which `fma` gives
-//! almost exactly; what is left beside the last rounding is below 2^-18 of a unit in the last place.
+//! Reciprocal square root and cube root on `f32` and `f64`. Both correct an approximation by its residual, which is almost exact with
+//! `fma`; beyond the last rounding the error is below 2^-18 ULP.
 
 use crate::kit::util::{Format, copysign, is_finite, polynomial};
 use ndjit_ir::body::{BodyBuilder, Reg};
@@ -10,7 +10,7 @@ use ndjit_ir::dtype::PrimType;
 pub(crate) fn rsqrt(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     let (zero, one, inf) = (b.float(f.ty, 0.0), b.float(f.ty, 1.0), b.float(f.ty, f64::INFINITY));
-    // Lifted so far that the residual of the root is no subnormal.
+    // Scaled so far that the residual of the root is not subnormal.
     let root_of_lift = if f.ty == PrimType::F32 { 2f64.powi(32) } else { 2f64.powi(128) };
     let limit = b.float(f.ty, 1.0 / (root_of_lift * root_of_lift));
     let (lift, root_of_lift) = (b.float(f.ty, root_of_lift * root_of_lift), b.float(f.ty, root_of_lift));
@@ -36,11 +36,11 @@ pub(crate) fn rsqrt(b: &mut BodyBuilder, x: Reg) -> Reg {
     b.select(small, lifted, y)
 }
 
-/// `c^(-1/3)` where the first guess leaves `c` (see [`cbrt`]), between 1.2984 and 1.5396: an own minimax fit by a Remez
+/// `c^(-1/3)` for the `c` of the first guess (see [`cbrt`]), between 1.2984 and 1.5396: an own minimax fit by a Remez
 /// exchange in 240-bit arithmetic, relative error 2^-19.9.
 const INVERSE_ROOT: &[f64] = &[1.540084719657898, -0.8165079951286316, 0.3294215500354767, -0.05420444533228874];
 
-/// What is added to a third of the negated bits of `x` for the bits of about `x^(-1/3)`, in units of the exponent and beside
+/// The number added to a third of the negated bits of `x` to approximate the bits of `x^(-1/3)`, in units of the exponent and beside
 /// 4/3 of its bias. It gives `c = x y^3` the smallest range.
 const GUESS: f64 = 0.0995;
 
@@ -49,7 +49,7 @@ const GUESS: f64 = 0.0995;
 pub(crate) fn cbrt(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     let magnitude = b.fabs(x);
-    // Lifted so far that the residual is no subnormal.
+    // Scaled so far that the residual is not subnormal.
     let root_of_lift = if f.ty == PrimType::F32 { 2f64.powi(20) } else { 2f64.powi(100) };
     let lift = root_of_lift * root_of_lift * root_of_lift;
     let limit = b.float(f.ty, 1.0 / lift);
@@ -98,7 +98,7 @@ fn times_cube(b: &mut BodyBuilder, a: Reg, y: Reg) -> Reg {
     b.fmul(c, y)
 }
 
-/// About `a^(-1/3)` for a positive normal `a`: its bits are nearly linear in the logarithm. Those that fit a mantissa are
+/// An approximation of `a^(-1/3)` for a positive normal `a`: its bits are nearly linear in the logarithm. Those that fit a mantissa are
 /// multiplied as a float.
 fn guess(b: &mut BodyBuilder, a: Reg, f: Format) -> Reg {
     let int = f.ty.as_int();

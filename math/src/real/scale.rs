@@ -1,4 +1,4 @@
-//! Floats taken apart and put together: `ldexp`, `frexp`, `modf`, on `f32` and `f64`.
+//! Decomposition and scaling of floats: `ldexp`, `frexp`, `modf`, on `f32` and `f64`.
 
 use crate::kit::util::{Format, at_least, at_most, copysign, is_finite};
 use ndjit_ir::body::{BodyBuilder, Reg};
@@ -9,14 +9,14 @@ pub(crate) fn ldexp(b: &mut BodyBuilder, x: Reg, n: Reg) -> Reg {
     let (mantissa, exponent) = parts(b, x);
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
-    // Beyond, every number leaves the format.
+    // Beyond it, every number leaves the format.
     let span = (2 * f.bias + i64::from(f.mantissa) + 3) as f64;
     let (low, high) = (b.float(f.ty, -span), b.float(f.ty, span));
     let n = at_least(b, n, low);
     let n = at_most(b, n, high);
     let n = b.tosint(n, int);
     let exponent = b.iadd(exponent, n);
-    // Half the smallest subnormal rounds to 0 as every smaller number does.
+    // Half the smallest subnormal rounds to 0 like every smaller number.
     let (low, high) = (b.int(int, -f.bias - i64::from(f.mantissa) - 3), b.int(int, f.bias + 3));
     let exponent = b.smax(exponent, low);
     let exponent = b.smin(exponent, high);
@@ -51,7 +51,7 @@ fn parts(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     (mantissa, b.isub(exponent, lifted_by))
 }
 
-/// `result`, but zeros, infinities and NaN give themselves.
+/// `result`; zeros, infinities and NaN themselves.
 fn unless_special(b: &mut BodyBuilder, x: Reg, result: Reg) -> Reg {
     let zero = b.float(b.ty(x), 0.0);
     let (finite, nonzero) = (is_finite(b, x), b.fne(x, zero));

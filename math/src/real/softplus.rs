@@ -1,4 +1,4 @@
-//! `log(1 + e^x)` on `f32` and `f64`, and the logarithm of the logistic function, which is minus that of `-x`.
+//! `log(1 + e^x)` on `f32` and `f64`, and the logarithm of the logistic function, its negative at `-x`.
 //!
 //! With `t = e^-|x|` it is `max(x, 0) + log(1 + t)`, and `log(1 + t) = t + t^2 p(t)`. `p` is an own minimax fit by a Remez exchange in
 //! 250-bit arithmetic on `(log(1 + t) - t) / t^2` over `0 <= t <= 1`, weighted for the relative error of the logarithm, which is

@@ -3,7 +3,7 @@
 //! `|x| = q pi/2 + r + low` with `|r| <= pi/4` (see `reduce`), then `sin r = r + r^3 s(r^2)`, `cos r = 1 - r^2/2 + r^4 c(r^2)`.
 //! `s` and `c` are own minimax fits by a Remez exchange in 200-bit arithmetic over `r^2 <= 0.617`, weighted for the relative
 //! error of the result: after rounding the coefficients 2^-28.0 and 2^-32.6 (`f32`), 2^-57.1 and 2^-59.6 (`f64`). Both
-//! are sums of a large and a small term, hence known beyond a float's precision, and one `fma` makes their quotient `tan x` so.
+//! are sums of a large and a small term, hence more precise than a float, and one `fma` makes their quotient `tan x` so.
 
 use crate::kit::double_word::{DoubleWord, exact_product, quotient};
 use crate::kit::reduce::reduce;
@@ -63,7 +63,7 @@ pub(crate) fn sin_cos_of_sum(b: &mut BodyBuilder, x: DoubleWord) -> (DoubleWord,
     let sign = sign_of(b, x.0);
     let low = xor_sign(b, x.1, sign);
     let low = b.fadd(rest, low);
-    // A unit in the last place of a large x.0 is no small angle; where it is a turn there is no right result.
+    // An ULP of a large x.0 is not a small angle; if it is a turn no result is correct.
     let low = clamp(b, low, -0.5, 0.5);
     let (r, low) = two_sum(b, r, low);
     sin_cos_of_reduced(b, x.0, (r, low, q))
@@ -108,7 +108,7 @@ pub(crate) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let (sine, cosine, q) = both(b, reduced);
     let ty = b.ty(x);
     let int = ty.as_int();
-    // Singles were up to 1.07 ULP off.
+    // The error in `f32` was up to 1.07 ULP.
     let cosine = with_rounded_square(b, cosine, reduced.0);
     let (one, zero) = (b.int(int, 1), b.int(int, 0));
     let odd = b.and(q, one);
@@ -123,7 +123,7 @@ pub(crate) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     xor_sign(b, result, sign)
 }
 
-/// The cosine of a reduced `r` with the rounding error of `r^2`, a quarter of a unit in its last place near pi/4.
+/// The cosine of a reduced `r` with the rounding error of `r^2`, a quarter ULP near pi/4.
 fn with_rounded_square(b: &mut BodyBuilder, cosine: DoubleWord, r: Reg) -> DoubleWord {
     let (_, square_low) = exact_product(b, r, r);
     let minus_half = b.float(b.ty(r), -0.5);
@@ -136,7 +136,7 @@ fn both(b: &mut BodyBuilder, (r, low, q): (Reg, Reg, Reg)) -> (DoubleWord, Doubl
     let z = b.fmul(r, r);
     let s = polynomial(b, z, if ty == PrimType::F32 { S_SINGLE } else { S_DOUBLE });
     let cube = b.fmul(z, r);
-    // sin(r + low) = sin r + low cos r, cos r = 1 - r^2/2 being enough.
+    // sin(r + low) = sin r + low cos r, where cos r = 1 - r^2/2 suffices.
     let half = b.float(ty, 0.5);
     let half_square = b.fmul(half, z);
     let minus_low = b.fneg(low);
@@ -161,7 +161,7 @@ fn cosine_coefficients(ty: PrimType) -> &'static [f64] {
     if ty == PrimType::F32 { C_SINGLE } else { C_DOUBLE }
 }
 
-/// The sine `q` quarter turns on.
+/// The sine of an angle `q` quarter turns further.
 fn quadrant(b: &mut BodyBuilder, sine: Reg, cosine: Reg, q: Reg) -> Reg {
     let f = Format::of(b.ty(sine));
     let int = f.ty.as_int();

@@ -1,4 +1,4 @@
-//! Control flow in texts of graphs: it reads back as it is printed, however deep it stands; what is wrong is named with its place.
+//! Control flow in texts of graphs: it parses back at any depth; errors have their place.
 
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind};
@@ -38,7 +38,7 @@ fn control_flow_reads_back() {
     assert_eq!(eval_graph(&typed, &[i32s(9), i32s(7)], &[]).unwrap(), [i32s(9)]);
 }
 
-/// A graph that several pieces share is one block, and reads back as one.
+/// A graph shared by several control flows is one block, and parses back as one.
 #[test]
 fn shared_graphs_are_printed_once() {
     let mut same = Traced::new();
@@ -72,7 +72,7 @@ fn shared_graphs_are_printed_once() {
     assert_eq!(graph.to_string().parse::<Traced>().unwrap().to_string(), graph.to_string());
 }
 
-/// What expands is counted by operands, each list of them once: not by a hash, for which a text could have lists with equal ones.
+/// Expansion is counted by operands, each list once: not by a hash, for which a text could have lists with equal ones.
 #[test]
 fn control_flow_counts_once_for_each_list_of_operands() {
     let (branch, scalar) = ("graph (%0: bool[], %1: f32[]) {\n  %2 = sin %1 : f32[]\n  return %2\n}", Shape::scalar());
@@ -92,7 +92,7 @@ fn control_flow_counts_once_for_each_list_of_operands() {
     assert_eq!(graph.expanded() - graph.node_count(), 40 * 40 * 2 * own);
 }
 
-/// A branch in a branch in a branch, so many deep.
+/// Branches nested to this depth.
 fn nested(deep: usize) -> String {
     let mut text = "child @0 (%0: bool[], %1: i32[]) {\n  return %1\n}\n".to_owned();
     for n in 0..deep {
@@ -124,14 +124,14 @@ fn control_flow_nests_so_deep_and_no_deeper() {
         };
     }
     assert_snapshot!(text.parse::<Traced>().unwrap_err(), @"error[parse]: graph text, line 331, column 28: control flow nests 33 deep; the limit is 32");
-    // The same where it is built: the verifier refuses it.
+    // The same when built directly: the verifier refuses it.
     let mut graph: Traced = nested(MAX_NESTING).parse().unwrap();
     let inner = Inner { graph: Arc::new(graph.clone()), operands: vec![0, 1] };
     graph.control(Arc::new(Control { kind: ControlKind::Cond, graphs: vec![inner.clone(), inner] }));
     assert_eq!(graph.verify().unwrap_err().facts(), ["control flow stands more than 32 deep in control flow"]);
 }
 
-/// The errors of texts in which one thing is wrong.
+/// The errors of texts with one fault each.
 fn errors(changes: &[(&str, &str)], read: impl Fn(&str) -> String) -> String {
     let error = |&(right, wrong): &(&str, &str)| {
         assert!(COUNT.contains(right), "{right}");
@@ -223,7 +223,7 @@ fn the_verifier_names_what_does_not_fit() {
     assert_snapshot!(refused(differing), @"%2 = cond $0 result 0 %0, %1 : f32[]  ; the graphs for true and for false give different types");
 }
 
-/// A number that is passed at each call is the same one in graphs of control flow.
+/// A number passed at each call is the same one in graphs of control flow.
 #[test]
 fn numbers_are_passed_to_graphs_of_control_flow() {
     let text = COUNT.replace("literal #0 1_i32 : i32[]", "literal #0 argument 2 i* : i32[]");
@@ -236,7 +236,7 @@ fn numbers_are_passed_to_graphs_of_control_flow() {
     assert_eq!(eval_graph(&typed, &[i32s(3), i32s(7)], &[]).unwrap_err().code(), ErrorCode::Argument);
 }
 
-/// Cutting or changing the text anywhere gives an error or a graph, never a panic.
+/// Truncating or changing the text anywhere gives an error or a graph, never a panic.
 #[test]
 fn damaged_text_never_panics() {
     for at in 0..COUNT.len() {

@@ -86,7 +86,7 @@ fn wrong_arguments_are_errors() {
     assert_eq!(eval_graph(&broken, &[f32s([2], &[1.0; 2])], &[]).unwrap_err().code(), ErrorCode::Verify);
 }
 
-/// Every op on every dtype, and every cast, runs and gives as many words as its result has.
+/// Every op on every dtype, and every cast, runs and gives its result's number of words.
 #[test]
 fn every_op_and_cast_evaluates() {
     for op in Op::ALL {
@@ -144,7 +144,7 @@ fn varied(i: usize) -> f32 {
     f32::from_bits((i as u32).wrapping_mul(0x9e37_79b9) & 0x83ff_ffff | 0x3c00_0000)
 }
 
-/// A sum by the published order, written down once more: lanes of a block, halving, blocks in pairs.
+/// A sum by the published order, implemented independently: lanes of a block, halving, blocks in pairs.
 fn sum_in_order(x: &[f32]) -> f32 {
     let block = |x: &[f32]| {
         let mut lanes = [-0.0f32; 16];
@@ -175,7 +175,7 @@ fn sums_of_graphs_have_the_published_order() {
     }
 }
 
-/// Which elements meet, and in which order of axes: each by plain Rust.
+/// The elements that combine, and the order of axes: each in plain Rust.
 #[test]
 fn graphs_reduce_along_the_axes_they_name() {
     let graph = typed(
@@ -355,7 +355,7 @@ fn a_million_nodes_on_a_small_stack() {
     std::thread::Builder::new().stack_size(256 << 10).spawn(work).unwrap().join().unwrap();
 }
 
-/// As in compiled code: there may be something that memory does not hold, or that never ends.
+/// Like compiled code: a program may exceed memory, or never end.
 #[test]
 fn what_no_result_needs_is_not_computed() {
     let graph = typed(

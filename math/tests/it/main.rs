@@ -1,4 +1,4 @@
-//! What ops compute, and the interpreter: a module for each subject.
+//! Tests of bodies and of the interpreter, one module per subject.
 
 mod bodies;
 mod control;

@@ -1,4 +1,4 @@
-//! `arange` and `linspace`: lengths, exact integers, the documented formulas, and what they refuse.
+//! `arange` and `linspace`: lengths, exact integers, the documented formulas, and errors.
 
 use ndjit_ir::{ErrorCode, LiteralValue};
 use ndjit_math::progression::Progression;
@@ -50,7 +50,7 @@ fn floats_follow_the_formula() {
     assert_eq!(arange(0, f64::NEG_INFINITY, 1).len(), 0);
 }
 
-/// What does not overflow at the end does not on the way, and what underflows is not 0.
+/// Without overflow at the end there is none on the way, and results that underflow are not 0.
 #[test]
 fn ranges_of_all_doubles() {
     assert_eq!(arange(0.0, 1.0, f64::INFINITY), ["0.0"]);
@@ -73,7 +73,7 @@ fn ranges_of_all_doubles() {
         let mirrored: Vec<f64> = terms.iter().rev().map(|x| -x).collect();
         assert_eq!(terms, mirrored);
     }
-    // Steps that are no doubles: each number is the nearest to the exact one.
+    // Steps that are not doubles: each number is the nearest to the exact one.
     let tiny = f64::from_bits(1);
     let terms = floats(&Progression::linspace(0.into(), (2024.0 * tiny).into(), 1001, true));
     assert!(terms.iter().enumerate().all(|(i, x)| (x / tiny - 2.024 * i as f64).abs() <= 0.5 + 1e-9), "{terms:?}");

@@ -1,4 +1,4 @@
-//! Kernels and nests that reduce: their text, their verifiers, and that they mean what the reductions of a graph do.
+//! Kernels and nests that reduce: their text, their verifiers, and that they compute a graph's reductions.
 
 use insta::assert_snapshot;
 use ndjit_ir::body::BodyBuilder;
@@ -96,7 +96,7 @@ fn reducing_kernels_print_what_is_reduced_how() {
     ");
 }
 
-/// Indices are read though nothing stores them.
+/// Iotas are read without being stored.
 #[test]
 fn kernels_read_positions() {
     let graph: Graph<DType> =
@@ -267,7 +267,7 @@ fn the_nest_verifier_names_each_broken_invariant() {
     indices are inputs of dtype i64
     indices are inputs of dtype i64
     ");
-    // What is broadcast along a row changes along the rows, where vectors lie along columns.
+    // A value broadcast along rows changes along the other axis, along which vectors lie.
     let hoisted = |along| {
         let mut nest = expanded(nest(&[Reduction::Sum], 1, along));
         nest.inputs[0].inner = Stride::Broadcast;
@@ -283,7 +283,7 @@ fn layout(offset: usize, strides: [isize; 2]) -> Layout {
     Layout { offset, strides: strides.into_iter().collect() }
 }
 
-/// Of `extents` elements one after another, outermost first, with results one after another.
+/// For `extents` contiguous elements, outermost first, with contiguous results.
 fn geometry(extents: [usize; 2], input: [isize; 2], outputs: usize, output: [isize; 2]) -> Geometry {
     Geometry {
         extents: extents.into_iter().collect(),
@@ -315,12 +315,12 @@ fn geometry_bounds() {
     out0: f32 contiguous, offset 0, strides [4]  ; 1 strides for 2 loops
     in0: f32 contiguous, offset 0, strides [12, 8]  ; the innermost stride is 8, not 4
     ");
-    // Results are stored even where nothing is read.
+    // Results are stored even if nothing is read.
     let of_nothing = geometry([8, 0], [0, 4], 1, [4, 0]);
     let sums = nest(&[Reduction::Sum], 1, VectorLoop::Reduction);
     of_nothing.verify(&sums, &[0], &[32]).unwrap();
     assert_snapshot!(facts(of_nothing.verify(&sums, &[0], &[31])), @"out0: f32 contiguous, offset 0, strides [4, 0]  ; bytes 0..32 of a buffer of 31");
-    // Vectors along columns: what is contiguous there.
+    // Vectorized along columns: contiguous elements there.
     let columns = nest(&[Reduction::Sum], 1, VectorLoop::Parallel);
     geometry([3, 8], [4, 12], 1, [4, 0]).verify(&columns, &[96], &[12]).unwrap();
     assert_snapshot!(facts(geometry([8, 3], [12, 4], 1, [4, 0]).verify(&columns, &[96], &[32])), @"in0: f32 contiguous, offset 0, strides [12, 4]  ; the innermost stride is 12, not 4");
@@ -340,7 +340,7 @@ fn input(shape: [usize; 2]) -> Tensor {
     .unwrap()
 }
 
-/// Rows, columns and all of an array, in nests of ops and of primitives, against the graph that says it.
+/// Rows, columns and all of an array, in nests of ops and of primitives, against the graph.
 #[test]
 fn nests_reduce_as_graphs_do() {
     let cases: [(&str, usize, VectorLoop); 3] =
@@ -402,7 +402,7 @@ fn nests_reduce_as_graphs_do() {
     assert!(compared > 150, "{compared}");
 }
 
-/// The position of an element is read without memory behind it.
+/// The index of an element is read without memory.
 #[test]
 fn nests_read_positions() {
     let graph: Graph<DType> =

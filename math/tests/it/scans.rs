@@ -1,4 +1,4 @@
-//! Scans: their text in graphs, kernels and nests, what the verifiers say of broken ones, and that nests mean what graphs do.
+//! Scans: their text in graphs, kernels and nests, the verifiers' errors, and that nests compute the graphs.
 
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, Value};
@@ -133,7 +133,7 @@ fn nests_scan_as_graphs_do() {
             let mut memory = Tensors { inputs: std::slice::from_ref(&x), outputs: &mut outputs };
             eval_nest(&nest, &geometry, &[], &mut memory).unwrap();
             assert_eq!(outputs[..], expected, "axis {axis} of {shape}");
-            // The results have to be there in whole.
+            // The results must be whole.
             if r * c > 0 {
                 assert!(geometry.verify(&nest, &[4 * r * c], &[4 * r * c - 1]).is_err());
             }

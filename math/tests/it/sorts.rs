@@ -1,4 +1,4 @@
-//! Sorts: their text in graphs, kernels and nests, what the verifiers say of broken ones, and that nests mean what graphs do.
+//! Sorts: their text in graphs, kernels and nests, the verifiers' errors, and that nests compute the graphs.
 
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, Value};

@@ -1,12 +1,12 @@
-//! Graphs written into others: what is called, and the bodies of loops and branches.
+//! Splicing of graphs: callees, and the bodies of loops and branches.
 
 use super::Appender;
-use ndjit_ir::graph::{Control, ControlKind, Copied, Graph, Inner, NodeId, NodeKind, Notes, Places, Value};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Value};
 use ndjit_ir::{DType, Error, Shape, ValueType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// The type of a parameter: what it is, how it is stored, its shape.
+/// The type of a parameter: type, storage dtype, shape.
 pub(crate) type ParamType = (ValueType, DType, Shape);
 
 /// A graph of control flow and its places.
@@ -14,54 +14,20 @@ pub(crate) type LocatedGraph = (Arc<Graph<ValueType>>, Arc<Places>);
 
 impl Appender {
     /// Writes a graph into this one, with these values for its parameters; its outputs.
-    pub fn run(&self, (graph, beside): (&Graph<ValueType>, &Places), arguments: &[Value]) -> Vec<Value> {
-        let mut copied = Copied::with_new_slots(graph);
-        graph.params().iter().zip(arguments).for_each(|(&param, &value)| copied.set(param, value));
-        self.copy((graph, beside), &mut copied, graph.node_ids());
-        copied.outputs(graph)
-    }
-
-    /// Writes nodes of another graph, operands before users, but for its parameters.
-    fn copy(
-        &self,
-        (graph, beside): (&Graph<ValueType>, &Places),
-        copied: &mut Copied,
-        nodes: impl Iterator<Item = NodeId>,
-    ) {
+    pub fn run(&self, called: (&Graph<ValueType>, &Places), arguments: &[Value]) -> Vec<Value> {
+        let graph = called.0;
         self.write(|new, places| {
-            for id in nodes {
-                let first = graph.node(id).first();
-                let before = new.node_count();
-                let value = match graph.node(id).kind {
-                    NodeKind::Param(..) => continue,
-                    NodeKind::Literal(slot) => {
-                        let value = copied.slot(graph, slot, graph.ty(first), new);
-                        copied.set(first, value);
-                        value
-                    }
-                    kind => {
-                        let (children, operands) = (new.children().len(), copied.operands(graph, id));
-                        let own = graph.kind_in(kind, new);
-                        match (kind, own) {
-                            (NodeKind::Control(from, _), NodeKind::Control(to, _)) => {
-                                places.follow_control(beside, from, to);
-                            }
-                            (NodeKind::Call(from), _) if new.children().len() > children => {
-                                places.follow_child(beside, from);
-                            }
-                            _ => {}
-                        }
-                        copied.add(graph, id, (own, &operands), new)
-                    }
-                };
-                if new.node_count() > before {
-                    places.follow(beside, id, new.producer(value));
-                }
+            let mut rewriter = Rewriter::splice(called, (new, places));
+            rewriter.bind(arguments);
+            let is_param = |id: &NodeId| matches!(graph.node(*id).kind, NodeKind::Param(..));
+            for id in graph.node_ids().filter(|id| !is_param(id)) {
+                rewriter.copy(id);
             }
-        });
+            rewriter.outputs()
+        })
     }
 
-    /// What computes outputs of inputs, as a graph of its own; `None` if it needs something else beside numbers.
+    /// The computation of outputs from inputs as a separate graph; `None` if it depends on other values than literals.
     pub fn function(&self, inputs: &[Value], outputs: &[Value]) -> Option<LocatedGraph> {
         let nodes = self.read(|graph| {
             let mut seen: FxHashSet<NodeId> = inputs.iter().map(|&input| graph.producer(input)).collect();
@@ -79,15 +45,19 @@ impl Appender {
         })?;
         Some(self.graph(&self.param_types(inputs), |inner, params| {
             self.write(|graph, places| {
-                let mut copied = Copied::with_new_slots(graph);
-                inputs.iter().zip(params).for_each(|(&input, &param)| copied.set(input, param));
-                inner.copy((graph, places), &mut copied, nodes.into_iter());
-                outputs.iter().map(|&output| copied.value(output)).collect()
+                inner.write(|new, beside| {
+                    let mut rewriter = Rewriter::splice((graph, places), (new, beside));
+                    inputs.iter().zip(params).for_each(|(&input, &param)| rewriter.put(input, param));
+                    nodes.into_iter().for_each(|id| {
+                        rewriter.copy(id);
+                    });
+                    outputs.iter().map(|&output| rewriter.value(output)).collect()
+                })
             })
         }))
     }
 
-    /// Writes out what a call of a node calls, of these operands; its results.
+    /// Splices the callee of a call on these operands; returns its results.
     pub fn called(&self, id: NodeId, operands: &[Value]) -> Option<Vec<Value>> {
         let NodeKind::Call(child) = self.read(|graph| graph.node(id).kind) else { return None };
         let (graph, places) =
@@ -95,7 +65,8 @@ impl Appender {
         Some(self.run((&graph, &places), operands))
     }
 
-    /// Writes again what outputs need from a node on and what depends on values that have become others, unless `become_` writes it as something else; the outputs.
+    /// Copies the nodes from a given one on that outputs need and that depend on replaced values, unless `become_` maps them to something
+    /// else; returns the outputs.
     pub fn rewrite(
         &self,
         first: NodeId,
@@ -140,13 +111,13 @@ impl Appender {
         outputs.iter().map(|output| new.get(output).copied().unwrap_or(*output)).collect()
     }
 
-    /// What outputs are where values have become others.
+    /// The outputs after a substitution of values.
     pub fn substituted(&self, mut new: FxHashMap<Value, Value>, outputs: &[Value]) -> Vec<Value> {
         let first = self.read(|graph| new.keys().map(|&value| graph.producer(value)).min());
         first.map_or_else(|| outputs.to_vec(), |first| self.rewrite(first, &mut new, outputs, |_, _| None))
     }
 
-    /// The types of values, as parameters.
+    /// The types of values, for parameters.
     pub fn param_types(&self, values: &[Value]) -> Vec<ParamType> {
         self.read(|graph| {
             let of =
@@ -155,7 +126,7 @@ impl Appender {
         })
     }
 
-    /// A graph with parameters of these types, written at the same places as what is written here.
+    /// A graph with parameters of these types, with this graph's current places.
     pub fn graph(&self, params: &[ParamType], write: impl FnOnce(&Appender, &[Value]) -> Vec<Value>) -> LocatedGraph {
         let mut graph = Graph::new();
         let params: Vec<Value> =
@@ -171,7 +142,7 @@ impl Appender {
         (Arc::new(graph), Arc::new(places))
     }
 
-    /// Adds control flow: for each of its graphs the operands that its parameters are. Its results.
+    /// Adds control flow, with the operand indices of each graph's parameters; returns its results.
     pub fn control(&self, kind: ControlKind, graphs: Vec<(LocatedGraph, Vec<u32>)>, operands: &[Value]) -> Vec<Value> {
         let (mut inner, mut places) = (Vec::new(), Vec::new());
         for ((graph, beside), operands) in graphs {
@@ -190,7 +161,7 @@ impl Appender {
     }
 }
 
-/// A piece of control flow of a graph, and its graphs with their places.
+/// Control flow of a graph, with its graphs and their places.
 pub(crate) struct ControlPiece {
     pub control: Arc<Control<ValueType>>,
     pub bodies: Vec<LocatedGraph>,
@@ -217,13 +188,13 @@ impl ControlPiece {
         graph.params().iter().enumerate().map(of).collect()
     }
 
-    /// The types of operands, as its graphs take them: what is weak may be stored as they say.
+    /// The types of operands, as its graphs have them: they determine the storage of weak ones.
     pub fn operand_types(&self, to: &Appender, operands: &[Value]) -> Vec<ParamType> {
         let mut types = to.param_types(operands);
         for which in (0..self.bodies.len()).rev() {
             for (param, ty) in self.params(which).into_iter().enumerate() {
                 let operand = self.operand(which, param);
-                // Of slices a graph takes one; the array has another shape.
+                // A graph takes one slice; the array has another shape.
                 if let Some(own) = types.get_mut(operand) {
                     own.1 = ty.1;
                 }
@@ -232,7 +203,7 @@ impl ControlPiece {
         types
     }
 
-    /// The operand that a parameter of a graph is.
+    /// The operand index of a parameter.
     pub fn operand(&self, which: usize, param: usize) -> usize {
         self.control.graphs[which].operands[param] as usize
     }

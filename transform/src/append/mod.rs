@@ -1,5 +1,5 @@
-//! Nodes appended to a traced graph by a transformation. Dtypes are strong and casts explicit, under the default policy: what a user restricts is
-//! not asked of what no user wrote.
+//! Nodes that transformations append to a traced graph. Dtypes are strong and casts explicit, under the default policy: the user's
+//! restrictions do not apply.
 
 mod copy;
 pub(crate) mod ops;
@@ -18,32 +18,32 @@ use smallvec::{SmallVec, smallvec};
 use std::cell::{Cell, RefCell};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A graph that is appended to, and its places. The first thing that cannot be made is kept as the error.
+/// A graph to append to, and its places. It records the first error.
 pub(crate) struct Appender {
-    /// In which dtypes numbers are stored that have none of their own.
+    /// The policy for storage dtypes of weak literals.
     pub policy: Policy,
-    /// Bytes that the reverse mode of a loop keeps of its states.
+    /// The bytes of loop states that reverse mode saves.
     pub state_bytes: usize,
-    /// True if what is written is a step of a loop, computed again for the reverse mode.
+    /// True in a step of a loop that reverse mode recomputes.
     pub in_step: Cell<bool>,
     state: RefCell<AppendState>,
 }
 
-/// A graph with the places of its nodes, to be appended to.
+/// A graph with the places of its nodes, to append to.
 ///
 pub type OpenGraph<'a> = (&'a mut Graph<ValueType>, &'a mut Places, AppendSettings);
 
-/// How transformations append.
+/// Settings of transformations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AppendSettings {
-    /// In which dtypes numbers are stored that have none of their own.
+    /// The policy for storage dtypes of weak literals.
     pub policy: Policy,
-    /// Bytes that the reverse mode of a loop keeps of its states; beyond, it computes them again.
+    /// The bytes of loop states that reverse mode saves; it recomputes further states.
     pub state_bytes: usize,
 }
 
 impl AppendSettings {
-    /// Bytes that the reverse mode of a loop keeps of its states if nobody says otherwise.
+    /// The default bytes of loop states that reverse mode saves.
     pub const STATE_BYTES: usize = 256 << 20;
 }
 
@@ -53,10 +53,10 @@ impl Default for AppendSettings {
     }
 }
 
-/// Appends to a graph what is written at a place.
+/// Appends nodes to a graph, with a given place.
 ///
 /// # Errors
-/// The first thing that could not be made.
+/// The first error.
 pub(crate) fn appended<R>(
     (graph, places, settings): OpenGraph<'_>,
     place: Place,
@@ -73,9 +73,9 @@ pub(crate) fn appended<R>(
 struct AppendState {
     graph: Graph<ValueType>,
     places: Places,
-    /// Where the nodes to come were written.
+    /// The places of the next nodes.
     written: SmallVec<[NodePlace; 1]>,
-    /// Numbers that were made, by dtype and bits.
+    /// Literals made so far, by dtype and bits.
     numbers: Vec<(DType, u64, Value)>,
     error: Option<Error>,
 }
@@ -101,29 +101,29 @@ impl Appender {
         (graph, places, error.map_or(Ok(()), Err))
     }
 
-    /// How it appends.
+    /// The settings.
     pub fn settings(&self) -> AppendSettings {
         AppendSettings { policy: self.policy, state_bytes: self.state_bytes }
     }
 
-    /// Asks the graph.
+    /// Reads the graph.
     pub fn read<R>(&self, ask: impl FnOnce(&Graph<ValueType>) -> R) -> R {
         ask(&self.state.borrow().graph)
     }
 
-    /// Changes the graph and its places.
+    /// Modifies the graph and its places.
     pub fn write<R>(&self, change: impl FnOnce(&mut Graph<ValueType>, &mut Places) -> R) -> R {
         let state = &mut *self.state.borrow_mut();
         change(&mut state.graph, &mut state.places)
     }
 
-    /// Says that the nodes to come are written where a node is.
+    /// Sets the place of the next nodes to a node's.
     pub fn at(&self, id: NodeId) {
         let state = &mut *self.state.borrow_mut();
         state.written = state.places.written(id).collect();
     }
 
-    /// Says that the nodes to come are of the slope of a node; of the slope of a slope that of what was written.
+    /// Marks the next nodes as the derivative of a node; the derivative of a derivative has the original operation.
     pub fn at_slope(&self, id: NodeId) {
         let state = &mut *self.state.borrow_mut();
         let name = state.graph.operation_name(id);
@@ -131,17 +131,17 @@ impl Appender {
         state.written = state.places.written(id).map(of).collect();
     }
 
-    /// Says that the nodes to come are written here.
+    /// Sets the place of the next nodes.
     pub fn at_place(&self, place: Place) {
         self.state.borrow_mut().written = smallvec![place.into()];
     }
 
-    /// Says that the nodes to come are written where those of another graph are.
+    /// Sets the places of the next nodes to those of another appender.
     pub fn written_as(&self, other: &Appender) {
         self.state.borrow_mut().written = other.state.borrow().written.clone();
     }
 
-    /// Keeps an error, with the place that nodes are written at.
+    /// Records an error, with the current place.
     pub fn fail(&self, error: Error) {
         let state = &mut *self.state.borrow_mut();
         let error = error.at(state.written.first().map(|written| written.place));
@@ -157,7 +157,7 @@ impl Appender {
         SlopeTerm { to: self, value }
     }
 
-    /// The dtype that a value is stored in.
+    /// The storage dtype of a value.
     pub fn dtype(&self, value: Value) -> DType {
         self.read(|graph| graph.storage_dtype(value, self.policy))
     }
@@ -166,7 +166,7 @@ impl Appender {
         self.read(|graph| graph.shape(value).clone())
     }
 
-    /// The space of a value's tangents; `None` of integers and bools, which have none. Those of halves are in `f32`, which rounds them once.
+    /// The tangent space of a value; `None` for integers and bools. Tangents of halves are in `f32`, which rounds them once.
     pub fn space(&self, value: Value) -> Option<TangentSpace> {
         Some(TangentSpace { dtype: linear(self.dtype(value))?, shape: self.shape(value) })
     }
@@ -208,7 +208,7 @@ impl Appender {
         Ok(value)
     }
 
-    /// A number of a dtype; there is one node of each.
+    /// A literal of a dtype; equal ones share a node.
     pub fn number(&self, value: f64, dtype: DType) -> SlopeTerm<'_> {
         let known = |numbers: &[(DType, u64, Value)]| {
             numbers.iter().find(|(of, bits, _)| (*of, *bits) == (dtype, value.to_bits())).map(|(.., value)| *value)
@@ -245,7 +245,7 @@ impl Appender {
         self.term(self.write(|graph, _| graph.literal(Slot::Value(literal), literal.ty())))
     }
 
-    /// An array of one number.
+    /// An array filled with a literal.
     pub fn full(&self, value: f64, space: &TangentSpace) -> SlopeTerm<'_> {
         self.number(value, space.dtype).broadcast(&space.shape)
     }
@@ -274,13 +274,13 @@ impl Appender {
         variable
     }
 
-    /// What stands for a lane of an array that has none: zeros.
+    /// The lane of an array without lanes: zeros.
     pub fn empty_lane(&self, all: Value, shape: &Shape) -> Value {
         let dtype = self.dtype(all);
         self.number(0.0, DType::I32).cast(dtype).broadcast(shape).value
     }
 
-    /// Arrays of one dtype, one after the other along an axis.
+    /// Arrays of one dtype joined along an axis.
     pub fn concat(&self, axis: usize, parts: &[SlopeTerm<'_>]) -> SlopeTerm<'_> {
         let values: SmallVec<[Value; 4]> = parts.iter().map(|part| part.value).collect();
         match values[..] {
@@ -290,7 +290,7 @@ impl Appender {
     }
 }
 
-/// The dtype of tangents of a dtype.
+/// The dtype of the tangents of a dtype.
 pub(crate) fn linear(dtype: DType) -> Option<DType> {
     match dtype {
         dtype if dtype.is_half() => Some(DType::F32),
@@ -299,7 +299,7 @@ pub(crate) fn linear(dtype: DType) -> Option<DType> {
     }
 }
 
-/// A value in a formula of slopes. The operators and the functions of [`ops`] append to its graph.
+/// A value in a formula of derivatives. The operators and the functions of [`ops`] append to its graph.
 #[derive(Clone, Copy)]
 pub(crate) struct SlopeTerm<'a> {
     pub to: &'a Appender,
@@ -323,7 +323,7 @@ impl<'a> SlopeTerm<'a> {
         TangentSpace { dtype: self.dtype(), shape: self.shape() }
     }
 
-    /// A number of this one's dtype.
+    /// A literal of this term's dtype.
     pub fn number(self, value: f64) -> SlopeTerm<'a> {
         self.to.number(value, self.dtype())
     }
@@ -338,7 +338,7 @@ impl<'a> SlopeTerm<'a> {
         operands[0].made(&Operation::Op(op, Policy::default()), &operands[1..])
     }
 
-    /// As a dtype; a complex number as a real one is its real part.
+    /// A cast; a complex number as a real one is its real part.
     pub fn cast(self, dtype: DType) -> SlopeTerm<'a> {
         let ty = self.to.read(|graph| graph.ty(self.value));
         match () {
@@ -395,7 +395,7 @@ impl<'a> SlopeTerm<'a> {
         self.summed(Reduce { reduction, axes, keepdims, contracts: false, request: TypeRequest::default() })
     }
 
-    /// A reduction; of a sum the result has this dtype.
+    /// A reduction; a sum has this dtype.
     pub fn summed(self, reduce: Reduce) -> SlopeTerm<'a> {
         if reduce.axes == AxisSet::NONE {
             return self;
@@ -427,12 +427,12 @@ impl<'a> SlopeTerm<'a> {
         self.made(&Operation::Insert(std::sync::Arc::new(view)), &[updates])
     }
 
-    /// `self` where the condition holds, else `other`.
+    /// `self` where the condition is true, else `other`.
     pub fn unless(self, condition: SlopeTerm<'a>, other: SlopeTerm<'a>) -> SlopeTerm<'a> {
         SlopeTerm::op(Op::Where, &[condition, other, self])
     }
 
-    /// `self` where the condition holds, else `other`, of the same type: what is weak is stored as `self` is.
+    /// `self` where the condition is true, else `other`, of the same type: a weak `other` takes the storage dtype of `self`.
     pub fn where_else(self, condition: SlopeTerm<'a>, other: SlopeTerm<'a>) -> SlopeTerm<'a> {
         let stored = self.dtype();
         let defaults = Policy::default().defaults();
@@ -446,7 +446,7 @@ impl<'a> SlopeTerm<'a> {
         condition.made(&Operation::Op(Op::Where, policy), &[self, other])
     }
 
-    /// What derivatives take as constant.
+    /// The value as a constant for derivatives.
     pub fn constant(self) -> SlopeTerm<'a> {
         let ty = self.to.read(|graph| (graph.ty(self.value), graph.shape(self.value).clone()));
         self.to.term(self.to.results(NodeKind::Identity(Identity::StopGradient), &[self.value], &[ty]))
@@ -457,8 +457,7 @@ impl<'a> SlopeTerm<'a> {
         SlopeTerm::op(Op::MultiplyNoNan, &[self, by])
     }
 
-    /// Zeros in place of numbers below the least normal one: products of what decays would be computed with subnormal numbers, which takes a processor some
-    /// hundred cycles each.
+    /// Replaces subnormal numbers by zeros: products of decaying values would be subnormal, and cost some hundred cycles each.
     pub fn flushed(self) -> SlopeTerm<'a> {
         let least = match self.dtype() {
             DType::F32 => f64::from(f32::MIN_POSITIVE),

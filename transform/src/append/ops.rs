@@ -1,4 +1,4 @@
-//! Ops as functions of terms, for formulas: those that formulas need.
+//! Ops as functions of terms, for formulas.
 
 use super::SlopeTerm;
 use ndjit_ir::Op;

@@ -1,4 +1,4 @@
-//! Control flow with lanes: together where the lanes decide alike, or small states go on while any lane does; else lane after lane.
+//! Control flow with lanes: one loop if all lanes agree, or for small states until the last lane stops; else lane after lane.
 
 use super::{Batching, refuse};
 use crate::append::{Appender, ControlPiece, LocatedGraph, ParamType};
@@ -6,10 +6,10 @@ use ndjit_ir::ValueType;
 use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, ScanArity, Value};
 use ndjit_ir::reduction::{AxisSet, Reduction};
 
-/// Elements of a state, of one lane, that are computed again for lanes that stand still, rather than lane after lane.
+/// The maximum number of state elements of a lane for which stopped lanes are recomputed, instead of running lane after lane.
 const SMALL: usize = 64;
 
-/// Notes what the results of control flow of these operands are for all lanes.
+/// Records the batched results of control flow of these operands.
 pub(super) fn batched(batching: &mut Batching, to: &Appender, n: u32, operands: &[Value]) {
     let results: Vec<(usize, Value)> = to.read(|graph| {
         let same = |id: &NodeId| {
@@ -50,7 +50,7 @@ pub(super) fn batched(batching: &mut Batching, to: &Appender, n: u32, operands: 
     }
 }
 
-/// The values of a graph that depend on these.
+/// The values of a graph that depend on some of its parameters.
 fn reached(graph: &Graph<ValueType>, from: impl Fn(usize) -> bool) -> Vec<bool> {
     let mut reached = vec![false; graph.value_count()];
     for (param, value) in graph.params().iter().enumerate() {
@@ -63,7 +63,7 @@ fn reached(graph: &Graph<ValueType>, from: impl Fn(usize) -> bool) -> Vec<bool> 
     reached
 }
 
-/// With the leaves of the state that come to have lanes.
+/// Adds the leaves of the state that acquire lanes.
 fn closed(piece: &ControlPiece, mut active: Vec<bool>) -> Vec<bool> {
     let (carried, last) = (piece.control.carried(), piece.last());
     let graph = &piece.bodies[last].0;
@@ -86,7 +86,7 @@ fn condition_has_lanes(piece: &ControlPiece, active: &[bool]) -> bool {
     graph.outputs().iter().any(|output| reached[output.index()])
 }
 
-/// Returns `true` if its graphs are of small arrays, and compute nothing that is better done for the lanes that need it.
+/// Returns `true` if its graphs have small arrays, and no computation better done only for the lanes that need it.
 fn is_small(piece: &ControlPiece) -> bool {
     piece.bodies.iter().all(|(graph, _)| {
         let small = |value: Value| graph.shape(value).size().is_ok_and(|size| size <= SMALL);
@@ -100,12 +100,12 @@ fn is_small(piece: &ControlPiece) -> bool {
     })
 }
 
-/// The type of a parameter for all lanes.
+/// The batched type of a parameter.
 fn with_lanes(batching: &Batching, (ty, dtype, shape): &ParamType) -> ParamType {
     (*ty, *dtype, batching.shape(shape))
 }
 
-/// A graph for all lanes: which of its parameters have them, and which of its outputs are to.
+/// A batched graph: the parameters with lanes, and the outputs that need them.
 fn graph(
     batching: &Batching,
     to: &Appender,
@@ -136,13 +136,13 @@ fn graph(
     })
 }
 
-/// Operands as they are for all lanes, where they have them or the state does.
+/// Batched operands, where they or the state have lanes.
 fn given(batching: &Batching, to: &Appender, operands: &[Value], active: &[bool]) -> Vec<Value> {
     let one = |(&operand, active): (&Value, &bool)| if *active { batching.whole(to, operand) } else { operand };
     operands.iter().zip(active).map(one).collect()
 }
 
-/// Loops and branches whose lanes decide alike: the same, with lanes in their graphs.
+/// Loops and branches on whose conditions the lanes agree: the same, with lanes in their graphs.
 fn together(
     batching: &Batching,
     to: &Appender,
@@ -175,7 +175,7 @@ fn together(
     results.into_iter().enumerate().map(whole).collect()
 }
 
-/// A scan: slices have the lanes behind the steps.
+/// A scan: the lanes of slices follow the steps.
 fn scan(
     batching: &Batching,
     to: &Appender,
@@ -204,7 +204,7 @@ fn scan(
     results.into_iter().enumerate().map(whole).collect()
 }
 
-/// Both branches, and of each lane the results of its own.
+/// Both branches, with a selection of each lane's results.
 fn chosen(batching: &Batching, to: &Appender, piece: &ControlPiece, operands: &[Value]) -> Vec<Value> {
     let mut own = Batching::new(batching.lanes);
     let lanes: Vec<Value> =
@@ -223,7 +223,7 @@ fn chosen(batching: &Batching, to: &Appender, piece: &ControlPiece, operands: &[
     made.into_iter().map(|value| own.whole(to, value)).collect()
 }
 
-/// A loop that goes on while any lane does: a lane that has stopped stands still.
+/// A loop that runs until the last lane stops: stopped lanes keep their state.
 fn lockstep(batching: &Batching, to: &Appender, piece: &ControlPiece, operands: &[Value]) -> Vec<Value> {
     let carried = piece.control.carried();
     let active: Vec<bool> = (0..operands.len()).map(|n| n < carried || batching.of(operands[n]).is_some()).collect();
@@ -263,7 +263,7 @@ fn lockstep(batching: &Batching, to: &Appender, piece: &ControlPiece, operands: 
     to.control(ControlKind::While, graphs, &all)
 }
 
-/// One lane after the other: a scan over them, whose body is the control flow as it was written.
+/// One lane after the other: a scan over them, whose body is the original control flow.
 fn lane_after_lane(
     batching: &Batching,
     to: &Appender,

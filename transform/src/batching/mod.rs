@@ -1,9 +1,9 @@
-//! Batching: what a function computes of one lane, for all lanes at once.
+//! Batching: the computation of one lane, for all lanes at once.
 //!
-//! A function is traced on values that stand for one lane ([`Batching::lane`]); then each node that depends on them is written again with one axis more, the
-//! first, and what does not is the same for all lanes. Loops whose lanes stop together stay one loop; where each lane decides for itself, a loop
-//! of small states goes on while any lane does, and other control flow runs lane after lane. Results are those of a loop over the lanes, bit for
-//! bit; products of matrices are within their bound.
+//! A function is traced on values that represent one lane ([`Batching::lane`]). Each node that depends on them is copied with one more
+//! axis, the first; other nodes are the same for all lanes. Loops whose lanes stop together stay one loop. If lanes stop separately, a
+//! loop of small states runs until the last one stops; other control flow runs lane after lane. Results equal those of a loop over the
+//! lanes bit for bit, except matrix products, which are within their error bound.
 
 mod control;
 mod nodes;
@@ -13,26 +13,26 @@ use ndjit_ir::graph::{Identity, NodeId, NodeKind, RuleKind, Value};
 use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
 use rustc_hash::FxHashMap;
 
-/// Values that are computed of lanes, and what they are for all of them.
+/// Values of one lane, and their batched values.
 #[derive(Clone, Debug)]
 pub struct Batching {
-    /// How many lanes there are.
+    /// The number of lanes.
     pub(super) lanes: usize,
-    /// For each value of one lane the array of all, whose first axis they are.
+    /// For each value of one lane the array of all lanes, along its first axis.
     known: FxHashMap<Value, Value>,
     first: NodeId,
 }
 
 impl Batching {
-    /// Nothing yet, of so many lanes.
+    /// An empty map, for this number of lanes.
     pub fn new(lanes: usize) -> Batching {
         Batching { lanes, known: FxHashMap::default(), first: NodeId(u32::MAX) }
     }
 
-    /// What stands for one lane of an array, whose lanes are along an axis that it has.
+    /// A value for one lane of an array, whose lanes are along a given axis.
     ///
     /// # Errors
-    /// `Size` where what is computed is too large.
+    /// `Size` if an array is too large.
     pub fn lane(&mut self, graph: OpenGraph<'_>, array: Value, axis: usize, place: Place) -> Result<Value> {
         appended(graph, place, |to| {
             let all = to.term(array).moveaxis(axis, 0).value;
@@ -40,11 +40,11 @@ impl Batching {
         })
     }
 
-    /// What stands for one lane along the first axis.
+    /// A value for one lane along the first axis.
     pub(super) fn lane_of(&mut self, to: &Appender, all: Value) -> Value {
         let shape = to.shape(all);
         let one = match self.lanes {
-            // There is no lane that it could be of.
+            // There is no lane to select.
             0 => to.empty_lane(all, &Shape::from(&shape.extents()[1..])),
             _ => to.term(all).slice(0, 0, 1).reshape(&Shape::from(&shape.extents()[1..])).value,
         };
@@ -55,10 +55,10 @@ impl Batching {
         lane
     }
 
-    /// What outputs of one lane are for all of them, with the lanes along the first axis: those that are the same for all are repeated.
+    /// The batched outputs of one lane's, with the lanes along the first axis: outputs equal for all lanes are repeated.
     ///
     /// # Errors
-    /// `Size` where what is computed is too large; `Shape` where an array would have more axes than arrays may have.
+    /// `Size` if an array is too large; `Shape` if the rank exceeds the maximum.
     pub fn all(&mut self, graph: OpenGraph<'_>, outputs: &[Value], place: Place) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let outputs = self.run(to, outputs);
@@ -66,7 +66,7 @@ impl Batching {
         })
     }
 
-    /// Writes what outputs depend on for all lanes; the outputs, of which calls were written out.
+    /// Batches the dependencies of outputs; returns the outputs, with calls inlined.
     pub(super) fn run(&mut self, to: &Appender, outputs: &[Value]) -> Vec<Value> {
         let mut outputs = outputs.to_vec();
         loop {
@@ -112,7 +112,7 @@ impl Batching {
                     let id = NodeId((n + base) as u32);
                     let operands = graph.operands(id);
                     reached[n] |= operands.iter().any(|&operand| at(operand).is_some_and(|at| reached[at]));
-                    // Where a rule of derivatives has lanes, so has all that stands for tangents in it.
+                    // If a rule of derivatives has lanes, so have all its variables for tangents.
                     let NodeKind::Identity(Identity::Ruled(rule)) = graph.node(id).kind else { continue };
                     let Some(parts) = rule.parts(operands).filter(|_| reached[n]) else { continue };
                     if rule.kind != RuleKind::Checkpoint {
@@ -134,17 +134,17 @@ impl Batching {
         })
     }
 
-    /// What a value is for all lanes; `None` if it is the same for each.
+    /// The batched value; `None` if it is the same for all lanes.
     pub(super) fn of(&self, value: Value) -> Option<Value> {
         self.known.get(&value).copied()
     }
 
-    /// Says what a value is for all lanes.
+    /// Sets the batched value.
     pub(super) fn put(&mut self, value: Value, all: Value) {
         self.known.insert(value, all);
     }
 
-    /// What a value is for all lanes, repeated if it is the same for each.
+    /// The batched value, repeated if it is the same for all lanes.
     pub(super) fn whole(&self, to: &Appender, value: Value) -> Value {
         self.of(value).unwrap_or_else(|| {
             let shape = self.shape(&to.shape(value));
@@ -152,13 +152,13 @@ impl Batching {
         })
     }
 
-    /// The shape of all lanes.
+    /// The batched shape.
     pub(super) fn shape(&self, lane: &Shape) -> Shape {
         Shape::from([self.lanes].into_iter().chain(lane.extents().iter().copied()).collect::<Vec<usize>>())
     }
 }
 
-/// What cannot be batched.
+/// Records an error for an unsupported operation.
 pub(super) fn refuse(to: &Appender, words: &str) {
     to.fail(Error::new(ErrorCode::Verify, format!("vmap: {words}")));
 }

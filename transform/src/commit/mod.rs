@@ -1,8 +1,8 @@
 //! Commit: resolves every dtype and makes every cast explicit.
 //!
 //! A weak literal takes the dtype of each use, rounded once from its exact value. Any other weak value computes in the default
-//! dtype of its kind and is cast at each use. Reductions become elementary ones (`reduction`). Graphs of control flow are resolved with it.
-//! No decision looks at a value; an integer literal that does not fit is an error.
+//! dtype of its kind and is cast at each use. Reductions become elementary ones (`reduction`), and graphs of control flow are
+//! committed too. No decision depends on a value; an integer literal that does not fit is an error.
 
 mod reduction;
 
@@ -21,43 +21,43 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What a traced value became.
+/// The committed form of a traced value.
 #[derive(Clone, Copy)]
 enum Committed {
     /// A value of the typed graph.
     Value(Value),
-    /// A weak literal, not yet of any dtype.
+    /// A weak literal, without a dtype yet.
     Literal(SlotId),
 }
 
 /// A graph after commit.
 #[derive(Clone, Debug)]
 pub struct TypedGraph {
-    /// As it was before.
+    /// The traced graph.
     pub traced: Arc<Graph<ValueType>>,
-    /// Where its nodes were written.
+    /// The places of its nodes.
     pub places: Arc<Places>,
-    /// With resolved dtypes.
+    /// The typed graph.
     pub graph: Arc<Graph<DType>>,
-    /// What asked for each of its casts and weak numbers.
+    /// The reasons of its casts and weak literals.
     pub conversions: Conversions,
-    /// For each piece of its control flow the graphs; a graph that several have is one.
+    /// The graphs of each control flow; shared graphs stay shared.
     pub bodies: Vec<Vec<Arc<TypedGraph>>>,
 }
 
-/// Graphs of control flow that were resolved, by address and the dtypes of their results.
+/// Committed graphs of control flow, by address and the dtypes of their results.
 type ResolvedGraphs = FxHashMap<(*const Graph<ValueType>, Vec<DType>), Arc<TypedGraph>>;
 
-/// Resolves the dtypes of a graph without calls. `policy` says in which dtype a weak literal is stored that is a result.
+/// Resolves the dtypes of a graph without calls. `policy` determines the dtype of a weak literal that is a result.
 ///
 /// # Errors
-/// `Literal` if an integer literal does not fit the dtype it is used in, with the place of the use; `Verify` if the graph has
+/// `Literal` if an integer literal does not fit the dtype of a use, with the place of the use; `Verify` if the graph has
 /// calls.
 pub fn commit(graph: Arc<Graph<ValueType>>, places: Arc<Places>, policy: Policy) -> Result<TypedGraph> {
     commit_as((graph, places), policy, None, &mut ResolvedGraphs::default())
 }
 
-/// As [`commit`], with results of these dtypes.
+/// Like [`commit`], with results of these dtypes.
 fn commit_as(
     (graph, places): (Arc<Graph<ValueType>>, Arc<Places>),
     policy: Policy,
@@ -105,13 +105,13 @@ fn commit_as(
 struct Commit<'a> {
     graph: &'a Graph<ValueType>,
     places: &'a Places,
-    /// Whose default dtypes weak literals have that meet nothing.
+    /// The policy for default dtypes of unresolved weak literals.
     policy: Policy,
     rewriter: Rewriter<'a, ValueType, (), DType, Committed>,
     reasons: Vec<(NodeId, Reason)>,
-    /// The numbers of elements that reductions are made with.
+    /// The numbers of elements that reductions use.
     numbers: FxHashMap<(usize, DType), SlotId>,
-    /// The last node of control flow, its number, and its operands as its graphs take them.
+    /// The last control flow: its number, node, and cast operands.
     controlled: Option<(u32, NodeId, Vec<Value>)>,
 }
 
@@ -133,7 +133,7 @@ impl Commit<'_> {
             NodeKind::Cast(reason) => {
                 let (operand, dtype) = (graph.operands(id)[0], ty.storage_dtype());
                 match reason {
-                    // What a mode casts was written for the op: an integer fits, as it must without the cast.
+                    // The mode's cast is for the op: an integer must fit, as without the cast.
                     CastReason::Mode(_) if dtype.is_int() && self.is_integer_literal(operand) => {
                         self.coerce(operand, dtype, Reason::Cast(id))?
                     }
@@ -169,7 +169,7 @@ impl Commit<'_> {
                 let [operand, index, updates] = [0, 1, 2].map(|n| graph.operands(id)[n]);
                 let operand = self.stored(operand, id)?;
                 let space = scattered(graph.shape(graph.operands(id)[0]), graph.shape(index)).unwrap_or_default();
-                // Nothing is put, or there is nowhere to put it.
+                // There are no elements to insert, or no place for them.
                 if space.extents().contains(&0) || shape.extents().contains(&0) {
                     return Ok(Committed::Value(operand));
                 }
@@ -189,7 +189,7 @@ impl Commit<'_> {
                 let dtype = self.rewriter.new.ty(operand);
                 let updates = self.coerce(updates, dtype, Reason::Operand(id, 1))?;
                 let view = graph.view_of(view);
-                // Each element is put once: where they are all, they are the result in another order.
+                // Each element is inserted once: if they are all, they are the result in another order.
                 if put == shape && *view == View::identity(view.rank).canonical(shape) {
                     return Ok(Committed::Value(updates));
                 }
@@ -211,7 +211,7 @@ impl Commit<'_> {
         Ok(Committed::Value(value))
     }
 
-    /// Resolves the graphs of control flow, which has the same number in the typed graph. It is as deep as the verifier lets it be.
+    /// Commits the graphs of control flow, which has the same number in the typed graph. Its depth is bounded by the verifier.
     fn control(&mut self, n: u32, bodies: &mut ResolvedGraphs) -> Result<Vec<Arc<TypedGraph>>> {
         let control = &self.graph.controls()[n as usize];
         let Control { kind, graphs } = &**control;
@@ -226,7 +226,7 @@ impl Commit<'_> {
             bodies.insert(key, Arc::clone(&typed));
             Ok::<_, Error>(typed)
         };
-        // Weak values may be stored otherwise in a graph: the state is as the loop takes it, results as the first branch says.
+        // Weak values may have other storage in a graph: the state has the loop's, results the first branch's.
         let results: Vec<DType> =
             (0..control.results()).map(|result| control.storage_dtype(result, self.policy)).collect();
         let typed = (0..graphs.len()).map(|which| {
@@ -243,11 +243,11 @@ impl Commit<'_> {
         Ok(typed)
     }
 
-    /// A result of control flow, of operands as its graphs take them.
+    /// A result of control flow, with operands in its graphs' dtypes.
     fn controlled(&mut self, id: NodeId, (n, result): (u32, u32), shape: &Shape) -> Result<Value> {
         let (graph, kind) = (self.graph, NodeKind::Control(n, result));
         let given = graph.operands(id);
-        // Most nodes are of the results of one piece, which has as many operands.
+        // Most nodes are results of one control flow, which has as many operands.
         let before = self.controlled.take().filter(|(of, node, _)| *of == n && graph.have_same_operands(*node, id));
         let operands = match before {
             Some((.., operands)) => operands,
@@ -267,7 +267,7 @@ impl Commit<'_> {
         Ok(value)
     }
 
-    /// Values of one dtype one after the other, without those that have no elements.
+    /// Values of one dtype joined, without empty ones.
     fn concat(&mut self, axis: u32, mut operands: Vec<Value>, shape: &Shape) -> Value {
         if shape.extents().contains(&0) {
             let axes = (0..shape.rank()).map(|_| AxisIndex::default()).collect();
@@ -281,7 +281,7 @@ impl Commit<'_> {
         self.rewriter.new.add(NodeKind::Concat(axis, ()), &operands, &[(dtype, shape)])
     }
 
-    /// The types of what a node computes.
+    /// The types of a node.
     fn types(&self, id: NodeId, operation: &Operation<'_>) -> Result<Types<ValueType>> {
         let operands = self.graph.operands(id).iter().map(|&operand| self.graph.ty(operand));
         let types = operation.types(&operands.collect::<SmallVec<[ValueType; 4]>>());
@@ -302,17 +302,17 @@ impl Commit<'_> {
         Ok(self.rewriter.new.add(NodeKind::Op(op, ()), &values, &[(op.result_dtype(compute), shape)]))
     }
 
-    /// A traced value as `dtype`, for a use that wants that dtype.
+    /// A traced value as `dtype`, for a use of that dtype.
     fn coerce(&mut self, value: Value, dtype: DType, reason: Reason) -> Result<Value> {
         match *self.rewriter.of(value) {
             Committed::Value(value) => Ok(self.convert(value, dtype, reason)),
-            // Truth values are not rounded from numbers: they are computed, as for arrays.
+            // Bools are computed from numbers, as for arrays, not rounded.
             Committed::Literal(_) if dtype == DType::Bool => self.cast(value, dtype, reason),
             Committed::Literal(slot) => self.weak_literal(value, slot, dtype, reason),
         }
     }
 
-    /// A traced value as it is stored, for a node that moves its elements.
+    /// A traced value in its storage dtype, for a node that moves its elements.
     fn stored(&mut self, value: Value, user: NodeId) -> Result<Value> {
         let dtype = self.graph.storage_dtype(value, self.policy);
         self.coerce(value, dtype, Reason::Operand(user, 0))
@@ -327,11 +327,11 @@ impl Commit<'_> {
                 if dtype.is_complex() || dtype.is_float() && kind != Kind::Complex {
                     return self.weak_literal(value, slot, dtype, reason);
                 }
-                // An explicit cast to a lesser kind converts the exact value as a cast of an array would: from the widest
+                // An explicit cast to a lower kind casts the exact value as it would an array: from the widest
                 // dtype of its kind.
                 let widest = match kind {
                     Kind::Bool => DType::Bool,
-                    // Of the known numbers only those above it do not fit i64.
+                    // Of the known literals only larger ones do not fit i64.
                     Kind::UInt | Kind::Int if self.exceeds_i64(slot) => DType::U64,
                     Kind::UInt | Kind::Int => DType::I64,
                     Kind::Float => DType::F64,
@@ -368,7 +368,7 @@ impl Commit<'_> {
         cast
     }
 
-    /// The traced value of a slot as `dtype`, for a node that is being made.
+    /// The traced value of a slot as `dtype`, for the node being committed.
     fn weak_literal(&mut self, value: Value, slot: SlotId, dtype: DType, reason: Reason) -> Result<Value> {
         let user = self.rewriter.new.making();
         self.rewriter.new.make_from(&[self.graph.producer(value)]);
@@ -378,7 +378,7 @@ impl Commit<'_> {
         Ok(literal)
     }
 
-    /// The value of a slot as `dtype`; checks that it fits if it is known.
+    /// The value of a slot as `dtype`; checks that a known one fits.
     fn literal(&mut self, slot: SlotId, dtype: DType) -> Result<Value> {
         if let Slot::Value(literal) = &self.graph.slots()[slot.index()] {
             Literal::to_repr(literal, dtype)?;

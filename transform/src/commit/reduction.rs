@@ -1,5 +1,5 @@
-//! Reductions of a traced graph as elementary ones: what a mean, a variance or an index of the largest element is, in ops and
-//! elementary reductions. Sums and products of halves, those of scans too, are accumulated in `f32` and rounded once.
+//! Reductions of a traced graph in terms of elementary ones: means, variances, indices of extremes, as ops and elementary
+//! reductions. Sums and products of halves, also in scans, are accumulated in `f32` and rounded once.
 
 mod variance;
 
@@ -16,7 +16,7 @@ use ndjit_ir::{DType, Op, Result, Shape};
 /// A reduction being built.
 struct Building<'a, 'g> {
     commit: &'a mut Commit<'g>,
-    /// The node of the traced graph, and what it is.
+    /// The node of the traced graph, and its reduction.
     id: NodeId,
     reduction: Reduction,
     axes: AxisSet,
@@ -25,13 +25,13 @@ struct Building<'a, 'g> {
 }
 
 impl Commit<'_> {
-    /// The values of the typed graph that a reduction of the traced one becomes.
+    /// The typed values of a traced reduction.
     pub(super) fn reduce(&mut self, id: NodeId, reduce: Reduce) -> Result<Value> {
         let operands = self.graph.operands(id).to_vec();
         let types = self.reduction_types(id, &Operation::Reduce(reduce))?;
         let reason = Reason::Operand(id, 0);
         let x = match reduce.request.dtype {
-            // A mean of integers is computed in a float, but of what the operand is in the dtype asked for.
+            // A mean of integers is computed in a float, but of operands in the requested dtype.
             Some(_) if matches!(reduce.reduction, Reduction::Mean | Reduction::LogSumExp) => {
                 self.cast(operands[0], types.result, reason)?
             }
@@ -85,13 +85,13 @@ impl Commit<'_> {
 }
 
 impl Commit<'_> {
-    /// The dtypes of a reduction or a scan, which are never weak.
+    /// The dtypes of a reduction or a scan, never weak.
     fn reduction_types(&self, id: NodeId, operation: &Operation<'_>) -> Result<ReductionTypes> {
         let Types { compute, result } = self.types(id, operation)?;
         Ok(ReductionTypes { compute: compute.storage_dtype(), result: result.storage_dtype() })
     }
 
-    /// The operand of a scan or a sort in the dtype that it computes in, and its types.
+    /// The operand of a scan or a sort in its computing dtype, and its types.
     fn operand(
         &mut self,
         id: NodeId,
@@ -107,12 +107,12 @@ impl Commit<'_> {
         Ok((x, types))
     }
 
-    /// A value as `dtype`, as part of what a node of the traced graph becomes.
+    /// A value as `dtype`, as part of a traced node.
     fn cast_part(&mut self, id: NodeId, value: Value, dtype: DType) -> Value {
         self.convert(value, dtype, Reason::Part(id))
     }
 
-    /// The values of the typed graph that a scan of the traced one becomes.
+    /// The typed values of a traced scan.
     pub(super) fn scan(&mut self, id: NodeId, scan: Scan, axis: u32, request: TypeRequest) -> Result<Value> {
         let (x, types) = self.operand(id, &Operation::Scan(scan, axis, request), request.dtype)?;
         let wide = if scan.accumulates(types.compute) { types.compute } else { accumulated(types.compute) };
@@ -122,11 +122,11 @@ impl Commit<'_> {
         Ok(self.cast_part(id, scanned, types.result))
     }
 
-    /// The values of the typed graph that a sort of the traced one becomes.
+    /// The typed values of a traced sort.
     pub(super) fn sort(&mut self, id: NodeId, sort: Sort, axis: u32, request: TypeRequest) -> Result<Value> {
         let (x, types) = self.operand(id, &Operation::Sort(sort, axis, request, None), request.dtype)?;
         let dtype = match sort {
-            // Indices are made in the dtype they are wanted in, or in the narrower of two that hold them.
+            // Indices are computed in the requested dtype, or in the narrower of two that suffice.
             Sort::ArgSort => {
                 let narrow = i32::try_from(self.rewriter.new.shape(x).extents()[axis as usize]).is_ok();
                 if narrow && types.result != DType::I64 { DType::I32 } else { DType::I64 }
@@ -153,13 +153,13 @@ impl Building<'_, '_> {
         self.commit.cast_part(self.id, value, dtype)
     }
 
-    /// A value that the reduction is made with.
+    /// A value that is part of the reduction.
     fn part(&mut self, value: Value) -> Value {
         self.commit.reasons.push((self.commit.rewriter.new.producer(value), Reason::Part(self.id)));
         value
     }
 
-    /// An op on operands of the dtypes it computes in.
+    /// An op on operands of its computing dtype.
     fn op(&mut self, op: Op, operands: &[Value]) -> Value {
         let out = &mut self.commit.rewriter.new;
         let compute = out.ty(operands[op.joined().start]);
@@ -172,8 +172,8 @@ impl Building<'_, '_> {
         self.part(value)
     }
 
-    /// An integer that depends on the shape alone, rounded to the dtype. Equal ones share a slot, so that what is computed with
-    /// them is shared.
+    /// An integer that depends only on the shape, rounded to the dtype. Equal ones share a slot, so their uses are
+    /// shared too.
     fn number(&mut self, number: usize, dtype: DType) -> Value {
         let Commit { rewriter: Rewriter { new: out, .. }, numbers, .. } = &mut *self.commit;
         let make = || out.slot(Slot::Value(Literal::weak(number as u64)));
@@ -182,12 +182,12 @@ impl Building<'_, '_> {
         self.part(value)
     }
 
-    /// The number of elements that make one.
+    /// The number of elements that are reduced to one.
     fn count(&self, x: Value) -> usize {
         self.axes.count(self.commit.rewriter.new.shape(x))
     }
 
-    /// An elementary reduction, in the dtype of its operand or, for halves that are summed, in `f32`.
+    /// An elementary reduction, in the dtype of its operand, or in `f32` for sums of halves.
     fn fold(&mut self, reduction: Reduction, x: Value) -> Value {
         let dtype = self.ty(x);
         let wide = if reduction.accumulates(dtype) { x } else { self.cast(x, accumulated(dtype)) };
@@ -202,7 +202,7 @@ impl Building<'_, '_> {
         let reduce = Reduce { contracts: self.contracts, ..Reduce::new(reduction, self.axes, keepdims) };
         let kind = NodeKind::Reduce(reduce);
         let value = out.add(kind, &[x], &[(dtype, shape)]);
-        // That a sum is part of a sum says nothing.
+        // A sum as part of a sum needs no note.
         if reduction == self.reduction { value } else { self.part(value) }
     }
 
@@ -218,7 +218,7 @@ impl Building<'_, '_> {
         self.op(Op::Divide, &[sum, count])
     }
 
-    /// The largest element, 0 if there are none, is taken off before and added after.
+    /// The largest element, or 0 if there are none, is subtracted first and added last.
     fn logsumexp(&mut self, x: Value) -> Value {
         let wide = self.cast(x, accumulated(self.ty(x)));
         let real = if self.ty(wide).is_complex() { self.op(Op::Real, &[wide]) } else { wide };
@@ -232,7 +232,7 @@ impl Building<'_, '_> {
         self.reduced(total)
     }
 
-    /// Elements are scaled by a power of two near the largest modulus, which is exact, and the root back by it.
+    /// Elements are scaled by a power of two near the largest modulus, which is exact, and the root is scaled back.
     fn norm(&mut self, x: Value) -> Value {
         let wide = self.cast(x, accumulated(self.ty(x)));
         let parts = self.parts(wide);
@@ -240,7 +240,7 @@ impl Building<'_, '_> {
         let most = moduli.iter().copied().reduce(|a, b| self.op(Op::Maximum, &[a, b])).unwrap_or(wide);
         let largest = self.largest(most, Op::IsFinite);
         let exponent = self.op(Op::FrexpExponent, &[largest]);
-        // `ldexp` takes it as a number of its own dtype.
+        // `ldexp` takes a number of its own dtype.
         let exponent = self.cast(exponent, self.ty(most));
         let back = self.op(Op::Negative, &[exponent]);
         let squares: Vec<Value> = parts
@@ -257,7 +257,7 @@ impl Building<'_, '_> {
         self.reduced(norm)
     }
 
-    /// A real value itself, of a complex one the real and the imaginary part.
+    /// The real and the imaginary part; a real value itself.
     fn parts(&mut self, value: Value) -> Vec<Value> {
         if !self.ty(value).is_complex() {
             return vec![value];
@@ -281,7 +281,7 @@ impl Building<'_, '_> {
         self.op(Op::MultiplyNoNan, &[fits, largest])
     }
 
-    /// A value with the reduced axes kept, as they are to be in the result.
+    /// A value with the reduced axes kept, in the form of the result.
     fn reduced(&mut self, value: Value) -> Value {
         let out = &mut self.commit.rewriter.new;
         if self.keepdims {
@@ -293,12 +293,12 @@ impl Building<'_, '_> {
                 let view = out.view(value, view, &shape);
                 self.part(view)
             }
-            // Every axis that was reduced has extent 1.
+            // Every reduced axis has extent 1.
             Err(_) => value,
         }
     }
 
-    /// The first index of the extreme element: the least of all indices whose element equals it, or is NaN.
+    /// The first index of the extreme element: the least index of the elements that equal it, or are NaN.
     fn position(&mut self, extreme: Reduction, x: Value) -> Result<Value> {
         let dtype = self.ty(x);
         let found = self.elementary(extreme, x, true);
@@ -310,7 +310,7 @@ impl Building<'_, '_> {
         let shape = self.commit.rewriter.new.shape_id(x);
         let indices = self.commit.rewriter.new.add(NodeKind::Iota(self.axes), &[], &[(DType::I64, shape)]);
         let indices = self.part(indices);
-        // Half as many bytes where that is enough: as many indices to a register as there are elements of most dtypes.
+        // Half as many bytes if that suffices: a register then has as many indices as elements of most dtypes.
         let narrow = i32::try_from(self.count(x)).is_ok();
         let indices = if narrow { self.cast(indices, DType::I32) } else { indices };
         let beyond = self.number(self.count(x), self.ty(indices));

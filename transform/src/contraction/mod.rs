@@ -1,8 +1,8 @@
-//! Contractions: sums of products of arrays, whose axes are named by labels. `ij,jk->ik` is the product of two matrices: axes with one
-//! label meet, and labels that the result lacks are summed over.
+//! Contractions: sums of products of arrays, with labels of axes. `ij,jk->ik` is the product of two matrices: axes of one
+//! label are matched, and labels that the result lacks are summed.
 //!
-//! A [`Contraction`] says which axes meet, [`Subscripts`] is one that was written as `einsum` writes it, [`order`] says which arrays
-//! are multiplied first. Nothing here knows types or elements.
+//! A [`Contraction`] has the labels, [`Subscripts`] are its `einsum` notation, and [`order`] determines the order of the
+//! products. Nothing here depends on types or elements.
 
 pub mod order;
 mod subscripts;
@@ -13,10 +13,10 @@ use ndjit_ir::error::Result;
 use ndjit_ir::shape::Shape;
 use smallvec::SmallVec;
 
-/// The name of an axis: a number below [`MAX_LABELS`].
+/// The label of an axis: a number below [`MAX_LABELS`].
 pub type Label = u8;
 
-/// How many labels there are.
+/// The maximum number of labels.
 pub const MAX_LABELS: usize = 128;
 
 /// The labels of an array's axes, in their order.
@@ -27,29 +27,29 @@ pub type Labels = SmallVec<[Label; 8]>;
 pub struct LabelSet(u128);
 
 impl LabelSet {
-    /// Those of a list.
+    /// The labels of a list.
     pub fn of(labels: &[Label]) -> LabelSet {
         LabelSet(labels.iter().fold(0, |set, &label| set | bit(label)))
     }
 
-    /// Returns `true` if it has the label.
+    /// Returns `true` if the set contains the label.
     pub fn contains(self, label: Label) -> bool {
         self.0 & bit(label) != 0
     }
 
-    /// Those of either.
+    /// The union.
     #[must_use]
     pub fn union(self, other: LabelSet) -> LabelSet {
         LabelSet(self.0 | other.0)
     }
 
-    /// Those of both.
+    /// The intersection.
     #[must_use]
     pub fn intersection(self, other: LabelSet) -> LabelSet {
         LabelSet(self.0 & other.0)
     }
 
-    /// Returns `true` if there are none.
+    /// Returns `true` if the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -65,14 +65,14 @@ fn bit(label: Label) -> u128 {
     1u128.checked_shl(label.into()).unwrap_or(0)
 }
 
-/// Which axes of some arrays meet, and which the result has.
+/// The matched axes of arrays, and the axes of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contraction {
-    /// The labels of each array's axes. One that an array has twice is that of its diagonal.
+    /// The labels of each array's axes. A repeated label denotes a diagonal.
     pub operands: Vec<Labels>,
     /// The labels of the result's axes, each once, all of them labels of operands.
     pub result: Labels,
-    /// Labels along which no array is repeated: all extents are equal. Along others an extent of 1 meets every other.
+    /// Labels whose extents must be equal. Along others an extent of 1 broadcasts.
     pub exact: LabelSet,
 }
 
@@ -81,12 +81,12 @@ pub struct Contraction {
 pub struct Extents(Vec<usize>);
 
 impl Extents {
-    /// The extent along a label; 1 for one that is not there.
+    /// The extent of a label; 1 for a missing one.
     pub fn of(&self, label: Label) -> usize {
         self.0.get(usize::from(label)).copied().unwrap_or(1)
     }
 
-    /// How many elements an array with these labels has, or multiplications a product over them takes. Saturates.
+    /// The number of elements of an array with these labels, or of multiplications of a product over them. Saturates.
     pub fn count(&self, labels: LabelSet) -> u128 {
         labels.iter().fold(1, |count, label| count.saturating_mul(self.of(label) as u128))
     }
@@ -103,12 +103,12 @@ pub struct AxisOf {
     pub extent: usize,
 }
 
-/// Two axes that should meet, but have different extents.
+/// Two axes of one label with different extents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtentMismatch {
     /// Their label.
     pub label: Label,
-    /// The two axes, the first of them in the order of operands first.
+    /// The two axes, in the order of operands.
     pub axes: [AxisOf; 2],
 }
 
@@ -124,10 +124,10 @@ impl std::fmt::Display for ExtentMismatch {
 }
 
 impl Contraction {
-    /// The extent of each label for arrays of these shapes, which have the axes that are named.
+    /// The extent of each label for arrays of these shapes, which have the labelled axes.
     ///
     /// # Errors
-    /// The first two axes that do not meet.
+    /// The first two axes that do not match.
     pub fn extents(&self, shapes: &[Shape]) -> Result<Extents, ExtentMismatch> {
         let mut first: Vec<Option<AxisOf>> = vec![None; MAX_LABELS];
         for (operand, (labels, shape)) in self.operands.iter().zip(shapes).enumerate() {
@@ -138,7 +138,7 @@ impl Contraction {
                     *slot = Some(own);
                     continue;
                 };
-                // A diagonal is one of axes that are as long as each other.
+                // The axes of a diagonal have equal extents.
                 let exact = self.exact.contains(label) || before.operand == operand;
                 match (before.extent, extent) {
                     (a, b) if a == b => {}
@@ -157,21 +157,21 @@ impl Contraction {
     }
 }
 
-/// How the product of two arrays goes over labels.
+/// The labels of the product of two arrays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DotDimensions {
     /// Labels of the result that both have.
     pub batch: Labels,
-    /// Those that the left one has alone.
+    /// Labels that only the left one has.
     pub rows: Labels,
-    /// Those that the right one has alone.
+    /// Labels that only the right one has.
     pub columns: Labels,
-    /// Labels that are summed over, which both have.
+    /// Summed labels, which both have.
     pub summed: Labels,
 }
 
 impl DotDimensions {
-    /// The product of arrays with these labels, each once, of which `result` is kept. Labels are in the order of the result, the summed
+    /// The product of arrays with these labels, each once, of which `result` remains. Labels are in the order of the result, the summed
     /// ones in that of the left array.
     pub fn new(left: &[Label], right: &[Label], result: &[Label]) -> DotDimensions {
         let (in_left, in_right) = (LabelSet::of(left), LabelSet::of(right));

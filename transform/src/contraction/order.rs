@@ -1,21 +1,20 @@
-//! Which arrays of a contraction are multiplied first. Products are of two arrays at a time, and what the result does not need of one is
-//! summed over at once; so the order decides how many multiplications there are.
+//! The order of a contraction's products. Products are of two arrays at a time, and labels that the result does not need are summed
+//! at once, so the order determines the number of multiplications.
 //!
-//! The work of one product is the number of multiplications it takes: the product of the extents of all labels that either array has.
-//! Up to [`EXACT`] arrays the order with the least sum of these is found, by dynamic programming over sets of arrays; of more, at each step
-//! the two whose product grows least over them are taken, of the [`WINDOW`] first that are left. Both look at labels and extents alone, so a
-//! program's results do not depend on anything else.
+//! The work of one product is its number of multiplications: the product of the extents of all labels of either array. Up to
+//! [`EXACT`] arrays, dynamic programming over sets of arrays finds the order of least total work. For more, each step takes the two
+//! whose product grows least, among the first [`WINDOW`] left. Both depend only on labels and extents, and so do a program's results.
 
 use super::{Contraction, Extents, LabelSet};
 
-/// Up to so many arrays the best order is found.
+/// The maximum number of arrays for which the best order is found.
 pub const EXACT: usize = 8;
 
-/// Among so many arrays two are chosen, where there are more than [`EXACT`].
+/// The number of arrays among which the greedy order chooses.
 pub const WINDOW: usize = 24;
 
-/// The products of a contraction, each of two arrays by their numbers: operands in their order, then products in theirs. Of less than two
-/// operands there is none.
+/// The products of a contraction, each of two arrays by their numbers: operands in their order, then products in theirs. Empty for
+/// fewer than two operands.
 pub fn order(contraction: &Contraction, extents: &Extents) -> Vec<[usize; 2]> {
     let (sets, result) = (wanted(contraction), LabelSet::of(&contraction.result));
     match sets.len() {
@@ -26,7 +25,7 @@ pub fn order(contraction: &Contraction, extents: &Extents) -> Vec<[usize; 2]> {
     }
 }
 
-/// The labels of each operand that the result or another operand has: the others are summed over before anything is multiplied.
+/// The labels of each operand that the result or another operand has: the others are summed before any product.
 fn wanted(contraction: &Contraction) -> Vec<LabelSet> {
     let sets = contraction.sets();
     let (mut once, mut twice) = (LabelSet::of(&contraction.result), LabelSet::of(&contraction.result));
@@ -37,7 +36,7 @@ fn wanted(contraction: &Contraction) -> Vec<LabelSet> {
     sets.into_iter().map(|set| set.intersection(twice)).collect()
 }
 
-/// How many multiplications the products take. Saturates.
+/// The number of multiplications of the products. Saturates.
 pub fn work(contraction: &Contraction, extents: &Extents, order: &[[usize; 2]]) -> u128 {
     let (mut sets, result) = (wanted(contraction), LabelSet::of(&contraction.result));
     let mut left: Vec<bool> = vec![true; sets.len()];
@@ -54,11 +53,11 @@ pub fn work(contraction: &Contraction, extents: &Extents, order: &[[usize; 2]]) 
     work
 }
 
-/// The best way to make the product of a set of arrays.
+/// The best order of the product of a set of arrays.
 #[derive(Clone, Copy)]
 struct Best {
     work: u128,
-    /// The first of the two sets whose products are multiplied; 0 of one array.
+    /// The first of the two sets whose products are multiplied; 0 for one array.
     first: usize,
 }
 
@@ -70,7 +69,7 @@ fn exact(sets: &[LabelSet], result: LabelSet, extents: &Extents) -> Vec<[usize; 
         let own = sets.iter().enumerate().filter(|(n, _)| of >> n & 1 == 1);
         own.fold(LabelSet::default(), |labels, (_, set)| labels.union(*set))
     };
-    // The labels of a set's product: those that are wanted outside of it.
+    // The labels of a set's product: those needed outside of it.
     let labels: Vec<LabelSet> = (0..=all).map(|of| union(of).intersection(union(all & !of).union(result))).collect();
     let mut best = vec![Best { work: 0, first: 0 }; all + 1];
     for of in (1..=all).filter(|of| of.count_ones() > 1) {
@@ -95,7 +94,7 @@ fn exact(sets: &[LabelSet], result: LabelSet, extents: &Extents) -> Vec<[usize; 
     written_out(&best, count)
 }
 
-/// The products of the whole set, those that others need before them.
+/// The products of the whole set, dependencies first.
 fn written_out(best: &[Best], count: usize) -> Vec<[usize; 2]> {
     // The sets that are split, from the whole one down; each set's parts come after it.
     let mut wanted = vec![(1usize << count) - 1];
@@ -118,13 +117,13 @@ fn written_out(best: &[Best], count: usize) -> Vec<[usize; 2]> {
     products
 }
 
-/// At each step the two arrays whose product has the least more elements than they have; of equal ones those with the least work, then
-/// the first.
+/// Each step takes the two arrays whose product grows least beyond them; ties are broken by the least work, then by
+/// order.
 fn greedy(mut sets: Vec<LabelSet>, result: LabelSet, extents: &Extents) -> Vec<[usize; 2]> {
     let count = sets.len();
     let mut left: Vec<usize> = (0..count).collect();
     let mut products = Vec::with_capacity(count - 1);
-    // In how many of the arrays that are left each label is.
+    // The number of remaining arrays that have each label.
     let mut uses = [0usize; super::MAX_LABELS];
     for set in &sets {
         set.iter().for_each(|label| uses[usize::from(label)] += 1);
@@ -211,7 +210,7 @@ mod tests {
 
     #[test]
     fn many_are_ordered_well() {
-        // A chain of matrices and a vector at its end: from there it is all products with vectors.
+        // A chain of matrices that ends in a vector: from there all are products with vectors.
         let letters: Vec<char> = ('a'..='z').collect();
         let mut text: Vec<String> = letters.windows(2).map(|pair| pair.iter().collect()).collect();
         text.push("z".to_owned());

@@ -1,17 +1,17 @@
-//! Subscripts as `einsum` has them: `ij,jk->ik`, `...i,...i`, `ii->i`. Letters name axes; three dots stand for those without a letter,
-//! which broadcast from the last. Without `->` the result has what the dots stand for, then the letters that are there once, A to Z
+//! Subscripts of `einsum`: `ij,jk->ik`, `...i,...i`, `ii->i`. Letters label axes; three dots represent those without a letter,
+//! which broadcast from the last. Without `->` the result has the axes of the dots, then the letters that occur once, A to Z
 //! before a to z. (NumPy, `einsum`.)
 //!
-//! Whatever the text, reading it gives a contraction or an error: nothing recurses, and no sum wraps.
+//! Parsing any text gives a contraction or an error: nothing recurses, and no sum wraps.
 
 use super::{Contraction, Label, LabelSet, Labels, MAX_LABELS};
 use ndjit_ir::error::{Error, ErrorCode, Result};
 use std::fmt;
 
-/// Labels of letters are below this one, those of axes without a letter are counted from it, the last axis first.
+/// Labels of letters are below this one; axes without a letter are numbered from it, the last axis first.
 const FIRST_UNNAMED: Label = 52;
 
-/// Subscripts that were read: for each operand, and for the result, what stands for its axes.
+/// Parsed subscripts: for each operand, and for the result, the labels of its axes.
 ///
 /// ```
 /// use ndjit_transform::contraction::Subscripts;
@@ -33,7 +33,7 @@ pub struct Subscripts {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 struct SubscriptTerm {
     letters: Labels,
-    /// Before which letter the three dots stand.
+    /// The index of the letter after the three dots.
     dots: Option<usize>,
 }
 
@@ -63,7 +63,7 @@ fn error(what: String) -> Error {
 }
 
 impl SubscriptTerm {
-    /// Reads one term of `text`, which has no spaces.
+    /// Parses one term of `text`, which has no spaces.
     fn read(term: &str, text: &str) -> Result<SubscriptTerm> {
         let mut read = SubscriptTerm::default();
         let mut rest = term.chars();
@@ -85,7 +85,7 @@ impl SubscriptTerm {
         Ok(read)
     }
 
-    /// The labels of an array, of which so many axes have no letter.
+    /// The labels of an array with this number of unnamed axes.
     fn labels(&self, unnamed: usize) -> Labels {
         let at = self.dots.unwrap_or(self.letters.len());
         let dots = (0..unnamed).rev().map(|from_last| FIRST_UNNAMED.saturating_add(from_last as Label));
@@ -96,11 +96,11 @@ impl SubscriptTerm {
 impl std::str::FromStr for Subscripts {
     type Err = Error;
 
-    /// Reads subscripts. Spaces are left out, wherever they stand.
+    /// Parses subscripts. Spaces are ignored.
     ///
     /// # Errors
-    /// `Parse` for what is neither a letter, nor `...`, `,`, `->`, for more than one arrow, for dots twice in one subscript, and for a result with a letter that
-    /// no operand has, or that it has itself already.
+    /// `Parse` for characters other than letters, `...`, `,`, `->`, for more than one arrow, for repeated dots in one subscript, and
+    /// for letters of the result that are repeated or in no operand.
     fn from_str(text: &str) -> Result<Subscripts> {
         let dense: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
         let (operands, result) = match dense.split_once("->") {
@@ -123,7 +123,7 @@ impl std::str::FromStr for Subscripts {
     }
 }
 
-/// How often each letter is there.
+/// The number of occurrences of each letter.
 fn counts(operands: &[SubscriptTerm]) -> [usize; FIRST_UNNAMED as usize] {
     let mut counts = [0; FIRST_UNNAMED as usize];
     operands.iter().flat_map(|term| &term.letters).for_each(|&label| counts[usize::from(label)] += 1);
@@ -150,16 +150,16 @@ fn implicit(operands: &[SubscriptTerm]) -> SubscriptTerm {
 }
 
 impl Subscripts {
-    /// How many operands they are for.
+    /// The number of operands.
     pub fn arity(&self) -> usize {
         self.operands.len()
     }
 
-    /// What they say of arrays with so many axes.
+    /// The contraction of arrays of these ranks.
     ///
     /// # Errors
-    /// `Arity` if there are not as many subscripts as arrays; `Shape` for an array that has not as many axes as its subscript names, and
-    /// for a result without `...` where those stand for axes.
+    /// `Arity` if the numbers of subscripts and arrays differ; `Shape` for an array of another rank than its subscript's, and
+    /// for a result without `...` where these represent axes.
     pub fn contraction(&self, ranks: &[usize]) -> Result<Contraction> {
         if ranks.len() != self.operands.len() {
             let [terms, arrays] = [(self.operands.len(), "subscript"), (ranks.len(), "operand")]
@@ -197,7 +197,7 @@ impl Subscripts {
         Ok(Contraction { operands, result, exact: LabelSet::default() })
     }
 
-    /// What the messages of errors call a label.
+    /// The name of a label in errors.
     pub fn name(label: Label) -> String {
         match letter(label) {
             '.' => "...".to_owned(),
@@ -221,7 +221,7 @@ impl fmt::Display for SubscriptTerm {
 }
 
 impl fmt::Display for Subscripts {
-    /// With the result written out.
+    /// With an explicit result.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, term) in self.operands.iter().enumerate() {
             write!(f, "{}{term}", if n > 0 { "," } else { "" })?;

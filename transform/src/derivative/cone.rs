@@ -1,4 +1,4 @@
-//! What depends on variables: the nodes between them and outputs, and tangents and cotangents through them.
+//! The nodes between variables and outputs, and tangents and cotangents through them.
 
 use super::control;
 use super::maps::{self, summed_to};
@@ -13,21 +13,21 @@ use ndjit_ir::{Op, Policy, ValueType};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Control flow of these operands, by its number.
+/// The number and operands of control flow.
 pub(super) type ControlGroup = (u32, Vec<Value>);
 
-/// Outputs of a function with a rule of its own: by its kind, and the operands that they have in common.
+/// Outputs of a function with a derivative rule: its kind, and the common operands.
 type RuleGroup = (RuleKind, Vec<Value>);
 
 /// The nodes between variables and outputs of a graph.
 #[derive(Clone, Debug)]
 pub(crate) struct Cone {
     pub variables: Vec<Value>,
-    /// What the outputs are, with calls written out and loops that keep what the reverse mode needs.
+    /// The outputs, with calls inlined and with loops that save states for reverse mode.
     pub outputs: Vec<Value>,
-    /// The nodes that depend on variables, in their order.
+    /// The nodes that depend on variables, in order.
     nodes: Vec<NodeId>,
-    /// What loops keep.
+    /// The saved states of loops.
     pub saved: FxHashMap<ControlGroup, SavedLoop>,
 }
 
@@ -56,7 +56,7 @@ impl Cone {
         cone
     }
 
-    /// Writes the nodes again, some of them as others.
+    /// Copies the nodes, some of them as others.
     fn rewrite(&mut self, to: &Appender, mut become_: impl FnMut(&mut Cone, NodeId, &[Value]) -> Option<Vec<Value>>) {
         let (nodes, outputs) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.outputs));
         if let Some(&first) = nodes.first() {
@@ -67,7 +67,7 @@ impl Cone {
         self.nodes = to.read(|graph| dependent(graph, &self.variables, &self.outputs, to.policy));
     }
 
-    /// Makes scans of loops that count so often as is known, and cuts scans of too many states, until there are none.
+    /// Replaces loops of constant trip count by scans, and segments scans of too many states, until there are none.
     fn segment(&mut self, to: &Appender) {
         let mut cut = true;
         while std::mem::take(&mut cut) && !to.has_failed() {
@@ -81,7 +81,7 @@ impl Cone {
         }
     }
 
-    /// What a result of a loop becomes that keeps what the reverse mode needs of it.
+    /// The replacement of a loop's result, from a loop that saves states for reverse mode.
     fn kept(
         &mut self,
         to: &Appender,
@@ -151,7 +151,7 @@ impl Cone {
         self.reverse_onto(to, cotangents, FxHashMap::default())
     }
 
-    /// The value that a variable of another function is, as far as it is none of these.
+    /// The value that a variable of another function represents, unless it is one of these.
     fn source(&self, to: &Appender, mut value: Value) -> Value {
         to.read(|graph| {
             while !self.variables.contains(&value) {
@@ -163,7 +163,7 @@ impl Cone {
         })
     }
 
-    /// The cotangents of the variables, added to those that are known of them already.
+    /// The cotangents of the variables, added to those already known.
     pub fn reverse_onto(
         &self,
         to: &Appender,
@@ -185,7 +185,7 @@ impl Cone {
             let results = self.nodes.iter().flat_map(|&id| graph.node(id).results());
             self.variables.iter().copied().chain(results).collect()
         });
-        // Control flow is left where its first result is, which comes last.
+        // Control flow is visited at its first result, which comes last in reverse.
         let mut groups: FxHashMap<ControlGroup, Vec<(u32, Value)>> = FxHashMap::default();
         let mut ruled: FxHashMap<RuleGroup, Vec<(u16, Value)>> = FxHashMap::default();
         for &id in self.nodes.iter().rev() {
@@ -227,7 +227,7 @@ impl Cone {
                     continue;
                 }
                 let saved = self.saved.get(&key);
-                // A loop that keeps states stands for another one.
+                // A loop that saves states replaces another one.
                 let written = if let Some(SavedLoop::Slots { of, .. }) = saved { of } else { &key };
                 let active: Vec<bool> = written.1.iter().map(|operand| dependent.contains(operand)).collect();
                 let onto = control::accumulating(to, written, &active, |operand| known.remove(&operand));
@@ -245,7 +245,7 @@ impl Cone {
                     own[*output as usize] = known.remove(value).unwrap_or(Tangent::Zero);
                 }
                 let Some(parts) = rule.parts(&operands).filter(|_| own.iter().any(|g| !g.is_zero())) else { continue };
-                // What is computed once more adds to what is known of the values that its parameters are.
+                // A recomputed function adds to the known cotangents of its inputs.
                 let of = |input: Value| if rule.kind == RuleKind::Checkpoint { self.source(to, input) } else { input };
                 let made = rules::reverse(to, rule, &operands, &own, |input| known.remove(&of(input)));
                 parts.inputs.iter().zip(made).for_each(|(&input, g)| add(&mut known, of(input), g));
@@ -271,7 +271,7 @@ impl Cone {
     }
 }
 
-/// The nodes of a graph that depend on variables and that outputs depend on, in their order.
+/// The nodes of a graph that depend on variables and that outputs depend on, in order.
 fn dependent(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], policy: Policy) -> Vec<NodeId> {
     let Some(first) = variables.iter().map(|&value| graph.producer(value)).min() else { return Vec::new() };
     let Some(last) = outputs.iter().map(|&value| graph.producer(value)).max() else { return Vec::new() };
@@ -299,7 +299,7 @@ fn dependent(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], p
     (0..needed.len()).filter(|&at| reached[at] && needed[at]).map(|at| NodeId((at + base) as u32)).collect()
 }
 
-/// The operands through which derivatives of a node flow.
+/// The operands of a node that derivatives flow through.
 fn continuous(graph: &Graph<ValueType>, id: NodeId) -> &[Value] {
     let operands = graph.operands(id);
     match graph.node(id).kind {
@@ -309,7 +309,7 @@ fn continuous(graph: &Graph<ValueType>, id: NodeId) -> &[Value] {
     }
 }
 
-/// Of the nodes of a range those that depend on variables continuously; the variables' own nodes are among them.
+/// The nodes of a range that depend on variables continuously, including the variables' own nodes.
 pub(super) fn reached(
     graph: &Graph<ValueType>,
     variables: &[Value],
@@ -346,7 +346,7 @@ fn contraction(to: &Appender, kind: NodeKind, operands: &[Value]) -> Option<(Nod
     (reduce.contracts && multiplies).then_some((product, reduce))
 }
 
-/// The cotangents of the factors of a contraction, each of them a contraction itself.
+/// The cotangents of the factors of a contraction, which are contractions too.
 fn factors(
     to: &Appender,
     product: NodeId,
@@ -373,7 +373,7 @@ fn factors(
     made
 }
 
-/// The tangent of what is linear in all operands together: the same node of their tangents.
+/// The tangent of a node that is linear in all operands together: the same node on their tangents.
 fn together(
     to: &Appender,
     kind: NodeKind,
@@ -430,7 +430,7 @@ fn node(
     sum
 }
 
-/// The tangent of a contraction: of each factor's tangent and the other factor a contraction.
+/// The tangent of a contraction: the sum of contractions of each factor's tangent with the other factor.
 fn contracted(
     to: &Appender,
     (product, reduce): (NodeId, Reduce),

@@ -1,4 +1,4 @@
-//! Tangents and cotangents through branches and loops: branches and loops of the same kind, whose graphs compute those beside.
+//! Tangents and cotangents through branches and loops, by branches and loops of the same kind.
 
 use super::DerivativeMode;
 use super::cone::{Cone, ControlGroup, reached};
@@ -11,7 +11,7 @@ use ndjit_ir::graph::{ControlKind, ForArity, NodeId, ScanArity, Value};
 use ndjit_ir::{DType, Error, ErrorCode};
 
 impl ControlPiece {
-    /// The graphs whose outputs are results.
+    /// The graphs whose outputs are the results.
     fn giving(&self) -> std::ops::Range<usize> {
         match self.control.kind {
             ControlKind::While => 1..2,
@@ -25,14 +25,14 @@ impl ControlPiece {
         Some(TangentSpace { dtype: linear(self.control.storage_dtype(n, to.policy))?, shape })
     }
 
-    /// The spaces of the tangents of operands, in the dtypes in which its graphs take them.
+    /// The tangent spaces of operands, in the dtypes of its graphs' parameters.
     pub fn spaces(&self, to: &Appender, operands: &[Value]) -> Vec<Option<TangentSpace>> {
         let types = self.operand_types(to, operands);
         let space = |(_, dtype, shape): ParamType| Some(TangentSpace { dtype: linear(dtype)?, shape });
         types.into_iter().map(space).collect()
     }
 
-    /// With the leaves of the state that come to depend on those operands.
+    /// Adds the leaves of the state that depend on active operands.
     pub fn closed(&self, to: &Appender, mut active: Vec<bool>) -> Vec<bool> {
         let carried = self.control.carried();
         let body = &self.bodies[self.last()].0;
@@ -56,7 +56,7 @@ impl ControlPiece {
     }
 }
 
-/// The parameter that stands for a tangent of an operand.
+/// The parameter for a tangent of an operand.
 pub(super) fn tangent_type(space: &TangentSpace) -> ParamType {
     (space.dtype.into(), space.dtype, space.shape.clone())
 }
@@ -68,7 +68,7 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
     let spaces = piece.spaces(to, operands);
     let given = tangents.iter().zip(&spaces).map(|(t, space)| !t.is_zero() && space.is_some()).collect();
     let active = piece.closed(to, given);
-    // First the operands in their groups, with the tangents of each group behind it.
+    // Operands in their groups, each group followed by its tangents.
     let sliced = if let ControlKind::Scan(steps) = kind { steps.sliced as usize } else { 0 };
     let first = kind.arrays(piece.control.results());
     let groups = match kind {
@@ -88,7 +88,7 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
             all.push(taken(to, operands[n], tangents[n], space));
         }
     }
-    // Which results have tangents: leaves of a state that do, and what a graph gives.
+    // The results with tangents: active leaves of the state, and a graph's other outputs.
     let results = piece.control.results();
     let mut moving: Vec<bool> = (0..results).map(|n| n < carried && active[n]).collect();
     for which in piece.giving() {
@@ -103,7 +103,7 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
             moving[n] |= reached[graph.producer(output).index()] && piece.result_space(to, n).is_some();
         }
     }
-    // A leaf keeps the dtype of its tangent, also where no body takes it.
+    // A leaf keeps the dtype of its tangent, even if no body takes it.
     let leaf_space = |n: usize| spaces.get(n).filter(|_| n < carried).cloned().flatten();
     let mut graphs = Vec::new();
     for which in 0..piece.bodies.len() {
@@ -171,13 +171,13 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
     tangents
 }
 
-/// A tangent of an operand, in the space in which graphs take it.
+/// A tangent of an operand, in the space of the graphs' parameters.
 fn taken(to: &Appender, operand: Value, tangent: Tangent, space: &TangentSpace) -> Value {
     let own = to.space(operand).unwrap_or_else(|| space.clone());
     tangent.term(to, &own).cast(space.dtype).value
 }
 
-/// Cotangents of operands, in their own spaces.
+/// Cotangents of operands, in the operands' spaces.
 fn given_back(to: &Appender, operands: &[Value], made: Vec<Tangent>, spaces: &[Option<TangentSpace>]) -> Vec<Tangent> {
     let one = |((&operand, g), space): ((&Value, Tangent), &Option<TangentSpace>)| match (to.space(operand), space) {
         (Some(own), Some(space)) if own.dtype != space.dtype => g.map(to, space, |term| term.cast(own.dtype)),
@@ -186,8 +186,8 @@ fn given_back(to: &Appender, operands: &[Value], made: Vec<Tangent>, spaces: &[O
     operands.iter().zip(made).zip(spaces).map(one).collect()
 }
 
-/// What is known of the cotangents of a scan's operands that are the same in each step: the scan adds to it, step by step, so that a scan that is cut adds in
-/// the same order. `take` gives what is known of a value, once.
+/// The known cotangents of a scan's invariants: the scan adds to them step by step, so a segmented scan adds in the same order.
+/// `take` returns the known cotangent of a value, once.
 pub(super) fn accumulating(
     to: &Appender,
     (n, operands): &ControlGroup,
@@ -207,7 +207,7 @@ pub(super) fn accumulating(
     onto
 }
 
-/// The cotangents of the operands that are active. Those of a scan are added to what is known of them already, [`accumulating`].
+/// The cotangents of the active operands. Those of a scan are added to the known ones ([`accumulating`]).
 pub(super) fn reverse(
     to: &Appender,
     (n, operands): &ControlGroup,
@@ -233,7 +233,7 @@ pub(super) fn reverse(
     given_back(to, operands, made, &piece.spaces(to, operands))
 }
 
-/// The cotangents of parameters, one for each of `wanted`, of a graph that is computed again: zeros where there are none. They are added to those that `onto` gives.
+/// The cotangents of the parameters in `wanted` of a recomputed graph: zeros where there are none. They are added to those of `onto`.
 pub(super) fn pullback(
     to: &Appender,
     (graph, places): &LocatedGraph,
@@ -242,7 +242,7 @@ pub(super) fn pullback(
     cotangents: &[Tangent],
     onto: impl Fn(usize) -> Tangent,
 ) -> Vec<Tangent> {
-    // What the arguments depend on may be among them.
+    // The arguments' dependencies may be among them.
     let mut arguments = arguments.to_vec();
     wanted.iter().for_each(|&param| arguments[param] = to.variable(arguments[param]));
     let outputs = to.run((graph, places), &arguments);
@@ -252,7 +252,7 @@ pub(super) fn pullback(
     cone.reverse_onto(to, cotangents, known.filter(|(_, g)| !g.is_zero()).collect())
 }
 
-/// The cotangent of a branch: that of the one which was taken.
+/// The cotangent of a branch: that of the branch taken.
 fn branches(
     to: &Appender,
     piece: &ControlPiece,

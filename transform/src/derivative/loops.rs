@@ -1,8 +1,7 @@
-//! Loops in reverse: what they keep of their states as they run, and the loops that run backwards over it.
+//! Loops in reverse mode: the states they save, and the loops that run backwards over them.
 //!
-//! A scan stacks the state of each step. A loop whose steps nobody knows keeps as many states as fit a number of slots, each so many steps after
-//! the last; between two of them the states are computed again, as far apart as they fit the slots, and from those once more. What is kept changes
-//! no bit.
+//! A scan stacks the state of each step. A loop of unknown trip count saves as many states as it has slots, a fixed number of steps
+//! apart; the states between two of them are recomputed, in two levels if they exceed the slots. Saving states changes no bit.
 
 use super::cone::ControlGroup;
 use super::control::{pullback, tangent_type};
@@ -12,30 +11,30 @@ use crate::append::{Appender, ControlPiece, ParamType, TangentSpace};
 use ndjit_ir::Shape;
 use ndjit_ir::graph::{ControlKind, NodeKind, ScanArity, Value};
 
-/// What a loop keeps for the reverse mode.
+/// The states of a loop that are saved for reverse mode.
 #[derive(Clone, Debug)]
 pub(crate) enum SavedLoop {
     /// For each leaf of the state that the body takes its values before each step, stacked.
     Stacked(Vec<Option<Value>>),
-    /// States before some steps.
+    /// The states before some steps.
     Slots {
-        /// The loop that was written.
+        /// The original loop.
         of: ControlGroup,
         /// For each leaf that the body takes its slots.
         slots: Vec<Option<Value>>,
         /// The number of steps, an `i64`.
         steps: Value,
-        /// Steps from one slot to the next, an `i64`.
+        /// The number of steps between slots, an `i64`.
         stride: Value,
         /// The number of slots.
         count: usize,
     },
 }
 
-/// A loop that keeps what the reverse mode needs, the results of the loop that it stands for, and what it keeps.
+/// A loop that saves states, the results of the original loop, and the saved states.
 pub(super) type KeptLoop = (ControlGroup, Vec<Value>, SavedLoop);
 
-/// The loop that keeps its states; `None` of branches.
+/// The loop that saves its states; `None` for branches.
 pub(super) fn keeping(to: &Appender, n: u32, operands: &[Value]) -> Option<KeptLoop> {
     let piece = ControlPiece::of(to, n);
     match piece.control.kind {
@@ -104,7 +103,7 @@ pub(super) fn reverse_scan(
     let spaces = piece.spaces(to, operands);
     let with_tangents = active.iter().zip(&spaces).map(|(active, space)| *active && space.is_some()).collect();
     let active = piece.closed(to, with_tangents);
-    // What stacked states are is no result of the loop that was written.
+    // The stacked states are not results of the original loop.
     let results = cotangents.len();
     let given: Vec<usize> = (carried..results).filter(|&n| !cotangents[n].is_zero()).collect();
     let (graph, _) = &piece.bodies[0];
@@ -113,7 +112,7 @@ pub(super) fn reverse_scan(
     let slices: Vec<usize> = (carried..carried + sliced).filter(|&n| active[n]).collect();
     let invariants: Vec<usize> = (carried + sliced..operands.len()).filter(|&n| active[n]).collect();
     let space = |n: usize| spaces[n].clone();
-    // The state: cotangents of the leaves and of what is the same in each step.
+    // The state: cotangents of the leaves and of the invariants.
     let mut all: Vec<Value> = Vec::new();
     let mut types: Vec<ParamType> = Vec::new();
     for (&n, cotangent) in leaves.iter().map(|n| (n, cotangents[*n])).chain(invariants.iter().map(|n| (n, onto[*n]))) {
@@ -122,7 +121,7 @@ pub(super) fn reverse_scan(
         types.push(tangent_type(&space));
     }
     let own = all.len();
-    // Slices: states, what the body takes slices of, cotangents of what it stacks.
+    // Slices: states, the body's slices, cotangents of stacked results.
     let mut from: Vec<Option<usize>> = vec![None; operands.len()];
     let own_params = piece.params(0);
     let param_of = |operand: usize| (0..params).find(|&param| piece.operand(0, param) == operand);
@@ -164,7 +163,7 @@ pub(super) fn reverse_scan(
         let of = |value: Value| Tangent::Of { value, negative: false };
         leaves.iter().enumerate().for_each(|(at, &leaf)| cotangents[leaf] = of(given_params[at]));
         given.iter().enumerate().for_each(|(at, &n)| cotangents[n] = of(given_params[seeds + at]));
-        // What is known of an invariant is added to in the step, use by use, by the first of the parameters that it is.
+        // The known cotangent of an invariant is added in the step, use by use, for the first of its parameters.
         let so_far = |param: usize| {
             let n = piece.operand(0, param);
             let at = invariants.iter().position(|&own| own == n).filter(|_| param_of(n) == Some(param));

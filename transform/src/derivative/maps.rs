@@ -14,18 +14,18 @@ use std::sync::Arc;
 pub(crate) enum LinearMap {
     /// The negative.
     Negate,
-    /// The product with a value, in which zero wins.
+    /// The product with a value; zero wins over infinities and NaN.
     Scale(Value),
-    /// The quotient by a number that is not 0.
+    /// The quotient by a nonzero number.
     Quotient(Value),
-    /// The elements where a condition is so; zeros elsewhere.
+    /// The elements where a condition has a value; zeros elsewhere.
     Pick {
         /// The condition.
         condition: Value,
-        /// What it is there.
+        /// The value of the condition.
         when: bool,
     },
-    /// As another dtype, of real numbers also a complex one.
+    /// A cast, also from real to complex.
     Cast(DType),
     /// The conjugate.
     Conj,
@@ -41,32 +41,32 @@ pub(crate) enum LinearMap {
     View(Arc<View>, Shape),
     /// The elements in another shape.
     Reshape(Shape),
-    /// A part of an array of this shape, from an index along an axis on; zeros elsewhere.
+    /// The elements in an array of this shape, from an index along an axis on; zeros elsewhere.
     Place {
         /// The axis.
         axis: usize,
-        /// The index where it begins.
+        /// The start index.
         start: usize,
-        /// The whole.
+        /// The shape of the whole array.
         whole: Shape,
     },
-    /// The sums up to each element along an axis, or from each on.
+    /// The cumulative sums along an axis, forwards or in reverse.
     Cumulative {
         /// The axis.
         axis: usize,
-        /// True if from each on.
+        /// True for the reverse order.
         reverse: bool,
     },
-    /// Along an axis `h[i] = a[i] h[i - 1] + t[i]`, or from the last one on `h[i] = a[i] h[i + 1] + t[i]`.
+    /// `h[i] = a[i] h[i - 1] + t[i]` along an axis, or in reverse `h[i] = a[i] h[i + 1] + t[i]`.
     Recurrence {
         /// The factors.
         factors: Value,
         /// The axis.
         axis: usize,
-        /// True if from the last one on.
+        /// True for the reverse order.
         reverse: bool,
     },
-    /// Rows at indices, which are clipped.
+    /// Rows at clamped indices.
     Rows(Value),
     /// At each index along an axis the element at an index.
     Along {
@@ -74,21 +74,21 @@ pub(crate) enum LinearMap {
         indices: Value,
         /// The axis.
         axis: usize,
-        /// True if they are each index once.
+        /// True if the indices are a permutation.
         permutes: bool,
     },
     /// Zeros at the rows of these indices.
     Without(Value),
-    /// Sums at the rows of these indices, of an array of this shape; those beyond it are left out.
+    /// Sums at the rows of these indices, of an array of this shape; out-of-bounds rows are dropped.
     AddRows(Value, Shape),
-    /// Zeros but for the elements that a view names.
+    /// The elements at those that a view selects; zeros elsewhere.
     Inserted(Arc<View>, Shape),
-    /// Zeros at the elements that a view names.
+    /// Zeros at the elements that a view selects.
     Outside(Arc<View>, Shape),
 }
 
 impl LinearMap {
-    /// The space that it maps to.
+    /// The target space.
     pub fn target(&self, to: &Appender, from: &TangentSpace) -> TangentSpace {
         let shaped = |shape: &Shape| TangentSpace { shape: shape.clone(), ..from.clone() };
         match self {
@@ -118,7 +118,7 @@ impl LinearMap {
         }
     }
 
-    /// The map of a tangent.
+    /// Applies the map to a tangent.
     pub fn apply(&self, to: &Appender, t: Tangent, from: &TangentSpace) -> Tangent {
         match self {
             LinearMap::Negate => return t.negated(),
@@ -170,7 +170,7 @@ impl LinearMap {
         })
     }
 
-    /// The adjoint map of a cotangent of the target: one of `from`.
+    /// Applies the adjoint to a cotangent of the target, which gives one of `from`.
     pub fn adjoint(&self, to: &Appender, g: Tangent, from: &TangentSpace) -> Tangent {
         let target = self.target(to, from);
         match self {
@@ -209,7 +209,7 @@ impl LinearMap {
                 LinearMap::Rows(index) => {
                     let rows = from.shape.extents().first().copied().unwrap_or(0);
                     let index = clipped(to.term(*index), rows);
-                    // Where each place takes one row it is compared for: what is made of that is not stored, as what is scattered into.
+                    // If each index selects one row, a comparison replaces the scatter: its value is not stored.
                     if from.shape.extents().get(1..) == Some(target.shape.extents()) {
                         let own = SlopeTerm::op(Op::Equal, &[to.iota(0, &from.shape), index]);
                         return pick(own, true, whole());
@@ -243,7 +243,7 @@ impl LinearMap {
     }
 }
 
-/// A path of maps applied.
+/// Applies a path of maps.
 pub(super) fn apply(to: &Appender, path: &[LinearMap], mut t: Tangent, from: &TangentSpace) -> Tangent {
     let mut space = from.clone();
     for map in path {
@@ -257,7 +257,7 @@ pub(super) fn apply(to: &Appender, path: &[LinearMap], mut t: Tangent, from: &Ta
     t
 }
 
-/// The adjoint of a path of maps applied.
+/// Applies the adjoint of a path of maps.
 pub(super) fn adjoint(to: &Appender, path: &[LinearMap], mut g: Tangent, from: &TangentSpace) -> Tangent {
     let mut spaces = vec![from.clone()];
     for map in path {
@@ -273,7 +273,7 @@ pub(super) fn adjoint(to: &Appender, path: &[LinearMap], mut g: Tangent, from: &
     g
 }
 
-/// The product with a slope; of ones the slope itself.
+/// The product with a slope; for ones the slope itself.
 fn scaled(to: &Appender, t: Tangent, space: &TangentSpace, by: SlopeTerm<'_>) -> Tangent {
     match t {
         Tangent::Zero => t,
@@ -294,7 +294,7 @@ fn pick<'a>(condition: SlopeTerm<'a>, when: bool, term: SlopeTerm<'a>) -> SlopeT
     SlopeTerm::op(Op::Where, &if when { [condition, term, zero] } else { [condition, zero, term] })
 }
 
-/// The sum to a shape that broadcasts to its own; where it is that of a product, as a contraction.
+/// The sum to a shape that broadcasts to its own; a contraction if it sums a product.
 pub(super) fn summed_to<'a>(term: SlopeTerm<'a>, shape: &Shape, contracts: bool) -> SlopeTerm<'a> {
     let own = term.shape();
     if own == *shape {
@@ -323,7 +323,7 @@ fn cumulative<'a>(term: SlopeTerm<'a>, axis: usize, reverse: bool) -> SlopeTerm<
     }
 }
 
-/// The elements one index further along an axis, or one before; the first, or the last, is a number.
+/// The elements shifted by one along an axis, forwards or backwards; a number fills the first or the last.
 pub(super) fn shifted<'a>(term: SlopeTerm<'a>, axis: usize, further: bool, first: f64) -> SlopeTerm<'a> {
     let shape = term.shape();
     let extent = shape.extents()[axis];
@@ -344,13 +344,13 @@ pub(super) fn along<'a>(term: SlopeTerm<'a>, indices: SlopeTerm<'a>, axis: usize
     term.moveaxis(axis, 0).gather(indices.moveaxis(axis, 0)).moveaxis(0, axis)
 }
 
-/// Indices as a gather takes them.
+/// Indices for a gather, clamped.
 pub(super) fn clipped<'a>(index: SlopeTerm<'a>, rows: usize) -> SlopeTerm<'a> {
     let last = index.number(rows.saturating_sub(1) as f64);
     SlopeTerm::op(Op::Clip, &[index, index.number(0.0), last])
 }
 
-/// Zeros in place of what has an index beyond the rows.
+/// Zeros where the index is out of bounds.
 pub(super) fn inside<'a>(term: SlopeTerm<'a>, index: SlopeTerm<'a>, rows: usize) -> SlopeTerm<'a> {
     let from = SlopeTerm::op(Op::GreaterEqual, &[index, index.number(0.0)]);
     let before = SlopeTerm::op(Op::Less, &[index, index.number(rows as f64)]);

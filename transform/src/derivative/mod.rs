@@ -1,9 +1,9 @@
 //! Derivatives: nodes appended to a traced graph that compute tangents forwards or cotangents backwards.
 //!
-//! Each node says which linear maps take the tangents of its operands to the result's: ops by the table of slopes, the others in
-//! `nodes`. Forward mode applies the maps, reverse mode their adjoints; what is derived is itself nodes, so transformations nest. Variables are
-//! [identities](ndjit_ir::graph::Identity) with a number of their own, so that what a function computes of them is told from the same of their operands: no
-//! levels, and nothing is copied but calls and loops that keep their states.
+//! Each node has linear maps from the tangents of its operands to the result's: ops by the table of slopes, the others in
+//! `nodes`. Forward mode applies the maps, reverse mode their adjoints. Derivatives are themselves nodes, so transformations nest.
+//! Variables are [identities](ndjit_ir::graph::Identity) with unique numbers, which separates their dependents from those of their
+//! operands: there are no levels, and only calls and loops that save states are copied.
 
 mod cone;
 mod control;
@@ -27,7 +27,7 @@ use ndjit_ir::{DType, Place, Policy, Result, Shape, ValueType};
 pub use rules::{checkpointed, ruled};
 use tangent::Tangent;
 
-/// In which direction derivatives are computed.
+/// The direction of a derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DerivativeMode {
     /// From variables to outputs.
@@ -36,20 +36,20 @@ pub enum DerivativeMode {
     Reverse,
 }
 
-/// What outputs of a graph are of its variables, for tangents and cotangents.
+/// The dependence of a graph's outputs on variables, for tangents and cotangents.
 #[derive(Clone, Debug)]
 pub struct Linearization {
     cone: Cone,
 }
 
-/// A variable of a transformation: a value as something of its own.
+/// A variable of a transformation: a value as a separate one.
 pub fn variable((graph, places, _): OpenGraph<'_>, value: Value, place: Place) -> Value {
     let made = graph.variable(value);
     places.note(graph.producer(made), place);
     made
 }
 
-/// A value that derivatives take as constant.
+/// A value that is constant for derivatives.
 pub fn stop_gradient((graph, places, _): OpenGraph<'_>, value: Value, place: Place) -> Value {
     let result = (graph.ty(value), graph.shape_id(value));
     let made = graph.add(NodeKind::Identity(Identity::StopGradient), &[value], &[result]);
@@ -57,16 +57,16 @@ pub fn stop_gradient((graph, places, _): OpenGraph<'_>, value: Value, place: Pla
     made
 }
 
-/// The dtype and the shape of the tangents of a value; `None` of integers and bools. Those of halves are `f32`.
+/// The dtype and the shape of a value's tangents; `None` for integers and bools. Those of halves are `f32`.
 pub fn tangent_type(graph: &Graph<ValueType>, value: Value, policy: Policy) -> Option<(DType, Shape)> {
     Some((linear(graph.storage_dtype(value, policy))?, graph.shape(value).clone()))
 }
 
 impl Linearization {
-    /// What outputs are of variables.
+    /// Linearizes outputs with respect to variables.
     ///
     /// # Errors
-    /// `Size` where what is computed is too large.
+    /// `Size` if an array is too large.
     pub fn new(
         graph: OpenGraph<'_>,
         variables: &[Value],
@@ -83,11 +83,11 @@ impl Linearization {
         &self.cone.outputs
     }
 
-    /// The tangents of the outputs, of tangents of the variables; `None` is zeros. Integers and bools have none, which are given as
-    /// zeros.
+    /// The tangents of the outputs, given the tangents of the variables; `None` is zeros. Integers and bools have no tangents: theirs
+    /// are zeros.
     ///
     /// # Errors
-    /// `Size` where what is computed is too large.
+    /// `Size` if an array is too large.
     pub fn forward(&self, graph: OpenGraph<'_>, tangents: &[Option<Value>], place: Place) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let given = given(to, &self.cone.variables, tangents);
@@ -96,10 +96,10 @@ impl Linearization {
         })
     }
 
-    /// The cotangents of the variables, of cotangents of the outputs; `None` is zeros. Integers and bools have none.
+    /// The cotangents of the variables, given those of the outputs; `None` is zeros. Integers and bools have none.
     ///
     /// # Errors
-    /// `Size` where what is computed is too large.
+    /// `Size` if an array is too large.
     pub fn reverse(&self, graph: OpenGraph<'_>, cotangents: &[Option<Value>], place: Place) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let given = given(to, &self.cone.outputs, cotangents);
@@ -108,10 +108,10 @@ impl Linearization {
         })
     }
 
-    /// The gradients of the first output, which is one real number, by the variables.
+    /// The gradients of the first output, a real scalar, with respect to the variables.
     ///
     /// # Errors
-    /// `Size` where what is computed is too large.
+    /// `Size` if an array is too large.
     pub fn gradient(&self, graph: OpenGraph<'_>, place: Place) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let mut given = vec![Tangent::Zero; self.cone.outputs.len()];
@@ -122,7 +122,7 @@ impl Linearization {
     }
 }
 
-/// Tangents as they are given, in the dtypes in which they are computed.
+/// Given tangents, cast to their computing dtypes.
 fn given(to: &Appender, of: &[Value], tangents: &[Option<Value>]) -> Vec<Tangent> {
     let one = |(&value, given): (&Value, &Option<Value>)| match (to.space(value), given) {
         (Some(space), &Some(given)) => Tangent::of(to.term(given).cast(space.dtype).broadcast(&space.shape)),
@@ -131,7 +131,7 @@ fn given(to: &Appender, of: &[Value], tangents: &[Option<Value>]) -> Vec<Tangent
     of.iter().zip(tangents).map(one).collect()
 }
 
-/// A tangent of a value as users have it: in the value's dtype; zeros of integers and bools.
+/// A tangent in the value's dtype; zeros for integers and bools.
 fn written(to: &Appender, of: Value, tangent: Tangent) -> Value {
     match to.space(of) {
         Some(space) => tangent.term(to, &space).cast(to.dtype(of)).value,

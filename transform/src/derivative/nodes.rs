@@ -1,4 +1,4 @@
-//! The linear maps of nodes: for each operand those that take its tangent to the result's.
+//! The linear maps of nodes: for each operand the maps from its tangent to the result's.
 
 use super::maps::{LinearMap, clipped, inside, shifted};
 use super::products::others;
@@ -13,7 +13,7 @@ use ndjit_ir::{DType, Op, Policy, Shape};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// A node as rules see it.
+/// A node, for its rule.
 struct NodeRule<'a> {
     to: &'a Appender,
     operands: SmallVec<[SlopeTerm<'a>; 4]>,
@@ -23,7 +23,8 @@ struct NodeRule<'a> {
     shape: Shape,
 }
 
-/// The maps of operand `n` of a node: none if the result does not depend on it continuously, or has no tangents. Not of control flow and calls.
+/// The maps of operand `n` of a node, except control flow and calls. Empty if the result does not depend on it continuously, or has no
+/// tangents.
 pub(super) fn paths(to: &Appender, id: NodeId, n: usize) -> Paths {
     let (kind, operands, value) =
         to.read(|graph| (graph.node(id).kind, graph.operands(id).to_vec(), graph.node(id).first()));
@@ -36,7 +37,7 @@ pub(super) fn paths(to: &Appender, id: NodeId, n: usize) -> Paths {
         dtype,
         shape: result.shape(),
     };
-    // A real result of complex numbers takes their real part after what is multiplied.
+    // A real result of complex numbers takes the real part after the products.
     let complex = from.dtype.is_complex() && matches!(kind, NodeKind::Reduce(_));
     let taken = if complex { dtype.complex() } else { dtype };
     let mut cast = Path::new();
@@ -46,7 +47,7 @@ pub(super) fn paths(to: &Appender, id: NodeId, n: usize) -> Paths {
     let along = match kind {
         NodeKind::Op(op, policy) => return rule.op(id, op, policy, n),
         NodeKind::Cast(_) | NodeKind::Identity(Identity::Variable(_)) => smallvec![Path::new()],
-        // A rule is no map of one operand.
+        // A rule is not a map of one operand.
         NodeKind::Identity(Identity::StopGradient | Identity::Ruled(_)) => Paths::new(),
         NodeKind::Reduce(reduce) if n == 0 => rule.reduction(reduce),
         NodeKind::Scan(scan, axis, _) => rule.scan(scan, axis as usize),
@@ -90,7 +91,7 @@ fn one(map: LinearMap) -> Paths {
 }
 
 impl<'a> NodeRule<'a> {
-    /// An op: its operand as it is computed with, broadcast, and then the [slope].
+    /// An op: the operand's cast, its broadcast, and the [slope].
     fn op(&self, id: NodeId, op: Op, policy: Policy, n: usize) -> Paths {
         let types: SmallVec<[_; 4]> =
             self.to.read(|graph| graph.operands(id).iter().map(|&value| graph.ty(value)).collect());
@@ -116,7 +117,7 @@ impl<'a> NodeRule<'a> {
         slopes.into_iter().map(|path| first.iter().cloned().chain(path).collect()).collect()
     }
 
-    /// The first operand in the dtype of the result, of complex numbers with a real result in that of their own.
+    /// The first operand in the result's dtype; a complex one with a real result in its own.
     fn x(&self) -> SlopeTerm<'a> {
         let x = self.operands[0];
         x.cast(if x.is_complex() { self.dtype.complex() } else { self.dtype })
@@ -128,7 +129,7 @@ impl<'a> NodeRule<'a> {
         let x = self.x();
         let number = |value: f64| self.to.number(value, self.dtype);
         let kept = reduce.axes.reduced(&x.shape(), true);
-        // The result beside each of the elements that it is of.
+        // The result beside each of its elements.
         let r = self.result.cast(self.dtype).reshape(&kept);
         let elements = reduce.axes.count(&x.shape());
         if elements == 0 {
@@ -166,12 +167,12 @@ impl<'a> NodeRule<'a> {
             }
             Reduction::LogSumExp if x.is_complex() => weighted(exp(x - r)),
             Reduction::LogSumExp => {
-                // The terms of the function as commit makes them: `exp(x - r)` has what `r` was rounded by.
+                // The terms of the function as commit makes them: `exp(x - r)` includes the rounding error of `r`.
                 let largest = x.reduce(Reduction::Max, reduce.axes, true);
                 let shift = isfinite(largest).cast(x.dtype()).scaled(largest).constant();
                 let term = exp(x - shift);
                 let share = term / term.reduce(Reduction::Sum, reduce.axes, true);
-                // Beside infinities, which have 1, all others have 0; so have the zeros of a sum of zeros. Shares would take a pass to count them.
+                // Infinities have share 1, all others 0; so have the zeros of a sum of zeros. Counting them would take another pass.
                 let infinite = equal(x, abs(r)).cast(x.dtype());
                 weighted(where_(isinf(r), infinite, share))
             }
@@ -183,7 +184,7 @@ impl<'a> NodeRule<'a> {
         }
     }
 
-    /// Of a product the products of the other elements.
+    /// The products of the other elements.
     fn product(&self, reduce: Reduce, x: SlopeTerm<'a>) -> Paths {
         let shape = x.shape();
         let order: Vec<usize> = (0..shape.rank())
@@ -247,7 +248,7 @@ impl<'a> NodeRule<'a> {
             (Scatter::Subtract, 2) => smallvec![smallvec![each, added, LinearMap::Negate]],
             (Scatter::Set, 0) => one(LinearMap::Without(index.value)),
             (Scatter::Set, 2) => {
-                // The update that is left at its place: each puts its number there.
+                // The update that is left at its place: each update scatters its number.
                 let all: usize = space.size().unwrap_or(0);
                 let numbers = self.to.iota(0, &Shape::from(all)).reshape(&space);
                 let none = index.number(-1.0).broadcast(&self.shape);
@@ -263,7 +264,7 @@ impl<'a> NodeRule<'a> {
                 smallvec![smallvec![each, LinearMap::Scale(slope.value), added]]
             }
             (Scatter::Multiply, 2) => {
-                // The product of the others: of those that are not 0, unless one of them is.
+                // The product of the others: of the nonzero ones, unless the element itself is 0.
                 let zero = equal(updates, updates.number(0.0));
                 let some = where_(zero, updates.number(1.0), updates);
                 let product = taken(ones().scatter(Scatter::Multiply, index, some));
@@ -291,13 +292,13 @@ impl<'a> NodeRule<'a> {
     }
 }
 
-/// `x / r`, 0 where `r` is.
+/// `x / r`, 0 if `r` is 0.
 fn part<'a>(x: SlopeTerm<'a>, r: SlopeTerm<'a>) -> SlopeTerm<'a> {
     let zero = equal(r, r.number(0.0));
     where_(zero, x.number(0.0), x / r)
 }
 
-/// The share that each element has in the extreme value beside it: those that are it have equal ones.
+/// The share of each element in the extreme value beside it: elements equal to it share equally.
 fn shared<'a>(x: SlopeTerm<'a>, r: SlopeTerm<'a>, axes: AxisSet) -> SlopeTerm<'a> {
     let extreme = equal(x, r);
     let count = extreme.cast(DType::I64).reduce(Reduction::Sum, axes, true).cast(x.dtype());

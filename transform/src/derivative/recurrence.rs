@@ -4,7 +4,7 @@ use crate::append::SlopeTerm;
 use ndjit_ir::Shape;
 use ndjit_ir::graph::{ControlKind, ScanArity};
 
-/// `h[i] = a[i] h[i - 1] + t[i]` along an axis, from 0 on; or `h[i] = a[i] h[i + 1] + t[i]`. Zero wins in the products.
+/// `h[i] = a[i] h[i - 1] + t[i]` along an axis, with `h[-1] = 0`; or `h[i] = a[i] h[i + 1] + t[i]`. Zero wins in the products.
 pub(super) fn recurrence<'a>(a: SlopeTerm<'a>, t: SlopeTerm<'a>, axis: usize, reverse: bool) -> SlopeTerm<'a> {
     let (to, dtype) = (t.to, t.dtype());
     let [a, t] = [a, t].map(|term| term.moveaxis(axis, 0));

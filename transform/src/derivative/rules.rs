@@ -1,7 +1,7 @@
-//! Rules: functions whose derivatives other nodes say, and functions that are computed once more for theirs.
+//! Custom derivative rules, and functions recomputed for their derivatives.
 //!
-//! A rule is nodes of the graph that it stands in: variables stand for tangents or cotangents, and what the rule makes of them is written again with
-//! those that there are. A rule of tangents is linear in them, so the other mode is its adjoint, and so for cotangents: one rule gives both modes.
+//! A rule is nodes of the same graph: variables represent tangents or cotangents, and the rule's results are copied with the actual
+//! ones. A rule is linear in its tangents or cotangents, so its adjoint gives the other mode: one rule serves both.
 
 use super::cone::Cone;
 use super::control::pullback;
@@ -15,10 +15,10 @@ use ndjit_ir::graph::{
 use ndjit_ir::{Place, Result, ValueType};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Outputs of a function as outputs with a rule: `beside` are its other operands, as the [kind](RuleKind) has them.
+/// Outputs of a function with a rule: `beside` are its other operands, as the [kind](RuleKind) defines them.
 ///
 /// # Errors
-/// `Size` where what is computed is too large.
+/// `Size` if an array is too large.
 pub fn ruled(
     graph: OpenGraph<'_>,
     kind: RuleKind,
@@ -41,11 +41,11 @@ pub(super) fn output(to: &Appender, rule: DerivativeRule, value: Value, beside: 
     to.results(NodeKind::Identity(Identity::Ruled(rule)), &operands, &[ty])
 }
 
-/// Outputs of a function of variables as outputs that derivatives compute once more. The function was written from a node on; what it takes from before is
-/// an input, too.
+/// Outputs of a function of variables that derivatives recompute. The function's nodes start at a given one; the values it uses
+/// from before are inputs, too.
 ///
 /// # Errors
-/// `Size` where what is computed is too large.
+/// `Size` if an array is too large.
 pub fn checkpointed(
     graph: OpenGraph<'_>,
     variables: &[Value],
@@ -58,7 +58,7 @@ pub fn checkpointed(
     ruled(graph, RuleKind::Checkpoint, outputs, &beside, place)
 }
 
-/// What outputs need that was written before a node, without numbers.
+/// The values before a node that outputs use, without literals.
 fn captured(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], first: NodeId) -> Vec<Value> {
     let (mut seen, mut captured): (FxHashSet<Value>, Vec<Value>) = (variables.iter().copied().collect(), Vec::new());
     let mut open = outputs.to_vec();
@@ -67,7 +67,7 @@ fn captured(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], fi
         if !seen.insert(value) || matches!(graph.node(id).kind, NodeKind::Literal(_)) {
             continue;
         }
-        // In a loop or branch, what is used from around it is a parameter that is written when it is first used.
+        // In a loop or branch, values from outside are parameters that are created at their first use.
         match id < first || matches!(graph.node(id).kind, NodeKind::Param(..)) {
             true => captured.push(value),
             false => open.extend(graph.operands(id)),
@@ -77,7 +77,7 @@ fn captured(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], fi
     captured
 }
 
-/// The tangents of all outputs, of those of the inputs.
+/// The tangents of all outputs, given those of the inputs.
 pub(super) fn forward(to: &Appender, rule: DerivativeRule, operands: &[Value], inputs: &[Tangent]) -> Vec<Tangent> {
     let Some(parts) = rule.parts(operands) else { return Vec::new() };
     match rule.kind {
@@ -94,7 +94,7 @@ pub(super) fn forward(to: &Appender, rule: DerivativeRule, operands: &[Value], i
     }
 }
 
-/// The cotangents of the inputs, of those of all outputs. What is computed once more adds them to what `take` knows of an input, as where it stood before.
+/// The cotangents of the inputs, given those of all outputs. A recomputed function adds them to those known to `take`, like the original.
 pub(super) fn reverse(
     to: &Appender,
     rule: DerivativeRule,
@@ -105,7 +105,7 @@ pub(super) fn reverse(
     let Some(parts) = rule.parts(operands) else { return Vec::new() };
     match rule.kind {
         RuleKind::Jvp => {
-            // Other variables: what the outputs have as theirs is constant to the rule.
+            // Other variables: the outputs' own are constants for the rule.
             let inputs: Vec<Value> = parts.inputs.iter().map(|&input| to.variable(input)).collect();
             let mut new = completed(to, rule, operands, parts);
             new.extend(parts.inputs.iter().copied().zip(inputs.iter().copied()));
@@ -116,7 +116,7 @@ pub(super) fn reverse(
             let given = parts.outputs.iter().zip(outputs).map(|(&output, &g)| (output, written(to, output, g)));
             linear(to, parts.inputs, &to.substituted(given.collect(), parts.mapped))
         }
-        // A step of a loop is computed again anyway, and its arrays do not outlive it.
+        // A step of a loop is recomputed anyway, and its arrays do not outlive it.
         RuleKind::Checkpoint => match (!to.in_step.get()).then(|| to.function(parts.inputs, parts.outputs)).flatten() {
             Some(function) => computed_later(to, &function, parts, outputs, take),
             None => {
@@ -129,7 +129,7 @@ pub(super) fn reverse(
     }
 }
 
-/// The outputs, which the rule takes, with the rule: so that its derivative follows it, too.
+/// The outputs that the rule takes, with the rule, for higher derivatives.
 fn completed(
     to: &Appender,
     rule: DerivativeRule,
@@ -149,7 +149,7 @@ fn completed(
     parts.outputs.iter().enumerate().map(complete).collect()
 }
 
-/// What a rule made of tangents, as tangents of values.
+/// A rule's results, as tangents of values.
 fn linear(to: &Appender, of: &[Value], made: &[Value]) -> Vec<Tangent> {
     let one = |(&value, &made): (&Value, &Value)| match to.space(value) {
         Some(space) => Tangent::of(to.term(made).cast(space.dtype)),
@@ -158,8 +158,8 @@ fn linear(to: &Appender, of: &[Value], made: &[Value]) -> Vec<Tangent> {
     of.iter().zip(made).map(one).collect()
 }
 
-/// The cotangents of the inputs of a function that is computed once more, when those of its outputs are known: by a scan of one step, which takes them, so that
-/// nothing of the function is shared with what was computed before, and its arrays lie in memory only while the scan runs.
+/// The cotangents of the inputs of a recomputed function, once those of its outputs are known: by a scan of one step. So nothing is shared
+/// with earlier computations, and the function's arrays exist only while the scan runs.
 fn computed_later(
     to: &Appender,
     function: &LocatedGraph,
@@ -204,7 +204,7 @@ fn computed_later(
     made
 }
 
-/// The outputs, computed once more of inputs that are others.
+/// The outputs, recomputed from other inputs.
 fn again(to: &Appender, parts: RuleParts<'_, Value>, mode: DerivativeMode) -> Cone {
     let inputs: Vec<Value> = parts.inputs.iter().map(|&input| to.variable(input)).collect();
     let new = parts.inputs.iter().copied().zip(inputs.iter().copied()).collect();

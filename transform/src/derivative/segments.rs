@@ -1,17 +1,17 @@
-//! Loops as scans, for the reverse mode, which then has the state of each step. A loop that counts so often as is known is one. A scan of more states than are kept becomes scans of
-//! scans: the outer one keeps the state before each inner one, whose states are computed again where the reverse mode needs them; both are shorter, and are
-//! cut again if they are too long still.
+//! Loops as scans, for reverse mode, which needs the state of each step. A loop of constant trip count is a scan. A scan with too many
+//! states becomes nested scans: the outer one saves the state before each inner one, whose states reverse mode recomputes; both are
+//! shorter, and are segmented again if still too long.
 
 use crate::append::{Appender, ControlPiece, ParamType};
 use ndjit_ir::Shape;
 use ndjit_ir::graph::{ControlKind, ForArity, NodeKind, ScanArity, Slot, Value};
 use ndjit_ir::literal::LiteralValue;
 
-/// Steps that are not cut.
+/// The minimum number of steps of a scan to segment.
 const SHORT: usize = 8;
 
-/// The results of a loop as those of scans: of one that counts so often as is known, and of a scan whose states are more bytes than are kept. `None` of
-/// other loops.
+/// The results of a loop as those of scans: for a loop of constant trip count, and for a scan whose states exceed the memory. `None`
+/// for other loops.
 pub(super) fn as_scans(to: &Appender, n: u32, operands: &[Value]) -> Option<Vec<Value>> {
     let piece = ControlPiece::of(to, n);
     match piece.control.kind {
@@ -21,12 +21,12 @@ pub(super) fn as_scans(to: &Appender, n: u32, operands: &[Value]) -> Option<Vec<
     }
 }
 
-/// A loop that counts from one number to another: a scan whose state has the index.
+/// A loop over a constant range: a scan whose state includes the index.
 fn counted(to: &Appender, piece: &ControlPiece, (operands, counts): (&[Value], ForArity)) -> Option<Vec<Value>> {
     let carried = counts.carried as usize;
     let (start, end) = (integer(to, operands[carried])?, integer(to, operands[carried + 1])?);
     let length = usize::try_from(end.checked_sub(start)?.max(0)).ok()?;
-    // The index in place of where it begins; where it ends is not taken.
+    // The index instead of the start; the end is unused.
     let mut all = operands.to_vec();
     all.remove(carried + 1);
     all[carried] = to.term(operands[carried]).cast(counts.index).value;
@@ -50,11 +50,11 @@ fn counted(to: &Appender, piece: &ControlPiece, (operands, counts): (&[Value], F
     Some(results)
 }
 
-/// The integer that a value is, if it is written.
+/// The integer value of a literal.
 fn integer(to: &Appender, value: Value) -> Option<i64> {
     to.read(|graph| {
         let mut id = graph.producer(value);
-        // Wider integers hold it too.
+        // Wider integers have the same value.
         while let NodeKind::Cast(_) = graph.node(id).kind {
             let (from, own) = (graph.operands(id)[0], graph.node(id).first());
             let [from_dtype, dtype] = [from, own].map(|value| graph.storage_dtype(value, to.policy));
@@ -74,7 +74,7 @@ fn integer(to: &Appender, value: Value) -> Option<i64> {
     })
 }
 
-/// The results of a scan whose states are more bytes than are kept, as scans of scans; `None` of others.
+/// The results of a scan whose states exceed the memory, as nested scans; `None` for others.
 fn segmented(to: &Appender, piece: &ControlPiece, (operands, steps): (&[Value], ScanArity)) -> Option<Vec<Value>> {
     let (carried, sliced) = (steps.carried as usize, steps.sliced as usize);
     let types = piece.operand_types(to, operands);
@@ -86,7 +86,7 @@ fn segmented(to: &Appender, piece: &ControlPiece, (operands, steps): (&[Value], 
     let length = steps.length.isqrt() + 1;
     let count = steps.length / length;
     let (used, rest) = (count * length, steps.length % length);
-    // A scan in reverse begins with the last slices.
+    // A reverse scan begins with the last slices.
     let (first, tail) =
         if steps.reverse { ((rest, steps.length), (0, rest)) } else { ((0, used), (used, steps.length)) };
     let is_sliced = |n: usize| (carried..carried + sliced).contains(&n);
@@ -95,7 +95,7 @@ fn segmented(to: &Appender, piece: &ControlPiece, (operands, steps): (&[Value], 
         false => operands[n],
     };
     let taking: Vec<u32> = (0..piece.params(0).len()).map(|param| piece.operand(0, param) as u32).collect();
-    // A segment, whose slices are of arrays of so many.
+    // A segment's types: slices of shorter arrays.
     let segment_types: Vec<ParamType> = types
         .iter()
         .enumerate()
@@ -147,7 +147,7 @@ fn segmented(to: &Appender, piece: &ControlPiece, (operands, steps): (&[Value], 
     Some(joined.collect())
 }
 
-/// A shape with another axis, the first.
+/// A shape with another axis in front.
 pub(super) fn with_extent(extent: usize, of: &Shape) -> Shape {
     Shape::from([extent].into_iter().chain(of.extents().iter().copied()).collect::<Vec<usize>>())
 }

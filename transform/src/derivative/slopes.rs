@@ -1,6 +1,6 @@
-//! The table of slopes: for each operand of each op the linear map that takes its tangent to the result's. A missing row fails to compile.
+//! The table of slopes: for each operand of each op the linear map from its tangent to the result's. A missing row fails to compile.
 //!
-//! Operands and result are in the dtype that the op computes in, halves in `f32`. Slopes are in the forms that keep their accuracy at the ends of the
+//! Operands and result are in the op's computing dtype, halves in `f32`. Slopes have the forms that keep their accuracy at the ends of the
 //! domain; at kinks they are the element of least norm of the subdifferential, at poles and ends the limit from within.
 
 use super::forms::*;
@@ -11,9 +11,9 @@ use ndjit_ir::{DType, Op};
 use smallvec::{SmallVec, smallvec};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LN_10, LOG2_E, LOG10_E, PI};
 
-/// Linear maps one after the other.
+/// A composition of linear maps.
 pub(super) type Path = SmallVec<[LinearMap; 2]>;
-/// Linear maps whose results are added; none of what does not depend on the operand.
+/// Linear maps whose results are added; empty if the result does not depend on the operand.
 pub(super) type Paths = SmallVec<[Path; 1]>;
 
 fn flat() -> Paths {
@@ -36,7 +36,7 @@ fn times(slope: SlopeTerm<'_>) -> Paths {
     path([Scale(slope.value)])
 }
 
-/// The slope `1 / divisor`: a quotient would not be 0 where zeros meet a divisor that is 0 or NaN.
+/// The slope `1 / divisor`: a quotient would not be 0 for a zero tangent and a divisor of 0 or NaN.
 fn over(divisor: SlopeTerm<'_>) -> Paths {
     times(1.0 / divisor)
 }
@@ -61,7 +61,7 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Divide, _) => times(-(r / y)),
         (Op::Remainder | Op::Fmod, 0) => same(),
         (Op::Remainder, _) => times(-floor_divide(x, y)),
-        // A quotient that is truncated may have been rounded to the next integer.
+        // A truncated quotient may have been rounded to the next integer.
         (Op::Fmod, _) => times(floor_divide(abs(x), abs(y)) * -(sign(x) * sign(y))),
         (Op::Negative, _) => minus(),
         (Op::Abs, _) if is_complex => path([Scale(conj(sign(x)).value), Real]),
@@ -75,7 +75,7 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Sign, _) => flat(),
         (Op::Square, _) => times(x * 2.0),
         (Op::Sqrt, _) if is_complex => over(r * 2.0),
-        // Of -0 as of 0.
+        // At -0 the same as at 0.
         (Op::Sqrt, _) => over((r + 0.0) * 2.0),
         (Op::Reciprocal, _) => times(-(r * r)),
         (Op::MulAdd, 0) => times(y),
@@ -112,7 +112,7 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
         (Op::Ldexp, 0) => times(ldexp(x.number(1.0), y)),
         (Op::Ldexp, _) => flat(),
         (Op::FrexpMantissa, _) => times(ldexp(x.number(1.0), frexp_exponent(-x).negated_count())),
-        // A quotient by x would be one of infinities, and cancel in slopes of slopes.
+        // A quotient by x would be one of infinities, and cancel in second derivatives.
         (Op::Cbrt, _) => over(r * r * 3.0),
         (Op::Hypot, 0) => times(part(x, r)),
         (Op::Hypot, _) => times(part(y, r)),
@@ -234,7 +234,7 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
 }
 
 impl<'a> SlopeTerm<'a> {
-    /// The negative of a count.
+    /// The negated count.
     fn negated_count(self) -> SlopeTerm<'a> {
         -self.cast(DType::I32)
     }

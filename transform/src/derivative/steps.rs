@@ -1,4 +1,4 @@
-//! Loops of a number of steps that nobody knows, in reverse: they keep as many states as fit their slots, and compute those between again.
+//! Loops of unknown trip count in reverse mode: they save as many states as they have slots, and recompute those between.
 
 use super::cone::ControlGroup;
 use super::control::pullback;
@@ -9,12 +9,12 @@ use crate::append::{Appender, ControlPiece, ParamType, SlopeTerm};
 use ndjit_ir::graph::{ControlKind, ForArity, Scatter, Value};
 use ndjit_ir::{DType, Shape, ValueType};
 
-/// Bytes that a loop of unknown length takes for states at most: they are zeros first, at each call.
+/// The maximum memory for the states of a loop of unknown trip count: it is zeroed at each call.
 const BYTES: usize = 16 << 20;
-/// Slots that it has at least and at most.
+/// The minimum and maximum number of slots.
 const SLOTS: (usize, usize) = (2, 4096);
 
-/// The number of steps of a loop that counts.
+/// The trip count of a counted loop.
 pub(super) fn trips<'a>(to: &'a Appender, counts: ForArity, operands: &[Value]) -> SlopeTerm<'a> {
     let [start, end] = [0, 1].map(|n| to.term(operands[counts.carried as usize + n]).cast(DType::I64));
     let distance = end - start;
@@ -26,7 +26,7 @@ fn counter() -> ParamType {
     (DType::I64.into(), DType::I64, Shape::scalar())
 }
 
-/// A loop from 0 to `end`, an `i64`: `step` gets its index, the state, and what is the same in each step.
+/// A loop from 0 to `end`, an `i64`: `step` gets its index, the state, and the invariants.
 fn counted(
     to: &Appender,
     end: SlopeTerm<'_>,
@@ -46,7 +46,7 @@ fn counted(
     to.control(kind, vec![(body, taking)], &all)
 }
 
-/// The numbers of slots for states of these types. There are as many again for the states between two of them.
+/// The number of slots for states of these types. The states between two slots have as many again.
 fn slot_count(to: &Appender, types: &[ParamType]) -> usize {
     let bytes = types.iter().map(|(_, dtype, shape)| shape.bytes(dtype.bytes()).unwrap_or(usize::MAX));
     let each = bytes.fold(1usize, usize::saturating_add);
@@ -62,11 +62,11 @@ fn slot_types(types: &[ParamType], count: usize) -> Vec<ParamType> {
     types.iter().map(slots).collect()
 }
 
-/// Slots without states.
+/// Empty slots.
 fn slots(to: &Appender, types: &[ParamType], count: usize) -> Vec<Value> {
     let empty = |(ty, dtype, shape): &ParamType| {
         let extents: Vec<usize> = [count].into_iter().chain(shape.extents().iter().copied()).collect();
-        // What is weak stays so: the body is that of weak leaves.
+        // Weak leaves stay weak, as in the body.
         let zero = match ty {
             ValueType::Weak(weak) => to.weak_zero(*weak),
             ValueType::Strong(_) => {
@@ -78,7 +78,7 @@ fn slots(to: &Appender, types: &[ParamType], count: usize) -> Vec<Value> {
     types.iter().map(empty).collect()
 }
 
-/// A state in a slot of each; none where the step is between two slots, or there is no such slot.
+/// The slots with a state added, unless the step is between two slots, or there is no such slot.
 fn stored(to: &Appender, slots: &[Value], state: &[Value], step: SlopeTerm<'_>, stride: SlopeTerm<'_>) -> Vec<Value> {
     let [step, stride] = [step.value, stride.value].map(|value| to.term(value));
     let between = not_equal(remainder(step, stride), step.number(0.0));
@@ -95,13 +95,13 @@ fn loaded(to: &Appender, slots: &[Value], at: SlopeTerm<'_>) -> Vec<Value> {
     slots.iter().map(|&slots| to.term(slots).gather(to.term(at.value)).value).collect()
 }
 
-/// What steps of a loop need: the leaves of the state that the body takes, and how the body runs.
+/// The steps of a loop: the leaves of the state that the body takes, and its calls.
 struct StepBody<'p> {
     piece: &'p ControlPiece,
     carried: usize,
     /// The parameter of each leaf.
     params: Vec<Option<usize>>,
-    /// The operands beside the state: the first index, and what is the same in each step.
+    /// The other operands: the first index, and the invariants.
     others: Vec<usize>,
     /// The types of the leaves, and of the others.
     types: (Vec<ParamType>, Vec<ParamType>),
@@ -131,7 +131,7 @@ impl<'p> StepBody<'p> {
         self.taken().into_iter().map(|leaf| self.types.0[leaf].clone()).collect()
     }
 
-    /// Arguments of the body at a step: of a whole state, or of the leaves that it takes.
+    /// Arguments of the body at a step: for a whole state, or for the leaves that it takes.
     fn arguments(&self, to: &Appender, step: Value, leaf: impl Fn(usize) -> Value, others: &[Value]) -> Vec<Value> {
         let body = self.piece.last();
         let argument = |param: usize| {
@@ -157,7 +157,7 @@ impl<'p> StepBody<'p> {
     }
 }
 
-/// A loop over steps that keeps states: its results, and what it keeps. `trips` is known of one that counts.
+/// A loop over steps that saves states: its results, and the saved states. `trips` is set for a counted loop.
 pub(super) fn keeping_steps(
     to: &Appender,
     piece: &ControlPiece,
@@ -209,7 +209,7 @@ pub(super) fn keeping_steps(
         let saved = SavedLoop::Slots { of: of.clone(), slots, steps: trips.value, stride: stride.value, count };
         return kept_loop(to, results, saved);
     }
-    // A loop that keeps its first states and counts; if it had more steps than slots, it runs again.
+    // A loop that saves its first states and counts; if it had more steps than slots, it runs again.
     let zero = to.number(0.0, DType::I64).value;
     let mut all = state.clone();
     all.push(zero);
@@ -278,7 +278,7 @@ pub(super) fn reverse_steps(
     }
     let params = piece.bodies[piece.last()].0.params().len();
     let wanted: Vec<usize> = (0..params).filter(|&param| active[piece.operand(piece.last(), param)]).collect();
-    // One step back: cotangents before it, of those after it.
+    // One step back: the cotangents before it from those after it.
     let back = |to: &Appender, step: Value, state: &[Value], given: &[Value], others: &[Value]| {
         let leaf = |leaf: usize| taken.binary_search(&leaf).map_or(Value(0), |at| state[at]);
         let arguments = body.arguments(to, step, leaf, others);
@@ -365,13 +365,13 @@ pub(super) fn reverse_steps(
     made
 }
 
-/// The cotangents before a step, of its index, its state, the cotangents after it and what is the same in each step.
+/// The cotangents before a step, from its index, its state, the cotangents after it and the invariants.
 type StepBack<'a> = dyn Fn(&Appender, Value, &[Value], &[Value], &[Value]) -> Vec<Value> + 'a;
 
-/// The cotangents before a loop, of those after it and what is the same in each step.
+/// The cotangents before a loop, from those after it and the invariants.
 type WayBack<'a> = dyn Fn(&Appender, &[Value], &[Value]) -> Vec<Value> + 'a;
 
-/// The steps of a segment back: its states are computed again from the first.
+/// The steps of a segment in reverse: its states are recomputed from the first.
 fn segment_back(
     to: &Appender,
     body: &StepBody<'_>,
@@ -381,7 +381,7 @@ fn segment_back(
 ) -> Vec<Value> {
     let taken = body.taken();
     let leaf = |state: &[Value], leaf: usize| taken.binary_search(&leaf).map_or(Value(0), |at| state[at]);
-    // A state as far as the body takes it.
+    // The part of a state that the body takes.
     let advance = |to: &Appender, step: Value, state: &[Value], others: &[Value]| {
         let next = body.next(to, step, |n| leaf(state, n), others);
         taken.iter().map(|&n| next[n]).collect::<Vec<Value>>()

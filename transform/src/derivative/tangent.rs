@@ -1,9 +1,9 @@
-//! Tangents and cotangents, with what is known of them without a node: zeros, ones, signs.
+//! Tangents and cotangents, with symbolic zeros, ones and signs.
 
 use crate::append::{Appender, SlopeTerm, TangentSpace};
 use ndjit_ir::graph::Value;
 
-/// A tangent or a cotangent, of a space that its reader knows. Zeros are added to nothing and ones multiply nothing.
+/// A tangent or a cotangent, of a space known from the context. Zeros are not added, and ones not multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tangent {
     /// Zeros.
@@ -13,11 +13,11 @@ pub(crate) enum Tangent {
         /// True if it is -1.
         negative: bool,
     },
-    /// A value, or what is negative to it. It broadcasts to the space.
+    /// A value or its negative. It broadcasts to the space.
     Of {
         /// The value.
         value: Value,
-        /// True if its negative is meant.
+        /// True for the negative.
         negative: bool,
     },
 }
@@ -34,7 +34,7 @@ impl Tangent {
         self == Tangent::Zero
     }
 
-    /// With the other sign.
+    /// The negative.
     pub fn negated(self) -> Tangent {
         match self {
             Tangent::Zero => Tangent::Zero,
@@ -43,12 +43,12 @@ impl Tangent {
         }
     }
 
-    /// Negated if that is so.
+    /// The negative, if `negative` is true.
     pub fn signed(self, negative: bool) -> Tangent {
         if negative { self.negated() } else { self }
     }
 
-    /// Its absolute part as a term, with its sign beside: `None` of zeros.
+    /// The absolute part as a term, and its sign; `None` for zeros.
     pub fn parts<'a>(self, to: &'a Appender, space: &TangentSpace) -> Option<(SlopeTerm<'a>, bool)> {
         match self {
             Tangent::Zero => None,
@@ -57,7 +57,7 @@ impl Tangent {
         }
     }
 
-    /// The same of the absolute part.
+    /// Maps the absolute part.
     pub fn map<'a>(
         self,
         to: &'a Appender,
@@ -70,7 +70,7 @@ impl Tangent {
         }
     }
 
-    /// An array of its space.
+    /// The tangent as an array of its space.
     pub fn term<'a>(self, to: &'a Appender, space: &TangentSpace) -> SlopeTerm<'a> {
         match self {
             Tangent::Zero => to.full(0.0, space),

@@ -1,4 +1,4 @@
-//! Adjoints of views: each element of the operand gets the sum of the elements that are it.
+//! Adjoints of views: each element of the operand gets the sum of the result's elements that view it.
 
 use super::maps::summed_to;
 use crate::append::{SlopeTerm, TangentSpace};
@@ -8,7 +8,7 @@ use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{DType, Shape};
 use smallvec::SmallVec;
 
-/// The adjoint of a view of an operand of this shape; where it sums a product, as a contraction.
+/// The adjoint of a view of an operand of this shape; a contraction if it sums a product.
 pub(super) fn adjoint<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape, contracts: bool) -> SlopeTerm<'a> {
     let result = g.shape();
     let zeros = || g.to.full(0.0, &TangentSpace { dtype: g.dtype(), shape: operand.clone() });
@@ -27,7 +27,7 @@ pub(super) fn adjoint<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape, contra
     windows(one, &turned, operand, &shape).unwrap_or_else(|| scattered(g, &view, operand))
 }
 
-/// Summed over the axes of the result that no index depends on; these are left out of the view.
+/// Sums over the axes of the result that no index depends on, and removes these from the view.
 fn without_free_axes<'a>(g: SlopeTerm<'a>, view: &View, contracts: bool) -> (SlopeTerm<'a>, View) {
     let shape = g.shape();
     let mut used = vec![false; shape.rank()];
@@ -47,8 +47,8 @@ fn without_free_axes<'a>(g: SlopeTerm<'a>, view: &View, contracts: bool) -> (Slo
     (g, View { rank: kept.len(), axes: view.axes.iter().map(renumbered).collect() })
 }
 
-/// Where the cotangent is the same along an axis, as that of a sum is: one element of it, and the axis walked the other way if that makes the step
-/// against the operand's positive, as sums of windows are read.
+/// Replaces an axis along which the cotangent is constant, like that of a sum, by one element, and reverses the axis if the step
+/// then becomes positive, as in sums of windows.
 fn without_repeated<'a>(g: SlopeTerm<'a>, mut view: View) -> (SlopeTerm<'a>, View) {
     let shape = g.shape();
     let repeated = |axis: usize| {
@@ -58,7 +58,7 @@ fn without_repeated<'a>(g: SlopeTerm<'a>, mut view: View) -> (SlopeTerm<'a>, Vie
                 && graph.view_of(view).axes.iter().all(|index| index.terms.iter().all(|t| t.axis as usize != axis))
         })
     };
-    // Along each axis of the operand the longest of its axes is the one that is solved for.
+    // Each axis of the operand is solved for the longest of its axes.
     let mut others = Vec::new();
     for index in view.axes.iter().filter(|index| index.terms.len() > 1) {
         let units = index.terms.iter().filter(|term| term.step.abs() == 1);
@@ -103,13 +103,13 @@ fn inverse(view: &View, operand: &Shape, result: &Shape) -> Option<View> {
     whole.then_some(inverse)
 }
 
-/// Windows: along each axis of the operand one axis of the result has a step of 1, whose index is found from the operand's and those of the
-/// others, over which the elements are summed. The sum of windows over an array between zeros. The cotangent, of this shape, may have one element along an axis
-/// in place of many that are the same.
+/// Windows: along each axis of the operand one axis of the result has a step of 1, whose index follows from the operand's and those of the
+/// others, over which the elements are summed: the sum of windows of a zero-padded array. The cotangent, of this shape, may have one
+/// element along an axis instead of many equal ones.
 fn windows<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape, shape: &Shape) -> Option<SlopeTerm<'a>> {
     let has_one = |axis: usize| g.shape().extents()[axis] == 1;
     let mut named = vec![false; shape.rank()];
-    // For each axis of the operand the one that is solved for, and its step.
+    // For each axis of the operand the solved axis, and its step.
     let mut solved: Vec<Option<(usize, isize)>> = Vec::new();
     for index in &view.axes {
         for term in &index.terms {
@@ -165,7 +165,7 @@ fn windows<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape, shape: &Shape) ->
     Some(sum)
 }
 
-/// An array with so many zeros before and after it along an axis.
+/// An array padded with zeros along an axis.
 pub(super) fn between_zeros<'a>(term: SlopeTerm<'a>, axis: usize, before: usize, after: usize) -> SlopeTerm<'a> {
     let shape = term.shape();
     let zeros = |count: usize| {
@@ -177,7 +177,7 @@ pub(super) fn between_zeros<'a>(term: SlopeTerm<'a>, axis: usize, before: usize,
     term.to.concat(axis, &parts)
 }
 
-/// Any view: each element is added where it is of the operand.
+/// Any view: adds each element at its place in the operand.
 fn scattered<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape) -> SlopeTerm<'a> {
     let (to, shape) = (g.to, g.shape());
     let mut position = to.number(0.0, DType::I64).broadcast(&shape);

@@ -1,4 +1,4 @@
-//! What is taken out of loops, and what is not.
+//! Hoisted values, and values that stay in loops.
 
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, Places};
@@ -14,7 +14,7 @@ fn parse(text: &str) -> Graph<ValueType> {
     graph
 }
 
-/// The graph after the pass, which gives what it gave.
+/// The graph after the pass, which gives the same results.
 fn hoisted(text: &str) -> Graph<ValueType> {
     let graph = parse(text);
     let (out, _) = hoist(&graph, &Places::default(), Policy::default()).expect("something is hoisted");
@@ -114,7 +114,7 @@ graph (%0: f32[8, 8], %1: f32[8], %2: f32[8, 1]) {
     ");
 }
 
-/// Out of a loop in a loop, as far as it does not change; a condition's too. Several results are of one piece.
+/// Out of nested loops, as far as invariant; also from a condition. Several results are of one control flow.
 #[test]
 fn loops_in_loops_are_left_step_by_step() {
     let text = "child @0 (%0: f32[], %1: f32[5], %2: f32[]) {

@@ -1,4 +1,4 @@
-//! What each pass makes of small programs, as text.
+//! The result of each pass on small programs, as text.
 
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, Places};

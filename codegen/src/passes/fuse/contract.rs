@@ -1,19 +1,19 @@
-//! Which sums of products are multiplied as matrices: those of a contraction whose matrices are large enough that it pays. Shapes and dtypes
-//! alone say so, and that nothing else wants the products.
+//! Selection of the contractions that are computed as matrix products: those of large enough matrices. It depends only on shapes and
+//! dtypes, and on other uses of the products.
 
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Value};
 use ndjit_ir::reduction::Reduce;
 use ndjit_ir::{DType, Op};
 use rustc_hash::FxHashMap;
 
-/// The least number of rows, and of columns.
+/// The minimum number of rows, and of columns.
 const MIN_SIDE: usize = 4;
-/// The least number of products in a sum.
+/// The minimum number of products in a sum.
 const MIN_SUMMED: usize = 8;
-/// The least number of multiplications of one matrix. Below it a kernel that multiplies and sums takes no longer, and its order is that of all sums.
+/// The minimum number of multiplications of one matrix. Below it a fused kernel is as fast, and has the order of all sums.
 const MIN_WORK: usize = 1 << 15;
 
-/// The values that are products of large matrices, and are summed by a contraction, with the dtypes that there are multiplications for.
+/// The products of large matrices that a contraction sums, for supported dtypes.
 pub(super) fn products(graph: &Graph<DType>) -> FxHashMap<Value, NodeId> {
     let contractions = graph.node_ids().filter_map(|id| match graph.node(id).kind {
         NodeKind::Reduce(reduce) if reduce.contracts => product(graph, id, reduce).map(|product| (product, id)),

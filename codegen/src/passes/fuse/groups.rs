@@ -1,6 +1,6 @@
-//! Which nodes are computed together: groups of one shape that grow node by node, under limits, without cycles between them.
-//! Reductions of the same elements along the same axes are a group of their own, and so is a scan, and what moves elements: a join,
-//! or a reshape that no strides make.
+//! Groups of nodes that are computed together: they have one shape and grow node by node, under limits, without cycles. Reductions of
+//! the same elements along the same axes are a separate group, and so are scans, and nodes that move elements: joins, and reshapes
+//! without strides.
 
 use super::contract::products;
 use super::joins::parts;
@@ -14,24 +14,24 @@ use ndjit_transform::access::Accesses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// Primitives a kernel may hold: beyond this, register pressure and compile time grow faster than fusion saves.
+/// The maximum number of primitives of a kernel: beyond it, register pressure and compile time outgrow the savings of fusion.
 pub(in super::super) const MAX_WEIGHT: usize = 400;
-/// Reductions of the same elements that share a kernel: each holds accumulators in registers.
+/// The maximum number of reductions of the same elements in a kernel: each has accumulators in registers.
 const MAX_REDUCED: usize = 4;
-/// Primitives that may be recomputed for each element a small value is broadcast to, of one array: of several it would cost more loads than
-/// the value.
+/// The maximum number of primitives recomputed for each element to which a small value is broadcast, from one array: several arrays
+/// would cost more loads than the value.
 const MAX_RECOMPUTED: usize = 16;
-/// Primitives that may be computed for each row, before the innermost loop, of a value that has one element a row.
+/// The maximum number of primitives computed for each row, before the innermost loop, for a value with one element per row.
 const MAX_HOISTED: usize = 200;
-/// What a gather counts for, in primitives.
+/// The weight of a gather, in primitives.
 const GATHER: usize = 8;
-/// What a cast counts for.
+/// The weight of a cast.
 const CAST: usize = 4;
 
-/// Bits of integers that a division counts once for: no processor divides them in vectors, and the code of a lane is as long as that of two vectors.
+/// The bits of integers per unit of a division's weight: there is no vector division, and a lane's code is as long as that of two vectors.
 const DIVIDED: usize = 256;
 
-/// The primitives of a body, as far as they make code. (A hundred divisions of bytes in one kernel took 59 ms to compile.)
+/// The number of primitives of a body that make code. (A hundred divisions of bytes in one kernel took 59 ms to compile.)
 fn weight(body: &Body) -> usize {
     let of = |inst: &Inst| match &inst.kind {
         InstKind::Prim(Prim::Sdiv | Prim::Udiv | Prim::Srem | Prim::Urem) => {
@@ -42,7 +42,7 @@ fn weight(body: &Body) -> usize {
     body.insts.iter().map(of).sum()
 }
 
-/// What a node counts for in the kernel that computes it; `None` if it is not elementwise.
+/// The weight of a node in the kernel that computes it; `None` if it is not elementwise.
 pub(in super::super) fn elementwise_weight(graph: &Graph<DType>, id: NodeId) -> Option<usize> {
     let kind = graph.node(id).kind;
     match (kind.row().fusion, kind) {
@@ -55,12 +55,12 @@ pub(in super::super) fn elementwise_weight(graph: &Graph<DType>, id: NodeId) -> 
     }
 }
 
-/// How many arrays a kernel may use.
+/// The maximum numbers of a kernel's arrays.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Arrays it may read.
+    /// Inputs.
     inputs: usize,
-    /// Results of the program it may store.
+    /// Results of the program.
     pub(super) outputs: usize,
 }
 
@@ -71,7 +71,7 @@ impl Limits {
         Limits { inputs: max_arrays.saturating_sub(outputs), outputs }
     }
 
-    /// Reductions of the same elements that share a kernel.
+    /// The maximum number of reductions of the same elements in a kernel.
     pub(super) fn reduced(self) -> usize {
         MAX_REDUCED.min(self.outputs)
     }
@@ -81,36 +81,36 @@ impl Limits {
 #[derive(Default)]
 pub(super) struct Group {
     pub(super) level: u32,
-    /// Primitives, those of recomputed values included.
+    /// The number of primitives, including recomputed values.
     weight: usize,
-    /// Arrays read, and values computed again; literals are not counted.
+    /// Arrays read, and values recomputed, without literals.
     inputs: FxHashSet<Value>,
-    /// Arrays read by what is computed again, at most.
+    /// The maximum number of arrays that recomputed values read.
     leaves: usize,
     outputs: usize,
     pub(super) nodes: Vec<NodeId>,
 }
 
-/// Which group computes each value.
+/// The group of each value.
 pub(super) struct Groups {
-    /// By creation; levels are not sorted. A group that was merged into another is empty.
+    /// Groups by creation; levels are not sorted. A merged group is empty.
     pub(super) groups: Vec<Group>,
-    /// For each group the one it was merged into, or itself.
+    /// For each group its merged one, or itself.
     merged: Vec<u32>,
-    /// The group of each value when it joined; none for parameters, literals and indices.
+    /// The first group of each value; none for parameters, literals and indices.
     of: Vec<u32>,
-    /// Primitives and arrays that each value takes from what is stored on (parameters, results of reductions), counted as for a
+    /// The number of primitives and arrays of each value from stored ones on (parameters, results of reductions), counted as for a
     /// tree; saturating.
     cone: Vec<(u32, u32)>,
-    /// The least level of a kernel that computes each value again: above those of the reductions it takes.
+    /// The least level of a kernel that recomputes each value: above those of its reductions.
     after: Vec<u32>,
-    /// How many groups of one node read each value, and how often.
+    /// The number of single-node groups that read each value, and of the reads.
     alone_in: Vec<u32>,
-    /// How many nodes read each value, themselves or through views, and results do; empty of a graph without joins of joins.
+    /// The number of nodes that read each value, directly or through views, and of results; empty for a graph without joins of joins.
     reads: Vec<u32>,
     /// The groups of reductions, by creation.
     pub(super) reductions: Vec<u32>,
-    /// Products that contractions sum, each with the contraction. None is computed with anything else, and what is multiplied is stored.
+    /// Products that contractions sum, each with its contraction. Neither is fused with other nodes, and the factors are stored.
     pub(super) products: FxHashMap<Value, NodeId>,
     pub(super) limits: Limits,
 }
@@ -119,16 +119,16 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Kernels of one shape that may still grow.
 pub(super) const MAX_OPEN: usize = 8;
 
-/// What a node asks of the kernel it joins.
+/// The requirements of a node on its kernel.
 struct FusionRequest {
     weight: usize,
-    /// Operands it reads there, unless they are computed there.
+    /// Operands to read, unless the kernel computes them.
     reads: SmallVec<[Value; 3]>,
-    /// Operands of smaller shapes that the kernel computes again, with all they are computed from.
+    /// Operands of smaller shapes that the kernel recomputes, with their dependencies.
     again: SmallVec<[Value; 3]>,
-    /// Operands that are views of what a kernel before this one stores.
+    /// Operands that are views of an earlier kernel's output.
     views: SmallVec<[Value; 3]>,
-    /// What it gathers rows of, and the least level of a kernel that can.
+    /// The operand whose rows it gathers, and the least level of a kernel that can.
     rows: Option<Value>,
     ready: u32,
     is_result: bool,
@@ -136,7 +136,7 @@ struct FusionRequest {
     at_most: u32,
 }
 
-/// How many nodes read each value of a graph with joins of joins.
+/// The number of nodes that read each value of a graph with joins of joins.
 fn reads(graph: &Graph<DType>, accesses: &Accesses) -> Vec<u32> {
     let joins = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Concat(..));
     if !graph.node_ids().any(|id| joins(graph.node(id).first()) && graph.operands(id).iter().any(|&of| joins(of))) {
@@ -150,8 +150,8 @@ fn reads(graph: &Graph<DType>, accesses: &Accesses) -> Vec<u32> {
 }
 
 impl Groups {
-    /// A reduction that could have shared the kernel of a later one, had it waited, waits: the groups are made once more. What one later
-    /// kernel alone reads is computed there.
+    /// Assigns groups twice: reductions that could share the kernel of a later one wait for it in the second pass. A value that only one
+    /// later kernel reads is computed there.
     pub(super) fn assign(graph: &Graph<DType>, accesses: &Accesses, fuse: bool, limits: Limits) -> Result<Groups> {
         let mut groups = Groups::grow(graph, accesses, fuse, limits, &Waiting::default())?;
         if fuse {
@@ -218,7 +218,7 @@ impl Groups {
                 let (c, l) = this.cone[o.index()];
                 (cost.saturating_add(c), leaves.saturating_add(l))
             });
-            // Rows are read in any order: what has them is stored before.
+            // Rows are read in any order: their array is stored before.
             let (rows, operands) = match node.kind {
                 NodeKind::Gather => (Some(operands[0]), &operands[1..]),
                 _ => (None, operands),
@@ -261,7 +261,7 @@ impl Groups {
         Ok(this)
     }
 
-    /// The least level of a kernel that reads what the kernel of a value has stored.
+    /// The least level of a kernel that reads a value stored by its kernel.
     fn after_storing(&self, value: Value) -> u32 {
         match self.group(value) {
             NONE => 0,
@@ -269,14 +269,14 @@ impl Groups {
         }
     }
 
-    /// A group of its own for a reduction, a scan, or for what moves elements. Only reductions of the same elements join it.
+    /// A separate group for a reduction, a scan, or a node that moves elements. Only reductions of the same elements join it.
     fn alone(&mut self, graph: &Graph<DType>, id: NodeId, accesses: &Accesses, fuse: bool, wait: Option<u32>) {
         let (value, operands) = (graph.node(id).first(), graph.operands(id));
         let after = operands.iter().map(|o| self.after[o.index()].max(self.after_storing(accesses.base(*o))));
         let level = self.levels(operands).map(|l| l + 1).chain(after).chain(wait).max().unwrap_or(0);
         self.cone[value.index()] = (0, 1);
         let found = if fuse { self.sibling(graph, id, level) } else { None };
-        // Those of control flow read the same.
+        // Results of one control flow read the same.
         let reads_more = found.is_none() || !matches!(graph.node(id).kind, NodeKind::Control(..));
         let group = found.unwrap_or_else(|| {
             self.groups.push(Group { level, ..Group::default() });
@@ -295,15 +295,14 @@ impl Groups {
         self.after[value.index()] = entry.level + 1;
     }
 
-    /// The group of a reduction of the same space along the same axes that reads what this one reads, if its operand is ready
-    /// for that.
+    /// The group of a reduction of the same space along the same axes with the same reads, if its operand is available.
     fn sibling(&self, graph: &Graph<DType>, id: NodeId, level: u32) -> Option<u32> {
         self.reductions.iter().rev().take(MAX_OPEN).copied().find(|&group| {
             let Group { level: own, nodes, .. } = &self.groups[group as usize];
             *own >= level
                 && (nodes.len() < self.limits.reduced() || matches!(graph.node(id).kind, NodeKind::Control(..)))
                 && match graph.node(id).kind {
-                    // Results of one piece of control flow are, each with each.
+                    // Results of one control flow are grouped, each with each.
                     NodeKind::Control(..) => nodes.first().is_some_and(|&other| self.beside(graph, id, other)),
                     _ => nodes.iter().all(|&other| self.beside(graph, id, other)),
                 }
@@ -358,7 +357,7 @@ impl Groups {
         wants
     }
 
-    /// The group of a value, followed through merges; none for parameters and literals.
+    /// The current group of a value; none for parameters and literals.
     pub(super) fn group(&self, value: Value) -> u32 {
         match self.of[value.index()] {
             NONE => NONE,
@@ -366,7 +365,7 @@ impl Groups {
         }
     }
 
-    /// The group that a group is part of now.
+    /// The current group of a group.
     pub(super) fn merged(&self, mut group: u32) -> u32 {
         while self.merged[group as usize] != group {
             group = self.merged[group as usize];
@@ -374,7 +373,7 @@ impl Groups {
         group
     }
 
-    /// Values that are not computed in `group`.
+    /// The values that `group` does not compute.
     fn foreign<'a>(&'a self, group: u32, reads: &'a [Value]) -> impl Iterator<Item = Value> + 'a {
         reads.iter().copied().filter(move |&o| self.group(o) != group)
     }
@@ -383,8 +382,8 @@ impl Groups {
         reads.iter().map(|&o| self.group(o)).filter(|&g| g != NONE).map(|g| self.groups[g as usize].level)
     }
 
-    /// The group a node joins, if one of those that may still grow takes it. Groups of one level do not depend on each
-    /// other: those that the node reads from are merged.
+    /// The group that a node joins, if an open one accepts it. Groups of one level are independent: those that the node reads are
+    /// merged.
     fn accepting(&mut self, fuse: bool, open: &mut SmallVec<[u32; MAX_OPEN]>, wants: &FusionRequest) -> Option<u32> {
         if !fuse {
             return None;
@@ -424,7 +423,7 @@ impl Groups {
         }
     }
 
-    /// The weight and number of arrays that a node would add to a group.
+    /// The weight and number of arrays that a node adds to a group.
     fn growth(&self, group: u32, wants: &FusionRequest) -> (usize, usize) {
         let known = &self.groups[group as usize].inputs;
         let rows = usize::from(wants.rows.is_some_and(|rows| !known.contains(&rows)));
@@ -439,7 +438,7 @@ impl Groups {
 
     fn accepts(&self, group: u32, wants: &FusionRequest) -> bool {
         let entry = &self.groups[group as usize];
-        // Without a common value two programs would share a kernel just because their shapes are equal today.
+        // Without a common value two programs would share a kernel only because their shapes are equal now.
         let connected = wants.reads.iter().any(|&o| self.group(o) == group)
             || wants.reads.iter().chain(&wants.again).chain(&wants.rows).any(|o| entry.inputs.contains(o));
         let acyclic = self.foreign(group, &wants.reads).all(|o| {
@@ -472,22 +471,22 @@ impl Groups {
         self.of[value.index()] = group;
     }
 
-    /// Primitives that a value takes from what is stored on.
+    /// The number of primitives of a value from stored ones on.
     pub(super) fn cost(&self, value: Value) -> u32 {
         self.cone[value.index()].0
     }
 
-    /// Returns `true` if one node reads a value, and none a view of it.
+    /// Returns `true` if exactly one node reads a value, and none a view of it.
     pub(super) fn is_read_once(&self, value: Value) -> bool {
         self.reads.get(value.index()) == Some(&1)
     }
 
-    /// Returns `true` if several groups of one node read a value.
+    /// Returns `true` if several single-node groups read a value.
     pub(super) fn is_wanted_twice(&self, value: Value) -> bool {
         self.alone_in[value.index()] > 1
     }
 
-    /// Returns `true` if a kernel of shape `space` computes a value of another group again rather than load it.
+    /// Returns `true` if a kernel of shape `space` recomputes a value of another group instead of loading it.
     pub(super) fn recomputed(&self, graph: &Graph<DType>, value: Value, space: &Shape) -> bool {
         let shape = graph.shape(value);
         let computed = matches!(graph.node(graph.producer(value)).kind, NodeKind::Op(..) | NodeKind::Cast(_));

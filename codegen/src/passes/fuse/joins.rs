@@ -1,5 +1,5 @@
-//! Joins: each array that is joined is stored as a part of the result by the kernel that computes it. Joins of joins are one; joins that are cut alike
-//! share kernels where their parts are computed of the same values.
+//! Joins: the kernel of each joined array stores it as a part of the result. Joins of joins are flattened; joins with equal cuts share
+//! kernels if their parts are computed from the same values.
 
 use super::groups::NONE;
 use super::{Fusing, KernelPlan, PlanKind};
@@ -10,7 +10,7 @@ use ndjit_ir::view::View;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-/// An array that is joined, and the indices at which it begins.
+/// A joined array, and its start indices.
 type JoinedPart = (Value, SmallVec<[usize; 4]>);
 
 pub(super) fn is_join(kind: NodeKind<DType>) -> bool {
@@ -18,7 +18,7 @@ pub(super) fn is_join(kind: NodeKind<DType>) -> bool {
 }
 
 impl Fusing<'_> {
-    /// The kernels of joins that are cut alike: one for each part, of all of them if it is computed of the same values.
+    /// The kernels of joins with equal cuts: one for each part, shared if the parts are computed from the same values.
     pub(super) fn joining(&self, joins: &[Value], needed: &[bool]) -> Vec<KernelPlan> {
         let mut plans: Vec<KernelPlan> = Vec::new();
         for (n, &join) in joins.iter().enumerate() {
@@ -47,7 +47,7 @@ impl Fusing<'_> {
         plans
     }
 
-    /// Returns `true` if two values are joins that are cut alike.
+    /// Returns `true` if two values are joins with equal cuts.
     pub(super) fn joins_alike(&self, a: Value, b: Value, needed: &[bool]) -> bool {
         let cut = |(part, starts): &JoinedPart| (self.graph.shape_id(*part), starts.clone());
         [a, b].iter().all(|&value| is_join(self.kind(value)))
@@ -55,7 +55,7 @@ impl Fusing<'_> {
             && self.joined(a, needed).iter().map(cut).eq(self.joined(b, needed).iter().map(cut))
     }
 
-    /// The arrays that a join joins, each with the indices at which it begins: those of joins that nothing else wants are among them.
+    /// The arrays of a join with their start indices, including those of joins without other uses.
     fn joined(&self, join: Value, needed: &[bool]) -> Vec<JoinedPart> {
         let graph = self.graph;
         let mut parts = Vec::new();
@@ -82,8 +82,8 @@ impl Fusing<'_> {
     }
 }
 
-/// For each value the part of a join that it is computed for alone, by number, or 0: values for other parts are of other kernels, though their
-/// shapes are the same. Empty of a graph without joins.
+/// For each value the number of the only part of a join that uses it, or 0: values of different parts are in different kernels, even
+/// of equal shapes. Empty for a graph without joins.
 pub(super) fn parts(graph: &Graph<DType>) -> Vec<u32> {
     if !graph.node_ids().any(|id| is_join(graph.node(id).kind)) {
         return Vec::new();

@@ -1,12 +1,12 @@
-//! Fuse: gathers elementwise nodes into kernels, each one loop nest with several inputs and outputs.
+//! Fuse: groups elementwise nodes into kernels, each one loop nest with several inputs and outputs.
 //!
-//! A node joins the kernels of its shape with which it shares a value, as long as the kernel graph stays acyclic: every
-//! kernel has a level above those of the kernels it reads, so kernels of one level can be merged. A value of a
-//! smaller shape is computed again inside the kernel that broadcasts it when that is cheap, or when it does not change along
-//! the innermost axis and so is computed once per row; else it is stored. A value of the kernel's own shape is computed once,
-//! and stored if another kernel reads it, so sharing never recomputes. A reduction or a scan has a kernel of its own, in which its
-//! operand is computed if nothing else wants that, or if it is cheap; so has each array that is joined with others, and a reshape that is a
-//! copy. Views are read in place. The sum of a contraction of large matrices (`contract`) has a kernel with nothing else in it, whose operands are stored.
+//! A node joins the kernels of its shape that share a value with it, as long as the kernel graph stays acyclic: every kernel has a
+//! level above those of the kernels it reads, so kernels of one level can be merged. A value of a smaller shape is recomputed in the
+//! kernel that broadcasts it if that is cheap, or if it is invariant along the innermost axis and so computed once per row; else it
+//! is stored. A value of the kernel's own shape is computed once, and stored if another kernel reads it, so sharing never recomputes.
+//! A reduction or a scan has a separate kernel, which computes its operand if nothing else uses it, or if it is cheap. So has each
+//! joined array, and a reshape that is a copy. Views are read in place. The sum of a contraction of large matrices (`contract`) has
+//! a kernel without other nodes, whose operands are stored.
 
 mod contract;
 mod groups;
@@ -33,11 +33,11 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Steps in an order in which they can run. Every output of the graph is made by one. Kernels are kept from using more than
-/// `max_arrays` arrays, but what other kernels read of one, it stores beyond that.
+/// Steps in an order in which they can run, which make every output of the graph. A kernel uses at most `max_arrays` arrays, not
+/// counting outputs for other kernels.
 ///
 /// # Errors
-/// `Verify` if the kernel graph had a cycle, or the graph has calls.
+/// `Verify` if the kernel graph has a cycle, or the graph has calls.
 pub fn fuse(
     graph: &Graph<DType>,
     accesses: &Accesses,
@@ -59,7 +59,7 @@ pub fn fuse(
             steps.push(fusing.build(fusing.elementwise(vec![output]), &mut needed));
         }
     }
-    // So are indices and numbers that rows are gathered of, or put into.
+    // So are indices and literals whose rows are gathered or scattered into.
     let has_rows = |id: &NodeId| matches!(graph.node(*id).kind, NodeKind::Gather | NodeKind::Scatter(_));
     for id in graph.node_ids().filter(has_rows) {
         let rows = graph.operands(id)[0];
@@ -68,7 +68,7 @@ pub fn fuse(
             steps.push(fusing.build(fusing.elementwise(vec![rows]), &mut needed));
         }
     }
-    // Control flow takes whole arrays, and what another array is put into is one.
+    // Control flow takes whole arrays, and the first operand of a scatter or an insertion is one.
     for id in graph.node_ids() {
         let whole = match graph.node(id).kind {
             NodeKind::Control(..) => graph.operands(id),
@@ -81,8 +81,8 @@ pub fn fuse(
             }
         }
     }
-    // Last kernels first: what they read decides what earlier ones store. A kernel reads from lower levels only. Those that are
-    // alone in their group come after the others of their level, which may want their operands stored.
+    // Last kernels first: their reads determine the stores of earlier ones. Kernels read only from lower levels. Single-node groups
+    // come after the others of their level, which may need their operands stored.
     let mut last_first: Vec<(&Group, bool)> = groups.groups.iter().rev().map(|g| (g, fusing.is_root(g))).collect();
     last_first.sort_by_key(|(group, alone)| (std::cmp::Reverse(group.level), *alone));
     let mut made: FxHashSet<Value> = FxHashSet::default();
@@ -106,7 +106,7 @@ pub fn fuse(
         if let NodeKind::Control(n, _) = fusing.kind(stored[0]) {
             steps.push(fusing.controlling(n, &stored, &mut needed));
         } else if alone {
-            // The plans are made before kernels are: what one of them loads is no reason for another to load it too.
+            // All plans precede the kernels: a load in one of them is no reason to load in another.
             for plan in fusing.root_kernels(stored, &needed) {
                 steps.push(fusing.build(plan, &mut needed));
             }
@@ -119,13 +119,13 @@ pub fn fuse(
     order(steps, graph, accesses)
 }
 
-/// How many arrays a step's kernel uses at once on a device.
+/// The number of arrays that a step's kernel binds on a device.
 pub fn arrays(step: &FusedStep, graph: &Graph<DType>, accesses: &Accesses) -> usize {
     let FusedStep::Kernel(kernel) = step else { return 0 };
     let each = match kernel.kind {
         // They run on the processor.
         KernelKind::Scatter(_) | KernelKind::Sort(_) => return 0,
-        // Blocks that are scanned give their totals besides.
+        // Scanned blocks also have totals.
         KernelKind::Scan(_) => 2,
         KernelKind::Map | KernelKind::Part(_) | KernelKind::Reduce(_) | KernelKind::Contract(_) => 1,
     };
@@ -137,9 +137,9 @@ pub fn arrays(step: &FusedStep, graph: &Graph<DType>, accesses: &Accesses) -> us
     kernel.inputs.iter().filter(in_memory).count() + kernel.outputs.len() * each
 }
 
-/// What a kernel is to compute.
+/// The plan of a kernel.
 struct KernelPlan {
-    /// The group whose values it computes.
+    /// The group of its values.
     group: u32,
     space: Shape,
     /// Values of the iteration space that are stored, reduced or scanned.
@@ -149,17 +149,17 @@ struct KernelPlan {
     kind: PlanKind,
 }
 
-/// What becomes of the roots of a kernel.
+/// The use of a kernel's roots.
 enum PlanKind {
     Kind(KernelKind),
-    /// They are put into rows of a value.
+    /// Scattered into rows of a value.
     Scatter(Scatter, Value),
 }
 
-/// Primitives that may be computed both in a group of one node and in the kernel that stores values beside them.
+/// The maximum number of primitives computed both in a single-node group and in the kernel that stores values beside them.
 const MAX_REMATERIALIZED: u32 = 32;
 
-/// A graph whose groups become kernels.
+/// A graph with groups to make kernels of.
 struct Fusing<'a> {
     graph: &'a Graph<DType>,
     accesses: &'a Accesses,
@@ -178,7 +178,7 @@ impl Fusing<'_> {
         self.groups.group(value) != NONE
     }
 
-    /// Returns `true` if a group is that of one reduction or scan, or one node that moves elements.
+    /// Returns `true` if a group is of one reduction or scan, or of one node that moves elements.
     fn is_root(&self, group: &Group) -> bool {
         group.nodes.first().is_some_and(|&id| is_root(self.graph.node(id).kind))
     }
@@ -188,8 +188,7 @@ impl Fusing<'_> {
         KernelPlan { group, space, roots: stored.clone(), stored, kind: PlanKind::Kind(KernelKind::Map) }
     }
 
-    /// The kernels of a group that nothing elementwise joins: one, or one for each array that is joined with others. Several
-    /// values are those of reductions.
+    /// The kernels of a single-node group: one, or one for each joined array. Several values are those of reductions.
     fn root_kernels(&self, stored: Vec<Value>, needed: &[bool]) -> Vec<KernelPlan> {
         let value = stored[0];
         let operands = self.graph.operands(self.graph.producer(value));
@@ -220,11 +219,22 @@ impl Fusing<'_> {
                 vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(updates) }]
             }
             NodeKind::Concat(..) => self.joining(&stored, needed),
-            _ => vec![plan(operands[0])],
+            // Views and reshapes that are stored are copies; the others are never roots.
+            NodeKind::View(_)
+            | NodeKind::Reshape
+            | NodeKind::Param(..)
+            | NodeKind::Literal(_)
+            | NodeKind::Iota(_)
+            | NodeKind::Op(..)
+            | NodeKind::Cast(_)
+            | NodeKind::Identity(_)
+            | NodeKind::Gather
+            | NodeKind::Control(..)
+            | NodeKind::Call(_) => vec![plan(operands[0])],
         }
     }
 
-    /// Control flow, with those of its results that are wanted.
+    /// Control flow, with its used results.
     fn controlling(&self, n: u32, stored: &[Value], needed: &mut [bool]) -> FusedStep {
         let graph = self.graph;
         let which = |&value: &Value| match self.kind(value) {
@@ -237,11 +247,11 @@ impl Fusing<'_> {
         FusedStep::Control(FusedControl { control, operands, results: stored.iter().map(which).collect() })
     }
 
-    /// The kernel that puts values into rows of another one. They and their indices are computed in it where that is so of each that is
-    /// not loaded.
+    /// The kernel that scatters values into rows of another one. It computes them and their indices if it can compute each that is not
+    /// loaded.
     fn scattering(&self, scatter: Scatter, value: Value, needed: &[bool]) -> KernelPlan {
         let [x, index, updates] = [0, 1, 2].map(|n| self.graph.operands(self.graph.producer(value))[n]);
-        // The verifier has seen that they fit.
+        // The verifier has checked the shapes.
         let space = scattered(self.graph.shape(x), self.graph.shape(index)).unwrap_or_default();
         let roots = vec![updates, index];
         let made = roots.iter().filter(|&&root| self.groups.group(root) != NONE);
@@ -257,7 +267,7 @@ impl Fusing<'_> {
         }
     }
 
-    /// The kernel that stores a row of another value, where a scatter puts one and its index is one that lies in memory.
+    /// The kernel that stores a row of another value, for a scatter at one index in memory.
     fn row(&self, scatter: Scatter, value: Value, needed: &[bool]) -> Option<KernelPlan> {
         let &[x, index, updates] = self.graph.operands(self.graph.producer(value)) else { return None };
         let shape = self.graph.shape(x);
@@ -281,7 +291,7 @@ impl Fusing<'_> {
         })
     }
 
-    /// The kernel of reductions along these axes. What they reduce is computed in it if that is so of each that is not loaded.
+    /// The kernel of reductions along these axes. It computes their operands if it can compute each that is not loaded.
     fn reducing(&self, axes: AxisSet, stored: Vec<Value>, needed: &[bool]) -> KernelPlan {
         let operand = |&value: &Value| self.graph.operands(self.graph.producer(value))[0];
         let reduction = |&value: &Value| match self.kind(value) {
@@ -305,8 +315,8 @@ impl Fusing<'_> {
         }
     }
 
-    /// The group of an operand that is computed in the kernel of a node that is alone in its own: unless it is stored anyway, or
-    /// is expensive and wanted elsewhere, by another such node or because its group is computed for others.
+    /// The group of an operand that the kernel of a single-node group computes: unless it is stored anyway, or is expensive and used
+    /// elsewhere, by another such node or because its group is computed for others.
     fn computing(&self, operand: Value, needed: &[bool]) -> Option<u32> {
         let of = self.groups.group(operand);
         if !self.fuse || of == NONE || needed[operand.index()] {
@@ -318,16 +328,16 @@ impl Fusing<'_> {
         (!self.is_root(group) && (alone || self.groups.cost(operand) <= MAX_REMATERIALIZED)).then_some(of)
     }
 
-    /// One kernel; notes in `needed` what it loads.
+    /// Builds one kernel; records its loads in `needed`.
     fn build(&self, plan: KernelPlan, needed: &mut [bool]) -> FusedStep {
         let Fusing { graph, groups, fuse, .. } = *self;
         let KernelPlan { group, space, roots, stored, kind } = plan;
-        // What matrices are made of is stored for them.
+        // The operands of matrix products are stored.
         let fuse = fuse && !matches!(kind, PlanKind::Kind(KernelKind::Contract(_)));
         // Values computed in this kernel, found from the last to the first.
         let mut heap: BinaryHeap<(Value, bool)> = roots.iter().map(|&v| (v, false)).collect();
         let mut computed: Vec<Value> = Vec::new();
-        // With each value goes whether what uses it is computed again: then so is the value.
+        // Each value comes with a flag whether its user is recomputed: then it is recomputed too.
         while let Some((value, again)) = heap.pop() {
             needed[self.accesses.base(value).index()] |= self.accesses.view(value).is_some();
             self.accesses.rows(value).iter().for_each(|row| needed[row.index.value.index()] = true);
@@ -399,7 +409,7 @@ struct KernelBuilder<'a> {
     graph: &'a Graph<DType>,
     accesses: &'a Accesses,
     scalars: FxHashMap<Value, Scalar>,
-    /// The input of each value that rows are gathered of.
+    /// The input of each value whose rows are gathered.
     rows: FxHashMap<Value, u32>,
     inputs: Vec<KernelInput>,
     literals: Vec<SlotId>,
@@ -429,7 +439,7 @@ impl KernelBuilder<'_> {
         self.scalars.insert(value, scalar);
     }
 
-    /// The scalar of a value: computed here before, or a literal, or loaded.
+    /// The scalar of a value: computed before, a literal, or loaded.
     fn scalar(&mut self, value: Value) -> Scalar {
         if let Some(&scalar) = self.scalars.get(&value) {
             return scalar;
@@ -451,7 +461,7 @@ impl KernelBuilder<'_> {
         self.inputs.len() as u32 - 1
     }
 
-    /// The input that rows of a value are gathered from, with those that tell of them.
+    /// The input of a value whose rows are gathered, with its bound and stride.
     fn rows(&mut self, value: Value) -> u32 {
         if let Some(&input) = self.rows.get(&value) {
             return input;
@@ -470,7 +480,7 @@ impl KernelBuilder<'_> {
     }
 }
 
-/// Makes kernels that compute the same share one body: a long program repeats few of them.
+/// Shares the bodies of kernels with equal computations: long programs have few different ones.
 fn share_bodies(steps: &mut [FusedStep]) {
     let mut known: FxHashSet<Arc<OpBody>> = FxHashSet::default();
     for step in steps {
@@ -484,7 +494,7 @@ fn share_bodies(steps: &mut [FusedStep]) {
     }
 }
 
-/// Sorts steps so that each runs after those it reads from.
+/// Sorts steps by their dependencies.
 fn order(steps: Vec<FusedStep>, graph: &Graph<DType>, accesses: &Accesses) -> Result<Vec<FusedStep>> {
     let mut makers: FxHashMap<Value, SmallVec<[NodeIndex; 1]>> = FxHashMap::default();
     let mut deps: DiGraph<(), ()> = DiGraph::with_capacity(steps.len(), steps.len());
@@ -499,7 +509,7 @@ fn order(steps: Vec<FusedStep>, graph: &Graph<DType>, accesses: &Accesses) -> Re
             accesses.traced_row(graph, index, graph.shape(output), 0, true)
         });
         for value in step.reads().chain(row.map(|row| row.index.value)) {
-            // Indices and numbers are stored where they are gathered from.
+            // Indices and literals are stored to gather from them.
             let stored: SmallVec<[Value; 4]> =
                 accesses.rows(value).iter().map(|row| row.index.value).chain([accesses.base(value), value]).collect();
             for &maker in stored.iter().filter_map(|value| makers.get(value)).flatten().filter(|&&maker| maker != user)

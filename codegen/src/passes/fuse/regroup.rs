@@ -1,4 +1,4 @@
-//! What is seen once all groups are made: which reductions should wait for others, and what only one later kernel reads.
+//! The second pass over groups: reductions that should wait for others, and values that only one later kernel reads.
 
 use super::groups::{Group, Groups, MAX_OPEN, NONE};
 use super::is_root;
@@ -8,22 +8,22 @@ use ndjit_transform::access::Accesses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// Pairs of reductions that are looked through for what they share.
+/// The maximum number of pairs of reductions compared for common reads.
 const MAX_SEARCHES: usize = 32;
-/// A group that several others read.
+/// Several groups read the value.
 const SEVERAL: u32 = NONE - 1;
 
-/// What groups that are made again are to respect.
+/// Constraints on the second pass.
 #[derive(Default)]
 pub(super) struct Waiting {
-    /// The least level of reductions that wait.
+    /// The least level of waiting reductions.
     pub(super) levels: FxHashMap<NodeId, u32>,
-    /// What the reductions are computed from that others wait for: it joins no kernel that comes later than it has to.
+    /// The dependencies of awaited reductions: they join no kernel later than necessary.
     pub(super) prompt: FxHashSet<Value>,
 }
 
 impl Groups {
-    /// The reductions that could share the kernel of a later one, if they waited for it. Not those that it needs.
+    /// The reductions that could share the kernel of a later one, if they waited for it. It must not depend on them.
     pub(super) fn waiting(&self, graph: &Graph<DType>) -> Waiting {
         let mut waiting = Waiting::default();
         let mut searches = 0;
@@ -45,7 +45,7 @@ impl Groups {
         waiting
     }
 
-    /// Merges groups into the only later one that reads them, if that is of the same shape: their values need no memory then.
+    /// Merges groups into the only later one that reads them, if it has the same shape: their values then need no memory.
     pub(super) fn sink(&mut self, graph: &Graph<DType>, accesses: &Accesses) {
         let mut readers = vec![NONE; self.groups.len()];
         for id in graph.node_ids() {
@@ -53,7 +53,7 @@ impl Groups {
             for (n, &operand) in graph.operands(id).iter().enumerate() {
                 let rows = n == 0 && matches!(graph.node(id).kind, NodeKind::Gather | NodeKind::Scatter(_));
                 let (read, reader) = match accesses.view(operand) {
-                    // What is seen through a view is stored, and so is what rows are gathered of.
+                    // Operands of views and gathers are stored.
                     Some(_) => (self.group(accesses.base(operand)), SEVERAL),
                     None if rows => (self.group(operand), SEVERAL),
                     None => (self.group(operand), if reader == NONE { SEVERAL } else { reader }),
@@ -89,7 +89,7 @@ impl Groups {
     }
 }
 
-/// The values that are read as indices of rows, by who runs the kernels.
+/// The values that the runtime reads as indices of rows.
 fn rows(graph: &Graph<DType>, accesses: &Accesses) -> Vec<Value> {
     let mut found = Vec::new();
     for id in graph.node_ids() {
@@ -101,7 +101,7 @@ fn rows(graph: &Graph<DType>, accesses: &Accesses) -> Vec<Value> {
     found
 }
 
-/// Adds what these nodes are computed from by ops alone.
+/// Adds the dependencies of these nodes through ops only.
 fn prompt(graph: &Graph<DType>, nodes: &[NodeId], found: &mut FxHashSet<Value>) {
     let mut open: Vec<NodeId> = nodes.to_vec();
     while let Some(id) = open.pop() {
@@ -114,7 +114,7 @@ fn prompt(graph: &Graph<DType>, nodes: &[NodeId], found: &mut FxHashSet<Value>) 
     }
 }
 
-/// Returns `true` if one of `nodes` is computed from one of `others`, which come before them.
+/// Returns `true` if one of `nodes` depends on one of `others`, which come before them.
 fn needs(graph: &Graph<DType>, nodes: &[NodeId], others: &[NodeId]) -> bool {
     let Some(first) = others.iter().min() else { return false };
     let Some(last) = nodes.iter().max() else { return false };

@@ -1,18 +1,18 @@
-//! Split: a nest that reduces, [scans](ScanParts) or [sorts](SortParts) becomes ordinary nests, which code is generated for as for any other, by
-//! [how the target combines](Combining) elements. A driver of reductions holds
-//! accumulators, one per output for each lane of each block of [`fold`](ndjit_ir::reduction::fold), and calls
+//! Split: a nest that reduces, [scans](ScanParts) or [sorts](SortParts) becomes ordinary nests for code generation, depending on
+//! [how the target combines](Combining) elements. The driver of a reduction has accumulators, one per output for each lane of each
+//! block of [`fold`](ndjit_ir::reduction::fold), and calls
 //!
-//! - *accumulate* to combine accumulators with elements, *accumulate unrolled* to do so with several after each other, and *accumulate jammed*
-//!   to do so for several results or blocks side by side;
-//! - *start* to make elements the accumulators, where there is no [identity](ndjit_ir::reduction::Reduction::identity)
-//!   that accumulators could begin with;
+//! - *accumulate* to combine accumulators with elements, *accumulate unrolled* to do so with several in sequence, and *accumulate
+//!   jammed* to do so for several results or blocks side by side;
+//! - *start* to store elements as the accumulators, if there is no [identity](ndjit_ir::reduction::Reduction::identity)
+//!   for their initial value;
 //! - *combine* to combine accumulators with others;
-//! - *blocks* and *blocks jammed*, where there is code for them, instead of all these: the same bodies, in code that keeps the accumulators of a
-//!   block in registers, combines its lanes, too, and stores one element for each block; and *tree*, the same of up to [`LANES`](ndjit_ir::reduction::LANES) results of blocks.
+//! - *blocks* and *blocks jammed*, if supported, instead of all these: the same bodies, with the accumulators of a block in registers
+//!   and its lanes combined, which store one element per block; and *tree*, the same for up to
+//!   [`LANES`](ndjit_ir::reduction::LANES) results of blocks.
 //!
-//! Accumulators are the first inputs and the outputs, in the same memory. Unlike outputs of other nests they stay where they are
-//! along a loop: that of the steps. So [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not hold of them, and
-//! the steps are taken in order.
+//! Accumulators are the first inputs and the outputs, in the same memory. Unlike outputs of other nests they do not move along the
+//! loop over steps. So [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not apply to them, and the steps are taken in order.
 
 mod scan;
 mod sort;
@@ -32,21 +32,21 @@ use std::iter;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// Loops of [`ReduceParts::accumulate`] and [`ReduceParts::start`]: two that are kept, blocks, steps and lanes, in the order of
+/// Loops of [`ReduceParts::accumulate`] and [`ReduceParts::start`]: two parallel ones, blocks, steps and lanes, in the order of
 /// [`ReduceParts::order`].
 pub const ACCUMULATE_LOOPS: usize = 5;
 /// Loops of [`ReduceParts::combine`]; the accumulators are contiguous along the last.
 pub const COMBINE_LOOPS: usize = 3;
 
-/// Steps that [`ReduceParts::accumulate_unrolled`] takes at once: accumulators are loaded and stored a [`UNROLL`]th as often.
+/// Steps of [`ReduceParts::accumulate_unrolled`] per trip: accumulators are loaded and stored a [`UNROLL`]th as often.
 pub const UNROLL: usize = 4;
-/// Places that [`ReduceParts::accumulate_jammed`] reads from at once. With more, blocks of `f32` lie so that their lines take each other's place in the first cache:
-/// sums of products were slower with eight than with two.
+/// Streams that [`ReduceParts::accumulate_jammed`] reads at once. With more, cache lines of blocks of `f32` evict each other from the first
+/// cache: sums of products were slower with eight than with two.
 const STREAMS: usize = 4;
-/// Statements of a body that is taken so. Those of mean and variance have 4; longer ones were not measured.
+/// The maximum number of statements of a jammed body. Those of mean and variance have 4; longer ones were not measured.
 const SHORT: usize = 12;
 
-/// What the loops of [`ReduceParts::accumulate`] run over.
+/// A loop of [`ReduceParts::accumulate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loop {
     /// The last but one of the parallel loops.
@@ -73,20 +73,20 @@ impl fmt::Display for Loop {
     }
 }
 
-/// A nest that code is generated for.
+/// A nest for code generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NestPart {
-    /// What it does in a nest that reduces, scans, sorts or scatters.
+    /// Its name in a nest that reduces, scans, sorts or scatters.
     pub name: Option<&'static str>,
     /// Its loops over ops: the key of its code.
     pub ops: Arc<LoopNest>,
     /// Its loops over primitives of the target.
     pub nest: Arc<LoopNest>,
-    /// What its accumulators, the first inputs and outputs, do along its last loops.
+    /// The layout of its accumulators, the first inputs and outputs, along its last loops.
     pub form: AccumulatorLayout,
-    /// True if it is for registers of more than 128 bits alone.
+    /// True if it is only for registers of more than 128 bits.
     pub wide: bool,
-    /// In which pairs accumulators of a block are combined, if code takes [whole blocks](crate::x64::emit_blocks).
+    /// The pairs in which a block's accumulators are combined, if code handles [whole blocks](crate::x64::emit_blocks).
     pub pairs: Option<Pairs>,
 }
 
@@ -97,7 +97,7 @@ impl NestPart {
     }
 }
 
-/// A kernel for a target: the nests that code is generated for, by who runs them.
+/// A kernel for a target: its nests for code generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetKernel {
     /// The nest itself: it neither reduces nor scans nor sorts nor scatters.
@@ -106,20 +106,20 @@ pub enum TargetKernel {
     Reduce(Box<ReduceParts>),
     /// The parts of a scan.
     Scan(Box<ScanParts>),
-    /// The part of a sort that code is generated for.
+    /// The generated part of a sort.
     Sort(Box<SortParts>),
-    /// Of a scatter what makes the updates, and then their indices.
+    /// The updates and then their indices, for a scatter.
     Scatter(Box<NestPart>),
-    /// Of a reduction or scan whose [code combines](Combining::Code) elements.
+    /// A reduction or scan whose [code combines](Combining::Code) elements.
     Combine {
-        /// What makes the elements.
+        /// Computes the elements.
         element: Box<NestPart>,
-        /// What combines two of them.
+        /// Combines two elements.
         combine: Box<NestPart>,
     },
 }
 
-/// The parts of a reduction, of a reference to them: shared or exclusive.
+/// The parts of a reduction, by shared or exclusive reference.
 macro_rules! each_part {
     ($parts:expr) => {{
         let ReduceParts {
@@ -140,7 +140,7 @@ macro_rules! each_part {
 }
 
 impl TargetKernel {
-    /// The nests that code is generated for.
+    /// The nests for code generation.
     pub fn parts(&self) -> Vec<&NestPart> {
         match self {
             TargetKernel::Map(part) | TargetKernel::Scatter(part) => vec![part],
@@ -162,36 +162,36 @@ impl TargetKernel {
     }
 }
 
-/// The nests that a nest becomes that reduces.
+/// The nests of a nest that reduces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReduceParts {
     /// The elementary reduction of each output.
     pub outputs: SmallVec<[Reduction; 1]>,
     /// `accumulator = combine(accumulator, element)`. Inputs: accumulators, then the nest's; outputs: accumulators.
     pub accumulate: NestPart,
-    /// The same of [`UNROLL`] elements one after the other, where accumulators are in memory. Inputs: accumulators, then the nest's, so many
-    /// times: those of each step.
+    /// The same for [`UNROLL`] elements in sequence, if accumulators are in memory. Inputs: accumulators, then the nest's inputs for
+    /// each step.
     pub accumulate_unrolled: Option<NestPart>,
-    /// The same of elements of [`jam`](ReduceParts::jam) blocks or results side by side, with an accumulator each ("unroll and jam"): an addition waits
-    /// for the one before, and with a register for all lanes of a block there is nothing else to do meanwhile. Inputs: so many times the
-    /// accumulators, then so many times the nest's; outputs: the accumulators.
+    /// The same for elements of [`jam`](ReduceParts::jam) blocks or results side by side, with an accumulator each ("unroll and jam"): each
+    /// addition waits for the previous one, and if a block's lanes fit one register there is no other work meanwhile. Inputs: the
+    /// accumulators of each, then the nest's inputs of each; outputs: the accumulators.
     pub accumulate_jammed: Option<NestPart>,
-    /// How many that are: one where the nest reads from more places than are read at once.
+    /// The number of jammed blocks or results: one if the nest has too many streams.
     pub jam: NonZeroUsize,
-    /// As `accumulate`, of whole blocks: where elements lie side by side and there is an identity. Inputs: identities, then the nest's.
+    /// Like `accumulate`, for whole blocks: if elements are contiguous and there is an identity. Inputs: identities, then the nest's.
     pub blocks: Option<NestPart>,
-    /// As `accumulate_jammed`, of whole blocks.
+    /// Like `accumulate_jammed`, for whole blocks.
     pub blocks_jammed: Option<NestPart>,
-    /// What combines the results of blocks, as many as there are lanes. Inputs: identities, then the results.
+    /// Combines the results of blocks, up to the number of lanes. Inputs: identities, then the results.
     pub tree: Option<NestPart>,
-    /// `accumulator = element`, for the first step, where accumulators cannot begin with an identity.
+    /// `accumulator = element`, for the first step, if accumulators cannot begin with an identity.
     pub start: Option<NestPart>,
     /// `a = combine(a, b)`. Inputs: `a` of all outputs, then `b` of all; outputs: `a`.
     pub combine: NestPart,
 }
 
 impl ReduceParts {
-    /// The order of the loops, outermost first. The innermost is the one that vectors lie along.
+    /// The order of the loops, outermost first. The innermost is vectorized.
     pub const fn order(along: VectorLoop) -> [Loop; ACCUMULATE_LOOPS] {
         match along {
             VectorLoop::Reduction => [Loop::Outer, Loop::Kept, Loop::Block, Loop::Step, Loop::Lane],
@@ -200,10 +200,10 @@ impl ReduceParts {
     }
 }
 
-/// The parts of a nest, still of ops.
+/// The parts of a nest of ops.
 ///
 /// # Errors
-/// `Verify` if its body is not one of ops, or a reduction is not elementary; `Backend` if there is no code that does what it does.
+/// `Verify` if its body is not one of ops, or a reduction is not elementary; `Backend` if the target does not support the nest.
 pub(crate) fn split(nest: &LoopNest, combining: Combining) -> Result<TargetKernel> {
     let plain = || NestPart { name: None, ..NestPart::new("", nest.clone(), AccumulatorLayout::Plain) };
     let LoopBody::Ops(body) = &nest.body else {
@@ -316,7 +316,7 @@ fn ops(ops: impl Iterator<Item = Option<Op>>, outputs: usize) -> Result<Vec<Op>>
         .ok_or_else(|| Error::new(ErrorCode::Verify, "split: a nest has an elementary reduction for each output"))
 }
 
-/// The body with `beside` times its accumulators before its inputs; each combined with what it stores, `times` over for as many times the
+/// The body with `beside` sets of accumulators before its inputs. Each is combined with the body's outputs, for `times` sets of
 /// inputs.
 fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op], beside: usize, times: usize) -> OpBody {
     let mut out = loading(&dtypes.repeat(beside));
@@ -335,7 +335,7 @@ fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op], beside: usize, time
     out
 }
 
-/// Computes a body, of inputs of its own and the same literals, after what another computes: the scalars it stores.
+/// Appends a body with its own inputs and the same literals; returns the scalars it stores.
 fn append(out: &mut OpBody, body: &OpBody) -> Vec<Scalar> {
     let (shift, inputs) = (out.stmts.len(), out.inputs.len());
     out.inputs.extend(&body.inputs);

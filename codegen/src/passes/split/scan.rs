@@ -1,13 +1,13 @@
 //! Split: the parts of a nest that scans, in the order of [`scan`](ndjit_ir::reduction::scan).
 //!
-//! Who runs them holds for each row the local value of the block being scanned, and calls *step* for the elements of a block,
-//! in order: `local = combine(local, element)`, `result = combine(carry, local)`. The carry of a block is the last result of
-//! the block before. In the first block it is the [identity](ndjit_ir::reduction::Reduction::identity), with which local
-//! values begin too. Where there is none two bools say so: whether this is a block's first element, whether it is of the
-//! first block. *Carry* combines carries with results of blocks that were scanned without: `result = combine(carry, result)`.
+//! The driver has the local value of the current block for each row, and calls *step* for the elements of a block, in order:
+//! `local = combine(local, element)`, `result = combine(carry, local)`. The carry of a block is the last result of the previous
+//! block. In the first block it is the [identity](ndjit_ir::reduction::Reduction::identity), with which local values begin too.
+//! Without an identity two bools replace it: whether this is a block's first element, and whether the block is the first.
+//! *Carry* combines carries with results of blocks scanned without them: `result = combine(carry, result)`.
 //!
-//! Local values are the first inputs and outputs, in the same memory. Along the steps they stay where they are, so
-//! [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not hold of them, and the steps are taken in order.
+//! Local values are the first inputs and outputs, in the same memory. They do not move along the steps, so
+//! [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not apply to them, and the steps are taken in order.
 
 use super::{NestPart, append, combining, loading};
 use crate::clif::AccumulatorLayout;
@@ -20,14 +20,14 @@ use std::fmt;
 /// Loops of the parts of a scan.
 pub const SCAN_LOOPS: usize = 3;
 
-/// What the loops of [`ScanParts::step`] run over. Those of [`ScanParts::carry`] are for who calls it, but for the innermost.
+/// A loop of [`ScanParts::step`]. The caller determines the loops of [`ScanParts::carry`], except the innermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanLoop {
     /// The last but one of the parallel loops.
     Outer,
     /// The last of the parallel loops.
     Kept,
-    /// The elements that are scanned.
+    /// The scanned elements.
     Step,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for ScanLoop {
     }
 }
 
-/// The nests that a nest becomes that scans.
+/// The nests of a nest that scans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScanParts {
     /// The scan of each output.
@@ -51,12 +51,12 @@ pub struct ScanParts {
     pub step: NestPart,
     /// Inputs: carries, results; outputs: results.
     pub carry: NestPart,
-    /// True if bools say where a block and the first block begin.
+    /// True if bools mark the start of a block and of the first block.
     pub flags: bool,
 }
 
 impl ScanParts {
-    /// The order of the loops, outermost first. The innermost is the one that vectors lie along, if they do along one.
+    /// The order of the loops, outermost first. The innermost is vectorized, if any is.
     pub const fn order(along: VectorLoop) -> [ScanLoop; SCAN_LOOPS] {
         match along {
             VectorLoop::Reduction => [ScanLoop::Outer, ScanLoop::Kept, ScanLoop::Step],
@@ -67,7 +67,7 @@ impl ScanParts {
 
 pub(super) fn split(nest: &LoopNest, scan: &NestScan, body: &OpBody, dtypes: &[DType], ops: &[Op]) -> ScanParts {
     let flags = !scan.outputs.iter().zip(dtypes).all(|(scan, &dtype)| scan.identity(dtype).is_some());
-    // Along the steps local values and carries stay.
+    // Local values and carries do not move along the steps.
     let (local, carry, form) = match scan.along {
         VectorLoop::Reduction => {
             (Stride::Strided, Stride::Broadcast, AccumulatorLayout::Steps { accumulators: dtypes.len() })
@@ -101,7 +101,7 @@ fn stepping(body: &OpBody, dtypes: &[DType], ops: &[Op], flags: bool) -> OpBody 
     let elements = append(&mut out, body);
     let mut results = Vec::with_capacity(count);
     for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
-        // Where a bool holds there is nothing on the left yet.
+        // Where a bool is true there is no left operand yet.
         let mut meet = |left: usize, right: Scalar, nothing: Scalar| {
             let met = out.push_from(
                 StatementOrigin::Result(n as u32),

@@ -1,5 +1,5 @@
-//! Split: the part of a nest that sorts which code is generated for. Who runs it has memory for the elements of some rows, calls
-//! *elements* to compute them, and sorts them there in the order of [`sorted`](ndjit_ir::reduction::sorted).
+//! Split: the generated part of a nest that sorts. The driver has memory for the elements of some rows, calls *elements* to compute
+//! them, and sorts them there in the order of [`sorted`](ndjit_ir::reduction::sorted).
 
 use super::NestPart;
 use crate::clif::AccumulatorLayout;
@@ -13,14 +13,14 @@ use std::sync::Arc;
 /// Loops of [`SortParts::elements`].
 pub const SORT_LOOPS: usize = 3;
 
-/// What the loops of [`SortParts::elements`] run over.
+/// A loop of [`SortParts::elements`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortLoop {
     /// The last but one of the parallel loops.
     Outer,
     /// The last of the parallel loops.
     Kept,
-    /// The elements that are sorted.
+    /// The sorted elements.
     Element,
 }
 
@@ -34,18 +34,18 @@ impl fmt::Display for SortLoop {
     }
 }
 
-/// What a nest becomes that sorts.
+/// The parts of a nest that sorts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortParts {
-    /// What sorts each output.
+    /// The sort of each output.
     pub outputs: SmallVec<[Sort; 1]>,
-    /// The elements. Inputs: the nest's; outputs: for each of the nest's what it sorts, in the dtype that is sorted, contiguous along
-    /// the innermost loop.
+    /// The elements. Inputs: the nest's; outputs: the elements to sort for each of the nest's, in their dtype, contiguous along the
+    /// innermost loop.
     pub elements: NestPart,
 }
 
 impl SortParts {
-    /// The loops, outermost first. Vectors lie along the innermost.
+    /// The loops, outermost first. The innermost is vectorized.
     pub const LOOPS: [SortLoop; SORT_LOOPS] = [SortLoop::Outer, SortLoop::Kept, SortLoop::Element];
 }
 

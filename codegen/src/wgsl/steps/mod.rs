@@ -1,4 +1,4 @@
-//! The modules of a nest's steps: what each invocation does, around the nest's body.
+//! The modules of a nest's steps: the code of an invocation around the nest's body.
 
 mod reduce;
 mod scan;
@@ -20,7 +20,7 @@ use std::fmt::Write;
 /// Emits the module of one step of a nest of ops.
 ///
 /// # Errors
-/// `Backend` where the device has no way to do what the nest does; `Verify` if the step is not one of the nest's.
+/// `Backend` if the device does not support the nest; `Verify` if the step is not one of the nest's.
 pub fn emit(nest: &LoopNest, step: DispatchKind, features: &Features, pieces: &Pieces) -> Result<WgslModule> {
     let kernel = lower_for(nest, &features.target())?;
     let fits = match step {
@@ -58,7 +58,7 @@ pub fn emit(nest: &LoopNest, step: DispatchKind, features: &Features, pieces: &P
     Ok(module.finish())
 }
 
-/// What the module of a step binds, in order.
+/// The bindings of a step's module, in order.
 pub fn bindings(nest: &LoopNest, step: DispatchKind, pieces: &Pieces) -> Vec<Binding> {
     let (inputs, outputs) = (nest.inputs.len(), nest.outputs.len());
     let mut bindings = Vec::new();
@@ -105,7 +105,7 @@ fn primitives(part: &NestPart) -> Result<&Body> {
 
 /// A line at the beginning of `element`.
 enum ElementLine {
-    /// That what follows is made from this statement.
+    /// The origin of the next lines: this statement.
     Note(u32),
     Line(String),
 }
@@ -115,7 +115,7 @@ struct Module<'a> {
     pieces: &'a Pieces,
     code: ModuleWriter,
     bindings: Vec<Binding>,
-    /// Elements of an invocation.
+    /// Elements per invocation.
     elements: u32,
     /// Variables of the workgroup.
     shared: String,
@@ -150,7 +150,7 @@ impl<'a> Module<'a> {
     fn packing(&self, binding: Binding) -> Packing {
         match binding {
             Binding::Input(_) | Binding::Piece(..) => Packing::Dense,
-            // Whole words are written by hand.
+            // Whole words are written explicitly.
             Binding::Output(_) if self.elements > 1 => Packing::Dense,
             Binding::Output(_) => Packing::Shared,
             Binding::PartialIn(_) | Binding::PartialOut(_) => Packing::Loose,
@@ -168,7 +168,7 @@ impl<'a> Module<'a> {
             .store(at, words)
     }
 
-    /// What the words of all outputs' elements are held in.
+    /// The register types of all outputs' words.
     fn words(&self) -> Vec<PrimType> {
         let words = self.nest.outputs.iter().flat_map(|access| access.dtype.storage());
         words.map(|&ty| self.code.features.held(ty)).collect()
@@ -186,7 +186,7 @@ impl<'a> Module<'a> {
         self.range(output).map(|n| format!("{variable}.w{n}")).collect()
     }
 
-    /// `element`: what the nest's body gives for an index of all loops.
+    /// `element`: the body's outputs for an index of all loops.
     fn element(&mut self, part: &NestPart) -> Result<()> {
         let (nest, features) = (self.nest, self.code.features);
         let loops: Vec<String> = (0..nest.rank).map(|n| format!("i{n}")).collect();
@@ -249,8 +249,8 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// `row0`, and so on: the words of an element of an input, in the row nearest to a position. `first` is where the element is in the first
-    /// row, in elements; `step` the bytes from row to row.
+    /// `row0`, and so on: the words of an element of an input, in the row nearest to an index. `first` is the offset of the element in the
+    /// first row, in elements; `step` the row stride in bytes.
     fn row(&mut self, input: usize) {
         let dtype = self.nest.inputs[input].dtype;
         let names: Vec<String> = (0..dtype.storage().len()).map(|k| format!("x{k}")).collect();
@@ -270,12 +270,12 @@ impl<'a> Module<'a> {
         });
     }
 
-    /// What the words of an element are held in.
+    /// The WGSL types of an element's words.
     fn held(&self, dtype: DType) -> Vec<&'static str> {
         dtype.storage().iter().map(|&ty| register(self.code.features.held(ty))).collect()
     }
 
-    /// Statements that read the words of an element of an input at `at`, and name them.
+    /// Statements that load and name the words of an element of an input at `at`.
     fn read(&self, input: usize, at: &str, names: &[String]) -> Vec<String> {
         let (pieces, dtype) = (self.pieces.of(input), self.nest.inputs[input].dtype);
         if pieces == 1 {
@@ -298,12 +298,12 @@ impl<'a> Module<'a> {
         lines
     }
 
-    /// `combine`: two values of all outputs combined.
+    /// `combine`: combines two values of all outputs.
     fn combine(&mut self, part: &NestPart) -> Result<()> {
         let count = self.words().len();
         let inputs: Vec<String> =
             ["a", "b"].iter().flat_map(|v| (0..count).map(move |n| format!("{v}.w{n}"))).collect();
-        // Nothing in it is made from the body's statements.
+        // None of it comes from the body's statements.
         self.code.statements.clear();
         self.code.separate();
         self.code.current = Some(StatementOrigin::Results);
@@ -314,7 +314,7 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// The entry point, whose invocations of number `id` below the header's count do something.
+    /// The entry point, whose invocations with `id` below the header's count have work.
     fn main(&mut self, inner: impl FnOnce(&mut Module<'a>)) {
         let head = "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, \
                     @builtin(local_invocation_index) local: u32)";
@@ -339,7 +339,7 @@ impl<'a> Module<'a> {
         });
     }
 
-    /// Takes `flat` apart; returns the indices' names.
+    /// Splits `flat`; returns the indices' names.
     fn split(&mut self, range: std::ops::Range<usize>, flat: &str, prefix: &str) -> Vec<String> {
         let (statements, names) = indices(range, flat, prefix);
         self.code.lines(&statements);
@@ -368,7 +368,7 @@ impl<'a> Module<'a> {
         }
         let count = self.elements;
         self.each(|this| {
-            // The last word may have elements that are none: the last one again, and not stored.
+            // The last word may extend past the end: the last element is computed again, and not stored.
             this.code.line(format!("let start = id * {count}u;"));
             for k in 0..count {
                 let flat = format!("flat{k}");
@@ -406,7 +406,7 @@ impl<'a> Module<'a> {
         });
     }
 
-    /// `total`, which nothing was combined into yet.
+    /// `total`, initially empty.
     fn total(&mut self) {
         let zero: Vec<String> = self.words().iter().map(|&ty| zero(ty)).collect();
         self.code.line(format!("var total = Words({});", zero.join(", ")));
@@ -439,7 +439,7 @@ impl<'a> Module<'a> {
     }
 }
 
-/// A word of an element that no lane has given yet.
+/// A word of an element without a value yet.
 fn zero(ty: PrimType) -> String {
     match ty {
         PrimType::I64 => "nd64_make(0u, 0u)".to_owned(),

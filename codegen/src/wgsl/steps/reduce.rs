@@ -23,7 +23,7 @@ impl Module<'_> {
         }
         self.main(|this| {
             let code = &mut this.code;
-            // Neighbours read what lies together: lanes of a row, or columns.
+            // Adjacent invocations read adjacent elements: lanes of a row, or columns.
             let (lane, pair) = match along_kept {
                 true => (format!("local / {per}u"), format!("local % {per}u")),
                 false => (format!("local % {LANES}u"), format!("local / {LANES}u")),
@@ -80,13 +80,13 @@ impl Module<'_> {
             let inputs = nest.inputs.len();
             this.store_all("total", |n| match last {
                 true => (Binding::Output(n), position(nest, inputs + n, &outer)),
-                // The blocks of a row lie together, those of other dispatches among them.
+                // The blocks of a row are contiguous, including those of other dispatches.
                 false => (Binding::PartialOut(n), "row * params[1].z + params[1].y + block".to_owned()),
             });
         });
     }
 
-    /// Up to [`LEAVES`] neighbours of a row are combined in a balanced tree.
+    /// Up to [`LEAVES`] adjacent partial results of a row are combined in a balanced tree.
     pub(super) fn tree(&mut self, last: bool) {
         let nest = self.nest;
         let value = self.loaded(Binding::PartialIn, |_| "at".to_owned());
@@ -119,7 +119,7 @@ impl Module<'_> {
     }
 }
 
-/// What a word is in memory of the workgroup: floats are integers, so that no bit can change.
+/// The type of a word in workgroup memory: floats are integers, so that no bit changes.
 fn shareable(ty: PrimType) -> &'static str {
     match ty {
         PrimType::F32 => "u32",

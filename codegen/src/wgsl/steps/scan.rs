@@ -11,7 +11,7 @@ impl Module<'_> {
         let nest = self.nest;
         let (kept, inputs) = (nest.kept(), nest.inputs.len());
         self.each(|this| {
-            // Neighbours take neighbouring rows.
+            // Adjacent invocations take adjacent rows.
             this.code.line("let row = id % params[0].z;");
             this.code.line("let block = params[1].y + id / params[0].z;");
             let mut loops = this.split(0..kept, "row", "k");
@@ -39,7 +39,7 @@ impl Module<'_> {
         });
     }
 
-    /// The totals of a row's blocks, one after the other; the carry of a block is at its number.
+    /// The totals of a row's blocks, one after the other; a block's number is the index of its carry.
     pub(super) fn carries(&mut self) {
         let nest = self.nest;
         self.each(|this| {
@@ -58,7 +58,7 @@ impl Module<'_> {
         });
     }
 
-    /// Results with the carry of their block.
+    /// Results combined with the carry of their block.
     pub(super) fn carried(&mut self) {
         let nest = self.nest;
         let (kept, inputs) = (nest.kept(), nest.inputs.len());

@@ -1,4 +1,4 @@
-//! What happens out of the way: a test, a jump there, and back with all registers as they were but for results.
+//! Cold code: a test, a jump to it, and a jump back with all registers restored except results.
 
 use super::super::assembler::{AsmOperand, When};
 use super::super::forms::Size;
@@ -8,7 +8,7 @@ use super::{ALL, Allocator, NONE, RegisterState, name};
 use iced_x86::Code;
 
 impl Allocator<'_> {
-    /// Results become what they are by default; what is out of the way is done if the mask is set anywhere.
+    /// Sets results to their defaults; the cold code runs if any bit of the mask is set.
     pub(super) fn branch(&mut self, inst: &MachineInst, inner: &If, at: u32) {
         let mask = self.in_register(inst.args[0], at);
         let fixed = self.state.fixed;
@@ -56,7 +56,7 @@ impl Allocator<'_> {
         for &(result, _) in &inner.results {
             self.defined(result);
         }
-        // What was used for the last time here, or out of the way.
+        // Values whose last use is here, or in the cold code.
         inner.results.iter().for_each(|&(_, default)| self.consume(default, at));
         let held: Vec<V> = self.state.holds.iter().flatten().copied().collect();
         for v in held {
@@ -66,7 +66,7 @@ impl Allocator<'_> {
         }
     }
 
-    /// Whether any of the lowest lanes of a mask is set.
+    /// Tests whether any of the lowest lanes of a mask is set.
     fn test(&mut self, mask: u8, lanes: u32) {
         let (code, size) = match (self.set(), lanes) {
             // Lanes of bools fill a register.
@@ -80,14 +80,14 @@ impl Allocator<'_> {
         self.code.add(code, &[tested, tested]);
     }
 
-    /// Loads into registers what they held before.
+    /// Restores the contents of registers.
     fn put_back(&mut self, before: &RegisterState) {
         for register in 0..ALL {
             let Some(v) = before.holds[register] else { continue };
             if self.state.holds[register] == Some(v) || (!self.is_pinned(v) && self.uses[v.0 as usize].is_empty()) {
                 continue;
             }
-            // Whatever was evicted was written, or is known.
+            // Evicted values were stored, or have a known location.
             self.load(v, register as u8);
         }
     }

@@ -1,8 +1,8 @@
-//! [`Audit`]: which criteria of a promotion system a lattice or a table meets, with everything that breaks one listed.
+//! [`Audit`]: the criteria of a promotion system that a lattice or a table meets, with all violations.
 //!
 //! The criteria are the five of
 //! [JEP 9407](https://docs.jax.dev/en/latest/jep/9407-type-promotion.html#combining-lattices). They are judged on types: by the
-//! numbers a format can hold, not by sampling values.
+//! numbers a format can represent, not by sampling values.
 
 use super::value::{Lattice, value_type};
 use crate::dtype::{DType, Kind, finfo};
@@ -18,27 +18,27 @@ pub struct Finding {
     pub left: ValueType,
     /// The right operand.
     pub right: ValueType,
-    /// What they are promoted to.
+    /// The promoted type.
     pub result: ValueType,
 }
 
-/// How a promotion system meets the criteria of JEP 9407. Made by [`Lattice::audit`],
+/// An audit of a promotion system against the criteria of JEP 9407. Made by [`Lattice::audit`],
 /// [`Policy::audit`](crate::Policy::audit) and [`Audit::of`].
 ///
 /// Where `a ∨ b` and `b ∨ a` agree, only the one whose left operand stands first in [`ValueType::ALL`] is listed, so the
 /// number of findings is the number of unordered pairs.
 ///
-/// Weak types have no width of their own. As operands they adapt by design, so they lose nothing but components, and a result
-/// is wider than both inputs if it is wider than the one that has a width, or has a width and neither of them does. As a result
-/// a weak type counts as the widest of its kind: it can still become that.
+/// Weak types have no width of their own. As operands they adapt by design: they can lose only components, and a result is wider
+/// than both inputs if it is wider than the one with a width, or has a width when neither of them does. As a result a weak type
+/// counts as the widest of its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Audit {
-    /// What was audited.
+    /// The name of the system.
     pub name: String,
-    /// The types the system knows: those with some defined result.
+    /// The system's types: those with some defined result.
     pub types: Vec<ValueType>,
-    /// Nodes of a lattice that are no value types; nothing below is judged of them.
+    /// Nodes of a lattice that are not value types; the audit ignores them.
     pub unjudged: Vec<String>,
     /// Ordered pairs of known types without a result.
     pub undefined: Vec<(ValueType, ValueType)>,
@@ -46,7 +46,7 @@ pub struct Audit {
     pub non_commutative: Vec<(ValueType, ValueType)>,
     /// Criterion 1: ordered triples with `(a ∨ b) ∨ c ≠ a ∨ (b ∨ c)`, where an undefined result anywhere makes a side undefined.
     pub non_associative: Vec<[ValueType; 3]>,
-    /// Criterion 2: results that cannot hold an operand's imaginary part.
+    /// Criterion 2: results that lack an operand's imaginary part.
     pub dropped_component: Vec<Finding>,
     /// Criterion 3: results in which an operand's largest or smallest finite number overflows.
     pub lost_magnitude: Vec<Finding>,
@@ -57,7 +57,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Audits a table over the value types; `join` gives the result of its operands, `None` where it is undefined.
+    /// Audits a table over the value types; `join` returns the result of its operands, `None` if undefined.
     ///
     /// ```
     /// use ndjit_ir::promotion::{Audit, lattice::join};
@@ -116,14 +116,14 @@ impl Audit {
         self.non_commutative.is_empty() && self.non_associative.is_empty()
     }
 
-    /// The non-associative triples of dtypes alone, without weak types.
+    /// The non-associative triples of dtypes, without weak types.
     pub fn non_associative_dtypes(&self) -> impl Iterator<Item = [DType; 3]> {
         self.non_associative.iter().filter_map(|&[a, b, c]| Some([strong(a)?, strong(b)?, strong(c)?]))
     }
 }
 
 impl Lattice {
-    /// Audits the joins of the nodes that are named like value types (`u8`, `uint8`, `f*`); the others are listed as unjudged.
+    /// Audits the joins of nodes with names of value types (`u8`, `uint8`, `f*`); the others are listed as unjudged.
     pub fn audit(&self) -> Audit {
         let table = self.type_table();
         let mut audit = Audit::of(self.name(), &|a, b| table.get(a, b));
@@ -132,7 +132,7 @@ impl Lattice {
     }
 }
 
-/// The numbers a real dtype can hold.
+/// The range of a real dtype's numbers.
 #[derive(Clone, Copy)]
 struct NumberRange {
     min: f64,
@@ -166,7 +166,7 @@ fn strong(ty: ValueType) -> Option<DType> {
     }
 }
 
-/// The widest dtype that a type can still become.
+/// The widest dtype that a type can promote to.
 fn widest(ty: ValueType) -> DType {
     match ty {
         ValueType::Strong(dtype) => dtype,
@@ -179,11 +179,11 @@ fn strong_width(ty: ValueType) -> Option<usize> {
     strong(ty).map(|dtype| dtype.real().bytes())
 }
 
-/// The most findings printed of a criterion.
+/// The maximum number of findings printed for a criterion.
 const EXAMPLES: usize = 6;
 
 impl Display for Audit {
-    /// One line per criterion: how often it is broken, and the first places.
+    /// One line per criterion: the number of violations, and the first ones.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (types, pairs) = (self.types.len(), self.types.len() * self.types.len());
         writeln!(

@@ -1,6 +1,6 @@
-//! The built-in systems at compile time: JAX's two as tables over the 18 value types, and the claim of every named graph.
+//! The built-in systems at compile time: JAX's two as tables over the 18 value types, and the claims of all named graphs.
 //!
-//! Nothing is written down here: the edges are those of [`NAMED`](super::NAMED).
+//! The edges are those of [`NAMED`](super::NAMED).
 
 use super::joins::Joins;
 use super::named::{Claim, JAX, JAX_STRICT, NAMED, Rows};
@@ -21,7 +21,7 @@ const TYPE_NAMES: [&str; 18] = {
 
 /// JAX's lattice (`jax_numpy_dtype_promotion=standard`, 64-bit types on): edges between numbers of value types.
 pub const STANDARD_EDGES: &[(u8, u8)] = &numbered::<{ count(JAX) }>(&TYPE_NAMES, JAX);
-/// JAX's strict mode: nothing is implicit but giving a weak type its width, so edges leave weak types only. A partial lattice.
+/// JAX's strict mode: the only implicit promotion is from a weak type to one with a width. A partial lattice.
 pub const STRICT_EDGES: &[(u8, u8)] = &numbered::<{ count(JAX_STRICT) }>(&TYPE_NAMES, JAX_STRICT);
 
 /// The joins of [`STANDARD_EDGES`].
@@ -54,7 +54,7 @@ pub const fn join(a: ValueType, b: ValueType) -> ValueType {
     TABLE[a.index()][b.index()]
 }
 
-/// The join of two types in strict mode's partial lattice; `None` where it asks for an explicit cast.
+/// The join of two types in strict mode's partial lattice; `None` if it requires an explicit cast.
 pub const fn strict_join(a: ValueType, b: ValueType) -> Option<ValueType> {
     static JOINS: Joins<18> = STRICT;
     match JOINS.join(a.index() as u8, b.index() as u8) {
@@ -63,11 +63,11 @@ pub const fn strict_join(a: ValueType, b: ValueType) -> Option<ValueType> {
     }
 }
 
-/// The most edges of a named graph, and the most nodes: what the check below reserves.
+/// The largest numbers of edges and nodes of a named graph, for the check below.
 const MAX_EDGES: usize = 48;
 const MAX_NAMED_NODES: usize = 20;
 
-// Every named graph is what it is listed as.
+// Every named graph meets its claim.
 const _: () = {
     let mut i = 0;
     while i < NAMED.len() {
@@ -89,7 +89,7 @@ const _: () = {
     }
 };
 
-/// Returns `true` if every pair of the nodes that have a name joins.
+/// Returns `true` if every pair of named nodes joins.
 const fn every_pair_joins(joins: &Joins<MAX_NAMED_NODES>, nodes: &[&str; MAX_NAMED_NODES]) -> bool {
     let mut a = 0;
     while a < MAX_NAMED_NODES && !nodes[a].is_empty() {
@@ -138,7 +138,7 @@ const fn count(rows: Rows) -> usize {
     edges
 }
 
-/// The edges of `rows` between positions in `names`; entries after the last edge are `(0, 0)`.
+/// The edges of `rows` between indices in `names`; entries after the last edge are `(0, 0)`.
 const fn numbered<const E: usize>(names: &[&str], rows: Rows) -> [(u8, u8); E] {
     let mut edges = [(0, 0); E];
     let mut e = 0;
@@ -156,7 +156,7 @@ const fn numbered<const E: usize>(names: &[&str], rows: Rows) -> [(u8, u8); E] {
     edges
 }
 
-/// Where `name` stands in `names`; `names.len()` if nowhere.
+/// The index of `name` in `names`; `names.len()` if there is none.
 const fn position(names: &[&str], name: &str) -> usize {
     let mut i = 0;
     while i < names.len() && !same(names[i], name) {

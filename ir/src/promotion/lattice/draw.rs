@@ -5,7 +5,7 @@ use crate::drawing::{LayeredLayout, colours, escape, layout, path, text_width};
 use crate::value_type::ValueType;
 use std::fmt::Write;
 
-/// Distances in pixels. Layers are further apart in wide diagrams, so that no line is too flat.
+/// Distances in pixels. Layers are further apart in wide diagrams, to avoid flat lines.
 const LAYER_HEIGHT: f64 = 72.0;
 const FLATTEST: f64 = 1.0 / 12.0;
 const TEXT: f64 = 14.0;
@@ -14,8 +14,8 @@ const MARGIN: f64 = 24.0;
 const TITLE_HEIGHT: f64 = 30.0;
 
 impl Lattice {
-    /// The Hasse diagram as an SVG document: a node is above all nodes that may be promoted to it, and lines that follow from
-    /// others are left out. Nodes named like value types are coloured by kind, weak ones with a dashed border.
+    /// The Hasse diagram as an SVG document: a node is above all nodes that promote to it; redundant lines are omitted. Nodes with
+    /// names of value types are coloured by kind, weak ones with a dashed border.
     ///
     /// ```no_run
     /// use ndjit_ir::promotion::Lattice;
@@ -59,7 +59,7 @@ impl Lattice {
     }
 }
 
-/// Where the plan lies on the page.
+/// The placement of the layout on the page.
 struct PageGeometry {
     left: f64,
     bottom: f64,
@@ -71,8 +71,8 @@ impl PageGeometry {
         (self.left + x, self.bottom - layer as f64 * self.layer_height)
     }
 
-    /// A line from the top of a node to the bottom of one above. Between layers it is straight, where it passes a layer it is
-    /// upright, so it touches no other node.
+    /// A line from the top of a node to the bottom of one above. It is straight between layers and vertical across a layer, so it
+    /// touches no other node.
     fn path(&self, route: &[(f64, usize)]) -> String {
         let ends = route.iter().map(|&point| self.at(point));
         let corners = ends.flat_map(|(x, y)| [(x, y + NODE_HEIGHT / 2.0), (x, y - NODE_HEIGHT / 2.0)]);

@@ -1,27 +1,27 @@
-//! Why a graph is refused as a lattice.
+//! Errors of graphs that are not lattices.
 
 use super::named::NAMED;
 use super::order::MAX_NODES;
 use std::fmt;
 
-/// A graph that is no lattice, with the reason.
+/// A graph that is not a lattice, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LatticeError {
-    /// The name the lattice was to have.
+    /// The name of the lattice.
     pub lattice: String,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: NoLattice,
 }
 
-/// What is wrong with a graph.
+/// The reason why a graph is not a lattice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoLattice {
     /// No built-in lattice has this name.
     UnknownLattice,
-    /// A name is empty, holds white space, or is `->`: it could not be printed and read back.
+    /// A name is empty, contains white space, or is `->`: its text would not parse.
     Name(String),
-    /// More nodes than the 64 that a set of nodes can hold; how many.
+    /// More than 64 nodes; their number.
     TooManyNodes(usize),
     /// A node is listed twice.
     DuplicateNode(String),
@@ -29,7 +29,7 @@ pub enum NoLattice {
     UnknownNode {
         /// The edge.
         edge: (String, String),
-        /// Which of its ends is unknown.
+        /// The unknown end.
         node: String,
     },
     /// An edge `(lower, upper)` is listed twice.
@@ -38,9 +38,9 @@ pub enum NoLattice {
     SelfEdge(String),
     /// A cycle, each node below the next and the last below the first.
     Cycle(Vec<String>),
-    /// Pairs with common upper bounds and no least one: two nodes and their minimal upper bounds. Never empty.
+    /// Pairs with common upper bounds but no least one: two nodes and their minimal upper bounds. Never empty.
     Ambiguous(Vec<(String, String, Vec<String>)>),
-    /// Pairs without a common upper bound, where every pair was to have one. Never empty.
+    /// Pairs without a common upper bound, where all must have one. Never empty.
     NoBound(Vec<(String, String)>),
     /// A line of text without a node at its start, or without successors after `->`; its number, from 1.
     Line(usize),

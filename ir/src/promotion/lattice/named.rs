@@ -1,19 +1,19 @@
-//! The promotion graphs of the field, by name, as data: what each is, where it stands, its edges.
+//! The field's promotion graphs by name, as data: description, source, edges.
 //!
 //! "JEP" is [JEP 9407, Design of Type Promotion Semantics for JAX](https://docs.jax.dev/en/latest/jep/9407-type-promotion.html).
-//! What each row claims to be is asserted while the crate compiles.
+//! The claim of each row is asserted at compile time.
 
 /// Edges as rows: a node and its immediate successors.
 pub type Rows = &'static [(&'static str, &'static [&'static str])];
 
-/// What a graph is.
+/// The kind of a graph in order theory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// A lattice: every pair has a join.
     Lattice,
     /// A partial lattice: some pairs have no common upper bound, all others have a join.
     PartialLattice,
-    /// A graph that its source shows as no lattice. [`Lattice::named`](super::Lattice::named) refuses it with the reason.
+    /// Not a lattice, as its source shows. [`Lattice::named`](super::Lattice::named) refuses it with the reason.
     NoLattice,
 }
 
@@ -22,9 +22,9 @@ pub enum Claim {
 pub struct Named {
     /// The name, as [`Lattice::named`](super::Lattice::named) takes it.
     pub name: &'static str,
-    /// What it is and where it stands.
+    /// The description and the source.
     pub doc: &'static str,
-    /// What it is to order theory.
+    /// The kind in order theory.
     pub claim: Claim,
     /// Its edges.
     pub rows: Rows,

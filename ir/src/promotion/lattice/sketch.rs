@@ -13,7 +13,7 @@ const LAYER: usize = 3;
 const DOTS: (usize, usize) = (2, 4);
 
 impl Lattice {
-    /// The Hasse diagram as text: a node is above all that may be promoted to it. Nodes for which `marked` holds stand in brackets.
+    /// The Hasse diagram as text: a node is above all that promote to it. Nodes for which `marked` returns true are in brackets.
     ///
     /// ```
     /// use ndjit_ir::promotion::Lattice;
@@ -35,7 +35,7 @@ impl Lattice {
             for line in route.windows(2) {
                 let [(from, below), (to, above)] = [line[0], line[1]];
                 let column = |x: f64| x / COLUMN * DOTS.0 as f64;
-                // From under the upper name to over the lower; bends have no name, and lines go through them.
+                // From below the upper name to above the lower; bends have no name, and lines go through them.
                 let (start, end) = ((row(above) + 1) * DOTS.1, row(below) * DOTS.1 - 1);
                 page.line((column(to), start), (column(from), end));
             }
@@ -64,7 +64,7 @@ impl Lattice {
         out
     }
 
-    /// A shortest chain of immediate successors from one node up to another, both included. `None` where no edges lead there.
+    /// A shortest chain of immediate successors from one node up to another, both included; `None` if there is none.
     ///
     /// ```
     /// use ndjit_ir::promotion::Lattice;

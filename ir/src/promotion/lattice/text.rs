@@ -1,4 +1,4 @@
-//! The text forms of lattices: one line per node, which reads back, and DOT.
+//! The text forms of lattices: one line per node, which parses back, and DOT.
 //!
 //! ```text
 //! lattice python
@@ -7,7 +7,7 @@
 //! c*
 //! ```
 //!
-//! Every node has a line, so a misspelt successor is found.
+//! Every node has a line, so a misspelled successor is an error.
 
 use super::error::{LatticeError, NoLattice};
 use super::value::Lattice;
@@ -31,7 +31,7 @@ impl Display for Lattice {
 impl FromStr for Lattice {
     type Err = LatticeError;
 
-    /// Reads what `Display` writes. The first line may be missing; the name is `unnamed` then.
+    /// Parses the text of `Display`. Without the first line the name is `unnamed`.
     fn from_str(text: &str) -> Result<Lattice, LatticeError> {
         let mut name = "unnamed";
         let (mut nodes, mut edges) = (Vec::new(), Vec::new());

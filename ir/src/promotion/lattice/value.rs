@@ -1,8 +1,8 @@
-//! [`Lattice`]: an ordered set of named nodes, built from edges, in which joins are looked up.
+//! [`Lattice`]: an ordered set of named nodes, built from edges, with a table of joins.
 //!
-//! What is built is a partial lattice at least: no cycle, and a pair with common upper bounds has a least one. Only the order is
-//! kept, so edges that follow from others leave no trace: lattices are equal if they have the same name, the same nodes in the same
-//! order of listing, and the same order among them.
+//! It is at least a partial lattice: it has no cycle, and a pair with common upper bounds has a least one. Only the order is
+//! stored, without redundant edges: lattices are equal if they have the same name, the same nodes in the same order of listing,
+//! and the same order among them.
 
 use super::error::{LatticeError, NoLattice};
 use super::named::{Claim, NAMED};
@@ -11,8 +11,8 @@ use crate::promotion::system::Table;
 use crate::value_type::ValueType;
 use std::collections::BTreeSet;
 
-/// A (partial) lattice over up to 64 named nodes: the types of a promotion system, where an edge says what may be promoted to
-/// what, and the join of two nodes is the type they meet in.
+/// A (partial) lattice over up to 64 named nodes: the types of a promotion system. An edge is a promotion, and the join of two
+/// nodes is their promoted type.
 ///
 /// ```
 /// use ndjit_ir::promotion::Lattice;
@@ -23,8 +23,8 @@ use std::collections::BTreeSet;
 /// assert_eq!(lattice.to_string(), "lattice python\nint -> float\nfloat -> complex\ncomplex\n");
 /// # Ok::<(), ndjit_ir::promotion::LatticeError>(())
 /// ```
-///
-/// The systems of the field are there [by name](Lattice::named). A lattice prints as one line per node, reads back, and draws
+/// The field's systems are available [by name](Lattice::named). A lattice prints as one line per node, parses back, and draws
+/// as [SVG](Lattice::to_svg) or [DOT](Lattice::to_dot).
 /// itself as [SVG](Lattice::to_svg) or [DOT](Lattice::to_dot).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lattice {
@@ -37,7 +37,7 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// Builds a lattice from nodes and their immediate successors. Nodes are all names that occur, in order of occurrence.
+    /// Builds a lattice from nodes and their immediate successors. Nodes are all names, in order of occurrence.
     ///
     /// # Errors
     /// If a name is empty or not one word, there are more than 64 nodes, an edge is repeated or leads to its own start, the
@@ -64,10 +64,10 @@ impl Lattice {
         Lattice::build(name, nodes, edges).map_err(|reason| LatticeError { lattice: name.to_owned(), reason })
     }
 
-    /// A lattice of the field by its name in [`NAMED`].
+    /// A lattice of the field, by its name in [`NAMED`].
     ///
     /// # Errors
-    /// If no lattice has this name, or the graph of this name is no lattice ([`Claim::NoLattice`]); then with the reason.
+    /// If there is no lattice of this name, or the graph of this name is not a lattice ([`Claim::NoLattice`]); then with the reason.
     pub fn named(name: &str) -> Result<Lattice, LatticeError> {
         let Some(named) = NAMED.iter().find(|named| named.name == name) else {
             return Err(LatticeError { lattice: name.to_owned(), reason: NoLattice::UnknownLattice });
@@ -107,7 +107,7 @@ impl Lattice {
         &self.name
     }
 
-    /// The names of the nodes; a node's index is its position here.
+    /// The names of the nodes, by index.
     pub fn nodes(&self) -> &[String] {
         &self.nodes
     }
@@ -117,13 +117,13 @@ impl Lattice {
         self.nodes.iter().position(|node| node == name)
     }
 
-    /// The join of two nodes: their least common upper bound. `None` if they have none, or a name is no node.
+    /// The join of two nodes: their least common upper bound. `None` if they have none, or a name is unknown.
     pub fn join(&self, a: &str, b: &str) -> Option<&str> {
         let join = self.join_indices(self.index_of(a)?, self.index_of(b)?)?;
         Some(&self.nodes[join])
     }
 
-    /// The join of two nodes by index: one table look-up. `None` if they have none, or an index is no node's.
+    /// The join of two nodes by index: one table look-up. `None` if they have none, or an index is out of bounds.
     pub fn join_indices(&self, a: usize, b: usize) -> Option<usize> {
         if a >= self.nodes.len() || b >= self.nodes.len() {
             return None;
@@ -131,7 +131,7 @@ impl Lattice {
         self.joins[a * self.nodes.len() + b].map(usize::from)
     }
 
-    /// The join of any number of nodes, in any order; of none, the least node. `None` if there is no such node.
+    /// The join of any number of nodes, in any order; of none, the least node. `None` if there is no join.
     ///
     /// ```
     /// use ndjit_ir::promotion::Lattice;
@@ -152,8 +152,8 @@ impl Lattice {
         joined.or_else(least).map(|node| self.nodes[node].as_str())
     }
 
-    /// The join of two value types, where nodes of their names, short or long, stand for them. `None` where the nodes have no
-    /// join, or it is no value type.
+    /// The join of two value types, by nodes with their short or long names. `None` if the nodes have no join, or it is not a
+    /// value type.
     pub fn join_types(&self, a: ValueType, b: ValueType) -> Option<ValueType> {
         let node = |ty| self.nodes.iter().position(|node| value_type(node) == Some(ty));
         value_type(&self.nodes[self.join_indices(node(a)?, node(b)?)?])
@@ -166,20 +166,20 @@ impl Lattice {
         Table::from_fn(|a, b| types[self.join_indices(node(a)?, node(b)?)?])
     }
 
-    /// Returns `true` if `a` may be promoted to `b`: they are the same node, or edges lead from `a` to `b`. False if a name is no node.
+    /// Returns `true` if `a` may be promoted to `b`: they are the same node, or edges lead from `a` to `b`. False if a name is unknown.
     pub fn le(&self, a: &str, b: &str) -> bool {
         let (Some(a), Some(b)) = (self.index_of(a), self.index_of(b)) else { return false };
         self.upper[a] >> b & 1 == 1
     }
 
-    /// The nodes that all of `nodes` may be promoted to; all nodes if `nodes` is empty, none if a name is no node.
+    /// The common upper bounds of `nodes`; all nodes if `nodes` is empty, none if a name is unknown.
     pub fn upper_bounds<'a>(&self, nodes: impl IntoIterator<Item = &'a str>) -> Vec<&str> {
         let of = |name| self.index_of(name).map_or(0, |node| self.upper[node]);
         let common = nodes.into_iter().map(of).fold(self.all(), |common, upper| common & upper);
         members(common).map(|node| self.nodes[node].as_str()).collect()
     }
 
-    /// The edges `(lower, upper)` to immediate successors: none of them follows from the others.
+    /// The edges `(lower, upper)` to immediate successors, without redundant ones.
     pub fn edges(&self) -> impl Iterator<Item = (&str, &str)> {
         self.edge_indices().map(|(a, b)| (self.nodes[a].as_str(), self.nodes[b].as_str()))
     }
@@ -209,7 +209,7 @@ impl Lattice {
     }
 }
 
-/// The value type whose short or long name a node has.
+/// The value type of a node's short or long name.
 pub(in crate::promotion) fn value_type(node: &str) -> Option<ValueType> {
     node.parse().ok()
 }
@@ -253,7 +253,7 @@ fn number_edges(nodes: &[&str], edges: &[(&str, &str)]) -> Result<Vec<(u8, u8)>,
     Ok(numbered)
 }
 
-/// A cycle of the edges, if there is one: a shortest one through the first node that is on any.
+/// A cycle of the edges, if any: a shortest one through the first node on any cycle.
 fn cycle(upper: &[u64], edges: &[(u8, u8)]) -> Option<Vec<usize>> {
     let (start, _) = pairs(upper.len()).find(|&(a, b)| upper[a] >> b & 1 == 1 && upper[b] >> a & 1 == 1)?;
     // Breadth first: a path for each node reached, until one has an edge back to the start.

@@ -1,4 +1,4 @@
-//! The Array API standard's system: what it leaves undefined is refused.
+//! The Array API standard's system: undefined joins are refused.
 //!
 //! Source: <https://data-apis.org/array-api/2025.12/API_specification/type_promotion.html>.
 
@@ -44,9 +44,9 @@ pub const ARRAY_API: System = System {
     ],
 };
 
-/// Dtypes of one kind meet in the smallest that holds both, floats and complex numbers count as one kind, and a bare number
-/// takes the dtype of an array that has its kind or a higher one. Mixed kinds are undefined, as are `u64` with signed integers
-/// and bare numbers alone.
+/// Dtypes of one kind join in the smallest that holds both; floats and complex numbers count as one kind; a bare number
+/// takes the dtype of an array of its kind or a higher one. Undefined: mixed kinds, `u64` with signed integers, and bare numbers
+/// only.
 const fn join(a: ValueType, b: ValueType) -> Option<ValueType> {
     let defined = match (a, b) {
         (Strong(a), Strong(b)) => is_in_standard(a) && is_in_standard(b) && class(a.kind()) == class(b.kind()),

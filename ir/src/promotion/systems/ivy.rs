@@ -13,7 +13,7 @@ const RULES: Rules = Rules {
     order: Order::Left,
     quotient: Inexact::Default,
     mean: Inexact::Kept,
-    // Bool alone is left to NumPy, which does not know Ivy's defaults.
+    // Ivy leaves bool to NumPy, which ignores Ivy's defaults.
     sum: Accumulate::SameBoolTo(DType::I64),
     product: Accumulate::WidenAll,
     defaults: Defaults::BITS_32,
@@ -46,11 +46,11 @@ pub const IVY_IMPRECISE: System = System {
     lacks: LACKS,
 };
 
-/// Dtypes meet as in NumPy. Bare numbers among themselves meet as their default dtypes do.
+/// Dtypes join as in NumPy. Bare numbers join as their default dtypes.
 const fn precise(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
         (Strong(a), Strong(b)) => Some(Strong(smallest_safe(a, b))),
-        // By NumPy's rule once more: the defaults i32 and f32 or c64 meet in f64 or c128.
+        // NumPy's rule again: the defaults i32 and f32 or c64 join in f64 or c128.
         (ValueType::Weak(Weak::Int), ValueType::Weak(Weak::Float | Weak::Complex))
         | (ValueType::Weak(Weak::Float | Weak::Complex), ValueType::Weak(Weak::Int)) => {
             Some(Strong(smallest_safe(defaults.commit(a), defaults.commit(b))))
@@ -71,8 +71,8 @@ const fn imprecise(a: ValueType, b: ValueType) -> Option<ValueType> {
 }
 
 /// A bare number takes the other's dtype if that is of its kind or a higher one. Otherwise it is a double: Ivy makes it a
-/// NumPy scalar first, `1.0` beside an integer `f64`, `1j` beside an integer or any float `c128`. Beside a bool, and alone,
-/// it has its default dtype.
+/// NumPy scalar first, `1.0` beside an integer `f64`, `1j` beside an integer or any float `c128`. Beside a bool, or another bare
+/// number, it has its default dtype.
 const fn with_bare_number(a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
         (Strong(DType::Bf16), _) | (_, Strong(DType::Bf16)) => None,

@@ -25,7 +25,7 @@ const RULES: Rules = Rules {
     defaults: Defaults::BITS_32,
 };
 
-/// JAX's lattice with 32-bit defaults: the policy unless another is chosen.
+/// JAX's lattice with 32-bit defaults: the default policy.
 pub const STANDARD: System = System {
     name: "standard",
     source: "https://docs.jax.dev/en/latest/type_promotion.html",
@@ -45,7 +45,7 @@ pub const STRICT: System = System {
     lacks: &[],
 };
 
-/// JAX as it comes, with 64-bit types off.
+/// JAX's default, with 64-bit types off.
 pub const JAX_32: System = System {
     name: "jax32",
     source: "https://docs.jax.dev/en/latest/default_dtypes.html",
@@ -62,7 +62,7 @@ pub const JAX_32: System = System {
     lacks: &[],
 };
 
-/// JAX with 64-bit types off but for those asked for (`jax_explicit_x64_dtypes=allow`).
+/// JAX with 64-bit types off, except requested ones (`jax_explicit_x64_dtypes=allow`).
 pub const JAX_32_EXPLICIT: System = System {
     name: "jax32_explicit",
     source: "https://docs.jax.dev/en/latest/default_dtypes.html",

@@ -30,7 +30,7 @@ pub const LAX: System = System {
     lacks: &[],
 };
 
-/// Equal dtypes only, a bare number's being its default.
+/// Only equal dtypes; bare numbers have their defaults.
 const fn equal(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
         _ if defaults.commit(a) as u8 != defaults.commit(b) as u8 => None,

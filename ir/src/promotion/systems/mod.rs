@@ -1,4 +1,4 @@
-//! The built-in systems, one constant each, by library. Which golden table each must reproduce is in the tests.
+//! The built-in systems, one constant each, by library. Tests compare each with golden tables.
 
 mod array_api;
 mod ivy;

@@ -1,4 +1,4 @@
-//! NumPy's systems: version 2, the same with ml_dtypes' bfloat16, and of version 1 what does not depend on values.
+//! NumPy's systems: version 2, the same with ml_dtypes' bfloat16, and the value-independent part of version 1.
 //!
 //! Sources: <https://numpy.org/doc/stable/reference/arrays.promotion.html>, NEP 50
 //! <https://numpy.org/neps/nep-0050-scalar-promotion.html>, and for the order of many operands
@@ -30,7 +30,7 @@ pub(super) const RULES: Rules = Rules {
 const NO_BF16: &[Lack] =
     &[Lack { dtypes: DTypeSet::of(DType::Bf16), weak: false, reason: "NumPy itself has no bf16; ml_dtypes adds one" }];
 
-/// NumPy 2 (NEP 50): Python scalars are weak by kind, and no result is.
+/// NumPy 2 (NEP 50): Python scalars are weak by kind, and results are strong.
 pub const NUMPY_2: System = System {
     name: "numpy2",
     source: "https://numpy.org/doc/stable/reference/arrays.promotion.html",
@@ -50,7 +50,7 @@ pub const NUMPY_2_ML_DTYPES: System = System {
     lacks: &[],
 };
 
-/// NumPy 1: what does not depend on values. Its dtypes meet as in NumPy 2, and so do small Python scalars.
+/// NumPy 1 without its value-based rules. Dtypes and small Python scalars join as in NumPy 2.
 pub const NUMPY_1: System = System {
     name: "numpy1",
     source: "https://numpy.org/doc/1.26/reference/generated/numpy.result_type.html",
@@ -60,8 +60,8 @@ pub const NUMPY_1: System = System {
     lacks: NO_BF16,
 };
 
-/// The smallest dtype that both cast to safely: 8-bit integers fit in all floats, 16-bit ones in `f32`. NumPy also calls
-/// 64-bit integers safe in `f64`, and so `u64` with a signed integer is `f64`. bf16 (ml_dtypes) follows the same rule.
+/// The smallest dtype that both cast to safely: 8-bit integers fit in all floats, 16-bit ones in `f32`. In NumPy 64-bit integers
+/// also cast safely to `f64`, so `u64` with a signed integer is `f64`. bf16 (ml_dtypes) follows the same rule.
 pub(super) const fn smallest_safe(a: DType, b: DType) -> DType {
     let (a, b) = match (is_inexact(a), is_inexact(b)) {
         (true, false) => (a, float_beside(b, a)),
@@ -75,7 +75,7 @@ pub(super) const fn smallest_safe(a: DType, b: DType) -> DType {
     }
 }
 
-/// What an integer counts as beside the float or complex `other`: `other` itself if it is sure to hold it.
+/// The dtype of an integer beside the float or complex `other`: `other` itself if it holds all of the integer's values.
 const fn float_beside(int: DType, other: DType) -> DType {
     match int.bytes() {
         1 => other,
@@ -88,8 +88,8 @@ const fn is_inexact(dtype: DType) -> bool {
     matches!(dtype.kind(), Kind::Float | Kind::Complex)
 }
 
-/// Two dtypes take the smallest safe one; a Python scalar takes the other's dtype, if that is of its kind or a higher one, or
-/// else stays weak and becomes the default dtype of its kind, or the complex dtype as precise as the float.
+/// Two dtypes give the smallest safe one. A Python scalar takes the other's dtype, if that is of its kind or a higher one;
+/// otherwise it becomes the default dtype of its kind, or the complex dtype as precise as the float.
 const fn numpy(a: ValueType, b: ValueType) -> ValueType {
     match (a, b) {
         (Strong(a), Strong(b)) => Strong(smallest_safe(a, b)),

@@ -1,6 +1,6 @@
 //! TensorFlow's systems: plain, and the three modes of its NumPy behaviour.
 //!
-//! Sources: <https://www.tensorflow.org/guide/tf_numpy_type_promotion> and, for what its functions accept,
+//! Sources: <https://www.tensorflow.org/guide/tf_numpy_type_promotion> and, for supported dtypes,
 //! <https://www.tensorflow.org/api_docs/python/tf/math/add>.
 
 use super::jax::total;
@@ -32,7 +32,7 @@ const RULES: Rules = Rules {
     defaults: DEFAULTS,
 };
 
-/// TensorFlow's functions, such as `tf.add`. Not symmetric: the first operand decides.
+/// TensorFlow's functions, such as `tf.add`. Not symmetric: the first operand determines the result.
 pub const TENSORFLOW: System = System {
     name: "tensorflow",
     source: "https://www.tensorflow.org/api_docs/python/tf/math/add",
@@ -76,8 +76,8 @@ pub const TENSORFLOW_NP_LEGACY: System = System {
     }],
 };
 
-/// The first operand, a bare number as its default dtype, decides; a second one must have that dtype, or be a bare number of
-/// its kind or a lower one.
+/// The first operand determines the result, a bare number by its default dtype. A second operand must have that dtype, or be a
+/// bare number of its kind or a lower one.
 const fn first_decides(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueType> {
     let first = defaults.commit(a);
     match b {
@@ -87,7 +87,7 @@ const fn first_decides(defaults: Defaults, a: ValueType, b: ValueType) -> Option
     }
 }
 
-/// Returns `true` if a dtype of kind `kind` takes the bare number.
+/// Returns `true` if a bare number can have a dtype of kind `kind`.
 const fn takes(kind: Kind, weak: Weak) -> bool {
     match weak {
         Weak::Int => !matches!(kind, Kind::Bool),
@@ -96,7 +96,7 @@ const fn takes(kind: Kind, weak: Weak) -> bool {
     }
 }
 
-/// The lattice's join where it neither has more bits than both operands nor loses anything of them.
+/// The lattice's join, if it has no more bits than both operands and loses nothing of them.
 const fn safe(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueType> {
     let joined = lattice::join(a, b);
     match (joined, a, b) {
@@ -127,8 +127,8 @@ const fn keeps(defaults: Defaults, joined: ValueType, operand: ValueType) -> boo
     }
 }
 
-/// NumPy's rule, with the dtypes that NumPy gives bare numbers: 64 bits beside a bool or an integer, though alone they have
-/// TensorFlow's. Pairs of bare numbers are those of plain TensorFlow.
+/// NumPy's rule, with NumPy's dtypes of bare numbers: 64 bits beside a bool or an integer, but TensorFlow's defaults
+/// otherwise. Pairs of bare numbers are those of plain TensorFlow.
 const fn legacy(a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
         (ValueType::Weak(_), ValueType::Weak(_)) => first_decides(DEFAULTS, a, b),
@@ -141,7 +141,7 @@ const fn legacy(a: ValueType, b: ValueType) -> Option<ValueType> {
     }
 }
 
-/// bf16 with another type: NumPy has none, so `np.result_type` fails where the other does not hold it or is held by it.
+/// bf16 with another type. NumPy has no bf16, so `np.result_type` fails unless one of the two holds the other.
 const fn legacy_bf16(other: ValueType) -> Option<ValueType> {
     let bf16 = DType::Bf16;
     match other {

@@ -1,4 +1,4 @@
-//! Error messages of every policy: what they say, and that their advice works.
+//! Error messages of every policy: their text, and that their advice works.
 
 use ndjit_ir::promotion::Refusal;
 use ndjit_ir::{DType, ErrorCode, Op, Policy, ValueType};
@@ -107,7 +107,7 @@ fn errors_name_the_operands_and_the_way_out() {
     );
 }
 
-/// What every policy refuses: the first error of each kind of refusal and reason.
+/// The refusals of every policy: the first error of each kind and reason.
 #[test]
 fn each_policy_refuses_in_these_words() {
     let mut seen = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The laws of joins over all pairs and triples, and what policies say of their own.
+//! The laws of joins over all pairs and triples, and the policies' claims.
 
 use ndjit_ir::op::TypeRule;
 use ndjit_ir::promotion::Joins;

@@ -1,4 +1,4 @@
-//! What reductions compute in and give under every policy: laws, indices, errors.
+//! The computing and result dtypes of reductions under every policy: laws, indices, errors.
 
 use ndjit_ir::dtype::DTypeSet;
 use ndjit_ir::promotion::system::Inexact;
@@ -19,7 +19,7 @@ fn is_inexact(dtype: DType) -> bool {
     dtype.is_float() || dtype.is_complex()
 }
 
-/// What is computed can be: elements of the dtype combine, a mean can be divided, a root taken.
+/// Each computing dtype is possible: elements combine, a mean can be divided, a root taken.
 fn assert_computes(reduction: AxisFunction, types: ReductionTypes, case: &str) {
     match (reduction.combine(), reduction.row().rule) {
         (Some(op), _) => assert!(op.row().domain.contains(types.compute), "{case}: {types:?}"),
@@ -64,7 +64,7 @@ fn a_dtype_asked_for_is_given() {
                     assert_eq!(types.result, policy.width(dtype), "{case}");
                     assert_computes(reduction, types, &case);
                 }
-                // Elements are compared or counted in their own dtype, which must have a place in the system.
+                // Elements are compared or counted in their own dtype, which the system must have.
                 Err(error) => {
                     let own = policy.resolve_reduction(reduction, None, ty);
                     let is_index = reduction.row().rule == ReductionRule::Index;
@@ -130,7 +130,7 @@ fn indices_have_one_dtype_per_policy() {
     ");
 }
 
-/// With 64-bit types off nothing is computed in one.
+/// With 64-bit types off no computation is in one.
 #[test]
 fn without_64_bit_types_none_is_computed_in() {
     let mut cases = 0;
@@ -154,7 +154,7 @@ fn integers_are_not_divided_as_such() {
     assert_eq!(of(Reduction::Std), ReductionTypes { compute: DType::F64, result: DType::F64 });
 }
 
-/// Follows what an error's help names.
+/// Follows the advice of an error.
 #[test]
 fn the_advice_of_every_error_works() {
     let named = |text: &str, before: &str| -> Option<DType> {
@@ -169,7 +169,7 @@ fn the_advice_of_every_error_works() {
             let help = error.help_text().unwrap_or_else(|| panic!("no help: {error}"));
             if let Some(ask) = named(help, "`dtype(DType::") {
                 let mended = policy.resolve_reduction(reduction, Some(ask), ty);
-                // Advice on the dtype asked for is not about the operand.
+                // Advice on the requested dtype is not about the operand.
                 let refused = mended.is_err() && error.code() == ErrorCode::DType;
                 let own = policy.resolve_reduction(reduction, None, ty);
                 assert!(mended.is_ok() || refused && own.is_err(), "{policy}: {error}");

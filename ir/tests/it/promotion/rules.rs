@@ -1,11 +1,11 @@
-//! Rules beside joins: weak types, names, other defaults.
+//! Rules other than joins: weak types, names, other defaults.
 
 use ndjit_ir::op::ResultRule;
 use ndjit_ir::promotion::lattice::join;
 use ndjit_ir::promotion::{Defaults, Lattice, Rules};
 use ndjit_ir::{DType, Op, Policy, ValueType, Weak};
 
-/// Joins are usable while compiling.
+/// Joins are usable at compile time.
 const U64_AND_I64: ValueType = join(ValueType::Strong(DType::U64), ValueType::Strong(DType::I64));
 
 #[test]
@@ -63,7 +63,7 @@ fn defaults_are_of_the_widths_a_policy_takes() {
     assert_eq!("jax32(i64,f64,c128)".parse(), Ok(Policy::Jax32));
     assert_eq!(wide.resolve_op(Op::Add, &[DType::Bool.into(), Weak::Int.into()]).unwrap().result, Weak::Int.into());
     assert_eq!(wide.commit(Weak::Int.into()), DType::I32);
-    // The others stay as they are, wider or narrower.
+    // The others are unchanged, wider or narrower.
     let mixed = Defaults { int: DType::U64, float: DType::F16, complex: DType::C64 };
     let narrowed = Defaults { int: DType::U32, ..mixed };
     assert_eq!(Policy::Jax32.with_defaults(mixed).unwrap().defaults(), narrowed);
@@ -104,7 +104,7 @@ fn bare_numbers_that_count_as_their_default_dtype_follow_it() {
         for (a, b) in ValueType::ALL.into_iter().flat_map(|a| ValueType::ALL.map(|b| (a, b))) {
             assert_eq!(policy.join(a, b), join(a, b), "{policy}: {a} {b}");
         }
-        // Which laws hold does not depend on the defaults: it is worked out once per system.
+        // The laws do not depend on the defaults: they are checked once per system.
         for defaults in defaults {
             let other = policy.with_defaults(defaults).unwrap();
             let holds = other.audit().is_lawful() && other.non_idempotent().is_empty();

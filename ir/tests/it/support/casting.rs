@@ -1,4 +1,4 @@
-//! Casting modes: Ivy's worked table, the differences from it, and what modes do for each op and dtype.
+//! Casting modes: Ivy's worked table, the differences from it, and the modes' results for each op and dtype.
 
 use insta::assert_snapshot;
 use ndjit_ir::support::modes::{narrower, wider};
@@ -15,12 +15,12 @@ fn candidate(modes: CastingModes, dtype: &str, supported: DTypeSet) -> String {
     chosen.map_or("none".to_owned(), |(to, mode)| format!("{to} {}", mode.name()))
 }
 
-/// The dtypes that torch has.
+/// Torch's dtypes.
 fn torch() -> DTypeSet {
     DTypeSet::ALL.difference(set("u16 u32 u64"))
 }
 
-/// Ivy's caster on torch's dtypes: mode, dtype, what is unsupported, what is taken. Measured with ivy 1.0.0.5.
+/// Ivy's caster on torch's dtypes: mode, dtype, unsupported dtypes, result. Measured with ivy 1.0.0.5.
 const IVY: &[(CastingModes, &str, &str, &str)] = &[
     (CastingModes::UP, "f16", "f16 c64 c128", "f32 up"),
     (CastingModes::ALL, "f16", "f16 c64 c128", "f32 up"),
@@ -58,19 +58,19 @@ fn ivys_worked_table() {
     }
 }
 
-/// Deliberate differences: what Ivy takes, and what we do.
+/// Deliberate differences: Ivy's result, and ours.
 const DIFFERENT: &[(CastingModes, &str, &str, &str, &str)] = &[
     // f16 and bf16 are not ordered: bf16 has fewer digits and more range.
     (CastingModes::DOWN, "f16", "f16", "bf16", "none"),
     (CastingModes::UP, "bf16", "bf16", "f16", "f32 up"),
-    // Modes that are on together are all tried; Ivy tries cross alone, then up alone.
+    // All enabled modes are tried; Ivy tries only cross, then only up.
     (CastingModes::CROSS.with(Mode::Up, true), "f16", "f16", "none", "f32 up"),
     (CastingModes::UP.with(Mode::Down, true), "i64", "i64", "none", "i32 down"),
     // No component is dropped.
     (CastingModes::CROSS, "c64", "float complex", "i32", "none"),
-    // The dtype taken is supported.
+    // The result is supported.
     (CastingModes::CROSS, "i32", "integer float", "f32", "none"),
-    // Cross looks at the kind it replaces.
+    // Cross depends on the kind it replaces.
     (CastingModes::CROSS, "f16", "integer f16", "f32", "none"),
 ];
 
@@ -164,7 +164,7 @@ fn results_are_supported_too() {
       help: use another operation, or support a dtype that this one computes in
     ");
     assert!(on(no_bool, Op::Add, DType::I32, CastingModes::ERROR).is_ok());
-    // Declarations are about results as about operands, but for bools: these are taken as conditions in any case.
+    // Declarations apply to results like operands, except bools, which are always allowed as conditions.
     let declared = |op: Op, dtype: DType, excluded: DType| {
         let restrictions = Restrictions::NONE.with(Restriction::unsupported(excluded));
         let support = Support { restrictions, ..Support::default() };
@@ -177,7 +177,7 @@ fn results_are_supported_too() {
     assert!(declared(Op::LogicalNot, DType::Bool, DType::Bool).is_err());
 }
 
-/// For every op, dtype and modes: what is done gives a dtype that the device has.
+/// For every op, dtype and modes: the result has a dtype of the device.
 #[test]
 fn nothing_gives_what_a_device_lacks() {
     let missing = |missing: DType| {
@@ -197,7 +197,7 @@ fn nothing_gives_what_a_device_lacks() {
     }
 }
 
-/// For every op and pair of dtypes: with all modes on, an op is either done in a supported dtype, or refused as without.
+/// For every op and pair of dtypes: with all modes on, an op is either computed in a supported dtype, or refused like without.
 #[test]
 fn adapted_ops_compute_in_supported_dtypes() {
     let device = Device::describe("narrow")
@@ -216,7 +216,7 @@ fn adapted_ops_compute_in_supported_dtypes() {
             assert!(supported_dtypes(op, device).contains(compute), "{op} of {a} {b}: {compute}");
             cast += usize::from(!adapted.casts.is_empty());
             assert!(modes != CastingModes::ERROR || adapted.casts.is_empty());
-            // Casts written by hand give the same types.
+            // Explicit casts give the same types.
             let mut written = operands.clone();
             for (ty, chosen) in written.iter_mut().zip(&adapted.casts) {
                 if let Some((to, _)) = chosen {

@@ -1,4 +1,4 @@
-//! What devices and ops take: the queries fit together for every op, device and dtype; wrong descriptions are refused.
+//! The dtypes of devices and ops: the queries are consistent for every op, device and dtype; wrong descriptions are refused.
 
 use insta::assert_snapshot;
 use ndjit_ir::support::*;
@@ -6,7 +6,7 @@ use ndjit_ir::{DType, DTypeSet, Op};
 
 const LINK: &str = "https://docs.ivy.dev/overview/deep_dive/data_types.html";
 
-/// As Ivy describes torch, with one row more about a dtype that is invalid anyway.
+/// Ivy's description of torch, with one more row about a dtype that is invalid anyway.
 fn torch() -> Device {
     Device::describe("torch_like")
         .invalid([DType::U16, DType::U32, DType::U64], "torch has no such types", LINK)
@@ -64,7 +64,7 @@ fn devices_by_op_and_dtype() {
     assert!(devices().contains(&Device::CPU) && devices().contains(&torch));
     for op in Op::ALL {
         for dtype in DType::ALL {
-            // Other tests describe devices meanwhile.
+            // Other tests describe devices at the same time.
             let all = devices();
             let (yes, no) = (supported_devices(op, dtype), unsupported_devices(op, dtype));
             assert_eq!(yes.contains(&torch), supported_dtypes(op, torch).contains(dtype));
@@ -126,7 +126,7 @@ fn gpus_have_their_places_before_anything_is_known_of_them() {
     let gap = |dtypes: DTypeSet| Gap { ops: Vec::new(), dtypes, reason: "it has none".into(), link: String::new() };
     third.set_gaps(vec![gap(DType::F64.into()), gap(DType::I64.into())]);
     third.emulating().set_gaps(vec![gap(DType::F64.into())]);
-    // What was said first stays.
+    // The first description wins.
     third.set_gaps(Vec::new());
     assert!(third.invalid(DType::I64).is_some() && third.emulating().invalid(DType::I64).is_none());
     assert!(third.emulating().invalid(DType::F64).is_some());
@@ -158,7 +158,7 @@ fn declarations() {
     assert_eq!(both.excluding(DType::F64), Some(no_f64));
     assert_eq!(both.excluding(DType::I8), Some(floats));
     assert_eq!(both.excluding(DType::F32), None);
-    // What excludes nothing more changes nothing, so that chains are bounded.
+    // Restrictions that exclude nothing more are dropped, so chains are bounded.
     assert_eq!(both.with(no_f64), both);
     assert_eq!(Restrictions::NONE.with(floats).with(no_f64), both);
 }

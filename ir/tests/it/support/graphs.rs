@@ -1,4 +1,4 @@
-//! Reasons of casts in graphs: text that parses back, verifiers; and what a graph supports.
+//! Reasons of casts in graphs: text that parses back, verifiers; and the support of a graph.
 
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, NodeKind, Places};
@@ -81,7 +81,7 @@ fn after_an_explicit_cast_the_argument_does_not_matter() {
         format!("graph (%0: f16[3]) {{\n  %1 = cast{reason} %0 : f32[3]\n  %2 = cbrt %1 : f32[3]\n  return %2\n}}")
     };
     assert_eq!(inferred(&program(""), support, None).supported, DTypeSet::ALL);
-    // A cast that a mode inserted is not what the function supports.
+    // A mode's cast does not count as support of the function.
     assert_snapshot!(text(&inferred(&program("[up]"), support, None)), @r"
     supported bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64
     bf16: graphs_no_halves does not do cbrt in bf16: test

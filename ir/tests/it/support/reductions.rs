@@ -1,5 +1,5 @@
-//! Reductions where not every dtype is supported: each op that one is made of counts, modes cast the operand so that the
-//! reduction chooses a supported dtype, and errors propose what works.
+//! Reductions with unsupported dtypes: each op of a reduction counts, modes cast the operand so that the
+//! reduction chooses a supported dtype, and advice in errors works.
 
 use insta::assert_snapshot;
 use ndjit_ir::support::*;

@@ -1,4 +1,4 @@
-//! silu, gelu, gelu_tanh, relu and heaviside: references of more than the format's precision, and special cases.
+//! silu, gelu, gelu_tanh, relu and heaviside: references beyond the format's precision, and special cases.
 
 use super::double_double::{Dd, PI};
 use super::logistic::{Exact, logistic};
@@ -42,7 +42,7 @@ fn gelu_tanh(x: f64) -> f64 {
     logistic(root * (x + cubic * x * x * x), x)
 }
 
-/// Function, `x` and the nearest `f64` (mpmath, 4000 bits): the references themselves are right.
+/// Function, `x` and the nearest `f64` (mpmath, 4000 bits), to check the references.
 const EXACT: &[(Exact, f64, f64)] = &[
     (silu, 1e-09, 5.000000002500001e-10),
     (silu, 1.7, 1.437409049357991),

@@ -64,7 +64,7 @@ fn special_cases_of_atan2() {
     }
 }
 
-/// Pairs of a type's values: all edges with each other; quotients near and far from 1, of any sizes; results among the subnormals.
+/// Pairs of a type's values: all edges with each other; quotients near and far from 1, of any sizes; subnormal results.
 fn pairs64() -> Vec<(f64, f64)> {
     let edges = edges64();
     let mut pairs: Vec<(f64, f64)> = edges.iter().flat_map(|&y| edges.iter().map(move |&x| (y, x))).collect();
@@ -137,7 +137,7 @@ fn atan2_of_singles_stays_within_its_bound() {
     assert!(worst.0 <= 1, "{worst:?}");
 }
 
-/// Too many pairs to try all: of those tried, how many are not correctly rounded (all by 1 ULP).
+/// A sample of pairs: the number of results not correctly rounded (all by 1 ULP).
 #[test]
 fn atan2_of_halves_is_mostly_correctly_rounded() {
     let (mut run, mut stream, mut found) = (Runner::default(), Stream(8), Vec::new());

@@ -21,7 +21,7 @@ fn encode(dtype: DType, value: Value) -> u64 {
     }
 }
 
-/// What a float register holds.
+/// The value of a float register.
 fn decode(dtype: DType, bits: u64) -> f64 {
     if dtype == DType::F64 || dtype == DType::C128 {
         f64::from_bits(bits)
@@ -42,7 +42,7 @@ fn half_from_int(dtype: DType, n: i128) -> f64 {
     nearest_half(dtype, if n < 0 { -magnitude } else { magnitude })
 }
 
-/// Saturated truncation, `None` where the float is not finite.
+/// Saturated truncation, `None` for floats that are not finite.
 fn to_int(x: f64, low: i128, high: i128) -> i128 {
     if x.is_nan() { 0 } else { (x as i128).clamp(low, high) }
 }

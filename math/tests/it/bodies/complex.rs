@@ -84,7 +84,7 @@ fn special_values() {
         (Op::Conj, &[c(1.0, -0.0)], c(1.0, 0.0)),
         (Op::Real, &[c(-0.0, NAN)], c(-0.0, 0.0)),
         (Op::Imag, &[c(INF, -2.0)], c(-2.0, 0.0)),
-        // The operand with a NaN, if it is one alone.
+        // The operand with a NaN, if only one has any.
         (Op::Maximum, &[c(1.0, 0.0), c(0.0, NAN)], c(0.0, NAN)),
         (Op::Minimum, &[c(NAN, 5.0), c(-1.0, 0.0)], c(NAN, 5.0)),
         (Op::Abs, &[c(INF, NAN)], c(INF, 0.0)),
@@ -159,7 +159,7 @@ fn huge_and_tiny_values_neither_overflow_nor_vanish() {
         }
         let gone = run(&mut runner, Op::Divide, dtype, &[Complex64::new(largest, -largest), Complex64::new(-INF, INF)]);
         assert!(same64(gone.re, -0.0) && same64(gone.im, 0.0), "{dtype} {gone}");
-        // A tiny imaginary part beside a huge real one survives where the result holds it.
+        // A tiny imaginary part beside a huge real one survives if the result can represent it.
         let lopsided = Complex64::new(largest / 2.0, 1.0);
         let half = run(&mut runner, Op::Divide, dtype, &[lopsided, Complex64::new(2.0, 0.0)]);
         assert_eq!(half, Complex64::new(largest / 4.0, 0.5), "{dtype}");

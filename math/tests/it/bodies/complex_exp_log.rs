@@ -10,8 +10,8 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, LN_2, LN_10, PI};
 
 type Bound = (Op, fn(&Vector, Complex64) -> f64, f64);
 
-/// The largest errors in units in the last place that the ops' documentation allows, of each part or of the larger. Over 6,000
-/// vectors a function those found were 0.75 (`exp`), 0.83 (`exp2`), 0.50 (logarithms of normal parts, `rsqrt`) and 0.77 (`pow`).
+/// The documented error bounds of the ops in units in the last place, of each part or of the larger. Over 6,000
+/// vectors a function the largest errors were 0.75 (`exp`), 0.83 (`exp2`), 0.50 (logarithms of normal parts, `rsqrt`) and 0.77 (`pow`).
 const BOUNDS: [Bound; 12] = [
     (Op::Exp, of_parts, 1.0),
     (Op::Exp2, of_parts, 1.0),
@@ -71,7 +71,7 @@ fn c(re: f64, im: f64) -> Complex64 {
     Complex64::new(re, im)
 }
 
-/// Asserts a special value and, as the standard wants, that the conjugate operand gives the conjugate result.
+/// Asserts a special value and, as the standard requires, that the conjugate operand gives the conjugate result.
 fn assert_special(op: Op, z: Complex64, expected: Complex64, sentence: &str) {
     let mut runner = Runner::default();
     for dtype in [DType::C64, DType::C128] {
@@ -118,7 +118,7 @@ fn special_values_of_exponentials() {
         // "+0 * cis(b) - 1.0" and so on: expm1 is exp less 1.
         let less = c(expected.re - 1.0, expected.im);
         assert_special(Op::Expm1, z, less, sentence);
-        // exp2 as exp, whose angle at infinities only chooses the quadrant.
+        // exp2 like exp, whose angle at infinities only determines the quadrant.
         if !z.re.is_infinite() || !z.im.is_normal() {
             assert_special(Op::Exp2, z, expected, sentence);
         }
@@ -164,7 +164,7 @@ fn special_values_of_logarithms() {
         // "as if the operation is implemented using the standard change of base formula"
         assert_special(Op::Log2, z, c(expected.re, expected.im / LN_2), sentence);
         assert_special(Op::Log10, z, c(expected.re, expected.im / LN_10), sentence);
-        // The same sentences but for the zeros.
+        // The same sentences except for the zeros.
         if z != c(0.0, 0.0) {
             assert_special(Op::Log1p, z, if z == c(0.0, INF) { c(INF, FRAC_PI_2) } else { expected }, sentence);
         }
@@ -214,7 +214,7 @@ fn branch_cuts_follow_the_sign_of_the_imaginary_part() {
     }
 }
 
-/// As 1 / sqrt(z) by C99's csqrt and its quotients, and as XLA's rsqrt.
+/// Like 1 / sqrt(z) by C99's csqrt and its quotients, and XLA's rsqrt.
 #[test]
 fn special_values_of_the_reciprocal_root() {
     for (z, expected) in [

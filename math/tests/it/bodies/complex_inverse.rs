@@ -33,7 +33,7 @@ fn single_precision_agrees_with_double_precision() {
         let exchanged = Complex64::new(near_one.im, near_one.re);
         inputs.extend([plain, wide, lopsided, near_one, pole, exchanged]);
     }
-    // The others are these with parts exchanged or negated.
+    // The others are these with parts swapped or negated.
     assert_agree(&[BOUNDS[0], BOUNDS[1], BOUNDS[5]], &inputs);
 }
 
@@ -102,7 +102,7 @@ fn symmetries() {
     assert_symmetries(&BOUNDS.map(|(op, _)| op), &[(Op::Asin, Op::Asinh), (Op::Atan, Op::Atanh)]);
 }
 
-/// On a cut the sign of the zero says from which side the value is, and the value is the limit from there.
+/// On a cut the sign of the zero selects the side, and the value is the limit from there.
 #[test]
 fn both_sides_of_every_branch_cut() {
     let mut runner = Runner::default();

@@ -1,4 +1,4 @@
-//! What the tests of complex bodies share: running a body on complex numbers, the error of a part, exact values from files.
+//! Shared parts of the tests of complex bodies: running a body on complex numbers, the error of a part, exact values from files.
 //!
 //! A line of a file is `op dtype operands = parts`, every part of an operand as the bits of its float in hexadecimal. A part of
 //! the exact result is the bits of the nearest `f64`; for c128 then a sign and how many hundredths of a unit in the last place
@@ -27,7 +27,7 @@ pub fn run(runner: &mut Runner, op: Op, dtype: DType, operands: &[Complex64]) ->
     evaluate(runner, &made, dtype, operands)
 }
 
-/// As [`run`], with the body at hand.
+/// Like [`run`], with a given body.
 pub fn evaluate(runner: &mut Runner, made: &Body, dtype: DType, operands: &[Complex64]) -> Complex64 {
     let inputs: Vec<u64> = operands.iter().flat_map(|z| [bits(dtype, z.re), bits(dtype, z.im)]).collect();
     if made.outputs.len() == 1 {
@@ -37,7 +37,7 @@ pub fn evaluate(runner: &mut Runner, made: &Body, dtype: DType, operands: &[Comp
     Complex64::new(value(dtype, re), value(dtype, im))
 }
 
-/// A part of an exact result: the nearest `f64` and what is left, in units in the last place of that.
+/// A part of an exact result: the nearest `f64` and the rest, in units in the last place of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Exact {
     pub nearest: f64,
@@ -53,7 +53,7 @@ pub fn unit(dtype: DType, x: f64) -> f64 {
 }
 
 impl Exact {
-    /// How far `got` is from it in units in the last place; infinite for a wrong NaN or infinity.
+    /// The distance of `got` in units in the last place; infinite for a wrong NaN or infinity.
     pub fn error(self, dtype: DType, got: f64) -> f64 {
         let overflow = dtype == DType::C64 && self.nearest.abs() >= f64::from(f32::MAX) * (1.0 + 2f64.powi(-25));
         let expected = if overflow { f64::INFINITY.copysign(self.nearest) } else { self.nearest };
@@ -63,7 +63,7 @@ impl Exact {
         if !got.is_finite() || !expected.is_finite() {
             return f64::INFINITY;
         }
-        // Both halves are finite where the difference is not.
+        // Both halves are finite even if the difference is not.
         let off = (got / 2.0 - expected / 2.0) / unit(dtype, expected) * 2.0;
         (off - self.rest).abs()
     }
@@ -78,7 +78,7 @@ pub struct Vector {
     pub parts: [Exact; 2],
 }
 
-/// All lines of a file. Those that start with `#` say something else.
+/// All lines of a file, without comments, which start with `#`.
 pub fn vectors(text: &str) -> impl Iterator<Item = Vector> {
     text.lines().filter(|line| !line.starts_with('#')).map(vector)
 }
@@ -99,7 +99,7 @@ fn vector(line: &str) -> Vector {
     Vector { op, dtype, operands, parts: [exact(re), exact(im)] }
 }
 
-/// The largest error among vectors, and where.
+/// The largest error among vectors, and its place.
 #[derive(Clone, Debug)]
 pub struct Worst {
     pub error: f64,
@@ -107,7 +107,7 @@ pub struct Worst {
     pub count: usize,
 }
 
-/// Runs all vectors of an op; `error` says how far a result is from the exact one.
+/// Runs all vectors of an op; `error` is the distance of a result from the exact one.
 pub fn worst(text: &str, op: Op, dtype: DType, error: fn(&Vector, Complex64) -> f64) -> Worst {
     let mut runner = Runner::default();
     let made = body(op, dtype);
@@ -130,7 +130,7 @@ pub fn of_parts(vector: &Vector, got: Complex64) -> f64 {
     re.error(vector.dtype, got.re).max(im.error(vector.dtype, got.im))
 }
 
-/// As [`of_parts`], in units in the last place of the larger part of the result.
+/// Like [`of_parts`], in units in the last place of the larger part of the result.
 pub fn of_the_larger_part(vector: &Vector, got: Complex64) -> f64 {
     let [re, im] = vector.parts;
     let large = re.nearest.abs().max(im.nearest.abs());

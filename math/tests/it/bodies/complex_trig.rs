@@ -1,5 +1,5 @@
 //! Complex sine, cosine, tangent and their hyperbolic relatives: against multi-precision values, `c64` against `c128`, special cases
-//! sentence by sentence of the Array API, and what tests of the inverse functions share with these.
+//! sentence by sentence of the Array API, and helpers for tests of the inverse functions.
 
 use super::complex_support::{evaluate, of_parts, run, unit, value, worst};
 use super::support::{Runner, Stream, same64};
@@ -198,7 +198,7 @@ fn grid() -> impl Iterator<Item = Complex64> {
     all.into_iter()
 }
 
-/// Conjugates give conjugates, negated operands what parity says, and functions of `iz` what their relatives give.
+/// Conjugates give conjugates, negated operands follow parity, and functions of `iz` match their relatives.
 pub fn assert_symmetries(ops: &[Op], relatives: &[(Op, Op)]) {
     let mut runner = Runner::default();
     for dtype in [DType::C64, DType::C128] {

@@ -10,7 +10,7 @@ use ndjit_math::body;
 const RADIANS: (u128, i32) = (0x23be8d44a53a722b83b, -79);
 const DEGREES: (u128, i32) = (0x394bb834c783ef70c2a, -68);
 
-/// The exact `x * constant` rounded once to `f64`, or to `f32`; the 74 bits of the constant decide all but a product within
+/// The exact `x * constant` rounded once to `f64`, or to `f32`; the 74 bits of the constant suffice except for a product within
 /// 2^-73 of the middle of two floats.
 fn product(x: f64, (digits, exponent): (u128, i32), mantissa: i32, least: i32) -> f64 {
     if x == 0.0 || !x.is_finite() {

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 /// Orders `n`, `x`, and the doubles nearest to the `n`th derivative at `x`, as bits; `vectors/digamma.py` makes them.
 const VECTORS: &str = include_str!("vectors/digamma.txt");
 
-/// In whose units errors count: near zeros between negative integers those of the terms that cancel there.
+/// The number whose ULP is the unit of errors: near zeros between negative integers the terms that cancel there.
 fn unit(n: f64, x: f64, result: f64) -> f64 {
     if x < 0.0 { result.abs().max(if n == 0.0 { 0.5 } else { 1.0 }) } else { result }
 }
@@ -121,7 +121,7 @@ fn singles_stay_within_their_bounds() {
     assert!(worst[1..].iter().all(|worst| worst.0 <= bound(Op::Polygamma) as f64), "{worst:?}");
 }
 
-/// The halves at which a result in `f32` lies so close to the middle of two halves that it falls on the wrong side: 1 ULP off. All
+/// The halves at which a result in `f32` is so close to a tie that it rounds to the wrong side: 1 ULP off. All
 /// others are correctly rounded.
 const NOT_CORRECTLY_ROUNDED: &[(Op, DType, f64)] = &[
     (Op::Digamma, DType::F16, 0.00014209747314453125),
@@ -141,7 +141,7 @@ fn every_half_is_correctly_rounded_but_for_a_few() {
     assert_eq!(wrong_halves(Op::Digamma, |x| reference(0.0, x)), NOT_CORRECTLY_ROUNDED);
 }
 
-/// Neither the Array API nor C has these functions: those of digamma and of orders are SciPy's.
+/// Neither the Array API nor C has these functions; the special values are SciPy's.
 #[test]
 fn special_cases() {
     let (inf, nan) = (f64::INFINITY, f64::NAN);

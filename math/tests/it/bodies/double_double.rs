@@ -1,5 +1,5 @@
-//! Numbers as unrounded sums of two `f64`, good to about 2^-98: references for functions that no correctly rounded library has. Only
-//! the methods of textbooks (Dekker, Knuth; Taylor series, Halley's iteration), none of the bodies'.
+//! Unrounded sums of two `f64`, accurate to about 2^-98: references for functions without a correctly rounded library. The
+//! methods are those of textbooks (Dekker, Knuth; Taylor series, Halley's iteration), not the bodies'.
 
 /// The sum of a float and a correction of at most half its last place.
 #[derive(Clone, Copy, Debug)]

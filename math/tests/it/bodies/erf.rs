@@ -11,7 +11,7 @@ type Reference64 = fn(f64) -> f64;
 const FUNCTIONS: &[(Op, Reference32, Reference64)] =
     &[(Op::Erf, core_math::erff, core_math::erf), (Op::Erfc, core_math::erfcf, core_math::erfc)];
 
-/// Where methods change, where results become 1, 2, subnormal or 0.
+/// The limits between methods, and where results become 1, 2, subnormal or 0.
 const THRESHOLDS: [f64; 17] = [
     0.75,
     1.0,
@@ -34,7 +34,7 @@ const THRESHOLDS: [f64; 17] = [
 
 #[test]
 fn singles_stay_within_their_bounds() {
-    // All exponents with their neighbours, a stride through all bit patterns, and a closer one where results vary.
+    // All exponents with their adjacent floats, a stride through all bit patterns, and a closer one where results vary.
     let boundaries = (0..512u32).flat_map(|e| [-2, -1, 0, 1, 2].map(|d| (e << 23).wrapping_add_signed(d)));
     let varying = (0.05f32.to_bits()..11f32.to_bits()).step_by(131).flat_map(|bits| [bits, bits | 1 << 31]);
     let inputs: Vec<f32> = boundaries
@@ -68,7 +68,7 @@ fn doubles_stay_within_their_bounds() {
     }
 }
 
-/// The halves at which a result in `f32` lies so close to the middle of two halves that it falls on the wrong side: 1 ULP off. All
+/// The halves at which a result in `f32` is so close to a tie that it rounds to the wrong side: 1 ULP off. All
 /// others are correctly rounded.
 const NOT_CORRECTLY_ROUNDED: &[(Op, DType, f64)] = &[
     (Op::Erf, DType::F16, 0.0014820098876953125),

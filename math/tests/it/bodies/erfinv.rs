@@ -58,7 +58,7 @@ fn singles_stay_within_their_bound() {
     assert_singles(Op::Erfinv, &inputs, |x| reference(x.into()) as f32);
 }
 
-/// The halves at which a result in `f32` lies so close to the middle of two halves that it falls on the wrong side: 1 ULP off. All
+/// The halves at which a result in `f32` is so close to a tie that it rounds to the wrong side: 1 ULP off. All
 /// others are correctly rounded.
 const NOT_CORRECTLY_ROUNDED: &[(Op, DType, f64)] =
     &[(Op::Erfinv, DType::F16, 0.8056640625), (Op::Erfinv, DType::F16, -0.8056640625)];

@@ -55,7 +55,7 @@ fn thresholds() -> impl Iterator<Item = f64> {
 
 #[test]
 fn singles_stay_within_their_bounds() {
-    // All exponents with their neighbours, thresholds, then a stride through all bit patterns.
+    // All exponents with their adjacent floats, thresholds, then a stride through all bit patterns.
     let inputs: Vec<f32> = (0..512u32)
         .flat_map(|e| [-2, -1, 0, 1, 2].map(|d| f32::from_bits((e << 23).wrapping_add_signed(d))))
         .chain((0..=u32::MAX).step_by(4093).map(f32::from_bits))
@@ -94,7 +94,7 @@ fn doubles_stay_within_their_bounds() {
     }
 }
 
-/// The halves at which a function computed in `f32` lies so close to the middle of two halves that it falls on the wrong
+/// The halves at which a function computed in `f32` is so close to a tie that it rounds to the wrong
 /// side: 1 ULP off. All others are correctly rounded.
 const NOT_CORRECTLY_ROUNDED: &[(Op, DType, f64)] = &[
     (Op::Log1p, DType::F16, 0.005870819091796875),
@@ -180,14 +180,14 @@ fn special_cases_of_the_array_api() {
         (Op::Log10, -0.0, -inf, "If x_i is either +0 or -0, the result is -infinity."),
         (Op::Log10, 1.0, 0.0, "If x_i is 1, the result is +0."),
         (Op::Log10, inf, inf, "If x_i is +infinity, the result is +infinity."),
-        // Not in the standard: as C's exp2 (annex F.10.3.2).
+        // Not in the standard: like C's exp2 (annex F.10.3.2).
         (Op::Exp2, 0.0, 1.0, "exp2(+-0) returns 1."),
         (Op::Exp2, -0.0, 1.0, "exp2(+-0) returns 1."),
         (Op::Exp2, -inf, 0.0, "exp2(-infinity) returns +0."),
         (Op::Exp2, inf, inf, "exp2(+infinity) returns +infinity."),
         (Op::Exp2, 1e30, inf, "It overflows."),
         (Op::Exp2, -1e30, 0.0, "It underflows."),
-        // Not in the standard: as exp2.
+        // Not in the standard: like exp2.
         (Op::Exp10, 0.0, 1.0, "10^0."),
         (Op::Exp10, -0.0, 1.0, "10^0."),
         (Op::Exp10, -inf, 0.0, "The limit."),

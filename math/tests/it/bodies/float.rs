@@ -16,7 +16,7 @@ macro_rules! float_tests {
                 x.to_bits().into()
             }
 
-            /// The truncated quotient of magnitudes: the whole number that leaves the remainder, where floats hold them all.
+            /// The truncated quotient of magnitudes: the whole number with this remainder, if floats represent it.
             fn quotient(x: $float, y: $float) -> $float {
                 let (about, r) = ((x / y).trunc(), x % y);
                 if x.is_infinite() {
@@ -29,7 +29,7 @@ macro_rules! float_tests {
                 exact.unwrap_or(if y.is_infinite() { 0.0 } else { <$float>::NAN })
             }
 
-            /// Floor division and remainder as NumPy's `npy_divmod`, but for a quotient that it rounds twice.
+            /// Floor division and remainder of NumPy's `npy_divmod`, except for a quotient that it rounds twice.
             fn divmod(x: $float, y: $float) -> ($float, $float) {
                 let r = x % y;
                 if y == 0.0 {
@@ -144,7 +144,7 @@ macro_rules! float_tests {
                 let mut pairs: Vec<($float, $float)> = Vec::new();
                 for _ in 0..20_000 {
                     let (x, y): ($float, $float) = (random(&mut stream), random(&mut stream));
-                    // Any two exponents, a multiple of y, and its neighbours.
+                    // Any two exponents, a multiple of y, and its adjacent floats.
                     let multiple = y * (stream.bits() % 1000) as $float;
                     pairs.extend([(x, y), (multiple, y), (multiple.next_up(), -y), (multiple.next_down(), y)]);
                     // Quotients on both sides of the limit of the fast path.

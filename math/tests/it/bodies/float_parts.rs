@@ -7,12 +7,12 @@ use ndjit_math::body;
 
 const HALVES: [DType; 2] = [DType::F16, DType::Bf16];
 
-/// What the Array API says of `copysign` but for a NaN `y`, whose sign is not specified.
+/// The Array API's `copysign`, except for a NaN `y`, whose sign is not specified.
 fn copysign64(x: f64, y: f64) -> f64 {
     if y.is_nan() { x.abs() } else { x.copysign(y) }
 }
 
-/// C's `nextafter`, by the neighbours of Rust's floats.
+/// C's `nextafter`, by Rust's adjacent floats.
 macro_rules! nextafter {
     ($x:expr, $y:expr, $nan:expr) => {
         if $x.is_nan() || $y.is_nan() {

@@ -6,7 +6,7 @@ use ndjit_ir::DType;
 use ndjit_ir::op::Op;
 use ndjit_math::body;
 
-/// Where methods change, results change kind, and minima lie.
+/// The limits between methods, changes of kind, and minima.
 const THRESHOLDS: [f64; 22] = [
     0.5,
     1.0,
@@ -32,7 +32,7 @@ const THRESHOLDS: [f64; 22] = [
     2.5563481638716906e305,
 ];
 
-/// Where `lgamma` is 0 between negative integers, rounded down.
+/// The zeros of `lgamma` between negative integers, rounded down.
 const ZEROS: [f64; 8] = [
     -2.457024738220801,
     -2.7476827267274127,
@@ -45,7 +45,7 @@ const ZEROS: [f64; 8] = [
 ];
 
 fn singles() -> Vec<f32> {
-    // All exponents with their neighbours, a stride through all bit patterns, and a closer one where results vary.
+    // All exponents with their adjacent floats, a stride through all bit patterns, and a closer one where results vary.
     let boundaries = (0..512u32).flat_map(|e| [-2, -1, 0, 1, 2].map(|d| (e << 23).wrapping_add_signed(d)));
     let varying = (0.05f32.to_bits()..64f32.to_bits()).step_by(311).flat_map(|bits| [bits, bits | 1 << 31]);
     let integers = (-200..200).map(|n| n as f32).flat_map(|x| [x, x.next_up(), x.next_down(), x + 0.5]);
@@ -90,7 +90,7 @@ fn lgamma_stays_within_its_bound_where_it_is_not_near_a_negative_zero() {
     assert_doubles(Op::Lgamma, &doubles, core_math::lgamma);
 }
 
-/// What the op's row promises there: the error in units of the format's precision, not of a result near 0.
+/// The documented bound there: the error in units of the format's precision, not of a result near 0.
 #[test]
 fn lgamma_is_absolutely_accurate_near_its_negative_zeros() {
     let mut run = Runner::default();
@@ -132,7 +132,7 @@ fn factorials_are_exact() {
     }
 }
 
-/// The halves at which a result in `f32` lies so close to the middle of two halves that it falls on the wrong side: 1 ULP off. All
+/// The halves at which a result in `f32` is so close to a tie that it rounds to the wrong side: 1 ULP off. All
 /// others are correctly rounded.
 const NOT_CORRECTLY_ROUNDED: &[(Op, DType, f64)] = &[
     (Op::Tgamma, DType::F16, 3.802776336669922e-5),

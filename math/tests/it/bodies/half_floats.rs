@@ -120,7 +120,7 @@ fn binary_ops_on_strided_pairs() {
     }
 }
 
-/// Products and quotients that fall among the subnormals, of the half and of `f32`.
+/// Products and quotients that are subnormal, in the half and in `f32`.
 #[test]
 fn subnormal_results_are_rounded_once() {
     let mut run = Runner::default();

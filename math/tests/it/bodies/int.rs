@@ -6,7 +6,7 @@ use ndjit_ir::op::Op;
 use ndjit_ir::{DType, Kind};
 use ndjit_math::body;
 
-/// What `op` gives on exact integers, before wrapping to the dtype; written from the table's words alone.
+/// The result of `op` on exact integers, before wrapping to the dtype, from the table's documentation only.
 fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
     let (low, high) = dtype.int_range().unwrap();
     let bits = 8 * dtype.bytes() as i128;
@@ -60,7 +60,7 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
         Op::Gcd => gcd(x, y),
         Op::Lcm if x == 0 || y == 0 => 0,
         Op::Lcm => (x.abs() / gcd(x, y)).wrapping_mul(y.abs()),
-        // Shifted to the top, so that the bits above the width count for nothing.
+        // Shifted to the top, so that the bits above the width do not count.
         Op::RotateLeft => rotated(x, y.rem_euclid(bits), bits),
         Op::RotateRight => rotated(x, (-y).rem_euclid(bits), bits),
         Op::SaturatingAdd => (x + y).clamp(low, high),
@@ -74,7 +74,7 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
     }
 }
 
-/// The low `bits` of `x` moved up by `n` of them, round.
+/// The low `bits` of `x` rotated up by `n`.
 fn rotated(x: i128, n: i128, bits: i128) -> i128 {
     let field = x & ((1 << bits) - 1);
     field << n | field >> (bits - n)
@@ -143,7 +143,7 @@ fn edge_values_of_wider_integers() {
         for near in [low, 0, high, low / 2, high / 3, 1 << (4 * dtype.bytes())] {
             values.extend((near - 2..=near + 2).filter(|v| (low..=high).contains(v)));
         }
-        // Euclid's algorithm takes the most steps on neighbouring Fibonacci numbers.
+        // Euclid's algorithm takes the most steps for consecutive Fibonacci numbers.
         let (mut small, mut large) = (1, 1);
         while small + large <= high {
             (small, large) = (large, small + large);

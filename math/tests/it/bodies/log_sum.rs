@@ -113,7 +113,7 @@ fn doubles_stay_within_two_units() {
     assert!(worst <= 2 && cancelled > 5, "{worst} ULP, {cancelled} cancel");
 }
 
-/// The reference is exact enough: computed in `f64`.
+/// The reference is exact enough in `f64`.
 #[test]
 fn singles_stay_within_two_units() {
     let (mut run, made, mut stream) = (Runner::default(), body(Op::Logaddexp, DType::F32), Stream(3));

@@ -1,4 +1,4 @@
-//! sigmoid, softplus and log_sigmoid against references of more than the format's precision, and their special cases.
+//! sigmoid, softplus and log_sigmoid against references beyond the format's precision, and their special cases.
 
 use super::double_double::Dd;
 use super::math::{assert_doubles, assert_singles, assert_special, wrong_halves};
@@ -53,7 +53,7 @@ fn log_sigmoid(x: f64) -> f64 {
     -softplus(-x)
 }
 
-/// Function, `x` and the nearest `f64` (mpmath, 4000 bits): the references themselves are right.
+/// Function, `x` and the nearest `f64` (mpmath, 4000 bits), to check the references.
 const EXACT: &[(Exact, f64, f64)] = &[
     (sigmoid, 0.7, 0.668187772168166),
     (sigmoid, -1.5, 0.18242552380635635),

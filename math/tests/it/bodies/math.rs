@@ -1,5 +1,5 @@
-//! exp, log, sin, cos, tanh against correctly rounded references: the largest error stays within the op's row, special values
-//! are exact, halves are correctly rounded but for a known few.
+//! exp, log, sin, cos, tanh against correctly rounded references: the largest error is within the op's row, special values
+//! are exact, halves are correctly rounded with few known exceptions.
 
 use super::support::{Runner, Stream, edges32, edges64, half_value, nearest_half, register, same32, single};
 use ndjit_ir::DType;
@@ -59,7 +59,7 @@ pub fn distance64(got: f64, expected: f64) -> u64 {
     distance(got.to_bits(), expected.to_bits(), 1 << 63, nan, got.is_nan() && expected.is_nan())
 }
 
-/// Checks that no result of `op` on `inputs` is further from the reference than its row says.
+/// Checks that no error of `op` on `inputs` exceeds its row's bound.
 pub fn assert_singles(op: Op, inputs: &[f32], reference: impl Fn(f32) -> f32) {
     let mut run = Runner::default();
     let made = body(op, DType::F32);
@@ -75,7 +75,7 @@ pub fn assert_singles(op: Op, inputs: &[f32], reference: impl Fn(f32) -> f32) {
     assert!(worst.0 <= bound(op), "{op}: {} ULP at {:e}", worst.0, worst.1);
 }
 
-/// As [`assert_singles`].
+/// Like [`assert_singles`].
 pub fn assert_doubles(op: Op, inputs: &[f64], reference: impl Fn(f64) -> f64) {
     let mut run = Runner::default();
     let made = body(op, DType::F64);
@@ -111,13 +111,13 @@ pub fn wrong_halves(op: Op, reference: impl Fn(f64) -> f64) -> Vec<(Op, DType, f
 
 #[test]
 fn singles_stay_within_their_bounds() {
-    // All exponents with their neighbours, then a stride through all bit patterns.
+    // All exponents with their adjacent floats, then a stride through all bit patterns.
     let boundaries = (0..512u32).flat_map(|e| [-2, -1, 0, 1, 2].map(|d| (e << 23).wrapping_add_signed(d)));
     let inputs: Vec<f32> = boundaries
         .chain((0..=u32::MAX).step_by(8191))
         .map(f32::from_bits)
         .chain(edges32())
-        // Where results change kind, and multiples of pi/2.
+        // Changes of the results' kind, and multiples of pi/2.
         .chain([88.72283, 88.72284, -87.33654, -103.97207, -103.97208, -103.9721, -104.0, 9.010914, 9.1])
         .chain((1..2000).flat_map(|k| {
             let x = (f64::from(k) * std::f64::consts::FRAC_PI_2) as f32;
@@ -169,7 +169,7 @@ fn doubles_stay_within_their_bounds() {
     }
 }
 
-/// The halves at which a function computed in `f32` lies so close to the middle of two halves that it falls on the wrong
+/// The halves at which a function computed in `f32` is so close to a tie that it rounds to the wrong
 /// side: 1 ULP off. All others are correctly rounded.
 const NOT_CORRECTLY_ROUNDED: &[(Op, DType, f64)] = &[
     (Op::Exp, DType::F16, 0.007297515869140625),
@@ -223,7 +223,7 @@ fn special_values_are_exact() {
     }
 }
 
-/// Checks one special case, which `sentence` states, in every real dtype: `expected` rounded to it comes out.
+/// Checks one special case, given by `sentence`, in every real dtype: the result is `expected` rounded to it.
 pub fn assert_special(op: Op, args: &[f64], expected: f64, sentence: &str) {
     for dtype in [DType::F16, DType::Bf16, DType::F32, DType::F64] {
         let made = body(op, dtype);

@@ -79,7 +79,7 @@ fn powers_of_halves() {
     }
 }
 
-/// Rows of the Array API's table for `pow`, and C's for what that leaves open: `pow(1, NaN)` is 1.
+/// Rows of the Array API's table for `pow`, and C's for cases that it does not specify: `pow(1, NaN)` is 1.
 #[test]
 fn special_values() {
     let (inf, nan) = (f64::INFINITY, f64::NAN);

@@ -1,5 +1,5 @@
-//! Laws of the elementary reductions, against the bodies of the ops that they combine with: what changes nothing, what is
-//! accumulated where, what no elements give.
+//! Laws of the elementary reductions, against the bodies of their ops: identities, accumulation dtypes, results of no
+//! elements.
 
 use super::support::{edges32, edges64};
 use ndjit_ir::op::Op;
@@ -68,7 +68,7 @@ fn an_identity_changes_no_bit_of_any_value() {
     assert_eq!(without, products.map(|product| [DType::C64, DType::C128].map(|dtype| (product, dtype))).concat());
 }
 
-/// Not so 0, which turns -0 to 0, nor 1 in a product of complex numbers.
+/// Not 0, which turns -0 to 0, nor 1 in a product of complex numbers.
 #[test]
 fn what_looks_like_an_identity_need_not_be_one() {
     let met = |op: Op, a: [u64; 2], b: [u64; 2]| shared_body(op, DType::C128).eval(&[a, b].concat());
@@ -100,7 +100,7 @@ fn of_no_elements_is_the_identity_but_for_the_sign_of_zero() {
             }
         }
     }
-    // Scans begin with what the reduction by the same op gives.
+    // Scans begin with the identity of the reduction by the same op.
     for scan in Scan::ALL {
         let all = Reduction::ALL.into_iter().find(|reduction| reduction.combine() == Some(scan.combine())).unwrap();
         assert_eq!(scan.of_nothing(), all.of_nothing(), "{scan}");

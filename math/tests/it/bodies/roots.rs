@@ -14,7 +14,7 @@ type Reference64 = fn(f64) -> f64;
 const UNARY: [(Op, Reference32, Reference64); 2] =
     [(Op::Rsqrt, core_math::rsqrtf, core_math::rsqrt), (Op::Cbrt, core_math::cbrtf, core_math::cbrt)];
 
-/// One result in 10^4 at most is not the nearest float, and that by one step: the residual is nearly exact.
+/// At most one result in 10^4 is not the nearest float, and is adjacent to it: the residual is nearly exact.
 #[test]
 fn single_roots_are_nearly_correctly_rounded() {
     let mut run = Runner::default();
@@ -61,8 +61,8 @@ fn double_roots_are_nearly_correctly_rounded() {
     }
 }
 
-/// The `f16` whose cube roots lie so close to the middle of two halves that they are that middle in `f32` and rounded to even
-/// from there: 1361 times powers of 8. All others are correctly rounded.
+/// The `f16` whose cube roots are so close to a tie that they are that tie in `f32` and round to even:
+/// 1361 times powers of 8. All others are correctly rounded.
 fn not_correctly_rounded() -> Vec<(Op, DType, f64)> {
     let magnitudes = (-8..=1).map(|n| 1361.0 * 8f64.powi(n));
     let both = magnitudes.clone().chain(magnitudes.map(|x| -x));

@@ -1,4 +1,4 @@
-//! sinc against sines of more than the format's precision, and its special cases.
+//! sinc against sines beyond the format's precision, and its special cases.
 
 use super::double_double::{Dd, PI};
 use super::math::{assert_doubles, assert_singles, assert_special, distance32, wrong_halves};
@@ -25,7 +25,7 @@ fn floats_stay_within_their_bounds() {
     assert_doubles(Op::Sinc, &doubles(100, &[1.0, 10.0, 1e4, 1e9], 50_000), exact);
 }
 
-/// 2.02 ULP off before the quotient's remainder counted, the worst of all singles.
+/// 2.02 ULP off without the quotient's remainder, the worst of all singles.
 #[test]
 fn a_quotient_of_a_rounded_sine_is_not_enough() {
     let (mut run, x) = (Runner::default(), 10.491_925_f32);

@@ -1,4 +1,4 @@
-//! Every body builds, verifies, has the types its op promises, keeps to 32-bit primitives where it must, and prints.
+//! Every body builds, verifies, has its op's types, uses only 32-bit primitives where required, and prints.
 
 use ndjit_ir::body::{Body, BodyBuilder, Inst, InstKind, Reg};
 use ndjit_ir::op::Op;
@@ -149,7 +149,7 @@ fn nesting_is_bounded() {
     }
 }
 
-/// After expansion, equal steps are one: the reduction of the argument, its cold path included, and the polynomials.
+/// After expansion, equal steps are shared: the reduction of the argument, its cold path included, and the polynomials.
 #[test]
 fn sine_and_cosine_of_one_argument_share_their_reduction() {
     for (dtype, ty) in [(DType::F32, PrimType::F32), (DType::F64, PrimType::F64)] {

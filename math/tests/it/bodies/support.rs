@@ -1,4 +1,4 @@
-//! What the tests of bodies share: running a body, rounding an exact value to a half once, sets of interesting values.
+//! Shared parts of the tests of bodies: running a body, rounding an exact value to a half once, sets of special values.
 
 use ndjit_ir::DType;
 use ndjit_ir::body::Body;
@@ -89,7 +89,7 @@ impl Stream {
     }
 }
 
-/// `f32` values: zeros, infinities, NaN, the ends of the ranges, small integers, and powers of two with neighbours.
+/// `f32` values: zeros, infinities, NaN, the ends of the ranges, small integers, and powers of two with adjacent floats.
 pub fn edges32() -> Vec<f32> {
     let mut values =
         vec![0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 7.0, 10.0, 0.1, 1e10, 1e-10, 1e30, 1e-30, f32::INFINITY, f32::NAN];
@@ -119,13 +119,13 @@ pub fn edges64() -> Vec<f64> {
     values.iter().flat_map(|&v| [v, -v]).collect()
 }
 
-/// All exponents of `f32` with their neighbours, the edges, and a stride through all bit patterns.
+/// All exponents of `f32` with their adjacent floats, the edges, and a stride through all bit patterns.
 pub fn singles(stride: usize) -> Vec<f32> {
     let boundaries = (0..512u32).flat_map(|e| [-2, -1, 0, 1, 2].map(|d| (e << 23).wrapping_add_signed(d)));
     boundaries.chain((0..=u32::MAX).step_by(stride)).map(f32::from_bits).chain(edges32()).collect()
 }
 
-/// All exponents of `f64` with their neighbours and `per_exponent` random values, the edges, and as many values as `evenly` says
+/// All exponents of `f64` with their adjacent floats and `per_exponent` random values, the edges, and `evenly` values
 /// between minus and plus each of the `scales`.
 pub fn doubles(per_exponent: usize, scales: &[f64], evenly: usize) -> Vec<f64> {
     let mut stream = Stream(29);

@@ -6,7 +6,7 @@ use ndjit_ir::op::Op;
 use ndjit_ir::{DType, PrimType};
 use ndjit_math::body;
 
-/// The algorithm as its authors wrote it: a key and a counter of two halves.
+/// The authors' algorithm: a key and a counter of two halves.
 pub fn plain(key: u64, counter: u64) -> u64 {
     let halves = |word: u64| ((word >> 32) as u32, word as u32);
     let ((k0, k1), (c0, c1)) = (halves(key), halves(counter));
@@ -50,7 +50,7 @@ fn counters_in_a_row_and_keys_of_one_bit() {
     }
 }
 
-/// How many instructions of a body give a value of 64 bits.
+/// The number of a body's instructions that give a value of 64 bits.
 fn wide(body: &Body) -> usize {
     let wide =
         |inst: &&ndjit_ir::body::Inst| !matches!(inst.kind, InstKind::Const(_)) && body.ty(inst.first) == PrimType::I64;

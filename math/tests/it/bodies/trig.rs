@@ -19,7 +19,7 @@ const FUNCTIONS: &[(Op, Reference32, Reference64)] = &[
 
 #[test]
 fn singles_stay_within_their_bounds() {
-    // All exponents with their neighbours, where methods change, multiples of pi/4, then a stride through all bit patterns.
+    // All exponents with their adjacent floats, limits between methods, multiples of pi/4, then a stride through all bit patterns.
     let turns = (1..3000).flat_map(|k| near32((f64::from(k) * FRAC_PI_4) as f32));
     let inputs: Vec<f32> = (0..512u32)
         .flat_map(|e| near32(f32::from_bits(e << 23)))
@@ -33,7 +33,7 @@ fn singles_stay_within_their_bounds() {
     }
 }
 
-/// A float and its neighbours, of both signs.
+/// A float and its adjacent ones, of both signs.
 fn near32(x: f32) -> [f32; 6] {
     [x, x.next_up(), x.next_down(), -x, -x.next_up(), -x.next_down()]
 }
@@ -53,7 +53,7 @@ fn doubles_stay_within_their_bounds() {
     }
     for _ in 0..30_000 {
         let unit = stream.unit();
-        // The middle and the ends of [-1, 1], the first turns, and arguments that need all of pi.
+        // The middle and the ends of [-1, 1], the first turns, and arguments that need all digits of pi.
         inputs.extend([
             unit,
             0.5 + unit / 8.0,
@@ -75,7 +75,7 @@ fn doubles_stay_within_their_bounds() {
     }
 }
 
-/// The halves at which a function computed in `f32` lies so close to the middle of two halves that it falls on the wrong
+/// The halves at which a function computed in `f32` is so close to a tie that it rounds to the wrong
 /// side: 1 ULP off. All others are correctly rounded.
 const NOT_CORRECTLY_ROUNDED: &[(Op, DType, f64)] = &[
     (Op::Tan, DType::F16, 0.0357666015625),

@@ -1,8 +1,8 @@
-//! The variance, in one pass over the elements: squared distances from a center near the mean, and their sum, which corrects them.
+//! The variance, in one pass over the elements: squared distances from a center near the mean, and a correction by their sum.
 //!
 //! For every center `c`, the sum of `(x - m)^2`, where `m` is the mean, is that of `(x - c)^2` less `n (m - c)^2` (Chan, Golub, LeVeque,
-//! Algorithms for computing the sample variance, 1983, equation 1.6). What is taken off must not be much more than what is left.
-//! With the mean of a sample of `k` of the `n` elements as the center it is at most `n / k - 1` times as much, whatever the elements: the
+//! Algorithms for computing the sample variance, 1983, equation 1.6). The correction must not be much larger than the difference.
+//! With the mean of a sample of `k` of the `n` elements as the center it is at most `n / k - 1` times as large, for all elements: the
 //! sample itself is as far from `m`. Samples are a 64th of the elements or more, from four places.
 
 use super::{Building, accumulated};
@@ -11,9 +11,9 @@ use ndjit_ir::reduction::Reduction;
 use ndjit_ir::view::{Slice, slice};
 use ndjit_ir::{Op, Result};
 
-/// Places that a sample is taken from.
+/// The number of places of a sample.
 const PLACES: usize = 4;
-/// Elements of which one is in the sample.
+/// The number of elements per element of the sample.
 const ONE_OF: usize = 64;
 
 impl Building<'_, '_> {
@@ -27,7 +27,7 @@ impl Building<'_, '_> {
         let mut count = self.number(self.count(wide), real);
         let distances = self.elementary(Reduction::Sum, distance, self.keepdims);
         let beyond = self.squared_over(distances, count);
-        // Where squares overflow nothing corrects infinity; where elements are infinite there is no distance. No variance is below 0.
+        // Overflowing squares are not corrected, and infinite elements have no distance. The variance is not below 0.
         let zero = self.number(0, real);
         let finite = self.op(Op::IsFinite, &[beyond]);
         let none = self.nothing(distances);
@@ -41,7 +41,7 @@ impl Building<'_, '_> {
         Ok(self.op(Op::Divide, &[sum, count]))
     }
 
-    /// The mean of a sample, by the distances from its first element: where all elements are equal it is exact, and the variance 0.
+    /// The mean of a sample, by the distances from its first element: if all elements are equal it is exact, and the variance 0.
     fn center(&mut self, wide: Value) -> Result<Value> {
         let shape = self.commit.rewriter.new.shape(wide).clone();
         let extents = shape.extents();
@@ -71,7 +71,7 @@ impl Building<'_, '_> {
         let sum = self.elementary(Reduction::Sum, distances, true);
         let mean = self.op(Op::Divide, &[sum, count]);
         let center = self.op(Op::Add, &[first, mean]);
-        // Every center will do: of distances that overflow, or infinite elements, 0.
+        // Any center is valid: 0 for overflowing distances and infinite elements.
         let finite = self.op(Op::IsFinite, &[center]);
         let zero = self.number(0, self.ty(wide));
         Ok(self.op(Op::Where, &[finite, center, zero]))
@@ -96,7 +96,7 @@ impl Building<'_, '_> {
         self.total(&squares)
     }
 
-    /// The same over a real number, without overflow of what the square is.
+    /// The same divided by a real number, without overflow of the square.
     fn squared_over(&mut self, value: Value, count: Value) -> Value {
         let quotient = |this: &mut Self, part: Value| {
             let over = this.op(Op::Divide, &[part, count]);
