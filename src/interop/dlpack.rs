@@ -15,9 +15,9 @@
 //! let x = from_dlpack(ManagedTensor::from_owner(elements, [2, 2])?, None, false)?;
 //! assert_eq!(sum(&x, 0).to_vec::<f32>()?, [4.0, 6.0]);
 //!
-//! // What a library takes, and what is made of what a library gives.
+//! // To another library, and back from it.
 //! let pointer = x.to_dlpack(None)?.into_raw();
-//! // SAFETY: the pointer is a tensor's, which nobody else has.
+//! // SAFETY: the pointer owns its tensor.
 //! let tensor = unsafe { ManagedTensor::from_raw(pointer) }?;
 //! assert_eq!(from_dlpack(tensor, None, None)?.to_string(), "[[1. 2.]\n [3. 4.]]");
 //! # Ok::<(), ndjit::Error>(())
