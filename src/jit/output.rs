@@ -56,7 +56,7 @@ pub trait Outputs: Sized {
 /// takes(&(Array::from(1), vec![Array::from(2)]));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no structure of arrays",
+    message = "`{Self}` is not a structure of arrays",
     note = "it is an `Array`, tuples, arrays or `Vec`s of these, or a struct with `ndjit::outputs!`"
 )]
 pub trait ArrayTree {

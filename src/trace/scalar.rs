@@ -106,7 +106,7 @@ mod sealed {
 /// assert_eq!((filled(true).dtype(), filled(2).dtype()), (DType::Bool, DType::I32));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a number ndjit knows",
+    message = "`{Self}` is not a supported number type",
     note = "a dtype is given as in `dtype(DType::I8).zeros([3])`"
 )]
 pub trait Number: sealed::Sealed + Copy {
