@@ -1,5 +1,5 @@
-//! The same line under the promotion rules of six libraries: its dtype, and what becomes of the value. What is an error there
-//! is an error here; a trailing `*` marks a weak type, which takes the width of what it meets next.
+//! The same line under the promotion rules of six libraries: its dtype and its value. An error in the library is an error here.
+//! A trailing `*` marks a weak type, which takes the width of the other operand.
 
 use ndjit::{Array, DType, ErrorCode, Policy, f16, strong, with_policy};
 use std::error::Error;
@@ -23,7 +23,7 @@ const LINES: [Line; 11] = [
 const POLICIES: [Policy; 6] =
     [Policy::NumPy1, Policy::NumPy2, Policy::Jax, Policy::Jax32, Policy::Torch, Policy::TensorFlow];
 
-/// Dtype and value, or what kind of error.
+/// The dtype and the value, or the kind of error.
 fn cell(policy: Policy, compute: fn() -> Array) -> String {
     let result = with_policy(policy, compute);
     match result.error().map(ndjit::Error::code) {
@@ -33,7 +33,7 @@ fn cell(policy: Policy, compute: fn() -> Array) -> String {
     }
 }
 
-/// The only element, with nine digits after the point at most.
+/// The only element, with at most nine digits after the point.
 fn value(x: &Array) -> String {
     let value = x.cast(DType::F64).to_vec::<f64>().map(|x| format!("{:.9}", x[0])).unwrap_or_default();
     value.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,5 +1,5 @@
-//! Implied volatilities of a chain of options: those at which the formula of Black and Scholes gives the market's prices. Newton's method needs the
-//! formula's slope by the volatility, the vega, which `jvp` gives along with the price. `vmap` runs it for all options at once; each stops when it stands still.
+//! Implied volatilities of a chain of options: those at which the Black-Scholes formula gives the market prices. Newton's method
+//! needs the derivative of the price, the vega, which `jvp` computes with the price. `vmap` runs it for all options at once, each until it converges.
 
 use ndjit::{
     Array, DType, Expr, NewAxis, Same, abs, erfc, exp, grad, jit, jvp, log, ones_like, sqrt, vmap, while_loop,
@@ -18,8 +18,8 @@ fn price(volatility: Expr, strike: Expr, years: Expr) -> Expr {
     SPOT * below(d) - strike * exp(-RATE * years) * below(d - deviation)
 }
 
-/// The volatility at which an option has this price, and how many steps of Newton's method found it. The first guess is where the price is curved least,
-/// after Manaster and Koehler: from there no step is too long.
+/// The volatility of an option with this price, and the number of Newton steps. The first guess is the point of least curvature,
+/// after Manaster and Koehler: no step from there is too long.
 fn implied(paid: Expr, strike: Expr, years: Expr) -> (Expr, Expr) {
     let guess = sqrt(abs(log(SPOT / strike) + RATE * years) * 2 / years);
     let step = |(volatility, _, steps): (Expr, Expr, Expr)| {
@@ -33,7 +33,7 @@ fn implied(paid: Expr, strike: Expr, years: Expr) -> (Expr, Expr) {
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    // What the market pays, in whole cents: far strikes are more volatile, those below more than those above.
+    // Market prices in whole cents: far strikes are more volatile, and those below more than those above.
     let strikes = Array::from([70.0f64, 80.0, 90.0, 100.0, 110.0, 120.0, 130.0]);
     let years = Array::from([0.25f64, 1.0, 2.0]);
     let from_spot = log(&strikes / SPOT);
@@ -41,7 +41,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let priced = jit(price).call((&smile, &strikes, &years.slice((.., NewAxis))))?;
     let paid = (&priced * 100).round() / 100;
 
-    // Lanes within lanes: strikes, and years.
+    // Nested `vmap`: strikes, and years.
     let f = jit(vmap(vmap(implied, (0, 0, Same)), (0, Same, 0)));
     let (volatility, steps) = f.call((&paid, &strikes, &years))?;
     println!("strikes              {strikes:7.0}");
@@ -52,7 +52,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("from those that made the prices: at most {:.4}", abs(&volatility - &smile).max(..).item::<f64>()?);
 
-    // Derivatives go through the loop: of the volatility by the price it is one over the vega.
+    // Derivatives pass through the loop: that of the volatility with respect to the price is one over the vega.
     let by_price = grad(|paid, strike, years| implied(paid, strike, years).0);
     let by_price = jit(vmap(vmap(by_price, (0, 0, Same)), (0, Same, 0))).call((&paid, &strikes, &years))?;
     let vega = jit(|v: Expr, strike: Expr, years: Expr| jvp(|v| price(v, strike, years), v, ones_like(v)).1);

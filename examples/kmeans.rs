@@ -1,5 +1,5 @@
-//! k-means wholly inside one traced function: in each step every point finds its nearest center, and centers become the means of their points by
-//! adding up at positions. The loop ends when nothing changes; it is compiled once for any number of steps.
+//! k-means in a single traced function: each step assigns every point to its nearest center and moves centers to the means of their
+//! points, summed by a scatter. The loop ends at convergence; it is compiled once for any number of steps.
 
 use ndjit::{Array, DType, Expr, Stage, all, argmin, dtype, jit, random, sum, while_loop, zeros};
 use std::error::Error;
@@ -13,13 +13,13 @@ fn distances(points: Expr, centers: Expr) -> Expr {
     sum(apart * apart, -1)
 }
 
-/// The centers when they stand still, the center of each point, and how many steps that took.
+/// The centers after convergence, the center of each point, and the number of steps.
 fn k_means(points: Expr, start: Expr) -> (Expr, Expr, Expr) {
     let nearest = |centers| argmin(distances(points, centers), 1);
     let step = |(centers, of, _, steps): (Expr, Expr, Expr, Expr)| {
         let sums = Expr::from(zeros([CENTERS, 2])).at(of).add(points);
         let counts = Expr::from(zeros([CENTERS, 1])).at(of).add(1);
-        // A center without points stays.
+        // A center without points does not move.
         let centers = ndjit::where_(counts.gt(0), sums / ndjit::maximum(counts, 1), centers);
         let next = nearest(centers);
         (centers, next, ndjit::logical_not(all(next.eq(of), ..)), steps + 1)
@@ -30,7 +30,7 @@ fn k_means(points: Expr, start: Expr) -> (Expr, Expr, Expr) {
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    // Points around four places.
+    // Points around four centers.
     let places = Array::from_rows(&[[0.0f32, 0.0], [6.0, 1.0], [2.0, 7.0], [8.0, 8.0]]);
     let [noise, which] = [1, 2].map(random::key);
     let of = random::randint(&which, POINTS, 0..CENTERS as i64);

@@ -1,11 +1,11 @@
-//! Promotion rules of one's own: a lattice of four dtypes in which no integer ever loses digits, made a policy, with what it gives,
-//! what it refuses, how it is judged, and a graph that is no lattice.
+//! A custom promotion lattice of four dtypes, in which no integer loses digits, used as a policy: its joins, its errors,
+//! its evaluation, and a graph that is not a lattice.
 
 use ndjit::{Array, Lattice, Policy, jit, with_policy};
 use std::error::Error;
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    // Each type with those right above it: i16 is exact in f32, i32 only in f64. Stars are the types of bare numbers.
+    // Each type with its immediate successors: i16 is exact in f32, i32 only in f64. Stars mark the types of bare numbers.
     let lattice = Lattice::new(
         "exact",
         [("i*", &["i16", "f*"][..]), ("i16", &["i32", "f32"]), ("i32", &["f64"]), ("f*", &["f32"]), ("f32", &["f64"])],
@@ -34,13 +34,13 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     println!("u8 + i32:  {}", error.headline());
     println!("rounded in a join: {} pairs; in JAX's lattice {}", rounded(&lattice), rounded(&Lattice::named("jax")?));
 
-    // Two least upper bounds: which of them should a and b meet in?
+    // Two minimal upper bounds: the join of a and b is ambiguous.
     let crossed = Lattice::new("crossed", [("i16", ["f16", "bf16"]), ("u8", ["f16", "bf16"])]);
     println!("{}", crossed.err().ok_or("a crossed graph is no lattice")?);
     Ok(())
 }
 
-/// Pairs of types whose join does not hold all their numbers.
+/// Pairs of types whose join cannot represent all their values.
 fn rounded(lattice: &Lattice) -> usize {
     lattice.audit().lost_precision.len()
 }

@@ -1,6 +1,6 @@
-//! Hares and lynxes after Lotka and Volterra: the rates of the equations, found from the pelts of each year. The integrator chooses its steps by the
-//! errors that it makes, so nobody knows before how many there will be; reverse mode goes through its `while_loop` all the same.
-//! Checks the gradient against differences, then finds the rates by the method of Broyden, Fletcher, Goldfarb and Shanno.
+//! Hares and lynxes after Lotka and Volterra: the rates of the equations, fitted to the pelts of each year. The integrator adapts its
+//! steps to their errors, so their number is unknown in advance; reverse mode differentiates its `while_loop` nevertheless.
+//! Checks the gradient against finite differences, then finds the rates with the BFGS method.
 
 use ndjit::{
     Array, DType, Expr, arange, clip, dtype, exp, hypot, jit, log, matmul, mean, minimum, norm, outer, scan, sqrt,
@@ -17,15 +17,15 @@ const LYNXES: [f64; 21] = [
     4.0, 6.1, 9.8, 35.2, 59.4, 41.7, 19.0, 13.0, 8.3, 9.1, 7.4, 8.0, 12.3, 19.5, 45.7, 51.1, 29.7, 15.8, 9.7, 10.1, 8.6,
 ];
 
-/// The largest error of a step, and the length of the first, in years.
+/// The maximum error of a step, and the length of the first, in years.
 const TOLERANCE: f64 = 1e-4;
 const FIRST: f64 = 0.01;
 
-/// Logarithms of hares and lynxes; the time and the length of the next step in years; how many steps were tried.
+/// Logarithms of hares and lynxes; the time and the length of the next step in years; the number of attempted steps.
 type State = (Expr, Expr, Expr, Expr, Expr);
 
-/// A step of Heun's method. What differs from Euler's step is about the error, and says how long the next step should be. A step whose
-/// error is too large is tried again.
+/// A step of Heun's method. Its difference from Euler's step estimates the error and sets the length of the next step. A step
+/// with too large an error is repeated.
 fn heun([born, eaten, die, fed]: [Expr; 4], (hares, lynxes, time, length, tried): State) -> State {
     let growth = |hares, lynxes| (born - eaten * exp(lynxes), fed * exp(hares) - die);
     // The last step ends with the year.
@@ -35,14 +35,14 @@ fn heun([born, eaten, die, fed]: [Expr; 4], (hares, lynxes, time, length, tried)
     let error = step / 2 * hypot(h_then - h, l_then - l);
     let good = error.le(TOLERANCE);
     let better = step * clip(0.9 * sqrt(TOLERANCE / error), 0.2, 5);
-    // After a step that the year's end cut short, the next is as long as that was to be.
+    // After a step shortened by the end of the year, the next has the original length.
     let cut = good & step.lt(length);
     let hares = where_(good, hares + step / 2 * (h + h_then), hares);
     let lynxes = where_(good, lynxes + step / 2 * (l + l_then), lynxes);
     (hares, lynxes, where_(good, time + step, time), where_(cut, length, better), tried + 1)
 }
 
-/// Logarithms of hares and lynxes in all years, of those of the four rates and of the first year's animals; and how many steps that took.
+/// Logarithms of hares and lynxes in all years, from those of the four rates and of the initial populations; and the number of steps.
 fn integrate(logs: Expr) -> (Expr, Expr) {
     let rates = [0, 1, 2, 3].map(|n| exp(logs.slice(n)));
     let zero = zeros_like(logs.slice(0));
@@ -56,12 +56,12 @@ fn integrate(logs: Expr) -> (Expr, Expr) {
     (years, tried)
 }
 
-/// How far logarithms are from those of the pelts.
+/// The distance of logarithms from those of the pelts.
 fn loss(logs: Expr, pelts: Expr) -> Expr {
     mean(square(integrate(logs).0 - log(pelts)), ..)
 }
 
-/// The inverse of the Hessian as the last step shows it: that step, and how the gradient changed.
+/// Updates the inverse of the Hessian from the last step and the change of the gradient.
 fn learn(inverse: Expr, step: Expr, change: Expr) -> Expr {
     let scale = 1 / vecdot(step, change, -1);
     let left = dtype(DType::F64).eye(6) - outer(step, change) * scale;
@@ -84,7 +84,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let (mut inverse, mut count) = (dtype(DType::F64).eye(6) * 0.01, 0);
     while norm(&slope, ..).item::<f64>()? > 1e-6 {
         let mut step = -matmul(&inverse, &slope);
-        // Half of a step that leads uphill, until one leads down.
+        // Halves a step that leads uphill, until it leads down.
         let (next_error, next_slope) = loop {
             let next = value_and_slope.call((&(&logs + &step), &pelts))?;
             if next.0.item::<f64>()? < error.item()? {

@@ -1,10 +1,10 @@
-//! Three bodies under gravity that chase each other along a figure of eight (Chenciner and Montgomery, 2000): all pairs of bodies
-//! by broadcasting, leapfrog steps in time. After a period they are where they began, and energy is kept.
+//! Three bodies under gravity on a figure-eight orbit (Chenciner and Montgomery, 2000): all pairs of bodies
+//! by broadcasting, leapfrog steps in time. After a period they return to their start, and energy is conserved.
 
 use ndjit::{Array, Expr, NewAxis, jit, keepdims, norm, where_};
 use std::error::Error;
 
-/// One period, and its steps.
+/// One period, and its number of steps.
 const PERIOD: f64 = 6.325_913_985_4;
 const STEPS: usize = 4000;
 

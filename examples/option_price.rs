@@ -1,5 +1,5 @@
-//! The price of a European call by Monte Carlo: a million paths' ends, drawn, priced and averaged in one kernel that keeps none of them,
-//! compared with the formula of Black and Scholes.
+//! The price of a European call by Monte Carlo: a million ends of paths, drawn, priced and averaged in one kernel without storing them,
+//! compared with the Black-Scholes formula.
 
 use ndjit::{DType, Expr, Stage, dtype, erfc, exp, jit, log, maximum, random, sqrt, square, strong};
 use std::error::Error;
@@ -18,7 +18,7 @@ fn simulated(key: Expr, spot: Expr, strike: Expr, years: Expr, rate: Expr, volat
     [mean, sqrt(variance / PATHS as f64)]
 }
 
-/// What the formula says.
+/// The price by the formula.
 fn exact(spot: Expr, strike: Expr, years: Expr, rate: Expr, volatility: Expr) -> Expr {
     let deviation = volatility * sqrt(years);
     let d = (log(spot / strike) + (rate + volatility * volatility / 2) * years) / deviation;
@@ -27,7 +27,7 @@ fn exact(spot: Expr, strike: Expr, years: Expr, rate: Expr, volatility: Expr) ->
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    // Spot, strike, years, rate, volatility: each with a dtype of its own, so that all is computed in `f64`.
+    // Spot, strike, years, rate, volatility: each with a dtype of its own, for computation in `f64`.
     let [spot, strike, years, rate, volatility] = [100.0, 105.0, 0.75, 0.03, 0.2].map(strong::<f64>);
     let formula = jit(exact).call((spot, strike, years, rate, volatility))?.item::<f64>()?;
     println!("Black and Scholes: {formula:.4}");

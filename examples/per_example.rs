@@ -1,6 +1,6 @@
-//! The gradient of each example by `vmap(grad(loss))`, as differentially private training needs them (DP-SGD, Abadi and others, 2016): each is clipped, so
-//! that no example counts for more than another, and noise is added to their sum. Compares them with a loop over the examples, then
-//! trains with and without.
+//! The gradient of each example by `vmap(grad(loss))`, as differentially private training needs (DP-SGD, Abadi and others, 2016):
+//! each gradient is clipped, which bounds the weight of an example, and noise is added to their sum. Compares the gradients with a loop
+//! over the examples, then trains with and without noise.
 
 use ndjit::{
     Array, DType, Expr, Same, dtype, fori_loop, grad, jit, keepdims, maximum, mean, norm, random, softplus, sum, vmap,
@@ -19,17 +19,17 @@ fn loss(w: Expr, x: Expr, label: Expr) -> Expr {
     softplus(score) - label * score
 }
 
-/// The gradients of all examples, a row for each.
+/// The gradients of all examples, one per row.
 fn each(w: Expr, x: Expr, label: Expr) -> Expr {
     vmap(grad(loss), (Same, 0, 0))(w, x, label)
 }
 
-/// Rows that are longer than [`LONGEST`] become that long.
+/// Clips the norm of rows to [`LONGEST`].
 fn clipped(rows: Expr) -> Expr {
     rows / maximum(norm(rows, keepdims(-1)) / LONGEST, 1)
 }
 
-/// Weights after all steps, and how many examples they tell right. `noise` is its deviation, as a multiple of what one example may add.
+/// The final weights, and the number of examples classified correctly. `noise` is the deviation relative to the maximum contribution of an example.
 fn train(x: Expr, label: Expr, key: Expr, noise: Expr) -> (Expr, Expr) {
     let step = |n: Expr, w: Expr| {
         let drawn = dtype(DType::F64).normal(random::fold_in(key, n), WEIGHTS) * (noise * LONGEST);
@@ -58,7 +58,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let longer = lengths.gt(LONGEST).count_nonzero(..);
     println!("longest {:.4}; {longer} of {EXAMPLES} are longer than {LONGEST}", lengths.max(..));
 
-    // One example after another gives the same bits, and what one gradient of the mean loss gives is their mean.
+    // A loop over examples gives the same bits, and the gradient of the mean loss is their mean.
     let one = jit(grad(loss));
     let loop_of = (0..EXAMPLES as isize).map(|n| one.call((&w, &x.slice(n), &label.slice(n)))?.to_vec::<f64>());
     let looped = loop_of.collect::<ndjit::Result<Vec<_>>>()?.concat();

@@ -1,4 +1,4 @@
-//! The promotion table of any policy, beside another one, and the picture of JAX's lattice.
+//! The promotion table of any policy, beside another one, and the Hasse diagram of JAX's lattice.
 //!
 //! ```sh
 //! cargo run --release --example promotion                    # the default policy
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The 18x18 table of a policy. `-` is an error; `!` marks what another policy has otherwise.
+/// The 18x18 table of a policy. `-` is an error; `!` marks a difference from the other policy.
 fn print_table(policy: Policy, against: Policy) {
     println!("{policy}: {}\n{}\n{}", policy.doc(), policy.source(), policy.table_against(against));
     if policy != against {

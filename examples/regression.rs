@@ -1,5 +1,5 @@
-//! Linear and logistic regression, each by gradient descent and by Newton's method: the same two loops for both, as `grad` and `hessian` derive
-//! whatever loss they get. Prints how many steps each takes until the gradient is nothing, and what it finds.
+//! Linear and logistic regression, each by gradient descent and by Newton's method. Both share the two loops, since `grad` and `hessian`
+//! accept any loss. Prints the number of steps to convergence, and the weights.
 
 use ndjit::{
     Array, DType, Expr, NewAxis, concat, dtype, fori_loop, grad, hessian, jit, matmul, mean, norm, random, sigmoid,
@@ -9,13 +9,13 @@ use std::error::Error;
 
 const EXAMPLES: usize = 500;
 const WEIGHTS: usize = 4;
-/// A gradient this short is none.
+/// The norm of the gradient at convergence.
 const NOTHING: f64 = 1e-9;
 
-/// A loss of weights, examples and what they should give.
+/// A loss of weights, examples and their labels.
 type Loss = fn(Expr, Expr, Expr) -> Expr;
 
-/// What finds the weights of least loss, and counts its steps.
+/// A method that minimizes a loss: the weights, and the number of steps.
 type Method = fn(Loss, Expr, Expr) -> (Expr, Expr);
 
 /// Half the mean squared error of `x w`.
@@ -23,13 +23,13 @@ fn linear(w: Expr, x: Expr, y: Expr) -> Expr {
     mean(square(matmul(x, w) - y), ..) / 2
 }
 
-/// Minus the mean logarithm of the probability that `sigmoid(x w)` gives to the labels, which are 0 or 1.
+/// The negative mean log-likelihood of labels 0 or 1 under the probabilities `sigmoid(x w)`.
 fn logistic(w: Expr, x: Expr, y: Expr) -> Expr {
     let score = matmul(x, w);
     mean(softplus(score) - y * score, ..)
 }
 
-/// The `x` of `a x = b`, by Gauss and Jordan's elimination. The Hessian of a convex loss needs no pivots.
+/// Solves `a x = b` for `x` by Gauss-Jordan elimination. The Hessian of a convex loss needs no pivoting.
 fn solve(a: Expr, b: Expr) -> Expr {
     let eliminate = |i: Expr, both: Expr| {
         let row = take(both, i, 0);
@@ -39,7 +39,7 @@ fn solve(a: Expr, b: Expr) -> Expr {
     fori_loop(0, WEIGHTS as i64, concat([a, b.slice((.., NewAxis))], 1), eliminate).slice((.., -1))
 }
 
-/// Weights from 0 on, each less what `step` makes of them and of the gradient there, until the gradient is nothing; and how many steps that took.
+/// Repeats `w -= step(w, gradient)` from 0 to convergence; returns the weights and the number of steps.
 fn descend(loss: Loss, x: Expr, y: Expr, step: impl Fn(Expr, Expr) -> Expr) -> (Expr, Expr) {
     let gradient = |w: Expr| grad(loss)(w, x, y);
     let w = zeros_like(x.slice(0));
@@ -53,7 +53,7 @@ fn descend(loss: Loss, x: Expr, y: Expr, step: impl Fn(Expr, Expr) -> Expr) -> (
 }
 
 fn gradient_descent(loss: Loss, x: Expr, y: Expr) -> (Expr, Expr) {
-    // Both losses are curved most at 0, in no direction more than the trace of their Hessian: a longer step might lead uphill.
+    // The curvature of both losses is largest at 0, and at most the trace of their Hessian: a longer step might lead uphill.
     let rate = 1 / trace(hessian(loss)(zeros_like(x.slice(0)), x, y), 0, [0, 1]);
     descend(loss, x, y, |_, slope| rate * slope)
 }
@@ -63,7 +63,7 @@ fn newton(loss: Loss, x: Expr, y: Expr) -> (Expr, Expr) {
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    // Three numbers to an example, and a constant; labels are drawn as the logistic model says.
+    // Each example has three features and a constant; labels are drawn from the logistic model.
     let [a, b, c] = random::split(&random::key(3));
     let f64s = dtype(DType::F64);
     let x = concat([f64s.ones([EXAMPLES, 1]), f64s.normal(&a, [EXAMPLES, WEIGHTS - 1])], 1);

@@ -1,5 +1,5 @@
-//! A softmax over rows: subtracting the largest element keeps it from overflowing, and the five operations, two reductions
-//! among them, are one kernel that reads each row from memory once.
+//! A softmax over rows: subtracting the maximum prevents overflow, and the five operations, two of them
+//! reductions, are one kernel that reads each row from memory once.
 
 use ndjit::{Array, DType, abs, arange, assert_kernels, exp, jit, keepdims};
 use std::error::Error;
@@ -22,7 +22,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let off = abs(shares.sum(-1) - 1);
     println!("the sums of {} rows are 1 within {:.0e}", off.len(), off.max(..).item::<f32>()?);
 
-    // Neither fusion nor threads nor vectors change a bit.
+    // Fusion, threads and vectors do not change a bit.
     let plain = jit!(|x| {
         let e = exp(x - x.max(keepdims(-1)));
         e / e.sum(keepdims(-1))

@@ -1,4 +1,4 @@
-//! One compiled function that many threads call at once: it is `Sync`, so they share it by reference; new sizes compile nothing,
+//! One compiled function called by many threads at once: it is `Sync`, so they share a reference; new sizes compile nothing,
 //! and every thread gets the same bits.
 
 use ndjit::{Array, DType, arange, exp, jit, keepdims};
@@ -17,7 +17,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     share.call((&input(2),))?;
     let kernels = share.compile_count();
 
-    // Each thread its own sizes.
+    // Each thread has its own sizes.
     let sums = thread::scope(|scope| {
         let work = |n: usize| {
             let share = &share;
@@ -37,7 +37,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     println!("rows, each of which sums to 1: {}", sums.iter().map(|s| format!("{s:.2}")).collect::<Vec<_>>().join(" "));
     println!("kernels before: {kernels}; compiled since for other sizes: {}", share.compile_count() - kernels);
 
-    // All the same input: the same bits, whoever computes them.
+    // All threads have the same input, and get the same bits.
     let (same, (send, receive)) = (input(500), mpsc::channel());
     thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -49,7 +49,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let results = receive.into_iter().collect::<Result<Vec<_>, _>>()?;
     println!("all {} results are equal bit for bit: {}", results.len(), results.iter().all(|r| *r == results[0]));
 
-    // Arrays go from thread to thread as well; `Array` is `Send` and `Sync`.
+    // Arrays can be sent to other threads; `Array` is `Send` and `Sync`.
     let moved: Array = thread::spawn(move || same.sum(..)).join().map_err(|_| "a thread panicked")?;
     println!("summed in another thread: {moved}");
     Ok(())

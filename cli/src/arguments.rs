@@ -1,24 +1,24 @@
-//! What the command line takes.
+//! The command line's arguments.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use ndjit::{Policy, Stage, ValueType, nearest};
 use std::path::PathBuf;
 
-/// Array expressions, compiled: explains dtypes, shows what becomes of an expression, runs it over files.
+/// Compiles array expressions: explains dtypes, shows each stage of an expression, evaluates it over files.
 #[derive(Debug, Parser)]
 #[command(name = "ndjit", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 pub struct Arguments {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
 impl Arguments {
-    /// Refuses an option that is not known where the expression belongs, which may begin with `-`.
+    /// Rejects an unknown option in the place of the expression, which may begin with `-`.
     ///
     /// # Errors
-    /// As for options that are not known elsewhere.
+    /// The error of clap for unknown options.
     pub fn checked(self) -> Result<Arguments, clap::Error> {
         let expression = match &self.command {
             Command::Explain(Explain { expression, .. }) | Command::Eval(Eval { expression, .. }) => expression,
@@ -33,7 +33,7 @@ impl Arguments {
     }
 }
 
-/// The name of an option, `--threads` or `--threads=2`, if a text is one. No expression is: that `--x` is `x` helps nobody.
+/// The name of a text such as `--threads` or `--threads=2`. Not an expression: `--x`, which equals `x`, is of no use.
 fn option(text: &str) -> Option<&str> {
     let name = text.split('=').next()?;
     let word = name.strip_prefix("--")?;
@@ -41,7 +41,7 @@ fn option(text: &str) -> Option<&str> {
     (begins && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')).then_some(name)
 }
 
-/// What clap says of an option that a command has not.
+/// Clap's error for an unknown option of a command.
 fn unknown(option: &str, command: &str) -> clap::Error {
     let mut arguments = Arguments::command();
     arguments.build();
@@ -60,15 +60,15 @@ fn unknown(option: &str, command: &str) -> clap::Error {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// The dtype that several dtypes meet in, and why
+    /// Promotes dtypes and explains the result
     Promote(Promote),
-    /// What becomes of an expression, from its graph to machine code
+    /// Shows the compilation of an expression, from its graph to machine code
     Explain(Explain),
-    /// Computes an expression over files and numbers
+    /// Evaluates an expression over files and numbers
     Eval(Eval),
     /// Runs a program written as a graph
     Run(Run),
-    /// What this machine is to ndjit, and whether all works
+    /// Describes this machine and tests the compiler
     Doctor,
 }
 
@@ -80,7 +80,7 @@ pub struct Promote {
     /// Dtypes and weak types, in order
     #[arg(value_parser = value_type)]
     pub types: Vec<ValueType>,
-    /// Whose rules hold: standard, numpy2, torch …
+    /// The promotion rules: standard, numpy2, torch …
     #[arg(long, default_value = "standard", value_parser = policy)]
     pub policy: Policy,
     /// Prints all pairs
@@ -107,13 +107,13 @@ pub struct Explain {
         help = "The inputs: NAME:TYPE[EXTENTS], as x:f32[2,3], y:i8 or k:f*; an extent with a name gets an example number"
     )]
     pub inputs: Vec<String>,
-    /// Which text: a stage, or all of them; without it the graph and the dtypes' reasons
+    /// A stage, or all; the default is the graph and the dtypes' explanations
     #[arg(long, value_parser = stages, value_name = "NAME|all")]
     pub stage: Option<Stages>,
     /// Writes a page of all stages
     #[arg(long, value_name = "FILE", conflicts_with = "stage")]
     pub html: Option<PathBuf>,
-    /// Whose promotion rules hold
+    /// The promotion rules
     #[arg(long, default_value = "standard", value_parser = policy)]
     pub policy: Policy,
 }
@@ -128,10 +128,10 @@ pub struct Eval {
     /// The inputs: NAME=FILE.npy, NAME=FILE.csv (all its columns), NAME=FILE.csv:COLUMN, or NAME=NUMBER
     #[arg(value_name = "NAME=INPUT")]
     pub inputs: Vec<String>,
-    /// Where the result goes: a .npy or .csv file; without it its first elements are printed
+    /// A .npy or .csv file for the result; by default its first elements are printed
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// How it is run.
+    /// The settings of the run.
     #[command(flatten)]
     pub how: How,
 }
@@ -145,41 +145,41 @@ pub struct Run {
     /// The arguments in order: [NAME=]FILE.npy, [NAME=]FILE.csv, [NAME=]FILE.csv:COLUMN, or numbers
     #[arg(value_name = "INPUT", allow_negative_numbers = true)]
     pub inputs: Vec<String>,
-    /// Arguments that are not given are ones
+    /// Fills missing arguments with ones
     #[arg(long, conflicts_with = "random")]
     pub ones: bool,
-    /// Arguments that are not given are numbers from 0 to 1 (integers: 0 to 99) made of this seed
+    /// Fills missing arguments with random numbers of this seed, from 0 to 1 (integers: 0 to 99)
     #[arg(long, value_name = "SEED")]
     pub random: Option<u64>,
     /// Prints a stage, or all
     #[arg(long, value_parser = stages, value_name = "NAME|all")]
     pub stage: Option<Stages>,
-    /// How it is run.
+    /// The settings of the run.
     #[command(flatten)]
     pub how: How,
 }
 
-/// How programs are run.
+/// Settings of runs.
 #[derive(Debug, Args)]
 pub struct How {
-    /// The most memory that is asked for: 500MB, 2GB, 1GiB; without it half of the machine's
+    /// The memory limit: 500MB, 2GB, 1GiB; default: half of the machine's
     #[arg(long, value_name = "SIZE", value_parser = crate::memory::parse)]
     pub memory: Option<usize>,
-    /// Whose promotion rules hold
+    /// The promotion rules
     #[arg(long, default_value = "standard", value_parser = policy)]
     pub policy: Policy,
-    /// The most threads
+    /// The maximum number of threads
     #[arg(long, allow_negative_numbers = true, value_parser = threads)]
     pub threads: Option<usize>,
-    /// Where it runs: cpu, or gpu where built with that feature
+    /// The device: cpu, or gpu if built with that feature
     #[arg(long, default_value = "cpu", value_parser = ["cpu", "gpu"])]
     pub device: String,
-    /// No progress bar
+    /// Hides the progress bar
     #[arg(long, short)]
     pub quiet: bool,
 }
 
-/// Some stages.
+/// A list of stages.
 #[derive(Clone, Debug)]
 pub struct Stages(pub Vec<Stage>);
 
@@ -193,7 +193,7 @@ fn stages(text: &str) -> Result<Stages, String> {
     Ok(Stages(stages))
 }
 
-/// Threads beyond these help nobody.
+/// The maximum number of threads.
 const MOST_THREADS: usize = 1024;
 
 fn threads(text: &str) -> Result<usize, String> {

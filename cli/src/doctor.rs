@@ -1,11 +1,11 @@
-//! `ndjit doctor`: what this machine is to ndjit, and whether a kernel compiles and computes here.
+//! `ndjit doctor`: describes this machine, and tests that a kernel compiles and runs.
 
 use crate::expression::{counted, parse, trace};
 use crate::{Failure, Streams, memory};
 use ndjit::{Array, DType, Host, host, spec, stats};
 use std::time::Instant;
 
-/// Prints the findings; gives the exit code: 1 if something is broken.
+/// Prints the findings and returns the exit code: 1 for a failure.
 pub fn run(streams: &mut Streams<'_>) -> Result<u8, Failure> {
     writeln!(streams.out, "ndjit {}", env!("CARGO_PKG_VERSION"))?;
     let tried = Instant::now();
@@ -60,7 +60,7 @@ fn rows(host: &Host) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What the system says of transparent huge pages, which new arrays ask for.
+/// The system's setting for transparent huge pages, which new arrays request.
 fn huge_pages() -> String {
     let text = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
     match text.split_once('[').and_then(|(_, rest)| rest.split_once(']')) {
@@ -70,7 +70,7 @@ fn huge_pages() -> String {
     }
 }
 
-/// Compiles a kernel, runs it, and looks at the result.
+/// Compiles a kernel, runs it, and checks the result.
 fn self_test() -> Result<(), String> {
     let count = 4096;
     let program = || -> Result<Vec<f32>, ndjit::Error> {
@@ -94,7 +94,7 @@ fn gpus(streams: &mut Streams<'_>) -> Result<(), Failure> {
     for (n, info) in all.iter().enumerate() {
         writeln!(streams.out, "{:<18} {n}: {info}", "GPUs")?;
     }
-    // Each driver that is tried says the same.
+    // Several drivers may print the same line.
     let lines: BTreeSet<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     for line in lines {
         writeln!(streams.out, "{:<18} {line}", "GPU drivers say")?;
@@ -102,7 +102,7 @@ fn gpus(streams: &mut Streams<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What `body` gives, and what was written to standard error meanwhile: drivers of GPUs do that themselves.
+/// Runs `body` and captures standard error, which GPU drivers write to.
 #[cfg(all(feature = "gpu", unix))]
 fn apart<R>(body: impl FnOnce() -> R) -> Result<(R, String), Failure> {
     use std::io::Read;
@@ -111,17 +111,17 @@ fn apart<R>(body: impl FnOnce() -> R) -> Result<(R, String), Failure> {
     rustix::stdio::dup2_stderr(&writer).map_err(std::io::Error::from)?;
     drop(writer);
     let (send, said) = std::sync::mpsc::channel();
-    // Read while it is written: a pipe holds little.
+    // Read concurrently, since the capacity of a pipe is small.
     std::thread::spawn(move || {
         let mut said = Vec::new();
         if reader.read_to_end(&mut said).is_ok() {
-            // Who waits no longer does not hear it.
+            // The receiver may have timed out.
             let _ = send.send(String::from_utf8_lossy(&said).into_owned());
         }
     });
     let result = body();
     rustix::stdio::dup2_stderr(&own).map_err(std::io::Error::from)?;
-    // A driver may keep its copy open.
+    // A driver may keep its copy of the handle open.
     Ok((result, said.recv_timeout(std::time::Duration::from_secs(1)).unwrap_or_default()))
 }
 

@@ -1,5 +1,5 @@
-//! `ndjit eval`: an expression over files and numbers. Where its rows can be computed one after the other, that is done some at a time,
-//! so that files may be larger than memory.
+//! `ndjit eval`: evaluates an expression over files and numbers. Independent rows are computed in parts, so that files
+//! may be larger than memory.
 
 use crate::arguments::{Eval, How};
 use crate::expression::{parse, trace};
@@ -11,10 +11,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ndjit::operand::AnyOperand;
 use ndjit::{Array, Device, Error, ErrorCode, Program, Shape, Spec, ValueType, with_device, with_policy};
 
-/// How much memory the rows that are computed at once take, about: enough that what each part costs does not count.
+/// Approximate memory of a part: large enough to amortize the overhead of a call.
 const PART_BYTES: usize = 64 << 20;
 
-/// Rows that are computed to be printed.
+/// Number of rows computed for printing.
 const SHOWN: usize = 10;
 
 pub fn run(arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
@@ -24,7 +24,7 @@ pub fn run(arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
         writeln!(streams.err, "note: --memory allows {limit}, this machine has {total}")?;
     }
     let budget = Budget::new(limit);
-    // What is freed is given back, so that what is taken is what is reserved.
+    // Freed memory is returned to the system, so that memory in use matches the reservations.
     ndjit::set_pool_limit(0);
     let device = device(&arguments.how)?;
     let inputs = inputs::named(&arguments.inputs, &budget)?;
@@ -51,7 +51,7 @@ pub fn run(arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// That integers of an input have become floats which do not hold them all: they have 32 bits where NumPy's have 64.
+/// A note on integer inputs cast to floats that cannot represent all of them: 32 bits, where NumPy has 64.
 fn narrowed(program: &Program) -> Option<String> {
     let why = program.explain_dtype(0)?;
     let digits = why.stored.digits();
@@ -76,10 +76,10 @@ pub fn limit(how: &How) -> usize {
     how.memory.unwrap_or_else(memory::default_limit)
 }
 
-/// The device that was asked for; none for the processor.
+/// The requested device; `None` for the processor.
 ///
 /// # Errors
-/// `Device` where this is built without GPUs.
+/// `Device` if built without GPUs.
 pub fn device(how: &How) -> Result<Option<Device>, Failure> {
     match how.device.as_str() {
         "gpu" if cfg!(feature = "gpu") => Ok(Some(Device::gpu())),
@@ -91,7 +91,7 @@ pub fn device(how: &How) -> Result<Option<Device>, Failure> {
     }
 }
 
-/// The program with threads and device.
+/// Applies threads and device to a program.
 pub fn configured(program: Program, how: &How, device: Option<Device>) -> Program {
     let program = match how.threads {
         Some(threads) => program.threads(threads),
@@ -110,14 +110,14 @@ struct Whole<'a> {
     budget: &'a Budget,
 }
 
-/// How a program is run in parts.
+/// The division of a run into parts.
 struct Parts {
     rows: usize,
-    /// Rows of a part.
+    /// Number of rows of a part.
     each: usize,
-    /// Which inputs have rows.
+    /// Marks the inputs that have rows.
     with_rows: Vec<bool>,
-    /// How much memory a part should take.
+    /// Target memory of a part.
     bytes: usize,
 }
 
@@ -165,12 +165,12 @@ impl Whole<'_> {
         output::print(array, shape, self.budget, streams.out)
     }
 
-    /// Whether the program is run in parts: if it can be, and takes more memory than is good for it.
+    /// The division into parts, if the rows are independent and the whole takes too much memory.
     fn parts(&self) -> Result<Option<Parts>, Error> {
         let Some(rows) = self.program.rows().filter(|&rows| rows > 1) else { return Ok(None) };
         let (all, one) = (self.program.inputs(), self.of_rows(1)?.inputs());
         let with_rows: Vec<bool> = all.iter().zip(&one).map(|(all, one)| all != one).collect();
-        // Half of what is left for a part, and as much for what was freed of the one before.
+        // Half of the remaining memory for a part, and half for the freed memory of the previous one.
         let whole = Parts { rows, each: rows, with_rows, bytes: PART_BYTES.min(self.budget.left() / 2) };
         let bytes = self.needed(&whole)?;
         if bytes <= whole.bytes {
@@ -178,14 +178,14 @@ impl Whole<'_> {
         }
         let each = (whole.bytes as f64 / bytes as f64 * rows as f64) as usize;
         let mut parts = Parts { each: each.clamp(1, rows), ..whole };
-        // Not all that a program takes grows with its rows.
+        // Not all memory of a program is proportional to its rows.
         while parts.each > 1 && self.needed(&parts)? > parts.bytes {
             parts.each = parts.each.div_ceil(2);
         }
         Ok(Some(parts))
     }
 
-    /// How much memory a part takes: what of it is read, and what is computed.
+    /// The memory of a part: its inputs, and the computation.
     fn needed(&self, parts: &Parts) -> Result<usize, Error> {
         let read = self.inputs.iter().zip(&parts.with_rows).filter(|(_, rows)| **rows);
         let read = read.map(|((_, input), _)| input.read_bytes(Some(parts.each)));
@@ -197,7 +197,7 @@ impl Whole<'_> {
         self.program.with_rows(rows).ok_or_else(missing)
     }
 
-    /// The result of all at once, and its memory.
+    /// Computes the whole result, and reserves its memory.
     fn computed(&self) -> Result<(Array, Reservation), Error> {
         let read = self.inputs.iter().fold(0usize, |sum, (_, input)| sum.saturating_add(input.read_bytes(None)));
         let _read = self.budget.reserve(READ, read)?;
@@ -208,7 +208,7 @@ impl Whole<'_> {
         Ok((result, computed))
     }
 
-    /// Computes one part after the other, as long as `then` says so, which gets each with the row after its last.
+    /// Computes parts in order until `then`, called with each part and the row after its last, returns false.
     fn each(&self, parts: &Parts, mut then: impl FnMut(Array, usize) -> Result<bool, Error>) -> Result<(), Error> {
         let full = self.of_rows(parts.each)?;
         let read = |rows: bool| {
@@ -242,13 +242,13 @@ impl Whole<'_> {
         self.unchanged()
     }
 
-    /// Refuses files that changed since they were opened.
+    /// Rejects files that changed since they were opened.
     fn unchanged(&self) -> Result<(), Error> {
         self.inputs.iter().try_for_each(|(_, input)| input.unchanged())
     }
 }
 
-/// What memory is taken for by programs, beside what they are traced with.
+/// The label of memory for inputs at run time.
 pub const READ: &str = "inputs that are read";
 pub const COMPUTED: &str = "results and what is computed on the way";
 
@@ -260,7 +260,7 @@ fn no_result() -> Error {
     Error::new(ErrorCode::Arity, "eval: the expression has no result")
 }
 
-/// A bar on standard error.
+/// A progress bar on standard error.
 fn progress(rows: usize, quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(rows as u64), target);

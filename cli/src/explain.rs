@@ -1,4 +1,4 @@
-//! `ndjit explain`: what becomes of an expression.
+//! `ndjit explain`: shows the compilation of an expression.
 
 use crate::arguments::{Explain, Stages};
 use crate::expression::{parse, trace};
@@ -33,7 +33,7 @@ pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure
     }
 }
 
-/// Prints stages, each under its name where there are several.
+/// Prints stages; several have headings.
 pub fn stages_of(
     program: &Program,
     stages: &Stages,
@@ -50,7 +50,7 @@ pub fn stages_of(
     Ok(())
 }
 
-/// What the expression was read as, what it gives, and why.
+/// Prints the expression as parsed, its type, and the explanation.
 fn summary(program: &Program, read_as: &str, inputs: &[String], streams: &mut Streams<'_>) -> Result<(), Failure> {
     writeln!(streams.out, "{read_as}")?;
     for (n, result) in program.results().iter().enumerate() {

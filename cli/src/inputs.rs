@@ -1,4 +1,5 @@
-//! Inputs of programs: `.npy` files, read when they are computed with; columns and tables of `.csv` files, read at once; numbers.
+//! Inputs of programs: `.npy` files, read during the computation; columns and tables of `.csv` files, read at once;
+//! numbers.
 
 use crate::Failure;
 use crate::memory::{Budget, Reservation};
@@ -11,7 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// What a file's length is, and when it was written.
+/// The length of a file, and the time of its last change.
 type Version = Option<(u64, SystemTime)>;
 
 fn version(path: &Path) -> Version {
@@ -19,20 +20,20 @@ fn version(path: &Path) -> Version {
     Some((metadata.len(), metadata.modified().ok()?))
 }
 
-/// What an input is.
+/// An input.
 pub enum Input {
-    /// A `.npy` file, whose elements are read when they are computed with.
+    /// A `.npy` file, read during the computation.
     Npy(Box<Reader>, PathBuf, Version),
-    /// What a `.csv` file holds, and its memory.
+    /// The contents of a `.csv` file, with their reservation.
     Table { array: Array, _memory: Reservation },
-    /// A number, weak as bare numbers are.
+    /// A weak number.
     Number(Scalar),
 }
 
-/// Reads `NAME=INPUT`, for each of them; the memory of tables is taken from `budget`.
+/// Opens each `NAME=INPUT`; tables reserve memory from `budget`.
 ///
 /// # Errors
-/// What is wrong with one.
+/// Invalid texts and files.
 pub fn named(texts: &[String], budget: &Budget) -> Result<Vec<(String, Input)>, Failure> {
     let mut inputs: Vec<(String, Input)> = Vec::new();
     for text in texts {
@@ -52,10 +53,10 @@ pub fn named(texts: &[String], budget: &Budget) -> Result<Vec<(String, Input)>, 
 }
 
 impl Input {
-    /// A file or a number.
+    /// Opens a file, or parses a number.
     ///
     /// # Errors
-    /// `Io` if a file cannot be read; that the command line is wrong for what is neither.
+    /// `Io` if a file cannot be read; a usage error for other texts.
     pub fn open(source: &str, budget: &Budget) -> Result<Input, Failure> {
         if let Some(number) = number(source) {
             return Ok(Input::Number(number));
@@ -86,20 +87,20 @@ impl Input {
         Err(wrong(what).map(|error| error.help(help)))
     }
 
-    /// Its type and shape.
+    /// The type and shape.
     pub fn spec(&self) -> Spec {
         match self {
             Input::Npy(reader, ..) => ndjit::spec(reader.dtype(), reader.shape().clone()),
             Input::Table { array, .. } => Spec::of(array),
             Input::Number(number) => match number.value_type() {
                 ndjit::ValueType::Weak(kind) => Spec::number(kind),
-                // True and False have a dtype.
+                // True and False are strong.
                 ty => ndjit::spec(ty, []),
             },
         }
     }
 
-    /// As an argument: all of it, or some rows.
+    /// The input as an argument: all of it, or some rows.
     ///
     /// # Errors
     /// `Io` if the file cannot be read.
@@ -114,10 +115,10 @@ impl Input {
         })
     }
 
-    /// Refuses a file that changed since it was opened: its elements may be of both versions.
+    /// Rejects a file that changed since it was opened, as its elements may be of both versions.
     ///
     /// # Errors
-    /// `Io` if it did.
+    /// `Io` if it changed.
     pub fn unchanged(&self) -> Result<(), Error> {
         match self {
             Input::Npy(_, path, before) if *before != version(path) => {
@@ -129,7 +130,7 @@ impl Input {
         }
     }
 
-    /// How many bytes are read when so many rows of it are an argument, or all of it.
+    /// The number of bytes read for an argument of this number of rows, or of all.
     pub fn read_bytes(&self, rows: Option<usize>) -> usize {
         let Input::Npy(reader, ..) = self else { return 0 };
         let mut extents = reader.shape().extents().to_vec();
@@ -140,12 +141,12 @@ impl Input {
     }
 }
 
-/// An input is written wrongly.
+/// The error of a malformed input.
 fn wrong(what: String) -> Failure {
     Failure::Usage(Error::new(ErrorCode::Parse, what))
 }
 
-/// Refuses a file that is not there, with one beside it whose name is nearly the same.
+/// Rejects a missing file, and suggests one with a similar name in its folder.
 pub fn present(file: &Path) -> Result<(), Error> {
     if file.exists() {
         return Ok(());
@@ -163,7 +164,7 @@ pub fn present(file: &Path) -> Result<(), Error> {
     })
 }
 
-/// A number as it is written in an expression.
+/// Parses a number in the syntax of expressions.
 fn number(text: &str) -> Option<Scalar> {
     match text {
         "True" => return Some(weak(true)),
@@ -180,7 +181,7 @@ fn number(text: &str) -> Option<Scalar> {
     int.or_else(|| text.parse::<f64>().ok().map(weak))
 }
 
-/// The kind of a number; none of True and False.
+/// The kind of a number; `None` for True and False.
 pub fn kind(number: Scalar) -> Option<Weak> {
     match number.value_type() {
         ndjit::ValueType::Weak(kind) => Some(kind),

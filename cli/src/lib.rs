@@ -1,11 +1,11 @@
-//! The command line of ndjit, as a library, so that it can be tested: [`expression`]s, and one module for each command.
+//! The command line of ndjit, as a library for tests: [`expression`]s, and one module per command.
 //!
-//! Commands write to what they are given. They end in 0; in 2 if the command line is wrong (`Failure::Usage`, or clap found it); in 1
-//! if an expression, a graph or a file is, or something failed.
+//! Commands write to given streams. Exit codes are 0; 2 for a usage error (`Failure::Usage`, or from clap); 1 for an
+//! invalid expression, graph or file, and for other failures.
 //!
-//! All memory whose size data decides is reserved from one budget ([`memory`]). Files that are written take the place of others when they are whole;
-//! signals remove those that are not (`replacement`). What the commands print is in `docs/cli.md` and `cli/tests/cli/commands.txt`, which tests write
-//! and check.
+//! Memory whose size depends on data is reserved from one budget ([`memory`]). Output files replace others once
+//! complete; signals remove incomplete ones (`replacement`). The commands' output is in `docs/cli.md` and
+//! `cli/tests/cli/commands.txt`, which tests write and check.
 
 #![forbid(unsafe_code)]
 
@@ -31,30 +31,30 @@ pub use replacement::remove_on_signals;
 use std::ffi::OsString;
 use std::io::Write;
 
-/// Where a command writes.
+/// The output streams of a command.
 pub struct Streams<'a> {
     /// Results.
     pub out: &'a mut dyn Write,
     /// Errors and notes.
     pub err: &'a mut dyn Write,
-    /// Whether somebody watches, so that progress is shown.
+    /// True if the user watches, in which case progress is shown.
     pub watched: bool,
 }
 
-/// Why a command failed.
+/// The failure of a command.
 pub(crate) enum Failure {
-    /// Something in an expression, whose text and inputs these are.
+    /// An error in an expression, with its text and inputs.
     Expression(Error, String, Vec<String>),
-    /// Something in the command line: how an input is written, what this is built without.
+    /// A usage error: a malformed input, a feature not built in.
     Usage(Error),
     /// Anything else.
     Other(Error),
-    /// The output was closed, or cannot be written.
+    /// The output is closed or not writable.
     Output(std::io::Error),
 }
 
 impl Failure {
-    /// The same failure with an error that says more.
+    /// The same failure with a changed error.
     fn map(self, more: impl FnOnce(Error) -> Error) -> Failure {
         match self {
             Failure::Usage(error) => Failure::Usage(more(error)),
@@ -83,13 +83,13 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// Runs a command line, the name of the program first; gives the exit code.
+/// Runs a command line, which begins with the name of the program; returns the exit code.
 pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>, streams: &mut Streams<'_>) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments).and_then(Arguments::checked) {
         Ok(arguments) => arguments,
         Err(error) => {
             let text = error.render();
-            // Help was asked for; all else is wrong.
+            // Help is printed as a result, errors of clap as errors.
             let written =
                 if error.use_stderr() { write!(streams.err, "{text}") } else { write!(streams.out, "{text}") };
             let _ = written;
@@ -107,7 +107,7 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>, st
         Ok(()) => 0,
         Err(failure) => {
             if let Some(text) = report::text(&failure) {
-                // Who does not read errors is not told of them.
+                // A closed error stream is ignored.
                 let _ = writeln!(streams.err, "{text}");
             }
             failure.exit_code()

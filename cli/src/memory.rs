@@ -1,12 +1,12 @@
-//! Memory: amounts that are read and written, what the machine has, and the [`Budget`] that everything is reserved from whose size data or an
-//! expression decides.
+//! Memory: parsing and printing of amounts, the machine's memory, and the [`Budget`] for memory whose size depends on
+//! data or an expression.
 
 use crate::expression::counted;
 use ndjit::{Error, ErrorCode};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The limit where the machine does not say what it has.
+/// The limit if the machine's memory is unknown.
 const OTHERWISE: usize = 4 << 30;
 
 const UNITS: [(&str, usize); 8] = [
@@ -20,7 +20,7 @@ const UNITS: [(&str, usize); 8] = [
     ("gib", 1 << 30),
 ];
 
-/// Reads an amount: `2GB`, `1.5 GiB`, `4096`.
+/// Parses an amount: `2GB`, `1.5 GiB`, `4096`.
 ///
 /// ```
 /// use ndjit_cli::memory::parse;
@@ -30,7 +30,7 @@ const UNITS: [(&str, usize); 8] = [
 /// ```
 ///
 /// # Errors
-/// What is wrong with a text that is no amount.
+/// A message for invalid text.
 pub fn parse(text: &str) -> Result<usize, String> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -48,7 +48,7 @@ pub fn parse(text: &str) -> Result<usize, String> {
     }
 }
 
-/// An amount as people read it: `1.5 GB`.
+/// Formats an amount: `1.5 GB`.
 pub fn amount(bytes: usize) -> String {
     let (unit, factor) = match bytes {
         0..1_000 => return counted(bytes, "byte"),
@@ -65,15 +65,15 @@ pub fn default_limit() -> usize {
     total().map_or(OTHERWISE, |total| total / 2)
 }
 
-/// How much memory the machine has, or the container that this runs in, where they say so.
+/// The memory of the machine or of its container, if known.
 pub fn total() -> Option<usize> {
     ndjit::host().ok()?.memory
 }
 
-/// Makes room in a list for so many more items.
+/// Reserves room in a list for more items.
 ///
 /// # Errors
-/// `Allocation` where the system refuses it.
+/// `Allocation` if the system refuses it.
 pub(crate) fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<(), Error> {
     items.try_reserve_exact(more).map_err(|_| {
         let bytes = (items.len().saturating_add(more)).saturating_mul(size_of::<T>());
@@ -83,8 +83,8 @@ pub(crate) fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<(), Error> {
     })
 }
 
-/// The memory that a command may take: `--memory`. Whoever takes memory as large as data or an expression says reserves it first, and gives it
-/// back by dropping the [`Reservation`]. What the program takes for itself, its code and that of kernels, is not counted.
+/// The memory limit of a command: `--memory`. Code reserves memory whose size depends on data or an expression first,
+/// and returns it by dropping the [`Reservation`]. The program's own memory, including kernels, is not counted.
 ///
 /// ```
 /// use ndjit_cli::memory::Budget;
@@ -101,11 +101,11 @@ pub struct Budget(Rc<Accounts>);
 #[derive(Debug)]
 struct Accounts {
     limit: usize,
-    /// What is taken, and for what, in the order in which it was taken first.
+    /// The reserved bytes by purpose, in order of the first reservation.
     taken: RefCell<Vec<(&'static str, usize)>>,
 }
 
-/// A part of a [`Budget`] that is taken until this is dropped.
+/// A part of a [`Budget`], reserved until dropped.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Budget,
@@ -114,21 +114,21 @@ pub struct Reservation {
 }
 
 impl Budget {
-    /// A budget of so many bytes.
+    /// Creates a budget of this number of bytes.
     pub fn new(limit: usize) -> Budget {
         Budget(Rc::new(Accounts { limit, taken: RefCell::default() }))
     }
 
-    /// How many bytes are left.
+    /// The number of bytes left.
     pub fn left(&self) -> usize {
         let taken = self.0.taken.borrow();
         taken.iter().fold(self.0.limit, |left, (_, bytes)| left.saturating_sub(*bytes))
     }
 
-    /// Takes bytes for something.
+    /// Reserves bytes for a purpose.
     ///
     /// # Errors
-    /// `Allocation` where fewer are left, with all that is taken.
+    /// `Allocation` if fewer are left, with all reservations.
     pub fn reserve(&self, what: &'static str, bytes: usize) -> Result<Reservation, Error> {
         let mut reservation = Reservation { budget: self.clone(), what, bytes: 0 };
         reservation.resize(bytes)?;
@@ -143,7 +143,7 @@ impl Budget {
         }
     }
 
-    /// The error that `more` bytes for something are not to be had.
+    /// The error of a request for `more` bytes.
     fn exceeded(&self, what: &'static str, more: usize) -> Error {
         let mut taken = self.0.taken.borrow().clone();
         match taken.iter_mut().find(|(known, _)| *known == what) {
@@ -163,10 +163,10 @@ impl Budget {
 }
 
 impl Reservation {
-    /// Takes more, or gives some back, so that it is of so many bytes.
+    /// Grows or shrinks the reservation to this number of bytes.
     ///
     /// # Errors
-    /// As [`Budget::reserve`]; what was taken stays taken.
+    /// Those of [`Budget::reserve`]; the reservation is unchanged then.
     pub fn resize(&mut self, bytes: usize) -> Result<(), Error> {
         let more = bytes.saturating_sub(self.bytes);
         if more > self.budget.left() {

@@ -1,7 +1,7 @@
-//! Results: written to `.npy` and `.csv` files part by part, or printed.
+//! Results: written to `.npy` and `.csv` files in parts, or printed.
 //!
-//! A file is written beside its place and put there once it is whole (`formats/src/replacement.rs`): an input may have the same name, and what fails leaves
-//! nothing behind.
+//! A file is written beside its path and moved there once complete (`formats/src/replacement.rs`). An input may have
+//! the same path, and a failure leaves no file.
 
 use crate::Failure;
 use crate::memory::{Budget, Reservation};
@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 /// A file being written.
 pub struct Output {
     file: Format,
-    /// The name that was asked for.
+    /// The requested path.
     path: PathBuf,
-    /// What elements as text take.
+    /// The memory of text buffers.
     _buffers: Reservation,
 }
 
@@ -28,15 +28,15 @@ enum Format {
     Csv(BufWriter<File>, Replacement),
 }
 
-/// Elements that become text at once.
+/// Number of elements formatted at once.
 const BLOCK: usize = 1 << 13;
 
 impl Output {
     /// Creates a file for a result.
     ///
     /// # Errors
-    /// `Io` if it cannot be written, or its name does not say how; `DType` and `Shape` for results it cannot hold; `Allocation` where there is no memory
-    /// for its buffers.
+    /// `Io` if it cannot be written, or has an unknown extension; `DType` and `Shape` for unsupported results;
+    /// `Allocation` if its buffers exceed the budget.
     pub fn create(path: &Path, result: &Spec, budget: &Budget) -> Result<Output, Failure> {
         let of_file = |error: Error| named(&error, path);
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
@@ -68,7 +68,7 @@ impl Output {
         Err(of_file(refused).into())
     }
 
-    /// Writes the next part.
+    /// Appends a part.
     ///
     /// # Errors
     /// `Io` if it cannot be written; those of evaluation.
@@ -80,7 +80,7 @@ impl Output {
         written.map_err(|e| named(&e, &self.path))
     }
 
-    /// Puts the file to its place.
+    /// Moves the complete file to its path.
     ///
     /// # Errors
     /// `Io` if it cannot be written.
@@ -95,10 +95,10 @@ impl Output {
     }
 }
 
-/// What an element that is printed takes, about: its text, twice.
+/// Approximate memory of a printed element: twice its text.
 const CELL: usize = 80;
 
-/// Elements that are printed: those at the ends of each axis where there are more than 1000, and never more than of four such axes.
+/// Upper bound on the printed elements: the ends of each axis if there are more than 1000, at most of four such axes.
 fn shown(shape: &Shape) -> usize {
     const EDGES: usize = 6;
     const MOST: usize = EDGES.pow(4);
@@ -106,7 +106,8 @@ fn shown(shape: &Shape) -> usize {
     if count(usize::MAX) > 1000 { count(EDGES).min(MOST) } else { count(usize::MAX) }
 }
 
-/// Prints a result: its type, and its elements as NumPy prints them. Of more rows than these: `rows`.
+/// Prints a result: its type, and its elements in NumPy's format. `all` is the shape if only the first rows were
+/// computed.
 pub fn print(array: &Array, all: &Shape, budget: &Budget, out: &mut dyn Write) -> Result<(), Failure> {
     let _text = budget.reserve("the result as text", shown(array.shape()).saturating_mul(CELL))?;
     let stored = if array.is_weak() { format!(", stored as {}", array.dtype()) } else { String::new() };
@@ -135,7 +136,7 @@ fn write_rows(part: &Array, file: &mut impl Write) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes elements as text, each with what follows it.
+/// Writes elements as text, each followed by `after`.
 fn write_block(block: &Array, file: &mut impl Write, after: impl Fn(usize) -> &'static str) -> Result<(), Error> {
     macro_rules! of {
         ($($dtype:ident $t:ty, $x:ident => $format:literal, $($value:expr),*;)*) => {

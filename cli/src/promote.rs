@@ -1,4 +1,5 @@
-//! `ndjit promote`: the type that types meet in, its reasons and its place in the lattice; tables and differences of policies.
+//! `ndjit promote`: the join of types, its explanation and its place in the lattice; tables and differences of
+//! policies.
 
 use crate::arguments::Promote;
 use crate::replacement::replace;

@@ -1,5 +1,5 @@
-//! Files that commands replace when what they write is whole. What is written is removed where an error or a signal ends
-//! the program before, but for `SIGKILL` and the signals of faults.
+//! Files that commands replace once the output is complete. Incomplete output is removed at an error or a signal,
+//! except for `SIGKILL` and fault signals.
 
 use ndjit::Error;
 use ndjit::npy::replacement::Replacement;
@@ -7,7 +7,7 @@ use ndjit::npy::replacement::Replacement;
 use ndjit::npy::replacement::remove_partial;
 use std::path::Path;
 
-/// Writes a file that takes its place when `write` has written it to the path that it gets.
+/// Replaces a file after `write` has written the new one to the given path.
 ///
 /// # Errors
 /// Those of [`Replacement`] and of `write`.
@@ -20,7 +20,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&Path) -> Result<(), Error>) -> R
     write().map_err(|error| named(&error, path))
 }
 
-/// The error with the file that was asked for, in place of that which is not whole yet.
+/// The error with the requested path instead of that of the incomplete file.
 pub fn named(error: &Error, path: &Path) -> Error {
     let facts = error.facts().iter().filter(|fact| !fact.starts_with("file: "));
     let named = facts.fold(Error::new(error.code(), error.headline()), Error::fact);
@@ -31,12 +31,12 @@ pub fn named(error: &Error, path: &Path) -> Error {
     }
 }
 
-/// Removes files that are not whole when a signal ends the program, which then ends as that signal ends programs: a shell tells 129 for `SIGHUP`,
-/// 130 for `SIGINT`, 131 for `SIGQUIT` and 143 for `SIGTERM`. Signals that the program was started to ignore, as by `nohup`, stay ignored. A file that
-/// grows beyond the limit of the process is an error of writing then.
+/// Removes incomplete files at a signal, which then ends the program with its usual exit status: in a shell 129 for
+/// `SIGHUP`, 130 for `SIGINT`, 131 for `SIGQUIT` and 143 for `SIGTERM`. Signals ignored at the start, as with `nohup`,
+/// remain ignored. A file beyond the file size limit of the process is a write error.
 ///
 /// # Errors
-/// What the system says where it takes no handlers.
+/// The system's error if it accepts no handlers.
 #[cfg(unix)]
 pub fn remove_on_signals() -> std::io::Result<()> {
     use signal_hook::consts::{
@@ -49,7 +49,7 @@ pub fn remove_on_signals() -> std::io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new(handled)?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {
-            // Held to the end: no other file begins.
+            // Held until exit, so that no new file starts.
             let _all = remove_partial();
             if signal_hook::low_level::emulate_default_handler(signal).is_err() {
                 std::process::exit(128 + signal);
@@ -59,7 +59,7 @@ pub fn remove_on_signals() -> std::io::Result<()> {
     Ok(())
 }
 
-/// As on Unix, where there are such signals.
+/// No effect on systems without these signals.
 ///
 /// # Errors
 /// None.
@@ -68,7 +68,7 @@ pub fn remove_on_signals() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The signals that this process ignores, a bit each from the lowest on; none where the system does not say.
+/// A bit mask of the signals that this process ignores, from the lowest bit; empty if unknown.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

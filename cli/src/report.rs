@@ -1,11 +1,11 @@
-//! Errors as people read them.
+//! Formatting of errors for users.
 
 use crate::Failure;
 use crate::expression::{Expression, FILE, Id, NodeKind, parse};
 use ndjit::{DType, Error, ErrorCode, report_in};
 use std::io::ErrorKind;
 
-/// The text of a failure; none where nobody reads any more.
+/// The text of a failure; `None` if the output is closed.
 pub fn text(failure: &Failure) -> Option<String> {
     match failure {
         Failure::Expression(error, expression, inputs) => Some(of_expression(error, expression, inputs)),
@@ -17,10 +17,10 @@ pub fn text(failure: &Failure) -> Option<String> {
     }
 }
 
-/// An error of an expression, below which a caret stands.
+/// An error in an expression, with a caret.
 fn of_expression(error: &Error, expression: &str, inputs: &[String]) -> String {
     match error.place() {
-        // The place is that of the caret.
+        // The caret has the place.
         Some(place) if place.file == FILE => {
             let operands = parse(expression).map_or(Vec::new(), |read| operands(&read, place.column));
             let facts = (0..).zip(error.facts()).map(|(n, fact)| written(fact, operands.get(n))).collect();
@@ -30,7 +30,8 @@ fn of_expression(error: &Error, expression: &str, inputs: &[String]) -> String {
     }
 }
 
-/// The operands of the operation at a column, or of the call whose argument is there, as they are written; none for what has a name.
+/// The source texts of the operands of the operation at a column, or of the call with an argument there; `None` for
+/// named operands.
 fn operands(expression: &Expression, column: u32) -> Vec<Option<String>> {
     let of = |kind: &NodeKind| match kind {
         NodeKind::Unary(_, x) | NodeKind::Index(x, _) | NodeKind::Attribute(x, _) => vec![*x],
@@ -52,10 +53,10 @@ fn operands(expression: &Expression, column: u32) -> Vec<Option<String>> {
     ids.iter().map(|id| (!is_named(id)).then(|| expression.text(*id))).collect()
 }
 
-/// Characters of an operand that are shown.
+/// Maximum length of a printed operand.
 const LONGEST: usize = 40;
 
-/// What is known of an operand, with how it is written in place of how the library computes it.
+/// A fact on an operand, with its source text instead of the library's description.
 fn written(fact: &str, operand: Option<&Option<String>>) -> String {
     match (fact.split_once(" from "), operand) {
         (Some((of, _)), Some(Some(text))) if text.chars().count() <= LONGEST => format!("{of} from {text}"),
@@ -63,7 +64,7 @@ fn written(fact: &str, operand: Option<&Option<String>>) -> String {
     }
 }
 
-/// What the library says in Rust, and how it is said of expressions.
+/// Phrases of the library about Rust, and their counterparts for expressions.
 const PHRASES: [(&str, &str); 16] = [
     (" at line 1", ""),
     ("from cast", "from astype"),
@@ -83,14 +84,15 @@ const PHRASES: [(&str, &str); 16] = [
     ("`pow(x, y)`", "`x ** y`"),
 ];
 
-/// What the library says of Rust, said of expressions: arguments are inputs with names, all is one line, casts are `astype`.
+/// Rewrites a message of the library for expressions: arguments are inputs with names, code is on one line, casts are
+/// `astype`.
 pub fn in_expression(text: &str, inputs: &[String]) -> String {
     let mut text = text.replace(&format!("{FILE}:1:"), "column ");
     for (index, name) in inputs.iter().enumerate().rev() {
         text = text.replace(&format!("from argument {index}"), &format!("from the input {name}"));
         text = text.replace(&format!("\n  argument {index}: "), &format!("\n  the input {name}: "));
     }
-    // What can be done about it in Rust alone.
+    // A suggestion for Rust only.
     if let Some((before, after)) = text.split_once("; or `with_casting(") {
         let rest = after.split_once('\n').map_or(String::new(), |(_, rest)| format!("\n{rest}"));
         text = before.to_owned() + &rest;
@@ -98,12 +100,12 @@ pub fn in_expression(text: &str, inputs: &[String]) -> String {
     for (rust, expression) in PHRASES {
         text = text.replace(rust, expression);
     }
-    // Every second part stands between backticks.
+    // Every second part is between backticks.
     let parts = text.split('`').enumerate();
     parts.map(|(n, part)| if n % 2 == 1 { code(part) } else { part.to_owned() }).collect::<Vec<String>>().join("`")
 }
 
-/// A piece of Rust as a piece of an expression.
+/// Rewrites a piece of Rust as a piece of an expression.
 fn code(rust: &str) -> String {
     let mut text = rust.to_owned();
     for dtype in DType::ALL {
@@ -131,7 +133,7 @@ fn code(rust: &str) -> String {
     }
 }
 
-/// The error with other facts and without a place: one in the source of this program is nobody's business.
+/// The error with other facts and without its place in the source of this program.
 fn rebuilt(error: &Error, facts: Vec<String>) -> Error {
     let rebuilt = facts.iter().fold(Error::new(error.code(), error.headline()), Error::fact);
     match error.help_text() {

@@ -1,4 +1,4 @@
-//! `ndjit run`: a program written as a graph.
+//! `ndjit run`: runs a program written as a graph.
 
 use crate::arguments::Run;
 use crate::eval::{COMPUTED, READ, configured, device, limit};
@@ -18,7 +18,7 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let path = arguments.file.display();
     let of_file = |error: Error| error.fact(format_args!("file: {path}"));
     let budget = Budget::new(limit(&arguments.how));
-    // What is freed is given back, so that what is taken is what is reserved.
+    // Freed memory is returned to the system, so that memory in use matches the reservations.
     ndjit::set_pool_limit(0);
     inputs::present(&arguments.file)?;
     let (text, _text) = read(&arguments.file, &budget).map_err(of_file)?;
@@ -81,29 +81,29 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What memory is taken for by the program itself.
+/// The label of the program's own memory.
 const OPERATIONS: &str = "the operations of the program";
-/// Bytes for each operation, at most: its stages, its kernel, and what runs that. Sums, scans and sorts, each a kernel by itself, take 3 KB
-/// (`tests/cli/memory.rs` has programs of them).
+/// Upper bound on bytes per operation: stages, kernel and plan. Sums, scans and sorts, each a separate kernel, take 3
+/// KB (`tests/cli/memory.rs` has examples).
 const OPERATION: usize = 4096;
-/// Bytes of a graph for each byte of its text, at most.
+/// Upper bound on bytes of a graph per byte of its text.
 const GRAPH: usize = 10;
 
-/// What memory is taken for by arguments that are not given.
+/// The label of memory for generated arguments.
 const FILLED: &str = "arguments that are filled in";
 
 fn bytes(spec: &Spec) -> usize {
     spec.shape().bytes(spec.dtype().bytes()).unwrap_or(usize::MAX)
 }
 
-/// The text of a file, which may be a pipe or never end, and its memory.
+/// Reads the text of a file, which may be an endless pipe, and reserves its memory.
 fn read(path: &Path, budget: &Budget) -> Result<(String, Reservation), Error> {
     const STEP: usize = 1 << 16;
     let failed = |e: std::io::Error| Error::new(ErrorCode::Io, format!("run: {e}"));
     let mut file = File::open(path).map_err(failed)?;
     let (mut text, mut reservation) = (Vec::new(), budget.reserve("the graph", 0)?);
     loop {
-        // Twice: the text may be moved.
+        // Twice, since growth may move the text.
         reservation.resize(2 * (text.len() + STEP))?;
         let before = text.len();
         file.by_ref().take(STEP as u64).read_to_end(&mut text).map_err(failed)?;
@@ -122,7 +122,8 @@ fn read(path: &Path, budget: &Budget) -> Result<(String, Reservation), Error> {
     Ok((text, reservation))
 }
 
-/// Refuses an input that is not what the graph takes. A number goes for a number and for an array of no axes, a table for any dtype.
+/// Rejects an input of another type or shape than the graph's. A number may be a number or a scalar array, a table any
+/// dtype.
 fn check(n: usize, text: &str, input: &Input, wanted: &Spec) -> Result<(), Failure> {
     let given = input.spec();
     let shapes = given.shape() == wanted.shape();
@@ -147,11 +148,11 @@ fn check(n: usize, text: &str, input: &Input, wanted: &Spec) -> Result<(), Failu
     })
 }
 
-/// An input as an argument: numbers and tables, which have no dtype of their own, take the argument's.
+/// An input as an argument. Numbers and tables have no dtype of their own and take the argument's.
 fn fitting(input: &Input, spec: &Spec, budget: &Budget, held: &mut Vec<Reservation>) -> Result<AnyOperand, Error> {
     Ok(match (input, spec.value_type()) {
         (Input::Number(number), _) if spec.is_number() => match (inputs::kind(*number), spec.value_type()) {
-            // An integer goes for a float.
+            // An integer is accepted as a float.
             (Some(Weak::Int), ValueType::Weak(Weak::Float)) => float(*number).operand(),
             _ => number.operand(),
         },
@@ -168,7 +169,7 @@ fn float(number: Scalar) -> Scalar {
     number.to_string().split_whitespace().next().and_then(|text| text.parse::<f64>().ok()).map_or(number, weak)
 }
 
-/// An argument of made-up numbers.
+/// Generates an argument from numbers.
 fn fill(spec: &Spec, budget: &Budget, mut next: impl FnMut() -> f64) -> Result<AnyOperand, Error> {
     if spec.is_number() {
         return Ok(match spec.value_type().kind() {
@@ -191,11 +192,11 @@ fn fill(spec: &Spec, budget: &Budget, mut next: impl FnMut() -> f64) -> Result<A
     Ok(array.operand())
 }
 
-/// Numbers that look random, the same for the same seed: SplitMix64.
+/// Pseudorandom numbers from a seed: SplitMix64.
 struct Random(u64);
 
 impl Random {
-    /// From 0 to 1, or of integers from 0 to 99.
+    /// A number from 0 to 1, or an integer from 0 to 99.
     fn next(&mut self, kind: Kind) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;

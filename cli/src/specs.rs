@@ -1,22 +1,22 @@
-//! Inputs by their types: `x:f32[n,3]`.
+//! Types of inputs: `x:f32[n,3]`.
 
 use crate::Failure;
 use ndjit::{Error, ErrorCode, Shape, Spec, ValueType, spec};
 use std::collections::BTreeMap;
 
-/// What extents with names are, the first, the second and so on: different, so that they do not broadcast by accident.
+/// Values of named extents, in order of the names: distinct, to prevent accidental broadcasting.
 const EXAMPLES: [usize; 6] = [1000, 700, 300, 50, 20, 6];
 
-/// Inputs with their types, and what stands for extents with names.
+/// Inputs with their types, and the values of named extents.
 pub struct Inputs {
     pub specs: Vec<(String, Spec)>,
     pub extents: BTreeMap<String, usize>,
 }
 
-/// Reads inputs.
+/// Parses inputs.
 ///
 /// # Errors
-/// What is wrong with one.
+/// The first invalid input.
 pub fn parse(texts: &[String]) -> Result<Inputs, Failure> {
     read(texts).map_err(Failure::Usage)
 }
@@ -62,10 +62,10 @@ impl Inputs {
     }
 }
 
-/// Refuses names that an expression cannot have.
+/// Rejects names that are invalid in expressions.
 ///
 /// # Errors
-/// `Parse` for a name that is none.
+/// `Parse` for an invalid name.
 pub fn check_name(name: &str) -> Result<(), Error> {
     if is_name(name) && !["True", "False", "None"].contains(&name) {
         return Ok(());

@@ -1,5 +1,5 @@
-//! A year of hourly temperatures as an array of days and hours: one jitted function gives each day's mean, range and
-//! standard score, a moving average over a week, and the days and the hour that stand out. Prints them with their dates and
+//! A year of hourly temperatures as an array of days and hours: one jitted function computes each day's mean, range and
+//! standard score, a moving average over a week, and the days and the hour with extremes. Prints them with their dates and
 //! draws them as SVG:
 //!
 //! `cargo run --release -p ndjit-pictures --bin climate -- [plot.svg [temperatures.csv]]`
@@ -13,22 +13,22 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const HOURS: usize = 24;
-/// Days that the moving average joins.
+/// Days in the moving average.
 const WEEK: usize = 7;
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, Default)]
 struct Record {
     /// `year/month/day` of each day.
     dates: Vec<String>,
-    /// The days that begin a month, and its place in [`MONTHS`].
+    /// The first day of each month, and the month's index in [`MONTHS`].
     months: Vec<(usize, usize)>,
-    /// In °F, hour by hour; NaN where the file says nothing.
+    /// In °F, hour by hour; NaN for missing values.
     fahrenheit: Vec<f32>,
 }
 
-/// What is computed, in °C: [`Expr`]s where the function is traced, [`Array`]s where it is called.
+/// The results, in °C: [`Expr`]s inside the traced function, [`Array`]s for its caller.
 struct Climate<T> {
     mean: T,
     low: T,
@@ -48,7 +48,7 @@ ndjit::outputs!(Climate<Expr> => Climate<Array> {
 
 fn climate(fahrenheit: Expr) -> Climate<Expr> {
     let celsius = (fahrenheit - 32) / 1.8;
-    // A single missing hour becomes the mean of its neighbours.
+    // A single missing hour becomes the mean of the adjacent hours.
     let neighbours = (roll(celsius, 1, 0) + roll(celsius, -1, 0)) / 2;
     let hourly = where_(celsius.isnan(), neighbours, celsius);
     let days = hourly.reshape([-1, HOURS as isize]);
@@ -142,7 +142,7 @@ fn plot(path: &Path, record: &Record, climate: &Climate<Array>) -> Result<(), Bo
         .draw_series([Polygon::new(outline, band)])?
         .label("from the coldest hour to the hottest")
         .legend(move |at| sample(at, band));
-    // The days' own line lies upon the wide one.
+    // The line of days is drawn over the wide one.
     let centred = along(&weekly).into_iter().map(|(day, v)| (day + WEEK / 2, v));
     chart
         .draw_series(LineSeries::new(centred, week.stroke_width(7)))?
@@ -235,7 +235,7 @@ mod tests {
         assert!(drawn == shown, "docs/examples/climate.svg is not what the example draws");
     }
 
-    /// A file of `days` days, each hour 50 °F, where `change` may say otherwise.
+    /// A file of `days` days at 50 °F, except where `change` returns a value.
     fn file(days: usize, change: impl Fn(usize, usize) -> Option<String>) -> String {
         let hour = |d, h| change(d, h).unwrap_or_else(|| format!("2010/01/{:02} {h:02}:00,50\n", d + 1));
         let hours = (0..days).flat_map(|d| (0..HOURS).map(move |h| (d, h)));

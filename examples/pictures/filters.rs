@@ -1,5 +1,5 @@
-//! Filters on a photograph: a Gaussian blur by sliding windows along each axis, a sharpened copy, and edges after Sobel from slices of the
-//! padded picture. Writes the four side by side to `target/filters.png`.
+//! Filters on a photograph: a Gaussian blur with sliding windows along each axis, a sharpened copy, and Sobel edges from slices of the
+//! padded picture. Writes all four side by side to `target/filters.png`.
 
 #![allow(clippy::reversed_empty_ranges, reason = "the end of a slice may count from the last element")]
 
@@ -7,21 +7,21 @@ use ndjit::{Array, DType, Expr, Pad, concat, hypot, jit, pad, sliding_window};
 use ndjit_pictures as picture;
 use std::error::Error;
 
-/// The part of the photograph that is shown: first row and column, rows and columns.
+/// The part of the photograph to show: first row and column, rows and columns.
 const PART: [usize; 4] = [40, 150, 150, 130];
 
-/// The mean of seven by seven neighbours, weighted by a bell curve: along rows, then along columns.
+/// The Gaussian-weighted mean of seven by seven pixels: along rows, then along columns.
 fn blur(x: Expr, weights: Expr) -> Expr {
     let along = |x: Expr, axis: isize| (sliding_window(x, 7, axis) * weights).sum(-1);
     along(along(pad(x, 3, Pad::Reflect), 0), 1)
 }
 
-/// What differs from the blurred picture, doubled.
+/// Doubles the difference from the blurred picture.
 fn sharpen(x: Expr, blurred: Expr) -> Expr {
     (x + 2 * (x - blurred)).clip(0, 1)
 }
 
-/// How steep the picture is: differences along both axes, each smoothed along the other.
+/// The gradient's magnitude: differences along both axes, each smoothed along the other.
 fn edges(x: Expr) -> Expr {
     let x = pad(x, 1, Pad::Edge);
     let smooth_rows = x.slice((..-2, ..)) + 2 * x.slice((1..-1, ..)) + x.slice((2.., ..));

@@ -1,5 +1,5 @@
-//! The heat equation on a square plate whose border is kept at 0, by explicit finite differences: neighbours are slices of the
-//! same array, and `pad` puts the border back. Compares a wave with the exact solution, then cools a pattern and
+//! The heat equation on a square plate with its border at 0, by explicit finite differences: adjacent cells are slices of the
+//! same array, and `pad` restores the border. Compares a wave with the exact solution, then cools a pattern and
 //! writes it at four times to `target/heat.png`.
 
 #![allow(clippy::reversed_empty_ranges, reason = "the end of a slice may count from the last element")]
@@ -9,7 +9,7 @@ use ndjit_pictures as picture;
 use std::error::Error;
 use std::f64::consts::PI;
 
-/// Cells from border to border, and the part of a cell's difference from its neighbours that flows in one step.
+/// Cells from border to border, and the fraction of the difference between adjacent cells that flows in one step.
 const CELLS: usize = 128;
 const FLOW: f64 = 0.2;
 
@@ -31,7 +31,7 @@ fn picture_of(plates: &[Array]) -> Result<Vec<u8>, Box<dyn Error>> {
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let f = jit(step);
 
-    // Half a wave along each side keeps its form and decays exponentially.
+    // Half a wave along each side keeps its shape and decays exponentially.
     let wave = from_fn([CELLS + 1; 2], |[y, x]| {
         sin(x.cast(DType::F64) * (PI / CELLS as f64)) * sin(y.cast(DType::F64) * (PI / CELLS as f64))
     });

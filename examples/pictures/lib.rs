@@ -1,4 +1,4 @@
-//! Pictures: where the examples' data is, and where what they draw goes. Pixels are rows of bytes, red, green and blue or grey; plots
+//! Pictures: paths of the examples' data and output. Pixels are rows of bytes, RGB or grey; plots
 //! are SVG.
 
 use plotters::prelude::*;
@@ -7,20 +7,20 @@ use std::fs::{self, File};
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
-/// A file of the checkout.
+/// The path of a file in the checkout.
 pub fn of_checkout(name: &str) -> PathBuf {
     let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     folders.map(|folder| folder.join(name)).find(|path| path.exists()).unwrap_or_else(|| name.into())
 }
 
-/// `target/NAME` of the checkout; the folder is made.
+/// The path `target/NAME` in the checkout; creates the folder.
 pub fn path(name: &str) -> Result<PathBuf, Box<dyn Error>> {
     let folder = of_checkout("ARCHITECTURE.md").with_file_name("target");
     fs::create_dir_all(&folder)?;
     Ok(folder.join(name))
 }
 
-/// A PNG file of the checkout with one byte for each channel of a pixel: height, width and pixels.
+/// Reads a PNG file of the checkout, with one byte per channel: height, width and pixels.
 pub fn read(name: &str) -> Result<([usize; 2], Vec<u8>), Box<dyn Error>> {
     let mut reader = png::Decoder::new(BufReader::new(File::open(of_checkout(name))?)).read_info()?;
     let mut pixels = vec![0; reader.output_buffer_size().ok_or("too large")?];
@@ -31,7 +31,7 @@ pub fn read(name: &str) -> Result<([usize; 2], Vec<u8>), Box<dyn Error>> {
     Ok(([info.height as usize, info.width as usize], pixels))
 }
 
-/// Writes `target/NAME`, of as many bytes per pixel as there are for this height and width: one for grey, three for colours.
+/// Writes `target/NAME`. The number of bytes per pixel follows from height and width: one for grey, three for colours.
 pub fn write(name: &str, [height, width]: [usize; 2], pixels: &[u8]) -> Result<(), Box<dyn Error>> {
     let mut encoder = png::Encoder::new(BufWriter::new(File::create(path(name)?)?), width as u32, height as u32);
     encoder.set_compression(png::Compression::High);
@@ -40,10 +40,10 @@ pub fn write(name: &str, [height, width]: [usize; 2], pixels: &[u8]) -> Result<(
     Ok(())
 }
 
-/// Points of a plot, and how they are drawn.
+/// Points of a plot, and their style.
 #[derive(Debug)]
 pub struct Series {
-    /// What the legend calls it.
+    /// The label in the legend.
     pub label: String,
     /// From left to right.
     pub points: Vec<(f64, f64)>,
@@ -53,7 +53,7 @@ pub struct Series {
     pub width: u32,
 }
 
-/// Draws `target/NAME`, an SVG file of 720 by 400: series over each other, the first below. The axes have labels; the first is that of `x`.
+/// Draws `target/NAME`, an SVG file of 720 by 400 pixels; later series are drawn over earlier ones. The axes have labels, that of `x` first.
 pub fn plot(name: &str, title: &str, [x, y]: [&str; 2], series: &[Series]) -> Result<(), Box<dyn Error>> {
     let ends = |of: fn(&(f64, f64)) -> f64| {
         let all = series.iter().flat_map(|s| s.points.iter().map(of));

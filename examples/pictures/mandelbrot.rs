@@ -1,5 +1,5 @@
-//! The Mandelbrot set as a picture. A traced function has no loop over data, so eight steps are written out by a Rust loop and
-//! called sixteen times, each time with the results of the last, whose memory they may take; colours are computed from how soon a point escapes.
+//! The Mandelbrot set as a picture. Eight steps are unrolled by a Rust loop into one traced function, which is called
+//! sixteen times on its own results, with donated memory. Colours depend on how soon a point escapes.
 //! Writes `target/mandelbrot.png`.
 
 use ndjit::{DType, Expr, cos, from_fn, jit, log2, where_};
@@ -8,11 +8,11 @@ use std::error::Error;
 
 const WIDTH: usize = 360;
 const HEIGHT: usize = 240;
-/// Steps of one call, and calls.
+/// Steps per call, and calls.
 const STEPS: usize = 8;
 const CALLS: usize = 16;
 
-/// Steps of `z = z² + c`, as real and imaginary part, and how many of them did not yet lead away.
+/// Steps of `z = z² + c`, as real and imaginary part, and the number of steps before the escape.
 fn steps(mut re: Expr, mut im: Expr, mut count: Expr, c_re: Expr, c_im: Expr) -> [Expr; 3] {
     for _ in 0..STEPS {
         let inside = (re * re + im * im).le(64);
@@ -23,7 +23,7 @@ fn steps(mut re: Expr, mut im: Expr, mut count: Expr, c_re: Expr, c_im: Expr) ->
     [re, im, count]
 }
 
-/// Red, green and blue, from 0 to 255: black inside; outside smooth waves of colour.
+/// Red, green and blue, from 0 to 255: black inside, smooth waves of colour outside.
 fn colours(re: Expr, im: Expr, count: Expr) -> [Expr; 3] {
     let smooth = count - log2(log2(re * re + im * im) / 2);
     let outside = count.lt((STEPS * CALLS) as i32);
@@ -34,7 +34,7 @@ fn colours(re: Expr, im: Expr, count: Expr) -> [Expr; 3] {
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    // The plane from -2.4 to 1.2 and from -1.2 to 1.2, seen at the middles of pixels.
+    // The plane from -2.4 to 1.2 and from -1.2 to 1.2, sampled at the centers of pixels.
     let step = 2.4 / HEIGHT as f64;
     let c_re = from_fn([HEIGHT, WIDTH], |[_, x]| (x * step + (step / 2.0 - 2.4)).cast(DType::F32));
     let c_im = from_fn([HEIGHT, WIDTH], |[y, _]| (y * step + (step / 2.0 - 1.2)).cast(DType::F32));

@@ -1,6 +1,6 @@
-//! A neural network learns a photograph from a quarter of its pixels: from where a pixel is, what colour it has. The whole training, batches,
-//! gradients and steps, is one `scan` of one jitted function. Then the network paints the pixels that it never saw.
-//! Writes what it is given, what it paints and the photograph to `target/neural.png`, and its errors on the way to `target/neural.svg`.
+//! A neural network learns a photograph from a quarter of its pixels, as a map from coordinates to colours. The whole training, with batches,
+//! gradients and steps, is one `scan` of one jitted function. Then the network predicts the other pixels.
+//! Writes the given pixels, the prediction and the photograph to `target/neural.png`, and the errors during training to `target/neural.svg`.
 
 use ndjit::{
     Array, DType, Expr, arange, concat, cos, dtype, from_fn, jit, matmul, mean, random, relu, repeat, reshape, scan,
@@ -11,7 +11,7 @@ use std::array;
 use std::error::Error;
 use std::f64::consts::TAU;
 
-/// Rows and columns of what is learned: the upper part of the photograph, at a quarter of its size.
+/// Rows and columns of the training picture: the upper part of the photograph, at a quarter of its size.
 const ROWS: usize = 104;
 const COLUMNS: usize = 128;
 const PIXELS: usize = ROWS * COLUMNS;
@@ -25,7 +25,7 @@ const STEPS: usize = 2000;
 /// Weights and biases of three layers.
 type Network = [Expr; 6];
 
-/// The colours of places; all are from 0 to 1. The network gets places as waves of many lengths: of bare coordinates it makes nothing but blurs.
+/// The colours at coordinates; all are from 0 to 1. Coordinates are encoded as waves of many lengths: from bare ones the network only learns blurs.
 fn paint([w1, b1, w2, b2, w3, b3]: Network, waves: Expr, places: Expr) -> Expr {
     let phase = matmul(places, waves);
     let x = concat([sin(phase), cos(phase)], -1);
@@ -34,13 +34,13 @@ fn paint([w1, b1, w2, b2, w3, b3]: Network, waves: Expr, places: Expr) -> Expr {
     sigmoid(matmul(x, w3) + b3)
 }
 
-/// What the network paints in the end, and its mean squared errors at each step: on the batch that it learns from, and on pixels that it
-/// never sees. `order` has the numbers of those that it sees, then of the others.
+/// The final prediction, and the mean squared errors at each step: on the training batch, and on held-out pixels.
+/// `order` has the indices of the training pixels, then of the others.
 fn train(key: Expr, places: Expr, colours: Expr, order: Expr) -> (Expr, [Expr; 2]) {
     let [a, b, c, d, key] = random::split(key);
     let normal = |key, rows: usize, columns: usize| dtype(DType::F32).normal(key, [rows, columns]);
     let waves = normal(a, 2, WAVES) * (2.0 * TAU);
-    // Random weights of such a size that a layer's results are about as large as what it gets.
+    // Random weights, scaled to keep the magnitude of values from layer to layer.
     let layer = |key, rows: usize, columns: usize| normal(key, rows, columns) * (2.0 / rows as f64).sqrt();
     let bias = |columns: usize| Expr::from(dtype(DType::F32).zeros(columns));
     let (first, second, third) = (layer(b, 2 * WAVES, UNITS), layer(c, UNITS, UNITS), layer(d, UNITS, 3));
@@ -50,7 +50,7 @@ fn train(key: Expr, places: Expr, colours: Expr, order: Expr) -> (Expr, [Expr; 2
         let which = take(order, random::randint(key, BATCH, from as i64..to as i64), 0);
         mean(square(paint(network, waves, take(places, which, 0)) - take(colours, which, 0)), ..)
     };
-    // Adam: the mean of the latest gradients over the root of their mean square, at a rate that falls to 0.
+    // Adam: the mean of recent gradients over the root of their mean square, with a learning rate that falls to 0.
     let step = |(network, slope, size): (Network, Network, Network), n: Expr| {
         let [seen, hidden] = random::split(random::fold_in(key, n));
         let (loss, gradient) = value_and_grad_at(|network| error(network, seen, 0, SEEN), network);
@@ -65,7 +65,7 @@ fn train(key: Expr, places: Expr, colours: Expr, order: Expr) -> (Expr, [Expr; 2
     (paint(network, waves, places), errors)
 }
 
-/// A mean squared error as photographs' are told: a tenth of it is 10 dB more.
+/// A mean squared error in decibels, as usual for photographs: a tenth of the error is 10 dB more.
 fn decibels(error: f64) -> f64 {
     -10.0 * error.log10()
 }
@@ -83,7 +83,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     let [seen, hidden] = errors.map(|errors| errors.to_vec::<f32>());
     let (seen, hidden) = (seen?, hidden?);
-    // Batches differ: each point is the mean of fifty steps.
+    // Batches vary: each point is the mean of fifty steps.
     let curve = |errors: &[f32]| -> Vec<(f64, f64)> {
         let means =
             errors.chunks(50).map(|chunk| chunk.iter().map(|&e| f64::from(e)).sum::<f64>() / chunk.len() as f64);

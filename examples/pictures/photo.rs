@@ -1,6 +1,6 @@
 //! Grades a photograph in one fused kernel: a tone curve, a saturation that keeps luminance, a vignette from broadcast axes
-//! and a blend with film grain, on u8, f16 and f32 pixels. Prints the dtypes and why, the number of kernels, the times, and
-//! that the unfused program gives the same bits. Writes `target/photo.png`.
+//! and a blend with film grain, on u8, f16 and f32 pixels. Prints the dtypes with explanations, the number of kernels, the times, and
+//! a check that the unfused program gives the same bits. Writes `target/photo.png`.
 
 use ndjit::{Array, DType, Expr, Stage, jit, spec};
 use ndjit_pictures as picture;

@@ -1,6 +1,6 @@
-//! The seasons in a year of temperatures: the mean of each day is fitted by a wave over the year and one over half of it, whose heights and warmest days are to be
-//! found. Gradient descent needs many steps, as a day changes the error far less than a degree does; Newton's method, with `hessian` and an
-//! elimination, a few. Prints both and draws the days and the curves to `target/seasons.svg`.
+//! The seasons in a year of temperatures: a wave over the year and one over half of it are fitted to the mean of each day, with unknown amplitudes
+//! and phases. Gradient descent needs many steps, since a day changes the error far less than a degree does; Newton's method, with `hessian` and
+//! an elimination, needs a few. Prints both and draws the days and the curves to `target/seasons.svg`.
 
 use ndjit::{
     Array, DType, Expr, NewAxis, concat, cos, dtype, fori_loop, grad, hessian, jit, mean, norm, sqrt, square, take,
@@ -11,10 +11,10 @@ use std::error::Error;
 use std::f64::consts::TAU;
 
 const DAYS: usize = 365;
-/// A gradient this short is none.
+/// The norm of the gradient at convergence.
 const NOTHING: f64 = 1e-9;
 
-/// The mean of the year in °C, and for both waves how far they swing and the day on which they are highest.
+/// The mean of the year in °C, and for both waves the amplitude and the day of the maximum.
 fn curve(w: Expr, day: Expr) -> Expr {
     let [mean, swing, top, swing_2, top_2] = [0, 1, 2, 3, 4].map(|n| w.slice(n));
     mean + swing * cos((day - top) * (TAU / DAYS as f64)) + swing_2 * cos((day - top_2) * (2.0 * TAU / DAYS as f64))
@@ -25,7 +25,7 @@ fn loss(w: Expr, day: Expr, celsius: Expr) -> Expr {
     mean(square(curve(w, day) - celsius), ..) / 2
 }
 
-/// The `x` of `a x = b`, by Gauss and Jordan's elimination; `a` is such that it needs no pivots.
+/// Solves `a x = b` for `x` by Gauss-Jordan elimination without pivoting.
 fn solve(a: Expr, b: Expr) -> Expr {
     let eliminate = |i: Expr, both: Expr| {
         let row = take(both, i, 0);
@@ -35,7 +35,7 @@ fn solve(a: Expr, b: Expr) -> Expr {
     fori_loop(0, 5, concat([a, b.slice((.., NewAxis))], 1), eliminate).slice((.., -1))
 }
 
-/// From these on, until the gradient is nothing or for `most` steps; and how many they were.
+/// Descends from `w` to convergence, for at most `most` steps; returns the weights and the number of steps.
 fn descend(w: Expr, day: Expr, celsius: Expr, most: Expr, step: fn(Expr, Expr, Expr, Expr) -> Expr) -> (Expr, Expr) {
     let gradient = |w: Expr| grad(loss)(w, day, celsius);
     let next = |(w, slope, n): (Expr, Expr, Expr)| {
@@ -47,7 +47,7 @@ fn descend(w: Expr, day: Expr, celsius: Expr, most: Expr, step: fn(Expr, Expr, E
     (w, n)
 }
 
-/// The means of days in °C, of a file of lines `year/month/day hour:00,°F` in order.
+/// The daily means in °C from a file of lines `year/month/day hour:00,°F` in order.
 fn days(text: &str) -> Result<Array, Box<dyn Error>> {
     let (mut dates, mut day, mut fahrenheit) = (Vec::new(), Vec::new(), Vec::new());
     for line in text.lines().skip(1) {

@@ -56,7 +56,7 @@ pub fn keepdims(axes: impl IntoAxes) -> Axes {
 /// assert_eq!(spread(&x, keepdims(1)).shape().extents(), [2, 1]);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no axes",
+    message = "`{Self}` is not a list of axes",
     label = "not `..`, a number, or an array of numbers",
     note = "write `..` for all axes, `0`, `-1`, `[0, 2]`, or `keepdims(-1)` to keep them with extent 1",
     note = "a dtype goes before, as in `dtype(DType::F64).sum(x, ..)`; the larger of two arrays is `maximum(x, y)`"

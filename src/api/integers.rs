@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 /// assert_eq!(arange(6).reshape([3, -1]).shape().extents(), [3, 2]);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no number and no list of numbers",
+    message = "`{Self}` is not a number or a list of numbers",
     label = "not `0`, `[0, -1]`, a slice or a `Vec`",
     note = "write a number, `[2, 3]`, `&numbers[..]` or `vec![2, 3]`, of integers up to 64 bits"
 )]

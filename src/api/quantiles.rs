@@ -200,7 +200,7 @@ impl Quantiles {
 /// assert_eq!((spread(&x, 0.5).to_string(), spread(&x, vec![0.25, 1.0]).to_string()), ("3.".into(), "[2. 5.]".into()));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no quantiles",
+    message = "`{Self}` is not a list of quantiles",
     label = "not a number, nor an array of numbers",
     note = "write `0.9`, or `[0.25, 0.5, 0.75]`; quantiles that are computed are not taken: sort, and `take` what stands at `q * (n - 1)`"
 )]

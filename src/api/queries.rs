@@ -44,7 +44,7 @@ pub trait HasType {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no list of operands",
+    message = "`{Self}` is not a list of operands",
     label = "not a tuple or slice of dtypes, arrays, expressions and numbers",
     note = "write `result_type((&x, 2, DType::F32))` or `result_type(&dtypes)`"
 )]
@@ -234,7 +234,7 @@ impl<T: HasTypes + ?Sized> HasTypes for &T {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no tuple of arrays and numbers",
+    message = "`{Self}` is not a tuple of arrays and numbers",
     label = "not a tuple of arrays and numbers",
     note = "write `promote_arrays((&x, &y, 2))`"
 )]

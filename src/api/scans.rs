@@ -55,7 +55,7 @@ pub fn include_initial(axis: isize) -> Along {
 /// assert_eq!(x.cumulative_sum(include_initial(-1)).to_string(), "[0 2 5]");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no axis",
+    message = "`{Self}` is not an axis",
     label = "not a number",
     note = "write `0`, `-1` for the last axis, or `include_initial(-1)`",
     note = "a dtype goes before, as in `dtype(DType::F64).cumulative_sum(x, 0)`"

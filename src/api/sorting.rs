@@ -59,7 +59,7 @@ pub fn descending(axis: isize) -> Sorting {
 /// assert_eq!(x.argsort(descending(-1)).to_string(), "[1 0 2]");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no axis",
+    message = "`{Self}` is not an axis",
     label = "not a number",
     note = "write `0`, `-1` for the last axis, or `descending(-1)`",
     note = "a dtype of indices goes before, as in `dtype(DType::I64).argsort(x, 0)`"

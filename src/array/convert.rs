@@ -12,8 +12,8 @@ use ndjit_runtime::{Buffer, Element};
 use std::sync::Arc;
 
 impl Array {
-    /// An array of `shape` with the elements of `elements` in row-major order; without a copy, or, up to 1 MiB, moved to memory that
-    /// vectors are read best from.
+    /// Creates an array of `shape` from `elements` in row-major order. The memory is reused, except that up to 1 MiB is
+    /// copied to memory aligned for vectors.
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode};
@@ -25,7 +25,7 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// `Shape` if there are more or fewer elements than the shape holds; `Size` if no array can have the shape.
+    /// `Shape` if the number of elements differs from that of the shape; `Size` if no array can have the shape.
     #[track_caller]
     pub fn from_shape_vec<T: Element>(shape: impl IntoShape, elements: Vec<T>) -> Result<Array> {
         let (shape, place) = (shape.shape(), ndjit_ir::Place::caller());
@@ -46,7 +46,7 @@ impl Array {
         Ok(Array::concrete(T::DTYPE, T::DTYPE, shape, Arc::new(Buffer::from_vec(elements))))
     }
 
-    /// Two axes, from rows of equal length, copied. Poisoned if memory is refused.
+    /// Creates an array with two axes from rows of equal length, copied. Poisoned if an allocation fails.
     ///
     /// ```
     /// use ndjit::Array;
@@ -60,7 +60,7 @@ impl Array {
         }
     }
 
-    /// A scalar of the number's own dtype. Of `weak(2)` a weak one.
+    /// Creates a scalar of the number's own dtype. `weak(2)` gives a weak scalar.
     ///
     /// ```
     /// use ndjit::{Array, DType, weak};
@@ -74,12 +74,12 @@ impl Array {
         Array::from_literal(&literal, literal.ty(), dtype).unwrap_or_else(Array::poisoned)
     }
 
-    /// A scalar of a type, stored as `dtype`.
+    /// Creates a scalar of a type, stored as `dtype`.
     pub(crate) fn from_literal(literal: &Literal, ty: ValueType, dtype: DType) -> Result<Array> {
         Ok(Array(ArrayRef::from_literal(literal, ty, dtype)?))
     }
 
-    /// An array with a copy of row-major bytes.
+    /// Creates an array with a copy of row-major bytes.
     #[cfg(feature = "ndarray")]
     pub(crate) fn from_elements<T: Element>(shape: Shape, elements: Vec<T>) -> Array {
         Array::concrete(T::DTYPE, T::DTYPE, shape, Arc::new(Buffer::from_vec(elements)))
@@ -94,7 +94,8 @@ impl<T: Element + Number> From<T> for Scalar {
 }
 
 impl<T: Element> From<Vec<T>> for Array {
-    /// One axis; without a copy, or, up to 1 MiB, moved to memory that vectors are read best from.
+    /// Creates an array with one axis. The memory is reused, except that up to 1 MiB is copied to memory aligned for
+    /// vectors.
     fn from(elements: Vec<T>) -> Array {
         let shape = Shape::from(elements.len());
         Array::concrete(T::DTYPE, T::DTYPE, shape, Arc::new(Buffer::from_vec(elements)))
@@ -102,7 +103,7 @@ impl<T: Element> From<Vec<T>> for Array {
 }
 
 impl<T: Element> From<&[T]> for Array {
-    /// One axis, copied. Poisoned if memory is refused.
+    /// Creates an array with one axis, copied. Poisoned if an allocation fails.
     fn from(elements: &[T]) -> Array {
         match Buffer::from_bytes(bytes_of(elements)) {
             Ok(buffer) => Array::concrete(T::DTYPE, T::DTYPE, Shape::from(elements.len()), Arc::new(buffer)),
@@ -141,7 +142,7 @@ impl<T: Element> FromIterator<T> for Array {
 macro_rules! scalars {
     ($($t:ty)*) => {$(
         impl From<$t> for Array {
-            /// A scalar of the number's own dtype.
+            /// Creates a scalar of the number's own dtype.
             fn from(number: $t) -> Array {
                 Array::scalar(number)
             }

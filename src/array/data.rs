@@ -1,4 +1,4 @@
-//! What is known of arrays without computing anything: types, shapes, devices, errors.
+//! Metadata of arrays, available without computation: types, shapes, devices, errors.
 
 use crate::array::node::Array;
 use ndjit_eval::array::ArrayRef;
@@ -9,7 +9,7 @@ use ndjit_runtime::Buffer;
 use std::sync::Arc;
 
 impl Array {
-    /// The number of operations that may wait to be run. One more runs them.
+    /// The largest number of pending operations. One more runs them.
     ///
     /// ```
     /// use ndjit::Array;
@@ -23,22 +23,23 @@ impl Array {
     /// ```
     pub const NODE_LIMIT: usize = NODE_LIMIT;
 
-    /// An array of a buffer that holds exactly `shape` elements of `dtype`.
+    /// Creates an array from a buffer of exactly `shape` elements of `dtype`.
     pub(crate) fn concrete(ty: impl Into<ValueType>, dtype: DType, shape: Shape, buffer: Arc<Buffer>) -> Array {
         Array(ArrayRef::concrete(ty, dtype, shape, buffer))
     }
 
-    /// An array that is an error.
+    /// Creates a poisoned array.
     pub(crate) fn poisoned(error: Error) -> Array {
         Array(ArrayRef::poisoned(error))
     }
 
-    /// The address that tells this array from others.
+    /// The address that identifies this array.
     pub(crate) fn identity(&self) -> usize {
         self.0.identity()
     }
 
-    /// The error, if the operation that made this array failed. Computes nothing: what only [running](Array::eval) finds out is not known yet.
+    /// Returns the error, if the operation of this array failed. Computes nothing: errors that occur only when the
+    /// array [runs](Array::eval) are not included.
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode};
@@ -63,7 +64,8 @@ impl Array {
         self.0.shape()
     }
 
-    /// The dtype of the elements; of a weak array the default of its kind under the policy it was made with. Bool for a poisoned array.
+    /// The dtype of the elements. For a weak array, the default of its kind under the policy at its creation. Bool for
+    /// a poisoned array.
     ///
     /// ```
     /// use ndjit::{Array, DType, weak};
@@ -87,7 +89,7 @@ impl Array {
         self.0.value_type()
     }
 
-    /// Whether the type is weak: the array takes the dtype of what it meets, as bare numbers do.
+    /// Checks whether the type is weak. As a bare number does, a weak array adopts the dtype of the other operand.
     ///
     /// ```
     /// use ndjit::{Array, asarray};
@@ -98,7 +100,7 @@ impl Array {
         self.0.value_type().is_weak()
     }
 
-    /// Where the elements are, or will be computed.
+    /// The device of the elements, computed or not.
     ///
     /// ```
     /// use ndjit::{Array, Device};
@@ -120,7 +122,7 @@ impl Array {
         self.0.shape().size().unwrap_or(0)
     }
 
-    /// Whether there are no elements.
+    /// Checks whether the array has no elements.
     ///
     /// ```
     /// use ndjit::zeros;

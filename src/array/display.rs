@@ -1,4 +1,5 @@
-//! How arrays print: elements as NumPy prints them, summarised beyond 1000, weak types marked. What is shown is bounded.
+//! Printing of arrays, with the format of NumPy: summarised beyond 1000 elements, weak types marked. The text is
+//! bounded.
 
 use crate::array::node::Array;
 use ndjit_inspect::elements::Shown;
@@ -7,16 +8,18 @@ use ndjit_transform::access::contiguous;
 use std::fmt;
 
 impl fmt::Display for Array {
-    /// Elements in nested brackets, columns aligned, as NumPy 2.4 prints them; but bools are `true` and `false`, and a row is one line, however
-    /// long. A weak type is marked: `[1 2] i*`. A failed computation prints its error.
+    /// Prints elements in nested brackets with aligned columns, as NumPy 2.4 does. Unlike there, bools are `true` and
+    /// `false`, and each row is one line. A weak type is marked: `[1 2] i*`. A failed computation prints its error.
     ///
-    /// - Floats have the fewest digits that read back as the same, but 8 after the point at most; `{:.3}` sets how many. All have
-    ///   exponents, and then as many digits, if one is so large that the dtype has not all its digits (1e8 of `f64`, 1e6 of `f32`, 1000 of `f16`, 100 of
-    ///   `bf16`), one that is not 0 is smaller than 0.0001, or the largest is more than 1000 times the smallest. The number of an array without axes
-    ///   has one from 1e16 and below 0.0001.
-    /// - `{:8}` sets the least width of an element. Other flags have no effect.
-    /// - Of more than 1000 elements axes of more than 6 show 3 at either end. If these are more than 1296, which 5 such axes
-    ///   are and NumPy prints, axes show 2 at either end, or 1, and at last the outer ones their first alone. So the text is bounded.
+    /// - Floats have the fewest digits that read back as the same value, with at most 8 after the point; `{:.3}` sets
+    ///   their number.
+    /// - All elements have exponents if the dtype cannot represent each digit of one (1e8 of `f64`, 1e6 of `f32`, 1000
+    ///   of `f16`, 100 of `bf16`), if a nonzero one is smaller than 0.0001, or if the largest is more than 1000 times
+    ///   the smallest. A scalar has an exponent from 1e16 and below 0.0001.
+    /// - `{:8}` sets the minimum width of an element. Other flags have no effect.
+    /// - An array of more than 1000 elements shows 3 at either end of each axis longer than 6. If more than 1296
+    ///   remain, axes show 2 at either end, then 1, and at last only the first of the outer axes. NumPy prints all of
+    ///   them.
     ///
     /// ```
     /// use ndjit::{Array, arange};
@@ -30,7 +33,7 @@ impl fmt::Display for Array {
             Ok(elements) => elements,
             Err(error) => return write!(f, "{error}"),
         };
-        // What is seen in the memory of another array is read there.
+        // Views are read from the memory of their base.
         let seen = elements.layout.clone().filter(|_| self.device() == Device::CPU);
         let shown = match seen {
             Some(layout) => elements.memory.host().map(|buffer| (buffer, layout)),
@@ -45,7 +48,7 @@ impl fmt::Display for Array {
 }
 
 impl fmt::Debug for Array {
-    /// Type, shape and state in one line, without computing anything.
+    /// Prints type, shape and state in one line, without computing anything.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.0.state() {
             Some(Err(error)) => return write!(f, "Array(error[{}]: {})", error.code(), error.headline()),

@@ -1,4 +1,4 @@
-//! Operations on arrays, which are noted: [`Computed`] for [`Array`].
+//! Operations on arrays, recorded when written: [`Computed`] for [`Array`].
 
 use crate::api::manipulation::refused;
 use crate::array::node::Array;
@@ -55,7 +55,7 @@ impl Computed for Array {
     }
 }
 
-/// The operands, into a list, or the array that is the error of one.
+/// Collects the operands into a list, or returns the first poisoned one.
 fn gather(what: &'static str, operands: &[AnyOperand], place: Place, own: &mut LazyOperands) -> Result<(), Array> {
     let mut device: Option<(Device, usize)> = None;
     for (n, operand) in operands.iter().enumerate() {
@@ -83,9 +83,9 @@ fn outside(what: &str, x: Expr, place: Place) -> Array {
     Array::poisoned(escape::outside(what, x).at(place))
 }
 
-/// Notes what is asked of arrays and numbers.
+/// Records an operation on arrays and numbers.
 fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place: Place) -> Array {
-    // Operands are as large as a cache line: they are not moved.
+    // An operand is as large as a cache line, so operands are not moved.
     let mut own = LazyOperands::new();
     match gather(asked.what(), operands, place, &mut own) {
         Ok(()) => Array(noting::apply(asked, &mut own, place)),
@@ -93,7 +93,7 @@ fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place: Place) -> 
     }
 }
 
-/// Notes a cast of an operand of any sort.
+/// Records a cast of an operand of any type.
 pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {
     match x {
         AnyOperand::Array(array) => Array(noting::convert(LazyOperand::Array(array.0.clone()), dtype, place)),
@@ -102,7 +102,7 @@ pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {
     }
 }
 
-/// Notes a cast to the dtype that the policy takes where this one is asked for.
+/// Records a cast to the dtype that the policy chooses for the requested one.
 pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
     Array(noting::cast(&array.0, dtype, place))
 }

@@ -1,7 +1,8 @@
 //! [`Array`]: data, or a computation on data that has not run yet.
 //!
-//! An array is one `Arc`. Concrete arrays hold a buffer of the dtype their type commits to, or see one of another array through
-//! strides; lazy ones hold a pending operation and get their buffer when read. Results never change, so an array may be read from any thread.
+//! An array is one `Arc`. A concrete array has a buffer of its dtype, or is a strided view of another array. A lazy one
+//! has a pending operation and gets its buffer at the first read. Results never change, so any thread may read an
+//! array.
 
 mod convert;
 mod data;

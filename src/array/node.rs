@@ -1,22 +1,24 @@
-//! [`Array`] as data: elements in memory, or the operation that gives them when they are read.
+//! [`Array`] as data: elements in memory, or a pending operation.
 //!
-//! What it holds, and how it is computed, is of the crate `ndjit-eval`.
+//! The crate `ndjit-eval` has the representation and the evaluation.
 
 use ndjit_eval::array::ArrayRef;
 
-/// An n-dimensional array: elements of one [`DType`](crate::DType), or a computation that gives them.
+/// An n-dimensional array: elements of one [`DType`](crate::DType), or a pending computation of them.
 ///
-/// Operators and methods do not compute: they note what is to be done. Reading ([`to_vec`](Array::to_vec),
-/// [`item`](Array::item), printing), passing to a jitted function, or [`eval`](Array::eval) compiles and runs what was noted
-/// as one program. When more than [`Array::NODE_LIMIT`] operations wait, they run at once, so memory stays bounded.
-/// Of operations on the way to what is read nothing is stored at first. An operation that runs again has its result kept in the array that holds it,
-/// unless it is cheap: loops that read as they go take as long for each step, and hold no more than arrays computed at once would. Where memory is
-/// refused, what was kept is given back and computed when it is needed.
+/// Operators and methods record operations and compute nothing. Reading ([`to_vec`](Array::to_vec),
+/// [`item`](Array::item), printing), passing to a jitted function, or [`eval`](Array::eval) compiles and runs the
+/// recorded operations as one program. More than [`Array::NODE_LIMIT`] pending operations run at once, so memory stays
+/// bounded.
 ///
-/// An operation that fails gives a poisoned array, and whatever reads it, or computes with it, gets the first error; printing shows it. Such
-/// an array has neither dtype nor shape: [`dtype`](Array::dtype), [`shape`](Array::shape) and what follows from them are
-/// those of a `bool` scalar, so ask [`error`](Array::error) first where an operation may have failed. What is found out only when
-/// it runs, such as memory that is refused, is an error of each reading, and the array is not poisoned. `Clone` is cheap and shares the elements.
+/// Intermediate results are not stored at first. An operation that runs again has its result cached in its array,
+/// unless it is cheap. A loop that reads in each step takes constant time per step, and no more memory than eager
+/// evaluation. When an allocation fails, cached results are freed and computed again on demand.
+///
+/// A failed operation gives a poisoned array. Reading it or computing with it gives the first error; printing shows it.
+/// A poisoned array has neither dtype nor shape: [`dtype`](Array::dtype), [`shape`](Array::shape) and related methods
+/// return those of a `bool` scalar, so check [`error`](Array::error) first. Errors at run time, such as a failed
+/// allocation, are errors of each read and do not poison the array. `Clone` is cheap and shares the elements.
 ///
 /// ```
 /// use ndjit::{Array, DType};
@@ -30,7 +32,7 @@ use ndjit_eval::array::ArrayRef;
 pub struct Array(pub(crate) ArrayRef);
 
 impl Array {
-    /// What the crate that evaluates arrays knows of some.
+    /// The evaluator's references to arrays.
     pub(crate) fn refs(arrays: &[Array]) -> Vec<ArrayRef> {
         arrays.iter().map(|array| array.0.clone()).collect()
     }

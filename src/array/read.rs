@@ -1,4 +1,4 @@
-//! Reading arrays: whoever asks for elements computes what waits.
+//! Reading arrays, which runs pending operations.
 
 use crate::array::node::Array;
 use ndjit_eval::array::{ArrayRef, Elements};
@@ -10,24 +10,24 @@ use ndjit_runtime::{Buffer, Element, Memory};
 use std::sync::Arc;
 
 impl Array {
-    /// The elements; computes them if need be.
+    /// The elements, computed if pending.
     pub(crate) fn elements(&self) -> Result<&Elements> {
         self.0.elements()
     }
 
-    /// The elements in row-major order, on the array's device; copies them if need be, once.
+    /// The elements in row-major order on the array's device. Strided elements are copied once.
     pub(crate) fn memory(&self) -> Result<&Memory> {
         self.0.memory()
     }
 
-    /// The elements in row-major order in the host's memory.
+    /// The elements in row-major order in host memory.
     pub(crate) fn buffer(&self) -> Result<Arc<Buffer>> {
         self.0.buffer()
     }
 
-    /// The array on a device: itself if it is there, else a copy. What waits is run, where the array is now, and the copy is made at
-    /// once; an error makes a poisoned array. Operations on arrays run where these are, and their results are there; reading an array
-    /// copies its elements to the host.
+    /// Moves the array to a device: returns itself if it is there, else a copy. Pending operations run on the current
+    /// device, and the copy starts at once. An error gives a poisoned array. Operations run on the device of their
+    /// arrays, and their results stay there; reading copies elements to the host.
     ///
     /// ```
     /// use ndjit::{Array, Device};
@@ -51,8 +51,8 @@ impl Array {
         }
     }
 
-    /// Runs what waits, and returns when the elements are computed: what is asked of a GPU is done later, and whoever reads waits anyway, so
-    /// that this is for measuring time. As JAX's method of this name.
+    /// Runs pending operations, and waits until the elements are computed. A GPU computes asynchronously, and reading
+    /// waits anyway, so this is for measuring time. The method of this name in JAX does the same.
     ///
     /// ```
     /// use ndjit::Array;
@@ -63,14 +63,14 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// Those of [`eval`](Array::eval); `Device` if the device is lost or does not answer.
+    /// Those of [`eval`](Array::eval); `Device` if the device is lost or does not respond.
     pub fn block_until_ready(&self) -> Result<&Array> {
         self.memory()?.wait()?;
         Ok(self)
     }
 
-    /// Asks for a copy of the elements in the host's memory and does not wait: it is made when the device gets to it, and the next reading
-    /// of the array takes it. Runs what waits. Nothing happens to an array in the host's memory. As JAX's method of this name.
+    /// Starts a copy of the elements to host memory, without waiting; the next read of the array uses it. Runs pending
+    /// operations. No effect on an array in host memory. The method of this name in JAX does the same.
     ///
     /// ```
     /// use ndjit::{Array, Device};
@@ -92,8 +92,8 @@ impl Array {
         Ok(())
     }
 
-    /// Why the array has its dtype: the operations that wait, back to the arrays and numbers that decided it. Operations that
-    /// have run are forgotten; of an array that holds its elements nothing more is known than that it does.
+    /// Explains the dtype of the array: the pending operations, back to the arrays and numbers that decided it.
+    /// Operations that have run are not recorded, so an evaluated array is only described as data.
     ///
     /// ```
     /// use ndjit::Array;
@@ -110,7 +110,7 @@ impl Array {
         evaluate::explain(&self.0)
     }
 
-    /// Runs what waits. Reading does so too. A GPU may still be computing when this returns.
+    /// Runs pending operations, as reading does. A GPU may still be computing on return.
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode};
@@ -123,12 +123,12 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// The first error of the operations that lead here; `Allocation` if memory is refused.
+    /// The first error of the recorded operations; `Allocation` if an allocation fails.
     pub fn eval(&self) -> Result<&Array> {
         self.memory().map(|_| self)
     }
 
-    /// The elements in row-major order.
+    /// Copies the elements in row-major order.
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode};
@@ -147,7 +147,7 @@ impl Array {
         ndjit_runtime::pod::read(self.buffer()?.as_bytes())
     }
 
-    /// The elements in row-major order; without a copy if the array has the memory of a `Vec<T>` and nothing else uses it.
+    /// The elements in row-major order, without a copy if the array has the memory of a `Vec<T>` and is its only user.
     ///
     /// ```
     /// use ndjit::Array;
@@ -158,21 +158,21 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// As [`to_vec`](Array::to_vec).
+    /// Those of [`to_vec`](Array::to_vec).
     #[track_caller]
     pub fn into_vec<T: Element>(self) -> Result<Vec<T>> {
         self.expect_dtype::<T>("into_vec")?;
         self.into_buffer()?.into_vec()
     }
 
-    /// The buffer, of which this was the only owner if the array was the only one.
+    /// The buffer, with one owner if the array had one.
     pub(crate) fn into_buffer(self) -> Result<Arc<Buffer>> {
         let buffer = self.buffer()?;
         drop(self);
         Ok(buffer)
     }
 
-    /// The one element of an array that has one.
+    /// The element of an array with one element.
     ///
     /// ```
     /// use ndjit::Array;
@@ -183,7 +183,7 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// `Shape` if there are more or fewer; those of [`to_vec`](Array::to_vec).
+    /// `Shape` for another number of elements; those of [`to_vec`](Array::to_vec).
     #[track_caller]
     pub fn item<T: Element>(&self) -> Result<T> {
         self.expect_dtype::<T>("item")?;

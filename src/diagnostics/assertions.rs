@@ -1,8 +1,8 @@
-//! Assertions for tests, as macros at the crate's root: how many kernels a function takes, and that calls compile nothing,
-//! allocate nothing, or work in the memory they are given.
+//! Assertion macros for tests, at the crate's root: the number of kernels of a function, and calls without compilation,
+//! without allocation, or in place.
 //!
-//! What they count belongs to one call or to the calling thread. Tests that run beside each other do not disturb them; work
-//! that a call gives to other threads is not counted.
+//! Counts are per call or per thread. Tests running in parallel do not interfere. Work of other threads for a call is
+//! not counted.
 
 use crate::array::node::Array;
 use crate::diagnostics::misses;
@@ -18,8 +18,8 @@ use ndjit_inspect::stage::ProgramStage;
 use ndjit_ir::{Error, Place};
 use ndjit_runtime::{Buffer, CountingAllocator, Memory};
 
-/// Asserts how many kernels a [jitted](crate::jit()) function takes for these arguments. It is compiled for them if it was
-/// not before; it does not run. Loop nests that run together tile by tile are one kernel.
+/// Asserts the number of kernels of a [jitted](crate::jit()) function for these arguments. Compiles it for them if
+/// needed, and does not run it. Loop nests that run together tile by tile are one kernel.
 ///
 /// ```
 /// use ndjit::{Array, assert_kernels, jit};
@@ -31,7 +31,7 @@ use ndjit_runtime::{Buffer, CountingAllocator, Memory};
 /// ```
 ///
 /// # Panics
-/// If there are more or fewer, with the text of each; with the error if the function does not take the arguments.
+/// If the number differs, with the text of each kernel; with the error if the arguments are invalid.
 #[macro_export]
 macro_rules! assert_kernels {
     ($function:expr, $arguments:expr, $kernels:expr $(,)?) => {
@@ -39,11 +39,10 @@ macro_rules! assert_kernels {
     };
 }
 
-/// Asserts that no function or lazy array is traced or planned and no kernel compiled on this thread while an expression is
-/// evaluated, and gives its value.
+/// Asserts that evaluating an expression traces, plans and compiles nothing on this thread. Returns its value.
 ///
-/// Arguments of other shapes are another signature, which is traced and planned, and needs no other kernels:
-/// `assert_no_recompile!(kernels, …)` looks at the kernels alone.
+/// Arguments of other shapes have another signature, which is traced and planned, but reuse the kernels.
+/// `assert_no_recompile!(kernels, …)` checks kernels only.
 ///
 /// ```
 /// use ndjit::{assert_no_recompile, jit};
@@ -61,14 +60,15 @@ macro_rules! assert_kernels {
 /// ```
 ///
 /// # Panics
-/// If something was made, with how much of what, and in what the last call differs from the [signatures](crate::Miss) known.
+/// If anything was traced, planned or compiled, with the counts and the differences of the last call from the known
+/// [signatures](crate::Miss).
 #[macro_export]
 macro_rules! assert_no_recompile {
     (kernels, $work:expr $(,)?) => {
         $crate::assert_no_recompile!(@ $work, nothing_compiled)
     };
     (@ $work:expr, $check:ident) => {
-        // A `match`, unlike a `let`, leaves alive what the value borrows from.
+        // A `match`, unlike a `let`, keeps temporaries alive that the value borrows from.
         match ($crate::assertions::here(), $work) {
             (before, value) => {
                 $crate::assertions::$check(before);
@@ -81,8 +81,8 @@ macro_rules! assert_no_recompile {
     };
 }
 
-/// Asserts that this thread asks the system for no memory while an expression is evaluated, and gives its value: so it is with
-/// a call of a signature that was called before, into memory of the caller. Needs [`CountingAllocator`] as the global allocator.
+/// Asserts that evaluating an expression allocates no memory on this thread, as in a repeated call into memory of the
+/// caller. Returns its value. Needs [`CountingAllocator`] as the global allocator.
 ///
 /// ```standalone_crate
 /// use ndjit::{CountingAllocator, assert_no_alloc, jit};
@@ -100,7 +100,8 @@ macro_rules! assert_no_recompile {
 /// ```
 ///
 /// # Panics
-/// If there were allocations, with their number; if [`CountingAllocator`] is not installed, as nothing is counted then.
+/// If there were allocations, with their number; if [`CountingAllocator`] is not the global allocator, since nothing is
+/// counted then.
 #[macro_export]
 macro_rules! assert_no_alloc {
     ($work:expr $(,)?) => {
@@ -113,8 +114,8 @@ macro_rules! assert_no_alloc {
     };
 }
 
-/// Calls a [jitted](crate::jit()) function and asserts that the memory of each [donated](crate::Array::donate) argument is a
-/// result's, or that of as many as a third argument says. Gives the results.
+/// Calls a [jitted](crate::jit()) function and asserts that a result reuses the memory of each
+/// [donated](crate::Array::donate) argument, or of as many as the third argument says. Returns the results.
 ///
 /// ```
 /// use ndjit::{Array, DType, assert_in_place, jit};
@@ -130,7 +131,7 @@ macro_rules! assert_no_alloc {
 /// ```
 ///
 /// # Panics
-/// If it is not so; if no argument is donated; with the error if the call fails.
+/// If the number differs; if no argument is donated; with the error if the call fails.
 #[macro_export]
 macro_rules! assert_in_place {
     ($function:expr, $arguments:expr $(,)?) => {
@@ -184,7 +185,7 @@ pub fn nothing_compiled(before: Made) {
     assert!(made.kernels == 0, "assert_no_recompile: {made}{}", last_miss());
 }
 
-/// Why the last call of the work that was watched was traced, below what is said of it.
+/// The last cache miss of the watched work, as an appendix to the message.
 fn last_miss() -> String {
     misses::take_last().map_or_else(String::new, |miss| format!("\n{miss}"))
 }

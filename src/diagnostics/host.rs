@@ -1,4 +1,4 @@
-//! This machine, as the code generator and the runtime see it.
+//! This machine: the target of code generation, and the caches.
 
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{clif, x64};
@@ -6,7 +6,7 @@ use ndjit_ir::Result;
 use ndjit_runtime::{kernels, pool, system};
 use std::thread::available_parallelism;
 
-/// What code is made for on this machine, and what is kept of it: see [`host`].
+/// The target of code generation, and the state of caches: see [`host`].
 ///
 /// ```
 /// let host = ndjit::host()?;
@@ -18,26 +18,26 @@ use std::thread::available_parallelism;
 pub struct Host {
     /// The machine code's target, such as `x86_64-unknown-linux-gnu`.
     pub target: String,
-    /// The processor's features that the code generator may use, by its names: `has_avx2`.
+    /// The processor features available to the code generator, by its names: `has_avx2`.
     pub features: Vec<&'static str>,
-    /// Bits of the widest vectors that kernels use: 512 with AVX-512, 256 with AVX2, else 128.
+    /// The width of the widest vectors in kernels, in bits: 512 with AVX-512, 256 with AVX2, else 128.
     pub vector_bits: usize,
-    /// How many threads a call may use, where it is not told otherwise.
+    /// The default maximum number of threads of a call.
     pub threads: usize,
-    /// How many bytes of memory the machine has, or the container that this runs in (cgroup v2), where they say so. Elements of lazy arrays are kept in half of it
-    /// at most.
+    /// The memory of the machine in bytes, or of its container (cgroup v2), if known. Cached elements of lazy arrays
+    /// take at most half of it.
     pub memory: Option<usize>,
-    /// Why kernels are interpreted, if executable memory was refused to this process. It is asked for by the first kernel.
+    /// The reason for interpreting kernels, if the process was refused executable memory. The first kernel requests it.
     pub notice: Option<&'static str>,
-    /// How many kernels were compiled so far.
+    /// The number of kernels compiled so far.
     pub kernels: u64,
-    /// How many bytes of machine code are kept, and at most.
+    /// The bytes of cached machine code, and the limit.
     pub code_bytes: (usize, usize),
-    /// How many bytes of freed memory are kept for new arrays, and at most.
+    /// The bytes of freed memory kept for new arrays, and the limit.
     pub pool_bytes: (usize, usize),
 }
 
-/// What this machine is to ndjit.
+/// Describes this machine and the state of caches.
 ///
 /// ```
 /// let host = ndjit::host()?;
@@ -66,8 +66,8 @@ pub fn host() -> Result<Host> {
     })
 }
 
-/// Sets how many bytes of freed memory are kept for new arrays, in this process, and gives back what is beyond that. 0 keeps none. Without it 1 GiB is
-/// kept.
+/// Sets the limit, in bytes, of freed memory kept for new arrays in this process, and frees any excess. 0 keeps none.
+/// The default is 1 GiB.
 ///
 /// ```
 /// ndjit::set_pool_limit(64 << 20);

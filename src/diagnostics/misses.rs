@@ -1,4 +1,4 @@
-//! Why a call compiled: what it differs in from the signatures that are known; and a guard that forbids compiling.
+//! Cache misses: differences of a call from the known signatures, and a guard against compiling.
 
 use ndjit_eval::argument::Signature;
 use ndjit_eval::counts::Made;
@@ -15,7 +15,8 @@ use std::fmt;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// A call whose signature was not known: the function was traced and a plan made. See [`Jitted::misses`](crate::Jitted::misses).
+/// A cache miss: a call with a new signature, for which the function was traced and a plan made. See
+/// [`Jitted::misses`](crate::Jitted::misses).
 ///
 /// ```
 /// use ndjit::{Array, jit};
@@ -29,24 +30,24 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Miss {
-    /// Where the call was written, if that is known.
+    /// The place of the call, if known.
     pub place: Option<Place>,
     /// The arguments of the call.
     pub signature: String,
-    /// The known signature that it differs least from; none at the first call.
+    /// The known signature with the fewest differences; `None` at the first call.
     pub nearest: Option<String>,
-    /// In what it differs from that, one line each.
+    /// The differences from that signature, one line each.
     pub differences: Vec<String>,
-    /// Kernels of the program, as [`assert_kernels!`](crate::assert_kernels!) counts them.
+    /// The number of kernels of the program, as in [`assert_kernels!`](crate::assert_kernels!).
     pub kernels: usize,
-    /// Kernels compiled for it, the parts of reductions and scans counted; the others were known to the process.
+    /// The number of compiled kernels, including parts of reductions and scans. The others were cached.
     pub compiled: u64,
-    /// The time it took.
+    /// The time of tracing and compiling.
     pub time: Duration,
 }
 
 impl Miss {
-    /// What a call differs in from the signatures of some plans.
+    /// Compares a call with the signatures of some plans.
     pub(crate) fn new(plans: &Plans, signature: Signature, place: Option<Place>) -> Miss {
         let mut miss = Miss {
             place,
@@ -62,7 +63,7 @@ impl Miss {
             miss.differences.push(format!("its plan was dropped: {} are kept", Plans::LIMIT));
             return miss;
         }
-        // Of several that are as near the one made last.
+        // Of several equally near plans, the last one.
         let all = plans.all();
         if let Some(nearest) = all.iter().rev().min_by_key(|plan| distance(&signature, plan)) {
             miss.nearest = Some(listed(&nearest.arguments));
@@ -71,14 +72,14 @@ impl Miss {
         miss
     }
 
-    /// The same of the plan that was made.
+    /// Adds the plan that was made.
     pub(crate) fn made(self, plan: &Plan, made: Made) -> Miss {
         let time = plan.times.iter().map(|(_, time)| *time).sum();
         Miss { kernels: plan.lowered.kernel_count(), compiled: made.kernels, time, ..self }
     }
 
     /// # Errors
-    /// `Compile` where that is forbidden.
+    /// `Compile` if compiling is forbidden.
     pub(crate) fn allowed(&self) -> Result<()> {
         let Err(error) = forbidden::allowed("call") else { return Ok(()) };
         let error = error.fact(format_args!("the call: {}", self.signature));
@@ -91,7 +92,7 @@ impl Miss {
 }
 
 impl fmt::Display for Miss {
-    /// The call, what is known that is nearest, each difference, and what was made.
+    /// Prints the call, the nearest known signature, each difference, and the work done.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Miss { place, signature, nearest, differences, kernels, compiled, time } = self;
         write!(f, "not known: {signature}")?;
@@ -109,21 +110,21 @@ impl fmt::Display for Miss {
     }
 }
 
-/// The last misses of a function.
+/// The last cache misses of a function.
 #[derive(Debug, Default)]
 pub(crate) struct Misses(pub(crate) Mutex<VecDeque<Miss>>);
 
 impl Misses {
-    /// The number that is kept.
+    /// The maximum number of entries.
     const LIMIT: usize = 64;
 
-    /// Notes one; prints it where the environment says so.
+    /// Adds a miss, and prints it if the environment variable is set.
     pub fn add(&self, miss: Miss) {
         static PRINTED: LazyLock<bool> = LazyLock::new(|| environment::is_on("NDJIT_EXPLAIN_MISSES"));
         if *PRINTED {
             stderr::line(&miss);
         }
-        // Where the thread ends nobody asks.
+        // The thread-local value may be gone at the end of a thread.
         let _ = LAST.try_with(|last| last.replace(Some(miss.clone())));
         let mut misses = self.0.lock();
         if misses.len() >= Misses::LIMIT {
@@ -138,18 +139,18 @@ thread_local! {
     static LAST: RefCell<Option<Miss>> = const { RefCell::new(None) };
 }
 
-/// The last miss of this thread since this was last asked.
+/// Takes the last miss of this thread.
 pub(crate) fn take_last() -> Option<Miss> {
     LAST.try_with(RefCell::take).ok().flatten()
 }
 
-/// Runs `body`, in which nothing is traced or compiled on this thread: a call of a signature that is not known is an error that says what
-/// it differs in from those that are, as is reading a lazy array whose operations were never run before. For loops that must not wait for
-/// a compiler. [`assert_no_recompile!`](crate::assert_no_recompile!) is the same question in a test, asked after.
+/// Runs `body` with tracing and compiling forbidden on this thread. A call with a new signature is an error that lists
+/// the differences from known ones, and so is the first read of a lazy array with new operations. For loops that must
+/// not wait for a compiler. [`assert_no_recompile!`](crate::assert_no_recompile!) checks the same afterwards in tests.
 ///
-/// What counts is where an array is read, not where its operations were written: a lazy array that `body` gives unread is compiled by
-/// whoever reads it, if that is allowed there. [`eval`](crate::Array::eval) reads it in `body`. As all scopes this is one of the thread: see
-/// [`with_policy`](crate::with_policy) of thread pools.
+/// The scope applies to reads, not to recording: a lazy array returned unread is compiled at its read, outside of
+/// `body`. [`eval`](crate::Array::eval) reads it in `body`. As all scopes, this applies to one thread: for thread pools
+/// see [`with_policy`](crate::with_policy).
 ///
 /// ```
 /// use ndjit::{ErrorCode, no_recompile, jit};

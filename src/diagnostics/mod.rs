@@ -1,5 +1,5 @@
-//! What is said of programs: why a value has its dtype and a call compiled, what a call does and how long it takes, where NaN comes from, errors
-//! with the line they are about, and assertions for tests.
+//! Diagnostics of programs: explanations of dtypes and cache misses, statistics and times of calls, sources of NaN,
+//! errors with their source line, and assertions for tests.
 
 pub mod assertions;
 pub mod debug;

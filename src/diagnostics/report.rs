@@ -1,10 +1,9 @@
-//! Errors as people want to read them: with the line of source they are about.
+//! Error reports with the source line.
 
 use ndjit_inspect::source;
 use ndjit_ir::Error;
 
-/// The error with its line of source and a caret below it, where the file can be read. This is what the doors that panic
-/// print.
+/// Formats an error with its source line and a caret below, if the file is readable. Functions that panic print this.
 ///
 /// ```text
 /// error[shape]: add: shapes [2] and [3] do not broadcast
@@ -23,8 +22,8 @@ pub fn report(error: &Error) -> String {
     }
 }
 
-/// As [`report`], with the line of source given: for front ends, whose users' text is in no file. Without a place, no line is shown. Of a
-/// long line the part around the column is.
+/// Variant of [`report`] with the given source line, for front ends whose text is in no file. An error without a place
+/// has no line. Of a long line, the part around the column is shown.
 ///
 /// ```
 /// use ndjit::{Error, ErrorCode, Place, report_in};

@@ -1,9 +1,9 @@
-//! Arrays of other libraries in the same process, and arrays for them, without a copy, by [DLPack](https://dmlc.github.io/dlpack/latest/):
-//! what NumPy, PyTorch, JAX, CuPy and others exchange arrays with.
+//! Exchange of arrays with other libraries in the process, without a copy, through
+//! [DLPack](https://dmlc.github.io/dlpack/latest/), the protocol of NumPy, PyTorch, JAX, CuPy and others.
 //!
-//! A [`ManagedTensor`] is such an array on its way. Of a pointer that a library gives, as a Python capsule holds it, one is made by
-//! [`ManagedTensor::from_raw`], which is unsafe; [`ManagedTensor::into_raw`] gives the pointer for a library. Of memory that any Rust value
-//! owns [`ManagedTensor::from_owner`] makes one without `unsafe`.
+//! A [`ManagedTensor`] is an array in exchange. [`ManagedTensor::from_raw`], which is unsafe, takes the pointer of
+//! another library, as in a Python capsule; [`ManagedTensor::into_raw`] returns the pointer for one.
+//! [`ManagedTensor::from_owner`] creates a tensor safely from memory owned by any Rust value.
 //!
 //! ```
 //! use ndjit::dlpack::ManagedTensor;
@@ -15,9 +15,9 @@
 //! let x = from_dlpack(ManagedTensor::from_owner(elements, [2, 2])?, None, false)?;
 //! assert_eq!(sum(&x, 0).to_vec::<f32>()?, [4.0, 6.0]);
 //!
-//! // What a library takes, and what is made of what a library gives.
+//! // To another library, and back from it.
 //! let pointer = x.to_dlpack(None)?.into_raw();
-//! // SAFETY: the pointer is a tensor's, which nobody else has.
+//! // SAFETY: the pointer owns its tensor.
 //! let tensor = unsafe { ManagedTensor::from_raw(pointer) }?;
 //! assert_eq!(from_dlpack(tensor, None, None)?.to_string(), "[[1. 2.]\n [3. 4.]]");
 //! # Ok::<(), ndjit::Error>(())
@@ -35,8 +35,8 @@ pub use ndjit_runtime::dlpack::{
 use ndjit_runtime::{Buffer, Memory};
 use std::sync::Arc;
 
-/// The array of a tensor that another library made. It shares the tensor's memory, which goes back to that library when the last array
-/// that sees it is dropped; nothing is ever written there, also not where the array is [donated](Array::donate).
+/// Creates an array from a tensor of another library. It shares the tensor's memory, which is released when the last
+/// array with this memory is dropped. The memory is never written to, even if the array is [donated](Array::donate).
 ///
 /// ```
 /// use ndjit::dlpack::ManagedTensor;
@@ -48,18 +48,18 @@ use std::sync::Arc;
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - `device`: where the array shall be, [`Device::CPU`] for `None`. On another device it is a copy.
-/// - `copy`: `true` for a copy, `false` for none, `None` for one where it must be: where there are gaps between the elements, or they are not
-///   aligned. Axes in any order, flipped and broadcast ones, and overlapping windows are no reason.
-/// - Result: strong, of every dtype; `f16`, `bf16` and complex numbers are those of DLPack.
+/// - `device`: the device of the array, [`Device::CPU`] for `None`. On another device it is a copy.
+/// - `copy`: `true` for a copy, `false` for none, `None` for a copy if needed: if the elements have gaps or are not
+///   aligned. Permuted, flipped and broadcast axes and overlapping windows need no copy.
+/// - Result: strong, of any dtype; `f16`, `bf16` and complex numbers are those of DLPack.
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html).
 ///
 /// # Errors
-/// `DType` for elements of another type, such as floats of 8 bits or several lanes; `Device` for memory that is not the host's, or a device that
-/// cannot be opened; `Shape` for negative extents and more than 64 axes; `Size` for elements beyond what memory can address; `Argument`
-/// where the tensor has no memory, its bools are neither 0 nor 1, or a copy is needed and `copy` is `false`; `Allocation` if memory is
-/// refused.
+/// `DType` for other element types, such as floats of 8 bits or several lanes; `Device` for memory outside the host, or
+/// a device that cannot be opened; `Shape` for negative extents and more than 64 axes; `Size` for elements beyond the
+/// address space; `Argument` if the tensor has no memory, a bool is neither 0 nor 1, or a copy is needed and `copy` is
+/// `false`; `Allocation` if an allocation fails.
 #[doc(alias = "capsule")]
 #[track_caller]
 pub fn from_dlpack(
@@ -88,10 +88,10 @@ fn no_copy(what: &str, fact: impl std::fmt::Display) -> Error {
         .help("ask for a copy where one is needed, with `None`")
 }
 
-/// For other libraries.
+/// Export to other libraries.
 impl Array {
-    /// The array as a tensor for another library, which may read it as long as it wants; what waits is run. Without a copy nobody may write
-    /// to it, and it says so.
+    /// Exports the array as a tensor, which another library may read at any later time. Runs pending operations.
+    /// Without a copy, the tensor is read-only and marked as such.
     ///
     /// ```
     /// use ndjit::{Array, from_dlpack};
@@ -105,8 +105,8 @@ impl Array {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     ///
-    /// `copy`: `true` for a copy in row-major order, `false` for none, `None` for one where it must be: of an array on a GPU. The dtype is the
-    /// array's, the strides those it has in memory. As `__dlpack__` of the
+    /// `copy`: `true` for a copy in row-major order, `false` for none, `None` for a copy if needed: from a GPU. Dtype
+    /// and strides are those of the array. This is `__dlpack__` of the
     /// [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.array.__dlpack__.html).
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Arrays of others: `.npy` files, DLPack, the crate `ndarray`.
+//! Exchange with other formats and libraries: `.npy` files, DLPack, the crate `ndarray`.
 
 pub mod dlpack;
 #[cfg(feature = "ndarray")]

@@ -1,4 +1,4 @@
-//! `ndarray`: arrays from and to its types, its views as arguments.
+//! `ndarray`: conversions from and to its arrays, and its views as inputs.
 
 use crate::array::node::Array;
 use crate::jit::input::{Arg, Input};
@@ -10,7 +10,7 @@ use ndjit_ir::{Error, Result, Shape};
 use ndjit_runtime::Element;
 
 impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Array {
-    /// A copy of the elements in logical order.
+    /// Copies the elements in logical order.
     fn from(array: &ArrayBase<S, D>) -> Array {
         match collect("ndarray", array.iter().copied()) {
             Ok(elements) => Array::from_elements(Shape::new(array.shape()), elements),
@@ -20,7 +20,8 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Arr
 }
 
 impl<T: Element, D: Dimension> From<::ndarray::Array<T, D>> for Array {
-    /// As of a `Vec` if the elements are in row-major order: without a copy, or, up to 1 MiB, moved to aligned memory.
+    /// The same as for a `Vec` if the elements are in row-major order: the memory is reused, except that up to 1 MiB is
+    /// copied to aligned memory.
     fn from(array: ::ndarray::Array<T, D>) -> Array {
         if !array.is_standard_layout() {
             return Array::from(&array);
@@ -28,7 +29,7 @@ impl<T: Element, D: Dimension> From<::ndarray::Array<T, D>> for Array {
         let (shape, array_size) = (Shape::new(array.shape()), array.len());
         match array.into_raw_vec_and_offset() {
             (mut elements, Some(0) | None) => {
-                // A slice of an owned array keeps the elements after it.
+                // A slice of an owned array still owns the elements after it.
                 elements.truncate(array_size);
                 Array::from_elements(shape, elements)
             }
@@ -44,7 +45,7 @@ impl<T: Element, D: Dimension> From<::ndarray::Array<T, D>> for Array {
 impl<T: Element> TryFrom<Array> for ArrayD<T> {
     type Error = Error;
 
-    /// Without a copy where [`Array::into_vec`] makes none.
+    /// Makes no copy if [`Array::into_vec`] makes none.
     fn try_from(array: Array) -> Result<ArrayD<T>> {
         let shape = IxDyn(array.shape().extents());
         let elements = array.into_vec::<T>()?;
@@ -63,8 +64,8 @@ impl<T: Element> TryFrom<&Array> for ArrayD<T> {
 
 #[diagnostic::do_not_recommend]
 impl<'a, T: Element, D: Dimension> Input<'a> for ArrayView<'a, T, D> {
-    /// Read in place, whatever the order of its axes, if the elements are next to each other in memory; else copied. (A view
-    /// with gaps is not read in place: what lies in the gaps may be borrowed mutably by somebody else.)
+    /// A view of contiguous elements is read in place, in any order of axes; others are copied. (A view with gaps is
+    /// not read in place, since the memory in the gaps may be borrowed mutably elsewhere.)
     fn arg(self) -> Result<Arg<'a>> {
         let shape = Shape::new(self.shape());
         let element = size_of::<T>();

@@ -8,16 +8,16 @@ use crate::trace::arity::for_each_tuple;
 use ndjit_eval::plan::compiled::Lengths;
 use ndjit_ir::{Error, ErrorCode, Result};
 
-/// The arguments of a function of `N` parameters.
+/// The arguments of a function with `N` parameters.
 #[doc(hidden)]
 pub enum CallArgs<'a, const N: usize> {
-    /// Each is one leaf.
+    /// Arrays and numbers: one leaf for each parameter.
     Leaves([Arg<'a>; N]),
-    /// Some are structures.
+    /// At least one structure.
     Trees(TreeArgs<'a>),
 }
 
-/// Arguments with the structure that they are the leaves of.
+/// The leaves of arguments, and their structure.
 #[doc(hidden)]
 #[derive(Default)]
 pub struct TreeArgs<'a> {
@@ -26,10 +26,10 @@ pub struct TreeArgs<'a> {
 }
 
 impl<'a, const N: usize> CallArgs<'a, N> {
-    /// Inputs as a function takes them.
+    /// Flattens the inputs of a call for a function.
     ///
     /// # Errors
-    /// Those of the inputs; `Arity` for a structure where the function takes one array.
+    /// Those of the inputs; `Arity` for a structure where the function takes an array.
     pub(crate) fn of<M, F: JitFn<M, N>>(inputs: impl Inputs<'a, N>) -> Result<CallArgs<'a, N>> {
         Ok(match inputs.args()? {
             CallArgs::Leaves(leaves) if F::TREES => {
@@ -42,7 +42,7 @@ impl<'a, const N: usize> CallArgs<'a, N> {
         })
     }
 
-    /// The leaves, and their structure.
+    /// The leaves and their structure.
     pub(crate) fn parts(&mut self) -> (&mut [Arg<'a>], &[usize]) {
         match self {
             CallArgs::Leaves(args) => (args, &[]),
@@ -68,7 +68,7 @@ impl<'a> TreeArgs<'a> {
         })
     }
 
-    /// As [`tree`](TreeArgs::tree), whose memory may become the results'.
+    /// Owned variant of [`tree`](TreeArgs::tree): the memory may be reused for the results.
     #[doc(hidden)]
     pub fn donated(&mut self, tree: impl ArrayTree) -> Result<()> {
         let own = leaves(&tree);
@@ -89,14 +89,15 @@ impl<'a> TreeArgs<'a> {
         push(&mut self.structure, leaves.arrays.len(), &leaves.lengths);
     }
 
-    /// One leaf for each parameter.
+    /// Returns the leaves if there is one for each parameter.
     fn only_leaves<const N: usize>(self) -> Result<[Arg<'a>; N]> {
         let given = self.args.len();
         self.args.try_into().map_err(|_| several(given))
     }
 }
 
-/// The structure of parameters: for each its number of leaves, that of its lists, and their lengths. Empty for a function that takes no structures.
+/// The structure of the parameters: for each, the number of leaves, the number of lists, and their lengths. Empty for a
+/// function without structures.
 pub(crate) fn structure<'a, M, const N: usize, F: JitFn<M, N>>(
     parameters: impl Iterator<Item = (usize, &'a [usize])>,
 ) -> Lengths {
@@ -118,10 +119,10 @@ fn leaves(tree: &impl ArrayTree) -> Leaves<'_> {
     leaves
 }
 
-/// The only array of a structure.
+/// Returns the only array of a structure.
 ///
 /// # Errors
-/// `Arity` for another number of them.
+/// `Arity` for another number of arrays.
 #[doc(hidden)]
 pub fn only_leaf(tree: &impl ArrayTree) -> Result<Arg<'_>> {
     match leaves(tree).arrays[..] {
@@ -130,7 +131,7 @@ pub fn only_leaf(tree: &impl ArrayTree) -> Result<Arg<'_>> {
     }
 }
 
-/// As [`only_leaf`], whose memory may become the results'.
+/// Owned variant of [`only_leaf`]: the memory may be reused for the results.
 #[doc(hidden)]
 pub fn only_array<'a>(tree: impl ArrayTree) -> Result<Arg<'a>> {
     let array = match leaves(&tree).arrays[..] {

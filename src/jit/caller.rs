@@ -1,28 +1,28 @@
-//! Where jitted functions are called. `f(&x)` runs a closure, which does not know its caller; but `f` is dereferenced for it, and
-//! that knows its place. Nothing but messages depends on this.
+//! The places of calls of jitted functions, for messages only. `f(&x)` runs a closure, which has no `#[track_caller]`;
+//! the dereference of `f` before it has.
 //!
-//! Calls nest: in `f(&g(&x))` first `f` is dereferenced, then `g`, then `g` runs and `f` last. So the places of a thread are a
-//! stack, from which a call takes the last of its own function, and what was dereferenced later and never called with it.
+//! Calls nest: `f(&g(&x))` dereferences `f`, then `g`, and then calls `g` before `f`. The places of a thread are
+//! therefore a stack. A call takes the last place of its own function, and drops later ones, whose calls never came.
 
 use ndjit_ir::{Error, Place};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Dereferences without a call are rare, and the oldest are of no use.
+/// Dereferences without a call are rare; the oldest are dropped.
 const LIMIT: usize = 16;
 
 thread_local! {
     static PLACES: RefCell<Vec<(usize, Place)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What tells functions apart: a reference to the `Arc` would be another for each clone.
+/// The identity of a function: the address of the shared value, which clones of the `Arc` share.
 fn id<T>(function: &Arc<T>) -> usize {
     Arc::as_ptr(function).addr()
 }
 
-/// Notes that a function is about to be called.
+/// Records that a function is about to be called.
 pub(super) fn note<T>(function: &Arc<T>, place: Place) {
-    // In the destructors of a thread's other values there may be none.
+    // The thread-local value may be gone in destructors of other thread-local values.
     let _ = PLACES.try_with(|places| {
         let mut places = places.borrow_mut();
         if places.len() == LIMIT {
@@ -32,7 +32,7 @@ pub(super) fn note<T>(function: &Arc<T>, place: Place) {
     });
 }
 
-/// Where the call that begins now was written, if that is known.
+/// The place of the call that begins now, if known.
 pub(super) fn take<T>(function: &Arc<T>) -> Option<Place> {
     let take = |places: &RefCell<Vec<(usize, Place)>>| {
         let mut places = places.borrow_mut();
@@ -44,11 +44,11 @@ pub(super) fn take<T>(function: &Arc<T>) -> Option<Place> {
     PLACES.try_with(take).ok().flatten()
 }
 
-/// The error of a call with its place: beside that in the function where it was made, if there is one.
+/// Adds the place of a call to an error, after its place inside the function if there is one.
 pub(crate) fn called(error: Error, place: Option<Place>) -> Error {
     match (error.place(), place) {
         (Some(made), Some(place)) if made != place => {
-            // In a circle of calls places come again.
+            // Recursive calls repeat places.
             let called = format!("called at {place}");
             if error.facts().contains(&called) { error } else { error.fact(called) }
         }

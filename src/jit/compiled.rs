@@ -44,7 +44,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         self.plan.explain(stage.of_program())
     }
 
-    /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
+    /// Writes a page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -64,7 +64,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         self.plan.inspection().write_page(path.as_ref(), None)
     }
 
-    /// A stage in Graphviz's language: graphs, kernels and loops as clusters of statements.
+    /// Returns a stage in the DOT language of Graphviz: graphs, kernels and loops as clusters of statements.
     ///
     /// ```
     /// use ndjit::{DType, Stage, jit, spec};
@@ -75,12 +75,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    /// `Argument` for a stage without a drawing; `Size` for one of more than 10000 nodes.
     pub fn dot(&self, stage: Stage) -> Result<String> {
         forms::stage(&self.plan.lowered, stage.of_program(), PictureFormat::Dot)
     }
 
-    /// A stage drawn as an SVG document: graphs, kernels and loops.
+    /// Draws a stage as an SVG document: graphs, kernels and loops.
     ///
     /// ```
     /// use ndjit::{DType, Stage, jit, spec};
@@ -91,12 +91,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    /// `Argument` for a stage without a drawing; `Size` for one of more than 10000 nodes.
     pub fn svg(&self, stage: Stage) -> Result<String> {
         forms::stage(&self.plan.lowered, stage.of_program(), PictureFormat::Svg)
     }
 
-    /// A stage as JSON (feature `json`).
+    /// Returns a stage as JSON (feature `json`).
     ///
     /// ```
     /// use ndjit::{DType, Stage, jit, spec};
@@ -107,13 +107,13 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// None today.
+    /// None at present.
     #[cfg(feature = "json")]
     pub fn json(&self, stage: Stage) -> Result<String> {
         Ok(forms::stage_json(&self.plan.lowered, stage.of_program(), || self.explain(stage)))
     }
 
-    /// What differs between two stages, line by line.
+    /// Compares two stages, line by line.
     ///
     /// ```
     /// use ndjit::{DType, Stage, jit, spec};
@@ -127,8 +127,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         StageDiff::new(names, &self.explain(from), &self.explain(to))
     }
 
-    /// The number of kernels a call runs: of loop nests, those counted once that run together tile by tile; a loop or a branch is one, and those of
-    /// its graphs are others.
+    /// The number of kernels of a call. Loop nests that run together tile by tile count once. A loop or a branch counts
+    /// as one; the kernels of its graphs count separately.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -141,8 +141,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         self.plan.lowered.kernel_count()
     }
 
-    /// Calls the function. Nothing is compiled: arguments are of the signature the function was compiled for, or the call is
-    /// an error.
+    /// Calls the function without compiling. Arguments of another signature are an error.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -154,7 +153,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// `Argument` for an argument of another type, shape or layout; `Allocation` if memory is refused.
+    /// `Argument` for an argument of another type, shape or layout; `Allocation` if an allocation fails.
     #[track_caller]
     pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
         let place = Place::caller();
@@ -164,7 +163,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         Ok(F::Outputs::arrays(&mut Parts::new(arrays, self.plan.lengths.clone())))
     }
 
-    /// As [`call`](Compiled::call), with results written into memory of the caller.
+    /// Writes the results of a [`call`](Compiled::call) to memory of the caller.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -177,7 +176,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`call`](Compiled::call); `Arity` and `Argument` for destinations that are not as the results.
+    /// Those of [`call`](Compiled::call); `Arity` and `Argument` for destinations that do not match the results.
     #[track_caller]
     pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
         let place = Place::caller();
@@ -189,7 +188,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         erased::run_into(&self.plan, args, &mut destinations).map_err(|e| called(e, Some(place)))
     }
 
-    /// The leaves of arguments that are those it was compiled for.
+    /// Checks that arguments match the compiled signature, and returns their leaves.
     fn checked<'s, 'a>(&self, args: &'s mut CallArgs<'a, N>, place: Place) -> Result<&'s mut [Arg<'a>]> {
         let (args, structure) = args.parts();
         if self.plan.accepts(&self.plan.settings, structure, known(args)) {
@@ -200,7 +199,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     }
 }
 
-/// The error of arguments that are not those a program was `made` for: which, and what they are.
+/// The error of arguments that do not match the signature of a program.
 pub(crate) fn unexpected(
     made: &str,
     expected: &[ArgumentType],

@@ -1,4 +1,4 @@
-//! Programs of programs: gradients and lanes.
+//! Transformations of programs: gradients and `vmap`.
 
 use crate::api::config::with_settings;
 use crate::api::transforms::{gradients, over_lanes};
@@ -10,7 +10,8 @@ use ndjit_ir::axes::position;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 
 impl Program {
-    /// The gradients of the first result, one real number, by arguments of these positions: a program of the same arguments. Other results are left out.
+    /// Computes the gradients of the first result, a real scalar, with respect to the arguments at these indices. The
+    /// result is a program with the same parameters. Other results are dropped.
     ///
     /// ```
     /// use ndjit::{Array, Program};
@@ -22,7 +23,8 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// `Arity` for a position that there is not; `Shape` or `DType` if the first result is not one real number, `DType` for arguments that are integers or bools.
+    /// `Arity` for an index out of range; `Shape` or `DType` if the first result is not a real scalar; `DType` for
+    /// arguments of integers or bools.
     #[track_caller]
     pub fn grad(&self, by: &[usize]) -> Result<Program> {
         let place = Place::caller();
@@ -49,8 +51,8 @@ impl Program {
         })
     }
 
-    /// The program for so many lanes: `axes` says for each argument along which axis it has them, `None` for those that are the same in all lanes. Results have the
-    /// lanes along their first axis, as of [`vmap`](fn@crate::vmap).
+    /// Maps the program over lanes. `axes` has the lane axis of each argument, or `None` for an argument shared by all
+    /// lanes. Results have their lanes along axis 0, as with [`vmap`](fn@crate::vmap).
     ///
     /// ```
     /// use ndjit::{Array, Program, spec, DType};
@@ -63,7 +65,8 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// `Arity` for another number of axes than arguments; `Shape` for an axis that an argument cannot have, and if none has lanes.
+    /// `Arity` if the number of axes differs from that of arguments; `Shape` for an axis out of range, or if no
+    /// argument has lanes.
     #[track_caller]
     pub fn vmap(&self, lanes: usize, axes: &[Option<isize>]) -> Result<Program> {
         let place = Place::caller();
@@ -89,7 +92,7 @@ impl Program {
         })
     }
 
-    /// Another program of this one's operations, under its policy.
+    /// Traces another program from the operations of this one, under its policy.
     fn traced_again(&self, specs: &[Spec], function: impl FnOnce(&[Expr]) -> Vec<Expr>) -> Result<Program> {
         with_settings(self.settings(), || Program::trace(specs, function))
     }

@@ -1,4 +1,4 @@
-//! A jitted function without its types: traces per signature, keeps plans, calls them.
+//! A jitted function without Rust types: traces each signature, caches plans, and runs them.
 
 use crate::api::config::{Config, Settings, with_settings};
 use crate::array::node::Array;
@@ -36,35 +36,35 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, O
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-/// The traced function: it gets its parameters, in their [structure](Plan::structure), and gives its results.
+/// The traced function, from its parameters, in their [structure](Plan::structure), to its results.
 pub(crate) type TracedClosure = Arc<dyn Fn(&Collected) -> Collected + Send + Sync>;
 
-/// A jitted function without its types.
+/// A jitted function without Rust types.
 pub struct Core {
-    /// The number of arguments, where lists are empty.
+    /// The number of leaves if all lists are empty.
     pub(crate) arity: usize,
-    /// The structure of the parameters, where lists are empty.
+    /// The structure of the parameters if all lists are empty.
     pub(crate) structure: Lengths,
     pub(crate) config: Config,
     pub(crate) function: TracedClosure,
-    /// The type of the closure, and where it was made a function.
+    /// The type of the closure, and the place of its `jit` call.
     pub(crate) named: (&'static str, Place),
     pub(crate) plans: Plans,
-    /// Held while what was traced is lowered and compiled, so that threads that want the same plan do that once. No closure runs meanwhile.
+    /// Held while a trace is lowered and compiled, so that each plan is made once. No closure runs under this lock.
     making: Mutex<()>,
-    /// The process that made the function.
+    /// The process that created the function.
     process: u32,
     tracing: TracingThreads,
     inlined: Mutex<Vec<Inlined>>,
     pub(crate) traces: AtomicU64,
     pub(crate) misses: Misses,
-    /// The kernels this function has run, by address: while one is known here, no other takes that.
+    /// The kernels that this function has run, by address. A kernel in this map keeps its address unique.
     kernels: Mutex<FxHashMap<usize, Weak<dyn KernelCode>>>,
     pub(crate) compiles: AtomicU64,
 }
 
-/// Graphs that are kept for calls in other functions. Functions that call each other on many shapes ask for all of them again and again while one
-/// program is traced.
+/// Number of child graphs cached for calls inside other functions. Functions that call each other with many shapes
+/// request all of them repeatedly during one trace.
 const INLINED: usize = 1024;
 
 /// A child graph for calls with these parameters.
@@ -76,19 +76,19 @@ struct Inlined {
     lengths: Lengths,
 }
 
-/// What a program has beside its graph, as the function and its caller see it.
+/// The interface of a program: its data beside the graph, for the function and its caller.
 pub(crate) struct CallInterface {
-    /// Arrays the function captured.
+    /// Arrays that the function captured.
     pub closed_over: Vec<Array>,
     /// The structure of its parameters.
     pub structure: Lengths,
-    /// How many results each growable part of the function's output has.
+    /// The number of results of each growable part of the output.
     pub lengths: Lengths,
-    /// What is printed when it runs.
+    /// Values that a call prints.
     pub printed: Vec<Printing>,
 }
 
-/// What tracing a function for one signature gave.
+/// The trace of a function for one signature.
 pub(crate) struct TracedFunction {
     pub recording: Recording,
     pub structure: Lengths,
@@ -96,7 +96,7 @@ pub(crate) struct TracedFunction {
 }
 
 impl Core {
-    /// A function of so many leaves, in a structure.
+    /// Creates a function with this number of leaves and this structure.
     pub(crate) fn new(
         (arity, structure): (usize, Lengths),
         config: Config,
@@ -126,13 +126,14 @@ impl Core {
         Core::new((self.arity, self.structure.clone()), config, self.named, Arc::clone(&self.function))
     }
 
-    /// The function, as errors name it.
+    /// The name of the function in errors.
     fn named(&self) -> FunctionName {
         let (name, place) = self.named;
         FunctionName { id: std::ptr::from_ref(self).addr(), name, place }
     }
 
-    /// Traces the function for parameters of these types, for a call at `place`. The closure may do whatever it likes, so no lock is held.
+    /// Traces the function for parameters of these types, for a call at `place`. No lock is held, since the closure is
+    /// arbitrary code.
     pub(crate) fn trace(
         &self,
         settings: Settings,
@@ -157,14 +158,14 @@ impl Core {
         Ok(TracedFunction { recording, structure: structure.into(), lengths })
     }
 
-    /// Calls the function on arguments in a structure, at `place`; its results are new arrays.
+    /// Calls the function at `place` on arguments in a structure; the results are new arrays.
     pub(crate) fn call(&self, args: &mut [Arg<'_>], structure: &[usize], place: Option<Place>) -> Result<Parts<Array>> {
         let plan = self.plan(args, structure, place)?;
         let arrays = run_fresh(&plan, args)?;
         Ok(Parts::new(arrays, plan.lengths.clone()))
     }
 
-    /// Calls the function; its results are written where the caller says.
+    /// Calls the function and writes its results to the given destinations.
     pub(crate) fn call_into(
         &self,
         (args, structure): (&mut [Arg<'_>], &[usize]),
@@ -176,7 +177,7 @@ impl Core {
         run_into(&plan, args, destinations)
     }
 
-    /// The plan for these arguments: found, or made now, for a call at `place`.
+    /// Finds or makes the plan for these arguments, for a call at `place`.
     pub(crate) fn plan(&self, args: &[Arg<'_>], structure: &[usize], place: Option<Place>) -> Result<FoundPlan> {
         let settings = self.settings(args, place)?;
         if let Some(plan) = self.plans.find(&settings, structure, known(args)) {
@@ -186,18 +187,18 @@ impl Core {
         self.make_plan(settings, args, structure, place)
     }
 
-    /// What a call with these arguments is traced under.
+    /// The settings for tracing a call with these arguments.
     pub(crate) fn settings(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Settings> {
         self.config.settings().on(self.device(args, place)?)
     }
 
-    /// Where a call with these arguments runs.
+    /// The device of a call with these arguments.
     fn device(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Device> {
         let devices = || args.iter().enumerate().filter_map(|(n, arg)| Some((n, arg.argument.device()?)));
         let Some(own) = self.config.device else {
             let Some(first) = devices().next() else { return Ok(Device::CPU) };
             let Some(other) = devices().find(|(_, device)| *device != first.1) else { return Ok(first.1) };
-            // The host's goes to the other.
+            // Host arrays move to the other device.
             let (moved, stays) = if first.1 == Device::CPU { (first, other) } else { (other, first) };
             let (moved, stays) = match place.and_then(source::arguments) {
                 Some(written) if written.len() == args.len() => {
@@ -210,7 +211,7 @@ impl Core {
             );
             return Err(apart(args, &help));
         };
-        // The host's arrays go where the function was said to run.
+        // Host arrays move to the device of the function.
         match devices().find(|(_, device)| *device != own && *device != Device::CPU) {
             None => Ok(own),
             Some(_) => {
@@ -240,10 +241,10 @@ impl Core {
         let traced = self.trace(settings, &params, structure, place)?;
         let clock = Clock::traced(begun.elapsed());
         let closed_over = self.captured(settings.device, traced.recording.closed_over.clone())?;
-        // Of this nothing is dropped under the lock: memory of others may run code of theirs where it is given back.
+        // Drops nothing under the lock: freeing external memory may run foreign code.
         let made = {
-            // Who collects spans is asked at each: it may call functions, too.
-            // In a forked child nobody may be left who lets go of the lock.
+            // A span collector runs at each span, and may itself call functions. In a forked child, the owner of the
+            // lock may not exist.
             let alone = spans::are_collected() || self.process != std::process::id();
             let _making = (!alone).then(|| self.making.lock());
             match self.plans.find(&settings, structure, known(args)) {
@@ -267,7 +268,7 @@ impl Core {
         }
     }
 
-    /// The plan of a thread that was first. What this one traced meanwhile is of no use.
+    /// The plan of the first thread to finish; the trace of this thread is dropped.
     fn second(&self, found: FoundPlan) -> Result<FoundPlan> {
         self.traces.fetch_sub(1, Relaxed);
         Ok(found)
@@ -312,7 +313,7 @@ impl Core {
         Ok(plan)
     }
 
-    /// Captured arrays, on the device of the function: copies of the host's, if the function was said to run elsewhere.
+    /// The captured arrays on the device of the function; host arrays are copied if that is another device.
     fn captured(&self, device: Device, closed_over: Vec<Array>) -> Result<Vec<Array>> {
         let moved = |array: Array| {
             if array.device() == device {
@@ -334,7 +335,7 @@ impl Core {
         closed_over.into_iter().map(moved).collect()
     }
 
-    /// Counts the kernels that no plan of this function had before.
+    /// Counts the kernels that are new to this function.
     fn count_kernels(&self, plan: &Plan) {
         let mut known = self.kernels.lock();
         known.retain(|_, kernel| kernel.strong_count() > 0);
@@ -345,7 +346,7 @@ impl Core {
         }
     }
 
-    /// Calls the function in the trace of this thread: one node of that trace.
+    /// Inlines a call into the current trace, as one node.
     pub(crate) fn inline(&self, operands: &[AnyOperand], structure: &[usize], place: Place) -> (Vec<Expr>, Lengths) {
         let settings = self.config.settings();
         let mut lengths = Lengths::new();
@@ -385,12 +386,12 @@ impl Core {
     }
 }
 
-/// Where the results of a call go.
+/// The outputs of a call.
 type CallOutputs<'a> = SmallVec<[Output<'a>; RESULTS]>;
 
-/// Runs a plan on arguments it accepts; the results are new arrays.
+/// Runs a plan on matching arguments; the results are new arrays.
 pub(crate) fn run_fresh(plan: &Plan, args: &mut [Arg<'_>]) -> Result<Arrays> {
-    // Pushed one after the other: lists that are collected are moved, which was 10 ns of a call each.
+    // Pushed one by one: collecting into a list moves it, which costs 10 ns a call for each.
     let mut outputs = CallOutputs::new();
     plan.results.iter().for_each(|_| outputs.push(plan.fresh()));
     run(plan, args, &mut outputs)?;
@@ -401,7 +402,7 @@ pub(crate) fn run_fresh(plan: &Plan, args: &mut [Arg<'_>]) -> Result<Arrays> {
     Ok(arrays)
 }
 
-/// Runs a plan on arguments it accepts, and prints what it prints.
+/// Runs a plan on matching arguments, and prints its debug output.
 fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut CallOutputs<'_>) -> Result<()> {
     let mut scalars: SmallVec<[(usize, Literal); 8]> = SmallVec::new();
     for (i, arg) in args.iter().enumerate() {
@@ -413,7 +414,7 @@ fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut CallOutputs<'_>) -> Resu
     for array in &plan.closed_over {
         array.elements()?;
     }
-    // All are there.
+    // All captured arrays are evaluated.
     let closed_over = plan.closed_over.iter().filter_map(|array| Some(array.elements().ok()?.memory.argument()));
     let arguments = args.iter_mut().filter_map(|arg| arg.argument.argument()).chain(closed_over);
     let own = outputs.len();
@@ -429,9 +430,9 @@ fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut CallOutputs<'_>) -> Resu
     nonfinite::check(plan, || RunInputs::of(known(args), &plan.closed_over), outputs)
 }
 
-/// Runs a plan on arguments it accepts, into destinations that [fit](fits).
+/// Runs a plan on matching arguments, into [matching](fits) destinations.
 pub(crate) fn run_into(plan: &Plan, args: &mut [Arg<'_>], destinations: &mut [Destination<'_>]) -> Result<()> {
-    // Not every byte is a bool: bools are checked on their way.
+    // A byte may be an invalid bool, so bools are written to a buffer and checked.
     let mut checked: SmallVec<[Buffer; 1]> = SmallVec::new();
     for destination in &*destinations {
         if let Sink::Truths(_) = destination.into {
@@ -462,7 +463,7 @@ pub(crate) fn run_into(plan: &Plan, args: &mut [Arg<'_>], destinations: &mut [De
     })
 }
 
-/// Whether results of `plan` can be written into `destinations`.
+/// Checks that results of `plan` can be written into `destinations`.
 pub(crate) fn fits(plan: &Plan, destinations: &[Destination<'_>]) -> Result<()> {
     if plan.results.len() != destinations.len() {
         let (results, given) = (plan.results.len(), destinations.len());
@@ -489,7 +490,7 @@ pub(crate) fn param(argument: &ArgumentType) -> Param {
     }
 }
 
-/// An argument as the receiver of a method of arrays.
+/// An argument as the receiver of an array method.
 fn receiver(arg: &Arg<'_>, written: &str) -> String {
     match arg.argument.data {
         ArgumentData::Borrowed(_) => format!("Array::from({})", written.trim_start_matches('&')),
@@ -499,7 +500,7 @@ fn receiver(arg: &Arg<'_>, written: &str) -> String {
     }
 }
 
-/// The error of arguments that are on different devices.
+/// The error of arguments on different devices.
 fn apart(args: &[Arg<'_>], help: &str) -> Error {
     let mut error = Error::new(ErrorCode::Device, "call: arguments are on different devices");
     for (n, arg) in known(args).enumerate() {
@@ -510,24 +511,26 @@ fn apart(args: &[Arg<'_>], help: &str) -> Error {
     error.help(help)
 }
 
-/// Threads that trace one function at once, or within each other: a closure that starts a thread which calls its function would never end.
+/// Limit on threads that trace one function at once, or within each other: a closure that starts a thread which calls
+/// its function would never end.
 const TRACING: usize = 1024;
 
-/// The functions that are traced now, each as often as it is.
+/// The functions being traced, one entry for each trace.
 static TRACED: Mutex<Vec<FunctionName>> = Mutex::new(Vec::new());
 
-/// Other functions that an error names.
+/// Number of other functions named in an error.
 const NAMED: usize = 4;
 
-/// How many threads trace a function.
+/// The number of threads that trace a function.
 #[derive(Default)]
 struct TracingThreads {
     count: AtomicUsize,
-    /// Whether they were too many: then none begins until the last has ended, as each that ends may start another.
+    /// Set when there are too many: no trace begins until the last has ended, since each one that ends may start
+    /// another.
     refused: AtomicBool,
 }
 
-/// Notes that a thread traces a function.
+/// Registers a trace of a function by this thread.
 struct Tracing<'a>(&'a Core);
 
 impl<'a> Tracing<'a> {
@@ -549,7 +552,7 @@ impl<'a> Tracing<'a> {
         Err(error.help("does its closure start threads that call it? Compute what they give before, and capture that"))
     }
 
-    /// Functions that others trace meanwhile: those that are traced most often.
+    /// The functions that other threads trace, most frequent first.
     fn others(&self) -> Vec<FunctionName> {
         let mut counts: FxHashMap<usize, (usize, FunctionName)> = FxHashMap::default();
         for named in TRACED.lock().iter().filter(|named| named.id != self.0.named().id) {

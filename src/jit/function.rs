@@ -1,7 +1,7 @@
-//! Which closures can be traced: `Fn(Expr, …) -> R` with one to twelve parameters, without annotations.
+//! Traceable closures: `Fn(Expr, …) -> R` with one to twelve parameters, without annotations.
 //!
-//! The marker type `fn(Expr, …) -> R` lets one trait have an implementation per number of parameters, and lets the compiler
-//! find the parameters' type from there.
+//! The marker type `fn(Expr, …) -> R` permits one implementation of the trait per number of parameters. The compiler
+//! infers the parameters' types from it.
 
 use crate::array::node::Array;
 use crate::diagnostics::report::report;
@@ -17,7 +17,7 @@ use ndjit_eval::plan::compiled::Lengths;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::sync::Arc;
 
-/// A function that can be traced: a closure or `fn` of one to twelve [`Expr`]s that returns [`Outputs`].
+/// A traceable function: a closure or `fn` of one to twelve [`Expr`]s that returns [`Outputs`].
 ///
 /// ```
 /// use ndjit::{Jitted, jit, jit::JitFn};
@@ -35,16 +35,16 @@ use std::sync::Arc;
     note = "a traced function is `Send + Sync + 'static`: `move` what it uses into it"
 )]
 pub trait JitFn<M, const N: usize>: Send + Sync + Sized + 'static {
-    /// What it returns.
+    /// The return type.
     type Outputs: Outputs;
 
-    /// Its first parameter, by which [`grad`](fn@crate::grad) derives.
+    /// The first parameter; [`grad`](fn@crate::grad) differentiates with respect to it.
     type First: Outputs + 'static;
 
     /// The compiled function's signature: `dyn Fn(&Array, …) -> Arrays`.
     type Call: ?Sized + Send + Sync;
 
-    /// A function of as many parameters that returns something else: what a transformation of this one is.
+    /// A function with the same parameters and other outputs, such as a transformation of this one.
     type With<Q: Outputs + 'static>;
 
     #[doc(hidden)]
@@ -53,17 +53,17 @@ pub trait JitFn<M, const N: usize>: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn with<Q: Outputs + 'static>(function: impl Fn(&[Collected; N]) -> Q + Send + Sync + 'static) -> Self::With<Q>;
 
-    /// Parameters of the leaves of a call, in their structure.
+    /// Builds the parameters from the leaves of a call, in their structure.
     #[doc(hidden)]
     fn parameters(leaves: &Collected) -> Result<[Collected; N]>;
 
-    /// The number of leaves of the parameters, and their structure, where lists are empty.
+    /// The number of leaves of the parameters, and their structure, if all lists are empty.
     #[doc(hidden)]
     fn leaves() -> (usize, Lengths) {
         (N, Lengths::new())
     }
 
-    /// Whether parameters may be structures.
+    /// True if parameters may be structures.
     #[doc(hidden)]
     const TREES: bool = false;
 
@@ -113,7 +113,7 @@ macro_rules! arities {
     )*};
 }
 
-/// The error of leaves that are not as many as parameters.
+/// The error of a number of leaves that differs from that of parameters.
 fn miscounted(takes: usize, given: usize) -> Error {
     Error::new(ErrorCode::Arity, format!("call: the function takes {takes} values, {given} given"))
 }
@@ -139,7 +139,7 @@ arities! {
     12 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h Expr i Expr j Expr k Expr l;
 }
 
-/// Tells a jitted function from a closure: what is jitted can be transformed, and jitted with other options.
+/// Distinguishes a jitted function from a closure. A jitted function can be transformed, and jitted with other options.
 ///
 /// ```
 /// use ndjit::{Array, grad, jit};
@@ -180,7 +180,7 @@ impl<M: 'static, const N: usize, F: JitFn<M, N>> JitFn<Ready<M>, N> for Jitted<M
     }
 }
 
-/// Exactly `N` operands: what a jitted function takes where it is inlined.
+/// Exactly `N` operands: the arguments of an inlined function.
 ///
 /// ```
 /// use ndjit::{Array, jit};

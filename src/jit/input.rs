@@ -1,4 +1,4 @@
-//! Arguments of jitted functions: what can be passed, without a copy, and how it is described to a plan.
+//! Inputs of jitted functions, passed without a copy, and their descriptions for plans.
 
 use crate::array::node::Array;
 use crate::jit::arguments::{CallArgs, TreeArgs};
@@ -28,16 +28,20 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// Arguments, as plans know them.
+/// The descriptions of arguments for plans.
 pub(crate) fn known<'s, 'a>(args: &'s [Arg<'a>]) -> impl ExactSizeIterator<Item = &'s CallArgument<'a>> + Clone {
     args.iter().map(|arg| &arg.argument)
 }
 
-/// What can be passed to a jitted function: `&Array`; an owned or [donated](Array::donate) `Array`, whose memory may become
-/// a result's; `&[T]`, `&Vec<T>` and `&[T; N]` as one axis, read in place; numbers; views of `ndarray` with that feature; structures of arrays, for
-/// functions that [take them](fn@crate::trees).
+/// An input of a jitted function:
+/// - `&Array`, read in place;
+/// - an owned or [donated](Array::donate) `Array`, whose memory a result may reuse;
+/// - `&[T]`, `&Vec<T>` and `&[T; N]` as one axis, read in place;
+/// - numbers;
+/// - views of `ndarray`, with that feature;
+/// - structures of arrays, for functions that [take them](fn@crate::trees).
 ///
-/// Bare numbers are weak, as in expressions, and exact: no plan is made anew for another number.
+/// Bare numbers are weak, as in expressions, and exact. Another number of the same kind uses the same plan.
 ///
 /// ```
 /// use ndjit::{Array, jit};
@@ -89,7 +93,7 @@ impl<'a> Input<'a> for Array {
     }
 }
 
-/// An array given to a call: see [`Array::donate`].
+/// An array whose memory is given to a call: see [`Array::donate`].
 ///
 /// ```
 /// use ndjit::{Array, jit};
@@ -102,7 +106,7 @@ impl<'a> Input<'a> for Array {
 pub struct Donated(Array);
 
 impl Array {
-    /// Gives the array's memory to a call, which may write a result into it if no clone of the array is left.
+    /// Donates the array's memory to a call, which may store a result there if the array has no other clones.
     ///
     /// ```
     /// use ndjit::{Array, assert_in_place, jit};
@@ -146,7 +150,7 @@ impl<'a> Input<'a> for Scalar {
 }
 
 impl<'a> Input<'a> for &'a AnyOperand {
-    /// An array or a number, for functions of any number of arguments. An expression is an error: it has no elements.
+    /// An array or a number, for functions with any number of arguments. An expression is an error: it has no elements.
     fn arg(self) -> Result<Arg<'a>> {
         match self {
             AnyOperand::Array(array) => array.arg(),
@@ -207,7 +211,7 @@ macro_rules! tuples {
 
 for_each_tuple!(tuples);
 
-/// Memory that a result is written into.
+/// Memory for a result.
 pub struct Destination<'a> {
     pub(crate) dtype: DType,
     pub(crate) len: usize,
@@ -216,15 +220,15 @@ pub struct Destination<'a> {
 
 pub(crate) enum Sink<'a> {
     Bytes(&'a mut [u8]),
-    /// Not every byte is one of these.
+    /// Separate, since not every byte is a valid bool.
     Truths(&'a mut [bool]),
 }
 
 /// The destinations of a call.
 pub(crate) type Sinks<'a> = SmallVec<[Destination<'a>; RESULTS]>;
 
-/// Where results are written: `&mut [T]`, `&mut Vec<T>` or `&mut [T; N]`, as many elements as the result has; tuples of them
-/// for several results.
+/// Destinations of results: `&mut [T]`, `&mut Vec<T>` or `&mut [T; N]` with the number of elements of the result;
+/// tuples of them for several results.
 ///
 /// ```
 /// use ndjit::jit;

@@ -1,4 +1,4 @@
-//! Looking into a jitted function: the stages of the last call's program, and why its results have their dtypes.
+//! Inspection of a jitted function: the stages of the last call's program, and explanations of its dtypes.
 
 use crate::diagnostics::explain::{InsertedCast, PolicyDiff, casts};
 use crate::diagnostics::inspect::{self, StageDiff};
@@ -17,8 +17,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
-    /// The text of a stage, for the signature of the last call. Before the first call there is none, and the text is the error that the
-    /// other forms give, as [`svg`](Jitted::svg).
+    /// Returns the text of a stage, for the signature of the last call. Before the first call, the text is the error
+    /// message of the other methods, such as [`svg`](Jitted::svg).
     ///
     /// ```
     /// use ndjit::{Array, Stage, jit};
@@ -33,9 +33,10 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.last().map_or_else(|error| error.to_string(), |plan| plan.explain(stage.of_program()))
     }
 
-    /// Writes a page of all stages of the last call's program side by side, for a browser: the lines of the source, the graphs, the loops, and
-    /// the code of the processor and of a GPU. What the pointer is on lights up in all of them. Kernels have colours; each operation says
-    /// why it has its dtype; a chart shows which arrays are in memory when. One file, which needs no network.
+    /// Writes a page of all stages of the last call's program side by side, for a browser: source lines, graphs, loops,
+    /// and processor and GPU code. Hovering over an item highlights it in all stages. Each kernel has a colour, and
+    /// each operation explains its dtype; a chart shows which arrays are in memory when. The page is one file and needs
+    /// no network.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -56,7 +57,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.last()?.inspection().write_page(path.as_ref(), None)
     }
 
-    /// A stage of the last call's program in Graphviz's language: graphs, kernels and loops as clusters of statements.
+    /// Returns a stage of the last call's program in the DOT language of Graphviz: graphs, kernels and loops as
+    /// clusters of statements.
     ///
     /// ```
     /// use ndjit::{Array, Stage, jit};
@@ -68,12 +70,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// `Argument` before the first call and for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    /// `Argument` before the first call and for a stage without a drawing; `Size` for one of more than 10000 nodes.
     pub fn dot(&self, stage: Stage) -> Result<String> {
         forms::stage(&self.last()?.lowered, stage.of_program(), PictureFormat::Dot)
     }
 
-    /// A stage of the last call's program drawn as an SVG document: graphs, kernels and loops.
+    /// Draws a stage of the last call's program as an SVG document: graphs, kernels and loops.
     ///
     /// ```no_run
     /// use ndjit::{Array, Stage, jit};
@@ -85,12 +87,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// `Argument` before the first call and for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    /// `Argument` before the first call and for a stage without a drawing; `Size` for one of more than 10000 nodes.
     pub fn svg(&self, stage: Stage) -> Result<String> {
         forms::stage(&self.last()?.lowered, stage.of_program(), PictureFormat::Svg)
     }
 
-    /// A stage of the last call's program as JSON (feature `json`).
+    /// Returns a stage of the last call's program as JSON (feature `json`).
     ///
     /// ```
     /// use ndjit::{Array, Stage, jit};
@@ -108,7 +110,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         Ok(forms::stage_json(&self.last()?.lowered, stage.of_program(), || self.explain(stage)))
     }
 
-    /// What differs in a stage between two signatures, line by line.
+    /// Compares a stage for two signatures, line by line.
     ///
     /// ```
     /// use ndjit::{DType, Stage, jit, spec};
@@ -130,7 +132,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.plans.last().ok_or_else(inspect::not_called)
     }
 
-    /// Why a result of the last call has its dtype; `None` before the first call, and if there are fewer results.
+    /// Explains the dtype of a result of the last call. `None` before the first call and for an index out of range.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -146,8 +148,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.plans.last()?.explain_dtype(result)
     }
 
-    /// The first operation of the last call that [widened](Widening) a dtype: whose result has more bytes than each of its array operands.
-    /// Arrays of two dtypes that meet in one of them are in [`casts`](Jitted::casts).
+    /// The first operation of the last call that [widened](Widening) a dtype: its result has more bytes than each of
+    /// its array operands. For arrays of two dtypes that join to one of them, see [`casts`](Jitted::casts).
     ///
     /// ```
     /// use ndjit::{Array, jit, strong};
@@ -161,7 +163,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.plans.last()?.first_widening()
     }
 
-    /// The casts of the last call's program, each with what asked for it; none before the first call.
+    /// The casts of the last call's program, each with its cause. Empty before the first call.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -175,8 +177,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.plans.last().map_or_else(Vec::new, |plan| casts(&plan.lowered))
     }
 
-    /// Traces the function for arguments of these types under each policy, its own left aside, and sets the dtypes side by
-    /// side: one row per operation, one column per policy. Functions inlined here that have a policy of their own keep it.
+    /// Traces the function for arguments of these types under each policy, ignoring its own, and compares the dtypes:
+    /// one row per operation, one column per policy. Functions inlined here keep policies of their own.
     ///
     /// ```
     /// use ndjit::{DType, Policy, jit, spec};
@@ -190,7 +192,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// `Arity` for another number of specs than parameters. What a policy refuses is no error, but part of the table.
+    /// `Arity` if the number of specs differs from that of parameters. Operations that a policy refuses are part of the
+    /// table.
     #[track_caller]
     pub fn policy_diff(&self, specs: &[Spec], policies: &[Policy]) -> Result<PolicyDiff> {
         staged::policy_diff(&self.core, specs, policies, Place::caller())
@@ -198,8 +201,9 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
-    /// The calls for which the function was traced and a plan made, each with the known signature that is nearest and in what it differs:
-    /// the last 64, the latest last. The environment variable `NDJIT_EXPLAIN_MISSES=1` prints them to standard error as they happen.
+    /// The cache misses: calls that traced the function and made a plan. Each has the nearest known signature and the
+    /// differences from it. The last 64 are kept, the latest last. The environment variable `NDJIT_EXPLAIN_MISSES=1`
+    /// prints misses to standard error as they happen.
     ///
     /// ```
     /// use ndjit::{Array, jit};

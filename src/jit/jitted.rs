@@ -22,7 +22,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A compiled function of arrays, made by [`jit`].
+/// A compiled function of arrays, created by [`jit`].
 ///
 /// ```
 /// use ndjit::{Array, jit};
@@ -49,22 +49,24 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Inside another traced function, [`inline`](Jitted::inline) calls it on expressions.
 ///
 /// The function is traced once per signature: the types, shapes and memory layouts of the arguments, and the promotion
-/// policy. The plans of the last 64 signatures are kept. Machine code is shared by all plans whose loops are alike, whatever
-/// their sizes and numbers. `Send + Sync`: any number of threads may call it at once. A clone is the same function, with the same plans.
+/// policy. The plans of the last 64 signatures are kept. Plans with the same loops share machine code, whatever their
+/// sizes and numbers. `Jitted` is `Send + Sync`: any number of threads may call it at once. Clones share the function
+/// and its plans.
 pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
     pub(crate) core: Arc<Core>,
     call: Box<F::Call>,
     marker: PhantomData<fn() -> (M, F)>,
 }
 
-/// Makes a compiled function of a closure (or `fn`) of one to twelve [`Expr`]s. Nothing happens until it is called.
+/// Creates a compiled function from a closure or `fn` of one to twelve [`Expr`]s. Compilation happens at the first
+/// call.
 ///
-/// Operators and free functions need no annotation of the closure's parameters; to call methods on them write `|x: Expr|`,
-/// or use [`jit!`](crate::jit!).
+/// Operators and free functions need no annotation of the closure's parameters. To call methods on them
+/// write `|x: Expr|`, or use [`jit!`](crate::jit!).
 ///
-/// The closure may use arrays from outside: they become closed-over constants. It runs once per signature, so whatever else it
-/// looks at is looked at once. It may run at once on several threads that call with the same new signature, and may call other
-/// functions, start threads and wait for them: nobody waits for it. One that calls itself, by whatever way, is an error.
+/// Captured arrays become closed-over constants. The closure runs once per signature, so it reads other captured state
+/// once. Threads that call with the same new signature may run it concurrently. It may call other functions, start
+/// threads and wait for them: no lock is held. A closure that calls itself, directly or not, is an error.
 ///
 /// ```
 /// use ndjit::{Array, jit};
@@ -88,7 +90,7 @@ pub fn jit<M, const N: usize, F: JitFn<M, N>>(function: F) -> Jitted<M, N, F> {
     Jitted::with_core(Core::new(F::leaves(), Config::default(), named, Arc::new(erased)))
 }
 
-/// [`jit`](fn@crate::jit) of a closure whose parameters are annotated for you, so that methods can be called on them.
+/// [`jit`](fn@crate::jit) with annotated closure parameters, so that methods can be called on them.
 ///
 /// ```
 /// use ndjit::{Array, jit};
@@ -120,7 +122,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         Jitted::with_core(self.core.with(config))
     }
 
-    /// The same function under a promotion policy of its own. Begins without plans, as all changes of configuration do.
+    /// Sets the promotion policy of the function. As every change of configuration, this starts without plans.
     ///
     /// ```
     /// use ndjit::{Array, DType, Policy, jit};
@@ -132,9 +134,9 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.policy = Some(policy))
     }
 
-    /// The same function, run on a device: arrays of the host and slices are copied there at each call, and results stay there. An array of
-    /// another GPU, or of a GPU where the function runs on the processor, is an error, as is a device that is only described. Without this a
-    /// function runs where its arguments are.
+    /// Runs the function on a device. Each call copies host arrays and slices there, and results stay there. An array
+    /// of another GPU is an error, as is a GPU array if the function runs on the processor, and a device that is only
+    /// described. By default a function runs on the device of its arguments.
     ///
     /// ```
     /// use ndjit::{Array, Device, ErrorCode, jit};
@@ -152,7 +154,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.device = Some(device))
     }
 
-    /// The same function with a way of its own to do without dtypes that a GPU lacks: see [`with_fallback`](crate::with_fallback).
+    /// Sets the fallback for dtypes that a GPU lacks: see [`with_fallback`](crate::with_fallback).
     ///
     /// ```
     /// use ndjit::{Fallback, jit};
@@ -164,7 +166,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.fallback = Some(fallback))
     }
 
-    /// The same function with casting modes of its own: see [`with_casting`](crate::with_casting).
+    /// Sets the casting modes of the function: see [`with_casting`](crate::with_casting).
     ///
     /// ```
     /// use ndjit::{Array, CastingModes, DType, f16, jit};
@@ -176,10 +178,10 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.casting = Some(modes))
     }
 
-    /// The same function with a declaration of the dtypes that its array arguments may have. Others are an error, or are cast
-    /// by a [casting mode](crate::with_casting) before the function sees them. Bare numbers and weak arrays are taken as ever,
-    /// and what the function computes in is its own affair; for that see the scope
-    /// [`restrict_dtypes`](crate::restrict_dtypes). Several declarations all hold.
+    /// Declares the dtypes of array arguments. Others are an error, or are cast by a [casting
+    /// mode](crate::with_casting) before the function receives them. Bare numbers, weak arrays and intermediate dtypes
+    /// are not restricted; for those see the scope [`restrict_dtypes`](crate::restrict_dtypes). Repeated declarations
+    /// are combined.
     ///
     /// ```
     /// use ndjit::{Array, CastingModes, DType, Restriction, f16, jit};
@@ -194,8 +196,9 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.restrictions = c.restrictions.with(restriction))
     }
 
-    /// The same function on at most this many threads, of which the one that calls is one: 0 and 1 are that thread alone. More than 64 are as many as there are processors, or 64. Threads are shared with
-    /// other functions; those beyond one per processor end when no function asks for so many.
+    /// Sets the maximum number of threads, the calling thread included; 0 and 1 are the calling thread only. More than
+    /// 64 means the number of processors, or 64. Threads are shared with other functions. Those beyond one per
+    /// processor end when no function uses that many.
     ///
     /// ```
     /// use ndjit::{arange, jit};
@@ -208,7 +211,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.threads = Some(threads.max(1)))
     }
 
-    /// The same function with or without fusion of elementwise ops. Results are the same, bit for bit.
+    /// Enables or disables fusion of elementwise operations. Results are the same, bit for bit.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -222,11 +225,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.fuse = fuse)
     }
 
-    /// The same function with floating-point contraction, as compilers have it by `-ffp-contract=fast`: a product of real floats that only one sum
-    /// reads, of the same dtype and under the same policy, becomes one [`mul_add`](crate::mul_add) with it, in functions inlined and in
-    /// branches and loops, too. That rounds once instead of twice, takes half as many instructions, and changes results: at most by the
-    /// rounding of the product that is left out. They are still the same on every engine, in vectors, threads and the interpreter, since
-    /// the graph itself is another. Without it nothing is contracted but what is written so.
+    /// Enables or disables floating-point contraction, as `-ffp-contract=fast` does in compilers. A product of real
+    /// floats with one use, in a sum of the same dtype and policy, is joined with it to one
+    /// [`mul_add`](crate::mul_add). Inlined functions, branches and loops are included. This rounds once instead of
+    /// twice, halves the instructions, and changes results by at most the omitted rounding of the product. Results
+    /// remain the same on every engine, in vectors, threads and the interpreter, since the graph itself changes. By
+    /// default only an explicit `mul_add` is fused.
     ///
     /// ```
     /// use ndjit::{Array, Stage, jit};
@@ -241,8 +245,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.fp_contract = fp_contract)
     }
 
-    /// The same function with or without vector instructions, or with those of [one width](VectorWidth). Results are the same, bit for
-    /// bit.
+    /// Enables or disables vector instructions, or sets [one width](VectorWidth). Results are the same, bit for bit.
     ///
     /// ```
     /// use ndjit::{Array, VectorWidth, jit};
@@ -260,8 +263,10 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.vector = width)
     }
 
-    /// What becomes of an operation whose result is [wider](crate::Widening) than each of the arrays it is computed from, as `f64` from
-    /// an `f32` array and a strong `f64` number; of an `f32` and an `f64` array it is not, and [`casts`](Jitted::casts) has that one. Looked for when a signature is compiled or inlined; functions inlined here are looked into.
+    /// Sets the lint for operations with results [wider](crate::Widening) than all their array operands, such as `f64`
+    /// from an `f32` array and a strong `f64` number. An operation of an `f32` and an `f64` array is not one;
+    /// [`casts`](Jitted::casts) lists its cast. The check runs when a signature is compiled or inlined, and includes
+    /// inlined functions.
     ///
     /// ```
     /// use ndjit::{Array, Lint, jit, strong};
@@ -274,8 +279,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.on_widening = lint)
     }
 
-    /// The same function, run by the [reference interpreter](crate::debug::with_jit_disabled) or by compiled code. Results are the same, bit for bit.
-    /// Where it is inlined, the calling function says what runs it.
+    /// Runs the function in the [interpreter](crate::debug::with_jit_disabled), or as compiled code. Results are the
+    /// same, bit for bit. An inlined function runs as the calling function does.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -289,8 +294,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.interpreted = interpreted)
     }
 
-    /// The same function with or without a [check](crate::debug::with_nan_check) of its results: one that is NaN makes the call an error,
-    /// which names the operation that gave the first.
+    /// Enables or disables the [check](crate::debug::with_nan_check) for NaN in results. A NaN makes the call an error
+    /// that names the first operation with one.
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode, jit, log};
@@ -314,7 +319,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.config
     }
 
-    /// Calls the function on [inputs](crate::jit::Input) of any kind, compiling it if their signature is new.
+    /// Calls the function on [inputs](crate::jit::Input) of any kind, and compiles it if their signature is new.
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode, jit};
@@ -327,8 +332,9 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// The first error of the traced function; `Panic` if it panicked: where, Rust tells the panic hook alone, which prints it on standard error
-    /// unless the program set another; `Literal` for a number that does not fit the dtype it is used in; `Allocation` if memory is refused.
+    /// The first error of the traced function; `Panic` if it panicked (its place is only printed by the panic hook, to
+    /// standard error by default); `Literal` for a number out of range for its dtype; `Allocation` if an allocation
+    /// fails.
     #[track_caller]
     pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
         let place = Place::caller();
@@ -339,8 +345,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         Ok(F::Outputs::arrays(&mut parts.map_err(|e| caller::called(e, Some(place)))?))
     }
 
-    /// As [`call`](Jitted::call), with results written into memory of the caller, in row-major order: `&mut [T]`, or a tuple
-    /// of such for several results.
+    /// Writes the results of a [`call`](Jitted::call) to memory of the caller, in row-major order: `&mut [T]`, or a
+    /// tuple of these for several results.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -353,8 +359,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`call`](Jitted::call); `Arity` for another number of destinations than results, `Argument` for one of
-    /// another dtype or size than its result's.
+    /// Those of [`call`](Jitted::call); `Arity` if the number of destinations differs from that of results; `Argument`
+    /// for a destination with another dtype or size than its result.
     #[track_caller]
     pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
         let place = Place::caller();
@@ -364,7 +370,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.call_into(args.parts(), &mut destinations, place).map_err(|e| caller::called(e, Some(place)))
     }
 
-    /// Calls the function inside a function that is being traced; the other function's ops become part of that one.
+    /// Calls the function inside a traced function, whose graph then includes its operations.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -381,7 +387,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         F::Outputs::exprs(&mut Parts::new(exprs, lengths))
     }
 
-    /// The function's results of expressions.
+    /// Traces the function on expressions.
     pub(crate) fn applied(&self, parameters: &[Collected; N]) -> F::Outputs {
         let structure = structure::<M, N, F>(parameters.iter().map(|own| (own.exprs.len(), &own.lengths[..])));
         let leaves: Vec<AnyOperand> = flat(parameters).into_iter().map(AnyOperand::Expr).collect();
@@ -389,8 +395,9 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         F::Outputs::exprs(&mut Parts::new(exprs, lengths))
     }
 
-    /// Traces the function for arguments of these types, without data. The first of the three steps to machine code: see
-    /// [`Traced::lower`], [`Lowered::compile`](crate::jit::Lowered::compile), [`Compiled::call`](crate::jit::Compiled::call).
+    /// Traces the function for arguments of these types, without data. The first of three steps to machine code: see
+    /// [`Traced::lower`], [`Lowered::compile`](crate::jit::Lowered::compile),
+    /// [`Compiled::call`](crate::jit::Compiled::call).
     ///
     /// ```
     /// use ndjit::{DType, Stage, jit, spec};
@@ -405,14 +412,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// The first error of the traced function; `Arity` for another number of specs than parameters.
+    /// The first error of the traced function; `Arity` if the number of specs differs from that of parameters.
     #[track_caller]
     pub fn trace(&self, specs: &[Spec]) -> Result<Traced<M, N, F>> {
         staged::trace(&self.core, specs, Place::caller())
     }
 
-    /// How often the function was traced: signatures whose traces were of use. Threads that call a function at once with a signature that is new
-    /// to it may each run the closure, as nobody waits for a closure of somebody else; one of these traces counts, and the others are dropped.
+    /// The number of traces in use. Threads that call a function at once with a new signature may each run the closure,
+    /// without waiting for each other. One of these traces counts; the others are dropped.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -429,8 +436,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.traces.load(Relaxed)
     }
 
-    /// How many different kernels this function has needed, compiled for it or found in the process's cache. No more come when
-    /// only sizes or numbers change. Those of the graphs of loops and branches are among them.
+    /// The number of distinct kernels of this function, compiled for it or found in the process's cache. New sizes and
+    /// numbers add none. The kernels of loops and branches are included.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -447,7 +454,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Clone for Jitted<M, N, F> {
-    /// The same function: clones share the closure, the plans and what is counted.
+    /// Clones share the closure, the plans and the counters.
     ///
     /// ```
     /// use ndjit::{Array, jit};

@@ -1,4 +1,4 @@
-//! Lowering a traced function: what it widens may be refused.
+//! Lowering of a traced function, with the lint on widening.
 
 use crate::api::config::Config;
 use crate::array::node::Array;

@@ -1,4 +1,4 @@
-//! What traced functions return: expressions, alone or in tuples, arrays, vectors and structs of them, nested at will.
+//! Outputs of traced functions: expressions, and tuples, arrays, vectors and structs of them, nested freely.
 
 use crate::array::node::Array;
 use crate::trace::arity::for_each_tuple;
@@ -7,10 +7,10 @@ use ndjit_eval::plan::compiled::{Lengths, RESULTS};
 use ndjit_ir::{Error, ErrorCode};
 use smallvec::SmallVec;
 
-/// What a traced function returns, and what its caller gets for it: an [`Array`] for each [`Expr`], in the same structure.
+/// The output of a traced function. Its caller gets an [`Array`] for each [`Expr`], in the same structure.
 ///
-/// Tuples of up to twelve, `[R; N]` and `Vec<R>` of outputs are outputs. For a struct of your own, generic over what its
-/// fields hold, write
+/// Tuples of up to twelve, `[R; N]` and `Vec<R>` of outputs are outputs. For a struct of your own, generic over the
+/// types of its fields, write
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, outputs};
@@ -33,21 +33,21 @@ use smallvec::SmallVec;
     note = "a number becomes an `Expr` by `Expr::from(0.0)`, an `Array` by `Expr::from(array)`"
 )]
 pub trait Outputs: Sized {
-    /// What the caller gets.
+    /// The same structure of arrays, for the caller.
     type Arrays: ArrayTree;
 
-    /// Hands over every expression, in order.
+    /// Collects every expression, in order.
     fn collect(self, into: &mut Collected);
 
-    /// The same structure of arrays.
+    /// Builds the structure from arrays.
     fn arrays(parts: &mut Parts<Array>) -> Self::Arrays;
 
-    /// The same structure of other expressions, for a function that is inlined.
+    /// Builds the structure from other expressions, for an inlined function.
     fn exprs(parts: &mut Parts<Expr>) -> Self;
 }
 
-/// Arrays in a structure: what a jitted function gives, and what [`trees`](fn@crate::trees) lets one take. Arrays, tuples, `[T; N]` and `Vec`s of these, and structs
-/// declared with [`outputs!`](crate::outputs).
+/// A structure of arrays: the output of a jitted function, and an input of [`trees`](fn@crate::trees). Arrays, tuples,
+/// `[T; N]` and `Vec`s of these, and structs declared with [`outputs!`](crate::outputs).
 ///
 /// ```
 /// use ndjit::{Array, jit::ArrayTree};
@@ -56,11 +56,11 @@ pub trait Outputs: Sized {
 /// takes(&(Array::from(1), vec![Array::from(2)]));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no structure of arrays",
+    message = "`{Self}` is not a structure of arrays",
     note = "it is an `Array`, tuples, arrays or `Vec`s of these, or a struct with `ndjit::outputs!`"
 )]
 pub trait ArrayTree {
-    /// Hands over every array, in order.
+    /// Collects every array, in order.
     fn leaves<'a>(&'a self, into: &mut Leaves<'a>);
 }
 
@@ -80,19 +80,19 @@ pub struct Collected {
 }
 
 impl Collected {
-    /// The same structure of other expressions.
+    /// The same structure with other expressions.
     pub(crate) fn with(&self, exprs: &[Expr]) -> Collected {
         Collected { exprs: exprs.to_vec(), lengths: self.lengths.clone() }
     }
 
-    /// Whether it has this structure.
+    /// Checks the structure against a type.
     pub(crate) fn is<R: Outputs>(&self) -> bool {
         let mut parts = Parts::new(self.exprs.clone(), self.lengths.clone());
         R::exprs(&mut parts);
         parts.are_spent()
     }
 
-    /// How many expressions and lists a structure has where lists are empty.
+    /// The number of expressions and of lists in a structure with empty lists.
     pub(crate) fn least<R: Outputs>() -> [usize; 2] {
         let mut parts = Parts::<Expr>::new(SmallVec::new(), Lengths::new());
         R::exprs(&mut parts);
@@ -107,7 +107,7 @@ pub(crate) fn collected<C: Outputs>(structure: C) -> Collected {
     collected
 }
 
-/// A structure like another, of other leaves.
+/// Builds a structure like another from other leaves.
 pub(crate) fn built<C: Outputs>(leaves: &[Expr], like: &Collected) -> C {
     C::exprs(&mut Parts::new(leaves.to_vec(), like.lengths.clone()))
 }
@@ -128,11 +128,11 @@ pub(crate) fn with_leaves<const N: usize>(parameters: &[Collected; N], leaves: &
 /// The results of a call.
 pub(crate) type Arrays = SmallVec<[Array; RESULTS]>;
 
-/// Results to be put into a structure, in the order in which its expressions were [collected](Outputs::collect).
+/// Results to build a structure from, in the order in which its expressions were [collected](Outputs::collect).
 pub struct Parts<T> {
     items: smallvec::IntoIter<[T; RESULTS]>,
     lengths: smallvec::IntoIter<[usize; RESULTS]>,
-    /// Items, and lengths of lists, that were asked for and not there.
+    /// The number of items and of list lengths that were requested and missing.
     missing: [usize; 2],
 }
 
@@ -145,7 +145,7 @@ impl<T> Parts<T> {
         self.items.as_slice()
     }
 
-    /// Whether all was put into the structure, and filled it.
+    /// Checks that all items were used and none was missing.
     fn are_spent(&self) -> bool {
         self.items.len() == 0 && self.lengths.len() == 0 && self.missing == [0; 2]
     }
@@ -204,7 +204,7 @@ impl<T: ArrayTree, const N: usize> ArrayTree for [T; N] {
     }
 }
 
-/// No results, as of a `scan` that stacks nothing.
+/// No results, as in a `scan` that stacks nothing.
 impl Outputs for () {
     type Arrays = ();
 
@@ -280,9 +280,9 @@ macro_rules! tuples {
 
 for_each_tuple!(tuples);
 
-/// Makes a struct of [`Outputs`] an output: `outputs!(Polar<Expr> => Polar<Array> { radius, angles });` lists the fields of
-/// the struct a traced function returns and names the struct its caller gets. See [`Outputs`]. What the caller gets is an argument of functions
-/// that take structs: see [`trees`](fn@crate::trees).
+/// Declares a struct of [`Outputs`] as an output. `outputs!(Polar<Expr> => Polar<Array> { radius, angles });` lists the
+/// fields of the returned struct and names the caller's struct. See [`Outputs`]. The caller's struct is also an
+/// argument of functions with struct parameters: see [`trees`](fn@crate::trees).
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, outputs};
@@ -350,7 +350,7 @@ macro_rules! outputs {
     };
 }
 
-/// The arrays of a field that `_field` takes out of `S`.
+/// The arrays of the field of `S` that `_field` returns.
 #[doc(hidden)]
 pub fn field_arrays<S, F: Outputs>(_field: fn(S) -> F, parts: &mut Parts<Array>) -> F::Arrays {
     F::arrays(parts)

@@ -1,6 +1,6 @@
-//! [`Program`]: a traced function without Rust types, of any number of arguments, for front ends that read what is to be computed.
+//! [`Program`]: a traced function with any number of arguments, without Rust types, for front ends.
 //!
-//! A program is for one signature. What it runs is what was recorded, made anew for each memory layout that arguments come in.
+//! A program has one signature. It runs the recorded graph, with a plan for each memory layout of the arguments.
 
 use crate::api::config::{self, Config, Settings};
 use crate::array::node::Array;
@@ -30,9 +30,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A function of any number of arrays and numbers, traced for one signature: made by a closure over a slice of [`Expr`]s, or read
-/// from the text of a graph. For front ends, whose functions are not written in Rust; where they are, [`jit`](fn@crate::jit) is
-/// simpler.
+/// A function of any number of arrays and numbers, traced for one signature from a closure over a slice of [`Expr`]s,
+/// or parsed from the text of a graph. For front ends, whose functions are not written in Rust; otherwise
+/// [`jit`](fn@crate::jit) is simpler.
 ///
 /// ```
 /// use ndjit::{Array, DType, Program, spec};
@@ -49,7 +49,8 @@ use std::sync::Arc;
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// The promotion policy is that of the thread when it was traced. `Display` writes the graph, as [`Stage::Graph`] without places.
+/// A program keeps the promotion policy of the thread that traced it. `Display` writes the graph, as [`Stage::Graph`]
+/// without places.
 pub struct Program {
     core: Core,
     recording: Arc<Recording>,
@@ -57,8 +58,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Traces a function for arguments of these types, without data. It gets its parameters and gives its results. Numbers that
-    /// change from call to call are [`Spec::number`]; arrays from outside become closed-over constants.
+    /// Traces a function for arguments of these types, without data. Numbers that change from call to call are
+    /// [`Spec::number`]; captured arrays become closed-over constants.
     ///
     /// ```
     /// use ndjit::{DType, Program, spec};
@@ -69,8 +70,8 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// The first error of the function, with the place where it was made (see [`with_place`](crate::with_place)); `Size` for a
-    /// shape that no array has.
+    /// The first error of the function, with its place (see [`with_place`](crate::with_place)); `Size` if no array can
+    /// have the shape.
     #[track_caller]
     pub fn trace(specs: &[Spec], function: impl FnOnce(&[Expr]) -> Vec<Expr>) -> Result<Program> {
         let place = Place::caller();
@@ -83,8 +84,8 @@ impl Program {
         Ok(Program::new(arguments, Recording { graph, places, ..recording }, configured()))
     }
 
-    /// Reads the text of a graph, as [`Stage::Graph`] shows it and as `.graph` files hold it. Its array parameters are arguments in
-    /// their order; a number that is passed at each call, `argument 1`, is the argument of that position.
+    /// Parses the text of a graph, in the format of [`Stage::Graph`] and `.graph` files. Array parameters are arguments
+    /// in their order. A number passed at each call, `argument 1`, is the argument at that index.
     ///
     /// ```
     /// use ndjit::{Array, Program};
@@ -96,13 +97,13 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// `Parse` with line and column of what is no text of a graph; `Verify` for types and shapes that do not fit.
+    /// `Parse` with line and column for invalid text; `Verify` for types and shapes that do not fit.
     #[track_caller]
     pub fn parse(text: &str) -> Result<Program> {
         let place = Place::caller();
         let program = || {
             let graph: Graph<ValueType> = text.parse()?;
-            // What would be too large is not looked at either.
+            // Checked before the graph is expanded, which limits memory.
             graph.check_expansion()?;
             graph.verify()?;
             let (graph, places) = inline(&graph, &Places::default())?;
@@ -119,8 +120,9 @@ impl Program {
         program().map_err(|e: Error| e.at(place))
     }
 
-    /// How many operations the text of a graph has, those of a function counted at each of its calls and those of control flow each time that it
-    /// stands in the text: what [`parse`](Program::parse) takes memory for, known before; `usize::MAX` if they are more than that.
+    /// Counts the operations in the text of a graph, those of a function at each of its calls, those of control flow at
+    /// each occurrence. This determines the memory of [`parse`](Program::parse) before the call. Saturates at
+    /// `usize::MAX`.
     ///
     /// ```
     /// use ndjit::Program;
@@ -130,7 +132,7 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// `Parse` with line and column of what is no text of a graph.
+    /// `Parse` with line and column for invalid text.
     #[track_caller]
     pub fn count_operations(text: &str) -> Result<usize> {
         let graph: Result<Graph<ValueType>> = text.parse();
@@ -157,7 +159,7 @@ impl Program {
         Program { core: self.core.with(config), ..self }
     }
 
-    /// The same program on at most this many threads, as [`Jitted::threads`](crate::Jitted::threads).
+    /// Sets the maximum number of threads, as [`Jitted::threads`](crate::Jitted::threads).
     ///
     /// ```
     /// use ndjit::{Array, DType, Program, spec};
@@ -170,7 +172,7 @@ impl Program {
         self.configured(|c| c.threads = Some(threads.max(1)))
     }
 
-    /// The same program, run on a device wherever its arguments are. Its results stay there.
+    /// Runs the program on a device, wherever its arguments are. Its results stay there.
     ///
     /// ```
     /// use ndjit::{Array, DType, Device, Program, spec};
@@ -209,8 +211,8 @@ impl Program {
         staged::results(&self.recording, self.core.config.settings().policy)
     }
 
-    /// Calls the program on as many [inputs](Input) as it has: `[&x, &y]` of arrays, or of
-    /// [`AnyOperand`](crate::operand::AnyOperand)s where some are numbers.
+    /// Calls the program on its [inputs](Input): `[&x, &y]` for arrays, or [`AnyOperand`](crate::operand::AnyOperand)s
+    /// if some are numbers.
     ///
     /// ```
     /// use ndjit::{Array, DType, Program, spec};
@@ -221,7 +223,8 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// `Arity` for another number of inputs; `Argument` for one of another type or shape; those of [`Jitted::call`](crate::Jitted::call).
+    /// `Arity` for another number of inputs; `Argument` for an input of another type or shape; those of
+    /// [`Jitted::call`](crate::Jitted::call).
     #[track_caller]
     pub fn call<'a, I: Input<'a>>(&self, inputs: impl IntoIterator<Item = I>) -> Result<Vec<Array>> {
         let place = Place::caller();
@@ -260,14 +263,14 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// `Literal` if a number does not fit the dtype it is used in; `Size` if an array cannot exist; `Device` if there is no such
-    /// device.
+    /// `Literal` if a number is out of range for its dtype; `Size` if an array would be too large; `Device` if the
+    /// device does not exist.
     pub fn explain(&self, stage: Stage) -> Result<String> {
         self.inspect(|inspection| Ok(inspection.listing(stage.of_program()).to_string()))
     }
 
-    /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html). `source` is what was read, if that is in
-    /// no file: the lines that [places](crate::with_place) name.
+    /// Writes a page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html). `source` is
+    /// the program text, if it is in no file: the lines of its [places](crate::with_place).
     ///
     /// ```
     /// use ndjit::{DType, Place, Program, spec, with_place};
@@ -295,7 +298,7 @@ impl Program {
         inspect(&config.plan_options().inspection(&self.lowered()?, settings, inputs))
     }
 
-    /// Why a result has its dtype; `None` if there are fewer results.
+    /// Explains the dtype of a result. `None` for an index out of range.
     ///
     /// ```
     /// use ndjit::{DType, Program, spec};
@@ -311,8 +314,8 @@ impl Program {
         explain::value(graph, places, &inputs, self.core.config.settings().policy, value).ok()
     }
 
-    /// How many bytes a call holds at once: its results, what kernels hand to each other, and what they take while they run. Neither arguments
-    /// are among them nor the arrays that were [captured](Program::captured_bytes). Compiles the kernels.
+    /// The peak memory of a call in bytes: its results, intermediate arrays and temporary memory of kernels. Arguments
+    /// and [captured](Program::captured_bytes) arrays are not included. Compiles the kernels.
     ///
     /// ```
     /// use ndjit::{DType, Program, spec};
@@ -323,7 +326,7 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// As [`explain`](Program::explain); `Backend` if the kernels cannot be compiled.
+    /// Those of [`explain`](Program::explain); `Backend` if the kernels cannot be compiled.
     pub fn memory(&self) -> Result<usize> {
         let config = &self.core.config;
         let settings = config.settings().on(config.device.unwrap_or_default())?;
@@ -333,8 +336,8 @@ impl Program {
         Ok(usize::try_from(plan.planned_memory()?.peak).unwrap_or(usize::MAX))
     }
 
-    /// How many bytes the arrays take that the function captured, as long as the program lives. Arrays whose elements kernels compute from their
-    /// indices, as of `arange`, are not among them.
+    /// The size of captured arrays in bytes, which live as long as the program. Arrays computed from indices in
+    /// kernels, such as `arange`, are not included.
     ///
     /// ```
     /// use ndjit::{Array, DType, Program, arange, spec};
@@ -349,9 +352,9 @@ impl Program {
         self.recording.closed_over.iter().map(bytes).fold(0, usize::saturating_add)
     }
 
-    /// The number of rows, if the program can be run on some rows of its arguments after the other: if all results and some
-    /// arguments have as many indices along axis 0, and each row of the results depends on the same row of those arguments alone.
-    /// See [`with_rows`](Program::with_rows).
+    /// The number of rows, if the program can run on some rows of its arguments at a time. For this, all results and
+    /// some arguments have the same extent along axis 0, and each row of a result depends only on the same row of these
+    /// arguments. See [`with_rows`](Program::with_rows).
     ///
     /// ```
     /// use ndjit::{DType, Program, spec};
@@ -364,8 +367,8 @@ impl Program {
         ndjit_transform::rows::count(&self.recording.graph)
     }
 
-    /// The same program for another number of rows: the arguments that differ from those of [`inputs`](Program::inputs) here are
-    /// passed so many rows, and so many are the results'. `None` where [`rows`](Program::rows) is.
+    /// The same program for another number of rows, in the arguments whose [`inputs`](Program::inputs) differ, and in
+    /// the results. `None` if [`rows`](Program::rows) is.
     ///
     /// ```
     /// use ndjit::{Array, DType, Program, spec};
@@ -391,12 +394,12 @@ impl Program {
         Some(Program::new(arguments, recording, self.core.config))
     }
 
-    /// Its results of these expressions, in the trace of this thread.
+    /// Replays the program on these expressions in the current trace.
     pub(super) fn replayed(&self, parameters: &[Expr]) -> Vec<Expr> {
         replay::replay(&self.recording, parameters)
     }
 
-    /// The settings under which it was traced.
+    /// The settings of the trace.
     pub(super) fn settings(&self) -> Settings {
         self.core.config.settings()
     }
@@ -421,14 +424,14 @@ impl fmt::Debug for Program {
     }
 }
 
-/// A program keeps the policy it was traced under.
+/// A program keeps the policy of its trace.
 fn configured() -> Config {
     Config { policy: Some(config::policy()), ..Config::default() }
 }
 
-/// The arguments of a graph: its parameters, and numbers at the positions that their slots name.
+/// The arguments of a graph: its parameters, and numbers at the indices of their slots.
 fn arguments_of(graph: &Graph<ValueType>) -> Result<Vec<ArgumentType>> {
-    // The verifier has seen that each is of one kind.
+    // The verifier has checked that each argument is of one kind.
     let numbers = graph.numbers();
     let count = graph.params().len() + numbers.len();
     if let Some(index) = numbers.keys().find(|&&index| index >= count) {

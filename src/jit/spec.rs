@@ -7,7 +7,7 @@ use ndjit_eval::argument::{ArgumentLayout, ArgumentType};
 use ndjit_ir::{DType, Error, Result, Shape, ValueType, Weak};
 use std::fmt;
 
-/// Type and shape of an argument, without data. Row-major in memory.
+/// Type and shape of an argument, without data. The layout is row-major.
 ///
 /// ```
 /// use ndjit::{DType, jit, spec};
@@ -22,11 +22,12 @@ pub struct Spec {
     pub(super) dtype: DType,
     pub(crate) shape: Shape,
     pub(super) scalar: bool,
-    /// Why there is no such argument: the error of the array that it is the spec of.
+    /// The error of a poisoned array.
     pub(super) failed: Option<Error>,
 }
 
-/// An array argument of a type (a [`DType`](crate::DType), or weak) and a shape: `spec(DType::F32, [2, 3])`.
+/// Creates the spec of an array argument from a type (a [`DType`](crate::DType), or weak) and a shape:
+/// `spec(DType::F32, [2, 3])`.
 ///
 /// ```
 /// use ndjit::{DType, Weak, spec};
@@ -54,7 +55,7 @@ impl Spec {
         Spec { scalar: true, ..spec(kind, Shape::scalar()) }
     }
 
-    /// The spec of an array. Where it is used, that of a poisoned array gives the array's error.
+    /// The spec of an array. That of a poisoned array gives the array's error when used.
     ///
     /// ```
     /// use ndjit::{Array, DType, Spec, spec};
@@ -77,7 +78,7 @@ impl Spec {
         self.ty
     }
 
-    /// The dtype of the elements; of a weak array the default of its kind.
+    /// The dtype of the elements; for a weak array, the default of its kind.
     ///
     /// ```
     /// use ndjit::{DType, Spec, Weak};
@@ -99,7 +100,7 @@ impl Spec {
         &self.shape
     }
 
-    /// Whether it is a bare number, passed at each call.
+    /// Checks whether it is a bare number, passed at each call.
     ///
     /// ```
     /// use ndjit::{DType, Spec, Weak, spec};
@@ -115,10 +116,10 @@ impl Spec {
         Spec { ty: *ty, dtype: *dtype, shape: shape.clone(), scalar: *layout == ArgumentLayout::Scalar, failed: None }
     }
 
-    /// The argument that the spec stands for.
+    /// The argument described by the spec.
     ///
     /// # Errors
-    /// `Size` if no array can have the shape; that of a poisoned array.
+    /// `Size` if no array can have the shape; the error of a poisoned array.
     pub(crate) fn argument(&self) -> Result<ArgumentType> {
         if let Some(error) = &self.failed {
             return Err(error.clone());

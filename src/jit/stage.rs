@@ -1,4 +1,4 @@
-//! The stages of the pipeline by name.
+//! The names of the pipeline stages.
 
 use ndjit_inspect::stage::ProgramStage;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ macro_rules! stages {
         pub enum Stage { $(#[doc = $doc] $variant,)* }
 
         impl Stage {
-            /// All stages, in the order programs pass them.
+            /// All stages, in pipeline order.
             ///
             /// ```
             /// use ndjit::Stage;
@@ -39,7 +39,7 @@ macro_rules! stages {
                 self.of_program().name()
             }
 
-            /// The stage, as listings and pictures of programs know it.
+            /// The stage in listings and drawings of programs.
             pub(crate) const fn of_program(self) -> ProgramStage {
                 match self { $(Stage::$variant => ProgramStage::$variant,)* }
             }

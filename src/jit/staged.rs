@@ -1,4 +1,4 @@
-//! Compilation step by step, and on types alone: trace, lower, compile.
+//! Compilation step by step, from types only: trace, lower, compile.
 
 use crate::api::config::Settings;
 use crate::diagnostics::explain::{InsertedCast, PolicyDiff, casts};
@@ -62,7 +62,7 @@ pub struct Lowered<M, const N: usize, F: JitFn<M, N>> {
     marker: PhantomData<fn() -> (M, F)>,
 }
 
-/// The arguments that specs stand for.
+/// The arguments described by specs.
 fn arguments(core: &Core, specs: &[Spec], place: Place) -> Result<Vec<ArgumentType>> {
     if specs.len() != core.arity {
         return Err(Error::new(ErrorCode::Arity, "trace: not as many specs as parameters")
@@ -99,7 +99,7 @@ pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
     Ok(Traced { core: Arc::clone(core), settings, arguments, traced, times, marker: PhantomData })
 }
 
-/// What differs in a stage between two signatures.
+/// Compares a stage for two signatures.
 pub(crate) fn diff<M, const N: usize, F: JitFn<M, N>>(
     core: &Arc<Core>,
     specs: [&[Spec]; 2],
@@ -142,7 +142,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
         results(&self.traced.recording, self.settings.policy)
     }
 
-    /// Why a result has its dtype; `None` if there are fewer results.
+    /// Explains the dtype of a result. `None` for an index out of range.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -172,7 +172,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
         explain::first_widening(graph, places, &self.inputs(), self.settings.policy)
     }
 
-    /// The graph as traced in Graphviz's language; functions called inside are nodes.
+    /// Returns the traced graph in the DOT language of Graphviz; called functions are nodes.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -189,7 +189,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
         forms::traced(graph, places, PictureFormat::Dot)
     }
 
-    /// The graph as traced, drawn as an SVG document; functions called inside are nodes.
+    /// Draws the traced graph as an SVG document; called functions are nodes.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -206,7 +206,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
         forms::traced(graph, places, PictureFormat::Svg)
     }
 
-    /// The graph as traced, as JSON (feature `json`); [`graph_from_json`](crate::inspect::graph_from_json) says in which form.
+    /// Returns the traced graph as JSON (feature `json`); see [`graph_from_json`](crate::inspect::graph_from_json) for
+    /// the format.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -225,9 +226,10 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
         argument::inputs(&self.arguments, self.traced.recording.closed_over.len())
     }
 
-    /// The dtypes that the function's array arguments may have, all at once: those that every op in it takes, on the
-    /// [device](crate::with_device) and under the declarations it was made with, in functions inlined here too. The policies are those of the trace; casting
-    /// modes are not counted, nor is the range of literals. Types after an explicit cast do not depend on the arguments.
+    /// The dtypes that all operations of the function accept for its array arguments, on the
+    /// [device](crate::with_device) and under the restrictions of the function and of functions inlined in it. The
+    /// policies are those of the trace. Casting modes and the range of literals are ignored. Types after an explicit
+    /// cast do not depend on the arguments.
     ///
     /// ```
     /// use ndjit::{DType, DTypeSet, cbrt, floor, jit, spec};
@@ -247,7 +249,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
         infer(&recording.graph, &recording.places, &recording.supports, arrays, self.settings.support)
     }
 
-    /// The dtypes that the function's array arguments may have: [`inferred_dtypes`](Traced::inferred_dtypes) without reasons.
+    /// The supported dtypes of the array arguments: [`inferred_dtypes`](Traced::inferred_dtypes) without reasons.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -263,7 +265,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
         Ok(self.inferred_dtypes()?.supported)
     }
 
-    /// Runs the passes that do not depend on the machine.
+    /// Runs the machine-independent passes.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -274,7 +276,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// `Literal` if a number does not fit the dtype it is used in; `Size` if an array cannot exist.
+    /// `Literal` if a number is out of range for its dtype; `Size` if an array would be too large.
     pub fn lower(self) -> Result<Lowered<M, N, F>> {
         let Recording { graph, places, closed_over, printed, .. } = self.traced.recording;
         let (config, settings, mut clock) = (&self.core.config, self.settings, Clock::after(self.times));
@@ -315,7 +317,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
         self.core.config.plan_options().inspection(&self.lowered, self.settings, inputs)
     }
 
-    /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
+    /// Writes a page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -335,7 +337,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
         self.inspection().write_page(path.as_ref(), None)
     }
 
-    /// A stage in Graphviz's language: graphs, kernels and loops as clusters of statements.
+    /// Returns a stage in the DOT language of Graphviz: graphs, kernels and loops as clusters of statements.
     ///
     /// ```
     /// use ndjit::{DType, Stage, jit, spec};
@@ -346,12 +348,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    /// `Argument` for a stage without a drawing; `Size` for one of more than 10000 nodes.
     pub fn dot(&self, stage: Stage) -> Result<String> {
         forms::stage(&self.lowered, stage.of_program(), PictureFormat::Dot)
     }
 
-    /// A stage drawn as an SVG document: graphs, kernels and loops.
+    /// Draws a stage as an SVG document: graphs, kernels and loops.
     ///
     /// ```
     /// use ndjit::{DType, Stage, jit, spec};
@@ -362,12 +364,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    /// `Argument` for a stage without a drawing; `Size` for one of more than 10000 nodes.
     pub fn svg(&self, stage: Stage) -> Result<String> {
         forms::stage(&self.lowered, stage.of_program(), PictureFormat::Svg)
     }
 
-    /// A stage as JSON (feature `json`).
+    /// Returns a stage as JSON (feature `json`).
     ///
     /// ```
     /// use ndjit::{DType, Stage, jit, spec};
@@ -378,13 +380,13 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// None today.
+    /// None at present.
     #[cfg(feature = "json")]
     pub fn json(&self, stage: Stage) -> Result<String> {
         Ok(forms::stage_json(&self.lowered, stage.of_program(), || self.explain(stage)))
     }
 
-    /// What differs between two stages, line by line.
+    /// Compares two stages, line by line.
     ///
     /// ```
     /// use ndjit::{DType, Stage, jit, spec};
@@ -398,7 +400,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
         StageDiff::new(names, &self.explain(from), &self.explain(to))
     }
 
-    /// The casts of the typed program, each with what asked for it.
+    /// The casts of the typed program, each with its cause.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -411,8 +413,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
         casts(&self.lowered)
     }
 
-    /// The number of kernels: of loop nests, those counted once that run together tile by tile; a loop or a branch is one, and those of its graphs
-    /// are others.
+    /// The number of kernels. Loop nests that run together tile by tile count once. A loop or a branch counts as one;
+    /// the kernels of its graphs count separately.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};

@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A function whose parameters are structures, made by [`trees`].
+/// A function whose parameters are structures, created by [`trees`].
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, trees};
@@ -27,8 +27,9 @@ pub struct Trees<F, M> {
     marker: PhantomData<fn() -> M>,
 }
 
-/// A function whose parameters are structures: tuples, arrays and `Vec`s of [`Expr`](crate::Expr)s, and structs declared with [`outputs!`](crate::outputs), nested at will.
-/// What is made of it takes the same structures of [`Array`](crate::Array)s. The closure's parameters are annotated.
+/// Declares a function whose parameters are structures: tuples, arrays and `Vec`s of [`Expr`](crate::Expr)s, and
+/// structs declared with [`outputs!`](crate::outputs), nested freely. The jitted or transformed function takes the same
+/// structures of [`Array`](crate::Array)s. The closure's parameters need annotations.
 ///
 /// ```
 /// use ndjit::{Array, Expr, grad, jit, outputs, sum, trees};
@@ -54,8 +55,9 @@ pub struct Trees<F, M> {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// Each array is an argument of the compiled function, in the order of the structure. Lists of other lengths are another signature. `trace` and what else takes
-/// [specs](crate::Spec) takes one for each array, and lists are empty there.
+/// Each array is an argument of the compiled function, in the order of the structure. Other lengths of lists are
+/// another signature. `trace` and other methods with [specs](crate::Spec) take one for each array; lists are empty
+/// there.
 pub fn trees<M, const N: usize, F>(function: F) -> Trees<F, M>
 where
     Trees<F, M>: JitFn<Trees<(), M>, N>,
@@ -86,7 +88,7 @@ fn parameters<const N: usize>(leaves: &Collected) -> Option<[Collected; N]> {
     (exprs.is_empty() && structure.is_empty()).then_some(all)
 }
 
-/// The error of an argument that is of another structure than the parameter.
+/// The error of an argument whose structure differs from the parameter's.
 fn other_structure(n: usize, given: &Collected) -> Error {
     let lists = match &given.lengths[..] {
         [] => String::new(),

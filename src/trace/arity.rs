@@ -1,6 +1,6 @@
-//! The numbers of parameters, arguments and results there can be: what tuples are written out for.
+//! Tuple sizes: numbers of parameters, arguments and results.
 
-/// Calls `$callback!` with a row per tuple of one to twelve: its length and a name for each element.
+/// Calls `$callback!` with a row per tuple size from one to twelve: the size and a name for each element.
 macro_rules! for_each_tuple {
     ($callback:ident) => {
         $callback! {

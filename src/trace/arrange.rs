@@ -1,4 +1,4 @@
-//! Putting nodes of graphs in other places: parameters first, formulas into the trace that uses them.
+//! Reordering of graph nodes: parameters first, and pending arrays copied into the trace that uses them.
 
 use super::recording::Recording;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Notes, Places, Rewriter, Slot, Value};
@@ -6,16 +6,16 @@ use ndjit_ir::support::Supports;
 use ndjit_ir::{Place, ValueType};
 use std::sync::Arc;
 
-/// What a program is computed on.
+/// The inputs of a program.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Arguments<'a> {
     /// The arrays of its parameters.
     pub arrays: &'a [Value],
-    /// The values of numbers that are passed at each call, by their position among all arguments; others stay slots.
+    /// The values of numbers passed at each call, by index among all arguments; others remain slots.
     pub numbers: &'a [Value],
 }
 
-/// The results of a program with these arguments, as operations of another graph, written where `own` says, or at `place`.
+/// Appends a program applied to these arguments to another graph. Places come from `own`, or else are `place`.
 pub(super) fn computed(
     graph: &mut Graph<ValueType>,
     places: &mut Places,
@@ -46,7 +46,7 @@ pub(super) fn computed(
     formula.outputs().iter().map(|&output| rewriter.value(output)).collect()
 }
 
-/// The same recording with all parameters before all other nodes, each sort in its order.
+/// Moves all parameters before all other nodes and keeps the order within both groups.
 pub(super) fn params_first(recording: Recording) -> Recording {
     let Recording { graph, places, supports, closed_over, printed } = recording;
     let beside = (places, supports);

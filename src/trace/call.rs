@@ -1,4 +1,4 @@
-//! Calls of traced functions in traces: one node, whose graph is the called function's.
+//! Calls of traced functions in traces: one node with the graph of the called function.
 
 use super::escape::STRAY;
 use super::failure::Failure;
@@ -13,7 +13,7 @@ use ndjit_ir::Place;
 use ndjit_ir::graph::{NodeKind, Value};
 use std::sync::Arc;
 
-/// Calls a traced function in the trace of this thread; its results in order.
+/// Calls a traced function in the current trace, and returns its results in order.
 pub(crate) fn call(
     operands: &[AnyOperand],
     place: Place,
@@ -22,7 +22,7 @@ pub(crate) fn call(
     let place = written::place(place);
     let types = TRACES.with_borrow_mut(|traces| {
         let trace = traces.last_mut()?;
-        // Nothing comes of a trace that has an error, and a function may call itself more than once.
+        // A trace with an error is discarded, and a function may call itself more than once.
         if !trace.errors.is_empty() {
             return Some(Err(0));
         }
@@ -87,7 +87,7 @@ pub(crate) fn call(
             return Some(vec![trace.expr_of(Err(error))]);
         }
         let mut results: Vec<Value> = (0..types.len() as u32).map(|i| Value(first.0 + i)).collect();
-        // The last ones are printed, by the function that calls.
+        // The last results are debug output, printed by the calling function.
         let printed = results.split_off(results.len().saturating_sub(recording.printed.len()));
         trace.printed.extend(recording.printed.iter().cloned().zip(printed));
         Some(results.into_iter().map(|value| trace.expr_of(Ok(value))).collect())

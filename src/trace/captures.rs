@@ -1,4 +1,4 @@
-//! What a graph of control flow uses of the traces around it, while it is recorded.
+//! Values that a graph of control flow captures from enclosing traces during recording.
 
 use super::ranges::IntRange;
 use crate::trace::known::Known;
@@ -8,22 +8,22 @@ use ndjit_ir::{DType, Shape, ValueType};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What is known of a value of a trace around: if it is a number, what fills its slot; of an integer its range.
+/// A value of an enclosing trace. Includes the slot of a number and the range of an integer.
 pub(super) type Seen = (ValueType, DType, Shape, Option<Slot>, Option<IntRange>);
 
-/// What a graph of control flow uses of what is around it.
+/// The captures of a graph of control flow.
 #[derive(Default)]
 pub(super) struct Captures {
-    /// The values of the traces around, by trace.
+    /// The values of the enclosing traces, by trace.
     pub(super) around: HashMap<u32, Arc<Vec<Seen>>>,
-    /// What is used, in the order of the parameters that stand for it, which come after its own.
+    /// The captured operands, in the order of their parameters, which follow the graph's own.
     pub(super) used: Vec<AnyOperand>,
-    /// The values that stand for values of the traces around: parameters, and numbers, which stay numbers.
+    /// The local values of captured ones: parameters, and numbers, which remain numbers.
     pub(super) values: HashMap<(u32, Value), Value>,
-    /// The parameters that stand for arrays, by identity.
+    /// The parameters of captured arrays, by identity.
     pub(super) arrays: HashMap<usize, Value>,
-    /// What was known of the control flow in it when it was recorded before.
+    /// The previous recording's facts on nested control flow.
     pub(super) known: Vec<Known>,
-    /// The same, of this recording.
+    /// This recording's facts on nested control flow.
     pub(super) learned: Vec<Known>,
 }

@@ -1,4 +1,4 @@
-//! Casts in the trace of this thread: written ones, and those by which a weak value takes the dtype of a loop's state.
+//! Casts in the current trace: explicit ones, and those of a weak value to the dtype of a loop's state.
 
 use super::recorder::{in_trace, literal, read};
 use super::written;
@@ -9,17 +9,18 @@ use ndjit_eval::settings::check_value;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, LiteralValue, Place, Result};
 
-/// Casts in the trace of this thread.
+/// Casts a value in the current trace.
 pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
     convert(&AnyOperand::Expr(x), config::settings().policy.width(dtype), place)
 }
 
-/// Casts an operand of any sort in the trace of this thread, to this dtype under every policy.
+/// Casts an operand of any type in the current trace, to this dtype under every policy.
 pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
     cast_as(x, dtype, CastReason::Explicit, "cast", place)
 }
 
-/// A weak value of this thread's trace as this dtype, which it takes as if it met an array of it. A number must [fit](check_number).
+/// Casts a weak value of the current trace to this dtype, as promotion with an array of it would. A number must
+/// [fit](check_number).
 pub(crate) fn promote(x: Expr, dtype: DType, what: &str, place: Place) -> Expr {
     cast_as(&AnyOperand::Expr(x), dtype, CastReason::Promotion, what, place)
 }
@@ -34,10 +35,10 @@ fn cast_as(x: &AnyOperand, dtype: DType, reason: CastReason, what: &str, place: 
     })
 }
 
-/// Whether a value of this thread's trace, if it is a number that is known, fits a dtype.
+/// Checks that a known number of the current trace fits a dtype. Other values pass.
 ///
 /// # Errors
-/// `Literal` if it does not; else as [`describe`](super::describe).
+/// `Literal` if it does not fit; those of [`describe`](super::describe).
 pub(crate) fn check_number(x: Expr, dtype: DType) -> Result<()> {
     match read(x, "number", |trace, value| literal(&trace.graph, value))? {
         Some(literal) => literal.to_repr(dtype).map(drop),
@@ -45,7 +46,7 @@ pub(crate) fn check_number(x: Expr, dtype: DType) -> Result<()> {
     }
 }
 
-/// The number that a value of this thread's trace is, if it is one that is known.
+/// The known number of a value of the current trace.
 pub(crate) fn number(x: Expr) -> Option<LiteralValue> {
     read(x, "number", |trace, value| literal(&trace.graph, value)).ok().flatten().map(|literal| literal.value())
 }

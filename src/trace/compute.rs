@@ -1,4 +1,4 @@
-//! Operations on expressions, in the trace of this thread: [`Computed`] for [`Expr`].
+//! Operations on expressions in the current trace: [`Computed`] for [`Expr`].
 
 use crate::api::config;
 use crate::api::manipulation::refused;
@@ -46,7 +46,7 @@ impl Computed for Expr {
 }
 
 impl AnyOperand {
-    /// Type, dtype of the elements, and shape; the error if what gave the operand failed. `what` asks.
+    /// Type, dtype of the elements, and shape, or the error of a poisoned operand. `what` is the requesting operation.
     pub(crate) fn describe(&self, what: &str) -> Result<(ValueType, DType, Shape)> {
         match self {
             AnyOperand::Expr(x) => recorder::describe(*x, what),
@@ -62,7 +62,7 @@ impl AnyOperand {
     }
 }
 
-/// Makes the error that an expression is, if it was made at this place, that of the function `what` of these operands.
+/// Attributes the error of an expression, if made at this place, to the function `what` with these operands.
 fn part_of(x: Expr, what: &'static str, operands: &[AnyOperand], place: Place) {
     let ExprValue::Poisoned(number) = x.node else { return };
     let at = |trace: &Trace, number: u32| trace.errors.get(number as usize).filter(|_| trace.id == x.trace).cloned();
@@ -72,7 +72,7 @@ fn part_of(x: Expr, what: &'static str, operands: &[AnyOperand], place: Place) {
     let ExprValue::Poisoned(worded) = whole.node else { return };
     TRACES.with_borrow_mut(|traces| {
         let Some(trace) = traces.last_mut().filter(|_| worded != number) else { return };
-        // It stands where the error of the part did, among the errors in their order.
+        // It replaces the error of the part, so errors keep their order.
         let worded = trace.errors.get(worded as usize).cloned();
         if let (Some(worded), Some(error)) = (worded, trace.errors.get_mut(number as usize)) {
             *error = worded;

@@ -1,4 +1,4 @@
-//! Derivatives in the trace of a thread: variables, and what outputs are of them.
+//! Derivatives in the current trace: variables, and the dependence of outputs on them.
 
 use super::recorder::{TRACES, Trace, describe, in_trace, read};
 use super::written;
@@ -10,7 +10,7 @@ use ndjit_transform::batching::Batching;
 use ndjit_transform::derivative::{self, DerivativeMode, Linearization, stop_gradient, variable};
 use ndjit_transform::{AppendSettings, OpenGraph};
 
-/// What outputs are of variables, in a trace.
+/// The outputs of a function of variables, in a trace.
 #[derive(Debug)]
 pub(crate) struct Linearized {
     trace: u32,
@@ -20,26 +20,26 @@ pub(crate) struct Linearized {
 }
 
 impl Trace {
-    /// Values of this trace.
+    /// The values of expressions in this trace.
     fn values(&mut self, exprs: &[Expr], what: &str, place: Place) -> std::result::Result<Vec<Value>, u32> {
         exprs.iter().map(|&x| self.expr(x, what, place)).collect()
     }
 }
 
-/// How transformations append to a trace.
+/// The settings of nodes that transformations append to a trace.
 fn append_settings() -> AppendSettings {
     let Settings { policy, state_bytes, .. } = config::settings();
     AppendSettings { policy, state_bytes }
 }
 
-/// Values as variables of a transformation; those that failed stay as they are.
+/// Values as variables of a transformation. Poisoned ones stay as they are.
 pub(crate) fn variables(values: &[Expr], what: &str, place: Place) -> Vec<Expr> {
     each(values, what, place, |trace, value, place| {
         variable((&mut trace.graph, &mut trace.places, append_settings()), value, place)
     })
 }
 
-/// Values that derivatives take as constant.
+/// Values that are constant in derivatives.
 pub(crate) fn constants(values: &[Expr], place: Place) -> Vec<Expr> {
     each(values, "stop_gradient", place, |trace, value, place| {
         stop_gradient((&mut trace.graph, &mut trace.places, append_settings()), value, place)
@@ -57,7 +57,7 @@ fn each(values: &[Expr], what: &str, place: Place, make: impl Fn(&mut Trace, Val
     values.iter().map(one).collect()
 }
 
-/// In the trace of this thread, where `what` is asked for.
+/// Runs `ask` on the current trace, for the function `what`.
 fn in_open<R>(what: &str, place: Place, ask: impl FnOnce(&mut Trace) -> Result<R>) -> Result<R> {
     TRACES.with_borrow_mut(|traces| match traces.last_mut() {
         Some(trace) => {
@@ -71,7 +71,7 @@ fn in_open<R>(what: &str, place: Place, ask: impl FnOnce(&mut Trace) -> Result<R
 }
 
 impl Linearized {
-    /// What outputs are of variables.
+    /// Records the outputs of a function of variables.
     ///
     /// # Errors
     /// The first error of an output; `Traced` outside of traces.
@@ -113,10 +113,10 @@ impl Linearized {
         })
     }
 
-    /// The gradient of the first output by each variable.
+    /// The gradient of the first output with respect to each variable.
     ///
     /// # Errors
-    /// `Size` where what is computed is too large.
+    /// `Size` if the graph is too large.
     pub(crate) fn gradient(&self) -> Result<Vec<Expr>> {
         self.values(|linear, trace| {
             linear.gradient((&mut trace.graph, &mut trace.places, append_settings()), self.place)
@@ -126,7 +126,7 @@ impl Linearized {
     /// The tangents of the outputs.
     ///
     /// # Errors
-    /// The first error of a tangent; `Size` where what is computed is too large.
+    /// The first error of a tangent; `Size` if the graph is too large.
     pub(crate) fn forward(&self, tangents: &[Expr], place: Place) -> Result<Vec<Expr>> {
         self.mapped(tangents, place, Linearization::forward)
     }
@@ -134,7 +134,7 @@ impl Linearized {
     /// The cotangents of the variables.
     ///
     /// # Errors
-    /// The first error of a cotangent; `Size` where what is computed is too large.
+    /// The first error of a cotangent; `Size` if the graph is too large.
     pub(crate) fn reverse(&self, cotangents: &[Expr], place: Place) -> Result<Vec<Expr>> {
         self.mapped(cotangents, place, Linearization::reverse)
     }
@@ -154,12 +154,12 @@ impl Linearized {
     }
 }
 
-/// The number that the next node of this thread's trace has.
+/// The number of the next node of the current trace.
 pub(crate) fn next_node() -> NodeId {
     TRACES.with_borrow(|traces| NodeId(traces.last().map_or(0, |trace| trace.graph.node_count() as u32)))
 }
 
-/// Results of a function with a rule for its derivative: `beside` are what stands in the [kind](RuleKind) of rule.
+/// Results of a function with a custom derivative; `beside` are the values of its [rule](RuleKind).
 ///
 /// # Errors
 /// The first error of a value; `Traced` outside of traces.
@@ -176,7 +176,7 @@ pub(crate) fn ruled(
     })
 }
 
-/// Results of a function of variables, written from a node on, which derivatives compute once more.
+/// Results of a checkpointed function of variables, recorded from a node on; derivatives compute it again.
 ///
 /// # Errors
 /// The first error of a value; `Traced` outside of traces.
@@ -193,7 +193,7 @@ pub(crate) fn checkpointed(
     })
 }
 
-/// What is made of values of this thread's trace.
+/// Runs `make` on values of the current trace.
 fn with_values<const N: usize>(
     exprs: [&[Expr]; N],
     what: &'static str,
@@ -213,19 +213,19 @@ fn with_values<const N: usize>(
     })
 }
 
-/// Values that stand for one lane each, of so many, along an axis; those that are `None` are the same for each.
+/// Values of one lane each, with the number of lanes and their axes; `None` for values shared by all lanes.
 #[derive(Debug)]
 pub(crate) struct Lanes {
     trace: u32,
     batching: Batching,
-    /// What stands for the lanes.
+    /// The values of one lane.
     pub values: Vec<Expr>,
     what: &'static str,
     place: Place,
 }
 
 impl Lanes {
-    /// What stands for one lane of each value, whose axes are checked.
+    /// Creates the values of one lane, and checks the axes.
     ///
     /// # Errors
     /// The first error of a value; `Traced` outside of traces.
@@ -253,10 +253,10 @@ impl Lanes {
         })
     }
 
-    /// What outputs of one lane are for all of them, with the lanes along the first axis.
+    /// The outputs of all lanes, with the lanes along axis 0.
     ///
     /// # Errors
-    /// The first error of an output; `Size` and `Shape` for arrays that there cannot be.
+    /// The first error of an output; `Size` and `Shape` for invalid arrays.
     pub(crate) fn all(mut self, outputs: &[Expr]) -> Result<Vec<Expr>> {
         outputs.iter().try_for_each(|&x| read(x, self.what, |_, _| ()))?;
         in_open(self.what, self.place, |trace| {

@@ -1,7 +1,7 @@
-//! Values of a trace that are used where it is not: the error says where the value was made, and in which call.
+//! Values used outside their trace: the error names where the value was made, and in which call.
 //!
-//! Of the last traces of a thread it is known for which call they were made. Nothing but messages depends on this,
-//! and in the destructors of a thread's values it may be gone.
+//! A thread records the calls of its last traces. These serve only for messages, and may be gone in destructors of
+//! thread-local values.
 
 use crate::trace::expr::{Expr, ExprValue};
 use ndjit_eval::traces;
@@ -10,15 +10,15 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
-/// Traces that are remembered.
+/// Number of recorded traces.
 const LIMIT: usize = 64;
 
 /// A trace of this thread.
 struct KnownTrace {
     id: u32,
-    /// Where the call is that it was made for.
+    /// The place of the call.
     place: Option<Place>,
-    /// Whether it is being recorded.
+    /// True during recording.
     open: bool,
 }
 
@@ -26,7 +26,7 @@ thread_local! {
     static KNOWN: RefCell<VecDeque<KnownTrace>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// Notes that a trace begins, for a call at `place`.
+/// Registers the begin of a trace, for a call at `place`.
 pub(super) fn begin(id: u32, place: Option<Place>) {
     traces::begin();
     let _ = KNOWN.try_with(|known| {
@@ -38,7 +38,7 @@ pub(super) fn begin(id: u32, place: Option<Place>) {
     });
 }
 
-/// Notes that a trace has ended.
+/// Registers the end of a trace.
 pub(super) fn end(id: u32) {
     traces::end();
     let _ = KNOWN.try_with(|known| {
@@ -49,10 +49,10 @@ pub(super) fn end(id: u32) {
     });
 }
 
-/// An expression outside every trace. Nothing can be read from it, and no trace accepts it.
+/// An expression outside of every trace. It cannot be read, and no trace accepts it.
 pub(crate) const STRAY: Expr = Expr { trace: 0, node: ExprValue::Poisoned(0), made: None, _thread: PhantomData };
 
-/// The error of `what`, which met a value of another trace than the one being recorded.
+/// The error of `what` for a value of another trace than the current one.
 pub(crate) fn outside(what: &str, x: Expr) -> Error {
     let error = Error::new(ErrorCode::Traced, "a traced value was used outside its trace").of(what);
     if x.trace == STRAY.trace {

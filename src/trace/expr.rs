@@ -1,13 +1,12 @@
-//! [`Expr`]: a value of the function being traced. A pair of numbers; what it stands for is in the trace of this thread.
+//! [`Expr`]: a value of the function being traced, as a pair of numbers. Its data is in the thread's trace.
 
 use ndjit_ir::Place;
 use std::marker::PhantomData;
 
-/// A value inside a function that is being traced: it has a type and a shape, but no elements yet.
+/// A value inside a traced function: it has a type and a shape, but no elements.
 ///
-/// `Copy`, so that it can be used as often as a number can; tied to its thread and to its trace. An operation that fails
-/// gives a poisoned `Expr`; what is computed from that stays poisoned, and the trace returns the first error with the place
-/// in your source where it was made.
+/// `Expr` is `Copy`, as numbers are, and tied to its thread and its trace. A failed operation gives a poisoned `Expr`,
+/// and so does each operation on it. The trace returns the first error, with its place in the source.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit};
@@ -22,13 +21,13 @@ use std::marker::PhantomData;
 pub struct Expr {
     pub(crate) trace: u32,
     pub(crate) node: ExprValue,
-    /// Where it was made, for messages; `None` for a parameter.
+    /// Its place, for messages; `None` for a parameter.
     pub(crate) made: Option<Place>,
     /// Neither `Send` nor `Sync`: a trace belongs to its thread.
     pub(crate) _thread: PhantomData<*const ()>,
 }
 
-/// What an [`Expr`] is in its trace.
+/// The meaning of an [`Expr`] in its trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExprValue {
     /// A value of the graph.

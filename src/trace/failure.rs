@@ -1,22 +1,22 @@
-//! Why recording a function failed, and what was recorded until then.
+//! Errors of recording a function, with the part recorded before.
 
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{Error, ErrorCode, Place, ValueType};
 
-/// Why recording a function failed.
+/// An error of recording a function.
 pub(crate) struct Failure {
     pub error: Error,
-    /// What was recorded before the error; none if the function was not run.
+    /// The part recorded before the error; `None` if the function was not run.
     pub before: Option<Box<Unfinished>>,
 }
 
-/// What was recorded of a function before its first error.
+/// The part of a function recorded before its first error.
 pub(crate) struct Unfinished {
     pub graph: Graph<ValueType>,
     pub places: Places,
-    /// How many of the graph's nodes were made before the error.
+    /// The number of nodes in the graph before the error.
     pub nodes: usize,
-    /// What was recorded of the called function that failed, if it was one.
+    /// The same for the called function that failed, if there is one.
     pub called: Option<Box<Unfinished>>,
 }
 
@@ -32,20 +32,20 @@ impl From<Failure> for Error {
     }
 }
 
-/// Characters of a panic's message that an error keeps.
+/// Maximum length of a panic message in an error, in characters.
 const MESSAGE: usize = 4096;
 
 /// The error of a traced function that panicked, after an operation at a place.
 ///
-/// Where it panicked Rust tells panic hooks alone. Those are the process's: a library that sets one would change what others print, so the error says
-/// who has the place, and what was recorded last.
+/// Rust gives the place of a panic only to the panic hook. The hook is global to the process, so a library must not set
+/// one. The error refers to the hook's output, and names the last recorded operation.
 pub(super) fn panicked(payload: &(dyn std::any::Any + Send), after: Option<Place>) -> Error {
     let message = payload
         .downcast_ref::<&str>()
         .map(|s| (*s).to_owned())
         .or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a value that is no text".to_owned());
-    // A panic may hold the text of another that held the text of another.
+    // A panic message may contain that of another panic, and so on.
     let message = match message.char_indices().nth(MESSAGE) {
         Some((end, _)) => format!("{} …", &message[..end]),
         None => message,

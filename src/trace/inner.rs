@@ -1,5 +1,5 @@
-//! Graphs of control flow: recorded as functions are, but what they use of the traces around them becomes a parameter, and they become part of
-//! a node.
+//! Graphs of control flow: recorded as functions are, and stored in a node. Captures from enclosing traces become
+//! parameters.
 
 use super::captures::{Captures, Seen};
 use super::escape::STRAY;
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Captures {
-    /// Those of a trace in `outer`, in which such control flow was before.
+    /// The captures for a trace in `outer`, with facts on nested control flow.
     fn of(outer: &mut Trace, inner: Vec<Known>) -> Captures {
         outer.find_ranges();
         let (policy, graph, ranges) = (config::policy(), &outer.graph, outer.ranges.known());
@@ -31,7 +31,7 @@ impl Captures {
                 ranges[value.index()],
             )
         };
-        // Nobody else has the list but while a trace within this one is recorded, so it grows in place.
+        // The list is shared only while a nested trace is recorded, so it grows in place.
         let known = Arc::make_mut(&mut outer.seen);
         known.extend((known.len()..graph.value_count()).map(Value::from_index).map(seen));
         let mut around = outer.captures.as_ref().map(|captures| captures.around.clone()).unwrap_or_default();
@@ -41,7 +41,7 @@ impl Captures {
 }
 
 impl Trace {
-    /// The value of this trace that stands for one of a trace around; `None` if there is no such.
+    /// The local value for one of an enclosing trace; `None` if there is none.
     pub(super) fn captured(&mut self, x: Expr) -> Option<Value> {
         let ExprValue::Value(value) = x.node else { return None };
         let captures = self.captures.as_mut()?;
@@ -64,14 +64,14 @@ impl Trace {
         Some(own)
     }
 
-    /// The parameter that stands for an array, in a graph of control flow.
+    /// The parameter for an array, in a graph of control flow.
     pub(super) fn captured_array(&mut self, array: &Array) -> Option<Value> {
         let captures = self.captures.as_mut()?;
         if let Some(&known) = captures.arrays.get(&array.identity()) {
             return Some(known);
         }
         let own = self.graph.param_stored(array.value_type(), array.dtype(), array.shape());
-        // It is held, so that no other takes its identity.
+        // Kept alive, so that its identity stays unique.
         captures.used.push(AnyOperand::Array(array.clone()));
         captures.arrays.insert(array.identity(), own);
         self.inputs.push(ndjit_inspect::explain::ParamSource::Captured);
@@ -84,34 +84,34 @@ pub(crate) struct RecordedGraph {
     graph: Graph<ValueType>,
     places: Places,
     supports: Supports,
-    /// What its last parameters stand for.
+    /// The operands of the last parameters.
     captured: Vec<AnyOperand>,
     /// Type, dtype and shape of each output.
     pub outputs: Vec<(ValueType, DType, Shape)>,
-    /// What is known of the control flow in it.
+    /// The facts on nested control flow.
     learned: Vec<Known>,
 }
 
 impl RecordedGraph {
-    /// What is known of the control flow in it, which is asked once.
+    /// Takes the facts on nested control flow.
     pub(crate) fn learned(&mut self) -> Vec<Known> {
         std::mem::take(&mut self.learned)
     }
 }
 
-/// Types of values of this thread's trace, as parameters.
+/// Types of values of the current trace, as parameters.
 ///
 /// # Errors
-/// As [`describe`](super::describe).
+/// Those of [`describe`](super::describe).
 pub(crate) fn params(values: &[Expr], what: &str) -> Result<Vec<Param>> {
     let param = |&x: &Expr| describe(x, what).map(|(ty, stored, shape)| Param::Array(ty, stored, shape));
     values.iter().map(param).collect()
 }
 
-/// Records a graph of control flow in the trace of this thread; what is known of control flow in it is from when it was recorded before.
+/// Records a graph of control flow in the current trace. Facts on nested control flow come from the previous recording.
 ///
 /// # Errors
-/// The first error of an operation in it; `Traced` outside of traces; what is printed in it is `Traced` too.
+/// The first error of an operation in it; `Traced` outside of traces, and for debug output in it.
 pub(crate) fn record_inner(
     params: &[Param],
     place: Place,
@@ -146,13 +146,13 @@ fn too_deep() -> Error {
         .help("loop over one index instead")
 }
 
-/// Bodies within bodies that a function may trace again, as states of loops within loops take their types.
+/// Limit on repeated traces of nested bodies in one function, as the states of nested loops settle on types.
 const MAX_RETRACES: u32 = 1 << 16;
 
-/// Loops within loops that a function may trace from the beginning as their bodies were not what they are known to be, and failed.
+/// Limit on traces that a function restarts after a body failed with the types of the previous recording.
 const MAX_RESTARTS: u32 = 64;
 
-/// Asks the trace of the function, in the trace of control flow in control flow; `None` in others.
+/// Runs `ask` on the trace of the function, if this is a trace of nested control flow; `None` in others.
 fn of_function<R>(ask: impl FnOnce(&mut Trace) -> R) -> Option<R> {
     TRACES.with_borrow_mut(|traces| {
         let function =
@@ -161,8 +161,8 @@ fn of_function<R>(ask: impl FnOnce(&mut Trace) -> R) -> Option<R> {
     })
 }
 
-/// Whether a loop whose body fails with the types that it is known to have may be traced from the beginning. Each does what those in it do
-/// once more, so there is an end to it.
+/// Checks whether a loop may be traced from the beginning, after its body failed with the types of the previous
+/// recording. Nested loops repeat this, so the number is limited.
 pub(crate) fn may_restart() -> bool {
     let restarts = of_function(|trace| {
         trace.restarts += 1;
@@ -171,10 +171,10 @@ pub(crate) fn may_restart() -> bool {
     restarts.unwrap_or(true)
 }
 
-/// Counts that a body is traced again.
+/// Counts a repeated trace of a body.
 ///
 /// # Errors
-/// `Size` if that was done too often, of bodies within bodies.
+/// `Size` beyond the limit for nested bodies.
 pub(crate) fn again(what: &str, place: Place) -> Result<()> {
     let counted = of_function(|trace| {
         trace.again += 1;
@@ -189,7 +189,8 @@ pub(crate) fn again(what: &str, place: Place) -> Result<()> {
     counted.unwrap_or(Ok(()))
 }
 
-/// Adds control flow to the trace of this thread. `own` are the operands of which all graphs, or of a condition none, have the first parameters.
+/// Adds control flow to the current trace. `own` are the operands of the first parameters of all graphs; the graphs of
+/// a branch have no such parameters.
 pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph>, place: Place) -> Vec<Expr> {
     let place = written::place(place);
     if graphs.last().is_none_or(|graph| graph.outputs.is_empty()) {
@@ -204,11 +205,11 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph
             ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => 0,
             ControlKind::Cond => 1,
         };
-        // No body takes the bound that it has not reached.
+        // The bound of a `for` loop is not a parameter of its body.
         let params = operands.len() - usize::from(matches!(kind, ControlKind::For(_)));
         let (mut places, mut supports): (Vec<Arc<Places>>, Vec<Arc<Supports>>) = Default::default();
         let mut inner = Vec::with_capacity(graphs.len());
-        // Operands that are captured, without the own ones, which a loop changes.
+        // Captured operands only; a loop changes its own.
         let mut at_operand: HashMap<Value, usize> = HashMap::new();
         for RecordedGraph { graph, captured, places: own, supports: under, .. } in graphs {
             places.push(Arc::new(own));
@@ -242,7 +243,7 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph
     })
 }
 
-/// A number or an array as a value of this thread's trace, or the value itself.
+/// A number or an array as a value of the current trace, or the value itself.
 pub(crate) fn value(operand: &AnyOperand, what: &'static str, place: Place) -> Expr {
     let place = written::place(place);
     match operand {

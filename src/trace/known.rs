@@ -1,33 +1,34 @@
-//! What is known of control flow in a body that is recorded again: a loop begins with the types at which its state came to rest before. Without it
-//! the loops within a loop look for their types each time that its body is recorded, and `n` loops within each other take `2^n` recordings.
+//! Facts on control flow in a body that is recorded again: a loop starts with the final types of its state from the
+//! previous recording. Without this, nested loops search for their types at each recording of the outer body, and `n`
+//! nested loops take `2^n` recordings.
 //!
-//! What is known is a guess: the body around may give other types now. A loop takes it where its body keeps these types, and else looks for them
-//! as it does the first time.
+//! A fact is a guess, since the outer body may have other types now. A loop uses it if its body keeps these types, and
+//! else searches as at first.
 
 use super::recorder::{TRACES, Trace};
 use ndjit_ir::{Place, ValueType};
 
-/// What is known of one loop or branch.
+/// Facts on one loop or branch.
 #[derive(Clone, Default)]
 pub(crate) struct Known {
     place: Option<Place>,
     /// The types of a loop's state.
     pub(crate) types: Vec<ValueType>,
-    /// What is known of the control flow in each of its graphs.
+    /// Facts on the control flow in each of its graphs.
     pub(crate) graphs: Vec<Vec<Known>>,
 }
 
 impl Known {
-    /// What is known of the control flow in a graph.
+    /// Facts on the control flow in a graph.
     pub(crate) fn graph(&mut self, n: usize) -> Vec<Known> {
         self.graphs.get_mut(n).map(std::mem::take).unwrap_or_default()
     }
 }
 
-/// A place in the list of the control flow that a body has.
+/// An index in a body's list of control flow.
 pub(crate) struct Noted(usize, Place);
 
-/// Begins control flow in the trace of this thread, of which something may be known.
+/// Begins control flow in the current trace, and returns the facts on it.
 pub(crate) fn begin(place: Place) -> (Noted, Known) {
     let begun = in_body(|known, learned| {
         let at = learned.len();
@@ -39,7 +40,7 @@ pub(crate) fn begin(place: Place) -> (Noted, Known) {
     (Noted(at, place), known)
 }
 
-/// Ends control flow that was begun in the trace of this thread.
+/// Ends control flow in the current trace.
 pub(crate) fn end(Noted(at, place): Noted, types: Vec<ValueType>, graphs: Vec<Vec<Known>>) {
     in_body(|_, learned| {
         if let Some(own) = learned.get_mut(at) {
@@ -48,7 +49,7 @@ pub(crate) fn end(Noted(at, place): Noted, types: Vec<ValueType>, graphs: Vec<Ve
     });
 }
 
-/// Asks the innermost trace of this thread, if it is of control flow: no other is recorded again.
+/// Runs `ask` on the innermost trace, if it is of control flow; others are not recorded again.
 fn in_body<R>(ask: impl FnOnce(&mut Vec<Known>, &mut Vec<Known>) -> R) -> Option<R> {
     TRACES.with_borrow_mut(|traces| {
         let Trace { captures, .. } = traces.last_mut()?;

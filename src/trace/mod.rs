@@ -1,5 +1,6 @@
-//! Tracing: a closure on expressions becomes a graph. Expressions ([`expr`]) and what stands beside them ([`operand`]) are data; the
-//! recorder ([`recorder`]) keeps the traces of this thread, and what is asked of them ([`compute`], [`cast`], [`inner`]) is recorded there.
+//! Tracing: a closure on expressions becomes a graph. Expressions ([`expr`]) and other operands ([`operand`]) are data;
+//! the recorder ([`recorder`]) has the traces of this thread, and records operations ([`compute`], [`cast`],
+//! [`inner`]).
 
 pub(crate) mod arity;
 mod arrange;

@@ -1,6 +1,6 @@
-//! What can stand beside an [`Expr`] or an [`Array`] in an operation: each other, and Rust numbers.
+//! Operands of operations on [`Expr`]s and [`Array`]s: both of these, and Rust numbers.
 //!
-//! A bare Rust number is *weak*: `2`, `2.0f32` and `2u64` differ in kind alone, and take the width of what they meet.
+//! A bare Rust number is *weak*: `2`, `2.0f32` and `2u64` only differ in kind, and take the width of the other operand.
 
 pub use crate::trace::scalar::{Number, Scalar, strong, weak};
 
@@ -15,7 +15,7 @@ use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place};
 use num_complex::Complex;
 
-/// An operand of any sort.
+/// An operand of any type.
 #[derive(Clone)]
 pub enum AnyOperand {
     /// A traced value.
@@ -26,7 +26,7 @@ pub enum AnyOperand {
     Scalar(Scalar),
 }
 
-/// The error of two operands that are on different devices.
+/// The error of two operands on different devices.
 pub(crate) fn apart(what: &'static str, operands: &[AnyOperand], two: [usize; 2], place: Place) -> Error {
     let mut error = Error::new(ErrorCode::Device, "operands are on different devices").of(what).at(place);
     for n in two {
@@ -35,17 +35,17 @@ pub(crate) fn apart(what: &'static str, operands: &[AnyOperand], two: [usize; 2]
             error = error.fact(format_args!("operand {n}: {ty}{shape} on {device}"));
         }
     }
-    // Operands of what is no op are not its arguments one by one.
+    // Functions that are no ops have other argument lists.
     let written = what.parse::<Op>().ok().and_then(|op| source::operands(Site::of_op(op, place)));
     let text = |n: usize| written.as_ref().and_then(|written| written.get(n)).map(|text| source::receiver_of(text));
     let host = |n: usize| matches!(&operands[n], AnyOperand::Array(array) if array.device() == Device::CPU);
-    // The host's goes to the other.
+    // Host arrays move to the other device.
     let [moved, stays] = if host(two[0]) { two } else { [two[1], two[0]] };
     let (moved, stays) = text(moved).zip(text(stays)).unwrap_or(("x".to_owned(), "y".to_owned()));
     error.help(format!("move one of them: `{moved}.on({stays}.device())`"))
 }
 
-/// What can meet an [`Expr`]: expressions, arrays (captured as closed-over constants) and numbers.
+/// Operands beside an [`Expr`]: expressions, arrays (captured as closed-over constants) and numbers.
 ///
 /// ```
 /// use ndjit::{Array, Expr, jit, operand::Operand};
@@ -62,11 +62,11 @@ pub(crate) fn apart(what: &'static str, operands: &[AnyOperand], two: [usize; 2]
     note = "operands are `Expr`, `Array`, `&Array`, and Rust numbers and bools"
 )]
 pub trait Operand {
-    /// The operand as a value.
+    /// Returns the operand as a value.
     fn operand(self) -> AnyOperand;
 }
 
-/// What can meet an [`Array`] and give an [`Array`]: arrays and numbers.
+/// Operands that give an [`Array`] beside an [`Array`]: arrays and numbers.
 ///
 /// ```
 /// use ndjit::{Array, operand::ArrayOperand};
@@ -84,7 +84,7 @@ pub trait Operand {
 )]
 pub trait ArrayOperand: Operand {}
 
-/// Which of [`Expr`] and [`Array`] an operation on `Self` and `R` gives: an [`Expr`] if either is one.
+/// The result type of an operation on `Self` and `R`: [`Expr`] if either is one, else [`Array`].
 ///
 /// ```
 /// use ndjit::{Array, jit, maximum, operand::{Meet, Operand}};
@@ -102,11 +102,11 @@ pub trait ArrayOperand: Operand {}
     note = "on the left of an operation bare numbers are `i32`, `f64`, `bool` and `Complex<f64>`; write `weak(k)` for others"
 )]
 pub trait Meet<R> {
-    /// The result.
+    /// The result type.
     type Out: Computed;
 }
 
-/// What an operation on one operand gives: an [`Expr`] of an [`Expr`], an [`Array`] of an [`Array`].
+/// The result type of a unary operation: [`Expr`] for an [`Expr`], [`Array`] for an [`Array`].
 ///
 /// ```
 /// use ndjit::{Array, exp, operand::Math};
@@ -122,41 +122,41 @@ pub trait Meet<R> {
     note = "functions take `Expr`, `Array` and `&Array`"
 )]
 pub trait Math: Operand {
-    /// The result.
+    /// The result type.
     type Out: Computed;
 }
 
-/// What operations give: [`Expr`] or [`Array`].
+/// Results of operations: [`Expr`] or [`Array`].
 pub trait Computed: Sized + Operand {
-    /// Applies `op`; a failure is kept in the result.
+    /// Applies `op`. An error is stored in the result.
     #[doc(hidden)]
     fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Self;
 
-    /// Applies a reduction; a failure is kept in the result.
+    /// Applies a reduction. An error is stored in the result.
     #[doc(hidden)]
     fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Self;
 
-    /// Moves elements; a failure is kept in the result.
+    /// Moves elements. An error is stored in the result.
     #[doc(hidden)]
     fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Self;
 
-    /// Converts to a dtype; a failure is kept in the result.
+    /// Casts to a dtype. An error is stored in the result.
     #[doc(hidden)]
     fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Self;
 
-    /// The same with the error, if it was made at this place, as that of the function `what` of these operands, of which it is a part.
+    /// Attributes its error, if made at this place, to the function `what` with these operands.
     #[doc(hidden)]
     fn part_of(self, what: &'static str, operands: &[AnyOperand], place: Place) -> Self;
 
-    /// An array as it stands; in a trace a constant of it.
+    /// An array as it is; in a trace, a constant.
     #[doc(hidden)]
     fn constant(array: Array, place: Place) -> Self;
 
-    /// Prints a value, in a trace when it runs; gives the value.
+    /// Prints a value, in a trace at each run; returns the value.
     #[doc(hidden)]
     fn debug_print(label: &str, x: AnyOperand, place: Place) -> Self;
 
-    /// What an operation gives that cannot be one.
+    /// The poisoned result of an invalid operation.
     #[doc(hidden)]
     fn failed(error: Error) -> Self;
 }

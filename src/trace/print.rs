@@ -1,4 +1,4 @@
-//! What a traced function prints when it runs: results of the program beside those of the function.
+//! Debug output of traced functions: extra results of the program.
 
 use super::recorder::in_trace;
 use crate::trace::expr::Expr;
@@ -6,7 +6,7 @@ use crate::trace::operand::AnyOperand;
 use ndjit_eval::plan::compiled::Printing;
 use ndjit_ir::Place;
 
-/// Has a value of this thread's trace printed when the function runs; gives the value.
+/// Prints a value of the current trace when the function runs; returns the value.
 pub(crate) fn print(label: &str, x: &AnyOperand, place: Place) -> Expr {
     in_trace(|trace| {
         let value = trace.value(x, "debug_print", place)?;

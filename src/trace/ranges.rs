@@ -1,5 +1,5 @@
-//! Ranges of integers, as far as they are known while a function is traced: of loop counters, of indices along axes, of numbers, and of what is computed
-//! from them. An index that is known not to be negative is not counted from the end, and one that is known to be there is not moved.
+//! Integer ranges known at trace time: of loop counters, indices along axes, numbers, and values computed from them. A
+//! nonnegative index is not counted from the end, and an index within bounds is not clamped.
 
 use super::recorder::{TRACES, Trace, literal};
 use crate::api::config;
@@ -9,33 +9,33 @@ use ndjit_ir::graph::{NodeKind, Value};
 use ndjit_ir::{LiteralValue, Op};
 use std::collections::HashMap;
 
-/// The least and the greatest integer that a value may have.
+/// The minimum and the maximum of a value.
 pub(crate) type IntRange = (i64, i64);
 
 /// Ranges of the values of a trace.
 #[derive(Default)]
 pub(super) struct IntRanges {
-    /// Of parameters, from where the trace begins.
+    /// Ranges of parameters, given at the start of the trace.
     given: HashMap<Value, IntRange>,
-    /// Of the first values.
+    /// Ranges of the first values.
     known: Vec<Option<IntRange>>,
 }
 
 impl IntRanges {
-    /// Notes the range of a parameter.
+    /// Sets the range of a parameter.
     pub(super) fn give(&mut self, param: Value, range: IntRange) {
         self.given.insert(param, range);
         self.known.truncate(param.index());
     }
 
-    /// Those of the first values.
+    /// Ranges of the first values.
     pub(super) fn known(&self) -> &[Option<IntRange>] {
         &self.known
     }
 }
 
 impl Trace {
-    /// Finds the range of each value of the graph.
+    /// Computes the range of each value of the graph.
     pub(super) fn find_ranges(&mut self) {
         for n in self.ranges.known.len()..self.graph.value_count() {
             let range = self.found_range(Value::from_index(n));
@@ -43,7 +43,7 @@ impl Trace {
         }
     }
 
-    /// The range of a value, of whose operands it is known.
+    /// The range of a value, from those of its operands.
     fn found_range(&self, value: Value) -> Option<IntRange> {
         let graph = &self.graph;
         if let Some(&given) = self.ranges.given.get(&value) {
@@ -87,7 +87,7 @@ impl Trace {
             }
             _ => return None,
         };
-        // A result that its dtype has not may be any.
+        // A result that overflows its dtype may have any value.
         if from < least || to > most {
             return None;
         }
@@ -95,7 +95,7 @@ impl Trace {
     }
 }
 
-/// The range of an operand of this thread's trace; of an array none is known.
+/// The range of an operand of the current trace; unknown for an array.
 pub(crate) fn known(operand: &AnyOperand) -> Option<IntRange> {
     match operand {
         AnyOperand::Expr(x) => of(*x),
@@ -103,7 +103,7 @@ pub(crate) fn known(operand: &AnyOperand) -> Option<IntRange> {
     }
 }
 
-/// The range of a value of this thread's trace.
+/// The range of a value of the current trace.
 pub(crate) fn of(x: Expr) -> Option<IntRange> {
     let ExprValue::Value(value) = x.node else { return None };
     TRACES.with_borrow_mut(|traces| {
@@ -113,7 +113,7 @@ pub(crate) fn of(x: Expr) -> Option<IntRange> {
     })
 }
 
-/// Notes the range of a parameter of this thread's trace.
+/// Sets the range of a parameter of the current trace.
 pub(crate) fn give(x: Expr, range: IntRange) {
     let ExprValue::Value(value) = x.node else { return };
     TRACES.with_borrow_mut(|traces| {

@@ -1,7 +1,7 @@
-//! The traces being recorded on this thread, innermost last, and what recording one gives.
+//! The traces being recorded on this thread, innermost last, and their recordings.
 //!
-//! Invariants: a graph holds only values that exist; a failed operation leaves the graph as it was and becomes an error of
-//! the trace. Arrays met while tracing become parameters after the function's own, one per array.
+//! Invariants: a graph refers only to existing values; a failed operation leaves the graph unchanged and adds an error
+//! to the trace. Captured arrays become parameters after the function's own, one per array.
 
 use super::captures::{Captures, Seen};
 use super::escape::{self, STRAY, outside};
@@ -35,54 +35,55 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(super) struct Trace {
     pub(super) id: u32,
-    /// The function that is traced, if it is one that can be called.
+    /// The traced function, if it can be called.
     pub(super) function: Option<FunctionName>,
-    /// The parameters that it is traced for.
+    /// The parameters of this trace.
     pub(super) given: Vec<Param>,
     pub(super) graph: Graph<ValueType>,
     pub(super) places: Places,
     pub(super) supports: Supports,
     pub(super) errors: Vec<Error>,
-    /// What the array parameters are.
+    /// The sources of the array parameters.
     pub(super) inputs: Vec<ParamSource>,
-    /// How many nodes there were when the first error was made.
+    /// The number of nodes at the first error.
     pub(super) before_error: Option<usize>,
-    /// What was recorded of the called function that made the first error.
+    /// The recorded part of the called function with the first error.
     pub(super) called: Option<Box<Unfinished>>,
     pub(super) closed_over: Vec<(Array, Value)>,
     pub(super) closed_over_at: HashMap<usize, usize>,
     pub(super) printed: Vec<(Printing, Value)>,
-    /// Arrays that are computed, by identity: they are held so that no other takes that identity.
+    /// Pending arrays by identity, kept alive so that their identities stay unique.
     pub(super) formulas: HashMap<usize, (Array, Value)>,
-    /// Child graphs by the address of their recording, which is held so that no other takes that address.
+    /// Child graphs by address of their recordings, which are kept alive so that addresses stay unique.
     pub(super) children: HashMap<usize, (u32, Arc<Recording>)>,
-    /// Of a graph of control flow what it may use of what is around it.
+    /// The captures of a graph of control flow.
     pub(super) captures: Option<Captures>,
-    /// The error of a function that calls itself, where a trace within this one met it.
+    /// The error of a function that calls itself, found in a nested trace.
     pub(super) circle: Option<Error>,
-    /// What is known of its values, of the first ones, for the traces of control flow in it.
+    /// The first values, as nested traces of control flow see them.
     pub(super) seen: Arc<Vec<Seen>>,
-    /// How often bodies within bodies were traced again.
+    /// The number of repeated traces of nested bodies.
     pub(super) again: u32,
-    /// Of integers, as far as they are known.
+    /// The known integer ranges.
     pub(super) ranges: IntRanges,
-    /// How often loops within loops were traced from the beginning.
+    /// The number of restarted traces of nested loops.
     pub(super) restarts: u32,
-    /// Whether something was derived or batched in it.
+    /// True if it contains a derivative or a `vmap`.
     pub(super) transformed: bool,
 }
 
 thread_local! {
-    /// Without a destructor, since functions are called in those of other thread-locals, too; the memory is freed with the last trace.
+    /// Without a destructor, since destructors of other thread-locals may call functions. The last trace frees the
+    /// memory.
     pub(super) static TRACES: RefCell<ManuallyDrop<Vec<Trace>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
-/// Traces `function` on parameters of the given types, for a call at `place`; its name if it can be called. It gets its parameters and
-/// pushes its results.
+/// Traces `function` with parameters of the given types, for a call at `place`; its name if it can be called. The
+/// closure receives its parameters and pushes its results.
 ///
 /// # Errors
-/// The first error an operation made; `Traced` if a result is not of this trace, or the function calls itself; `Panic` if it panicked;
-/// `Size` if too many traces are within each other.
+/// The first error of an operation; `Traced` if a result is not of this trace, or the function calls itself; `Panic` if
+/// it panicked; `Size` if traces are nested too deep.
 pub(crate) fn record(
     named: Option<FunctionName>,
     params: &[Param],
@@ -92,8 +93,8 @@ pub(crate) fn record(
     record_in(named, params, place, None, function).map(|(recording, _)| recording)
 }
 
-/// As [`record`], perhaps of a graph of control flow: with what that uses of what is around it, which the last parameters stand for, and what is now
-/// known of the control flow in it.
+/// [`record`], also for a graph of control flow. Returns its captures, which are the last parameters, and facts on its
+/// control flow.
 pub(super) fn record_in(
     named: Option<FunctionName>,
     params: &[Param],
@@ -156,7 +157,7 @@ pub(super) fn record_in(
     if let Err(payload) = outcome {
         let after = trace.graph.node_ids().rev().find_map(|id| trace.places.first(id));
         let panicked = panicked(payload.as_ref(), after);
-        // A function may panic over the error that it was given; that one says more.
+        // A function may panic with the error that it received; that error has more detail.
         let is_of = |circle: &Error| panicked.facts().iter().any(|message| message.contains(circle.headline()));
         let error = trace.circle.take().filter(is_of).unwrap_or(panicked);
         trace.fail(error);
@@ -165,7 +166,7 @@ pub(super) fn record_in(
     trace.finish(&outputs)
 }
 
-/// Does what is asked in the trace of this thread.
+/// Records an operation in the current trace.
 pub(crate) fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place: Place) -> Expr {
     let place = written::place(place);
     in_trace(|trace| {
@@ -177,12 +178,12 @@ pub(crate) fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place:
     })
 }
 
-/// An operation that failed before it was one.
+/// The poisoned result of an invalid operation.
 pub(crate) fn failed(error: Error) -> Expr {
     in_trace(|trace| Err(trace.fail(written::error(error))))
 }
 
-/// The function's parameters as its declarations allow: themselves, cast by a casting mode, or an error.
+/// The function's parameters under its restrictions: unchanged, cast by a casting mode, or an error.
 pub(crate) fn accept(parameters: &[Expr], declared: Restrictions) -> SmallVec<[Expr; 8]> {
     if declared == Restrictions::NONE {
         return parameters.into();
@@ -207,20 +208,20 @@ pub(crate) fn accept(parameters: &[Expr], declared: Restrictions) -> SmallVec<[E
     parameters.iter().enumerate().map(accept).collect()
 }
 
-/// Type, stored dtype and shape of a value of this thread's trace; `what` asks.
+/// Type, stored dtype and shape of a value of the current trace. `what` is the requesting operation.
 ///
 /// # Errors
-/// That of a poisoned value; `Traced` for one of another trace.
+/// The error of a poisoned value; `Traced` for a value of another trace.
 pub(crate) fn describe(x: Expr, what: &str) -> Result<(ValueType, DType, Shape)> {
     read(x, what, |Trace { graph, .. }, value| {
         (graph.ty(value), graph.storage_dtype(value, config::policy()), graph.shape(value).clone())
     })
 }
 
-/// Why a value of this thread's trace has its dtype.
+/// Explains the dtype of a value of the current trace.
 ///
 /// # Errors
-/// As [`describe`].
+/// Those of [`describe`].
 pub(crate) fn explain(x: Expr, place: Place) -> Result<Explanation> {
     let explain =
         |trace: &Trace, value| explain::value(&trace.graph, &trace.places, &trace.inputs, config::policy(), value);
@@ -229,7 +230,7 @@ pub(crate) fn explain(x: Expr, place: Place) -> Result<Explanation> {
 
 pub(super) fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R) -> Result<R> {
     TRACES.with_borrow(|traces| {
-        // A graph of control flow may look at what is around it.
+        // A graph of control flow may refer to enclosing traces.
         let around = traces.iter().rev().take_while(|trace| trace.captures.is_some()).count() + 1;
         let mut open = traces.iter().rev().take(around);
         let trace = open.find(|trace| trace.id == x.trace).ok_or_else(|| outside(what, x))?;
@@ -242,13 +243,13 @@ pub(super) fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R)
     })
 }
 
-/// An array or a number as a value of this thread's trace.
+/// An array or a number as a value of the current trace.
 pub(crate) fn constant(operand: &AnyOperand, place: Place) -> Expr {
     let place = written::place(place);
     in_trace(|trace| trace.value(operand, "constant", place))
 }
 
-/// Makes the current trace fail with `error`.
+/// Adds `error` to the current trace, which then fails.
 pub(crate) fn note_error(error: &Error) {
     let _ = in_trace(|trace| Err(trace.fail(error.clone())));
 }
@@ -263,7 +264,7 @@ pub(super) fn in_trace(make: impl FnOnce(&mut Trace) -> std::result::Result<Valu
     })
 }
 
-/// As [`in_trace`], of several results.
+/// Variant of [`in_trace`] for several results.
 pub(super) fn in_trace_many(make: impl FnOnce(&mut Trace) -> std::result::Result<Vec<Value>, u32>) -> Vec<Expr> {
     let made = TRACES.with_borrow_mut(|traces| {
         let trace = traces.last_mut()?;
@@ -292,7 +293,7 @@ impl Trace {
 
     fn params(&mut self, params: &[Param]) -> Vec<Expr> {
         let mut values = vec![Value(0); params.len()];
-        // Array parameters first: parameters are the first nodes.
+        // Array parameters are the first nodes.
         for (value, param) in values.iter_mut().zip(params) {
             if let Param::Array(ty, stored, shape) = param {
                 *value = self.graph.param_stored(*ty, *stored, shape);
@@ -377,7 +378,7 @@ impl Trace {
                 self.graph.add(kind, own, &[(ty, shape)])
             }
         };
-        // A view that changes nothing is the operand, which was made elsewhere.
+        // A view without effect is its operand, whose place is another.
         if !values.contains(&value) {
             self.places.note(self.graph.producer(value), place);
         }
@@ -409,7 +410,7 @@ impl Trace {
         self.graph.set_outputs(values);
         let closed_over: Vec<Array> = self.closed_over.into_iter().map(|(array, _)| array).collect();
         let Trace { mut graph, mut places, mut supports, captures, transformed, .. } = self;
-        // What stood for lanes, and tangents that nothing took.
+        // Values of one lane, and unused tangents.
         let beside = (places, supports);
         let left = transformed.then(|| ndjit_transform::live(&graph, &beside)).flatten();
         (graph, (places, supports)) = left.unwrap_or((graph, beside));
@@ -421,7 +422,7 @@ impl Trace {
     }
 }
 
-/// The number a value is, if it is one whose value is known.
+/// The known number of a value, if it is one.
 pub(super) fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
     match number(graph, value)? {
         Slot::Value(literal) => Some(*literal),
@@ -429,7 +430,7 @@ pub(super) fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal>
     }
 }
 
-/// What fills the slot of the number that a value is, if it is one.
+/// The slot of a number.
 pub(super) fn number(graph: &Graph<ValueType>, value: Value) -> Option<&Slot> {
     match graph.node(graph.producer(value)).kind {
         NodeKind::Literal(slot) => graph.slots().get(slot.index()),
@@ -437,12 +438,12 @@ pub(super) fn number(graph: &Graph<ValueType>, value: Value) -> Option<&Slot> {
     }
 }
 
-/// How many of the traces, the innermost ones, are of control flow.
+/// The number of innermost traces of control flow.
 pub(super) fn inner_of(traces: &[Trace]) -> usize {
     traces.iter().rev().take_while(|trace| trace.captures.is_some()).count()
 }
 
-/// The traces as [`within`] sees them.
+/// The traces as [`within`] takes them.
 fn open(traces: &[Trace]) -> Vec<within::OpenTrace<'_>> {
     fn open(trace: &Trace) -> within::OpenTrace<'_> {
         let Trace { function, given, errors, circle, captures, .. } = trace;

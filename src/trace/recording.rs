@@ -1,4 +1,4 @@
-//! What functions are traced with and what that gives, as data: parameters, recordings, what is printed.
+//! Inputs and results of tracing, as data: parameters, recordings, debug output.
 
 use crate::array::node::Array;
 use ndjit_eval::plan::compiled::Printing;
@@ -22,27 +22,27 @@ impl Param {
     }
 }
 
-/// What recording a function gave.
+/// The recording of a function.
 #[derive(Debug)]
 pub(crate) struct Recording {
     pub graph: Graph<ValueType>,
     pub places: Places,
-    /// What its ops were made under.
+    /// The settings of its operations.
     pub supports: Supports,
-    /// Arrays the function used without being passed them: the last parameters of the graph.
+    /// Captured arrays: the last parameters of the graph.
     pub closed_over: Vec<Array>,
-    /// What the function prints when it runs: the last results of the graph.
+    /// The debug output: the last results of the graph.
     pub printed: Vec<Printing>,
 }
 
-/// A function, as errors name it.
+/// The name of a function in errors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FunctionName {
-    /// Which it is, for as long as it lives.
+    /// Its identity, unique while it lives.
     pub id: usize,
     /// The type of the closure.
     pub name: &'static str,
-    /// Where it was made a jitted function.
+    /// The place of its `jit` call.
     pub place: Place,
 }
 

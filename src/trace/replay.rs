@@ -1,4 +1,4 @@
-//! A recorded function made anew in the trace of this thread.
+//! Replay of a recorded function in the current trace.
 
 use super::arrange::{self, Arguments};
 use super::recorder::in_trace_many;
@@ -7,8 +7,7 @@ use crate::trace::expr::{Expr, ExprValue};
 use ndjit_ir::graph::{NodeKind, Value};
 use ndjit_ir::{Error, ErrorCode, Place};
 
-/// The results of a recording without calls on these parameters: those it was made with, of the same types. Its operations keep
-/// their types and places.
+/// Replays a recording without calls on other parameters of the same types. Operations keep their types and places.
 pub(crate) fn replay(recording: &Recording, parameters: &[Expr]) -> Vec<Expr> {
     in_trace_many(|trace| {
         let mut numbers: Vec<Value> = Vec::with_capacity(parameters.len());

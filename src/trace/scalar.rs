@@ -1,12 +1,12 @@
-//! Rust numbers as operands: [`Scalar`], and the types that are numbers.
+//! Rust numbers as operands: [`Scalar`], and the number types.
 
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{Place, ValueType};
 use ndjit_runtime::Element;
 use std::fmt;
 
-/// A number with a type: weak, or of a named dtype. Made by [`weak`] and [`strong`]. Remembers the place it was made at, which
-/// explanations name; numbers made in different places are equal all the same.
+/// A number with a type: weak, or a named dtype. Created by [`weak`] and [`strong`]. Records its place for
+/// explanations; equality ignores the place.
 ///
 /// ```
 /// use ndjit::{Array, DType, strong, weak};
@@ -36,7 +36,7 @@ impl Scalar {
         self.0.ty()
     }
 
-    /// Whether the type is weak: the number takes the dtype of what it meets.
+    /// Checks whether the type is weak: the number takes the dtype of the other operand.
     ///
     /// ```
     /// use ndjit::{strong, weak};
@@ -49,7 +49,7 @@ impl Scalar {
 }
 
 impl fmt::Display for Scalar {
-    /// The number; a weak type is marked, as for arrays: `2 i*`.
+    /// Prints the number, with a mark for a weak type, as arrays do: `2 i*`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0.value())?;
         if self.is_weak() { write!(f, " {}", self.value_type()) } else { Ok(()) }
@@ -62,8 +62,8 @@ impl fmt::Debug for Scalar {
     }
 }
 
-/// A number by its kind alone, as bare numbers are. Useful on the left of an operator, where only `i32`, `f64`, `bool` and
-/// complex numbers can stand bare. Of a strong scalar the weak one.
+/// Creates a weak number, as bare numbers are. Useful on the left of an operator, where only `i32`, `f64`, `bool` and
+/// complex numbers are allowed bare. A strong scalar becomes weak.
 ///
 /// ```
 /// # use ndjit::{Array, weak};
@@ -77,7 +77,7 @@ pub fn weak(number: impl Number) -> Scalar {
     Scalar(Literal::weak(number.literal().value()), Some(Place::caller()))
 }
 
-/// A number of its own dtype, with the weight of an array's.
+/// Creates a number of its own dtype, which promotes as an array does.
 ///
 /// ```
 /// # use ndjit::{Array, DType, strong};
@@ -106,7 +106,7 @@ mod sealed {
 /// assert_eq!((filled(true).dtype(), filled(2).dtype()), (DType::Bool, DType::I32));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a number ndjit knows",
+    message = "`{Self}` is not a supported number type",
     note = "a dtype is given as in `dtype(DType::I8).zeros([3])`"
 )]
 pub trait Number: sealed::Sealed + Copy {

@@ -1,4 +1,4 @@
-//! What an [`Expr`] answers while its trace is recorded: type, shape, why it has its dtype; and constants as expressions.
+//! Properties of an [`Expr`] during tracing: type, shape, explanation of the dtype; and constants as expressions.
 
 use crate::array::node::Array;
 use crate::trace::expr::{Expr, ExprValue};
@@ -26,8 +26,8 @@ impl Expr {
         recorder::describe(self, "value_type").map_or(ValueType::Strong(DType::Bool), |(ty, ..)| ty)
     }
 
-    /// The dtype the value is computed and stored in; for a weak one the default of its kind under the policy it was made
-    /// with. Bool for a poisoned one.
+    /// The dtype of the value, in computation and in memory. For a weak one, the default of its kind under the policy
+    /// at its creation. Bool for a poisoned one.
     ///
     /// ```
     /// use ndjit::{Array, DType, Expr, jit};
@@ -42,7 +42,7 @@ impl Expr {
         recorder::describe(self, "dtype").map_or(DType::Bool, |(_, dtype, _)| dtype)
     }
 
-    /// Whether the type is weak.
+    /// Checks whether the type is weak.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -58,8 +58,8 @@ impl Expr {
         self.value_type().is_weak()
     }
 
-    /// The shape. A traced function may look at it: each shape is traced anew, and none is compiled anew. That of a scalar
-    /// for a poisoned value.
+    /// The shape. A traced function may depend on it: each shape has a trace of its own, and kernels are shared. That
+    /// of a scalar for a poisoned value.
     ///
     /// ```
     /// use ndjit::{arange, jit};
@@ -72,7 +72,7 @@ impl Expr {
         recorder::describe(self, "shape").map_or_else(|_| Shape::scalar(), |(.., shape)| shape)
     }
 
-    /// The number of elements, known as the shape is. One for a poisoned value.
+    /// The number of elements, known during tracing. One for a poisoned value.
     ///
     /// ```
     /// use ndjit::{arange, jit};
@@ -85,7 +85,7 @@ impl Expr {
         self.shape().size().unwrap_or(0)
     }
 
-    /// Whether there are no elements.
+    /// Checks whether there are no elements.
     ///
     /// ```
     /// use ndjit::{jit, zeros};
@@ -118,7 +118,7 @@ impl Expr {
         Err(self.not_data("to_vec", Place::caller()))
     }
 
-    /// As [`Expr::to_vec`]: always an error.
+    /// Always an error, as [`Expr::to_vec`].
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode, jit};
@@ -134,7 +134,7 @@ impl Expr {
         Err(self.not_data("item", Place::caller()))
     }
 
-    /// Why the value has its dtype: the chain of operations back to the arguments and numbers that decided it.
+    /// Explains the dtype of the value: the chain of operations back to the arguments and numbers that decided it.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -172,8 +172,8 @@ impl Expr {
 }
 
 impl From<&Array> for Expr {
-    /// The array as a constant of the function being traced on this thread, as it is where it meets an `Expr` in an operation. For
-    /// a traced function that returns what it does not compute from its arguments:
+    /// The array as a constant of the function being traced on this thread, as for an array beside an `Expr` in an
+    /// operation. For a traced function whose result does not depend on its arguments:
     ///
     /// ```
     /// use ndjit::{Array, Expr, jit, ones};
@@ -188,7 +188,7 @@ impl From<&Array> for Expr {
 }
 
 impl From<Array> for Expr {
-    /// As of a reference.
+    /// The same as for a reference.
     #[track_caller]
     fn from(array: Array) -> Expr {
         recorder::constant(&AnyOperand::Array(array), Place::caller())
@@ -198,7 +198,8 @@ impl From<Array> for Expr {
 macro_rules! from_numbers {
     ($($t:ty)*) => {$(
         impl From<$t> for Expr {
-            /// A bare number, which is weak, as a value of the function being traced on this thread: what a loop begins with.
+            /// A bare, weak number as a value of the function being traced on this thread, such as the initial state of
+            /// a loop.
             #[track_caller]
             fn from(number: $t) -> Expr {
                 recorder::constant(&AnyOperand::Scalar(Scalar(number.into(), None)), Place::caller())

@@ -1,41 +1,44 @@
-//! Traces within each other on a thread: a function that calls itself is an error that names the functions of the circle, and no stack is
-//! used up.
+//! Nested traces of a thread. A function that calls itself is an error with the functions of the cycle, before the
+//! stack overflows.
 //!
-//! A thread may trace a function for the same parameters a few times at once without that it calls itself: a thread of a pool that steals work,
-//! as rayon's do, begins with another task where a traced closure waits for its own. For others, as smaller shapes, it may call itself.
+//! A thread may trace a function for the same parameters a few times at once without recursion: a work-stealing pool
+//! such as rayon's starts another task while a traced closure waits. A function may call itself with other parameters,
+//! such as smaller shapes.
 
 use super::recording::{FunctionName, Param};
 use ndjit_ir::{Error, ErrorCode};
 
-/// Traces of one function for the same parameters within each other.
+/// Limit on nested traces of one function for the same parameters.
 const CALLS: usize = 8;
-/// Traces within each other, of functions and of control flow: each takes some kilobytes of a stack, and the least stacks are of 2 MiB.
+/// Limit on nested traces, of functions and of control flow. Each takes some kilobytes of stack, and the smallest
+/// stacks have 2 MiB.
 const DEPTH: usize = 64;
 
-/// A trace that is being recorded.
+/// A trace being recorded.
 pub(super) struct OpenTrace<'a> {
-    /// The function that is traced, if it is one that can be called.
+    /// The traced function, if it can be called.
     pub function: Option<FunctionName>,
-    /// The parameters that it is traced for.
+    /// The parameters of this trace.
     pub given: &'a [Param],
     /// Its first error.
     pub error: Option<&'a Error>,
-    /// The error of a function that calls itself, where a trace within this one met it.
+    /// The error of a function that calls itself, found in a nested trace.
     pub circle: Option<&'a Error>,
-    /// Whether it is of a graph of control flow.
+    /// True for control flow.
     pub inner: bool,
 }
 
-/// Whether a trace of `function`, or of what is none, for these parameters may begin within these.
+/// Checks that a trace of `function`, or of control flow, for these parameters may begin within these.
 ///
 /// # Errors
-/// `Traced` if the function calls itself; `Size` if traces are too deep within each other; of control flow the error that its function has already.
+/// `Traced` if the function calls itself; `Size` if traces are nested too deep; in control flow, an earlier error of
+/// its function.
 pub(super) fn may_begin(
     traces: &[OpenTrace<'_>],
     function: Option<FunctionName>,
     params: &[Param],
 ) -> Result<(), Error> {
-    // Nothing comes of control flow in a function that has an error, nor of what that would call.
+    // The trace fails anyway, so its control flow and nested calls are not traced.
     if function.is_none() {
         let own = traces.len().saturating_sub(traces.iter().rev().take_while(|trace| trace.inner).count() + 1);
         if let Some(error) = traces[own..].iter().rev().find_map(|trace| trace.error) {
@@ -46,7 +49,7 @@ pub(super) fn may_begin(
         && function
             .is_some_and(|function| traces.iter().any(|trace| trace.function.is_some_and(|own| own.id == function.id)))
     {
-        // The closures within which it was met go on; were each of their calls traced so deep, they would never end.
+        // The closures around the cycle continue; if each of their calls were traced as deep, they would never end.
         return Err(circle.clone());
     }
     let called = || traces.iter().enumerate().filter_map(|(n, trace)| Some((n, trace.function?)));

@@ -1,4 +1,4 @@
-//! Where operations are written, for front ends whose users write no Rust.
+//! Source places of operations, for front ends with a language other than Rust.
 
 use ndjit_eval::scope::with_value;
 use ndjit_ir::{Error, Place};
@@ -8,9 +8,9 @@ thread_local! {
     static WRITTEN: Cell<Option<Place>> = const { Cell::new(None) };
 }
 
-/// Runs `body`, which makes operations of traced functions, as if all of them were written at this place. Errors, explanations
-/// and [`Stage::Graph`](crate::Stage::Graph) name it in place of the line of Rust. For front ends: a reader of expressions says
-/// for each operation where in its user's text it stands. Without effect on operations on arrays outside of traced functions.
+/// Runs `body`, and sets the place of all operations traced in it. Errors, explanations and
+/// [`Stage::Graph`](crate::Stage::Graph) name it instead of a line of Rust. A front end sets the place in its user's
+/// text for each operation. No effect on arrays outside of traced functions.
 ///
 /// ```
 /// use ndjit::{DType, Place, Program, spec, with_place};
@@ -24,17 +24,17 @@ pub fn with_place<R>(place: Place, body: impl FnOnce() -> R) -> R {
     with_value(&WRITTEN, Some(place), body)
 }
 
-/// Where an operation is written whose caller in Rust is `caller`.
+/// The place of an operation whose Rust caller is `caller`.
 pub(super) fn place(caller: Place) -> Place {
     WRITTEN.get().unwrap_or(caller)
 }
 
-/// Where a number is written that was made at `made`, if that is known, and met in an operation at `place`.
+/// The place of a number created at `made`, if known, and used in an operation at `place`.
 pub(super) fn of_number(made: Option<Place>, place: Place) -> Place {
     WRITTEN.get().or(made).unwrap_or(place)
 }
 
-/// The error of an operation, at the place where that is written.
+/// The error of an operation, with its place in the source.
 pub(super) fn error(error: Error) -> Error {
     match WRITTEN.get() {
         Some(place) => error.moved(place),

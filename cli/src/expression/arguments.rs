@@ -1,4 +1,4 @@
-//! Which argument of a call goes to which parameter.
+//! Binding of a call's arguments to parameters.
 
 use super::error::{Problem, place};
 use super::names::Function;
@@ -8,14 +8,14 @@ use ndjit::{DType, Error, ErrorCode, Expr, nearest};
 
 /// The arguments of a call, by parameter.
 pub(super) struct Arguments<'a> {
-    /// The function, as it was called.
+    /// The function's name in the call.
     pub name: &'a str,
     pub column: u32,
     parameters: Vec<&'static str>,
     values: Vec<Option<Argument>>,
 }
 
-/// Puts arguments to their parameters.
+/// Binds arguments to parameters.
 pub(super) fn bind<'a>(
     name: &'a str,
     function: Function,
@@ -59,26 +59,26 @@ pub(super) fn bind<'a>(
     Ok(Arguments { name, column, parameters, values })
 }
 
-/// So many of something: `1 argument`, `2 arguments`.
+/// A count with its noun: `1 argument`, `2 arguments`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 impl Arguments<'_> {
-    /// All in the parameters' order; `left_out` are the last ones where they were not given.
+    /// All arguments in the order of parameters; `left_out` are the defaults of the last ones.
     pub fn all(&self, left_out: impl ExactSizeIterator<Item = Argument>) -> Vec<Argument> {
         let required = self.values.len() - left_out.len();
         let otherwise = std::iter::repeat_n(None, required).chain(left_out.map(Some));
         self.values.iter().zip(otherwise).filter_map(|(given, otherwise)| given.clone().or(otherwise)).collect()
     }
 
-    /// What a parameter was given; nothing and `None` are the same.
+    /// The argument of a parameter; `None` if it is omitted or `None`.
     pub fn get(&self, parameter: &str) -> Option<&Argument> {
         let at = self.parameters.iter().position(|known| *known == parameter)?;
         self.values[at].as_ref().filter(|argument| !matches!(argument.value, Value::None))
     }
 
-    /// A parameter as `read` takes it.
+    /// The argument of a parameter, read by `read`.
     fn read<T>(
         &self,
         parameter: &str,
@@ -88,18 +88,18 @@ impl Arguments<'_> {
         self.get(parameter).map(|given| read(&given.value, &what, given.column)).transpose()
     }
 
-    /// What a parameter was given that must be there.
+    /// The argument of a required parameter.
     pub fn given<T>(&self, parameter: &str, value: Option<T>) -> Result<T, Problem> {
         value.ok_or_else(|| self.problem(format_args!("`{parameter}` is missing")))
     }
 
-    /// A parameter that must be an array or a number.
+    /// The argument of a required parameter, as an array or a number.
     pub fn expr(&self, parameter: &str) -> Result<Expr, Problem> {
         let value = self.read(parameter, |value, what, column| value.expr(what, column))?;
         self.given(parameter, value)
     }
 
-    /// A parameter that is a list of arrays.
+    /// The argument of a parameter that is a list of arrays.
     pub fn exprs(&self, parameter: &str) -> Result<Vec<Expr>, Problem> {
         match self.get(parameter) {
             Some(Argument { value: Value::List(items), column }) => {
@@ -119,7 +119,7 @@ impl Arguments<'_> {
         self.read(parameter, Value::ints)
     }
 
-    /// A parameter of integers that must be there.
+    /// The argument of a required parameter that is a list of integers.
     pub fn some_ints(&self, parameter: &str) -> Result<Vec<isize>, Problem> {
         let value = self.ints(parameter)?;
         self.given(parameter, value)
@@ -133,18 +133,18 @@ impl Arguments<'_> {
         self.read(parameter, Value::truth)
     }
 
-    /// An error of the call.
+    /// An error at the call.
     pub fn problem(&self, what: impl std::fmt::Display) -> Problem {
         Problem::new(self.column, format!("{}: {what}", self.name))
     }
 
-    /// An error of an argument; of the call where it was not given.
+    /// An error at an argument; at the call if it is omitted.
     pub fn problem_of(&self, parameter: &str, what: impl std::fmt::Display) -> Problem {
         let column = self.get(parameter).map_or(self.column, |given| given.column);
         Problem { column, ..self.problem(what) }
     }
 
-    /// An error of what the call computed, shown at the argument that it is about.
+    /// Moves the place of an error of the call to the argument at fault.
     pub fn blamed(&self, error: Error) -> Error {
         if error.code() != ErrorCode::Shape || error.place() != Some(place(self.column)) {
             return error;

@@ -1,5 +1,5 @@
-//! What an expression computes: its nodes as operations of a program, each with its column. Numbers among themselves are computed
-//! here and now, all else is traced.
+//! Evaluation of expressions: nodes become operations of a program, with their columns. Operations on numbers only are
+//! computed at once, others are traced.
 
 use super::error::{Problem, place};
 use super::names::{ATTRIBUTES, Function, Other, constant, defaults, function, parameter};
@@ -13,7 +13,7 @@ use crate::memory::Budget;
 use ndjit::operand::AnyOperand;
 use ndjit::{Error, Expr, Op, Program, Spec, dynamic, nearest, with_place};
 
-/// Traces an expression of named inputs. The memory of sequences such as `arange` is taken from `budget` meanwhile.
+/// Traces an expression of named inputs. During tracing, sequences such as `arange` reserve memory from `budget`.
 ///
 /// ```
 /// use ndjit::{Array, DType, spec};
@@ -28,8 +28,7 @@ use ndjit::{Error, Expr, Op, Program, Spec, dynamic, nearest, with_place};
 /// ```
 ///
 /// # Errors
-/// What the expression names that there is not, and what its operations refuse, each with a place whose column is that of the
-/// expression.
+/// Unknown names and the errors of operations, each with a place whose column is that of the expression.
 pub fn trace(expression: &Expression, inputs: &[(&str, Spec)], budget: &Budget) -> Result<Program, Error> {
     let specs: Vec<Spec> = inputs.iter().map(|(_, spec)| spec.clone()).collect();
     let names: Vec<&str> = inputs.iter().map(|(name, _)| *name).collect();
@@ -49,7 +48,7 @@ pub fn trace(expression: &Expression, inputs: &[(&str, Spec)], budget: &Budget) 
         }
     });
     match (program, problem) {
-        // The same one, at an argument.
+        // The same error, at an argument.
         (Err(first), Some(problem)) if first.headline() == problem.headline() => Err(problem),
         (Err(first), _) => Err(first),
         (Ok(_), Some(problem)) => Err(problem),
@@ -57,7 +56,7 @@ pub fn trace(expression: &Expression, inputs: &[(&str, Spec)], budget: &Budget) 
     }
 }
 
-/// What a call of `grad` derives, and by which input.
+/// The operand of a call of `grad`, and the input of the derivative.
 fn gradient(name: &str, positional: &[Id], named: &[(String, Id)]) -> Option<(Id, Id)> {
     if function(name, 0).ok()? != Function::Other(Other::Grad) {
         return None;
@@ -67,19 +66,19 @@ fn gradient(name: &str, positional: &[Id], named: &[(String, Id)]) -> Option<(Id
     given(0, "x").zip(given(1, "by"))
 }
 
-/// How many gradients may stand in one another: each is several times as much to compute as what it is of.
+/// Limit on nested gradients: each multiplies the computation.
 const MOST_GRADIENTS: usize = 4;
 
-/// The value of the last of some nodes.
+/// The evaluation of the last of some nodes.
 struct Computing<'a> {
     nodes: &'a [Node],
-    /// The nodes that are dtypes.
+    /// The dtypes named by nodes.
     dtypes: &'a [Option<String>],
     names: &'a [&'a str],
     parameters: &'a [Expr],
     values: Vec<Value>,
     sequences: &'a Sequences,
-    /// In how many gradients it stands.
+    /// The depth of gradients around it.
     gradients: usize,
 }
 
@@ -100,7 +99,7 @@ impl Computing<'_> {
         }
     }
 
-    /// The nodes that the last one needs: of a gradient what it is of is computed by itself.
+    /// The nodes needed for the last one. The operand of a gradient is evaluated separately.
     fn needed(&self) -> Vec<bool> {
         let mut needed = vec![false; self.nodes.len()];
         needed.last_mut().into_iter().for_each(|last| *last = true);
@@ -120,7 +119,7 @@ impl Computing<'_> {
         needed
     }
 
-    /// The gradient of a value, which is computed of an input as a variable.
+    /// The gradient of a value with respect to an input.
     fn gradient(&self, of: Id, by: Id) -> Result<Expr, Error> {
         let column = self.nodes[by.index()].column;
         let input = match &self.nodes[by.index()].kind {
@@ -156,7 +155,7 @@ impl Computing<'_> {
                 });
                 made.unwrap_or_else(|error| {
                     problem = Some(error);
-                    // One number, so that the error is this one.
+                    // A scalar, so that this error is reported.
                     Expr::from(0.0)
                 })
             },
@@ -166,7 +165,7 @@ impl Computing<'_> {
     }
 
     fn value(&self, id: Id) -> &Value {
-        // Operands come before what uses them.
+        // Operands precede their users.
         &self.values[id.index()]
     }
 
@@ -252,7 +251,7 @@ impl Computing<'_> {
         Ok(Value::Expr(dynamic::apply(op, &operands?)))
     }
 
-    /// `x.T` and the like.
+    /// Evaluates attributes such as `x.T`.
     fn attribute(&self, x: Argument, name: &str, column: u32) -> Result<Value, Problem> {
         let part = match name {
             "real" => Some(Op::Real),
@@ -286,7 +285,7 @@ impl Computing<'_> {
     }
 }
 
-/// The value of the whole.
+/// The value of the whole expression.
 fn result(value: &Value, column: u32) -> Result<Expr, Problem> {
     let result = value.expr("the result", column)?;
     if let Some(number) = value.number() {

@@ -1,4 +1,4 @@
-//! Dtypes in expressions: as the library names them, as NumPy's attributes, as texts.
+//! Dtypes in expressions: names of the library, attributes of NumPy, strings.
 
 use super::error::Problem;
 use super::names::{function, parameter};
@@ -6,8 +6,8 @@ use super::node::{Expression, Id, NodeKind};
 use super::numpy::MODULES;
 use ndjit::{DType, nearest};
 
-/// For each node whether it names a dtype because it stands where a function takes one, and which: `float32`, `np.float32`,
-/// `'float32'`. So no input takes its place, and what is wrong with it is said of dtypes. The module's own node goes with it.
+/// The dtype named by each node that is an argument for a dtype: `float32`, `np.float32`, `'float32'`. There, inputs
+/// with the same name are ignored, and errors are about dtypes. The module's own node is included.
 pub(super) fn named(expression: &Expression) -> Vec<Option<String>> {
     let mut names = vec![None; expression.nodes().len()];
     for id in expression.nodes().iter().flat_map(|node| argument(&node.kind)) {
@@ -27,7 +27,7 @@ pub(super) fn named(expression: &Expression) -> Vec<Option<String>> {
     names
 }
 
-/// The argument of a call that is a dtype.
+/// The dtype argument of a call.
 fn argument(kind: &NodeKind) -> Option<Id> {
     let NodeKind::Call(name, positional, named) = kind else { return None };
     let by_name = named.iter().find(|(name, _)| parameter(name) == "dtype").map(|(_, id)| *id);
@@ -38,12 +38,12 @@ fn argument(kind: &NodeKind) -> Option<Id> {
     by_name.or_else(by_position)
 }
 
-/// The dtype of a name.
+/// The dtype with this name.
 pub(super) fn read(name: &str, column: u32) -> Result<DType, Problem> {
     name.parse::<DType>().map_err(|error| {
         let rows = DType::ALL.map(DType::row);
         let near = nearest(name, rows.iter().flat_map(|row| [row.name, row.long]));
-        // What means something elsewhere.
+        // Names with a meaning elsewhere.
         let elsewhere =
             error.help_text().filter(|help| help.starts_with("write ")).and_then(|help| help.split("; ").next());
         let problem = match (elsewhere, near) {

@@ -1,9 +1,9 @@
-//! What is wrong with an expression, and where.
+//! Errors of expressions, with columns.
 
 use ndjit::{Error, ErrorCode, Place};
 use std::fmt;
 
-/// The file that places in expressions name; no file can be called so by accident.
+/// The file name of places in expressions, chosen to differ from any real file.
 pub const FILE: &str = "<expression>";
 
 /// The place of a column.
@@ -11,18 +11,18 @@ pub(super) fn place(column: u32) -> Place {
     Place { file: FILE, line: 1, column }
 }
 
-/// An error at a column of an expression: what is wrong, and a way out.
+/// An error at a column of an expression, with help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What sort of error it is.
+    /// The error code.
     pub code: ErrorCode,
-    /// What is wrong, in one line.
+    /// The headline.
     pub what: String,
     /// The column, from 1.
     pub column: u32,
-    /// What there is to know besides, one line each.
+    /// Further facts, one line each.
     pub facts: Vec<String>,
-    /// A way out.
+    /// The help.
     pub help: Option<String>,
 }
 

@@ -1,11 +1,11 @@
-//! Indices of arrays and lists.
+//! Indexing of arrays and lists.
 
 use super::error::Problem;
 use super::node::{Id, Part};
 use super::value::{Argument, Value};
 use ndjit::manipulation::Slice;
 
-/// `x[1:, ::-1, None]`. Ranges are clipped to their axis, as in Python.
+/// Evaluates an index such as `x[1:, ::-1, None]`. Ranges are clipped to their axis, as in Python.
 pub(super) fn index(
     x: &Value,
     parts: &[Part],
@@ -64,12 +64,13 @@ pub(super) fn index(
     Ok(Value::Expr(of.slice(slices)))
 }
 
-/// Python's `start:end:step` of an axis.
+/// Python's range `start:end:step` of an axis.
 fn range(start: Option<isize>, end: Option<isize>, step: isize, extent: usize) -> Slice {
     let extent = isize::try_from(extent).unwrap_or(isize::MAX);
     let from_first = |bound: isize| if bound < 0 { bound.saturating_add(extent) } else { bound };
     let (start, end) = if step < 0 {
-        // Backwards, from the start down to, but without, the end: as a range of the axis the end comes first.
+        // A negative step runs from the start down to the end, exclusive. A range of the axis has these bounds in
+        // reverse.
         let clip = |bound: isize| from_first(bound).clamp(-1, extent - 1);
         (end.map_or(0, |end| clip(end) + 1), start.map_or(extent, |start| clip(start) + 1))
     } else {

@@ -1,34 +1,34 @@
-//! The words of an expression, each with its column.
+//! The tokens of an expression, each with its column.
 
 use super::error::Problem;
 use super::node::Number;
 
-/// What a word is.
+/// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     Number(Number),
     Name(String),
-    /// What stands between quotes.
+    /// A string between quotes.
     Text(String),
     /// An operator or a bracket.
     Symbol(&'static str),
     End,
 }
 
-/// A word and the column it begins at, from 1.
+/// A token and its first column, counted from 1.
 #[derive(Clone, Debug)]
 pub(super) struct Word {
     pub token: Token,
     pub column: u32,
 }
 
-/// All symbols, longer ones before those they begin with.
+/// All symbols, longer ones before their prefixes.
 const SYMBOLS: [&str; 33] = [
     "...", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "->", ":=", "+", "-", "*", "/", "%", "&", "|",
     "^", "~", "<", ">", "(", ")", "[", "]", ",", ":", ".", "=", "@",
 ];
 
-/// The words of a text, ended by [`Token::End`].
+/// Splits a text into tokens, ended by [`Token::End`].
 pub(super) fn words(text: &str) -> Result<Vec<Word>, Problem> {
     let mut words = Vec::new();
     let (mut rest, mut column) = (text, 1u32);
@@ -64,7 +64,7 @@ pub(super) fn words(text: &str) -> Result<Vec<Word>, Problem> {
     }
 }
 
-/// How many columns a text takes: its characters.
+/// The number of columns of a text: its characters.
 fn columns(text: &str) -> u32 {
     u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
 }
@@ -84,7 +84,7 @@ fn unknown(character: char, column: u32) -> Problem {
     }
 }
 
-/// The number that a text begins with, and its length.
+/// The number at the start of a text, and its length.
 fn number(text: &str, column: u32) -> Result<(Token, usize), Problem> {
     let digits = |from: usize| {
         let end = text[from..].find(|c: char| !c.is_ascii_digit() && c != '_');

@@ -1,4 +1,4 @@
-//! Calls of functions that make, move or convert.
+//! Calls of functions that create, move or cast.
 
 use super::arguments::Arguments;
 use super::error::Problem;
@@ -17,7 +17,7 @@ pub(super) fn call(other: Other, given: &Arguments<'_>, sequences: &Sequences) -
     let x = || given.expr("x");
     let axis = |otherwise: isize| Ok::<isize, Problem>(given.int("axis")?.unwrap_or(otherwise));
     Ok(match other {
-        // It is of nodes, not of values.
+        // Takes nodes, not values.
         Other::Grad => return Err(given.problem("stands elsewhere")),
         Other::Astype => converted(given)?,
         Other::BroadcastTo => x()?.broadcast_to(extents(given)?),
@@ -58,7 +58,7 @@ pub(super) fn call(other: Other, given: &Arguments<'_>, sequences: &Sequences) -
             let shifts = given.some_ints("shift")?;
             match given.ints("axis")? {
                 Some(axes) => roll(x()?, shifts, axes),
-                // As NumPy: all elements in their order.
+                // Without an axis, all elements in order, as in NumPy.
                 None => roll(x()?.reshape(-1), shifts, 0).reshape(signed(&x()?.shape())),
             }
         }
@@ -87,7 +87,7 @@ pub(super) fn call(other: Other, given: &Arguments<'_>, sequences: &Sequences) -
     })
 }
 
-/// The number that says which quantile.
+/// The number of a quantile.
 fn fraction(given: &Arguments<'_>) -> Result<Scalar, Problem> {
     match given.get("q") {
         Some(Argument { value: Value::Number(number), column }) => number.scalar(*column),
@@ -98,18 +98,18 @@ fn fraction(given: &Arguments<'_>) -> Result<Scalar, Problem> {
     }
 }
 
-/// The axes of an array whose extents are such.
+/// The axes whose extents satisfy `such`.
 fn along(x: Expr, such: impl Fn(usize) -> bool) -> Vec<isize> {
     let shape = x.shape();
     (0..).zip(shape.extents()).filter(|(_, extent)| such(**extent)).map(|(axis, _)| axis).collect()
 }
 
 fn signed(shape: &Shape) -> Vec<isize> {
-    // No array is as long as an `isize` cannot say.
+    // Extents always fit `isize`.
     shape.extents().iter().map(|&extent| extent as isize).collect()
 }
 
-/// One integer that must be there.
+/// A required integer.
 pub(super) fn one(given: &Arguments<'_>, parameter: &str) -> Result<isize, Problem> {
     given.given(parameter, given.int(parameter)?)
 }
@@ -121,7 +121,7 @@ pub(super) fn extent(given: &Arguments<'_>, parameter: &str, number: isize) -> R
     })
 }
 
-/// Differences of differences that are taken; each is an operation of the program.
+/// Limit on repeated differences; each is an operation of the program.
 const MOST_DIFFERENCES: usize = 100;
 
 fn times(given: &Arguments<'_>) -> Result<usize, Problem> {
@@ -134,12 +134,13 @@ fn times(given: &Arguments<'_>) -> Result<usize, Problem> {
     }
 }
 
-/// The shape that was given.
+/// The shape argument.
 fn extents(given: &Arguments<'_>) -> Result<Vec<usize>, Problem> {
     given.some_ints("shape")?.into_iter().map(|number| extent(given, "shape", number)).collect()
 }
 
-/// `astype(x, dtype)`. A number takes the dtype at once: as a weak one it would first take a narrower.
+/// Evaluates `astype(x, dtype)`. A number takes the dtype directly; as a weak one it would be rounded to a narrower
+/// dtype first.
 fn converted(given: &Arguments<'_>) -> Result<Expr, Problem> {
     let dtype = given.given("dtype", given.dtype()?)?;
     let x = given.expr("x")?;
@@ -152,19 +153,19 @@ fn converted(given: &Arguments<'_>) -> Result<Expr, Problem> {
     }
 }
 
-/// The number that fills an array, if it is one.
+/// The number that fills an array.
 fn fill(given: &Arguments<'_>) -> Option<Number> {
     given.get("fill_value").and_then(|fill| fill.value.number())
 }
 
-/// The same number everywhere: one, broadcast.
+/// An array filled with one number, by broadcasting.
 fn filled(given: &Arguments<'_>, fill: Number) -> Result<Expr, Problem> {
     let shape = extents(given)?;
     let column = given.get("fill_value").map_or(given.column, |fill| fill.column);
     let number = Expr::from(fill.scalar(column)?);
     let dtype = match given.dtype()? {
         Some(dtype) => dtype,
-        // As NumPy's, zeros and ones are floats.
+        // As in NumPy, zeros and ones are floats.
         None if given.get("fill_value").is_none() => ndjit::default_dtype(),
         None => number.dtype(),
     };
@@ -186,7 +187,7 @@ fn filled_like(given: &Arguments<'_>) -> Result<Expr, Problem> {
     })
 }
 
-/// `trapezoid(y, dx=1)`, `trapezoid(y, x)`.
+/// Evaluates `trapezoid(y, dx=1)` and `trapezoid(y, x)`.
 fn trapezoidal(given: &Arguments<'_>, axis: isize) -> Result<Expr, Problem> {
     let y = given.expr("y")?;
     if given.get("x").is_some() {
@@ -200,7 +201,7 @@ fn trapezoidal(given: &Arguments<'_>, axis: isize) -> Result<Expr, Problem> {
     Ok(trapezoid(y, dx, axis))
 }
 
-/// `pad(x, 1)`, `pad(x, (1, 2), mode='edge')`, `pad(x, [(1, 2), (0, 0)], constant_values=9)`.
+/// Evaluates `pad(x, 1)`, `pad(x, (1, 2), mode='edge')`, `pad(x, [(1, 2), (0, 0)], constant_values=9)`.
 fn padded(given: &Arguments<'_>) -> Result<Expr, Problem> {
     let x = given.expr("x")?;
     let width = |number: isize| extent(given, "pad_width", number);

@@ -1,8 +1,8 @@
-//! Expressions over arrays: Python's operators and precedence, NumPy's and the Array API's names. [`parse`] reads one, [`Expression`]
-//! prints it with all parentheses, [`trace`] makes a program of it.
+//! Array expressions with Python's operators and precedence, and the names of NumPy and the Array API. [`parse`] parses
+//! a text, [`Expression`] prints it with all parentheses, [`trace`] compiles it to a program.
 //!
-//! Nothing here recurses: what is read is a list of [`Node`]s, operands before what uses them, and neither its length nor its depth can
-//! exhaust the stack. What an expression names is a closed set of operations, so it can do no more than compute.
+//! No code here recurses: an expression is a list of [`Node`]s, operands before their users, so that neither length nor
+//! depth can exhaust the stack. The set of operations is closed, so an expression can only compute.
 
 mod arguments;
 mod compute;

@@ -1,5 +1,5 @@
-//! What names mean: functions, with their parameters, from the tables of ops and reductions and from a list of the others; and
-//! constants.
+//! Names in expressions: functions with their parameters, from the tables of ops and reductions and from a list of
+//! others; and constants.
 
 use super::error::Problem;
 use super::node::Number;
@@ -17,18 +17,18 @@ pub enum Function {
     Scan(Scan),
     /// A sort.
     Sort(Sort),
-    /// One that makes, moves or converts.
+    /// A function that creates, moves or casts.
     Other(Other),
 }
 
 macro_rules! others {
     ($($variant:ident $name:ident($($parameter:ident)*) $required:literal;)*) => {
-        /// A function that is in no table.
+        /// A function outside the tables.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[allow(missing_docs)]
         pub enum Other { $($variant,)* }
 
-        /// Each with its name, its parameters, and how many of them must be given.
+        /// Name, parameters, and number of required parameters of each function.
         const OTHERS: &[(Other, &str, &[&str], usize)] =
             &[$((Other::$variant, stringify!($name), &[$(stringify!($parameter)),*], $required)),*];
     };
@@ -74,7 +74,7 @@ others! {
     ZerosLike zeros_like(x dtype) 1;
 }
 
-/// Names that NumPy, SciPy and PyTorch have for what is called otherwise here.
+/// Names of NumPy, SciPy and PyTorch that differ from those here.
 const ALIASES: &[(&str, &str)] = &[
     ("absolute", "abs"),
     ("amax", "max"),
@@ -119,7 +119,7 @@ const ALIASES: &[(&str, &str)] = &[
 /// Attributes of arrays.
 pub(super) const ATTRIBUTES: [&str; 7] = ["T", "mT", "ndim", "shape", "size", "real", "imag"];
 
-/// Numbers with names.
+/// Named constants.
 pub(super) fn constant(name: &str) -> Option<Number> {
     Some(Number::Float(match name {
         "pi" => std::f64::consts::PI,
@@ -130,7 +130,7 @@ pub(super) fn constant(name: &str) -> Option<Number> {
     }))
 }
 
-/// All names of functions with what they mean, sorted.
+/// All function names, sorted, with their functions.
 ///
 /// ```
 /// use ndjit_cli::expression::{Function, functions};
@@ -152,7 +152,7 @@ pub fn functions() -> Vec<(&'static str, Function)> {
     all
 }
 
-/// The function of a name that is called at a column.
+/// The function of this name, called at a column.
 pub(super) fn function(name: &str, column: u32) -> Result<Function, Problem> {
     let all = functions();
     if let Some((_, function)) = all.iter().find(|(known, _)| *known == name) {
@@ -171,7 +171,7 @@ pub(super) fn function(name: &str, column: u32) -> Result<Function, Problem> {
     })
 }
 
-/// Functions that begin like a name, or some that everybody knows.
+/// Functions with similar names, or else some common ones.
 fn alike(name: &str, all: &[(&'static str, Function)]) -> String {
     const SHOWN: usize = 6;
     let start: String = name.chars().take(2).collect();
@@ -184,7 +184,7 @@ fn alike(name: &str, all: &[(&'static str, Function)]) -> String {
 }
 
 impl Function {
-    /// The names of the parameters, in order, and how many must be given.
+    /// The names of the parameters, in order, and the number of required ones.
     pub fn parameters(self) -> (Vec<&'static str>, usize) {
         match self {
             Function::Op(op) => (op.row().operands.to_vec(), op.arity() - defaults(op).len()),
@@ -207,13 +207,13 @@ impl Function {
         }
     }
 
-    /// Whether a list as the last argument may be written without its brackets: `x.reshape(2, -1)`.
+    /// Checks whether the brackets of a last list argument may be omitted: `x.reshape(2, -1)`.
     pub(super) fn takes_list(self) -> bool {
         matches!(self, Function::Other(Other::Reshape | Other::PermuteDims | Other::BroadcastTo))
     }
 }
 
-/// What the last operands of an op are where they are left out: NumPy's.
+/// The defaults of an op's last operands, as in NumPy.
 pub(super) fn defaults(op: Op) -> &'static [Number] {
     match op {
         Op::IsClose => &[Number::Float(1e-5), Number::Float(1e-8)],
@@ -221,7 +221,7 @@ pub(super) fn defaults(op: Op) -> &'static [Number] {
     }
 }
 
-/// The parameter that a name given with an argument means; NumPy and PyTorch have others for some.
+/// The parameter of a keyword argument; NumPy and PyTorch have other names for some.
 pub(super) fn parameter(name: &str) -> &str {
     match name {
         "ddof" => "correction",

@@ -1,67 +1,67 @@
-//! What an expression is: a list of nodes, operands before what uses them.
+//! The nodes of an expression, operands before their users.
 
 use ndjit::Op;
 
-/// The position of a node in its expression.
+/// The index of a node in its expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(pub u32);
 
 impl Id {
-    /// As an index.
+    /// The index as an integer.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A number as it is written.
+/// A number as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// `2`; of 64 bits, with or without a sign.
+    /// `2`: up to 64 bits, with or without a sign.
     Int(i128),
     /// `2.0`, `1e-3`, `inf`, `nan`.
     Float(f64),
     /// `2j`: times the imaginary unit.
     Imaginary(f64),
-    /// `1 + 2j`, once it is computed.
+    /// `1 + 2j`, the result of a computation.
     Complex(f64, f64),
     /// `True`, `False`.
     Bool(bool),
 }
 
-/// What stands between the commas of an index.
+/// An item between the commas of an index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part {
     /// One index.
     Index(Id),
-    /// `start:end:step`, each of which may be left out.
+    /// `start:end:step`, each part optional.
     Range {
         /// The first index.
         start: Option<Id>,
         /// The index after the last.
         end: Option<Id>,
-        /// The distance of neighbours.
+        /// The distance between adjacent elements.
         step: Option<Id>,
     },
     /// `None`: a new axis of extent 1.
     NewAxis,
-    /// `...`: as many whole axes as the others leave.
+    /// `...`: all remaining axes.
     Ellipsis,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeKind {
     /// A number.
     Number(Number),
-    /// A name that is no function: an input, a dtype, a constant.
+    /// A name that is not called: an input, a dtype, a constant.
     Name(String),
-    /// An operator with one operand: `-x`, `+x`, `~x`. A plus is none.
+    /// A unary operator: `-x`, `+x`, `~x`. `None` for a plus.
     Unary(Option<Op>, Id),
-    /// An operator with two operands.
+    /// A binary operator.
     Binary(Op, Id, Id),
-    /// A function's call: its name, arguments by position, arguments by name.
+    /// A function call: name, positional arguments, keyword arguments.
     Call(String, Vec<Id>, Vec<(String, Id)>),
-    /// A method's call, or an attribute where there are no parentheses: `x.sum(axis=0)`, `x.T`.
+    /// An attribute, `x.T`, or the callee of a method call, `x.sum(axis=0)`.
     Attribute(Id, String),
     /// `x[1:, ::-1]`.
     Index(Id, Vec<Part>),
@@ -74,7 +74,7 @@ pub enum NodeKind {
 }
 
 impl NodeKind {
-    /// The nodes that it uses.
+    /// The operands of the node.
     pub fn operands(&self) -> Vec<Id> {
         match self {
             NodeKind::Number(_) | NodeKind::Name(_) | NodeKind::Text(_) | NodeKind::None => Vec::new(),
@@ -96,30 +96,30 @@ impl NodeKind {
     }
 }
 
-/// A node: what it is, and the columns of the text it is about.
+/// A node with its column.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
-    /// Where an error of it is shown: the column of its operator or name, from 1.
+    /// The column of its errors: that of its operator or name, from 1.
     pub column: u32,
 }
 
 impl PartialEq for Node {
-    /// Columns do not count.
+    /// Ignores columns.
     fn eq(&self, other: &Node) -> bool {
         self.kind == other.kind
     }
 }
 
-/// An expression: its nodes, the last of which is the whole.
+/// An expression: a list of nodes, the last of which is the root.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expression {
     pub(super) nodes: Vec<Node>,
 }
 
 impl Expression {
-    /// The nodes, operands before what uses them.
+    /// The nodes, operands before their users.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
@@ -129,12 +129,12 @@ impl Expression {
         &self.nodes[id.index()]
     }
 
-    /// The node that is the whole; none of an expression that was not parsed.
+    /// The root; `None` for an expression that was not parsed.
     pub fn root(&self) -> Option<Id> {
         self.nodes.len().checked_sub(1).map(|last| Id(last as u32))
     }
 
-    /// The names that are not called, each once, in the order in which they stand: inputs, and whatever else is known by name.
+    /// The names that are not called, without duplicates, in order: inputs, constants, dtypes.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for node in &self.nodes {

@@ -1,5 +1,5 @@
-//! Numbers among themselves: as in Python, exact integers and otherwise 64-bit floats, complex numbers of two of them. Only what they
-//! give meets an array, as a weak number of its own.
+//! Arithmetic on numbers only, as in Python: exact integers, otherwise 64-bit floats and complex numbers of these. The
+//! result is a weak number in operations with arrays.
 
 use super::error::Problem;
 use super::node::Number;
@@ -10,11 +10,11 @@ use ndjit::{
     with_defaults, with_device, with_policy,
 };
 
-/// Ops about the bits of a dtype, which numbers alone have not.
+/// Ops on the bits of a dtype, which a bare number lacks.
 const OF_A_WIDTH: [Op; 7] =
     [Op::RotateLeft, Op::RotateRight, Op::SaturatingAdd, Op::SaturatingSubtract, Op::Popcount, Op::Clz, Op::Ctz];
 
-/// What an op gives of numbers; none where it is the library's to say, which then says what is wrong.
+/// The result of an op on numbers; `None` if the library computes it or reports its error.
 pub(super) fn computed(op: Op, name: &str, numbers: &[Number], column: u32) -> Result<Option<Number>, Problem> {
     if OF_A_WIDTH.contains(&op) {
         return Ok(None);
@@ -28,7 +28,7 @@ pub(super) fn computed(op: Op, name: &str, numbers: &[Number], column: u32) -> R
     }
 }
 
-/// What integers give as an integer, where the op has such an answer: none inside for one that is larger than all.
+/// The exact result of an op on integers, if it has one. The inner `None` is an overflow.
 fn exact(op: Op, integers: &[i128]) -> Option<Option<i128>> {
     Some(match (op, integers) {
         (Op::Negative, &[x]) => x.checked_neg(),
@@ -75,9 +75,9 @@ fn divisor(x: i128, y: i128) -> Option<i128> {
     x.checked_abs()
 }
 
-/// What the library gives of the numbers as `i64`, `f64` and `c128`.
+/// The library's result for numbers as `i64`, `f64` and `c128`.
 fn in_64_bits(op: Op, numbers: &[Number]) -> Option<Number> {
-    // Integers have no powers to negative ones.
+    // Integers have no negative powers.
     let floats = op == Op::Pow && numbers.iter().all(|number| number.int().is_some());
     let operands: Vec<AnyOperand> =
         numbers.iter().map(|number| Array::scalar(number.strong(floats)).operand()).collect();
@@ -100,7 +100,7 @@ fn number(array: &Array) -> ndjit::Result<Number> {
 }
 
 impl Number {
-    /// The integer that it is.
+    /// The number as an integer.
     fn int(self) -> Option<i128> {
         match self {
             Number::Int(n) => Some(n),
@@ -108,7 +108,7 @@ impl Number {
         }
     }
 
-    /// With the widest dtype of its kind; as a float where it is an integer of more than 64 bits, or is to be one.
+    /// As the widest dtype of its kind. An integer of more than 64 bits is a float, as on request.
     fn strong(self, as_float: bool) -> Scalar {
         match self {
             Number::Bool(truth) => strong(truth),
@@ -142,14 +142,14 @@ impl Number {
         })
     }
 
-    /// As an array of a dtype without an array's shape; none where the library converts what it is.
+    /// As a scalar array of a dtype; `None` if the library casts it.
     pub(super) fn of(self, dtype: DType) -> Option<Expr> {
-        // Floats round once from 64 bits, integers keep them.
+        // Floats round once from 64 bits; integers are exact.
         let wide = matches!(self, Number::Int(_) | Number::Float(_)) && !matches!(dtype.kind(), Kind::Bool);
         wide.then(|| Expr::from(self.strong(false)).cast(dtype))
     }
 
-    /// Refuses a dtype that does not hold it; `help` is a way out.
+    /// Rejects a dtype that cannot represent the number; `help` suggests a way out.
     pub(super) fn fits(self, dtype: DType, what: &str, column: u32, help: &str) -> Result<(), Problem> {
         let ends = match self {
             Number::Int(n) => iinfo(dtype)

@@ -1,6 +1,7 @@
-//! NumPy's functions that expressions do not have, and how what they compute is written with those there are.
+//! NumPy functions without a counterpart here, and expressions for the same result.
 
-/// Names, and what to write instead. What stands between backticks is an expression, of matrices `x` and `y` and vectors `v` and `w`.
+/// Names, and what to write instead. Text between backticks is an expression of matrices `x` and `y` and vectors `v`
+/// and `w`.
 const ROWS: &[(&str, &str)] = &[
     ("allclose", "write `all(isclose(x, y))`"),
     ("array asarray asanyarray", "inputs are arrays; `stack([1, 2, 3])` makes one of numbers"),
@@ -73,7 +74,7 @@ const ROWS: &[(&str, &str)] = &[
     ("vstack row_stack", "of matrices write `concat([x, y], axis=0)`, of vectors `stack([v, w])`"),
 ];
 
-/// Functions that have more parameters in NumPy, and what to write for those.
+/// Functions with more parameters in NumPy, and what to write instead.
 const PARAMETERS: &[(&str, &str)] = &[
     ("mean var std", "of some elements write `sum(where(x > 0, x, 0)) / count_nonzero(x > 0)`"),
     ("norm", "the norm is Euclidean; of order 1 write `sum(abs(x))`, of infinite order `max(abs(x))`"),
@@ -81,15 +82,15 @@ const PARAMETERS: &[(&str, &str)] = &[
     ("sum prod", "of some elements write `sum(where(x > 0, x, 0))`"),
 ];
 
-/// Modules whose names people put before functions and dtypes.
+/// Module names before functions and dtypes.
 pub(super) const MODULES: [&str; 6] = ["np", "numpy", "jnp", "torch", "math", "scipy"];
 
-/// What to write for a function that there is not.
+/// The alternative to a missing function.
 pub(super) fn instead(name: &str) -> Option<&'static str> {
     row(ROWS, name)
 }
 
-/// What to write for arguments that a function does not take.
+/// The alternative to arguments that a function lacks.
 pub(super) fn more_arguments(name: &str) -> Option<String> {
     row(PARAMETERS, name).map(str::to_owned)
 }

@@ -1,5 +1,5 @@
-//! Reads expressions: precedence climbing with a stack of its own, so that nesting costs memory in proportion to the text, and no
-//! stack.
+//! Parses expressions by precedence climbing with an explicit stack: nesting takes memory proportional to the text, and
+//! no call stack.
 
 use super::error::Problem;
 use super::lexer::{Token, Word, words};
@@ -7,18 +7,18 @@ use super::names::function;
 use super::node::{Expression, Id, Node, NodeKind, Number, Part};
 use ndjit::{Op, nearest};
 
-/// Characters an expression may have.
+/// Maximum length of an expression in characters.
 pub const LONGEST: usize = 16 << 10;
 
-/// Nodes an expression may have: code is made of each, so this bounds what compiling takes.
+/// Maximum number of nodes, which bounds the compile time.
 pub const MOST_NODES: usize = 2000;
 
-/// How tight operators bind, as in Python: tighter ones have larger numbers.
+/// Precedences of operators, as in Python; a larger number binds tighter.
 const COMPARISON: u8 = 4;
 const UNARY: u8 = 11;
 const POWER: u8 = 12;
 
-/// The operators with two operands.
+/// The binary operators.
 pub(super) const BINARY: [(&str, Op, u8); 18] = [
     ("<", Op::Less, COMPARISON),
     ("<=", Op::LessEqual, COMPARISON),
@@ -40,11 +40,11 @@ pub(super) const BINARY: [(&str, Op, u8); 18] = [
     ("**", Op::Pow, POWER),
 ];
 
-/// The operators with one operand; a plus is none.
+/// The unary operators; a plus has no op.
 pub(super) const UNARIES: [(&str, Option<Op>); 3] =
     [("-", Some(Op::Negative)), ("+", None), ("~", Some(Op::BitwiseInvert))];
 
-/// Reads an expression.
+/// Parses an expression.
 ///
 /// ```
 /// use ndjit_cli::expression::parse;
@@ -55,7 +55,7 @@ pub(super) const UNARIES: [(&str, Option<Op>); 3] =
 /// ```
 ///
 /// # Errors
-/// What is wrong with a text that is no expression, with its column.
+/// The first syntax error, with its column.
 pub fn parse(text: &str) -> Result<Expression, Problem> {
     if text.len() > LONGEST {
         return Err(Problem::new(1, format!("an expression of {} bytes", text.len()))
@@ -73,7 +73,7 @@ pub fn parse(text: &str) -> Result<Expression, Problem> {
     }
 }
 
-/// What is open around the operand being read.
+/// An open construct around the current operand.
 enum Open {
     Unary {
         op: Option<Op>,
@@ -111,7 +111,7 @@ enum Open {
     },
 }
 
-/// What follows a value.
+/// The parser's state after a value.
 enum Next {
     Operand,
     Value(Id),
@@ -123,13 +123,13 @@ struct Parser<'a> {
     at: usize,
     stack: Vec<Open>,
     nodes: Vec<Node>,
-    /// What stood in parentheses last.
+    /// The last parenthesized value.
     grouped: Option<Id>,
 }
 
 impl Parser<'_> {
     fn word(&self) -> &Word {
-        // The last word is the end, which nothing goes beyond.
+        // The last token is the end; nothing moves beyond it.
         &self.words[self.at.min(self.words.len() - 1)]
     }
 
@@ -154,7 +154,7 @@ impl Parser<'_> {
         Ok(Id(self.nodes.len() as u32 - 1))
     }
 
-    /// Reads up to the next value: a number, a name, or a bracket closed at once.
+    /// Parses up to the next value: a number, a name, or an empty bracket.
     fn operand(&mut self) -> Result<Id, Problem> {
         loop {
             let Word { token, column } = self.word().clone();
@@ -186,7 +186,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A name where an operand is expected: a value, or a call that opens.
+    /// Parses a name in the place of an operand: a value, or the start of a call.
     fn name(&mut self, name: String, column: u32) -> Result<Option<Id>, Problem> {
         if let Some(problem) = keyword(&name, column) {
             return Err(problem);
@@ -213,7 +213,7 @@ impl Parser<'_> {
         self.node(kind, column).map(Some)
     }
 
-    /// A call whose parenthesis was read: closed at once, or open.
+    /// Starts a call after its parenthesis; an empty one ends at once.
     fn call(&mut self, name: String, arguments: Vec<Id>, column: u32) -> Result<Option<Id>, Problem> {
         if self.symbol() == Some(")") {
             self.at += 1;
@@ -223,7 +223,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    /// A symbol that is no operator where an operand is expected.
+    /// Parses a symbol other than an operator in the place of an operand.
     fn bracket(&mut self, symbol: &'static str, column: u32) -> Result<Option<Id>, Problem> {
         let empty = match self.stack.last() {
             Some(Open::Group { comma: true, .. } | Open::List { .. }) => true,
@@ -286,7 +286,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What follows a value: an operator, a bracket that opens or closes, the end.
+    /// Parses after a value: an operator, an opening or closing bracket, the end.
     fn after(&mut self, value: Id) -> Result<Next, Problem> {
         let Word { token, column } = self.word().clone();
         let symbol = match token {
@@ -318,7 +318,7 @@ impl Parser<'_> {
         };
         if let Some((symbol, op, binds)) = BINARY.iter().copied().find(|(binary, ..)| *binary == symbol) {
             self.at += 1;
-            // Of equal ones the left binds tighter, but for powers.
+            // Equal precedence associates to the left, except for powers.
             let left = self.reduce(value, if binds == POWER { binds + 1 } else { binds })?;
             if let (COMPARISON, NodeKind::Binary(before, ..)) = (binds, &self.nodes[left.index()].kind)
                 && BINARY.iter().any(|(_, op, binds)| op == before && *binds == COMPARISON)
@@ -345,7 +345,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Applies the operators that bind at least as tight.
+    /// Applies the pending operators that bind at least as tight.
     fn reduce(&mut self, mut value: Id, binds: u8) -> Result<Id, Problem> {
         loop {
             let (kind, column) = match self.stack.last() {
@@ -380,7 +380,7 @@ impl Parser<'_> {
         self.node(NodeKind::Attribute(value, name), column).map(Next::Value)
     }
 
-    /// A parenthesis after a value that is no name: nothing is called so.
+    /// Rejects a call of a value that is not a name.
     fn method(&mut self, value: Id, column: u32) -> Result<Next, Problem> {
         let help = match &self.nodes[value.index()].kind {
             NodeKind::Number(_) => "a product is written with `*`",
@@ -389,7 +389,7 @@ impl Parser<'_> {
         Err(Problem::new(column, "what stands before `(` is no function").help(help))
     }
 
-    /// A comma, colon or closing bracket after a value.
+    /// Parses a comma, colon or closing bracket after a value.
     fn delimiter(&mut self, symbol: &'static str, value: Id, column: u32) -> Result<Next, Problem> {
         match (symbol, self.stack.last_mut()) {
             ("," | ")", Some(Open::Group { items, comma, .. })) => {
@@ -441,7 +441,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Ends a part of an index: at a comma or the bracket.
+    /// Ends an item of an index, at a comma or the bracket.
     fn part(&mut self, value: Option<Id>, column: u32) -> Result<Option<Id>, Problem> {
         let is_new_axis = value.is_some_and(|id| self.is_new_axis(id));
         let Some(Open::Index { parts, range, .. }) = self.stack.last_mut() else {
@@ -461,7 +461,7 @@ impl Parser<'_> {
         self.after_part()
     }
 
-    /// After a part of an index: the next one, or the whole index.
+    /// Continues after an item of an index: with the next item, or the end of the index.
     fn after_part(&mut self) -> Result<Option<Id>, Problem> {
         let Word { token, column } = self.word().clone();
         match token {
@@ -483,7 +483,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Closes the innermost bracket at the word that is next.
+    /// Closes the innermost bracket at the next token.
     fn close(&mut self, column: u32) -> Result<Id, Problem> {
         self.at += 1;
         self.close_read(column)
@@ -506,7 +506,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What may be missing between a value and a name.
+    /// Suggests the missing token between a value and a name.
     fn missing(&self, value: Id, name: &str) -> String {
         match &self.nodes[value.index()].kind {
             NodeKind::Name(before) if function(before, 0).is_ok() => {
@@ -518,7 +518,7 @@ impl Parser<'_> {
     }
 }
 
-/// Words of Python that mean something else there.
+/// Python keywords, which are not supported.
 fn keyword(name: &str, column: u32) -> Option<Problem> {
     let help = match name {
         "and" => "of arrays write `&`, with parentheses around comparisons: `(x > 0) & (y < 1)`",

@@ -26,7 +26,7 @@ pub(super) fn sort(sort: Sort, given: &Arguments<'_>) -> Result<Expr, Problem> {
     Ok(dynamic::sort(sort, x.operand(), axis(x, given)?, asked))
 }
 
-/// What is asked for besides axes.
+/// The options besides axes.
 fn asked(given: &Arguments<'_>) -> Result<Asked, Problem> {
     let correction = match given.get("correction") {
         None => None,
@@ -39,7 +39,7 @@ fn asked(given: &Arguments<'_>) -> Result<Asked, Problem> {
     Ok(Asked { dtype: given.dtype()?, correction, include_initial: given.truth("include_initial")?.unwrap_or(false) })
 }
 
-/// The axis that is given, or the only one.
+/// The given axis, or the only one.
 fn axis(x: Expr, given: &Arguments<'_>) -> Result<isize, Problem> {
     match given.int("axis")? {
         Some(axis) => Ok(axis),
@@ -48,7 +48,7 @@ fn axis(x: Expr, given: &Arguments<'_>) -> Result<isize, Problem> {
     }
 }
 
-/// The axes that are given, or all, and whether they stay.
+/// The given axes, or all, with `keepdims`.
 pub(super) fn axes(given: &Arguments<'_>) -> Result<Axes, Problem> {
     let axes = match given.ints("axis")? {
         Some(axes) => axes.axes(),

@@ -1,4 +1,4 @@
-//! Arrays that are made of numbers: sequences and identity matrices.
+//! Arrays created from numbers: sequences and identity matrices.
 
 use super::arguments::Arguments;
 use super::error::Problem;
@@ -21,10 +21,10 @@ impl Sequences {
         Sequences { budget: budget.clone(), held: RefCell::default() }
     }
 
-    /// Takes memory for so many elements of a call, at most.
+    /// Reserves memory for at most this number of elements of a call.
     fn reserve(&self, given: &Arguments<'_>, count: f64) -> Result<(), Problem> {
         let element = given.dtype()?.map_or(8, DType::bytes);
-        // What is more than any memory saturates.
+        // An amount beyond the address space saturates.
         let bytes = (count * element as f64) as usize;
         let problem = |error: Error| {
             let problem =
@@ -37,7 +37,7 @@ impl Sequences {
     }
 }
 
-/// A number that is given, and about how large it is.
+/// A number argument, and its approximate value.
 fn number(given: &Arguments<'_>, parameter: &str) -> Result<Option<(Scalar, f64)>, Problem> {
     let value = match given.get(parameter) {
         None => return Ok(None),
@@ -54,14 +54,14 @@ fn number(given: &Arguments<'_>, parameter: &str) -> Result<Option<(Scalar, f64)
     Ok(Some(value))
 }
 
-/// `arange(stop)`, `arange(start, stop, step)`.
+/// Evaluates `arange(stop)` and `arange(start, stop, step)`.
 pub(super) fn arange(given: &Arguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
     let zero = (Number::Int(0).scalar(given.column)?, 0.0);
     let unit = (Number::Int(1).scalar(given.column)?, 1.0);
     let (first, second) = (number(given, "start")?.unwrap_or(zero), number(given, "stop")?);
     let (start, stop) = second.map_or((zero, first), |stop| (first, stop));
     let step = number(given, "step")?.unwrap_or(unit);
-    // With a step of 0 there is no number of elements, which the library says.
+    // The library reports a step of 0.
     if step.1 != 0.0 {
         sequences.reserve(given, (stop.1 - start.1) / step.1)?;
     }
@@ -78,7 +78,7 @@ pub(super) fn arange(given: &Arguments<'_>, sequences: &Sequences) -> Result<Exp
     array(given, made, blamed)
 }
 
-/// `linspace(start, stop, num)`; exponents of 10 for `logspace`.
+/// Evaluates `linspace(start, stop, num)`; for `logspace`, exponents of 10.
 pub(super) fn spaced(given: &Arguments<'_>, sequences: &Sequences, powers: bool) -> Result<Expr, Problem> {
     let (start, _) = given.given("start", number(given, "start")?)?;
     let (stop, _) = given.given("stop", number(given, "stop")?)?;
@@ -101,7 +101,7 @@ fn between(interval: impl Interval, count: usize, of: Option<DType>, powers: boo
     }
 }
 
-/// `eye(rows)`, `eye(rows, columns, k=1)`.
+/// Evaluates `eye(rows)` and `eye(rows, columns, k=1)`.
 pub(super) fn eye(given: &Arguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
     let rows = one(given, "n_rows")?;
     let columns = given.int("n_cols")?.unwrap_or(rows);
@@ -115,7 +115,7 @@ pub(super) fn eye(given: &Arguments<'_>, sequences: &Sequences) -> Result<Expr, 
     array(given, made, "dtype")
 }
 
-/// A made array in the program, or why it was not made, shown at the argument that is to blame.
+/// A created array as a value of the program, or its error at the argument at fault.
 fn array(given: &Arguments<'_>, array: Array, blamed: &str) -> Result<Expr, Problem> {
     match array.error() {
         None => Ok(Expr::from(array)),

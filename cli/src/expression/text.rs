@@ -1,4 +1,4 @@
-//! Expressions as text, with all parentheses, so that no precedence has to be known to read them. It parses back to the same.
+//! Expressions as text, with all parentheses, independent of precedence. The text parses back to the same expression.
 
 use super::node::{Expression, Id, NodeKind, Number, Part};
 use super::parser::{BINARY, UNARIES};
@@ -11,7 +11,7 @@ impl fmt::Display for Expression {
 }
 
 impl Expression {
-    /// A part of it as text.
+    /// The text of a subexpression.
     ///
     /// ```
     /// use ndjit_cli::expression::{Id, parse};
@@ -22,7 +22,7 @@ impl Expression {
     pub fn text(&self, id: Id) -> String {
         let mut texts: Vec<String> = Vec::with_capacity(id.index() + 1);
         for node in &self.nodes[..=id.index()] {
-            // Each node is used once, by one after it.
+            // Each node has at most one user, which follows it.
             let text = node_text(&node.kind, &mut texts);
             texts.push(text);
         }
@@ -36,7 +36,7 @@ fn node_text(kind: &NodeKind, texts: &mut [String]) -> String {
         NodeKind::Number(number) => number.to_string(),
         NodeKind::Name(name) => name.clone(),
         NodeKind::None => "None".to_owned(),
-        // A text that holds one sort of quotes stood between the other.
+        // A text with one type of quotes was enclosed in the other.
         NodeKind::Text(text) if text.contains('\'') => format!("\"{text}\""),
         NodeKind::Text(text) => format!("'{text}'"),
         NodeKind::Unary(op, x) => {
@@ -65,7 +65,7 @@ fn node_text(kind: &NodeKind, texts: &mut [String]) -> String {
     }
 }
 
-/// What is before a point or a bracket: a number would read on.
+/// The text before a point or a bracket; a number needs parentheses.
 fn operand(text: String) -> String {
     if text.starts_with(|c: char| c.is_ascii_digit()) { format!("({text})") } else { text }
 }
@@ -92,7 +92,7 @@ impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Number::Int(n) => write!(f, "{n}"),
-            // With a point or an exponent, so that it stays a float.
+            // Includes a point or an exponent, to remain a float.
             Number::Float(x) => write!(f, "{x:?}"),
             Number::Complex(x, y) => write!(f, "({x:?} + {y:?}j)"),
             Number::Imaginary(x) => write!(f, "{x:?}j"),

@@ -1,11 +1,11 @@
-//! What a node of an expression is worth while it is traced.
+//! The values of an expression's nodes during tracing.
 
 use super::error::Problem;
 use super::node::Number;
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{DType, Expr};
 
-/// An array being traced, or what stands beside arrays: numbers, dtypes, lists, texts.
+/// A traced array, or another argument: numbers, dtypes, lists, texts.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Expr(Expr),
@@ -16,7 +16,7 @@ pub(super) enum Value {
     None,
 }
 
-/// A value that is given to something, and the column that an error of it is shown at.
+/// A value used as an argument, and the column of its errors.
 #[derive(Clone, Debug)]
 pub(super) struct Argument {
     pub value: Value,
@@ -24,7 +24,7 @@ pub(super) struct Argument {
 }
 
 impl Value {
-    /// What it is, in words.
+    /// A description of the kind of value.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Expr(_) => "an array",
@@ -39,7 +39,7 @@ impl Value {
         }
     }
 
-    /// The number that it is.
+    /// The value as a number.
     pub fn number(&self) -> Option<Number> {
         match self {
             Value::Number(number) => Some(*number),
@@ -47,7 +47,7 @@ impl Value {
         }
     }
 
-    /// As an operand of `what`.
+    /// The value as an operand of `what`.
     pub fn operand(&self, what: &str, column: u32) -> Result<AnyOperand, Problem> {
         match self {
             Value::Expr(x) => Ok(x.operand()),
@@ -71,7 +71,7 @@ impl Value {
         }
     }
 
-    /// As an array of the program.
+    /// The value as an array of the program.
     pub fn expr(&self, what: &str, column: u32) -> Result<Expr, Problem> {
         match self {
             Value::Expr(x) => Ok(*x),
@@ -80,10 +80,10 @@ impl Value {
         }
     }
 
-    /// As an integer.
+    /// The value as an integer.
     pub fn int(&self, what: &str, column: u32) -> Result<isize, Problem> {
         match self {
-            // What no axis or extent is stays out of range.
+            // A number beyond any axis or extent remains out of range.
             Value::Number(Number::Int(n)) => {
                 Ok(isize::try_from(*n).unwrap_or(if *n < 0 { isize::MIN } else { isize::MAX }))
             }
@@ -91,7 +91,7 @@ impl Value {
         }
     }
 
-    /// As one or several integers.
+    /// The value as one or several integers.
     pub fn ints(&self, what: &str, column: u32) -> Result<Vec<isize>, Problem> {
         match self {
             Value::List(items) => items.iter().map(|item| item.int(what, column)).collect(),
@@ -110,7 +110,7 @@ impl Value {
         }
     }
 
-    /// As a dtype.
+    /// The value as a dtype.
     pub fn dtype(&self, what: &str, column: u32) -> Result<DType, Problem> {
         match self {
             Value::DType(dtype) => Ok(*dtype),
@@ -118,7 +118,7 @@ impl Value {
         }
     }
 
-    /// As true or false.
+    /// The value as a bool.
     pub fn truth(&self, what: &str, column: u32) -> Result<bool, Problem> {
         match self {
             Value::Number(Number::Bool(truth)) => Ok(*truth),

@@ -1,17 +1,17 @@
-//! The numbers of a table: integers as long as all are, else floats, eight bytes each.
+//! The numbers of a table, eight bytes each: integers if all are, else floats.
 
 use crate::memory::{Budget, Reservation, grow};
 use ndjit::{Array, Error};
 
-/// Items that are reserved from a budget as they are added.
+/// A list that reserves memory from a budget as it grows.
 pub(super) struct Growing<T> {
     items: Vec<T>,
     reservation: Reservation,
-    /// Items that the reservation is for.
+    /// Number of items reserved.
     reserved: usize,
 }
 
-/// Items that are reserved at once.
+/// Number of items reserved at once.
 const STEP: usize = 1 << 13;
 
 impl<T> Growing<T> {
@@ -24,7 +24,7 @@ impl<T> Growing<T> {
             let bytes = |count: usize| count.saturating_mul(size_of::<T>());
             let wanted = self.reserved + STEP;
             if wanted > self.items.capacity() {
-                // The items are in both places while they are moved; memory beyond them is none until it is written.
+                // While moved, items are in memory twice; unwritten memory takes none.
                 self.reservation.resize(bytes(wanted).saturating_add(bytes(self.reserved)))?;
                 let more = self.items.capacity().max(STEP);
                 grow(&mut self.items, more)?;
@@ -41,11 +41,11 @@ impl<T> Growing<T> {
     }
 }
 
-/// Why a field is no cell.
+/// The reason for rejecting a field.
 pub(super) enum Refused {
-    /// It is no number.
+    /// Not a number.
     Text,
-    /// There is no memory for it.
+    /// Not enough memory.
     Memory(Error),
 }
 
@@ -55,16 +55,16 @@ impl From<Error> for Refused {
     }
 }
 
-/// Numbers that were read.
+/// The numbers read.
 pub(super) struct Cells {
     /// Integers, or the bits of floats.
     bits: Growing<u64>,
     integers: bool,
-    /// Which integers were written as `-0`, which floats tell from 0.
+    /// The indices of integers written as `-0`, which differs from 0 as a float.
     negative_zeros: Growing<usize>,
-    /// The decimal mark that was read first.
+    /// The first decimal mark.
     mark: Option<char>,
-    /// Whether a comma may be one.
+    /// True if a comma may be a decimal mark.
     commas: bool,
 }
 
@@ -98,7 +98,7 @@ impl Cells {
         Ok(self.bits.push(value.to_bits())?)
     }
 
-    /// A number with a decimal point, or a decimal comma where those separate nothing.
+    /// Parses a number with a decimal point, or with a decimal comma if commas are not separators.
     pub fn number(&self, text: &str) -> Option<f64> {
         let parsed = text.parse().ok();
         parsed
@@ -117,12 +117,12 @@ impl Cells {
         }
     }
 
-    /// How many there are.
+    /// The number of cells.
     pub fn count(&self) -> usize {
         self.bits.items.len()
     }
 
-    /// The numbers as an array, and what they are reserved by. `i64` where all are integers, if there are any.
+    /// The numbers as an array, with their reservation. `i64` if all are integers and there is at least one.
     pub fn array(self) -> (Array, Reservation) {
         let Growing { items, reservation, .. } = self.bits;
         // Both collect in place.
@@ -162,7 +162,7 @@ mod tests {
         let budget = Budget::new(STEP * 8 * 4);
         let mut growing: Growing<u64> = Growing::new(&budget, "numbers").unwrap();
         let added = (0..).find(|&n| growing.push(n).is_err()).unwrap();
-        // The last time that they were moved, they were in two places.
+        // At the last move, they were in memory twice.
         assert!(added >= STEP as u64 * 2 && budget.left() <= STEP * 8 * 2, "{added} with {} left", budget.left());
         drop(growing);
         assert_eq!(budget.left(), STEP * 8 * 4);

@@ -1,62 +1,63 @@
-//! The fields of separated values, one after the other: a machine over bytes that keeps one field of bounded length. Quotes as in RFC 4180.
+//! The fields of separated values: a state machine over bytes, with one field of bounded length in memory. Quotes
+//! follow RFC 4180.
 //!
-//! Must not know what fields mean.
+//! Must not interpret fields.
 
 use std::io::{BufRead, ErrorKind};
 
-/// The bytes of the longest field that is kept: more than a number or a name has.
+/// Maximum length of a kept field in bytes, longer than any number or name.
 pub const LONGEST: usize = 4096;
 
-/// Fields that are read from a source.
+/// The fields of a source.
 pub struct Fields<R> {
     source: R,
     separator: u8,
     field: Vec<u8>,
     /// The line of the next byte, from 1.
     line: u64,
-    /// Whether the last byte was a carriage return, which a line feed may follow.
+    /// True if the last byte was a carriage return, which may precede a line feed.
     returned: bool,
-    /// Whether the next field is the first of its record.
+    /// True if the next field is the first of its record.
     first: bool,
 }
 
 /// A field.
 pub struct Field<'a> {
-    /// Its bytes; none where it was not to be kept.
+    /// Its bytes; empty if it is not kept.
     pub bytes: &'a [u8],
-    /// The line that it begins on.
+    /// Its first line.
     pub line: u64,
-    /// Whether it is the last of its record.
+    /// True if it is the last of its record.
     pub last: bool,
 }
 
-/// Why there is no next field.
+/// The reason for the lack of a next field.
 #[derive(Debug)]
 pub enum Wrong {
-    /// The quote of a line does not close.
+    /// An unclosed quote on a line.
     Open(u64),
-    /// A line has a NUL byte.
+    /// A NUL byte on a line.
     Nul(u64),
-    /// A field is longer than [`LONGEST`].
+    /// A field longer than [`LONGEST`].
     Long {
-        /// The line that it begins on.
+        /// Its first line.
         line: u64,
-        /// Whether a quote opens it.
+        /// True if a quote opens it.
         quoted: bool,
         /// Its bytes so far.
         begins: Vec<u8>,
     },
-    /// The source cannot be read.
+    /// A read error of the source.
     Source(std::io::Error),
 }
 
-/// Where the machine is in a field.
+/// The state in a field.
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     Start,
     Plain,
     Quoted,
-    /// After a quote within quotes: the end of them, or the first of two that stand for one.
+    /// After a quote within quotes: the end, or the first of two that represent one.
     Closed,
 }
 
@@ -65,10 +66,10 @@ impl<R: BufRead> Fields<R> {
         Fields { source, separator, field: Vec::with_capacity(LONGEST), line: 1, returned: false, first: true }
     }
 
-    /// The next field, whose bytes are kept or not. Lines without any byte are no records.
+    /// Reads the next field, and keeps its bytes on request. Empty lines are not records.
     ///
     /// # Errors
-    /// What is wrong with the source.
+    /// Errors of the source.
     pub fn next(&mut self, keep: bool) -> Result<Option<Field<'_>>, Wrong> {
         self.field.clear();
         let (mut state, mut begun) = (State::Start, self.line);

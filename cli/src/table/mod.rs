@@ -1,7 +1,8 @@
-//! `.csv` files: columns of numbers, separated by commas, semicolons or tabs; with decimal commas where commas separate nothing.
+//! `.csv` files: columns of numbers, separated by commas, semicolons or tabs, with decimal commas if commas are not
+//! separators.
 //!
-//! A file is read once from its beginning to its end, so that it may be a pipe. Memory is taken for the numbers that are asked for and for the names of the
-//! first line, all of it from a [`Budget`].
+//! A file is read once from start to end, so it may be a pipe. Memory for the requested numbers and for the names of
+//! the first line is reserved from a [`Budget`].
 
 mod cells;
 mod fields;
@@ -15,21 +16,21 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 
-/// What separates fields, the likeliest last where there is none of them: a file of one column.
+/// Separators; the last is the default for a file of one column.
 const SEPARATORS: [u8; 3] = *b";\t,";
-/// Bytes that are read at once, and of the first line those that show what separates fields.
+/// Size of a read in bytes, and of the part of the first line that determines the separator.
 const BUFFER: usize = 1 << 16;
 
-/// A column of a `.csv` file, or all of them as a matrix. Integers where all are; else `f64`, NaN where nothing is written.
+/// Reads a column of a `.csv` file, or all as a matrix. Integers if all are; else `f64`, with NaN for empty fields.
 ///
 /// # Errors
-/// `Io` for what is no such file, with the line where that shows; `Allocation` for more numbers than the budget has room for.
+/// `Io` for an invalid file, with the line if known; `Allocation` for more numbers than the budget permits.
 pub fn read(path: &str, column: Option<&str>, budget: &Budget) -> Result<(Array, Reservation), Error> {
     let read = || parse(File::open(path).map_err(|e| failed(&e))?, column, budget);
     read().map_err(|error: Error| error.fact(format_args!("file: {path}")))
 }
 
-/// As [`read`], from any source.
+/// Variant of [`read`] for any source.
 ///
 /// ```
 /// use ndjit_cli::memory::Budget;
@@ -42,7 +43,7 @@ pub fn read(path: &str, column: Option<&str>, budget: &Budget) -> Result<(Array,
 /// ```
 ///
 /// # Errors
-/// As [`read`].
+/// Those of [`read`].
 pub fn parse(source: impl Read, column: Option<&str>, budget: &Budget) -> Result<(Array, Reservation), Error> {
     let _buffers = budget.reserve("buffers", 4 * BUFFER + fields::LONGEST)?;
     let mut source = BufReader::with_capacity(BUFFER, source);
@@ -63,7 +64,7 @@ pub fn parse(source: impl Read, column: Option<&str>, budget: &Budget) -> Result
                 first.check(budget)?;
                 first.refuse_mixed(is_number)?;
             }
-            // That it is the name of one says that there are names.
+            // A matching name indicates a header.
             (Some(wanted), Some(at)) if wanted == first.name(at) && !wanted.parse().is_ok_and(|n: usize| n < width) => {
             }
             (_, Some(_)) => first.refuse_mixed(is_number)?,
@@ -108,7 +109,7 @@ pub fn parse(source: impl Read, column: Option<&str>, budget: &Budget) -> Result
     Ok((shaped, reservation))
 }
 
-/// What separates the fields of the first line, outside of quotes: a comma may be part of numbers where there are others.
+/// The separator of fields in the first line, outside of quotes. With another separator, commas may be part of numbers.
 fn separator(line: &[u8]) -> u8 {
     let mut quoted = false;
     let mut is_outside = |byte: u8| {
@@ -119,7 +120,7 @@ fn separator(line: &[u8]) -> u8 {
     SEPARATORS.into_iter().find(|separator| outside.contains(separator)).unwrap_or(b',')
 }
 
-/// What memory is taken for by the first record.
+/// The label of memory for the first record.
 const FIRST: &str = "first lines of tables";
 
 /// The fields of the first record: names, or numbers.
@@ -152,7 +153,7 @@ impl First {
     fn name(&self, at: usize) -> &str {
         let ends = self.ends.items();
         let start = at.checked_sub(1).map_or(0, |before| ends[before]);
-        // It was made of texts.
+        // Built from valid texts.
         std::str::from_utf8(&self.text.items()[start..ends[at]]).unwrap_or_default()
     }
 
@@ -160,7 +161,7 @@ impl First {
         (0..self.ends.items().len()).map(|at| self.name(at))
     }
 
-    /// The column that is meant by a name, or else by a number.
+    /// The index of the column with this name, or else this number.
     fn column(&self, wanted: &str, is_header: bool) -> Result<usize, Error> {
         let mut named = (0..self.ends.items().len()).filter(|&at| is_header && self.name(at) == wanted);
         match (named.next(), named.next()) {
@@ -181,7 +182,7 @@ impl First {
         })
     }
 
-    /// Refuses columns without names and two of one name.
+    /// Rejects columns without names and duplicate names.
     fn check(&self, budget: &Budget) -> Result<(), Error> {
         let _order = budget.reserve(FIRST, size_of_val(self.ends.items()))?;
         let mut order: Vec<usize> = Vec::new();
@@ -198,7 +199,7 @@ impl First {
         }
     }
 
-    /// Refuses numbers among names: it may be a row with something else in it, whose numbers would be lost.
+    /// Rejects numbers among names: this may be a row of data with a text in it, whose numbers would be lost.
     fn refuse_mixed(&self, is_number: impl Fn(&str) -> bool) -> Result<(), Error> {
         let number = self.names().find(|field| is_number(field));
         let other = self.names().find(|field| !field.is_empty() && !is_number(field));
@@ -219,7 +220,7 @@ impl First {
     }
 }
 
-/// The text of a field that is kept, without blanks around it.
+/// The text of a kept field, without surrounding blanks.
 fn text<'a>(field: &Field<'a>) -> Result<&'a str, Error> {
     std::str::from_utf8(field.bytes).map(str::trim).map_err(|_| {
         failed(&format_args!("line {}: not UTF-8", field.line))
@@ -227,7 +228,7 @@ fn text<'a>(field: &Field<'a>) -> Result<&'a str, Error> {
     })
 }
 
-/// The beginning of a text, without what moves the cursor.
+/// The start of a text, without control characters.
 fn shown(text: &str) -> String {
     const SHOWN: usize = 40;
     let mut shown: String = text

@@ -1,4 +1,4 @@
-//! Files that commands write: whole or as they were, with mode, links and devices as they are, whatever ends the program.
+//! Output files: complete or unchanged, with the same mode, links and devices, however the program ends.
 
 use crate::shell::{enter, run};
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ fn mode(path: &Path) -> u32 {
 /// An empty folder.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("files").join(name);
-    // Left over from the last time.
+    // Left over from the previous run.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder
@@ -29,7 +29,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Each command that writes a file.
+/// The commands that write files.
 fn writers(path: &Path) -> [String; 4] {
     let path = path.display();
     [
@@ -47,7 +47,7 @@ fn what_is_replaced_keeps_its_mode_and_its_links() {
     for (n, extension) in ["csv", "npy", "svg", "html"].into_iter().enumerate() {
         let path = |name: &str| folder.join(format!("{name}.{extension}"));
         let write = |name: &str| run(&writers(&folder.join(name))[n]);
-        // The mode of a new file is that of any.
+        // A new file has the default mode.
         File::create(folder.join("any")).unwrap();
         assert_eq!(write("new").code, 0, "{extension}");
         assert_eq!(mode(&path("new")), mode(&folder.join("any")), "{extension}");
@@ -57,7 +57,7 @@ fn what_is_replaced_keeps_its_mode_and_its_links() {
             assert_eq!(mode(&path("new")), bits, "{extension}");
         }
         let whole = fs::read(path("new")).unwrap();
-        // A link to a file, through another folder and another link; and one to a file that is not there.
+        // A link to a file, through another folder and another link; and a link to a missing file.
         fs::create_dir_all(folder.join("far")).unwrap();
         fs::write(folder.join("far").join("there"), "before").unwrap();
         symlink("far/there", folder.join("between")).unwrap();
@@ -69,7 +69,7 @@ fn what_is_replaced_keeps_its_mode_and_its_links() {
             assert!(path(name).is_symlink(), "{extension} {name}");
             assert_eq!(fs::read(folder.join(target)).unwrap(), whole, "{extension} {name}");
         }
-        // Links that lead nowhere, and a folder.
+        // Broken links, and a folder.
         symlink(path("circle"), path("circle")).unwrap();
         fs::create_dir(path("folder")).unwrap();
         for name in ["circle", "folder"] {
@@ -109,7 +109,7 @@ fn devices_and_pipes_are_written_to() {
     assert_eq!(names(&folder), ["full.csv", "null.csv", "pipe.csv", "stdout.csv"]);
 }
 
-/// A command that writes `out.npy` for a long time, when its file is there. Its input takes no room on the disk.
+/// Starts a command that writes `out.npy` for a long time, and returns once the file exists. The input is sparse.
 fn writing(folder: &Path, before: &str) -> Child {
     let input = folder.join("x.npy");
     let fields = "{'descr': '<f8', 'fortran_order': False, 'shape': (16777216, 1024), }";
@@ -140,7 +140,7 @@ fn signal(child: &Child, name: &str) {
 #[test]
 fn signals_leave_nothing_behind() {
     let folder = folder("signals");
-    // Tests may run where signals are ignored: in the background, or by `nohup`.
+    // Tests may run with signals ignored: in the background, or by `nohup`.
     let fresh = "fresh='env --default-signal'; $fresh true 2>/dev/null || fresh=; ulimit -c 0;";
     for (name, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("TERM", 15), ("USR1", 10), ("ALRM", 14), ("XCPU", 24)]
     {
@@ -151,7 +151,7 @@ fn signals_leave_nothing_behind() {
         assert_eq!(names(&folder), ["out.npy", "x.npy"], "{name}");
         assert_eq!(fs::read(folder.join("out.npy")).unwrap(), b"before", "{name}");
     }
-    // As `nohup` starts it.
+    // Started as by `nohup`.
     let mut child = writing(&folder, "trap '' HUP;");
     signal(&child, "HUP");
     std::thread::sleep(Duration::from_millis(200));
@@ -159,7 +159,7 @@ fn signals_leave_nothing_behind() {
     signal(&child, "TERM");
     assert_eq!(child.wait().unwrap().signal(), Some(15));
     assert_eq!(names(&folder), ["out.npy", "x.npy"]);
-    // A limit on the size of files is an error.
+    // The file size limit is an error.
     let limited = Command::new("sh")
         .args(["-c", "ulimit -f 1; exec \"$0\" eval 'arange(100000)' -o out.npy", env!("CARGO_BIN_EXE_ndjit")])
         .current_dir(&folder)

@@ -1,11 +1,11 @@
-//! Expressions: what they mean, that they read back, and that no text makes the reader or the tracer panic.
+//! Expressions: their values, printing and parsing, and texts that must not cause a panic.
 
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Array, DType, Error, ErrorCode, Op, Reduction, Scan, Sort, Spec, spec};
 use ndjit_cli::expression::{Function, MOST_NODES, functions, parse, trace};
 use ndjit_cli::memory::Budget;
 
-/// Inputs of every test here.
+/// Inputs of all tests in this file.
 fn inputs() -> Vec<(&'static str, Array)> {
     vec![
         ("x", Array::from([0.0f64, 1.0, 2.0, 3.0, 4.0, 5.0])),
@@ -23,7 +23,7 @@ fn compute(text: &str) -> Result<Array, Error> {
     Ok(program.call(&operands)?[0].clone())
 }
 
-/// What an expression gives, as it is printed.
+/// The printed value of an expression.
 fn shown(text: &str) -> String {
     compute(text).map_or_else(
         |error| format!("{text}: {error}"),
@@ -60,7 +60,7 @@ fn operators_are_those_of_the_library() {
         ("u + 100", "u8[2] [107  44]"),
         ("u + -1", "does not fit"),
         ("x * 1j", "c128[6]"),
-        // Numbers meet in 64 bits, as in Python.
+        // Arithmetic of bare numbers has 64 bits, as in Python.
         ("x[1] * (1 / 3) == x[1] / 3", "bool[] true"),
         ("x[1] * (-7 // 2) + 7 // -2 + -7 % 3 + 7 % -3", "f64[] -8."),
         ("pi * x[1] - 3.141592653589793", "f64[] 0."),
@@ -102,7 +102,7 @@ fn numbers_alone_are_those_of_python() {
         ("x[1] * sqrt(x.shape[0] - 4) == 2 ** 0.5", "bool[] true"),
         ("x[1] * (-2) ** 63 + abs((-2) ** 63)", "f64[] 0."),
         ("x[1] * (-1) ** (2 ** 40 + 1)", "f64[] -1."),
-        // They stay weak.
+        // Results remain weak.
         ("u * (2 + 1)", "u8[2] [21 88]"),
         ("astype(x[1], f32) * sqrt(2)", "f32[] 1.4142135"),
         ("2 ** 200 * 1.5", "**: the integer has more than 64 bits"),
@@ -136,7 +136,7 @@ fn errors_stand_at_the_argument_that_is_wrong() {
         ("sum(x, dtype=np.f33)", 14, "there is no dtype `f33`"),
         ("x + 3000000000 * 4000000000000", 16, "more than 64 bits"),
         ("diff(x, 1000)", 9, "more than 100"),
-        // The first error is told, not what follows from it.
+        // The first error is reported, not its consequences.
         ("cumsum(x + y + y[0], axis=3)", 10, "do not broadcast"),
     ];
     for (text, column, expected) in expected {
@@ -153,7 +153,7 @@ fn dtypes_have_the_names_of_numpy() {
         assert!(shown(&format!("x.sum(dtype={name})")).starts_with("f32[] 15."), "{name}");
         assert!(shown(&format!("zeros([2], {name})")).starts_with("f32[2]"), "{name}");
     }
-    // Of which there are two meanings, or none.
+    // Ambiguous and unknown names.
     for (name, expected) in [
         ("f4", "write `f32`"),
         ("float", "write `f32` or `f64`"),
@@ -268,7 +268,7 @@ fn every_row_of_the_tables_can_be_called() {
     let all = functions();
     for op in Op::ALL {
         assert!(all.contains(&(op.name(), Function::Op(op))));
-        // Of f64, or of what it takes.
+        // For f64, or a dtype that the op takes.
         let operands = vec!["y[0]"; op.arity()].join(", ");
         let made = trace(
             &parse(&format!("{}({operands})", op.name())).unwrap(),
@@ -291,7 +291,7 @@ fn every_row_of_the_tables_can_be_called() {
     assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "a name has two meanings");
 }
 
-/// Numbers that look random, the same each time.
+/// Pseudorandom numbers from a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -306,7 +306,7 @@ impl Random {
         of[self.below(of.len())]
     }
 
-    /// An expression of the language.
+    /// A random expression.
     fn expression(&mut self, depth: usize) -> String {
         const BINARY: [&str; 12] = ["+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>"];
         let leaf = depth == 0;
@@ -349,7 +349,7 @@ fn what_is_printed_reads_back_to_the_same() {
     let mut read = 0;
     for _ in 0..4000 {
         let text = random.expression(5);
-        // Comparisons of comparisons are refused.
+        // Chained comparisons are rejected.
         let Ok(expression) = parse(&text) else { continue };
         read += 1;
         let printed = expression.to_string();
@@ -414,7 +414,7 @@ fn no_text_makes_the_reader_panic() {
             );
         }
     }
-    // What would exhaust a stack does not.
+    // Nesting that would overflow a call stack.
     for (open, middle, close) in
         [("(", "x", ")"), ("[", "x", "]"), ("-", "x", ""), ("sin(", "x", ")"), ("x[", "x", "]")]
     {

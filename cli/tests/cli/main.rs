@@ -1,4 +1,4 @@
-//! The command line: what its pages show, its language, programs run some rows at a time.
+//! The command line: its pages, the expression language, and programs run in parts.
 
 mod files;
 mod language;

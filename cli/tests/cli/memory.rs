@@ -1,4 +1,4 @@
-//! `--memory` is a limit: commands in processes of their own, whose resident memory at its highest is compared with it.
+//! `--memory` is a limit: measures the peak resident memory of commands in separate processes.
 
 use ndjit_cli::Streams;
 use ndjit_cli::memory::parse;
@@ -8,13 +8,13 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The variable that has the arguments of a process, one a line.
+/// The environment variable with the arguments of a process, one per line.
 const ARGUMENTS: &str = "NDJIT_TEST_MEMORY_ARGUMENTS";
-/// What the program may take beside what the limit is on: its code, that of kernels, its threads.
+/// The program's own memory, beside the limit: code, kernels, threads.
 const PROGRAM: usize = 64_000_000;
 const MB: usize = 1_000_000;
 
-/// Not a test where the variable is not set: it is the process that [`measured`] starts.
+/// A process started by [`measured`]. Without the variable, this test does nothing.
 #[test]
 fn process() {
     let Ok(arguments) = std::env::var(ARGUMENTS) else { return };
@@ -25,7 +25,7 @@ fn process() {
     eprintln!("\nexit code {code} peak {peak}");
 }
 
-/// The exit code of a command, its resident memory at its highest, and its errors. It is given `text` again and again to read.
+/// The exit code of a command, its peak resident memory, and its errors. Standard input repeats `text`.
 fn measured(folder: &PathBuf, arguments: &[&str], text: &[u8]) -> (u8, usize, String) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "memory::process", "--nocapture", "--test-threads", "1"])
@@ -38,7 +38,7 @@ fn measured(folder: &PathBuf, arguments: &[&str], text: &[u8]) -> (u8, usize, St
         .unwrap();
     let block = text.repeat((1 << 16) / text.len().max(1) + 1);
     if let Some(mut stdin) = child.stdin.take() {
-        // Until nobody reads any longer.
+        // Until the reader ends.
         while stdin.write_all(&block).is_ok() {}
     }
     let mut said = String::new();
@@ -49,7 +49,7 @@ fn measured(folder: &PathBuf, arguments: &[&str], text: &[u8]) -> (u8, usize, St
     (code.trim().parse().unwrap(), peak.trim().parse::<usize>().unwrap() * 1024, said.to_owned())
 }
 
-/// A `.npy` file of zeros that takes no room on the disk.
+/// Creates a sparse `.npy` file of zeros.
 fn zeros(path: PathBuf, rows: usize, columns: usize) {
     let fields = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     let mut file = File::create(path).unwrap();
@@ -58,7 +58,7 @@ fn zeros(path: PathBuf, rows: usize, columns: usize) {
     file.set_len((128 + rows * columns * 8) as u64).unwrap();
 }
 
-/// Functions each of which calls the one before twice.
+/// Functions that each call the previous one twice.
 fn calls(deep: usize) -> String {
     let mut text = "child @0 (%0: f32[4]) {\n  %1 = sin %0 : f32[4]\n  return %1\n}\n".to_owned();
     for n in 1..=deep {
@@ -69,14 +69,14 @@ fn calls(deep: usize) -> String {
     text
 }
 
-/// What a command gives, whatever the limit is.
+/// The outcome of a command, whatever the limit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Ends {
-    /// It is done.
+    /// Success.
     Well,
     /// It needs more than the limit.
     Refused,
-    /// Its input is wrong.
+    /// Its input is invalid.
     Wrong,
 }
 use Ends::{Refused, Well, Wrong};
@@ -85,7 +85,7 @@ use Ends::{Refused, Well, Wrong};
 #[cfg(target_os = "linux")]
 fn no_command_takes_more_than_the_limit() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("memory");
-    // Left over from the last time.
+    // Left over from the previous run.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     symlink("/dev/stdin", folder.join("endless.csv")).unwrap();
@@ -110,7 +110,7 @@ fn no_command_takes_more_than_the_limit() {
             |count: &str| format!("graph (%0: f64[{count}]) {{\n  %1 = sin %0 : f64[{count}]\n  return %1\n}}\n");
         fs::write(folder.join("fifth.graph"), graph(&part(20))).unwrap();
         fs::write(folder.join("most.graph"), graph(&most)).unwrap();
-        // Programs of many operations: as many as fit, and more; one that its calls make large.
+        // Programs of many operations: below and above the limit; and one that grows by calls.
         let chain = |kind: &str, operations: usize| {
             let lines =
                 (1..operations).map(|n| format!("  %{n} = {} : f32[4]\n", kind.replace("%", &format!("%{}", n - 1))));
@@ -123,7 +123,7 @@ fn no_command_takes_more_than_the_limit() {
         }
         fs::write(folder.join("calls.graph"), calls(operations.ilog2() as usize)).unwrap();
         let cases: &[(Ends, &[u8], &[&str])] = &[
-            // Sequences, alone and several.
+            // Sequences, one and several.
             (Refused, b"", &["eval", &format!("sum(logspace(0, 1, {twice}, dtype=f64))")]),
             (
                 Refused,
@@ -140,7 +140,7 @@ fn no_command_takes_more_than_the_limit() {
                 b"",
                 &["eval", &format!("sum(linspace(0, 1, {third}, dtype=f64)) + sum(arange({third}, dtype=f64))")],
             ),
-            // What is computed.
+            // Results.
             (Well, b"", &["eval", &format!("ones([{third}], dtype=f64) * 2"), "-o", "out.csv"]),
             (Well, b"", &["eval", &format!("ones([{most}], dtype=f64) * 2"), "-o", "out.npy"]),
             (Refused, b"", &["eval", &format!("ones([{twice}], dtype=f64) * 2"), "-o", "out.npy"]),

@@ -1,4 +1,4 @@
-//! Hostile `.npy` files: all that read such files accept and refuse the same.
+//! Malicious `.npy` files: all readers accept and reject the same ones.
 
 use crate::shell::{enter, run};
 use ndjit::npy::Reader;
@@ -6,20 +6,21 @@ use ndjit::{Array, Error};
 use std::fs;
 use std::path::Path;
 
-/// A file of a version, with a header and data.
+/// The bytes of a file with a version, a header and data.
 fn file(version: [u8; 2], header: &str, data: &[u8]) -> Vec<u8> {
     let length = u32::try_from(header.len()).unwrap().to_le_bytes();
     let length = if version[0] == 1 { &length[..2] } else { &length[..] };
     [b"\x93NUMPY", &version[..], length, header.as_bytes(), data].concat()
 }
 
-/// A file of version 1.0 whose header has these values.
+/// A file of version 1.0 with these header values.
 fn dict(descriptor: &str, order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': {descriptor}, 'fortran_order': {order}, 'shape': {shape}, }}\n");
     file([1, 0], &header, data)
 }
 
-/// What a reader makes of a file: dtype, shape and elements, or the error's code and headline after the name of who read.
+/// The outcome of reading a file: dtype, shape and elements, or the error's code and headline without the reader's
+/// name.
 fn outcome(read: Result<Array, Error>) -> Result<String, (String, String)> {
     match read.and_then(|array| array.eval().map(|_| array.clone())) {
         Ok(array) => Ok(format!("{}{} {array}", array.dtype(), array.shape())),
@@ -30,7 +31,7 @@ fn outcome(read: Result<Array, Error>) -> Result<String, (String, String)> {
     }
 }
 
-/// Files by name: whether they are read, and their bytes.
+/// Files by name: whether they are valid, and their bytes.
 fn files() -> Vec<(&'static str, bool, Vec<u8>)> {
     let two = [0, 0, 128, 63, 0, 0, 0, 64];
     let plain = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n";

@@ -1,10 +1,10 @@
-//! docs/cli.md and commands.txt show what commands print. `README_BLESS=1 cargo test -p ndjit-cli` writes it there.
+//! docs/cli.md and commands.txt show the output of commands. `README_BLESS=1 cargo test -p ndjit-cli` updates them.
 
 use crate::shell::run;
 use std::path::Path;
 
-/// The page with what is real below each `$ ndjit …` in a block of `console`, and how many there are. A command that fails is followed
-/// by its exit code.
+/// Replaces the output below each `$ ndjit …` in `console` blocks with the actual one, and counts them. A failed
+/// command is followed by its exit code.
 fn real(page: &str) -> (String, usize) {
     let (mut out, mut count) = (String::new(), 0);
     let mut lines = page.lines().peekable();

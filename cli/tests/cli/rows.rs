@@ -1,4 +1,4 @@
-//! Programs run some rows at a time give what they give at once; those of which that does not hold are not run so.
+//! Programs run in parts give the same results; others are not run in parts.
 
 use crate::shell::{enter, run};
 use ndjit::npy::Reader;
@@ -19,7 +19,7 @@ fn inputs() -> Vec<(&'static str, Array)> {
     ]
 }
 
-/// The program of an expression, and the arrays that it names.
+/// The program of an expression, and its arrays.
 fn program(text: &str) -> (Program, Vec<Array>) {
     let expression = parse(text).unwrap();
     let used: Vec<(&str, Array)> = inputs().into_iter().filter(|(name, _)| expression.names().contains(name)).collect();
@@ -111,7 +111,7 @@ fn files_in_parts_are_files_at_once() {
     assert_eq!(reader.shape().extents(), [100_000, 3]);
     let part = reader.rows(99_999..200_000).unwrap();
     assert_eq!(part.shape().extents(), [1, 3]);
-    // A result may take the place of an input; nothing else is left behind.
+    // A result may replace an input; no other file is left.
     assert_eq!(run("ndjit eval 'x + 1' x=parts.npy -o parts.npy --memory 1MB").code, 0);
     let first = Reader::open("parts.npy").unwrap().rows(0..1).unwrap().to_vec::<f32>().unwrap();
     let before = Reader::open("once.npy").unwrap().rows(0..1).unwrap().to_vec::<f32>().unwrap();

@@ -1,17 +1,17 @@
-//! Commands as a shell runs them, in a folder with the files that pages speak of.
+//! Runs commands as a shell does, in a folder with the files of the pages.
 
 use ndjit_cli::Streams;
 use std::fs;
 use std::path::Path;
 use std::sync::Once;
 
-/// What a command wrote and its exit code. Errors come after results.
+/// The output of a command, results before errors, and its exit code.
 pub struct Done {
     pub text: String,
     pub code: u8,
 }
 
-/// Runs `ndjit …`, split as a shell would, with single quotes.
+/// Runs `ndjit …`, split as in a shell, with single quotes.
 pub fn run(line: &str) -> Done {
     enter();
     let (mut out, mut err) = (Vec::new(), Vec::new());
@@ -22,12 +22,12 @@ pub fn run(line: &str) -> Done {
     Done { text: text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n"), code }
 }
 
-/// Goes to an empty folder with the table of the pages.
+/// Enters an empty folder with the table of the pages.
 pub fn enter() {
     static ENTERED: Once = Once::new();
     ENTERED.call_once(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli");
-        // Left over from the last time.
+        // Left over from the previous run.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         std::env::set_current_dir(&folder).unwrap();

@@ -66,8 +66,8 @@ pub enum BinCount {
 /// assert_eq!(bincount(&x, 5..).to_string(), "[0 1 2 0 0]");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` says not how many numbers are counted",
-    label = "not a number, `..`, nor a range without an end",
+    message = "`{Self}` is not a number of bins",
+    label = "not a number, `..` or a range without an end",
     note = "write `bincount(x, 10)` for the numbers 0 to 9, `bincount(x, ..)` for all that there are, `bincount(x, 10..)` for 10 at least",
     note = "of a traced function shapes are fixed when it is traced: the number is a plain integer, never an `Expr`"
 )]

@@ -36,7 +36,7 @@ pub enum Bins {
 /// assert_eq!(counts(&x, &Array::from([0.0f32, 1.0, 9.0])), "[1 3]");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` says no bins of a histogram",
+    message = "`{Self}` is not a number of bins or their edges",
     label = "not a number, a number and a range, nor an array of edges",
     note = "the number is a `usize`: write `n as usize` for other integers",
     note = "write `10` for bins of one width, `(10, 0.0..=1.0)` for those between two numbers, `&Array::from([0.0f32, 1.0, 10.0])` for edges",

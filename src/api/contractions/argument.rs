@@ -15,7 +15,7 @@ use smallvec::{SmallVec, smallvec};
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` says not which axes are summed over",
+    message = "`{Self}` does not name axes to sum over",
     label = "not a number or a pair of lists",
     note = "write `2` for the last 2 axes of the first array with the first 2 of the second, or `([0, 1], [1, 0])` for these pairs of axes"
 )]

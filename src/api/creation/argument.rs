@@ -76,7 +76,7 @@ pub struct Eye {
 /// assert_eq!(eye((1, 2)).to_string(), "[[1. 0.]]");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no shape of an identity matrix",
+    message = "`{Self}` is not the shape of an identity matrix",
     label = "not `rows`, `(rows, columns)` or `(rows, columns, diagonal)`",
     note = "rows and columns are `usize`, the diagonal is an `isize`: write `n as usize` for other integers",
     note = "of a traced function shapes are fixed when it is traced: rows and columns are plain integers, or of `x.shape()`, never an `Expr`"
@@ -123,7 +123,7 @@ impl IntoEye for (usize, usize, isize) {
 /// assert_eq!(arange((4, 0, -2)).to_string(), "[4 2]");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is nothing to count",
+    message = "`{Self}` is not a range of numbers",
     label = "not a number, a range, or (start, stop, step)",
     note = "write `arange(5)`, `arange(2..5)` or `arange((0, 1, 0.25))`",
     note = "of a traced function shapes are fixed when it is traced: ends and steps are plain numbers, or of `x.shape()`, never an `Expr`"

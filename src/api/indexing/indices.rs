@@ -33,7 +33,7 @@ pub enum Index {
 /// assert_eq!(jit(|x: Expr| zeroed(x, -1))(&x).to_string(), "[[1 2 0]\n [4 5 0]]");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no indices",
+    message = "`{Self}` is not an index",
     label = "neither indices nor a range",
     note = "indices are integers, arrays of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
     note = "a tuple names indices along several axes: `x.at((.., i))`"
@@ -55,7 +55,7 @@ pub trait IntoIndex {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no indices of an `Array`",
+    message = "`{Self}` is not an index of an `Array`",
     label = "neither an `Array`, a number nor a range",
     note = "indices are integers, `Array`s of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
     note = "in a traced function an array is an `Expr` by `Expr::from(&x)`, which takes traced indices: `Expr::from(&x).at(i)`",
@@ -77,7 +77,7 @@ pub trait ArrayIndex: IntoIndex {}
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no indices",
+    message = "`{Self}` is not an index",
     label = "not indices, a range, nor a tuple of these along the first axes",
     note = "indices are integers, arrays of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
     note = "a tuple names indices along several axes: `x.at((.., i))`"
@@ -99,7 +99,7 @@ pub trait Indices {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no indices of an `Array`",
+    message = "`{Self}` is not an index of an `Array`",
     label = "not an `Array`, a number, a range, nor a tuple of these",
     note = "indices are integers, `Array`s of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
     note = "in a traced function an array is an `Expr` by `Expr::from(&x)`, which takes traced indices: `Expr::from(&x).at(i)`",

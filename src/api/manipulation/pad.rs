@@ -54,7 +54,7 @@ impl<N: Number> From<N> for Pad {
 /// assert_eq!(x.pad((0, 2), 9).to_string(), "[1 2 9 9]");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no number of elements to pad by",
+    message = "`{Self}` is not a pad width",
     label = "not a number, a pair, or a list of pairs",
     note = "write `1` or `(1, 2)` for all axes, `[(1, 2), (0, 3)]` for each from the first, of numbers `usize`"
 )]

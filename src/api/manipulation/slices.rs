@@ -71,7 +71,7 @@ pub fn step_by(range: impl IntoRange, step: isize) -> Step {
 /// assert_eq!(arange(9).slice(step_by(-6.., 2)).to_string(), "[3 5 7]");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no range, so it takes no step",
+    message = "`{Self}` is not a range and takes no step",
     label = "not a range",
     note = "write `step_by(1..9, 2)`, `step_by(3.., 2)`, or `step(2)` for a whole axis; a range has one step"
 )]
@@ -89,7 +89,7 @@ pub trait IntoRange {
 /// assert_eq!(x.slice((1, step(2))).to_string(), "[4 6]");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no part of a slice",
+    message = "`{Self}` is not an index or a range",
     label = "not an index or a range",
     note = "parts are `2`, `-1`, `1..3`, `-3..`, `..`, `step(2)`, `step_by(1..9, 2)`, `NewAxis`, `Ellipsis`",
     note = "of a traced function shapes are fixed when it is traced: bounds are plain integers, or of `x.shape()`; an `Expr` picks by `x.at(i).get()`, or masks by `where_`"
@@ -189,7 +189,7 @@ parts! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
 /// assert_eq!(x.slice(vec![Slice::Index(-1)]).shape().extents(), [4]);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no slice of an array",
+    message = "`{Self}` is not a slice of an array",
     label = "not an index, a range, or a tuple of them",
     note = "write a part for each axis from the first, as in `x.slice((1..3, .., -1))`; axes left out are whole",
     note = "parts of different types stand in a tuple, or in a `Vec<Slice>` where the number of axes is known at run time only",

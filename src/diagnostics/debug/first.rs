@@ -1,4 +1,4 @@
-//! [`first_nan`], [`first_nonfinite`]: the operation of a function that makes the first NaN or infinity.
+//! [`first_nan`], [`first_nonfinite`]: the first operation of a function with a NaN or infinite result.
 
 use super::nonfinite::NonFinite;
 use super::traced;
@@ -10,13 +10,16 @@ use crate::jit::jitted::Jitted;
 use ndjit_eval::nonfinite::{Sought, find};
 use ndjit_ir::{Place, Result};
 
-/// Runs a function operation by operation and finds the first that gives NaN from operands without: of an operation element by element
-/// the operands' elements at that place, of a reduction or a scan those it combines. A loop or a branch that gives NaN though its operands have none is
-/// run again step by step, and [`within`](NonFinite::within) says in which step the operation is; one that takes more than 65,536 steps before is named
-/// itself. If no operation does but a result is NaN, the argument or captured array that holds one. `None` if
-/// nothing that is computed becomes NaN.
+/// Runs a function operation by operation, and returns the first that gives NaN from operands without NaN. For an
+/// elementwise operation, these are the operands' elements at the same index; for a reduction or a scan, the elements
+/// that it combines.
 ///
-/// Memory for all intermediate arrays is needed at once.
+/// A loop or a branch that gives NaN from operands without is run again step by step. [`within`](NonFinite::within) has
+/// the step of the operation. A loop that takes more than 65,536 steps before is itself the result. If no operation
+/// gives NaN but a result has one, the argument or captured array with a NaN is returned. `None` if no computed value
+/// is NaN.
+///
+/// All intermediate arrays are in memory at once.
 ///
 /// ```
 /// use ndjit::{debug::first_nan, jit, log, Array};
@@ -39,7 +42,7 @@ pub fn first_nan<'a, M, const N: usize, F: JitFn<M, N>>(
     of_function(function, inputs, Sought::Nan, Place::caller())
 }
 
-/// As [`first_nan`], of what is NaN or infinite.
+/// The same as [`first_nan`] for NaN and infinity.
 ///
 /// ```
 /// use ndjit::{debug::first_nonfinite, jit, Array};

@@ -1,4 +1,4 @@
-//! [`first_mismatch`]: where a function's results on a GPU begin to differ from those on the processor.
+//! [`first_mismatch`]: the first operation whose results differ between a GPU and the processor.
 
 use super::traced;
 use crate::jit::arguments::CallArgs;
@@ -16,7 +16,7 @@ use ndjit_math::interp::Tensor;
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// The first operation of a function that gives other bits on a GPU than on the processor, though its operands are equal.
+/// The first operation of a function that gives other bits on a GPU than on the processor, from equal operands.
 ///
 /// ```
 /// use ndjit::{Array, first_mismatch, jit};
@@ -29,25 +29,25 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Mismatch {
-    /// The operation, as the traced graph prints it.
+    /// The operation, in the format of the traced graph.
     pub operation: String,
-    /// Where it was written.
+    /// Its place in the source.
     pub place: Option<Place>,
     /// The dtype of its result.
     pub dtype: DType,
-    /// Elements that differ.
+    /// The number of elements that differ.
     pub elements: usize,
-    /// Elements of the result.
+    /// The number of elements of the result.
     pub of: usize,
-    /// The index of the first that does.
+    /// The index of the first that differs.
     pub index: Vec<usize>,
-    /// What its operands hold there, each with its name in `operation`: of operations element by element.
+    /// The elements of its operands at this index, each with its name in `operation`. Only for elementwise operations.
     pub operands: Vec<(String, String)>,
     /// The element on the processor, and its bits.
     pub cpu: (String, Vec<u64>),
     /// The element on the GPU, and its bits.
     pub gpu: (String, Vec<u64>),
-    /// How many numbers of the dtype the two are apart, at most over all elements; `None` where one is NaN, and for what is no real float.
+    /// The maximum distance in ULP over all elements; `None` if one is NaN, and for dtypes other than real floats.
     pub ulp: Option<u64>,
     /// The GPU.
     pub device: Device,
@@ -73,12 +73,13 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Runs a function on the processor and on a GPU, operation by operation, and compares all that is computed on the way, bit by
-/// bit (NaN equals NaN): the first operation that differs, in the order of the trace. `None` if nothing does, which is what is promised
-/// of GPUs that do arithmetic as IEEE-754 says. The GPU is that of the [function](Jitted::on), or of the arguments, or the first.
+/// Runs a function on the processor and on a GPU, operation by operation, and compares all intermediate values, bit by
+/// bit (NaN equals NaN). Returns the first operation that differs, in the order of the trace. `None` if none does, as
+/// guaranteed for GPUs with IEEE 754 arithmetic. The GPU is that of the [function](Jitted::on), else of the arguments,
+/// else the first.
 ///
-/// Memory for all intermediate arrays is needed at once, on both devices. What a [fallback](crate::Fallback) runs on the processor cannot
-/// differ: if nothing else does, that is an error.
+/// All intermediate arrays are in memory at once, on both devices. Operations that a [fallback](crate::Fallback) runs
+/// on the processor cannot differ: if no other does, the result is an error.
 ///
 /// ```
 /// use ndjit::{Array, ErrorCode, exp, first_mismatch, jit};
@@ -92,7 +93,7 @@ impl fmt::Display for Mismatch {
 /// ```
 ///
 /// # Errors
-/// Those of [`Jitted::call`]; `Device` if there is no GPU, or where operations did not run there.
+/// Those of [`Jitted::call`]; `Device` if there is no GPU, or if operations did not run there.
 #[track_caller]
 pub fn first_mismatch<'a, M, const N: usize, F: JitFn<M, N>>(
     function: &Jitted<M, N, F>,
@@ -201,9 +202,9 @@ fn differs(a: &Tensor, b: &Tensor, at: usize) -> bool {
     !one(a).same_bits(&one(b))
 }
 
-/// How many floats lie between two, and one.
+/// The distance of two floats in ULP.
 fn distance(dtype: DType, a: u64, b: u64) -> Option<u64> {
-    // Bits that are ordered as the numbers are.
+    // Maps bits to integers of the same order as the floats.
     let infinity = dtype.infinity_bits()?;
     let key = |value: u64| {
         let size = value & !(1u64 << (dtype.bits() - 1));

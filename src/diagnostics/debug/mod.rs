@@ -1,14 +1,15 @@
-//! Looking for what is wrong: printing inside of functions, NaN and infinities, the interpreter, devices that differ, graphs made small.
+//! Debugging: printing inside functions, NaN and infinity, the interpreter, mismatches between devices, and minimal
+//! graphs.
 //!
-//! | question | asked with |
+//! | question | function |
 //! |---|---|
-//! | what does this value hold when the function runs? | [`debug_print`], [`collect_debug_output`] |
+//! | what is this value when the function runs? | [`debug_print`], [`collect_debug_output`] |
 //! | which operation made the NaN? | [`first_nan`], [`first_nonfinite`]; [`with_nan_check`] after every call |
-//! | is it the compiler? | [`with_jit_disabled`] runs the reference interpreter |
+//! | is it a compiler bug? | [`with_jit_disabled`] runs the interpreter |
 //! | does a GPU compute the same? | [`first_mismatch`](crate::first_mismatch) |
-//! | which part of the program makes it fail? | [`shrink`], with [`disagreement`] |
+//! | which part of the program fails? | [`shrink`], with [`disagreement`] |
 //!
-//! docs/debugging.md shows these with what they print.
+//! docs/debugging.md has examples with their output.
 
 mod first;
 pub(crate) mod mismatch;

@@ -1,10 +1,10 @@
-//! Which operation makes the first NaN or infinity: what is found, and a check of the results of every call.
+//! The first operation with a NaN or infinite result, and a check of the results of every call.
 
 use ndjit_eval::nonfinite::{self, FirstFound};
 use ndjit_ir::{DType, Place};
 use std::fmt;
 
-/// The first operation of a function that gives NaN (or infinity) though its operands hold none.
+/// The first operation of a function that gives NaN (or infinity) from operands without.
 ///
 /// ```
 /// use ndjit::{Array, debug::first_nan, jit, log};
@@ -17,26 +17,27 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NonFinite {
-    /// The operation, as the traced graph prints it; `argument 0` or `captured array 0` where no operation makes one, but an array
-    /// holds one that reaches a result.
+    /// The operation, in the format of the traced graph. `argument 0` or `captured array 0` if no operation gives one,
+    /// but one of this array reaches a result.
     pub operation: String,
-    /// Where it was written.
+    /// Its place in the source.
     pub place: Option<Place>,
-    /// The operation written there, of whose slope it is, if a derivative made it.
+    /// The operation at this place, if this is part of its derivative.
     pub slope_of: Option<&'static str>,
-    /// Which step of which loop, or which branch, it is in, the outermost first: `step 3 of for at src/main.rs:5:9, counted from 0`.
+    /// The steps of loops, and the branches, around the operation, outermost first:
+    /// `step 3 of for at src/main.rs:5:9, counted from 0`.
     pub within: Vec<String>,
     /// The dtype of its result.
     pub dtype: DType,
-    /// Elements of the result that are NaN (or infinite) and not because of an operand's.
+    /// The number of NaN (or infinite) elements that do not come from an operand.
     pub elements: usize,
-    /// Elements of the result.
+    /// The number of elements of the result.
     pub of: usize,
-    /// The index of the first of them.
+    /// The index of the first such element.
     pub index: Vec<usize>,
-    /// What it holds there.
+    /// The element at this index.
     pub value: String,
-    /// What its operands hold there, each with its name in `operation`: of operations element by element.
+    /// The elements of its operands at this index, each with its name in `operation`. Only for elementwise operations.
     pub operands: Vec<(String, String)>,
 }
 
@@ -61,9 +62,10 @@ impl NonFinite {
     }
 }
 
-/// Runs `body` with a check of the results of functions called and arrays evaluated in it: a NaN makes the call an error that names the
-/// [first operation](crate::debug::first_nan) that gave one, as JAX's `jax_debug_nans`. A call is then run again, operation by operation. The environment
-/// variable `NDJIT_DEBUG_NANS=1` does this for the whole process, [`Jitted::check_nans`](crate::Jitted::check_nans) for one function. Of thread pools see
+/// Runs `body` with a check for NaN in the results of its calls and evaluations, as `jax_debug_nans` does in JAX. A NaN
+/// makes the call an error that names the [first operation](crate::debug::first_nan) with one. To find it, the call
+/// runs again, operation by operation. The environment variable `NDJIT_DEBUG_NANS=1` enables the check for the whole
+/// process, [`Jitted::check_nans`](crate::Jitted::check_nans) for one function. For thread pools see
 /// [`with_policy`](crate::with_policy).
 ///
 /// ```

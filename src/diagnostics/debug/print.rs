@@ -1,4 +1,4 @@
-//! Printing values of functions when they run: [`debug_print`].
+//! Debug output of functions at run time: [`debug_print`].
 
 use crate::array::node::Array;
 use crate::trace::operand::{Computed, Math};
@@ -8,7 +8,7 @@ use ndjit_runtime::stderr;
 use std::cell::RefCell;
 use std::fmt;
 
-/// A value that [`debug_print`] printed.
+/// A value printed by [`debug_print`].
 ///
 /// ```
 /// use ndjit::debug::{collect_debug_output, debug_print};
@@ -21,28 +21,28 @@ use std::fmt;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DebugPrint {
-    /// What was written before it.
+    /// The label before the value.
     pub label: String,
-    /// Where it is printed.
+    /// The place of the [`debug_print`] call.
     pub place: Place,
     /// The value.
     pub value: Array,
 }
 
 impl fmt::Display for DebugPrint {
-    /// Label, type, shape and place in a line, below it the elements.
+    /// Prints label, type, shape and place in a line, and the elements below.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DebugPrint { label, place, value } = self;
         write!(f, "{label}: {}{} at {place}\n{value}", value.value_type(), value.shape())
     }
 }
 
-/// Prints a value when the function that is traced runs, and gives the value. What is printed is a result of the program beside those
-/// of the function: nothing else that is computed changes, and it is printed when a call is done, on every device, from functions
-/// that are inlined as well; in the order in which the function was traced. An [`Array`] is evaluated and printed at once. The bodies of
-/// [branches and loops](crate::cond) print nothing: there it is an error, `Traced`.
+/// Prints a value each time the traced function runs, and returns the value. The value becomes a result of the program;
+/// the rest of the computation does not change. Values are printed at the end of a call, on every device and from
+/// inlined functions, in the order of the trace. An [`Array`] is evaluated and printed at once. In the bodies of
+/// [branches and loops](crate::cond) printing is a `Traced` error.
 ///
-/// It goes to standard error, or to whoever [collects](collect_debug_output) it on the thread that calls.
+/// Prints to standard error, or to a [collection](collect_debug_output) of the calling thread.
 ///
 /// ```
 /// use ndjit::{Array, debug::{collect_debug_output, debug_print}, jit};
@@ -59,8 +59,8 @@ pub fn debug_print<X: Math>(label: &str, x: X) -> X::Out {
     <X::Out as Computed>::debug_print(label, x.operand(), Place::caller())
 }
 
-/// Runs `body` and collects what functions and arrays print on this thread, instead of standard error. Of thread pools see
-/// [`with_policy`](crate::with_policy).
+/// Runs `body` and collects the debug output of functions and arrays on this thread, instead of printing it to standard
+/// error. For thread pools see [`with_policy`](crate::with_policy).
 ///
 /// ```
 /// use ndjit::{Array, debug::{collect_debug_output, debug_print}};
@@ -69,7 +69,7 @@ pub fn debug_print<X: Math>(label: &str, x: X) -> X::Out {
 /// assert!(printed[0].to_string().starts_with("x: i8[2] at ") && printed[0].to_string().ends_with("\n[1 2]"));
 /// ```
 pub fn collect_debug_output<R>(body: impl FnOnce() -> R) -> (R, Vec<DebugPrint>) {
-    /// Takes the collection away again, also if `body` panics.
+    /// Ends the collection, also if `body` panics.
     struct Collection;
     impl Drop for Collection {
         fn drop(&mut self) {
@@ -86,7 +86,7 @@ pub fn collect_debug_output<R>(body: impl FnOnce() -> R) -> (R, Vec<DebugPrint>)
 }
 
 thread_local! {
-    /// What is collected on this thread, for the innermost body last.
+    /// The collections of this thread, innermost last.
     static COLLECTED: RefCell<Vec<Vec<DebugPrint>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -94,7 +94,7 @@ thread_local! {
 pub(crate) fn show(printing: &Printing, value: Array) {
     let printed = DebugPrint { label: printing.label.to_string(), place: printing.place, value };
     let mut left = Some(printed);
-    // In the destructors of a thread's values nothing may be collected any more.
+    // The thread-local value may be gone in destructors of others.
     let _ = COLLECTED.try_with(|collected| {
         if let Some(collected) = collected.borrow_mut().last_mut() {
             collected.extend(left.take());
@@ -105,7 +105,7 @@ pub(crate) fn show(printing: &Printing, value: Array) {
     }
 }
 
-/// Prints an array now; a failed one stays as it is.
+/// Prints an array now; a poisoned one is returned as it is.
 pub(crate) fn array(label: &str, value: Array, place: Place) -> Array {
     let evaluated: Result<(), Error> = value.eval().map(|_| ());
     match evaluated {

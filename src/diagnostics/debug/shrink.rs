@@ -1,4 +1,4 @@
-//! Programs that fail, made small: [`shrink`], and [`disagreement`] as what fails.
+//! Minimal failing programs: [`shrink`], with [`disagreement`] as a test of failure.
 
 use ndjit_codegen::{Options, lower};
 use ndjit_inspect::elements::{indices, shown};
@@ -13,10 +13,10 @@ use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 use ndjit_transform::access::contiguous;
 use std::path::Path;
 
-/// The smallest graph found for which `fails` still says true, of one for which it does: outputs and operations are left out, what they
-/// were computed from becomes a parameter or the number 1, extents become small and dtypes simple. Graphs are text, as
-/// [`Stage::Graph`](crate::Stage::Graph) prints it, and in files of the ending `.graph`; each that is tried is well-formed. `fails`
-/// is asked some hundred times for a graph of a hundred operations.
+/// Shrinks a graph while `fails` returns true for it. Outputs and operations are removed, their operands replaced by a
+/// parameter or the number 1, extents reduced and dtypes simplified. Graphs are text in the format of
+/// [`Stage::Graph`](crate::Stage::Graph) and of `.graph` files; each candidate is well-formed. For a graph of a hundred
+/// operations, `fails` runs some hundred times.
 ///
 /// ```
 /// use ndjit::{Array, Stage, debug, jit, sqrt};
@@ -29,7 +29,7 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// `Parse` or `Verify` if the text is no graph; `Argument` if it does not fail as it is.
+/// `Parse` or `Verify` if the text is not a valid graph; `Argument` if it does not fail.
 pub fn shrink(graph: &str, mut fails: impl FnMut(&str) -> bool) -> Result<String> {
     let graph: Graph<ValueType> = graph.parse()?;
     graph.verify()?;
@@ -40,9 +40,9 @@ pub fn shrink(graph: &str, mut fails: impl FnMut(&str) -> bool) -> Result<String
     Ok(ndjit_transform::shrink(&graph, |graph| fails(&graph.to_string())).to_string())
 }
 
-/// What compiled code gives otherwise than the reference interpreter, for a graph as text on arrays that look random, rich in special
-/// values; `None` if all results are equal, bit for bit, as they should be. The same `seed` gives the same arrays. Loops run as often as these
-/// make them. With [`shrink`]:
+/// Compares compiled code with the interpreter, for a graph as text on pseudorandom arrays, rich in special values.
+/// Returns the difference, or `None` if all results are equal, bit for bit, as they should be. The same `seed` gives
+/// the same arrays. The arrays also determine the steps of loops. With [`shrink`]:
 ///
 /// ```
 /// use ndjit::debug::{disagreement, shrink};
@@ -56,7 +56,7 @@ pub fn shrink(graph: &str, mut fails: impl FnMut(&str) -> bool) -> Result<String
 /// ```
 ///
 /// # Errors
-/// `Parse` or `Verify` if the text is no graph; those of compiling and running it.
+/// `Parse` or `Verify` if the text is not a valid graph; those of compiling and running it.
 pub fn disagreement(graph: &str, seed: u64) -> Result<Option<String>> {
     let graph: Graph<ValueType> = graph.parse()?;
     graph.verify()?;
@@ -87,7 +87,7 @@ pub fn disagreement(graph: &str, seed: u64) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// A small number of a kind.
+/// A small number of this kind.
 fn number(random: &mut Rng, kind: Weak) -> Literal {
     let small = random.below(16) as i16 - 8;
     Literal::weak(match kind {
@@ -97,7 +97,7 @@ fn number(random: &mut Rng, kind: Weak) -> Literal {
     })
 }
 
-/// Writes the text of a graph into a file, by custom of the ending `.graph`, below what it is about as a comment.
+/// Writes the text of a graph to a file, with `about` as a comment above. The usual extension is `.graph`.
 ///
 /// ```no_run
 /// let graph = "graph (%0: f32[1]) {\n  %1 = exp %0 : f32[1]\n  return %1\n}";

@@ -1,4 +1,4 @@
-//! The steps of a function, which is traced for that.
+//! Traces a function and runs it step by step.
 
 use crate::api::config::{Config, Settings};
 use crate::array::node::Array;
@@ -14,7 +14,7 @@ use ndjit_ir::graph::Value;
 use ndjit_ir::{Place, Result};
 use std::sync::Arc;
 
-/// The steps of a function for these arguments, traced under these settings; the arguments; and the results of the function.
+/// The steps of a function traced for these arguments under these settings, with the arguments and the results.
 pub(super) fn steps(
     core: &Core,
     (args, structure): (&[Arg<'_>], &[usize]),

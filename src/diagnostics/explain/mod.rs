@@ -1,7 +1,7 @@
-//! Why a value has its dtype: [`Explanation`]s, the [first widening](Widening) and its lint, the inserted casts, and one function
-//! under several policies.
+//! Explanations of dtypes: [`Explanation`]s, the [first widening](Widening) and its lint, the inserted casts, and a
+//! function under several policies.
 //!
-//! | question | asked of |
+//! | question | method |
 //! |---|---|
 //! | why this dtype? | [`Jitted::explain_dtype`](crate::Jitted::explain_dtype), [`Traced::explain_dtype`](crate::jit::Traced::explain_dtype), [`Expr::explain_dtype`](crate::Expr::explain_dtype), [`Array::explain_dtype`](crate::Array::explain_dtype) |
 //! | where did a dtype first widen? | [`Jitted::first_widening`](crate::Jitted::first_widening); [`Jitted::on_widening`](crate::Jitted::on_widening) warns of it |
@@ -23,7 +23,7 @@ use ndjit_ir::{DType, Result, ValueType};
 use ndjit_runtime::stderr;
 use std::fmt;
 
-/// A cast of a compiled program, and what asked for it.
+/// A cast of a compiled program, with its causes.
 ///
 /// ```
 /// use ndjit::{Array, DType, jit};
@@ -37,11 +37,11 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InsertedCast {
-    /// The dtype before.
+    /// The dtype before the cast.
     pub from: DType,
-    /// The dtype after.
+    /// The dtype after the cast.
     pub to: DType,
-    /// The uses that asked for it, each with its rule; several if they share the cast.
+    /// The uses that require the cast, each with its rule; several if they share it.
     pub reasons: Vec<String>,
 }
 
@@ -52,13 +52,13 @@ impl fmt::Display for InsertedCast {
     }
 }
 
-/// Every cast of a program, and after them those of its control flow.
+/// All casts of a program, followed by those of its control flow.
 pub(crate) fn casts(lowered: &Lowered) -> Vec<InsertedCast> {
     let all = explain::casts(lowered).into_iter();
     all.map(|(from, to, reasons)| InsertedCast { from, to, reasons }).collect()
 }
 
-/// Warns of the first widening, or refuses it.
+/// Applies the lint to the first widening: warns, or returns an error.
 pub(crate) fn check(
     graph: &Graph<ValueType>,
     places: &Places,

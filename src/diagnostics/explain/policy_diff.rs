@@ -1,4 +1,4 @@
-//! [`PolicyDiff`]: one function traced under several policies, dtypes side by side.
+//! [`PolicyDiff`]: the dtypes of a function under several policies, side by side.
 
 use crate::trace::failure::Failure;
 use crate::trace::recording::Recording;
@@ -10,13 +10,13 @@ use ndjit_ir::{DType, Error, Place, ValueType};
 use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter};
 
-/// The dtypes of one function's operations under several policies: one row per written operation in the order traced, one
-/// column per policy. Made by [`Jitted::policy_diff`](crate::Jitted::policy_diff); displays as a table in which the
-/// [rows that differ](PolicyDiff::differences) are marked, with the errors of policies that refuse the function below it.
+/// The dtypes of a function's operations under several policies: one row per written operation in trace order, one
+/// column per policy. Created by [`Jitted::policy_diff`](crate::Jitted::policy_diff). `Display` prints a table with
+/// marks at the [rows that differ](PolicyDiff::differences), followed by the errors of policies that refuse the
+/// function.
 ///
-/// Columns are aligned by op and place: the nth time that an op was recorded at a place is one row. An operation that was
-/// written at several places and recorded once, because all of it is equal, has a row for each place. Casts that a casting mode
-/// inserted are left out.
+/// Columns are aligned by op and place: the nth record of an op at a place is one row. Equal operations from several
+/// places are recorded once, and have a row for each place. Casts inserted by a casting mode are omitted.
 ///
 /// ```
 /// use ndjit::{DType, Policy, jit, spec};
@@ -37,7 +37,7 @@ pub struct PolicyDiff {
 struct Column {
     policy: Policy,
     error: Option<Error>,
-    /// The row at which the policy refused the function, if another policy got that far.
+    /// The row at which the policy refused the function, if another policy reached it.
     refused: Option<usize>,
 }
 
@@ -55,14 +55,14 @@ struct Column {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiffRow {
-    /// The op's name, the reduction's, or `cast`.
+    /// The name of the op or of the reduction, or `cast`.
     pub what: &'static str,
-    /// As written in the source, where that can be read.
+    /// Its source text, if readable.
     pub written: Option<String>,
-    /// Where it was written.
+    /// Its place in the source.
     pub place: Option<Place>,
-    /// Its type and the dtype that is computed in and stored, per policy. `None` from where the policy has refused the function,
-    /// or where the function recorded no such operation.
+    /// Per policy, its type and its dtype in computation and memory. `None` from the refused row on, or if the function
+    /// recorded no such operation.
     pub types: Vec<Option<(ValueType, DType)>>,
 }
 
@@ -125,8 +125,8 @@ impl PolicyDiff {
         &self.rows
     }
 
-    /// The rows in which the policies disagree: other dtypes, or one refuses. A policy has no part in the rows after the one
-    /// that it refused.
+    /// The rows in which the policies disagree: other dtypes, or a refusal. A policy is ignored in the rows after its
+    /// refusal.
     ///
     /// ```
     /// use ndjit::{DType, Policy, jit, spec};
@@ -147,7 +147,7 @@ impl PolicyDiff {
         types.next().is_some_and(|first| types.any(|ty| ty != first))
     }
 
-    /// The first row in which the policies disagree. `None` if all are of one mind.
+    /// The first row in which the policies disagree. `None` if all agree.
     ///
     /// ```
     /// use ndjit::{DType, Policy, jit, spec};
@@ -162,7 +162,7 @@ impl PolicyDiff {
         self.differences().next()
     }
 
-    /// The error with which a policy refuses the function, if it does.
+    /// The error of a policy that refuses the function.
     ///
     /// ```
     /// use ndjit::{DType, Policy, jit, spec};
@@ -188,27 +188,27 @@ impl PolicyDiff {
 }
 
 impl Column {
-    /// Whether the policy had refused the function before this row.
+    /// Checks whether the policy refused the function before this row.
     fn has_ended(&self, row: usize) -> bool {
         self.error.is_some() && self.refused.is_none_or(|refused| refused < row)
     }
 }
 
-/// The cell of an operation that a policy's column lacks.
+/// The cell of an operation absent from a column.
 const ABSENT: &str = "-";
 
-/// The row at which a policy refused the function: where the error was made, or the first that its column lacks.
+/// The row at which a policy refused the function: that of the error, or else the first absent from its column.
 fn refused(rows: &[DiffRow], column: usize, error: &Error) -> Option<usize> {
     let lacks = |row: &DiffRow| row.types[column].is_none();
     let there = rows.iter().position(|row| lacks(row) && row.place == error.place());
     there.or_else(|| rows.iter().position(lacks))
 }
 
-/// The operations recorded, before the error if there was one.
+/// The recorded operations, up to the error if there was one.
 fn recorded(made: &Result<Recording, Failure>, policy: Policy, sources: &Sources) -> Vec<Recorded> {
     match made {
         Ok(Recording { graph, places, .. }) => operations::recorded([(graph, places, usize::MAX)], policy, sources),
-        // What a called function recorded before it failed follows all that its caller did.
+        // Operations of a called function before its error follow all those of its caller.
         Err(Failure { before, .. }) => {
             let all = std::iter::successors(before.as_deref(), |before| before.called.as_deref());
             operations::recorded(all.map(|before| (&before.graph, &before.places, before.nodes)), policy, sources)

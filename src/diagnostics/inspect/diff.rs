@@ -1,10 +1,10 @@
-//! [`StageDiff`]: what differs between two stages of a program, or between the programs of two signatures.
+//! [`StageDiff`]: a comparison of two stages of a program, or of a stage for two signatures.
 
 use ndjit_inspect::diff::Diff;
 use std::fmt;
 
-/// Two texts, line by line. Prints as a unified diff; the values of the second (`%4`) have the names that they have in the first. What
-/// the second alone has is numbered after the first's last value.
+/// Two texts compared line by line. Prints as a unified diff. Values of the second text (`%4`) are renamed to those of
+/// the first; values without a counterpart are numbered after the first's last.
 ///
 /// ```
 /// use ndjit::{DType, Stage, jit, spec};
@@ -24,7 +24,7 @@ impl StageDiff {
         StageDiff(Diff::new(names, old, new))
     }
 
-    /// Whether nothing differs but numbers of values and places.
+    /// Checks whether the texts are equal, except for numbers of values and places.
     ///
     /// ```
     /// use ndjit::{DType, Stage, jit, spec};

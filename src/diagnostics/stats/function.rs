@@ -1,4 +1,4 @@
-//! What one function's last program does and what it took to make: kernels, bytes, operations, memory, time of each stage.
+//! Statistics of one function's last program: kernels, bytes, operations, memory, and the time of each stage.
 
 use crate::jit::function::JitFn;
 use crate::jit::jitted::Jitted;
@@ -11,8 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One kernel of a compiled function: a loop nest, or several of which each computes a tile of its results after the other, while
-/// what they share is in the cache.
+/// A kernel of a compiled function: a loop nest, or several that run tile by tile, with shared data in the cache.
 ///
 /// ```
 /// use ndjit::{Array, jit};
@@ -25,31 +24,32 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelStats {
-    /// How deep in branches and loops it stands: 0 if a call runs it once. A loop or a branch is a kernel that those of its graphs follow; of
-    /// these all that is said is of one run.
+    /// The nesting depth in branches and loops: 0 if a call runs it once. A loop or a branch is a kernel, followed by
+    /// those of its graphs, whose statistics are of one run.
     pub depth: usize,
-    /// Loop nests.
+    /// The number of loop nests.
     pub nests: usize,
-    /// Indices of the loops, of all nests.
+    /// The number of loop indices, over all nests.
     pub elements: u64,
-    /// Bytes that a call reads from memory, at least: elements of a broadcast array once, and nothing that nests of this kernel hand to each
-    /// other.
+    /// The minimum number of bytes read from memory by a call. Elements of a broadcast array count once; arrays passed
+    /// between nests of this kernel do not count.
     pub bytes_read: u64,
-    /// Bytes that a call writes.
+    /// The number of bytes written by a call.
     pub bytes_written: u64,
-    /// Floating-point operations of a call: each op of the stage [`kernels`](crate::Stage::Kernels) whose result is a float, at each
-    /// index, is one, whichever op it is; on complex numbers two, a multiplication six. An element that is reduced or scanned is one
-    /// more. Selections, comparisons, casts and what is done to integers are none.
+    /// The number of floating-point operations of a call: one for each op of the stage
+    /// [`kernels`](crate::Stage::Kernels) with a float result, at each index. On complex numbers an op counts twice, a
+    /// multiplication six times. Each element of a reduction or scan adds one. Selections, comparisons, casts and
+    /// integer ops do not count.
     pub flops: u64,
-    /// Bytes of machine code; 0 where an interpreter runs instead.
+    /// The size of machine code in bytes; 0 in the interpreter.
     pub code_bytes: usize,
-    /// From loops to machine code. Spent once: later users find the kernel in the process's cache.
+    /// The time from loops to machine code. Spent once per process: other users find the kernel in the cache.
     pub compile_time: Duration,
-    /// The longest that one of its nests took of that.
+    /// The longest compile time of one of its nests.
     pub slowest_compile: Duration,
 }
 
-/// What a function's program does, and what it took to make: see [`Jitted::stats`].
+/// The statistics of a function's program and its compilation: see [`Jitted::stats`].
 ///
 /// ```
 /// use ndjit::{Array, jit};
@@ -63,30 +63,30 @@ pub struct KernelStats {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionStats {
-    /// The kernels, in the order they run.
+    /// The kernels, in execution order.
     pub kernels: Vec<KernelStats>,
-    /// How long each stage took when the program was made, in order: `trace`, the passes, and `compile`, in which are the passes that are
-    /// the machine's (`split`, `expand`, `legalize`) and the code generator, for kernels that the cache did not hold.
+    /// The times of stages, in order: `trace`, the passes, and `compile`. The last includes the machine-dependent
+    /// passes (`split`, `expand`, `legalize`) and the code generator, for kernels that were not cached.
     pub stages: Vec<(&'static str, Duration)>,
-    /// Arrays that a call makes: results and intermediate ones.
+    /// The number of arrays created by a call: results and intermediate ones.
     pub allocations: usize,
-    /// Bytes of the results.
+    /// The size of the results in bytes.
     pub result_bytes: u64,
-    /// Bytes of all intermediate arrays.
+    /// The size of all intermediate arrays in bytes.
     pub intermediate_bytes: u64,
-    /// Bytes that kernels take while they run, at most: accumulators, and arrays of which there is a tile at a time.
+    /// The maximum temporary memory of kernels in bytes: accumulators, and tiles of arrays.
     pub scratch_bytes: u64,
-    /// Bytes that a call holds at once beside its arguments, at most: [`Jitted::memory_plan`] says of what. Less where results are in memory
-    /// of the caller or of donated arguments.
+    /// The peak memory of a call in bytes, without its arguments; [`Jitted::memory_plan`] has the details. Less if
+    /// results are written to memory of the caller or of donated arguments.
     pub peak_bytes: u64,
-    /// Arguments that were [donated](crate::Array::donate) to calls of the last call's signature so far.
+    /// The number of arguments [donated](crate::Array::donate) so far to calls of this signature.
     pub donated: u64,
-    /// Those of them whose memory became a result's. The others were in use elsewhere, or no result fits them.
+    /// The number of these whose memory a result reused. The others had other users, or no fitting result.
     pub donations_taken: u64,
 }
 
 impl FunctionStats {
-    /// Bytes that a call reads from memory, at least; branches and loops counted as if each of their graphs ran once.
+    /// The minimum number of bytes read from memory by a call; each graph of a branch or loop counts as run once.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -100,7 +100,7 @@ impl FunctionStats {
         self.kernels.iter().map(|kernel| kernel.bytes_read).sum()
     }
 
-    /// Bytes that a call writes, counted alike.
+    /// The number of bytes written by a call, counted in the same way.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -114,7 +114,7 @@ impl FunctionStats {
         self.kernels.iter().map(|kernel| kernel.bytes_written).sum()
     }
 
-    /// Floating-point operations of a call, counted as in [`KernelStats::flops`].
+    /// The number of floating-point operations of a call, as in [`KernelStats::flops`].
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -128,7 +128,7 @@ impl FunctionStats {
         self.kernels.iter().map(|kernel| kernel.flops).sum()
     }
 
-    /// The time from the closure to a program that runs.
+    /// The time from the closure to an executable program.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -144,7 +144,7 @@ impl FunctionStats {
 }
 
 impl fmt::Display for FunctionStats {
-    /// A table of kernels, the memory of a call, and the stages with their times.
+    /// Prints a table of kernels, the memory of a call, and the times of stages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |(n, kernel): (usize, &KernelStats)| {
             vec![
@@ -178,7 +178,7 @@ impl fmt::Display for FunctionStats {
     }
 }
 
-/// The kernels of a plan, in the order they run.
+/// The kernels of a plan, in execution order.
 pub(super) fn kernels(plan: &Plan) -> Vec<KernelStats> {
     let stats = |(lowered, launch, depth): (&Lowered, &Launch, usize), kernels: &[Arc<dyn KernelCode>]| {
         let Work { elements, read, written, flops } = lowered.work(launch);
@@ -199,7 +199,7 @@ pub(super) fn kernels(plan: &Plan) -> Vec<KernelStats> {
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
-    /// The kernels of the last call's signature, in the order they run; empty before the first call.
+    /// The kernels for the last call's signature, in execution order; empty before the first call.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -213,8 +213,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.plans.last().map_or_else(Vec::new, |plan| kernels(&plan))
     }
 
-    /// What the program of the last call's signature does, and what it took to make; nothing before the first call. Known before a call
-    /// runs, from the program alone: [`profile`](Jitted::profile) measures.
+    /// The statistics for the last call's signature; empty before the first call. They are computed from the program;
+    /// [`profile`](Jitted::profile) measures.
     ///
     /// ```
     /// use ndjit::{Array, jit};

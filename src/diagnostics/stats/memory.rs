@@ -1,4 +1,4 @@
-//! The memory of a call, planned before it runs: which arrays are made, where they lie and when, and how much is held at once.
+//! The memory plan of a call: its arrays, their places and lifetimes, and the peak.
 
 use crate::jit::compiled::Compiled;
 use crate::jit::function::JitFn;
@@ -10,7 +10,7 @@ use ndjit_ir::{DType, Result, Shape};
 use ndjit_runtime::planned::{Allocation, BufferSlice, MemoryFootprint, PlannedArray, planned};
 use std::fmt;
 
-/// Where an array lies during a call.
+/// The place of an array during a call.
 ///
 /// ```
 /// use ndjit::{ArrayPlace, DType, exp, jit, spec};
@@ -22,16 +22,16 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArrayPlace {
-    /// In the buffer of the result of this number, from this byte on: the result itself, or a temporary that is dead before the result is
-    /// made. With [`call_into`](Jitted::call_into) that is the caller's memory.
+    /// At this byte offset in the buffer of the result with this index: the result itself, or a temporary with an
+    /// earlier lifetime. With [`call_into`](Jitted::call_into) that is the caller's memory.
     Result(usize, usize),
-    /// In the arena, the buffer that temporaries share, from this byte on.
+    /// At this byte offset in the arena, the buffer that temporaries share.
     Arena(usize),
-    /// In the memory that each tile of its launch takes while it is computed, from this byte on: as many of its rows as the tile has.
+    /// At this byte offset in the memory of each tile of its launch, which has as many rows as the tile.
     Tile(usize),
 }
 
-/// An array that a call makes. Launches are counted from 0, in the order they run: those of [`Jitted::kernels`].
+/// An array created by a call. Launches are numbered from 0 in execution order, as in [`Jitted::kernels`].
 ///
 /// ```
 /// use ndjit::{DType, exp, jit, spec};
@@ -52,18 +52,18 @@ pub struct ArrayPlan {
     pub shape: Shape,
     /// Its size in bytes.
     pub bytes: u64,
-    /// Where it lies.
+    /// Its place in memory.
     pub place: ArrayPlace,
-    /// The first launch that makes it.
+    /// The first launch that writes it.
     pub first: usize,
-    /// The last launch that uses it; `None` of a result.
+    /// The last launch that uses it; `None` for a result.
     pub last: Option<usize>,
-    /// Arguments whose memory it is in instead, if one of them is [donated](crate::Array::donate) and nobody else has it: by position among
-    /// the arrays that are passed.
+    /// Arguments, by index among the array arguments, whose memory it reuses if one of them is
+    /// [donated](crate::Array::donate) and has no other user.
     pub donors: Vec<usize>,
 }
 
-/// The memory of a call beside its arguments, as it is planned. See [`Compiled::memory_plan`].
+/// The planned memory of a call, without its arguments. See [`Compiled::memory_plan`].
 ///
 /// ```
 /// use ndjit::{DType, exp, jit, spec};
@@ -78,25 +78,25 @@ pub struct ArrayPlan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryPlan {
-    /// The arrays that are made, in order.
+    /// The arrays created, in order.
     pub arrays: Vec<ArrayPlan>,
-    /// Bytes of the results.
+    /// The size of the results in bytes.
     pub result_bytes: u64,
-    /// Bytes of all temporaries, as if each had memory of its own.
+    /// The total size of temporaries in bytes, as if none shared memory.
     pub intermediate_bytes: u64,
-    /// Bytes of the arena, which temporaries share that do not lie in the buffers of results.
+    /// The size in bytes of the arena, for temporaries outside of result buffers.
     pub arena_bytes: u64,
-    /// Bytes that kernels take while they run, at most: accumulators of reductions and scans, arrays of which there is a tile at a time, and all that
-    /// branches and loops hold, the state of loops among it.
+    /// The maximum temporary memory of kernels in bytes: accumulators of reductions and scans, tiles of arrays, and the
+    /// memory of branches and loops, including loop states.
     pub scratch_bytes: u64,
-    /// Bytes held at once, at most: the peak memory. Less where results are written into memory of the caller, or of donated arguments.
+    /// The peak memory in bytes. Less if results are written to memory of the caller, or of donated arguments.
     pub peak_bytes: u64,
 }
 
 impl MemoryPlan {
     fn new(lowered: &ndjit_codegen::Lowered, memory: MemoryFootprint, all: &[PlannedArray]) -> MemoryPlan {
         let graph = &lowered.simplified;
-        // As kernels are numbered in statistics.
+        // Kernels are numbered as in statistics.
         let numbers = lowered.launch_numbers();
         let launch = |kernel: usize| {
             let launch = lowered.launches.iter().position(|launch| launch.steps.contains(&kernel)).unwrap_or(0);
@@ -148,7 +148,7 @@ impl fmt::Display for ArrayPlace {
 }
 
 impl fmt::Display for MemoryPlan {
-    /// A table of arrays, and the sums.
+    /// Prints a table of arrays, and the totals.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |array: &ArrayPlan| {
             let until = array.last.map_or_else(|| "end".to_owned(), |last| last.to_string());
@@ -171,7 +171,7 @@ impl fmt::Display for MemoryPlan {
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
-    /// The memory that a call takes beside its arguments, known before it runs.
+    /// Returns the memory plan of a call, without its arguments.
     ///
     /// ```
     /// use ndjit::{DType, jit, keepdims, spec, sum};
@@ -184,15 +184,16 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// None of a program that was compiled.
+    /// None for a compiled program.
     pub fn memory_plan(&self) -> Result<MemoryPlan> {
         MemoryPlan::of(&self.plan)
     }
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
-    /// The memory that a call takes beside its arguments on the processor, as if kernels took none for themselves (`scratch_bytes`; of branches and
-    /// loops what they make is known) and nothing were computed tile by tile: that is known when they are compiled.
+    /// Returns the memory plan of a call on the processor, without its arguments. The temporary memory of kernels
+    /// (`scratch_bytes`), except for arrays in branches and loops, and the savings of tiles are unknown before
+    /// compilation and not included.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -203,7 +204,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// `Size` if arrays are larger than memory can address.
+    /// `Size` if an array is larger than the address space.
     pub fn memory_plan(&self) -> Result<MemoryPlan> {
         Ok(MemoryPlan::new(&self.lowered, MemoryFootprint::of(&self.lowered)?, &planned(&self.lowered)?))
     }

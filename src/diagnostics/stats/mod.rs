@@ -1,5 +1,5 @@
-//! Counters of the process and of threads: what was traced, planned and compiled. Of one function: `function`, its
-//! memory: `memory`, and measured: `profile`.
+//! Counters of the process and of threads: traces, plans and compilations. For one function: statistics (`function`),
+//! memory (`memory`), and measurements (`profile`).
 
 mod function;
 mod memory;

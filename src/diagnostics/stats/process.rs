@@ -1,11 +1,11 @@
-//! [`stats`]: what this process has done.
+//! [`stats`]: counters of the process.
 
 use ndjit_eval::array::node::kept_bytes;
 use ndjit_eval::counts::{AGAIN, OPERATIONS, PLAN_HITS, PLANS, TRACES};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// What this process has done since it began. Differences between two readings tell what a piece of code did.
+/// Counters since the start of the process. Subtract two readings to measure a piece of code.
 ///
 /// ```
 /// use ndjit::{Array, stats};
@@ -22,26 +22,26 @@ pub struct Stats {
     pub traces: u64,
     /// Plans made: one per traced signature.
     pub plans: u64,
-    /// Calls and evaluations that found their plan.
+    /// Calls and evaluations with a cached plan.
     pub plan_hits: u64,
-    /// Kernels compiled, for the processor and for GPUs. Not when only sizes or numbers change, and without those that find out what a
-    /// GPU does.
+    /// Kernels compiled, for the processor and for GPUs, except those that test GPU features. New sizes and numbers
+    /// compile none.
     pub kernels_compiled: u64,
-    /// Time spent on that.
+    /// The compile time of these kernels.
     pub compile_time: Duration,
-    /// Blocks of memory the system was asked for.
+    /// Memory blocks requested from the system.
     pub allocations: u64,
-    /// Blocks of memory that were used again instead.
+    /// Memory blocks reused instead.
     pub reuses: u64,
-    /// Operations of lazy arrays that ran, each as often as it did.
+    /// Operations of lazy arrays run, repeated runs included.
     pub operations: u64,
-    /// Of these, those that had run before: what an operation gives is kept when it runs again, not at once.
+    /// Of these, repeated runs: a result is cached when its operation runs again, not at first.
     pub operations_again: u64,
-    /// Bytes that arrays hold because what is read of them was computed again, now.
+    /// Bytes of results of lazy arrays cached now after a repeated run.
     pub kept_bytes: u64,
 }
 
-/// Counters of the process.
+/// Returns the counters of the process.
 ///
 /// ```
 /// use ndjit::stats;

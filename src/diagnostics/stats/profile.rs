@@ -1,4 +1,4 @@
-//! Measuring a function kernel by kernel, beside what was estimated: [`Jitted::profile`].
+//! Measured times of a function's kernels, beside the estimates: [`Jitted::profile`].
 
 use super::function;
 use crate::jit::arguments::CallArgs;
@@ -16,14 +16,14 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Runs measured at least.
+/// Minimum number of runs.
 const LEAST: usize = 5;
-/// Runs measured at most.
+/// Maximum number of runs.
 const MOST: usize = 1000;
-/// Time after which no more runs are begun.
+/// No run starts after this time.
 const ENOUGH: Duration = Duration::from_millis(100);
 
-/// One kernel of a function, measured. Kernels are counted as in [`Jitted::kernels`].
+/// A measured kernel of a function. Kernels are numbered as in [`Jitted::kernels`].
 ///
 /// ```
 /// use ndjit::{Array, jit};
@@ -36,21 +36,21 @@ const ENOUGH: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LaunchProfile {
-    /// What it does, in one run.
+    /// Its statistics for one run.
     pub work: function::KernelStats,
-    /// How often a call runs it: once, but for what stands in a branch or a loop.
+    /// The number of runs in a call: one, except in branches and loops.
     pub runs: u64,
-    /// How long the loops of all runs were estimated to take, which decides whether threads share them. What a call costs beside its loops is not
-    /// in it, and in `best` and `median` is: on small arrays these are longer.
+    /// The estimated time of the loops in all runs, which decides on the number of threads. Unlike `best` and `median`
+    /// it excludes the overhead of calls, so these are longer on small arrays.
     pub estimated: Duration,
-    /// The shortest time measured, of all runs of a call; of a loop that of what stands in it.
+    /// The shortest measured time of all runs in a call; for a loop, of its body.
     pub best: Duration,
-    /// The median.
+    /// The median time.
     pub median: Duration,
 }
 
 impl LaunchProfile {
-    /// Bytes read and written in all runs of a call.
+    /// The number of bytes read and written in all runs of a call.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -64,7 +64,7 @@ impl LaunchProfile {
         self.work.bytes_read.saturating_add(self.work.bytes_written).saturating_mul(self.runs)
     }
 
-    /// Floating-point operations of all runs of a call.
+    /// The number of floating-point operations in all runs of a call.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -79,7 +79,7 @@ impl LaunchProfile {
     }
 }
 
-/// A function, measured: see [`Jitted::profile`].
+/// A measured function: see [`Jitted::profile`].
 ///
 /// ```
 /// use ndjit::{Array, jit};
@@ -93,19 +93,20 @@ impl LaunchProfile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Profile {
-    /// The kernels, in the order they run; empty where they cannot be measured one by one: on a GPU, and in the interpreter.
+    /// The kernels, in execution order; empty on a GPU and in the interpreter, where they cannot be measured
+    /// separately.
     pub kernels: Vec<LaunchProfile>,
-    /// The shortest time of all of them, memory for results included.
+    /// The shortest time of a call, memory for results included.
     pub best: Duration,
-    /// The median.
+    /// The median time.
     pub median: Duration,
-    /// How often it ran.
+    /// The number of calls.
     pub runs: usize,
 }
 
 impl fmt::Display for Profile {
-    /// A table: for each kernel the estimate, the times, and the rates at the shortest time. GB and GFLOP are 10⁹. Estimates are of the
-    /// loops alone, which the last line says.
+    /// Prints a table: for each kernel the estimate, the times, and the rates at the shortest time. GB and GFLOP are
+    /// 10⁹. Estimates are of the loops only, as the last line notes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |(n, kernel): (usize, &LaunchProfile)| {
             vec![
@@ -131,14 +132,15 @@ impl fmt::Display for Profile {
             writeln!(f, "{}; its times are of all its runs in a call", table::MARKS)?;
         }
         write!(f, "runs: {}", self.runs)?;
-        // Where nothing is estimated there is nothing to say.
+        // No estimates, no note on them.
         if self.kernels.is_empty() { Ok(()) } else { f.write_str("; estimated without the overhead of a call") }
     }
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
-    /// Calls the function a few times, for a tenth of a second or so, and measures each of its kernels. Results are thrown away; nothing is
-    /// printed or checked. Bytes are those that must move at least, so that GB/s can be held against what the machine's memory does.
+    /// Calls the function several times, for about a tenth of a second, and measures each of its kernels. Results are
+    /// dropped; nothing is printed or checked. Bytes are the minimum transfer, so GB/s compare with the memory
+    /// bandwidth of the machine.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -169,7 +171,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
 fn measure(plan: &Plan, given: &RunInputs) -> Result<Profile> {
     let (mut whole, mut launches) = (Vec::new(), Vec::new());
     let begun = Instant::now();
-    // The first run finds memory and caches cold.
+    // The first run has cold memory and caches.
     for n in 0..=MOST {
         if n > LEAST && begun.elapsed() > ENOUGH {
             break;
@@ -191,7 +193,7 @@ fn measure(plan: &Plan, given: &RunInputs) -> Result<Profile> {
     let measured = |(n, (&work, &estimated)): (usize, (&function::KernelStats, &Duration))| {
         let measured: Vec<Timed> = launches.iter().filter_map(|run: &Vec<Timed>| run.get(n).copied()).collect();
         let (best, median) = of(&mut measured.iter().map(|timed| timed.time).collect::<Vec<Duration>>());
-        // The same arguments decide the same in each call.
+        // The same arguments take the same branches in each call.
         let runs = measured.first().map_or(0, |timed| timed.runs);
         let estimated = estimated.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX));
         LaunchProfile { work, runs, estimated, best, median }
@@ -202,7 +204,7 @@ fn measure(plan: &Plan, given: &RunInputs) -> Result<Profile> {
     Ok(Profile { kernels, best, median, runs })
 }
 
-/// The shortest of some times, and the median.
+/// The shortest of these times, and the median.
 fn of(times: &mut [Duration]) -> (Duration, Duration) {
     times.sort_unstable();
     let median = times.get(times.len() / 2).copied().unwrap_or_default();

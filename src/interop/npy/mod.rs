@@ -1,5 +1,5 @@
-//! `.npy` files larger than one wants to read at once: a [`Reader`] maps them, a [`Writer`] writes one array after the other. For a
-//! whole file at once there are [`Array::read_npy`] and [`Array::write_npy`].
+//! Large `.npy` files: a [`Reader`] maps them into memory, a [`Writer`] writes them in parts. For whole files at once
+//! see [`Array::read_npy`] and [`Array::write_npy`].
 //!
 //! ```
 //! use ndjit::npy::{Reader, Writer};
@@ -36,12 +36,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A `.npy` file whose arrays are read when they are computed with: its memory is mapped. Of every dtype that NumPy has, in row- or
-/// column-major order, little-endian.
+/// A memory-mapped `.npy` file, whose arrays are read on use. Supports every dtype of NumPy, in row- or column-major
+/// order, little-endian.
 ///
-/// The file must not change as long as its arrays live. Where it does, elements may be the old or the new ones; where it is
-/// truncated, the system ends the process that reads beyond its end. [`Writer`] and [`Array::write_npy`] change none: they put another in its
-/// place.
+/// The file must not change as long as its arrays live. After a change, elements may be old or new ones; after
+/// truncation, the system ends a process that reads beyond the end. [`Writer`] and [`Array::write_npy`] replace a file
+/// and never change it.
 ///
 /// ```
 /// use ndjit::npy::Reader;
@@ -81,8 +81,8 @@ impl Reader {
     /// ```
     ///
     /// # Errors
-    /// `Io` if the file cannot be read, is truncated or longer than its array, or is not a `.npy` file of numbers; `DType` if it is of
-    /// another dtype; `Size` if it claims more elements than memory can address.
+    /// `Io` if the file cannot be read, is truncated or longer than its array, or is not a `.npy` file of numbers;
+    /// `DType` for another dtype; `Size` for more elements than the address space has.
     pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
         let path = path.as_ref();
         let open = || {
@@ -132,7 +132,7 @@ impl Reader {
         &self.header.shape
     }
 
-    /// All elements, mapped.
+    /// Maps all elements.
     ///
     /// ```
     /// use ndjit::npy::Reader;
@@ -149,15 +149,15 @@ impl Reader {
     /// ```
     ///
     /// # Errors
-    /// `Io` if the system does not map the file, or bools in it are neither 0 nor 1; `Allocation` if it must be copied, since its
-    /// elements are not aligned, and memory is refused.
+    /// `Io` if the file cannot be mapped, or a bool is neither 0 nor 1; `Allocation` if it must be copied, since its
+    /// elements are not aligned, and the allocation fails.
     pub fn array(&self) -> Result<Array> {
         let (shape, axes) = self.header.layout();
         let array = self.mapped(0, shape)?;
         Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))
     }
 
-    /// The elements of some indices along axis 0, mapped; those that there are.
+    /// Maps the elements of a range along axis 0, clipped to its extent.
     ///
     /// ```
     /// use ndjit::npy::Reader;
@@ -184,8 +184,8 @@ impl Reader {
         self.mapped(offset, shape)
     }
 
-    /// The elements of some indices along axis 0, copied to memory; those that there are. A file that shrinks meanwhile is an error, where one
-    /// that is mapped ends the process. Of a file in column-major order each column is read apart.
+    /// Copies the elements of a range along axis 0, clipped to its extent, to memory. A file truncated meanwhile is an
+    /// error here, but ends the process if it is mapped. A file in column-major order is read column by column.
     ///
     /// ```
     /// use ndjit::npy::Reader;
@@ -202,7 +202,7 @@ impl Reader {
     /// ```
     ///
     /// # Errors
-    /// `Io` if the file cannot be read, ends before its data does, or bools in it are neither 0 nor 1; `Allocation` if memory is refused;
+    /// `Io` if the file cannot be read, ends early, or a bool is neither 0 nor 1; `Allocation` if an allocation fails;
     /// `Shape` for a scalar.
     pub fn copied_rows(&self, rows: Range<usize>) -> Result<Array> {
         let (start, end) = self.indices(&rows, "copied_rows")?;
@@ -224,7 +224,7 @@ impl Reader {
         Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))
     }
 
-    /// All elements, copied to memory: as [`copied_rows`](Reader::copied_rows), of a scalar too.
+    /// Copies all elements to memory, as [`copied_rows`](Reader::copied_rows) does; scalars included.
     ///
     /// ```
     /// use ndjit::npy::Reader;
@@ -248,7 +248,7 @@ impl Reader {
         Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))
     }
 
-    /// The indices along axis 0 that there are among some.
+    /// Clips a range to the extent of axis 0.
     fn indices(&self, rows: &Range<usize>, what: &str) -> Result<(usize, usize)> {
         let Some(&all) = self.header.shape.extents().first() else {
             return Err(
@@ -259,7 +259,7 @@ impl Reader {
         Ok((start, rows.end.clamp(start, all)))
     }
 
-    /// Where rows of a file in row-major order begin in the data, and their shape.
+    /// The byte offset of rows in a file in row-major order, and their shape.
     fn contiguous(&self, start: usize, end: usize) -> Result<(usize, Shape)> {
         let mut extents = self.header.shape.extents().to_vec();
         let row = Shape::new(&extents[1..]).bytes(self.header.dtype.bytes())?;
@@ -267,7 +267,7 @@ impl Reader {
         Ok((start.saturating_mul(row), Shape::from(extents)))
     }
 
-    /// An array in row-major order, mapped from a byte of the data on.
+    /// Maps an array in row-major order from a byte offset in the data.
     fn mapped(&self, offset: usize, shape: Shape) -> Result<Array> {
         let map = || {
             let dtype = self.header.dtype;
@@ -285,7 +285,7 @@ impl Reader {
         map().map_err(|e: Error| e.fact(format_args!("file: {}", self.path.display())))
     }
 
-    /// An array in row-major order, whose bytes `fill` reads.
+    /// Creates an array in row-major order, with bytes read by `fill`.
     fn read(&self, shape: Shape, fill: impl FnOnce(&mut [u8]) -> std::io::Result<()>) -> Result<Array> {
         let read = || {
             let dtype = self.header.dtype;
@@ -301,7 +301,7 @@ impl Reader {
         read().map_err(|e: Error| e.fact(format_args!("file: {}", self.path.display())))
     }
 
-    /// Fills `bytes` from a byte of the data on.
+    /// Fills `bytes` from a byte offset in the data.
     fn read_at(&self, bytes: &mut [u8], offset: usize) -> std::io::Result<()> {
         let offset = (self.header.len + offset) as u64;
         #[cfg(unix)]
@@ -309,7 +309,7 @@ impl Reader {
         #[cfg(not(unix))]
         {
             use std::io::{Read, Seek, SeekFrom};
-            // Another handle: this one's position is everybody's.
+            // A handle of its own, since the file position of this one is shared.
             let mut file = File::open(&self.path)?;
             file.seek(SeekFrom::Start(offset))?;
             file.read_exact(bytes)
@@ -317,9 +317,9 @@ impl Reader {
     }
 }
 
-/// A `.npy` file being written, in row-major order, one array after the other. It takes its place when it is [finished](Writer::finish): until
-/// then a file that is there stays as it is, and where the writer is dropped before. Arrays that a [`Reader`] mapped go on reading the one that
-/// was there, so they may be written to their own file.
+/// Writes a `.npy` file in row-major order, one array after another. The file replaces an existing one when it is
+/// [finished](Writer::finish); until then, and if the writer is dropped before, the existing file is unchanged. Arrays
+/// mapped by a [`Reader`] keep the old file, so they may be written to their own file.
 ///
 /// ```
 /// use ndjit::npy::Writer;
@@ -343,14 +343,14 @@ pub struct Writer {
     path: PathBuf,
     dtype: DType,
     shape: Shape,
-    /// Elements that are still to be written.
+    /// The number of elements still to be written.
     missing: usize,
-    /// Whether all that was written arrived.
+    /// True if all writes succeeded.
     whole: bool,
 }
 
 impl Writer {
-    /// Creates a file for an array of this dtype and shape, in the folder of the one whose place it takes.
+    /// Creates a file for an array of this dtype and shape, in the folder of the file to replace.
     ///
     /// ```
     /// use ndjit::npy::Writer;
@@ -369,7 +369,8 @@ impl Writer {
     /// ```
     ///
     /// # Errors
-    /// `Io` if the file cannot be written; `DType` for `bf16`, which NumPy has not; `Size` if no array can have the shape.
+    /// `Io` if the file cannot be written; `DType` for `bf16`, which NumPy lacks; `Size` if no array can have the
+    /// shape.
     pub fn create(path: impl AsRef<Path>, dtype: DType, shape: impl IntoShape) -> Result<Writer> {
         let (path, shape) = (path.as_ref(), shape.shape());
         let missing = shape.size()?;
@@ -384,7 +385,7 @@ impl Writer {
         Ok(Writer { file, place, path: path.to_owned(), dtype, shape, missing, whole: true })
     }
 
-    /// Writes the elements of an array after those before.
+    /// Appends the elements of an array.
     ///
     /// ```
     /// use ndjit::npy::Writer;
@@ -403,7 +404,7 @@ impl Writer {
     /// ```
     ///
     /// # Errors
-    /// `Argument` for another dtype than the file's, or more elements than it has; `Io` if they cannot be written; those of
+    /// `Argument` for another dtype than the file's, or too many elements; `Io` if they cannot be written; those of
     /// [`eval`](Array::eval).
     pub fn write(&mut self, array: &Array) -> Result<()> {
         let buffer = array.buffer()?;
@@ -419,7 +420,7 @@ impl Writer {
         written.map_err(|e| self.failed(&e))
     }
 
-    /// Finishes the file, and puts it to its place.
+    /// Finishes the file, and moves it to its path.
     ///
     /// ```
     /// use ndjit::npy::Writer;
@@ -438,7 +439,7 @@ impl Writer {
     /// ```
     ///
     /// # Errors
-    /// `Argument` if elements are missing; `Io` if they cannot be written, or some before were not. What was at the place stays there then.
+    /// `Argument` if elements are missing; `Io` if any could not be written. An existing file is unchanged then.
     pub fn finish(mut self) -> Result<()> {
         if self.missing > 0 {
             return Err(Error::new(ErrorCode::Argument, "write_npy: elements are missing")

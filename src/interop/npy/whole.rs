@@ -1,4 +1,5 @@
-//! Whole `.npy` files as arrays. Files in parts: `src/interop/npy/mod.rs`; what is accepted and refused: `formats/src/npy.rs`.
+//! Whole `.npy` files as arrays. For files in parts see `src/interop/npy/mod.rs`; for supported formats,
+//! `formats/src/npy.rs`.
 
 use crate::array::node::Array;
 use crate::interop::npy::Writer;
@@ -10,7 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Array {
-    /// Reads a `.npy` file: little-endian, in row- or column-major order, of every dtype but `bf16`, which NumPy does not have.
+    /// Reads a `.npy` file: little-endian, in row- or column-major order, of every dtype except `bf16`, which NumPy
+    /// lacks.
     ///
     /// ```
     /// use ndjit::Array;
@@ -22,8 +24,9 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// `Io` if the file cannot be read, is truncated or longer than its array, or is not a `.npy` file of numbers; `DType` if it is of
-    /// another dtype; `Size` if it claims more elements than memory can address; `Allocation` if memory is refused.
+    /// `Io` if the file cannot be read, is truncated or longer than its array, or is not a `.npy` file of numbers;
+    /// `DType` for another dtype; `Size` for more elements than the address space has; `Allocation` if an allocation
+    /// fails.
     #[track_caller]
     pub fn read_npy(path: impl AsRef<Path>) -> Result<Array> {
         let place = Place::caller();
@@ -35,7 +38,7 @@ impl Array {
         read(path.as_ref()).map_err(|e| e.fact(format_args!("file: {}", path.as_ref().display())).at(place))
     }
 
-    /// Reads what is in memory as a `.npy` file would hold it: a part of an archive, or what came over a network.
+    /// Reads the bytes of a `.npy` file from memory, such as a part of an archive, or from a network.
     ///
     /// ```
     /// use ndjit::Array;
@@ -55,7 +58,8 @@ impl Array {
         read(bytes, bytes.len() as u64).map_err(|e| e.unnamed().of("from_npy").at(place))
     }
 
-    /// Writes a `.npy` file, in place of one that exists, once it is whole: what has [mapped](crate::npy::Reader) that one goes on reading it.
+    /// Writes a `.npy` file, which replaces an existing one when it is complete. Arrays [mapped](crate::npy::Reader)
+    /// from the existing file keep it.
     ///
     /// ```
     /// use ndjit::Array;
@@ -81,7 +85,7 @@ impl Array {
     }
 }
 
-/// Reads a source of so many bytes from its beginning.
+/// Reads a source of this many bytes from its start.
 fn read(mut source: impl Read, bytes: u64) -> Result<Array> {
     let header = Header::read(&mut source)?;
     let promised = header.data(bytes)?;
