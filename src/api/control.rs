@@ -21,6 +21,7 @@ use crate::trace::recording::Param;
 use ndjit_ir::graph::{ControlKind, ForArity, ScanArity};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use ndjit_runtime::stderr;
+use std::cell::Cell;
 
 /// The results of `then` if `condition` is true, of `otherwise` if not. Only one of them is computed. Both take `operands`.
 ///
@@ -225,11 +226,13 @@ fn next<C: Outputs>(what: &str, state: C, like: &Collected, place: Place) -> Vec
     next.exprs
 }
 
+thread_local!(static REPORTED: Cell<Option<Place>> = const { Cell::new(None) });
+
 /// Returns the results in their structure, or the error in each leaf of it.
 pub(super) fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, place: Place) -> C {
     let leaves = made.unwrap_or_else(|error| {
-        if !ndjit_eval::traces::are_open() {
-            // Without a trace no value can carry an error.
+        // Without a trace no value can carry an error. A call has several results, and is reported once.
+        if !ndjit_eval::traces::are_open() && REPORTED.replace(Some(place)) != Some(place) {
             stderr::line(crate::diagnostics::report::report(&outside(place)));
         }
         let failed = Expr::failed(error.at(place));
@@ -241,7 +244,7 @@ pub(super) fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, pla
 /// The error of control flow outside of a traced function.
 fn outside(place: Place) -> Error {
     Error::new(ErrorCode::Traced, "control flow outside of a traced function").at(place).help(
-        "call it in a closure that is traced, as in `jit(|x: Expr| fori_loop(0, 3, x, |_, x| x * 2)).call((&x,))`",
+        "call it in a closure that is traced, as in `jit(|x: Expr| fori_loop(0, 3, x, |_, x| x * 2)).call((&x,))`; elsewhere use Rust's `for` and `if`",
     )
 }
 
