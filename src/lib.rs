@@ -20,7 +20,7 @@
 //! - Rust literals are weak: their kind takes part in promotion, their width does not. See [`weak`] and [`strong`].
 //! - A [`Policy`] determines the common dtype of two operands: JAX's by default, others with [`with_policy`],
 //!   [`Jitted::with_policy`] or [`set_policy`]. [`Array::explain_dtype`] and similar methods explain a dtype.
-//! - [`Jitted::misses`] explains why a call compiled; [`Jitted::stats`] and [`Jitted::profile`] report its work and its
+//! - [`Jitted::explain_cache_misses`] explains why a call compiled; [`Jitted::stats`] and [`Jitted::profile`] report its work and its
 //!   speed. [`debug`] provides printing, a search for NaN and the interpreter. docs/debugging.md shows them.
 //! - Errors are values of type [`Error`] with the source location; [`report`] shows the line.
 //!

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 /// A cache miss: a call with a new signature, for which the function was traced and a plan made. See
-/// [`Jitted::misses`](crate::Jitted::misses).
+/// [`Jitted::explain_cache_misses`](crate::Jitted::explain_cache_misses).
 ///
 /// ```
 /// use ndjit::{Array, jit};
