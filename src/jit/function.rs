@@ -31,7 +31,7 @@ use std::sync::Arc;
     message = "`{Self}` cannot be traced",
     label = "does not take 1 to 12 `Expr`s, or returns something else than `Expr`s",
     note = "return an `Expr`, or tuples, arrays or `Vec`s of them; `ndjit::outputs!` adds structs of your own",
-    note = "an `Array` becomes an `Expr` by `Expr::from(array)`",
+    note = "return a captured `Array` as `Expr::from(array)`",
     note = "a traced function is `Send + Sync + 'static`: `move` what it uses into it"
 )]
 pub trait JitFn<M, const N: usize>: Send + Sync + Sized + 'static {
@@ -192,7 +192,7 @@ impl<M: 'static, const N: usize, F: JitFn<M, N>> JitFn<Ready<M>, N> for Jitted<M
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the function takes {N} argument(s), `{Self}` is not a tuple of that many operands",
-    note = "write `f.inline((x, y))`; one argument is `f.inline((x,))`"
+    note = "one operand per closure parameter: write `f.inline((x, y))`; one operand is `f.inline((x,))`"
 )]
 pub trait Operands<const N: usize> {
     #[doc(hidden)]

@@ -185,7 +185,7 @@ each_number!(number_inputs);
 #[diagnostic::on_unimplemented(
     message = "the function takes {N} argument(s), `{Self}` is not a tuple of that many inputs",
     label = "expected a tuple of {N} input(s)",
-    note = "write `f.call((&x, &y))`; one argument is `f.call((&x,))`"
+    note = "one input per closure parameter: write `f.call((&x, &y))`; one input is `f.call((&x,))`"
 )]
 pub trait Inputs<'a, const N: usize> {
     #[doc(hidden)]

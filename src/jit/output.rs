@@ -30,7 +30,7 @@ use smallvec::SmallVec;
     message = "a traced function cannot return `{Self}`, and a loop cannot carry it",
     label = "not an `Expr`, nor made of them",
     note = "return `Expr`, tuples, arrays or `Vec`s of outputs, or a struct with `ndjit::outputs!`; the state of a loop is the same",
-    note = "a number becomes an `Expr` by `Expr::from(0.0)`, an `Array` by `Expr::from(array)`"
+    note = "a number becomes an `Expr` by `Expr::from(0.0)`, or beside `x` by `zeros_like(x)`; a captured `Array` by `Expr::from(array)`"
 )]
 pub trait Outputs: Sized {
     /// The same structure of arrays, for the caller.

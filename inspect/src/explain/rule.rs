@@ -251,7 +251,7 @@ impl fmt::Display for Rule {
             }
             Rule::Number { to } => write!(f, "bool counts as a number, {to}"),
             Rule::Inexact { from, to } => write!(f, "{from} becomes the float {to}"),
-            Rule::Default { weak, to, policy } => write!(f, "{weak} takes {to}, the default of {policy}"),
+            Rule::Default { weak, to, policy } => write!(f, "{weak} takes {to}, the default of policy {policy}"),
             Rule::Truth => f.write_str("operands become bool"),
             Rule::Gives(op, dtype) => write!(f, "{op} gives {dtype}"),
             Rule::Real { from, to } => write!(f, "{to} is the real part of {from}"),

@@ -18,7 +18,7 @@ impl Display for Explanation {
             None => write!(f, " {}", self.origin)?,
         }
         match self.default_of {
-            Some(policy) => write!(f, "; stored as {}, the default of {policy}", self.stored)?,
+            Some(policy) => write!(f, "; stored as {}, the default of policy {policy}", self.stored)?,
             None if self.ty.is_weak() => write!(f, "; stored as {}", self.stored)?,
             None => {}
         }
