@@ -121,7 +121,6 @@ impl Accesses {
 
     /// Returns the row at an index of an array of this shape and row stride, if the index is one integer in memory. A
     /// computed index is stored only if the row is `worth` it.
-    /// otherwise, only if that is `worth` it.
     pub fn traced_row(
         &self,
         graph: &Graph<DType>,
@@ -190,7 +189,6 @@ impl Accesses {
 
     /// Returns the value stored for a result of the program. For a reshape of a kernel's output it is the output, which
     /// has the same elements in the same order.
-    /// the same elements in the same order.
     pub fn result(&self, graph: &Graph<DType>, value: Value) -> Value {
         let Some((base, layout)) = self.view(value) else { return value };
         let stored = graph.node(graph.producer(base)).kind.row().fusion != Fusion::Leaf;
@@ -205,7 +203,6 @@ impl Accesses {
 
     /// Returns the value whose memory serves random access to a value's elements. Iotas and literals have no memory:
     /// they are stored for it.
-    /// stored for it.
     pub fn in_memory(&self, graph: &Graph<DType>, value: Value) -> Value {
         let base = self.base(value);
         match graph.node(graph.producer(base)).kind {

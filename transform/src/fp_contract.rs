@@ -1,5 +1,6 @@
 //! Floating-point contraction: a float product with a single use, in a sum, becomes one `mul_add` with the sum. It
 //! rounds once instead of twice.
+//!
 //! The pass runs only on request, since it changes results. Results are equal on all devices, because the pass precedes
 //! every decision about execution. It corresponds to `-ffp-contract=fast` of C compilers (ISO C23, 7.12.3: contracted
 //! expressions are evaluated as though to infinite range and precision).

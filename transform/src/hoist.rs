@@ -267,7 +267,6 @@ impl Invariants {
 
     /// Returns the graph with the invariants as its last parameters, and the parameters that it still needs. The
     /// parameter of a weak state stays, since it determines the state's storage dtype.
-    /// parameter, which stays.
     fn without(&self, carried: usize, policy: Policy) -> (TracedGraph, Places, Vec<usize>) {
         let graph = &*self.graph;
         let (mut out, mut out_places) = (Graph::like(graph), Places::default());

@@ -331,7 +331,6 @@ impl Commit<'_> {
                 }
                 // An explicit cast to a lower kind casts the exact value as a cast of an array would: from the widest
                 // dtype of its kind.
-                // dtype of its kind.
                 let widest = match kind {
                     Kind::Bool => DType::Bool,
                     // Of the known literals only larger ones do not fit i64.

@@ -162,7 +162,6 @@ fn linear(to: &Appender, of: &[Value], made: &[Value]) -> Vec<Tangent> {
 
 /// Computes the cotangents of the inputs of a recomputed function from those of its outputs, by a scan of one step. No
 /// node is shared with earlier computations, and the function's arrays exist only while the scan runs.
-/// with earlier computations, and the function's arrays exist only while the scan runs.
 fn computed_later(
     to: &Appender,
     function: &LocatedGraph,
