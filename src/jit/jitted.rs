@@ -49,8 +49,8 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Inside another traced function, [`inline`](Jitted::inline) calls it on expressions.
 ///
 /// The function is traced once per signature: the types, shapes and memory layouts of the arguments, and the promotion
-/// policy. The plans of the last 64 signatures are kept. Plans with the same loops share machine code, whatever their
-/// sizes and numbers. `Jitted` is `Send + Sync`: any number of threads may call it at once. Clones share the function
+/// policy. The plans of the last 64 signatures are kept. Plans with the same loops share machine code, regardless of
+/// extents and numbers. `Jitted` is `Send + Sync`: any number of threads may call it at once. Clones share the function
 /// and its plans.
 pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
     pub(crate) core: Arc<Core>,

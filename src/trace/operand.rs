@@ -1,6 +1,6 @@
 //! Operands of operations on [`Expr`]s and [`Array`]s: both of these, and Rust numbers.
 //!
-//! A bare Rust number is *weak*: `2`, `2.0f32` and `2u64` only differ in kind, and take the width of the other operand.
+//! A bare Rust number is *weak*: `2`, `2.0f32` and `2u64` differ only in kind, and take the width of the other operand.
 
 pub use crate::trace::scalar::{Number, Scalar, strong, weak};
 

@@ -2,9 +2,9 @@
 //! `concat(f(a), f(b))`, so an op on a rolled, padded or stacked array reads the original array: each part is a loop of
 //! its own over a box of the result, and the joined array is not stored.
 //!
-//! One walk finds the cuts of each op's operands along each axis; these *cuts* divide its result into boxes. An op is
-//! divided if it is needed as an array, together with its operands, each computed once for each box. A join that is
-//! needed as an array for another reason is read as one.
+//! One walk finds the cuts of each op's operands along each axis; these *cuts* divide its result into boxes. An op
+//! needed as an array is divided together with its operands, each computed once for each box. A join needed as an array
+//! for another reason is read as one.
 
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Rewriter, Value};
 use ndjit_ir::view::{AxisIndex, View};
@@ -101,9 +101,9 @@ fn viewed(graph: &Graph<DType>, view: NodeId) -> Option<Value> {
 struct Division {
     /// The cuts of each value: ops, joins and views of joins. `None` for others, and for unchanged values.
     cuts: Vec<Option<Cuts>>,
-    /// True for values that are needed as arrays.
+    /// True for values needed as arrays.
     whole: Vec<bool>,
-    /// True for values that are needed at all.
+    /// True for values needed at all.
     used: Vec<bool>,
 }
 
@@ -206,7 +206,7 @@ impl Division {
         (is_cut && boxes <= MAX_BOXES).then_some(cuts)
     }
 
-    /// Finds the values that are needed as arrays.
+    /// Finds the values needed as arrays.
     fn want(&mut self, graph: &Graph<DType>) {
         let mut seen = vec![false; graph.value_count()];
         for output in graph.outputs() {

@@ -33,7 +33,7 @@ pub fn networks(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     }
     let (mut out, mut notes) = (Graph::like(graph), ());
     let mut rewriter = Rewriter::new((graph, &()), (&mut out, &mut notes));
-    // The indices of each sort that are read.
+    // The read indices of each sort.
     let mut made: FxHashMap<(Value, usize), Value> = FxHashMap::default();
     for id in graph.node_ids() {
         rewriter.begin(id);
@@ -81,7 +81,7 @@ fn place(view: &View, axis: usize) -> Option<usize> {
 struct SortsRead {
     /// For views of sorts, and views of these: the sort, its axis, and the composed view.
     views: Vec<Option<(Value, usize, View)>>,
-    /// The indices that are read, in order, of sorts without other reads.
+    /// The read indices, in order, of sorts without other reads.
     places: FxHashMap<Value, Vec<usize>>,
 }
 

@@ -25,7 +25,7 @@ enum ViewForm {
     Own,
     /// Through a view, as an array of this shape.
     Viewed(View, Shape),
-    /// In another shape of as many elements.
+    /// In another shape with the same number of elements.
     Reshaped(Shape),
 }
 
@@ -130,7 +130,7 @@ fn want(forms: &mut SmallVec<[ViewForm; 1]>, form: ViewForm) {
     forms.push(form);
 }
 
-/// Returns the form of an operand for a node that is computed in `form`.
+/// Returns the form of an operand of a node computed in `form`.
 fn demand(
     graph: &Graph<DType>,
     value: Value,
@@ -304,7 +304,8 @@ fn costs(graph: &Graph<DType>) -> Vec<u32> {
     costs
 }
 
-/// Returns for each value whether it can be computed in another shape of as many elements without copying its inputs.
+/// Returns for each value whether it can be computed in another shape with the same number of elements without copies
+/// of its inputs.
 fn reshapable(graph: &Graph<DType>, params: &[Layout]) -> Vec<bool> {
     let mut reshapable = vec![false; graph.value_count()];
     for id in graph.node_ids() {

@@ -1,4 +1,4 @@
-//! Evaluating typed graphs.
+//! Evaluation of typed graphs.
 
 use super::elementwise::{Function, Functions};
 use super::movement;

@@ -1,4 +1,4 @@
-//! Evaluating views, reshapes and joins on tensors: elements are copied without computation.
+//! Evaluation of views, reshapes and joins on tensors: elements are copied without computation.
 
 use super::elementwise::{Function, Functions, advance};
 use super::tensor::Tensor;

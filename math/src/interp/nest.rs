@@ -1,4 +1,4 @@
-//! Evaluating loop nests, of ops or of primitives, on the caller's memory.
+//! Evaluation of loop nests, of ops or of primitives, on the caller's memory.
 
 use super::elementwise::{Function, Functions, advance};
 use super::reduce::empty_result;

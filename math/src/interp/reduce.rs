@@ -1,4 +1,4 @@
-//! Evaluating reductions, scans, sorts and indices on tensors.
+//! Evaluation of reductions, scans, sorts and indices on tensors.
 
 use super::elementwise::{Function, Functions, advance};
 use super::tensor::{Tensor, Words};

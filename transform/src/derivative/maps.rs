@@ -81,7 +81,7 @@ pub(crate) enum LinearMap {
     Without(Value),
     /// Sums at the rows of these indices, of an array of this shape; out-of-bounds rows are dropped.
     AddRows(Value, Shape),
-    /// The elements at those that a view selects; zeros elsewhere.
+    /// The elements at the selected ones of a view; zeros elsewhere.
     Inserted(Arc<View>, Shape),
     /// Zeros at the elements that a view selects.
     Outside(Arc<View>, Shape),

@@ -143,9 +143,9 @@ struct KernelPlan {
     /// The group of the values.
     group: u32,
     space: Shape,
-    /// Values of the iteration space that are stored, reduced or scanned.
+    /// Stored, reduced or scanned values of the iteration space.
     roots: Vec<Value>,
-    /// The values stored.
+    /// The stored values.
     stored: Vec<Value>,
     kind: PlanKind,
 }
