@@ -120,9 +120,9 @@ impl Program {
         program().map_err(|e: Error| e.at(place))
     }
 
-    /// Returns the number of operations in the text of a graph after expansion: a function counts once for each of its
-    /// calls, a graph of control flow once for each occurrence. The memory of [`parse`](Program::parse) depends on it,
-    /// so check it before the call. The number saturates at `usize::MAX`.
+    /// Returns the number of operations in the text of a graph after expansion, including parameters and literals. A
+    /// function counts once for each of its calls, a graph of control flow once for each occurrence. The memory of
+    /// [`parse`](Program::parse) depends on it, so check it before the call. The number saturates at `usize::MAX`.
     ///
     /// ```
     /// use ndjit::Program;

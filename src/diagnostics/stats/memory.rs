@@ -59,8 +59,8 @@ pub struct ArrayPlan {
     pub first: usize,
     /// The last launch that uses it; `None` for a result.
     pub last: Option<usize>,
-    /// The indices, among the array arguments, of arguments whose memory it reuses if they are
-    /// [donated](crate::Array::donate) and have no other user.
+    /// The indices of its possible donors among the array arguments. It reuses the memory of one that is
+    /// [donated](crate::Array::donate) and has no other user.
     pub donors: Vec<usize>,
 }
 
