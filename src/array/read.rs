@@ -10,7 +10,7 @@ use ndjit_runtime::{Buffer, Element, Memory};
 use std::sync::Arc;
 
 impl Array {
-    /// Computes pending elements, and returns all.
+    /// Returns the elements, computed first if pending.
     pub(crate) fn elements(&self) -> Result<&Elements> {
         self.0.elements()
     }

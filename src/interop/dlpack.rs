@@ -53,8 +53,8 @@ use std::sync::Arc;
 ///   aligned. Permuted, flipped and broadcast axes and overlapping windows need no copy.
 /// - Result: strong, of any dtype; `f16`, `bf16` and complex numbers are those of DLPack.
 ///
-/// Source: the [Array
-/// API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html).
+/// Source: the
+/// [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html).
 ///
 /// # Errors
 /// `DType` for other element types, such as floats of 8 bits or several lanes; `Device` for memory outside the host, or
@@ -107,8 +107,8 @@ impl Array {
     /// ```
     ///
     /// `copy`: `true` for a copy in row-major order, `false` for none, `None` for a copy if needed: from a GPU. Dtype
-    /// and strides are those of the array. This is `__dlpack__` of the [Array
-    /// API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.array.__dlpack__.html).
+    /// and strides are those of the array. This is `__dlpack__` of the
+    /// [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.array.__dlpack__.html).
     ///
     /// # Errors
     /// Those of [`eval`](Array::eval); `Argument` if a copy is needed and `copy` is `false`.

@@ -313,7 +313,7 @@ impl Core {
         Ok(plan)
     }
 
-    /// Returns the captured arrays on the device of the function. Host arrays are copied to another device.
+    /// Returns the captured arrays on the device of the function. Host arrays are copied if that is another device.
     fn captured(&self, device: Device, closed_over: Vec<Array>) -> Result<Vec<Array>> {
         let moved = |array: Array| {
             if array.device() == device {

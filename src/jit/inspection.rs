@@ -221,7 +221,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.misses.0.lock().iter().cloned().collect()
     }
 
-    /// Returns the former name of [`Jitted::explain_cache_misses`].
+    /// Returns the cache misses, like [`Jitted::explain_cache_misses`], under its former name.
     ///
     /// ```
     /// # #![allow(deprecated)]

@@ -197,7 +197,7 @@ fn permuted(
     Some((view, Shape::from(&extents[..]), reduce))
 }
 
-/// For a view that permutes the axes, returns the result's axis of each axis of the operand.
+/// Returns, for a view that permutes the axes, the result's axis of each axis of the operand.
 fn permutation(view: &View, operand: &Shape, result: &Shape) -> Option<SmallVec<[usize; 4]>> {
     let axis = |(axis, &extent): (&AxisIndex, &usize)| {
         let (0, &[IndexTerm { axis, step: 1 }]) = (axis.start, &axis.terms[..]) else { return None };

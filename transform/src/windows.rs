@@ -145,7 +145,7 @@ impl WindowElement {
         WindowElement { through: true, ..self }
     }
 
-    /// Computes the element of a value of the reduced shapeor one that broadcasts to it. Callers count the ops first.
+    /// Computes the element of a value of the reduced shape or one that broadcasts to it. Callers count the ops first.
     pub(crate) fn of(&mut self, rewriter: &mut Rewriter<'_, DType>, operand: Value) -> Result<Value> {
         let graph = rewriter.old;
         let mut open = vec![(operand, false)];

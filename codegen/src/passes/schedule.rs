@@ -189,7 +189,7 @@ fn own_layout(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Result<L
 type Loops = SmallVec<[usize; 4]>;
 
 /// Computes the loops over axes: those of extent 1 are dropped, and adjacent ones that are contiguous in every operand
-/// are joined. Each loop has its extentand the axis of its strides. A loop begins with the axis `begins`.
+/// are joined. Each loop has its extent and the axis of its strides. A loop begins with the axis `begins`.
 pub(super) fn coalesce(
     geometry: &Geometry,
     axes: &[usize],

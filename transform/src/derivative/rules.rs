@@ -42,7 +42,7 @@ pub(super) fn output(to: &Appender, rule: DerivativeRule, value: Value, beside: 
     to.results(NodeKind::Identity(Identity::Ruled(rule)), &operands, &[ty])
 }
 
-/// Adds the outputs of a function of variables , which derivatives recompute. The function's nodes start at `first`;
+/// Adds the outputs of a function of variables, which derivatives recompute. The function's nodes start at `first`;
 /// earlier values that they use are inputs, too.
 ///
 /// # Errors

@@ -142,7 +142,7 @@ struct FusionRequest {
     at_most: u32,
 }
 
-/// Counts the number of nodes that read each value of a graph with joins of joins.
+/// Counts the nodes that read each value of a graph with joins of joins.
 fn reads(graph: &Graph<DType>, accesses: &Accesses) -> Vec<u32> {
     let joins = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Concat(..));
     if !graph.node_ids().any(|id| joins(graph.node(id).first()) && graph.operands(id).iter().any(|&of| joins(of))) {

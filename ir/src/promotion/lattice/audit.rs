@@ -1,8 +1,8 @@
 //! [`Audit`]: the criteria of a promotion system that a lattice or a table meets, with all violations.
 //!
-//! The criteria are the five of [JEP
-//! 9407](https://docs.jax.dev/en/latest/jep/9407-type-promotion.html#combining-lattices). They are checked for types,
-//! by the numbers that a format can represent, without samples of values.
+//! The criteria are the five of
+//! [JEP 9407](https://docs.jax.dev/en/latest/jep/9407-type-promotion.html#combining-lattices). They are checked for
+//! types, by the numbers that a format can represent, without samples of values.
 
 use super::value::{Lattice, value_type};
 use crate::dtype::{DType, Kind, finfo};

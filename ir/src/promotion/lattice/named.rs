@@ -1,8 +1,8 @@
 //! The promotion graphs of other libraries by name, as data: description, source, edges.
 //!
-//! "JEP" is [JEP 9407, Design of Type Promotion Semantics for
-//! JAX](https://docs.jax.dev/en/latest/jep/9407-type-promotion.html). The claim of each row is asserted at compile
-//! time.
+//! "JEP" is
+//! [JEP 9407, Design of Type Promotion Semantics for JAX](https://docs.jax.dev/en/latest/jep/9407-type-promotion.html).
+//! The claim of each row is asserted at compile time.
 
 /// Edges as rows: a node and its immediate successors.
 pub type Rows = &'static [(&'static str, &'static [&'static str])];
@@ -21,7 +21,7 @@ pub enum Claim {
 /// A promotion graph with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// The name, for [`Lattice::named`].
+    /// The name, for [`Lattice::named`](super::Lattice::named).
     pub name: &'static str,
     /// The description and the source.
     pub doc: &'static str,
