@@ -79,7 +79,7 @@ impl Array {
         Ok(Array(ArrayRef::from_literal(literal, ty, dtype)?))
     }
 
-    /// Creates an array with a copy of row-major bytes.
+    /// Creates an array with a copy of row-major elements.
     #[cfg(feature = "ndarray")]
     pub(crate) fn from_elements<T: Element>(shape: Shape, elements: Vec<T>) -> Array {
         Array::concrete(T::DTYPE, T::DTYPE, shape, Arc::new(Buffer::from_vec(elements)))
@@ -87,7 +87,7 @@ impl Array {
 }
 
 impl<T: Element + Number> From<T> for Scalar {
-    /// The number of its own dtype, as [`strong`](crate::strong) makes it.
+    /// Creates a number of its own dtype, as [`strong`](crate::strong) does.
     fn from(number: T) -> Scalar {
         Scalar(strong(number).0, None)
     }
@@ -161,7 +161,7 @@ impl From<Scalar> for Array {
 impl<T: Element> TryFrom<&Array> for Vec<T> {
     type Error = Error;
 
-    /// The elements in row-major order: [`Array::to_vec`].
+    /// Copies the elements in row-major order: [`Array::to_vec`].
     fn try_from(array: &Array) -> Result<Vec<T>> {
         array.to_vec()
     }
@@ -170,7 +170,7 @@ impl<T: Element> TryFrom<&Array> for Vec<T> {
 impl<T: Element> TryFrom<Array> for Vec<T> {
     type Error = Error;
 
-    /// The elements in row-major order: [`Array::into_vec`].
+    /// Moves or copies the elements in row-major order: [`Array::into_vec`].
     fn try_from(array: Array) -> Result<Vec<T>> {
         array.into_vec()
     }

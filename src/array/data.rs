@@ -33,13 +33,13 @@ impl Array {
         Array(ArrayRef::poisoned(error))
     }
 
-    /// The address that identifies this array.
+    /// Returns the address that identifies this array.
     pub(crate) fn identity(&self) -> usize {
         self.0.identity()
     }
 
-    /// Returns the error, if the operation of this array failed. Computes nothing: errors that occur only when the
-    /// array [runs](Array::eval) are not included.
+    /// Returns the error, if the operation of this array failed. This computes nothing, so errors that occur only when
+    /// the array [runs](Array::eval) are not included.
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode};
@@ -53,7 +53,7 @@ impl Array {
         self.0.error()
     }
 
-    /// The extents of the axes, outermost first. Those of a scalar for a poisoned array.
+    /// Returns the extents of the axes, outermost first. A poisoned array has those of a scalar.
     ///
     /// ```
     /// use ndjit::zeros;
@@ -64,8 +64,8 @@ impl Array {
         self.0.shape()
     }
 
-    /// The dtype of the elements. For a weak array, the default of its kind under the policy at its creation. Bool for
-    /// a poisoned array.
+    /// Returns the dtype of the elements. A weak array has the default of its kind under the policy at its creation. A
+    /// poisoned array has the dtype bool.
     ///
     /// ```
     /// use ndjit::{Array, DType, weak};
@@ -77,7 +77,7 @@ impl Array {
         self.0.dtype()
     }
 
-    /// The type: a dtype, or weak. Bool for a poisoned array.
+    /// Returns the type: a dtype, or weak. A poisoned array has the type bool.
     ///
     /// ```
     /// use ndjit::{Array, DType, ValueType, Weak, asarray};
@@ -100,7 +100,7 @@ impl Array {
         self.0.value_type().is_weak()
     }
 
-    /// The device of the elements, computed or not.
+    /// Returns the device of the elements, computed or not.
     ///
     /// ```
     /// use ndjit::{Array, Device};
@@ -111,7 +111,7 @@ impl Array {
         self.0.device()
     }
 
-    /// The number of elements. One for a poisoned array.
+    /// Returns the number of elements. A poisoned array has one.
     ///
     /// ```
     /// use ndjit::zeros;

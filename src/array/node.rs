@@ -32,7 +32,7 @@ use ndjit_eval::array::ArrayRef;
 pub struct Array(pub(crate) ArrayRef);
 
 impl Array {
-    /// The evaluator's references to arrays.
+    /// Returns the evaluator's references to arrays.
     pub(crate) fn refs(arrays: &[Array]) -> Vec<ArrayRef> {
         arrays.iter().map(|array| array.0.clone()).collect()
     }

@@ -10,24 +10,24 @@ use ndjit_runtime::{Buffer, Element, Memory};
 use std::sync::Arc;
 
 impl Array {
-    /// The elements, computed if pending.
+    /// Returns the elements, computed first if pending.
     pub(crate) fn elements(&self) -> Result<&Elements> {
         self.0.elements()
     }
 
-    /// The elements in row-major order on the array's device. Strided elements are copied once.
+    /// Returns the elements in row-major order on the array's device. Strided elements are copied once.
     pub(crate) fn memory(&self) -> Result<&Memory> {
         self.0.memory()
     }
 
-    /// The elements in row-major order in host memory.
+    /// Returns the elements in row-major order in host memory.
     pub(crate) fn buffer(&self) -> Result<Arc<Buffer>> {
         self.0.buffer()
     }
 
-    /// Moves the array to a device: returns itself if it is there, else a copy. Pending operations run on the current
-    /// device, and the copy starts at once. An error gives a poisoned array. Operations run on the device of their
-    /// arrays, and their results stay there; reading copies elements to the host.
+    /// Copies the array to a device. Returns the array itself if it is there. Pending operations run on the current
+    /// device first, and the copy starts at once. An error gives a poisoned array. Operations run on the device of
+    /// their arrays and leave their results there. Reading copies elements to the host.
     ///
     /// ```
     /// use ndjit::{Array, Device};
@@ -51,8 +51,8 @@ impl Array {
         }
     }
 
-    /// Runs pending operations, and waits until the elements are computed. A GPU computes asynchronously, and reading
-    /// waits anyway, so this is for measuring time. The method of this name in JAX does the same.
+    /// Runs pending operations, and waits until the elements are computed. A GPU computes asynchronously. Reading waits
+    /// anyway, so this method serves to measure time. The method of this name in JAX does the same.
     ///
     /// ```
     /// use ndjit::Array;
@@ -70,7 +70,7 @@ impl Array {
     }
 
     /// Starts a copy of the elements to host memory, without waiting; the next read of the array uses it. Runs pending
-    /// operations. No effect on an array in host memory. The method of this name in JAX does the same.
+    /// operations. It has no effect on an array in host memory. The method of this name in JAX does the same.
     ///
     /// ```
     /// use ndjit::{Array, Device};
@@ -147,7 +147,8 @@ impl Array {
         ndjit_runtime::pod::read(self.buffer()?.as_bytes())
     }
 
-    /// The elements in row-major order, without a copy if the array has the memory of a `Vec<T>` and is its only user.
+    /// Returns the elements in row-major order. The vector reuses the array's memory if it came from a `Vec<T>` and has
+    /// no other users; otherwise the elements are copied.
     ///
     /// ```
     /// use ndjit::Array;
@@ -165,14 +166,14 @@ impl Array {
         self.into_buffer()?.into_vec()
     }
 
-    /// The buffer, with one owner if the array had one.
+    /// Returns the buffer. It has one owner if the array had one.
     pub(crate) fn into_buffer(self) -> Result<Arc<Buffer>> {
         let buffer = self.buffer()?;
         drop(self);
         Ok(buffer)
     }
 
-    /// The element of an array with one element.
+    /// Returns the element of an array with one element.
     ///
     /// ```
     /// use ndjit::Array;

@@ -18,8 +18,8 @@ use ndjit_inspect::stage::ProgramStage;
 use ndjit_ir::{Error, Place};
 use ndjit_runtime::{Buffer, CountingAllocator, Memory};
 
-/// Asserts the number of kernels of a [jitted](crate::jit()) function for these arguments. Compiles it for them if
-/// needed, and does not run it. Loop nests that run together tile by tile are one kernel.
+/// Asserts the number of kernels of a [jitted](crate::jit()) function for these arguments. The function is compiled for
+/// them if needed, and does not run. Loop nests that run together tile by tile are one kernel.
 ///
 /// ```
 /// use ndjit::{Array, assert_kernels, jit};
@@ -39,7 +39,7 @@ macro_rules! assert_kernels {
     };
 }
 
-/// Asserts that evaluating an expression traces, plans and compiles nothing on this thread. Returns its value.
+/// Asserts that the evaluation of an expression traces, plans and compiles nothing on this thread. Returns its value.
 ///
 /// Arguments of other shapes have another signature, which is traced and planned, but reuse the kernels.
 /// `assert_no_recompile!(kernels, …)` checks kernels only.
@@ -81,8 +81,8 @@ macro_rules! assert_no_recompile {
     };
 }
 
-/// Asserts that evaluating an expression allocates no memory on this thread, as in a repeated call into memory of the
-/// caller. Returns its value. Needs [`CountingAllocator`] as the global allocator.
+/// Asserts that the evaluation of an expression allocates no memory on this thread, as in a repeated call into memory
+/// of the caller. Returns its value. Needs [`CountingAllocator`] as the global allocator.
 ///
 /// ```standalone_crate
 /// use ndjit::{CountingAllocator, assert_no_alloc, jit};
@@ -115,7 +115,7 @@ macro_rules! assert_no_alloc {
 }
 
 /// Calls a [jitted](crate::jit()) function and asserts that a result reuses the memory of each
-/// [donated](crate::Array::donate) argument, or of as many as the third argument says. Returns the results.
+/// [donated](crate::Array::donate) argument, or of the number of them in the third argument. Returns the results.
 ///
 /// ```
 /// use ndjit::{Array, DType, assert_in_place, jit};
@@ -185,7 +185,7 @@ pub fn nothing_compiled(before: Made) {
     assert!(made.kernels == 0, "assert_no_recompile: {made}{}", last_miss());
 }
 
-/// The last cache miss of the watched work, as an appendix to the message.
+/// Describes the last cache miss of the watched work, as an appendix to the message.
 fn last_miss() -> String {
     misses::take_last().map_or_else(String::new, |miss| format!("\n{miss}"))
 }

@@ -66,8 +66,8 @@ pub fn host() -> Result<Host> {
     })
 }
 
-/// Sets the limit, in bytes, of freed memory kept for new arrays in this process, and frees any excess. 0 keeps none.
-/// The default is 1 GiB.
+/// Sets the limit, in bytes, of freed memory kept for new arrays in this process, and frees any excess. A limit of 0
+/// keeps no memory. The default is 1 GiB.
 ///
 /// ```
 /// ndjit::set_pool_limit(64 << 20);

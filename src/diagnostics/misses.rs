@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// A cache miss: a call with a new signature, for which the function was traced and a plan made. See
+/// A cache miss: a call with a new signature, for which the function was traced and planned. See
 /// [`Jitted::explain_cache_misses`](crate::Jitted::explain_cache_misses).
 ///
 /// ```
@@ -42,7 +42,7 @@ pub struct Miss {
     pub kernels: usize,
     /// The number of compiled kernels, including parts of reductions and scans. The others were cached.
     pub compiled: u64,
-    /// The time of tracing and compiling.
+    /// The time of the trace and the compilation.
     pub time: Duration,
 }
 
@@ -63,7 +63,7 @@ impl Miss {
             miss.differences.push(format!("its plan was dropped: {} are kept", Plans::LIMIT));
             return miss;
         }
-        // Of several equally near plans, the last one.
+        // Among equally near plans, the last one.
         let all = plans.all();
         if let Some(nearest) = all.iter().rev().min_by_key(|plan| distance(&signature, plan)) {
             miss.nearest = Some(listed(&nearest.arguments));
@@ -72,7 +72,7 @@ impl Miss {
         miss
     }
 
-    /// Adds the plan that was made.
+    /// Adds the data of the new plan.
     pub(crate) fn made(self, plan: &Plan, made: Made) -> Miss {
         let time = plan.times.iter().map(|(_, time)| *time).sum();
         Miss { kernels: plan.lowered.kernel_count(), compiled: made.kernels, time, ..self }
@@ -145,11 +145,11 @@ pub(crate) fn take_last() -> Option<Miss> {
 }
 
 /// Runs `body` with tracing and compiling forbidden on this thread. A call with a new signature is an error that lists
-/// the differences from known ones, and so is the first read of a lazy array with new operations. For loops that must
-/// not wait for a compiler. [`assert_no_recompile!`](crate::assert_no_recompile!) checks the same afterwards in tests.
+/// the differences from known ones, and so is the first read of a lazy array with new operations. It serves loops that
+/// must not wait for a compiler. [`assert_no_recompile!`](crate::assert_no_recompile!) is the assertion for tests.
 ///
 /// The scope applies to reads, not to recording: a lazy array returned unread is compiled at its read, outside of
-/// `body`. [`eval`](crate::Array::eval) reads it in `body`. As all scopes, this applies to one thread: for thread pools
+/// `body`. [`eval`](crate::Array::eval) reads it in `body`. Like all scopes, it applies to one thread: for thread pools
 /// see [`with_policy`](crate::with_policy).
 ///
 /// ```
@@ -173,7 +173,7 @@ pub fn no_recompile<R>(body: impl FnOnce() -> R) -> R {
     forbidden::forbid(body)
 }
 
-/// The former name of [`no_recompile`].
+/// Calls [`no_recompile`], under its former name.
 ///
 /// ```
 /// # #![allow(deprecated)]

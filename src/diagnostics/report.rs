@@ -3,7 +3,8 @@
 use ndjit_inspect::source;
 use ndjit_ir::Error;
 
-/// Formats an error with its source line and a caret below, if the file is readable. Functions that panic print this.
+/// Formats an error with its source line and a caret below, if the file is readable. Panics of ndjit's functions have
+/// this text.
 ///
 /// ```text
 /// error[shape]: add: shapes [2] and [3] do not broadcast
@@ -22,8 +23,8 @@ pub fn report(error: &Error) -> String {
     }
 }
 
-/// Variant of [`report`] with the given source line, for front ends whose text is in no file. An error without a place
-/// has no line. Of a long line, the part around the column is shown.
+/// Formats an error like [`report`], with the given source line, for front ends whose text is in no file. An error
+/// without a place has no line. A long line is cut to the part around the column.
 ///
 /// ```
 /// use ndjit::{Error, ErrorCode, Place, report_in};

@@ -35,8 +35,8 @@ pub use ndjit_runtime::dlpack::{
 use ndjit_runtime::{Buffer, Memory};
 use std::sync::Arc;
 
-/// Creates an array from a tensor of another library. It shares the tensor's memory, which is released when the last
-/// array with this memory is dropped. The memory is never written to, even if the array is [donated](Array::donate).
+/// Creates an array from a tensor of another library. The array shares the tensor's memory, which is released with the
+/// last array that uses it. The memory is never written to, even if the array is [donated](Array::donate).
 ///
 /// ```
 /// use ndjit::dlpack::ManagedTensor;
@@ -53,7 +53,8 @@ use std::sync::Arc;
 ///   aligned. Permuted, flipped and broadcast axes and overlapping windows need no copy.
 /// - Result: strong, of any dtype; `f16`, `bf16` and complex numbers are those of DLPack.
 ///
-/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html).
+/// Source: the
+/// [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html).
 ///
 /// # Errors
 /// `DType` for other element types, such as floats of 8 bits or several lanes; `Device` for memory outside the host, or
@@ -90,7 +91,7 @@ fn no_copy(what: &str, fact: impl std::fmt::Display) -> Error {
 
 /// Export to other libraries.
 impl Array {
-    /// Exports the array as a tensor, which another library may read at any later time. Runs pending operations.
+    /// Exports the array as a tensor, which another library may read at any later time. Pending operations run first.
     /// Without a copy, the tensor is read-only and marked as such.
     ///
     /// ```

@@ -20,8 +20,8 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Arr
 }
 
 impl<T: Element, D: Dimension> From<::ndarray::Array<T, D>> for Array {
-    /// The same as for a `Vec` if the elements are in row-major order: the memory is reused, except that up to 1 MiB is
-    /// copied to aligned memory.
+    /// Creates an array like the conversion of a `Vec`, if the elements are in row-major order: the memory is reused,
+    /// except that up to 1 MiB is copied to aligned memory.
     fn from(array: ::ndarray::Array<T, D>) -> Array {
         if !array.is_standard_layout() {
             return Array::from(&array);
@@ -45,7 +45,7 @@ impl<T: Element, D: Dimension> From<::ndarray::Array<T, D>> for Array {
 impl<T: Element> TryFrom<Array> for ArrayD<T> {
     type Error = Error;
 
-    /// Makes no copy if [`Array::into_vec`] makes none.
+    /// Returns the elements, without a copy if [`Array::into_vec`] makes none.
     fn try_from(array: Array) -> Result<ArrayD<T>> {
         let shape = IxDyn(array.shape().extents());
         let elements = array.into_vec::<T>()?;
@@ -64,8 +64,8 @@ impl<T: Element> TryFrom<&Array> for ArrayD<T> {
 
 #[diagnostic::do_not_recommend]
 impl<'a, T: Element, D: Dimension> Input<'a> for ArrayView<'a, T, D> {
-    /// A view of contiguous elements is read in place, in any order of axes; others are copied. (A view with gaps is
-    /// not read in place, since the memory in the gaps may be borrowed mutably elsewhere.)
+    /// Reads a view of contiguous elements in place, in any order of axes. Other views are copied: the memory in the
+    /// gaps of a view may be borrowed mutably elsewhere.
     fn arg(self) -> Result<Arg<'a>> {
         let shape = Shape::new(self.shape());
         let element = size_of::<T>();

@@ -42,7 +42,7 @@ impl<'a, const N: usize> CallArgs<'a, N> {
         })
     }
 
-    /// The leaves and their structure.
+    /// Returns the leaves and their structure.
     pub(crate) fn parts(&mut self) -> (&mut [Arg<'a>], &[usize]) {
         match self {
             CallArgs::Leaves(args) => (args, &[]),
@@ -57,7 +57,7 @@ impl<'a> TreeArgs<'a> {
         self.structure.extend([1, 0]);
     }
 
-    /// Arrays of a structure, as one argument.
+    /// Adds a structure of arrays as one argument.
     #[doc(hidden)]
     pub fn tree(&mut self, tree: &'a impl ArrayTree) -> Result<()> {
         let leaves = leaves(tree);
@@ -68,7 +68,7 @@ impl<'a> TreeArgs<'a> {
         })
     }
 
-    /// Owned variant of [`tree`](TreeArgs::tree): the memory may be reused for the results.
+    /// Adds an owned structure, like [`tree`](TreeArgs::tree). The results may reuse its memory.
     #[doc(hidden)]
     pub fn donated(&mut self, tree: impl ArrayTree) -> Result<()> {
         let own = leaves(&tree);
@@ -96,8 +96,8 @@ impl<'a> TreeArgs<'a> {
     }
 }
 
-/// The structure of the parameters: for each, the number of leaves, the number of lists, and their lengths. Empty for a
-/// function without structures.
+/// Returns the structure of the parameters: for each, the number of leaves, the number of lists, and their lengths. It
+/// is empty for a function without structures.
 pub(crate) fn structure<'a, M, const N: usize, F: JitFn<M, N>>(
     parameters: impl Iterator<Item = (usize, &'a [usize])>,
 ) -> Lengths {
@@ -131,7 +131,7 @@ pub fn only_leaf(tree: &impl ArrayTree) -> Result<Arg<'_>> {
     }
 }
 
-/// Owned variant of [`only_leaf`]: the memory may be reused for the results.
+/// Returns the only array of an owned structure, like [`only_leaf`]. The results may reuse its memory.
 #[doc(hidden)]
 pub fn only_array<'a>(tree: impl ArrayTree) -> Result<Arg<'a>> {
     let array = match leaves(&tree).arrays[..] {

@@ -15,7 +15,7 @@ thread_local! {
     static PLACES: RefCell<Vec<(usize, Place)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The identity of a function: the address of the shared value, which clones of the `Arc` share.
+/// Returns the identity of a function: the address of the shared value, which clones of the `Arc` share.
 fn id<T>(function: &Arc<T>) -> usize {
     Arc::as_ptr(function).addr()
 }
@@ -32,7 +32,7 @@ pub(super) fn note<T>(function: &Arc<T>, place: Place) {
     });
 }
 
-/// The place of the call that begins now, if known.
+/// Returns the place of the call that begins now, if it is known.
 pub(super) fn take<T>(function: &Arc<T>) -> Option<Place> {
     let take = |places: &RefCell<Vec<(usize, Place)>>| {
         let mut places = places.borrow_mut();

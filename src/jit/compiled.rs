@@ -31,7 +31,7 @@ pub struct Compiled<M, const N: usize, F: JitFn<M, N>> {
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
-    /// The text of a stage.
+    /// Returns the text of a stage.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec, Stage};
@@ -127,8 +127,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         StageDiff::new(names, &self.explain(from), &self.explain(to))
     }
 
-    /// The number of kernels of a call. Loop nests that run together tile by tile count once. A loop or a branch counts
-    /// as one; the kernels of its graphs count separately.
+    /// Returns the number of kernels of a call. Loop nests that run together tile by tile count once. A loop or a
+    /// branch counts as one; the kernels of its graphs count separately.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -199,7 +199,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     }
 }
 
-/// The error of arguments that do not match the signature of a program.
+/// Returns the error of arguments that do not match the signature of a program.
 pub(crate) fn unexpected(
     made: &str,
     expected: &[ArgumentType],

@@ -63,8 +63,8 @@ pub struct Core {
     pub(crate) compiles: AtomicU64,
 }
 
-/// Number of child graphs cached for calls inside other functions. Functions that call each other with many shapes
-/// request all of them repeatedly during one trace.
+/// The maximum number of child graphs cached for calls inside other functions. Functions that call each other with many
+/// shapes request all of them repeatedly during one trace.
 const INLINED: usize = 1024;
 
 /// A child graph for calls with these parameters.
@@ -76,7 +76,7 @@ struct Inlined {
     lengths: Lengths,
 }
 
-/// The interface of a program: its data beside the graph, for the function and its caller.
+/// The interface of a program between the function and its caller: all data other than the graph.
 pub(crate) struct CallInterface {
     /// Arrays that the function captured.
     pub closed_over: Vec<Array>,
@@ -121,12 +121,12 @@ impl Core {
         }
     }
 
-    /// The same function under another configuration, without plans.
+    /// Returns the same function under another configuration, without plans.
     pub(crate) fn with(&self, config: Config) -> Core {
         Core::new((self.arity, self.structure.clone()), config, self.named, Arc::clone(&self.function))
     }
 
-    /// The name of the function in errors.
+    /// Returns the name of the function in errors.
     fn named(&self) -> FunctionName {
         let (name, place) = self.named;
         FunctionName { id: std::ptr::from_ref(self).addr(), name, place }
@@ -158,7 +158,7 @@ impl Core {
         Ok(TracedFunction { recording, structure: structure.into(), lengths })
     }
 
-    /// Calls the function at `place` on arguments in a structure; the results are new arrays.
+    /// Calls the function at `place` on arguments in a structure. The results are new arrays.
     pub(crate) fn call(&self, args: &mut [Arg<'_>], structure: &[usize], place: Option<Place>) -> Result<Parts<Array>> {
         let plan = self.plan(args, structure, place)?;
         let arrays = run_fresh(&plan, args)?;
@@ -187,12 +187,12 @@ impl Core {
         self.make_plan(settings, args, structure, place)
     }
 
-    /// The settings for tracing a call with these arguments.
+    /// Returns the settings for tracing a call with these arguments.
     pub(crate) fn settings(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Settings> {
         self.config.settings().on(self.device(args, place)?)
     }
 
-    /// The device of a call with these arguments.
+    /// Returns the device of a call with these arguments.
     fn device(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Device> {
         let devices = || args.iter().enumerate().filter_map(|(n, arg)| Some((n, arg.argument.device()?)));
         let Some(own) = self.config.device else {
@@ -268,7 +268,7 @@ impl Core {
         }
     }
 
-    /// The plan of the first thread to finish; the trace of this thread is dropped.
+    /// Returns the plan of the first thread to finish. The trace of this thread is dropped.
     fn second(&self, found: FoundPlan) -> Result<FoundPlan> {
         self.traces.fetch_sub(1, Relaxed);
         Ok(found)
@@ -313,7 +313,7 @@ impl Core {
         Ok(plan)
     }
 
-    /// The captured arrays on the device of the function; host arrays are copied if that is another device.
+    /// Returns the captured arrays on the device of the function. Host arrays are copied if that is another device.
     fn captured(&self, device: Device, closed_over: Vec<Array>) -> Result<Vec<Array>> {
         let moved = |array: Array| {
             if array.device() == device {
@@ -389,9 +389,9 @@ impl Core {
 /// The outputs of a call.
 type CallOutputs<'a> = SmallVec<[Output<'a>; RESULTS]>;
 
-/// Runs a plan on matching arguments; the results are new arrays.
+/// Runs a plan on matching arguments. The results are new arrays.
 pub(crate) fn run_fresh(plan: &Plan, args: &mut [Arg<'_>]) -> Result<Arrays> {
-    // Pushed one by one: collecting into a list moves it, which costs 10 ns a call for each.
+    // Results are pushed one by one: collecting into a list moves it, at 10 ns a call for each.
     let mut outputs = CallOutputs::new();
     plan.results.iter().for_each(|_| outputs.push(plan.fresh()));
     run(plan, args, &mut outputs)?;
@@ -490,7 +490,7 @@ pub(crate) fn param(argument: &ArgumentType) -> Param {
     }
 }
 
-/// An argument as the receiver of an array method.
+/// Returns an argument as the receiver of an array method.
 fn receiver(arg: &Arg<'_>, written: &str) -> String {
     match arg.argument.data {
         ArgumentData::Borrowed(_) => format!("Array::from({})", written.trim_start_matches('&')),
@@ -500,7 +500,7 @@ fn receiver(arg: &Arg<'_>, written: &str) -> String {
     }
 }
 
-/// The error of arguments on different devices.
+/// Returns the error of arguments on different devices.
 fn apart(args: &[Arg<'_>], help: &str) -> Error {
     let mut error = Error::new(ErrorCode::Device, "call: arguments are on different devices");
     for (n, arg) in known(args).enumerate() {
@@ -511,21 +511,21 @@ fn apart(args: &[Arg<'_>], help: &str) -> Error {
     error.help(help)
 }
 
-/// Limit on threads that trace one function at once, or within each other: a closure that starts a thread which calls
-/// its function would never end.
+/// The maximum number of threads that trace one function at once, or within each other. A closure that starts a thread
+/// which calls its function would never end.
 const TRACING: usize = 1024;
 
 /// The functions being traced, one entry for each trace.
 static TRACED: Mutex<Vec<FunctionName>> = Mutex::new(Vec::new());
 
-/// Number of other functions named in an error.
+/// The maximum number of other functions named in an error.
 const NAMED: usize = 4;
 
 /// The number of threads that trace a function.
 #[derive(Default)]
 struct TracingThreads {
     count: AtomicUsize,
-    /// Set when there are too many: no trace begins until the last has ended, since each one that ends may start
+    /// True after too many threads. No trace begins until the last one has ended, since each one that ends may start
     /// another.
     refused: AtomicBool,
 }
@@ -552,7 +552,7 @@ impl<'a> Tracing<'a> {
         Err(error.help("does its closure start threads that call it? Compute what they give before, and capture that"))
     }
 
-    /// The functions that other threads trace, most frequent first.
+    /// Returns the functions that other threads trace, most frequent first.
     fn others(&self) -> Vec<FunctionName> {
         let mut counts: FxHashMap<usize, (usize, FunctionName)> = FxHashMap::default();
         for named in TRACED.lock().iter().filter(|named| named.id != self.0.named().id) {

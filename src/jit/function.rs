@@ -57,7 +57,7 @@ pub trait JitFn<M, const N: usize>: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn parameters(leaves: &Collected) -> Result<[Collected; N]>;
 
-    /// The number of leaves of the parameters, and their structure, if all lists are empty.
+    /// Returns the number of leaves of the parameters, and their structure, if all lists are empty.
     #[doc(hidden)]
     fn leaves() -> (usize, Lengths) {
         (N, Lengths::new())
@@ -113,7 +113,7 @@ macro_rules! arities {
     )*};
 }
 
-/// The error of a number of leaves that differs from that of parameters.
+/// Returns the error of a number of leaves that differs from that of the parameters.
 fn miscounted(takes: usize, given: usize) -> Error {
     Error::new(ErrorCode::Arity, format!("call: the function takes {takes} values, {given} given"))
 }

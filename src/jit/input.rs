@@ -28,7 +28,7 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// The descriptions of arguments for plans.
+/// Returns the descriptions of arguments for plans.
 pub(crate) fn known<'s, 'a>(args: &'s [Arg<'a>]) -> impl ExactSizeIterator<Item = &'s CallArgument<'a>> + Clone {
     args.iter().map(|arg| &arg.argument)
 }
@@ -150,7 +150,8 @@ impl<'a> Input<'a> for Scalar {
 }
 
 impl<'a> Input<'a> for &'a AnyOperand {
-    /// An array or a number, for functions with any number of arguments. An expression is an error: it has no elements.
+    /// Returns an array or a number, for functions with any number of arguments. An expression is an error: it has no
+    /// elements.
     fn arg(self) -> Result<Arg<'a>> {
         match self {
             AnyOperand::Array(array) => array.arg(),

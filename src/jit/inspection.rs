@@ -35,7 +35,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
 
     /// Writes a page of all stages of the last call's program side by side, for a browser: source lines, graphs, loops,
     /// and processor and GPU code. Hovering over an item highlights it in all stages. Each kernel has a colour, and
-    /// each operation explains its dtype; a chart shows which arrays are in memory when. The page is one file and needs
+    /// each operation explains its dtype; a chart shows the arrays in memory over time. The page is one file and needs
     /// no network.
     ///
     /// ```
@@ -148,8 +148,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.plans.last()?.explain_dtype(result)
     }
 
-    /// The first operation of the last call that [widened](Widening) a dtype: its result has more bytes than each of
-    /// its array operands. For arrays of two dtypes that join to one of them, see [`casts`](Jitted::casts).
+    /// Returns the first operation of the last call that [widened](Widening) a dtype: its result has more bytes than
+    /// each of its array operands. For arrays of two dtypes that join to one of them, see [`casts`](Jitted::casts).
     ///
     /// ```
     /// use ndjit::{Array, jit, strong};
@@ -163,7 +163,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.plans.last()?.first_widening()
     }
 
-    /// The casts of the last call's program, each with its cause. Empty before the first call.
+    /// Returns the casts of the last call's program, each with its cause. Before the first call there are none.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -201,9 +201,9 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
-    /// The cache misses: calls that traced the function and made a plan. Each has the nearest known signature and the
-    /// differences from it. The last 64 are kept, the latest last. The environment variable `NDJIT_EXPLAIN_MISSES=1`
-    /// prints misses to standard error as they happen.
+    /// Returns the cache misses: calls that traced the function and made a plan. Each miss has the nearest known
+    /// signature and its differences from the call's. The last 64 are kept, the latest last. The environment variable
+    /// `NDJIT_EXPLAIN_MISSES=1` prints misses to standard error as they happen.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -221,7 +221,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.misses.0.lock().iter().cloned().collect()
     }
 
-    /// The former name of [`Jitted::explain_cache_misses`].
+    /// Returns the cache misses, like [`Jitted::explain_cache_misses`], under its former name.
     ///
     /// ```
     /// # #![allow(deprecated)]

@@ -49,8 +49,8 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Inside another traced function, [`inline`](Jitted::inline) calls it on expressions.
 ///
 /// The function is traced once per signature: the types, shapes and memory layouts of the arguments, and the promotion
-/// policy. The plans of the last 64 signatures are kept. Plans with the same loops share machine code, whatever their
-/// sizes and numbers. `Jitted` is `Send + Sync`: any number of threads may call it at once. Clones share the function
+/// policy. The plans of the last 64 signatures are kept. Plans with the same loops share machine code, regardless of
+/// extents and numbers. `Jitted` is `Send + Sync`: any number of threads may call it at once. Clones share the function
 /// and its plans.
 pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
     pub(crate) core: Arc<Core>,
@@ -122,7 +122,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         Jitted::with_core(self.core.with(config))
     }
 
-    /// Sets the promotion policy of the function. As every change of configuration, this starts without plans.
+    /// Sets the promotion policy of the function. The function then has no plans, as after every change of
+    /// configuration.
     ///
     /// ```
     /// use ndjit::{Array, DType, Policy, jit};
@@ -134,8 +135,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.policy = Some(policy))
     }
 
-    /// Runs the function on a device. Each call copies host arrays and slices there, and results stay there. An array
-    /// of another GPU is an error, as is a GPU array if the function runs on the processor, and a device that is only
+    /// Runs the function on a device. Each call copies host arrays and slices to it, and leaves the results there.
+    /// Errors are an array of another GPU, a GPU array if the function runs on the processor, and a device that is only
     /// described. By default a function runs on the device of its arguments.
     ///
     /// ```
@@ -226,11 +227,11 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     }
 
     /// Enables or disables floating-point contraction, as `-ffp-contract=fast` does in compilers. A product of real
-    /// floats with one use, in a sum of the same dtype and policy, is joined with it to one
-    /// [`mul_add`](crate::mul_add). Inlined functions, branches and loops are included. This rounds once instead of
-    /// twice, halves the instructions, and changes results by at most the omitted rounding of the product. Results
-    /// remain the same on every engine, in vectors, threads and the interpreter, since the graph itself changes. By
-    /// default only an explicit `mul_add` is fused.
+    /// floats with one use, in a sum of the same dtype and policy, becomes one [`mul_add`](crate::mul_add) with the
+    /// sum, also in inlined functions, branches and loops. It rounds once instead of twice, and is one instruction
+    /// instead of two. A result changes by at most the omitted rounding of the product. Results remain the same on
+    /// every engine, in vectors, threads and the interpreter, since the pass changes the graph itself. By default, only
+    /// an explicit `mul_add` rounds once.
     ///
     /// ```
     /// use ndjit::{Array, Stage, jit};
@@ -308,7 +309,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.check_nans = check)
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     ///
     /// ```
     /// use ndjit::{Policy, jit};
@@ -418,8 +419,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         staged::trace(&self.core, specs, Place::caller())
     }
 
-    /// The number of traces in use. Threads that call a function at once with a new signature may each run the closure,
-    /// without waiting for each other. One of these traces counts; the others are dropped.
+    /// Returns the number of traces in use. Threads that call a function at once with a new signature may each run the
+    /// closure, without waiting for each other. One of these traces counts; the others are dropped.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -436,8 +437,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.traces.load(Relaxed)
     }
 
-    /// The number of distinct kernels of this function, compiled for it or found in the process's cache. New sizes and
-    /// numbers add none. The kernels of loops and branches are included.
+    /// Returns the number of distinct kernels of this function, compiled for it or found in the process's cache. New
+    /// sizes and numbers add no kernels. The kernels of loops and branches are included.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -454,7 +455,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Clone for Jitted<M, N, F> {
-    /// Clones share the closure, the plans and the counters.
+    /// Clones the function. Clones share the closure, the plans and the counters.
     ///
     /// ```
     /// use ndjit::{Array, jit};

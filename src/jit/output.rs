@@ -80,7 +80,7 @@ pub struct Collected {
 }
 
 impl Collected {
-    /// The same structure with other expressions.
+    /// Returns the same structure with other expressions.
     pub(crate) fn with(&self, exprs: &[Expr]) -> Collected {
         Collected { exprs: exprs.to_vec(), lengths: self.lengths.clone() }
     }
@@ -92,7 +92,7 @@ impl Collected {
         parts.are_spent()
     }
 
-    /// The number of expressions and of lists in a structure with empty lists.
+    /// Returns the numbers of expressions and of lists in a structure with empty lists.
     pub(crate) fn least<R: Outputs>() -> [usize; 2] {
         let mut parts = Parts::<Expr>::new(SmallVec::new(), Lengths::new());
         R::exprs(&mut parts);
@@ -100,7 +100,7 @@ impl Collected {
     }
 }
 
-/// The leaves of a structure, and the lengths of its lists.
+/// Returns the leaves of a structure, and the lengths of its lists.
 pub(crate) fn collected<C: Outputs>(structure: C) -> Collected {
     let mut collected = Collected::default();
     structure.collect(&mut collected);
@@ -112,12 +112,12 @@ pub(crate) fn built<C: Outputs>(leaves: &[Expr], like: &Collected) -> C {
     C::exprs(&mut Parts::new(leaves.to_vec(), like.lengths.clone()))
 }
 
-/// The leaves of all parameters.
+/// Returns the leaves of all parameters.
 pub(crate) fn flat(parameters: &[Collected]) -> Vec<Expr> {
     parameters.iter().flat_map(|own| own.exprs.iter().copied()).collect()
 }
 
-/// Parameters of the same structure with other leaves.
+/// Returns parameters of the same structure with other leaves.
 pub(crate) fn with_leaves<const N: usize>(parameters: &[Collected; N], leaves: &[Expr]) -> [Collected; N] {
     let mut leaves = leaves.iter().copied();
     parameters
@@ -204,7 +204,7 @@ impl<T: ArrayTree, const N: usize> ArrayTree for [T; N] {
     }
 }
 
-/// No results, as in a `scan` that stacks nothing.
+/// No results, as in a `scan` without stacked results.
 impl Outputs for () {
     type Arrays = ();
 
@@ -350,7 +350,7 @@ macro_rules! outputs {
     };
 }
 
-/// The arrays of the field of `S` that `_field` returns.
+/// Returns the arrays of the field of `S` that `_field` returns.
 #[doc(hidden)]
 pub fn field_arrays<S, F: Outputs>(_field: fn(S) -> F, parts: &mut Parts<Array>) -> F::Arrays {
     F::arrays(parts)

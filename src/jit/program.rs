@@ -103,7 +103,7 @@ impl Program {
         let place = Place::caller();
         let program = || {
             let graph: Graph<ValueType> = text.parse()?;
-            // Checked before the graph is expanded, which limits memory.
+            // Limits the memory of the expanded graph before the expansion.
             graph.check_expansion()?;
             graph.verify()?;
             let (graph, places) = inline(&graph, &Places::default())?;
@@ -120,9 +120,9 @@ impl Program {
         program().map_err(|e: Error| e.at(place))
     }
 
-    /// Counts the operations in the text of a graph, those of a function at each of its calls, those of control flow at
-    /// each occurrence. This determines the memory of [`parse`](Program::parse) before the call. Saturates at
-    /// `usize::MAX`.
+    /// Returns the number of operations in the text of a graph after expansion, including parameters and literals. A
+    /// function counts once for each of its calls, a graph of control flow once for each occurrence. The memory of
+    /// [`parse`](Program::parse) depends on it, so check it before the call. The number saturates at `usize::MAX`.
     ///
     /// ```
     /// use ndjit::Program;
@@ -159,7 +159,7 @@ impl Program {
         Program { core: self.core.with(config), ..self }
     }
 
-    /// Sets the maximum number of threads, as [`Jitted::threads`](crate::Jitted::threads).
+    /// Sets the maximum number of threads, like [`Jitted::threads`](crate::Jitted::threads).
     ///
     /// ```
     /// use ndjit::{Array, DType, Program, spec};
@@ -172,7 +172,7 @@ impl Program {
         self.configured(|c| c.threads = Some(threads.max(1)))
     }
 
-    /// Runs the program on a device, wherever its arguments are. Its results stay there.
+    /// Runs the program on a device, regardless of the device of its arguments. The results stay there.
     ///
     /// ```
     /// use ndjit::{Array, DType, Device, Program, spec};
@@ -185,7 +185,7 @@ impl Program {
         self.configured(|c| c.device = Some(device))
     }
 
-    /// Type and shape of each argument.
+    /// Returns the type and shape of each argument.
     ///
     /// ```
     /// use ndjit::{DType, Program, spec};
@@ -198,7 +198,7 @@ impl Program {
         self.arguments.iter().map(Spec::of_argument).collect()
     }
 
-    /// Type and shape of each result.
+    /// Returns the type and shape of each result.
     ///
     /// ```
     /// use ndjit::{DType, Program, spec};
@@ -252,7 +252,7 @@ impl Program {
             .help("a program is for one signature: trace it for these arguments, or convert them"))
     }
 
-    /// The text of a stage, for arguments in row-major order.
+    /// Returns the text of a stage, for arguments in row-major order.
     ///
     /// ```
     /// use ndjit::{DType, Program, Stage, spec};
@@ -314,8 +314,8 @@ impl Program {
         explain::value(graph, places, &inputs, self.core.config.settings().policy, value).ok()
     }
 
-    /// The peak memory of a call in bytes: its results, intermediate arrays and temporary memory of kernels. Arguments
-    /// and [captured](Program::captured_bytes) arrays are not included. Compiles the kernels.
+    /// Returns the peak memory of a call in bytes: its results, intermediate arrays and temporary memory of kernels. It
+    /// does not include arguments and [captured](Program::captured_bytes) arrays. The kernels are compiled for it.
     ///
     /// ```
     /// use ndjit::{DType, Program, spec};
@@ -336,8 +336,8 @@ impl Program {
         Ok(usize::try_from(plan.planned_memory()?.peak).unwrap_or(usize::MAX))
     }
 
-    /// The size of captured arrays in bytes, which live as long as the program. Arrays computed from indices in
-    /// kernels, such as `arange`, are not included.
+    /// Returns the size of captured arrays in bytes, which live as long as the program. It does not include arrays that
+    /// kernels compute from indices, such as `arange`.
     ///
     /// ```
     /// use ndjit::{Array, DType, Program, arange, spec};
@@ -352,9 +352,9 @@ impl Program {
         self.recording.closed_over.iter().map(bytes).fold(0, usize::saturating_add)
     }
 
-    /// The number of rows, if the program can run on some rows of its arguments at a time. For this, all results and
-    /// some arguments have the same extent along axis 0, and each row of a result depends only on the same row of these
-    /// arguments. See [`with_rows`](Program::with_rows).
+    /// Returns the number of rows, for a program that can run on some rows of its arguments at a time. All results and
+    /// some arguments of such a program have the same extent along axis 0, and each row of a result depends only on the
+    /// same row of these arguments. See [`with_rows`](Program::with_rows).
     ///
     /// ```
     /// use ndjit::{DType, Program, spec};
@@ -367,8 +367,8 @@ impl Program {
         ndjit_transform::rows::count(&self.recording.graph)
     }
 
-    /// The same program for another number of rows, in the arguments whose [`inputs`](Program::inputs) differ, and in
-    /// the results. `None` if [`rows`](Program::rows) is.
+    /// Returns the same program for another number of rows, in the arguments whose [`inputs`](Program::inputs) differ,
+    /// and in the results. It is `None` if [`rows`](Program::rows) is.
     ///
     /// ```
     /// use ndjit::{Array, DType, Program, spec};
@@ -399,7 +399,7 @@ impl Program {
         replay::replay(&self.recording, parameters)
     }
 
-    /// The settings of the trace.
+    /// Returns the settings of the trace.
     pub(super) fn settings(&self) -> Settings {
         self.core.config.settings()
     }
@@ -424,12 +424,12 @@ impl fmt::Debug for Program {
     }
 }
 
-/// A program keeps the policy of its trace.
+/// Returns the configuration with the policy of the program's trace.
 fn configured() -> Config {
     Config { policy: Some(config::policy()), ..Config::default() }
 }
 
-/// The arguments of a graph: its parameters, and numbers at the indices of their slots.
+/// Returns the arguments of a graph: its parameters, and numbers at the indices of their slots.
 fn arguments_of(graph: &Graph<ValueType>) -> Result<Vec<ArgumentType>> {
     // The verifier has checked that each argument is of one kind.
     let numbers = graph.numbers();

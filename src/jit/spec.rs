@@ -41,7 +41,7 @@ pub fn spec(ty: impl Into<ValueType>, shape: impl IntoShape) -> Spec {
 }
 
 impl Spec {
-    /// A bare number of this kind, passed at each call.
+    /// Creates the spec of a bare number of this kind, passed at each call.
     ///
     /// ```
     /// use ndjit::{DType, Spec, Weak, jit, spec};
@@ -55,7 +55,7 @@ impl Spec {
         Spec { scalar: true, ..spec(kind, Shape::scalar()) }
     }
 
-    /// The spec of an array. That of a poisoned array gives the array's error when used.
+    /// Creates the spec of an array. The spec of a poisoned array gives the array's error when used.
     ///
     /// ```
     /// use ndjit::{Array, DType, Spec, spec};
@@ -67,7 +67,7 @@ impl Spec {
         Spec { dtype: array.dtype(), failed: array.error().cloned(), ..of }
     }
 
-    /// The type: a dtype, or weak.
+    /// Returns the type: a dtype, or weak.
     ///
     /// ```
     /// use ndjit::{DType, ValueType, spec};
@@ -78,7 +78,7 @@ impl Spec {
         self.ty
     }
 
-    /// The dtype of the elements; for a weak array, the default of its kind.
+    /// Returns the dtype of the elements; for a weak array, the default of its kind.
     ///
     /// ```
     /// use ndjit::{DType, Spec, Weak};
@@ -89,7 +89,7 @@ impl Spec {
         self.dtype
     }
 
-    /// The extents of the axes, outermost first.
+    /// Returns the extents of the axes, outermost first.
     ///
     /// ```
     /// use ndjit::{DType, spec};
@@ -116,7 +116,7 @@ impl Spec {
         Spec { ty: *ty, dtype: *dtype, shape: shape.clone(), scalar: *layout == ArgumentLayout::Scalar, failed: None }
     }
 
-    /// The argument described by the spec.
+    /// Returns the argument that the spec describes.
     ///
     /// # Errors
     /// `Size` if no array can have the shape; the error of a poisoned array.

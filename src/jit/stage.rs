@@ -28,7 +28,7 @@ macro_rules! stages {
             /// ```
             pub const ALL: &'static [Stage] = &[$(Stage::$variant),*];
 
-            /// The name in `NDJIT_DUMP`.
+            /// Returns the name in `NDJIT_DUMP`.
             ///
             /// ```
             /// use ndjit::Stage;
@@ -39,7 +39,7 @@ macro_rules! stages {
                 self.of_program().name()
             }
 
-            /// The stage in listings and drawings of programs.
+            /// Returns the stage in listings and drawings of programs.
             pub(crate) const fn of_program(self) -> ProgramStage {
                 match self { $(Stage::$variant => ProgramStage::$variant,)* }
             }

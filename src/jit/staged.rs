@@ -62,7 +62,7 @@ pub struct Lowered<M, const N: usize, F: JitFn<M, N>> {
     marker: PhantomData<fn() -> (M, F)>,
 }
 
-/// The arguments described by specs.
+/// Returns the arguments described by specs.
 fn arguments(core: &Core, specs: &[Spec], place: Place) -> Result<Vec<ArgumentType>> {
     if specs.len() != core.arity {
         return Err(Error::new(ErrorCode::Arity, "trace: not as many specs as parameters")
@@ -73,7 +73,7 @@ fn arguments(core: &Core, specs: &[Spec], place: Place) -> Result<Vec<ArgumentTy
     specs.iter().map(|spec| spec.argument().map_err(|e| e.at(place))).collect()
 }
 
-/// Type and shape of each result of a function traced under `policy`.
+/// Returns the type and shape of each result of a function traced under `policy`.
 pub(crate) fn results(recording: &Recording, policy: Policy) -> Vec<Spec> {
     let Recording { graph, printed, .. } = recording;
     let result = |&o| {
@@ -129,7 +129,7 @@ pub(crate) fn policy_diff(core: &Core, specs: &[Spec], policies: &[Policy], plac
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
-    /// Type and shape of each result.
+    /// Returns the type and shape of each result.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -158,7 +158,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
         explain::value(graph, places, &self.inputs(), self.settings.policy, value).ok()
     }
 
-    /// The first operation that [widened](Widening) a dtype.
+    /// Returns the first operation that [widened](Widening) a dtype.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec, strong};
@@ -226,7 +226,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
         argument::inputs(&self.arguments, self.traced.recording.closed_over.len())
     }
 
-    /// The dtypes that all operations of the function accept for its array arguments, on the
+    /// Returns the dtypes that all operations of the function accept for its array arguments, on the
     /// [device](crate::with_device) and under the restrictions of the function and of functions inlined in it. The
     /// policies are those of the trace. Casting modes and the range of literals are ignored. Types after an explicit
     /// cast do not depend on the arguments.
@@ -249,7 +249,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
         infer(&recording.graph, &recording.places, &recording.supports, arrays, self.settings.support)
     }
 
-    /// The supported dtypes of the array arguments: [`inferred_dtypes`](Traced::inferred_dtypes) without reasons.
+    /// Returns the supported dtypes of the array arguments: [`inferred_dtypes`](Traced::inferred_dtypes) without
+    /// reasons.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -299,7 +300,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
-    /// The text of a stage.
+    /// Returns the text of a stage.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec, Stage};
@@ -400,7 +401,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
         StageDiff::new(names, &self.explain(from), &self.explain(to))
     }
 
-    /// The casts of the typed program, each with its cause.
+    /// Returns the casts of the typed program, each with its cause.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -413,8 +414,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
         casts(&self.lowered)
     }
 
-    /// The number of kernels. Loop nests that run together tile by tile count once. A loop or a branch counts as one;
-    /// the kernels of its graphs count separately.
+    /// Returns the number of kernels. Loop nests that run together tile by tile count once. A loop or a branch counts
+    /// as one; the kernels of its graphs count separately.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};

@@ -55,9 +55,9 @@ pub struct Trees<F, M> {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// Each array is an argument of the compiled function, in the order of the structure. Other lengths of lists are
-/// another signature. `trace` and other methods with [specs](crate::Spec) take one for each array; lists are empty
-/// there.
+/// Each array is an argument of the compiled function, in the order of the structure. Other lengths of lists make
+/// another signature. `trace` and other methods with [specs](crate::Spec) have one spec for each array, and empty
+/// lists.
 pub fn trees<M, const N: usize, F>(function: F) -> Trees<F, M>
 where
     Trees<F, M>: JitFn<Trees<(), M>, N>,
@@ -73,7 +73,7 @@ impl<F, M> Deref for Trees<F, M> {
     }
 }
 
-/// The leaves of each of `N` parameters.
+/// Returns the leaves of each of `N` parameters.
 fn parameters<const N: usize>(leaves: &Collected) -> Option<[Collected; N]> {
     let (mut exprs, mut structure) = (&leaves.exprs[..], &leaves.lengths[..]);
     let mut all = [const { None }; N];
@@ -88,7 +88,7 @@ fn parameters<const N: usize>(leaves: &Collected) -> Option<[Collected; N]> {
     (exprs.is_empty() && structure.is_empty()).then_some(all)
 }
 
-/// The error of an argument whose structure differs from the parameter's.
+/// Returns the error of an argument whose structure differs from the parameter's.
 fn other_structure(n: usize, given: &Collected) -> Error {
     let lists = match &given.lengths[..] {
         [] => String::new(),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) struct Arguments<'a> {
     /// The arrays of its parameters.
     pub arrays: &'a [Value],
-    /// The values of numbers passed at each call, by index among all arguments; others remain slots.
+    /// The values of numbers passed at each call, by index among all arguments. Other numbers remain slots.
     pub numbers: &'a [Value],
 }
 

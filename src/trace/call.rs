@@ -87,7 +87,7 @@ pub(crate) fn call(
             return Some(vec![trace.expr_of(Err(error))]);
         }
         let mut results: Vec<Value> = (0..types.len() as u32).map(|i| Value(first.0 + i)).collect();
-        // The last results are debug output, printed by the calling function.
+        // The last results are debug output, which the calling function prints.
         let printed = results.split_off(results.len().saturating_sub(recording.printed.len()));
         trace.printed.extend(recording.printed.iter().cloned().zip(printed));
         Some(results.into_iter().map(|value| trace.expr_of(Ok(value))).collect())

@@ -11,7 +11,7 @@ use ndjit_ir::Place;
 use ndjit_ir::graph::{Places, Value};
 
 impl Trace {
-    /// The value of an array, the same for each use.
+    /// Adds an array to the trace. All uses share its value.
     pub(super) fn capture(&mut self, array: &Array, place: Place) -> std::result::Result<Value, u32> {
         if let Some((_, value)) = self.formulas.get(&array.identity()) {
             return Ok(*value);
@@ -22,7 +22,7 @@ impl Trace {
         if let Some(error) = array.error() {
             return Err(self.fail(error.clone()));
         }
-        // A trace stores numbers as its policy says; an array keeps the dtype of its creation.
+        // A trace stores numbers in the dtype of its policy; an array keeps the dtype of its creation.
         let as_usual = array.dtype() == config::policy().commit(array.value_type());
         if let Some(formula) = array.0.own_formula().filter(|_| as_usual) {
             let program = (formula, &Places::default());

@@ -46,7 +46,7 @@ pub(crate) fn check_number(x: Expr, dtype: DType) -> Result<()> {
     }
 }
 
-/// The known number of a value of the current trace.
+/// Returns the known number of a value of the current trace.
 pub(crate) fn number(x: Expr) -> Option<LiteralValue> {
     read(x, "number", |trace, value| literal(&trace.graph, value)).ok().flatten().map(|literal| literal.value())
 }

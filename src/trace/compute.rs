@@ -46,7 +46,8 @@ impl Computed for Expr {
 }
 
 impl AnyOperand {
-    /// Type, dtype of the elements, and shape, or the error of a poisoned operand. `what` is the requesting operation.
+    /// Returns type, dtype of the elements, and shape, or the error of a poisoned operand. `what` is the requesting
+    /// operation.
     pub(crate) fn describe(&self, what: &str) -> Result<(ValueType, DType, Shape)> {
         match self {
             AnyOperand::Expr(x) => recorder::describe(*x, what),
@@ -62,7 +63,7 @@ impl AnyOperand {
     }
 }
 
-/// Attributes the error of an expression, if made at this place, to the function `what` with these operands.
+/// Attributes the error of an expression, if it was created at this place, to the function `what` with these operands.
 fn part_of(x: Expr, what: &'static str, operands: &[AnyOperand], place: Place) {
     let ExprValue::Poisoned(number) = x.node else { return };
     let at = |trace: &Trace, number: u32| trace.errors.get(number as usize).filter(|_| trace.id == x.trace).cloned();
@@ -72,7 +73,7 @@ fn part_of(x: Expr, what: &'static str, operands: &[AnyOperand], place: Place) {
     let ExprValue::Poisoned(worded) = whole.node else { return };
     TRACES.with_borrow_mut(|traces| {
         let Some(trace) = traces.last_mut().filter(|_| worded != number) else { return };
-        // It replaces the error of the part, so errors keep their order.
+        // The error replaces that of the part, so errors keep their order.
         let worded = trace.errors.get(worded as usize).cloned();
         if let (Some(worded), Some(error)) = (worded, trace.errors.get_mut(number as usize)) {
             *error = worded;

@@ -20,26 +20,26 @@ pub(crate) struct Linearized {
 }
 
 impl Trace {
-    /// The values of expressions in this trace.
+    /// Returns the values of expressions in this trace.
     fn values(&mut self, exprs: &[Expr], what: &str, place: Place) -> std::result::Result<Vec<Value>, u32> {
         exprs.iter().map(|&x| self.expr(x, what, place)).collect()
     }
 }
 
-/// The settings of nodes that transformations append to a trace.
+/// Returns the settings of nodes that transformations append to a trace.
 fn append_settings() -> AppendSettings {
     let Settings { policy, state_bytes, .. } = config::settings();
     AppendSettings { policy, state_bytes }
 }
 
-/// Values as variables of a transformation. Poisoned ones stay as they are.
+/// Adds values as variables of a transformation. Poisoned values stay unchanged.
 pub(crate) fn variables(values: &[Expr], what: &str, place: Place) -> Vec<Expr> {
     each(values, what, place, |trace, value, place| {
         variable((&mut trace.graph, &mut trace.places, append_settings()), value, place)
     })
 }
 
-/// Values that are constant in derivatives.
+/// Adds copies of values that are constant in derivatives.
 pub(crate) fn constants(values: &[Expr], place: Place) -> Vec<Expr> {
     each(values, "stop_gradient", place, |trace, value, place| {
         stop_gradient((&mut trace.graph, &mut trace.places, append_settings()), value, place)
@@ -94,7 +94,7 @@ impl Linearized {
         })
     }
 
-    /// The outputs.
+    /// Returns the outputs.
     pub(crate) fn outputs(&self) -> Vec<Expr> {
         self.values(|linear, _| Ok(linear.outputs().to_vec())).unwrap_or_default()
     }
@@ -113,7 +113,7 @@ impl Linearized {
         })
     }
 
-    /// The gradient of the first output with respect to each variable.
+    /// Appends the gradient of the first output with respect to each variable.
     ///
     /// # Errors
     /// `Size` if the graph is too large.
@@ -123,7 +123,7 @@ impl Linearized {
         })
     }
 
-    /// The tangents of the outputs.
+    /// Appends the tangents of the outputs.
     ///
     /// # Errors
     /// The first error of a tangent; `Size` if the graph is too large.
@@ -131,7 +131,7 @@ impl Linearized {
         self.mapped(tangents, place, Linearization::forward)
     }
 
-    /// The cotangents of the variables.
+    /// Appends the cotangents of the variables.
     ///
     /// # Errors
     /// The first error of a cotangent; `Size` if the graph is too large.
@@ -154,12 +154,12 @@ impl Linearized {
     }
 }
 
-/// The number of the next node of the current trace.
+/// Returns the number of the next node of the current trace.
 pub(crate) fn next_node() -> NodeId {
     TRACES.with_borrow(|traces| NodeId(traces.last().map_or(0, |trace| trace.graph.node_count() as u32)))
 }
 
-/// Results of a function with a custom derivative; `beside` are the values of its [rule](RuleKind).
+/// Adds the results of a function with a custom derivative; `beside` are the values of its [rule](RuleKind).
 ///
 /// # Errors
 /// The first error of a value; `Traced` outside of traces.
@@ -176,7 +176,7 @@ pub(crate) fn ruled(
     })
 }
 
-/// Results of a checkpointed function of variables, recorded from a node on; derivatives compute it again.
+/// Adds the results of a checkpointed function of variables, recorded from a node on. Derivatives recompute it.
 ///
 /// # Errors
 /// The first error of a value; `Traced` outside of traces.
@@ -253,7 +253,7 @@ impl Lanes {
         })
     }
 
-    /// The outputs of all lanes, with the lanes along axis 0.
+    /// Appends the outputs of all lanes, with the lanes along axis 0.
     ///
     /// # Errors
     /// The first error of an output; `Size` and `Shape` for invalid arrays.

@@ -1,4 +1,4 @@
-//! Values used outside their trace: the error names where the value was made, and in which call.
+//! Values used outside their trace: the error names the place of the value's creation and its call.
 //!
 //! A thread records the calls of its last traces. These serve only for messages, and may be gone in destructors of
 //! thread-local values.
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
-/// Number of recorded traces.
+/// The maximum number of recorded traces.
 const LIMIT: usize = 64;
 
 /// A trace of this thread.
@@ -26,7 +26,7 @@ thread_local! {
     static KNOWN: RefCell<VecDeque<KnownTrace>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// Registers the begin of a trace, for a call at `place`.
+/// Registers the beginning of a trace, for a call at `place`.
 pub(super) fn begin(id: u32, place: Option<Place>) {
     traces::begin();
     let _ = KNOWN.try_with(|known| {
@@ -52,7 +52,7 @@ pub(super) fn end(id: u32) {
 /// An expression outside of every trace. It cannot be read, and no trace accepts it.
 pub(crate) const STRAY: Expr = Expr { trace: 0, node: ExprValue::Poisoned(0), made: None, _thread: PhantomData };
 
-/// The error of `what` for a value of another trace than the current one.
+/// Returns the error of `what` for a value of another trace than the current one.
 pub(crate) fn outside(what: &str, x: Expr) -> Error {
     let error = Error::new(ErrorCode::Traced, "a traced value was used outside its trace").of(what);
     if x.trace == STRAY.trace {

@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 pub struct Expr {
     pub(crate) trace: u32,
     pub(crate) node: ExprValue,
-    /// Its place, for messages; `None` for a parameter.
+    /// The place of its creation, for messages; `None` for a parameter.
     pub(crate) made: Option<Place>,
     /// Neither `Send` nor `Sync`: a trace belongs to its thread.
     pub(crate) _thread: PhantomData<*const ()>,

@@ -32,10 +32,10 @@ impl From<Failure> for Error {
     }
 }
 
-/// Maximum length of a panic message in an error, in characters.
+/// The maximum length of a panic message in an error, in characters.
 const MESSAGE: usize = 4096;
 
-/// The error of a traced function that panicked, after an operation at a place.
+/// Returns the error of a traced function that panicked, after an operation at a place.
 ///
 /// Rust gives the place of a panic only to the panic hook. The hook is global to the process, so a library must not set
 /// one. The error refers to the hook's output, and names the last recorded operation.

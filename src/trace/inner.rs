@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Captures {
-    /// The captures for a trace in `outer`, with facts on nested control flow.
+    /// Creates the captures for a trace in `outer`, with facts on nested control flow.
     fn of(outer: &mut Trace, inner: Vec<Known>) -> Captures {
         outer.find_ranges();
         let (policy, graph, ranges) = (config::policy(), &outer.graph, outer.ranges.known());
@@ -41,7 +41,7 @@ impl Captures {
 }
 
 impl Trace {
-    /// The local value for one of an enclosing trace; `None` if there is none.
+    /// Returns the local value for a value of an enclosing trace; `None` if there is none.
     pub(super) fn captured(&mut self, x: Expr) -> Option<Value> {
         let ExprValue::Value(value) = x.node else { return None };
         let captures = self.captures.as_mut()?;
@@ -64,14 +64,14 @@ impl Trace {
         Some(own)
     }
 
-    /// The parameter for an array, in a graph of control flow.
+    /// Returns the parameter for an array in a graph of control flow.
     pub(super) fn captured_array(&mut self, array: &Array) -> Option<Value> {
         let captures = self.captures.as_mut()?;
         if let Some(&known) = captures.arrays.get(&array.identity()) {
             return Some(known);
         }
         let own = self.graph.param_stored(array.value_type(), array.dtype(), array.shape());
-        // Kept alive, so that its identity stays unique.
+        // The array is kept alive, so that its identity stays unique.
         captures.used.push(AnyOperand::Array(array.clone()));
         captures.arrays.insert(array.identity(), own);
         self.inputs.push(ndjit_inspect::explain::ParamSource::Captured);
@@ -99,7 +99,7 @@ impl RecordedGraph {
     }
 }
 
-/// Types of values of the current trace, as parameters.
+/// Returns the types of values of the current trace, as parameters.
 ///
 /// # Errors
 /// Those of [`describe`](super::describe).
@@ -146,10 +146,11 @@ fn too_deep() -> Error {
         .help("loop over one index instead")
 }
 
-/// Limit on repeated traces of nested bodies in one function, as the states of nested loops settle on types.
+/// The maximum number of repeated traces of nested bodies in one function, as the states of nested loops settle on
+/// types.
 const MAX_RETRACES: u32 = 1 << 16;
 
-/// Limit on traces that a function restarts after a body failed with the types of the previous recording.
+/// The maximum number of traces that a function restarts after a body failed with the types of the previous recording.
 const MAX_RESTARTS: u32 = 64;
 
 /// Runs `ask` on the trace of the function, if this is a trace of nested control flow; `None` in others.
@@ -189,7 +190,7 @@ pub(crate) fn again(what: &str, place: Place) -> Result<()> {
     counted.unwrap_or(Ok(()))
 }
 
-/// Adds control flow to the current trace. `own` are the operands of the first parameters of all graphs; the graphs of
+/// Adds control flow to the current trace. `own` are the operands of the first parameters of all graphs. The graphs of
 /// a branch have no such parameters.
 pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph>, place: Place) -> Vec<Expr> {
     let place = written::place(place);
@@ -209,7 +210,7 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph
         let params = operands.len() - usize::from(matches!(kind, ControlKind::For(_)));
         let (mut places, mut supports): (Vec<Arc<Places>>, Vec<Arc<Supports>>) = Default::default();
         let mut inner = Vec::with_capacity(graphs.len());
-        // Captured operands only; a loop changes its own.
+        // Only captured operands are shared; a loop changes its own.
         let mut at_operand: HashMap<Value, usize> = HashMap::new();
         for RecordedGraph { graph, captured, places: own, supports: under, .. } in graphs {
             places.push(Arc::new(own));
@@ -243,7 +244,7 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph
     })
 }
 
-/// A number or an array as a value of the current trace, or the value itself.
+/// Returns a number or an array as a value of the current trace, or the value itself.
 pub(crate) fn value(operand: &AnyOperand, what: &'static str, place: Place) -> Expr {
     let place = written::place(place);
     match operand {

@@ -1,4 +1,4 @@
-//! Facts on control flow in a body that is recorded again: a loop starts with the final types of its state from the
+//! Facts on control flow in a body that is recorded again: a loop starts with the final types of its state in the
 //! previous recording. Without this, nested loops search for their types at each recording of the outer body, and `n`
 //! nested loops take `2^n` recordings.
 //!
@@ -19,7 +19,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Facts on the control flow in a graph.
+    /// Takes the facts on the control flow in a graph.
     pub(crate) fn graph(&mut self, n: usize) -> Vec<Known> {
         self.graphs.get_mut(n).map(std::mem::take).unwrap_or_default()
     }
@@ -49,7 +49,7 @@ pub(crate) fn end(Noted(at, place): Noted, types: Vec<ValueType>, graphs: Vec<Ve
     });
 }
 
-/// Runs `ask` on the innermost trace, if it is of control flow; others are not recorded again.
+/// Runs `ask` on the innermost trace if it is a graph of control flow. Other traces are recorded once.
 fn in_body<R>(ask: impl FnOnce(&mut Vec<Known>, &mut Vec<Known>) -> R) -> Option<R> {
     TRACES.with_borrow_mut(|traces| {
         let Trace { captures, .. } = traces.last_mut()?;

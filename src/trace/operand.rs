@@ -1,6 +1,6 @@
 //! Operands of operations on [`Expr`]s and [`Array`]s: both of these, and Rust numbers.
 //!
-//! A bare Rust number is *weak*: `2`, `2.0f32` and `2u64` only differ in kind, and take the width of the other operand.
+//! A bare Rust number is *weak*: `2`, `2.0f32` and `2u64` differ only in kind, and take the width of the other operand.
 
 pub use crate::trace::scalar::{Number, Scalar, strong, weak};
 
@@ -26,7 +26,7 @@ pub enum AnyOperand {
     Scalar(Scalar),
 }
 
-/// The error of two operands on different devices.
+/// Returns the error of two operands on different devices.
 pub(crate) fn apart(what: &'static str, operands: &[AnyOperand], two: [usize; 2], place: Place) -> Error {
     let mut error = Error::new(ErrorCode::Device, "operands are on different devices").of(what).at(place);
     for n in two {
@@ -144,19 +144,19 @@ pub trait Computed: Sized + Operand {
     #[doc(hidden)]
     fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Self;
 
-    /// Attributes its error, if made at this place, to the function `what` with these operands.
+    /// Attributes its error, if it was created at this place, to the function `what` with these operands.
     #[doc(hidden)]
     fn part_of(self, what: &'static str, operands: &[AnyOperand], place: Place) -> Self;
 
-    /// An array as it is; in a trace, a constant.
+    /// Returns an array unchanged; in a trace, as a constant.
     #[doc(hidden)]
     fn constant(array: Array, place: Place) -> Self;
 
-    /// Prints a value, in a trace at each run; returns the value.
+    /// Prints a value, in a trace at each run. Returns the value.
     #[doc(hidden)]
     fn debug_print(label: &str, x: AnyOperand, place: Place) -> Self;
 
-    /// The poisoned result of an invalid operation.
+    /// Returns the poisoned result of an invalid operation.
     #[doc(hidden)]
     fn failed(error: Error) -> Self;
 }

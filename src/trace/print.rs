@@ -6,7 +6,7 @@ use crate::trace::operand::AnyOperand;
 use ndjit_eval::plan::compiled::Printing;
 use ndjit_ir::Place;
 
-/// Prints a value of the current trace when the function runs; returns the value.
+/// Prints a value of the current trace at each run of the function. Returns the value.
 pub(crate) fn print(label: &str, x: &AnyOperand, place: Place) -> Expr {
     in_trace(|trace| {
         let value = trace.value(x, "debug_print", place)?;

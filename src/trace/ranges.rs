@@ -28,7 +28,7 @@ impl IntRanges {
         self.known.truncate(param.index());
     }
 
-    /// Ranges of the first values.
+    /// Returns the ranges of the first values.
     pub(super) fn known(&self) -> &[Option<IntRange>] {
         &self.known
     }
@@ -43,7 +43,7 @@ impl Trace {
         }
     }
 
-    /// The range of a value, from those of its operands.
+    /// Computes the range of a value from those of its operands.
     fn found_range(&self, value: Value) -> Option<IntRange> {
         let graph = &self.graph;
         if let Some(&given) = self.ranges.given.get(&value) {
@@ -95,7 +95,7 @@ impl Trace {
     }
 }
 
-/// The range of an operand of the current trace; unknown for an array.
+/// Returns the range of an operand of the current trace; `None` for an array.
 pub(crate) fn known(operand: &AnyOperand) -> Option<IntRange> {
     match operand {
         AnyOperand::Expr(x) => of(*x),
@@ -103,7 +103,7 @@ pub(crate) fn known(operand: &AnyOperand) -> Option<IntRange> {
     }
 }
 
-/// The range of a value of the current trace.
+/// Returns the range of a value of the current trace.
 pub(crate) fn of(x: Expr) -> Option<IntRange> {
     let ExprValue::Value(value) = x.node else { return None };
     TRACES.with_borrow_mut(|traces| {

@@ -78,8 +78,8 @@ thread_local! {
     pub(super) static TRACES: RefCell<ManuallyDrop<Vec<Trace>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
-/// Traces `function` with parameters of the given types, for a call at `place`; its name if it can be called. The
-/// closure receives its parameters and pushes its results.
+/// Traces `function` with parameters of the given types, for a call at `place`. A function that can be called has a
+/// name. The closure receives its parameters and pushes its results.
 ///
 /// # Errors
 /// The first error of an operation; `Traced` if a result is not of this trace, or the function calls itself; `Panic` if
@@ -93,8 +93,8 @@ pub(crate) fn record(
     record_in(named, params, place, None, function).map(|(recording, _)| recording)
 }
 
-/// [`record`], also for a graph of control flow. Returns its captures, which are the last parameters, and facts on its
-/// control flow.
+/// Records a function like [`record`], or a graph of control flow. Returns its captures, which are the last parameters,
+/// and facts on its control flow.
 pub(super) fn record_in(
     named: Option<FunctionName>,
     params: &[Param],
@@ -178,12 +178,12 @@ pub(crate) fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place:
     })
 }
 
-/// The poisoned result of an invalid operation.
+/// Returns the poisoned result of an invalid operation.
 pub(crate) fn failed(error: Error) -> Expr {
     in_trace(|trace| Err(trace.fail(written::error(error))))
 }
 
-/// The function's parameters under its restrictions: unchanged, cast by a casting mode, or an error.
+/// Checks the function's parameters under its restrictions: unchanged, cast by a casting mode, or an error.
 pub(crate) fn accept(parameters: &[Expr], declared: Restrictions) -> SmallVec<[Expr; 8]> {
     if declared == Restrictions::NONE {
         return parameters.into();
@@ -208,7 +208,7 @@ pub(crate) fn accept(parameters: &[Expr], declared: Restrictions) -> SmallVec<[E
     parameters.iter().enumerate().map(accept).collect()
 }
 
-/// Type, stored dtype and shape of a value of the current trace. `what` is the requesting operation.
+/// Returns type, stored dtype and shape of a value of the current trace. `what` is the requesting operation.
 ///
 /// # Errors
 /// The error of a poisoned value; `Traced` for a value of another trace.
@@ -243,7 +243,7 @@ pub(super) fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R)
     })
 }
 
-/// An array or a number as a value of the current trace.
+/// Returns an array or a number as a value of the current trace.
 pub(crate) fn constant(operand: &AnyOperand, place: Place) -> Expr {
     let place = written::place(place);
     in_trace(|trace| trace.value(operand, "constant", place))
@@ -264,7 +264,7 @@ pub(super) fn in_trace(make: impl FnOnce(&mut Trace) -> std::result::Result<Valu
     })
 }
 
-/// Variant of [`in_trace`] for several results.
+/// Runs `make` on the current trace, like [`in_trace`], for several results.
 pub(super) fn in_trace_many(make: impl FnOnce(&mut Trace) -> std::result::Result<Vec<Value>, u32>) -> Vec<Expr> {
     let made = TRACES.with_borrow_mut(|traces| {
         let trace = traces.last_mut()?;
@@ -378,7 +378,7 @@ impl Trace {
                 self.graph.add(kind, own, &[(ty, shape)])
             }
         };
-        // A view without effect is its operand, whose place is another.
+        // A view without effect is its operand, which has another place.
         if !values.contains(&value) {
             self.places.note(self.graph.producer(value), place);
         }
@@ -410,7 +410,7 @@ impl Trace {
         self.graph.set_outputs(values);
         let closed_over: Vec<Array> = self.closed_over.into_iter().map(|(array, _)| array).collect();
         let Trace { mut graph, mut places, mut supports, captures, transformed, .. } = self;
-        // Values of one lane, and unused tangents.
+        // This removes values of one lane, and unused tangents.
         let beside = (places, supports);
         let left = transformed.then(|| ndjit_transform::live(&graph, &beside)).flatten();
         (graph, (places, supports)) = left.unwrap_or((graph, beside));
@@ -422,7 +422,7 @@ impl Trace {
     }
 }
 
-/// The known number of a value, if it is one.
+/// Returns the known number of a value; `None` for other values.
 pub(super) fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
     match number(graph, value)? {
         Slot::Value(literal) => Some(*literal),
@@ -430,7 +430,7 @@ pub(super) fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal>
     }
 }
 
-/// The slot of a number.
+/// Returns the slot of a number.
 pub(super) fn number(graph: &Graph<ValueType>, value: Value) -> Option<&Slot> {
     match graph.node(graph.producer(value)).kind {
         NodeKind::Literal(slot) => graph.slots().get(slot.index()),
@@ -438,12 +438,12 @@ pub(super) fn number(graph: &Graph<ValueType>, value: Value) -> Option<&Slot> {
     }
 }
 
-/// The number of innermost traces of control flow.
+/// Returns the number of innermost traces of control flow.
 pub(super) fn inner_of(traces: &[Trace]) -> usize {
     traces.iter().rev().take_while(|trace| trace.captures.is_some()).count()
 }
 
-/// The traces as [`within`] takes them.
+/// Returns the traces in the form that [`within`] needs.
 fn open(traces: &[Trace]) -> Vec<within::OpenTrace<'_>> {
     fn open(trace: &Trace) -> within::OpenTrace<'_> {
         let Trace { function, given, errors, circle, captures, .. } = trace;

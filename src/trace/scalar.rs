@@ -25,7 +25,7 @@ impl PartialEq for Scalar {
 }
 
 impl Scalar {
-    /// The type: a dtype, or weak.
+    /// Returns the type: a dtype, or weak.
     ///
     /// ```
     /// use ndjit::{DType, Weak, strong, weak};

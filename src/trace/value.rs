@@ -11,7 +11,7 @@ use ndjit_runtime::Element;
 use std::fmt;
 
 impl Expr {
-    /// Type of the value: a dtype, or weak. Bool for a poisoned one.
+    /// Returns the type of the value: a dtype, or weak. A poisoned value has the type bool.
     ///
     /// ```
     /// use ndjit::{Array, DType, jit};
@@ -26,8 +26,8 @@ impl Expr {
         recorder::describe(self, "value_type").map_or(ValueType::Strong(DType::Bool), |(ty, ..)| ty)
     }
 
-    /// The dtype of the value, in computation and in memory. For a weak one, the default of its kind under the policy
-    /// at its creation. Bool for a poisoned one.
+    /// Returns the dtype of the value, in computation and in memory. A weak value has the default of its kind under the
+    /// policy at its creation. A poisoned value has the dtype bool.
     ///
     /// ```
     /// use ndjit::{Array, DType, Expr, jit};
@@ -58,8 +58,8 @@ impl Expr {
         self.value_type().is_weak()
     }
 
-    /// The shape. A traced function may depend on it: each shape has a trace of its own, and kernels are shared. That
-    /// of a scalar for a poisoned value.
+    /// Returns the shape. A traced function may depend on it: each shape has a trace of its own, and kernels are
+    /// shared. A poisoned value has the shape of a scalar.
     ///
     /// ```
     /// use ndjit::{arange, jit};
@@ -72,7 +72,7 @@ impl Expr {
         recorder::describe(self, "shape").map_or_else(|_| Shape::scalar(), |(.., shape)| shape)
     }
 
-    /// The number of elements, known during tracing. One for a poisoned value.
+    /// Returns the number of elements, known during tracing. A poisoned value has one.
     ///
     /// ```
     /// use ndjit::{arange, jit};
@@ -99,7 +99,7 @@ impl Expr {
         self.len() == 0
     }
 
-    /// Elements exist only when the function runs, so this is always an error: return the value and read it outside.
+    /// Returns an error: elements exist only when the function runs. Return the value and read it outside.
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode, jit};
@@ -118,7 +118,7 @@ impl Expr {
         Err(self.not_data("to_vec", Place::caller()))
     }
 
-    /// Always an error, as [`Expr::to_vec`].
+    /// Returns an error, like [`Expr::to_vec`].
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode, jit};
@@ -172,8 +172,8 @@ impl Expr {
 }
 
 impl From<&Array> for Expr {
-    /// The array as a constant of the function being traced on this thread, as for an array beside an `Expr` in an
-    /// operation. For a traced function whose result does not depend on its arguments:
+    /// Returns the array as a constant of the function being traced on this thread, as for an array beside an `Expr` in
+    /// an operation. For a traced function whose result does not depend on its arguments:
     ///
     /// ```
     /// use ndjit::{Array, Expr, jit, ones};
@@ -188,7 +188,7 @@ impl From<&Array> for Expr {
 }
 
 impl From<Array> for Expr {
-    /// The same as for a reference.
+    /// Returns the array as a constant, like the conversion from a reference.
     #[track_caller]
     fn from(array: Array) -> Expr {
         recorder::constant(&AnyOperand::Array(array), Place::caller())
@@ -198,8 +198,8 @@ impl From<Array> for Expr {
 macro_rules! from_numbers {
     ($($t:ty)*) => {$(
         impl From<$t> for Expr {
-            /// A bare, weak number as a value of the function being traced on this thread, such as the initial state of
-            /// a loop.
+            /// Returns a bare, weak number as a value of the function being traced on this thread, such as the initial
+            /// state of a loop.
             #[track_caller]
             fn from(number: $t) -> Expr {
                 recorder::constant(&AnyOperand::Scalar(Scalar(number.into(), None)), Place::caller())
@@ -211,7 +211,7 @@ macro_rules! from_numbers {
 each_number!(from_numbers);
 
 impl From<Scalar> for Expr {
-    /// A number, weak or strong, as a value of the function being traced on this thread.
+    /// Returns a number, weak or strong, as a value of the function being traced on this thread.
     ///
     /// ```
     /// use ndjit::{DType, Expr, Program, weak};

@@ -8,10 +8,10 @@
 use super::recording::{FunctionName, Param};
 use ndjit_ir::{Error, ErrorCode};
 
-/// Limit on nested traces of one function for the same parameters.
+/// The maximum number of nested traces of one function for the same parameters.
 const CALLS: usize = 8;
-/// Limit on nested traces, of functions and of control flow. Each takes some kilobytes of stack, and the smallest
-/// stacks have 2 MiB.
+/// The maximum number of nested traces, of functions and of control flow. Each takes some kilobytes of stack, and the
+/// smallest stacks have 2 MiB.
 const DEPTH: usize = 64;
 
 /// A trace being recorded.
@@ -24,7 +24,7 @@ pub(super) struct OpenTrace<'a> {
     pub error: Option<&'a Error>,
     /// The error of a function that calls itself, found in a nested trace.
     pub circle: Option<&'a Error>,
-    /// True for control flow.
+    /// True for a graph of control flow.
     pub inner: bool,
 }
 

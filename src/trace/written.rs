@@ -24,17 +24,17 @@ pub fn with_place<R>(place: Place, body: impl FnOnce() -> R) -> R {
     with_value(&WRITTEN, Some(place), body)
 }
 
-/// The place of an operation whose Rust caller is `caller`.
+/// Returns the place of an operation whose Rust caller is `caller`.
 pub(super) fn place(caller: Place) -> Place {
     WRITTEN.get().unwrap_or(caller)
 }
 
-/// The place of a number created at `made`, if known, and used in an operation at `place`.
+/// Returns the place of a number created at `made`, if known, and used in an operation at `place`.
 pub(super) fn of_number(made: Option<Place>, place: Place) -> Place {
     WRITTEN.get().or(made).unwrap_or(place)
 }
 
-/// The error of an operation, with its place in the source.
+/// Adds the operation's place in the source to an error.
 pub(super) fn error(error: Error) -> Error {
     match WRITTEN.get() {
         Some(place) => error.moved(place),

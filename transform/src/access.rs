@@ -1,6 +1,6 @@
-//! Access: the layout of views' elements in the memory of their operands. A view never has memory of its own; a reshape has
-//! if no strides give its order: it is a copy. If the host computes addresses, the row of a gather at one index is a view too,
-//! whose start depends on the run-time index.
+//! Access: the layout of views' elements in the memory of their operands. A view never has memory of its own. A reshape
+//! has its own if no strides give its order: it is a copy. If the host computes addresses, the row of a gather at one
+//! index is a view too; its start depends on the run-time index.
 
 use ndjit_ir::graph::{Fusion, Graph, NodeKind, Value};
 use ndjit_ir::loops::Layout;
@@ -20,7 +20,7 @@ pub struct TracedIndex {
     pub offset: usize,
 }
 
-/// A row at a run-time index: the start of reads or writes is that much later.
+/// A row at a run-time index, which moves the start of reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedRow {
     /// The index.
@@ -34,7 +34,7 @@ pub struct TracedRow {
 /// Rows of one view: a row of a row has two.
 pub type TracedRows = SmallVec<[TracedRow; 1]>;
 
-/// The minimum number of elements for which a kernel that only stores the row's index pays off.
+/// The minimum number of elements that justifies a kernel only to store the row's index.
 const LEAST_ROW: usize = 16;
 
 /// The layout of a view.
@@ -57,8 +57,8 @@ pub struct Accesses {
 }
 
 impl Accesses {
-    /// The accesses of `graph`, whose parameters have these layouts. Computed values are C-contiguous. `rows` tells whether rows at
-    /// one index are views.
+    /// Computes the accesses of `graph` for parameters of these layouts. Computed values are C-contiguous. `rows` is
+    /// true if rows at one index are views.
     ///
     /// # Errors
     /// `Size` if an array cannot exist.
@@ -97,7 +97,7 @@ impl Accesses {
         Ok(this)
     }
 
-    /// The row of `x` at one index.
+    /// Returns the row of `x` at one index.
     fn row(
         &self,
         graph: &Graph<DType>,
@@ -119,8 +119,8 @@ impl Accesses {
         Some(StoredView { base, layout: layout.broadcast(&seen, shape), rows })
     }
 
-    /// The row at an index of an array of this shape and row stride, if the index is one integer in memory. If the index has no memory
-    /// otherwise, only if that is `worth` it.
+    /// Returns the row at an index of an array of this shape and row stride, if the index is one integer in memory. A
+    /// computed index is stored only if the row is `worth` it.
     pub fn traced_row(
         &self,
         graph: &Graph<DType>,
@@ -133,7 +133,7 @@ impl Accesses {
         Some(TracedRow { index: self.traced_index(graph, index, worth)?, last, stride })
     }
 
-    /// The location of an integer in memory, if it has one. If it has none otherwise, only if that is `worth` it.
+    /// Returns the location of an integer in memory. A computed integer is stored only if that is `worth` it.
     pub fn traced_index(&self, graph: &Graph<DType>, index: Value, worth: bool) -> Option<TracedIndex> {
         if !self.rows || graph.shape(index).size() != Ok(1) {
             return None;
@@ -143,9 +143,9 @@ impl Accesses {
             let (dtype, id) = (graph.ty(index), graph.producer(index));
             let found = |value, offset| dtype.is_int().then_some(TracedIndex { value, dtype, offset });
             match (self.of.get(index.index()).and_then(Option::as_ref), graph.node(id).kind) {
-                // Values that are found at an index themselves, or have no memory.
+                // Values that have no memory, or whose location depends on an index.
                 (Some(access), _) if !access.rows.is_empty() || !has_memory(graph, access.base) => return None,
-                // One of several elements that are stored, or of a parameter.
+                // An element of a parameter or of a stored array.
                 (Some(access), _) if graph.shape(access.base).size() != Ok(1) => {
                     return found(access.base, access.layout.offset);
                 }
@@ -162,7 +162,7 @@ impl Accesses {
         }
     }
 
-    /// The location of an integer that a kernel reads.
+    /// Returns the location of an integer that a kernel reads.
     pub fn number(&self, graph: &Graph<DType>, value: Value) -> Option<TracedIndex> {
         let dtype = graph.ty(value);
         let offset = match (self.of.get(value.index()).and_then(Option::as_ref), graph.node(graph.producer(value)).kind)
@@ -177,18 +177,18 @@ impl Accesses {
         one.then_some(TracedIndex { value: base, dtype, offset })
     }
 
-    /// The value of which a value is a view, and the layout there; `None` for a value with memory of its own.
+    /// Returns the value of which a value is a view, and the layout there; `None` for a value with memory of its own.
     pub fn view(&self, value: Value) -> Option<(Value, &Layout)> {
         self.of.get(value.index())?.as_ref().map(|access| (access.base, &access.layout))
     }
 
-    /// The rows at which a view begins.
+    /// Returns the rows at which a view begins.
     pub fn rows(&self, value: Value) -> &[TracedRow] {
         self.of.get(value.index()).and_then(Option::as_ref).map_or(&[], |access| &access.rows)
     }
 
-    /// The value that is stored for a result of the program: for a reshape of a kernel's output that output, which has
-    /// the same elements in the same order.
+    /// Returns the value stored for a result of the program. For a reshape of a kernel's output it is the output, which
+    /// has the same elements in the same order.
     pub fn result(&self, graph: &Graph<DType>, value: Value) -> Value {
         let Some((base, layout)) = self.view(value) else { return value };
         let stored = graph.node(graph.producer(base)).kind.row().fusion != Fusion::Leaf;
@@ -201,8 +201,8 @@ impl Accesses {
         if stored && elements(base) == elements(value) && same() { base } else { value }
     }
 
-    /// The value whose memory is read for random access to a value's elements. Iotas and literals have no memory: they are
-    /// stored for it.
+    /// Returns the value whose memory serves random access to a value's elements. Iotas and literals have no memory:
+    /// they are stored for it.
     pub fn in_memory(&self, graph: &Graph<DType>, value: Value) -> Value {
         let base = self.base(value);
         match graph.node(graph.producer(base)).kind {
@@ -211,7 +211,7 @@ impl Accesses {
         }
     }
 
-    /// The value whose memory is exactly a value's elements in row-major order, if there is one.
+    /// Returns the value whose memory is exactly a value's elements in row-major order, if there is one.
     pub fn whole(&self, graph: &Graph<DType>, value: Value, params: &[Layout]) -> Option<Value> {
         let Some((base, layout)) = self.view(value) else {
             return self.is_whole(graph, value, params).then_some(value);
@@ -234,7 +234,7 @@ impl Accesses {
         }
     }
 
-    /// The value whose memory contains a value's elements.
+    /// Returns the value whose memory contains a value's elements.
     pub fn base(&self, value: Value) -> Value {
         self.view(value).map_or(value, |(base, _)| base)
     }
@@ -252,7 +252,7 @@ pub fn keeps(from: DType, to: DType) -> bool {
         && to.int_range().zip(from.int_range()).is_some_and(|(to, from)| to.0 <= from.0 && from.1 <= to.1)
 }
 
-/// The layout of a value that is not a view: a parameter's own, an iota's strides, else C-contiguous.
+/// Returns the layout of a value that is not a view: a parameter's own, an iota's strides, else C-contiguous.
 ///
 /// # Errors
 /// `Size` if the array cannot exist.
@@ -264,7 +264,7 @@ pub fn layout_of(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Resul
     }
 }
 
-/// The layout of a C-contiguous array.
+/// Returns the layout of a C-contiguous array.
 ///
 /// # Errors
 /// `Size` if the array cannot exist.
@@ -274,7 +274,7 @@ pub fn contiguous(shape: &Shape, dtype: DType) -> Result<Layout> {
     Ok(Layout { offset: 0, strides })
 }
 
-/// The layout of an iota: its strides are indices, not bytes.
+/// Returns the layout of an iota: its strides are indices, not bytes.
 fn indices(along: AxisSet, shape: &Shape) -> Layout {
     let strides = along.steps(shape).into_iter().map(|step| isize::try_from(step).unwrap_or(isize::MAX)).collect();
     Layout { offset: 0, strides }

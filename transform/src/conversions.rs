@@ -16,8 +16,8 @@ pub enum Reason {
     Result(u32),
 }
 
-/// The [`Reason`]s of each cast, literal and part of a reduction in a typed graph, in the order of the traced graph: several for
-/// shared ones. A side table, like [`Places`](ndjit_ir::graph::Places): one entry of 16 bytes per reason.
+/// The [`Reason`]s of each cast, literal and part of a reduction in a typed graph, in the order of the traced graph:
+/// several for shared ones. A side table, like [`Places`](ndjit_ir::graph::Places): one entry of 16 bytes per reason.
 #[derive(Clone, Debug, Default)]
 pub struct Conversions {
     /// Sorted by node.
@@ -25,7 +25,7 @@ pub struct Conversions {
 }
 
 impl Conversions {
-    /// The table of reasons recorded in the order of the traced graph.
+    /// Creates the table from reasons recorded in the order of the traced graph.
     pub fn new(mut reasons: Vec<(NodeId, Reason)>) -> Conversions {
         reasons.sort_by_key(|(typed, _)| *typed);
         reasons.dedup();
@@ -33,7 +33,7 @@ impl Conversions {
         Conversions { reasons }
     }
 
-    /// The reasons for a node of the typed graph.
+    /// Returns the reasons for a node of the typed graph.
     pub fn of(&self, typed: NodeId) -> impl Iterator<Item = Reason> + '_ {
         let start = self.reasons.partition_point(|(node, _)| *node < typed);
         self.reasons[start..].iter().take_while(move |(node, _)| *node == typed).map(|(_, reason)| *reason)

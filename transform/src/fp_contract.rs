@@ -1,7 +1,9 @@
-//! Floating-point contraction: a float product that only a sum uses becomes one `mul_add`, which rounds once instead of twice. It runs
-//! only on request, since it changes results. They are the same on every device: the pass precedes all decisions about execution.
+//! Floating-point contraction: a float product with a single use, in a sum, becomes one `mul_add` with the sum. It
+//! rounds once instead of twice.
 //!
-//! Compilers do the same with `-ffp-contract=fast` (ISO C23, 7.12.3: contracted expressions are evaluated as though to infinite range and precision).
+//! The pass runs only on request, since it changes results. Results are equal on all devices, because the pass precedes
+//! every decision about execution. It corresponds to `-ffp-contract=fast` of C compilers (ISO C23, 7.12.3: contracted
+//! expressions are evaluated as though to infinite range and precision).
 
 use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Type, Value};
 use ndjit_ir::infer::Operation;
@@ -12,7 +14,7 @@ use std::sync::Arc;
 /// Contracted graphs of control flow, by address, each with its places.
 type ContractedGraphs = FxHashMap<*const Graph<ValueType>, (Arc<Graph<ValueType>>, Arc<Places>)>;
 
-/// Contracts a graph without calls, and the graphs of its control flow.
+/// Contracts the sums of a graph without calls, and those of the graphs of its control flow.
 pub fn fp_contract(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>, Places) {
     contracted(graph, places, &mut ContractedGraphs::default())
 }
@@ -55,7 +57,7 @@ fn contracted(graph: &Graph<ValueType>, places: &Places, bodies: &mut Contracted
     (out, out_places)
 }
 
-/// Contracts the graphs of control flow; returns its number in the new graph.
+/// Contracts the graphs of one control flow. Returns the number of the new control flow in the new graph.
 fn control(
     (graph, places): (&Graph<ValueType>, &Places),
     n: u32,
@@ -82,7 +84,7 @@ fn control(
     number
 }
 
-/// A sum of a product and something else.
+/// A sum of a product and an addend.
 struct Sum {
     product: Value,
     addend: Value,
@@ -95,7 +97,8 @@ impl Sum {
     }
 }
 
-/// For each node its terms, if it is a sum to contract; of two products the first one.
+/// Returns the terms of each node's sum; `None` for nodes that stay. If both terms are products, the first one is
+/// contracted.
 fn sums(graph: &Graph<ValueType>) -> Vec<Option<Sum>> {
     let mut uses = vec![0u32; graph.value_count()];
     for id in graph.node_ids() {

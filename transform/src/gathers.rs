@@ -1,5 +1,6 @@
-//! Gathers: rows of a computed value are computed from rows, if these have no more elements than the whole. The whole is then computed only
-//! for its other uses, and not stored for the gather: the log-probabilities of labels are a few numbers, not a matrix.
+//! Gathers: rows of a computed value are computed from the rows of its operands, if they have no more elements than the
+//! whole. The whole is then computed only for its other uses, and not stored for the gather: the log-probabilities of
+//! labels are a few numbers, not a matrix.
 
 use crate::views::see;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Rewriter, Value};
@@ -50,7 +51,7 @@ pub fn gathers(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     Ok(Some(out))
 }
 
-/// The values that are stored because an operation other than a gather reads them in memory.
+/// Returns the values stored because an operation other than a gather reads them from memory.
 fn stored(graph: &Graph<DType>) -> Vec<bool> {
     let mut stored = vec![false; graph.value_count()];
     graph.outputs().iter().for_each(|&output| stored[output.index()] = true);
@@ -74,7 +75,7 @@ fn is_computed(graph: &Graph<DType>, id: NodeId, stored: &[bool]) -> bool {
     }
     let size = |value: Value| graph.shape(value).size().unwrap_or(usize::MAX);
     let from = graph.operands(id)[0];
-    // An extent of 1 broadcasts: an operand with it may have that row, or none.
+    // An extent of 1 broadcasts: such an operand may or may not have the gathered row.
     let rows = graph.shape(from).extents().first().copied().unwrap_or(0);
     if rows < 2 || size(graph.node(id).first()) > size(from) {
         return false;
@@ -94,7 +95,7 @@ fn is_computed(graph: &Graph<DType>, id: NodeId, stored: &[bool]) -> bool {
                 open.extend(graph.operands(own));
             }
             NodeKind::View(_) => open.extend(graph.operands(own)),
-            // They are not stored now, and would be.
+            // Iotas have no memory now; gathering them would store them.
             NodeKind::Iota(_) => return false,
             _ => {}
         }
@@ -110,7 +111,8 @@ struct GatheredRows<'a, 'g> {
 }
 
 impl GatheredRows<'_, '_> {
-    /// The rows of a value that broadcasts to the whole, through a view. Recursion is bounded by the number of operations.
+    /// Computes the rows of a value that broadcasts to the whole, seen through a view. The number of operations bounds
+    /// the recursion.
     fn of(&mut self, value: Value, seen: Option<(View, Shape)>) -> Result<Value> {
         let graph = self.rewriter.old;
         let (id, own) = (graph.producer(value), graph.shape(value));
@@ -149,7 +151,7 @@ impl GatheredRows<'_, '_> {
         }
     }
 
-    /// The rows of a value that is read.
+    /// Gathers the rows of a value from memory.
     fn read(&mut self, value: Value, seen: Option<(View, Shape)>) -> Result<Value> {
         let own = self.rewriter.value(value);
         let (view, shape) = match seen {

@@ -1,9 +1,10 @@
 //! Hoist: computes loop invariants once before the loop, and passes them as operands to the loop's graphs.
 //!
-//! A value of a loop's graph is invariant if it depends only on invariant operands and literals. It is hoisted if that saves work per
-//! step: operations that are not elementwise always (reductions, gathers), elementwise operations if their result is no larger in memory
-//! than the operands that it depends on, or if they are expensive. An outer product stays in the loop: a kernel computes it from two
-//! rows faster than it reads it. No bit changes: the same operations run on the same values.
+//! A value of a loop's graph is invariant if it depends only on invariant operands and literals. It is hoisted if that
+//! saves work in each step. Reductions, gathers and other operations that are not elementwise always are; elementwise
+//! operations if their result is no larger in memory than its operands, or if they are expensive. An outer product
+//! stays in the loop: a kernel computes it from two rows faster than it reads it. No bit changes: the same operations
+//! run on the same values.
 
 use ndjit_ir::graph::{Control, ControlKind, Fusion, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Value};
 use ndjit_ir::infer::Operation;
@@ -12,12 +13,14 @@ use ndjit_math::shared_body;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The number of instructions per element above which elementwise operations are expensive: reading four bytes from memory takes about as long.
+/// The number of instructions per element above which elementwise operations are expensive: reading four bytes from
+/// memory takes about as long.
 const EXPENSIVE: usize = 16;
 
 type TracedGraph = Graph<ValueType>;
 
-/// Hoists the invariants of the loops of a graph without calls, and of the loops in their graphs; `None` if there are none.
+/// Hoists the invariants of the loops of a graph without calls, and of the loops in their graphs; `None` if there are
+/// none.
 pub fn hoist(graph: &TracedGraph, places: &Places, policy: Policy) -> Option<(TracedGraph, Places)> {
     Hoisting { policy, known: FxHashMap::default() }.graph(graph, places)
 }
@@ -56,7 +59,7 @@ struct Invariants {
 }
 
 impl Hoisting {
-    /// Recursion is bounded by the nesting of control flow.
+    /// Hoists the invariants of a graph's loops. The nesting of control flow bounds the recursion.
     fn graph(&mut self, graph: &TracedGraph, places: &Places) -> Option<(TracedGraph, Places)> {
         let pieces: Vec<Option<HoistedControl>> =
             (0..graph.controls().len()).map(|n| self.piece(&graph.controls()[n], n as u32, places)).collect();
@@ -100,7 +103,7 @@ impl Hoisting {
         Some((out, out_places))
     }
 
-    /// The new control flow, if it changes.
+    /// Computes the new control flow, if it changes.
     fn piece(&mut self, control: &Control<ValueType>, n: u32, places: &Places) -> Option<HoistedControl> {
         let first = control.kind.arrays(control.results());
         let loops = match control.kind {
@@ -147,7 +150,7 @@ impl Hoisting {
         })
     }
 
-    /// A graph of control flow, with its own loops hoisted.
+    /// Hoists the invariants of the loops in a graph of control flow.
     fn inner(&mut self, (graph, places): (Arc<TracedGraph>, Arc<Places>)) -> (Arc<TracedGraph>, Arc<Places>) {
         if graph.controls().is_empty() {
             return (graph, places);
@@ -162,7 +165,7 @@ impl Hoisting {
         made
     }
 
-    /// The invariants of a loop's graph whose operands from `first` on are invariant, if hoisting pays off.
+    /// Finds the invariants of a loop's graph whose operands from `first` on are invariant, if hoisting pays off.
     fn invariants(&self, inner: &Inner<ValueType>, places: &Arc<Places>, first: usize) -> Option<Invariants> {
         let graph = &*inner.graph;
         let worth = self.worth(inner, first);
@@ -197,7 +200,7 @@ impl Hoisting {
         Some(Invariants { graph, places: Arc::clone(places), operands, needed, nodes, taken })
     }
 
-    /// The number of instructions of an op, per element.
+    /// Returns the number of instructions of an op per element.
     fn instructions(&self, graph: &TracedGraph, id: NodeId, op: Op, policy: Policy) -> usize {
         let types: Vec<ValueType> = graph.operands(id).iter().map(|&operand| graph.ty(operand)).collect();
         let compute = Operation::Op(op, policy).types(&types).ok().map(|types| policy.commit(types.compute));
@@ -205,7 +208,7 @@ impl Hoisting {
         compute.map_or(1, |dtype| shared_body(op, dtype).insts.len())
     }
 
-    /// For each node whether it is an invariant worth hoisting.
+    /// Returns for each node whether it is an invariant worth hoisting.
     fn worth(&self, Inner { graph, operands }: &Inner<ValueType>, first: usize) -> Vec<bool> {
         let graph = &**graph;
         let bytes = |value: Value| {
@@ -262,8 +265,8 @@ impl Invariants {
         self.taken.iter().map(|&value| rewriter.value(value)).collect()
     }
 
-    /// The graph with the invariants as its last parameters, and the parameters that it still needs: a weak state keeps the storage of its
-    /// parameter, which stays.
+    /// Returns the graph with the invariants as its last parameters, and the parameters that it still needs. The
+    /// parameter of a weak state stays, since it determines the state's storage dtype.
     fn without(&self, carried: usize, policy: Policy) -> (TracedGraph, Places, Vec<usize>) {
         let graph = &*self.graph;
         let (mut out, mut out_places) = (Graph::like(graph), Places::default());

@@ -1,8 +1,10 @@
-//! Inline: replaces every call by the nodes of its callee, so that fusion crosses calls, also in graphs of control flow; literal operands
-//! of control flow become literals of its graphs. Rules of derivatives are removed: their outputs remain.
+//! Inline: replaces every call by the nodes of its callee, so that fusion crosses calls, also in graphs of control
+//! flow; literal operands of control flow become literals of its graphs. Rules of derivatives are removed: their
+//! outputs remain.
 //!
-//! A call's operands have the types the child was traced for, and every node has its own policy, so inlining changes no type. A
-//! literal in a loop or a branch is rounded where it meets an array, as outside: never earlier, to be passed in memory.
+//! A call's operands have the types the child was traced for, and every node has its own policy, so inlining changes no
+//! type. A literal in a loop or a branch is rounded where it meets an array, as outside: never earlier, to be passed in
+//! memory.
 
 use ndjit_ir::graph::{
     Control, Copied, Graph, Identity, MAX_NESTING, NodeId, NodeKind, Places, Rewriter, Slot, Type, Value,
@@ -16,12 +18,12 @@ type LiteralParams = Vec<Option<(usize, Slot)>>;
 /// A graph and its places.
 type SharedGraph<T> = (Arc<Graph<T>>, Arc<Places>);
 
-/// Replaces every call in `graph`. Places of inlined nodes are those inside the child. A graph without calls and control flow is
-/// unchanged.
+/// Replaces every call in `graph`. Places of inlined nodes are those inside the child. A graph without calls and
+/// control flow is unchanged.
 ///
 /// # Errors
-/// `Size` if calls [make it too large](Graph::check_expansion); `Verify` if a call and its child differ in the number of operands, or
-/// control flow nests too deep.
+/// `Size` if calls [make it too large](Graph::check_expansion); `Verify` if a call and its child differ in the number
+/// of operands, or control flow nests too deep.
 pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, Places)> {
     graph.check_expansion()?;
     if graph.nesting() > MAX_NESTING {
@@ -43,7 +45,8 @@ fn has_rules<T: Type>(graph: &Graph<T>) -> bool {
     graph.node_ids().any(|id| matches!(graph.node(id).kind, NodeKind::Identity(Identity::Ruled(_))))
 }
 
-/// The nodes that the outputs need without rules, for a graph with rules of derivatives.
+/// Returns the nodes on which the values of the outputs depend, without the operands of rules; `None` for a graph
+/// without rules.
 fn valued<T: Type>(graph: &Graph<T>) -> Option<Vec<bool>> {
     if !has_rules(graph) {
         return None;
@@ -97,7 +100,7 @@ struct Inliner<T: Type> {
 }
 
 impl<T: Type> Inliner<T> {
-    /// A graph without calls, some of whose parameters are literals.
+    /// Returns a copy of a graph without calls; the parameters with literals become literals.
     fn graph(
         &mut self,
         (graph, places): SharedGraph<T>,
@@ -164,7 +167,8 @@ impl<T: Type> Inliner<T> {
         Ok((out, out_places))
     }
 
-    /// Control flow of a frame in the new graph, on these operands: literal ones become literals of its graphs.
+    /// Adds control flow of a frame to the new graph, on these operands. Literal operands become literals of its
+    /// graphs.
     fn piece(
         &mut self,
         (graph, places): (&Graph<T>, &Places),
@@ -205,7 +209,7 @@ impl<T: Type> Inliner<T> {
         Ok(InlinedControl { number, operands: kept })
     }
 
-    /// A graph of control flow without calls, some of whose parameters are literals.
+    /// Returns a copy of a graph of control flow without calls; the parameters with literals become literals.
     fn body(
         &mut self,
         (graph, places): (&Arc<Graph<T>>, &Arc<Places>),
@@ -226,13 +230,13 @@ impl<T: Type> Inliner<T> {
     }
 }
 
-/// The error of a call with another number of operands than its child has parameters.
+/// Returns the error of a call with another number of operands than its child has parameters.
 fn arity<T: Type>(child: &Graph<T>, operands: usize) -> Error {
     Error::new(ErrorCode::Verify, "inline: a call's operands are not its child's parameters")
         .fact(format_args!("operands: {operands}, parameters: {}", child.params().len()))
 }
 
-/// The parameters of the outermost graph: first those that stay, then numbers.
+/// Adds the parameters of the outermost graph: first those that stay, then the literals.
 fn params<T: Type>(rewriter: &mut Rewriter<'_, T, Places>, numbers: &[Option<(usize, Slot)>]) {
     let graph = rewriter.old;
     let number = |at: usize| numbers.get(at).and_then(Option::as_ref);

@@ -1,10 +1,10 @@
-//! Joins: computations on joined arrays become joins of computations on the parts. `f(concat(a, b))` is `concat(f(a), f(b))`, so an op on
-//! a rolled, padded or stacked array reads the original array: each part is a loop of its own over a box of the result, and the joined
-//! array is not stored.
+//! Joins: computations on joined arrays become joins of computations on the parts. `f(concat(a, b))` is
+//! `concat(f(a), f(b))`, so an op on a rolled, padded or stacked array reads the original array: each part is a loop of
+//! its own over a box of the result, and the joined array is not stored.
 //!
-//! One walk finds the cuts of each op's operands along each axis; these *cuts* divide its result into boxes. An op is divided if it
-//! is needed as an array, together with its operands, each computed once for each box. A join that is needed as an array for another
-//! reason is read as one.
+//! One walk finds the cuts of each op's operands along each axis; these *cuts* divide its result into boxes. An op
+//! needed as an array is divided together with its operands, each computed once for each box. A join needed as an array
+//! for another reason is read as one.
 
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Rewriter, Value};
 use ndjit_ir::view::{AxisIndex, View};
@@ -34,7 +34,7 @@ struct JoinBox {
 }
 
 impl JoinBox {
-    /// The part of an array of shape `own` that is broadcast to the box of an array of shape `wide`.
+    /// Returns the part of an array of shape `own` that is broadcast to the box of an array of shape `wide`.
     fn of(&self, own: &Shape, wide: &Shape) -> JoinBox {
         let fewer = self.starts.len() - own.rank();
         let (mut starts, mut extents) = (SmallVec::new(), Vec::new());
@@ -91,7 +91,7 @@ fn is_join(graph: &Graph<DType>, id: NodeId) -> bool {
     matches!(graph.node(id).kind, NodeKind::Concat(..))
 }
 
-/// The operand of a view, if it is a join.
+/// Returns the operand of a view, if it is a join.
 fn viewed(graph: &Graph<DType>, view: NodeId) -> Option<Value> {
     let operand = graph.operands(view)[0];
     is_join(graph, graph.producer(operand)).then_some(operand)
@@ -101,14 +101,14 @@ fn viewed(graph: &Graph<DType>, view: NodeId) -> Option<Value> {
 struct Division {
     /// The cuts of each value: ops, joins and views of joins. `None` for others, and for unchanged values.
     cuts: Vec<Option<Cuts>>,
-    /// True for values that are needed as arrays.
+    /// True for values needed as arrays.
     whole: Vec<bool>,
-    /// True for values that are needed at all.
+    /// True for values needed at all.
     used: Vec<bool>,
 }
 
 impl Division {
-    /// The division, if there is any. Each round removes refused values, until nothing changes.
+    /// Computes the division; `None` if nothing is divided. Each round removes refused values, until nothing changes.
     fn of(graph: &Graph<DType>) -> Option<Division> {
         let mut refused = vec![false; graph.value_count()];
         for id in graph.node_ids() {
@@ -134,7 +134,7 @@ impl Division {
         None
     }
 
-    /// The division without these values.
+    /// Returns the division without these values.
     fn without(graph: &Graph<DType>, refused: &[bool]) -> Division {
         let values = graph.value_count();
         let mut plan = Division { cuts: vec![None; values], whole: vec![false; values], used: vec![false; values] };
@@ -148,7 +148,7 @@ impl Division {
         plan
     }
 
-    /// The cuts of a node's result, from its operands.
+    /// Computes the cuts of a node's result from those of its operands.
     fn cut(&self, graph: &Graph<DType>, id: NodeId) -> Option<Cuts> {
         let shape = graph.shape(graph.node(id).first());
         if shape.rank() == 0 || shape.extents().contains(&0) {
@@ -206,7 +206,7 @@ impl Division {
         (is_cut && boxes <= MAX_BOXES).then_some(cuts)
     }
 
-    /// Finds the values that are needed as arrays.
+    /// Finds the values needed as arrays.
     fn want(&mut self, graph: &Graph<DType>) {
         let mut seen = vec![false; graph.value_count()];
         for output in graph.outputs() {
@@ -236,7 +236,8 @@ impl Division {
         }
     }
 
-    /// Returns `true` if a node is computed box by box: a cut op, or one that only such ops use; a join, or a view of one, that is not an array.
+    /// Returns `true` if a node is computed box by box: a cut op, or one that only such ops use; a join, or a view of
+    /// one, that is not an array.
     fn is_boxed(&self, graph: &Graph<DType>, id: NodeId) -> bool {
         let index = graph.node(id).first().index();
         match graph.node(id).kind {
@@ -264,7 +265,7 @@ impl Division {
         changed
     }
 
-    /// The number of nodes computed for each box; more than [`MAX_NODES`] if there are many.
+    /// Returns the number of nodes computed for each box. The count stops above [`MAX_NODES`].
     fn nodes(&self, graph: &Graph<DType>, id: NodeId) -> usize {
         let (mut known, mut open) = (FxHashSet::default(), vec![id]);
         while let Some(id) = open.pop() {
@@ -276,7 +277,7 @@ impl Division {
     }
 }
 
-/// The first index of a view from which on the operand's index is on the other side of `at`.
+/// Returns the first index of a view from which on the operand's index is on the other side of `at`.
 fn first_behind(index: &AxisIndex, step: isize, at: usize) -> usize {
     let (start, at, size) = (index.start as i128, at as i128, step.unsigned_abs() as i128);
     let behind = if step > 0 { (at - start + size - 1).div_euclid(size) } else { (start - at).div_euclid(size) + 1 };
@@ -291,7 +292,7 @@ struct Dividing<'a> {
 }
 
 impl Dividing<'_> {
-    /// The join of all boxes of an op's result.
+    /// Computes an op's result box by box, and joins the boxes.
     fn joined(&mut self, value: Value, cuts: &Cuts) -> Result<Value> {
         let shape = self.rewriter.old.shape(value).clone();
         // The boxes in row-major order; the last axis is joined first.
@@ -325,7 +326,7 @@ impl Dividing<'_> {
         Ok(made[0])
     }
 
-    /// A box of a value. Recursion is bounded by the nodes of a box.
+    /// Computes a box of a value. The number of nodes of a box bounds the recursion.
     fn part(&mut self, value: Value, part: &JoinBox) -> Result<Value> {
         if let Some(&made) = self.parts.get(&(value, part.clone())) {
             return Ok(made);
@@ -358,7 +359,7 @@ impl Dividing<'_> {
         Ok(made)
     }
 
-    /// A value through a view; for a join the part of the operand in the view.
+    /// Returns a value through a view. For a join it is the operand that contains the view.
     fn seen(&mut self, mut value: Value, mut view: View, shape: &Shape) -> Result<Value> {
         let graph = self.rewriter.old;
         loop {
@@ -388,7 +389,7 @@ impl Dividing<'_> {
     }
 }
 
-/// The operand of a join that contains an index, and its start.
+/// Returns the operand of a join that contains an index, and the operand's start.
 fn holding(graph: &Graph<DType>, join: NodeId, axis: usize, index: usize) -> Result<(usize, usize)> {
     let mut start = 0;
     for (n, &operand) in graph.operands(join).iter().enumerate() {

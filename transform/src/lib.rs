@@ -1,11 +1,12 @@
-//! Passes from graph to graph that do not depend on the target, in the order they run, and the shrinking of failing graphs. Tests run
-//! only the interpreter.
+//! Passes from graph to graph that do not depend on the target, in the order they run, and the shrinking of failing
+//! graphs. Tests run only the interpreter.
 //!
-//! [`inline`] expands calls, [`fp_contract`] contracts products and sums on request, [`hoist`] moves invariants out of loops,
-//! [`commit`] resolves every dtype, [`simplify`] applies rules that change no bit, [`networks`] sorts few elements by comparisons,
-//! [`gathers`] gathers operands instead of results, [`windows`] and [`views`] move reads to their operands, and [`joins`] reads
-//! through joined arrays. [`access`] has the layouts of views, [`contraction`] the order of an `einsum`'s products; [`derivative`] and
-//! [`batching`] append the nodes of transformations, and [`live`] removes unused nodes. No `unsafe`, no threads, no code generator.
+//! [`inline`] expands calls, [`fp_contract`] contracts products and sums on request, [`hoist`] moves invariants out of
+//! loops, [`commit`] resolves every dtype, [`simplify`] applies rules that change no bit, [`networks`] sorts few
+//! elements by comparisons, [`gathers`] gathers operands instead of results, [`windows`] and [`views`] move reads to
+//! their operands, and [`joins`] reads through joined arrays. [`access`] has the layouts of views, [`contraction`] the
+//! order of an `einsum`'s products; [`derivative`] and [`batching`] append the nodes of transformations, and [`live`]
+//! removes unused nodes. No `unsafe`, no threads, no code generator.
 
 #![forbid(unsafe_code)]
 

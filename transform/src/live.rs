@@ -1,8 +1,8 @@
-//! Live nodes: removal of the nodes that the outputs do not need.
+//! Live nodes: removal of nodes on which no output depends.
 
 use ndjit_ir::graph::{Graph, NodeKind, Notes, Rewriter, Type};
 
-/// The graph without dead nodes, and the notes of the others; parameters stay. `None` if all nodes are live.
+/// Returns the graph without dead nodes, and the notes of the others; parameters stay. `None` if all nodes are live.
 pub fn live<T: Type, N: Notes + Default>(graph: &Graph<T>, notes: &N) -> Option<(Graph<T>, N)> {
     let mut needed = vec![false; graph.node_count()];
     graph.outputs().iter().for_each(|&output| needed[graph.producer(output).index()] = true);

@@ -1,9 +1,10 @@
-//! Networks: sorts of few elements whose results are read at single indices, such as medians and quantiles of short windows, become
-//! compare-exchanges of adjacent elements. Unused ones are not computed, and the network is one kernel with its producers and users.
+//! Networks: sorts of few elements whose results are read at single indices, such as medians and quantiles of short
+//! windows, become compare-exchanges of adjacent elements. Unused ones are not computed, and the network is one kernel
+//! with its producers and users.
 //!
-//! The order is that of [`sorted`](ndjit_ir::reduction::sorted). A stable sort keeps the order of -0 and +0: only adjacent elements
-//! that are out of order are exchanged. NaNs come last: they are counted, replaced by infinities in between, and the last elements
-//! are NaN. A sort that is needed as an array is unchanged.
+//! The order is that of [`sorted`](ndjit_ir::reduction::sorted). A stable sort keeps the order of -0 and +0: only
+//! adjacent elements that are out of order are exchanged. NaNs come last: they are counted, replaced by infinities in
+//! between, and the last elements are NaN. A sort that is needed as an array is unchanged.
 
 use crate::windows::{ElementsRead, WindowElement};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Rewriter, Slot, Value};
@@ -32,7 +33,7 @@ pub fn networks(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     }
     let (mut out, mut notes) = (Graph::like(graph), ());
     let mut rewriter = Rewriter::new((graph, &()), (&mut out, &mut notes));
-    // The indices of each sort that are read.
+    // The read indices of each sort.
     let mut made: FxHashMap<(Value, usize), Value> = FxHashMap::default();
     for id in graph.node_ids() {
         rewriter.begin(id);
@@ -61,7 +62,7 @@ pub fn networks(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     Ok(Some(out))
 }
 
-/// The axis of a sort of few elements, if a node is one.
+/// Returns the axis of a sort of few elements; `None` for other nodes.
 fn sorts_few(graph: &Graph<DType>, id: NodeId) -> Option<usize> {
     let NodeKind::Sort(Sort::Sort, axis, ()) = graph.node(id).kind else { return None };
     let (axis, value) = (axis as usize, graph.node(id).first());
@@ -70,7 +71,7 @@ fn sorts_few(graph: &Graph<DType>, id: NodeId) -> Option<usize> {
     (few && graph.ty(value).kind() != Kind::Complex).then_some(axis)
 }
 
-/// The index that a view selects along a sorted axis, if it selects one.
+/// Returns the index that a view selects along a sorted axis; `None` for several.
 fn place(view: &View, axis: usize) -> Option<usize> {
     let index = &view.axes[axis];
     if index.terms.is_empty() { usize::try_from(index.start).ok() } else { None }
@@ -80,7 +81,7 @@ fn place(view: &View, axis: usize) -> Option<usize> {
 struct SortsRead {
     /// For views of sorts, and views of these: the sort, its axis, and the composed view.
     views: Vec<Option<(Value, usize, View)>>,
-    /// The indices that are read, in order, of sorts without other reads.
+    /// The read indices, in order, of sorts without other reads.
     places: FxHashMap<Value, Vec<usize>>,
 }
 
@@ -117,7 +118,7 @@ impl SortsRead {
         read
     }
 
-    /// Records a read of a value that is not by a view.
+    /// Records a read of a value by a node other than a view.
     fn note(&mut self, value: Value, whole: &mut [bool]) {
         match &self.views[value.index()] {
             Some((sort, axis, view)) => match (place(view, *axis), self.places.get_mut(sort)) {
@@ -128,7 +129,7 @@ impl SortsRead {
         }
     }
 
-    /// The replaced sort that a value views, directly or through other views, at an index.
+    /// Returns the replaced sort that a value views at an index, directly or through other views.
     fn seen(&self, value: Value) -> Option<(Value, usize, &View)> {
         let (sort, axis, view) = self.views[value.index()].as_ref()?;
         self.places.contains_key(sort).then_some((*sort, *axis, view))
@@ -167,7 +168,8 @@ fn network(rewriter: &mut Rewriter<'_, DType>, sort: NodeId, places: &[usize]) -
     Ok(places.iter().map(|&place| (place, network.finished(elements[place], place))).collect())
 }
 
-/// The elements along an axis, each an array without it: computed for each if that is cheap, else views.
+/// Returns the elements along an axis, each an array without it. They are computed if that is cheap, else they are
+/// views.
 fn elements(rewriter: &mut Rewriter<'_, DType>, operand: Value, axis: usize) -> Result<Vec<Value>> {
     let graph = rewriter.old;
     let shape = graph.shape(operand);
@@ -195,7 +197,7 @@ struct Network<'a> {
 }
 
 impl Network<'_> {
-    /// A network of `len` elements of this type.
+    /// Creates a network of `len` elements of this type.
     fn new(out: &mut Graph<DType>, like: Value, len: usize) -> Network<'_> {
         let (dtype, shape) = (out.ty(like), out.shape(like).clone());
         let compared = if dtype.is_half() { DType::F32 } else { dtype };
@@ -221,7 +223,7 @@ impl Network<'_> {
         *self.numbers.entry(number.to_bits()).or_insert_with(|| out.literal(Slot::Value(Literal::weak(number)), dtype))
     }
 
-    /// An element prepared for comparison. NaNs are counted.
+    /// Prepares an element for comparison, and counts NaNs.
     fn prepared(&mut self, element: Value) -> Value {
         if !self.dtype.is_float() {
             return element;
@@ -253,7 +255,7 @@ impl Network<'_> {
         self.op(Op::Where, &[swap, a, b])
     }
 
-    /// The element at an index of the sorted result.
+    /// Returns the element at an index of the sorted result.
     fn finished(&mut self, element: Value, place: usize) -> Value {
         let Some(nans) = self.nans else { return element };
         let (least, nan) = (self.number((self.len - place) as f64), self.number(f64::NAN));

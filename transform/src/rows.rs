@@ -1,19 +1,19 @@
-//! Programs that can run on blocks of rows, one after the other, and their graphs for another number of rows. Rows are the indices
-//! along axis 0.
+//! Programs that can run on blocks of rows, one after the other, and their graphs for another number of rows. Rows are
+//! the indices along axis 0.
 //!
-//! A value either has rows, each of which depends only on the same row of other values, or is the same for all rows. A value without
-//! rows must not be broadcast along them by shape.
+//! A value either has rows, each of which depends only on the same row of other values, or is the same for all rows. A
+//! value without rows must not be broadcast along them by shape.
 
 use ndjit_ir::graph::{Graph, NodeKind, Places, Rewriter, Value};
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{Shape, ValueType};
 
-/// The number of rows of the results of a graph without calls, if it can run on blocks of them.
+/// Returns the number of rows of the results of a graph without calls, if it can run on blocks of them.
 pub fn count(graph: &Graph<ValueType>) -> Option<usize> {
     analysed(graph).map(|(rows, _)| rows)
 }
 
-/// The same graph, with its places, for another number of rows.
+/// Returns the same graph, with its places, for another number of rows.
 pub fn with(graph: &Graph<ValueType>, places: &Places, rows: usize) -> Option<(Graph<ValueType>, Places)> {
     let (_, has_rows) = analysed(graph)?;
     let (mut out, mut out_places) = (Graph::like(graph), Places::default());
@@ -52,7 +52,7 @@ pub fn with(graph: &Graph<ValueType>, places: &Places, rows: usize) -> Option<(G
     Some((out, out_places))
 }
 
-/// The number of rows, and which values have them.
+/// Returns the number of rows, and for each value whether it has rows.
 fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
     let rows = *graph.shape(*graph.outputs().first()?).extents().first()?;
     // The first axis of parameters of lower rank is not that of the rows, but matched with a later one.

@@ -1,9 +1,9 @@
 //! Shrinking of failing graphs: removal, replacement and reduction of parts while the graph still fails.
 //!
-//! Each step tries one change: remove outputs; replace a value by another, by a parameter or by a literal, so that its dependencies
-//! are dead; reduce extents; simplify dtypes. Changes that the verifier refuses are skipped. The first smaller graph that still fails
-//! is taken, until there is none. Graphs of control flow are unchanged, and the integer operands of a loop keep their computation or
-//! become 1: a loop that counts to three must not count to a billion.
+//! Each step tries one change: remove outputs; replace a value by another, by a parameter or by a literal, so that its
+//! dependencies are dead; reduce extents; simplify dtypes. Changes that the verifier refuses are skipped. The first
+//! smaller graph that still fails is taken, until there is none. Graphs of control flow are unchanged, and the integer
+//! operands of a loop keep their computation or become 1: a loop that counts to three must not count to a billion.
 
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, Rewriter, Slot, Type, Value};
@@ -49,13 +49,13 @@ enum Instead {
     One(Value),
 }
 
-/// The smallest graph found for which `fails` still returns true; it is assumed to for this one. Calls stay calls. `fails` is
-/// called a few times per node and step.
+/// Returns the smallest graph found for which `fails` still returns true; it must return true for the given graph.
+/// Calls stay calls. `fails` is called a few times per node and step.
 pub fn shrink(graph: &Graph<ValueType>, fails: impl FnMut(&Graph<ValueType>) -> bool) -> Graph<ValueType> {
     shrunk(graph, Keep::Nothing, fails)
 }
 
-/// Like [`shrink`]; parameters, slots and children stay, for the same arguments.
+/// Shrinks a graph like [`shrink`]. Parameters, slots and children stay, for the same arguments.
 pub fn shrink_inside(graph: &Graph<ValueType>, fails: impl FnMut(&Graph<ValueType>) -> bool) -> Graph<ValueType> {
     shrunk(graph, Keep::Interface, fails)
 }
@@ -74,7 +74,8 @@ fn shrunk(graph: &Graph<ValueType>, keep: Keep, mut fails: impl FnMut(&Graph<Val
     }
 }
 
-/// Nodes, outputs, elements, and values of dtypes that are not simple, compared in this order.
+/// Returns the numbers of nodes, of outputs, of elements, and of values whose dtypes are not simple, compared in this
+/// order.
 fn size(graph: &Graph<ValueType>) -> (usize, usize, usize, usize) {
     let values = || (0..graph.value_count()).map(Value::from_index);
     let elements =
@@ -88,7 +89,8 @@ fn candidates(graph: &Graph<ValueType>, keep: Keep) -> Vec<Change> {
     let outputs = graph.outputs();
     let plain = |outputs: Vec<Value>| Change { outputs, instead: Instead::Nothing, extent: None, dtype: None };
     let replaced = |instead: Instead| Change { instead, ..plain(outputs.to_vec()) };
-    // Dead nodes first; then a single output; an output's operand in its place; a value replaced by an operand of its type.
+    // Dead nodes first; then a single output; an output's operand in its place; a value replaced by an operand of its
+    // type.
     let mut all = vec![plain(outputs.to_vec())];
     if outputs.len() > 1 {
         all.extend(outputs.iter().map(|&output| plain(vec![output])));
@@ -138,7 +140,7 @@ fn candidates(graph: &Graph<ValueType>, keep: Keep) -> Vec<Change> {
     all
 }
 
-/// Integers that loops take, and their dependencies.
+/// Returns the integers that determine the steps of loops, and their dependencies.
 fn counts(graph: &Graph<ValueType>) -> FxHashSet<Value> {
     let is_count = |&&value: &&Value| graph.shape(value).rank() == 0 && graph.ty(value).storage_dtype().is_int();
     let mut counts = FxHashSet::default();
@@ -156,7 +158,7 @@ fn counts(graph: &Graph<ValueType>) -> FxHashSet<Value> {
     counts
 }
 
-/// The graph after a change, without dead nodes.
+/// Applies a change, and removes dead nodes.
 fn rebuild(graph: &Graph<ValueType>, change: &Change, keep: Keep) -> Graph<ValueType> {
     let mut out = Graph::new();
     if keep == Keep::Interface {
@@ -196,7 +198,7 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// The replacement of a value when it is read.
+    /// Returns the value to read in place of another.
     fn read(&self, value: Value) -> Value {
         match self.change.instead {
             Instead::Value(from, to) if from == value => to,
@@ -306,7 +308,7 @@ impl Copy<'_> {
         }
     }
 
-    /// An operation after the change. Its result is inferred from its operands, except for attributes.
+    /// Applies the change to an operation. Its result is inferred from its operands, except for attributes.
     fn changed<'g>(&self, operation: Operation<'g>) -> Operation<'g> {
         let shape = |shape: Cow<'g, Shape>| Cow::Owned(self.shape(&shape));
         let request = |asked: TypeRequest| TypeRequest { dtype: asked.dtype.map(|dtype| self.dtype(dtype)), ..asked };
@@ -334,7 +336,7 @@ impl Copy<'_> {
     }
 }
 
-/// The literal 1 of a type.
+/// Returns the literal 1 of a type.
 fn one(ty: ValueType) -> Option<Literal> {
     match ty {
         ValueType::Weak(Weak::Int) => Some(Literal::weak(LiteralValue::Int(1))),

@@ -1,5 +1,6 @@
-//! Simplify: named rewrite rules, constant folding, sharing of common subexpressions, and removal of dead nodes and of nodes that only
-//! empty results use, in one forward walk. No rule changes a result bit (NaN sign and payload excepted) or depends on a literal's value.
+//! Simplify: named rewrite rules, constant folding, sharing of common subexpressions, and removal of dead nodes and of
+//! nodes that only empty results use, in one forward walk. No rule changes a result bit (NaN sign and payload excepted)
+//! or depends on a literal's value.
 //!
 //! Sharing comes from the graph's hash-consing, as nodes are rebuilt in canonical form.
 
@@ -10,7 +11,8 @@ use ndjit_ir::view::{broadcast_to, expand_dims};
 use ndjit_ir::{DType, Kind, Op, Result, Shape};
 use ndjit_math::{shared_body, shared_cast_body};
 
-/// A rewrite rule: given an op and its operands in the new graph, returns an equal value, or `None` if it does not apply.
+/// A rewrite rule: given an op and its operands in the new graph, returns an equal value, or `None` if it does not
+/// apply.
 pub struct RewriteRule {
     /// The name.
     pub name: &'static str,
@@ -93,8 +95,8 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
     Ok(if out.node_count() < graph.node_count() || live_values(&out).contains(&false) { sweep(&out) } else { out })
 }
 
-/// The number of elements of an operand above which an empty result is not computed from it. The program is a separate one then, whose
-/// compilation takes as long as computing these elements; other programs also serve empty arrays.
+/// The number of elements of an operand above which an empty result is not computed from it. The program is a separate
+/// one then, whose compilation takes as long as computing these elements; other programs also serve empty arrays.
 const LARGE: usize = 1 << 16;
 
 /// Returns `true` if a value is computed, and large.
@@ -109,7 +111,7 @@ fn is_large(graph: &Graph<DType>, mut value: Value) -> bool {
     }
 }
 
-/// A value without elements.
+/// Adds a value without elements.
 fn nothing(out: &mut Graph<DType>, dtype: DType, shape: &Shape) -> Result<Value> {
     let zero = Literal::from_repr(dtype, &vec![0; dtype.storage().len()]);
     let zero = out.literal(Slot::Value(zero), dtype);
@@ -117,7 +119,7 @@ fn nothing(out: &mut Graph<DType>, dtype: DType, shape: &Shape) -> Result<Value>
     Ok(out.view(zero, view, &shape))
 }
 
-/// A reduction that keeps its axes, as a view of the one that does not: programs with both compute one.
+/// Replaces a reduction that keeps its axes by a view of the one without them: programs with both compute one.
 fn without_dims(out: &mut Graph<DType>, reduce: Reduce<DType>, operand: Value) -> Result<Value> {
     let (dtype, shape) = (out.ty(operand), out.shape(operand).clone());
     let reduced = out.intern(&reduce.axes.reduced(&shape, false));
@@ -128,7 +130,7 @@ fn without_dims(out: &mut Graph<DType>, reduce: Reduce<DType>, operand: Value) -
     Ok(out.view(value, view, &kept))
 }
 
-/// The values that an output needs.
+/// Returns the values on which an output depends.
 fn live_values(graph: &Graph<DType>) -> Vec<bool> {
     let mut live = vec![false; graph.value_count()];
     for output in graph.outputs() {
@@ -178,7 +180,7 @@ fn make(out: &mut Graph<DType>, op: Op, operands: &[Value], dtype: DType, shape:
     out.add(NodeKind::Op(op, ()), operands, &[(dtype, shape)])
 }
 
-/// The operand of `value` if it is the result of the unary op `op`.
+/// Returns the operand of `value` if it is the result of the unary op `op`.
 fn unary(graph: &Graph<DType>, value: Value, op: Op) -> Option<Value> {
     let id = graph.producer(value);
     match graph.node(id).kind {
@@ -236,7 +238,7 @@ fn where_same(_: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option<Value>
     (op == Op::Where && operands[1] == operands[2]).then(|| operands[1])
 }
 
-/// A cast; skips an earlier lossless cast: `cast(cast(x: a, b), c) = cast(x: a, c)`.
+/// Adds a cast. It skips an earlier lossless cast: `cast(cast(x: a, b), c) = cast(x: a, c)`.
 fn cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Value {
     let mut source = operand;
     let id = out.producer(operand);
@@ -254,14 +256,14 @@ fn cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Value {
     out.add(NodeKind::Cast(()), &[source], &[(dtype, shape)])
 }
 
-/// Returns `true` if casting values of `a` to `c` gives the same directly and through `b`, which holds them all. Integers wrap when
-/// cast to integers but saturate when cast from floats.
+/// Returns `true` if casting values of `a` to `c` gives the same directly and through `b`, which holds them all.
+/// Integers wrap when cast to integers but saturate when cast from floats.
 fn same_after(a: DType, b: DType, c: DType) -> bool {
     let through_float = a.is_int() && !(b.is_int() || b == DType::Bool);
     !(through_float && c.is_int() && !c.holds(a))
 }
 
-/// The value of a literal operand, if it is known at trace time.
+/// Returns the value of a literal operand, if it is known at trace time.
 fn known(out: &Graph<DType>, value: Value) -> Option<(Literal, DType)> {
     match out.node(out.producer(value)).kind {
         NodeKind::Literal(slot) => match &out.slots()[slot.index()] {
@@ -272,7 +274,7 @@ fn known(out: &Graph<DType>, value: Value) -> Option<(Literal, DType)> {
     }
 }
 
-/// An op on known literals is a literal: the interpreter's definition computes its value here, once.
+/// Folds an op on known literals to a literal. The interpreter's definition computes its value here, once.
 fn fold(out: &mut Graph<DType>, op: Op, operands: &[Value]) -> Result<Option<Value>> {
     let mut inputs: Vec<u64> = Vec::new();
     for &operand in operands {

@@ -1,9 +1,9 @@
-//! Views: moves views to the reads of elements. A view of `f(x)` is `f` of the view of `x`, so kernels compute results in the order
-//! of their use, and load through strides.
+//! Views: moves views to the reads of elements. A view of `f(x)` is `f` of the view of `x`, so kernels compute results
+//! in the order of their use, and load through strides.
 //!
-//! One walk from the results to the parameters collects the *forms* in which each value is used; one walk back makes the nodes.
-//! A value is computed in another form than its own if that is no more work: if it has only one form with no more elements,
-//! or if it is cheap. Otherwise it is computed in its own form, and read through the view.
+//! One walk from the results to the parameters collects the *forms* in which each value is used; one walk back makes
+//! the nodes. A value is computed in another form than its own if that is no more work: if it has only one form with no
+//! more elements, or if it is cheap. Otherwise it is computed in its own form, and read through the view.
 
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
 use ndjit_ir::loops::Layout;
@@ -25,7 +25,7 @@ enum ViewForm {
     Own,
     /// Through a view, as an array of this shape.
     Viewed(View, Shape),
-    /// In another shape of as many elements.
+    /// In another shape with the same number of elements.
     Reshaped(Shape),
 }
 
@@ -130,7 +130,7 @@ fn want(forms: &mut SmallVec<[ViewForm; 1]>, form: ViewForm) {
     forms.push(form);
 }
 
-/// The form of an operand for a node that is computed in `form`.
+/// Returns the form of an operand of a node computed in `form`.
 fn demand(
     graph: &Graph<DType>,
     value: Value,
@@ -167,8 +167,9 @@ fn demand(
     })
 }
 
-/// A contraction with permuted result axes, as a contraction of the permuted product: its view and shape, and the sum. The result is
-/// then stored in the order of its use, and operands are read through strides, like those of every contraction.
+/// Rewrites a contraction with permuted result axes as a contraction of the permuted product. Returns the view and
+/// shape of the product, and the sum. The result is then stored in the order of its use, and operands are read through
+/// strides, like those of every contraction.
 fn permuted(
     graph: &Graph<DType>,
     value: Value,
@@ -196,7 +197,7 @@ fn permuted(
     Some((view, Shape::from(&extents[..]), reduce))
 }
 
-/// For each axis of the operand the axis of the result, for a view that permutes the axes.
+/// Returns, for a view that permutes the axes, the result's axis of each axis of the operand.
 fn permutation(view: &View, operand: &Shape, result: &Shape) -> Option<SmallVec<[usize; 4]>> {
     let axis = |(axis, &extent): (&AxisIndex, &usize)| {
         let (0, &[IndexTerm { axis, step: 1 }]) = (axis.start, &axis.terms[..]) else { return None };
@@ -243,7 +244,7 @@ fn make(rewriter: &mut FormRewriter<'_>, value: Value, form: &ViewForm) -> Resul
     Ok(rewriter.new.add(kind, &operands, &[(dtype, shape)]))
 }
 
-/// A value in a form: computed in it, or viewed.
+/// Returns a value in a form: computed in it, or viewed.
 fn find(rewriter: &mut FormRewriter<'_>, value: Value, form: &ViewForm) -> Result<Value> {
     let (graph, forms) = (rewriter.old, rewriter.of(value));
     let in_form = |form: &ViewForm| forms.iter().find(|(known, _)| known == form).map(|(_, value)| *value);
@@ -271,7 +272,7 @@ fn find(rewriter: &mut FormRewriter<'_>, value: Value, form: &ViewForm) -> Resul
     })
 }
 
-/// A view of a value; a view of a view is composed.
+/// Adds a view of a value, composed with the view that the value is.
 pub(crate) fn see(out: &mut Graph<DType>, value: Value, view: &View, shape: &Shape) -> Value {
     let id = out.producer(value);
     match out.node(id).kind {
@@ -287,7 +288,7 @@ fn size(shape: &Shape) -> usize {
     shape.extents().iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
 }
 
-/// The number of primitives of each value from stored ones on, counted as for a tree.
+/// Counts the primitives of each value from stored ones on, as for a tree.
 fn costs(graph: &Graph<DType>) -> Vec<u32> {
     let mut costs = vec![0u32; graph.value_count()];
     for id in graph.node_ids() {
@@ -303,7 +304,8 @@ fn costs(graph: &Graph<DType>) -> Vec<u32> {
     costs
 }
 
-/// For each value whether it can be computed in another shape of as many elements without copying its inputs.
+/// Returns for each value whether it can be computed in another shape with the same number of elements without copies
+/// of its inputs.
 fn reshapable(graph: &Graph<DType>, params: &[Layout]) -> Vec<bool> {
     let mut reshapable = vec![false; graph.value_count()];
     for id in graph.node_ids() {

@@ -1,8 +1,8 @@
-//! Windows: reductions of short sliding windows, and of one element, become ops on the array, one view per index of the window. A moving
-//! average of seven elements reads seven contiguous views, and is one kernel with its users.
+//! Windows: reductions of short sliding windows, and of one element, become ops on the array, one view per index of the
+//! window. A moving average of seven elements reads seven contiguous views, and is one kernel with its users.
 //!
-//! Elements combine in the order of [`fold`]. A window's extents are constants of the program, so programs for arrays of other sizes
-//! still share kernels. Other short reductions, whose extent is the array's, are unchanged.
+//! Elements combine in the order of [`fold`]. A window's extents are constants of the program, so programs for arrays
+//! of other sizes still share kernels. Other short reductions, whose extent is the array's, are unchanged.
 
 use crate::views::see;
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
@@ -45,7 +45,7 @@ pub fn windows(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     Ok(Some(out))
 }
 
-/// The axes and the op of a reduction of short windows.
+/// Returns the axes and the op of a reduction of short windows.
 fn window(graph: &Graph<DType>, value: Value) -> Option<(AxisSet, Op)> {
     let id = graph.producer(value);
     let NodeKind::Reduce(Reduce { reduction, axes, keepdims: false, .. }) = graph.node(id).kind else { return None };
@@ -59,7 +59,7 @@ fn window(graph: &Graph<DType>, value: Value) -> Option<(AxisSet, Op)> {
     (count == 1 || read.slides && read.weight <= MAX_WEIGHT / count).then_some((axes, reduction.combine()?))
 }
 
-/// The cost of an array's elements.
+/// The cost of computing an array's elements.
 pub(crate) struct ElementsRead {
     /// The number of primitives from stored or viewed values on; more than the bound if there are many.
     pub weight: usize,
@@ -68,7 +68,7 @@ pub(crate) struct ElementsRead {
 }
 
 impl ElementsRead {
-    /// The cost for an array, up to a bound of `most`.
+    /// Computes the cost of an array's elements, up to a bound of `most`.
     pub(crate) fn of(graph: &Graph<DType>, array: Value, axes: AxisSet, most: usize) -> ElementsRead {
         let mut read = ElementsRead { weight: 0, slides: false };
         let mut seen = FxHashSet::default();
@@ -94,7 +94,8 @@ impl ElementsRead {
     }
 }
 
-/// Returns `true` if an axis of the operand is indexed along one of the axes and along another. The view has `fewer` axes than the reduction.
+/// Returns `true` if an axis of the operand is indexed along one of the axes and along another. The view has `fewer`
+/// axes than the reduction.
 fn slides_along(view: &View, axes: AxisSet, fewer: usize) -> bool {
     view.axes.iter().any(|index| {
         let reduced = index.terms.iter().filter(|term| axes.contains(term.axis as usize + fewer)).count();
@@ -102,7 +103,7 @@ fn slides_along(view: &View, axes: AxisSet, fewer: usize) -> bool {
     })
 }
 
-/// The elements of each window, combined.
+/// Combines the elements of each window.
 fn combined(rewriter: &mut Rewriter<'_, DType>, operand: Value, axes: AxisSet, op: Op) -> Result<Value> {
     let shape = rewriter.old.shape(operand);
     let count = axes.count(shape);
@@ -128,7 +129,7 @@ pub(crate) struct WindowElement {
 }
 
 impl WindowElement {
-    /// The element at an index, in row-major order, along the axes of an array of this shape.
+    /// Creates the element at an index, in row-major order, along the axes of an array of this shape.
     pub(crate) fn new(shape: &Shape, axes: AxisSet, position: usize) -> WindowElement {
         let mut left = position;
         let mut at = vec![None; shape.rank()];
@@ -139,12 +140,12 @@ impl WindowElement {
         WindowElement { at, made: FxHashMap::default(), through: false }
     }
 
-    /// The same, with views composed: their operands then have many forms, and are computed once for all windows.
+    /// Composes views with views. Their operands then have many forms, and are computed once for all windows.
     pub(crate) fn through_views(self) -> WindowElement {
         WindowElement { through: true, ..self }
     }
 
-    /// The element of a value of the reduced shape, or one that broadcasts to it. Callers count the ops first.
+    /// Computes the element of a value of the reduced shape or one that broadcasts to it. Callers count the ops first.
     pub(crate) fn of(&mut self, rewriter: &mut Rewriter<'_, DType>, operand: Value) -> Result<Value> {
         let graph = rewriter.old;
         let mut open = vec![(operand, false)];
@@ -177,7 +178,7 @@ impl WindowElement {
         Ok(self.made[&operand])
     }
 
-    /// The element of a value as a view.
+    /// Returns the element of a value as a view.
     pub(crate) fn seen(&mut self, rewriter: &mut Rewriter<'_, DType>, value: Value) -> Result<Value> {
         let shape = rewriter.old.shape(value);
         let (view, shape) = slice(shape, &self.parts(shape))?;
@@ -188,7 +189,7 @@ impl WindowElement {
         })
     }
 
-    /// The slice of an array that broadcasts to the reduced shape.
+    /// Returns the slice of an array that broadcasts to the reduced shape.
     fn parts(&self, shape: &Shape) -> Vec<Slice> {
         let fewer = self.at.len() - shape.rank();
         let axes = shape.extents().iter().zip(&self.at[fewer..]);

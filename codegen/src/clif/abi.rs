@@ -24,7 +24,7 @@ use ndjit_ir::{DType, PrimType};
 pub struct Cell(pub [u8; 16]);
 
 impl Cell {
-    /// One value in all lanes: the low bits of `bits` as a `ty`, a `Bool` as all ones or all zeros.
+    /// Fills all lanes with one value: the low bits of `bits` as a `ty`, a `Bool` as all ones or all zeros.
     pub fn splat(ty: PrimType, bits: u64) -> Cell {
         if ty == PrimType::Bool {
             return Cell([if bits & 1 == 1 { 0xff } else { 0 }; 16]);
@@ -34,7 +34,7 @@ impl Cell {
     }
 }
 
-/// The cells of a literal of type `dtype`: one per register of its value, with the `bits` of
+/// Returns the cells of a literal of type `dtype`: one per register of its value, with the `bits` of
 /// [`DType::repr`](ndjit_ir::DType::repr) (a half as the `f32` it equals, a complex number as real and imaginary part).
 ///
 /// # Panics
@@ -47,7 +47,7 @@ pub fn literal_cells(dtype: DType, bits: &[u64]) -> Vec<Cell> {
 /// Bytes of a cell.
 pub(crate) const CELL: i32 = 16;
 
-/// The signature of every kernel.
+/// Returns the signature of every kernel.
 pub fn signature(call_conv: CallConv) -> Signature {
     let mut signature = Signature::new(call_conv);
     signature.params = vec![AbiParam::new(types::I64); 5];

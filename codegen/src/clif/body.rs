@@ -10,8 +10,8 @@ use ndjit_ir::body::{Body, Inst, InstKind, LookupTable, Prim, Reg};
 use std::sync::Arc;
 
 impl Emitter<'_, '_> {
-    /// Emits `insts` of `body`. `env` has the operands of all earlier registers and receives those of the results. `inputs` are the
-    /// arrays of the [`LaneValue::Input`]s in `env`.
+    /// Emits `insts` of `body`. `env` has the operands of all earlier registers and receives those of the results.
+    /// `inputs` are the arrays of the [`LaneValue::Input`]s in `env`.
     pub(super) fn insts(&mut self, body: &Body, insts: &[Inst], env: &mut Vec<LaneValue>, inputs: &[OperandStream]) {
         for inst in insts {
             for &arg in &inst.args {
@@ -50,11 +50,11 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The outputs of an inner body.
+    /// Emits an inner body, and returns its outputs.
     pub(super) fn call(&mut self, body: &Body, args: &[LaneValue]) -> Vec<LaneValue> {
         let mut env = args.to_vec();
         env.reserve(body.types.len() - args.len());
-        // All of it belongs to the instruction with the inner body.
+        // All instructions belong to the one with the inner body.
         let located = std::mem::replace(&mut self.located, false);
         self.insts(body, &body.insts, &mut env, &[]);
         self.located = located;
@@ -83,7 +83,7 @@ impl Emitter<'_, '_> {
         if table.ty != PrimType::Bool {
             return LaneValue::Lanes { regs: self.gather(table.ty, entry), bits: table.ty.bits() };
         }
-        // Lanes of the index's width: a table of bools needs no lanes of bytes.
+        // The lanes have the index's width: a table of bools needs no lanes of bytes.
         let wide = |e: &mut Self, lane: usize| {
             let narrow = entry(e, lane);
             let wide = e.b.ins().uextend(types::I32, narrow);
@@ -92,7 +92,7 @@ impl Emitter<'_, '_> {
         LaneValue::Lanes { regs: self.gather(PrimType::I32, wide), bits: 32 }
     }
 
-    /// The lanes of an index as 64-bit integers.
+    /// Returns the lanes of an index as 64-bit integers.
     fn index_lanes(&mut self, index: &Regs) -> Vec<Value> {
         let block = self.b.current_block();
         if let Some((known_in, known, lanes)) = &self.looked_up
@@ -110,7 +110,8 @@ impl Emitter<'_, '_> {
         lanes
     }
 
-    /// The four 32-bit lanes of a register as 64-bit integers, extracted in pairs: extraction costs more than integer arithmetic.
+    /// Returns the four 32-bit lanes of a register as 64-bit integers, extracted in pairs: extraction costs more than
+    /// integer arithmetic.
     fn pairs_of_lanes(&mut self, reg: Value) -> [Value; 4] {
         let pairs = self.bitcast(types::I64X2, reg);
         let [low, high] = [0, 1].map(|pair| self.b.ins().extractlane(pairs, pair));
@@ -156,7 +157,8 @@ impl Emitter<'_, '_> {
         types.iter().map(|&ty| self.param(merge, ty, bits)).collect()
     }
 
-    /// Runs the inner body while any lane's condition is true; other lanes keep their state, so their condition stays false.
+    /// Runs the inner body while any lane's condition is true; other lanes keep their state, so their condition stays
+    /// false.
     fn repeat(&mut self, inner: &Body, max: u32, state: usize, args: &[LaneValue]) -> Vec<LaneValue> {
         if max == 0 {
             return args[..state].to_vec();
@@ -201,7 +203,7 @@ impl Emitter<'_, '_> {
         types.iter().map(|&ty| self.param(exit, ty, bits)).collect()
     }
 
-    /// A new parameter of `block` for every register of a value.
+    /// Adds a parameter to `block` for every register of a value.
     fn param(&mut self, block: Block, ty: PrimType, mask: u32) -> LaneValue {
         let bits = lane_bits(ty, mask);
         let reg_type = self.reg_type(ty, bits);
@@ -210,12 +212,12 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// The registers of values, as arguments of a block.
+/// Returns the registers of values as arguments of a block.
 pub(super) fn block_args(values: &[Regs]) -> Vec<BlockArg> {
     values.iter().flatten().map(|&v| BlockArg::Value(v)).collect()
 }
 
-/// An upper bound of an unsigned register, from its instruction only.
+/// Returns an upper bound of an unsigned register, derived only from its instruction.
 fn bound(body: &Body, reg: Reg) -> u64 {
     let constant = |reg: Reg| match body.definition(reg).map(|i| &i.kind) {
         Some(InstKind::Const(bits)) => Some(*bits),

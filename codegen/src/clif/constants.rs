@@ -16,7 +16,7 @@ pub(crate) struct ConstantPool {
 }
 
 impl ConstantPool {
-    /// The offset of a cell with one value in all lanes.
+    /// Returns the offset of a cell with one value in all lanes.
     pub(crate) fn splat(&mut self, ty: PrimType, bits: u64) -> i32 {
         let cell = Cell::splat(ty, bits);
         let next = self.cells.len() as i32 * CELL;
@@ -26,7 +26,7 @@ impl ConstantPool {
         })
     }
 
-    /// The offset of a vector of several times 16 bytes.
+    /// Returns the offset of a vector of a multiple of 16 bytes.
     pub(crate) fn vector(&mut self, bytes: &[u8]) -> i32 {
         if let Some(&known) = self.vectors.get(bytes) {
             return known;
@@ -37,7 +37,7 @@ impl ConstantPool {
         next
     }
 
-    /// The offset of a table's entries, one after the other in their stored size.
+    /// Returns the offset of a table's entries, one after the other in their stored size.
     pub(crate) fn table(&mut self, table: &Arc<LookupTable>) -> i32 {
         if let Some(&offset) = self.tables.get(table) {
             return offset;

@@ -16,7 +16,7 @@ use smallvec::{SmallVec, smallvec};
 /// The registers of one value, lowest lanes first.
 pub(super) type Regs = SmallVec<[ir::Value; 4]>;
 
-/// The location of a body's register.
+/// The location of a register's value.
 #[derive(Clone, Debug)]
 pub(super) enum LaneValue {
     /// In SSA values, in lanes of `bits` bits.
@@ -44,7 +44,7 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) lanes: u32,
     /// Record the body's register of each instruction.
     pub(super) located: bool,
-    /// The lanes of the last look-up's index, and their block: tables are often indexed by the same rows.
+    /// The lanes of the last look-up's index, and their block: several tables are often indexed by the same lanes.
     pub(super) looked_up: Option<(ir::Block, Regs, Vec<ir::Value>)>,
 }
 
@@ -82,17 +82,17 @@ impl Located {
     }
 }
 
-/// Memory with valid addresses, of any alignment.
+/// Returns the flags of memory with valid addresses, of any alignment.
 pub(super) fn data() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
 
-/// Cells: aligned, and unchanged while the kernel runs.
+/// Returns the flags of cells: aligned, and unchanged while the kernel runs.
 pub(super) fn cells() -> MemFlagsData {
     MemFlagsData::trusted().with_readonly()
 }
 
-/// The CLIF type of one lane. A bool is an `i8`.
+/// Returns the CLIF type of one lane. A bool is an `i8`.
 pub(super) fn scalar_type(ty: PrimType) -> Type {
     match ty {
         PrimType::Bool | PrimType::I8 => types::I8,
@@ -104,7 +104,7 @@ pub(super) fn scalar_type(ty: PrimType) -> Type {
     }
 }
 
-/// The 128-bit type with integer lanes of this width.
+/// Returns the 128-bit type with integer lanes of this width.
 pub(super) fn int_vector(bits: u32) -> Type {
     match bits {
         8 => types::I8X16,
@@ -114,7 +114,7 @@ pub(super) fn int_vector(bits: u32) -> Type {
     }
 }
 
-/// The 128-bit type of `ty` in lanes of `bits` bits, which matters only for masks.
+/// Returns the 128-bit type of `ty` in lanes of `bits` bits. Only masks depend on `bits`.
 pub(super) fn vector_type(ty: PrimType, bits: u32) -> Type {
     match ty {
         PrimType::F32 => types::F32X4,
@@ -123,12 +123,13 @@ pub(super) fn vector_type(ty: PrimType, bits: u32) -> Type {
     }
 }
 
-/// The lane width of `ty`, with masks of `mask` bits.
+/// Returns the lane width of `ty`, with masks of `mask` bits.
 pub(super) fn lane_bits(ty: PrimType, mask: u32) -> u32 {
     if ty == PrimType::Bool { mask } else { ty.bits() }
 }
 
-/// Byte indices of a shuffle that picks 32-bit lanes `picks` of two registers (0..=3 the first's, 4..=7 the second's).
+/// Returns the byte indices of a shuffle that selects the 32-bit lanes `picks` of two registers (0..=3 the first's,
+/// 4..=7 the second's).
 const fn dwords(picks: [u8; 4]) -> [u8; 16] {
     let mut bytes = [0; 16];
     let mut i = 0;
@@ -160,17 +161,17 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The number of registers of a value in lanes of `bits` bits.
+    /// Returns the number of registers of a value in lanes of `bits` bits.
     pub(super) fn count(&self, bits: u32) -> usize {
         if self.lanes == 1 { 1 } else { (self.lanes * bits / 128) as usize }
     }
 
-    /// The CLIF type of one register of a value.
+    /// Returns the CLIF type of one register of a value.
     pub(super) fn reg_type(&self, ty: PrimType, bits: u32) -> Type {
         if self.lanes == 1 { scalar_type(ty) } else { vector_type(ty, bits) }
     }
 
-    /// The registers of an operand of type `ty`; a mask in lanes of `mask` bits.
+    /// Returns the registers of an operand of type `ty`; a mask in lanes of `mask` bits.
     pub(super) fn regs(&mut self, operand: &LaneValue, ty: PrimType, mask: u32) -> Regs {
         let bits = lane_bits(ty, mask);
         let count = self.count(bits);
@@ -197,7 +198,7 @@ impl Emitter<'_, '_> {
         smallvec![reg; count]
     }
 
-    /// The current lane width of a mask operand, if it has one.
+    /// Returns the lane width of a mask operand.
     pub(super) fn mask_bits(&self, operand: &LaneValue) -> Option<u32> {
         match operand {
             LaneValue::Lanes { bits, .. } => Some(*bits),
@@ -205,12 +206,12 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The smallest lane width of a mask: it fills one register.
+    /// Returns the smallest lane width of a mask: the width at which it fills one register.
     pub(super) fn narrowest_mask(&self) -> u32 {
         (128 / self.lanes).max(8)
     }
 
-    /// One vector with `value`, the only register of a scalar operand, in all lanes.
+    /// Copies `value`, the only register of a scalar operand, to all lanes of a vector.
     pub(super) fn splat(&mut self, ty: PrimType, value: ir::Value) -> ir::Value {
         if ty != PrimType::Bool {
             return self.b.ins().splat(vector_type(ty, ty.bits()), value);
@@ -219,13 +220,13 @@ impl Emitter<'_, '_> {
         self.b.ins().splat(types::I8X16, byte)
     }
 
-    /// A vector constant: `bits` in all lanes of type `ty`.
+    /// Returns a vector constant: `bits` in all lanes of type `ty`.
     pub(super) fn constant(&mut self, ty: PrimType, bits: u64) -> ir::Value {
         let offset = self.constants.splat(ty, bits);
         self.b.ins().load(vector_type(ty, ty.bits()), cells(), self.constants_base, offset)
     }
 
-    /// The same bits as another type of 128 bits.
+    /// Reinterprets bits as another type of 128 bits.
     pub(super) fn bitcast(&mut self, to: Type, value: ir::Value) -> ir::Value {
         if self.b.func.dfg.value_type(value) == to {
             return value;
@@ -233,7 +234,7 @@ impl Emitter<'_, '_> {
         self.b.ins().bitcast(to, MemFlagsData::new().with_endianness(Endianness::Little), value)
     }
 
-    /// Bytes of two registers; the result has the type of the first.
+    /// Shuffles the bytes of two registers. The result has the type of the first.
     pub(super) fn shuffle(&mut self, a: ir::Value, b: ir::Value, bytes: [u8; 16]) -> ir::Value {
         let ty = self.b.func.dfg.value_type(a);
         let (a, b) = (self.bitcast(types::I8X16, a), self.bitcast(types::I8X16, b));
@@ -242,7 +243,7 @@ impl Emitter<'_, '_> {
         self.bitcast(ty, value)
     }
 
-    /// Integer lanes of `from` bits extended to `to` bits.
+    /// Extends integer lanes of `from` bits to `to` bits.
     pub(super) fn widen(&mut self, regs: &Regs, from: u32, to: u32, sign: bool) -> Regs {
         let mut regs = regs.clone();
         for _ in 0..(to / from).trailing_zeros() {
@@ -260,7 +261,7 @@ impl Emitter<'_, '_> {
         regs
     }
 
-    /// The low `to` bits of integer lanes of `from` bits.
+    /// Truncates integer lanes of `from` bits to their low `to` bits.
     pub(super) fn truncate(&mut self, regs: &Regs, from: u32, to: u32) -> Regs {
         let (mut regs, mut bits) = (regs.clone(), from);
         while bits > to {
@@ -277,7 +278,7 @@ impl Emitter<'_, '_> {
         regs
     }
 
-    /// A mask with lanes of another width.
+    /// Changes the lane width of a mask.
     pub(super) fn mask_to(&mut self, regs: &Regs, from: u32, to: u32) -> Regs {
         if from <= to {
             return self.widen(regs, from, to, true);
@@ -299,7 +300,7 @@ impl Emitter<'_, '_> {
         self.bitcast(types::I32X4, value)
     }
 
-    /// One register from each pair.
+    /// Computes one register from each pair.
     pub(super) fn pairs(
         &mut self,
         regs: &Regs,
@@ -308,12 +309,12 @@ impl Emitter<'_, '_> {
         regs.chunks_exact(2).map(|pair| f(self, pair[0], pair[1])).collect()
     }
 
-    /// `a` where the mask is set, else `b`; all three in lanes of one width, or scalars.
+    /// Selects `a` where the mask is set, else `b`. All three have lanes of one width, or are scalars.
     pub(super) fn choose(&mut self, mask: &Regs, a: &Regs, b: &Regs) -> Regs {
         (0..a.len()).map(|i| self.choose_reg(mask[i], a[i], b[i])).collect()
     }
 
-    /// The same of single registers.
+    /// Selects between single registers.
     pub(super) fn choose_reg(&mut self, mask: ir::Value, a: ir::Value, b: ir::Value) -> ir::Value {
         if a == b {
             return a;
@@ -326,7 +327,7 @@ impl Emitter<'_, '_> {
         let dfg = &self.b.func.dfg;
         let compared = dfg.value_def(mask).inst().map(|inst| dfg.insts[inst].opcode());
         if self.target.blend && compared != Some(Opcode::Fcmp) {
-            // It looks through a cast of a float comparison, but not of an integer one.
+            // Cranelift sees through a cast of a float comparison, but not through one of an integer comparison.
             let of = if compared == Some(Opcode::Icmp) { dfg.value_type(mask) } else { types::I8X16 };
             let [mask, a, b] = [mask, a, b].map(|v| self.bitcast(of, v));
             let ins = self.b.ins();
@@ -337,7 +338,7 @@ impl Emitter<'_, '_> {
         self.b.ins().bitselect(mask, a, b)
     }
 
-    /// An `i8` that is nonzero if any lane of a mask is set.
+    /// Returns an `i8` that is nonzero if any lane of a mask is set.
     pub(super) fn any(&mut self, mask: &Regs) -> ir::Value {
         if self.lanes == 1 {
             return mask[0];
@@ -349,14 +350,14 @@ impl Emitter<'_, '_> {
         self.b.ins().vany_true(regs[0])
     }
 
-    /// Lane `lane` of a value.
+    /// Extracts lane `lane` of a value.
     pub(super) fn lane(&mut self, regs: &Regs, bits: u32, lane: u32) -> ir::Value {
         let per_reg = 128 / bits;
         self.b.ins().extractlane(regs[(lane / per_reg) as usize], (lane % per_reg) as u8)
     }
 
-    /// A value from its lanes, each made just before its insertion: Cranelift combines a load with its use only if no other load
-    /// is between them.
+    /// Assembles a value from its lanes. Each lane is computed just before its insertion: Cranelift combines a load
+    /// with its use only if no other load is between them.
     pub(super) fn gather(&mut self, ty: PrimType, mut lane: impl FnMut(&mut Self, usize) -> ir::Value) -> Regs {
         let per_reg = (128 / ty.bits()) as usize;
         let vector = vector_type(ty, ty.bits());
@@ -373,7 +374,7 @@ impl Emitter<'_, '_> {
             .collect()
     }
 
-    /// A register whose lane 0 is `lane`.
+    /// Returns a register whose lane 0 is `lane`.
     fn first_lane(&mut self, ty: PrimType, vector: Type, lane: ir::Value) -> ir::Value {
         if ty.bits() >= 32 {
             return self.b.ins().scalar_to_vector(vector, lane);
@@ -384,13 +385,13 @@ impl Emitter<'_, '_> {
         self.bitcast(vector, reg)
     }
 
-    /// The offset of a literal's cell.
+    /// Returns the location of a literal's cell.
     pub(super) fn literal(index: usize) -> LaneValue {
         LaneValue::Literal(index as i32 * CELL)
     }
 }
 
-/// The immediate of an `iconst` of type `ty`: Cranelift requires zeros above its width.
+/// Returns the immediate of an `iconst` of type `ty`: Cranelift requires zeros above its width.
 fn immediate(bits: u64, ty: Type) -> i64 {
     let unused = 64 - ty.bits();
     ((bits << unused) >> unused) as i64

@@ -1,7 +1,7 @@
 //! Loads and stores of a block of lanes.
 //!
-//! No access is outside the block's elements; an index reads no memory: it is its address. Complex elements are split into, and
-//! joined from, one group of registers per part.
+//! No access is outside the block's elements; an index has no memory: its value is its address. Complex elements are
+//! split into, and joined from, one group of registers per part.
 
 use super::lanes::{EVEN, Emitter, HIGH, LOW, LaneValue, ODD, Regs, ZIP_HIGH, ZIP_LOW, data, scalar_type, vector_type};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -32,7 +32,7 @@ impl OperandStream {
 }
 
 impl Emitter<'_, '_> {
-    /// The words of the block's elements.
+    /// Loads the words of the block's elements.
     pub(super) fn load(&mut self, stream: &OperandStream) -> Vec<LaneValue> {
         let (ty, words) = (stream.word(), stream.words());
         let bits = ty.bits();
@@ -100,7 +100,8 @@ impl Emitter<'_, '_> {
         all
     }
 
-    /// The indices of a block of lanes. Inserting each lane separately makes `argmax` of rows 1.2 times as slow.
+    /// Computes the indices of a block of lanes. Separate insertion of each lane makes `argmax` of rows 1.2 times as
+    /// slow.
     fn indices(&mut self, stream: &OperandStream, ty: PrimType) -> Regs {
         let reg = vector_type(ty, ty.bits());
         let first = self.b.ins().splat(reg, stream.pointer);
@@ -118,7 +119,7 @@ impl Emitter<'_, '_> {
         indices
     }
 
-    /// The distance of lanes in bytes, unless zero.
+    /// Returns the distance of lanes in bytes; `None` for zero.
     fn step(&mut self, stream: &OperandStream) -> Option<Value> {
         match stream.access.inner {
             Stride::Contiguous => Some(self.b.ins().iconst(types::I64, stream.access.dtype.bytes() as i64)),
@@ -127,8 +128,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A word of type `ty` of the elements in the rows nearest to the indices; `rows` are the operand with rows and the two with
-    /// their bound and stride.
+    /// Gathers a word of type `ty` of the elements from the rows nearest to the indices; `rows` are the operand with
+    /// rows and the two with their bound and stride.
     pub(super) fn gather_rows(
         &mut self,
         rows: &[OperandStream],
@@ -140,7 +141,7 @@ impl Emitter<'_, '_> {
         let before = (word as usize * ty.bytes()) as i32;
         let row = |e: &mut Self, position: Value| {
             let zero = e.b.ins().iconst(types::I64, 0);
-            // In this order: without rows the last is negative, and nothing is read.
+            // In this order, an array without rows gives a negative index, and nothing is read.
             let position = e.b.ins().smin(position, last);
             let position = e.b.ins().smax(position, zero);
             let bytes = e.b.ins().imul(position, step);

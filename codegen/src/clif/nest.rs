@@ -1,7 +1,8 @@
 //! The loops around a body.
 //!
-//! Outer loops are bottom-tested, with the remaining trips and one pointer per operand in SSA values. The innermost loop is:
-//! invariants, a vector loop over whole blocks of lanes, and a scalar loop over the rest, emitted from the same body.
+//! Outer loops are bottom-tested, with the remaining trips and one pointer per operand in SSA values. The innermost
+//! loop is: invariants, a vector loop over whole blocks of lanes, and a scalar loop over the rest, emitted from the
+//! same body.
 
 use super::AccumulatorLayout;
 use super::cold::is_long;
@@ -26,7 +27,7 @@ pub(super) struct NestEmitter<'a> {
     pub(super) lanes: u32,
     /// The layout of its accumulators.
     pub(super) form: AccumulatorLayout,
-    /// Record the register of each instruction.
+    /// True to record the register of each instruction.
     pub(super) located: bool,
 }
 
@@ -40,14 +41,16 @@ pub(super) struct Args {
     table: ConstantPool,
 }
 
-/// Registers for accumulators; more are spilled, and each step then waits for the previous store.
+/// The maximum number of registers for accumulators. More would be spilled, and each step would wait for the previous
+/// store.
 const MOST_KEPT: u32 = 8;
 
-/// The number of lanes of a block: some registers of the widest type, and at least one full register of the narrowest.
+/// Returns the number of lanes of a block: some registers of the widest type, and at least one full register of the
+/// narrowest.
 ///
-/// Four registers hide the latency of short chains; with more live values they spill (`asin` of `f64` takes 1.25 times as long as
-/// with two). With one, long bodies stall: two make `pow` and `tgamma` of `f32` 1.4 times as fast. More registers cost time in the
-/// loop and far more in Cranelift's register allocator.
+/// Four registers hide the latency of short chains; with more live values they spill (`asin` of `f64` takes 1.25 times
+/// as long as with two). With one, long bodies stall: two make `pow` and `tgamma` of `f32` 1.4 times as fast. More
+/// registers cost time in the loop and far more in Cranelift's register allocator.
 pub(super) fn block_lanes(body: &Body, form: AccumulatorLayout) -> u32 {
     let mut widths = Vec::new();
     collect_widths(body, &mut widths);
@@ -79,7 +82,7 @@ fn collect_widths(body: &Body, widths: &mut Vec<u32>) {
     }
 }
 
-/// The number of vector instructions, with those of inner bodies except long cold paths.
+/// Returns the number of vector instructions, with those of inner bodies except long cold paths.
 fn size(body: &Body) -> usize {
     let sizes = body.insts.iter().map(|inst| match &inst.kind {
         InstKind::Const(_) => 0,
@@ -90,7 +93,7 @@ fn size(body: &Body) -> usize {
     sizes.sum()
 }
 
-/// The largest number of live instruction results.
+/// Returns the largest number of live instruction results.
 pub(crate) fn most_alive(body: &Body) -> usize {
     let mut last = vec![0; body.types.len()];
     for (at, inst) in body.insts.iter().enumerate() {
@@ -118,7 +121,7 @@ impl NestEmitter<'_> {
         self.nest.inputs.iter().chain(&self.nest.outputs)
     }
 
-    /// Emits the whole function; returns its constants.
+    /// Emits the whole function. Returns its constants.
     pub(super) fn emit(&self, b: &mut FunctionBuilder<'_>) -> ConstantPool {
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
@@ -192,7 +195,7 @@ impl NestEmitter<'_> {
         b.ins().load(types::I64, argument(), args.strides, offset)
     }
 
-    /// The innermost loop. It has at least one trip.
+    /// Emits the innermost loop, which has at least one trip.
     fn innermost(&self, b: &mut FunctionBuilder<'_>, args: &mut Args, pointers: &[Value]) {
         let axis = self.nest.rank - 1;
         let total = b.ins().load(types::I64, argument(), args.extents, 8 * axis as i32);
@@ -225,8 +228,8 @@ impl NestEmitter<'_> {
         b.switch_to_block(exit);
     }
 
-    /// One loop over blocks of `lanes` lanes, from `header` to `exit`. It ends with fewer trips than lanes; then `exit` gets
-    /// the moving values, if trips can remain.
+    /// Emits one loop over blocks of `lanes` lanes, from `header` to `exit`. It ends when fewer trips than lanes
+    /// remain; `exit` then receives the moving values, unless no trips can remain.
     fn run(
         &self,
         b: &mut FunctionBuilder<'_>,
@@ -276,7 +279,7 @@ impl NestEmitter<'_> {
         b.switch_to_block(exit);
     }
 
-    /// The stored words of the body, for a block of lanes.
+    /// Emits the body for a block of lanes, and returns the words to store.
     pub(super) fn values(
         &self,
         emitter: &mut Emitter<'_, '_>,
@@ -309,7 +312,7 @@ impl NestEmitter<'_> {
         }
     }
 
-    /// The operands at the start of the innermost loop. `first` of an output counts the body's outputs.
+    /// Returns the operands at the start of the innermost loop. `first` of an output counts the body's outputs.
     fn streams(&self, b: &mut FunctionBuilder<'_>, args: &Args, pointers: &[Value]) -> Vec<OperandStream> {
         let axis = self.nest.rank - 1;
         let mut first = 0;
@@ -325,7 +328,8 @@ impl NestEmitter<'_> {
         streams
     }
 
-    /// The values that change from trip to trip, as arguments of a loop's header: the trips left and the moving pointers.
+    /// Returns the values that change from trip to trip as arguments of a loop's header: the trips left and the moving
+    /// pointers.
     pub(super) fn moving(&self, streams: &[OperandStream], left: Value) -> Vec<BlockArg> {
         let pointers = streams.iter().filter(|s| s.access.inner != Stride::Broadcast).map(|s| s.pointer);
         std::iter::once(left).chain(pointers).map(BlockArg::Value).collect()
@@ -340,8 +344,8 @@ impl NestEmitter<'_> {
         left
     }
 
-    /// The values computed once before the innermost loops, as scalars: the operands of the inputs and literals and of the
-    /// hoisted instructions.
+    /// Emits the values computed once before the innermost loops, as scalars: the operands of the inputs and literals
+    /// and of the hoisted instructions.
     fn once(&self, emitter: &mut Emitter<'_, '_>, streams: &[OperandStream]) -> Vec<LaneValue> {
         let mut env = Vec::with_capacity(self.body.types.len());
         for (input, access) in self.nest.inputs.iter().enumerate() {
@@ -361,7 +365,7 @@ impl NestEmitter<'_> {
         env
     }
 
-    /// Like `once`, for vector code: the loop's values are broadcast to all lanes of a register.
+    /// Broadcasts the values of `once` to all lanes of a register, for vector code.
     fn splats(&self, emitter: &mut Emitter<'_, '_>, once: &[LaneValue]) -> Vec<LaneValue> {
         let mut used = vec![false; self.body.types.len()];
         mark(&self.body.insts[self.hoisted..], &self.body.outputs, &mut used);
@@ -390,7 +394,7 @@ fn mark(insts: &[Inst], outputs: &[Reg], used: &mut [bool]) {
     }
 }
 
-/// The kernel's own arguments: valid, aligned words.
+/// Returns the flags for loads of the kernel's own arguments: valid, aligned words.
 pub(super) fn argument() -> MemFlagsData {
     MemFlagsData::trusted()
 }

@@ -1,5 +1,5 @@
-//! Partial reductions: if a mask excludes all elements from an index on, as in `sum(where(iota < n, x, 0))`, the reduced loop ends
-//! there. The excluded elements change no bit of the result; the mask remains.
+//! Partial reductions: if a mask excludes all elements from an index on, as in `sum(where(iota < n, x, 0))`, the
+//! reduced loop ends there. The excluded elements change no bit of the result; the mask remains.
 
 use crate::lower::TracedTrips;
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
@@ -9,7 +9,8 @@ use ndjit_ir::reduction::Reduction;
 use ndjit_ir::{DType, Op};
 use ndjit_transform::access::{Accesses, TracedIndex, keeps};
 
-/// The number of trips of a kernel's only reduced loop that have an effect, if an integer in memory determines it. `kept` loops are not reduced.
+/// Returns the number of trips with an effect of a kernel's only reduced loop, if an integer in memory determines it.
+/// `kept` loops are not reduced.
 pub(super) fn trips(
     kernel: &FusedKernel,
     reduce: &KernelReduce,
@@ -47,7 +48,7 @@ impl Bounded<'_> {
         &self.kernel.body
     }
 
-    /// The end of a masked value's reduction: an integer, and a number of further trips.
+    /// Returns the end of a masked value's reduction: an integer, and a number of further trips.
     fn output(&self, output: Scalar, reduction: Reduction) -> Option<(TracedIndex, isize)> {
         let stmt = &self.body().stmts[output.index()];
         let (StmtKind::Op(Op::Where), &[mask, _, fill]) = (stmt.kind, &stmt.args[..]) else { return None };
@@ -56,8 +57,8 @@ impl Bounded<'_> {
         Some((count, more.checked_add(left_out)?))
     }
 
-    /// The number of excluded elements that must still be reduced: adding a positive zero makes a sum of negative zeros positive, once.
-    /// `None` if they change more.
+    /// Returns the number of excluded elements that the reduction must still include: a positive zero makes a sum of
+    /// negative zeros positive, so one remains. It is `None` if they have any other effect.
     fn left_out(&self, fill: Scalar, dtype: DType, reduction: Reduction) -> Option<isize> {
         let StmtKind::Literal(n) = self.body().stmts[fill.index()].kind else { return None };
         let slot = self.kernel.literals.get(n as usize)?;
@@ -70,7 +71,7 @@ impl Bounded<'_> {
         (zero && reduction == Reduction::Sum && dtype.is_float()).then_some(1)
     }
 
-    /// The bound of the loop's index below which a mask is true, and an offset.
+    /// Returns the bound of the loop's index below which a mask is true, and an offset.
     fn mask(&self, mask: Scalar) -> Option<(TracedIndex, isize)> {
         let stmt = &self.body().stmts[mask.index()];
         let (StmtKind::Op(op), &[a, b]) = (stmt.kind, &stmt.args[..]) else { return None };
@@ -85,7 +86,7 @@ impl Bounded<'_> {
         Some((self.number(bound)?, (more as isize).checked_sub(start)?))
     }
 
-    /// The statement of a scalar, without lossless casts between integers.
+    /// Skips lossless casts between integers.
     fn uncast(&self, mut scalar: Scalar) -> Scalar {
         loop {
             let stmt = &self.body().stmts[scalar.index()];
@@ -96,7 +97,7 @@ impl Bounded<'_> {
         }
     }
 
-    /// The start of an index along the loop, if a scalar is one.
+    /// Returns the start of an index along the loop, if the scalar is an index.
     fn index(&self, scalar: Scalar) -> Option<isize> {
         let StmtKind::Load(n) = self.body().stmts[self.uncast(scalar).index()].kind else { return None };
         let value = self.kernel.inputs.get(n as usize)?.value;
@@ -107,7 +108,7 @@ impl Bounded<'_> {
         isize::try_from(layout.offset).ok().filter(|_| along && position)
     }
 
-    /// The location of an integer that is the same at each index.
+    /// Returns the location of an integer that is the same at each index.
     fn number(&self, scalar: Scalar) -> Option<TracedIndex> {
         let StmtKind::Load(n) = self.body().stmts[self.uncast(scalar).index()].kind else { return None };
         let input = self.kernel.inputs.get(n as usize).filter(|input| input.reads == Reads::Elements)?;

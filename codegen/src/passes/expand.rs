@@ -1,8 +1,8 @@
 //! Expand: a loop body of ops on dtypes becomes one body of primitives on machine types.
 //!
 //! Load, op, cast and store bodies are inlined one after the other; the builder shares common subexpressions and folds
-//! constants; unused instructions are removed; invariants of the innermost loop move to the front, for code generators to compute
-//! once. The pass does not depend on the target.
+//! constants; unused instructions are removed; invariants of the innermost loop move to the front, for code generators
+//! to compute once. The pass does not depend on the target.
 
 use ndjit_ir::body::{Body, BodyBuilder, Inst, Reg};
 use ndjit_ir::kernel::{OpBody, Stmt, StmtKind};
@@ -37,7 +37,7 @@ fn check(nest: &LoopNest, ops: &OpBody) -> Result<()> {
     Err(Error::new(ErrorCode::Verify, "expand: the nest's operands are not those of its body"))
 }
 
-/// All ops inlined: inputs are the storage words of each input, then the registers of each literal.
+/// Inlines all ops. The inputs are the storage words of each input, then the registers of each literal.
 fn inline(nest: &LoopNest, ops: &OpBody) -> Body {
     let words = nest.inputs.iter().flat_map(|access| access.words());
     let literals = ops.literals.iter().flat_map(|d| d.repr());
@@ -81,7 +81,7 @@ fn inline(nest: &LoopNest, ops: &OpBody) -> Body {
     builder.finish(&outputs)
 }
 
-/// The origin of a statement's instructions.
+/// Returns the origin of a statement's instructions.
 pub(crate) fn origin(stmt: &Stmt, number: usize) -> StatementOrigin {
     match stmt.origin {
         StatementOrigin::Own => StatementOrigin::Statement(number as u32),
@@ -89,7 +89,7 @@ pub(crate) fn origin(stmt: &Stmt, number: usize) -> StatementOrigin {
     }
 }
 
-/// For every input register of the expanded body, whether it is invariant in the innermost loop.
+/// Returns for each input register of the expanded body whether it is invariant in the innermost loop.
 pub(super) fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
     let innermost = nest.vector_loop() + 1 == nest.rank;
     let mut invariant = Vec::new();
@@ -103,8 +103,7 @@ pub(super) fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
     invariant
 }
 
-/// Moves the instructions that depend only on invariant inputs to the front, keeping the order otherwise; returns their
-/// number.
+/// Moves the instructions that depend only on invariant inputs to the front, in order. Returns their number.
 pub(super) fn hoist(body: Body, invariant_inputs: &[bool]) -> (Body, usize) {
     let mut invariant = vec![false; body.types.len()];
     invariant[..body.inputs].copy_from_slice(invariant_inputs);

@@ -1,7 +1,7 @@
 //! Legalize: rewrites primitives that a target lacks into ones it has.
 //!
-//! There is one rewrite: high multiplication by pieces of half the width. Other unsupported primitives are errors with the target's
-//! reason.
+//! There is one rewrite: high multiplication by pieces of half the width. Other unsupported primitives are errors with
+//! the target's reason.
 
 use super::expand::{hoist, invariant_inputs};
 use crate::target::{PrimSupport, Target};
@@ -29,7 +29,7 @@ pub fn does(op: Op, dtype: DType, target: &Target) -> bool {
     op.row().domain.contains(dtype) && verify(&rewrite(shared_body(op, dtype), target), target).is_ok()
 }
 
-/// The types of a primitive instruction: operand type (for a select: of the chosen values) and result type.
+/// Returns the types of a primitive instruction: operand type (for a select: of the chosen values) and result type.
 fn types(body: &Body, inst: &Inst) -> (PrimType, PrimType) {
     (body.ty(inst.args[inst.args.len() - 1]), body.ty(inst.first))
 }
@@ -87,7 +87,7 @@ fn rewrite(body: &Body, target: &Target) -> Body {
     builder.finish(&outputs)
 }
 
-/// A body of one instruction: `inst` with its operands as inputs, and `kind`.
+/// Creates a body of one instruction: `inst` with its operands as inputs, and `kind`.
 fn single(body: &Body, inst: &Inst, kind: InstKind) -> Body {
     let inputs = inst.args.len();
     let mut types: Vec<PrimType> = inst.args.iter().map(|&a| body.ty(a)).collect();
@@ -98,7 +98,7 @@ fn single(body: &Body, inst: &Inst, kind: InstKind) -> Body {
     Body { inputs, types, insts: vec![Inst { kind, args, first, ..*inst }], outputs }
 }
 
-/// The high half of a product by four products of halves (Knuth, TAOCP 4.3.1, algorithm M with two digits).
+/// Computes the high half of a product from four products of halves (Knuth, TAOCP 4.3.1, algorithm M with two digits).
 fn high_product(b: &mut BodyBuilder, prim: Prim, x: Reg, y: Reg) -> Reg {
     let ty = b.ty(x);
     let half = b.int(ty, i64::from(ty.bits() / 2));
@@ -119,7 +119,7 @@ fn high_product(b: &mut BodyBuilder, prim: Prim, x: Reg, y: Reg) -> Reg {
     if prim == Prim::Umulhi {
         return high;
     }
-    // A negative operand adds 2^width too much.
+    // For a negative operand the product is 2^width too large.
     let last = b.int(ty, i64::from(ty.bits() - 1));
     let (sign_x, sign_y) = (b.sshr(x, last), b.sshr(y, last));
     let (less_y, less_x) = (b.and(sign_x, y), b.and(sign_y, x));

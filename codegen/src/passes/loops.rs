@@ -1,9 +1,10 @@
 //! Compiled loops: control flow whose steps are one loop of a nest, so that one call of machine code runs them all.
 //!
-//! Each element of the state must be an elementwise function of that element, of elements of slices, of invariants and of the index:
-//! elements are independent, so each can run its steps separately. For arrays the innermost parallel loop lies within the loop over
-//! steps, and each step reads and writes the state in a tile that stays in the cache. For scalars the steps are the innermost loop,
-//! and the state stays in registers. A `while` loop is compiled if its state is scalars: it ends by its own condition.
+//! Each element of the state must be an elementwise function of that element, of elements of slices, of invariants and
+//! of the index: elements are independent, so each can run its steps separately. For arrays the innermost parallel loop
+//! lies within the loop over steps, and each step reads and writes the state in a tile that stays in the cache. For
+//! scalars the steps are the innermost loop, and the state stays in registers. A `while` loop is compiled if its state
+//! is scalars: it ends by its own condition.
 //!
 //! Other control flow runs step by step. Control flow runs on the processor, for every device.
 
@@ -23,8 +24,8 @@ use std::sync::Arc;
 /// A loop as a nest.
 #[derive(Clone, Debug)]
 pub struct LoopKernel {
-    /// Loops over ops. The first inputs and outputs are the state, each in the same memory; then inputs, and stacked results. A `while`
-    /// loop has the condition as its last output.
+    /// Loops over ops. The first inputs and outputs are the state, each in the same memory; then inputs, and stacked
+    /// results. A `while` loop has the condition as its last output.
     pub nest: Arc<LoopNest>,
     /// The layout of the state.
     pub form: AccumulatorLayout,
@@ -34,13 +35,14 @@ pub struct LoopKernel {
     pub steps: usize,
     /// The sources of the other inputs: the operand, or no memory for literals.
     pub inputs: Vec<Option<u32>>,
-    /// Trips of each loop of the nest, 1 for the loop over steps if the operands determine them; layouts of inputs and outputs.
+    /// Trips of each loop of the nest, 1 for the loop over steps if the operands determine them; layouts of inputs and
+    /// outputs.
     pub geometry: Geometry,
     /// The literals of the body: the index of the loop's graph, the slot, and the dtype.
     pub literals: Vec<(usize, SlotId, DType)>,
 }
 
-/// The loop as a nest, if it can be one.
+/// Compiles control flow as a nest; `None` if it cannot be one.
 ///
 /// # Errors
 /// `Size` if an array cannot exist; `Verify` if the nest is not valid.
@@ -79,7 +81,7 @@ pub fn compiled(control: &Control<DType>, bodies: &[Arc<Lowered>]) -> Result<Opt
     building.finish()
 }
 
-/// The common shape of all arrays of the state, and of all stacked slices.
+/// Returns the common shape of all arrays of the state and of all stacked slices.
 fn state(control: &Control<DType>, carried: usize) -> Option<Shape> {
     let slice = |n: usize| {
         let (_, shape) = control.result(n)?;
@@ -119,7 +121,7 @@ struct LoopGraph<'a> {
 }
 
 impl LoopBuilder<'_> {
-    /// The scalars of a graph's outputs, if they are elementwise.
+    /// Returns the scalars of a graph's outputs; `None` if they are not elementwise.
     fn graph(&mut self, number: usize, body: &Lowered, states: &[Scalar]) -> Result<Option<Vec<Scalar>>> {
         let graph = &body.simplified;
         let params: Vec<Layout> = graph
@@ -199,7 +201,7 @@ impl LoopBuilder<'_> {
         Ok(true)
     }
 
-    /// The scalar of a value that is computed before, or read; `None` if unsupported.
+    /// Returns the scalar of a value, computed or loaded; `None` if it is unsupported.
     fn scalar(&mut self, walk: &mut LoopGraph<'_>, value: Value) -> Result<Option<Scalar>> {
         if let Some(&scalar) = walk.scalars.get(&value) {
             return Ok(Some(scalar));
@@ -216,7 +218,7 @@ impl LoopBuilder<'_> {
         if let (Some(&scalar), true) = (walk.scalars.get(&base), self.fits(graph.shape(base))) {
             let own = self.spread(&walk.layout(base)?, graph.shape(base));
             let seen = self.spread(&walk.layout(value)?, graph.shape(value));
-            // A view that maps each element of the state to itself.
+            // This view maps each element of the state to itself.
             if own.same_elements(&seen, &self.state) {
                 return Ok(Some(scalar));
             }
@@ -235,7 +237,7 @@ impl LoopBuilder<'_> {
             NodeKind::Param(n, _) => {
                 let operand = self.control.graphs[walk.number].operands[n as usize];
                 match self.control.kind {
-                    // Other elements of the state than its own.
+                    // An element reads other elements of the state.
                     _ if (operand as usize) < self.carried => return Ok(None),
                     ControlKind::For(counts) if counts.is_index(operand as usize) => self.index(operand, counts.index),
                     _ => {
@@ -257,7 +259,7 @@ impl LoopBuilder<'_> {
         is_one(shape) || shape.broadcast(&self.state).as_ref() == Some(&self.state)
     }
 
-    /// The layout of an array, broadcast to the state.
+    /// Returns the layout of an array, broadcast to the state.
     fn spread(&self, layout: &Layout, shape: &Shape) -> Layout {
         match is_one(shape) {
             true => Layout { offset: layout.offset, strides: smallvec![0; self.state.rank()] },
@@ -265,7 +267,7 @@ impl LoopBuilder<'_> {
         }
     }
 
-    /// The offset of an operand's slice in the first step, and the stride to the next; 0 without slices.
+    /// Returns the offset of an operand's slice in the first step, and the stride to the next; 0 without slices.
     fn step(&self, walk: &LoopGraph<'_>, param: Value, operand: u32) -> Result<(usize, isize)> {
         match self.control.kind {
             ControlKind::Scan(arity) if arity.slices(operand as usize) => {
@@ -287,7 +289,7 @@ impl LoopBuilder<'_> {
         self.body.inputs.len() as u32 - 1
     }
 
-    /// The index of a counted loop: its start plus the number of the step, in its dtype.
+    /// Adds the index of a counted loop: its start plus the number of the step, in its dtype.
     fn index(&mut self, start: u32, dtype: DType) -> Scalar {
         if let Some(index) = self.index {
             return index;
@@ -302,7 +304,7 @@ impl LoopBuilder<'_> {
         index
     }
 
-    /// The input of an invariant whose rows are gathered, with its bound and stride.
+    /// Returns the input of an invariant whose rows are gathered, with its bound and stride.
     fn rows(&mut self, walk: &mut LoopGraph<'_>, value: Value) -> Result<Option<u32>> {
         let (graph, dtype) = (walk.graph, walk.graph.ty(value));
         let base = walk.accesses.base(value);
@@ -335,7 +337,7 @@ impl LoopBuilder<'_> {
         Ok(Some(rows))
     }
 
-    /// The nest.
+    /// Builds the nest.
     fn finish(self) -> Result<Option<LoopKernel>> {
         let LoopBuilder { control, carried, state, body, inputs, literals, .. } = self;
         let own = |&dtype: &DType| contiguous(&state, dtype);
@@ -386,7 +388,7 @@ impl LoopBuilder<'_> {
         let (rank, inner) = (kept.len() + 1, kept.len());
         let access = |layout: &Layout, dtype: DType, role: Role, stays: bool| {
             let class = match stride_class(layout, inner, dtype) {
-                // Stored in the same place as in the previous step.
+                // Each step stores in the place of the previous one.
                 Stride::Broadcast if stays => Stride::Strided,
                 Stride::Contiguous if role == Role::Index => Stride::Strided,
                 class => class,
@@ -412,7 +414,7 @@ impl LoopBuilder<'_> {
     }
 }
 
-/// The offset of the first step's slice, for slices of this size in bytes, and the stride to the next.
+/// Returns the offset of the first step's slice, for slices of this size in bytes, and the stride to the next.
 fn steps(arity: ScanArity, bytes: usize) -> (usize, isize) {
     let step = isize::try_from(bytes).unwrap_or(isize::MAX);
     match arity.reverse {
@@ -426,7 +428,7 @@ fn is_one(shape: &Shape) -> bool {
 }
 
 impl LoopGraph<'_> {
-    /// The layout of a value that is read.
+    /// Returns the layout of a value.
     fn layout(&self, value: Value) -> Result<Layout> {
         match self.accesses.view(value) {
             Some((_, layout)) => Ok(layout.clone()),

@@ -1,5 +1,5 @@
-//! The passes from graph to loops, one file each; `ndjit-transform` has those from graph to graph. A pass is a function from one stage
-//! to the next; [`crate::lower()`] lists them.
+//! The passes from graph to loops, one file each; `ndjit-transform` has those from graph to graph. A pass is a function
+//! from one stage to the next; [`crate::lower()`] lists them.
 
 mod bounded;
 pub mod expand;

@@ -1,9 +1,9 @@
 //! Schedule: one kernel becomes one loop nest and its run-time arguments.
 //!
-//! Axes of extent 1 are dropped and adjacent axes that are contiguous in every operand are joined, so a contiguous array of any rank
-//! is one loop. Of the shapes only the rank and the operands' strides along the innermost loop remain in the nest. Reduced axes
-//! become the innermost loops, in their order, and are joined only with each other. A scanned or sorted axis becomes the innermost
-//! loop.
+//! Axes of extent 1 are dropped and adjacent axes that are contiguous in every operand are joined, so a contiguous
+//! array of any rank is one loop. Of the shapes only the rank and the operands' strides along the innermost loop remain
+//! in the nest. Reduced axes become the innermost loops, in their order, and are joined only with each other. A scanned
+//! or sorted axis becomes the innermost loop.
 
 use super::bounded::trips;
 use crate::lower::{Scheduled, TileLoop};
@@ -18,9 +18,8 @@ use ndjit_transform::access::{Accesses, TracedRow, contiguous, layout_of};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// Schedules one kernel of `graph`. `params` are the layouts of the parameters, `accesses` those of views; other values are
-/// C-contiguous.
-/// A loop begins at the axis `tile`, for tiles along it.
+/// Schedules one kernel of `graph`. `params` are the layouts of the parameters, `accesses` those of views; other values
+/// are C-contiguous. A loop begins at the axis `tile`, for tiles along it.
 ///
 /// # Errors
 /// `Size` if an array cannot exist.
@@ -102,7 +101,7 @@ pub fn schedule(
     let mut reduced = coalesce(&geometry, &reduced, None);
     let meets = kernel.kind.function(0).is_some();
     if meets && reduced.is_empty() {
-        // Nothing is left to reduce or to scan: one trip without a step.
+        // There is no axis to reduce or to scan: one trip without a step.
         reduced.push((1, None));
     }
     let tile = tile.and_then(|axis| {
@@ -155,7 +154,7 @@ pub fn schedule(
     for (layout, &dtype) in geometry.outputs.iter().zip(&output_dtypes) {
         let inner = match stride_class(layout, at, dtype) {
             _ if nest.kind.reduction().is_some() => Stride::Contiguous,
-            // The only trip of a scan of one element.
+            // A scan of one element has one trip.
             Stride::Broadcast if meets => Stride::Strided,
             class => class,
         };
@@ -179,7 +178,7 @@ pub(super) fn is_position(graph: &Graph<DType>, value: Value) -> bool {
     matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_))
 }
 
-/// The layout of a stored value, or of a parameter.
+/// Returns the layout of a stored value, or of a parameter.
 fn own_layout(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Result<Layout> {
     match graph.node(graph.producer(value)).kind {
         NodeKind::Param(..) => layout_of(graph, value, params),
@@ -189,8 +188,8 @@ fn own_layout(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Result<L
 
 type Loops = SmallVec<[usize; 4]>;
 
-/// The loops over axes: those of extent 1 are dropped, adjacent ones that are contiguous in every operand are joined. Each
-/// loop is its extent, and the axis of its strides. A loop begins with the axis `begins`.
+/// Computes the loops over axes: those of extent 1 are dropped, and adjacent ones that are contiguous in every operand
+/// are joined. Each loop has its extent and the axis of its strides. A loop begins with the axis `begins`.
 pub(super) fn coalesce(
     geometry: &Geometry,
     axes: &[usize],
@@ -217,7 +216,7 @@ pub(super) fn coalesce(
     kept
 }
 
-/// The geometry of these loops; at least one, of one trip.
+/// Sets the geometry to these loops: at least one, of one trip.
 fn select(geometry: &mut Geometry, loops: &[(usize, Option<usize>)], inputs: &[DType], outputs: &[DType]) {
     geometry.extents = loops.iter().map(|(extent, _)| *extent).collect();
     for layout in geometry.inputs.iter_mut().chain(&mut geometry.outputs) {
@@ -232,8 +231,8 @@ fn select(geometry: &mut Geometry, loops: &[(usize, Option<usize>)], inputs: &[D
     }
 }
 
-/// The loop to vectorize: one that fills at least half a vector, else the one along which fewer inputs are strided. In a tie
-/// the reduced loop: whole rows are read one after the other.
+/// Selects the loop to vectorize: one that fills at least half a vector, else the one along which fewer inputs are
+/// strided. In a tie the reduced loop: whole rows are read one after the other.
 fn along(geometry: &Geometry, kept: usize, inputs: &[DType]) -> VectorLoop {
     let strided = |at: usize| {
         let classes = geometry.inputs.iter().zip(inputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
@@ -247,7 +246,8 @@ fn along(geometry: &Geometry, kept: usize, inputs: &[DType]) -> VectorLoop {
     }
 }
 
-/// The loop to vectorize in a scan: the last kept loop, if it fills vectors and the results are contiguous along it.
+/// Selects the loop to vectorize in a scan: the last kept loop, if it fills vectors and the results are contiguous
+/// along it.
 fn along_scan(geometry: &Geometry, kept: usize, outputs: &[DType]) -> VectorLoop {
     let beside = |at: usize| {
         let mut classes = geometry.outputs.iter().zip(outputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));

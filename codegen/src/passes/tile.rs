@@ -1,8 +1,8 @@
-//! Tile: finds kernels that can run together, tile by tile along one axis that all keep. Later kernels read a tile of earlier ones
-//! from the cache: a row softmax reads its rows from memory once.
+//! Tile: finds kernels that can run together, tile by tile along one axis that all keep. Later kernels read a tile of
+//! earlier ones from the cache: a row softmax reads its rows from memory once.
 //!
-//! It depends only on the data flow: every kernel of such a launch reads the others' outputs at the index along the axis at which
-//! it computes. The runtime decides whether to tile, and the tiles' extent.
+//! It depends only on the data flow: every kernel of such a launch reads the others' outputs at the index along the
+//! axis at which it computes. The runtime decides whether to tile, and the tiles' extent.
 
 use ndjit_ir::DType;
 use ndjit_ir::graph::{Graph, NodeKind, Value};
@@ -23,14 +23,14 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The tiles' axis in the kernel at this index.
+    /// Returns the tiles' axis in the kernel at this index.
     pub fn axis(&self, kernel: usize) -> Option<usize> {
         self.axes.get(kernel.checked_sub(self.steps.start)?).copied()
     }
 }
 
 impl Display for Launch {
-    /// `kernels 0 to 3, tile by tile`, or `kernel 4`.
+    /// Writes `kernels 0 to 3, tile by tile`, or `kernel 4`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.axes.is_empty() {
             true => write!(f, "kernel {}", self.steps.start),
@@ -39,7 +39,7 @@ impl Display for Launch {
     }
 }
 
-/// The launches of steps that run in this order: each the longest one from its first step.
+/// Groups steps, in their order, into launches. Each launch is the longest one from its first step.
 pub fn tile(steps: &[FusedStep], graph: &Graph<DType>, accesses: &Accesses) -> Vec<Launch> {
     let mut launches = Vec::new();
     let mut start = 0;
@@ -55,14 +55,14 @@ pub fn tile(steps: &[FusedStep], graph: &Graph<DType>, accesses: &Accesses) -> V
     launches
 }
 
-/// Launches of one step each.
+/// Returns launches of one step each.
 pub fn one_by_one(steps: usize) -> Vec<Launch> {
     (0..steps).map(|n| Launch { steps: n..n + 1, axes: Vec::new() }).collect()
 }
 
 /// Returns `true` if the kernel stores different results at different indices along the axis, and has several.
 fn keeps(kernel: &FusedKernel, accesses: &Accesses, axis: usize) -> bool {
-    // Most axes of an array of very high rank have one index, and all of them are tried.
+    // Most axes of an array of very high rank have one index. This check comes first because all of them are tried.
     if kernel.shape.extents()[axis] <= 1 {
         return false;
     }
@@ -72,7 +72,7 @@ fn keeps(kernel: &FusedKernel, accesses: &Accesses, axis: usize) -> bool {
     }
     let cuts = match &kernel.kind {
         KernelKind::Map => true,
-        // The rest of an array is copied before, whole.
+        // The rest of the array is copied before the tiles, as a whole.
         KernelKind::Part(part) => {
             let Part { view, into, row } = &**part;
             into.is_none()
@@ -83,13 +83,13 @@ fn keeps(kernel: &FusedKernel, accesses: &Accesses, axis: usize) -> bool {
         KernelKind::Reduce(reduce) => !reduce.axes.contains(axis),
         // Column tiles of a product read all rows of the other factor again: for 512x512 they took eight times as long.
         KernelKind::Contract(reduce) => axis == 0 && !reduce.axes.contains(axis),
-        // The runtime cuts these into tasks itself.
+        // The runtime itself divides these into tasks.
         KernelKind::Scan(_) | KernelKind::Sort(_) | KernelKind::Scatter(_) => false,
     };
     cuts && !kernel.shape.extents().contains(&0)
 }
 
-/// The axes of the leading kernels of these steps that can run in tiles along `axis` of the first.
+/// Returns the axes of the leading kernels that can run in tiles along `axis` of the first.
 fn grow(steps: &[FusedStep], graph: &Graph<DType>, accesses: &Accesses, axis: usize) -> Vec<usize> {
     let mut axes = Vec::new();
     let kernels = || steps.iter().map_while(FusedStep::kernel);
@@ -119,8 +119,8 @@ fn grow(steps: &[FusedStep], graph: &Graph<DType>, accesses: &Accesses, axis: us
     axes
 }
 
-/// The axis of the kernel's iteration space along which it reads values stored in tiles; `None` if there is none, or if it
-/// reads them elsewhere.
+/// Returns the axis of the kernel's iteration space along which it reads values stored in tiles; `None` if there is
+/// none, or if it reads other tiles, too.
 fn common_axis(
     kernel: &FusedKernel,
     graph: &Graph<DType>,
@@ -149,7 +149,7 @@ fn common_axis(
     common
 }
 
-/// The axis of a view that moves along the operand's axis `along`, index by index.
+/// Returns the axis of a view that moves along the operand's axis `along`, index by index.
 fn seen_along(graph: &Graph<DType>, accesses: &Accesses, value: Value, along: usize) -> Option<usize> {
     let base = accesses.base(value);
     let mut views = Vec::new();

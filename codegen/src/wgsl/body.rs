@@ -47,7 +47,7 @@ impl ModuleWriter {
         statements.iter().for_each(|statement| self.line(statement));
     }
 
-    /// A line that opens a block, with the text of `inner` in it.
+    /// Writes a line that opens a block, with the text of `inner` in it.
     pub fn block<R>(&mut self, head: impl AsRef<str>, inner: impl FnOnce(&mut ModuleWriter) -> R) -> R {
         self.line(format!("{} {{", head.as_ref()));
         self.indent += 1;
@@ -58,14 +58,14 @@ impl ModuleWriter {
         result
     }
 
-    /// An empty line, if a function ends before.
+    /// Writes an empty line between functions.
     pub fn separate(&mut self) {
         if !self.text.is_empty() {
             self.line("");
         }
     }
 
-    /// The end of a function made from statements.
+    /// Writes the return statement of a function.
     pub fn returns(&mut self, words: &[String]) {
         self.current = None;
         self.line(format!("return Words({});", words.join(", ")));
@@ -84,7 +84,7 @@ impl ModuleWriter {
         format!("v{}", self.names)
     }
 
-    /// The statements of a body on inputs of these names; returns the names of its outputs.
+    /// Writes the statements of a body for inputs of these names. Returns the names of its outputs.
     pub fn body(&mut self, body: &Body, inputs: &[String]) -> Result<Vec<String>> {
         let mut names: Vec<String> = inputs.to_vec();
         let mut noted = None;
@@ -133,7 +133,7 @@ impl ModuleWriter {
         }
     }
 
-    /// `If`: a condition, defaults, then the inner body's inputs.
+    /// Writes an `If`: a condition, defaults, then the inner body's inputs.
     fn branch(&mut self, inner: &Body, args: &[&str]) -> Result<Vec<String>> {
         let count = inner.outputs.len();
         let (condition, rest) = (args[0], &args[1..]);
@@ -149,14 +149,14 @@ impl ModuleWriter {
         Ok(results)
     }
 
-    /// `Repeat`: the state, then invariants; the inner body gives the condition, and the next state.
+    /// Writes a `Repeat`: the state, then invariants. The inner body gives the condition and the next state.
     fn repeat(&mut self, max: u32, state: usize, inner: &Body, args: &[&str]) -> Result<Vec<String>> {
         let results = self.variables(&args[..state], inner.output_types().skip(1));
         let invariants = args[state..].iter().map(|&arg| arg.to_owned());
         let inputs: Vec<String> = results.iter().cloned().chain(invariants).collect();
         let trip = self.fresh();
         self.block(format!("for (var {trip} = 0u; {trip} < {max}u; {trip}++)"), |code| {
-            // The state changes at the end of a trip: the body reads the old one throughout.
+            // The state changes at the end of a trip, since the body reads the old one throughout.
             let outputs = code.body(inner, &inputs)?;
             code.line(format!("if (!{}) {{ break; }}", outputs[0]));
             let next: Vec<String> = outputs[1..].iter().map(|_| code.fresh()).collect();
@@ -181,7 +181,7 @@ impl ModuleWriter {
         names
     }
 
-    /// The declarations of the tables.
+    /// Returns the declarations of the tables.
     pub fn tables(&self) -> String {
         let mut out = String::new();
         for (n, table) in self.tables.iter().enumerate() {

@@ -3,7 +3,8 @@
 use super::params::{self, HEADER};
 use ndjit_ir::loops::{LoopNest, Stride};
 
-/// Statements that split the number `flat` into indices of the loops `range` of a nest, and the indices' names.
+/// Returns the statements that split the number `flat` into indices of the loops `range` of a nest, and the indices'
+/// names.
 pub fn indices(range: std::ops::Range<usize>, flat: &str, prefix: &str) -> (Vec<String>, Vec<String>) {
     let names: Vec<String> = range.clone().map(|n| format!("{prefix}{n}")).collect();
     let mut statements = Vec::new();
@@ -21,11 +22,11 @@ pub fn indices(range: std::ops::Range<usize>, flat: &str, prefix: &str) -> (Vec<
     (statements, names)
 }
 
-/// The offset of an element of an operand in memory.
+/// Returns the offset of an element of an operand in memory.
 pub fn position(nest: &LoopNest, operand: usize, loops: &[String]) -> String {
     let at = params::offset(nest, operand);
     let access = nest.inputs.iter().chain(&nest.outputs).nth(operand);
-    // The outputs of a reduction are declared contiguous, wherever they lie.
+    // Outputs of a reduction are declared contiguous, regardless of their location.
     let known = operand < nest.inputs.len() || nest.kind.reduction().is_none();
     let mut text = params::word(at);
     for (n, index) in loops.iter().enumerate() {

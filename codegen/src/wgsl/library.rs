@@ -30,7 +30,7 @@ fn functions(int64: bool) -> &'static LibraryFunctions {
     if int64 { &NATIVE } else { &WORDS }
 }
 
-/// All functions except those of one file.
+/// Reads all functions except those of one file.
 fn read(without: &str) -> LibraryFunctions {
     let mut functions = LibraryFunctions::new();
     for (_, file) in FILES.iter().filter(|(name, _)| *name != without) {
@@ -45,7 +45,7 @@ fn read(without: &str) -> LibraryFunctions {
     functions
 }
 
-/// The names beginning with `nd` that a text calls.
+/// Returns the names beginning with `nd` that a text calls.
 fn called(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     for (at, _) in text.match_indices('(') {
@@ -58,7 +58,7 @@ fn called(text: &str) -> Vec<&str> {
     names
 }
 
-/// The functions that a text calls, directly or indirectly, in a fixed order, with the type of 64-bit integers.
+/// Returns the functions that a text calls, directly or indirectly, in a fixed order, with the type of 64-bit integers.
 pub fn text(code: &str, int64: bool) -> String {
     let functions = functions(int64);
     let mut names: Vec<&str> = called(code);

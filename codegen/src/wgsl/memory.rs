@@ -32,7 +32,7 @@ pub struct ModuleArray<'a> {
 }
 
 impl ModuleArray<'_> {
-    /// Elements per word, if they are smaller.
+    /// Returns the number of elements per word, if they are smaller than a word.
     fn elements(self) -> Option<u32> {
         match (self.dtype.bytes(), self.packing) {
             (1, Packing::Dense | Packing::Shared) => Some(4),
@@ -41,7 +41,7 @@ impl ModuleArray<'_> {
         }
     }
 
-    /// Two floats of 64 bits.
+    /// Returns the type of two floats of 64 bits.
     fn double_pair(self) -> &'static str {
         match (self.features.float64, self.features.int64) {
             (true, _) => "vec2<f64>",
@@ -50,7 +50,7 @@ impl ModuleArray<'_> {
         }
     }
 
-    /// The declaration, bound at `binding`.
+    /// Returns the declaration, bound at `binding`.
     pub fn declaration(self, binding: usize, writes: bool) -> String {
         let mode = if writes { "read_write" } else { "read" };
         let word = match self.dtype.storage() {
@@ -62,7 +62,7 @@ impl ModuleArray<'_> {
         format!("@group(0) @binding({binding}) var<storage, {mode}> {}: array<{word}>;", self.name)
     }
 
-    /// The storage words of an element, as expressions.
+    /// Returns the storage words of an element, as expressions.
     pub fn load(self, at: &str) -> Vec<String> {
         let ModuleArray { name, .. } = self;
         if let Some(elements) = self.elements() {
@@ -78,7 +78,7 @@ impl ModuleArray<'_> {
         }
     }
 
-    /// The statements that store an element of these words.
+    /// Returns the statements that store an element of these words.
     pub fn store(self, at: &str, words: &[String]) -> Vec<String> {
         let ModuleArray { name, .. } = self;
         if let Some(elements) = self.elements() {
@@ -100,7 +100,7 @@ impl ModuleArray<'_> {
     }
 }
 
-/// For packed elements: the shift of an index to a word's, an element's bits, and its mask.
+/// Returns, for packed elements, the shift of an index to a word's, an element's bits, and its mask.
 pub fn shifts(elements: u32) -> (u32, u32, u32) {
     match elements {
         4 => (2, 8, 0xff),
@@ -108,7 +108,7 @@ pub fn shifts(elements: u32) -> (u32, u32, u32) {
     }
 }
 
-/// The words of an index: its offset and strides times the loops' indices, as a 64-bit integer.
+/// Returns the words of an index: its offset and strides times the loops' indices, as a 64-bit integer.
 pub fn index(nest: &LoopNest, operand: usize, loops: &[String]) -> String {
     let at = params::offset(nest, operand);
     let term = |n: usize| format!("nd64_make({}, {})", params::word(at + 2 * n), params::word(at + 2 * n + 1));

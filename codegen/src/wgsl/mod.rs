@@ -1,10 +1,11 @@
 //! WGSL modules from loop nests: one invocation per element, lane, row or block, one `let` per primitive.
 //!
-//! A nest takes one [`DispatchKind`] or several, each a module and a dispatch: elementwise nests one, reductions and scans as many as
-//! their [order](ndjit_ir::reduction) has. Registers are `f32`, `u32` (integers of up to 32 bits, narrow ones zero-extended; the
-//! primitive is signed or unsigned), `bool`, `nd_u64` (integers of 64 bits: `u64`, or two words) and `f64` (its bits in an `nd_u64` on
-//! devices without it). Functions from the repository's `shaders/` implement what WGSL leaves undefined and devices compute unlike
-//! IEEE-754; a module contains those it calls. The capabilities of a device are its [`Features`].
+//! A nest takes one [`DispatchKind`] or several, each a module and a dispatch: elementwise nests have one, reductions
+//! and scans as many as their [order](ndjit_ir::reduction) requires. Registers are `f32`, `u32` (integers of up to 32
+//! bits, narrow ones zero-extended; the primitive is signed or unsigned), `bool`, `nd_u64` (integers of 64 bits: `u64`,
+//! or two words) and `f64` (its bits in an `nd_u64` on devices without it). Functions from the repository's `shaders/`
+//! implement operations that WGSL leaves undefined or that devices compute unlike IEEE-754. A module contains the
+//! functions that it calls. The capabilities of a device are its [`Features`].
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -33,20 +34,21 @@ pub const LEAVES: usize = 16;
 /// The features of a device, and its conformance to IEEE-754. Part of the key of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Features {
-    /// Integers of 64 bits; without them they are pairs of words.
+    /// True if there are integers of 64 bits; without them they are pairs of words.
     pub int64: bool,
-    /// `f64`. Needs `int64`. Without it such numbers are integers of 64 bits, which are moved, cast and compared.
+    /// True if there is `f64`, which needs `int64`. Without it such numbers are integers of 64 bits, which are moved,
+    /// cast and compared.
     pub float64: bool,
-    /// True if float operations compile as written: neither contracted nor reordered, with infinities, NaN and the sign of zero
-    /// preserved. Otherwise each result is hidden from the compiler.
+    /// True if float operations compile as written: neither contracted nor reordered, with infinities, NaN and the sign
+    /// of zero preserved. Otherwise each result is hidden from the compiler.
     pub as_written: bool,
-    /// `fma` rounds once.
+    /// True if `fma` rounds once.
     pub fma: bool,
-    /// Division of `f32` rounds to nearest.
+    /// True if division of `f32` rounds to nearest.
     pub division: bool,
-    /// The square root of `f32` rounds to nearest.
+    /// True if the square root of `f32` rounds to nearest.
     pub sqrt: bool,
-    /// Subnormal numbers of `f32` are neither read nor written as zeros.
+    /// True if subnormal numbers of `f32` are neither read nor written as zeros.
     pub subnormals: bool,
 }
 
@@ -73,12 +75,12 @@ impl Features {
         subnormals: false,
     };
 
-    /// The WGSL type of a register: the type itself, or the one of its bits.
+    /// Returns the WGSL type of a register: the type itself, or the one of its bits.
     pub(crate) fn held(&self, ty: PrimType) -> PrimType {
         if ty == PrimType::F64 && !self.float64 { PrimType::I64 } else { ty }
     }
 
-    /// The target of modules for the device.
+    /// Returns the target of modules for the device.
     pub fn target(&self) -> Target {
         Target::wgsl(self.float64)
     }
@@ -89,23 +91,24 @@ impl Features {
 pub enum DispatchKind {
     /// An elementwise nest: one invocation per element.
     Elements {
-        /// One invocation computes enough elements of one or two bytes to fill words, which only it writes. Results are contiguous from a
-        /// word's first byte on. Otherwise words are shared, and written atomically.
+        /// True if one invocation computes enough elements of one or two bytes to fill words, which only it writes.
+        /// Results are contiguous from a word's first byte on. Otherwise words are shared, and written atomically.
         packed: bool,
     },
     /// A reduction: sixteen invocations per block of elements, one per lane.
     Lanes {
-        /// Writes results, since each has one block; otherwise partial results.
+        /// True if it writes results, since each has one block. Otherwise it writes partial results.
         last: bool,
     },
     /// A reduction: one invocation per [`LEAVES`] partial results.
     Tree {
-        /// Writes results.
+        /// True if it writes results.
         last: bool,
     },
     /// A scan: one invocation per block of elements; its results lack the carries of earlier blocks.
     Local {
-        /// Final, since each row has one block. Otherwise the blocks' totals are partial results.
+        /// True if its results are final, since each row has one block. Otherwise the blocks' totals are partial
+        /// results.
         last: bool,
     },
     /// A scan: one invocation per row computes each block's carry from the blocks' totals.
@@ -115,7 +118,7 @@ pub enum DispatchKind {
 }
 
 impl DispatchKind {
-    /// The first step of a nest whose rows have one block.
+    /// Returns the first step of a nest whose rows have one block.
     pub fn first(nest: &LoopNest) -> DispatchKind {
         match &nest.kind {
             NestKind::Scan(_) => DispatchKind::Local { last: true },

@@ -1,8 +1,9 @@
 //! The parameters of a dispatch: the words of binding 0.
 //!
-//! First a header, then the extents of the loops, then for each operand of the nest (inputs, then outputs) the offset and the stride
-//! along each loop, in elements, then the registers of the literals. Operands without memory have two words for each of these, low
-//! first. All wrap around: an offset may lie before the bound range, as long as no element does.
+//! First a header, then the extents of the loops, then for each operand of the nest (inputs, then outputs) the offset
+//! and the stride along each loop, in elements, then the registers of the literals. Operands without memory have two
+//! words for each of these, low first. All wrap around: an offset may lie before the bound range, as long as no element
+//! does.
 
 use ndjit_ir::loops::{Geometry, LoopNest};
 use ndjit_ir::{Error, ErrorCode, PrimType, Result};
@@ -17,8 +18,8 @@ pub struct DispatchHeader {
     pub count: u32,
     /// For a reduction: results. For a scan: rows.
     pub rows: u32,
-    /// For a reduction: blocks, or partial results, per result. For a scan: blocks per row. Lanes and local scans count only those of this
-    /// dispatch.
+    /// For a reduction: blocks, or partial results, per result. For a scan: blocks per row. Lanes and local scans count
+    /// only those of this dispatch.
     pub blocks: u32,
     /// Elements per result or row.
     pub len: u32,
@@ -35,20 +36,21 @@ impl DispatchHeader {
     }
 }
 
-/// A word of the parameters. They are bound as a uniform buffer of vectors: Mesa's lavapipe loads from storage buffers lane by lane, which
-/// took four times as long for a copy.
+/// Returns a word of the parameters. They are bound as a uniform buffer of vectors: Mesa's lavapipe loads from storage
+/// buffers lane by lane, which took four times as long for a copy.
 pub(super) fn word(n: usize) -> String {
     format!("params[{}].{}", n / 4, ["x", "y", "z", "w"][n % 4])
 }
 
-/// The declaration of a nest's parameters.
+/// Returns the declaration of a nest's parameters.
 pub(super) fn declaration(nest: &LoopNest) -> String {
     let literals = nest.literals.iter().flat_map(|dtype| dtype.repr()).map(|&ty| register_words(ty));
     let words = offset(nest, nest.inputs.len() + nest.outputs.len()) + literals.sum::<usize>();
     format!("@group(0) @binding(0) var<uniform> params: array<vec4<u32>, {}>;", words.div_ceil(4))
 }
 
-/// The word of an operand's offset; inputs are counted before outputs. For the number of operands: the first word of the literals.
+/// Returns the word of an operand's offset. Inputs are counted before outputs; the number after the last operand is
+/// that of the literals' first word.
 pub(super) fn offset(nest: &LoopNest, operand: usize) -> usize {
     let words = |n: usize| if index(nest, n) { 2 } else { 1 } * (nest.rank + 1);
     HEADER + nest.rank + (0..operand).map(words).sum::<usize>()
@@ -59,7 +61,7 @@ pub(super) fn index(nest: &LoopNest, operand: usize) -> bool {
     nest.inputs.get(operand).is_some_and(|access| access.is_index())
 }
 
-/// The number of words of a register.
+/// Returns the number of words of a register.
 pub(super) fn register_words(ty: PrimType) -> usize {
     match ty {
         PrimType::I64 | PrimType::F64 => 2,
@@ -67,8 +69,8 @@ pub(super) fn register_words(ty: PrimType) -> usize {
     }
 }
 
-/// The parameters of a dispatch, in whole vectors. `before` is, for each operand, the number of its bytes before the bound range;
-/// `literals` are registers' bits.
+/// Returns the parameters of a dispatch, in whole vectors. `before` is, for each operand, the number of its bytes
+/// before the bound range; `literals` are registers' bits.
 ///
 /// # Errors
 /// `Verify` if an offset or a stride is not a whole number of elements, or operands and literals are not the nest's.

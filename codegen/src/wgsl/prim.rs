@@ -6,7 +6,7 @@ use super::Features;
 use ndjit_ir::body::Prim;
 use ndjit_ir::{Error, ErrorCode, PrimType, Result};
 
-/// The WGSL type of a register of a supported [type](Features::held).
+/// Returns the WGSL type of a register of a supported [type](Features::held).
 pub fn register(ty: PrimType) -> &'static str {
     match ty {
         PrimType::Bool => "bool",
@@ -17,8 +17,9 @@ pub fn register(ty: PrimType) -> &'static str {
     }
 }
 
-/// A constant. Floats are written by their bits: decimal text leaves rounding, infinities and NaN to the implementation. A
-/// zero is hidden from the compiler: Mesa 22 folds products with it, despite the module's NaN settings.
+/// Returns a constant. Floats are written as their bits: decimal text leaves rounding, infinities and NaN to the
+/// implementation. A zero is hidden from the compiler: Mesa 22 folds products with it, despite the module's NaN
+/// settings.
 pub fn constant(ty: PrimType, bits: u64) -> String {
     match ty {
         PrimType::Bool => format!("{}", bits & 1 == 1),
@@ -38,7 +39,7 @@ fn wide(bits: u64) -> String {
     format!("nd64_make({:#x}u, {:#x}u)", bits as u32, bits >> 32)
 }
 
-/// The expression for `prim` on `args`; `from` is the type of the last, `to` that of the result.
+/// Returns the expression for `prim` on `args`; `from` is the type of the last, `to` that of the result.
 ///
 /// # Errors
 /// `Backend` for a primitive that earlier passes remove.
@@ -132,14 +133,14 @@ fn unsupported(prim: Prim, from: PrimType, to: PrimType) -> Error {
         .help("nests are legalized for the module's target first")
 }
 
-/// Primitives on integers of a word.
+/// Returns the expression of a primitive on integers of a word.
 fn word(prim: Prim, from: PrimType, to: PrimType, args: &[&str], features: &Features) -> Result<String> {
     let narrow = from != PrimType::I32;
     let mask = from.mask() as u32;
     let infix = |op: &str| format!("{} {op} {}", args[0], args[1]);
     let call = |name: &str, args: &[String]| format!("{name}({})", args.join(", "));
     let plain: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
-    // An operand, sign-extended.
+    // Sign-extends an operand.
     let signed = |arg: &str| if narrow { format!("nd_sext({arg}, {}u)", 32 - from.bits()) } else { arg.to_owned() };
     let both: Vec<String> = args.iter().map(|arg| signed(arg)).collect();
     let compare = |op: &str| format!("bitcast<i32>({}) {op} bitcast<i32>({})", both[0], both[1]);
@@ -215,7 +216,7 @@ fn word(prim: Prim, from: PrimType, to: PrimType, args: &[&str], features: &Feat
     })
 }
 
-/// Primitives on `f32`.
+/// Returns the expression of a primitive on `f32`.
 fn single(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Result<String> {
     let call = |name: &str| format!("{name}({})", args.join(", "));
     let hide = |value: String| if features.as_written { value } else { format!("nd_hide({value})") };
@@ -301,7 +302,7 @@ fn single(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
     })
 }
 
-/// Primitives on `f64`, on devices with conforming `f64`.
+/// Returns the expression of a primitive on `f64`, on devices with conforming `f64`.
 fn double(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Result<String> {
     let call = |name: &str| format!("{name}({})", args.join(", "));
     let hide = |value: String| if features.as_written { value } else { format!("nd_hide64({value})") };
@@ -331,7 +332,7 @@ fn double(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
         Prim::Flt => compared("<", "nd_flt64"),
         Prim::Fle => compared("<=", "nd_fle64"),
         Prim::Bitcast => format!("bitcast<u64>({})", args[0]),
-        // Hidden: Mesa 25 deletes a pair of casts.
+        // The cast is hidden: Mesa 25 deletes a pair of casts.
         Prim::Fdemote => format!("nd_hide(f32({}))", args[0]),
         Prim::ToSint if to == PrimType::I64 => call("nd64_f64_to_sint"),
         Prim::ToUint if to == PrimType::I64 => call("nd64_f64_to_uint"),
@@ -374,7 +375,8 @@ fn double(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
     })
 }
 
-/// Primitives on `f64` as bits, on devices without it; there is no [arithmetic](crate::target::Target::wgsl).
+/// Returns the expression of a primitive on the bits of an `f64`, on devices without it. There is no
+/// [arithmetic](crate::target::Target::wgsl).
 fn double_bits(prim: Prim, to: PrimType, args: &[&str]) -> Result<String> {
     let call = |name: &str| format!("{name}({})", args.join(", "));
     Ok(match prim {

@@ -1,7 +1,8 @@
-//! Registers for values: one pass over the instructions, which evicts the value whose next use is farthest (Belady 1966; on straight
-//! lines, Poletto and Sarkar 1999 call such passes linear scan).
+//! Registers for values: one pass over the instructions, which evicts the value whose next use is farthest (Belady
+//! 1966; on straight lines, Poletto and Sarkar 1999 call such passes linear scan).
 //!
-//! A value with a known location is reloaded without a store. Cold code may use all registers and restores those it took.
+//! Values with a known location are reloaded from it, and never stored. Cold code may use all registers, and restores
+//! those it changed.
 //!
 //! Registers have numbers: vector registers from 0 on, mask registers from 32 on.
 
@@ -56,8 +57,8 @@ pub(super) struct Allocator<'a> {
 }
 
 impl<'a> Allocator<'a> {
-    /// Prepares for `insts`, after which values in `last` are used. Registers in `reserved` are used only for the values pinned to
-    /// them.
+    /// Prepares for `insts`, after which values in `last` are used. Registers in `reserved` are used only for the
+    /// values pinned to them.
     pub(super) fn new(
         values: &'a Values,
         frame: &'a mut Frame,
@@ -106,7 +107,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// Moves values into pinned registers of others, all at once: the accumulators after a step.
+    /// Moves the accumulators of a step into the pinned registers of others, all at once.
     pub(super) fn carry(&mut self, moves: &[(V, V)]) {
         self.busy = 0;
         let mut pending: Vec<(u8, V)> = Vec::new();
@@ -116,7 +117,7 @@ impl<'a> Allocator<'a> {
                 pending.push((to, value));
             }
         }
-        // A move whose target another pending move reads goes last; in a cycle one value goes through memory.
+        // A move waits while another pending move reads its target. A cycle is broken through memory.
         while !pending.is_empty() {
             let reads = |register: u8, pending: &[(u8, V)], state: &RegisterState| {
                 pending.iter().any(|&(to, value)| to != register && state.register[value.0 as usize] == register)
@@ -132,7 +133,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// Moves a value into a register, whatever its contents.
+    /// Moves a value into a register, regardless of the register's contents.
     fn move_to(&mut self, to: u8, value: V) {
         let from = self.state.register[value.0 as usize];
         if from == NONE {
@@ -155,7 +156,7 @@ impl<'a> Allocator<'a> {
                     let memory = if n + 1 == inst.args.len() { form.memory } else { MemoryOperand::No };
                     operands.push(self.operand(arg, size, memory, at));
                 }
-                // Forms that make a mask without operands: `k0` in all places.
+                // Forms without operands set a mask: `k0` is in all places.
                 while inst.args.is_empty() && operands.len() < 2 {
                     operands.push(AsmOperand::Register(Register::K0));
                 }
@@ -229,14 +230,14 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// A product and sum: the result takes the register of a dead operand, if there is one.
+    /// Allocates a product and sum. The result takes the register of a dead operand, if there is one.
     fn fma(&mut self, inst: &MachineInst, [first_second, first_third, sum]: [InstForm; 3], at: u32) {
         let (Some(result), &[a, b, c]) = (inst.result, &inst.args[..]) else { return };
         let whole = Size::whole(self.set());
         let dies = |s: &Self, v: V| {
             s.state.register[v.0 as usize] != NONE && s.values.get(v).pinned.is_none() && !s.is_used_after(v, at)
         };
-        // The form, the replaced operand, the second and the third operand, which may be in memory.
+        // The form, the replaced operand, the second operand, and the third, which may be in memory.
         let (form, tied, second, third) = if dies(self, c) {
             let swap = self.state.register[a.0 as usize] == NONE;
             if swap { (sum, c, b, a) } else { (sum, c, a, b) }
@@ -257,7 +258,7 @@ impl<'a> Allocator<'a> {
     fn gather(&mut self, inst: &MachineInst, ty: PrimType, offset: i32, at: u32) {
         let Some(result) = inst.result else { return };
         let index = self.in_register(inst.args[0], at);
-        // The result must not be the index: it is allocated before the index is released.
+        // The result must not be the index, so it is allocated before the index is released.
         let to = self.define(result, at, None);
         let class = RegClass::of(self.set(), PrimType::Bool);
         let mask = self.take(class, at);
@@ -279,7 +280,7 @@ impl<'a> Allocator<'a> {
                     32 => (Code::EVEX_Vgatherdps_zmm_k1_vm32z, Size::Zmm),
                     _ => (Code::EVEX_Vgatherdpd_zmm_k1_vm32y, Size::Ymm),
                 };
-                // Breaks the dependency on the old contents.
+                // This breaks the dependency on the old contents.
                 self.code.add(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, &[whole; 3]);
                 self.code.masked(code, &[whole, AsmOperand::Memory(address(size))], name(mask, Size::Mask), false);
             }
@@ -297,7 +298,7 @@ impl<'a> Allocator<'a> {
         self.defined(result);
     }
 
-    /// An argument as an operand; from memory if the form allows it and no register is free.
+    /// Returns an argument as an operand. It is in memory if the form allows that and no register is free.
     fn operand(&mut self, v: V, size: Size, memory: MemoryOperand, at: u32) -> AsmOperand {
         let held = self.state.register[v.0 as usize];
         if held == NONE && memory != MemoryOperand::No {
@@ -319,7 +320,7 @@ impl<'a> Allocator<'a> {
         AsmOperand::Register(name(register, size))
     }
 
-    /// The register of a value, which is loaded if it has none.
+    /// Returns the register of a value, and loads the value if it has none.
     fn in_register(&mut self, v: V, at: u32) -> u8 {
         let mut held = self.state.register[v.0 as usize];
         if held == NONE {
@@ -331,7 +332,7 @@ impl<'a> Allocator<'a> {
         held
     }
 
-    /// A register for a new value; `wanted` if free.
+    /// Takes a register for a new value; `wanted` if it is free.
     fn define(&mut self, v: V, at: u32, wanted: Option<u8>) -> u8 {
         if let Some(pinned) = self.pinned(v) {
             return pinned;
@@ -343,10 +344,10 @@ impl<'a> Allocator<'a> {
         register
     }
 
-    /// A register for a result that replaces `first`, and contains it.
+    /// Takes a register for a result that replaces `first`, and copies `first` to it.
     fn tie(&mut self, inst: &MachineInst, result: V, first: V, at: u32) -> u8 {
         if result == first {
-            // Changed in place, in cold code.
+            // In cold code the register changes in place.
             let held = self.in_register(first, at);
             self.release(inst, at);
             return held;
@@ -366,7 +367,7 @@ impl<'a> Allocator<'a> {
             self.busy |= 1 << held;
             return held;
         }
-        // Allocated before other arguments are released: their registers are read after this one is written.
+        // The result is allocated before other arguments are released: their registers are read after it is written.
         let to = self.define(result, at, None);
         self.copy(to, held);
         self.release(inst, at);
@@ -413,7 +414,7 @@ impl<'a> Allocator<'a> {
         self.state.register[v.0 as usize] = register;
     }
 
-    /// Records a result's value. An unused one is released; one with a location in memory is stored there.
+    /// Records the value of a result. An unused one is released; one with a location in memory is stored there.
     fn defined(&mut self, v: V) {
         let register = self.state.register[v.0 as usize];
         if let Some(InvariantAddress { base: Base::Frame, .. }) = self.values.get(v).known
@@ -442,7 +443,7 @@ impl<'a> Allocator<'a> {
         registers(self.set(), class).any(|r| self.is_free(r))
     }
 
-    /// A free register, or that of the value whose next use is farthest.
+    /// Takes a free register, or that of the value whose next use is farthest.
     fn take(&mut self, class: RegClass, at: u32) -> u8 {
         if let Some(free) = registers(self.set(), class).find(|&r| self.is_free(r)) {
             return free;
@@ -464,7 +465,7 @@ impl<'a> Allocator<'a> {
         register
     }
 
-    /// Writes a value to memory, if it is not there.
+    /// Writes a value to memory, unless it is there.
     fn spill(&mut self, v: V) {
         let n = v.0 as usize;
         if self.values.get(v).known.is_some() || self.state.slot[n].is_some() {
@@ -476,7 +477,7 @@ impl<'a> Allocator<'a> {
         self.store(self.state.register[n], place);
     }
 
-    /// The location of a value that is in no register.
+    /// Returns the location of a value that is in no register.
     fn place(&self, v: V) -> InvariantAddress {
         let spilled = self.state.slot[v.0 as usize];
         let known = self.values.get(v).known;
@@ -539,7 +540,7 @@ pub(super) fn load(code: &mut Assembler, frame: &Frame, place: InvariantAddress,
     code.add(form, &[AsmOperand::Register(name(register, Size::whole(frame.set))), memory]);
 }
 
-/// The numbers of a class's registers.
+/// Returns the numbers of a class's registers.
 fn registers(set: Set, class: RegClass) -> std::ops::Range<u8> {
     match class {
         RegClass::Vector => 0..set.registers(),
@@ -547,7 +548,7 @@ fn registers(set: Set, class: RegClass) -> std::ops::Range<u8> {
     }
 }
 
-/// The name of a register by its number.
+/// Returns the name of a register by its number.
 pub(super) fn name(register: u8, size: Size) -> Register {
     let (first, number) = match size {
         Size::Xmm => (Register::XMM0, register),

@@ -1,4 +1,4 @@
-//! Advice in errors: the casts to write, and what they lose.
+//! Advice in errors: suggested casts, and their losses.
 
 use super::lattice;
 use super::policy::Policy;
@@ -17,20 +17,20 @@ pub(crate) struct Casts {
 }
 
 impl Casts {
-    /// Casts of the operands of these names and types to one dtype.
+    /// Creates casts of the operands of these names and types to one dtype.
     pub(crate) fn new(operands: &[(&'static str, ValueType)], to: DType) -> Casts {
         let casts = operands.iter().map(|&(name, _)| CastAdvice::Operand(name, to)).collect();
         Casts { casts, loss: loss(operands.iter().map(|&(_, ty)| ty), to) }
     }
 
-    /// The help with these casts, after a prefix.
+    /// Returns the help with these casts, after a prefix.
     pub(crate) fn after(self, words: impl Into<String>) -> Help {
         Help::from(words).casts(self.casts).text(self.loss)
     }
 }
 
-/// The dtype to suggest for operands that a policy does not promote: their join in the standard lattice. For integers that no
-/// integer dtype holds the join is a weak float, and `f64` keeps most of their digits.
+/// Returns the dtype to suggest for operands that a policy does not promote: their join in the standard lattice. For
+/// integers that no integer dtype holds the join is a weak float, and `f64` keeps most of their digits.
 pub(crate) fn meeting(policy: Policy, types: &[ValueType]) -> Option<DType> {
     let joined = types.iter().copied().reduce(lattice::join)?;
     let strong = types.iter().copied().filter(|ty| !ty.is_weak()).reduce(lattice::join);
@@ -38,7 +38,7 @@ pub(crate) fn meeting(policy: Policy, types: &[ValueType]) -> Option<DType> {
     Some(if joined.is_weak() && strong.is_some_and(ValueType::is_weak) { widest } else { policy.commit(joined) })
 }
 
-/// The text of the losses of casts of these types to `to`; empty if `to` has as many digits.
+/// Describes the losses of casts of these types to `to`. The text is empty if `to` has as many digits.
 pub(crate) fn loss(types: impl IntoIterator<Item = ValueType>, to: DType) -> String {
     let dtypes = types.into_iter().filter_map(|ty| match ty {
         ValueType::Strong(dtype) => Some(dtype),

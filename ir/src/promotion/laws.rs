@@ -8,8 +8,8 @@ use super::registry;
 use crate::value_type::ValueType;
 
 impl Policy {
-    /// Returns `true` if the joins of the 18 types are those of a lattice: defined for every pair, idempotent, commutative and
-    /// associative. Then the order and grouping of operands do not matter.
+    /// Returns `true` if the joins of the 18 types are those of a lattice: defined for every pair, idempotent,
+    /// commutative and associative. Then the order and grouping of operands do not matter.
     ///
     /// ```
     /// use ndjit_ir::{DType::*, Policy};
@@ -20,17 +20,17 @@ impl Policy {
         self.undefined().is_empty() && self.is_partial_lattice()
     }
 
-    /// Returns `true` if the defined joins are those of a partial lattice: idempotent, commutative and associative, where an
-    /// undefined join makes the whole undefined. A type without a join with itself violates no law. Computed once per
-    /// system.
+    /// Returns `true` if the defined joins are those of a partial lattice: idempotent, commutative and associative,
+    /// where an undefined join makes the whole undefined. A type without a join with itself violates no law. The result
+    /// is computed once per system.
     pub fn is_partial_lattice(self) -> bool {
         *registry::partial_lattice(self.system).get_or_init(|| {
             self.non_idempotent().is_empty() && self.asymmetric().is_empty() && self.non_associative().is_empty()
         })
     }
 
-    /// The lattice of the policy's joins: a type is below another if that is their join. Types without joins are no nodes. `None` if
-    /// [the joins are not a partial lattice's](Policy::is_partial_lattice).
+    /// Returns the lattice of the policy's joins: a type is below another if the other is their join. Types without
+    /// joins are no nodes. It is `None` if [the joins are not a partial lattice's](Policy::is_partial_lattice).
     ///
     /// ```
     /// use ndjit_ir::Policy;
@@ -50,22 +50,23 @@ impl Policy {
         Lattice::with_nodes(self.name(), &nodes, &edges).ok()
     }
 
-    /// The types whose join with themselves is another type: with 64-bit types off, those of 64 bits.
+    /// Returns the types whose join with themselves is another type: with 64-bit types off, those of 64 bits.
     pub fn non_idempotent(self) -> Vec<ValueType> {
         ValueType::ALL.into_iter().filter(|&ty| self.pair(ty, ty).is_some_and(|join| join != ty)).collect()
     }
 
-    /// The ordered pairs without a common type.
+    /// Returns the ordered pairs without a common type.
     pub fn undefined(self) -> Vec<[ValueType; 2]> {
         undefined(&ValueType::ALL, &|a, b| self.pair(a, b)).collect()
     }
 
-    /// The pairs whose common type depends on their order, each once, in the order of [`ValueType::ALL`].
+    /// Returns the pairs whose common type depends on their order, each once, in the order of [`ValueType::ALL`].
     pub fn asymmetric(self) -> Vec<[ValueType; 2]> {
         asymmetric(&ValueType::ALL, &|a, b| self.pair(a, b)).collect()
     }
 
-    /// The triples whose common type depends on the grouping: `(a ∨ b) ∨ c` is not `a ∨ (b ∨ c)`. One may be undefined.
+    /// Returns the triples whose common type depends on the grouping: `(a ∨ b) ∨ c` is not `a ∨ (b ∨ c)`. One of the
+    /// two may be undefined.
     pub fn non_associative(self) -> Vec<[ValueType; 3]> {
         non_associative(&ValueType::ALL, &|a, b| self.pair(a, b)).collect()
     }
@@ -82,20 +83,20 @@ impl Policy {
     }
 }
 
-/// Returns the result of two operands, `None` if undefined.
+/// A function from two operands to their result; `None` if undefined.
 type JoinFn<'a> = &'a dyn Fn(ValueType, ValueType) -> Option<ValueType>;
 
-/// The ordered pairs without a result.
+/// Returns the ordered pairs without a result.
 pub(super) fn undefined(types: &[ValueType], join: JoinFn) -> impl Iterator<Item = [ValueType; 2]> {
     pairs(types).filter(move |&[a, b]| join(a, b).is_none())
 }
 
-/// The pairs whose result depends on their order, each once.
+/// Returns the pairs whose result depends on their order, each once.
 pub(super) fn asymmetric(types: &[ValueType], join: JoinFn) -> impl Iterator<Item = [ValueType; 2]> {
     pairs(types).filter(move |&[a, b]| a.index() < b.index() && join(a, b) != join(b, a))
 }
 
-/// The triples whose result depends on the grouping.
+/// Returns the triples whose result depends on the grouping.
 pub(super) fn non_associative(types: &[ValueType], join: JoinFn) -> impl Iterator<Item = [ValueType; 3]> {
     let left = move |[a, b, c]: [ValueType; 3]| join(join(a, b)?, c);
     let right = move |[a, b, c]: [ValueType; 3]| join(a, join(b, c)?);
@@ -103,7 +104,7 @@ pub(super) fn non_associative(types: &[ValueType], join: JoinFn) -> impl Iterato
     triples.filter(move |&triple| left(triple) != right(triple))
 }
 
-/// All ordered pairs.
+/// Returns all ordered pairs.
 pub(super) fn pairs(types: &[ValueType]) -> impl Iterator<Item = [ValueType; 2]> {
     types.iter().flat_map(move |&a| types.iter().map(move |&b| [a, b]))
 }

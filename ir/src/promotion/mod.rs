@@ -1,10 +1,11 @@
 //! Promotion: the common type of an op's operands.
 //!
 //! [`lattice`] has graphs of immediate successors and computes joins from them, at compile time for the built-in ones.
-//! [`system`] defines promotion systems as data, and [`systems`] has the field's. [`policy`] is a system with default dtypes, stored
-//! in each node: it maps the types of ordered operands to the op's computing type. [`Policy::is_lattice`] and similar methods check
-//! laws of its joins. [`op_types`] adds the op's table row (arity, domain, result) and the messages of errors; [`reduction_types`] does
-//! so for reductions. `query` answers queries without an op.
+//! [`system`] defines promotion systems as data, and [`systems`] has those of other libraries. [`policy`] is a system
+//! with default dtypes, stored in each node: it maps the types of ordered operands to the op's computing type.
+//! [`Policy::is_lattice`] and similar methods check laws of its joins. [`op_types`] adds the op's table row (arity,
+//! domain, result) and the messages of errors; [`reduction_types`] does so for reductions. `query` answers queries
+//! without an op.
 //!
 //! Promotion depends only on types, never on values, and this module does not use graphs, shapes or source places.
 

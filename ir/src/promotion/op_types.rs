@@ -1,7 +1,7 @@
 //! An op's types: the computing type and the result type, or the error with suggested casts.
 //!
-//! The policy determines the computing type; the op's table row adds arity, domain and result. Errors have no place: callers
-//! add it.
+//! The policy determines the computing type; the op's table row adds arity, domain and result. Errors have no place:
+//! callers add it.
 
 use super::advice::{self, Casts, EXPLICITLY};
 use super::lattice;
@@ -22,8 +22,8 @@ pub struct Types<T> {
     pub result: T,
 }
 
-/// The types of one use of an op. [`Op::operand_dtype`] derives each operand's dtype from `compute`. The result is weak if `compute`
-/// is, but bool is always strong.
+/// The types of one use of an op. [`Op::operand_dtype`] derives each operand's dtype from `compute`. The result is weak
+/// if `compute` is, but bool is always strong.
 pub type OpTypes = Types<ValueType>;
 
 /// The reason why an op has no types for its operands.
@@ -40,7 +40,7 @@ pub enum OpMismatch {
 }
 
 impl OpMismatch {
-    /// The message, after the op's name.
+    /// Returns the message, after the op's name.
     pub fn headline(self, op: Op) -> String {
         match self {
             OpMismatch::Arity(given) => {
@@ -55,7 +55,7 @@ impl OpMismatch {
 }
 
 impl Policy {
-    /// The types of `op` on operands of the given types, in order.
+    /// Resolves the types of `op` on operands of the given types, in order.
     ///
     /// ```
     /// use ndjit_ir::{DType, Op, Policy, Weak};
@@ -65,8 +65,8 @@ impl Policy {
     /// ```
     ///
     /// [`Arity`](ErrorCode::Arity) for a wrong number of operands, [`Promotion`](ErrorCode::Promotion) if the policy
-    /// defines no common type, [`Dtype`](ErrorCode::DType) if the op does not support the common type (a weak one counts as
-    /// its default dtype).
+    /// defines no common type, [`Dtype`](ErrorCode::DType) if the op does not support the common type (a weak one
+    /// counts as its default dtype).
     pub fn resolve_op(self, op: Op, operands: &[ValueType]) -> Result<OpTypes> {
         self.op_types(op, operands).map_err(|mismatch| match mismatch {
             OpMismatch::Arity(_) => Error::new(ErrorCode::Arity, mismatch.headline(op))
@@ -78,7 +78,7 @@ impl Policy {
         })
     }
 
-    /// The same, with a mismatch instead of an error.
+    /// Resolves types like [`resolve_op`](Policy::resolve_op), with a mismatch instead of an error.
     ///
     /// # Errors
     /// Those of [`resolve_op`](Policy::resolve_op).
@@ -99,13 +99,14 @@ impl Policy {
         Ok(OpTypes { compute, result: self.weak_result(self.result_of(op, compute)) })
     }
 
-    /// The result's type from the computing one.
+    /// Returns the result's type for a computing type.
     #[inline]
     fn result_of(self, op: Op, compute: ValueType) -> ValueType {
         let real = self.default_dtype(Weak::Complex).real();
         match (op.row().result, compute) {
             (ResultRule::Bool, _) => ValueType::Strong(DType::Bool),
-            // Computed in the default complex dtype, so a weak float may have another width (TensorFlow's f32 beside c128).
+            // The op computes in the default complex dtype, so a weak float may have another width (TensorFlow's f32
+            // beside c128).
             (ResultRule::Real, ValueType::Weak(Weak::Complex)) if real == self.default_dtype(Weak::Float) => {
                 ValueType::Weak(Weak::Float)
             }
@@ -117,7 +118,7 @@ impl Policy {
         }
     }
 
-    /// The error of a second operand, an exponent or a count, that is not an integer.
+    /// Returns the error of a second operand, an exponent or a count, that is not an integer.
     fn no_integer(self, op: Op, operands: &[ValueType]) -> Error {
         let error = Error::new(ErrorCode::DType, OpMismatch::NoInteger(operands[1]).headline(op)).of(op);
         let because = match op.row().rule {
@@ -164,8 +165,8 @@ impl Policy {
         }
     }
 
-    /// Casts that make the op accept its operands, the most natural dtype first. Operands that already have the dtype are not cast
-    /// if that suffices. Each suggestion is resolved first.
+    /// Returns casts that make the op accept its operands, the most natural dtype first. Operands of the dtype itself
+    /// are not cast if that suffices. Each suggestion is resolved first.
     fn casts_to_write(self, op: Op, operands: &[ValueType]) -> Option<Casts> {
         let met = op.joined();
         let accepted = |operands: &[ValueType]| {
@@ -191,9 +192,9 @@ impl Policy {
         None
     }
 
-    /// The dtypes to suggest for a cast, best first: [the join](advice::meeting), the real part's dtype, the promoted dtype of
-    /// those operands that the op supports, the default float for floats that the policy refuses, integers for bools, integers of the
-    /// same width for floats, the default float, any dtype of the op.
+    /// Returns the dtypes to suggest for a cast, best first: [the join](advice::meeting), the real part's dtype, the
+    /// promoted dtype of those operands that the op supports, the default float for floats that the policy refuses,
+    /// integers for bools, integers of the same width for floats, the default float, any dtype of the op.
     fn targets(self, op: Op, operands: &[ValueType]) -> impl Iterator<Item = DType> {
         let domain = op.row().domain;
         let join_of = |takes: &dyn Fn(ValueType) -> bool| {
@@ -221,7 +222,7 @@ impl Policy {
 /// The help for a policy without any dtype that the op supports.
 const ELSEWHERE: &str = "this policy computes in no dtype that is accepted: compute under another, as in `with_policy(Policy::Standard, || …)`";
 
-/// One fact per operand: its name, aligned, and its type.
+/// Adds one fact per operand: its name, aligned, and its type.
 fn operand_facts(error: Error, op: Op, operands: &[ValueType]) -> Error {
     let names = op.row().operands;
     let width = names.iter().map(|name| name.len()).max().unwrap_or(0) + 1;

@@ -1,8 +1,8 @@
 //! Policies: the rules that determine an op's computing type from the types of its operands.
 //!
-//! A policy is a [`System`] with default dtypes. It gets the types of all operands at once and in order, because not every
-//! system of the field is a fold over pairs. It is a small value that each node stores. It depends only on types: no value
-//! ever changes a dtype.
+//! A policy is a [`System`] with default dtypes. It receives the types of all operands at once and in order, because
+//! not every library's system is a fold over pairs. It is a small value that each node stores. It depends only on
+//! types: no value ever changes a dtype.
 
 use super::lattice::Lattice;
 use super::registry;
@@ -18,7 +18,8 @@ use std::str::FromStr;
 
 /// A promotion system with its default dtypes. `Copy` and four bytes, so that every node can store its own.
 ///
-/// The constants are named after their origin; [`Policy::doc`] describes each and [`Policy::source`] links its definition.
+/// The constants are named after their origin; [`Policy::doc`] describes each and [`Policy::source`] links its
+/// definition.
 ///
 /// ```
 /// use ndjit_ir::{DType, Policy, ValueType, Weak};
@@ -137,7 +138,7 @@ impl fmt::Display for Clash {
 impl std::error::Error for Clash {}
 
 impl Clash {
-    /// The reason for the refusal, if there is more to tell.
+    /// Returns the reason for the refusal, if the system has one.
     pub fn reason(&self) -> Option<&'static str> {
         let system = self.policy.system();
         match self.refusal {
@@ -149,8 +150,8 @@ impl Clash {
 }
 
 impl Policy {
-    /// A custom policy, from its name (one word), joins and rules. An equal one made before is the same policy. It lives
-    /// for the whole process.
+    /// Creates a custom policy from its name (one word), joins and rules. Policies with equal arguments are the same
+    /// policy. A policy lives for the whole process.
     ///
     /// ```
     /// use ndjit_ir::{DType, Policy, ValueType, promotion::Table};
@@ -168,16 +169,16 @@ impl Policy {
     /// ```
     ///
     /// # Errors
-    /// `Promotion` if the name is not one word, if another policy has it, if a default is not of its kind, or if 128 policies
-    /// have been added.
+    /// `Promotion` if the name is not one word, if another policy has it, if a default is not of its kind, or if 128
+    /// policies have been added.
     pub fn new(name: &str, joins: Table, rules: Rules) -> Result<Policy> {
         rules.defaults.check()?;
         let defaults = rules.defaults.within(rules.width);
         Ok(Policy { system: registry::add(name, joins, Rules { defaults, ..rules })?, defaults })
     }
 
-    /// A custom policy with a lattice's joins, by the names of its nodes: dtypes (`f32`, `float32`), `i*`, `f*` and `c*`. Operands of
-    /// other types are refused, also bare numbers: they are `i*`, `f*` and `c*`.
+    /// Creates a custom policy with a lattice's joins, by the names of its nodes: dtypes (`f32`, `float32`), `i*`, `f*`
+    /// and `c*`. Operands of other types are refused, including bare numbers, whose types are `i*`, `f*` and `c*`.
     ///
     /// ```
     /// use ndjit_ir::{DType, Policy, promotion::Lattice};
@@ -190,7 +191,8 @@ impl Policy {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Policy::new`], and `Promotion` if a node is not a type, two nodes are the same type, or there are no nodes.
+    /// Those of [`Policy::new`], and `Promotion` if a node is not a type, two nodes are the same type, or there are no
+    /// nodes.
     pub fn from_lattice(lattice: &Lattice, rules: Rules) -> Result<Policy> {
         let name = lattice.name();
         let types: Vec<ValueType> = lattice.nodes().iter().map(|node| node_type(name, node)).collect::<Result<_>>()?;
@@ -206,38 +208,39 @@ impl Policy {
         Policy::new(name, lattice.type_table(), rules)
     }
 
-    /// The policy's system.
+    /// Returns the policy's system.
     pub fn system(self) -> &'static System {
         registry::system(self.system)
     }
 
-    /// The system's name.
+    /// Returns the system's name.
     pub fn name(self) -> &'static str {
         self.system().name
     }
 
-    /// The description, in a sentence.
+    /// Returns the description, in a sentence.
     pub fn doc(self) -> &'static str {
         DOCS.get(usize::from(self.system)).copied().unwrap_or("A policy added by its user.")
     }
 
-    /// The source of its rules.
+    /// Returns the source of its rules.
     pub fn source(self) -> &'static str {
         self.system().source
     }
 
-    /// The rules other than the joins, with the policy's defaults.
+    /// Returns the rules other than the joins, with the policy's defaults.
     pub fn rules(self) -> Rules {
         Rules { defaults: self.defaults, ..self.system().rules }
     }
 
-    /// The default dtypes of weak types.
+    /// Returns the default dtypes of weak types.
     pub const fn defaults(self) -> Defaults {
         self.defaults
     }
 
-    /// The same policy with other defaults, also narrowed to the policy's [widths](Policy::width): with 64-bit types off, `i32`
-    /// instead of `i64`. If bare numbers count as their default dtype beside others, as under [`Policy::Lax`], joins change too.
+    /// Returns the same policy with other defaults, which are narrowed to the policy's [widths](Policy::width): with
+    /// 64-bit types off, `i32` instead of `i64`. If bare numbers count as their default dtype beside others, as under
+    /// [`Policy::Lax`], joins change too.
     ///
     /// # Errors
     /// `Promotion` if a default is not of its kind.
@@ -246,10 +249,10 @@ impl Policy {
         Ok(Policy { defaults: defaults.within(self.system().rules.width), ..self })
     }
 
-    /// The computing type of an op with the operand rule `rule`.
+    /// Resolves the computing type of an op with the operand rule `rule`.
     ///
-    /// `operands` are the types of all operands in order, including those that are [not joined](TypeRule::joined). Without operands
-    /// the result is bool, the least type.
+    /// `operands` are the types of all operands in order, including those that are [not joined](TypeRule::joined).
+    /// Without operands the result is bool, the least type.
     ///
     /// # Errors
     /// The refusal.
@@ -268,32 +271,33 @@ impl Policy {
         Ok(Resolution { joined, adapted, compute: self.weak_result(adapted) })
     }
 
-    /// The common type of two operands; `None` if the policy defines none.
+    /// Returns the common type of two operands; `None` if the policy defines none.
     pub fn join(self, left: ValueType, right: ValueType) -> Option<ValueType> {
         Some(self.weak_result(self.pair(left, right)?))
     }
 
-    /// The default dtype of a weak type: in storage, or without a stronger operand.
+    /// Returns the default dtype of a weak type: in storage, or without a stronger operand.
     pub const fn default_dtype(self, weak: Weak) -> DType {
         self.defaults.of(weak)
     }
 
-    /// The dtype of indices and counts.
+    /// Returns the dtype of indices and counts.
     pub fn index_dtype(self) -> DType {
         self.width(self.rules().index.unwrap_or(self.default_dtype(Weak::Int)))
     }
 
-    /// The dtype in which values of this type are stored and computed.
+    /// Returns the dtype in which values of this type are stored and computed.
     pub const fn commit(self, ty: ValueType) -> DType {
         self.defaults.commit(ty)
     }
 
-    /// The dtype that the policy uses for a requested `dtype`: another only with 64-bit types off.
+    /// Returns the dtype that the policy uses for a requested `dtype`, which differs only with 64-bit types off.
     pub fn width(self, dtype: DType) -> DType {
         self.system().width(dtype)
     }
 
-    /// The type of a result of only weak operands: `ty`, or its default dtype if the policy keeps no weak results.
+    /// Returns the type of a result of only weak operands: `ty`, or its default dtype if the policy keeps no weak
+    /// results.
     pub fn weak_result(self, ty: ValueType) -> ValueType {
         match (self.system().rules.weak, ty) {
             (WeakResult::Default, ValueType::Weak(weak)) => ValueType::Strong(self.default_dtype(weak)),
@@ -301,7 +305,7 @@ impl Policy {
         }
     }
 
-    /// Bool as a number.
+    /// Returns the type of bool as a number.
     pub(super) fn number(self, ty: ValueType) -> Result<ValueType, Clash> {
         let dtype = match (ty, self.rules().number) {
             (ValueType::Strong(DType::Bool), BoolNumber::Default) => self.defaults.int,
@@ -314,7 +318,8 @@ impl Policy {
         Ok(ValueType::Strong(dtype))
     }
 
-    /// Bool and integers as floats. If no result is weak, a weak integer counts as the default integer.
+    /// Returns the type of bool and integers as floats. If no result is weak, a weak integer counts as the default
+    /// integer.
     pub(super) fn inexact(self, rule: Inexact, ty: ValueType) -> Result<ValueType, Clash> {
         let width = match self.weak_result(ty) {
             _ if matches!(ty.kind(), Kind::Float | Kind::Complex) => return Ok(ty),
@@ -354,7 +359,7 @@ impl Policy {
         }
     }
 
-    /// The common type of a pair, before a weak one takes a default dtype.
+    /// Returns the common type of a pair, before a weak one takes a default dtype.
     pub(super) fn pair(self, left: ValueType, right: ValueType) -> Option<ValueType> {
         let system = self.system();
         match system.joins_under {
@@ -363,7 +368,7 @@ impl Policy {
         }
     }
 
-    /// Joins from the left. A single operand is joined with itself, so that unsupported types are refused.
+    /// Joins operands from the left. A single operand is joined with itself, so that unsupported types are refused.
     pub(super) fn fold(self, mut operands: impl Iterator<Item = ValueType>) -> Result<ValueType, Clash> {
         let join = |joined, with| {
             self.pair(joined, with).ok_or(Clash { policy: self, refusal: Refusal::Pair { joined, with } })
@@ -373,7 +378,7 @@ impl Policy {
     }
 }
 
-/// The type that a lattice's node names. A node of another name would never be used.
+/// Returns the type that a lattice's node names. Other names are errors, since they would have no effect.
 fn node_type(lattice: &str, node: &str) -> Result<ValueType> {
     node.parse().map_err(|error: Error| {
         let headline = format!("policy: a node of lattice `{lattice}` is no type: {}", error.headline());
@@ -385,7 +390,7 @@ fn node_type(lattice: &str, node: &str) -> Result<ValueType> {
     })
 }
 
-/// The rank of a type in [`Order::KindFirst`].
+/// Returns the rank of a type in [`Order::KindFirst`].
 fn kind_rank(ty: ValueType) -> u8 {
     match (ty, ty.kind()) {
         (ValueType::Strong(_), Kind::Float | Kind::Complex) => 0,
@@ -404,7 +409,8 @@ impl Default for Policy {
 }
 
 impl fmt::Display for Policy {
-    /// The system's name, followed by the defaults if they are not the system's own: `numpy2`, `standard(i64,f64,c128)`.
+    /// Writes the system's name, followed by the defaults if they are not the system's own: `numpy2`,
+    /// `standard(i64,f64,c128)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Defaults { int, float, complex } = self.defaults;
         if self.defaults == self.system().rules.defaults {
@@ -439,8 +445,8 @@ impl std::error::Error for UnknownPolicy {}
 impl FromStr for Policy {
     type Err = UnknownPolicy;
 
-    /// Parses the text of `Display`: a name, or a name and three default dtypes in parentheses. `jax` and `jax_strict` parse
-    /// as `standard` and `strict`.
+    /// Parses the text of `Display`: a name, or a name and three default dtypes in parentheses. `jax` and `jax_strict`
+    /// parse as `standard` and `strict`.
     fn from_str(text: &str) -> Result<Policy, UnknownPolicy> {
         let unknown = || UnknownPolicy(text.to_owned());
         let (name, defaults) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {

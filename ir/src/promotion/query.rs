@@ -10,7 +10,7 @@ use crate::op::TypeRule;
 use crate::value_type::ValueType;
 
 impl Policy {
-    /// The common type of both: [`join`](Policy::join), with a more detailed error.
+    /// Returns the common type of both, like [`join`](Policy::join), with a more detailed error.
     ///
     /// ```
     /// use ndjit_ir::{DType, Policy, Weak};
@@ -26,7 +26,7 @@ impl Policy {
         self.common_type("promote_types", TypeRule::Join, &[left.into(), right.into()])
     }
 
-    /// The common type of all these types, in this order if order matters to the policy.
+    /// Returns the common type of all these types, in this order if order matters to the policy.
     ///
     /// # Errors
     /// `Promotion` if the policy defines none; `Arity` for no operands.
@@ -40,8 +40,8 @@ impl Policy {
     }
 
     /// Returns `true` if values of type `from` promote to `to`: `to` is their common type. This is the Array API's
-    /// [`can_cast`](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.can_cast.html). NumPy's function of that
-    /// name is [`Casting::allows`](crate::dtype::Casting::allows).
+    /// [`can_cast`](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.can_cast.html).
+    /// NumPy's function of that name is [`Casting::allows`](crate::dtype::Casting::allows).
     ///
     /// ```
     /// use ndjit_ir::{DType, Policy, Weak};
@@ -54,7 +54,7 @@ impl Policy {
         self.join(from.into(), to) == Some(to)
     }
 
-    /// The type in which `what` computes on operands with the rule `rule`.
+    /// Returns the type in which `what` computes on operands with the rule `rule`.
     ///
     /// # Errors
     /// `Promotion` if the policy defines none.

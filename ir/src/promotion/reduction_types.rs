@@ -1,6 +1,7 @@
 //! A reduction's types: the computing dtype and the result's, or the error with help.
 //!
-//! Results are never weak: a sum of weak numbers has their default dtype, as in JAX. Errors have no place: callers add it.
+//! Results are never weak: a sum of weak numbers has their default dtype, as in JAX. Errors have no place: callers add
+//! it.
 
 use super::advice::{Casts, EXPLICITLY};
 use super::op_types::Types;
@@ -24,7 +25,7 @@ pub enum ReductionMismatch {
 }
 
 impl ReductionMismatch {
-    /// The message, after the reduction's name.
+    /// Returns the message, after the reduction's name.
     pub fn headline(self) -> String {
         match self {
             ReductionMismatch::Asked(dtype) => format!("a result of dtype {dtype} is not supported"),
@@ -34,10 +35,11 @@ impl ReductionMismatch {
 }
 
 impl Policy {
-    /// The dtypes of a reduction, a scan or a sort on an operand of type `operand`, with or without a requested `dtype`.
+    /// Resolves the dtypes of a reduction, a scan or a sort on an operand of type `operand`, with or without a
+    /// requested `dtype`.
     ///
-    /// The operand is cast to a requested dtype first, as in NumPy; then only invalid dtypes are refused. For indices and counts it
-    /// is only the result's dtype.
+    /// The operand is cast to a requested dtype first, as in NumPy; then only invalid dtypes are refused. For indices
+    /// and counts it is only the result's dtype.
     ///
     /// ```
     /// use ndjit_ir::{DType, Policy, Reduction};
@@ -47,8 +49,8 @@ impl Policy {
     /// ```
     ///
     /// # Errors
-    /// [`Promotion`](ErrorCode::Promotion) if the policy refuses the operand, [`DType`](ErrorCode::DType) if the reduction does not
-    /// support the requested dtype.
+    /// [`Promotion`](ErrorCode::Promotion) if the policy refuses the operand, [`DType`](ErrorCode::DType) if the
+    /// reduction does not support the requested dtype.
     pub fn resolve_reduction(
         self,
         function: impl Into<AxisFunction>,
@@ -62,7 +64,7 @@ impl Policy {
         })
     }
 
-    /// The same, with a mismatch instead of an error.
+    /// Resolves dtypes like [`resolve_reduction`](Policy::resolve_reduction), with a mismatch instead of an error.
     ///
     /// # Errors
     /// Those of [`resolve_reduction`](Policy::resolve_reduction).
@@ -88,7 +90,7 @@ impl Policy {
         let own = self.width(self.commit(operand));
         let rule = reduction.row().rule;
         if asked.is_none() || rule == ReductionRule::Index {
-            // Refuses types that the system lacks, unless a cast comes first.
+            // This refuses types that the system lacks, unless a cast comes first.
             self.fold(std::iter::once(ValueType::Strong(own)))?;
         }
         let inexact = |dtype: DType| if is_inexact(dtype) { dtype } else { self.width(DType::F64) };
@@ -161,7 +163,7 @@ impl Policy {
         })
     }
 
-    /// The dtypes to suggest instead of an operand's, best first.
+    /// Returns the dtypes to suggest instead of an operand's, best first.
     fn instead(self, reduction: AxisFunction, operand: ValueType) -> impl Iterator<Item = DType> {
         let Defaults { int, float, complex } = self.defaults();
         let best = match (operand.kind(), reduction.row().rule) {
@@ -172,13 +174,14 @@ impl Policy {
             }
             (Kind::Bool | Kind::UInt | Kind::Int, _) => int,
         };
-        // Dtypes of the operand's kind or higher first: a cast to a lower one loses more than the policy requires.
+        // Dtypes of the operand's kind or a higher one come first: a cast to a lower kind loses more than the policy
+        // requires.
         let kind = move |dtype: &DType| dtype.kind() >= operand.kind();
         let all = DType::ALL.into_iter();
         [best].into_iter().chain(all.clone().filter(kind)).chain([float, int]).chain(all.rev())
     }
 
-    /// The type of a sum of elements of type `ty`.
+    /// Returns the type of a sum of elements of type `ty`.
     ///
     /// # Errors
     /// The refusal.
@@ -186,7 +189,7 @@ impl Policy {
         self.accumulate(self.rules().sum, ty)
     }
 
-    /// The type of a product of elements of type `ty`.
+    /// Returns the type of a product of elements of type `ty`.
     ///
     /// # Errors
     /// The refusal.
@@ -215,7 +218,7 @@ impl Policy {
         Ok(ValueType::Strong(self.width(widened)))
     }
 
-    /// The type of a mean of elements of type `ty`, strong like that of a sum.
+    /// Returns the type of a mean of elements of type `ty`, strong like that of a sum.
     ///
     /// # Errors
     /// The refusal.
@@ -230,7 +233,7 @@ impl Policy {
 }
 
 impl Policy {
-    /// The type of a sum of exponentials of elements of type `ty`.
+    /// Returns the type of a sum of exponentials of elements of type `ty`.
     ///
     /// # Errors
     /// The refusal.
@@ -247,7 +250,7 @@ fn is_inexact(dtype: DType) -> bool {
     dtype.is_float() || dtype.is_complex()
 }
 
-/// The possible result dtypes of a reduction.
+/// Returns the possible result dtypes of a reduction.
 pub fn gives(reduction: AxisFunction) -> DTypeSet {
     match reduction.row().rule {
         ReductionRule::Sum

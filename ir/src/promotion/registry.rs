@@ -1,7 +1,7 @@
 //! The registry of systems: the built-in ones, and users'.
 //!
-//! Nodes store a policy as a few bytes, so an added system stays. Adding an equal one again gives the same number; the
-//! number of different ones is bounded. A look-up takes no lock.
+//! Nodes store a policy as a few bytes, so a system is never removed. An equal system has the same number. The number
+//! of distinct systems is bounded. A look-up takes no lock.
 
 use super::policy::BUILT_IN;
 use super::system::{Rules, System, Table};
@@ -12,17 +12,18 @@ use std::sync::{LazyLock, OnceLock};
 /// The maximum number of users' systems.
 pub const USER_SYSTEMS: usize = 128;
 
-/// On the heap: in the executable they would take 52 KB of empty cells.
+/// The users' systems, on the heap: in the executable they would take 52 KB of empty cells.
 static USERS: LazyLock<Box<[OnceLock<System>]>> =
     LazyLock::new(|| (0..USER_SYSTEMS).map(|_| OnceLock::new()).collect());
-/// By number, whether a system's joins are a partial lattice: a check of 5832 triples, needed by every explained step.
+/// For each number, whether the system's joins are a partial lattice: a check of 5832 triples, which every explained
+/// step needs.
 static PARTIAL_LATTICES: [OnceLock<bool>; u8::MAX as usize + 1] = [const { OnceLock::new() }; u8::MAX as usize + 1];
 /// Other names of built-in systems.
 const ALIASES: [(&str, &str); 2] = [("jax", "standard"), ("jax_strict", "strict")];
 
 static ADDING: Mutex<()> = Mutex::new(());
 
-/// The system of this number, which is from [`add`] or built-in.
+/// Returns the system of this number, which is from [`add`] or built-in.
 pub(super) fn system(number: u8) -> &'static System {
     let number = usize::from(number);
     match BUILT_IN.get(number) {
@@ -31,12 +32,12 @@ pub(super) fn system(number: u8) -> &'static System {
     }
 }
 
-/// The cached answer whether the joins of the system of this number are a partial lattice.
+/// Returns the cached answer whether the joins of the system of this number are a partial lattice.
 pub(super) fn partial_lattice(number: u8) -> &'static OnceLock<bool> {
     &PARTIAL_LATTICES[usize::from(number)]
 }
 
-/// The number of the system with this name or alias.
+/// Returns the number of the system with this name or alias.
 pub(super) fn named(name: &str) -> Option<u8> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     let users = USERS.iter().map_while(OnceLock::get);
@@ -44,7 +45,7 @@ pub(super) fn named(name: &str) -> Option<u8> {
     all.position(|system| system.name == name).map(|number| number as u8)
 }
 
-/// The number of the system with this name, joins and rules, which is added if new.
+/// Returns the number of the system with this name, joins and rules, and adds the system if it is new.
 ///
 /// # Errors
 /// `Promotion` if the name is not one word or another system has it, or if too many were added.

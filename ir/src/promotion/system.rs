@@ -22,7 +22,7 @@ impl Table {
     /// The table without any pair.
     pub const EMPTY: Table = Table { entries: [[UNDEFINED; N]; N] };
 
-    /// The common type of `left` and `right`.
+    /// Returns the common type of `left` and `right`.
     pub const fn get(&self, left: ValueType, right: ValueType) -> Option<ValueType> {
         match self.entries[left.index()][right.index()] {
             UNDEFINED => None,
@@ -30,7 +30,7 @@ impl Table {
         }
     }
 
-    /// The table with the common type of one ordered pair set.
+    /// Returns the table with the common type of one ordered pair set.
     pub const fn with(mut self, left: ValueType, right: ValueType, join: Option<ValueType>) -> Table {
         self.entries[left.index()][right.index()] = match join {
             Some(ty) => ty.index() as u8,
@@ -39,7 +39,7 @@ impl Table {
         self
     }
 
-    /// The table of a function of pairs.
+    /// Creates the table of a function of pairs.
     pub fn from_fn(mut join: impl FnMut(ValueType, ValueType) -> Option<ValueType>) -> Table {
         let mut table = Table::EMPTY;
         for left in ValueType::ALL {
@@ -51,7 +51,8 @@ impl Table {
     }
 }
 
-/// The table of a `const fn(ValueType, ValueType) -> Option<ValueType>`, at compile time; or of a [`JoinUnder`] and defaults.
+/// The table of a `const fn(ValueType, ValueType) -> Option<ValueType>`, at compile time; or of a [`JoinUnder`] and
+/// defaults.
 macro_rules! tabulate {
     ($join:path $(, $defaults:expr)?) => {{
         let mut table = $crate::promotion::system::Table::EMPTY;
@@ -107,12 +108,12 @@ impl Defaults {
         }
     }
 
-    /// The dtypes that a width gives for these.
+    /// Returns the default dtypes narrowed to a width.
     pub(super) const fn within(self, width: Width) -> Defaults {
         Defaults { int: width.of(self.int), float: width.of(self.float), complex: width.of(self.complex) }
     }
 
-    /// The dtype of a type: its own, or the default of a weak one.
+    /// Returns the dtype of a type: its own, or the default of a weak one.
     pub const fn commit(self, ty: ValueType) -> DType {
         match ty {
             ValueType::Strong(dtype) => dtype,
@@ -120,7 +121,7 @@ impl Defaults {
         }
     }
 
-    /// The default of a kind.
+    /// Returns the default of a kind.
     pub const fn of(self, weak: Weak) -> DType {
         match weak {
             Weak::Int => self.int,
@@ -147,7 +148,8 @@ pub enum Order {
 pub enum Inexact {
     /// `f64` for 64-bit integers, `f32` for others; weak integers become weak floats.
     ByWidth,
-    /// The smallest float that holds every value of the integer: `f16` for bool and 8 bits, `f32` for 16, `f64` for others.
+    /// The smallest float that holds every value of the integer: `f16` for bool and 8 bits, `f32` for 16, `f64` for
+    /// others.
     Smallest,
     /// `f32` for bool and up to 16 bits, `f64` for wider ones.
     SmallestFromF32,
@@ -184,8 +186,8 @@ pub enum WeakResult {
 /// The dtype of a sum or a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accumulate {
-    /// Integers at least as wide as the default integer, with the operand's signedness; bool gives the default integer. Floats
-    /// and complex numbers keep their dtype.
+    /// Integers at least as wide as the default integer, with the operand's signedness; bool gives the default integer.
+    /// Floats and complex numbers keep their dtype.
     Widen,
     /// Like `Widen`, but bool is an error.
     WidenIntegers,
@@ -209,7 +211,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// The dtype used for a requested `dtype`.
+    /// Returns the dtype used for a requested `dtype`.
     pub const fn of(self, dtype: DType) -> DType {
         match (self, dtype) {
             (Width::Any, _) => dtype,
@@ -274,8 +276,8 @@ pub struct System {
     pub source: &'static str,
     /// The common type of each pair, under the defaults of `rules`.
     pub joins: Table,
-    /// The same under any defaults, for a system where a bare number counts as its default dtype beside other types; `None` if
-    /// `joins` does not depend on the defaults.
+    /// The same under any defaults, for a system where a bare number counts as its default dtype beside other types;
+    /// `None` if `joins` does not depend on the defaults.
     pub joins_under: Option<JoinUnder>,
     /// All other rules.
     pub rules: Rules,
@@ -284,7 +286,7 @@ pub struct System {
 }
 
 impl System {
-    /// The reason why the system lacks a type, if known.
+    /// Returns the reason why the system lacks a type, if known.
     pub fn lack(&self, ty: ValueType) -> Option<&'static str> {
         let lacks = |lack: &&Lack| match ty {
             ValueType::Weak(_) => lack.weak,
@@ -293,7 +295,7 @@ impl System {
         self.lacks.iter().find(lacks).map(|lack| lack.reason)
     }
 
-    /// The dtype that the system uses for a requested `dtype`.
+    /// Returns the dtype that the system uses for a requested `dtype`.
     pub const fn width(&self, dtype: DType) -> DType {
         self.rules.width.of(dtype)
     }

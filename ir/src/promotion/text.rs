@@ -5,7 +5,7 @@ use crate::value_type::ValueType;
 use std::fmt;
 
 impl Policy {
-    /// The table of joins, one row per left operand: `-` if the policy refuses the pair.
+    /// Returns the table of joins, one row per left operand: `-` if the policy refuses the pair.
     ///
     /// ```
     /// # use ndjit_ir::Policy;
@@ -16,12 +16,12 @@ impl Policy {
         TableText { policy: self, against: self }
     }
 
-    /// The table of joins, with `!` before each cell that differs from `other`.
+    /// Returns the table of joins, with `!` before each cell that differs from `other`.
     pub fn table_against(self, other: Policy) -> impl fmt::Display {
         TableText { policy: self, against: other }
     }
 
-    /// The pairs whose join differs from `other`'s, in the order of the table.
+    /// Returns the pairs whose join differs from `other`'s, in the order of the table.
     pub fn differences(self, other: Policy) -> Vec<(ValueType, ValueType)> {
         let pairs = ValueType::ALL.into_iter().flat_map(|left| ValueType::ALL.map(|right| (left, right)));
         pairs.filter(|&(left, right)| self.join(left, right) != other.join(left, right)).collect()

@@ -1,4 +1,5 @@
-//! Evaluating one op or cast on tensors: index arithmetic for broadcasting, one body evaluation per element.
+//! Evaluation of one op or cast on tensors: index arithmetic for broadcasting, and one evaluation of the body per
+//! element.
 
 use super::tensor::Tensor;
 use crate::{cast_body, load_body, store_body};
@@ -25,7 +26,7 @@ impl Function {
         }
     }
 
-    /// From the operands' storage words to the result's: load, compute, store.
+    /// Creates the body from the operands' storage words to the result's: load, compute, store.
     fn body(self) -> Body {
         let (operands, inner): (Vec<DType>, Body) = match self {
             Function::Op(op, compute) => {
@@ -53,7 +54,7 @@ impl Function {
 pub(super) struct Functions(FxHashMap<Function, Body>);
 
 impl Functions {
-    /// The body of a function, from the operands' storage words to the result's.
+    /// Returns the body of a function, from the operands' storage words to the result's.
     pub(super) fn body(&mut self, function: Function) -> &Body {
         self.0.entry(function).or_insert_with(|| function.body())
     }
@@ -80,7 +81,7 @@ impl Functions {
     }
 }
 
-/// The strides of a C-contiguous operand along each axis of `shape`, in elements: 0 along broadcast axes.
+/// Returns the strides of a C-contiguous operand along each axis of `shape`, in elements: 0 along broadcast axes.
 fn steps(operand: &Shape, shape: &Shape) -> SmallVec<[usize; 4]> {
     let strides = operand.contiguous_strides();
     let new = shape.rank() - operand.rank();
@@ -92,7 +93,7 @@ fn steps(operand: &Shape, shape: &Shape) -> SmallVec<[usize; 4]> {
         .collect()
 }
 
-/// The next index in C order; wraps to zeros after the last.
+/// Advances to the next index in C order; wraps to zeros after the last.
 pub(super) fn advance(index: &mut [usize], extents: &[usize]) {
     for (i, &extent) in index.iter_mut().zip(extents).rev() {
         *i += 1;

@@ -1,4 +1,4 @@
-//! Evaluating typed graphs.
+//! Evaluation of typed graphs.
 
 use super::elementwise::{Function, Functions};
 use super::movement;
@@ -12,8 +12,8 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::shape::Shape;
 use rustc_hash::FxHashMap;
 
-/// Evaluates a typed graph: the definition of a program. `scalars` are the values of argument slots, by argument index. Dead nodes
-/// are not computed; a value is freed after its last use.
+/// Evaluates a typed graph: the definition of a program. `scalars` are the values of argument slots, by argument index.
+/// Dead nodes are not computed; a value is freed after its last use.
 ///
 /// # Errors
 /// `Verify` if the graph is not valid; `Arity` or `Argument` if parameters or scalars are missing, or do not match the
@@ -23,7 +23,7 @@ pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Li
     eval(graph, params, scalars)
 }
 
-/// Like [`eval_graph`], for a verified graph.
+/// Evaluates a verified graph, like [`eval_graph`].
 fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
     check_params(graph, params)?;
     let last_uses = last_uses(graph);
@@ -116,7 +116,7 @@ pub fn eval_control(flow: &Control<DType>, operands: &[&Tensor], scalars: &[(usi
     }
 }
 
-/// The results of control flow with verified graphs.
+/// Evaluates control flow with verified graphs.
 fn control(control: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
     let run = |n: usize, carry: &[Tensor]| {
         let Inner { graph, operands: taken } = &control.graphs[n];
@@ -169,7 +169,8 @@ fn control(control: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Li
     }
 }
 
-/// For each value that results need the index of the last node that uses it; outputs are used after all nodes.
+/// Returns for each value on which results depend the index of the last node that uses it. Outputs are used after all
+/// nodes.
 fn last_uses(graph: &Graph<DType>) -> Vec<Option<usize>> {
     let mut last_uses: Vec<Option<usize>> = vec![None; graph.value_count()];
     for output in graph.outputs() {

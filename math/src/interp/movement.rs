@@ -1,4 +1,4 @@
-//! Evaluating views, reshapes and joins on tensors: elements are copied without computation.
+//! Evaluation of views, reshapes and joins on tensors: elements are copied without computation.
 
 use super::elementwise::{Function, Functions, advance};
 use super::tensor::Tensor;
@@ -9,7 +9,7 @@ use ndjit_ir::shape::Shape;
 use ndjit_ir::view::{View, scattered};
 use smallvec::SmallVec;
 
-/// The elements that a view selects.
+/// Copies the elements that a view selects.
 pub(super) fn view(operand: &Tensor, view: &View, shape: &Shape) -> Result<Tensor> {
     let mut result = Tensor::zeros(operand.dtype, shape.clone())?;
     let layout = view.layout(&Layout { offset: 0, strides: operand.shape.contiguous_strides() });
@@ -19,12 +19,12 @@ pub(super) fn view(operand: &Tensor, view: &View, shape: &Shape) -> Result<Tenso
     Ok(result)
 }
 
-/// The same elements in another shape.
+/// Copies the elements to another shape.
 pub(super) fn reshape(operand: &Tensor, shape: &Shape) -> Result<Tensor> {
     Ok(Tensor { shape: shape.clone(), ..operand.copied()? })
 }
 
-/// The rows at indices, which are clamped.
+/// Copies the rows at clamped indices.
 pub(super) fn gather(operand: &Tensor, index: &Tensor, shape: &Shape) -> Result<Tensor> {
     let mut result = Tensor::zeros(operand.dtype, shape.clone())?;
     let (extents, strides) = (operand.shape.extents(), operand.shape.contiguous_strides());
@@ -39,7 +39,7 @@ pub(super) fn gather(operand: &Tensor, index: &Tensor, shape: &Shape) -> Result<
     Ok(result)
 }
 
-/// The first tensor, with elements of the third scattered into its rows at the indices of the second.
+/// Copies the first tensor, and scatters elements of the third into its rows at the indices of the second.
 pub(super) fn scatter(functions: &mut Functions, scatter: Scatter, operands: [&Tensor; 3]) -> Result<Tensor> {
     let [x, index, updates] = operands;
     let mut result = x.copied()?;
@@ -67,7 +67,7 @@ pub(super) fn scatter(functions: &mut Functions, scatter: Scatter, operands: [&T
     Ok(result)
 }
 
-/// The first tensor, with elements of the second in place of those that the view selects.
+/// Copies the first tensor, with elements of the second at the elements that the view selects.
 pub(super) fn insert(x: &Tensor, updates: &Tensor, view: &View) -> Result<Tensor> {
     let mut result = x.copied()?;
     let layout = view.layout(&Layout { offset: 0, strides: x.shape.contiguous_strides() });
@@ -77,7 +77,7 @@ pub(super) fn insert(x: &Tensor, updates: &Tensor, view: &View) -> Result<Tensor
     Ok(result)
 }
 
-/// Tensors joined along an axis.
+/// Joins tensors along an axis.
 pub(super) fn concat(operands: &[&Tensor], axis: usize, shape: &Shape) -> Result<Tensor> {
     let mut result = Tensor::zeros(operands[0].dtype, shape.clone())?;
     let mut layout = Layout { offset: 0, strides: shape.contiguous_strides() };
@@ -90,7 +90,7 @@ pub(super) fn concat(operands: &[&Tensor], axis: usize, shape: &Shape) -> Result
     Ok(result)
 }
 
-/// The offsets of the elements of an array of this shape, in row-major order.
+/// Returns the offsets of the elements of an array of this shape, in row-major order.
 fn offsets<'a>(layout: &'a Layout, shape: &'a Shape) -> impl Iterator<Item = usize> + 'a {
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, shape.rank());
     let count = shape.extents().iter().product();

@@ -1,4 +1,4 @@
-//! Evaluating loop nests, of ops or of primitives, on the caller's memory.
+//! Evaluation of loop nests, of ops or of primitives, on the caller's memory.
 
 use super::elementwise::{Function, Functions, advance};
 use super::reduce::empty_result;
@@ -17,17 +17,17 @@ use smallvec::SmallVec;
 
 /// The memory of a nest. Offsets are in bytes from the start of an operand's buffer.
 pub trait NestMemory {
-    /// The word of type `ty` at `offset` in the buffer of input `input`, in the low bits.
+    /// Loads a word of type `ty` at `offset` in the buffer of input `input`, in the low bits.
     fn load(&mut self, input: usize, offset: usize, ty: PrimType) -> u64;
 
     /// Stores the low bits of `bits` as a word of type `ty` at `offset` in the buffer of output `output`.
     fn store(&mut self, output: usize, offset: usize, ty: PrimType, bits: u64);
 }
 
-/// Runs a nest: for each index in C order it loads all inputs, evaluates the body, and stores all outputs; or it reduces, scans or
-/// sorts the body's values, and stores the results. `literals` are the bits of the registers of each literal in order (see
-/// [`Literal::to_repr`](ndjit_ir::Literal::to_repr)). Instructions hoisted out of the innermost loop are evaluated inside it, which is
-/// equivalent in a valid nest.
+/// Runs a nest: for each index in C order it loads all inputs, evaluates the body, and stores all outputs; or it
+/// reduces, scans or sorts the body's values, and stores the results. `literals` are the bits of the registers of each
+/// literal in order (see [`Literal::to_repr`](ndjit_ir::Literal::to_repr)). Instructions hoisted out of the innermost
+/// loop are evaluated inside it, which is equivalent in a valid nest.
 ///
 /// The geometry is not checked against the memory, which must refuse out-of-bounds offsets itself;
 /// [`Geometry::verify`] checks it beforehand.
@@ -89,7 +89,7 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
     }
 }
 
-/// The words at an index, which then advances along the loops from `kept` on.
+/// Returns the words at an index, which then advances along the loops from `kept` on.
 fn along(index: &mut [usize], kept: usize, geometry: &Geometry, mut at: impl FnMut(&[usize]) -> Vec<u64>) -> Vec<u64> {
     let words = at(index);
     advance(&mut index[kept..], &geometry.extents[kept..]);
@@ -159,7 +159,7 @@ fn store(nest: &LoopNest, geometry: &Geometry, index: &[usize], words: Vec<u64>,
     }
 }
 
-/// The storage words of all outputs, each combined with others.
+/// Combines the storage words of all outputs with others.
 fn combined(nest: &LoopNest, ops: &[Op], functions: &mut Functions, a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut met = Vec::with_capacity(a.len());
     for (&op, access) in ops.iter().zip(&nest.outputs) {
@@ -170,7 +170,7 @@ fn combined(nest: &LoopNest, ops: &[Op], functions: &mut Functions, a: &[u64], b
     met
 }
 
-/// The storage words of all outputs at each sorted index, from those of the elements.
+/// Returns the storage words of all outputs at each sorted index, from those of the elements.
 fn sorted_results(nest: &LoopNest, sorts: &[Sort], elements: &[Vec<u64>]) -> Result<Vec<Vec<u64>>> {
     let mut results = filled("interpreter", Vec::new(), elements.len())?;
     // Verified sorts have bodies of ops.
@@ -192,7 +192,7 @@ fn sorted_results(nest: &LoopNest, sorts: &[Sort], elements: &[Vec<u64>]) -> Res
     Ok(results)
 }
 
-/// The storage words of all outputs at an index of the parallel loops, reduced over the others.
+/// Reduces the elements at an index of the parallel loops. Returns the storage words of all outputs.
 fn reduced(
     nest: &LoopNest,
     geometry: &Geometry,
@@ -234,7 +234,7 @@ fn check_form(nest: &LoopNest, geometry: &Geometry, literals: &[u64]) -> Result<
     }
 }
 
-/// Offset and type of each storage word of the element at `index`.
+/// Returns offset and type of each storage word of the element at `index`.
 fn word_offsets(access: &Access, layout: &Layout, index: &[usize]) -> impl Iterator<Item = (usize, PrimType)> + use<> {
     let steps = index.iter().zip(&layout.strides);
     let mut at = steps.fold(layout.offset, |at, (&i, &stride)| at.wrapping_add(i.wrapping_mul(stride as usize)));
@@ -252,7 +252,7 @@ enum Evaluator<'a> {
 }
 
 impl Evaluator<'_> {
-    /// The storage words of the outputs at one index.
+    /// Evaluates the body at one index. Returns the storage words of the outputs.
     fn at(
         &self,
         nest: &LoopNest,
@@ -270,7 +270,7 @@ impl Evaluator<'_> {
         self.eval(nest, &words, literals, memory)
     }
 
-    /// From the inputs' storage words and the literals' registers to the outputs' storage words.
+    /// Evaluates the body on the inputs' storage words and the literals' registers. Returns the outputs' storage words.
     fn eval(&self, nest: &LoopNest, words: &[u64], literals: &[u64], memory: &mut impl NestMemory) -> Vec<u64> {
         let mut load = |input, offset, ty| memory.load(input, offset, ty);
         match self {
@@ -310,13 +310,13 @@ impl Evaluator<'_> {
     }
 }
 
-/// The words of operand `n`, where each operand has as many as its `parts`.
+/// Returns the words of operand `n`, where each operand has as many as its `parts`.
 fn nth<'a, T>(operands: &[T], parts: fn(&T) -> &'static [PrimType], words: &'a [u64], n: u32) -> &'a [u64] {
     let before: usize = operands[..n as usize].iter().map(|operand| parts(operand).len()).sum();
     &words[before..before + parts(&operands[n as usize]).len()]
 }
 
-/// The body of a statement. A literal comes in registers: it is cast to its dtype.
+/// Creates the body of a statement. A literal comes in registers, and is cast to its dtype.
 fn stmt_body(body: &OpBody, stmt: &ndjit_ir::kernel::Stmt) -> Body {
     match stmt.kind {
         StmtKind::Load(_) | StmtKind::Gather(_) => load_body(stmt.dtype),
@@ -326,7 +326,7 @@ fn stmt_body(body: &OpBody, stmt: &ndjit_ir::kernel::Stmt) -> Body {
     }
 }
 
-/// Tensors as memory: input and output `n` is the tensor at that index, whatever the nest's dtypes.
+/// Tensors as memory: input and output `n` is the tensor at that index, for any dtypes of the nest.
 pub struct Tensors<'a> {
     /// The inputs.
     pub inputs: &'a [Tensor],

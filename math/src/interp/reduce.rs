@@ -1,4 +1,4 @@
-//! Evaluating reductions, scans, sorts and indices on tensors.
+//! Evaluation of reductions, scans, sorts and indices on tensors.
 
 use super::elementwise::{Function, Functions, advance};
 use super::tensor::{Tensor, Words};
@@ -10,7 +10,7 @@ use ndjit_ir::reserve::collect;
 use ndjit_ir::shape::Shape;
 use smallvec::SmallVec;
 
-/// The storage words of an elementary reduction of no elements.
+/// Returns the storage words of an elementary reduction of no elements.
 pub(super) fn empty_result(reduction: Reduction, dtype: DType) -> Result<Words> {
     let Some(literal) = reduction.of_nothing() else {
         return Err(Error::new(ErrorCode::Verify, format!("interpreter: {reduction} of no elements")));
@@ -74,7 +74,7 @@ pub(super) fn sort(function: Sort, axis: usize, operand: &Tensor, dtype: DType) 
     Ok(result)
 }
 
-/// The row-major index along the axes.
+/// Returns the row-major index along the axes.
 pub(super) fn iota(axes: AxisSet, shape: &Shape) -> Result<Tensor> {
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, shape.rank());
     let steps = axes.steps(shape);

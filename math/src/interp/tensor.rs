@@ -23,7 +23,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor of zeros.
+    /// Creates a tensor of zeros.
     ///
     /// # Errors
     /// `Size` if it is larger than memory can address; `Allocation` if memory is refused.
@@ -33,7 +33,7 @@ impl Tensor {
         Ok(Tensor { dtype, shape, bytes })
     }
 
-    /// A copy.
+    /// Copies the tensor.
     ///
     /// # Errors
     /// `Allocation` if memory is refused.
@@ -43,7 +43,7 @@ impl Tensor {
         Ok(Tensor { dtype, shape, bytes })
     }
 
-    /// A tensor whose elements are `element(index)` in C order, each given as the bits of its registers
+    /// Creates a tensor with the elements `element(index)` in C order, each given as the bits of its registers
     /// ([`DType::repr`]), in the form of [`Literal::to_repr`](ndjit_ir::Literal::to_repr).
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Tensor {
         Ok(tensor)
     }
 
-    /// A tensor from each element's storage words.
+    /// Creates a tensor from each element's storage words.
     ///
     /// # Errors
     /// As [`Tensor::zeros`].
@@ -83,7 +83,7 @@ impl Tensor {
         Ok(tensor)
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.bytes.len() / self.dtype.bytes()
     }
@@ -93,7 +93,7 @@ impl Tensor {
         self.bytes.is_empty()
     }
 
-    /// The storage words of an element, each in the low bits.
+    /// Returns the storage words of an element, each in the low bits.
     ///
     /// # Panics
     /// If `index` is out of bounds.
@@ -107,7 +107,7 @@ impl Tensor {
         words
     }
 
-    /// The register bits of an element.
+    /// Returns the register bits of an element.
     ///
     /// # Panics
     /// If `index` is out of bounds.
@@ -128,7 +128,7 @@ impl Tensor {
         }
     }
 
-    /// The elements at an index of the first axis.
+    /// Copies the elements at an index of the first axis.
     ///
     /// # Errors
     /// `Allocation` if memory is refused.
@@ -170,14 +170,14 @@ impl Tensor {
         self.get(index).iter().all(|&word| infinity.is_none_or(|infinity| magnitude(part, word) < infinity))
     }
 
-    /// Returns `true` if both have the same dtype, shape and bits, where all NaNs are equal: sign and payload of a NaN are not
-    /// specified.
+    /// Returns `true` if both have the same dtype, shape and bits, where all NaNs are equal: sign and payload of a NaN
+    /// are not specified.
     pub fn same_bits(&self, other: &Tensor) -> bool {
         self.first_difference(other).is_none() && self.dtype == other.dtype && self.shape == other.shape
     }
 
-    /// The index of the first element that differs in [`same_bits`](Tensor::same_bits); the smaller length if one
-    /// tensor is a prefix of the other.
+    /// Returns the index of the first element that differs in [`same_bits`](Tensor::same_bits); the smaller length if
+    /// one tensor is a prefix of the other.
     pub fn first_difference(&self, other: &Tensor) -> Option<usize> {
         let len = self.len().min(other.len());
         if self.dtype != other.dtype {
@@ -192,7 +192,7 @@ impl Tensor {
 }
 
 impl fmt::Debug for Tensor {
-    /// Dtype, shape and the first elements' storage words in hexadecimal.
+    /// Writes dtype, shape and the first elements' storage words in hexadecimal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{} [", self.dtype, self.shape)?;
         for index in 0..self.len().min(16) {
@@ -210,7 +210,7 @@ fn is_nan(dtype: DType, word: u64) -> bool {
     dtype.infinity_bits().is_some_and(|infinity| magnitude(dtype, word) > infinity)
 }
 
-/// A storage word without its sign.
+/// Clears the sign of a storage word.
 fn magnitude(dtype: DType, word: u64) -> u64 {
     word & (dtype.storage()[0].mask() >> 1)
 }

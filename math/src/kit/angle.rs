@@ -5,7 +5,7 @@ use crate::kit::util::{fast_two_sum, xor_sign};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::dtype::PrimType;
 
-/// `count` times pi/2, for `count` 0, 1 or 2.
+/// Returns `count` times pi/2, for `count` 0, 1 or 2.
 pub(crate) fn quarter_turns(b: &mut BodyBuilder, ty: PrimType, count: u8) -> (Reg, Reg) {
     let [high, low, _] = pi_2(ty).map(|part| f64::from(count) * part);
     (b.float(ty, high), b.float(ty, low))
@@ -19,7 +19,7 @@ pub(crate) struct Arc {
     pub y: Reg,
 }
 
-/// `base + arc`, or `base - arc` where `backwards`, in one float; `base` is 0 or not smaller than the arc.
+/// Computes `base + arc`, or `base - arc` where `backwards`, in one float; `base` is 0 or not smaller than the arc.
 pub(crate) fn placed(b: &mut BodyBuilder, base: (Reg, Reg), arc: &Arc, backwards: Reg) -> Reg {
     let ty = b.ty(arc.high);
     let int = ty.as_int();

@@ -10,13 +10,13 @@ use ndjit_ir::body::{BodyBuilder, Reg};
 pub(crate) struct Decomposed {
     /// The mantissa, from `start` to twice that.
     pub m: Reg,
-    /// The bits of `m` less those of `start`, and above them `k` with a bias: the highest of the lower bits give the place of `m` in
-    /// the octave.
+    /// The bits of `m` less those of `start`, and above them `k` with a bias: the highest of the lower bits give the
+    /// place of `m` in the octave.
     pub above: Reg,
     f: Format,
 }
 
-/// `x = 2^k m` with `m` from `start`, which is near 1, to twice that; `x` is positive and normal.
+/// Decomposes `x = 2^k m`, with `m` from `start`, which is near 1, to twice that. `x` is positive and normal.
 pub(crate) fn decompose(b: &mut BodyBuilder, x: Reg, start: f64) -> Decomposed {
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
@@ -32,13 +32,13 @@ pub(crate) fn decompose(b: &mut BodyBuilder, x: Reg, start: f64) -> Decomposed {
     Decomposed { m: b.bitcast(m, f.ty), above, f }
 }
 
-/// The bias that makes exponents positive.
+/// Returns the bias that makes exponents positive.
 fn bias(f: Format) -> i64 {
     f.bias + 1
 }
 
 impl Decomposed {
-    /// `k` as an integer.
+    /// Returns `k` as an integer.
     pub fn exponent(self, b: &mut BodyBuilder) -> Reg {
         let int = self.f.ty.as_int();
         let shift = b.int(int, i64::from(self.f.mantissa));
@@ -47,20 +47,22 @@ impl Decomposed {
         b.isub(k, bias)
     }
 
-    /// `k` as a float. `magic` is [`Format::magic`], or that plus a number to subtract from `k`: see [`lifted`].
+    /// Returns `k` as a float. `magic` is [`Format::magic`], or that plus a number to subtract from `k`: see
+    /// [`lifted`].
     pub fn exponent_from(self, b: &mut BodyBuilder, magic: Reg) -> Reg {
         let k = self.exponent(b);
         float_less(b, k, magic, self.f)
     }
 }
 
-/// A small integer as a float.
+/// Converts a small integer to a float.
 pub(crate) fn small_integer(b: &mut BodyBuilder, k: Reg, f: Format) -> Reg {
     let magic = b.float(f.ty, f.magic());
     float_less(b, k, magic, f)
 }
 
-/// A small integer as a float, less the excess of `magic` over [`Format::magic`]: in the low bits of that number it represents itself.
+/// Converts a small integer to a float, less the excess of `magic` over [`Format::magic`]: it represents itself in the
+/// low bits of `magic`.
 fn float_less(b: &mut BodyBuilder, k: Reg, magic: Reg, f: Format) -> Reg {
     let plain = b.float(f.ty, f.magic());
     let plain = b.bitcast(plain, f.ty.as_int());
@@ -69,8 +71,9 @@ fn float_less(b: &mut BodyBuilder, k: Reg, magic: Reg, f: Format) -> Reg {
     b.fsub(sum, magic)
 }
 
-/// Scales subnormals into the normal range; returns `(x, magic)` for [`exponent_from`](Decomposed::exponent_from). With this `magic`
-/// the exponent of 0 is minus infinity, that of infinity infinite, of negative numbers and NaN it is NaN, like their logarithms.
+/// Scales subnormals into the normal range. Returns `(x, magic)` for [`exponent_from`](Decomposed::exponent_from). With
+/// this `magic` the exponent of 0 is minus infinity, that of infinity is infinite, and that of negative numbers and NaN
+/// is NaN, like their logarithms.
 pub(crate) fn lifted(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     let f = Format::of(b.ty(x));
     let magic = b.float(f.ty, f.magic());

@@ -1,10 +1,11 @@
-//! The base-2 logarithm as a double-word number, accurate to about 2^-37 (`f32`) and 2^-66 (`f64`), for powers and complex
-//! logarithms.
+//! The base-2 logarithm as a double-word number, accurate to about 2^-37 (`f32`) and 2^-66 (`f64`), for powers and
+//! complex logarithms.
 //!
-//! `x = 2^k m` with `m` between 0.703 and 1.406, and `r = m c - 1` for a `c` of few bits from a table, so that `r` is exact. Then
-//! `log2 x = k - log2 c + (r - r^2/2 + r^3/2 q(r)) / ln 2` with `|r| <= 1/64` (Tang 1990 reduces so; the exact `r` by `fma` is that of
-//! ARM's optimized routines). The polynomials `q` are own minimax fits by a Remez exchange in 240-bit arithmetic; the relative
-//! errors left in `log(1 + r)` after rounding the coefficients are 2^-38.2 (`f32`) and 2^-69.6 (`f64`).
+//! `x = 2^k m` with `m` between 0.703 and 1.406, and `r = m c - 1` for a `c` of few bits from a table, so that `r` is
+//! exact. Then `log2 x = k - log2 c + (r - r^2/2 + r^3/2 q(r)) / ln 2` with `|r| <= 1/64` (Tang 1990 reduces so; the
+//! exact `r` by `fma` is that of ARM's optimized routines). The polynomials `q` are own minimax fits by a Remez
+//! exchange in 240-bit arithmetic; the relative errors left in `log(1 + r)` after rounding the coefficients are 2^-38.2
+//! (`f32`) and 2^-69.6 (`f64`).
 
 use crate::kit::decompose::{decompose, lifted, small_integer};
 use crate::kit::double_word::{DoubleWord, constant, product};
@@ -31,18 +32,18 @@ const Q_DOUBLE: &[f64] = &[
     -0.20007792840087232,
 ];
 
-/// The sum of `k` and a table entry that is a multiple of this is exact.
+/// Returns the unit of table entries: the sum of `k` and a multiple of it is exact.
 fn unit(ty: PrimType) -> f64 {
     if ty == PrimType::F32 { 1.0 / (1u64 << 15) as f64 } else { 1.0 / (1u64 << 42) as f64 }
 }
 
-/// The base-2 logarithm of a positive finite number.
+/// Computes the base-2 logarithm of a positive finite number.
 pub(crate) fn log2_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
     let (x, magic) = lifted(b, x);
     log2_of_lifted(b, x, magic)
 }
 
-/// The base-2 logarithm of a positive normal number, less the excess of `magic` over [`Format::magic`].
+/// Computes the base-2 logarithm of a positive normal number, less the excess of `magic` over [`Format::magic`].
 pub(crate) fn log2_of_lifted(b: &mut BodyBuilder, x: Reg, magic: Reg) -> DoubleWord {
     let f = Format::of(b.ty(x));
     let m = decompose(b, x, START);
@@ -53,15 +54,15 @@ pub(crate) fn log2_of_lifted(b: &mut BodyBuilder, x: Reg, magic: Reg) -> DoubleW
     assembled(b, k, row, r, None)
 }
 
-/// The natural logarithm of a positive finite number.
+/// Computes the natural logarithm of a positive finite number.
 pub(crate) fn log_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
     let logarithm = log2_parts(b, x);
     let ln2 = constant(b, b.ty(x), LN_2);
     product(b, logarithm, ln2)
 }
 
-/// The base-2 logarithm of `4^k (x + rest.0 + rest.1)`: `x` positive and normal, `rest` at most a few ULP of it, `k` an
-/// integer register. Near 1 the result is relatively accurate.
+/// Computes the base-2 logarithm of `4^k (x + rest.0 + rest.1)`: `x` positive and normal, `rest` at most a few ULP of
+/// it, `k` an integer register. Near 1 the result is relatively accurate.
 pub(crate) fn log2_of_sum(b: &mut BodyBuilder, x: Reg, rest: DoubleWord, k: Reg) -> DoubleWord {
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
@@ -92,7 +93,7 @@ struct TableRow {
     low: Reg,
 }
 
-/// The row of a mantissa, by its place in the octave from `above`.
+/// Selects the row of a mantissa, by its place in the octave from `above`.
 fn table(b: &mut BodyBuilder, above: Reg, f: Format) -> TableRow {
     let (ty, int) = (f.ty, f.ty.as_int());
     let shift = b.int(int, i64::from(f.mantissa - ROWS.len().ilog2()));
@@ -111,7 +112,7 @@ fn table(b: &mut BodyBuilder, above: Reg, f: Format) -> TableRow {
     TableRow { c: b.table(ty, &inverses, index), high: b.table(ty, &highs, index), low: b.table(ty, &lows, index) }
 }
 
-/// `k - log2 c + log2(1 + r + low)`.
+/// Computes `k - log2 c + log2(1 + r + low)`.
 fn assembled(b: &mut BodyBuilder, k: Reg, row: TableRow, r: Reg, low: Option<Reg>) -> DoubleWord {
     let ty = b.ty(r);
     // u + v = log(1 + r + low)
@@ -139,8 +140,8 @@ fn assembled(b: &mut BodyBuilder, k: Reg, row: TableRow, r: Reg, low: Option<Reg
     let log2_e = constant(b, ty, LOG2_E);
     let (p, t) = product(b, (u, v), log2_e);
 
-    // The sum of k and row.high is exact for |k| < 2^11 (2^8 in `f32`), enough for all floats; a square may have twice that. Unless it is
-    // 0 its exponent is not below that of p.
+    // The sum of k and row.high is exact for |k| < 2^11 (2^8 in `f32`), enough for all floats; a square may have twice
+    // that. Unless the sum is 0, its exponent is not below that of p.
     let whole = b.fadd(k, row.high);
     let t = match low {
         Some(_) => {

@@ -1,8 +1,9 @@
 //! Base-2 logarithms of the 64 numbers `64 / k`, for powers.
 //!
 //! Entry `i` is for numbers between `(90 + i) / 128` and `(91 + i) / 128` below 1, and between `(26 + i) / 64` and
-//! `(27 + i) / 64` from 1 on, so that indices follow the bits of a float. `k / 64` is the multiple of 1/64 whose product with
-//! that whole range stays closest to 1, within 1/64; on both sides of 1 it is 1. Computed in 240-bit arithmetic.
+//! `(27 + i) / 64` from 1 on, so that indices follow the bits of a float. `k / 64` is the multiple of 1/64 whose
+//! product with that whole range stays closest to 1, within 1/64; on both sides of 1 it is 1. Computed in 240-bit
+//! arithmetic.
 
 /// The least number of the table's range, which ends below twice of it.
 pub(crate) const START: f64 = 90.0 / 128.0;

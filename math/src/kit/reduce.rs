@@ -1,8 +1,9 @@
 //! Reduction of an angle by multiples of pi/2, for every finite argument, in radians or in another unit.
 //!
-//! Below a limit: Cody and Waite with a quarter turn in three parts and `fma`. The first difference is exact, and the rounding errors of
-//! the second are recovered: the result is a float and a correction. Beyond, a cold path after Payne and Hanek
-//! multiplies the mantissa by the bits of its inverse that determine quadrant and fraction, in integers of the float's width.
+//! Below a limit: Cody and Waite with a quarter turn in three parts and `fma`. The first difference is exact, and the
+//! rounding errors of the second are recovered: the result is a float and a correction. Beyond the limit, a cold path
+//! after Payne and Hanek multiplies the mantissa by the bits of its inverse that determine quadrant and fraction, in
+//! integers of the float's width.
 
 use crate::kit::double_word::{self, constant, exact_product};
 use crate::kit::util::{Format, fast_two_sum, two_sum};
@@ -78,18 +79,18 @@ pub(crate) const BINARY: Unit = Unit {
     radians: Some((std::f64::consts::LN_2, 2.3190468138462996e-17)),
 };
 
-/// pi/2 in three parts.
+/// Returns pi/2 in three parts.
 pub(crate) fn pi_2(ty: PrimType) -> [f64; 3] {
     if ty == PrimType::F32 { PI_2_SINGLE } else { PI_2_DOUBLE }
 }
 
-/// Like [`reduce_from`], for radians.
+/// Reduces an angle in radians, like [`reduce_from`].
 pub(crate) fn reduce(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
     reduce_from(b, x, &RADIANS)
 }
 
-/// `(r, low, q)` such that the angle of `x >= 0` units is `q pi/2 + r + low` radians, `|r|` up to about pi/4 and `q` known in its low
-/// two bits; NaN for infinity and NaN.
+/// Computes `(r, low, q)` such that the angle of `x >= 0` units is `q pi/2 + r + low` radians, `|r|` up to about pi/4
+/// and `q` known in its low two bits; NaN for infinity and NaN.
 pub(crate) fn reduce_from(b: &mut BodyBuilder, x: Reg, unit: &Unit) -> (Reg, Reg, Reg) {
     let f = Format::of(b.ty(x));
     let quarter = if f.ty == PrimType::F32 { unit.single } else { unit.double };
@@ -123,7 +124,7 @@ pub(crate) fn reduce_from(b: &mut BodyBuilder, x: Reg, unit: &Unit) -> (Reg, Reg
     (results[0], results[1], results[2])
 }
 
-/// Like [`reduce_from`], for a finite `x` of at least 2^17 (`f32`) or 2^20 (`f64`).
+/// Reduces a finite `x` of at least 2^17 (`f32`) or 2^20 (`f64`), like [`reduce_from`].
 fn reduce_large(b: &mut BodyBuilder, x: Reg, unit: &Unit) -> Vec<Reg> {
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
@@ -137,7 +138,7 @@ fn reduce_large(b: &mut BodyBuilder, x: Reg, unit: &Unit) -> Vec<Reg> {
     let field = b.ushr(bits, shift);
     let window = digits(b, field, f, unit);
 
-    // m times the window, modulo its size: the two upper words. The lowest is irrelevant.
+    // The product of m and the window, modulo its size: the two upper words. The lowest one has no effect.
     let carried = b.umulhi(m, window[2]);
     let middle = b.imul(m, window[1]);
     let mid = b.iadd(middle, carried);
@@ -173,7 +174,7 @@ fn reduce_large(b: &mut BodyBuilder, x: Reg, unit: &Unit) -> Vec<Reg> {
     vec![b.select(negative, minus_r, r), b.select(negative, minus_low, low), q]
 }
 
-/// Three words of digits. For `x = m 2^e` they begin at digit `e - 1`: earlier digits contribute whole turns.
+/// Selects three words of digits. For `x = m 2^e` they begin at digit `e - 1`: earlier digits contribute whole turns.
 fn digits(b: &mut BodyBuilder, field: Reg, f: Format, unit: &Unit) -> [Reg; 3] {
     let int = f.ty.as_int();
     let width = i64::from(f.ty.bits());
@@ -204,11 +205,11 @@ fn digits(b: &mut BodyBuilder, field: Reg, f: Format, unit: &Unit) -> [Reg; 3] {
     })
 }
 
-/// The fraction `hi:mid` of a quarter turn in radians, as a float and a correction.
+/// Converts the fraction `hi:mid` of a quarter turn to radians, as a float and a correction.
 fn quarter_turns(b: &mut BodyBuilder, hi: Reg, mid: Reg, f: Format) -> (Reg, Reg) {
     let int = f.ty.as_int();
     let (width, precision) = (i64::from(f.ty.bits()), i64::from(f.mantissa) + 1);
-    // Pieces that are exact in a float, from the top.
+    // Pieces from the top, each exact in a float.
     let spare = b.int(int, width - precision);
     let top = b.ushr(hi, spare);
     let rest = b.bits(int, (1 << (width - precision)) - 1);

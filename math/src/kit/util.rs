@@ -22,7 +22,7 @@ impl Format {
         }
     }
 
-    /// `1.5 * 2^mantissa`: adding it rounds to an integer in the low bits.
+    /// Returns `1.5 * 2^mantissa`. Its addition rounds a number to an integer in the low bits.
     pub fn magic(self) -> f64 {
         1.5 * (1u64 << self.mantissa) as f64
     }
@@ -32,7 +32,7 @@ impl Format {
     }
 }
 
-/// `ln 2` in two parts, of which the first times an exponent is exact.
+/// Returns `ln 2` in two parts; the product of the first part and an exponent is exact.
 pub(crate) fn ln2(ty: PrimType) -> (f64, f64) {
     if ty == PrimType::F32 {
         (0.693145751953125, 1.428606765330187e-06)
@@ -46,7 +46,7 @@ pub(crate) const LOG10_2_SINGLE: (f64, f64) = (0.30103302001953125, -3.024355464
 /// The same in `f64`.
 pub(crate) const LOG10_2_DOUBLE: (f64, f64) = (0.3010299956640665, -8.532344317057107e-14);
 
-/// The magnitude of `a` with the sign of `s`.
+/// Combines the magnitude of `a` with the sign of `s`.
 pub(crate) fn copysign(b: &mut BodyBuilder, a: Reg, s: Reg) -> Reg {
     let f = Format::of(b.ty(a));
     let sign = sign_of(b, s);
@@ -56,13 +56,13 @@ pub(crate) fn copysign(b: &mut BodyBuilder, a: Reg, s: Reg) -> Reg {
     b.bitcast(bits, f.ty)
 }
 
-/// `a` with the sign of `s`; plus if `s` is NaN, whose sign is not specified.
+/// Combines the magnitude of `a` with the sign of `s`, or plus if `s` is NaN, whose sign is not specified.
 pub(crate) fn copysign_of_number(b: &mut BodyBuilder, a: Reg, s: Reg) -> Reg {
     let (unordered, signed) = (is_nan(b, s), copysign(b, a, s));
     b.select(unordered, a, signed)
 }
 
-/// Only the sign bit of a float, as an integer.
+/// Returns only the sign bit of a float, as an integer.
 pub(crate) fn sign_of(b: &mut BodyBuilder, a: Reg) -> Reg {
     let f = Format::of(b.ty(a));
     let bits = b.bitcast(a, f.ty.as_int());
@@ -78,7 +78,7 @@ pub(crate) fn xor_sign(b: &mut BodyBuilder, a: Reg, sign: Reg) -> Reg {
     b.bitcast(bits, ty)
 }
 
-/// `c[0] + c[1] x + c[2] x^2 + …` after Horner, one `fma` per step.
+/// Evaluates `c[0] + c[1] x + c[2] x^2 + …` after Horner, with one `fma` per step.
 pub(crate) fn polynomial(b: &mut BodyBuilder, x: Reg, coefficients: &[f64]) -> Reg {
     let ty = b.ty(x);
     let constants: Vec<Reg> = coefficients.iter().map(|&c| b.float(ty, c)).collect();
@@ -89,12 +89,12 @@ pub(crate) fn polynomial(b: &mut BodyBuilder, x: Reg, coefficients: &[f64]) -> R
 /// The registers of a complex number: real and imaginary part.
 pub(crate) type Pair = (Reg, Reg);
 
-/// `x` if the mask is true, else `y`.
+/// Selects `x` if the mask is true, else `y`.
 pub(crate) fn select_pair(b: &mut BodyBuilder, mask: Reg, x: Pair, y: Pair) -> Pair {
     (b.select(mask, x.0, y.0), b.select(mask, x.1, y.1))
 }
 
-/// The value that `then` computes from the parts `args` if a lane's `mask` is true; else `default`.
+/// Computes a value by `then` from the parts `args` if a lane's `mask` is true; otherwise the value is `default`.
 pub(crate) fn if_any_pair(
     b: &mut BodyBuilder,
     mask: Reg,
@@ -119,7 +119,7 @@ pub(crate) fn is_inf(b: &mut BodyBuilder, a: Reg) -> Reg {
     b.feq(magnitude, inf)
 }
 
-/// A mask that a number is positive, finite and not subnormal.
+/// Returns a mask that a number is positive, finite and not subnormal.
 pub(crate) fn is_normal(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     let (least, inf) = (b.float(f.ty, 2f64.powi(1 - f.bias as i32)), b.float(f.ty, f64::INFINITY));
@@ -127,7 +127,8 @@ pub(crate) fn is_normal(b: &mut BodyBuilder, x: Reg) -> Reg {
     b.and(above, below)
 }
 
-/// A mask that `x` is not positive, or subnormal, infinite or NaN: fewer instructions on integers than the opposite on floats.
+/// Returns a mask that `x` is not positive, or subnormal, infinite or NaN. It takes fewer instructions on integers than
+/// the opposite on floats.
 pub(crate) fn is_not_positive_normal(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
@@ -144,7 +145,7 @@ pub(crate) fn is_finite(b: &mut BodyBuilder, a: Reg) -> Reg {
     b.flt(magnitude, inf)
 }
 
-/// `2^k` for an integer `k` in the range of normal exponents.
+/// Computes `2^k` for an integer `k` in the range of normal exponents.
 pub(crate) fn power_of_two(b: &mut BodyBuilder, k: Reg, f: Format) -> Reg {
     let int = f.ty.as_int();
     let bias = b.int(int, f.bias);
@@ -154,8 +155,8 @@ pub(crate) fn power_of_two(b: &mut BodyBuilder, k: Reg, f: Format) -> Reg {
     b.bitcast(bits, f.ty)
 }
 
-/// Two exact powers of two for a positive `m`: `(2^-k, 2^k, k)` with `k` the exponent of `m`, clamped so that both are
-/// normal. `m * 2^-k` is in [1, 4) for normal `m`; `k` is an integer register of the float's width.
+/// Computes two exact powers of two for a positive `m`: `(2^-k, 2^k, k)` with `k` the exponent of `m`, clamped so that
+/// both are normal. `m * 2^-k` is in [1, 4) for normal `m`; `k` is an integer register of the float's width.
 pub(crate) fn power_scale(b: &mut BodyBuilder, m: Reg) -> (Reg, Reg, Reg) {
     let f = Format::of(b.ty(m));
     let int = f.ty.as_int();
@@ -175,25 +176,26 @@ pub(crate) fn power_scale(b: &mut BodyBuilder, m: Reg) -> (Reg, Reg, Reg) {
     (b.bitcast(down, f.ty), b.bitcast(up, f.ty), k)
 }
 
-/// The minimum of `x` and `limit`; NaN stays. Unlike `fmin` one instruction of most machines, since the sign of zero is unspecified.
+/// Computes the minimum of `x` and `limit`; NaN stays. Unlike `fmin`, it is one instruction of most machines, since the
+/// sign of zero is unspecified.
 pub(crate) fn at_most(b: &mut BodyBuilder, x: Reg, limit: Reg) -> Reg {
     let above = b.flt(limit, x);
     b.select(above, limit, x)
 }
 
-/// The maximum of `x` and `limit`; NaN stays.
+/// Computes the maximum of `x` and `limit`; NaN stays.
 pub(crate) fn at_least(b: &mut BodyBuilder, x: Reg, limit: Reg) -> Reg {
     let below = b.flt(x, limit);
     b.select(below, limit, x)
 }
 
-/// The smaller and the larger of two; both, in some order, if they are equal or not comparable.
+/// Orders two numbers: the smaller and the larger. Equal and incomparable numbers are in any order.
 pub(crate) fn in_order(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     let less = b.flt(x, y);
     (b.select(less, x, y), b.select(less, y, x))
 }
 
-/// A sum and its rounding error, exact for any order of the operands (Knuth).
+/// Computes a sum and its rounding error, exact for any order of the operands (Knuth).
 pub(crate) fn two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     let sum = b.fadd(x, y);
     let y_part = b.fsub(sum, x);
@@ -203,22 +205,22 @@ pub(crate) fn two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     (sum, b.fadd(x_error, y_error))
 }
 
-/// A sum and its rounding error, exact if `|x| >= |y|` or `x = 0` (Dekker).
+/// Computes a sum and its rounding error, exact if `|x| >= |y|` or `x = 0` (Dekker).
 pub(crate) fn fast_two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     let sum = b.fadd(x, y);
     let y_part = b.fsub(sum, x);
     (sum, b.fsub(y, y_part))
 }
 
-/// `x y + z` and its rounding error, exact if `|z| >= |x y|` or `z = 0`.
+/// Computes `x y + z` and its rounding error, exact if `|z| >= |x y|` or `z = 0`.
 pub(crate) fn fma_two_sum(b: &mut BodyBuilder, x: Reg, y: Reg, z: Reg) -> (Reg, Reg) {
     let sum = b.fma(x, y, z);
     let minus_part = b.fsub(z, sum);
     (sum, b.fma(x, y, minus_part))
 }
 
-/// `x` if it is so small that `x + x^2` rounds to it, else `result`: for functions with slope 1 at 0. Zeros keep their sign and
-/// subnormals are exact.
+/// Returns `x` if it is so small that `x + x^2` rounds to it, else `result`: for functions with slope 1 at 0. Zeros
+/// keep their sign and subnormals are exact.
 pub(crate) fn tiny_as_is(b: &mut BodyBuilder, x: Reg, result: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     let limit = b.float(f.ty, 2f64.powi(-2 - f.mantissa as i32));
@@ -227,7 +229,7 @@ pub(crate) fn tiny_as_is(b: &mut BodyBuilder, x: Reg, result: Reg) -> Reg {
     b.select(tiny, x, result)
 }
 
-/// `-i f(iz)` for an odd `f` that commutes with conjugation: `f` between swaps of the parts.
+/// Computes `-i f(iz)` for an odd `f` that commutes with conjugation: `f` between swaps of the parts.
 pub(crate) fn exchanged(b: &mut BodyBuilder, z: Pair, f: fn(&mut BodyBuilder, Pair) -> Pair) -> Pair {
     let (re, im) = f(b, (z.1, z.0));
     (im, re)

@@ -14,10 +14,10 @@ use ndjit_ir::{Place, Result};
 /// elementwise operation, these are the operands' elements at the same index; for a reduction or a scan, the elements
 /// that it combines.
 ///
-/// A loop or a branch that gives NaN from operands without is run again step by step. [`within`](NonFinite::within) has
-/// the step of the operation. A loop that takes more than 65,536 steps before is itself the result. If no operation
-/// gives NaN but a result has one, the argument or captured array with a NaN is returned. `None` if no computed value
-/// is NaN.
+/// A loop or a branch that gives NaN from operands without NaN runs again step by step. [`within`](NonFinite::within)
+/// has the step of the operation. If more than 65,536 steps of a loop precede it, the loop itself is the result. If no
+/// operation gives NaN but a result has one, the argument or captured array with a NaN is returned. The result is
+/// `None` if no computed value is NaN.
 ///
 /// All intermediate arrays are in memory at once.
 ///
@@ -42,7 +42,7 @@ pub fn first_nan<'a, M, const N: usize, F: JitFn<M, N>>(
     of_function(function, inputs, Sought::Nan, Place::caller())
 }
 
-/// The same as [`first_nan`] for NaN and infinity.
+/// Runs a function like [`first_nan`], and searches for NaN and infinity.
 ///
 /// ```
 /// use ndjit::{debug::first_nonfinite, jit, Array};

@@ -39,7 +39,7 @@ pub struct Mismatch {
     pub elements: usize,
     /// The number of elements of the result.
     pub of: usize,
-    /// The index of the first that differs.
+    /// The index of the first differing element.
     pub index: Vec<usize>,
     /// The elements of its operands at this index, each with its name in `operation`. Only for elementwise operations.
     pub operands: Vec<(String, String)>,
@@ -74,12 +74,12 @@ impl fmt::Display for Mismatch {
 }
 
 /// Runs a function on the processor and on a GPU, operation by operation, and compares all intermediate values, bit by
-/// bit (NaN equals NaN). Returns the first operation that differs, in the order of the trace. `None` if none does, as
-/// guaranteed for GPUs with IEEE 754 arithmetic. The GPU is that of the [function](Jitted::on), else of the arguments,
-/// else the first.
+/// bit (NaN equals NaN). Returns the first operation that differs, in the order of the trace; `None` if no operation
+/// does, as guaranteed for GPUs with IEEE 754 arithmetic. The GPU is that of the [function](Jitted::on), else of the
+/// arguments, else the first.
 ///
 /// All intermediate arrays are in memory at once, on both devices. Operations that a [fallback](crate::Fallback) runs
-/// on the processor cannot differ: if no other does, the result is an error.
+/// on the processor cannot differ: if no other operation does, the result is an error.
 ///
 /// ```
 /// use ndjit::{Array, ErrorCode, exp, first_mismatch, jit};
@@ -104,7 +104,7 @@ pub fn first_mismatch<'a, M, const N: usize, F: JitFn<M, N>>(
     find(function, args.parts(), place).map_err(|e| caller::called(e, Some(place)))
 }
 
-/// The former name of [`first_mismatch`].
+/// Calls [`first_mismatch`], under its former name.
 ///
 /// ```
 /// # #![allow(deprecated)]
@@ -202,9 +202,9 @@ fn differs(a: &Tensor, b: &Tensor, at: usize) -> bool {
     !one(a).same_bits(&one(b))
 }
 
-/// The distance of two floats in ULP.
+/// Returns the distance of two floats in ULP.
 fn distance(dtype: DType, a: u64, b: u64) -> Option<u64> {
-    // Maps bits to integers of the same order as the floats.
+    // This maps bits to integers of the same order as the floats.
     let infinity = dtype.infinity_bits()?;
     let key = |value: u64| {
         let size = value & !(1u64 << (dtype.bits() - 1));

@@ -4,7 +4,7 @@ use ndjit_eval::nonfinite::{self, FirstFound};
 use ndjit_ir::{DType, Place};
 use std::fmt;
 
-/// The first operation of a function that gives NaN (or infinity) from operands without.
+/// The first operation of a function that gives NaN (or infinity) from operands without NaN (or infinity).
 ///
 /// ```
 /// use ndjit::{Array, debug::first_nan, jit, log};
@@ -17,12 +17,12 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NonFinite {
-    /// The operation, in the format of the traced graph. `argument 0` or `captured array 0` if no operation gives one,
-    /// but one of this array reaches a result.
+    /// The operation, in the format of the traced graph. It is `argument 0` or `captured array 0` if no operation gives
+    /// a NaN (or infinity), but one of this array reaches a result.
     pub operation: String,
     /// Its place in the source.
     pub place: Option<Place>,
-    /// The operation at this place, if this is part of its derivative.
+    /// The operation whose derivative contains this one, if there is one. `place` is then the place of that operation.
     pub slope_of: Option<&'static str>,
     /// The steps of loops, and the branches, around the operation, outermost first:
     /// `step 3 of for at src/main.rs:5:9, counted from 0`.
@@ -62,10 +62,10 @@ impl NonFinite {
     }
 }
 
-/// Runs `body` with a check for NaN in the results of its calls and evaluations, as `jax_debug_nans` does in JAX. A NaN
-/// makes the call an error that names the [first operation](crate::debug::first_nan) with one. To find it, the call
-/// runs again, operation by operation. The environment variable `NDJIT_DEBUG_NANS=1` enables the check for the whole
-/// process, [`Jitted::check_nans`](crate::Jitted::check_nans) for one function. For thread pools see
+/// Runs `body` with a check for NaN in the results of its calls and evaluations, like `jax_debug_nans` in JAX. A NaN
+/// makes the call an error with the [first operation](crate::debug::first_nan) that gives one. To find the operation,
+/// the call runs again, operation by operation. The environment variable `NDJIT_DEBUG_NANS=1` enables the check for the
+/// whole process, [`Jitted::check_nans`](crate::Jitted::check_nans) for one function. For thread pools see
 /// [`with_policy`](crate::with_policy).
 ///
 /// ```

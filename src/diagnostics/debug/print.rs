@@ -37,12 +37,12 @@ impl fmt::Display for DebugPrint {
     }
 }
 
-/// Prints a value each time the traced function runs, and returns the value. The value becomes a result of the program;
+/// Prints a value at each run of the traced function, and returns the value. The value becomes a result of the program;
 /// the rest of the computation does not change. Values are printed at the end of a call, on every device and from
 /// inlined functions, in the order of the trace. An [`Array`] is evaluated and printed at once. In the bodies of
 /// [branches and loops](crate::cond) printing is a `Traced` error.
 ///
-/// Prints to standard error, or to a [collection](collect_debug_output) of the calling thread.
+/// The output goes to standard error, or to a [collection](collect_debug_output) of the calling thread.
 ///
 /// ```
 /// use ndjit::{Array, debug::{collect_debug_output, debug_print}, jit};
@@ -69,7 +69,7 @@ pub fn debug_print<X: Math>(label: &str, x: X) -> X::Out {
 /// assert!(printed[0].to_string().starts_with("x: i8[2] at ") && printed[0].to_string().ends_with("\n[1 2]"));
 /// ```
 pub fn collect_debug_output<R>(body: impl FnOnce() -> R) -> (R, Vec<DebugPrint>) {
-    /// Ends the collection, also if `body` panics.
+    /// A guard that ends the collection, also if `body` panics.
     struct Collection;
     impl Drop for Collection {
         fn drop(&mut self) {
@@ -105,7 +105,7 @@ pub(crate) fn show(printing: &Printing, value: Array) {
     }
 }
 
-/// Prints an array now; a poisoned one is returned as it is.
+/// Prints an array now; a poisoned array is returned unchanged.
 pub(crate) fn array(label: &str, value: Array, place: Place) -> Array {
     let evaluated: Result<(), Error> = value.eval().map(|_| ());
     match evaluated {

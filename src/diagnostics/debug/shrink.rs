@@ -87,7 +87,7 @@ pub fn disagreement(graph: &str, seed: u64) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// A small number of this kind.
+/// Returns a small number of this kind.
 fn number(random: &mut Rng, kind: Weak) -> Literal {
     let small = random.below(16) as i16 - 8;
     Literal::weak(match kind {

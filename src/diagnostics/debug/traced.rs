@@ -14,7 +14,7 @@ use ndjit_ir::graph::Value;
 use ndjit_ir::{Place, Result};
 use std::sync::Arc;
 
-/// The steps of a function traced for these arguments under these settings, with the arguments and the results.
+/// Traces a function for these arguments under these settings. Returns its steps, the arguments and the results.
 pub(super) fn steps(
     core: &Core,
     (args, structure): (&[Arg<'_>], &[usize]),

@@ -46,13 +46,13 @@ pub struct InsertedCast {
 }
 
 impl fmt::Display for InsertedCast {
-    /// `i8 to f32: operand y of add at src/main.rs:10:24: join f32 ∨ i8 = f32`.
+    /// Writes a line such as `i8 to f32: operand y of add at src/main.rs:10:24: join f32 ∨ i8 = f32`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} to {}: {}", self.from, self.to, self.reasons.join(" | "))
     }
 }
 
-/// All casts of a program, followed by those of its control flow.
+/// Returns all casts of a program, followed by those of its control flow.
 pub(crate) fn casts(lowered: &Lowered) -> Vec<InsertedCast> {
     let all = explain::casts(lowered).into_iter();
     all.map(|(from, to, reasons)| InsertedCast { from, to, reasons }).collect()

@@ -95,7 +95,7 @@ impl PolicyDiff {
         PolicyDiff { columns, rows }
     }
 
-    /// The policies, one per column.
+    /// Returns the policies, one per column.
     ///
     /// ```
     /// use ndjit::{DType, Policy, jit, spec};
@@ -110,7 +110,7 @@ impl PolicyDiff {
         self.columns.iter().map(|column| column.policy)
     }
 
-    /// The operations, in the order traced.
+    /// Returns the operations in the order of the trace.
     ///
     /// ```
     /// use ndjit::{DType, Policy, jit, spec};
@@ -125,8 +125,8 @@ impl PolicyDiff {
         &self.rows
     }
 
-    /// The rows in which the policies disagree: other dtypes, or a refusal. A policy is ignored in the rows after its
-    /// refusal.
+    /// Returns the rows in which the policies disagree: other dtypes, or a refusal. A policy is ignored in the rows
+    /// after its refusal.
     ///
     /// ```
     /// use ndjit::{DType, Policy, jit, spec};
@@ -147,7 +147,7 @@ impl PolicyDiff {
         types.next().is_some_and(|first| types.any(|ty| ty != first))
     }
 
-    /// The first row in which the policies disagree. `None` if all agree.
+    /// Returns the first row in which the policies disagree; `None` if all agree.
     ///
     /// ```
     /// use ndjit::{DType, Policy, jit, spec};
@@ -162,7 +162,7 @@ impl PolicyDiff {
         self.differences().next()
     }
 
-    /// The error of a policy that refuses the function.
+    /// Returns the error of a policy that refuses the function.
     ///
     /// ```
     /// use ndjit::{DType, Policy, jit, spec};
@@ -197,18 +197,19 @@ impl Column {
 /// The cell of an operation absent from a column.
 const ABSENT: &str = "-";
 
-/// The row at which a policy refused the function: that of the error, or else the first absent from its column.
+/// Returns the row at which a policy refused the function: that of the error, or else the first row absent from its
+/// column.
 fn refused(rows: &[DiffRow], column: usize, error: &Error) -> Option<usize> {
     let lacks = |row: &DiffRow| row.types[column].is_none();
     let there = rows.iter().position(|row| lacks(row) && row.place == error.place());
     there.or_else(|| rows.iter().position(lacks))
 }
 
-/// The recorded operations, up to the error if there was one.
+/// Returns the recorded operations, up to the error if there was one.
 fn recorded(made: &Result<Recording, Failure>, policy: Policy, sources: &Sources) -> Vec<Recorded> {
     match made {
         Ok(Recording { graph, places, .. }) => operations::recorded([(graph, places, usize::MAX)], policy, sources),
-        // Operations of a called function before its error follow all those of its caller.
+        // The operations of a called function before its error follow all those of its caller.
         Err(Failure { before, .. }) => {
             let all = std::iter::successors(before.as_deref(), |before| before.called.as_deref());
             operations::recorded(all.map(|before| (&before.graph, &before.places, before.nodes)), policy, sources)

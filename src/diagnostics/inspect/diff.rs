@@ -3,8 +3,8 @@
 use ndjit_inspect::diff::Diff;
 use std::fmt;
 
-/// Two texts compared line by line. Prints as a unified diff. Values of the second text (`%4`) are renamed to those of
-/// the first; values without a counterpart are numbered after the first's last.
+/// Two texts compared line by line. `Display` prints a unified diff. Values of the second text (`%4`) are renamed to
+/// those of the first; values without a counterpart are numbered after the first's last.
 ///
 /// ```
 /// use ndjit::{DType, Stage, jit, spec};

@@ -12,7 +12,7 @@ pub use json::{VERSION, graph_from_json};
 
 use ndjit_ir::{Error, ErrorCode};
 
-/// The error of a function without a call.
+/// Returns the error of a function without a call.
 pub(crate) fn not_called() -> Error {
     Error::new(ErrorCode::Argument, "explain: the function was not called yet")
         .help("call it, or ask for a signature: `f.trace(&[spec(DType::F32, [3])])?.lower()?`")

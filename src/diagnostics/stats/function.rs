@@ -43,7 +43,7 @@ pub struct KernelStats {
     pub flops: u64,
     /// The size of machine code in bytes; 0 in the interpreter.
     pub code_bytes: usize,
-    /// The time from loops to machine code. Spent once per process: other users find the kernel in the cache.
+    /// The time from loops to machine code. It is spent once per process: other users find the kernel in the cache.
     pub compile_time: Duration,
     /// The longest compile time of one of its nests.
     pub slowest_compile: Duration,
@@ -76,17 +76,18 @@ pub struct FunctionStats {
     pub intermediate_bytes: u64,
     /// The maximum temporary memory of kernels in bytes: accumulators, and tiles of arrays.
     pub scratch_bytes: u64,
-    /// The peak memory of a call in bytes, without its arguments; [`Jitted::memory_plan`] has the details. Less if
-    /// results are written to memory of the caller or of donated arguments.
+    /// The peak memory of a call in bytes, without its arguments; [`Jitted::memory_plan`] has the details. It is less
+    /// if results are written to memory of the caller or of donated arguments.
     pub peak_bytes: u64,
     /// The number of arguments [donated](crate::Array::donate) so far to calls of this signature.
     pub donated: u64,
-    /// The number of these whose memory a result reused. The others had other users, or no fitting result.
+    /// The number of donated arguments whose memory a result reused. The others had other users, or no fitting result.
     pub donations_taken: u64,
 }
 
 impl FunctionStats {
-    /// The minimum number of bytes read from memory by a call; each graph of a branch or loop counts as run once.
+    /// Returns the minimum number of bytes read from memory by a call; each graph of a branch or loop counts as run
+    /// once.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -100,7 +101,7 @@ impl FunctionStats {
         self.kernels.iter().map(|kernel| kernel.bytes_read).sum()
     }
 
-    /// The number of bytes written by a call, counted in the same way.
+    /// Returns the number of bytes written by a call, counted like [`bytes_read`](FunctionStats::bytes_read).
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -114,7 +115,7 @@ impl FunctionStats {
         self.kernels.iter().map(|kernel| kernel.bytes_written).sum()
     }
 
-    /// The number of floating-point operations of a call, as in [`KernelStats::flops`].
+    /// Returns the number of floating-point operations of a call, as in [`KernelStats::flops`].
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -128,7 +129,7 @@ impl FunctionStats {
         self.kernels.iter().map(|kernel| kernel.flops).sum()
     }
 
-    /// The time from the closure to an executable program.
+    /// Returns the time from the closure to an executable program.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -178,7 +179,7 @@ impl fmt::Display for FunctionStats {
     }
 }
 
-/// The kernels of a plan, in execution order.
+/// Returns the kernels of a plan, in execution order.
 pub(super) fn kernels(plan: &Plan) -> Vec<KernelStats> {
     let stats = |(lowered, launch, depth): (&Lowered, &Launch, usize), kernels: &[Arc<dyn KernelCode>]| {
         let Work { elements, read, written, flops } = lowered.work(launch);
@@ -199,7 +200,7 @@ pub(super) fn kernels(plan: &Plan) -> Vec<KernelStats> {
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
-    /// The kernels for the last call's signature, in execution order; empty before the first call.
+    /// Returns the kernels for the last call's signature, in execution order. Before the first call there are none.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -213,8 +214,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.plans.last().map_or_else(Vec::new, |plan| kernels(&plan))
     }
 
-    /// The statistics for the last call's signature; empty before the first call. They are computed from the program;
-    /// [`profile`](Jitted::profile) measures.
+    /// Returns the statistics for the last call's signature; empty before the first call. They are computed from the
+    /// program. [`profile`](Jitted::profile) measures.
     ///
     /// ```
     /// use ndjit::{Array, jit};

@@ -23,11 +23,12 @@ use std::fmt;
 #[non_exhaustive]
 pub enum ArrayPlace {
     /// At this byte offset in the buffer of the result with this index: the result itself, or a temporary with an
-    /// earlier lifetime. With [`call_into`](Jitted::call_into) that is the caller's memory.
+    /// earlier lifetime. With [`call_into`](Jitted::call_into) the buffer is the caller's memory.
     Result(usize, usize),
     /// At this byte offset in the arena, the buffer that temporaries share.
     Arena(usize),
-    /// At this byte offset in the memory of each tile of its launch, which has as many rows as the tile.
+    /// At this byte offset in the memory of a tile. Each tile of the launch has its own memory, for as many rows of the
+    /// array as the tile has.
     Tile(usize),
 }
 
@@ -58,7 +59,7 @@ pub struct ArrayPlan {
     pub first: usize,
     /// The last launch that uses it; `None` for a result.
     pub last: Option<usize>,
-    /// Arguments, by index among the array arguments, whose memory it reuses if one of them is
+    /// The indices of its possible donors among the array arguments. It reuses the memory of one that is
     /// [donated](crate::Array::donate) and has no other user.
     pub donors: Vec<usize>,
 }
@@ -89,7 +90,7 @@ pub struct MemoryPlan {
     /// The maximum temporary memory of kernels in bytes: accumulators of reductions and scans, tiles of arrays, and the
     /// memory of branches and loops, including loop states.
     pub scratch_bytes: u64,
-    /// The peak memory in bytes. Less if results are written to memory of the caller, or of donated arguments.
+    /// The peak memory in bytes. It is less if results are written to memory of the caller, or of donated arguments.
     pub peak_bytes: u64,
 }
 
@@ -211,7 +212,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
-    /// The memory plan of the last call's signature; `None` before the first call.
+    /// Returns the memory plan of the last call's signature; `None` before the first call.
     ///
     /// ```
     /// use ndjit::{Array, jit};

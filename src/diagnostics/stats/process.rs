@@ -18,26 +18,27 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Functions and lazy arrays traced.
+    /// The number of traced functions and lazy arrays.
     pub traces: u64,
-    /// Plans made: one per traced signature.
+    /// The number of plans: one per traced signature.
     pub plans: u64,
-    /// Calls and evaluations with a cached plan.
+    /// The number of calls and evaluations with a cached plan.
     pub plan_hits: u64,
-    /// Kernels compiled, for the processor and for GPUs, except those that test GPU features. New sizes and numbers
-    /// compile none.
+    /// The number of kernels compiled for the processor and for GPUs, except those that test GPU features. New sizes
+    /// and numbers compile no kernels.
     pub kernels_compiled: u64,
     /// The compile time of these kernels.
     pub compile_time: Duration,
-    /// Memory blocks requested from the system.
+    /// The number of memory blocks requested from the system.
     pub allocations: u64,
-    /// Memory blocks reused instead.
+    /// The number of memory blocks reused instead.
     pub reuses: u64,
-    /// Operations of lazy arrays run, repeated runs included.
+    /// The number of executed operations of lazy arrays, including repeated runs.
     pub operations: u64,
-    /// Of these, repeated runs: a result is cached when its operation runs again, not at first.
+    /// The number of repeated runs among these. A result is cached at the second run of its operation, not at the
+    /// first.
     pub operations_again: u64,
-    /// Bytes of results of lazy arrays cached now after a repeated run.
+    /// The size in bytes of the results of lazy arrays that are cached now, after a repeated run.
     pub kept_bytes: u64,
 }
 

@@ -16,11 +16,11 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Minimum number of runs.
+/// The minimum number of runs.
 const LEAST: usize = 5;
-/// Maximum number of runs.
+/// The maximum number of runs.
 const MOST: usize = 1000;
-/// No run starts after this time.
+/// The time after which no run starts.
 const ENOUGH: Duration = Duration::from_millis(100);
 
 /// A measured kernel of a function. Kernels are numbered as in [`Jitted::kernels`].
@@ -40,8 +40,8 @@ pub struct LaunchProfile {
     pub work: function::KernelStats,
     /// The number of runs in a call: one, except in branches and loops.
     pub runs: u64,
-    /// The estimated time of the loops in all runs, which decides on the number of threads. Unlike `best` and `median`
-    /// it excludes the overhead of calls, so these are longer on small arrays.
+    /// The estimated time of the kernel's loops in all runs of a call, which determines the number of threads. It
+    /// excludes the overhead of calls. `best` and `median` include it, so they are longer on small arrays.
     pub estimated: Duration,
     /// The shortest measured time of all runs in a call; for a loop, of its body.
     pub best: Duration,
@@ -50,7 +50,7 @@ pub struct LaunchProfile {
 }
 
 impl LaunchProfile {
-    /// The number of bytes read and written in all runs of a call.
+    /// Returns the number of bytes read and written in all runs of a call.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -64,7 +64,7 @@ impl LaunchProfile {
         self.work.bytes_read.saturating_add(self.work.bytes_written).saturating_mul(self.runs)
     }
 
-    /// The number of floating-point operations in all runs of a call.
+    /// Returns the number of floating-point operations in all runs of a call.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -106,7 +106,7 @@ pub struct Profile {
 
 impl fmt::Display for Profile {
     /// Prints a table: for each kernel the estimate, the times, and the rates at the shortest time. GB and GFLOP are
-    /// 10⁹. Estimates are of the loops only, as the last line notes.
+    /// 10⁹. Estimates exclude the overhead of calls, as the last line notes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |(n, kernel): (usize, &LaunchProfile)| {
             vec![
@@ -132,7 +132,7 @@ impl fmt::Display for Profile {
             writeln!(f, "{}; its times are of all its runs in a call", table::MARKS)?;
         }
         write!(f, "runs: {}", self.runs)?;
-        // No estimates, no note on them.
+        // Without estimates there is no note on them.
         if self.kernels.is_empty() { Ok(()) } else { f.write_str("; estimated without the overhead of a call") }
     }
 }
@@ -171,7 +171,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
 fn measure(plan: &Plan, given: &RunInputs) -> Result<Profile> {
     let (mut whole, mut launches) = (Vec::new(), Vec::new());
     let begun = Instant::now();
-    // The first run has cold memory and caches.
+    // Memory and caches are cold in the first run.
     for n in 0..=MOST {
         if n > LEAST && begun.elapsed() > ENOUGH {
             break;
@@ -204,7 +204,7 @@ fn measure(plan: &Plan, given: &RunInputs) -> Result<Profile> {
     Ok(Profile { kernels, best, median, runs })
 }
 
-/// The shortest of these times, and the median.
+/// Returns the shortest of these times, and the median.
 fn of(times: &mut [Duration]) -> (Duration, Duration) {
     times.sort_unstable();
     let median = times.get(times.len() / 2).copied().unwrap_or_default();

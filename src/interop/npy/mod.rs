@@ -94,7 +94,7 @@ impl Reader {
         open().map_err(|e: Error| e.fact(format_args!("file: {}", path.display())))
     }
 
-    /// The dtype of the elements.
+    /// Returns the dtype of the elements.
     ///
     /// ```
     /// use ndjit::npy::Reader;
@@ -113,7 +113,7 @@ impl Reader {
         self.header.dtype
     }
 
-    /// The extents of the axes, outermost first.
+    /// Returns the extents of the axes, outermost first.
     ///
     /// ```
     /// use ndjit::npy::Reader;
@@ -185,7 +185,7 @@ impl Reader {
     }
 
     /// Copies the elements of a range along axis 0, clipped to its extent, to memory. A file truncated meanwhile is an
-    /// error here, but ends the process if it is mapped. A file in column-major order is read column by column.
+    /// error here; for a mapped file it ends the process. A file in column-major order is read column by column.
     ///
     /// ```
     /// use ndjit::npy::Reader;
@@ -224,7 +224,7 @@ impl Reader {
         Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))
     }
 
-    /// Copies all elements to memory, as [`copied_rows`](Reader::copied_rows) does; scalars included.
+    /// Copies all elements to memory, like [`copied_rows`](Reader::copied_rows), and also supports scalars.
     ///
     /// ```
     /// use ndjit::npy::Reader;
@@ -259,7 +259,7 @@ impl Reader {
         Ok((start, rows.end.clamp(start, all)))
     }
 
-    /// The byte offset of rows in a file in row-major order, and their shape.
+    /// Returns the byte offset of rows in a file in row-major order, and their shape.
     fn contiguous(&self, start: usize, end: usize) -> Result<(usize, Shape)> {
         let mut extents = self.header.shape.extents().to_vec();
         let row = Shape::new(&extents[1..]).bytes(self.header.dtype.bytes())?;
@@ -309,7 +309,7 @@ impl Reader {
         #[cfg(not(unix))]
         {
             use std::io::{Read, Seek, SeekFrom};
-            // A handle of its own, since the file position of this one is shared.
+            // The read has its own handle, since the file position of this one is shared.
             let mut file = File::open(&self.path)?;
             file.seek(SeekFrom::Start(offset))?;
             file.read_exact(bytes)

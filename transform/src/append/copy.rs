@@ -13,7 +13,7 @@ pub(crate) type ParamType = (ValueType, DType, Shape);
 pub(crate) type LocatedGraph = (Arc<Graph<ValueType>>, Arc<Places>);
 
 impl Appender {
-    /// Writes a graph into this one, with these values for its parameters; its outputs.
+    /// Writes a graph into this one, with these values for its parameters. Returns its outputs.
     pub fn run(&self, called: (&Graph<ValueType>, &Places), arguments: &[Value]) -> Vec<Value> {
         let graph = called.0;
         self.write(|new, places| {
@@ -27,7 +27,8 @@ impl Appender {
         })
     }
 
-    /// The computation of outputs from inputs as a separate graph; `None` if it depends on other values than literals.
+    /// Copies the computation of outputs from inputs to a separate graph; `None` if it depends on other values than
+    /// literals.
     pub fn function(&self, inputs: &[Value], outputs: &[Value]) -> Option<LocatedGraph> {
         let nodes = self.read(|graph| {
             let mut seen: FxHashSet<NodeId> = inputs.iter().map(|&input| graph.producer(input)).collect();
@@ -65,8 +66,8 @@ impl Appender {
         Some(self.run((&graph, &places), operands))
     }
 
-    /// Copies the nodes from a given one on that outputs need and that depend on replaced values, unless `become_` maps them to something
-    /// else; returns the outputs.
+    /// Copies the nodes from `first` on, if outputs depend on them and they on replaced values. `become_` may return
+    /// other results for a node. Returns the outputs.
     pub fn rewrite(
         &self,
         first: NodeId,
@@ -111,13 +112,13 @@ impl Appender {
         outputs.iter().map(|output| new.get(output).copied().unwrap_or(*output)).collect()
     }
 
-    /// The outputs after a substitution of values.
+    /// Returns the outputs after a substitution of values.
     pub fn substituted(&self, mut new: FxHashMap<Value, Value>, outputs: &[Value]) -> Vec<Value> {
         let first = self.read(|graph| new.keys().map(|&value| graph.producer(value)).min());
         first.map_or_else(|| outputs.to_vec(), |first| self.rewrite(first, &mut new, outputs, |_, _| None))
     }
 
-    /// The types of values, for parameters.
+    /// Returns the types of values, for parameters.
     pub fn param_types(&self, values: &[Value]) -> Vec<ParamType> {
         self.read(|graph| {
             let of =
@@ -126,7 +127,7 @@ impl Appender {
         })
     }
 
-    /// A graph with parameters of these types, with this graph's current places.
+    /// Records a graph with parameters of these types, with this graph's current places.
     pub fn graph(&self, params: &[ParamType], write: impl FnOnce(&Appender, &[Value]) -> Vec<Value>) -> LocatedGraph {
         let mut graph = Graph::new();
         let params: Vec<Value> =
@@ -178,7 +179,7 @@ impl ControlPiece {
         })
     }
 
-    /// The types of the parameters of a graph.
+    /// Returns the types of the parameters of a graph.
     pub fn params(&self, which: usize) -> Vec<ParamType> {
         let graph = &self.bodies[which].0;
         let of = |(at, &param): (usize, &Value)| {
@@ -188,7 +189,7 @@ impl ControlPiece {
         graph.params().iter().enumerate().map(of).collect()
     }
 
-    /// The types of operands, as its graphs have them: they determine the storage of weak ones.
+    /// Returns the types of the operands as parameters of its graphs, which determine the storage dtypes of weak ones.
     pub fn operand_types(&self, to: &Appender, operands: &[Value]) -> Vec<ParamType> {
         let mut types = to.param_types(operands);
         for which in (0..self.bodies.len()).rev() {
@@ -203,12 +204,12 @@ impl ControlPiece {
         types
     }
 
-    /// The operand index of a parameter.
+    /// Returns the operand index of a parameter.
     pub fn operand(&self, which: usize, param: usize) -> usize {
         self.control.graphs[which].operands[param] as usize
     }
 
-    /// The last graph: the body of a loop.
+    /// Returns the last graph: the body of a loop.
     pub fn last(&self) -> usize {
         self.bodies.len() - 1
     }

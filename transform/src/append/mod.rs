@@ -1,5 +1,5 @@
-//! Nodes that transformations append to a traced graph. Dtypes are strong and casts explicit, under the default policy: the user's
-//! restrictions do not apply.
+//! Nodes that transformations append to a traced graph. Dtypes are strong and casts explicit, under the default policy:
+//! the user's restrictions do not apply.
 
 mod copy;
 pub(crate) mod ops;
@@ -95,23 +95,23 @@ impl Appender {
         Appender { state, policy, state_bytes, in_step: Cell::new(false) }
     }
 
-    /// The graph and its places, and the first error.
+    /// Returns the graph and its places, and the first error.
     pub fn finish(self) -> (Graph<ValueType>, Places, Result<()>) {
         let AppendState { graph, places, error, .. } = self.state.into_inner();
         (graph, places, error.map_or(Ok(()), Err))
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub fn settings(&self) -> AppendSettings {
         AppendSettings { policy: self.policy, state_bytes: self.state_bytes }
     }
 
-    /// Reads the graph.
+    /// Reads the graph with `ask`.
     pub fn read<R>(&self, ask: impl FnOnce(&Graph<ValueType>) -> R) -> R {
         ask(&self.state.borrow().graph)
     }
 
-    /// Modifies the graph and its places.
+    /// Modifies the graph and its places with `change`.
     pub fn write<R>(&self, change: impl FnOnce(&mut Graph<ValueType>, &mut Places) -> R) -> R {
         let state = &mut *self.state.borrow_mut();
         change(&mut state.graph, &mut state.places)
@@ -152,12 +152,12 @@ impl Appender {
         self.state.borrow().error.is_some()
     }
 
-    /// A value as a term.
+    /// Wraps a value as a term.
     pub fn term(&self, value: Value) -> SlopeTerm<'_> {
         SlopeTerm { to: self, value }
     }
 
-    /// The storage dtype of a value.
+    /// Returns the storage dtype of a value.
     pub fn dtype(&self, value: Value) -> DType {
         self.read(|graph| graph.storage_dtype(value, self.policy))
     }
@@ -166,12 +166,13 @@ impl Appender {
         self.read(|graph| graph.shape(value).clone())
     }
 
-    /// The tangent space of a value; `None` for integers and bools. Tangents of halves are in `f32`, which rounds them once.
+    /// Returns the tangent space of a value; `None` for integers and bools. Tangents of halves are in `f32`, which
+    /// rounds them once.
     pub fn space(&self, value: Value) -> Option<TangentSpace> {
         Some(TangentSpace { dtype: linear(self.dtype(value))?, shape: self.shape(value) })
     }
 
-    /// Adds an operation.
+    /// Appends an operation.
     pub fn add(&self, operation: &Operation<'_>, operands: &[Value]) -> Value {
         let made = self.try_add(operation, operands);
         made.unwrap_or_else(|error| {
@@ -208,7 +209,7 @@ impl Appender {
         Ok(value)
     }
 
-    /// A literal of a dtype; equal ones share a node.
+    /// Appends a literal of a dtype. Equal literals share a node.
     pub fn number(&self, value: f64, dtype: DType) -> SlopeTerm<'_> {
         let known = |numbers: &[(DType, u64, Value)]| {
             numbers.iter().find(|(of, bits, _)| (*of, *bits) == (dtype, value.to_bits())).map(|(.., value)| *value)
@@ -234,7 +235,7 @@ impl Appender {
         Ok(value)
     }
 
-    /// A zero of a weak type.
+    /// Appends a zero of a weak type.
     pub fn weak_zero(&self, weak: Weak) -> SlopeTerm<'_> {
         let zero = match weak {
             Weak::Int => LiteralValue::Int(0),
@@ -245,17 +246,17 @@ impl Appender {
         self.term(self.write(|graph, _| graph.literal(Slot::Value(literal), literal.ty())))
     }
 
-    /// An array filled with a literal.
+    /// Appends an array filled with a literal.
     pub fn full(&self, value: f64, space: &TangentSpace) -> SlopeTerm<'_> {
         self.number(value, space.dtype).broadcast(&space.shape)
     }
 
-    /// Indices along an axis of a shape.
+    /// Appends indices along an axis of a shape.
     pub fn iota(&self, axis: usize, shape: &Shape) -> SlopeTerm<'_> {
         self.term(self.add(&Operation::iota(AxisSet::one(axis), shape.clone()), &[]))
     }
 
-    /// Adds results of a node whose kind is not an operation.
+    /// Appends results of a node whose kind is not an operation.
     pub fn results(&self, kind: NodeKind, operands: &[Value], results: &[(ValueType, Shape)]) -> Value {
         let state = &mut *self.state.borrow_mut();
         let types: SmallVec<[_; 1]> = results.iter().map(|(ty, shape)| (*ty, state.graph.intern(shape))).collect();
@@ -265,7 +266,7 @@ impl Appender {
         value
     }
 
-    /// A value as a variable of its own.
+    /// Appends a value as a variable of its own.
     pub fn variable(&self, value: Value) -> Value {
         let state = &mut *self.state.borrow_mut();
         let variable = state.graph.variable(value);
@@ -274,13 +275,13 @@ impl Appender {
         variable
     }
 
-    /// The lane of an array without lanes: zeros.
+    /// Appends zeros: the lane of an array without lanes.
     pub fn empty_lane(&self, all: Value, shape: &Shape) -> Value {
         let dtype = self.dtype(all);
         self.number(0.0, DType::I32).cast(dtype).broadcast(shape).value
     }
 
-    /// Arrays of one dtype joined along an axis.
+    /// Joins arrays of one dtype along an axis.
     pub fn concat(&self, axis: usize, parts: &[SlopeTerm<'_>]) -> SlopeTerm<'_> {
         let values: SmallVec<[Value; 4]> = parts.iter().map(|part| part.value).collect();
         match values[..] {
@@ -290,7 +291,7 @@ impl Appender {
     }
 }
 
-/// The dtype of the tangents of a dtype.
+/// Returns the dtype of the tangents of a dtype.
 pub(crate) fn linear(dtype: DType) -> Option<DType> {
     match dtype {
         dtype if dtype.is_half() => Some(DType::F32),
@@ -323,7 +324,7 @@ impl<'a> SlopeTerm<'a> {
         TangentSpace { dtype: self.dtype(), shape: self.shape() }
     }
 
-    /// A literal of this term's dtype.
+    /// Appends a literal of this term's dtype.
     pub fn number(self, value: f64) -> SlopeTerm<'a> {
         self.to.number(value, self.dtype())
     }
@@ -338,7 +339,7 @@ impl<'a> SlopeTerm<'a> {
         operands[0].made(&Operation::Op(op, Policy::default()), &operands[1..])
     }
 
-    /// A cast; a complex number as a real one is its real part.
+    /// Casts the term. The real part of a complex number is its value as a real one.
     pub fn cast(self, dtype: DType) -> SlopeTerm<'a> {
         let ty = self.to.read(|graph| graph.ty(self.value));
         match () {
@@ -383,19 +384,19 @@ impl<'a> SlopeTerm<'a> {
         self.try_view(view::permute_dims(&self.shape(), &order))
     }
 
-    /// The elements `start..end` along an axis.
+    /// Slices the elements `start..end` along an axis.
     pub fn slice(self, axis: usize, start: usize, end: usize) -> SlopeTerm<'a> {
         let mut parts = vec![Slice::ALL; self.shape().rank()];
         parts[axis] = Slice::Range { start: Some(start as isize), end: Some(end as isize), step: 1 };
         self.try_view(view::slice(&self.shape(), &parts))
     }
 
-    /// A reduction to a value of the same dtype.
+    /// Reduces the term to a value of the same dtype.
     pub fn reduce(self, reduction: Reduction, axes: AxisSet, keepdims: bool) -> SlopeTerm<'a> {
         self.summed(Reduce { reduction, axes, keepdims, contracts: false, request: TypeRequest::default() })
     }
 
-    /// A reduction; a sum has this dtype.
+    /// Reduces the term; a sum has this dtype.
     pub fn summed(self, reduce: Reduce) -> SlopeTerm<'a> {
         if reduce.axes == AxisSet::NONE {
             return self;
@@ -427,12 +428,13 @@ impl<'a> SlopeTerm<'a> {
         self.made(&Operation::Insert(std::sync::Arc::new(view)), &[updates])
     }
 
-    /// `self` where the condition is true, else `other`.
+    /// Selects `self` where the condition is true, else `other`.
     pub fn unless(self, condition: SlopeTerm<'a>, other: SlopeTerm<'a>) -> SlopeTerm<'a> {
         SlopeTerm::op(Op::Where, &[condition, other, self])
     }
 
-    /// `self` where the condition is true, else `other`, of the same type: a weak `other` takes the storage dtype of `self`.
+    /// Selects `self` where the condition is true, else `other`, of the same type: a weak `other` takes the storage
+    /// dtype of `self`.
     pub fn where_else(self, condition: SlopeTerm<'a>, other: SlopeTerm<'a>) -> SlopeTerm<'a> {
         let stored = self.dtype();
         let defaults = Policy::default().defaults();
@@ -446,18 +448,19 @@ impl<'a> SlopeTerm<'a> {
         condition.made(&Operation::Op(Op::Where, policy), &[self, other])
     }
 
-    /// The value as a constant for derivatives.
+    /// Returns the value as a constant for derivatives.
     pub fn constant(self) -> SlopeTerm<'a> {
         let ty = self.to.read(|graph| (graph.ty(self.value), graph.shape(self.value).clone()));
         self.to.term(self.to.results(NodeKind::Identity(Identity::StopGradient), &[self.value], &[ty]))
     }
 
-    /// The product in which zero wins over infinities and NaN.
+    /// Multiplies two terms; zero wins over infinities and NaN.
     pub fn scaled(self, by: SlopeTerm<'a>) -> SlopeTerm<'a> {
         SlopeTerm::op(Op::MultiplyNoNan, &[self, by])
     }
 
-    /// Replaces subnormal numbers by zeros: products of decaying values would be subnormal, and cost some hundred cycles each.
+    /// Replaces subnormal numbers by zeros: products of decaying values would be subnormal, and cost some hundred
+    /// cycles each.
     pub fn flushed(self) -> SlopeTerm<'a> {
         let least = match self.dtype() {
             DType::F32 => f64::from(f32::MIN_POSITIVE),

@@ -1,4 +1,5 @@
-//! Control flow with lanes: one loop if all lanes agree, or for small states until the last lane stops; else lane after lane.
+//! Control flow with lanes: one loop if all lanes agree, or for small states until the last lane stops; else lane after
+//! lane.
 
 use super::{Batching, refuse};
 use crate::append::{Appender, ControlPiece, LocatedGraph, ParamType};
@@ -6,7 +7,8 @@ use ndjit_ir::ValueType;
 use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, ScanArity, Value};
 use ndjit_ir::reduction::{AxisSet, Reduction};
 
-/// The maximum number of state elements of a lane for which stopped lanes are recomputed, instead of running lane after lane.
+/// The maximum number of state elements of a lane for which stopped lanes are recomputed, instead of running lane after
+/// lane.
 const SMALL: usize = 64;
 
 /// Records the batched results of control flow of these operands.
@@ -50,7 +52,7 @@ pub(super) fn batched(batching: &mut Batching, to: &Appender, n: u32, operands: 
     }
 }
 
-/// The values of a graph that depend on some of its parameters.
+/// Returns the values of a graph that depend on some of its parameters.
 fn reached(graph: &Graph<ValueType>, from: impl Fn(usize) -> bool) -> Vec<bool> {
     let mut reached = vec![false; graph.value_count()];
     for (param, value) in graph.params().iter().enumerate() {
@@ -100,12 +102,12 @@ fn is_small(piece: &ControlPiece) -> bool {
     })
 }
 
-/// The batched type of a parameter.
+/// Returns the batched type of a parameter.
 fn with_lanes(batching: &Batching, (ty, dtype, shape): &ParamType) -> ParamType {
     (*ty, *dtype, batching.shape(shape))
 }
 
-/// A batched graph: the parameters with lanes, and the outputs that need them.
+/// Records a batched graph of the parameters with lanes, and of the outputs that need them.
 fn graph(
     batching: &Batching,
     to: &Appender,
@@ -136,13 +138,13 @@ fn graph(
     })
 }
 
-/// Batched operands, where they or the state have lanes.
+/// Returns the operands, batched where they or the state have lanes.
 fn given(batching: &Batching, to: &Appender, operands: &[Value], active: &[bool]) -> Vec<Value> {
     let one = |(&operand, active): (&Value, &bool)| if *active { batching.whole(to, operand) } else { operand };
     operands.iter().zip(active).map(one).collect()
 }
 
-/// Loops and branches on whose conditions the lanes agree: the same, with lanes in their graphs.
+/// Batches loops and branches with equal conditions in all lanes: the same control flow, with lanes in its graphs.
 fn together(
     batching: &Batching,
     to: &Appender,
@@ -175,7 +177,7 @@ fn together(
     results.into_iter().enumerate().map(whole).collect()
 }
 
-/// A scan: the lanes of slices follow the steps.
+/// Batches a scan. The axis of the lanes follows that of the steps in slices.
 fn scan(
     batching: &Batching,
     to: &Appender,
@@ -204,7 +206,7 @@ fn scan(
     results.into_iter().enumerate().map(whole).collect()
 }
 
-/// Both branches, with a selection of each lane's results.
+/// Runs both branches, and selects the results of each lane.
 fn chosen(batching: &Batching, to: &Appender, piece: &ControlPiece, operands: &[Value]) -> Vec<Value> {
     let mut own = Batching::new(batching.lanes);
     let lanes: Vec<Value> =
@@ -223,7 +225,7 @@ fn chosen(batching: &Batching, to: &Appender, piece: &ControlPiece, operands: &[
     made.into_iter().map(|value| own.whole(to, value)).collect()
 }
 
-/// A loop that runs until the last lane stops: stopped lanes keep their state.
+/// Runs a loop until the last lane stops. Stopped lanes keep their state.
 fn lockstep(batching: &Batching, to: &Appender, piece: &ControlPiece, operands: &[Value]) -> Vec<Value> {
     let carried = piece.control.carried();
     let active: Vec<bool> = (0..operands.len()).map(|n| n < carried || batching.of(operands[n]).is_some()).collect();
@@ -263,7 +265,7 @@ fn lockstep(batching: &Batching, to: &Appender, piece: &ControlPiece, operands: 
     to.control(ControlKind::While, graphs, &all)
 }
 
-/// One lane after the other: a scan over them, whose body is the original control flow.
+/// Runs one lane after the other, by a scan over the lanes with the original control flow as its body.
 fn lane_after_lane(
     batching: &Batching,
     to: &Appender,

@@ -1,9 +1,10 @@
-//! Batching: the computation of one lane, for all lanes at once.
+//! Batching: the computation of one lane, applied to all lanes at once.
 //!
-//! A function is traced on values that represent one lane ([`Batching::lane`]). Each node that depends on them is copied with one more
-//! axis, the first; other nodes are the same for all lanes. Loops whose lanes stop together stay one loop. If lanes stop separately, a
-//! loop of small states runs until the last one stops; other control flow runs lane after lane. Results equal those of a loop over the
-//! lanes bit for bit, except matrix products, which are within their error bound.
+//! A function is traced on values that represent one lane ([`Batching::lane`]). Each node that depends on them is
+//! copied with one more axis, the first; other nodes are the same for all lanes. Loops whose lanes stop together stay
+//! one loop. If lanes stop separately, a loop of small states runs until the last one stops; other control flow runs
+//! lane after lane. Results equal those of a loop over the lanes bit for bit, except matrix products, which are within
+//! their error bound.
 
 mod control;
 mod nodes;
@@ -24,12 +25,12 @@ pub struct Batching {
 }
 
 impl Batching {
-    /// An empty map, for this number of lanes.
+    /// Creates an empty map for this number of lanes.
     pub fn new(lanes: usize) -> Batching {
         Batching { lanes, known: FxHashMap::default(), first: NodeId(u32::MAX) }
     }
 
-    /// A value for one lane of an array, whose lanes are along a given axis.
+    /// Adds a value for one lane of an array, whose lanes are along a given axis.
     ///
     /// # Errors
     /// `Size` if an array is too large.
@@ -40,7 +41,7 @@ impl Batching {
         })
     }
 
-    /// A value for one lane along the first axis.
+    /// Adds a value for one lane along the first axis.
     pub(super) fn lane_of(&mut self, to: &Appender, all: Value) -> Value {
         let shape = to.shape(all);
         let one = match self.lanes {
@@ -55,7 +56,7 @@ impl Batching {
         lane
     }
 
-    /// The batched outputs of one lane's, with the lanes along the first axis: outputs equal for all lanes are repeated.
+    /// Returns the batched outputs, with the lanes along the first axis. Outputs equal for all lanes are repeated.
     ///
     /// # Errors
     /// `Size` if an array is too large; `Shape` if the rank exceeds the maximum.
@@ -66,7 +67,7 @@ impl Batching {
         })
     }
 
-    /// Batches the dependencies of outputs; returns the outputs, with calls inlined.
+    /// Batches the dependencies of outputs. Returns the outputs, with calls inlined.
     pub(super) fn run(&mut self, to: &Appender, outputs: &[Value]) -> Vec<Value> {
         let mut outputs = outputs.to_vec();
         loop {
@@ -97,7 +98,7 @@ impl Batching {
         outputs
     }
 
-    /// The nodes that outputs need and that depend on lanes.
+    /// Returns the nodes that depend on lanes and on which outputs depend.
     fn dependent(&self, to: &Appender, outputs: &[Value]) -> Vec<NodeId> {
         to.read(|graph| {
             let base = self.first.index();
@@ -134,7 +135,7 @@ impl Batching {
         })
     }
 
-    /// The batched value; `None` if it is the same for all lanes.
+    /// Returns the batched value; `None` if it is the same for all lanes.
     pub(super) fn of(&self, value: Value) -> Option<Value> {
         self.known.get(&value).copied()
     }
@@ -144,7 +145,7 @@ impl Batching {
         self.known.insert(value, all);
     }
 
-    /// The batched value, repeated if it is the same for all lanes.
+    /// Computes the batched value, repeated if it is the same for all lanes.
     pub(super) fn whole(&self, to: &Appender, value: Value) -> Value {
         self.of(value).unwrap_or_else(|| {
             let shape = self.shape(&to.shape(value));
@@ -152,7 +153,7 @@ impl Batching {
         })
     }
 
-    /// The batched shape.
+    /// Returns the batched shape.
     pub(super) fn shape(&self, lane: &Shape) -> Shape {
         Shape::from([self.lanes].into_iter().chain(lane.extents().iter().copied()).collect::<Vec<usize>>())
     }

@@ -9,7 +9,7 @@ use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{Op, Shape};
 use std::sync::Arc;
 
-/// The batched value of a node of which some operand has lanes.
+/// Adds the batched value of a node with lanes in some operand.
 pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: &[Value]) -> Value {
     let (kind, value) = to.read(|graph| (graph.node(id).kind, graph.node(id).first()));
     let shape = to.shape(value);
@@ -29,7 +29,7 @@ pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: 
         NodeKind::Identity(Identity::Variable(_)) => to.variable(whole(0)),
         NodeKind::Identity(identity @ Identity::Ruled(rule)) => {
             let inputs = match rule.kind {
-                // Like the value that it is computed from.
+                // A recomputed output has lanes as its value has.
                 RuleKind::Checkpoint => 1 + rule.outputs as usize,
                 RuleKind::Jvp | RuleKind::Vjp => operands.len(),
             };
@@ -88,7 +88,7 @@ pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: 
     }
 }
 
-/// The batched value as an operand beside others of this rank: axes of extent 1 follow that of the lanes.
+/// Reshapes a batched value for operands of this rank: axes of extent 1 follow that of the lanes.
 fn aligned<'a>(to: &'a Appender, all: Value, rank: usize) -> SlopeTerm<'a> {
     let term = to.term(all);
     let shape = term.shape();
@@ -98,7 +98,7 @@ fn aligned<'a>(to: &'a Appender, all: Value, rank: usize) -> SlopeTerm<'a> {
     term.reshape(&Shape::from(extents.collect::<Vec<usize>>()))
 }
 
-/// A batched array of rows, with the rows along the first axis and the lanes along the second; the others have this rank.
+/// Moves the rows of a batched array to the first axis and the lanes to the second; the others have this rank.
 fn rows_first<'a>(to: &'a Appender, all: Value, rank: usize) -> SlopeTerm<'a> {
     let moved = to.term(all).moveaxis(0, 1);
     let shape = moved.shape();
@@ -108,7 +108,7 @@ fn rows_first<'a>(to: &'a Appender, all: Value, rank: usize) -> SlopeTerm<'a> {
     moved.reshape(&Shape::from(extents.collect::<Vec<usize>>()))
 }
 
-/// A view for each lane.
+/// Extends a view to all lanes.
 fn with_lanes(view: &View, result: &Shape) -> View {
     let own = view.axes.iter().map(|index| {
         let mut moved = AxisIndex::fixed(index.start);
@@ -128,7 +128,8 @@ fn reduced(batching: &Batching, to: &Appender, reduce: Reduce, operands: &[Value
     let Some(corrections) = batching.of(correction) else {
         return to.add(&Operation::Reduce(shifted), &[x, correction]);
     };
-    // A correction per lane: the variance without one, times the number of elements, over that number less the correction.
+    // A correction per lane: the variance without correction, times the number of elements, over that number less the
+    // correction.
     let plain = Reduce { reduction: Reduction::Var, ..shifted };
     let variance = to.term(to.add(&Operation::Reduce(plain), &[x]));
     let count = variance.number(reduce.axes.count(&Shape::from(&to.shape(x).extents()[1..])) as f64);

@@ -1,8 +1,8 @@
 //! Commit: resolves every dtype and makes every cast explicit.
 //!
-//! A weak literal takes the dtype of each use, rounded once from its exact value. Any other weak value computes in the default
-//! dtype of its kind and is cast at each use. Reductions become elementary ones (`reduction`), and graphs of control flow are
-//! committed too. No decision depends on a value; an integer literal that does not fit is an error.
+//! A weak literal takes the dtype of each use, rounded once from its exact value. Any other weak value computes in the
+//! default dtype of its kind and is cast at each use. Reductions become elementary ones (`reduction`), and graphs of
+//! control flow are committed too. No decision depends on a value; an integer literal that does not fit is an error.
 
 mod reduction;
 
@@ -51,13 +51,13 @@ type ResolvedGraphs = FxHashMap<(*const Graph<ValueType>, Vec<DType>), Arc<Typed
 /// Resolves the dtypes of a graph without calls. `policy` determines the dtype of a weak literal that is a result.
 ///
 /// # Errors
-/// `Literal` if an integer literal does not fit the dtype of a use, with the place of the use; `Verify` if the graph has
-/// calls.
+/// `Literal` if an integer literal does not fit the dtype of a use, with the place of the use; `Verify` if the graph
+/// has calls.
 pub fn commit(graph: Arc<Graph<ValueType>>, places: Arc<Places>, policy: Policy) -> Result<TypedGraph> {
     commit_as((graph, places), policy, None, &mut ResolvedGraphs::default())
 }
 
-/// Like [`commit`], with results of these dtypes.
+/// Commits a graph like [`commit`], with results of these dtypes.
 fn commit_as(
     (graph, places): (Arc<Graph<ValueType>>, Arc<Places>),
     policy: Policy,
@@ -109,7 +109,7 @@ struct Commit<'a> {
     policy: Policy,
     rewriter: Rewriter<'a, ValueType, (), DType, Committed>,
     reasons: Vec<(NodeId, Reason)>,
-    /// The numbers of elements that reductions use.
+    /// The literals for numbers of elements, which reductions use.
     numbers: FxHashMap<(usize, DType), SlotId>,
     /// The last control flow: its number, node, and cast operands.
     controlled: Option<(u32, NodeId, Vec<Value>)>,
@@ -133,7 +133,8 @@ impl Commit<'_> {
             NodeKind::Cast(reason) => {
                 let (operand, dtype) = (graph.operands(id)[0], ty.storage_dtype());
                 match reason {
-                    // The mode's cast is for the op: an integer must fit, as without the cast.
+                    // A casting mode inserted this cast for the op: an integer literal must fit its dtype, as without
+                    // the mode.
                     CastReason::Mode(_) if dtype.is_int() && self.is_integer_literal(operand) => {
                         self.coerce(operand, dtype, Reason::Cast(id))?
                     }
@@ -189,7 +190,7 @@ impl Commit<'_> {
                 let dtype = self.rewriter.new.ty(operand);
                 let updates = self.coerce(updates, dtype, Reason::Operand(id, 1))?;
                 let view = graph.view_of(view);
-                // Each element is inserted once: if they are all, they are the result in another order.
+                // Each element is inserted once: if all elements are, they are the result in another order.
                 if put == shape && *view == View::identity(view.rank).canonical(shape) {
                     return Ok(Committed::Value(updates));
                 }
@@ -211,7 +212,8 @@ impl Commit<'_> {
         Ok(Committed::Value(value))
     }
 
-    /// Commits the graphs of control flow, which has the same number in the typed graph. Its depth is bounded by the verifier.
+    /// Commits the graphs of control flow, which has the same number in the typed graph. Its depth is bounded by the
+    /// verifier.
     fn control(&mut self, n: u32, bodies: &mut ResolvedGraphs) -> Result<Vec<Arc<TypedGraph>>> {
         let control = &self.graph.controls()[n as usize];
         let Control { kind, graphs } = &**control;
@@ -243,7 +245,7 @@ impl Commit<'_> {
         Ok(typed)
     }
 
-    /// A result of control flow, with operands in its graphs' dtypes.
+    /// Adds a result of control flow, with operands in its graphs' dtypes.
     fn controlled(&mut self, id: NodeId, (n, result): (u32, u32), shape: &Shape) -> Result<Value> {
         let (graph, kind) = (self.graph, NodeKind::Control(n, result));
         let given = graph.operands(id);
@@ -267,7 +269,7 @@ impl Commit<'_> {
         Ok(value)
     }
 
-    /// Values of one dtype joined, without empty ones.
+    /// Joins values of one dtype, without empty ones.
     fn concat(&mut self, axis: u32, mut operands: Vec<Value>, shape: &Shape) -> Value {
         if shape.extents().contains(&0) {
             let axes = (0..shape.rank()).map(|_| AxisIndex::default()).collect();
@@ -281,7 +283,7 @@ impl Commit<'_> {
         self.rewriter.new.add(NodeKind::Concat(axis, ()), &operands, &[(dtype, shape)])
     }
 
-    /// The types of a node.
+    /// Infers the types of a node.
     fn types(&self, id: NodeId, operation: &Operation<'_>) -> Result<Types<ValueType>> {
         let operands = self.graph.operands(id).iter().map(|&operand| self.graph.ty(operand));
         let types = operation.types(&operands.collect::<SmallVec<[ValueType; 4]>>());
@@ -302,7 +304,7 @@ impl Commit<'_> {
         Ok(self.rewriter.new.add(NodeKind::Op(op, ()), &values, &[(op.result_dtype(compute), shape)]))
     }
 
-    /// A traced value as `dtype`, for a use of that dtype.
+    /// Casts a traced value to the dtype of a use.
     fn coerce(&mut self, value: Value, dtype: DType, reason: Reason) -> Result<Value> {
         match *self.rewriter.of(value) {
             Committed::Value(value) => Ok(self.convert(value, dtype, reason)),
@@ -312,13 +314,13 @@ impl Commit<'_> {
         }
     }
 
-    /// A traced value in its storage dtype, for a node that moves its elements.
+    /// Casts a traced value to its storage dtype, for a node that moves its elements.
     fn stored(&mut self, value: Value, user: NodeId) -> Result<Value> {
         let dtype = self.graph.storage_dtype(value, self.policy);
         self.coerce(value, dtype, Reason::Operand(user, 0))
     }
 
-    /// A traced value explicitly cast to `dtype`.
+    /// Casts a traced value explicitly.
     fn cast(&mut self, value: Value, dtype: DType, reason: Reason) -> Result<Value> {
         match *self.rewriter.of(value) {
             Committed::Value(value) => Ok(self.convert(value, dtype, reason)),
@@ -327,7 +329,7 @@ impl Commit<'_> {
                 if dtype.is_complex() || dtype.is_float() && kind != Kind::Complex {
                     return self.weak_literal(value, slot, dtype, reason);
                 }
-                // An explicit cast to a lower kind casts the exact value as it would an array: from the widest
+                // An explicit cast to a lower kind casts the exact value as a cast of an array would: from the widest
                 // dtype of its kind.
                 let widest = match kind {
                     Kind::Bool => DType::Bool,
@@ -357,7 +359,7 @@ impl Commit<'_> {
         }
     }
 
-    /// A value of the typed graph as `dtype`.
+    /// Casts a value of the typed graph.
     fn convert(&mut self, value: Value, dtype: DType, reason: Reason) -> Value {
         if self.rewriter.new.ty(value) == dtype {
             return value;
@@ -368,7 +370,7 @@ impl Commit<'_> {
         cast
     }
 
-    /// The traced value of a slot as `dtype`, for the node being committed.
+    /// Adds a traced literal as `dtype`, for the node being committed.
     fn weak_literal(&mut self, value: Value, slot: SlotId, dtype: DType, reason: Reason) -> Result<Value> {
         let user = self.rewriter.new.making();
         self.rewriter.new.make_from(&[self.graph.producer(value)]);
@@ -378,7 +380,7 @@ impl Commit<'_> {
         Ok(literal)
     }
 
-    /// The value of a slot as `dtype`; checks that a known one fits.
+    /// Adds the literal of a slot as `dtype`. Checks that a known value fits.
     fn literal(&mut self, slot: SlotId, dtype: DType) -> Result<Value> {
         if let Slot::Value(literal) = &self.graph.slots()[slot.index()] {
             Literal::to_repr(literal, dtype)?;

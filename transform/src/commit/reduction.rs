@@ -1,4 +1,4 @@
-//! Reductions of a traced graph in terms of elementary ones: means, variances, indices of extremes, as ops and elementary
+//! Reductions of a traced graph as elementary ones: means, variances and indices of extremes become ops and elementary
 //! reductions. Sums and products of halves, also in scans, are accumulated in `f32` and rounded once.
 
 mod variance;
@@ -25,7 +25,7 @@ struct Building<'a, 'g> {
 }
 
 impl Commit<'_> {
-    /// The typed values of a traced reduction.
+    /// Commits a reduction of the traced graph.
     pub(super) fn reduce(&mut self, id: NodeId, reduce: Reduce) -> Result<Value> {
         let operands = self.graph.operands(id).to_vec();
         let types = self.reduction_types(id, &Operation::Reduce(reduce))?;
@@ -85,13 +85,13 @@ impl Commit<'_> {
 }
 
 impl Commit<'_> {
-    /// The dtypes of a reduction or a scan, never weak.
+    /// Returns the dtypes of a reduction or a scan, never weak.
     fn reduction_types(&self, id: NodeId, operation: &Operation<'_>) -> Result<ReductionTypes> {
         let Types { compute, result } = self.types(id, operation)?;
         Ok(ReductionTypes { compute: compute.storage_dtype(), result: result.storage_dtype() })
     }
 
-    /// The operand of a scan or a sort in its computing dtype, and its types.
+    /// Casts the operand of a scan or a sort to its computing dtype, and returns it with its types.
     fn operand(
         &mut self,
         id: NodeId,
@@ -107,12 +107,12 @@ impl Commit<'_> {
         Ok((x, types))
     }
 
-    /// A value as `dtype`, as part of a traced node.
+    /// Casts a value as part of a traced node.
     fn cast_part(&mut self, id: NodeId, value: Value, dtype: DType) -> Value {
         self.convert(value, dtype, Reason::Part(id))
     }
 
-    /// The typed values of a traced scan.
+    /// Commits a scan of the traced graph.
     pub(super) fn scan(&mut self, id: NodeId, scan: Scan, axis: u32, request: TypeRequest) -> Result<Value> {
         let (x, types) = self.operand(id, &Operation::Scan(scan, axis, request), request.dtype)?;
         let wide = if scan.accumulates(types.compute) { types.compute } else { accumulated(types.compute) };
@@ -122,7 +122,7 @@ impl Commit<'_> {
         Ok(self.cast_part(id, scanned, types.result))
     }
 
-    /// The typed values of a traced sort.
+    /// Commits a sort of the traced graph.
     pub(super) fn sort(&mut self, id: NodeId, sort: Sort, axis: u32, request: TypeRequest) -> Result<Value> {
         let (x, types) = self.operand(id, &Operation::Sort(sort, axis, request, None), request.dtype)?;
         let dtype = match sort {
@@ -139,7 +139,7 @@ impl Commit<'_> {
     }
 }
 
-/// The dtype in which values are summed.
+/// Returns the dtype in which values are summed.
 fn accumulated(dtype: DType) -> DType {
     if dtype.is_half() { DType::F32 } else { dtype }
 }
@@ -153,13 +153,13 @@ impl Building<'_, '_> {
         self.commit.cast_part(self.id, value, dtype)
     }
 
-    /// A value that is part of the reduction.
+    /// Records a value as part of the reduction.
     fn part(&mut self, value: Value) -> Value {
         self.commit.reasons.push((self.commit.rewriter.new.producer(value), Reason::Part(self.id)));
         value
     }
 
-    /// An op on operands of its computing dtype.
+    /// Adds an op on operands of its computing dtype.
     fn op(&mut self, op: Op, operands: &[Value]) -> Value {
         let out = &mut self.commit.rewriter.new;
         let compute = out.ty(operands[op.joined().start]);
@@ -172,8 +172,8 @@ impl Building<'_, '_> {
         self.part(value)
     }
 
-    /// An integer that depends only on the shape, rounded to the dtype. Equal ones share a slot, so their uses are
-    /// shared too.
+    /// Adds a literal integer that depends only on the shape, rounded to the dtype. Equal integers share a slot, and so
+    /// their uses are shared.
     fn number(&mut self, number: usize, dtype: DType) -> Value {
         let Commit { rewriter: Rewriter { new: out, .. }, numbers, .. } = &mut *self.commit;
         let make = || out.slot(Slot::Value(Literal::weak(number as u64)));
@@ -182,12 +182,12 @@ impl Building<'_, '_> {
         self.part(value)
     }
 
-    /// The number of elements that are reduced to one.
+    /// Returns the number of elements reduced to one.
     fn count(&self, x: Value) -> usize {
         self.axes.count(self.commit.rewriter.new.shape(x))
     }
 
-    /// An elementary reduction, in the dtype of its operand, or in `f32` for sums of halves.
+    /// Adds an elementary reduction, in the dtype of its operand, or in `f32` for sums of halves.
     fn fold(&mut self, reduction: Reduction, x: Value) -> Value {
         let dtype = self.ty(x);
         let wide = if reduction.accumulates(dtype) { x } else { self.cast(x, accumulated(dtype)) };
@@ -206,7 +206,7 @@ impl Building<'_, '_> {
         if reduction == self.reduction { value } else { self.part(value) }
     }
 
-    /// The mean in the dtype in which `x` is summed.
+    /// Computes the mean in the dtype in which `x` is summed.
     fn mean(&mut self, x: Value) -> Value {
         let wide = self.cast(x, accumulated(self.ty(x)));
         self.mean_of(wide, self.keepdims)
@@ -218,7 +218,8 @@ impl Building<'_, '_> {
         self.op(Op::Divide, &[sum, count])
     }
 
-    /// The largest element, or 0 if there are none, is subtracted first and added last.
+    /// Computes the logarithm of the sum of exponentials. The largest element, or 0 if there are none, is subtracted
+    /// first and added last.
     fn logsumexp(&mut self, x: Value) -> Value {
         let wide = self.cast(x, accumulated(self.ty(x)));
         let real = if self.ty(wide).is_complex() { self.op(Op::Real, &[wide]) } else { wide };
@@ -232,7 +233,8 @@ impl Building<'_, '_> {
         self.reduced(total)
     }
 
-    /// Elements are scaled by a power of two near the largest modulus, which is exact, and the root is scaled back.
+    /// Computes the norm. Elements are scaled by a power of two near the largest modulus, which is exact, and the root
+    /// is scaled back.
     fn norm(&mut self, x: Value) -> Value {
         let wide = self.cast(x, accumulated(self.ty(x)));
         let parts = self.parts(wide);
@@ -257,7 +259,7 @@ impl Building<'_, '_> {
         self.reduced(norm)
     }
 
-    /// The real and the imaginary part; a real value itself.
+    /// Returns the real and the imaginary part; of a real value itself.
     fn parts(&mut self, value: Value) -> Vec<Value> {
         if !self.ty(value).is_complex() {
             return vec![value];
@@ -265,12 +267,12 @@ impl Building<'_, '_> {
         [Op::Real, Op::Imag].map(|part| self.op(part, &[value])).to_vec()
     }
 
-    /// The sum of one value or more, from the left.
+    /// Adds one value or more, from the left.
     fn total(&mut self, values: &[Value]) -> Value {
         values[1..].iter().fold(values[0], |sum, &value| self.op(Op::Add, &[sum, value]))
     }
 
-    /// The largest element, with the axes kept; 0 if there are no elements or it is not `fit`.
+    /// Computes the largest element, with the axes kept; 0 if there are no elements or if `fit` is false for it.
     fn largest(&mut self, x: Value, fit: Op) -> Value {
         if self.count(x) == 0 {
             return self.number(0, self.ty(x));
@@ -281,7 +283,7 @@ impl Building<'_, '_> {
         self.op(Op::MultiplyNoNan, &[fits, largest])
     }
 
-    /// A value with the reduced axes kept, in the form of the result.
+    /// Returns a value with the reduced axes kept, in the form of the result.
     fn reduced(&mut self, value: Value) -> Value {
         let out = &mut self.commit.rewriter.new;
         if self.keepdims {
@@ -298,7 +300,7 @@ impl Building<'_, '_> {
         }
     }
 
-    /// The first index of the extreme element: the least index of the elements that equal it, or are NaN.
+    /// Computes the first index of the extreme element: the least index of the elements that equal it, or are NaN.
     fn position(&mut self, extreme: Reduction, x: Value) -> Result<Value> {
         let dtype = self.ty(x);
         let found = self.elementary(extreme, x, true);
@@ -310,7 +312,7 @@ impl Building<'_, '_> {
         let shape = self.commit.rewriter.new.shape_id(x);
         let indices = self.commit.rewriter.new.add(NodeKind::Iota(self.axes), &[], &[(DType::I64, shape)]);
         let indices = self.part(indices);
-        // Half as many bytes if that suffices: a register then has as many indices as elements of most dtypes.
+        // Narrow indices have half as many bytes: a register then holds as many indices as elements of most dtypes.
         let narrow = i32::try_from(self.count(x)).is_ok();
         let indices = if narrow { self.cast(indices, DType::I32) } else { indices };
         let beyond = self.number(self.count(x), self.ty(indices));

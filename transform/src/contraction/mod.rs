@@ -1,8 +1,8 @@
-//! Contractions: sums of products of arrays, with labels of axes. `ij,jk->ik` is the product of two matrices: axes of one
-//! label are matched, and labels that the result lacks are summed.
+//! Contractions: sums of products of arrays, with labels of axes. `ij,jk->ik` is the product of two matrices: axes of
+//! one label are matched, and labels that the result lacks are summed.
 //!
-//! A [`Contraction`] has the labels, [`Subscripts`] are its `einsum` notation, and [`order`] determines the order of the
-//! products. Nothing here depends on types or elements.
+//! A [`Contraction`] has the labels, [`Subscripts`] are its `einsum` notation, and [`order`] determines the order of
+//! the products. Nothing here depends on types or elements.
 
 pub mod order;
 mod subscripts;
@@ -27,7 +27,7 @@ pub type Labels = SmallVec<[Label; 8]>;
 pub struct LabelSet(u128);
 
 impl LabelSet {
-    /// The labels of a list.
+    /// Returns the labels of a list.
     pub fn of(labels: &[Label]) -> LabelSet {
         LabelSet(labels.iter().fold(0, |set, &label| set | bit(label)))
     }
@@ -37,13 +37,13 @@ impl LabelSet {
         self.0 & bit(label) != 0
     }
 
-    /// The union.
+    /// Returns the union.
     #[must_use]
     pub fn union(self, other: LabelSet) -> LabelSet {
         LabelSet(self.0 | other.0)
     }
 
-    /// The intersection.
+    /// Returns the intersection.
     #[must_use]
     pub fn intersection(self, other: LabelSet) -> LabelSet {
         LabelSet(self.0 & other.0)
@@ -54,13 +54,13 @@ impl LabelSet {
         self.0 == 0
     }
 
-    /// The labels, ascending.
+    /// Returns the labels, ascending.
     pub fn iter(self) -> impl Iterator<Item = Label> {
         (0..MAX_LABELS as u8).filter(move |&label| self.contains(label))
     }
 }
 
-/// A label beyond [`MAX_LABELS`] is in no set.
+/// Returns the bit of a label; 0 for a label beyond [`MAX_LABELS`], which is in no set.
 fn bit(label: Label) -> u128 {
     1u128.checked_shl(label.into()).unwrap_or(0)
 }
@@ -81,12 +81,13 @@ pub struct Contraction {
 pub struct Extents(Vec<usize>);
 
 impl Extents {
-    /// The extent of a label; 1 for a missing one.
+    /// Returns the extent of a label; 1 for a missing one.
     pub fn of(&self, label: Label) -> usize {
         self.0.get(usize::from(label)).copied().unwrap_or(1)
     }
 
-    /// The number of elements of an array with these labels, or of multiplications of a product over them. Saturates.
+    /// Returns the number of elements of an array with these labels, or of multiplications of a product over them.
+    /// Saturates.
     pub fn count(&self, labels: LabelSet) -> u128 {
         labels.iter().fold(1, |count, label| count.saturating_mul(self.of(label) as u128))
     }
@@ -124,7 +125,7 @@ impl std::fmt::Display for ExtentMismatch {
 }
 
 impl Contraction {
-    /// The extent of each label for arrays of these shapes, which have the labelled axes.
+    /// Computes the extent of each label from arrays of these shapes, which have the labelled axes.
     ///
     /// # Errors
     /// The first two axes that do not match.
@@ -151,7 +152,7 @@ impl Contraction {
         Ok(Extents(first.into_iter().map(|axis| axis.map_or(1, |axis| axis.extent)).collect()))
     }
 
-    /// The labels of each operand as a set.
+    /// Returns the labels of each operand as a set.
     pub fn sets(&self) -> Vec<LabelSet> {
         self.operands.iter().map(|labels| LabelSet::of(labels)).collect()
     }
@@ -171,8 +172,8 @@ pub struct DotDimensions {
 }
 
 impl DotDimensions {
-    /// The product of arrays with these labels, each once, of which `result` remains. Labels are in the order of the result, the summed
-    /// ones in that of the left array.
+    /// Creates the product of arrays with these labels, each once; `result` are the labels that remain. Labels are in
+    /// the order of the result, the summed ones in that of the left array.
     pub fn new(left: &[Label], right: &[Label], result: &[Label]) -> DotDimensions {
         let (in_left, in_right) = (LabelSet::of(left), LabelSet::of(right));
         let kept = |wanted: (bool, bool)| {

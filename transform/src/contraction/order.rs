@@ -1,9 +1,10 @@
-//! The order of a contraction's products. Products are of two arrays at a time, and labels that the result does not need are summed
-//! at once, so the order determines the number of multiplications.
+//! The order of a contraction's products. Products are of two arrays at a time, and labels that the result does not
+//! need are summed at once, so the order determines the number of multiplications.
 //!
-//! The work of one product is its number of multiplications: the product of the extents of all labels of either array. Up to
-//! [`EXACT`] arrays, dynamic programming over sets of arrays finds the order of least total work. For more, each step takes the two
-//! whose product grows least, among the first [`WINDOW`] left. Both depend only on labels and extents, and so do a program's results.
+//! The work of one product is its number of multiplications: the product of the extents of all labels of either array.
+//! Up to [`EXACT`] arrays, dynamic programming over sets of arrays finds the order of least total work. For more, each
+//! step takes the two whose product grows least, among the first [`WINDOW`] left. Both depend only on labels and
+//! extents, and so do a program's results.
 
 use super::{Contraction, Extents, LabelSet};
 
@@ -13,8 +14,8 @@ pub const EXACT: usize = 8;
 /// The number of arrays among which the greedy order chooses.
 pub const WINDOW: usize = 24;
 
-/// The products of a contraction, each of two arrays by their numbers: operands in their order, then products in theirs. Empty for
-/// fewer than two operands.
+/// Returns the products of a contraction, each of two arrays by their numbers: operands in their order, then products
+/// in theirs. It is empty for fewer than two operands.
 pub fn order(contraction: &Contraction, extents: &Extents) -> Vec<[usize; 2]> {
     let (sets, result) = (wanted(contraction), LabelSet::of(&contraction.result));
     match sets.len() {
@@ -25,7 +26,7 @@ pub fn order(contraction: &Contraction, extents: &Extents) -> Vec<[usize; 2]> {
     }
 }
 
-/// The labels of each operand that the result or another operand has: the others are summed before any product.
+/// Returns the labels of each operand that the result or another operand has. Others are summed before any product.
 fn wanted(contraction: &Contraction) -> Vec<LabelSet> {
     let sets = contraction.sets();
     let (mut once, mut twice) = (LabelSet::of(&contraction.result), LabelSet::of(&contraction.result));
@@ -36,7 +37,7 @@ fn wanted(contraction: &Contraction) -> Vec<LabelSet> {
     sets.into_iter().map(|set| set.intersection(twice)).collect()
 }
 
-/// The number of multiplications of the products. Saturates.
+/// Returns the number of multiplications of the products. Saturates.
 pub fn work(contraction: &Contraction, extents: &Extents, order: &[[usize; 2]]) -> u128 {
     let (mut sets, result) = (wanted(contraction), LabelSet::of(&contraction.result));
     let mut left: Vec<bool> = vec![true; sets.len()];
@@ -61,7 +62,7 @@ struct Best {
     first: usize,
 }
 
-/// The order with the least work. Sets of arrays are numbers with a bit for each.
+/// Finds the order with the least work. Sets of arrays are numbers with a bit for each.
 fn exact(sets: &[LabelSet], result: LabelSet, extents: &Extents) -> Vec<[usize; 2]> {
     let count = sets.len();
     let all = (1usize << count) - 1;
@@ -94,7 +95,7 @@ fn exact(sets: &[LabelSet], result: LabelSet, extents: &Extents) -> Vec<[usize; 
     written_out(&best, count)
 }
 
-/// The products of the whole set, dependencies first.
+/// Returns the products of the whole set, dependencies first.
 fn written_out(best: &[Best], count: usize) -> Vec<[usize; 2]> {
     // The sets that are split, from the whole one down; each set's parts come after it.
     let mut wanted = vec![(1usize << count) - 1];
@@ -117,8 +118,8 @@ fn written_out(best: &[Best], count: usize) -> Vec<[usize; 2]> {
     products
 }
 
-/// Each step takes the two arrays whose product grows least beyond them; ties are broken by the least work, then by
-/// order.
+/// Finds an order step by step: each step multiplies the two arrays whose product grows least beyond them; ties are
+/// broken by the least work, then by order.
 fn greedy(mut sets: Vec<LabelSet>, result: LabelSet, extents: &Extents) -> Vec<[usize; 2]> {
     let count = sets.len();
     let mut left: Vec<usize> = (0..count).collect();
@@ -174,7 +175,7 @@ mod tests {
         (contraction, extents)
     }
 
-    /// The least work of all orders, by trying them.
+    /// Finds the least work by trying all orders.
     fn least(sets: &[LabelSet], result: LabelSet, extents: &Extents) -> u128 {
         let mut least = if sets.len() == 1 { 0 } else { u128::MAX };
         for a in 0..sets.len() {

@@ -1,6 +1,6 @@
-//! Subscripts of `einsum`: `ij,jk->ik`, `...i,...i`, `ii->i`. Letters label axes; three dots represent those without a letter,
-//! which broadcast from the last. Without `->` the result has the axes of the dots, then the letters that occur once, A to Z
-//! before a to z. (NumPy, `einsum`.)
+//! Subscripts of `einsum`: `ij,jk->ik`, `...i,...i`, `ii->i`. Letters label axes; three dots represent those without a
+//! letter, which broadcast from the last. Without `->` the result has the axes of the dots, then the letters that occur
+//! once, A to Z before a to z. (NumPy, `einsum`.)
 //!
 //! Parsing any text gives a contraction or an error: nothing recurses, and no sum wraps.
 
@@ -37,7 +37,7 @@ struct SubscriptTerm {
     dots: Option<usize>,
 }
 
-/// The label of a letter; A to Z come before a to z, as they do in an implicit result.
+/// Returns the label of a letter. A to Z come before a to z, as they do in an implicit result.
 fn label(letter: char) -> Option<Label> {
     match letter {
         'A'..='Z' => Some(letter as u8 - b'A'),
@@ -46,7 +46,7 @@ fn label(letter: char) -> Option<Label> {
     }
 }
 
-/// The letter of a label; that of an axis without one is `.`.
+/// Returns the letter of a label, or `.` for an axis without a letter.
 pub(super) fn letter(label: Label) -> char {
     match label {
         0..26 => char::from(b'A' + label),
@@ -85,7 +85,7 @@ impl SubscriptTerm {
         Ok(read)
     }
 
-    /// The labels of an array with this number of unnamed axes.
+    /// Returns the labels of an array with this number of unnamed axes.
     fn labels(&self, unnamed: usize) -> Labels {
         let at = self.dots.unwrap_or(self.letters.len());
         let dots = (0..unnamed).rev().map(|from_last| FIRST_UNNAMED.saturating_add(from_last as Label));
@@ -99,8 +99,8 @@ impl std::str::FromStr for Subscripts {
     /// Parses subscripts. Spaces are ignored.
     ///
     /// # Errors
-    /// `Parse` for characters other than letters, `...`, `,`, `->`, for more than one arrow, for repeated dots in one subscript, and
-    /// for letters of the result that are repeated or in no operand.
+    /// `Parse` for characters other than letters, `...`, `,`, `->`, for more than one arrow, for repeated dots in one
+    /// subscript, and for letters of the result that are repeated or in no operand.
     fn from_str(text: &str) -> Result<Subscripts> {
         let dense: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
         let (operands, result) = match dense.split_once("->") {
@@ -123,7 +123,7 @@ impl std::str::FromStr for Subscripts {
     }
 }
 
-/// The number of occurrences of each letter.
+/// Counts the occurrences of each letter.
 fn counts(operands: &[SubscriptTerm]) -> [usize; FIRST_UNNAMED as usize] {
     let mut counts = [0; FIRST_UNNAMED as usize];
     operands.iter().flat_map(|term| &term.letters).for_each(|&label| counts[usize::from(label)] += 1);
@@ -150,16 +150,16 @@ fn implicit(operands: &[SubscriptTerm]) -> SubscriptTerm {
 }
 
 impl Subscripts {
-    /// The number of operands.
+    /// Returns the number of operands.
     pub fn arity(&self) -> usize {
         self.operands.len()
     }
 
-    /// The contraction of arrays of these ranks.
+    /// Returns the contraction of arrays of these ranks.
     ///
     /// # Errors
-    /// `Arity` if the numbers of subscripts and arrays differ; `Shape` for an array of another rank than its subscript's, and
-    /// for a result without `...` where these represent axes.
+    /// `Arity` if the numbers of subscripts and arrays differ; `Shape` for an array of another rank than its
+    /// subscript's, and for a result without `...` where these represent axes.
     pub fn contraction(&self, ranks: &[usize]) -> Result<Contraction> {
         if ranks.len() != self.operands.len() {
             let [terms, arrays] = [(self.operands.len(), "subscript"), (ranks.len(), "operand")]
@@ -197,7 +197,7 @@ impl Subscripts {
         Ok(Contraction { operands, result, exact: LabelSet::default() })
     }
 
-    /// The name of a label in errors.
+    /// Returns the name of a label in errors.
     pub fn name(label: Label) -> String {
         match letter(label) {
             '.' => "...".to_owned(),
@@ -221,7 +221,7 @@ impl fmt::Display for SubscriptTerm {
 }
 
 impl fmt::Display for Subscripts {
-    /// With an explicit result.
+    /// Formats the subscripts with an explicit result.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, term) in self.operands.iter().enumerate() {
             write!(f, "{}{term}", if n > 0 { "," } else { "" })?;

@@ -1,4 +1,4 @@
-//! The nodes between variables and outputs, and tangents and cotangents through them.
+//! The nodes between variables and outputs, and the propagation of tangents and cotangents through them.
 
 use super::control;
 use super::maps::{self, summed_to};
@@ -81,7 +81,7 @@ impl Cone {
         }
     }
 
-    /// The replacement of a loop's result, from a loop that saves states for reverse mode.
+    /// Replaces a loop by one that saves states for reverse mode. Returns the replacement of the node's result.
     fn kept(
         &mut self,
         to: &Appender,
@@ -103,7 +103,7 @@ impl Cone {
         results.get(result as usize).map(|&value| vec![value])
     }
 
-    /// The tangents of the outputs.
+    /// Computes the tangents of the outputs.
     pub fn forward(&self, to: &Appender, tangents: &[Tangent]) -> Vec<Tangent> {
         let mut known: FxHashMap<Value, Tangent> =
             self.variables.iter().copied().zip(tangents.iter().copied()).collect();
@@ -146,12 +146,12 @@ impl Cone {
         self.outputs.iter().map(|output| known.get(output).copied().unwrap_or(Tangent::Zero)).collect()
     }
 
-    /// The cotangents of the variables.
+    /// Computes the cotangents of the variables.
     pub fn reverse(&self, to: &Appender, cotangents: &[Tangent]) -> Vec<Tangent> {
         self.reverse_onto(to, cotangents, FxHashMap::default())
     }
 
-    /// The value that a variable of another function represents, unless it is one of these.
+    /// Follows variables of other functions to their operands, up to a variable of this cone.
     fn source(&self, to: &Appender, mut value: Value) -> Value {
         to.read(|graph| {
             while !self.variables.contains(&value) {
@@ -163,7 +163,7 @@ impl Cone {
         })
     }
 
-    /// The cotangents of the variables, added to those already known.
+    /// Computes the cotangents of the variables, and adds them to the known ones.
     pub fn reverse_onto(
         &self,
         to: &Appender,
@@ -227,7 +227,7 @@ impl Cone {
                     continue;
                 }
                 let saved = self.saved.get(&key);
-                // A loop that saves states replaces another one.
+                // Cotangents are those of the original loop, which a loop with saved states replaces.
                 let written = if let Some(SavedLoop::Slots { of, .. }) = saved { of } else { &key };
                 let active: Vec<bool> = written.1.iter().map(|operand| dependent.contains(operand)).collect();
                 let onto = control::accumulating(to, written, &active, |operand| known.remove(&operand));
@@ -271,7 +271,7 @@ impl Cone {
     }
 }
 
-/// The nodes of a graph that depend on variables and that outputs depend on, in order.
+/// Returns the nodes of a graph that depend on variables and on which outputs depend, in order.
 fn dependent(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], policy: Policy) -> Vec<NodeId> {
     let Some(first) = variables.iter().map(|&value| graph.producer(value)).min() else { return Vec::new() };
     let Some(last) = outputs.iter().map(|&value| graph.producer(value)).max() else { return Vec::new() };
@@ -299,7 +299,7 @@ fn dependent(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], p
     (0..needed.len()).filter(|&at| reached[at] && needed[at]).map(|at| NodeId((at + base) as u32)).collect()
 }
 
-/// The operands of a node that derivatives flow through.
+/// Returns the operands of a node with respect to which its result is continuous.
 fn continuous(graph: &Graph<ValueType>, id: NodeId) -> &[Value] {
     let operands = graph.operands(id);
     match graph.node(id).kind {
@@ -309,7 +309,7 @@ fn continuous(graph: &Graph<ValueType>, id: NodeId) -> &[Value] {
     }
 }
 
-/// The nodes of a range that depend on variables continuously, including the variables' own nodes.
+/// Returns the nodes of a range that depend on variables continuously, including the nodes of the variables.
 pub(super) fn reached(
     graph: &Graph<ValueType>,
     variables: &[Value],
@@ -338,7 +338,7 @@ pub(super) fn reached(
     reached
 }
 
-/// The product that a contraction sums.
+/// Returns the product in a contraction, and its sum.
 fn contraction(to: &Appender, kind: NodeKind, operands: &[Value]) -> Option<(NodeId, Reduce)> {
     let NodeKind::Reduce(reduce) = kind else { return None };
     let product = to.read(|graph| graph.producer(operands[0]));
@@ -346,7 +346,7 @@ fn contraction(to: &Appender, kind: NodeKind, operands: &[Value]) -> Option<(Nod
     (reduce.contracts && multiplies).then_some((product, reduce))
 }
 
-/// The cotangents of the factors of a contraction, which are contractions too.
+/// Computes the cotangents of the factors of a contraction, which are contractions too.
 fn factors(
     to: &Appender,
     product: NodeId,
@@ -373,7 +373,7 @@ fn factors(
     made
 }
 
-/// The tangent of a node that is linear in all operands together: the same node on their tangents.
+/// Computes the tangent of a node that is linear in all operands together: the same node on their tangents.
 fn together(
     to: &Appender,
     kind: NodeKind,
@@ -403,7 +403,7 @@ fn together(
     Some(Tangent::of(made))
 }
 
-/// The tangent of a node's result.
+/// Computes the tangent of a node's result.
 fn node(
     to: &Appender,
     id: NodeId,
@@ -430,7 +430,7 @@ fn node(
     sum
 }
 
-/// The tangent of a contraction: the sum of contractions of each factor's tangent with the other factor.
+/// Computes the tangent of a contraction: the sum of contractions of each factor's tangent with the other factor.
 fn contracted(
     to: &Appender,
     (product, reduce): (NodeId, Reduce),

@@ -11,7 +11,7 @@ use ndjit_ir::graph::{ControlKind, ForArity, NodeId, ScanArity, Value};
 use ndjit_ir::{DType, Error, ErrorCode};
 
 impl ControlPiece {
-    /// The graphs whose outputs are the results.
+    /// Returns the graphs whose outputs are the results.
     fn giving(&self) -> std::ops::Range<usize> {
         match self.control.kind {
             ControlKind::While => 1..2,
@@ -19,13 +19,13 @@ impl ControlPiece {
         }
     }
 
-    /// The space of a result's tangents.
+    /// Computes the space of a result's tangents.
     pub fn result_space(&self, to: &Appender, n: usize) -> Option<TangentSpace> {
         let (_, shape) = self.control.result(n)?;
         Some(TangentSpace { dtype: linear(self.control.storage_dtype(n, to.policy))?, shape })
     }
 
-    /// The tangent spaces of operands, in the dtypes of its graphs' parameters.
+    /// Computes the tangent spaces of operands, in the dtypes of its graphs' parameters.
     pub fn spaces(&self, to: &Appender, operands: &[Value]) -> Vec<Option<TangentSpace>> {
         let types = self.operand_types(to, operands);
         let space = |(_, dtype, shape): ParamType| Some(TangentSpace { dtype: linear(dtype)?, shape });
@@ -56,12 +56,12 @@ impl ControlPiece {
     }
 }
 
-/// The parameter for a tangent of an operand.
+/// Returns the parameter for a tangent of an operand.
 pub(super) fn tangent_type(space: &TangentSpace) -> ParamType {
     (space.dtype.into(), space.dtype, space.shape.clone())
 }
 
-/// The tangents of the results.
+/// Computes the tangents of the results.
 pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tangent]) -> Vec<Tangent> {
     let piece = ControlPiece::of(to, n);
     let (kind, carried) = (piece.control.kind, piece.control.carried());
@@ -103,7 +103,7 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
             moving[n] |= reached[graph.producer(output).index()] && piece.result_space(to, n).is_some();
         }
     }
-    // A leaf keeps the dtype of its tangent, even if no body takes it.
+    // A leaf keeps the dtype of its tangent, even if no body has it as a parameter.
     let leaf_space = |n: usize| spaces.get(n).filter(|_| n < carried).cloned().flatten();
     let mut graphs = Vec::new();
     for which in 0..piece.bodies.len() {
@@ -171,13 +171,13 @@ pub(super) fn forward(to: &Appender, n: u32, operands: &[Value], tangents: &[Tan
     tangents
 }
 
-/// A tangent of an operand, in the space of the graphs' parameters.
+/// Casts a tangent of an operand to the space of the graphs' parameters.
 fn taken(to: &Appender, operand: Value, tangent: Tangent, space: &TangentSpace) -> Value {
     let own = to.space(operand).unwrap_or_else(|| space.clone());
     tangent.term(to, &own).cast(space.dtype).value
 }
 
-/// Cotangents of operands, in the operands' spaces.
+/// Casts cotangents to the operands' spaces.
 fn given_back(to: &Appender, operands: &[Value], made: Vec<Tangent>, spaces: &[Option<TangentSpace>]) -> Vec<Tangent> {
     let one = |((&operand, g), space): ((&Value, Tangent), &Option<TangentSpace>)| match (to.space(operand), space) {
         (Some(own), Some(space)) if own.dtype != space.dtype => g.map(to, space, |term| term.cast(own.dtype)),
@@ -186,8 +186,8 @@ fn given_back(to: &Appender, operands: &[Value], made: Vec<Tangent>, spaces: &[O
     operands.iter().zip(made).zip(spaces).map(one).collect()
 }
 
-/// The known cotangents of a scan's invariants: the scan adds to them step by step, so a segmented scan adds in the same order.
-/// `take` returns the known cotangent of a value, once.
+/// Takes the known cotangents of a scan's invariants. The scan adds to them step by step, so that a segmented scan has
+/// the same order of additions. `take` removes and returns the known cotangent of a value.
 pub(super) fn accumulating(
     to: &Appender,
     (n, operands): &ControlGroup,
@@ -207,7 +207,7 @@ pub(super) fn accumulating(
     onto
 }
 
-/// The cotangents of the active operands. Those of a scan are added to the known ones ([`accumulating`]).
+/// Computes the cotangents of the active operands. A scan adds them to the known ones ([`accumulating`]).
 pub(super) fn reverse(
     to: &Appender,
     (n, operands): &ControlGroup,
@@ -233,7 +233,8 @@ pub(super) fn reverse(
     given_back(to, operands, made, &piece.spaces(to, operands))
 }
 
-/// The cotangents of the parameters in `wanted` of a recomputed graph: zeros where there are none. They are added to those of `onto`.
+/// Computes the cotangents of the `wanted` parameters of a recomputed graph, and adds them to those of `onto`.
+/// Parameters without dependent outputs have zeros.
 pub(super) fn pullback(
     to: &Appender,
     (graph, places): &LocatedGraph,
@@ -242,7 +243,7 @@ pub(super) fn pullback(
     cotangents: &[Tangent],
     onto: impl Fn(usize) -> Tangent,
 ) -> Vec<Tangent> {
-    // The arguments' dependencies may be among them.
+    // An argument may depend on another one, so each is a variable of its own.
     let mut arguments = arguments.to_vec();
     wanted.iter().for_each(|&param| arguments[param] = to.variable(arguments[param]));
     let outputs = to.run((graph, places), &arguments);
@@ -252,7 +253,7 @@ pub(super) fn pullback(
     cone.reverse_onto(to, cotangents, known.filter(|(_, g)| !g.is_zero()).collect())
 }
 
-/// The cotangent of a branch: that of the branch taken.
+/// Computes the cotangents of the taken branch.
 fn branches(
     to: &Appender,
     piece: &ControlPiece,

@@ -1,5 +1,5 @@
-//! Derivatives as formulas that keep their accuracy where the plain ones cancel, overflow or round. Second derivatives are those of
-//! the exact functions: corrections of rounding are constants.
+//! Derivatives as formulas that keep their accuracy where the plain ones cancel, overflow or round. Second derivatives
+//! are those of the exact functions: corrections of rounding are constants.
 
 use super::rules::output as ruled_output;
 use crate::append::SlopeTerm;
@@ -8,17 +8,17 @@ use ndjit_ir::DType;
 use ndjit_ir::graph::{DerivativeRule, RuleKind};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, PI};
 
-/// 1 where `greater`, one half where `equal`, else 0.
+/// Selects 1 where `greater`, one half where `equal`, and 0 elsewhere.
 pub(super) fn share<'a>(x: SlopeTerm<'a>, greater: SlopeTerm<'a>, equal: SlopeTerm<'a>) -> SlopeTerm<'a> {
     where_(greater, x.number(1.0), where_(equal, x.number(0.5), x.number(0.0)))
 }
 
-/// `x / h`, 0 if `h` is 0, the sign of an infinite `x`.
+/// Computes `x / h`: 0 if `h` is 0, the sign of `x` if `x` is infinite.
 pub(super) fn part<'a>(x: SlopeTerm<'a>, h: SlopeTerm<'a>) -> SlopeTerm<'a> {
     (x / h).unless(isinf(x), sign(x)).unless(equal(h, h.number(0.0)), x.number(0.0))
 }
 
-/// A formula of `x` with a separate formula of its derivative, for terms whose derivatives cancel.
+/// Gives a formula of `x` a separate formula of its derivative, for terms whose derivatives cancel.
 fn with_slope<'a>(
     formula: SlopeTerm<'a>,
     x: SlopeTerm<'a>,
@@ -31,31 +31,31 @@ fn with_slope<'a>(
     to.term(ruled_output(to, rule, formula.value, &[itself, tangent, mapped.value]))
 }
 
-/// The slope of `tanh(x)` with result `r`: `1 - r * r` loses all digits where `r` rounds to 1.
+/// Computes the slope of `tanh(x)` with result `r`: `1 - r * r` loses all digits where `r` rounds to 1.
 pub(super) fn tanh_slope<'a>(x: SlopeTerm<'a>, r: SlopeTerm<'a>) -> SlopeTerm<'a> {
     let e = exp(abs(x) * -2.0);
     let sum = e + 1.0;
     with_slope(e * 4.0 / (sum * sum), x, |slope| r * slope * -2.0)
 }
 
-/// The slope of `sigmoid(x)` with result `r`.
+/// Computes the slope of `sigmoid(x)` with result `r`.
 pub(super) fn sigmoid_slope<'a>(x: SlopeTerm<'a>, r: SlopeTerm<'a>) -> SlopeTerm<'a> {
     with_slope(r * sigmoid(-x), x, |slope| -(tanh(x * 0.5) * slope))
 }
 
-/// The slope of `atan(x)`.
+/// Computes the slope of `atan(x)`.
 pub(super) fn atan_slope<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
     let formula = 1.0 / (x * x + 1.0);
     if x.is_complex() { formula } else { with_slope(formula, x, |slope| slope.scaled(x) * slope * -2.0) }
 }
 
-/// `1 - x * x`, rounded once, whose slope does not cancel near 0, unlike that of `(1 - x) (1 + x)`.
+/// Computes `1 - x * x`, rounded once. Its slope does not cancel near 0, unlike that of `(1 - x) (1 + x)`.
 pub(super) fn rest_of_square<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
     if x.is_complex() { (1.0 - x) * (1.0 + x) } else { mul_add(-x, x, x.number(1.0)) }
 }
 
-/// The slope of `x^y` with respect to `x`. It is a quotient if `y - 1` is rounded, which a power amplifies to many ULP; otherwise the
-/// quotient would cancel in second derivatives.
+/// Computes the slope of `x^y` with respect to `x`. It is a quotient if `y - 1` is rounded, which a power amplifies to
+/// many ULP; otherwise the quotient would cancel in second derivatives.
 pub(super) fn power_slope<'a>(
     x: SlopeTerm<'a>,
     y: SlopeTerm<'a>,
@@ -72,13 +72,13 @@ pub(super) fn power_slope<'a>(
     slope.unless(logical_and(rounded, divides), y.scaled(r) / x)
 }
 
-/// The imaginary unit.
+/// Returns the imaginary unit.
 pub(super) fn i<'a>(like: SlopeTerm<'a>) -> SlopeTerm<'a> {
     let real = like.dtype().real();
     complex(like.to.number(0.0, real), like.to.number(1.0, real))
 }
 
-/// `exp(-scale * x * x)` of the exact square; `scale` is a power of two.
+/// Computes `exp(-scale * x * x)` from the exact square; `scale` is a power of two.
 fn bell<'a>(x: SlopeTerm<'a>, scale: f64) -> SlopeTerm<'a> {
     let square = x * x;
     let rest = mul_add(x, x, -square);
@@ -87,12 +87,12 @@ fn bell<'a>(x: SlopeTerm<'a>, scale: f64) -> SlopeTerm<'a> {
     exp(-scaled(square)).scaled(1.0 - scaled(rest))
 }
 
-/// `exp(-x * x)`.
+/// Computes `exp(-x * x)`.
 pub(super) fn gauss<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
     bell(x, 1.0)
 }
 
-/// The density of the normal distribution.
+/// Computes the density of the normal distribution.
 pub(super) fn normal_density<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
     bell(x, 0.5) * (FRAC_1_SQRT_2 * FRAC_2_SQRT_PI / 2.0)
 }
@@ -100,19 +100,19 @@ pub(super) fn normal_density<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
 /// The difference of `ln(2)` and `LN_2`.
 const LN_2_REST: f64 = 2.319_046_813_846_3e-17;
 
-/// The product of a number and `ln(2)` with its rounding error, given the number's.
+/// Multiplies a number by `ln(2)`. Returns the product and its rounding error, given the number's.
 fn times_ln_2<'a>(x: SlopeTerm<'a>, rest: SlopeTerm<'a>) -> (SlopeTerm<'a>, SlopeTerm<'a>) {
     let stored = if x.dtype() == DType::F32 { f64::from(LN_2 as f32) } else { LN_2 };
     let product = x * stored;
     (product, mul_add(x, x.number(stored), -product) + (x * (LN_2 - stored + LN_2_REST) + rest * stored))
 }
 
-/// The slope of `log(exp(x) + exp(y))` with respect to `x`, or of its base-2 form, from the exact difference; for equal infinities
-/// a half, or 0.
+/// Computes the slope of `log(exp(x) + exp(y))` with respect to `x`, or of its base-2 form, from the exact difference;
+/// for equal infinities a half, or 0.
 pub(super) fn logistic_share<'a>(x: SlopeTerm<'a>, y: SlopeTerm<'a>, r: SlopeTerm<'a>, binary: bool) -> SlopeTerm<'a> {
     let alike = logical_and(isinf(x), equal(x, y));
     let distance = where_(alike, x.number(0.0), x - y);
-    // The rounding error of the difference (Knuth's TwoSum): many ULP of a small share.
+    // Knuth's TwoSum gives the rounding error of the difference: many ULP of a small share.
     let part = distance - x;
     let rest = ((x - (distance - part)) - (y + part)).unless(alike, x.number(0.0));
     let (distance, rest) = if binary { times_ln_2(distance, rest) } else { (distance, rest) };
@@ -121,7 +121,7 @@ pub(super) fn logistic_share<'a>(x: SlopeTerm<'a>, y: SlopeTerm<'a>, r: SlopeTer
     where_(equal(r, r.number(f64::NEG_INFINITY)), r.number(0.0), share)
 }
 
-/// The slope of `sin(pi x) / (pi x)`. Near 0 the terms of its quotient cancel, so it is a polynomial there.
+/// Computes the slope of `sin(pi x) / (pi x)`. Near 0 the terms of its quotient cancel, so it is a polynomial there.
 pub(super) fn sinc_slope<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
     let z = x * PI;
     let square = z * z;
@@ -137,9 +137,9 @@ pub(super) fn sinc_slope<'a>(x: SlopeTerm<'a>) -> SlopeTerm<'a> {
         sum = mul_add(sum, square, x.number(coefficient));
     }
     let near = less(abs(z), z.number(1.0));
-    // In the polynomial's range the quotient must not be 0 / 0, at any order.
+    // The polynomial's range needs a quotient other than 0 / 0, at any order of derivative.
     let away = where_(near, z.number(1.0), z);
-    // Of the exact remainder of x by 2: the product with pi is rounded.
+    // The angle is taken from the exact remainder of x by 2, since the product with pi is rounded.
     let turn = where_(near, x.number(1.0 / PI), x - rint(x * 0.5) * 2.0) * PI;
     where_(near, sum * z, (cos(turn) - sin(turn) / away) / away) * PI
 }

@@ -1,7 +1,8 @@
-//! Loops in reverse mode: the states they save, and the loops that run backwards over them.
+//! Reverse mode of loops: the saved states, and the loops that run backwards over them.
 //!
-//! A scan stacks the state of each step. A loop of unknown trip count saves as many states as it has slots, a fixed number of steps
-//! apart; the states between two of them are recomputed, in two levels if they exceed the slots. Saving states changes no bit.
+//! A scan stacks the state of each step. A loop of unknown trip count saves as many states as it has slots, a fixed
+//! number of steps apart; the states between two of them are recomputed, in two levels if they exceed the slots. Saving
+//! states changes no bit.
 
 use super::cone::ControlGroup;
 use super::control::{pullback, tangent_type};
@@ -11,16 +12,16 @@ use crate::append::{Appender, ControlPiece, ParamType, TangentSpace};
 use ndjit_ir::Shape;
 use ndjit_ir::graph::{ControlKind, NodeKind, ScanArity, Value};
 
-/// The states of a loop that are saved for reverse mode.
+/// The saved states of a loop.
 #[derive(Clone, Debug)]
 pub(crate) enum SavedLoop {
-    /// For each leaf of the state that the body takes its values before each step, stacked.
+    /// For each leaf of the state that is a parameter of the body, its values before each step, stacked.
     Stacked(Vec<Option<Value>>),
     /// The states before some steps.
     Slots {
         /// The original loop.
         of: ControlGroup,
-        /// For each leaf that the body takes its slots.
+        /// For each leaf that is a parameter of the body, its slots.
         slots: Vec<Option<Value>>,
         /// The number of steps, an `i64`.
         steps: Value,
@@ -34,7 +35,7 @@ pub(crate) enum SavedLoop {
 /// A loop that saves states, the results of the original loop, and the saved states.
 pub(super) type KeptLoop = (ControlGroup, Vec<Value>, SavedLoop);
 
-/// The loop that saves its states; `None` for branches.
+/// Replaces a loop by one that saves its states; `None` for branches.
 pub(super) fn keeping(to: &Appender, n: u32, operands: &[Value]) -> Option<KeptLoop> {
     let piece = ControlPiece::of(to, n);
     match piece.control.kind {
@@ -53,7 +54,7 @@ pub(super) fn keeping(to: &Appender, n: u32, operands: &[Value]) -> Option<KeptL
     }
 }
 
-/// A scan that stacks its states too.
+/// Adds a scan that also stacks its states.
 fn stacking(to: &Appender, piece: &ControlPiece, operands: &[Value]) -> KeptLoop {
     let carried = piece.control.carried();
     let (graph, places) = &piece.bodies[0];
@@ -77,7 +78,7 @@ fn stacking(to: &Appender, piece: &ControlPiece, operands: &[Value]) -> KeptLoop
     kept_loop(to, &results, saved)
 }
 
-/// A loop with these results.
+/// Returns the loop with these results.
 pub(super) fn kept_loop(to: &Appender, results: &[Value], saved: SavedLoop) -> KeptLoop {
     let key = to.read(|graph| {
         let id = graph.producer(results[0]);
@@ -89,7 +90,7 @@ pub(super) fn kept_loop(to: &Appender, results: &[Value], saved: SavedLoop) -> K
     (key, results.to_vec(), saved)
 }
 
-/// The cotangents of a scan's operands: a scan from its last step to its first.
+/// Computes the cotangents of a scan's operands, by a scan from the last step to the first.
 pub(super) fn reverse_scan(
     to: &Appender,
     piece: &ControlPiece,

@@ -1,5 +1,5 @@
-//! Linear maps of tangents, and their adjoints: a closed set. Forward mode applies maps, reverse mode their adjoints, under the inner product
-//! `sum of real(conj(a) b)`.
+//! Linear maps of tangents, and their adjoints: a closed set. Forward mode applies maps, reverse mode their adjoints,
+//! under the inner product `sum of real(conj(a) b)`.
 
 use super::tangent::Tangent;
 use crate::append::{Appender, SlopeTerm, TangentSpace};
@@ -81,14 +81,14 @@ pub(crate) enum LinearMap {
     Without(Value),
     /// Sums at the rows of these indices, of an array of this shape; out-of-bounds rows are dropped.
     AddRows(Value, Shape),
-    /// The elements at those that a view selects; zeros elsewhere.
+    /// The elements at the selected ones of a view; zeros elsewhere.
     Inserted(Arc<View>, Shape),
     /// Zeros at the elements that a view selects.
     Outside(Arc<View>, Shape),
 }
 
 impl LinearMap {
-    /// The target space.
+    /// Returns the space of the map's results.
     pub fn target(&self, to: &Appender, from: &TangentSpace) -> TangentSpace {
         let shaped = |shape: &Shape| TangentSpace { shape: shape.clone(), ..from.clone() };
         match self {
@@ -273,7 +273,7 @@ pub(super) fn adjoint(to: &Appender, path: &[LinearMap], mut g: Tangent, from: &
     g
 }
 
-/// The product with a slope; for ones the slope itself.
+/// Multiplies a tangent by a slope. The product of ones is the slope itself.
 fn scaled(to: &Appender, t: Tangent, space: &TangentSpace, by: SlopeTerm<'_>) -> Tangent {
     match t {
         Tangent::Zero => t,
@@ -294,7 +294,7 @@ fn pick<'a>(condition: SlopeTerm<'a>, when: bool, term: SlopeTerm<'a>) -> SlopeT
     SlopeTerm::op(Op::Where, &if when { [condition, term, zero] } else { [condition, zero, term] })
 }
 
-/// The sum to a shape that broadcasts to its own; a contraction if it sums a product.
+/// Sums a term to a shape that broadcasts to its own. The sum of a product is a contraction.
 pub(super) fn summed_to<'a>(term: SlopeTerm<'a>, shape: &Shape, contracts: bool) -> SlopeTerm<'a> {
     let own = term.shape();
     if own == *shape {
@@ -323,7 +323,7 @@ fn cumulative<'a>(term: SlopeTerm<'a>, axis: usize, reverse: bool) -> SlopeTerm<
     }
 }
 
-/// The elements shifted by one along an axis, forwards or backwards; a number fills the first or the last.
+/// Shifts the elements by one along an axis, forwards or backwards; a number fills the first or the last.
 pub(super) fn shifted<'a>(term: SlopeTerm<'a>, axis: usize, further: bool, first: f64) -> SlopeTerm<'a> {
     let shape = term.shape();
     let extent = shape.extents()[axis];
@@ -339,18 +339,18 @@ pub(super) fn shifted<'a>(term: SlopeTerm<'a>, axis: usize, further: bool, first
     }
 }
 
-/// At each index along an axis the element at an index.
+/// Selects, at each index along an axis, the element at the given index.
 pub(super) fn along<'a>(term: SlopeTerm<'a>, indices: SlopeTerm<'a>, axis: usize) -> SlopeTerm<'a> {
     term.moveaxis(axis, 0).gather(indices.moveaxis(axis, 0)).moveaxis(0, axis)
 }
 
-/// Indices for a gather, clamped.
+/// Clamps the indices of a gather.
 pub(super) fn clipped<'a>(index: SlopeTerm<'a>, rows: usize) -> SlopeTerm<'a> {
     let last = index.number(rows.saturating_sub(1) as f64);
     SlopeTerm::op(Op::Clip, &[index, index.number(0.0), last])
 }
 
-/// Zeros where the index is out of bounds.
+/// Replaces elements at out-of-bounds indices by zeros.
 pub(super) fn inside<'a>(term: SlopeTerm<'a>, index: SlopeTerm<'a>, rows: usize) -> SlopeTerm<'a> {
     let from = SlopeTerm::op(Op::GreaterEqual, &[index, index.number(0.0)]);
     let before = SlopeTerm::op(Op::Less, &[index, index.number(rows as f64)]);

@@ -1,9 +1,10 @@
 //! Derivatives: nodes appended to a traced graph that compute tangents forwards or cotangents backwards.
 //!
-//! Each node has linear maps from the tangents of its operands to the result's: ops by the table of slopes, the others in
-//! `nodes`. Forward mode applies the maps, reverse mode their adjoints. Derivatives are themselves nodes, so transformations nest.
-//! Variables are [identities](ndjit_ir::graph::Identity) with unique numbers, which separates their dependents from those of their
-//! operands: there are no levels, and only calls and loops that save states are copied.
+//! Each node has linear maps from the tangents of its operands to the result's: ops by the table of slopes, the others
+//! in `nodes`. Forward mode applies the maps, reverse mode their adjoints. Derivatives are themselves nodes, so
+//! transformations nest. Variables are [identities](ndjit_ir::graph::Identity) with unique numbers, which separates
+//! their dependents from those of their operands: there are no levels, and only calls and loops that save states are
+//! copied.
 
 mod cone;
 mod control;
@@ -42,14 +43,14 @@ pub struct Linearization {
     cone: Cone,
 }
 
-/// A variable of a transformation: a value as a separate one.
+/// Adds a variable of a transformation: a value separate from its operand.
 pub fn variable((graph, places, _): OpenGraph<'_>, value: Value, place: Place) -> Value {
     let made = graph.variable(value);
     places.note(graph.producer(made), place);
     made
 }
 
-/// A value that is constant for derivatives.
+/// Adds a copy of a value that is constant for derivatives.
 pub fn stop_gradient((graph, places, _): OpenGraph<'_>, value: Value, place: Place) -> Value {
     let result = (graph.ty(value), graph.shape_id(value));
     let made = graph.add(NodeKind::Identity(Identity::StopGradient), &[value], &[result]);
@@ -57,7 +58,7 @@ pub fn stop_gradient((graph, places, _): OpenGraph<'_>, value: Value, place: Pla
     made
 }
 
-/// The dtype and the shape of a value's tangents; `None` for integers and bools. Those of halves are `f32`.
+/// Returns the dtype and the shape of a value's tangents; `None` for integers and bools. Those of halves are `f32`.
 pub fn tangent_type(graph: &Graph<ValueType>, value: Value, policy: Policy) -> Option<(DType, Shape)> {
     Some((linear(graph.storage_dtype(value, policy))?, graph.shape(value).clone()))
 }
@@ -78,13 +79,13 @@ impl Linearization {
         Ok(Linearization { cone })
     }
 
-    /// The outputs.
+    /// Returns the outputs.
     pub fn outputs(&self) -> &[Value] {
         &self.cone.outputs
     }
 
-    /// The tangents of the outputs, given the tangents of the variables; `None` is zeros. Integers and bools have no tangents: theirs
-    /// are zeros.
+    /// Appends the tangents of the outputs, given the tangents of the variables; `None` stands for zeros. Integers and
+    /// bools have no tangents: theirs are zeros.
     ///
     /// # Errors
     /// `Size` if an array is too large.
@@ -96,7 +97,8 @@ impl Linearization {
         })
     }
 
-    /// The cotangents of the variables, given those of the outputs; `None` is zeros. Integers and bools have none.
+    /// Appends the cotangents of the variables, given those of the outputs; `None` stands for zeros. Integers and bools
+    /// have no cotangents: theirs are zeros.
     ///
     /// # Errors
     /// `Size` if an array is too large.
@@ -108,7 +110,7 @@ impl Linearization {
         })
     }
 
-    /// The gradients of the first output, a real scalar, with respect to the variables.
+    /// Appends the gradients of the first output, a real scalar, with respect to the variables.
     ///
     /// # Errors
     /// `Size` if an array is too large.
@@ -122,7 +124,7 @@ impl Linearization {
     }
 }
 
-/// Given tangents, cast to their computing dtypes.
+/// Casts given tangents to their computing dtypes.
 fn given(to: &Appender, of: &[Value], tangents: &[Option<Value>]) -> Vec<Tangent> {
     let one = |(&value, given): (&Value, &Option<Value>)| match (to.space(value), given) {
         (Some(space), &Some(given)) => Tangent::of(to.term(given).cast(space.dtype).broadcast(&space.shape)),
@@ -131,7 +133,7 @@ fn given(to: &Appender, of: &[Value], tangents: &[Option<Value>]) -> Vec<Tangent
     of.iter().zip(tangents).map(one).collect()
 }
 
-/// A tangent in the value's dtype; zeros for integers and bools.
+/// Returns a tangent in the value's dtype; zeros for integers and bools.
 fn written(to: &Appender, of: Value, tangent: Tangent) -> Value {
     match to.space(of) {
         Some(space) => tangent.term(to, &space).cast(to.dtype(of)).value,

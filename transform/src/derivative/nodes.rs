@@ -23,8 +23,8 @@ struct NodeRule<'a> {
     shape: Shape,
 }
 
-/// The maps of operand `n` of a node, except control flow and calls. Empty if the result does not depend on it continuously, or has no
-/// tangents.
+/// Returns the maps of operand `n` of a node, except control flow and calls. It is empty if the result does not depend
+/// on it continuously, or has no tangents.
 pub(super) fn paths(to: &Appender, id: NodeId, n: usize) -> Paths {
     let (kind, operands, value) =
         to.read(|graph| (graph.node(id).kind, graph.operands(id).to_vec(), graph.node(id).first()));
@@ -91,7 +91,7 @@ fn one(map: LinearMap) -> Paths {
 }
 
 impl<'a> NodeRule<'a> {
-    /// An op: the operand's cast, its broadcast, and the [slope].
+    /// Returns the maps of an op: the operand's cast, its broadcast, and the [slope].
     fn op(&self, id: NodeId, op: Op, policy: Policy, n: usize) -> Paths {
         let types: SmallVec<[_; 4]> =
             self.to.read(|graph| graph.operands(id).iter().map(|&value| graph.ty(value)).collect());
@@ -117,7 +117,7 @@ impl<'a> NodeRule<'a> {
         slopes.into_iter().map(|path| first.iter().cloned().chain(path).collect()).collect()
     }
 
-    /// The first operand in the result's dtype; a complex one with a real result in its own.
+    /// Returns the first operand in the result's dtype; a complex operand of a real result keeps its dtype.
     fn x(&self) -> SlopeTerm<'a> {
         let x = self.operands[0];
         x.cast(if x.is_complex() { self.dtype.complex() } else { self.dtype })
@@ -172,7 +172,8 @@ impl<'a> NodeRule<'a> {
                 let shift = isfinite(largest).cast(x.dtype()).scaled(largest).constant();
                 let term = exp(x - shift);
                 let share = term / term.reduce(Reduction::Sum, reduce.axes, true);
-                // Infinities have share 1, all others 0; so have the zeros of a sum of zeros. Counting them would take another pass.
+                // Infinities have share 1, all others 0; so have the zeros of a sum of zeros. Counting them would take
+                // another pass.
                 let infinite = equal(x, abs(r)).cast(x.dtype());
                 weighted(where_(isinf(r), infinite, share))
             }
@@ -184,7 +185,7 @@ impl<'a> NodeRule<'a> {
         }
     }
 
-    /// The products of the other elements.
+    /// Computes the products of the other elements.
     fn product(&self, reduce: Reduce, x: SlopeTerm<'a>) -> Paths {
         let shape = x.shape();
         let order: Vec<usize> = (0..shape.rank())
@@ -292,13 +293,13 @@ impl<'a> NodeRule<'a> {
     }
 }
 
-/// `x / r`, 0 if `r` is 0.
+/// Computes `x / r`, or 0 if `r` is 0.
 fn part<'a>(x: SlopeTerm<'a>, r: SlopeTerm<'a>) -> SlopeTerm<'a> {
     let zero = equal(r, r.number(0.0));
     where_(zero, x.number(0.0), x / r)
 }
 
-/// The share of each element in the extreme value beside it: elements equal to it share equally.
+/// Computes the share of each element in the extreme value beside it. Elements equal to the extreme share equally.
 fn shared<'a>(x: SlopeTerm<'a>, r: SlopeTerm<'a>, axes: AxisSet) -> SlopeTerm<'a> {
     let extreme = equal(x, r);
     let count = extreme.cast(DType::I64).reduce(Reduction::Sum, axes, true).cast(x.dtype());

@@ -5,13 +5,13 @@ use crate::append::SlopeTerm;
 use ndjit_ir::Shape;
 use ndjit_ir::reduction::{AxisSet, Reduction, Scan};
 
-/// The number of elements from which an axis is cut into rows: a scan of one row is sequential, one along rows is vectorized.
-/// (The products of 100,000 `f32` took 530 us as one row, 200 us in 328 rows.)
+/// The number of elements from which an axis is cut into rows: a scan of one row is sequential, one along rows is
+/// vectorized. (The products of 100,000 `f32` took 530 us as one row, 200 us in 328 rows.)
 const CUT: usize = 1024;
 /// Rows have a multiple of this number of elements.
 const VECTOR: usize = 16;
 
-/// For each element along the last axis the product of the others.
+/// Computes, for each element along the last axis, the product of the others.
 pub(super) fn others(x: SlopeTerm<'_>) -> SlopeTerm<'_> {
     let extents = x.shape().extents().to_vec();
     let Some((&count, kept)) = extents.split_last() else { return x.number(1.0) };
@@ -27,7 +27,7 @@ pub(super) fn others(x: SlopeTerm<'_>) -> SlopeTerm<'_> {
     let column = product(grid, axis);
     let is_whole = rows * columns == count;
     let rest = if is_whole { one } else { x.slice(axis, rows * columns, count) };
-    // The product of the other columns and the rest, then of the column.
+    // First the product of the other columns and the rest, then that of the column.
     let outside = beside(column, axis, product(rest, axis).reshape(&with(&[1])));
     let of_grid = beside(grid, axis, outside.reshape(&with(&[1, columns]))).reshape(&with(&[rows * columns]));
     if is_whole {
@@ -40,8 +40,8 @@ fn product(x: SlopeTerm<'_>, axis: usize) -> SlopeTerm<'_> {
     x.reduce(Reduction::Prod, AxisSet::one(axis), false)
 }
 
-/// The product of a first factor, of the elements before and of those after. Shifts precede products: a join after a scan is a kernel
-/// for each part.
+/// Multiplies a first factor by the elements before and by those after each element. Shifts precede products: a join
+/// after a scan is a kernel for each part.
 fn beside<'a>(x: SlopeTerm<'a>, axis: usize, first: SlopeTerm<'a>) -> SlopeTerm<'a> {
     let extent = x.shape().extents()[axis];
     if extent == 0 {

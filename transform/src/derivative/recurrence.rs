@@ -4,7 +4,8 @@ use crate::append::SlopeTerm;
 use ndjit_ir::Shape;
 use ndjit_ir::graph::{ControlKind, ScanArity};
 
-/// `h[i] = a[i] h[i - 1] + t[i]` along an axis, with `h[-1] = 0`; or `h[i] = a[i] h[i + 1] + t[i]`. Zero wins in the products.
+/// Computes `h[i] = a[i] h[i - 1] + t[i]` along an axis, with `h[-1] = 0`; in reverse, `h[i] = a[i] h[i + 1] + t[i]`.
+/// In the products zero wins over infinities and NaN.
 pub(super) fn recurrence<'a>(a: SlopeTerm<'a>, t: SlopeTerm<'a>, axis: usize, reverse: bool) -> SlopeTerm<'a> {
     let (to, dtype) = (t.to, t.dtype());
     let [a, t] = [a, t].map(|term| term.moveaxis(axis, 0));

@@ -1,7 +1,8 @@
 //! Custom derivative rules, and functions recomputed for their derivatives.
 //!
-//! A rule is nodes of the same graph: variables represent tangents or cotangents, and the rule's results are copied with the actual
-//! ones. A rule is linear in its tangents or cotangents, so its adjoint gives the other mode: one rule serves both.
+//! A rule is nodes of the same graph: variables represent tangents or cotangents, and the rule's results are copied
+//! with the actual ones. A rule is linear in its tangents or cotangents, so its adjoint gives the other mode: one rule
+//! serves both.
 
 use super::cone::Cone;
 use super::control::pullback;
@@ -15,7 +16,7 @@ use ndjit_ir::graph::{
 use ndjit_ir::{Place, Result, ValueType};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Outputs of a function with a rule: `beside` are its other operands, as the [kind](RuleKind) defines them.
+/// Adds the outputs of a function with a rule. `beside` are its other operands, as the [kind](RuleKind) defines them.
 ///
 /// # Errors
 /// `Size` if an array is too large.
@@ -34,15 +35,15 @@ pub fn ruled(
     })
 }
 
-/// An output with a rule.
+/// Adds an output with a rule.
 pub(super) fn output(to: &Appender, rule: DerivativeRule, value: Value, beside: &[Value]) -> Value {
     let operands: Vec<Value> = [value].into_iter().chain(beside.iter().copied()).collect();
     let ty = to.read(|graph| (graph.ty(value), graph.shape(value).clone()));
     to.results(NodeKind::Identity(Identity::Ruled(rule)), &operands, &[ty])
 }
 
-/// Outputs of a function of variables that derivatives recompute. The function's nodes start at a given one; the values it uses
-/// from before are inputs, too.
+/// Adds the outputs of a function of variables, which derivatives recompute. The function's nodes start at `first`;
+/// earlier values that they use are inputs, too.
 ///
 /// # Errors
 /// `Size` if an array is too large.
@@ -58,7 +59,7 @@ pub fn checkpointed(
     ruled(graph, RuleKind::Checkpoint, outputs, &beside, place)
 }
 
-/// The values before a node that outputs use, without literals.
+/// Returns the values before a node on which the outputs depend, without literals.
 fn captured(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], first: NodeId) -> Vec<Value> {
     let (mut seen, mut captured): (FxHashSet<Value>, Vec<Value>) = (variables.iter().copied().collect(), Vec::new());
     let mut open = outputs.to_vec();
@@ -77,7 +78,7 @@ fn captured(graph: &Graph<ValueType>, variables: &[Value], outputs: &[Value], fi
     captured
 }
 
-/// The tangents of all outputs, given those of the inputs.
+/// Computes the tangents of all outputs, given those of the inputs.
 pub(super) fn forward(to: &Appender, rule: DerivativeRule, operands: &[Value], inputs: &[Tangent]) -> Vec<Tangent> {
     let Some(parts) = rule.parts(operands) else { return Vec::new() };
     match rule.kind {
@@ -94,7 +95,8 @@ pub(super) fn forward(to: &Appender, rule: DerivativeRule, operands: &[Value], i
     }
 }
 
-/// The cotangents of the inputs, given those of all outputs. A recomputed function adds them to those known to `take`, like the original.
+/// Computes the cotangents of the inputs, given those of all outputs. A recomputed function adds them to the known
+/// ones, which `take` returns, as the original function does.
 pub(super) fn reverse(
     to: &Appender,
     rule: DerivativeRule,
@@ -105,7 +107,7 @@ pub(super) fn reverse(
     let Some(parts) = rule.parts(operands) else { return Vec::new() };
     match rule.kind {
         RuleKind::Jvp => {
-            // Other variables: the outputs' own are constants for the rule.
+            // The inputs become variables of this derivative: the outputs' own variables are constants for the rule.
             let inputs: Vec<Value> = parts.inputs.iter().map(|&input| to.variable(input)).collect();
             let mut new = completed(to, rule, operands, parts);
             new.extend(parts.inputs.iter().copied().zip(inputs.iter().copied()));
@@ -129,7 +131,7 @@ pub(super) fn reverse(
     }
 }
 
-/// The outputs that the rule takes, with the rule, for higher derivatives.
+/// Computes the outputs that the rule uses, with the rule, for higher derivatives.
 fn completed(
     to: &Appender,
     rule: DerivativeRule,
@@ -149,7 +151,7 @@ fn completed(
     parts.outputs.iter().enumerate().map(complete).collect()
 }
 
-/// A rule's results, as tangents of values.
+/// Returns a rule's results as tangents of values.
 fn linear(to: &Appender, of: &[Value], made: &[Value]) -> Vec<Tangent> {
     let one = |(&value, &made): (&Value, &Value)| match to.space(value) {
         Some(space) => Tangent::of(to.term(made).cast(space.dtype)),
@@ -158,8 +160,8 @@ fn linear(to: &Appender, of: &[Value], made: &[Value]) -> Vec<Tangent> {
     of.iter().zip(made).map(one).collect()
 }
 
-/// The cotangents of the inputs of a recomputed function, once those of its outputs are known: by a scan of one step. So nothing is shared
-/// with earlier computations, and the function's arrays exist only while the scan runs.
+/// Computes the cotangents of the inputs of a recomputed function from those of its outputs, by a scan of one step. No
+/// node is shared with earlier computations, and the function's arrays exist only while the scan runs.
 fn computed_later(
     to: &Appender,
     function: &LocatedGraph,
@@ -204,7 +206,7 @@ fn computed_later(
     made
 }
 
-/// The outputs, recomputed from other inputs.
+/// Recomputes the outputs from other inputs.
 fn again(to: &Appender, parts: RuleParts<'_, Value>, mode: DerivativeMode) -> Cone {
     let inputs: Vec<Value> = parts.inputs.iter().map(|&input| to.variable(input)).collect();
     let new = parts.inputs.iter().copied().zip(inputs.iter().copied()).collect();

@@ -1,6 +1,6 @@
-//! Loops as scans, for reverse mode, which needs the state of each step. A loop of constant trip count is a scan. A scan with too many
-//! states becomes nested scans: the outer one saves the state before each inner one, whose states reverse mode recomputes; both are
-//! shorter, and are segmented again if still too long.
+//! Loops as scans, for reverse mode, which needs the state of each step. A loop of constant trip count is a scan. A
+//! scan with too many states becomes nested scans: the outer one saves the state before each inner one, whose states
+//! reverse mode recomputes; both are shorter, and are segmented again if still too long.
 
 use crate::append::{Appender, ControlPiece, ParamType};
 use ndjit_ir::Shape;
@@ -10,8 +10,8 @@ use ndjit_ir::literal::LiteralValue;
 /// The minimum number of steps of a scan to segment.
 const SHORT: usize = 8;
 
-/// The results of a loop as those of scans: for a loop of constant trip count, and for a scan whose states exceed the memory. `None`
-/// for other loops.
+/// Computes the results of a loop by scans, for a loop of constant trip count, and for a scan whose states exceed the
+/// memory. `None` for other loops.
 pub(super) fn as_scans(to: &Appender, n: u32, operands: &[Value]) -> Option<Vec<Value>> {
     let piece = ControlPiece::of(to, n);
     match piece.control.kind {
@@ -21,7 +21,7 @@ pub(super) fn as_scans(to: &Appender, n: u32, operands: &[Value]) -> Option<Vec<
     }
 }
 
-/// A loop over a constant range: a scan whose state includes the index.
+/// Replaces a loop over a constant range by a scan whose state includes the index.
 fn counted(to: &Appender, piece: &ControlPiece, (operands, counts): (&[Value], ForArity)) -> Option<Vec<Value>> {
     let carried = counts.carried as usize;
     let (start, end) = (integer(to, operands[carried])?, integer(to, operands[carried + 1])?);
@@ -50,7 +50,7 @@ fn counted(to: &Appender, piece: &ControlPiece, (operands, counts): (&[Value], F
     Some(results)
 }
 
-/// The integer value of a literal.
+/// Returns the integer value of a literal.
 fn integer(to: &Appender, value: Value) -> Option<i64> {
     to.read(|graph| {
         let mut id = graph.producer(value);
@@ -74,7 +74,7 @@ fn integer(to: &Appender, value: Value) -> Option<i64> {
     })
 }
 
-/// The results of a scan whose states exceed the memory, as nested scans; `None` for others.
+/// Computes the results of a scan whose states exceed the memory by nested scans; `None` for other scans.
 fn segmented(to: &Appender, piece: &ControlPiece, (operands, steps): (&[Value], ScanArity)) -> Option<Vec<Value>> {
     let (carried, sliced) = (steps.carried as usize, steps.sliced as usize);
     let types = piece.operand_types(to, operands);
@@ -147,7 +147,7 @@ fn segmented(to: &Appender, piece: &ControlPiece, (operands, steps): (&[Value], 
     Some(joined.collect())
 }
 
-/// A shape with another axis in front.
+/// Returns a shape with another axis in front.
 pub(super) fn with_extent(extent: usize, of: &Shape) -> Shape {
     Shape::from([extent].into_iter().chain(of.extents().iter().copied()).collect::<Vec<usize>>())
 }

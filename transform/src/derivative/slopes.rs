@@ -1,7 +1,9 @@
-//! The table of slopes: for each operand of each op the linear map from its tangent to the result's. A missing row fails to compile.
+//! The table of slopes: for each operand of each op the linear map from its tangent to the result's. A missing row
+//! fails to compile.
 //!
-//! Operands and result are in the op's computing dtype, halves in `f32`. Slopes have the forms that keep their accuracy at the ends of the
-//! domain; at kinks they are the element of least norm of the subdifferential, at poles and ends the limit from within.
+//! Operands and result are in the op's computing dtype, halves in `f32`. Slopes have the forms that keep their accuracy
+//! at the ends of the domain; at kinks they are the element of least norm of the subdifferential, at poles and ends the
+//! limit from within.
 
 use super::forms::*;
 use super::maps::LinearMap::{self, Cast, Conj, Imag, Negate, Pick, Real, Scale};
@@ -36,7 +38,8 @@ fn times(slope: SlopeTerm<'_>) -> Paths {
     path([Scale(slope.value)])
 }
 
-/// The slope `1 / divisor`: a quotient would not be 0 for a zero tangent and a divisor of 0 or NaN.
+/// Returns the map with the slope `1 / divisor`. A quotient would not be 0 for a zero tangent and a divisor of 0 or
+/// NaN.
 fn over(divisor: SlopeTerm<'_>) -> Paths {
     times(1.0 / divisor)
 }
@@ -45,7 +48,7 @@ fn where_true(condition: SlopeTerm<'_>) -> Paths {
     path([Pick { condition: condition.value, when: true }])
 }
 
-/// The map of operand `n` of an op.
+/// Returns the map of operand `n` of an op.
 pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTerm<'a>) -> Paths {
     let x = operands[0];
     let y = operands.get(1).copied().unwrap_or(x);
@@ -234,7 +237,7 @@ pub(super) fn slope<'a>(op: Op, n: usize, operands: &[SlopeTerm<'a>], r: SlopeTe
 }
 
 impl<'a> SlopeTerm<'a> {
-    /// The negated count.
+    /// Negates the count.
     fn negated_count(self) -> SlopeTerm<'a> {
         -self.cast(DType::I32)
     }

@@ -1,4 +1,5 @@
-//! Loops of unknown trip count in reverse mode: they save as many states as they have slots, and recompute those between.
+//! Reverse mode of loops with unknown trip count. Such a loop saves as many states as it has slots, and recomputes the
+//! others.
 
 use super::cone::ControlGroup;
 use super::control::pullback;
@@ -14,19 +15,19 @@ const BYTES: usize = 16 << 20;
 /// The minimum and maximum number of slots.
 const SLOTS: (usize, usize) = (2, 4096);
 
-/// The trip count of a counted loop.
+/// Computes the trip count of a counted loop.
 pub(super) fn trips<'a>(to: &'a Appender, counts: ForArity, operands: &[Value]) -> SlopeTerm<'a> {
     let [start, end] = [0, 1].map(|n| to.term(operands[counts.carried as usize + n]).cast(DType::I64));
     let distance = end - start;
     maximum(distance, distance.number(0.0))
 }
 
-/// The type of an index.
+/// Returns the type of an index.
 fn counter() -> ParamType {
     (DType::I64.into(), DType::I64, Shape::scalar())
 }
 
-/// A loop from 0 to `end`, an `i64`: `step` gets its index, the state, and the invariants.
+/// Adds a loop from 0 to `end`, an `i64`. `step` receives the index, the state and the invariants.
 fn counted(
     to: &Appender,
     end: SlopeTerm<'_>,
@@ -46,14 +47,15 @@ fn counted(
     to.control(kind, vec![(body, taking)], &all)
 }
 
-/// The number of slots for states of these types. The states between two slots have as many again.
+/// Computes the number of slots for states of these types from half of the memory: the other half holds the states
+/// recomputed between two slots.
 fn slot_count(to: &Appender, types: &[ParamType]) -> usize {
     let bytes = types.iter().map(|(_, dtype, shape)| shape.bytes(dtype.bytes()).unwrap_or(usize::MAX));
     let each = bytes.fold(1usize, usize::saturating_add);
     (to.state_bytes.min(BYTES) / 2 / each).clamp(SLOTS.0, SLOTS.1)
 }
 
-/// The types of slots.
+/// Returns the types of the slots: arrays of `count` states.
 fn slot_types(types: &[ParamType], count: usize) -> Vec<ParamType> {
     let slots = |(ty, dtype, shape): &ParamType| {
         let extents: Vec<usize> = [count].into_iter().chain(shape.extents().iter().copied()).collect();
@@ -62,7 +64,7 @@ fn slot_types(types: &[ParamType], count: usize) -> Vec<ParamType> {
     types.iter().map(slots).collect()
 }
 
-/// Empty slots.
+/// Creates slots filled with zeros.
 fn slots(to: &Appender, types: &[ParamType], count: usize) -> Vec<Value> {
     let empty = |(ty, dtype, shape): &ParamType| {
         let extents: Vec<usize> = [count].into_iter().chain(shape.extents().iter().copied()).collect();
@@ -78,7 +80,8 @@ fn slots(to: &Appender, types: &[ParamType], count: usize) -> Vec<Value> {
     types.iter().map(empty).collect()
 }
 
-/// The slots with a state added, unless the step is between two slots, or there is no such slot.
+/// Stores a state in the slot of its step. Steps that are no multiple of `stride`, and steps beyond the last slot,
+/// store nothing.
 fn stored(to: &Appender, slots: &[Value], state: &[Value], step: SlopeTerm<'_>, stride: SlopeTerm<'_>) -> Vec<Value> {
     let [step, stride] = [step.value, stride.value].map(|value| to.term(value));
     let between = not_equal(remainder(step, stride), step.number(0.0));
@@ -90,12 +93,12 @@ fn stored(to: &Appender, slots: &[Value], state: &[Value], step: SlopeTerm<'_>, 
     slots.iter().zip(state).map(store).collect()
 }
 
-/// The state in a slot.
+/// Loads the state in a slot.
 fn loaded(to: &Appender, slots: &[Value], at: SlopeTerm<'_>) -> Vec<Value> {
     slots.iter().map(|&slots| to.term(slots).gather(to.term(at.value)).value).collect()
 }
 
-/// The steps of a loop: the leaves of the state that the body takes, and its calls.
+/// The body of a loop over steps.
 struct StepBody<'p> {
     piece: &'p ControlPiece,
     carried: usize,
@@ -121,17 +124,17 @@ impl<'p> StepBody<'p> {
         if let ControlKind::For(counts) = self.piece.control.kind { Some(counts) } else { None }
     }
 
-    /// The leaves that the body takes.
+    /// Returns the leaves of the state that are parameters of the body.
     fn taken(&self) -> Vec<usize> {
         (0..self.carried).filter(|&leaf| self.params[leaf].is_some()).collect()
     }
 
-    /// The types of the leaves that the body takes.
+    /// Returns the types of these leaves.
     fn taken_types(&self) -> Vec<ParamType> {
         self.taken().into_iter().map(|leaf| self.types.0[leaf].clone()).collect()
     }
 
-    /// Arguments of the body at a step: for a whole state, or for the leaves that it takes.
+    /// Returns the arguments of the body at a step. `leaf` gives the values of the state.
     fn arguments(&self, to: &Appender, step: Value, leaf: impl Fn(usize) -> Value, others: &[Value]) -> Vec<Value> {
         let body = self.piece.last();
         let argument = |param: usize| {
@@ -149,7 +152,7 @@ impl<'p> StepBody<'p> {
         (0..self.piece.bodies[body].0.params().len()).map(argument).collect()
     }
 
-    /// The next state.
+    /// Runs the body on a state, and returns the next state.
     fn next(&self, to: &Appender, step: Value, leaf: impl Fn(usize) -> Value, others: &[Value]) -> Vec<Value> {
         let (graph, places) = &self.piece.bodies[self.piece.last()];
         let arguments = self.arguments(to, step, leaf, others);
@@ -157,7 +160,7 @@ impl<'p> StepBody<'p> {
     }
 }
 
-/// A loop over steps that saves states: its results, and the saved states. `trips` is set for a counted loop.
+/// Adds a loop over steps that saves states. `trips` is set for a counted loop.
 pub(super) fn keeping_steps(
     to: &Appender,
     piece: &ControlPiece,
@@ -209,7 +212,8 @@ pub(super) fn keeping_steps(
         let saved = SavedLoop::Slots { of: of.clone(), slots, steps: trips.value, stride: stride.value, count };
         return kept_loop(to, results, saved);
     }
-    // A loop that saves its first states and counts; if it had more steps than slots, it runs again.
+    // The trip count is unknown: one loop saves the first states and counts. It runs again if it had more steps than
+    // slots.
     let zero = to.number(0.0, DType::I64).value;
     let mut all = state.clone();
     all.push(zero);
@@ -246,7 +250,7 @@ pub(super) fn keeping_steps(
     kept_loop(to, &results[..carried], saved)
 }
 
-/// The cotangents of the operands of a loop over steps.
+/// Computes the cotangents of the operands of a loop over steps.
 pub(super) fn reverse_steps(
     to: &Appender,
     piece: &ControlPiece,
@@ -278,7 +282,7 @@ pub(super) fn reverse_steps(
     }
     let params = piece.bodies[piece.last()].0.params().len();
     let wanted: Vec<usize> = (0..params).filter(|&param| active[piece.operand(piece.last(), param)]).collect();
-    // One step back: the cotangents before it from those after it.
+    // One step back: computes the cotangents before a step from those after it.
     let back = |to: &Appender, step: Value, state: &[Value], given: &[Value], others: &[Value]| {
         let leaf = |leaf: usize| taken.binary_search(&leaf).map_or(Value(0), |at| state[at]);
         let arguments = body.arguments(to, step, leaf, others);
@@ -365,13 +369,14 @@ pub(super) fn reverse_steps(
     made
 }
 
-/// The cotangents before a step, from its index, its state, the cotangents after it and the invariants.
+/// A function from the index of a step, its state, the cotangents after it and the invariants to the cotangents before
+/// it.
 type StepBack<'a> = dyn Fn(&Appender, Value, &[Value], &[Value], &[Value]) -> Vec<Value> + 'a;
 
-/// The cotangents before a loop, from those after it and the invariants.
+/// A function from the cotangents after a loop and the invariants to the cotangents before it.
 type WayBack<'a> = dyn Fn(&Appender, &[Value], &[Value]) -> Vec<Value> + 'a;
 
-/// The steps of a segment in reverse: its states are recomputed from the first.
+/// Runs the steps of a segment in reverse, and recomputes its states from the first one.
 fn segment_back(
     to: &Appender,
     body: &StepBody<'_>,
@@ -381,7 +386,7 @@ fn segment_back(
 ) -> Vec<Value> {
     let taken = body.taken();
     let leaf = |state: &[Value], leaf: usize| taken.binary_search(&leaf).map_or(Value(0), |at| state[at]);
-    // The part of a state that the body takes.
+    // These states have only the leaves that are parameters of the body.
     let advance = |to: &Appender, step: Value, state: &[Value], others: &[Value]| {
         let next = body.next(to, step, |n| leaf(state, n), others);
         taken.iter().map(|&n| next[n]).collect::<Vec<Value>>()

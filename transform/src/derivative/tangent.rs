@@ -34,7 +34,7 @@ impl Tangent {
         self == Tangent::Zero
     }
 
-    /// The negative.
+    /// Returns the negative.
     pub fn negated(self) -> Tangent {
         match self {
             Tangent::Zero => Tangent::Zero,
@@ -43,12 +43,12 @@ impl Tangent {
         }
     }
 
-    /// The negative, if `negative` is true.
+    /// Returns the negative if `negative` is true.
     pub fn signed(self, negative: bool) -> Tangent {
         if negative { self.negated() } else { self }
     }
 
-    /// The absolute part as a term, and its sign; `None` for zeros.
+    /// Returns the absolute part as a term, and its sign; `None` for zeros.
     pub fn parts<'a>(self, to: &'a Appender, space: &TangentSpace) -> Option<(SlopeTerm<'a>, bool)> {
         match self {
             Tangent::Zero => None,
@@ -57,7 +57,7 @@ impl Tangent {
         }
     }
 
-    /// Maps the absolute part.
+    /// Applies a function to the absolute part.
     pub fn map<'a>(
         self,
         to: &'a Appender,
@@ -70,7 +70,7 @@ impl Tangent {
         }
     }
 
-    /// The tangent as an array of its space.
+    /// Returns the tangent as an array of its space.
     pub fn term<'a>(self, to: &'a Appender, space: &TangentSpace) -> SlopeTerm<'a> {
         match self {
             Tangent::Zero => to.full(0.0, space),
@@ -83,7 +83,7 @@ impl Tangent {
         }
     }
 
-    /// The sum.
+    /// Adds two tangents.
     pub fn plus(self, to: &Appender, other: Tangent, space: &TangentSpace) -> Tangent {
         let Some((own, own_sign)) = self.parts(to, space) else { return other };
         let Some((new, sign)) = other.parts(to, space) else { return self };

@@ -8,7 +8,7 @@ use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{DType, Shape};
 use smallvec::SmallVec;
 
-/// The adjoint of a view of an operand of this shape; a contraction if it sums a product.
+/// Computes the adjoint of a view of an operand of this shape. The adjoint of a product is a contraction.
 pub(super) fn adjoint<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape, contracts: bool) -> SlopeTerm<'a> {
     let result = g.shape();
     let zeros = || g.to.full(0.0, &TangentSpace { dtype: g.dtype(), shape: operand.clone() });
@@ -47,8 +47,8 @@ fn without_free_axes<'a>(g: SlopeTerm<'a>, view: &View, contracts: bool) -> (Slo
     (g, View { rank: kept.len(), axes: view.axes.iter().map(renumbered).collect() })
 }
 
-/// Replaces an axis along which the cotangent is constant, like that of a sum, by one element, and reverses the axis if the step
-/// then becomes positive, as in sums of windows.
+/// Replaces an axis along which the cotangent is constant, like that of a sum, by one element, and reverses the axis if
+/// the step then becomes positive, as in sums of windows.
 fn without_repeated<'a>(g: SlopeTerm<'a>, mut view: View) -> (SlopeTerm<'a>, View) {
     let shape = g.shape();
     let repeated = |axis: usize| {
@@ -79,7 +79,7 @@ fn without_repeated<'a>(g: SlopeTerm<'a>, mut view: View) -> (SlopeTerm<'a>, Vie
     (one, view)
 }
 
-/// The inverse of a view that permutes and flips whole axes.
+/// Returns the inverse of a view that permutes and flips whole axes.
 fn inverse(view: &View, operand: &Shape, result: &Shape) -> Option<View> {
     let mut axes: SmallVec<[AxisIndex; 4]> = SmallVec::from_elem(AxisIndex::default(), view.rank);
     let mut found = 0;
@@ -103,9 +103,9 @@ fn inverse(view: &View, operand: &Shape, result: &Shape) -> Option<View> {
     whole.then_some(inverse)
 }
 
-/// Windows: along each axis of the operand one axis of the result has a step of 1, whose index follows from the operand's and those of the
-/// others, over which the elements are summed: the sum of windows of a zero-padded array. The cotangent, of this shape, may have one
-/// element along an axis instead of many equal ones.
+/// Computes the adjoint of windows. Along each axis of the operand one axis of the result has a step of 1. Its index
+/// follows from the operand's and those of the other axes, over which the elements are summed: a sum of windows of a
+/// zero-padded array. The cotangent, of this shape, may have one element along an axis in place of many equal ones.
 fn windows<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape, shape: &Shape) -> Option<SlopeTerm<'a>> {
     let has_one = |axis: usize| g.shape().extents()[axis] == 1;
     let mut named = vec![false; shape.rank()];
@@ -165,7 +165,7 @@ fn windows<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape, shape: &Shape) ->
     Some(sum)
 }
 
-/// An array padded with zeros along an axis.
+/// Pads an array with zeros along an axis.
 pub(super) fn between_zeros<'a>(term: SlopeTerm<'a>, axis: usize, before: usize, after: usize) -> SlopeTerm<'a> {
     let shape = term.shape();
     let zeros = |count: usize| {
@@ -177,7 +177,7 @@ pub(super) fn between_zeros<'a>(term: SlopeTerm<'a>, axis: usize, before: usize,
     term.to.concat(axis, &parts)
 }
 
-/// Any view: adds each element at its place in the operand.
+/// Computes the adjoint of any view: adds each element at its place in the operand.
 fn scattered<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape) -> SlopeTerm<'a> {
     let (to, shape) = (g.to, g.shape());
     let mut position = to.number(0.0, DType::I64).broadcast(&shape);

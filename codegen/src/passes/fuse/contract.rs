@@ -1,5 +1,5 @@
-//! Selection of the contractions that are computed as matrix products: those of large enough matrices. It depends only on shapes and
-//! dtypes, and on other uses of the products.
+//! Selection of the contractions computed as matrix products: those of large matrices. It depends only on shapes,
+//! dtypes, and other uses of the products.
 
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Value};
 use ndjit_ir::reduction::Reduce;
@@ -10,10 +10,11 @@ use rustc_hash::FxHashMap;
 const MIN_SIDE: usize = 4;
 /// The minimum number of products in a sum.
 const MIN_SUMMED: usize = 8;
-/// The minimum number of multiplications of one matrix. Below it a fused kernel is as fast, and has the order of all sums.
+/// The minimum number of multiplications of one matrix. Below it a fused kernel is as fast, and has the order of all
+/// sums.
 const MIN_WORK: usize = 1 << 15;
 
-/// The products of large matrices that a contraction sums, for supported dtypes.
+/// Returns the products of large matrices in contractions, for supported dtypes.
 pub(super) fn products(graph: &Graph<DType>) -> FxHashMap<Value, NodeId> {
     let contractions = graph.node_ids().filter_map(|id| match graph.node(id).kind {
         NodeKind::Reduce(reduce) if reduce.contracts => product(graph, id, reduce).map(|product| (product, id)),

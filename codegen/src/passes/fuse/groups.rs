@@ -1,6 +1,6 @@
-//! Groups of nodes that are computed together: they have one shape and grow node by node, under limits, without cycles. Reductions of
-//! the same elements along the same axes are a separate group, and so are scans, and nodes that move elements: joins, and reshapes
-//! without strides.
+//! Groups of nodes computed together. Their nodes have one shape. They grow node by node, under limits, without cycles.
+//! Reductions of the same elements along the same axes are a separate group, and so are scans, and nodes that move
+//! elements: joins, and reshapes without strides.
 
 use super::contract::products;
 use super::joins::parts;
@@ -14,24 +14,28 @@ use ndjit_transform::access::Accesses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// The maximum number of primitives of a kernel: beyond it, register pressure and compile time outgrow the savings of fusion.
+/// The maximum number of primitives of a kernel: beyond it, register pressure and compile time outgrow the savings of
+/// fusion.
 pub(in super::super) const MAX_WEIGHT: usize = 400;
 /// The maximum number of reductions of the same elements in a kernel: each has accumulators in registers.
 const MAX_REDUCED: usize = 4;
-/// The maximum number of primitives recomputed for each element to which a small value is broadcast, from one array: several arrays
-/// would cost more loads than the value.
+/// The maximum number of primitives recomputed for each element to which a small value is broadcast, from one array:
+/// several arrays would cost more loads than the value.
 const MAX_RECOMPUTED: usize = 16;
-/// The maximum number of primitives computed for each row, before the innermost loop, for a value with one element per row.
+/// The maximum number of primitives computed for each row, before the innermost loop, for a value with one element per
+/// row.
 const MAX_HOISTED: usize = 200;
 /// The weight of a gather, in primitives.
 const GATHER: usize = 8;
 /// The weight of a cast.
 const CAST: usize = 4;
 
-/// The bits of integers per unit of a division's weight: there is no vector division, and a lane's code is as long as that of two vectors.
+/// The bits of integers per unit of a division's weight: there is no vector division, and a lane's code is as long as
+/// that of two vectors.
 const DIVIDED: usize = 256;
 
-/// The number of primitives of a body that make code. (A hundred divisions of bytes in one kernel took 59 ms to compile.)
+/// Returns the number of a body's primitives for which there is code. (A hundred divisions of bytes in one kernel took
+/// 59 ms to compile.)
 fn weight(body: &Body) -> usize {
     let of = |inst: &Inst| match &inst.kind {
         InstKind::Prim(Prim::Sdiv | Prim::Udiv | Prim::Srem | Prim::Urem) => {
@@ -42,7 +46,7 @@ fn weight(body: &Body) -> usize {
     body.insts.iter().map(of).sum()
 }
 
-/// The weight of a node in the kernel that computes it; `None` if it is not elementwise.
+/// Returns the weight of a node in the kernel that computes it; `None` if it is not elementwise.
 pub(in super::super) fn elementwise_weight(graph: &Graph<DType>, id: NodeId) -> Option<usize> {
     let kind = graph.node(id).kind;
     match (kind.row().fusion, kind) {
@@ -65,13 +69,13 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// A third of the arrays are for results.
+    /// Divides the arrays of a kernel: a third of them are for results.
     pub(super) fn new(max_arrays: usize) -> Limits {
         let outputs = (max_arrays / 3).max(1);
         Limits { inputs: max_arrays.saturating_sub(outputs), outputs }
     }
 
-    /// The maximum number of reductions of the same elements in a kernel.
+    /// Returns the maximum number of reductions of the same elements in a kernel.
     pub(super) fn reduced(self) -> usize {
         MAX_REDUCED.min(self.outputs)
     }
@@ -99,18 +103,20 @@ pub(super) struct Groups {
     merged: Vec<u32>,
     /// The first group of each value; none for parameters, literals and indices.
     of: Vec<u32>,
-    /// The number of primitives and arrays of each value from stored ones on (parameters, results of reductions), counted as for a
-    /// tree; saturating.
+    /// The number of primitives and arrays of each value from stored ones on (parameters, results of reductions),
+    /// counted as for a tree; saturating.
     cone: Vec<(u32, u32)>,
     /// The least level of a kernel that recomputes each value: above those of its reductions.
     after: Vec<u32>,
     /// The number of single-node groups that read each value, and of the reads.
     alone_in: Vec<u32>,
-    /// The number of nodes that read each value, directly or through views, and of results; empty for a graph without joins of joins.
+    /// The number of nodes that read each value, directly or through views, and of results; empty for a graph without
+    /// joins of joins.
     reads: Vec<u32>,
     /// The groups of reductions, by creation.
     pub(super) reductions: Vec<u32>,
-    /// Products that contractions sum, each with its contraction. Neither is fused with other nodes, and the factors are stored.
+    /// Products that contractions sum, each with its contraction. Neither is fused with other nodes, and the factors
+    /// are stored.
     pub(super) products: FxHashMap<Value, NodeId>,
     pub(super) limits: Limits,
 }
@@ -136,7 +142,7 @@ struct FusionRequest {
     at_most: u32,
 }
 
-/// The number of nodes that read each value of a graph with joins of joins.
+/// Counts the nodes that read each value of a graph with joins of joins.
 fn reads(graph: &Graph<DType>, accesses: &Accesses) -> Vec<u32> {
     let joins = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Concat(..));
     if !graph.node_ids().any(|id| joins(graph.node(id).first()) && graph.operands(id).iter().any(|&of| joins(of))) {
@@ -150,8 +156,8 @@ fn reads(graph: &Graph<DType>, accesses: &Accesses) -> Vec<u32> {
 }
 
 impl Groups {
-    /// Assigns groups twice: reductions that could share the kernel of a later one wait for it in the second pass. A value that only one
-    /// later kernel reads is computed there.
+    /// Assigns groups twice: reductions that could share the kernel of a later one wait for it in the second pass. A
+    /// value with a single later kernel as its reader is computed in that kernel.
     pub(super) fn assign(graph: &Graph<DType>, accesses: &Accesses, fuse: bool, limits: Limits) -> Result<Groups> {
         let mut groups = Groups::grow(graph, accesses, fuse, limits, &Waiting::default())?;
         if fuse {
@@ -261,7 +267,7 @@ impl Groups {
         Ok(this)
     }
 
-    /// The least level of a kernel that reads a value stored by its kernel.
+    /// Returns the least level of a kernel that reads a stored value: the one above its kernel's.
     fn after_storing(&self, value: Value) -> u32 {
         match self.group(value) {
             NONE => 0,
@@ -269,14 +275,15 @@ impl Groups {
         }
     }
 
-    /// A separate group for a reduction, a scan, or a node that moves elements. Only reductions of the same elements join it.
+    /// Adds a group for a reduction, a scan, or a node that moves elements. Only reductions of the same elements join
+    /// it.
     fn alone(&mut self, graph: &Graph<DType>, id: NodeId, accesses: &Accesses, fuse: bool, wait: Option<u32>) {
         let (value, operands) = (graph.node(id).first(), graph.operands(id));
         let after = operands.iter().map(|o| self.after[o.index()].max(self.after_storing(accesses.base(*o))));
         let level = self.levels(operands).map(|l| l + 1).chain(after).chain(wait).max().unwrap_or(0);
         self.cone[value.index()] = (0, 1);
         let found = if fuse { self.sibling(graph, id, level) } else { None };
-        // Results of one control flow read the same.
+        // All results of one control flow have the same reads.
         let reads_more = found.is_none() || !matches!(graph.node(id).kind, NodeKind::Control(..));
         let group = found.unwrap_or_else(|| {
             self.groups.push(Group { level, ..Group::default() });
@@ -295,21 +302,23 @@ impl Groups {
         self.after[value.index()] = entry.level + 1;
     }
 
-    /// The group of a reduction of the same space along the same axes with the same reads, if its operand is available.
+    /// Finds the group of a reduction of the same space along the same axes with the same reads, if its operand is
+    /// available.
     fn sibling(&self, graph: &Graph<DType>, id: NodeId, level: u32) -> Option<u32> {
         self.reductions.iter().rev().take(MAX_OPEN).copied().find(|&group| {
             let Group { level: own, nodes, .. } = &self.groups[group as usize];
             *own >= level
                 && (nodes.len() < self.limits.reduced() || matches!(graph.node(id).kind, NodeKind::Control(..)))
                 && match graph.node(id).kind {
-                    // Results of one control flow are grouped, each with each.
+                    // Results of one control flow share a group.
                     NodeKind::Control(..) => nodes.first().is_some_and(|&other| self.beside(graph, id, other)),
                     _ => nodes.iter().all(|&other| self.beside(graph, id, other)),
                 }
         })
     }
 
-    /// Returns `true` if two reductions are of the same space, along the same axes, and read the same; or two results of the same control flow.
+    /// Returns `true` if two reductions are of the same space, along the same axes, with the same reads, or two results
+    /// of the same control flow.
     pub(super) fn beside(&self, graph: &Graph<DType>, a: NodeId, b: NodeId) -> bool {
         if let (NodeKind::Control(n, _), NodeKind::Control(other, _)) = (graph.node(a).kind, graph.node(b).kind) {
             return n == other && graph.have_same_operands(a, b);
@@ -357,7 +366,7 @@ impl Groups {
         wants
     }
 
-    /// The current group of a value; none for parameters and literals.
+    /// Returns the current group of a value; `NONE` for parameters and literals.
     pub(super) fn group(&self, value: Value) -> u32 {
         match self.of[value.index()] {
             NONE => NONE,
@@ -365,7 +374,7 @@ impl Groups {
         }
     }
 
-    /// The current group of a group.
+    /// Returns the group into which a group was merged, or itself.
     pub(super) fn merged(&self, mut group: u32) -> u32 {
         while self.merged[group as usize] != group {
             group = self.merged[group as usize];
@@ -373,7 +382,7 @@ impl Groups {
         group
     }
 
-    /// The values that `group` does not compute.
+    /// Returns the values among `reads` that `group` does not compute.
     fn foreign<'a>(&'a self, group: u32, reads: &'a [Value]) -> impl Iterator<Item = Value> + 'a {
         reads.iter().copied().filter(move |&o| self.group(o) != group)
     }
@@ -382,7 +391,7 @@ impl Groups {
         reads.iter().map(|&o| self.group(o)).filter(|&g| g != NONE).map(|g| self.groups[g as usize].level)
     }
 
-    /// The group that a node joins, if an open one accepts it. Groups of one level are independent: those that the node reads are
+    /// Finds an open group for a node. Groups of one level are independent, so the groups that the node reads are
     /// merged.
     fn accepting(&mut self, fuse: bool, open: &mut SmallVec<[u32; MAX_OPEN]>, wants: &FusionRequest) -> Option<u32> {
         if !fuse {
@@ -423,7 +432,7 @@ impl Groups {
         }
     }
 
-    /// The weight and number of arrays that a node adds to a group.
+    /// Returns the weight and the number of arrays that a node adds to a group.
     fn growth(&self, group: u32, wants: &FusionRequest) -> (usize, usize) {
         let known = &self.groups[group as usize].inputs;
         let rows = usize::from(wants.rows.is_some_and(|rows| !known.contains(&rows)));
@@ -438,7 +447,7 @@ impl Groups {
 
     fn accepts(&self, group: u32, wants: &FusionRequest) -> bool {
         let entry = &self.groups[group as usize];
-        // Without a common value two programs would share a kernel only because their shapes are equal now.
+        // Without a common value, two programs would share a kernel only because their shapes are equal now.
         let connected = wants.reads.iter().any(|&o| self.group(o) == group)
             || wants.reads.iter().chain(&wants.again).chain(&wants.rows).any(|o| entry.inputs.contains(o));
         let acyclic = self.foreign(group, &wants.reads).all(|o| {
@@ -471,7 +480,7 @@ impl Groups {
         self.of[value.index()] = group;
     }
 
-    /// The number of primitives of a value from stored ones on.
+    /// Returns the number of primitives of a value from stored ones on.
     pub(super) fn cost(&self, value: Value) -> u32 {
         self.cone[value.index()].0
     }

@@ -1,5 +1,5 @@
-//! Joins: the kernel of each joined array stores it as a part of the result. Joins of joins are flattened; joins with equal cuts share
-//! kernels if their parts are computed from the same values.
+//! Joins: the kernel of each joined array stores it as a part of the result. Joins of joins are flattened; joins with
+//! equal cuts share kernels if their parts are computed from the same values.
 
 use super::groups::NONE;
 use super::{Fusing, KernelPlan, PlanKind};
@@ -18,7 +18,8 @@ pub(super) fn is_join(kind: NodeKind<DType>) -> bool {
 }
 
 impl Fusing<'_> {
-    /// The kernels of joins with equal cuts: one for each part, shared if the parts are computed from the same values.
+    /// Plans the kernels of joins with equal cuts: one for each part, shared if the parts are computed from the same
+    /// values.
     pub(super) fn joining(&self, joins: &[Value], needed: &[bool]) -> Vec<KernelPlan> {
         let mut plans: Vec<KernelPlan> = Vec::new();
         for (n, &join) in joins.iter().enumerate() {
@@ -55,7 +56,7 @@ impl Fusing<'_> {
             && self.joined(a, needed).iter().map(cut).eq(self.joined(b, needed).iter().map(cut))
     }
 
-    /// The arrays of a join with their start indices, including those of joins without other uses.
+    /// Returns the arrays of a join with their start indices, including those of joins without other uses.
     fn joined(&self, join: Value, needed: &[bool]) -> Vec<JoinedPart> {
         let graph = self.graph;
         let mut parts = Vec::new();
@@ -82,8 +83,8 @@ impl Fusing<'_> {
     }
 }
 
-/// For each value the number of the only part of a join that uses it, or 0: values of different parts are in different kernels, even
-/// of equal shapes. Empty for a graph without joins.
+/// Returns for each value the number of the only part of a join that uses it, or 0: values of different parts are in
+/// different kernels, even of equal shapes. It is empty for a graph without joins.
 pub(super) fn parts(graph: &Graph<DType>) -> Vec<u32> {
     if !graph.node_ids().any(|id| is_join(graph.node(id).kind)) {
         return Vec::new();

@@ -1,12 +1,13 @@
 //! Fuse: groups elementwise nodes into kernels, each one loop nest with several inputs and outputs.
 //!
-//! A node joins the kernels of its shape that share a value with it, as long as the kernel graph stays acyclic: every kernel has a
-//! level above those of the kernels it reads, so kernels of one level can be merged. A value of a smaller shape is recomputed in the
-//! kernel that broadcasts it if that is cheap, or if it is invariant along the innermost axis and so computed once per row; else it
-//! is stored. A value of the kernel's own shape is computed once, and stored if another kernel reads it, so sharing never recomputes.
-//! A reduction or a scan has a separate kernel, which computes its operand if nothing else uses it, or if it is cheap. So has each
-//! joined array, and a reshape that is a copy. Views are read in place. The sum of a contraction of large matrices (`contract`) has
-//! a kernel without other nodes, whose operands are stored.
+//! A node joins the kernels of its shape that share a value with it, as long as the kernel graph stays acyclic: every
+//! kernel has a level above those of the kernels it reads, so kernels of one level can be merged. A value of a smaller
+//! shape is recomputed in the kernel that broadcasts it if that is cheap, or if it is invariant along the innermost
+//! axis and so computed once per row; else it is stored. A value of the kernel's own shape is computed once, and stored
+//! if another kernel reads it, so sharing never recomputes. A reduction or a scan has a separate kernel, which computes
+//! its operand if nothing else uses it, or if it is cheap. So has each joined array, and a reshape that is a copy.
+//! Views are read in place. The sum of a contraction of large matrices (`contract`) has a kernel without other nodes,
+//! whose operands are stored.
 
 mod contract;
 mod groups;
@@ -33,8 +34,8 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Steps in an order in which they can run, which make every output of the graph. A kernel uses at most `max_arrays` arrays, not
-/// counting outputs for other kernels.
+/// Fuses the nodes of a graph into steps, which compute every output of the graph, in an order in which they can run. A
+/// kernel uses at most `max_arrays` arrays, not counting outputs for other kernels.
 ///
 /// # Errors
 /// `Verify` if the kernel graph has a cycle, or the graph has calls.
@@ -59,7 +60,7 @@ pub fn fuse(
             steps.push(fusing.build(fusing.elementwise(vec![output]), &mut needed));
         }
     }
-    // So are indices and literals whose rows are gathered or scattered into.
+    // Iotas and literals are copied if rows are gathered from or scattered into them.
     let has_rows = |id: &NodeId| matches!(graph.node(*id).kind, NodeKind::Gather | NodeKind::Scatter(_));
     for id in graph.node_ids().filter(has_rows) {
         let rows = graph.operands(id)[0];
@@ -68,7 +69,7 @@ pub fn fuse(
             steps.push(fusing.build(fusing.elementwise(vec![rows]), &mut needed));
         }
     }
-    // Control flow takes whole arrays, and the first operand of a scatter or an insertion is one.
+    // Control flow has whole arrays as operands, and so have the first operands of a scatter and an insertion.
     for id in graph.node_ids() {
         let whole = match graph.node(id).kind {
             NodeKind::Control(..) => graph.operands(id),
@@ -81,8 +82,8 @@ pub fn fuse(
             }
         }
     }
-    // Last kernels first: their reads determine the stores of earlier ones. Kernels read only from lower levels. Single-node groups
-    // come after the others of their level, which may need their operands stored.
+    // Last kernels first: their reads determine the stores of earlier ones. Kernels read only from lower levels.
+    // Single-node groups come after the others of their level, which may need their operands stored.
     let mut last_first: Vec<(&Group, bool)> = groups.groups.iter().rev().map(|g| (g, fusing.is_root(g))).collect();
     last_first.sort_by_key(|(group, alone)| (std::cmp::Reverse(group.level), *alone));
     let mut made: FxHashSet<Value> = FxHashSet::default();
@@ -106,7 +107,7 @@ pub fn fuse(
         if let NodeKind::Control(n, _) = fusing.kind(stored[0]) {
             steps.push(fusing.controlling(n, &stored, &mut needed));
         } else if alone {
-            // All plans precede the kernels: a load in one of them is no reason to load in another.
+            // All plans precede the kernels: loads of one kernel must not cause loads in another.
             for plan in fusing.root_kernels(stored, &needed) {
                 steps.push(fusing.build(plan, &mut needed));
             }
@@ -119,11 +120,11 @@ pub fn fuse(
     order(steps, graph, accesses)
 }
 
-/// The number of arrays that a step's kernel binds on a device.
+/// Returns the number of arrays that a step's kernel binds on a device.
 pub fn arrays(step: &FusedStep, graph: &Graph<DType>, accesses: &Accesses) -> usize {
     let FusedStep::Kernel(kernel) = step else { return 0 };
     let each = match kernel.kind {
-        // They run on the processor.
+        // These run on the processor.
         KernelKind::Scatter(_) | KernelKind::Sort(_) => return 0,
         // Scanned blocks also have totals.
         KernelKind::Scan(_) => 2,
@@ -139,12 +140,12 @@ pub fn arrays(step: &FusedStep, graph: &Graph<DType>, accesses: &Accesses) -> us
 
 /// The plan of a kernel.
 struct KernelPlan {
-    /// The group of its values.
+    /// The group of the values.
     group: u32,
     space: Shape,
-    /// Values of the iteration space that are stored, reduced or scanned.
+    /// Stored, reduced or scanned values of the iteration space.
     roots: Vec<Value>,
-    /// The values stored.
+    /// The stored values.
     stored: Vec<Value>,
     kind: PlanKind,
 }
@@ -156,7 +157,8 @@ enum PlanKind {
     Scatter(Scatter, Value),
 }
 
-/// The maximum number of primitives computed both in a single-node group and in the kernel that stores values beside them.
+/// The maximum number of primitives computed both in a single-node group and in the kernel that stores values beside
+/// them.
 const MAX_REMATERIALIZED: u32 = 32;
 
 /// A graph with groups to make kernels of.
@@ -173,7 +175,7 @@ impl Fusing<'_> {
         self.graph.node(self.graph.producer(value)).kind
     }
 
-    /// Returns `true` if a kernel that computes values makes this one.
+    /// Returns `true` if a kernel computes the value.
     fn is_made(&self, value: Value) -> bool {
         self.groups.group(value) != NONE
     }
@@ -188,7 +190,8 @@ impl Fusing<'_> {
         KernelPlan { group, space, roots: stored.clone(), stored, kind: PlanKind::Kind(KernelKind::Map) }
     }
 
-    /// The kernels of a single-node group: one, or one for each joined array. Several values are those of reductions.
+    /// Plans the kernels of a single-node group: one, or one for each joined array. Several values are those of
+    /// reductions.
     fn root_kernels(&self, stored: Vec<Value>, needed: &[bool]) -> Vec<KernelPlan> {
         let value = stored[0];
         let operands = self.graph.operands(self.graph.producer(value));
@@ -219,7 +222,7 @@ impl Fusing<'_> {
                 vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(updates) }]
             }
             NodeKind::Concat(..) => self.joining(&stored, needed),
-            // Views and reshapes that are stored are copies; the others are never roots.
+            // Stored views and reshapes are copies; other views are never roots.
             NodeKind::View(_)
             | NodeKind::Reshape
             | NodeKind::Param(..)
@@ -234,7 +237,7 @@ impl Fusing<'_> {
         }
     }
 
-    /// Control flow, with its used results.
+    /// Returns the step of a control flow, with its used results.
     fn controlling(&self, n: u32, stored: &[Value], needed: &mut [bool]) -> FusedStep {
         let graph = self.graph;
         let which = |&value: &Value| match self.kind(value) {
@@ -247,8 +250,8 @@ impl Fusing<'_> {
         FusedStep::Control(FusedControl { control, operands, results: stored.iter().map(which).collect() })
     }
 
-    /// The kernel that scatters values into rows of another one. It computes them and their indices if it can compute each that is not
-    /// loaded.
+    /// Plans the kernel that scatters values into rows of another one. It computes the values and their indices if it
+    /// can compute all of them that are not loaded.
     fn scattering(&self, scatter: Scatter, value: Value, needed: &[bool]) -> KernelPlan {
         let [x, index, updates] = [0, 1, 2].map(|n| self.graph.operands(self.graph.producer(value))[n]);
         // The verifier has checked the shapes.
@@ -267,7 +270,7 @@ impl Fusing<'_> {
         }
     }
 
-    /// The kernel that stores a row of another value, for a scatter at one index in memory.
+    /// Plans the kernel that stores a row of another value, for a scatter at one index in memory.
     fn row(&self, scatter: Scatter, value: Value, needed: &[bool]) -> Option<KernelPlan> {
         let &[x, index, updates] = self.graph.operands(self.graph.producer(value)) else { return None };
         let shape = self.graph.shape(x);
@@ -291,7 +294,8 @@ impl Fusing<'_> {
         })
     }
 
-    /// The kernel of reductions along these axes. It computes their operands if it can compute each that is not loaded.
+    /// Plans the kernel of reductions along these axes. It computes their operands if it can compute all of them that
+    /// are not loaded.
     fn reducing(&self, axes: AxisSet, stored: Vec<Value>, needed: &[bool]) -> KernelPlan {
         let operand = |&value: &Value| self.graph.operands(self.graph.producer(value))[0];
         let reduction = |&value: &Value| match self.kind(value) {
@@ -315,8 +319,8 @@ impl Fusing<'_> {
         }
     }
 
-    /// The group of an operand that the kernel of a single-node group computes: unless it is stored anyway, or is expensive and used
-    /// elsewhere, by another such node or because its group is computed for others.
+    /// Returns the group of an operand that the kernel of a single-node group recomputes. It is `None` if the operand
+    /// is stored anyway, or if it is expensive and has other users: another such node, or kernels that need its group.
     fn computing(&self, operand: Value, needed: &[bool]) -> Option<u32> {
         let of = self.groups.group(operand);
         if !self.fuse || of == NONE || needed[operand.index()] {
@@ -439,7 +443,7 @@ impl KernelBuilder<'_> {
         self.scalars.insert(value, scalar);
     }
 
-    /// The scalar of a value: computed before, a literal, or loaded.
+    /// Returns the scalar of a value: an earlier one, a literal, or a load.
     fn scalar(&mut self, value: Value) -> Scalar {
         if let Some(&scalar) = self.scalars.get(&value) {
             return scalar;
@@ -461,7 +465,7 @@ impl KernelBuilder<'_> {
         self.inputs.len() as u32 - 1
     }
 
-    /// The input of a value whose rows are gathered, with its bound and stride.
+    /// Returns the input of a value whose rows are gathered, with its bound and stride.
     fn rows(&mut self, value: Value) -> u32 {
         if let Some(&input) = self.rows.get(&value) {
             return input;
@@ -480,7 +484,7 @@ impl KernelBuilder<'_> {
     }
 }
 
-/// Shares the bodies of kernels with equal computations: long programs have few different ones.
+/// Shares the bodies of kernels with equal computations: long programs have few distinct ones.
 fn share_bodies(steps: &mut [FusedStep]) {
     let mut known: FxHashSet<Arc<OpBody>> = FxHashSet::default();
     for step in steps {
@@ -509,7 +513,7 @@ fn order(steps: Vec<FusedStep>, graph: &Graph<DType>, accesses: &Accesses) -> Re
             accesses.traced_row(graph, index, graph.shape(output), 0, true)
         });
         for value in step.reads().chain(row.map(|row| row.index.value)) {
-            // Indices and literals are stored to gather from them.
+            // Iotas and literals are stored so that rows can be gathered from them.
             let stored: SmallVec<[Value; 4]> =
                 accesses.rows(value).iter().map(|row| row.index.value).chain([accesses.base(value), value]).collect();
             for &maker in stored.iter().filter_map(|value| makers.get(value)).flatten().filter(|&&maker| maker != user)

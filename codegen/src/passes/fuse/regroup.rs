@@ -1,4 +1,4 @@
-//! The second pass over groups: reductions that should wait for others, and values that only one later kernel reads.
+//! The second pass over groups: reductions that wait for others, and values with a single later kernel as their reader.
 
 use super::groups::{Group, Groups, MAX_OPEN, NONE};
 use super::is_root;
@@ -23,7 +23,8 @@ pub(super) struct Waiting {
 }
 
 impl Groups {
-    /// The reductions that could share the kernel of a later one, if they waited for it. It must not depend on them.
+    /// Finds the reductions that could share the kernel of a later one by waiting for it. The later one must not depend
+    /// on them.
     pub(super) fn waiting(&self, graph: &Graph<DType>) -> Waiting {
         let mut waiting = Waiting::default();
         let mut searches = 0;
@@ -45,7 +46,8 @@ impl Groups {
         waiting
     }
 
-    /// Merges groups into the only later one that reads them, if it has the same shape: their values then need no memory.
+    /// Merges groups into the only later one that reads them, if it has the same shape. Their values then need no
+    /// memory.
     pub(super) fn sink(&mut self, graph: &Graph<DType>, accesses: &Accesses) {
         let mut readers = vec![NONE; self.groups.len()];
         for id in graph.node_ids() {
@@ -89,7 +91,7 @@ impl Groups {
     }
 }
 
-/// The values that the runtime reads as indices of rows.
+/// Returns the values that the runtime reads as indices of rows.
 fn rows(graph: &Graph<DType>, accesses: &Accesses) -> Vec<Value> {
     let mut found = Vec::new();
     for id in graph.node_ids() {

@@ -1,6 +1,6 @@
-//! Split: a nest that reduces, [scans](ScanParts) or [sorts](SortParts) becomes ordinary nests for code generation, depending on
-//! [how the target combines](Combining) elements. The driver of a reduction has accumulators, one per output for each lane of each
-//! block of [`fold`](ndjit_ir::reduction::fold), and calls
+//! Split: a nest that reduces, [scans](ScanParts) or [sorts](SortParts) becomes several nests for code generation,
+//! depending on [how the target combines](Combining) elements. The driver of a reduction has accumulators, one per
+//! output for each lane of each block of [`fold`](ndjit_ir::reduction::fold), and calls
 //!
 //! - *accumulate* to combine accumulators with elements, *accumulate unrolled* to do so with several in sequence, and *accumulate
 //!   jammed* to do so for several results or blocks side by side;
@@ -11,8 +11,9 @@
 //!   and its lanes combined, which store one element per block; and *tree*, the same for up to
 //!   [`LANES`](ndjit_ir::reduction::LANES) results of blocks.
 //!
-//! Accumulators are the first inputs and the outputs, in the same memory. Unlike outputs of other nests they do not move along the
-//! loop over steps. So [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not apply to them, and the steps are taken in order.
+//! Accumulators are the first inputs and the outputs, in the same memory. Unlike outputs of other nests they do not
+//! move along the loop over steps. So [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not apply to them,
+//! and the steps are taken in order.
 
 mod scan;
 mod sort;
@@ -32,16 +33,16 @@ use std::iter;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// Loops of [`ReduceParts::accumulate`] and [`ReduceParts::start`]: two parallel ones, blocks, steps and lanes, in the order of
-/// [`ReduceParts::order`].
+/// Loops of [`ReduceParts::accumulate`] and [`ReduceParts::start`]: two parallel ones, blocks, steps and lanes, in the
+/// order of [`ReduceParts::order`].
 pub const ACCUMULATE_LOOPS: usize = 5;
 /// Loops of [`ReduceParts::combine`]; the accumulators are contiguous along the last.
 pub const COMBINE_LOOPS: usize = 3;
 
 /// Steps of [`ReduceParts::accumulate_unrolled`] per trip: accumulators are loaded and stored a [`UNROLL`]th as often.
 pub const UNROLL: usize = 4;
-/// Streams that [`ReduceParts::accumulate_jammed`] reads at once. With more, cache lines of blocks of `f32` evict each other from the first
-/// cache: sums of products were slower with eight than with two.
+/// Streams that [`ReduceParts::accumulate_jammed`] reads at once. With more, cache lines of blocks of `f32` evict each
+/// other from the first cache: sums of products were slower with eight than with two.
 const STREAMS: usize = 4;
 /// The maximum number of statements of a jammed body. Those of mean and variance have 4; longer ones were not measured.
 const SHORT: usize = 12;
@@ -140,7 +141,7 @@ macro_rules! each_part {
 }
 
 impl TargetKernel {
-    /// The nests for code generation.
+    /// Returns the nests for code generation.
     pub fn parts(&self) -> Vec<&NestPart> {
         match self {
             TargetKernel::Map(part) | TargetKernel::Scatter(part) => vec![part],
@@ -169,16 +170,18 @@ pub struct ReduceParts {
     pub outputs: SmallVec<[Reduction; 1]>,
     /// `accumulator = combine(accumulator, element)`. Inputs: accumulators, then the nest's; outputs: accumulators.
     pub accumulate: NestPart,
-    /// The same for [`UNROLL`] elements in sequence, if accumulators are in memory. Inputs: accumulators, then the nest's inputs for
-    /// each step.
+    /// The same for [`UNROLL`] elements in sequence, if accumulators are in memory. Inputs: accumulators, then the
+    /// nest's inputs for each step.
     pub accumulate_unrolled: Option<NestPart>,
-    /// The same for elements of [`jam`](ReduceParts::jam) blocks or results side by side, with an accumulator each ("unroll and jam"): each
-    /// addition waits for the previous one, and if a block's lanes fit one register there is no other work meanwhile. Inputs: the
-    /// accumulators of each, then the nest's inputs of each; outputs: the accumulators.
+    /// The same for elements of [`jam`](ReduceParts::jam) blocks or results side by side, with an accumulator each
+    /// ("unroll and jam"): each addition waits for the previous one, and if a block's lanes fit one register there is
+    /// no other work meanwhile. Inputs: the accumulators of each, then the nest's inputs of each; outputs: the
+    /// accumulators.
     pub accumulate_jammed: Option<NestPart>,
     /// The number of jammed blocks or results: one if the nest has too many streams.
     pub jam: NonZeroUsize,
-    /// Like `accumulate`, for whole blocks: if elements are contiguous and there is an identity. Inputs: identities, then the nest's.
+    /// Like `accumulate`, for whole blocks: if elements are contiguous and there is an identity. Inputs: identities,
+    /// then the nest's.
     pub blocks: Option<NestPart>,
     /// Like `accumulate_jammed`, for whole blocks.
     pub blocks_jammed: Option<NestPart>,
@@ -191,7 +194,7 @@ pub struct ReduceParts {
 }
 
 impl ReduceParts {
-    /// The order of the loops, outermost first. The innermost is vectorized.
+    /// Returns the order of the loops, outermost first. The innermost is vectorized.
     pub const fn order(along: VectorLoop) -> [Loop; ACCUMULATE_LOOPS] {
         match along {
             VectorLoop::Reduction => [Loop::Outer, Loop::Kept, Loop::Block, Loop::Step, Loop::Lane],
@@ -200,10 +203,11 @@ impl ReduceParts {
     }
 }
 
-/// The parts of a nest of ops.
+/// Splits a nest of ops.
 ///
 /// # Errors
-/// `Verify` if its body is not one of ops, or a reduction is not elementary; `Backend` if the target does not support the nest.
+/// `Verify` if its body is not one of ops, or a reduction is not elementary; `Backend` if the target does not support
+/// the nest.
 pub(crate) fn split(nest: &LoopNest, combining: Combining) -> Result<TargetKernel> {
     let plain = || NestPart { name: None, ..NestPart::new("", nest.clone(), AccumulatorLayout::Plain) };
     let LoopBody::Ops(body) = &nest.body else {
@@ -260,7 +264,7 @@ pub(crate) fn split(nest: &LoopNest, combining: Combining) -> Result<TargetKerne
     })
 }
 
-/// The parts of a nest that reduces.
+/// Splits a nest that reduces.
 fn reduction(nest: &LoopNest, reduce: &NestReduce, body: &Arc<OpBody>) -> Result<ReduceParts> {
     let dtypes: Vec<DType> = nest.outputs.iter().map(|access| access.dtype).collect();
     let ops = ops(reduce.outputs.iter().map(|reduction| reduction.combine()), dtypes.len())?;
@@ -316,8 +320,8 @@ fn ops(ops: impl Iterator<Item = Option<Op>>, outputs: usize) -> Result<Vec<Op>>
         .ok_or_else(|| Error::new(ErrorCode::Verify, "split: a nest has an elementary reduction for each output"))
 }
 
-/// The body with `beside` sets of accumulators before its inputs. Each is combined with the body's outputs, for `times` sets of
-/// inputs.
+/// Returns the body with `beside` sets of accumulators before its inputs. Each is combined with the body's outputs, for
+/// `times` sets of inputs.
 fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op], beside: usize, times: usize) -> OpBody {
     let mut out = loading(&dtypes.repeat(beside));
     let mut accumulators: Vec<Scalar> = (0..beside * dtypes.len()).map(Scalar::from_index).collect();
@@ -335,7 +339,7 @@ fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op], beside: usize, time
     out
 }
 
-/// Appends a body with its own inputs and the same literals; returns the scalars it stores.
+/// Appends a body with its own inputs and the same literals. Returns its stored scalars.
 fn append(out: &mut OpBody, body: &OpBody) -> Vec<Scalar> {
     let (shift, inputs) = (out.stmts.len(), out.inputs.len());
     out.inputs.extend(&body.inputs);
@@ -363,7 +367,7 @@ fn combining(dtypes: &[DType], ops: &[Op]) -> OpBody {
     out
 }
 
-/// A body that loads inputs of these dtypes.
+/// Creates a body that loads inputs of these dtypes.
 fn loading(dtypes: &[DType]) -> OpBody {
     let mut out = OpBody { inputs: dtypes.to_vec(), ..OpBody::default() };
     for (n, &dtype) in dtypes.iter().enumerate() {

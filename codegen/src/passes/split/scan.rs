@@ -1,10 +1,11 @@
 //! Split: the parts of a nest that scans, in the order of [`scan`](ndjit_ir::reduction::scan).
 //!
-//! The driver has the local value of the current block for each row, and calls *step* for the elements of a block, in order:
-//! `local = combine(local, element)`, `result = combine(carry, local)`. The carry of a block is the last result of the previous
-//! block. In the first block it is the [identity](ndjit_ir::reduction::Reduction::identity), with which local values begin too.
-//! Without an identity two bools replace it: whether this is a block's first element, and whether the block is the first.
-//! *Carry* combines carries with results of blocks scanned without them: `result = combine(carry, result)`.
+//! The driver has the local value of the current block for each row, and calls *step* for the elements of a block, in
+//! order: `local = combine(local, element)`, `result = combine(carry, local)`. The carry of a block is the last result
+//! of the previous block. In the first block it is the [identity](ndjit_ir::reduction::Reduction::identity), with which
+//! local values begin too. Without an identity two bools replace it: whether this is a block's first element, and
+//! whether the block is the first. *Carry* combines carries with results of blocks scanned without them:
+//! `result = combine(carry, result)`.
 //!
 //! Local values are the first inputs and outputs, in the same memory. They do not move along the steps, so
 //! [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not apply to them, and the steps are taken in order.
@@ -46,8 +47,8 @@ impl fmt::Display for ScanLoop {
 pub struct ScanParts {
     /// The scan of each output.
     pub outputs: SmallVec<[Scan; 1]>,
-    /// Inputs: local values, carries, the two bools if [`flags`](ScanParts::flags), then the nest's. Outputs: local values,
-    /// results.
+    /// Inputs: local values, carries, the two bools if [`flags`](ScanParts::flags), then the nest's. Outputs: local
+    /// values, results.
     pub step: NestPart,
     /// Inputs: carries, results; outputs: results.
     pub carry: NestPart,
@@ -56,7 +57,7 @@ pub struct ScanParts {
 }
 
 impl ScanParts {
-    /// The order of the loops, outermost first. The innermost is vectorized, if any is.
+    /// Returns the order of the loops, outermost first. The innermost is vectorized, if any is.
     pub const fn order(along: VectorLoop) -> [ScanLoop; SCAN_LOOPS] {
         match along {
             VectorLoop::Reduction => [ScanLoop::Outer, ScanLoop::Kept, ScanLoop::Step],
@@ -92,7 +93,7 @@ pub(super) fn split(nest: &LoopNest, scan: &NestScan, body: &OpBody, dtypes: &[D
     }
 }
 
-/// The body with local values, carries and bools before its inputs.
+/// Returns the body with local values, carries and bools before its inputs.
 fn stepping(body: &OpBody, dtypes: &[DType], ops: &[Op], flags: bool) -> OpBody {
     let count = dtypes.len();
     let truths = [DType::Bool; 2];
@@ -101,7 +102,7 @@ fn stepping(body: &OpBody, dtypes: &[DType], ops: &[Op], flags: bool) -> OpBody 
     let elements = append(&mut out, body);
     let mut results = Vec::with_capacity(count);
     for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
-        // Where a bool is true there is no left operand yet.
+        // Where a bool is true, there is no left operand yet.
         let mut meet = |left: usize, right: Scalar, nothing: Scalar| {
             let met = out.push_from(
                 StatementOrigin::Result(n as u32),

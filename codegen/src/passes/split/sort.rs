@@ -1,5 +1,5 @@
-//! Split: the generated part of a nest that sorts. The driver has memory for the elements of some rows, calls *elements* to compute
-//! them, and sorts them there in the order of [`sorted`](ndjit_ir::reduction::sorted).
+//! Split: the generated part of a nest that sorts. The driver has memory for the elements of some rows, calls
+//! *elements* to compute them, and sorts them there in the order of [`sorted`](ndjit_ir::reduction::sorted).
 
 use super::NestPart;
 use crate::clif::AccumulatorLayout;
@@ -39,8 +39,8 @@ impl fmt::Display for SortLoop {
 pub struct SortParts {
     /// The sort of each output.
     pub outputs: SmallVec<[Sort; 1]>,
-    /// The elements. Inputs: the nest's; outputs: the elements to sort for each of the nest's, in their dtype, contiguous along the
-    /// innermost loop.
+    /// The elements. Inputs: the nest's; outputs: the elements to sort for each of the nest's, in their dtype,
+    /// contiguous along the innermost loop.
     pub elements: NestPart,
 }
 

@@ -58,7 +58,7 @@ pub fn emit(nest: &LoopNest, step: DispatchKind, features: &Features, pieces: &P
     Ok(module.finish())
 }
 
-/// The bindings of a step's module, in order.
+/// Returns the bindings of a step's module, in order.
 pub fn bindings(nest: &LoopNest, step: DispatchKind, pieces: &Pieces) -> Vec<Binding> {
     let (inputs, outputs) = (nest.inputs.len(), nest.outputs.len());
     let mut bindings = Vec::new();
@@ -95,7 +95,7 @@ pub fn bindings(nest: &LoopNest, step: DispatchKind, pieces: &Pieces) -> Vec<Bin
     bindings
 }
 
-/// The primitives of a part.
+/// Returns the primitives of a part.
 fn primitives(part: &NestPart) -> Result<&Body> {
     match &part.nest.body {
         LoopBody::Prims { body, .. } => Ok(body),
@@ -168,25 +168,25 @@ impl<'a> Module<'a> {
             .store(at, words)
     }
 
-    /// The register types of all outputs' words.
+    /// Returns the register types of all outputs' words.
     fn words(&self) -> Vec<PrimType> {
         let words = self.nest.outputs.iter().flat_map(|access| access.dtype.storage());
         words.map(|&ty| self.code.features.held(ty)).collect()
     }
 
-    /// The words of one output among those of all.
+    /// Returns the range of one output's words among those of all.
     fn range(&self, output: usize) -> std::ops::Range<usize> {
         let words = |n: usize| self.nest.outputs[n].dtype.storage().len();
         let start = (0..output).map(words).sum();
         start..start + words(output)
     }
 
-    /// The parts of a variable of type `Words`, of one output.
+    /// Returns the fields of one output in a variable of type `Words`.
     fn fields(&self, variable: &str, output: usize) -> Vec<String> {
         self.range(output).map(|n| format!("{variable}.w{n}")).collect()
     }
 
-    /// `element`: the body's outputs for an index of all loops.
+    /// Writes `element`: the body's outputs for an index of all loops.
     fn element(&mut self, part: &NestPart) -> Result<()> {
         let (nest, features) = (self.nest, self.code.features);
         let loops: Vec<String> = (0..nest.rank).map(|n| format!("i{n}")).collect();
@@ -249,8 +249,8 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// `row0`, and so on: the words of an element of an input, in the row nearest to an index. `first` is the offset of the element in the
-    /// first row, in elements; `step` the row stride in bytes.
+    /// Writes `row0`, and so on, which return the words of an element of an input, in the row nearest to an index.
+    /// `first` is the offset of the element in the first row, in elements; `step` the row stride in bytes.
     fn row(&mut self, input: usize) {
         let dtype = self.nest.inputs[input].dtype;
         let names: Vec<String> = (0..dtype.storage().len()).map(|k| format!("x{k}")).collect();
@@ -270,12 +270,12 @@ impl<'a> Module<'a> {
         });
     }
 
-    /// The WGSL types of an element's words.
+    /// Returns the WGSL types of an element's words.
     fn held(&self, dtype: DType) -> Vec<&'static str> {
         dtype.storage().iter().map(|&ty| register(self.code.features.held(ty))).collect()
     }
 
-    /// Statements that load and name the words of an element of an input at `at`.
+    /// Returns the statements that load and name the words of an element of an input at `at`.
     fn read(&self, input: usize, at: &str, names: &[String]) -> Vec<String> {
         let (pieces, dtype) = (self.pieces.of(input), self.nest.inputs[input].dtype);
         if pieces == 1 {
@@ -298,12 +298,12 @@ impl<'a> Module<'a> {
         lines
     }
 
-    /// `combine`: combines two values of all outputs.
+    /// Writes `combine`, which combines two values of all outputs.
     fn combine(&mut self, part: &NestPart) -> Result<()> {
         let count = self.words().len();
         let inputs: Vec<String> =
             ["a", "b"].iter().flat_map(|v| (0..count).map(move |n| format!("{v}.w{n}"))).collect();
-        // None of it comes from the body's statements.
+        // No line comes from the body's statements.
         self.code.statements.clear();
         self.code.separate();
         self.code.current = Some(StatementOrigin::Results);
@@ -314,7 +314,7 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// The entry point, whose invocations with `id` below the header's count have work.
+    /// Writes the entry point. Invocations with `id` below the header's count have work.
     fn main(&mut self, inner: impl FnOnce(&mut Module<'a>)) {
         let head = "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, \
                     @builtin(local_invocation_index) local: u32)";
@@ -330,7 +330,7 @@ impl<'a> Module<'a> {
         self.code = code;
     }
 
-    /// One invocation for each of the header's count.
+    /// Writes an entry point with one invocation for each of the header's count.
     fn each(&mut self, inner: impl FnOnce(&mut Module<'a>)) {
         self.main(|this| {
             this.code.line(format!("let id = workgroup * {WORKGROUP}u + local;"));
@@ -339,7 +339,7 @@ impl<'a> Module<'a> {
         });
     }
 
-    /// Splits `flat`; returns the indices' names.
+    /// Splits `flat`, and returns the indices' names.
     fn split(&mut self, range: std::ops::Range<usize>, flat: &str, prefix: &str) -> Vec<String> {
         let (statements, names) = indices(range, flat, prefix);
         self.code.lines(&statements);
@@ -368,7 +368,7 @@ impl<'a> Module<'a> {
         }
         let count = self.elements;
         self.each(|this| {
-            // The last word may extend past the end: the last element is computed again, and not stored.
+            // The last word may extend past the end: its last element is computed again, and not stored.
             this.code.line(format!("let start = id * {count}u;"));
             for k in 0..count {
                 let flat = format!("flat{k}");
@@ -406,13 +406,13 @@ impl<'a> Module<'a> {
         });
     }
 
-    /// `total`, initially empty.
+    /// Declares `total`, initially empty.
     fn total(&mut self) {
         let zero: Vec<String> = self.words().iter().map(|&ty| zero(ty)).collect();
         self.code.line(format!("var total = Words({});", zero.join(", ")));
     }
 
-    /// The words of all outputs' elements, loaded.
+    /// Returns an expression that loads the words of all outputs' elements.
     fn loaded(&self, binding: fn(usize) -> Binding, at: impl Fn(usize) -> String) -> String {
         let words = (0..self.nest.outputs.len()).flat_map(|n| self.load(binding(n), &at(n)));
         format!("Words({})", words.collect::<Vec<String>>().join(", "))
@@ -439,7 +439,7 @@ impl<'a> Module<'a> {
     }
 }
 
-/// A word of an element without a value yet.
+/// Returns a word of an element without a value yet.
 fn zero(ty: PrimType) -> String {
     match ty {
         PrimType::I64 => "nd64_make(0u, 0u)".to_owned(),

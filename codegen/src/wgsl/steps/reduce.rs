@@ -1,4 +1,5 @@
-//! The steps of a reduction: lanes of blocks, then the tree of blocks, in the order of [`fold`](ndjit_ir::reduction::fold).
+//! The steps of a reduction: lanes of blocks, then the tree of blocks, in the order of
+//! [`fold`](ndjit_ir::reduction::fold).
 
 use super::Module;
 use crate::wgsl::body::ModuleWriter;
@@ -11,7 +12,7 @@ use ndjit_ir::reduction::{BLOCK, LANES};
 use std::fmt::Write;
 
 impl Module<'_> {
-    /// Sixteen lanes take every sixteenth element of a block, and are combined by halving.
+    /// Writes the step of lanes: sixteen lanes take every sixteenth element of a block, and are combined by halving.
     pub(super) fn lanes(&mut self, last: bool) {
         let nest = self.nest;
         let kept = nest.kept();
@@ -86,7 +87,7 @@ impl Module<'_> {
         });
     }
 
-    /// Up to [`LEAVES`] adjacent partial results of a row are combined in a balanced tree.
+    /// Writes a step of the tree: up to [`LEAVES`] adjacent partial results of a row are combined in a balanced tree.
     pub(super) fn tree(&mut self, last: bool) {
         let nest = self.nest;
         let value = self.loaded(Binding::PartialIn, |_| "at".to_owned());
@@ -119,7 +120,7 @@ impl Module<'_> {
     }
 }
 
-/// The type of a word in workgroup memory: floats are integers, so that no bit changes.
+/// Returns the type of a word in workgroup memory. Floats are integers, so that no bit changes.
 fn shareable(ty: PrimType) -> &'static str {
     match ty {
         PrimType::F32 => "u32",

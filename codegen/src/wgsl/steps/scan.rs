@@ -6,7 +6,7 @@ use crate::wgsl::index::position;
 use ndjit_ir::reduction::BLOCK;
 
 impl Module<'_> {
-    /// Elements of a block, one after the other.
+    /// Writes the local step: it scans the elements of a block, one after the other.
     pub(super) fn local(&mut self, last: bool) {
         let nest = self.nest;
         let (kept, inputs) = (nest.kept(), nest.inputs.len());
@@ -39,7 +39,8 @@ impl Module<'_> {
         });
     }
 
-    /// The totals of a row's blocks, one after the other; a block's number is the index of its carry.
+    /// Writes the step of carries: it scans the totals of a row's blocks, one after the other. A block's number is the
+    /// index of its carry.
     pub(super) fn carries(&mut self) {
         let nest = self.nest;
         self.each(|this| {
@@ -58,7 +59,7 @@ impl Module<'_> {
         });
     }
 
-    /// Results combined with the carry of their block.
+    /// Writes the last step, which combines results with the carry of their block.
     pub(super) fn carried(&mut self) {
         let nest = self.nest;
         let (kept, inputs) = (nest.kept(), nest.inputs.len());

@@ -8,7 +8,7 @@ use super::{ALL, Allocator, NONE, RegisterState, name};
 use iced_x86::Code;
 
 impl Allocator<'_> {
-    /// Sets results to their defaults; the cold code runs if any bit of the mask is set.
+    /// Sets results to their defaults. The cold code runs if any bit of the mask is set.
     pub(super) fn branch(&mut self, inst: &MachineInst, inner: &If, at: u32) {
         let mask = self.in_register(inst.args[0], at);
         let fixed = self.state.fixed;
@@ -56,7 +56,7 @@ impl Allocator<'_> {
         for &(result, _) in &inner.results {
             self.defined(result);
         }
-        // Values whose last use is here, or in the cold code.
+        // Values with their last use here or in the cold code.
         inner.results.iter().for_each(|&(_, default)| self.consume(default, at));
         let held: Vec<V> = self.state.holds.iter().flatten().copied().collect();
         for v in held {
@@ -87,7 +87,7 @@ impl Allocator<'_> {
             if self.state.holds[register] == Some(v) || (!self.is_pinned(v) && self.uses[v.0 as usize].is_empty()) {
                 continue;
             }
-            // Evicted values were stored, or have a known location.
+            // Evicted values are in memory, or have a known location.
             self.load(v, register as u8);
         }
     }

@@ -1,8 +1,8 @@
 //! [`Audit`]: the criteria of a promotion system that a lattice or a table meets, with all violations.
 //!
 //! The criteria are the five of
-//! [JEP 9407](https://docs.jax.dev/en/latest/jep/9407-type-promotion.html#combining-lattices). They are judged on types: by the
-//! numbers a format can represent, not by sampling values.
+//! [JEP 9407](https://docs.jax.dev/en/latest/jep/9407-type-promotion.html#combining-lattices). They are checked for
+//! types, by the numbers that a format can represent, without samples of values.
 
 use super::value::{Lattice, value_type};
 use crate::dtype::{DType, Kind, finfo};
@@ -22,15 +22,15 @@ pub struct Finding {
     pub result: ValueType,
 }
 
-/// An audit of a promotion system against the criteria of JEP 9407. Made by [`Lattice::audit`],
+/// An audit of a promotion system against the criteria of JEP 9407. Created by [`Lattice::audit`],
 /// [`Policy::audit`](crate::Policy::audit) and [`Audit::of`].
 ///
-/// Where `a ∨ b` and `b ∨ a` agree, only the one whose left operand stands first in [`ValueType::ALL`] is listed, so the
-/// number of findings is the number of unordered pairs.
+/// Where `a ∨ b` and `b ∨ a` agree, only the one whose left operand stands first in [`ValueType::ALL`] is listed, so
+/// the number of findings is the number of unordered pairs.
 ///
-/// Weak types have no width of their own. As operands they adapt by design: they can lose only components, and a result is wider
-/// than both inputs if it is wider than the one with a width, or has a width when neither of them does. As a result a weak type
-/// counts as the widest of its kind.
+/// Weak types have no width of their own. As operands they adapt by design: they can lose only components, and a result
+/// is wider than both inputs if it is wider than the one with a width, or has a width when neither of them does. As a
+/// result a weak type counts as the widest of its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Audit {
@@ -44,7 +44,8 @@ pub struct Audit {
     pub undefined: Vec<(ValueType, ValueType)>,
     /// Criterion 1: pairs where the order of operands changes the result, undefined results included.
     pub non_commutative: Vec<(ValueType, ValueType)>,
-    /// Criterion 1: ordered triples with `(a ∨ b) ∨ c ≠ a ∨ (b ∨ c)`, where an undefined result anywhere makes a side undefined.
+    /// Criterion 1: ordered triples with `(a ∨ b) ∨ c ≠ a ∨ (b ∨ c)`, where an undefined result anywhere makes a side
+    /// undefined.
     pub non_associative: Vec<[ValueType; 3]>,
     /// Criterion 2: results that lack an operand's imaginary part.
     pub dropped_component: Vec<Finding>,
@@ -116,14 +117,14 @@ impl Audit {
         self.non_commutative.is_empty() && self.non_associative.is_empty()
     }
 
-    /// The non-associative triples of dtypes, without weak types.
+    /// Returns the non-associative triples of dtypes, without weak types.
     pub fn non_associative_dtypes(&self) -> impl Iterator<Item = [DType; 3]> {
         self.non_associative.iter().filter_map(|&[a, b, c]| Some([strong(a)?, strong(b)?, strong(c)?]))
     }
 }
 
 impl Lattice {
-    /// Audits the joins of nodes with names of value types (`u8`, `uint8`, `f*`); the others are listed as unjudged.
+    /// Audits the joins of nodes with names of value types (`u8`, `uint8`, `f*`); other nodes are listed as unjudged.
     pub fn audit(&self) -> Audit {
         let table = self.type_table();
         let mut audit = Audit::of(self.name(), &|a, b| table.get(a, b));
@@ -143,12 +144,12 @@ struct NumberRange {
 }
 
 impl NumberRange {
-    /// The format of `dtype`, of its real part if it is complex.
+    /// Returns the format of `dtype`, or of its real part if it is complex.
     fn of(dtype: DType) -> NumberRange {
         let (min, max) = match (dtype.int_range(), finfo(dtype)) {
             (Some((min, max)), _) => (min as f64, max as f64),
             (None, Ok(info)) => (info.min, info.max),
-            // Every dtype has one of the two.
+            // Every dtype has one of the two ranges.
             (None, Err(_)) => (f64::NEG_INFINITY, f64::INFINITY),
         };
         NumberRange { min, max, digits: dtype.digits(), fraction: dtype.int_range().is_none() }
@@ -166,7 +167,7 @@ fn strong(ty: ValueType) -> Option<DType> {
     }
 }
 
-/// The widest dtype that a type can promote to.
+/// Returns the widest dtype that a type can promote to.
 fn widest(ty: ValueType) -> DType {
     match ty {
         ValueType::Strong(dtype) => dtype,
@@ -174,7 +175,7 @@ fn widest(ty: ValueType) -> DType {
     }
 }
 
-/// Bytes of a dtype's real part.
+/// Returns the number of bytes of a dtype's real part; `None` for a weak type.
 fn strong_width(ty: ValueType) -> Option<usize> {
     strong(ty).map(|dtype| dtype.real().bytes())
 }
@@ -183,7 +184,7 @@ fn strong_width(ty: ValueType) -> Option<usize> {
 const EXAMPLES: usize = 6;
 
 impl Display for Audit {
-    /// One line per criterion: the number of violations, and the first ones.
+    /// Writes one line per criterion: the number of violations, and the first ones.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (types, pairs) = (self.types.len(), self.types.len() * self.types.len());
         writeln!(

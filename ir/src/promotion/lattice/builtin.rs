@@ -1,4 +1,5 @@
-//! The built-in systems at compile time: JAX's two as tables over the 18 value types, and the claims of all named graphs.
+//! The built-in systems at compile time: JAX's two as tables over the 18 value types, and the claims of all named
+//! graphs.
 //!
 //! The edges are those of [`NAMED`](super::NAMED).
 
@@ -33,8 +34,8 @@ const _: () = assert!(STANDARD.broken_law().is_none(), "the standard promotion g
 const _: () = assert!(STANDARD.is_total(), "two types have no join in the standard promotion graph");
 const _: () = assert!(STRICT.broken_law().is_none(), "the strict promotion graph is no partial lattice");
 
-/// The join of two types in JAX's lattice: the type both can be promoted to that is below all other such types.
-/// Commutative, associative and idempotent; defined for every pair.
+/// Returns the join of two types in JAX's lattice: the least type to which both can be promoted. It is commutative,
+/// associative and idempotent, and defined for every pair.
 pub const fn join(a: ValueType, b: ValueType) -> ValueType {
     static TABLE: [[ValueType; 18]; 18] = {
         let mut table = [[ValueType::Strong(DType::Bool); 18]; 18];
@@ -54,7 +55,7 @@ pub const fn join(a: ValueType, b: ValueType) -> ValueType {
     TABLE[a.index()][b.index()]
 }
 
-/// The join of two types in strict mode's partial lattice; `None` if it requires an explicit cast.
+/// Returns the join of two types in strict mode's partial lattice; `None` if it requires an explicit cast.
 pub const fn strict_join(a: ValueType, b: ValueType) -> Option<ValueType> {
     static JOINS: Joins<18> = STRICT;
     match JOINS.join(a.index() as u8, b.index() as u8) {
@@ -105,7 +106,7 @@ const fn every_pair_joins(joins: &Joins<MAX_NAMED_NODES>, nodes: &[&str; MAX_NAM
     true
 }
 
-/// The names in `rows`, each once, then empty strings.
+/// Returns the names in `rows`, each once, then empty strings.
 const fn nodes(rows: Rows) -> [&'static str; MAX_NAMED_NODES] {
     let mut nodes = [""; MAX_NAMED_NODES];
     let mut len = 0;
@@ -113,7 +114,7 @@ const fn nodes(rows: Rows) -> [&'static str; MAX_NAMED_NODES] {
     while r < rows.len() {
         let (lower, uppers) = rows[r];
         let mut u = 0;
-        // The row's own name first, then its successors.
+        // The row's own name comes first, then its successors.
         while u <= uppers.len() {
             let name = if u == 0 { lower } else { uppers[u - 1] };
             if position(&nodes, name) == nodes.len() {
@@ -127,7 +128,7 @@ const fn nodes(rows: Rows) -> [&'static str; MAX_NAMED_NODES] {
     nodes
 }
 
-/// The number of edges in `rows`.
+/// Returns the number of edges in `rows`.
 const fn count(rows: Rows) -> usize {
     let mut edges = 0;
     let mut r = 0;
@@ -138,7 +139,7 @@ const fn count(rows: Rows) -> usize {
     edges
 }
 
-/// The edges of `rows` between indices in `names`; entries after the last edge are `(0, 0)`.
+/// Returns the edges of `rows` between indices in `names`; entries after the last edge are `(0, 0)`.
 const fn numbered<const E: usize>(names: &[&str], rows: Rows) -> [(u8, u8); E] {
     let mut edges = [(0, 0); E];
     let mut e = 0;
@@ -156,7 +157,7 @@ const fn numbered<const E: usize>(names: &[&str], rows: Rows) -> [(u8, u8); E] {
     edges
 }
 
-/// The index of `name` in `names`; `names.len()` if there is none.
+/// Returns the index of `name` in `names`; `names.len()` if there is none.
 const fn position(names: &[&str], name: &str) -> usize {
     let mut i = 0;
     while i < names.len() && !same(names[i], name) {
@@ -165,7 +166,7 @@ const fn position(names: &[&str], name: &str) -> usize {
     i
 }
 
-/// `a == b` in constants.
+/// Compares two names in constants.
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;

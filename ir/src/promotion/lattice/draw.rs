@@ -14,8 +14,8 @@ const MARGIN: f64 = 24.0;
 const TITLE_HEIGHT: f64 = 30.0;
 
 impl Lattice {
-    /// The Hasse diagram as an SVG document: a node is above all nodes that promote to it; redundant lines are omitted. Nodes with
-    /// names of value types are coloured by kind, weak ones with a dashed border.
+    /// Draws the Hasse diagram as an SVG document. A node is above all nodes that promote to it; redundant lines are
+    /// omitted. Nodes with names of value types are coloured by kind, weak ones with a dashed border.
     ///
     /// ```no_run
     /// use ndjit_ir::promotion::Lattice;
@@ -71,8 +71,8 @@ impl PageGeometry {
         (self.left + x, self.bottom - layer as f64 * self.layer_height)
     }
 
-    /// A line from the top of a node to the bottom of one above. It is straight between layers and vertical across a layer, so it
-    /// touches no other node.
+    /// Returns a line from the top of a node to the bottom of one above it. The line is straight between layers and
+    /// vertical across a layer, so it touches no other node.
     fn path(&self, route: &[(f64, usize)]) -> String {
         let ends = route.iter().map(|&point| self.at(point));
         let corners = ends.flat_map(|(x, y)| [(x, y + NODE_HEIGHT / 2.0), (x, y - NODE_HEIGHT / 2.0)]);

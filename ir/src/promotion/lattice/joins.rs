@@ -1,7 +1,7 @@
 //! The joins of all pairs as a table computed by `const fn`s, and their laws.
 //!
-//! Nodes are plain numbers here, so the same functions serve any system of up to 64 nodes. The laws are properties of the table
-//! and are checked over all pairs and triples.
+//! Nodes are plain numbers here, so the same functions serve any system of up to 64 nodes. The laws are properties of
+//! the table and are checked over all pairs and triples.
 
 use super::order::{self, Join, MAX_NODES};
 
@@ -59,7 +59,7 @@ impl<const N: usize> Joins<N> {
         Joins { table, bad_edge: bad_edge(edges, N) }
     }
 
-    /// The join of nodes `a` and `b`.
+    /// Returns the join of nodes `a` and `b`.
     ///
     /// # Panics
     /// If `a` or `b` is not below `N`.
@@ -87,8 +87,8 @@ impl<const N: usize> Joins<N> {
         true
     }
 
-    /// A violated law, pairs before triples; `None` if all hold. A pair without a common upper bound violates no law: the order is a
-    /// partial lattice.
+    /// Returns a violated law, pairs before triples; `None` if all hold. A pair without a common upper bound violates
+    /// no law: the order is a partial lattice.
     pub const fn broken_law(&self) -> Option<BrokenLaw> {
         if let Some((a, b)) = self.bad_edge {
             return Some(BrokenLaw::Edge(a, b));
@@ -134,7 +134,7 @@ impl<const N: usize> Joins<N> {
         None
     }
 
-    /// The join of two table entries; undefined if one of them is.
+    /// Returns the join of two table entries; undefined if one of them is.
     const fn join_entries(&self, a: u8, b: u8) -> u8 {
         if (a as usize) < N && (b as usize) < N { self.table[a as usize][b as usize] } else { NO_BOUND }
     }
@@ -161,10 +161,10 @@ mod tests {
         let crossed = Joins::<4>::from_edges(&[(0, 2), (0, 3), (1, 2), (1, 3)]);
         assert_eq!(crossed.join(0, 1), Join::Ambiguous);
         assert_eq!(crossed.broken_law(), Some(BrokenLaw::UniqueJoin(0, 1)));
-        // A common bound above the crossing does not mend it.
+        // A common bound above the crossing does not repair it.
         let roofed = Joins::<5>::from_edges(&[(0, 2), (0, 3), (1, 2), (1, 3), (2, 4), (3, 4)]);
         assert_eq!(roofed.broken_law(), Some(BrokenLaw::UniqueJoin(0, 1)));
-        // A point between them does.
+        // A node between them repairs it.
         let mended = Joins::<5>::from_edges(&[(0, 4), (1, 4), (4, 2), (4, 3)]);
         assert_eq!((mended.join(0, 1), mended.broken_law()), (Join::Node(4), None));
     }

@@ -1,6 +1,7 @@
-//! The field's promotion graphs by name, as data: description, source, edges.
+//! The promotion graphs of other libraries by name, as data: description, source, edges.
 //!
-//! "JEP" is [JEP 9407, Design of Type Promotion Semantics for JAX](https://docs.jax.dev/en/latest/jep/9407-type-promotion.html).
+//! "JEP" is
+//! [JEP 9407, Design of Type Promotion Semantics for JAX](https://docs.jax.dev/en/latest/jep/9407-type-promotion.html).
 //! The claim of each row is asserted at compile time.
 
 /// Edges as rows: a node and its immediate successors.
@@ -20,7 +21,7 @@ pub enum Claim {
 /// A promotion graph with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// The name, as [`Lattice::named`](super::Lattice::named) takes it.
+    /// The name, for [`Lattice::named`](super::Lattice::named).
     pub name: &'static str,
     /// The description and the source.
     pub doc: &'static str,
@@ -349,7 +350,7 @@ pub const NAMED: &[Named] = &[
 
 const ADOPTED: Rows = JAX.split_at(1).1;
 
-/// Bool first: without it the graph is the JEP's.
+/// Bool comes first: without it the graph is the JEP's.
 pub(super) const JAX: Rows = &[
     ("bool", &["i*"]),
     ("i*", &["u8", "i8"]),
@@ -370,7 +371,7 @@ pub(super) const JAX: Rows = &[
     ("c64", &["c128"]),
 ];
 
-/// Weak types only: no dtype is below another.
+/// Only weak types have edges: no dtype is below another.
 pub(super) const JAX_STRICT: Rows = &[
     ("bool", &[]),
     ("i*", &["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f*"]),

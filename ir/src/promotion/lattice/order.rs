@@ -1,7 +1,7 @@
 //! The order that edges generate: upper bounds as bitmasks, minimal nodes of a set, the join of two nodes.
 //!
-//! Nodes are numbers below 64 and a set of them is a `u64`, so the same `const fn`s serve the joins computed at compile time
-//! ([`joins`](super::joins)) and the lattices of users ([`Lattice`](super::Lattice)).
+//! Nodes are numbers below 64 and a set of them is a `u64`, so the same `const fn`s serve the joins computed at compile
+//! time ([`joins`](super::joins)) and the lattices of users ([`Lattice`](super::Lattice)).
 
 /// The join of two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub enum Join {
 /// The largest number of nodes: one bit each.
 pub(super) const MAX_NODES: usize = 64;
 
-/// Fills `upper` with the upper bounds of each node: itself and all nodes reached by edges `(lower, upper)`. Edges with nodes
-/// beyond `upper` are ignored.
+/// Fills `upper` with the upper bounds of each node: itself and all nodes reached by edges `(lower, upper)`. Edges with
+/// nodes beyond `upper` are ignored.
 pub(super) const fn close(upper: &mut [u64], edges: &[(u8, u8)]) {
     let mut node = 0;
     while node < upper.len() {
@@ -40,7 +40,7 @@ pub(super) const fn close(upper: &mut [u64], edges: &[(u8, u8)]) {
     }
 }
 
-/// The minimal nodes of `set`. In a cycle each node is below the other: none is minimal.
+/// Returns the minimal nodes of `set`. In a cycle each node is below the other: none is minimal.
 pub(super) const fn minimal(upper: &[u64], set: u64) -> u64 {
     let mut minimal = set;
     let mut node = 0;
@@ -53,7 +53,7 @@ pub(super) const fn minimal(upper: &[u64], set: u64) -> u64 {
     minimal
 }
 
-/// The join of two nodes. The only minimal node of a finite set is its least.
+/// Returns the join of two nodes. The only minimal node of a finite set is its least.
 pub(super) const fn join(upper: &[u64], a: usize, b: usize) -> Join {
     let common = upper[a] & upper[b];
     let minimal = minimal(upper, common);
@@ -64,7 +64,7 @@ pub(super) const fn join(upper: &[u64], a: usize, b: usize) -> Join {
     }
 }
 
-/// The numbers of the nodes of `set`, ascending.
+/// Returns the numbers of the nodes of `set`, ascending.
 pub(super) fn members(set: u64) -> impl Iterator<Item = usize> {
     (0..MAX_NODES).filter(move |&node| set >> node & 1 == 1)
 }

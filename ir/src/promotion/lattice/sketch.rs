@@ -1,19 +1,21 @@
-//! The Hasse diagram of a lattice as text, for terminals: lower nodes below, lines in Braille dots, marked nodes in brackets.
+//! The Hasse diagram of a lattice as text, for terminals: lower nodes below, lines in Braille dots, marked nodes in
+//! brackets.
 
 use super::value::Lattice;
 use crate::drawing::layout;
 use std::fmt::Write;
 
-/// Columns of a node beside its name, and pixels of the layout in a column.
+/// The number of columns of a node beside its name, and of pixels of the layout in a column.
 const SIDES: usize = 2;
 const COLUMN: f64 = 8.0;
-/// Lines of text from layer to layer, that of the names included.
+/// The number of lines of text from layer to layer, including that of the names.
 const LAYER: usize = 3;
-/// Dots of a character, across and down.
+/// The numbers of dots of a character, across and down.
 const DOTS: (usize, usize) = (2, 4);
 
 impl Lattice {
-    /// The Hasse diagram as text: a node is above all that promote to it. Nodes for which `marked` returns true are in brackets.
+    /// Draws the Hasse diagram as text: a node is above all nodes that promote to it. Nodes for which `marked` returns
+    /// true are in brackets.
     ///
     /// ```
     /// use ndjit_ir::promotion::Lattice;
@@ -35,7 +37,8 @@ impl Lattice {
             for line in route.windows(2) {
                 let [(from, below), (to, above)] = [line[0], line[1]];
                 let column = |x: f64| x / COLUMN * DOTS.0 as f64;
-                // From below the upper name to above the lower; bends have no name, and lines go through them.
+                // The line runs from below the upper name to above the lower one. Bends have no name: lines go through
+                // them.
                 let (start, end) = ((row(above) + 1) * DOTS.1, row(below) * DOTS.1 - 1);
                 page.line((column(to), start), (column(from), end));
             }
@@ -64,7 +67,8 @@ impl Lattice {
         out
     }
 
-    /// A shortest chain of immediate successors from one node up to another, both included; `None` if there is none.
+    /// Returns a shortest chain of immediate successors from one node up to another, both included; `None` if there is
+    /// none.
     ///
     /// ```
     /// use ndjit_ir::promotion::Lattice;
@@ -99,7 +103,7 @@ struct BraillePage {
 }
 
 impl BraillePage {
-    /// A line of dots from a point down to another; rows are of dots.
+    /// Draws a line of dots from a point down to another; rows are of dots.
     fn line(&mut self, (from, top): (f64, usize), (to, bottom): (f64, usize)) {
         let rows = bottom.saturating_sub(top).max(1) as f64;
         let steps = (rows.max((to - from).abs()).ceil() as usize).max(1);

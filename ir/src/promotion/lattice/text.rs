@@ -53,7 +53,7 @@ impl FromStr for Lattice {
 }
 
 impl Lattice {
-    /// The diagram in the DOT language, lower nodes below, for Graphviz and its kin.
+    /// Returns the diagram in the DOT language of Graphviz, lower nodes below.
     pub fn to_dot(&self) -> String {
         let quoted = |name: &str| format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""));
         let nodes: String = self.nodes().iter().map(|node| format!("  {};\n", quoted(node))).collect();

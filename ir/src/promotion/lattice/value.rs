@@ -1,8 +1,8 @@
 //! [`Lattice`]: an ordered set of named nodes, built from edges, with a table of joins.
 //!
-//! It is at least a partial lattice: it has no cycle, and a pair with common upper bounds has a least one. Only the order is
-//! stored, without redundant edges: lattices are equal if they have the same name, the same nodes in the same order of listing,
-//! and the same order among them.
+//! It is at least a partial lattice: it has no cycle, and a pair with common upper bounds has a least one. Only the
+//! order is stored, without redundant edges: lattices are equal if they have the same name, the same nodes in the same
+//! order of listing, and the same order among them.
 
 use super::error::{LatticeError, NoLattice};
 use super::named::{Claim, NAMED};
@@ -11,8 +11,8 @@ use crate::promotion::system::Table;
 use crate::value_type::ValueType;
 use std::collections::BTreeSet;
 
-/// A (partial) lattice over up to 64 named nodes: the types of a promotion system. An edge is a promotion, and the join of two
-/// nodes is their promoted type.
+/// A (partial) lattice over up to 64 named nodes: the types of a promotion system. An edge is a promotion, and the join
+/// of two nodes is their promoted type.
 ///
 /// ```
 /// use ndjit_ir::promotion::Lattice;
@@ -23,9 +23,8 @@ use std::collections::BTreeSet;
 /// assert_eq!(lattice.to_string(), "lattice python\nint -> float\nfloat -> complex\ncomplex\n");
 /// # Ok::<(), ndjit_ir::promotion::LatticeError>(())
 /// ```
-/// The field's systems are available [by name](Lattice::named). A lattice prints as one line per node, parses back, and draws
-/// as [SVG](Lattice::to_svg) or [DOT](Lattice::to_dot).
-/// itself as [SVG](Lattice::to_svg) or [DOT](Lattice::to_dot).
+/// The lattices of other libraries are available [by name](Lattice::named). A lattice prints as one line per node,
+/// parses back, and draws itself as [SVG](Lattice::to_svg) or [DOT](Lattice::to_dot).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lattice {
     name: String,
@@ -40,9 +39,9 @@ impl Lattice {
     /// Builds a lattice from nodes and their immediate successors. Nodes are all names, in order of occurrence.
     ///
     /// # Errors
-    /// If a name is empty or not one word, there are more than 64 nodes, an edge is repeated or leads to its own start, the
-    /// edges form a cycle, or a pair of nodes has common upper bounds but no least one. A pair without any common upper bound
-    /// is no error: [`total`](Lattice::total) refuses it.
+    /// If a name is empty or not one word, there are more than 64 nodes, an edge is repeated or leads to its own start,
+    /// the edges form a cycle, or a pair of nodes has common upper bounds but no least one. A pair without any common
+    /// upper bound is no error: [`total`](Lattice::total) refuses it.
     pub fn new<'a, S: AsRef<[&'a str]>>(
         name: &str,
         rows: impl IntoIterator<Item = (&'a str, S)>,
@@ -64,10 +63,11 @@ impl Lattice {
         Lattice::build(name, nodes, edges).map_err(|reason| LatticeError { lattice: name.to_owned(), reason })
     }
 
-    /// A lattice of the field, by its name in [`NAMED`].
+    /// Returns the lattice with a name in [`NAMED`].
     ///
     /// # Errors
-    /// If there is no lattice of this name, or the graph of this name is not a lattice ([`Claim::NoLattice`]); then with the reason.
+    /// If there is no lattice of this name, or the graph of this name is not a lattice ([`Claim::NoLattice`]); the
+    /// error then has the reason.
     pub fn named(name: &str) -> Result<Lattice, LatticeError> {
         let Some(named) = NAMED.iter().find(|named| named.name == name) else {
             return Err(LatticeError { lattice: name.to_owned(), reason: NoLattice::UnknownLattice });
@@ -76,7 +76,7 @@ impl Lattice {
         if named.claim == Claim::PartialLattice { Ok(lattice) } else { lattice.total() }
     }
 
-    /// This lattice, if every pair of nodes has a join.
+    /// Returns the lattice if every pair of nodes has a join.
     ///
     /// # Errors
     /// If a pair has none; all such pairs are listed.
@@ -102,28 +102,29 @@ impl Lattice {
         Ok(Lattice { name: name.to_owned(), nodes, upper, joins })
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The names of the nodes, by index.
+    /// Returns the names of the nodes, by index.
     pub fn nodes(&self) -> &[String] {
         &self.nodes
     }
 
-    /// The index of the node called `name`.
+    /// Returns the index of the node called `name`.
     pub fn index_of(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|node| node == name)
     }
 
-    /// The join of two nodes: their least common upper bound. `None` if they have none, or a name is unknown.
+    /// Returns the join of two nodes: their least common upper bound; `None` if they have none, or a name is unknown.
     pub fn join(&self, a: &str, b: &str) -> Option<&str> {
         let join = self.join_indices(self.index_of(a)?, self.index_of(b)?)?;
         Some(&self.nodes[join])
     }
 
-    /// The join of two nodes by index: one table look-up. `None` if they have none, or an index is out of bounds.
+    /// Returns the join of two nodes by index, by one table look-up; `None` if they have none, or an index is out of
+    /// bounds.
     pub fn join_indices(&self, a: usize, b: usize) -> Option<usize> {
         if a >= self.nodes.len() || b >= self.nodes.len() {
             return None;
@@ -131,7 +132,7 @@ impl Lattice {
         self.joins[a * self.nodes.len() + b].map(usize::from)
     }
 
-    /// The join of any number of nodes, in any order; of none, the least node. `None` if there is no join.
+    /// Returns the join of any number of nodes, in any order; for no nodes, the least node. `None` if there is no join.
     ///
     /// ```
     /// use ndjit_ir::promotion::Lattice;
@@ -152,8 +153,8 @@ impl Lattice {
         joined.or_else(least).map(|node| self.nodes[node].as_str())
     }
 
-    /// The join of two value types, by nodes with their short or long names. `None` if the nodes have no join, or it is not a
-    /// value type.
+    /// Returns the join of two value types, by the nodes with their short or long names. `None` if the nodes have no
+    /// join, or it is not a value type.
     pub fn join_types(&self, a: ValueType, b: ValueType) -> Option<ValueType> {
         let node = |ty| self.nodes.iter().position(|node| value_type(node) == Some(ty));
         value_type(&self.nodes[self.join_indices(node(a)?, node(b)?)?])
@@ -166,25 +167,26 @@ impl Lattice {
         Table::from_fn(|a, b| types[self.join_indices(node(a)?, node(b)?)?])
     }
 
-    /// Returns `true` if `a` may be promoted to `b`: they are the same node, or edges lead from `a` to `b`. False if a name is unknown.
+    /// Returns `true` if `a` may be promoted to `b`: they are the same node, or edges lead from `a` to `b`. False if a
+    /// name is unknown.
     pub fn le(&self, a: &str, b: &str) -> bool {
         let (Some(a), Some(b)) = (self.index_of(a), self.index_of(b)) else { return false };
         self.upper[a] >> b & 1 == 1
     }
 
-    /// The common upper bounds of `nodes`; all nodes if `nodes` is empty, none if a name is unknown.
+    /// Returns the common upper bounds of `nodes`; all nodes if `nodes` is empty, none if a name is unknown.
     pub fn upper_bounds<'a>(&self, nodes: impl IntoIterator<Item = &'a str>) -> Vec<&str> {
         let of = |name| self.index_of(name).map_or(0, |node| self.upper[node]);
         let common = nodes.into_iter().map(of).fold(self.all(), |common, upper| common & upper);
         members(common).map(|node| self.nodes[node].as_str()).collect()
     }
 
-    /// The edges `(lower, upper)` to immediate successors, without redundant ones.
+    /// Returns the edges `(lower, upper)` to immediate successors, without redundant ones.
     pub fn edges(&self) -> impl Iterator<Item = (&str, &str)> {
         self.edge_indices().map(|(a, b)| (self.nodes[a].as_str(), self.nodes[b].as_str()))
     }
 
-    /// The edges to immediate successors, by index.
+    /// Returns the edges to immediate successors, by index.
     pub(crate) fn edge_indices(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.nodes.len()).flat_map(|node| {
             let above = self.upper[node] & !(1 << node);
@@ -197,13 +199,13 @@ impl Lattice {
         self.joins.iter().all(Option::is_some)
     }
 
-    /// The pairs of nodes without a common upper bound, each once.
+    /// Returns the pairs of nodes without a common upper bound, each once.
     pub fn undefined_pairs(&self) -> Vec<(&str, &str)> {
         let pairs = pairs(self.nodes.len()).filter(|&(a, b)| self.join_indices(a, b).is_none());
         pairs.map(|(a, b)| (self.nodes[a].as_str(), self.nodes[b].as_str())).collect()
     }
 
-    /// The set of all nodes.
+    /// Returns the set of all nodes.
     fn all(&self) -> u64 {
         (0..self.nodes.len()).fold(0, |all, node| all | 1 << node)
     }
@@ -214,7 +216,7 @@ pub(in crate::promotion) fn value_type(node: &str) -> Option<ValueType> {
     node.parse().ok()
 }
 
-/// All pairs `a < b` of numbers below `nodes`.
+/// Returns all pairs `a < b` of numbers below `nodes`.
 fn pairs(nodes: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..nodes).flat_map(move |a| (a + 1..nodes).map(move |b| (a, b)))
 }
@@ -253,10 +255,10 @@ fn number_edges(nodes: &[&str], edges: &[(&str, &str)]) -> Result<Vec<(u8, u8)>,
     Ok(numbered)
 }
 
-/// A cycle of the edges, if any: a shortest one through the first node on any cycle.
+/// Finds a cycle of the edges: a shortest one through the first node on any cycle.
 fn cycle(upper: &[u64], edges: &[(u8, u8)]) -> Option<Vec<usize>> {
     let (start, _) = pairs(upper.len()).find(|&(a, b)| upper[a] >> b & 1 == 1 && upper[b] >> a & 1 == 1)?;
-    // Breadth first: a path for each node reached, until one has an edge back to the start.
+    // The search is breadth first, with a path for each node reached, until one has an edge back to the start.
     let mut paths = vec![vec![start]];
     let mut reached = 1_u64 << start;
     let mut next = 0;

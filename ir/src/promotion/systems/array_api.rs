@@ -44,9 +44,9 @@ pub const ARRAY_API: System = System {
     ],
 };
 
-/// Dtypes of one kind join in the smallest that holds both; floats and complex numbers count as one kind; a bare number
-/// takes the dtype of an array of its kind or a higher one. Undefined: mixed kinds, `u64` with signed integers, and bare numbers
-/// only.
+/// Joins dtypes of one kind to the smallest dtype that holds both. Floats and complex numbers count as one kind. A bare
+/// number takes the dtype of an array of its kind or a higher one. Undefined are mixed kinds, `u64` with signed
+/// integers, and bare numbers only.
 const fn join(a: ValueType, b: ValueType) -> Option<ValueType> {
     let defined = match (a, b) {
         (Strong(a), Strong(b)) => is_in_standard(a) && is_in_standard(b) && class(a.kind()) == class(b.kind()),
@@ -67,7 +67,7 @@ const fn is_in_standard(dtype: DType) -> bool {
     !matches!(dtype, DType::Bf16 | DType::F16)
 }
 
-/// The kinds that do not mix, in order.
+/// Returns the number of a kind, the same for kinds that mix.
 const fn class(kind: Kind) -> u8 {
     match kind {
         Kind::Bool => 0,

@@ -1,6 +1,7 @@
 //! Ivy's systems: precise mode, and imprecise.
 //!
-//! Source: <https://lets-unify.ai/docs/ivy/overview/deep_dive/data_types.html>. Bare numbers were measured on its NumPy backend.
+//! Source: <https://lets-unify.ai/docs/ivy/overview/deep_dive/data_types.html>. Bare numbers were measured on its NumPy
+//! backend.
 
 use super::numpy::{self, smallest_safe};
 use crate::dtype::{DType, DTypeSet, Kind};
@@ -46,7 +47,7 @@ pub const IVY_IMPRECISE: System = System {
     lacks: LACKS,
 };
 
-/// Dtypes join as in NumPy. Bare numbers join as their default dtypes.
+/// Joins dtypes as in NumPy. Bare numbers join as their default dtypes.
 const fn precise(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
         (Strong(a), Strong(b)) => Some(Strong(smallest_safe(a, b))),
@@ -59,7 +60,7 @@ const fn precise(defaults: Defaults, a: ValueType, b: ValueType) -> Option<Value
     }
 }
 
-/// Floats and complex numbers ignore the width of integers; all else is as in precise mode.
+/// Joins like precise mode, but floats and complex numbers ignore the width of integers.
 const fn imprecise(a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
         (Strong(left), Strong(right)) => Some(match lattice::join(a, b) {
@@ -70,9 +71,9 @@ const fn imprecise(a: ValueType, b: ValueType) -> Option<ValueType> {
     }
 }
 
-/// A bare number takes the other's dtype if that is of its kind or a higher one. Otherwise it is a double: Ivy makes it a
-/// NumPy scalar first, `1.0` beside an integer `f64`, `1j` beside an integer or any float `c128`. Beside a bool, or another bare
-/// number, it has its default dtype.
+/// Joins a bare number with another type. It takes the other's dtype if that is of its kind or a higher one. Otherwise
+/// it is a double: Ivy makes it a NumPy scalar first, `1.0` beside an integer `f64`, `1j` beside an integer or any
+/// float `c128`. Beside a bool, or another bare number, it has its default dtype.
 const fn with_bare_number(a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
         (Strong(DType::Bf16), _) | (_, Strong(DType::Bf16)) => None,
@@ -85,7 +86,7 @@ const fn with_bare_number(a: ValueType, b: ValueType) -> Option<ValueType> {
     }
 }
 
-/// The double of a type's kind.
+/// Returns the double of a type's kind.
 const fn wide(ty: ValueType) -> ValueType {
     match ty.kind() {
         Kind::Float => Strong(DType::F64),

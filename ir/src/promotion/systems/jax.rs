@@ -82,12 +82,12 @@ pub const JAX_2019: System = System {
     lacks: &[Lack { dtypes: DTypeSet::EMPTY, weak: true, reason: "the table of 2019 has no rows for bare numbers" }],
 };
 
-/// JAX's lattice: every pair has a join.
+/// Returns the join of JAX's lattice, which every pair has.
 pub(super) const fn total(a: ValueType, b: ValueType) -> Option<ValueType> {
     Some(join(a, b))
 }
 
-/// The type with 64-bit widths off.
+/// Returns the type with 64-bit widths off.
 const fn narrow(ty: ValueType) -> ValueType {
     match ty {
         ValueType::Strong(dtype) => ValueType::Strong(Width::UpTo32.of(dtype)),
@@ -99,7 +99,7 @@ const fn is_wide(ty: ValueType) -> bool {
     matches!(ty, ValueType::Strong(DType::U64 | DType::I64 | DType::F64 | DType::C128))
 }
 
-/// Operands and result are narrowed: `u32` with `i32`, which has no 32-bit bound, becomes `i32`.
+/// Joins types with operands and result narrowed: `u32` with `i32`, which has no 32-bit bound, becomes `i32`.
 const fn narrow_join(a: ValueType, b: ValueType) -> Option<ValueType> {
     Some(narrow(join(narrow(a), narrow(b))))
 }

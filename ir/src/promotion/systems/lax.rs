@@ -30,7 +30,7 @@ pub const LAX: System = System {
     lacks: &[],
 };
 
-/// Only equal dtypes; bare numbers have their defaults.
+/// Joins only equal dtypes. Bare numbers have their defaults.
 const fn equal(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
         _ if defaults.commit(a) as u8 != defaults.commit(b) as u8 => None,

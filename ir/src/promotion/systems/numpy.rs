@@ -60,8 +60,9 @@ pub const NUMPY_1: System = System {
     lacks: NO_BF16,
 };
 
-/// The smallest dtype that both cast to safely: 8-bit integers fit in all floats, 16-bit ones in `f32`. In NumPy 64-bit integers
-/// also cast safely to `f64`, so `u64` with a signed integer is `f64`. bf16 (ml_dtypes) follows the same rule.
+/// Returns the smallest dtype to which both cast safely: 8-bit integers fit in all floats, 16-bit ones in `f32`. In
+/// NumPy 64-bit integers also cast safely to `f64`, so `u64` with a signed integer is `f64`. bf16 (ml_dtypes) follows
+/// the same rule.
 pub(super) const fn smallest_safe(a: DType, b: DType) -> DType {
     let (a, b) = match (is_inexact(a), is_inexact(b)) {
         (true, false) => (a, float_beside(b, a)),
@@ -75,7 +76,8 @@ pub(super) const fn smallest_safe(a: DType, b: DType) -> DType {
     }
 }
 
-/// The dtype of an integer beside the float or complex `other`: `other` itself if it holds all of the integer's values.
+/// Returns the dtype of an integer beside the float or complex `other`: `other` itself if it holds all of the integer's
+/// values.
 const fn float_beside(int: DType, other: DType) -> DType {
     match int.bytes() {
         1 => other,
@@ -88,8 +90,8 @@ const fn is_inexact(dtype: DType) -> bool {
     matches!(dtype.kind(), Kind::Float | Kind::Complex)
 }
 
-/// Two dtypes give the smallest safe one. A Python scalar takes the other's dtype, if that is of its kind or a higher one;
-/// otherwise it becomes the default dtype of its kind, or the complex dtype as precise as the float.
+/// Joins two dtypes to the smallest safe one. A Python scalar takes the other's dtype, if that is of its kind or a
+/// higher one; otherwise it becomes the default dtype of its kind, or the complex dtype as precise as the float.
 const fn numpy(a: ValueType, b: ValueType) -> ValueType {
     match (a, b) {
         (Strong(a), Strong(b)) => Strong(smallest_safe(a, b)),
@@ -106,7 +108,7 @@ const fn without_bf16(a: ValueType, b: ValueType) -> Option<ValueType> {
 
 const fn with_bf16(a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
-        // ml_dtypes registers no weak float: a Python float casts to half at best, which meets bf16 in f32.
+        // ml_dtypes registers no weak float: a Python float casts to half at best, which joins bf16 in f32.
         (Strong(DType::Bf16), ValueType::Weak(Weak::Float)) | (ValueType::Weak(Weak::Float), Strong(DType::Bf16)) => {
             Some(Strong(DType::F32))
         }

@@ -32,7 +32,7 @@ const RULES: Rules = Rules {
     defaults: DEFAULTS,
 };
 
-/// TensorFlow's functions, such as `tf.add`. Not symmetric: the first operand determines the result.
+/// TensorFlow's functions, such as `tf.add`. They are not symmetric: the first operand determines the result.
 pub const TENSORFLOW: System = System {
     name: "tensorflow",
     source: "https://www.tensorflow.org/api_docs/python/tf/math/add",
@@ -76,8 +76,8 @@ pub const TENSORFLOW_NP_LEGACY: System = System {
     }],
 };
 
-/// The first operand determines the result, a bare number by its default dtype. A second operand must have that dtype, or be a
-/// bare number of its kind or a lower one.
+/// Returns the first operand's dtype, or the default dtype of a bare number. A second operand must have that dtype, or
+/// be a bare number of its kind or a lower one.
 const fn first_decides(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueType> {
     let first = defaults.commit(a);
     match b {
@@ -96,7 +96,7 @@ const fn takes(kind: Kind, weak: Weak) -> bool {
     }
 }
 
-/// The lattice's join, if it has no more bits than both operands and loses nothing of them.
+/// Returns the lattice's join, if it has no more bits than both operands and loses nothing of them.
 const fn safe(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueType> {
     let joined = lattice::join(a, b);
     match (joined, a, b) {
@@ -127,8 +127,8 @@ const fn keeps(defaults: Defaults, joined: ValueType, operand: ValueType) -> boo
     }
 }
 
-/// NumPy's rule, with NumPy's dtypes of bare numbers: 64 bits beside a bool or an integer, but TensorFlow's defaults
-/// otherwise. Pairs of bare numbers are those of plain TensorFlow.
+/// Applies NumPy's rule, with NumPy's dtypes of bare numbers: 64 bits beside a bool or an integer, but TensorFlow's
+/// defaults otherwise. Pairs of bare numbers are those of plain TensorFlow.
 const fn legacy(a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
         (ValueType::Weak(_), ValueType::Weak(_)) => first_decides(DEFAULTS, a, b),
@@ -141,7 +141,7 @@ const fn legacy(a: ValueType, b: ValueType) -> Option<ValueType> {
     }
 }
 
-/// bf16 with another type. NumPy has no bf16, so `np.result_type` fails unless one of the two holds the other.
+/// Joins bf16 with another type. NumPy has no bf16, so `np.result_type` fails unless one of the two holds the other.
 const fn legacy_bf16(other: ValueType) -> Option<ValueType> {
     let bf16 = DType::Bf16;
     match other {

@@ -10,7 +10,8 @@ use crate::promotion::system::{
 };
 use crate::value_type::ValueType::{self, Strong};
 
-/// PyTorch, for tensors with at least one dimension: those without promote only by category there. Here rank does not matter.
+/// PyTorch, for tensors with at least one dimension: those without dimensions promote only by category there. Rank does
+/// not matter here.
 pub const TORCH: System = System {
     name: "torch",
     source: "https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc",
@@ -40,9 +41,9 @@ pub const TORCH: System = System {
 const WIDE_UNSIGNED: DTypeSet =
     DTypeSet::of(DType::U16).union(DTypeSet::of(DType::U32)).union(DTypeSet::of(DType::U64));
 
-/// The dtype of the higher category (bool, integer, float, complex); within one the wider, or the first that holds both. A
-/// complex number with a float takes the wider precision. JAX's lattice follows this rule. The wide unsigned integers are later
-/// additions, with neither a signed join nor, unlike other integers, a complex one.
+/// Returns the dtype of the higher category (bool, integer, float, complex); within one the wider, or the first that
+/// holds both. A complex number with a float takes the wider precision. JAX's lattice follows this rule. The wide
+/// unsigned integers are later additions, with neither a signed join nor, unlike other integers, a complex one.
 const fn join(a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
         (Strong(left), Strong(right)) if WIDE_UNSIGNED.contains(left) || WIDE_UNSIGNED.contains(right) => {

@@ -1,9 +1,11 @@
-//! The variance, in one pass over the elements: squared distances from a center near the mean, and a correction by their sum.
+//! The variance, in one pass over the elements: squared distances from a center near the mean, and a correction by
+//! their sum.
 //!
-//! For every center `c`, the sum of `(x - m)^2`, where `m` is the mean, is that of `(x - c)^2` less `n (m - c)^2` (Chan, Golub, LeVeque,
-//! Algorithms for computing the sample variance, 1983, equation 1.6). The correction must not be much larger than the difference.
-//! With the mean of a sample of `k` of the `n` elements as the center it is at most `n / k - 1` times as large, for all elements: the
-//! sample itself is as far from `m`. Samples are a 64th of the elements or more, from four places.
+//! For every center `c`, the sum of `(x - m)^2`, where `m` is the mean, is that of `(x - c)^2` less `n (m - c)^2`
+//! (Chan, Golub, LeVeque, Algorithms for computing the sample variance, 1983, equation 1.6). The correction must not be
+//! much larger than the difference. With the mean of a sample of `k` of the `n` elements as the center it is at most
+//! `n / k - 1` times as large, for all elements: the sample itself is as far from `m`. Samples are a 64th of the
+//! elements or more, from four places.
 
 use super::{Building, accumulated};
 use ndjit_ir::graph::Value;
@@ -41,7 +43,8 @@ impl Building<'_, '_> {
         Ok(self.op(Op::Divide, &[sum, count]))
     }
 
-    /// The mean of a sample, by the distances from its first element: if all elements are equal it is exact, and the variance 0.
+    /// Computes the mean of a sample from the distances to its first element. If all elements are equal it is exact,
+    /// and the variance 0.
     fn center(&mut self, wide: Value) -> Result<Value> {
         let shape = self.commit.rewriter.new.shape(wide).clone();
         let extents = shape.extents();
@@ -77,7 +80,7 @@ impl Building<'_, '_> {
         Ok(self.op(Op::Where, &[finite, center, zero]))
     }
 
-    /// 0, or NaN if a value is not finite.
+    /// Returns 0, or NaN if a value is not finite.
     fn nothing(&mut self, value: Value) -> Value {
         let nothings: Vec<Value> = self.parts(value).iter().map(|&part| self.op(Op::Subtract, &[part, part])).collect();
         self.total(&nothings)
@@ -90,13 +93,13 @@ impl Building<'_, '_> {
         Ok(self.part(view))
     }
 
-    /// The square of a value's magnitude; of a complex number the sum of its parts' squares.
+    /// Squares a value's magnitude: for a complex number, the sum of its parts' squares.
     fn squared(&mut self, value: Value) -> Value {
         let squares: Vec<Value> = self.parts(value).iter().map(|&part| self.op(Op::Square, &[part])).collect();
         self.total(&squares)
     }
 
-    /// The same divided by a real number, without overflow of the square.
+    /// Squares the magnitude and divides it by a real number, without overflow of the square.
     fn squared_over(&mut self, value: Value, count: Value) -> Value {
         let quotient = |this: &mut Self, part: Value| {
             let over = this.op(Op::Divide, &[part, count]);
