@@ -5,11 +5,10 @@ use crate::request::OperationRequest;
 use crate::settings::{Settings, or_falling_back};
 use ndjit_inspect::explain::{Origin, Site};
 use ndjit_inspect::words::{KnownOperand, NUMBERED, Origins, What, explained, without_array, worded};
-use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::{AxisFunction, Reduce, ReductionRule, TypeRequest};
+use ndjit_ir::reduction::{Reduce, TypeRequest};
 use ndjit_ir::support::adapt::{Adapted, OperandCast};
 use ndjit_ir::support::{CastReason, Support};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Place, Policy, Result, Shape, ValueType};
@@ -129,15 +128,8 @@ fn inferred(
         },
     };
     let compute = policy.commit(types.compute);
-    let reduced = match *operation {
-        Operation::Reduce(Reduce { reduction, axes, .. }) => Some((AxisFunction::from(reduction), axes)),
-        Operation::Scan(scan, axis, _) => Some((scan.into(), AxisSet::one(axis as usize))),
-        Operation::Sort(sort, axis, ..) => Some((sort.into(), AxisSet::one(axis as usize))),
-        _ => None,
-    };
-    if let Some((reduction, axes)) = reduced {
-        check_reduction(reduction, policy.commit(types.result), axes.count(own[0].shape), own.get(1))?;
-    }
+    let known: SmallVec<[(ValueType, &Shape); 3]> = own.iter().map(|operand| (operand.ty, operand.shape)).collect();
+    operation.check_function(types.result, &known).map_err(|mismatch| worded(mismatch, operation, what))?;
     for (i, operand) in own.iter().enumerate() {
         let cast = casts.get(i).copied().flatten();
         if let Some((dtype, _)) = cast {
@@ -168,27 +160,6 @@ fn used_as(operation: &Operation<'_>, i: usize, compute: DType, cast: OperandCas
         | Operation::Sort(_, _, request, _) => (i == 0 && request.dtype.is_none()).then_some(compute),
         Operation::Gather | Operation::Scatter(_) => (i != 1).then_some(compute),
         _ => Some(compute),
-    }
-}
-
-/// Further errors of a reduction: indices beyond its dtype, and complex corrections.
-fn check_reduction(
-    reduction: AxisFunction,
-    result: DType,
-    count: usize,
-    correction: Option<&KnownOperand<'_>>,
-) -> Result<()> {
-    let most = result.int_range().map_or(i128::MAX, |(_, most)| most);
-    if reduction.row().rule == ReductionRule::Index && count as i128 > most {
-        return Err(Error::new(ErrorCode::DType, format!("{result} cannot count {count} elements"))
-            .of(reduction)
-            .help(format!("ask for a wider dtype, as in `dtype(DType::I64).{reduction}(…)`")));
-    }
-    match correction.filter(|correction| correction.ty.kind() == Kind::Complex) {
-        Some(KnownOperand { ty, .. }) => Err(Error::new(ErrorCode::DType, format!("the correction is {ty}"))
-            .of(reduction)
-            .help("give a real number")),
-        None => Ok(()),
     }
 }
 
@@ -236,10 +207,10 @@ pub fn misfit(
                 (what, inferred(&Operation::Op(op, policy), op.name(), settings, &known).err()?)
             }
             _ if let Some((function, TypeRequest { dtype, policy })) = kind.type_request() => {
-                let adapted = settings.support.resolve_reduction(policy, function, dtype, known[0].ty).ok()?;
+                let types = graph.operation(id).ok()??.types(&[known[0].ty]).ok()?;
                 let what = What { names: function.row().operands, site: Site::of(function.name(), place) };
                 // As in the trace: requested dtypes are casts, and bools are comparisons with zero.
-                let used = Some(adapted.types.compute).filter(|used| dtype.is_none() && *used != DType::Bool);
+                let used = Some(policy.commit(types.compute)).filter(|used| dtype.is_none() && *used != DType::Bool);
                 (what, all(function.name(), used.unwrap_or(policy.commit(known[0].ty)))?)
             }
             NodeKind::Concat(..) => {

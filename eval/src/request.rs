@@ -61,13 +61,9 @@ impl Request {
     /// As [`on`](Request::on).
     pub fn operation(&self, shape: &Shape, policy: Policy) -> Result<Operation<'static>> {
         let ((axes, keepdims), &Request { function, dtype, contracts, .. }) = (self.on(shape)?, self);
-        let (axis, request) = (axes.iter().next().unwrap_or(0) as u32, TypeRequest { dtype, policy });
-        Ok(match function {
-            AxisFunction::Scan(scan) => Operation::Scan(scan, axis, request),
-            AxisFunction::Sort(sort) => Operation::Sort(sort, axis, request, None),
-            AxisFunction::Reduction(reduction) => {
-                Operation::Reduce(Reduce { reduction, axes, keepdims, contracts, request })
-            }
+        Ok(match Operation::along(function, axes, TypeRequest { dtype, policy }) {
+            Operation::Reduce(reduce) => Operation::Reduce(Reduce { keepdims, contracts, ..reduce }),
+            along => along,
         })
     }
 

@@ -40,6 +40,10 @@ pub fn worded(mismatch: InferenceError, operation: &Operation<'_>, what: &str) -
             .of(what)
             .fact(format_args!("along axes {axes} of shape {shape}"))
             .help("give the array elements, or do not reduce it when it is empty"),
+        InferenceError::Count(..) => {
+            mismatch.error().of(what).help(format!("ask for a wider dtype, as in `dtype(DType::I64).{what}(…)`"))
+        }
+        InferenceError::Correction(_) => mismatch.error().of(what).help("give a real number"),
         InferenceError::Clash(_) => {
             mismatch.error().of(what).help("cast the arrays to a common dtype, as in `cast(x, DType::F64)`")
         }

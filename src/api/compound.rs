@@ -1,13 +1,14 @@
 //! Functions that consist of several operations of the tables: those with two results, `select_n`, and norms.
 
-use crate::api::config::{settings, with_parts};
+use crate::api::config::{policy, with_parts};
 use crate::api::manipulation::refused;
+use crate::api::parts::{ReductionDTypes, reduction_types};
 use crate::api::reductions::{self, Axes, IntoAxes};
 use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_eval::request::Request;
+use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::op::TypeRule;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{
     CastAdvice, DType, Error, ErrorCode, Help, Kind, LiteralValue, Op, Place, Reduction, Result, ValueType,
@@ -100,12 +101,12 @@ pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X:
         let op = |op, operands: &[AnyOperand]| X::Out::compute(op, operands, place).operand();
         let x = dtypes.before.map_or(given.clone(), |dtype| cast(given, dtype));
         let number =
-            |n: f64| AnyOperand::Scalar(Scalar(Literal::strong(n, dtypes.real).unwrap_or(Literal::weak(n)), None));
+            |n: f64| AnyOperand::Scalar(Scalar(Literal::strong(n, dtypes.result).unwrap_or(Literal::weak(n)), None));
         let modulus = op(Op::Abs, &[cast(&x, dtypes.compute)]);
         match order {
             0.0 => {
                 let nonzero = op(Op::NotEqual, &[modulus, number(0.0)]);
-                reduce(Reduction::Sum, cast(&nonzero, dtypes.real))
+                reduce(Reduction::Sum, cast(&nonzero, dtypes.result))
             }
             1.0 => reduce(Reduction::Sum, modulus),
             f64::INFINITY => reduce(Reduction::Max, modulus),
@@ -120,18 +121,8 @@ pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X:
     norm.part_of("vector_norm", &[x], place)
 }
 
-/// The dtypes of a norm: those of the Euclidean norm.
-struct NormTypes {
-    /// The operand's dtype after a casting mode.
-    before: Option<DType>,
-    /// The computing dtype, float or complex.
-    compute: DType,
-    /// The dtype of moduli.
-    real: DType,
-}
-
-/// Returns the dtypes of a norm of an order along these axes, or an error.
-fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<NormTypes> {
+/// Returns the dtypes of a norm of an order along these axes, those of the Euclidean norm, or an error.
+fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<ReductionDTypes> {
     let (ty, _, shape) = x.describe("vector_norm")?;
     let (along, _) =
         Request::new(Reduction::Norm, None, axes.clone().requested()).on(&shape).map_err(Error::unnamed)?;
@@ -141,14 +132,11 @@ fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<NormTypes> 
             .fact(format_args!("along axes {along} of shape {shape}"))
             .help("give the array elements, or take a norm of a finite order: that of no elements is 0"));
     }
-    let settings = settings();
-    let adapted = settings.support.resolve_reduction(settings.policy, Reduction::Norm, None, ty).map_err(|error| {
-        let defaults = settings.policy.defaults();
+    reduction_types(Reduction::Norm, None, ty).map_err(|error| {
+        let defaults = policy().defaults();
         let to = if ty.kind() == Kind::Complex { defaults.complex } else { defaults.float };
         error.unnamed().help(Help::from("cast the array, as in ").casts([CastAdvice::Operand("x", to)]))
-    })?;
-    let (before, compute) = (adapted.cast.map(|(dtype, _)| dtype), adapted.types.compute);
-    Ok(NormTypes { before, compute, real: adapted.types.result })
+    })
 }
 
 /// Selects elements from `cases`: `cases[which]`. All operands broadcast, and the cases are cast to their common dtype.
@@ -226,14 +214,15 @@ fn common(which: &AnyOperand, cases: &[AnyOperand]) -> Result<()> {
                 .help("axes are matched from the last; extents must be equal or 1")
         })?;
     }
-    // The policy refuses a pair without a common dtype.
-    let together =
-        Policy::Standard.resolve(TypeRule::Join, &types).ok().map(|found| Policy::Standard.commit(found.compute));
-    let clash = |clash: ndjit_ir::promotion::Clash| {
-        Error::new(ErrorCode::Promotion, clash.to_string()).help(match together {
-            Some(dtype) => format!("cast the cases to a common dtype, as in `cast(x, DType::{dtype:?})`"),
-            None => "cast the cases to a common dtype".to_owned(),
+    // The result has the type of the cases in one array. The policy refuses a pair without a common dtype.
+    let together = |policy| Operation::Concat(0, policy).types(&types);
+    together(policy()).map(drop).map_err(|clash| {
+        clash.error().help(match together(Policy::Standard) {
+            Ok(types) => {
+                let dtype = Policy::Standard.commit(types.result);
+                format!("cast the cases to a common dtype, as in `cast(x, DType::{dtype:?})`")
+            }
+            Err(_) => "cast the cases to a common dtype".to_owned(),
         })
-    };
-    settings().policy.resolve(TypeRule::Join, &types).map_err(clash).map(drop)
+    })
 }

@@ -10,8 +10,8 @@ use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_eval::request::Request;
 use ndjit_ir::axes::position;
+use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::{Literal, LiteralValue};
-use ndjit_ir::op::TypeRule;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::reserve::check_values;
 use ndjit_ir::view::{broadcast_to, expand_dims};
@@ -215,7 +215,7 @@ impl<B, A> Ends<B, A> {
         let ends = [self.before.end(), self.after.end()];
         let types = ends.iter().flatten().chain([&x]).filter_map(|operand| operand.describe(what).ok());
         let types: Vec<ValueType> = types.map(|(ty, ..)| ty).collect();
-        let meet = config::policy().resolve(TypeRule::Join, &types).map(|meet| meet.compute);
+        let meet = Operation::Concat(at as u32, config::policy()).types(&types).map(|types| types.result);
         // A scalar before every first element, exact in the common dtype.
         let end = |end: AnyOperand| match end.describe(what) {
             Ok((ty, _, own)) if own.rank() == 0 => {

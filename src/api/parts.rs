@@ -9,11 +9,13 @@ use crate::array::node::Array;
 use crate::trace::operand::{AnyOperand, Computed, Operand};
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::{Movement, Request};
+use ndjit_eval::settings::Settings;
 use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::Scatter;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::AxisFunction;
+use ndjit_ir::reduction::{AxisFunction, TypeRequest};
+use ndjit_ir::support::Adapted;
 use ndjit_ir::view::{self, View};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape, ValueType};
 use std::marker::PhantomData;
@@ -167,7 +169,7 @@ pub(crate) fn meeting(op: Op, types: &[ValueType]) -> Result<DType> {
     let others = if types.len() > 1 { &types[1..] } else { std::slice::from_ref(&first) };
     let mut common = first;
     for &ty in others {
-        let resolved = settings.support.resolve_op(settings.policy, op, &[common, ty]);
+        let resolved = settings.support.resolve(&Operation::Op(op, settings.policy), &[common, ty]);
         common = resolved.map_err(Error::unnamed)?.types.result;
     }
     Ok(settings.policy.commit(common))
@@ -178,8 +180,28 @@ pub(crate) fn meeting(op: Op, types: &[ValueType]) -> Result<DType> {
 /// # Errors
 /// As [`meeting`].
 pub(crate) fn reducing(reduction: Reduction, dtype: Option<DType>, ty: ValueType) -> Result<[DType; 2]> {
-    let settings = settings();
-    let resolved = settings.support.resolve_reduction(settings.policy, reduction, dtype, ty);
-    let types = resolved.map_err(Error::unnamed)?.types;
+    let types = reduction_types(reduction, dtype, ty).map_err(Error::unnamed)?;
     Ok([if types.compute.is_half() { DType::F32 } else { types.compute }, types.result])
+}
+
+/// The dtypes of a function that computes as a reduction does.
+pub(crate) struct ReductionDTypes {
+    /// The operand's dtype after a casting mode.
+    pub before: Option<DType>,
+    /// The computing dtype.
+    pub compute: DType,
+    /// The result's dtype.
+    pub result: DType,
+}
+
+/// Returns the dtypes of a reduction of an operand of this type.
+///
+/// # Errors
+/// That of the policy or of a declaration.
+pub(crate) fn reduction_types(reduction: Reduction, dtype: Option<DType>, ty: ValueType) -> Result<ReductionDTypes> {
+    let Settings { policy, support, .. } = settings();
+    let operation = Operation::along(reduction, AxisSet::one(0), TypeRequest { dtype, policy });
+    let Adapted { types, casts } = support.resolve(&operation, &[ty])?;
+    let before = casts.first().copied().flatten().map(|(dtype, _)| dtype);
+    Ok(ReductionDTypes { before, compute: policy.commit(types.compute), result: policy.commit(types.result) })
 }

@@ -3,8 +3,9 @@
 //!
 //! A NaN among the elements makes the result NaN. Each function sorts along the axes and takes as long as a sort.
 
-use crate::api::config::{settings, with_parts};
+use crate::api::config::{policy, with_parts};
 use crate::api::manipulation::{joined, part, refused, reshaped, seen};
+use crate::api::parts::reduction_types;
 use crate::api::reductions::{self, Axes, IntoAxes};
 use crate::api::sorting::{IntoSorting, sorted};
 use crate::array::node::Array;
@@ -280,20 +281,17 @@ impl SortedRows {
         let (ty, own, shape) = x.describe(what)?;
         let (axes, keepdims) =
             Request::new(Reduction::Mean, None, axes.requested()).on(&shape).map_err(Error::unnamed)?;
-        let settings = settings();
-        let types = settings.support.resolve_reduction(settings.policy, Reduction::Mean, None, ty);
-        let adapted = types.map_err(|error| {
-            let to = settings.policy.defaults().float;
+        let types = reduction_types(Reduction::Mean, None, ty).map_err(|error| {
+            let to = policy().defaults().float;
             error.unnamed().help(Help::from("cast the array, as in ").casts([CastAdvice::Operand("x", to)]))
         })?;
-        let before = adapted.cast.map(|(dtype, _)| dtype);
         let (reduced, kept): (Vec<usize>, Vec<usize>) = (0..shape.rank()).partition(|&axis| axes.contains(axis));
         let order: Vec<isize> = kept.iter().chain(&reduced).map(|&axis| axis as isize).collect();
         let extents = |shape: &Shape| shape.extents().iter().map(|&extent| extent as isize).collect::<Vec<isize>>();
         let len = axes.count(&shape);
         let kept: Vec<isize> = kept.iter().map(|&axis| shape.extents()[axis] as isize).collect();
         let rows: Vec<isize> = kept.iter().copied().chain([len as isize]).collect();
-        let x = before.map_or(x.clone(), |dtype| R::convert(x, dtype, place).operand());
+        let x = types.before.map_or(x.clone(), |dtype| R::convert(x, dtype, place).operand());
         let seen: R = seen(what, x, place, |shape| permute_dims(shape, &order));
         let joined: R = reshaped(what, seen.operand(), &rows, place);
         let sorted: R = with_parts(|| sorted(Sort::Sort, None, joined.operand(), (-1).sorting(), place));
@@ -304,9 +302,9 @@ impl SortedRows {
             len,
             kept,
             result: extents(&axes.reduced(&shape, keepdims)),
-            dtype: before.unwrap_or(own),
-            compute: if adapted.types.compute.is_half() { DType::F32 } else { adapted.types.compute },
-            mean: adapted.types.result,
+            dtype: types.before.unwrap_or(own),
+            compute: if types.compute.is_half() { DType::F32 } else { types.compute },
+            mean: types.result,
         })
     }
 

@@ -238,6 +238,22 @@ fn every_lock_is_counted() {
     assert_eq!(seen, 1, "the reader finds the one of {counted}");
 }
 
+/// Only inference asks policies for the types of operations: all others ask inference, so that they agree.
+#[test]
+fn types_of_operations_are_inferred_in_one_place() {
+    const RULES: [&str; 5] =
+        [".op_types(", "policy.reduction_types(", ".resolve_op(", ".resolve_reduction(", "policy.resolve("];
+    let own = ["ir/src/promotion/", "ir/src/infer/"];
+    let others = sources().into_iter().filter(|path| {
+        let file = name(path);
+        LIBRARIES.iter().any(|library| file.starts_with(library)) && !own.iter().any(|folder| file.starts_with(folder))
+    });
+    for path in others {
+        let asks = |line: &&str| !line.trim_start().starts_with("//") && RULES.iter().any(|rule| line.contains(rule));
+        assert_eq!(read(&path).lines().find(asks), None, "{} asks a policy", name(&path));
+    }
+}
+
 #[test]
 fn nothing_is_left_to_do() {
     for path in sources() {

@@ -2,12 +2,12 @@
 
 use super::explainer::Explainer;
 use super::origin::{Origin, Term};
-use super::rule::{Rule, deduce, depends, meeting, reducing};
+use super::rule::{Rule, deduce, depends, promotion, reducing};
 use super::site::Snippet;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeKind, TypeOf, Value};
+use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::op::TypeRule;
 use ndjit_ir::place::Place;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::CastReason;
@@ -135,8 +135,8 @@ impl Explainer<'_> {
                 let deciding = if reason == CastReason::Explicit { SmallVec::new() } else { smallvec![0] };
                 (kind.row().operands, vec![Rule::Cast { to: self.policy.commit(ty), reason }], deciding)
             }
-            NodeKind::Concat(_, policy) => {
-                let rules = meeting(TypeRule::Join, policy, &types, types.len()).unwrap_or_default();
+            NodeKind::Concat(axis, policy) => {
+                let rules = promotion(&Operation::Concat(axis, policy), &types).unwrap_or_default();
                 (&[][..], rules, (0..types.len()).collect())
             }
             NodeKind::Call(_) => (&[][..], vec![Rule::Call(ty)], Default::default()),

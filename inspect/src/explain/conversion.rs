@@ -1,13 +1,12 @@
 //! The uses that required the casts and scalars of a typed graph, in words.
 
 use super::explainer::Explainer;
-use super::rule::{Rule, computing, meeting, reducing};
+use super::rule::{Rule, committed, promotion, reducing};
 use super::text;
 use ndjit_ir::graph::{NodeId, NodeKind, Value};
 use ndjit_ir::infer::Operation;
-use ndjit_ir::op::{Op, TypeRule};
+use ndjit_ir::op::TypeRule;
 use ndjit_ir::place::Place;
-use ndjit_ir::promotion::{Policy, Types};
 use ndjit_ir::reduction::{AxisFunction, TypeRequest};
 use ndjit_ir::value_type::ValueType;
 use ndjit_transform::Reason;
@@ -18,15 +17,6 @@ impl Explainer<'_> {
     pub fn reason(&self, reason: Reason) -> impl Display + '_ {
         InWords { explainer: self, reason }
     }
-}
-
-/// The rules for the dtype in which `op` computes.
-fn committed(op: Op, policy: Policy, types: &[ValueType]) -> Vec<Rule> {
-    let mut rules = computing(op, policy, types).unwrap_or_default();
-    if let Ok(Types { compute: ValueType::Weak(weak), .. }) = Operation::Op(op, policy).types(types) {
-        rules.push(Rule::Default { weak, to: policy.default_dtype(weak).into(), policy });
-    }
-    rules
 }
 
 struct InWords<'a> {
@@ -67,10 +57,10 @@ impl Display for InWords<'_> {
                 }
                 let (op, policy) = match kind {
                     NodeKind::Op(op, policy) => (op, policy),
-                    NodeKind::Concat(_, policy) => {
+                    NodeKind::Concat(axis, policy) => {
                         write!(f, "operand {index} of concat")?;
                         text::write_places(&at(node), f)?;
-                        let rules = meeting(TypeRule::Join, policy, &types, types.len()).unwrap_or_default();
+                        let rules = promotion(&Operation::Concat(axis, policy), &types).unwrap_or_default();
                         for (i, rule) in rules.iter().enumerate() {
                             write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;
                         }
@@ -85,7 +75,7 @@ impl Display for InWords<'_> {
                 // float.
                 let rules = match op.row().rule {
                     TypeRule::Select if index == 0 => vec![Rule::Truth],
-                    _ => committed(op, policy, &types),
+                    _ => committed(&Operation::Op(op, policy), &types).unwrap_or_default(),
                 };
                 for (i, rule) in rules.iter().enumerate() {
                     write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;

@@ -116,8 +116,9 @@ pub(super) struct Deduction {
 
 /// Derives the type of `op` from operands of these types. `None` if the policy rejects them, which no verified graph contains.
 pub(super) fn deduce(op: Op, policy: Policy, types: &[ValueType]) -> Option<Deduction> {
-    let Types { compute, result } = Operation::Op(op, policy).types(types).ok()?;
-    let mut rules = computing(op, policy, types)?;
+    let operation = Operation::Op(op, policy);
+    let Types { compute, result } = operation.types(types).ok()?;
+    let mut rules = promotion(&operation, types)?;
     match op.row().result {
         ResultRule::Bool | ResultRule::Int32 => {
             let rules = vec![Rule::Gives(op, policy.commit(result))];
@@ -145,11 +146,6 @@ pub(super) fn depends(reduction: AxisFunction, dtype: Option<DType>) -> bool {
     dtype.is_none() && !matches!(reduction.row().rule, Bool | Index)
 }
 
-/// The rules for the type in which `op` computes.
-pub(super) fn computing(op: Op, policy: Policy, types: &[ValueType]) -> Option<Vec<Rule>> {
-    meeting(op.row().rule, policy, types, op.arity())
-}
-
 /// The rules of promotion under a policy, and of a weak result's stored dtype; `None` if it rejects the types.
 ///
 /// ```
@@ -160,21 +156,36 @@ pub(super) fn computing(op: Op, policy: Policy, types: &[ValueType]) -> Option<V
 /// assert_eq!(rules[0].to_string(), "join u32 ∨ i32 = i64");
 /// ```
 pub fn joining(policy: Policy, types: &[ValueType]) -> Option<Vec<Rule>> {
-    let mut rules = meeting(TypeRule::Join, policy, types, types.len())?;
-    let result = policy.resolve(TypeRule::Join, types).ok()?.compute;
-    if let ValueType::Weak(weak) = result {
-        rules.push(Rule::Default { weak, to: ValueType::Strong(policy.commit(result)), policy });
+    committed(&Operation::Concat(0, policy), types)
+}
+
+/// The rules for the dtype in which an op or a concatenation computes; `None` if its policy rejects the types.
+pub(super) fn committed(operation: &Operation<'_>, types: &[ValueType]) -> Option<Vec<Rule>> {
+    let (rule, policy) = promoting(operation)?;
+    let mut rules = promotion(operation, types)?;
+    if let ValueType::Weak(weak) = operation.promotion(&types[rule.joined(types.len())]).ok()?.compute {
+        rules.push(Rule::Default { weak, to: policy.default_dtype(weak).into(), policy });
     }
     Some(rules)
 }
 
-/// The rules for the common type of operands under a type rule; the first `arity` operands take part.
-pub(super) fn meeting(rule: TypeRule, policy: Policy, types: &[ValueType], arity: usize) -> Option<Vec<Rule>> {
-    let resolution = policy.resolve(rule, types).ok()?;
+/// How the operands of an op or a concatenation are promoted.
+fn promoting(operation: &Operation<'_>) -> Option<(TypeRule, Policy)> {
+    match *operation {
+        Operation::Op(op, policy) => Some((op.row().rule, policy)),
+        Operation::Concat(_, policy) => Some((TypeRule::Join, policy)),
+        _ => None,
+    }
+}
+
+/// The rules for the type in which an op or a concatenation computes; `None` if its policy rejects the types.
+pub(super) fn promotion(operation: &Operation<'_>, types: &[ValueType]) -> Option<Vec<Rule>> {
+    let (rule, policy) = promoting(operation)?;
+    let met = &types[rule.joined(types.len())];
+    let resolution = operation.promotion(met).ok()?;
     if rule == TypeRule::Logical {
         return Some(vec![Rule::Truth]);
     }
-    let met = types.get(rule.joined(arity)).unwrap_or_default();
     let mut rules = Vec::new();
     match met {
         [first, rest @ ..] if rest.iter().all(|ty| ty == first) && resolution.joined == *first => {
@@ -210,14 +221,13 @@ fn is_narrowed(policy: Policy, from: ValueType, to: ValueType) -> bool {
 
 /// The minimal set of operands, the first such, that determine the type.
 fn deciding(op: Op, policy: Policy, types: &[ValueType], compute: ValueType) -> SmallVec<[usize; 3]> {
-    let rule = op.row().rule.of_joined();
-    if rule == TypeRule::Logical {
+    if op.row().rule == TypeRule::Logical {
         return SmallVec::new();
     }
     let all: SmallVec<[usize; 3]> = op.joined().collect();
     let gives = |chosen: &[usize]| {
         let chosen: SmallVec<[ValueType; 3]> = chosen.iter().map(|&i| types[i]).collect();
-        policy.resolve(rule, &chosen).is_ok_and(|resolution| resolution.compute == compute)
+        Operation::Op(op, policy).promotion(&chosen).is_ok_and(|resolution| resolution.compute == compute)
     };
     if let Some(&one) = all.iter().find(|&&i| gives(&[i])) {
         return SmallVec::from_slice(&[one]);

@@ -79,8 +79,10 @@ pub enum InferenceError {
     Unlike,
     /// A typed reduction or scan that does not support this dtype.
     Accumulates(AxisFunction, DType),
-    /// An axis whose indices do not fit this dtype.
-    TooLong(DType, u32),
+    /// A result of this dtype, which does not hold indices or the count of so many elements.
+    Count(DType, usize),
+    /// A correction of this type, instead of a real one.
+    Correction(ValueType),
     /// A scatter that does not support this dtype.
     Scatter(Scatter, DType),
     /// A literal that does not fit its dtype; the error.
@@ -106,7 +108,10 @@ impl InferenceError {
             InferenceError::Op(_, OpMismatch::Clash(_))
             | InferenceError::Reduction(_, ReductionMismatch::Clash(_))
             | InferenceError::Clash(_) => ErrorCode::Promotion,
-            InferenceError::Op(..) | InferenceError::Reduction(..) => ErrorCode::DType,
+            InferenceError::Op(..)
+            | InferenceError::Reduction(..)
+            | InferenceError::Count(..)
+            | InferenceError::Correction(_) => ErrorCode::DType,
             InferenceError::Shape(_)
             | InferenceError::Axes(..)
             | InferenceError::Axis(..)
@@ -145,7 +150,8 @@ impl fmt::Display for InferenceError {
             InferenceError::Domain(op, compute) => write!(f, "{op} does not compute in {compute}"),
             InferenceError::Unlike => f.write_str("operands and result have not one dtype"),
             InferenceError::Accumulates(reduction, dtype) => write!(f, "{reduction} does not accumulate {dtype}"),
-            InferenceError::TooLong(dtype, axis) => write!(f, "{dtype} does not hold the positions along axis {axis}"),
+            InferenceError::Count(dtype, count) => write!(f, "{dtype} cannot count {count} elements"),
+            InferenceError::Correction(ty) => write!(f, "the correction is {ty}"),
             InferenceError::Scatter(scatter, dtype) => write!(f, "{} of {dtype}", scatter.name()),
             InferenceError::Literal(error) => f.write_str(error.headline()),
             InferenceError::Argument(ty, dtype) => write!(f, "an argument of type {ty} becomes {dtype} by a cast only"),

@@ -7,16 +7,17 @@
 
 mod mismatch;
 mod rules;
+mod traced;
 
 pub use mismatch::InferenceError;
 pub(crate) use rules::{Annotation, InferenceRules};
 
 use crate::axes::{AxisSet, MAX_RANK};
-use crate::dtype::DType;
+use crate::dtype::{DType, Kind};
 use crate::graph::{DerivativeRule, Graph, Identity, NodeId, NodeKind, RuleKind, Scatter, Type, Value};
 use crate::op::Op;
 use crate::promotion::{Policy, Types};
-use crate::reduction::{AxisFunction, Reduce, Reduction, Scan, Sort, TypeRequest};
+use crate::reduction::{AxisFunction, Reduce, Reduction, ReductionRule, Scan, Sort, TypeRequest};
 use crate::shape::{Shape, ShapeMismatch};
 use crate::support::CastReason;
 use crate::value_type::ValueType;
@@ -179,12 +180,30 @@ impl<'a, T: Type> Operation<'a, T> {
                 };
                 return Err(InferenceError::View(words));
             }
-            Operation::Sort(Sort::ArgSort, axis, ..) if !result.counts(shape.extents()[*axis as usize]) => {
-                return Err(InferenceError::TooLong(result.storage_dtype(), *axis));
-            }
-            _ => {}
+            _ => self.check_function(result, operands)?,
         }
         Ok((result, shape))
+    }
+
+    /// Checks the rules of functions along axes about operands and result together: the result's dtype holds indices and counts, and
+    /// corrections are real. Apart from [`infer`](Operation::infer) for results of operands that casting modes cast.
+    ///
+    /// # Errors
+    /// The mismatch.
+    pub fn check_function(&self, result: T, operands: &[(T, &Shape)]) -> Result<(), InferenceError> {
+        let (function, axes) = match *self {
+            Operation::Reduce(Reduce { reduction, axes, .. }) => (AxisFunction::from(reduction), axes),
+            Operation::Sort(sort, axis, ..) => (sort.into(), AxisSet::one(axis as usize)),
+            _ => return Ok(()),
+        };
+        let count = axes.count(operands[0].1);
+        if function.row().rule == ReductionRule::Index && !result.counts(count) {
+            return Err(InferenceError::Count(result.storage_dtype(), count));
+        }
+        match operands.get(1).map(|&(ty, _)| ty.into()) {
+            Some(correction) if correction.kind() == Kind::Complex => Err(InferenceError::Correction(correction)),
+            _ => Ok(()),
+        }
     }
 
     /// Infers only the types: the computing type, and the result's.

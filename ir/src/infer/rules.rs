@@ -48,8 +48,8 @@ pub trait InferenceRules: Copy + Eq + From<DType> + Into<ValueType> {
         indices: Option<Self>,
     ) -> Result<Types<Self>, InferenceError>;
 
-    /// Returns `true` if indices along an axis of this extent fit this type.
-    fn counts(self, extent: usize) -> bool;
+    /// Returns `true` if indices of so many elements fit this type; before commit also their count, as a count is a result there.
+    fn counts(self, count: usize) -> bool;
 
     /// The type of joined arrays, at least one.
     fn join(policy: Self::Traced<Policy>, operands: &[Self]) -> Result<Self, InferenceError>;
@@ -110,8 +110,11 @@ impl InferenceRules for ValueType {
         Ok(Types { compute: compute.into(), result: result.into() })
     }
 
-    fn counts(self, _: usize) -> bool {
-        true
+    fn counts(self, count: usize) -> bool {
+        match self {
+            ValueType::Strong(dtype) => dtype.int_range().is_none_or(|(_, most)| count as i128 <= most),
+            ValueType::Weak(_) => true,
+        }
     }
 
     fn join(policy: Policy, operands: &[ValueType]) -> Result<ValueType, InferenceError> {
@@ -191,8 +194,8 @@ impl InferenceRules for DType {
         }
     }
 
-    fn counts(self, extent: usize) -> bool {
-        self.int_range().is_some_and(|(_, most)| extent as i128 <= most + 1)
+    fn counts(self, count: usize) -> bool {
+        self.int_range().is_some_and(|(_, most)| count as i128 <= most + 1)
     }
 
     fn join((): (), operands: &[DType]) -> Result<DType, InferenceError> {

@@ -68,14 +68,19 @@ impl Policy {
     /// defines no common type, [`Dtype`](ErrorCode::DType) if the op does not support the common type (a weak one
     /// counts as its default dtype).
     pub fn resolve_op(self, op: Op, operands: &[ValueType]) -> Result<OpTypes> {
-        self.op_types(op, operands).map_err(|mismatch| match mismatch {
+        self.op_types(op, operands).map_err(|mismatch| self.op_error(op, operands, mismatch))
+    }
+
+    /// A mismatch as an error, with the operands, the reason, and casts that would help.
+    pub(crate) fn op_error(self, op: Op, operands: &[ValueType], mismatch: OpMismatch) -> Error {
+        match mismatch {
             OpMismatch::Arity(_) => Error::new(ErrorCode::Arity, mismatch.headline(op))
                 .of(op)
                 .fact(format_args!("operands: {op}({})", op.row().operands.join(", "))),
             OpMismatch::NoInteger(_) => self.no_integer(op, operands),
             OpMismatch::Clash(clash) => self.no_common_type(op, operands, clash),
             OpMismatch::Domain(compute) => self.not_supported(op, operands, compute),
-        })
+        }
     }
 
     /// Resolves types like [`resolve_op`](Policy::resolve_op), with a mismatch instead of an error.
@@ -153,7 +158,7 @@ impl Policy {
         }))
     }
 
-    pub(crate) fn no_common_type(self, op: Op, operands: &[ValueType], clash: Clash) -> Error {
+    fn no_common_type(self, op: Op, operands: &[ValueType], clash: Clash) -> Error {
         let error = Error::new(ErrorCode::Promotion, OpMismatch::Clash(clash).headline(op)).of(op);
         let mut error = operand_facts(error, op, operands);
         if let Some(reason) = clash.reason() {

@@ -58,10 +58,21 @@ impl Policy {
         operand: ValueType,
     ) -> Result<ReductionTypes> {
         let reduction = function.into();
-        self.reduction_types(reduction, dtype, operand).map_err(|mismatch| match mismatch {
+        self.reduction_types(reduction, dtype, operand)
+            .map_err(|mismatch| self.reduction_error(reduction, operand, mismatch))
+    }
+
+    /// A mismatch as an error, with the operand, the reason, and a dtype that would help.
+    pub(crate) fn reduction_error(
+        self,
+        reduction: AxisFunction,
+        operand: ValueType,
+        mismatch: ReductionMismatch,
+    ) -> Error {
+        match mismatch {
             ReductionMismatch::Asked(refused) => self.refused_dtype(reduction, refused),
             ReductionMismatch::Clash(clash) => self.no_type(reduction, operand, clash),
-        })
+        }
     }
 
     /// Resolves dtypes like [`resolve_reduction`](Policy::resolve_reduction), with a mismatch instead of an error.

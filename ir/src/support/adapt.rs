@@ -7,7 +7,6 @@
 use super::device::Device;
 use super::modes::{CastingModes, Mode};
 use super::query::{Unsupported, supported_dtypes, unsupported, valid_dtypes};
-use super::reduce::AdaptedReduction;
 use super::restriction::{Restriction, Restrictions};
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
@@ -18,7 +17,6 @@ use crate::place::Place;
 use crate::promotion::Policy;
 use crate::promotion::advice::{self, Casts, EXPLICITLY};
 use crate::promotion::op_types::OpTypes;
-use crate::reduction::TypeRequest;
 use crate::value_type::ValueType;
 use smallvec::SmallVec;
 use std::fmt::Display;
@@ -37,12 +35,12 @@ pub struct Support {
 /// The dtype an operand is cast to and the mode that chose it.
 pub type OperandCast = Option<(DType, Mode)>;
 
-/// An op with its casts.
+/// An operation with its casts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adapted {
-    /// The op's types after the casts.
+    /// The operation's types after the casts.
     pub types: OpTypes,
-    /// The cast of each operand before the op; empty if there are none.
+    /// The cast of each operand; empty if there are none.
     pub casts: SmallVec<[OperandCast; 3]>,
 }
 
@@ -101,24 +99,34 @@ impl Support {
         self.device.is_none() && self.restrictions == Restrictions::NONE
     }
 
-    /// The types of `op` on operands of the given types under a policy, and the casts that make it supported.
+    /// The [types](Operation::types) of an operation on operands of the given types, and the casts that make it supported. Only ops
+    /// and functions along axes need casts; all other operations support every dtype.
     ///
     /// ```
+    /// use ndjit_ir::infer::Operation;
     /// use ndjit_ir::support::{CastingModes, Mode, Support};
     /// use ndjit_ir::{DType, Op, Policy};
     ///
     /// let halves = [DType::F16.into(), DType::F16.into()];
     /// let support = Support { casting: CastingModes::CROSS, ..Support::default() };
-    /// let adapted = support.resolve_op(Policy::Standard, Op::BitwiseXor, &halves)?;
+    /// let adapted = support.resolve(&Operation::Op(Op::BitwiseXor, Policy::Standard), &halves)?;
     /// assert_eq!(adapted.casts[0], Some((DType::I32, Mode::Cross)));
     /// assert_eq!(adapted.types.result, DType::I32.into());
     /// # Ok::<(), ndjit_ir::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Those of [`Policy::resolve_op`]; `DType` for an unsupported dtype for which no mode finds another.
-    pub fn resolve_op(self, policy: Policy, op: Op, operands: &[ValueType]) -> Result<Adapted> {
-        let plain = policy.resolve_op(op, operands);
+    /// The mismatch; `DType` for an unsupported dtype for which no mode finds another.
+    pub fn resolve(self, operation: &Operation<'_>, operands: &[ValueType]) -> Result<Adapted> {
+        match (operation, operation.type_request(), operands) {
+            (&Operation::Op(op, policy), ..) => self.supported_op(policy, op, operands),
+            (_, Some((function, request)), &[operand, ..]) => self.supported_function(function, request, operand),
+            _ => Ok(Adapted { types: operation.resolve(operands)?, casts: SmallVec::new() }),
+        }
+    }
+
+    fn supported_op(self, policy: Policy, op: Op, operands: &[ValueType]) -> Result<Adapted> {
+        let plain = Operation::Op(op, policy).resolve(operands);
         match plain {
             Ok(types) if self.is_unlimited() => return Ok(Adapted { types, casts: SmallVec::new() }),
             Err(error) if operands.len() != op.arity() => return Err(error),
@@ -149,26 +157,6 @@ impl Support {
             },
         };
         Err(self.ways_out(error, policy, op, operands))
-    }
-
-    /// The types of an operation on operands of the given types, and the casts that make it supported: for an
-    /// [op](Support::resolve_op) or a [reduction](Support::resolve_reduction). All other operations support every dtype.
-    ///
-    /// # Errors
-    /// Theirs; for others the mismatch.
-    pub fn resolve(self, operation: &Operation<'_>, operands: &[ValueType]) -> Result<Adapted> {
-        match (operation, operation.type_request(), operands) {
-            (&Operation::Op(op, policy), ..) => self.resolve_op(policy, op, operands),
-            (_, Some((function, TypeRequest { dtype, policy })), &[operand, ..]) => {
-                let AdaptedReduction { types, cast } = self.resolve_reduction(policy, function, dtype, operand)?;
-                let types = OpTypes { compute: types.compute.into(), result: types.result.into() };
-                Ok(Adapted { types, casts: cast.map(Some).into_iter().collect() })
-            }
-            _ => Ok(Adapted {
-                types: operation.types(operands).map_err(|mismatch| mismatch.error())?,
-                casts: SmallVec::new(),
-            }),
-        }
     }
 
     /// Checks that an argument of this dtype may be passed to a function with these declarations, and returns the cast that it needs.
@@ -218,7 +206,7 @@ impl Support {
         operands: &[ValueType],
         modes: CastingModes,
     ) -> Result<Adapted, OpRefusal> {
-        let (joined, rule) = (op.joined(), op.row().rule);
+        let (joined, operation) = (op.joined(), Operation::Op(op, policy));
         let mut types: SmallVec<[ValueType; 3]> = operands.into();
         let mut casts: SmallVec<[OperandCast; 3]> = SmallVec::from_elem(None, operands.len());
         let values = self.values();
@@ -230,9 +218,10 @@ impl Support {
                 (*ty, *cast) = (chosen.0.into(), Some(chosen));
             }
         }
+        // Whether or not the op supports it.
         let computing =
-            |types: &[ValueType]| policy.resolve(rule, types).map(|resolved| policy.commit(resolved.compute));
-        let compute = computing(&types).map_err(|clash| OpRefusal::Policy(policy.no_common_type(op, &types, clash)))?;
+            |types: &[ValueType]| operation.promotion(&types[joined.clone()]).map(|steps| policy.commit(steps.compute));
+        let compute = computing(&types).map_err(|clash| OpRefusal::Policy(operation.error(clash, &types)))?;
         let computes = self.computes(op);
         if !computes.contains(compute) {
             let refused = || match self.computes_at_all(op).contains(compute) {
@@ -257,8 +246,7 @@ impl Support {
         if casts.iter().all(Option::is_none) {
             casts.clear();
         }
-        let resolved = policy.resolve_op(op, &types).map_err(OpRefusal::Policy)?;
-        Ok(Adapted { types: resolved, casts })
+        Ok(Adapted { types: operation.resolve(&types).map_err(OpRefusal::Policy)?, casts })
     }
 
     /// The message of a refused op, and the place of the declaration.

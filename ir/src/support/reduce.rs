@@ -3,26 +3,20 @@
 //! Like [ops](super::adapt): the dtypes of operand, computation and result must be supported. A reduction supports the dtypes of the ops
 //! that it consists of. Sums of halves in `f32` and indices in `i64` are internal.
 
-use super::adapt::{DTypeRole, OpRefusal, OperandCast, Support, choose, scope};
+use super::adapt::{Adapted, DTypeRole, OpRefusal, Support, choose, scope};
 use super::modes::{CastingModes, Mode};
 use super::query::supported_dtypes;
+use crate::axes::AxisSet;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, Result};
+use crate::infer::Operation;
 use crate::op::Op;
 use crate::place::Place;
+use crate::promotion::Policy;
 use crate::promotion::advice::{Casts, EXPLICITLY};
-use crate::promotion::{Policy, ReductionTypes};
-use crate::reduction::{AxisFunction, Reduction, Scan};
+use crate::reduction::{AxisFunction, Reduction, Scan, TypeRequest};
 use crate::value_type::ValueType;
-
-/// A reduction with its cast.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AdaptedReduction {
-    /// The types after the cast.
-    pub types: ReductionTypes,
-    /// The cast of the operand.
-    pub cast: OperandCast,
-}
+use smallvec::SmallVec;
 
 /// The ops that a reduction consists of, in its computing dtype.
 const fn ops(function: AxisFunction) -> &'static [Op] {
@@ -53,25 +47,24 @@ const fn ops(function: AxisFunction) -> &'static [Op] {
     }
 }
 
+/// A function along an axis, for its types: they are the same along all axes.
+fn typed(function: AxisFunction, request: TypeRequest) -> Operation<'static> {
+    Operation::along(function, AxisSet::one(0), request)
+}
+
 impl Support {
-    /// The dtypes of a reduction, a scan or a sort on an operand of type `operand` under a policy, with or without a requested `dtype`, and
-    /// the cast that makes it supported.
-    ///
-    /// # Errors
-    /// Those of [`Policy::resolve_reduction`]; `DType` for an unsupported dtype for which no mode finds another.
-    pub fn resolve_reduction(
+    /// The types of a reduction, a scan or a sort on an operand of type `operand`, and the cast that makes it supported.
+    pub(super) fn supported_function(
         self,
-        policy: Policy,
-        function: impl Into<AxisFunction>,
-        dtype: Option<DType>,
+        reduction: AxisFunction,
+        request: TypeRequest,
         operand: ValueType,
-    ) -> Result<AdaptedReduction> {
-        let reduction = function.into();
-        let types = policy.resolve_reduction(reduction, dtype, operand)?;
+    ) -> Result<Adapted> {
+        let types = typed(reduction, request).resolve(&[operand])?;
         if self.is_unlimited() {
-            return Ok(AdaptedReduction { types, cast: None });
+            return Ok(Adapted { types, casts: SmallVec::new() });
         }
-        match self.adapt_reduction(policy, reduction, dtype, operand, self.casting) {
+        match self.adapt_reduction(reduction, request, operand, self.casting) {
             Ok(adapted) => Ok(adapted),
             Err(OpRefusal::Policy(error)) => Err(error),
             Err(OpRefusal::Dtype(role, refused)) => {
@@ -83,7 +76,7 @@ impl Support {
                     }
                     supported => error.fact(format_args!("supported: {supported}")),
                 };
-                Err(self.way_out(error, policy, reduction, operand, refused))
+                Err(self.way_out(error, request.policy, reduction, operand, refused))
             }
         }
     }
@@ -97,8 +90,9 @@ impl Support {
         operand: ValueType,
         refused: DType,
     ) -> Error {
+        let request = |dtype| TypeRequest { dtype, policy };
         let done =
-            |asked, operand| self.adapt_reduction(policy, reduction, asked, operand, CastingModes::ERROR).is_ok();
+            |asked, operand| self.adapt_reduction(reduction, request(asked), operand, CastingModes::ERROR).is_ok();
         let nearest = |dtypes: DTypeSet| {
             let chosen = choose(CastingModes::ALL, policy, refused, dtypes).map(|(to, _)| to);
             chosen.into_iter().chain(dtypes.iter().filter(|to| to.kind() == refused.kind())).chain(dtypes.iter())
@@ -110,8 +104,8 @@ impl Support {
             return error.help(format!("ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`"));
         }
         let helps = |mode: Mode| {
-            let adapted = self.adapt_reduction(policy, reduction, None, operand, mode.into()).ok()?;
-            adapted.cast.map(|(to, _)| scope(mode, to))
+            let adapted = self.adapt_reduction(reduction, request(None), operand, mode.into()).ok()?;
+            adapted.casts.first().copied().flatten().map(|(to, _)| scope(mode, to))
         };
         match (nearest(may_cast).next(), Mode::ALL.into_iter().find_map(helps)) {
             (Some(to), mode) => {
@@ -137,36 +131,36 @@ impl Support {
     /// The types of a reduction and the cast of `modes` that makes it supported.
     pub(super) fn adapt_reduction(
         self,
-        policy: Policy,
         reduction: AxisFunction,
-        dtype: Option<DType>,
+        request: TypeRequest,
         operand: ValueType,
         modes: CastingModes,
-    ) -> Result<AdaptedReduction, OpRefusal> {
-        let computes = self.computes_reduction(reduction);
+    ) -> Result<Adapted, OpRefusal> {
+        let (policy, computes) = (request.policy, self.computes_reduction(reduction));
         let check = |operand: ValueType| {
-            let types = policy.resolve_reduction(reduction, dtype, operand).map_err(OpRefusal::Policy)?;
+            let types = typed(reduction, request).resolve(&[operand]).map_err(OpRefusal::Policy)?;
+            let [compute, result] = [types.compute, types.result].map(|ty| policy.commit(ty));
             match operand {
                 ValueType::Strong(own) if !self.values().contains(own) => {
                     Err(OpRefusal::Dtype(DTypeRole::Operand, own))
                 }
                 // Declarations do not exclude bool.
-                _ if types.compute != DType::Bool && !computes.contains(types.compute) => {
-                    Err(OpRefusal::Dtype(DTypeRole::Compute, types.compute))
+                _ if compute != DType::Bool && !computes.contains(compute) => {
+                    Err(OpRefusal::Dtype(DTypeRole::Compute, compute))
                 }
-                _ if !self.results().contains(types.result) => Err(OpRefusal::Dtype(DTypeRole::Result, types.result)),
+                _ if !self.results().contains(result) => Err(OpRefusal::Dtype(DTypeRole::Result, result)),
                 _ => Ok(types),
             }
         };
         let (role, refused) = match check(operand) {
-            Ok(types) => return Ok(AdaptedReduction { types, cast: None }),
+            Ok(types) => return Ok(Adapted { types, casts: SmallVec::new() }),
             Err(refused @ OpRefusal::Policy(_)) => return Err(refused),
             Err(OpRefusal::Dtype(role, refused)) => (role, refused),
         };
         // Instead of the refused dtype: the operand's, or the one the reduction chose.
         let cast = choose(modes, policy, refused, computes);
         match cast.map(|(to, _)| check(to.into())) {
-            Some(Ok(types)) => Ok(AdaptedReduction { types, cast }),
+            Some(Ok(types)) => Ok(Adapted { types, casts: [cast].into_iter().collect() }),
             _ => Err(OpRefusal::Dtype(role, refused)),
         }
     }

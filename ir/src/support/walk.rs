@@ -16,7 +16,6 @@ use crate::graph::{ControlKind, Graph, Inner, NodeId, NodeKind, Places, TypeOf, 
 use crate::infer::{InferenceError, Operation};
 use crate::op::Op;
 use crate::place::Place;
-use crate::reduction::TypeRequest;
 use crate::value_type::ValueType;
 use std::fmt;
 use std::sync::Arc;
@@ -327,8 +326,8 @@ fn computed(
                 let adapted = support.adapt(policy, op, operands, CastingModes::ERROR);
                 adapted.err().map(|refused| support.op_refused(op, refused))
             }
-            (_, Some((function, TypeRequest { dtype, policy }))) => {
-                let adapted = support.adapt_reduction(policy, function, dtype, operands[0], CastingModes::ERROR);
+            (_, Some((function, request))) => {
+                let adapted = support.adapt_reduction(function, request, operands[0], CastingModes::ERROR);
                 adapted.err().map(|refused| support.reduction_refused(function, refused))
             }
             _ => None,

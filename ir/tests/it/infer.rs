@@ -152,6 +152,24 @@ fn mismatches_have_the_facts() {
             "mean: the torch policy does not turn u8 into a float",
         ),
         (
+            reduce(Reduction::Var, AxisSet::one(0)),
+            &[(f32, &[3]), (Weak::Complex.into(), &[])],
+            InferenceError::Correction(Weak::Complex.into()),
+            "the correction is c*",
+        ),
+        (
+            Operation::along(Reduction::ArgMax, axes(&[0, 1], 2), request(Some(DType::I8), Policy::Standard)),
+            &[(f32, &[64, 2])],
+            InferenceError::Count(DType::I8, 128),
+            "i8 cannot count 128 elements",
+        ),
+        (
+            Operation::Sort(Sort::ArgSort, 0, request(Some(DType::U8), Policy::Standard), None),
+            &[(f32, &[256])],
+            InferenceError::Count(DType::U8, 256),
+            "u8 cannot count 256 elements",
+        ),
+        (
             Operation::Scan(Scan::CumMax, 1, TypeRequest::default()),
             &[(f32, &[3])],
             InferenceError::Axis(1, shape(&[3])),
@@ -263,8 +281,8 @@ fn mismatches_of_typed_operations_have_the_facts() {
         (
             sort(Some(DType::I32)),
             &[(f32, many)],
-            InferenceError::TooLong(DType::I32, 0),
-            "i32 does not hold the positions along axis 0",
+            InferenceError::Count(DType::I32, 1 << 33),
+            "i32 cannot count 8589934592 elements",
         ),
         (
             Operation::Concat(0, ()),

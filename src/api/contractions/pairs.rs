@@ -7,6 +7,7 @@ use crate::api::reductions::{self, IntoAxes};
 use crate::trace::operand::{AnyOperand, Computed};
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::Request;
+use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, Op, Place, Reduction, Result, Shape, ValueType, view};
 use ndjit_transform::contraction::order::order;
@@ -57,7 +58,7 @@ fn common(types: &[ValueType]) -> Result<DType> {
     let mut common = types.next().unwrap_or(bool);
     for ty in types {
         if [common, ty] != [bool; 2] {
-            let resolved = settings.support.resolve_op(settings.policy, Op::Multiply, &[common, ty]);
+            let resolved = settings.support.resolve(&Operation::Op(Op::Multiply, settings.policy), &[common, ty]);
             common = resolved.map_err(Error::unnamed)?.types.result;
         }
     }

@@ -2,6 +2,9 @@
 //! reduction chooses a supported dtype, and advice in errors works.
 
 use insta::assert_snapshot;
+use ndjit_ir::axes::AxisSet;
+use ndjit_ir::infer::Operation;
+use ndjit_ir::reduction::TypeRequest;
 use ndjit_ir::support::*;
 use ndjit_ir::{DType, DTypeSet, Op, Policy, Reduction};
 
@@ -14,12 +17,13 @@ fn without(dtypes: impl Into<DTypeSet>, name: &str) -> Support {
 
 /// The dtype of the result and the cast before, or the error.
 fn shown(support: Support, reduction: Reduction, dtype: Option<DType>, operand: DType) -> String {
-    match support.resolve_reduction(Policy::Standard, reduction, dtype, operand.into()) {
+    let operation = Operation::along(reduction, AxisSet::one(0), TypeRequest { dtype, policy: Policy::Standard });
+    match support.resolve(&operation, &[operand.into()]) {
         Err(error) => error.to_string(),
-        Ok(AdaptedReduction { types, cast: None }) => types.result.to_string(),
-        Ok(AdaptedReduction { types, cast: Some((to, mode)) }) => {
-            format!("{} after cast[{}] to {to}", types.result, mode.name())
-        }
+        Ok(Adapted { types, casts }) => match casts[..] {
+            [Some((to, mode))] => format!("{} after cast[{}] to {to}", types.result, mode.name()),
+            _ => types.result.to_string(),
+        },
     }
 }
 
