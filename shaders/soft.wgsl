@@ -1,5 +1,5 @@
-// IEEE-754 arithmetic on floats of 32 bits with integers only, for operations that a device does not round to nearest or flushes to zero.
-// Method: Berkeley SoftFloat. A number is a sign, an exponent and a fraction of 32 or 64 bits with a sticky lowest
+// IEEE-754 arithmetic on floats of 32 bits with integers, for operations that a device does not round to nearest or flushes to zero.
+// Method: Berkeley SoftFloat; quotients and roots begin with the device's. A number is a sign, an exponent and a fraction of 32 or 64 bits with a sticky lowest
 // bit.
 
 // The fraction of a finite nonzero number, from 2^23 on, and its exponent.
@@ -103,17 +103,44 @@ fn nd_fma(x: f32, y: f32, z: f32) -> f32 {
     return nd_round(total_sign, bitcast<u32>(exponent + 3) - zeros, fraction);
 }
 
+// The following are for devices that read or write subnormal numbers as zeros. The device's own result is kept where it cannot depend on
+// them; zeros, infinities and NaN, whose results are too, take the longer way.
+
+// Whether the magnitude is at least that of `least` and finite, or infinite.
+fn nd_from(x: f32, least: u32) -> bool {
+    return (bitcast<u32>(x) & 0x7fffffffu) - least <= 0x7f800000u - least;
+}
+
+// Zeros are among them.
+fn nd_is_tiny(x: f32) -> bool {
+    return (bitcast<u32>(x) & 0x7fffffffu) < 0x00800000u;
+}
+
+// From 2^-100 on, a subnormal operand is less than a quarter of a unit in the other's last place.
 fn nd_fadd(x: f32, y: f32) -> f32 {
-    return nd_fma(x, bitcast<f32>(0x3f800000u), y);
+    let sum = nd_hide(x + y);
+    if (nd_from(sum, 0x0d800000u)) { return sum; }
+    // A product of zero ends early.
+    let zero = (bitcast<u32>(y) << 1u) == 0u;
+    return nd_fma(select(x, y, zero), bitcast<f32>(0x3f800000u), select(y, x, zero));
 }
 
 fn nd_fsub(x: f32, y: f32) -> f32 {
-    return nd_fma(x, bitcast<f32>(0x3f800000u), bitcast<f32>(bitcast<u32>(y) ^ 0x80000000u));
+    return nd_fadd(x, nd_fneg(y));
 }
 
-// The added zero has the product's sign.
+// The product with a flushed operand is zero or NaN. The added zero has the product's sign.
 fn nd_fmul(x: f32, y: f32) -> f32 {
+    let product = nd_hide(x * y);
+    if (nd_from(product, 0x00800000u)) { return product; }
     return nd_fma(x, y, bitcast<f32>((bitcast<u32>(x) ^ bitcast<u32>(y)) & 0x80000000u));
+}
+
+// For devices that fuse as well.
+fn nd_fused(x: f32, y: f32, z: f32) -> f32 {
+    let result = nd_hide(fma(x, y, z));
+    if (nd_from(result, 0x00800000u) && !nd_is_tiny(x) && !nd_is_tiny(y) && !nd_is_tiny(z)) { return result; }
+    return nd_fma(x, y, z);
 }
 
 fn nd_fdiv(x: f32, y: f32) -> f32 {
@@ -134,17 +161,22 @@ fn nd_fdiv(x: f32, y: f32) -> f32 {
         rest = rest << 1u;
         exponent = exponent - 1u;
     }
-    // Bit by bit; the first is 1.
-    var quotient = 0u;
-    for (var i = 0u; i < 26u; i++) {
-        quotient = quotient << 1u;
-        if (rest >= q.x) {
-            rest = rest - q.x;
-            quotient = quotient | 1u;
-        }
-        rest = rest << 1u;
+    // The device's quotient has 26 bits, the last few of which may be wrong (2.5 ULP in WGSL are 10 units). The remainder, which fits 32
+    // bits, says by how much; the quotient of the two, rounded down, is wrong by at most one.
+    let scaled = f32(q.x);
+    var quotient = u32(f32(rest) / scaled * 33554432.0);
+    var left = bitcast<i32>((rest << 25u) - quotient * q.x);
+    let units = i32(floor(f32(left) / scaled));
+    quotient = quotient + bitcast<u32>(units);
+    left = left - units * bitcast<i32>(q.x);
+    if (left < 0) {
+        quotient = quotient - 1u;
+        left = left + bitcast<i32>(q.x);
+    } else if (left >= bitcast<i32>(q.x)) {
+        quotient = quotient + 1u;
+        left = left - bitcast<i32>(q.x);
     }
-    return nd_round(sign, exponent, (quotient << 6u) | select(0u, 1u, rest != 0u));
+    return nd_round(sign, exponent, (quotient << 6u) | select(0u, 1u, left != 0));
 }
 
 fn nd_fsqrt(x: f32) -> f32 {
@@ -152,21 +184,21 @@ fn nd_fsqrt(x: f32) -> f32 {
     if ((a << 1u) == 0u || a == 0x7f800000u) { return x; }
     if (a >= 0x7f800000u) { return nd_nan(); }
     let p = nd_parts(a);
-    // An even exponent; two bits of the fraction give one of the root.
+    // An even exponent, and a square of 2^24 times the fraction: the root has 25 bits.
     let odd = p.y & 1u;
     let exponent = bitcast<u32>(bitcast<i32>(p.y - odd) >> 1u);
-    var bits = p.x << (7u + odd);
-    var root = 0u;
-    var rest = 0u;
-    for (var i = 0u; i < 26u; i++) {
-        rest = (rest << 2u) | (bits >> 30u);
-        bits = bits << 2u;
-        let test = (root << 2u) | 1u;
-        root = root << 1u;
-        if (rest >= test) {
-            rest = rest - test;
-            root = root | 1u;
-        }
+    let fraction = p.x << (1u + odd);
+    // As for quotients: the device's root is wrong by a few units (5 ULP in WGSL are 10). The remainder over twice the root says by how many.
+    var root = u32(sqrt(f32(fraction)) * 4096.0);
+    let units = i32(floor(f32(bitcast<i32>((fraction << 24u) - root * root)) / f32(root << 1u)));
+    root = root + bitcast<u32>(units);
+    var left = bitcast<i32>((fraction << 24u) - root * root);
+    if (left < 0) {
+        root = root - 1u;
+        left = left + bitcast<i32>((root << 1u) + 1u);
+    } else if (left > bitcast<i32>(root << 1u)) {
+        left = left - bitcast<i32>((root << 1u) + 1u);
+        root = root + 1u;
     }
-    return nd_round(0u, exponent, (root << 6u) | select(0u, 1u, rest != 0u));
+    return nd_round(0u, exponent, (root << 7u) | select(0u, 1u, left != 0));
 }

@@ -221,15 +221,17 @@ fn single(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
     let call = |name: &str| format!("{name}({})", args.join(", "));
     let hide = |value: String| if features.as_written { value } else { format!("nd_hide({value})") };
     let infix = |op: &str| hide(format!("{} {op} {}", args[0], args[1]));
+    // With `f64`, subnormal numbers take a shorter way.
+    let guarded = |name: &str| call(&format!("{name}{}", if features.float64 { "_by_f64" } else { "" }));
     // Comparisons handle NaN and subnormal numbers.
     let compares = features.as_written && features.subnormals;
     let compared = |op: &str, name: &str| {
         if compares { format!("{} {op} {}", args[0], args[1]) } else { call(name) }
     };
     Ok(match prim {
-        Prim::Fadd if !features.subnormals => call("nd_fadd"),
-        Prim::Fsub if !features.subnormals => call("nd_fsub"),
-        Prim::Fmul if !features.subnormals => call("nd_fmul"),
+        Prim::Fadd if !features.subnormals => guarded("nd_fadd"),
+        Prim::Fsub if !features.subnormals => guarded("nd_fsub"),
+        Prim::Fmul if !features.subnormals => guarded("nd_fmul"),
         Prim::Fadd => infix("+"),
         Prim::Fsub => infix("-"),
         Prim::Fmul => infix("*"),
@@ -238,8 +240,8 @@ fn single(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
         Prim::Fsqrt if features.sqrt && features.subnormals => hide(call("sqrt")),
         Prim::Fsqrt => call("nd_fsqrt"),
         Prim::Fma if features.fma && features.subnormals => hide(call("fma")),
-        Prim::Fma if features.float64 => call("nd_fma_by_f64"),
-        Prim::Fma => call("nd_fma"),
+        Prim::Fma if features.fma => guarded("nd_fused"),
+        Prim::Fma => guarded("nd_fma"),
         Prim::Fneg if !features.subnormals => call("nd_fneg"),
         Prim::Fneg => format!("bitcast<f32>(bitcast<u32>({}) ^ 0x80000000u)", args[0]),
         Prim::Fabs => format!("bitcast<f32>(bitcast<u32>({}) & 0x7fffffffu)", args[0]),
