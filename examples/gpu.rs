@@ -74,7 +74,7 @@ fn figures(capabilities: &Capabilities) -> Result<String> {
     }
     if software {
         text +=
-            "\nThis device is software on the processor; its figures do not apply to GPUs. **No card was tested.**\n";
+            "\nThis device is software on the processor; its figures do not apply to GPUs.\n";
     }
     Ok(text)
 }
