@@ -181,6 +181,25 @@ impl<T: Type> NodeKind<T> {
         }
     }
 
+    /// The elements of operands on which an element of the result depends.
+    pub fn dependence(self) -> Dependence {
+        match self {
+            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => Dependence::None,
+            NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Identity(_) => Dependence::Element,
+            NodeKind::Reduce(Reduce { axes, .. }) => Dependence::Axes(axes),
+            NodeKind::Scan(_, axis, _) | NodeKind::Sort(_, axis, _) | NodeKind::Concat(axis, _) => {
+                Dependence::Axes(AxisSet::one(axis as usize))
+            }
+            NodeKind::View(_)
+            | NodeKind::Reshape
+            | NodeKind::Gather
+            | NodeKind::Scatter(_)
+            | NodeKind::Insert(_)
+            | NodeKind::Control(..)
+            | NodeKind::Call(_) => Dependence::Other,
+        }
+    }
+
     /// The op, if there is one.
     pub const fn op(self) -> Option<Op> {
         if let NodeKind::Op(op, _) = self { Some(op) } else { None }
@@ -382,6 +401,19 @@ pub enum TypeOf {
     Operand,
     /// The outputs of a graph.
     Graph,
+}
+
+/// The elements of operands on which an element of the result depends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependence {
+    /// There are no operands.
+    None,
+    /// The same element of each.
+    Element,
+    /// Those along these axes, at the same indices along the others.
+    Axes(AxisSet),
+    /// Others: by a map of indices, by indices, or by a graph.
+    Other,
 }
 
 /// The role of a node in fusion.
