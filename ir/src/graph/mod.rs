@@ -22,7 +22,9 @@ mod verify;
 mod whole;
 
 pub use control::{Control, ControlKind, ForArity, Inner, MAX_NESTING, ScanArity};
-pub use kind::{DerivativeRule, Fusion, Identity, KindRow, NodeKind, RuleKind, RuleParts, TypeOf};
+pub use kind::{
+    Dependence, DerivativeRule, Fusion, Identity, KindRow, NodeKind, RuleKind, RuleParts, TextPart, TypeOf,
+};
 pub use places::{NodePlace, Places};
 pub use reads::reads;
 pub use rewrite::{Copied, MISSING, Notes, Rewriter};
