@@ -23,7 +23,7 @@ use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::{CastReason, Restrictions, Support, Supports};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
-use ndjit_runtime::helper::discard;
+use ndjit_runtime::panics::discard;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;
