@@ -6,7 +6,7 @@
 use super::captures::{Captures, Seen};
 use super::escape::{self, STRAY, outside};
 use super::failure::{Failure, Unfinished, panicked};
-use super::ranges::IntRanges;
+use super::int_ranges::IntRanges;
 use super::recording::{FunctionName, Param, Recording};
 use super::{arrange, within, written};
 use crate::api::config;
