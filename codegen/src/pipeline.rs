@@ -36,7 +36,7 @@ pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], opt
     lower_observed(traced, places, layouts, options, &mut |_| {})
 }
 
-/// Like [`lower`]; calls `begins` at the start of each pass with its name among the [passes](passes), for timing.
+/// Like [`lower`]; calls `begins` at the start of each pass with its name among the [`passes`], for timing.
 /// Passes after `commit` run again for each graph of control flow.
 ///
 /// # Errors
