@@ -18,10 +18,9 @@
 
 use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
 use ndjit_ir::graph::{
-    Control, ControlKind, ForArity, Graph, GraphBlock, NodeId, NodeKind, Places, ScanArity, Slot, Type, Value,
+    Control, ControlKind, ForArity, Graph, GraphBlock, NodeId, NodeKind, Places, ScanArity, Slot, TextPart, Type, Value,
 };
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::reduction::TypeRequest;
 use ndjit_ir::{Error, ErrorCode, Result, Shape};
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write;
@@ -101,9 +100,10 @@ fn block_of<T: Type>(block: &GraphBlock<'_, T>, places: Option<&Places>) -> Json
 }
 
 fn node<T: Type>(block: &GraphBlock<'_, T>, id: NodeId, places: Option<&Places>) -> Json {
-    let (graph, kind) = (block.graph, block.graph.node(id).kind);
+    let (graph, mut kind) = (block.graph, block.graph.node(id).kind);
     let mut node = json!({
         "results": graph.node(id).results().map(|value| result(graph, value)).collect::<Vec<Json>>(),
+        "kind": graph.operation_name(id),
         "operands": values(graph.operands(id)),
     });
     let mut put = |name: &str, value: Json| node[name] = value;
@@ -112,65 +112,32 @@ fn node<T: Type>(block: &GraphBlock<'_, T>, id: NodeId, places: Option<&Places>)
             put("policy", json!(policy.to_string()));
         }
     };
-    match kind {
-        NodeKind::Param(n, _) => put("kind", json!(format!("param {n}"))),
-        NodeKind::Literal(slot) => {
-            put("kind", json!("literal"));
-            put("slot", json!(slot.0));
-        }
-        NodeKind::Op(op, own) => {
-            put("kind", json!(op.to_string()));
-            policy(&mut put, T::noted(own));
-        }
-        NodeKind::Cast(reason) => {
-            put("kind", json!("cast"));
-            if let Some(name) = T::noted(reason).name() {
-                put("reason", json!(name));
+    let request = kind.type_request().map(|(_, request)| T::noted(request)).unwrap_or_default();
+    for part in kind.parts() {
+        match part {
+            TextPart::Policy(own) => policy(&mut put, T::noted(*own)),
+            TextPart::Request(_) => policy(&mut put, request.policy),
+            TextPart::Dtype => put("dtype", json!(request.dtype.map(|dtype| dtype.name()))),
+            TextPart::Reason(reason) => {
+                if let Some(name) = T::noted(*reason).name() {
+                    put("reason", json!(name));
+                }
             }
-        }
-        NodeKind::Reduce(reduce) => {
-            let TypeRequest { dtype, policy: own } = T::noted(reduce.request);
-            put("kind", json!(reduce.reduction.to_string()));
-            policy(&mut put, own);
-            put("axes", reduce.axes.iter().collect());
-            put("keepdims", json!(reduce.keepdims));
-            if reduce.contracts {
-                put("contracts", json!(true));
+            TextPart::Slot(slot) => put("slot", json!(slot.0)),
+            TextPart::View(view) => put("view", json!(graph.view_of(*view).to_string())),
+            TextPart::Axes(axes) => put("axes", axes.iter().collect()),
+            TextPart::Axis(axis) => put("axis", json!(*axis)),
+            TextPart::Keepdims(keepdims) => put("keepdims", json!(*keepdims)),
+            TextPart::Contracts(true) => put("contracts", json!(true)),
+            TextPart::Contracts(false) => {}
+            TextPart::Scatter(scatter) => put("kind", json!(format!("scatter {}", scatter.name()))),
+            TextPart::Control(n, result) => {
+                put("control", json!(*n));
+                put("result", json!(*result));
             }
-            put("dtype", json!(dtype.map(|dtype| dtype.name())));
-        }
-        NodeKind::Scan(_, axis, request) | NodeKind::Sort(_, axis, request) => {
-            let TypeRequest { dtype, policy: own } = T::noted(request);
-            put("kind", json!(kind.name()));
-            policy(&mut put, own);
-            put("axis", json!(axis));
-            put("dtype", json!(dtype.map(|dtype| dtype.name())));
-        }
-        NodeKind::Iota(axes) => {
-            put("kind", json!("iota"));
-            put("axes", axes.iter().collect());
-        }
-        NodeKind::View(view) | NodeKind::Insert(view) => {
-            put("kind", json!(kind.name()));
-            put("view", json!(graph.view_of(view).to_string()));
-        }
-        NodeKind::Identity(identity) => put("kind", json!(identity.name())),
-        NodeKind::Reshape => put("kind", json!("reshape")),
-        NodeKind::Control(n, result) => {
-            put("kind", json!(graph.operation_name(id)));
-            put("control", json!(n));
-            put("result", json!(result));
-        }
-        NodeKind::Scatter(scatter) => put("kind", json!(format!("scatter {}", scatter.name()))),
-        NodeKind::Gather => put("kind", json!("gather")),
-        NodeKind::Concat(axis, own) => {
-            put("kind", json!("concat"));
-            policy(&mut put, T::noted(own));
-            put("axis", json!(axis));
-        }
-        NodeKind::Call(child) => {
-            put("kind", json!("call"));
-            put("call", json!(block.callees.get(child as usize)));
+            TextPart::Call(child) => put("call", json!(block.callees.get(*child as usize))),
+            // Their operands are above; attributes of transformations are not in documents.
+            TextPart::Operands | TextPart::Variable(_) | TextPart::Output(_) => {}
         }
     }
     if let Some(places) = places {

@@ -77,7 +77,6 @@ fn nothing_points_back() {
                 "cranelift-frontend",
                 "cranelift-native",
                 "iced-x86",
-                "petgraph",
                 "smallvec",
                 "rustc-hash",
             ],

@@ -4,7 +4,7 @@
 //! A value either has rows, each of which depends only on the same row of other values, or is the same for all rows. A
 //! value without rows must not be broadcast along them by shape.
 
-use ndjit_ir::graph::{Graph, NodeKind, Places, Rewriter, Value};
+use ndjit_ir::graph::{Dependence, Graph, NodeKind, Places, Rewriter, Value};
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{Shape, ValueType};
 
@@ -63,37 +63,39 @@ fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
         let node = graph.node(id);
         let (value, operands) = (node.first(), graph.operands(id));
         let shape = graph.shape(value);
-        let with_rows = |operand: &&Value| has_rows[operand.index()];
-        let goes_on = match node.kind {
-            NodeKind::Param(..) => shape.rank() == rank && is_long(shape, rows),
-            NodeKind::Literal(_) | NodeKind::Iota(_) => false,
-            NodeKind::Call(_) => return None,
-            _ if !operands.iter().any(|operand| has_rows[operand.index()]) => false,
-            NodeKind::Op(..) => {
+        let with_rows = |operand: &Value| has_rows[operand.index()];
+        let goes_on = match node.kind.dependence() {
+            Dependence::None => {
+                matches!(node.kind, NodeKind::Param(..)) && shape.rank() == rank && is_long(shape, rows)
+            }
+            _ if matches!(node.kind, NodeKind::Call(_)) => return None,
+            _ if !operands.iter().any(with_rows) => false,
+            Dependence::Element => {
                 let meets = |operand: &Value| {
                     let own = graph.shape(*operand);
-                    match has_rows[operand.index()] {
+                    match with_rows(operand) {
                         true => own.rank() == shape.rank(),
                         false => own.rank() < shape.rank() || own.extents().first() == Some(&1),
                     }
                 };
-                operands.iter().all(meets).then_some(true)?
+                // Only operands of ops broadcast.
+                (node.kind.op().is_none() || operands.iter().all(meets)).then_some(true)?
             }
-            NodeKind::Cast(_) | NodeKind::Identity(_) => true,
-            NodeKind::Reduce(reduce) => {
-                // A matrix product of fewer rows may have another order.
-                (!reduce.contracts && !reduce.axes.contains(0) && !has_rows_elsewhere(operands, &has_rows))
-                    .then_some(true)?
+            Dependence::Axes(axes) => {
+                let fits = match node.kind {
+                    // A matrix product of fewer rows may have another order. The correction of a variance must have no rows.
+                    NodeKind::Reduce(reduce) => !reduce.contracts && !operands.iter().skip(1).any(with_rows),
+                    _ => operands.iter().all(with_rows),
+                };
+                (fits && !axes.contains(0)).then_some(true)?
             }
-            NodeKind::Scan(_, axis, _) | NodeKind::Sort(_, axis, _) => (axis != 0).then_some(true)?,
-            // Rows of a gathered array are other rows, and indices may be.
-            NodeKind::Gather | NodeKind::Scatter(_) | NodeKind::Insert(_) | NodeKind::Control(..) => return None,
-            NodeKind::View(view) => keeps_rows(graph.view_of(view)).then_some(true)?,
-            // Elements keep their order, so rows of as many elements stay together.
-            NodeKind::Reshape => is_long(shape, rows).then_some(true)?,
-            NodeKind::Concat(axis, _) => {
-                (axis != 0 && operands.iter().filter(with_rows).count() == operands.len()).then_some(true)?
-            }
+            Dependence::Other => match node.kind {
+                NodeKind::View(view) => keeps_rows(graph.view_of(view)).then_some(true)?,
+                // Elements keep their order, so rows of as many elements stay together.
+                NodeKind::Reshape => is_long(shape, rows).then_some(true)?,
+                // Rows of a gathered array are other rows, and indices may be.
+                _ => return None,
+            },
         };
         if goes_on && !is_long(shape, rows) {
             return None;
@@ -106,11 +108,6 @@ fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
 /// Returns `true` if a shape has this number of rows.
 fn is_long(shape: &Shape, rows: usize) -> bool {
     shape.extents().first() == Some(&rows)
-}
-
-/// Returns `true` if a further operand of a reduction, the correction of a variance, has rows.
-fn has_rows_elsewhere(operands: &[Value], has_rows: &[bool]) -> bool {
-    operands.iter().skip(1).any(|operand| has_rows[operand.index()])
 }
 
 /// Returns `true` if row `n` of a view is of row `n` of its operand, for any number of rows.

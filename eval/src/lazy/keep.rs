@@ -13,6 +13,7 @@ use crate::array::node::{ArrayRef, Elements, Kept, LazyOperand, ProgramItem};
 use crate::counts;
 use crate::lazy::kept;
 use crate::lazy::program::{LazyProgram, Pending};
+use ndjit_ir::graph::Dependence;
 use ndjit_ir::infer::Operation;
 use ndjit_math::shared_body;
 use ndjit_runtime::Memory;
@@ -51,26 +52,18 @@ impl Cost {
 
 /// The cost of one operation.
 fn cost(pending: &Pending) -> Cost {
-    let primitives = match &pending.pending_op.operation {
-        Operation::Op(op, _) => {
+    let operation = &pending.pending_op.operation;
+    let primitives = match (operation, operation.dependence()) {
+        (Operation::Op(op, _), _) => {
             let operands = pending.pending_op.operands.iter().filter_map(LazyOperand::array).map(ArrayRef::dtype);
             // The dtype of computation is one of these, or their common one, with about the same cost.
             let computes = operands.chain([pending.array.dtype()]).filter(|&dtype| op.row().domain.contains(dtype));
             computes.map(|dtype| shared_body(*op, dtype).insts.len()).max()
         }
-        Operation::Cast(..)
-        | Operation::Identity(_)
-        | Operation::View(..)
-        | Operation::Reshape(_)
-        | Operation::Iota(..) => Some(1),
+        (_, Dependence::None | Dependence::Element) => Some(1),
+        (_, Dependence::Other) if operation.row().is_view => Some(1),
         // They read many elements per result, or are stored anyway.
-        Operation::Reduce(_)
-        | Operation::Scan(..)
-        | Operation::Sort(..)
-        | Operation::Gather
-        | Operation::Scatter(_)
-        | Operation::Insert(_)
-        | Operation::Concat(..) => None,
+        (_, Dependence::Axes(_) | Dependence::Other) => None,
     };
     Cost { operations: 1, primitives: primitives.unwrap_or(usize::MAX) }
 }

@@ -8,6 +8,7 @@ use crate::request::OperationRequest;
 use crate::settings::{check_value, settings};
 use ndjit_inspect::explain::Origin;
 use ndjit_inspect::words::KnownOperand;
+use ndjit_ir::graph::TypeOf;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::support::{CastReason, Device};
@@ -65,8 +66,10 @@ pub fn apply(asked: OperationRequest<'_>, own: &mut LazyOperands, place: Place) 
     for (operand, cast) in own.iter_mut().zip(casts) {
         adapt(operand, cast, place, fallback);
     }
-    let views = matches!(operation, Operation::View(..) | Operation::Reshape(_));
-    let moves = views || matches!(operation, Operation::Gather | Operation::Scatter(_) | Operation::Insert(_));
+    let row = operation.row();
+    let views = row.is_view;
+    // Joined arrays have a type of their own.
+    let moves = row.moves_elements && row.ty == TypeOf::Operand;
     if moves
         && let Some(operand) = own.first_mut()
         && let LazyOperand::Literal(literal, _) = operand

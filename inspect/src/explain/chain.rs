@@ -120,7 +120,7 @@ impl Explainer<'_> {
         let id = graph.producer(value);
         let (kind, ty) = (graph.node(id).kind, graph.ty(value));
         let types: Vec<ValueType> = graph.operands(id).iter().map(|&o| graph.ty(o)).collect();
-        let (names, rules, deciding) = match kind {
+        let (names, mut rules, deciding) = match kind {
             _ if kind.row().ty == TypeOf::Given => return None,
             _ if let Some((function, request)) = kind.type_request() => {
                 let deciding = if depends(function, request.dtype) { smallvec![0] } else { SmallVec::new() };
@@ -155,8 +155,23 @@ impl Explainer<'_> {
             None => (None, None),
         };
         let operands = self.terms(id, names, parts.as_deref(), &deciding);
+        if let NodeKind::Op(op, policy) = kind {
+            rules.extend(computed_before(&operands, Operation::Op(op, policy).types(&types).ok()?.compute, policy));
+        }
         let keeps = deciding.len() == 1 && types[deciding[0]] == ty;
         let places = self.places.all(id).collect();
         Some(Step { value, what: kind.name(), written, slope_of, places, operands, rules, ty, keeps })
     }
+}
+
+/// The weak operands that are results of operations, in a default dtype narrower than that of their use.
+fn computed_before(operands: &[Term], compute: ValueType, policy: Policy) -> Vec<Rule> {
+    let ValueType::Strong(used) = compute else { return Vec::new() };
+    let before = |term: &Term| {
+        let (ValueType::Weak(weak), Origin::Computed { .. }) = (term.ty, &term.origin) else { return None };
+        let dtype = policy.default_dtype(weak);
+        let narrower = used.real().bytes() > dtype.real().bytes();
+        narrower.then(|| Rule::Before { name: term.name.clone(), dtype })
+    };
+    operands.iter().filter_map(before).collect()
 }

@@ -63,6 +63,14 @@ pub enum Rule {
         /// The policy with this default.
         policy: Policy,
     },
+    /// A weak operand is the result of operations on bare numbers, which have the default dtype; the strong type that it takes here has
+    /// other values.
+    Before {
+        /// The operand.
+        name: String,
+        /// The default dtype.
+        dtype: DType,
+    },
     /// Every operand becomes a bool, as does the result.
     Truth,
     /// The op has this result dtype for any operands.
@@ -206,7 +214,7 @@ pub(super) fn promotion(operation: &Operation<'_>, types: &[ValueType]) -> Optio
     }
     if resolution.adapted != resolution.joined {
         let (from, to) = (resolution.joined, resolution.adapted);
-        rules.push(if rule == TypeRule::Number { Rule::Number { to } } else { Rule::Inexact { from, to } });
+        rules.push(if rule.of_joined() == TypeRule::Number { Rule::Number { to } } else { Rule::Inexact { from, to } });
     }
     if let (ValueType::Weak(weak), ValueType::Strong(_)) = (resolution.adapted, resolution.compute) {
         rules.push(Rule::Default { weak, to: resolution.compute, policy });
@@ -262,6 +270,7 @@ impl fmt::Display for Rule {
             Rule::Number { to } => write!(f, "bool counts as a number, {to}"),
             Rule::Inexact { from, to } => write!(f, "{from} becomes the float {to}"),
             Rule::Default { weak, to, policy } => write!(f, "{weak} takes {to}, the default of policy {policy}"),
+            Rule::Before { name, dtype } => write!(f, "{name} was computed in {dtype}"),
             Rule::Truth => f.write_str("operands become bool"),
             Rule::Gives(op, dtype) => write!(f, "{op} gives {dtype}"),
             Rule::Real { from, to } => write!(f, "{to} is the real part of {from}"),

@@ -1,7 +1,8 @@
-//! Kinds of nodes, with a [row](NodeKind::row) of properties for passes. A new kind needs a variant and a row here, its text, its type
-//! inference, its interpretation, and its cases in commit and fusion.
+//! Kinds of nodes, with a [row](NodeKind::row) of properties for passes and the [parts](NodeKind::parts) of their text, which printers
+//! and parsers share. A new kind needs these here, its type inference, its interpretation, and its cases in commit, fusion,
+//! derivatives and batching.
 
-use super::{SlotId, Type, ViewId};
+use super::{ControlKind, SlotId, Type, ViewId};
 use crate::axes::AxisSet;
 use crate::dtype::DType;
 use crate::graph::Scatter;
@@ -10,6 +11,7 @@ use crate::promotion::Policy;
 use crate::reduction::{AxisFunction, Reduce, Scan, Sort, TypeRequest};
 use crate::support::CastReason;
 use crate::value_type::ValueType;
+use smallvec::{SmallVec, smallvec};
 
 /// The kind of a node, in a graph of this stage. Before commit nodes have promotion policies, reasons of casts and requested
 /// dtypes; after commit they have none.
@@ -88,6 +90,85 @@ impl<T: Type> NodeKind<T> {
         }
     }
 
+    /// The kinds named by words of their own, with default attributes. Ops, functions along axes and control flow have tables.
+    fn plain() -> [NodeKind<T>; 15] {
+        let ruled = |kind| NodeKind::Identity(Identity::Ruled(DerivativeRule { kind, output: 0, outputs: 0 }));
+        let [jvp, vjp, checkpoint] = RuleKind::ALL.map(ruled);
+        [
+            NodeKind::Literal(SlotId(0)),
+            NodeKind::Cast(T::Traced::default()),
+            NodeKind::View(ViewId(u32::MAX)),
+            NodeKind::Reshape,
+            NodeKind::Gather,
+            NodeKind::Scatter(Scatter::Set),
+            NodeKind::Insert(ViewId(u32::MAX)),
+            NodeKind::Concat(0, T::Traced::default()),
+            NodeKind::Iota(AxisSet::NONE),
+            NodeKind::Call(0),
+            NodeKind::Identity(Identity::Variable(0)),
+            NodeKind::Identity(Identity::StopGradient),
+            jvp,
+            vjp,
+            checkpoint,
+        ]
+    }
+
+    /// The kind of a word of the text, with default attributes.
+    pub fn named(word: &str) -> Option<NodeKind<T>> {
+        let request = T::Traced::default;
+        let along = |function| match function {
+            AxisFunction::Reduction(reduction) => NodeKind::Reduce(Reduce::new(reduction, AxisSet::NONE, false)),
+            AxisFunction::Scan(scan) => NodeKind::Scan(scan, 0, request()),
+            AxisFunction::Sort(sort) => NodeKind::Sort(sort, 0, request()),
+        };
+        let plain = NodeKind::plain().into_iter().find(|kind| kind.name() == word);
+        plain
+            .or_else(|| ControlKind::named(word).map(|_| NodeKind::Control(0, 0)))
+            .or_else(|| word.parse().ok().map(along))
+            .or_else(|| word.parse().ok().map(|op| NodeKind::Op(op, T::Traced::default())))
+    }
+
+    /// The words of the text, except those of ops, functions along axes, and identities, which only transformations make.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        let plain = NodeKind::<T>::plain().into_iter().filter(|kind| !matches!(kind, NodeKind::Identity(_)));
+        plain.map(NodeKind::name).chain(ControlKind::ALL.iter().map(|kind| kind.name()))
+    }
+
+    /// The parts of its text after the word, in order. The printer reads the attributes, the parser writes them.
+    pub fn parts(&mut self) -> SmallVec<[TextPart<'_, T>; 6]> {
+        match self {
+            // The header of the graph has them.
+            NodeKind::Param(..) => smallvec![],
+            NodeKind::Literal(slot) => smallvec![TextPart::Slot(slot)],
+            NodeKind::Op(_, policy) => smallvec![TextPart::Policy(policy), TextPart::Operands],
+            NodeKind::Cast(reason) => smallvec![TextPart::Reason(reason), TextPart::Operands],
+            NodeKind::Reduce(Reduce { reduction: _, axes, keepdims, contracts, request }) => smallvec![
+                TextPart::Request(request),
+                TextPart::Operands,
+                TextPart::Axes(axes),
+                TextPart::Keepdims(keepdims),
+                TextPart::Contracts(contracts),
+                TextPart::Dtype,
+            ],
+            NodeKind::Scan(_, axis, request) | NodeKind::Sort(_, axis, request) => {
+                smallvec![TextPart::Request(request), TextPart::Operands, TextPart::Axis(axis), TextPart::Dtype]
+            }
+            NodeKind::Iota(axes) => smallvec![TextPart::Axes(axes)],
+            NodeKind::View(view) | NodeKind::Insert(view) => smallvec![TextPart::Operands, TextPart::View(view)],
+            NodeKind::Identity(Identity::Variable(n)) => smallvec![TextPart::Variable(n), TextPart::Operands],
+            NodeKind::Identity(Identity::Ruled(rule)) => smallvec![TextPart::Output(rule), TextPart::Operands],
+            NodeKind::Identity(Identity::StopGradient) | NodeKind::Reshape | NodeKind::Gather => {
+                smallvec![TextPart::Operands]
+            }
+            NodeKind::Scatter(scatter) => smallvec![TextPart::Scatter(scatter), TextPart::Operands],
+            NodeKind::Concat(axis, policy) => {
+                smallvec![TextPart::Policy(policy), TextPart::Operands, TextPart::Axis(axis)]
+            }
+            NodeKind::Control(n, result) => smallvec![TextPart::Control(n, result), TextPart::Operands],
+            NodeKind::Call(child) => smallvec![TextPart::Call(child)],
+        }
+    }
+
     /// The name in messages: the op's or the reduction's, if there is one.
     pub const fn name(self) -> &'static str {
         match self {
@@ -97,6 +178,25 @@ impl<T: Type> NodeKind<T> {
                 Some(function) => function.name(),
                 None => self.row().name,
             },
+        }
+    }
+
+    /// The elements of operands on which an element of the result depends.
+    pub fn dependence(self) -> Dependence {
+        match self {
+            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => Dependence::None,
+            NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Identity(_) => Dependence::Element,
+            NodeKind::Reduce(Reduce { axes, .. }) => Dependence::Axes(axes),
+            NodeKind::Scan(_, axis, _) | NodeKind::Sort(_, axis, _) | NodeKind::Concat(axis, _) => {
+                Dependence::Axes(AxisSet::one(axis as usize))
+            }
+            NodeKind::View(_)
+            | NodeKind::Reshape
+            | NodeKind::Gather
+            | NodeKind::Scatter(_)
+            | NodeKind::Insert(_)
+            | NodeKind::Control(..)
+            | NodeKind::Call(_) => Dependence::Other,
         }
     }
 
@@ -132,6 +232,43 @@ impl<T: Type> NodeKind<T> {
             _ => None,
         }
     }
+}
+
+/// A part of an operation's text, after its word.
+#[derive(Debug, PartialEq, Eq)]
+pub enum TextPart<'a, T: Type = ValueType> {
+    /// `%1, %2`: the operands.
+    Operands,
+    /// `[strict]`: the policy, unless it is the default one.
+    Policy(&'a mut T::Traced<Policy>),
+    /// `[up]`: the reason of a cast, if it has a name.
+    Reason(&'a mut T::Traced<CastReason>),
+    /// `[numpy2]`: the policy of the type request. [`Dtype`](TextPart::Dtype) is the other part of the request.
+    Request(&'a mut T::Traced<TypeRequest>),
+    /// `dtype f64`: the requested dtype, if any.
+    Dtype,
+    /// `#0 2`: a slot and its content.
+    Slot(&'a mut SlotId),
+    /// `(d0, d1) -> (d1, d0)`: an affine map.
+    View(&'a mut ViewId),
+    /// `axes [0, 1]`.
+    Axes(&'a mut AxisSet),
+    /// `axis 0`.
+    Axis(&'a mut u32),
+    /// `keepdims`, if true.
+    Keepdims(&'a mut bool),
+    /// `contracts`, if true.
+    Contracts(&'a mut bool),
+    /// `add`: the function of a scatter.
+    Scatter(&'a mut Scatter),
+    /// `0 of`: the number of a variable.
+    Variable(&'a mut u32),
+    /// `output 0 of 1 of`: the output of a derivative rule.
+    Output(&'a mut DerivativeRule),
+    /// `$0 result 1`: control flow and the number of a result.
+    Control(&'a mut u32, &'a mut u32),
+    /// `@0(%1, %2)`: a child and its operands.
+    Call(&'a mut u32),
 }
 
 /// The meaning of an identity for transformations. Commit replaces the node by its operand.
@@ -264,6 +401,19 @@ pub enum TypeOf {
     Operand,
     /// The outputs of a graph.
     Graph,
+}
+
+/// The elements of operands on which an element of the result depends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependence {
+    /// There are no operands.
+    None,
+    /// The same element of each.
+    Element,
+    /// Those along these axes, at the same indices along the others.
+    Axes(AxisSet),
+    /// Others: by a map of indices, by indices, or by a graph.
+    Other,
 }
 
 /// The role of a node in fusion.

@@ -25,7 +25,9 @@ mod whole;
 
 pub use control::{Control, ControlKind, ForArity, Inner, MAX_NESTING, ScanArity};
 pub use ids::{NodeId, ShapeId, SlotId, Value, ViewId};
-pub use kind::{DerivativeRule, Fusion, Identity, KindRow, NodeKind, RuleKind, RuleParts, TypeOf};
+pub use kind::{
+    Dependence, DerivativeRule, Fusion, Identity, KindRow, NodeKind, RuleKind, RuleParts, TextPart, TypeOf,
+};
 pub use places::{NodePlace, Places};
 pub use reads::reads;
 pub use rewrite::{Copied, MISSING, Notes, Rewriter};

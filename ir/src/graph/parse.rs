@@ -2,10 +2,7 @@
 //!
 //! The text does not tell whether types may be weak: the requested graph type does.
 
-use super::{
-    Control, ControlKind, DerivativeRule, Graph, Identity, Inner, MAX_NESTING, NodeKind, RuleKind, Scatter, ShapeId,
-    Slot, SlotId, Type, Value, ViewId,
-};
+use super::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Scatter, ShapeId, Slot, TextPart, Type, Value};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::infer::Annotation;
@@ -13,7 +10,7 @@ use crate::literal::Literal;
 use crate::nearest::nearest;
 use crate::op::Op;
 use crate::promotion::Policy;
-use crate::reduction::{AxisFunction, Reduce, TypeRequest};
+use crate::reduction::{AxisFunction, TypeRequest};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::text::{Line, Lines, axes, dtype, dtype_of, shape};
@@ -255,115 +252,65 @@ impl<T: Type> Parser<T> {
         view: &mut Option<View>,
     ) -> Result<(NodeKind<T>, SmallVec<[Value; 3]>)> {
         let word = line.peek_word();
-        match word {
-            "literal" => {
-                line.skip(word);
-                let number = line.id("#", "a slot, as in `#0`")?;
-                *slot = Some((number, read_content(line)?));
-                Ok((NodeKind::Literal(SlotId(number)), SmallVec::new()))
-            }
-            "cast" => {
-                line.skip(word);
-                let reason: CastReason = bracketed(line)?.unwrap_or_default();
-                let reason = traced::<T, _>(line, reason)?;
-                Ok((NodeKind::Cast(reason), SmallVec::from_slice(&[reading.value(line)?])))
-            }
-            "call" => {
-                line.skip(word);
-                let number = line.id("@", "a child, as in `@0`")? as usize;
-                let Some(&child) = reading.callees.get(&number) else {
-                    return Err(line.error(format_args!("the header does not say `calls @{number}`")));
-                };
-                line.expect("(")?;
-                let operands = line.list(")", |line| reading.value(line))?;
-                Ok((NodeKind::Call(child), SmallVec::from_vec(operands)))
-            }
-            "while" | "cond" | "scan" | "for" => {
-                let number = control_of(line, word, &reading.graph)?;
-                line.expect("result")?;
-                let result = line.number_of("which result, as in `result 0`")?;
-                // A scan may have only steps.
-                let none = word == "scan" && line.peek_until_space() == ":";
-                let operands = if none { Vec::new() } else { line.items(|line| reading.value(line))? };
-                Ok((NodeKind::Control(number, result), SmallVec::from_vec(operands)))
-            }
-            "view" => {
-                line.skip(word);
-                let operand = reading.value(line)?;
-                *view = Some(affine_map(line)?);
+        let Some(mut kind) = NodeKind::named(word) else { return Err(unknown(line, word)) };
+        line.skip(word);
+        let (named, mut operands, mut request) = (kind, SmallVec::new(), None);
+        for part in kind.parts() {
+            match part {
+                TextPart::Operands => operands = reading.operands(line, word, named)?,
+                TextPart::Policy(policy) => *policy = annotation::<T, Policy>(line)?,
+                TextPart::Reason(reason) => *reason = annotation::<T, CastReason>(line)?,
+                TextPart::Request(of) => request = Some((of, bracketed(line)?.unwrap_or_default())),
+                TextPart::Dtype => {
+                    let dtype = asked(line)?;
+                    if let Some((of, policy)) = request.take() {
+                        *of = traced::<T, _>(line, TypeRequest { dtype, policy })?;
+                    }
+                }
+                TextPart::Slot(number) => {
+                    number.0 = line.id("#", "a slot, as in `#0`")?;
+                    *slot = Some((number.0, read_content(line)?));
+                }
                 // Interned once its shape is known.
-                Ok((NodeKind::View(ViewId(u32::MAX)), SmallVec::from_slice(&[operand])))
-            }
-            "insert" => {
-                line.skip(word);
-                let operands = line.items(|line| reading.value(line))?;
-                *view = Some(affine_map(line)?);
-                Ok((NodeKind::Insert(ViewId(u32::MAX)), SmallVec::from_vec(operands)))
-            }
-            "variable" => {
-                line.skip(word);
-                let number = line.number_of("the number of a variable")?;
-                line.expect("of")?;
-                Ok((NodeKind::Identity(Identity::Variable(number)), SmallVec::from_slice(&[reading.value(line)?])))
-            }
-            rule if let Some(&kind) = RuleKind::ALL.iter().find(|kind| kind.name() == rule) => {
-                line.skip(word);
-                line.expect("output")?;
-                let output = line.number_of("the number of an output")?;
-                line.expect("of")?;
-                let outputs = line.number_of("how many outputs there are")?;
-                line.expect("of")?;
-                let rule = DerivativeRule { kind, output, outputs };
-                let operands = line.items(|line| reading.value(line))?;
-                Ok((NodeKind::Identity(Identity::Ruled(rule)), SmallVec::from_vec(operands)))
-            }
-            "stop_gradient" => {
-                line.skip(word);
-                Ok((NodeKind::Identity(Identity::StopGradient), SmallVec::from_slice(&[reading.value(line)?])))
-            }
-            "reshape" => {
-                line.skip(word);
-                Ok((NodeKind::Reshape, SmallVec::from_slice(&[reading.value(line)?])))
-            }
-            "gather" => {
-                line.skip(word);
-                Ok((NodeKind::Gather, SmallVec::from_vec(line.items(|line| reading.value(line))?)))
-            }
-            "scatter" => {
-                line.skip(word);
-                let scatter = line.word("`set`, `add`, `min` or `max`", Scatter::named)?;
-                Ok((NodeKind::Scatter(scatter), SmallVec::from_vec(line.items(|line| reading.value(line))?)))
-            }
-            "concat" => {
-                line.skip(word);
-                let policy = read_policy::<T>(line)?;
-                let operands = line.items(|line| reading.value(line))?;
-                line.expect("axis")?;
-                let axis = line.number_of("an axis")?;
-                Ok((NodeKind::Concat(axis, policy), SmallVec::from_vec(operands)))
-            }
-            "iota" => {
-                line.skip(word);
-                Ok((NodeKind::Iota(axes(line)?), SmallVec::new()))
-            }
-            _ => {
-                if let Ok(function) = word.parse() {
-                    line.skip(word);
-                    return along(line, reading, function);
+                TextPart::View(_) => *view = Some(affine_map(line)?),
+                TextPart::Axes(of) => *of = axes(line)?,
+                TextPart::Axis(axis) => {
+                    line.expect("axis")?;
+                    *axis = line.number_of("an axis")?;
                 }
-                let Ok(op) = word.parse::<Op>() else {
-                    return Err(unknown(line, word));
-                };
-                line.skip(word);
-                let policy = read_policy::<T>(line)?;
-                let operands = line.items(|line| reading.value(line))?;
-                if operands.len() != op.arity() {
-                    let (takes, given) = (op.arity(), operands.len());
-                    return Err(line.error(format_args!("{op} takes {takes} operands, {given} given")));
+                TextPart::Keepdims(keepdims) => *keepdims = line.eat("keepdims"),
+                TextPart::Contracts(contracts) => *contracts = line.eat("contracts"),
+                TextPart::Scatter(scatter) => {
+                    *scatter = line.word("`set`, `add`, `min` or `max`", Scatter::named)?;
                 }
-                Ok((NodeKind::Op(op, policy), SmallVec::from_vec(operands)))
+                TextPart::Variable(number) => {
+                    *number = line.number_of("the number of a variable")?;
+                    line.expect("of")?;
+                }
+                TextPart::Output(rule) => {
+                    line.expect("output")?;
+                    rule.output = line.number_of("the number of an output")?;
+                    line.expect("of")?;
+                    rule.outputs = line.number_of("how many outputs there are")?;
+                    line.expect("of")?;
+                }
+                TextPart::Control(number, result) => {
+                    *number = control_of(line, word, &reading.graph)?;
+                    line.expect("result")?;
+                    *result = line.number_of("which result, as in `result 0`")?;
+                }
+                TextPart::Call(child) => {
+                    let number = line.id("@", "a child, as in `@0`")? as usize;
+                    let Some(&known) = reading.callees.get(&number) else {
+                        return Err(line.error(format_args!("the header does not say `calls @{number}`")));
+                    };
+                    *child = known;
+                    line.expect("(")?;
+                    operands = SmallVec::from_vec(line.list(")", |line| reading.value(line))?);
+                }
             }
         }
+        Ok((kind, operands))
     }
 
     /// `f32[8, 3]`.
@@ -381,9 +328,8 @@ impl<T: Type> Parser<T> {
     }
 }
 
-/// `while $0`: control flow of this kind, defined above.
+/// `$0`: control flow of this kind, defined above.
 fn control_of<T: Type>(line: &mut Line<'_>, kind: &str, graph: &Graph<T>) -> Result<u32> {
-    line.skip(kind);
     let number = line.id("$", "control flow, as in `$0`")?;
     match graph.controls().get(number as usize).map(|control| control.kind.name()) {
         Some(own) if own == kind => Ok(number),
@@ -394,48 +340,17 @@ fn control_of<T: Type>(line: &mut Line<'_>, kind: &str, graph: &Graph<T>) -> Res
 
 /// The error of an unknown operation.
 fn unknown(line: &mut Line<'_>, word: &str) -> Error {
-    const OTHERS: [&str; 13] = [
-        "literal", "cast", "view", "reshape", "gather", "scatter", "concat", "iota", "while", "cond", "scan", "for",
-        "call",
-    ];
-    let [first @ .., last] = OTHERS;
-    let quoted: Vec<String> = first.iter().map(|name| format!("`{name}`")).collect();
-    let expected = format_args!("an op, a reduction, a scan, {} or `{last}`", quoted.join(", "));
+    let others: Vec<&str> = NodeKind::<ValueType>::words().collect();
+    let mut quoted: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+    let last = quoted.pop().unwrap_or_default();
+    let expected = format_args!("an op, a reduction, a scan, {} or {last}", quoted.join(", "));
     let error = line.expected(expected);
     let ops = Op::ALL.iter().map(|op| op.name());
     let reductions = AxisFunction::all().map(AxisFunction::name);
-    match nearest(word, ops.chain(reductions).chain(OTHERS)) {
+    match nearest(word, ops.chain(reductions).chain(others)) {
         Some(near) => error.help(format!("did you mean `{near}`?")),
         None => error,
     }
-}
-
-/// `sum[numpy2] %1 axes [0] keepdims dtype f64` or `cumulative_sum %1 axis 0 dtype f64`, after the name.
-fn along<T: Type>(
-    line: &mut Line<'_>,
-    reading: &GraphParser<T>,
-    function: AxisFunction,
-) -> Result<(NodeKind<T>, SmallVec<[Value; 3]>)> {
-    let policy = bracketed(line)?.unwrap_or_default();
-    let operands = line.items(|line| reading.value(line))?;
-    let takes = function.row().operands.len();
-    if operands.len() > takes {
-        return Err(line.error(format_args!("{function} takes {takes} operands, {} given", operands.len())));
-    }
-    let axis = |line: &mut Line<'_>| line.expect("axis").and_then(|()| line.number_of("an axis"));
-    let request =
-        |line: &mut Line<'_>| asked(line).and_then(|dtype| traced::<T, _>(line, TypeRequest { dtype, policy }));
-    let kind = match function {
-        AxisFunction::Scan(scan) => NodeKind::Scan(scan, axis(line)?, request(line)?),
-        AxisFunction::Sort(sort) => NodeKind::Sort(sort, axis(line)?, request(line)?),
-        AxisFunction::Reduction(reduction) => {
-            let axes = axes(line)?;
-            let keepdims = line.eat("keepdims");
-            let contracts = line.eat("contracts");
-            NodeKind::Reduce(Reduce { reduction, axes, keepdims, contracts, request: request(line)? })
-        }
-    };
-    Ok((kind, SmallVec::from_vec(operands)))
 }
 
 /// An annotation of traced graphs; an error in typed graphs, if present.
@@ -445,10 +360,10 @@ fn traced<T: Type, X: Annotation>(line: &mut Line<'_>, note: X) -> Result<T::Tra
     })
 }
 
-/// `[numpy2]`, if present.
-fn read_policy<T: Type>(line: &mut Line<'_>) -> Result<T::Traced<Policy>> {
-    let policy = bracketed(line)?.unwrap_or_default();
-    traced::<T, _>(line, policy)
+/// An annotation in brackets, if present.
+fn annotation<T: Type, X: Annotation + FromStr<Err: Display>>(line: &mut Line<'_>) -> Result<T::Traced<X>> {
+    let note: X = bracketed(line)?.unwrap_or_default();
+    traced::<T, X>(line, note)
 }
 
 /// `dtype f64`, if present.
@@ -525,6 +440,27 @@ impl<T: Type> GraphParser<T> {
             return Err(line.error(format_args!("%{id} is not defined above this line")));
         }
         Ok(Value(id))
+    }
+
+    /// The operands of a kind with this word.
+    fn operands(&self, line: &mut Line<'_>, word: &str, kind: NodeKind<T>) -> Result<SmallVec<[Value; 3]>> {
+        // A scan may have only steps.
+        if word == "scan" && line.peek_until_space() == ":" {
+            return Ok(SmallVec::new());
+        }
+        if let [_] = kind.row().operands {
+            return Ok(SmallVec::from_slice(&[self.value(line)?]));
+        }
+        let operands = line.items(|line| self.value(line))?;
+        let given = operands.len();
+        let fits = |takes: usize| kind.op().map_or(given <= takes, |_| given == takes);
+        let function = || kind.axis_function().map(|function| function.row().operands.len());
+        match kind.op().map(Op::arity).or_else(function) {
+            Some(takes) if !fits(takes) => {
+                Err(line.error(format_args!("{} takes {takes} operands, {given} given", kind.name())))
+            }
+            _ => Ok(SmallVec::from_vec(operands)),
+        }
     }
 
     fn fill(&mut self, line: &mut Line<'_>, number: u32, content: Slot) -> Result<()> {

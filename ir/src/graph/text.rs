@@ -37,8 +37,9 @@
 //!   %5 = while $0 result 1 %2, %0, %1 : f32[3]
 //! ```
 
-use super::{ControlKind, ForArity, Graph, Identity, Node, NodeId, NodeKind, Places, ScanArity, Slot, Type, Value};
-use crate::dtype::DType;
+use super::{
+    ControlKind, ForArity, Graph, Node, NodeId, NodeKind, Places, ScanArity, Slot, SlotId, TextPart, Type, Value,
+};
 use crate::lines::{LineSink, TextLine, lines};
 use crate::promotion::Policy;
 use crate::reduction::TypeRequest;
@@ -358,104 +359,61 @@ impl<T: Type> NodeLine<'_, T> {
     /// The operation and its operands, each by a given name or its own.
     fn write_operation(&self, f: &mut dyn fmt::Write, name: &dyn Fn(Value) -> Option<String>) -> fmt::Result {
         let node: &Node<T> = self.graph.node(self.id);
+        if let NodeKind::Param(n, _) = node.kind {
+            return write!(f, "param {n}");
+        }
+        f.write_str(self.graph.operation_name(self.id))?;
         let operands = self.graph.operands(self.id);
-        let write_values = |values: &[Value], f: &mut dyn fmt::Write| write_named(values, name, f);
-        match node.kind {
-            NodeKind::Param(n, _) => write!(f, "param {n}")?,
-            NodeKind::Literal(slot) => {
-                write!(f, "literal {slot}")?;
-                match self.graph.slots.get(slot.index()) {
-                    Some(Slot::Value(literal)) => write!(f, " {literal}")?,
-                    Some(Slot::Argument { index, ty }) => {
-                        write!(f, " argument {index}")?;
-                        if node.results().next().is_none_or(|r| self.graph.ty(r).to_string() != ty.name()) {
-                            write!(f, " {ty}")?;
-                        }
-                    }
-                    None => f.write_str(" unknown")?,
-                }
-            }
-            NodeKind::Op(op, policy) => {
-                write!(f, "{op}")?;
-                write_policy(T::noted(policy), f)?;
-                write_values(operands, f)?;
-            }
-            NodeKind::Cast(reason) => {
-                f.write_str("cast")?;
-                if let Some(name) = T::noted(reason).name() {
-                    write!(f, "[{name}]")?;
-                }
-                write_values(operands, f)?;
-            }
-            NodeKind::Reduce(reduce) => {
-                let TypeRequest { dtype, policy } = T::noted(reduce.request);
-                write!(f, "{}", reduce.reduction)?;
-                write_policy(policy, f)?;
-                write_values(operands, f)?;
-                write!(f, " axes {}", reduce.axes)?;
-                f.write_str(if reduce.keepdims { " keepdims" } else { "" })?;
-                f.write_str(if reduce.contracts { " contracts" } else { "" })?;
-                write_dtype(dtype, f)?;
-            }
-            NodeKind::Scan(_, axis, request) | NodeKind::Sort(_, axis, request) => {
-                let TypeRequest { dtype, policy } = T::noted(request);
-                f.write_str(node.kind.name())?;
-                write_policy(policy, f)?;
-                write_values(operands, f)?;
-                write!(f, " axis {axis}")?;
-                write_dtype(dtype, f)?;
-            }
-            NodeKind::Iota(axes) => write!(f, "iota axes {axes}")?,
-            NodeKind::View(view) | NodeKind::Insert(view) => {
-                f.write_str(node.kind.name())?;
-                write_values(operands, f)?;
-                match self.graph.views.get(view.index()) {
+        let mut kind = node.kind;
+        let TypeRequest { dtype, policy: requested } =
+            kind.type_request().map(|(_, of)| T::noted(of)).unwrap_or_default();
+        for part in kind.parts() {
+            match part {
+                TextPart::Operands => write_named(operands, name, f)?,
+                TextPart::Policy(policy) => write_policy(T::noted(*policy), f)?,
+                TextPart::Request(_) => write_policy(requested, f)?,
+                TextPart::Dtype => dtype.map_or(Ok(()), |dtype| write!(f, " dtype {dtype}"))?,
+                TextPart::Reason(reason) => T::noted(*reason).name().map_or(Ok(()), |name| write!(f, "[{name}]"))?,
+                TextPart::Slot(slot) => self.write_slot(*slot, f)?,
+                TextPart::View(view) => match self.graph.views.get(view.index()) {
                     Some(view) => write!(f, " {view}")?,
                     None => f.write_str(" unknown")?,
+                },
+                TextPart::Axes(axes) => write!(f, " axes {axes}")?,
+                TextPart::Axis(axis) => write!(f, " axis {axis}")?,
+                TextPart::Keepdims(keepdims) => f.write_str(if *keepdims { " keepdims" } else { "" })?,
+                TextPart::Contracts(contracts) => f.write_str(if *contracts { " contracts" } else { "" })?,
+                TextPart::Scatter(scatter) => write!(f, " {}", scatter.name())?,
+                TextPart::Variable(n) => write!(f, " {n} of")?,
+                TextPart::Output(rule) => write!(f, " output {} of {} of", rule.output, rule.outputs)?,
+                TextPart::Control(n, result) => write!(f, " ${n} result {result}")?,
+                TextPart::Call(child) => {
+                    let child = *child as usize;
+                    let number = self.callees.and_then(|callees| callees.get(child).copied()).unwrap_or(child);
+                    write!(f, " @{number}(")?;
+                    write_list(operands, name, f)?;
+                    f.write_str(")")?;
                 }
-            }
-            NodeKind::Identity(identity) => {
-                f.write_str(identity.name())?;
-                match identity {
-                    Identity::Variable(n) => write!(f, " {n} of")?,
-                    Identity::Ruled(rule) => write!(f, " output {} of {} of", rule.output, rule.outputs)?,
-                    Identity::StopGradient => {}
-                }
-                write_values(operands, f)?;
-            }
-            NodeKind::Reshape => {
-                f.write_str("reshape")?;
-                write_values(operands, f)?;
-            }
-            NodeKind::Control(n, result) => {
-                write!(f, "{} ${n} result {result}", self.graph.operation_name(self.id))?;
-                write_values(operands, f)?;
-            }
-            NodeKind::Scatter(scatter) => {
-                write!(f, "scatter {}", scatter.name())?;
-                write_values(operands, f)?;
-            }
-            NodeKind::Gather => {
-                f.write_str("gather")?;
-                write_values(operands, f)?;
-            }
-            NodeKind::Concat(axis, policy) => {
-                f.write_str("concat")?;
-                write_policy(T::noted(policy), f)?;
-                write_values(operands, f)?;
-                write!(f, " axis {axis}")?;
-            }
-            NodeKind::Call(child) => {
-                let number = self.callees.and_then(|c| c.get(child as usize).copied()).unwrap_or(child as usize);
-                write!(f, "call @{number}(")?;
-                for (i, &operand) in operands.iter().enumerate() {
-                    f.write_str(if i > 0 { ", " } else { "" })?;
-                    write_value(operand, name, f)?;
-                }
-                f.write_str(")")?;
             }
         }
         Ok(())
+    }
+
+    /// A slot, and its content.
+    fn write_slot(&self, slot: SlotId, f: &mut dyn fmt::Write) -> fmt::Result {
+        write!(f, " {slot}")?;
+        match self.graph.slots.get(slot.index()) {
+            Some(Slot::Value(literal)) => write!(f, " {literal}"),
+            Some(Slot::Argument { index, ty }) => {
+                write!(f, " argument {index}")?;
+                let mut results = self.graph.node(self.id).results();
+                match results.next().is_some_and(|result| self.graph.ty(result).to_string() == ty.name()) {
+                    true => Ok(()),
+                    false => write!(f, " {ty}"),
+                }
+            }
+            None => f.write_str(" unknown"),
+        }
     }
 
     /// The types of its results.
@@ -472,25 +430,22 @@ fn write_policy(policy: Policy, f: &mut dyn fmt::Write) -> fmt::Result {
     if policy == Policy::default() { Ok(()) } else { write!(f, "[{policy}]") }
 }
 
-/// The requested dtype, if any.
-fn write_dtype(dtype: Option<DType>, f: &mut dyn fmt::Write) -> fmt::Result {
-    dtype.map_or(Ok(()), |dtype| write!(f, " dtype {dtype}"))
+/// A space and the values, if any.
+fn write_named(values: &[Value], name: &dyn Fn(Value) -> Option<String>, f: &mut dyn fmt::Write) -> fmt::Result {
+    f.write_str(if values.is_empty() { "" } else { " " })?;
+    write_list(values, name, f)
 }
 
-/// The values, separated by commas, each after a space.
-fn write_named(values: &[Value], name: &dyn Fn(Value) -> Option<String>, f: &mut dyn fmt::Write) -> fmt::Result {
+/// The values, separated by commas.
+fn write_list(values: &[Value], name: &dyn Fn(Value) -> Option<String>, f: &mut dyn fmt::Write) -> fmt::Result {
     for (i, &value) in values.iter().enumerate() {
-        f.write_str(if i > 0 { ", " } else { " " })?;
-        write_value(value, name, f)?;
+        f.write_str(if i > 0 { ", " } else { "" })?;
+        match name(value) {
+            Some(name) => f.write_str(&name)?,
+            None => write!(f, "{value}")?,
+        }
     }
     Ok(())
-}
-
-fn write_value(value: Value, name: &dyn Fn(Value) -> Option<String>, f: &mut dyn fmt::Write) -> fmt::Result {
-    match name(value) {
-        Some(name) => f.write_str(&name),
-        None => write!(f, "{value}"),
-    }
 }
 
 /// The type of a parameter, with an unusual storage dtype of a weak one: `f*:f64[3]`.

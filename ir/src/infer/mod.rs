@@ -14,7 +14,9 @@ pub(crate) use rules::{Annotation, InferenceRules};
 
 use crate::axes::{AxisSet, MAX_RANK};
 use crate::dtype::{DType, Kind};
-use crate::graph::{DerivativeRule, Graph, Identity, NodeId, NodeKind, RuleKind, Scatter, Type, Value};
+use crate::graph::{
+    Dependence, DerivativeRule, Graph, Identity, KindRow, NodeId, NodeKind, RuleKind, Scatter, Type, Value, ViewId,
+};
 use crate::op::Op;
 use crate::promotion::{Policy, Types};
 use crate::reduction::{AxisFunction, Reduce, Reduction, ReductionRule, Scan, Sort, TypeRequest};
@@ -92,35 +94,31 @@ impl Operation<'static> {
 impl<'a, T: Type> Operation<'a, T> {
     /// The name in messages.
     pub fn name(&self) -> &'static str {
-        match self {
-            Operation::Op(op, _) => op.name(),
-            Operation::Cast(..) => "cast",
-            Operation::Identity(identity) => identity.name(),
-            Operation::Reduce(reduce) => reduce.reduction.name(),
-            Operation::Scan(scan, ..) => scan.name(),
-            Operation::Sort(sort, ..) => sort.name(),
-            Operation::Iota(..) => "iota",
-            Operation::View(..) => "view",
-            Operation::Reshape(_) => "reshape",
-            Operation::Concat(..) => "concat",
-            Operation::Gather => "gather",
-            Operation::Scatter(_) => "scatter",
-            Operation::Insert(_) => "insert",
-        }
+        self.kind_with(|_| ViewId(0)).name()
+    }
+
+    /// The properties of its kind.
+    pub fn row(&self) -> &'static KindRow {
+        self.kind_with(|_| ViewId(0)).row()
+    }
+
+    /// The elements of operands on which an element of the result depends.
+    pub fn dependence(&self) -> Dependence {
+        self.kind_with(|_| ViewId(0)).dependence()
     }
 
     /// The function along axes and its type request, if there is one.
     pub fn type_request(&self) -> Option<(AxisFunction, T::Traced<TypeRequest>)> {
-        match *self {
-            Operation::Reduce(Reduce { reduction, request, .. }) => Some((reduction.into(), request)),
-            Operation::Scan(scan, _, request) => Some((scan.into(), request)),
-            Operation::Sort(sort, _, request, _) => Some((sort.into(), request)),
-            _ => None,
-        }
+        self.kind_with(|_| ViewId(0)).type_request()
     }
 
     /// The kind of its node in a graph.
     pub fn kind(&self, graph: &mut Graph<T>) -> NodeKind<T> {
+        self.kind_with(|view| graph.intern_view(Arc::clone(view)))
+    }
+
+    /// The kind of its node, with the number of its view.
+    fn kind_with(&self, number: impl FnOnce(&Arc<View>) -> ViewId) -> NodeKind<T> {
         match self {
             &Operation::Op(op, policy) => NodeKind::Op(op, policy),
             &Operation::Cast(reason, _) => NodeKind::Cast(reason),
@@ -129,12 +127,12 @@ impl<'a, T: Type> Operation<'a, T> {
             &Operation::Scan(scan, axis, request) => NodeKind::Scan(scan, axis, request),
             &Operation::Sort(sort, axis, request, _) => NodeKind::Sort(sort, axis, request),
             &Operation::Iota(axes, _) => NodeKind::Iota(axes),
-            Operation::View(view, _) => NodeKind::View(graph.intern_view(Arc::clone(view))),
+            Operation::View(view, _) => NodeKind::View(number(view)),
             Operation::Reshape(_) => NodeKind::Reshape,
             &Operation::Concat(axis, policy) => NodeKind::Concat(axis, policy),
             Operation::Gather => NodeKind::Gather,
             &Operation::Scatter(scatter) => NodeKind::Scatter(scatter),
-            Operation::Insert(view) => NodeKind::Insert(graph.intern_view(Arc::clone(view))),
+            Operation::Insert(view) => NodeKind::Insert(number(view)),
         }
     }
 

@@ -180,7 +180,7 @@ fn errors_of_the_parser_say_where() {
     graph text, line 12, column 24: expected which result, as in `result 0`, found `-1 %0, %1 : i32[]`
     graph text, line 12, column 26: expected a value, as in `%0`, found `: i32[]`
     graph text, line 12, column 33: %9 is not defined above this line
-    graph text, line 12, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `concat`, `iota`, `while`, `cond`, `scan`, `for` or `call`, found `whiel $0 result 0 %0, %1`
+    graph text, line 12, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `insert`, `concat`, `iota`, `call`, `while`, `cond`, `scan` or `for`, found `whiel $0 result 0 %0, %1`
     ");
 }
 

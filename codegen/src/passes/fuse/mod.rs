@@ -29,7 +29,6 @@ use ndjit_ir::view::{AxisIndex, View, scattered};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_transform::access::Accesses;
 use parts::is_join;
-use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BinaryHeap;
@@ -496,14 +495,12 @@ fn share_bodies(steps: &mut [FusedStep]) {
 
 /// Sorts steps by their dependencies.
 fn order(steps: Vec<FusedStep>, graph: &Graph<DType>, accesses: &Accesses) -> Result<Vec<FusedStep>> {
-    let mut makers: FxHashMap<Value, SmallVec<[NodeIndex; 1]>> = FxHashMap::default();
-    let mut deps: DiGraph<(), ()> = DiGraph::with_capacity(steps.len(), steps.len());
-    for step in &steps {
-        let index = deps.add_node(());
-        step.makes().for_each(|v| makers.entry(v).or_default().push(index));
-    }
+    let mut makers: FxHashMap<Value, SmallVec<[usize; 1]>> = FxHashMap::default();
     for (i, step) in steps.iter().enumerate() {
-        let user = NodeIndex::new(i);
+        step.makes().for_each(|v| makers.entry(v).or_default().push(i));
+    }
+    let mut users: Vec<SmallVec<[usize; 2]>> = vec![SmallVec::new(); steps.len()];
+    for (user, step) in steps.iter().enumerate() {
         let row = step.kernel().and_then(|kernel| {
             let (index, &output) = (kernel.kind.part()?.row?, kernel.outputs.first()?);
             accesses.traced_row(graph, index, graph.shape(output), 0, true)
@@ -514,14 +511,37 @@ fn order(steps: Vec<FusedStep>, graph: &Graph<DType>, accesses: &Accesses) -> Re
                 accesses.rows(value).iter().map(|row| row.index.value).chain([accesses.base(value), value]).collect();
             for &maker in stored.iter().filter_map(|value| makers.get(value)).flatten().filter(|&&maker| maker != user)
             {
-                deps.add_edge(maker, user, ());
+                users[maker].push(user);
             }
         }
     }
-    let sorted = petgraph::algo::toposort(&deps, None).map_err(|cycle| {
-        let step = cycle.node_id().index();
-        Error::new(ErrorCode::Verify, format!("fuse: step {step} reads its own results"))
-    })?;
+    let sorted = topological(&users);
+    let mut places = vec![0; steps.len()];
+    sorted.iter().enumerate().for_each(|(place, &step)| places[step] = place);
+    if let Some(step) = (0..steps.len()).find(|&step| users[step].iter().any(|&user| places[user] < places[step])) {
+        return Err(Error::new(ErrorCode::Verify, format!("fuse: step {step} reads its own results")));
+    }
     let mut slots: Vec<Option<FusedStep>> = steps.into_iter().map(Some).collect();
-    Ok(sorted.into_iter().filter_map(|i| slots[i.index()].take()).collect())
+    Ok(sorted.into_iter().filter_map(|i| slots[i].take()).collect())
+}
+
+/// A topological order of steps with these users, if there are no cycles: the postorder of a depth-first search, in reverse.
+fn topological(users: &[SmallVec<[usize; 2]>]) -> Vec<usize> {
+    let (mut found, mut finished) = (vec![false; users.len()], vec![false; users.len()]);
+    let (mut sorted, mut stack) = (Vec::with_capacity(users.len()), Vec::new());
+    for first in 0..users.len() {
+        stack.push(first);
+        while let Some(&step) = stack.last() {
+            if !std::mem::replace(&mut found[step], true) {
+                stack.extend(users[step].iter().rev().filter(|&&user| !found[user]));
+                continue;
+            }
+            stack.pop();
+            if !std::mem::replace(&mut finished[step], true) {
+                sorted.push(step);
+            }
+        }
+    }
+    sorted.reverse();
+    sorted
 }
