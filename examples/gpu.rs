@@ -73,8 +73,7 @@ fn figures(capabilities: &Capabilities) -> Result<String> {
         let _ = writeln!(text, "| {name} on {len} `f32` | {ms:.2} ms, {rate:.1} GB/s |");
     }
     if software {
-        text +=
-            "\nThis device is software on the processor; its figures do not apply to GPUs.\n";
+        text += "\nThis device is software on the processor; its figures do not apply to GPUs.\n";
     }
     Ok(text)
 }

@@ -1,7 +1,8 @@
 //! `ndjit doctor`: describes this machine, and tests that a kernel compiles and runs.
 
 use crate::expression::{counted, parse, trace};
-use crate::{Failure, Streams, memory};
+use crate::memory;
+use crate::outcome::{Failure, Streams};
 use ndjit::{Array, DType, Host, host, spec, stats};
 use std::time::Instant;
 

@@ -2,9 +2,10 @@
 
 use crate::arguments::{Explain, Stages};
 use crate::expression::{parse, trace};
+use crate::outcome::{Failure, Streams};
 use crate::replacement::replace;
 use crate::report::in_expression;
-use crate::{Failure, Streams, memory, specs};
+use crate::{memory, specs};
 use ndjit::{Error, Program, Spec, with_policy};
 
 pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure> {

@@ -1,8 +1,8 @@
 //! Inputs of programs: `.npy` files, read during the computation; columns and tables of `.csv` files, read at once;
 //! numbers.
 
-use crate::Failure;
 use crate::memory::{Budget, Reservation};
+use crate::outcome::Failure;
 use crate::specs::check_name;
 use crate::table;
 use ndjit::npy::Reader;

@@ -16,6 +16,7 @@ mod explain;
 pub mod expression;
 mod inputs;
 pub mod memory;
+mod outcome;
 mod output;
 mod promote;
 mod replacement;
@@ -26,62 +27,9 @@ pub mod table;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
-use ndjit::Error;
+pub use outcome::Streams;
 pub use replacement::remove_on_signals;
 use std::ffi::OsString;
-use std::io::Write;
-
-/// The output streams of a command.
-pub struct Streams<'a> {
-    /// Results.
-    pub out: &'a mut dyn Write,
-    /// Errors and notes.
-    pub err: &'a mut dyn Write,
-    /// True if the user watches, in which case progress is shown.
-    pub watched: bool,
-}
-
-/// The failure of a command.
-pub(crate) enum Failure {
-    /// An error in an expression, with its text and inputs.
-    Expression(Error, String, Vec<String>),
-    /// A usage error: a malformed input, a feature not built in.
-    Usage(Error),
-    /// Anything else.
-    Other(Error),
-    /// The output is closed or not writable.
-    Output(std::io::Error),
-}
-
-impl Failure {
-    /// The same failure with a changed error.
-    fn map(self, more: impl FnOnce(Error) -> Error) -> Failure {
-        match self {
-            Failure::Usage(error) => Failure::Usage(more(error)),
-            Failure::Other(error) => Failure::Other(more(error)),
-            Failure::Expression(..) | Failure::Output(_) => self,
-        }
-    }
-
-    fn exit_code(&self) -> u8 {
-        match self {
-            Failure::Usage(_) => 2,
-            Failure::Expression(..) | Failure::Other(_) | Failure::Output(_) => 1,
-        }
-    }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure::Other(error)
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Failure {
-        Failure::Output(error)
-    }
-}
 
 /// Runs a command line, which begins with the name of the program; returns the exit code.
 pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>, streams: &mut Streams<'_>) -> u8 {

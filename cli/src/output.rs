@@ -3,8 +3,8 @@
 //! A file is written beside its path and moved there once complete (`formats/src/replacement.rs`). An input may have
 //! the same path, and a failure leaves no file.
 
-use crate::Failure;
 use crate::memory::{Budget, Reservation};
+use crate::outcome::Failure;
 use crate::replacement::named;
 use ndjit::npy::Writer;
 use ndjit::npy::replacement::Replacement;

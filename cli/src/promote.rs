@@ -2,8 +2,8 @@
 //! policies.
 
 use crate::arguments::Promote;
+use crate::outcome::{Failure, Streams};
 use crate::replacement::replace;
-use crate::{Failure, Streams};
 use ndjit::explain::joining;
 use ndjit::promotion::Lattice;
 use ndjit::{Error, ErrorCode, Policy, ValueType};

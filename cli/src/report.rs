@@ -1,7 +1,7 @@
 //! Formatting of errors for users.
 
-use crate::Failure;
 use crate::expression::{Expression, FILE, Id, NodeKind, parse};
+use crate::outcome::Failure;
 use ndjit::{DType, Error, ErrorCode, report_in};
 use std::io::ErrorKind;
 

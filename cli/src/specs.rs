@@ -1,6 +1,6 @@
 //! Types of inputs: `x:f32[n,3]`.
 
-use crate::Failure;
+use crate::outcome::Failure;
 use ndjit::{Error, ErrorCode, Shape, Spec, ValueType, spec};
 use std::collections::BTreeMap;
 

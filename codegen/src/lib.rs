@@ -10,14 +10,14 @@ pub mod listing;
 pub mod lower;
 pub mod passes;
 pub mod pipeline;
+pub mod scheduled;
 pub mod target;
 pub mod wgsl;
 pub mod work;
 pub mod x64;
 
-pub use lower::{
-    Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled, TileLoop, TracedTrips, lower,
-    lower_observed,
-};
+pub use lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options};
 pub use ndjit_transform::access::{TracedIndex, TracedRow};
+pub use pipeline::{lower, lower_observed};
+pub use scheduled::{Scheduled, TileLoop, TracedTrips};
 pub use work::Work;

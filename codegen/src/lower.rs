@@ -2,13 +2,11 @@
 
 use crate::passes::loops::LoopKernel;
 use crate::passes::tile::Launch;
-use crate::pipeline::Driver;
-use ndjit_ir::graph::{Graph, Places, SlotId, Value};
+use crate::scheduled::Scheduled;
+use ndjit_ir::graph::{Graph, Places, Value};
 use ndjit_ir::kernel::{FusedControl, FusedKernel};
-use ndjit_ir::loops::{Geometry, Layout, LoopNest};
-use ndjit_ir::{DType, Policy, Result, ValueType};
+use ndjit_ir::{DType, Policy, ValueType};
 use ndjit_transform::Conversions;
-use ndjit_transform::access::{TracedIndex, TracedRow};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -47,42 +45,6 @@ impl Default for Options {
             verify: cfg!(debug_assertions),
         }
     }
-}
-
-/// One kernel after the schedule pass.
-#[derive(Clone, Debug)]
-pub struct Scheduled {
-    /// The loops: the key of the kernel cache.
-    pub nest: LoopNest,
-    /// Their run-time arguments.
-    pub geometry: Geometry,
-    /// The simplified graph's value of each input.
-    pub inputs: Vec<Value>,
-    /// The simplified graph's value that each output stores, in whole or in part: a C-contiguous array of that value's
-    /// shape and dtype.
-    pub outputs: Vec<Value>,
-    /// The value of the rest of a partial output, of its shape and dtype.
-    pub rest: Option<Value>,
-    /// Operands, inputs before outputs, that begin at a row of run-time index. An out-of-bounds index is clamped for an input; an
-    /// output stores nothing.
-    pub rows: Vec<(usize, TracedRow)>,
-    /// The number of trips of a loop that have an effect.
-    pub trips: Option<TracedTrips>,
-    /// Slot and dtype of each literal.
-    pub literals: Vec<(SlotId, DType)>,
-    /// The loop to cut into tiles, in a launch of several kernels.
-    pub tile: Option<TileLoop>,
-}
-
-/// The run-time trip count of a reduced loop. Further trips would change no bit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TracedTrips {
-    /// The loop.
-    pub index: usize,
-    /// An integer: the trip count, clamped to the loop's extent.
-    pub count: TracedIndex,
-    /// Additional trips.
-    pub more: isize,
 }
 
 /// A step of a lowered program.
@@ -146,15 +108,6 @@ impl LoweredStep {
             LoweredStep::Control(control) => Some(control),
         }
     }
-}
-
-/// The loop that tiles cut in a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TileLoop {
-    /// The loop.
-    pub index: usize,
-    /// The number of trips per index of the tiles' axis.
-    pub step: usize,
 }
 
 /// A program after every pass that does not depend on the machine; each stage is kept for inspection.
@@ -254,28 +207,4 @@ impl Lowered {
             run.for_each(|body| body.add_launches(depth + 1, all));
         }
     }
-}
-
-/// Runs the pipeline. `layouts` gives the layout of each parameter's elements in memory.
-///
-/// # Errors
-/// `Size` if calls make the program too large, or an array cannot exist; `Literal` if a literal does not fit its dtype; `Verify` if
-/// a stage's invariants are violated.
-pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], options: &Options) -> Result<Lowered> {
-    lower_observed(traced, places, layouts, options, &mut |_| {})
-}
-
-/// Like [`lower`]; calls `begins` at the start of each pass with its name among the [passes](crate::pipeline::passes), for timing.
-/// Passes after `commit` run again for each graph of control flow.
-///
-/// # Errors
-/// Those of [`lower`].
-pub fn lower_observed(
-    traced: &Graph<ValueType>,
-    places: &Places,
-    layouts: &[Layout],
-    options: &Options,
-    begins: &mut dyn FnMut(&'static str),
-) -> Result<Lowered> {
-    Driver::new(options, begins).program(traced, places, layouts)
 }

@@ -5,7 +5,7 @@
 //! generator. Only the driver calls passes: it reports the start of each, checks the invariants of the stage that it makes, and names
 //! the pass in the error if they are violated.
 
-use crate::lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled};
+use crate::lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options};
 use crate::passes::expand::expand;
 use crate::passes::fuse::{arrays, fuse};
 use crate::passes::legalize::legalize;
@@ -13,6 +13,7 @@ use crate::passes::loops::{LoopKernel, compiled};
 use crate::passes::schedule::schedule;
 use crate::passes::split::{NestPart, TargetKernel, split};
 use crate::passes::tile::{Launch, one_by_one, tile};
+use crate::scheduled::Scheduled;
 use crate::target::Target;
 use ndjit_ir::graph::{Control, Graph, Places, Value};
 use ndjit_ir::kernel::{FusedStep, verify_steps};
@@ -25,6 +26,30 @@ use ndjit_transform::{
 use rustc_hash::FxHashMap;
 use std::fmt::Display;
 use std::sync::Arc;
+
+/// Runs the pipeline. `layouts` gives the layout of each parameter's elements in memory.
+///
+/// # Errors
+/// `Size` if calls make the program too large, or an array cannot exist; `Literal` if a literal does not fit its dtype; `Verify` if
+/// a stage's invariants are violated.
+pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], options: &Options) -> Result<Lowered> {
+    lower_observed(traced, places, layouts, options, &mut |_| {})
+}
+
+/// Like [`lower`]; calls `begins` at the start of each pass with its name among the [`passes`], for timing.
+/// Passes after `commit` run again for each graph of control flow.
+///
+/// # Errors
+/// Those of [`lower`].
+pub fn lower_observed(
+    traced: &Graph<ValueType>,
+    places: &Places,
+    layouts: &[Layout],
+    options: &Options,
+    begins: &mut dyn FnMut(&'static str),
+) -> Result<Lowered> {
+    Driver::new(options, begins).program(traced, places, layouts)
+}
 
 /// A pass.
 pub struct Pass<P> {

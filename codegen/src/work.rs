@@ -5,9 +5,10 @@
 //! numbers, six for a complex multiplication; a reduced or scanned element is one more. Selections, comparisons and casts count zero.
 //! A compiled loop with a run-time trip count has the work of one step.
 
-use crate::lower::{Lowered, LoweredKernel, LoweredStep, Scheduled};
+use crate::lower::{Lowered, LoweredKernel, LoweredStep};
 use crate::passes::loops::LoopKernel;
 use crate::passes::tile::Launch;
+use crate::scheduled::Scheduled;
 use ndjit_ir::graph::Value;
 use ndjit_ir::kernel::{FusedKernel, KernelKind, OpBody, StmtKind};
 use ndjit_ir::loops::{Access, Layout, LoopBody};

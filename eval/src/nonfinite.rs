@@ -11,7 +11,7 @@ use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Scatter, Value};
 use ndjit_ir::reserve::{collect, copy};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use ndjit_math::interp::Tensor;
-use ndjit_runtime::devices::result_memory;
+use ndjit_runtime::devices::memory::result_memory;
 use ndjit_runtime::{Memory, Output, environment};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;

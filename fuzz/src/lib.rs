@@ -11,6 +11,7 @@ pub mod api;
 pub mod choices;
 pub mod counts;
 pub mod mutate;
+pub mod outcome;
 pub mod programs;
 pub mod refusals;
 pub mod seeds;
@@ -23,14 +24,12 @@ use ndjit_ir::loops::parse_nests;
 use ndjit_ir::{DType, Error, Shape, ValueType};
 use ndjit_transform::contraction::{Subscripts, order};
 use ndjit_transform::inline;
+use outcome::Outcome;
 use std::fmt::Display;
 use std::str::FromStr;
 
 /// The maximum number of nodes of programs tested with inlined calls.
 const MOST_WRITTEN_OUT: usize = 20_000;
-
-/// The outcome of an input, in words: an input with a new outcome is kept.
-pub type Outcome = String;
 
 /// A fuzz target.
 pub struct Target {

@@ -15,8 +15,9 @@
 
 use ndjit_fuzz::counts::{self, Row};
 use ndjit_fuzz::mutate::Mutator;
+use ndjit_fuzz::outcome::Outcome;
 use ndjit_fuzz::refusals::{PROGRAMS, check, is_of_memory};
-use ndjit_fuzz::{Outcome, TARGETS, Target, soak};
+use ndjit_fuzz::{TARGETS, Target, soak};
 use ndjit_runtime::CountingAllocator;
 use std::any::Any;
 use std::fs::File;

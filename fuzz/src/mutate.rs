@@ -1,6 +1,6 @@
 //! Mutations of inputs: some of bytes, some of lines, words and numbers.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use ndjit_random::Rng;
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! Random programs on the engines: each number is a program, its data, and one configuration of compiled code. All configurations occur,
 //! one per program: all of them for each program take forty times as long, and find less in the same time (`tests/it/random.rs` does that).
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use ndjit_engines::{ALL, Matrix, check};
 use ndjit_random::{Limits, Program, Rng, program, shrink};
 use std::slice;

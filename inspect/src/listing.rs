@@ -19,7 +19,7 @@ use ndjit_ir::loops::{Geometry, LoopBody, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::support::Device;
 use ndjit_ir::{Result, StatementOrigin};
-use ndjit_runtime::devices::{self, OnGpu};
+use ndjit_runtime::devices::{self, on_gpu::OnGpu};
 use ndjit_runtime::{DeviceProgram, Fallback, RunOptions};
 use rustc_hash::FxHashMap;
 use std::fmt;

@@ -15,6 +15,7 @@ pub mod help;
 mod id;
 pub mod infer;
 pub mod kernel;
+mod layout;
 pub mod lines;
 pub mod literal;
 pub mod lock;

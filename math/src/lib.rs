@@ -10,6 +10,7 @@
 mod body;
 mod cast;
 mod complex;
+mod emitter;
 mod integer;
 pub mod interp;
 mod kinds;

@@ -1,10 +1,10 @@
 //! The state of a loop. Recording the body determines its types: a weak leaf takes the dtype of the body's result. Any other
 //! change of type is an error that names the leaf.
 
+use crate::trace::captures::Known;
 use crate::trace::cast;
 use crate::trace::expr::Expr;
 use crate::trace::inner::{RecordedGraph, again, may_restart, params, record_inner};
-use crate::trace::known::Known;
 use crate::trace::recorder;
 use crate::trace::recording::Param;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Place, Result, ValueType};

@@ -1,8 +1,7 @@
 //! The arguments of a call: one leaf for each parameter, or structures of them.
 
 use crate::array::node::Array;
-use crate::jit::function::JitFn;
-use crate::jit::input::{Arg, Input, Inputs};
+use crate::jit::input::{Arg, Input};
 use crate::jit::output::{ArrayTree, Leaves};
 use crate::trace::arity::for_each_tuple;
 use ndjit_eval::plan::compiled::Lengths;
@@ -26,22 +25,6 @@ pub struct TreeArgs<'a> {
 }
 
 impl<'a, const N: usize> CallArgs<'a, N> {
-    /// Flattens the inputs of a call for a function.
-    ///
-    /// # Errors
-    /// Those of the inputs; `Arity` for a structure where the function takes an array.
-    pub(crate) fn of<M, F: JitFn<M, N>>(inputs: impl Inputs<'a, N>) -> Result<CallArgs<'a, N>> {
-        Ok(match inputs.args()? {
-            CallArgs::Leaves(leaves) if F::TREES => {
-                let mut trees = TreeArgs::default();
-                leaves.into_iter().for_each(|leaf| trees.leaf(leaf));
-                CallArgs::Trees(trees)
-            }
-            CallArgs::Trees(trees) if !F::TREES => CallArgs::Leaves(trees.only_leaves()?),
-            args => args,
-        })
-    }
-
     /// Returns the leaves and their structure.
     pub(crate) fn parts(&mut self) -> (&mut [Arg<'a>], &[usize]) {
         match self {
@@ -90,25 +73,14 @@ impl<'a> TreeArgs<'a> {
     }
 
     /// Returns the leaves if there is one for each parameter.
-    fn only_leaves<const N: usize>(self) -> Result<[Arg<'a>; N]> {
+    pub(crate) fn only_leaves<const N: usize>(self) -> Result<[Arg<'a>; N]> {
         let given = self.args.len();
         self.args.try_into().map_err(|_| several(given))
     }
 }
 
-/// Returns the structure of the parameters: for each, the number of leaves, the number of lists, and their lengths. It
-/// is empty for a function without structures.
-pub(crate) fn structure<'a, M, const N: usize, F: JitFn<M, N>>(
-    parameters: impl Iterator<Item = (usize, &'a [usize])>,
-) -> Lengths {
-    let mut structure = Lengths::new();
-    for (leaves, lists) in parameters.filter(|_| F::TREES) {
-        push(&mut structure, leaves, lists);
-    }
-    structure
-}
-
-fn push(structure: &mut Lengths, leaves: usize, lists: &[usize]) {
+/// Adds the structure of a parameter.
+pub(crate) fn push(structure: &mut Lengths, leaves: usize, lists: &[usize]) {
     structure.extend([leaves, lists.len()]);
     structure.extend_from_slice(lists);
 }

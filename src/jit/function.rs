@@ -8,7 +8,6 @@ use crate::diagnostics::report::report;
 use crate::jit::caller;
 use crate::jit::erased::Core;
 use crate::jit::input::Input;
-use crate::jit::jitted::Jitted;
 use crate::jit::output::{Collected, Outputs, built, collected};
 use crate::trace::arity::for_each_tuple;
 use crate::trace::expr::Expr;
@@ -137,47 +136,6 @@ arities! {
     10 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h Expr i Expr j;
     11 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h Expr i Expr j Expr k;
     12 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h Expr i Expr j Expr k Expr l;
-}
-
-/// Distinguishes a jitted function from a closure. A jitted function can be transformed, and jitted with other options.
-///
-/// ```
-/// use ndjit::{Array, grad, jit};
-///
-/// let square = jit(|x| x * x);
-/// assert_eq!(jit(grad(square))(&Array::from(3.0f32)).item::<f32>()?, 6.0);
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct Ready<M>(std::marker::PhantomData<fn() -> M>);
-
-#[diagnostic::do_not_recommend]
-impl<M: 'static, const N: usize, F: JitFn<M, N>> JitFn<Ready<M>, N> for Jitted<M, N, F> {
-    type Outputs = F::Outputs;
-    type First = F::First;
-    const TREES: bool = F::TREES;
-    type Call = F::Call;
-    type With<Q: Outputs + 'static> = F::With<Q>;
-
-    fn apply(&self, parameters: &[Collected; N]) -> Self::Outputs {
-        self.applied(parameters)
-    }
-
-    fn with<Q: Outputs + 'static>(function: impl Fn(&[Collected; N]) -> Q + Send + Sync + 'static) -> Self::With<Q> {
-        F::with(function)
-    }
-
-    fn parameters(leaves: &Collected) -> Result<[Collected; N]> {
-        F::parameters(leaves)
-    }
-
-    fn leaves() -> (usize, Lengths) {
-        F::leaves()
-    }
-
-    fn callable(core: Arc<Core>) -> Box<Self::Call> {
-        F::callable(core)
-    }
 }
 
 /// Exactly `N` operands: the arguments of an inlined function.

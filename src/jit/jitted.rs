@@ -1,7 +1,7 @@
 //! [`Jitted`]: a closure that is traced once per signature, compiled, and called.
 
 use crate::api::config::{Config, Lint};
-use crate::jit::arguments::{CallArgs, structure};
+use crate::jit::arguments::CallArgs;
 use crate::jit::caller;
 use crate::jit::erased::Core;
 use crate::jit::function::{JitFn, Operands};
@@ -9,9 +9,11 @@ use crate::jit::input::{Destinations, Inputs, Sinks};
 use crate::jit::output::{Collected, Outputs, Parts, collected, flat};
 use crate::jit::spec::Spec;
 use crate::jit::staged::{self, Traced};
+use crate::jit::structure::structure;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, Computed};
 use ndjit_codegen::target::VectorWidth;
+use ndjit_eval::plan::compiled::Lengths;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{CastingModes, Device, Restriction};
 use ndjit_ir::{Place, Result};
@@ -485,5 +487,46 @@ impl<M, const N: usize, F: JitFn<M, N>> Deref for Jitted<M, N, F> {
 impl<M, const N: usize, F: JitFn<M, N>> fmt::Debug for Jitted<M, N, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Jitted({N} parameters, traced {} times)", self.trace_count())
+    }
+}
+
+/// Distinguishes a jitted function from a closure. A jitted function can be transformed, and jitted with other options.
+///
+/// ```
+/// use ndjit::{Array, grad, jit};
+///
+/// let square = jit(|x| x * x);
+/// assert_eq!(jit(grad(square))(&Array::from(3.0f32)).item::<f32>()?, 6.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Ready<M>(std::marker::PhantomData<fn() -> M>);
+
+#[diagnostic::do_not_recommend]
+impl<M: 'static, const N: usize, F: JitFn<M, N>> JitFn<Ready<M>, N> for Jitted<M, N, F> {
+    type Outputs = F::Outputs;
+    type First = F::First;
+    const TREES: bool = F::TREES;
+    type Call = F::Call;
+    type With<Q: Outputs + 'static> = F::With<Q>;
+
+    fn apply(&self, parameters: &[Collected; N]) -> Self::Outputs {
+        self.applied(parameters)
+    }
+
+    fn with<Q: Outputs + 'static>(function: impl Fn(&[Collected; N]) -> Q + Send + Sync + 'static) -> Self::With<Q> {
+        F::with(function)
+    }
+
+    fn parameters(leaves: &Collected) -> Result<[Collected; N]> {
+        F::parameters(leaves)
+    }
+
+    fn leaves() -> (usize, Lengths) {
+        F::leaves()
+    }
+
+    fn callable(core: Arc<Core>) -> Box<Self::Call> {
+        F::callable(core)
     }
 }

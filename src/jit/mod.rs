@@ -15,6 +15,8 @@ pub(crate) mod program;
 pub(crate) mod spec;
 pub(crate) mod stage;
 pub(crate) mod staged;
+mod structs;
+mod structure;
 mod trees;
 
 pub use arguments::{CallArgs, TreeArgs, only_array, only_leaf};

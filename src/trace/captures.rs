@@ -1,10 +1,9 @@
-//! Values that a graph of control flow captures from enclosing traces during recording.
+//! Values that a graph of control flow captures from enclosing traces during recording, and facts on its control flow.
 
-use super::ranges::IntRange;
-use crate::trace::known::Known;
+use super::int_ranges::IntRange;
 use crate::trace::operand::AnyOperand;
 use ndjit_ir::graph::{Slot, Value};
-use ndjit_ir::{DType, Shape, ValueType};
+use ndjit_ir::{DType, Place, Shape, ValueType};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -26,4 +25,21 @@ pub(super) struct Captures {
     pub(super) known: Vec<Known>,
     /// This recording's facts on nested control flow.
     pub(super) learned: Vec<Known>,
+}
+
+/// Facts on one loop or branch.
+#[derive(Clone, Default)]
+pub(crate) struct Known {
+    pub(super) place: Option<Place>,
+    /// The types of a loop's state.
+    pub(crate) types: Vec<ValueType>,
+    /// Facts on the control flow in each of its graphs.
+    pub(crate) graphs: Vec<Vec<Known>>,
+}
+
+impl Known {
+    /// Takes the facts on the control flow in a graph.
+    pub(crate) fn graph(&mut self, n: usize) -> Vec<Known> {
+        self.graphs.get_mut(n).map(std::mem::take).unwrap_or_default()
+    }
 }

@@ -1,9 +1,9 @@
 //! Graphs of control flow: recorded as functions are, and stored in a node. Captures from enclosing traces become
 //! parameters.
 
+use super::captures::Known;
 use super::captures::{Captures, Seen};
 use super::escape::STRAY;
-use super::known::Known;
 use super::recorder::{TRACES, Trace, describe, in_trace, in_trace_many, inner_of, number, record_in};
 use super::recording::{Param, Recording};
 use super::written;

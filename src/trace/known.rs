@@ -5,25 +5,9 @@
 //! A fact is a guess, since the outer body may have other types now. A loop uses it if its body keeps these types, and
 //! else searches as at first.
 
+use super::captures::Known;
 use super::recorder::{TRACES, Trace};
 use ndjit_ir::{Place, ValueType};
-
-/// Facts on one loop or branch.
-#[derive(Clone, Default)]
-pub(crate) struct Known {
-    place: Option<Place>,
-    /// The types of a loop's state.
-    pub(crate) types: Vec<ValueType>,
-    /// Facts on the control flow in each of its graphs.
-    pub(crate) graphs: Vec<Vec<Known>>,
-}
-
-impl Known {
-    /// Takes the facts on the control flow in a graph.
-    pub(crate) fn graph(&mut self, n: usize) -> Vec<Known> {
-        self.graphs.get_mut(n).map(std::mem::take).unwrap_or_default()
-    }
-}
 
 /// An index in a body's list of control flow.
 pub(crate) struct Noted(usize, Place);

@@ -1,38 +1,13 @@
 //! Integer ranges known at trace time: of loop counters, indices along axes, numbers, and values computed from them. A
 //! nonnegative index is not counted from the end, and an index within bounds is not clamped.
 
+use super::int_ranges::IntRange;
 use super::recorder::{TRACES, Trace, literal};
 use crate::api::config;
 use crate::trace::expr::{Expr, ExprValue};
 use crate::trace::operand::AnyOperand;
 use ndjit_ir::graph::{NodeKind, Value};
 use ndjit_ir::{LiteralValue, Op};
-use std::collections::HashMap;
-
-/// The minimum and the maximum of a value.
-pub(crate) type IntRange = (i64, i64);
-
-/// Ranges of the values of a trace.
-#[derive(Default)]
-pub(super) struct IntRanges {
-    /// Ranges of parameters, given at the start of the trace.
-    given: HashMap<Value, IntRange>,
-    /// Ranges of the first values.
-    known: Vec<Option<IntRange>>,
-}
-
-impl IntRanges {
-    /// Sets the range of a parameter.
-    pub(super) fn give(&mut self, param: Value, range: IntRange) {
-        self.given.insert(param, range);
-        self.known.truncate(param.index());
-    }
-
-    /// Returns the ranges of the first values.
-    pub(super) fn known(&self) -> &[Option<IntRange>] {
-        &self.known
-    }
-}
 
 impl Trace {
     /// Computes the range of each value of the graph.

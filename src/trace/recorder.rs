@@ -6,7 +6,7 @@
 use super::captures::{Captures, Seen};
 use super::escape::{self, STRAY, outside};
 use super::failure::{Failure, Unfinished, panicked};
-use super::ranges::IntRanges;
+use super::int_ranges::IntRanges;
 use super::recording::{FunctionName, Param, Recording};
 use super::{arrange, within, written};
 use crate::api::config;
@@ -23,7 +23,7 @@ use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::{CastReason, Restrictions, Support, Supports};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
-use ndjit_runtime::helper::discard;
+use ndjit_runtime::panics::discard;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -237,6 +237,36 @@ fn every_lock_is_counted() {
     assert_eq!(seen, 1, "the reader finds the one of {counted}");
 }
 
+/// Each storey of the runtime uses only those before it; devices, above them, use all.
+#[test]
+fn storeys_of_the_runtime_use_those_below() {
+    const STOREYS: [&str; 4] = ["memory", "execution", "programs", "devices"];
+    // Files beside the storeys, which use none.
+    const COMMON: [&str; 8] = ["cache", "environment", "panics", "recent", "spans", "stderr", "sync", "system"];
+    let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let mut uses = [0; STOREYS.len()];
+    for path in sources() {
+        let file = name(&path);
+        let Some(own) = file.strip_prefix("runtime/src/").map(word) else { continue };
+        let storey = STOREYS.iter().position(|storey| *storey == own);
+        if storey.is_none() && !COMMON.contains(&&*own) {
+            continue;
+        }
+        let below = &STOREYS[..storey.map_or(0, |storey| storey + 1)];
+        let text = read(&path);
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            let after = |prefix: &str| line.split(prefix).skip(1).map(word).collect::<Vec<String>>();
+            for used in after("crate::") {
+                assert!(below.contains(&&*used) || COMMON.contains(&&*used), "{file} may not use `{used}`: {line}");
+                uses[storey.unwrap_or(0)] += 1;
+            }
+            let up = after("super::").into_iter().find(|used| STOREYS.contains(&&**used) && !below.contains(&&**used));
+            assert_eq!(up, None, "{file}: {line}");
+        }
+    }
+    assert!(uses.iter().all(|&uses| uses > 10), "found only so many uses in each storey: {uses:?}");
+}
+
 /// Only inference asks policies for the types of operations: all others ask inference, so that they agree.
 #[test]
 fn types_of_operations_are_inferred_in_one_place() {

@@ -1,7 +1,7 @@
 //! Partial reductions: if a mask excludes all elements from an index on, as in `sum(where(iota < n, x, 0))`, the
 //! reduced loop ends there. The excluded elements change no bit of the result; the mask remains.
 
-use crate::lower::TracedTrips;
+use crate::scheduled::TracedTrips;
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
 use ndjit_ir::kernel::{FusedKernel, KernelReduce, OpBody, Reads, Scalar, StmtKind};
 use ndjit_ir::loops::Geometry;

@@ -6,7 +6,7 @@
 //! or sorted axis becomes the innermost loop.
 
 use super::bounded::trips;
-use crate::lower::{Scheduled, TileLoop};
+use crate::scheduled::{Scheduled, TileLoop};
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, KernelScan, Reads};
 use ndjit_ir::loops::{

@@ -1,31 +1,15 @@
 //! Blocks of a reduction: the rest of a last step, and the combination of accumulators in registers.
 
+use super::context::{Combine, LoopBlock, NestContext, Pairs, Selected};
 use super::forms::{InstForm, MemoryOperand, Size, form, vector};
 use super::inst::{Base, InvariantAddress, MachineInst, MachineInstKind, RegClass, V};
 use super::moves;
-use super::nest::{LoopBlock, NestContext, Selected};
 use super::select::{Select, SelectedValue, Stream, Tail};
 use super::set::Set;
 use iced_x86::Code::{EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8, EVEX_Vpsrldq_zmm_zmmm512_imm8};
 use ndjit_ir::PrimType;
 use ndjit_ir::body::Body;
 use smallvec::{SmallVec, smallvec};
-
-/// The pairs in which a block's accumulators are combined, until one is left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pairs {
-    /// Each of the first half with one of the second half, like lanes.
-    Halves,
-    /// Adjacent ones, then adjacent results, like blocks.
-    Neighbours,
-}
-
-/// The combination of a block's accumulators.
-#[derive(Clone, Copy)]
-pub(super) struct Combine<'a> {
-    pub body: &'a Body,
-    pub pairs: Pairs,
-}
 
 /// The maximum number of registers for accumulators: elements need some, too.
 const MOST: usize = 24;

@@ -2,9 +2,9 @@
 
 use super::allocate::{Allocator, load};
 use super::assembler::{Address, AsmOperand as Op, Assembler, CodeLabel, When};
+use super::context::{LoopBlock, NestContext, Selected};
 use super::frame::{EXTENTS, Frame, LIMIT, PAIRS, POINTERS, STRIDES, TAIL, TOTAL};
 use super::inst::{MachineInst, V, Values};
-use super::nest::{LoopBlock, NestContext, Selected};
 use super::set::Set;
 use crate::clif::{AccumulatorLayout, Located};
 use iced_x86::{Code as X, Register};

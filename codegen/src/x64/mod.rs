@@ -14,6 +14,8 @@ mod avx2;
 mod avx2_casts;
 mod avx512;
 mod blocks;
+mod code;
+mod context;
 mod folds;
 mod forms;
 mod frame;
@@ -29,29 +31,15 @@ mod select;
 mod set;
 mod streams;
 
-use blocks::Combine;
-pub use blocks::Pairs;
+pub use code::VectorCode;
+pub use context::Pairs;
+use context::{Combine, NestContext};
 pub use set::Set;
 
-use crate::clif::{AccumulatorLayout, Cell, Located};
+use crate::clif::AccumulatorLayout;
 use crate::target::VectorWidth;
 use ndjit_ir::loops::{LoopBody, LoopNest};
 use ndjit_ir::{Error, ErrorCode, Result};
-
-/// A kernel as machine code.
-#[derive(Clone, Debug)]
-pub struct VectorCode {
-    /// The function, which is position-independent.
-    pub bytes: Vec<u8>,
-    /// The constants table, the last argument.
-    pub constants: Vec<Cell>,
-    /// The instruction set.
-    pub set: Set,
-    /// Lanes per block of the innermost loop.
-    pub lanes: usize,
-    /// The origins of byte ranges.
-    pub(crate) places: Vec<(u32, u32, Located)>,
-}
 
 /// This machine's code of a nest, at this width; `None` if it is Cranelift's.
 ///
@@ -74,7 +62,7 @@ pub fn emit(nest: &LoopNest, form: AccumulatorLayout, set: Set) -> Result<Option
     if let AccumulatorLayout::Steps { .. } | AccumulatorLayout::While { .. } = form {
         return Ok(None);
     }
-    nest::NestContext { nest, body, hoisted: *hoisted, form, set, combine: None }.emit()
+    NestContext { nest, body, hoisted: *hoisted, form, set, combine: None }.emit()
 }
 
 /// The same for whole blocks of a reduction, by [`emit_blocks`].
@@ -102,7 +90,7 @@ pub fn emit_blocks(nest: &LoopNest, (combine, pairs): (&LoopNest, Pairs), set: S
         return Err(Error::new(ErrorCode::Verify, "x64: the nest is not expanded into primitives"));
     };
     crate::clif::check(nest, *hoisted, AccumulatorLayout::Rows)?;
-    nest::NestContext {
+    NestContext {
         nest,
         body,
         hoisted: *hoisted,

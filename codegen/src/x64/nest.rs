@@ -7,55 +7,23 @@
 //! in registers, go through all steps and the rest of one, are combined by halves, and one result is stored.
 
 use super::assembler::Assembler;
-use super::blocks::Combine;
+use super::code::VectorCode;
+use super::context::{LoopBlock, NestContext, Selected};
 use super::forms;
 use super::frame::{Frame, PAIRS, TAIL};
-use super::inst::{Base, InvariantAddress, MachineInst, MachineInstKind, RegClass, V, Values};
+use super::inst::{Base, InvariantAddress, MachineInstKind, RegClass, V, Values};
 use super::liveness::{count, results};
 use super::loops::LoopEmitter;
 use super::pin::pin;
 use super::select::{ConstantTable, Select, SelectedValue, Stream, Tail};
-use super::{Set, VectorCode};
+use super::set::Set;
 use crate::clif::{AccumulatorLayout, Located, is_long, most_alive};
 use ndjit_ir::body::{Body, InstKind, Prim, Reg};
-use ndjit_ir::loops::{Access, LoopNest, Role, Stride};
+use ndjit_ir::loops::{Access, Role, Stride};
 use ndjit_ir::reduction::LANES;
 use ndjit_ir::{PrimType, Result};
 use smallvec::SmallVec;
 use std::iter;
-
-/// A nest being compiled.
-pub(super) struct NestContext<'a> {
-    pub nest: &'a LoopNest,
-    pub body: &'a Body,
-    pub hoisted: usize,
-    pub form: AccumulatorLayout,
-    pub set: Set,
-    /// The final combination of the accumulators of rows. The first inputs are then initial values, the same for all lanes, and each
-    /// output is one element.
-    pub combine: Option<Combine<'a>>,
-}
-
-/// The instructions of the body, before register allocation.
-pub(super) struct Selected {
-    pub once: Vec<MachineInst>,
-    /// Loads of accumulators into values, blocks of lanes, stores.
-    pub whole: LoopBlock,
-    /// The same for one masked unit; for blocks of a reduction for each of their units.
-    pub rest: Vec<LoopBlock>,
-    /// Combines accumulators and stores the results, after all steps.
-    pub finish: Vec<MachineInst>,
-}
-
-#[derive(Default)]
-pub(super) struct LoopBlock {
-    pub before: Vec<MachineInst>,
-    pub insts: Vec<MachineInst>,
-    pub after: Vec<MachineInst>,
-    /// Each accumulator before the first step, its register, and its value after a step.
-    pub carried: Vec<(V, V, V)>,
-    pub lanes: u32,
-}
 
 impl NestContext<'_> {
     /// The code; `None` if a part is for other code generators.

@@ -1,8 +1,8 @@
 //! Values pinned to a register in all loops: constants and invariants, by number of uses, as many as the body leaves.
 
+use super::context::Selected;
 use super::inst::{RegClass, V, Values};
 use super::liveness::{count, pressure, results};
-use super::nest::Selected;
 use super::set::Set;
 use std::iter;
 

@@ -17,7 +17,7 @@ use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
-use ndjit_runtime::devices::{self, result_memory};
+use ndjit_runtime::devices::{self, memory::result_memory};
 use ndjit_runtime::{Argument, DeviceProgram, Donations, KernelCode, Memory, Output, Timed, planned};
 use smallvec::SmallVec;
 use std::sync::Arc;

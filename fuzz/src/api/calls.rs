@@ -1,8 +1,9 @@
 //! Every public function for traced functions, called with random arguments: the elementwise ops, reductions, scans and sorts from their
 //! tables, the others by hand. A test checks completeness (`fuzz/tests/targets/public.rs`).
 
+use crate::api::bodies::{CONTROL, REFUSED, SAME};
 use crate::api::pool::{Call, Pool, Run};
-use crate::api::value::{CONTROL, REFUSED, SAME, Value};
+use crate::api::value::Value;
 use crate::api::values::*;
 use crate::choices::Choices;
 use ndjit::operand::{AnyOperand, Operand};

@@ -1,14 +1,16 @@
 //! Calls of public functions with hostile arguments, in every mode of execution: a call returns a value or an error, the same in every
 //! mode.
 
+pub mod bodies;
 pub mod calls;
 pub mod doors;
+mod modes;
 pub mod pool;
 pub mod value;
 pub mod values;
 
-use crate::Outcome;
 use crate::choices::Choices;
+use crate::outcome::Outcome;
 use ndjit::debug::{collect_debug_output, with_jit_disabled};
 use ndjit::operand::Computed;
 use ndjit::{Array, Error, ErrorCode, Expr, Policy, Program, Result, Spec, Stage, VectorWidth, jit, with_policy};

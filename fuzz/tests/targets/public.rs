@@ -47,7 +47,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 /// Functions called under another function's name: in the source of the lists.
 fn called_beside() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/api");
-    ["calls.rs", "doors.rs", "mod.rs", "value.rs", "values.rs"]
+    ["bodies.rs", "calls.rs", "doors.rs", "mod.rs", "modes.rs", "value.rs", "values.rs"]
         .iter()
         .map(|file| std::fs::read_to_string(folder.join(file)).unwrap())
         .collect()

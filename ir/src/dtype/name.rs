@@ -38,6 +38,19 @@ impl FromStr for DType {
     }
 }
 
+impl FromStr for DTypeSet {
+    type Err = Error;
+
+    /// Parses the name of a class or of a dtype.
+    fn from_str(text: &str) -> Result<DTypeSet> {
+        let class = DTypeSet::CLASSES.into_iter().find(|(name, _)| *name == text);
+        class.map(|(_, set)| Ok(set)).unwrap_or_else(|| {
+            let names = || DTypeSet::CLASSES.map(|(name, _)| format!("`{name}`")).join(" ");
+            text.parse::<DType>().map(DTypeSet::from).map_err(|e| e.fact(format_args!("classes: {}", names())))
+        })
+    }
+}
+
 impl DType {
     /// The dtype of a type descriptor in the header of a `.npy` file, such as `<f4` or `|u1`: a byte order (`<`, or `|` for
     /// single bytes), a letter, and a size in bytes. See the

@@ -1,10 +1,8 @@
 //! Sets of dtypes: domains of ops, and the classes of dtypes that libraries name.
 
 use super::table::{DType, Kind, ROWS};
-use crate::error::{Error, Result};
 use std::fmt;
 use std::ops::BitOr;
-use std::str::FromStr;
 
 /// A set of dtypes: the domain of an op, a class of dtypes, or any union of them with `|`.
 ///
@@ -182,19 +180,6 @@ impl<T: Into<DTypeSet>> BitOr<T> for DType {
 
     fn bitor(self, other: T) -> DTypeSet {
         DTypeSet::from(self) | other
-    }
-}
-
-impl FromStr for DTypeSet {
-    type Err = Error;
-
-    /// Parses the name of a class or of a dtype.
-    fn from_str(text: &str) -> Result<DTypeSet> {
-        let class = DTypeSet::CLASSES.into_iter().find(|(name, _)| *name == text);
-        class.map(|(_, set)| Ok(set)).unwrap_or_else(|| {
-            let names = || DTypeSet::CLASSES.map(|(name, _)| format!("`{name}`")).join(" ");
-            text.parse::<DType>().map(DTypeSet::from).map_err(|e| e.fact(format_args!("classes: {}", names())))
-        })
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod children;
 mod control;
+mod ids;
 mod kind;
 mod known;
 pub(crate) mod parse;
@@ -16,12 +17,14 @@ mod places;
 mod reads;
 mod rewrite;
 mod scatter;
+mod slot;
 mod text;
 mod types;
 mod verify;
 mod whole;
 
 pub use control::{Control, ControlKind, ForArity, Inner, MAX_NESTING, ScanArity};
+pub use ids::{NodeId, ShapeId, SlotId, Value, ViewId};
 pub use kind::{
     Dependence, DerivativeRule, Fusion, Identity, KindRow, NodeKind, RuleKind, RuleParts, TextPart, TypeOf,
 };
@@ -29,17 +32,17 @@ pub use places::{NodePlace, Places};
 pub use reads::reads;
 pub use rewrite::{Copied, MISSING, Notes, Rewriter};
 pub use scatter::Scatter;
+pub use slot::Slot;
 pub use text::{GraphBlock, GraphLine, GraphPart, GraphText};
 pub use types::Type;
 pub use whole::MAX_EXPANSION;
 
 use crate::dtype::DType;
-use crate::id::entity;
-use crate::literal::Literal;
+use crate::nested::{Nested, TreeNode};
 use crate::op::Op;
 use crate::promotion::Policy;
 use crate::shape::Shape;
-use crate::value_type::{ValueType, Weak};
+use crate::value_type::ValueType;
 use crate::view::View;
 use children::Children;
 use control::Controls;
@@ -49,56 +52,6 @@ use smallvec::SmallVec;
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-
-entity! {
-    /// One result of one node.
-    Value "%"
-}
-
-entity! {
-    /// A node of a graph.
-    NodeId "node"
-}
-
-entity! {
-    /// An interned shape of a graph.
-    ShapeId "shape"
-}
-
-entity! {
-    /// An interned view of a graph.
-    ViewId "view"
-}
-
-entity! {
-    /// A literal slot of a graph.
-    SlotId "#"
-}
-
-/// The content of a literal slot.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Slot {
-    /// A number written in the traced function.
-    Value(Literal),
-    /// A number passed at each call of the program: argument `index`, of this weak kind. Callees and graphs of control flow refer to
-    /// the same argument.
-    Argument {
-        /// Index among the program's arguments.
-        index: usize,
-        /// The kind.
-        ty: Weak,
-    },
-}
-
-impl Slot {
-    /// The type of the slot's value.
-    pub fn ty(&self) -> ValueType {
-        match self {
-            Slot::Value(literal) => literal.ty(),
-            Slot::Argument { ty, .. } => ValueType::Weak(*ty),
-        }
-    }
-}
 
 /// A node: its kind, its operands, its results.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +101,7 @@ pub struct Graph<T: Type> {
     params: Vec<Value>,
     slots: Arc<Vec<Slot>>,
     controls: Arc<Controls<T>>,
-    children: Children<T>,
+    children: Children<Graph<T>>,
     /// The nesting depth of control flow, callees included.
     nesting: usize,
     /// The number of nodes that calls and control flow add when expanded.
@@ -168,6 +121,12 @@ pub struct Graph<T: Type> {
 const SEVERAL: NodeId = NodeId(u32::MAX);
 /// Nodes of the traced graph, possibly repeated.
 type NodeOrigins = SmallVec<[NodeId; 2]>;
+
+impl<T: Type> TreeNode for Graph<T> {
+    fn children(&mut self) -> &mut Nested<Graph<T>> {
+        &mut self.children.all
+    }
+}
 
 impl<T: Type> Default for Graph<T> {
     fn default() -> Graph<T> {

@@ -7,19 +7,19 @@
 //! Policies determine their dtypes ([`Policy::resolve_reduction`](crate::Policy::resolve_reduction)).
 
 mod order;
+mod reduce;
 mod sorting;
 mod table;
 
 pub use crate::axes::{AxisSet, MAX_RANK};
 pub use order::{BLOCK, LANES, fold, scan};
+pub use reduce::Reduce;
 pub use sorting::{compare, sorted};
 
 use crate::dtype::DType;
-use crate::graph::Type;
 use crate::literal::Literal;
 use crate::op::Op;
 use crate::promotion::Policy;
-use crate::value_type::ValueType;
 use std::fmt;
 use std::str::FromStr;
 
@@ -343,27 +343,4 @@ pub struct TypeRequest {
     pub dtype: Option<DType>,
     /// The policy.
     pub policy: Policy,
-}
-
-/// A reduction as a node of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Reduce<T: Type = ValueType> {
-    /// The reduction.
-    pub reduction: Reduction,
-    /// The axes of the operand.
-    pub axes: AxisSet,
-    /// True if those axes stay, with extent 1.
-    pub keepdims: bool,
-    /// True for the sum of a contraction. If it is of products of two arrays, its order may be that of a matrix product, which is the same
-    /// in every run on a machine, instead of [`fold`]'s. Only sums contract.
-    pub contracts: bool,
-    /// The requested type.
-    pub request: T::Traced<TypeRequest>,
-}
-
-impl<T: Type> Reduce<T> {
-    /// A reduction that is no contraction, without a type request.
-    pub fn new(reduction: Reduction, axes: AxisSet, keepdims: bool) -> Reduce<T> {
-        Reduce { reduction, axes, keepdims, contracts: false, request: T::Traced::default() }
-    }
 }

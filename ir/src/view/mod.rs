@@ -18,7 +18,7 @@ pub use make::{
 pub use region::{AxisRange, DisjointRegions, Region};
 pub use slice::{Slice, slice};
 
-use crate::loops::Layout;
+use crate::layout::Layout;
 use crate::shape::Shape;
 use smallvec::{SmallVec, smallvec};
 

@@ -1,6 +1,6 @@
 //! Bodies of ops on bool, with `false < true`, sum as or, product as and.
 
-use crate::body::ScalarEmitter::{self, Binary, Ternary, Unary};
+use crate::emitter::ScalarEmitter::{self, Binary, Ternary, Unary};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::op::Op;
 

@@ -1,8 +1,8 @@
 //! Bodies of ops on `f32` and `f64` registers. Halves share those whose result needs no rounding.
 
-use crate::body::ScalarEmitter::{self, Binary, Quaternary, Ternary, Unary};
 use crate::complex::polar;
 use crate::complex::root::modulus;
+use crate::emitter::ScalarEmitter::{self, Binary, Quaternary, Ternary, Unary};
 use crate::kit::util::{copysign_of_number, is_finite, is_inf, is_nan};
 use crate::real::{
     asin, atan, degrees, digamma, erf, erfinv, exp, expm1, finite, float_parts, gamma, gelu, hyperbolic,

@@ -5,7 +5,7 @@
 //! more has its last bit at 2^-149 or above, and a quotient stays 2^-142 away from the ties of `bf16`. Only multiply-add needs care:
 //! it rounds to odd first.
 
-use crate::body::ScalarEmitter;
+use crate::emitter::ScalarEmitter;
 use crate::kinds::float;
 use crate::kit::util::{copysign, is_nan, two_sum};
 use crate::real::{finite, float_parts};

@@ -1,6 +1,6 @@
 //! Bodies of ops on integers. Everything wraps; nothing traps.
 
-use crate::body::ScalarEmitter::{self, Binary, Ternary, Unary};
+use crate::emitter::ScalarEmitter::{self, Binary, Ternary, Unary};
 use crate::integer::{bit_count, int_power, saturating};
 use ndjit_ir::body::{BodyBuilder, Reg};
 use ndjit_ir::op::Op;

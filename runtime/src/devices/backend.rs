@@ -2,11 +2,15 @@
 //!
 //! A device creates memory and programs; these are traits as well, so callers are independent of the device.
 
-use crate::devices::{Fallback, KernelCode, Memory, OnGpu};
-use crate::execution::code::{CodeOptions, Execution, Kernel, KernelOperands};
+use crate::devices::memory::Memory;
+use crate::devices::on_gpu::OnGpu;
+use crate::execution::code::{CodeOptions, Execution, Kernel, KernelCode, KernelOperands};
+use crate::execution::drivers;
 use crate::execution::threads::{Threads, catch};
-use crate::programs::executable::{Argument, Donations, Executable, Output, RunOptions, Timed};
-use crate::{Buffer, kernels, planned};
+use crate::memory::buffer::Buffer;
+use crate::programs::call::{Argument, Donations, Output, RunOptions, Timed};
+use crate::programs::executable::Executable;
+use crate::programs::planned;
 use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::Cell;
 use ndjit_codegen::target::Target;
@@ -15,10 +19,32 @@ use ndjit_ir::loops::{Geometry, LoopNest};
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
-use std::any::Any;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The treatment of a dtype that a GPU lacks, if no [casting mode](ndjit_ir::support::CastingModes) avoids it. A greater value serves
+/// more programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fallback {
+    /// It is an error.
+    #[default]
+    Error,
+    /// 64-bit integers are computed as pairs of words. Computing in `f64` and `c128` stays an error.
+    Emulate,
+    /// Kernels that use it run on the processor; their arrays go to the host and back.
+    Cpu,
+}
+
+impl fmt::Display for Fallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fallback::Error => "error",
+            Fallback::Emulate => "emulate",
+            Fallback::Cpu => "cpu",
+        })
+    }
+}
 
 /// An open device.
 pub trait Backend: Debug + Send + Sync {
@@ -66,48 +92,6 @@ pub trait Backend: Debug + Send + Sync {
         inputs: &[Vec<u8>],
         outputs: &[usize],
     ) -> Result<Vec<Vec<u8>>>;
-}
-
-/// Elements of an array in a device's own memory; only kernels change them.
-pub trait DeviceMemory: Any + Debug + Send + Sync {
-    /// The length in bytes.
-    fn len(&self) -> usize;
-
-    /// Whether there are no bytes.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The device.
-    fn device(&self) -> Device;
-
-    /// Waits until the device has computed the elements.
-    ///
-    /// # Errors
-    /// `Device` if the device is lost or does not answer.
-    fn wait(&self) -> Result<()>;
-
-    /// Copies the elements to the host, into memory of the same length. Waits for kernels that write them.
-    ///
-    /// # Errors
-    /// `Argument` if the lengths differ; `Device` if the device is lost or does not answer; `Allocation` if it has no memory for the copy;
-    /// `Backend` if it cannot be read.
-    fn download(&self, into: &mut [u8]) -> Result<()>;
-
-    /// Starts a copy to the host without waiting.
-    ///
-    /// # Errors
-    /// As [`download`](DeviceMemory::download).
-    fn reading(self: Arc<Self>) -> Result<Box<dyn Reading>>;
-}
-
-/// A copy to the host in progress.
-pub trait Reading: Debug + Send {
-    /// Waits for the elements, and copies them into memory of the same length.
-    ///
-    /// # Errors
-    /// As [`DeviceMemory::download`].
-    fn finish(self: Box<Self>, into: &mut [u8]) -> Result<()>;
 }
 
 /// A lowered program with its kernels compiled for a device; any number of threads may run it at once.
@@ -207,7 +191,7 @@ impl Backend for Cpu {
         inputs: &[Vec<u8>],
         outputs: &[usize],
     ) -> Result<Vec<Vec<u8>>> {
-        let kernel = kernels::get(nest, CodeOptions::default())?;
+        let kernel = drivers::get(nest, CodeOptions::default())?;
         let inputs = inputs.iter().map(|bytes| Buffer::from_bytes(bytes)).collect::<Result<Vec<Buffer>>>()?;
         let mut outputs = outputs.iter().map(|&bytes| Buffer::zeroed(bytes)).collect::<Result<Vec<Buffer>>>()?;
         kernel.run(geometry, literals, &inputs.iter().collect::<Vec<_>>(), &mut outputs)?;

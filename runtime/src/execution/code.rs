@@ -2,26 +2,19 @@
 //!
 //! If the system refuses executable memory, the interpreter runs the kernel's loops: same bits, slowly. [`notice`] reports that.
 
-use crate::devices::KernelCode;
 use crate::execution::code_memory::CodeMemory;
-use crate::execution::contract::Contractor;
 use crate::execution::cost;
 #[cfg(feature = "emulated")]
 use crate::execution::emulated;
 use crate::execution::interpret;
-use crate::execution::reduce::Reducer;
-use crate::execution::scan::Scanner;
-use crate::execution::scatter::Scatterer;
-use crate::execution::sort::Sorter;
 use crate::execution::threads::Threads;
 use cranelift_codegen::isa::TargetIsa;
 use ndjit_codegen::clif::{self, AccumulatorLayout, Cell, ClifKernel, ClifOptions};
-use ndjit_codegen::passes::split::{NestPart, TargetKernel};
-use ndjit_codegen::pipeline::lower_for;
+use ndjit_codegen::passes::split::NestPart;
 use ndjit_codegen::target::{Target, VectorWidth};
 use ndjit_codegen::x64::{self, Pairs};
+use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
-use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::fmt;
 use std::io;
@@ -136,6 +129,14 @@ struct Machine {
     code: CodeMemory,
 }
 
+/// A compiled kernel of any device.
+pub trait KernelCode: Send + Sync {
+    /// Bytes of its code.
+    fn code_bytes(&self) -> usize;
+    /// The time it took to compile.
+    fn compile_time(&self) -> Duration;
+}
+
 impl KernelCode for Kernel {
     fn code_bytes(&self) -> usize {
         Kernel::code_bytes(self)
@@ -147,40 +148,12 @@ impl KernelCode for Kernel {
 }
 
 impl Kernel {
-    /// Compiles loops over ops, on the calling thread.
-    ///
-    /// # Errors
-    /// `Backend` if code generation fails or the host is not supported; `Verify` if the nest violates an invariant.
-    pub fn new(nest: &LoopNest, options: CodeOptions) -> Result<Kernel> {
-        let start = Instant::now();
-        let composed: Box<dyn Composed> = match lower_for(nest, &options.execution.target()?)? {
-            TargetKernel::Map(part) => return Kernel::part(&part, options),
-            TargetKernel::Reduce(parts) => {
-                let reducer = Box::new(Reducer::new(nest, &parts, options)?);
-                // Without machine code, the order of the loops is the interpreter's.
-                match if options.execution == Execution::Compiled {
-                    Contractor::new(nest, reducer)
-                } else {
-                    Err(reducer)
-                } {
-                    Ok(contractor) => Box::new(contractor),
-                    Err(reducer) => reducer,
-                }
-            }
-            TargetKernel::Scan(parts) => Box::new(Scanner::new(nest, &parts, options)?),
-            TargetKernel::Sort(parts) => Box::new(Sorter::new(nest, &parts, options)?),
-            TargetKernel::Scatter(values) => Box::new(Scatterer::new(nest, &values, options)?),
-            TargetKernel::Combine { .. } => {
-                return Err(Error::new(
-                    ErrorCode::Verify,
-                    "kernel: it was lowered for a device that combines elements",
-                ));
-            }
-        };
+    /// A kernel composed of others, for a nest whose compilation began then.
+    pub(crate) fn of_parts(composed: Box<dyn Composed>, nest: &LoopNest, start: Instant) -> Kernel {
         let cost = composed.cost();
         let compiled = composed.own().iter().all(|kernel| kernel.is_compiled());
         let code = KernelImpl::Composed(composed);
-        Ok(Kernel { code, nest: Arc::new(nest.clone()), cost, compiled, compile_time: start.elapsed() })
+        Kernel { code, nest: Arc::new(nest.clone()), cost, compiled, compile_time: start.elapsed() }
     }
 
     /// Compiles a part.

@@ -3,6 +3,7 @@
 //! A panic in a job becomes an error. Idle threads are kept: a job on an idle thread starts in a few microseconds, on a new one in
 //! some twenty.
 
+use crate::panics::panic_message;
 use crate::spans;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -46,21 +47,6 @@ pub fn on_large_stack<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send 
         list.push(helper);
     }
     result
-}
-
-/// The message of a panic's payload.
-pub fn panic_message(payload: &(dyn Any + Send)) -> &str {
-    let text = payload.downcast_ref::<&str>().copied();
-    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
-}
-
-/// Drops a panic's payload, whose destructor may panic again.
-pub fn discard(payload: Box<dyn Any + Send>) {
-    match catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        // Strings have no custom destructor; anything else may panic for ever.
-        Err(again) if !again.is::<&str>() && !again.is::<String>() => std::mem::forget(again),
-        Ok(()) | Err(_) => {}
-    }
 }
 
 fn idle() -> Option<Idle> {

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The default bounds: kernels, and bytes of their code.
 pub const DEFAULT_BOUNDS: Bounds = Bounds { count: 4096, weight: 64 << 20 };
 
-type KernelKey = (LoopNest, CodeOptions, AccumulatorLayout);
+pub(crate) type KernelKey = (LoopNest, CodeOptions, AccumulatorLayout);
 
 fn cache() -> &'static Cache<KernelKey, Kernel> {
     static CACHE: OnceLock<Cache<KernelKey, Kernel>> = OnceLock::new();
@@ -31,14 +31,6 @@ static TIME_ELSEWHERE: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     static HERE: Cell<u64> = const { Cell::new(0) };
-}
-
-/// The kernel of a nest, compiled on a miss.
-///
-/// # Errors
-/// As [`Kernel::new`].
-pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
-    cached((nest.clone(), options, AccumulatorLayout::Plain), |(nest, options, _)| Kernel::new(nest, *options))
 }
 
 /// The kernel of a part, which nests share.
@@ -61,7 +53,11 @@ pub(crate) fn steps(loops: &LoopKernel, options: CodeOptions) -> Result<Arc<Kern
     })
 }
 
-fn cached(key: KernelKey, compile: impl FnOnce(&KernelKey) -> Result<Kernel> + Send + 'static) -> Result<Arc<Kernel>> {
+/// The kernel of a key, compiled on a miss.
+pub(crate) fn cached(
+    key: KernelKey,
+    compile: impl FnOnce(&KernelKey) -> Result<Kernel> + Send + 'static,
+) -> Result<Arc<Kernel>> {
     let nest = &key.0;
     let new = spans::are_collected() && !cache().holds(&key);
     let _span = new.then(|| spans::kernel(nest.rank, nest.inputs.len(), nest.outputs.len()));

@@ -4,6 +4,7 @@ pub mod code;
 pub mod code_memory;
 mod contract;
 pub(crate) mod cost;
+pub mod drivers;
 #[cfg(feature = "emulated")]
 pub mod emulated;
 pub mod helper;

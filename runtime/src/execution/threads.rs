@@ -6,8 +6,8 @@
 //! larger pools, which end with their last user.
 
 use crate::environment;
-use crate::execution::helper::{discard, panic_message};
 use crate::execution::thread_pool::ThreadPool;
+use crate::panics::{discard, panic_message};
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};

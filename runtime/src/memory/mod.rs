@@ -3,6 +3,7 @@
 pub mod allocations;
 pub(crate) mod block;
 pub mod buffer;
+pub(crate) mod device;
 pub mod dlpack;
 pub mod element;
 pub(crate) mod free_list;

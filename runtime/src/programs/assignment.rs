@@ -7,7 +7,8 @@
 //! reuses.
 
 use crate::memory::block::ALIGN;
-use crate::programs::plan::{BufferPlan, Location, StepPlan, wrong};
+use crate::programs::plan::BufferPlan;
+use crate::programs::step_plan::{Location, StepPlan, wrong};
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};

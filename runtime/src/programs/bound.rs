@@ -1,27 +1,16 @@
-//! A step of a program, a kernel or control flow, with the arguments known before a call.
+//! A kernel of a program with the arguments known before a call.
 
 use crate::execution::code::{Kernel, KernelOperands};
 use crate::execution::threads::{Chunk, Split, Threads};
-use crate::programs::control::Controller;
-use crate::programs::executable::Executable;
 use crate::programs::literals::Literals;
-use crate::programs::plan::StepPlan;
 use crate::programs::scratch::OperandRanges;
+use crate::programs::step_plan::StepPlan;
 use crate::programs::tiles::{PerIndex, Touched};
 use ndjit_codegen::TileLoop;
 use ndjit_codegen::clif::Cell;
 use ndjit_ir::Result;
 use smallvec::SmallVec;
 use std::sync::Arc;
-
-/// A step of a program.
-#[derive(Debug)]
-// Almost every step is a kernel: a box for each would save nothing.
-#[allow(clippy::large_enum_variant)]
-pub enum Bound {
-    Kernel(BoundKernel),
-    Control(Box<Controller>),
-}
 
 /// A kernel with the run-time arguments known before a call.
 #[derive(Debug)]
@@ -36,45 +25,6 @@ pub struct BoundKernel {
     pub tile: Option<TileLoop>,
     /// The operands in tile memory, each with the bytes of an index.
     pub local: SmallVec<[(usize, usize); 2]>,
-}
-
-impl Bound {
-    /// The kernel, if it is one.
-    pub fn kernel(&self) -> Option<&BoundKernel> {
-        match self {
-            Bound::Kernel(kernel) => Some(kernel),
-            Bound::Control(_) => None,
-        }
-    }
-
-    /// The kernel, or the kernel of a compiled loop's steps.
-    pub fn code(&self) -> Option<&Arc<Kernel>> {
-        match self {
-            Bound::Kernel(kernel) => Some(&kernel.kernel),
-            Bound::Control(control) => control.kernel(),
-        }
-    }
-
-    /// The programs of control flow's graphs.
-    pub fn bodies(&self) -> &[Arc<Executable>] {
-        match self {
-            Bound::Kernel(_) => &[],
-            Bound::Control(control) => control.programs(),
-        }
-    }
-
-    /// Bytes of scratch memory, at most: for all its indices, or for so many along the tiled axis.
-    pub fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
-        match self {
-            Bound::Kernel(kernel) => kernel.scratch(tile, threads),
-            Bound::Control(control) => control.scratch(),
-        }
-    }
-
-    /// Estimated time on one thread, ns. The trip count of control flow is unknown: it counts as one call.
-    pub fn estimate(&self) -> f64 {
-        self.kernel().map_or(1000.0, |kernel| kernel.elements() * kernel.cost())
-    }
 }
 
 impl BoundKernel {
@@ -108,7 +58,8 @@ impl BoundKernel {
         }
     }
 
-    fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
+    /// Bytes of scratch memory, at most: for all its indices, or for so many along the tiled axis.
+    pub fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
         let Some(composed) = self.kernel.composed() else { return 0 };
         let mut extents: SmallVec<[usize; 4]> = self.extents.clone();
         if let (Some(axis), Some(len)) = (self.tile, tile) {

@@ -5,7 +5,9 @@
 use crate::execution::code::{CodeOptions, Kernel};
 use crate::execution::threads::Threads;
 use crate::memory::buffer::Buffer;
-use crate::programs::executable::{Argument, Executable, Output, Timed};
+use crate::programs::call::{Argument, Output, Timed};
+use crate::programs::executable::Executable;
+use crate::programs::planned::taken;
 use crate::programs::prepared::{LoopMemory, PreparedLoop};
 use crate::programs::steps::CompiledLoop;
 use ndjit_codegen::{Lowered, LoweredControl};
@@ -382,25 +384,4 @@ fn fresh(output: Output<'_>) -> Result<Arc<Buffer>> {
         Output::Fresh(Some(buffer)) => Ok(buffer),
         Output::Fresh(None) | Output::Into(_) | Output::Device(_) => Err(missing()),
     }
-}
-
-/// Peak bytes of control flow: for a loop its state, and the next state or the condition; for branches those of one branch. `made` are the
-/// bytes of each result, `peak` the peak of the graphs' programs.
-fn taken(control: &Control<DType>, made: &[usize], peak: u64) -> usize {
-    let state = match control.kind {
-        ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => {
-            made.iter().fold(0usize, |all, &bytes| all.saturating_add(bytes))
-        }
-        ControlKind::Cond => 0,
-    };
-    state.saturating_add(usize::try_from(peak).unwrap_or(usize::MAX))
-}
-
-/// The same before its graphs are compiled, without the kernels' scratch memory; `peak` is the peak of a program of its graphs.
-///
-/// # Errors
-/// Those of planning them: `Verify`, `Size`.
-pub fn planned(control: &Control<DType>, operands: usize, peak: u64) -> Result<usize> {
-    let (_, made) = control.sizes(operands)?;
-    Ok(taken(control, &made, peak))
 }

@@ -3,25 +3,24 @@
 //! Everything that can be decided before a call is decided in [`Executable::new`]; a call checks its arguments, takes memory
 //! from the pool, and runs the kernels.
 
-use crate::devices::KernelCode;
-use crate::devices::backend::DeviceMemory;
-use crate::execution::code::{CodeOptions, Execution, Kernel, KernelOperands};
-use crate::execution::kernels;
+use crate::execution::code::{CodeOptions, Kernel, KernelCode, KernelOperands};
+use crate::execution::drivers;
 use crate::execution::threads::{Chunk, Split, Threads, catch};
-use crate::memory::buffer::{Buffer, Writable};
-use crate::programs::bound::{Bound, BoundKernel, Pointers};
+use crate::memory::buffer::Writable;
+use crate::programs::bound::{BoundKernel, Pointers};
+use crate::programs::call::{Argument, Donations, Output, RunOptions, Timed};
 use crate::programs::control::Controller;
 use crate::programs::indices;
 use crate::programs::literals::Literals;
 use crate::programs::plan::{BufferPlan, LaunchPlan};
 use crate::programs::planned::{MemoryFootprint, PlannedArray, arrays};
+use crate::programs::prepared::LoopProgram;
 use crate::programs::regions;
 use crate::programs::run::{StepRunner, run};
 use crate::programs::scratch::{Lists, OperandRanges};
 use crate::programs::storage::{MemoryUse, Storage};
 use crate::programs::tiles::{LaunchTiles, PerIndex};
 use ndjit_codegen::clif::Cell;
-use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, LoweredStep};
 use ndjit_ir::Result;
 use ndjit_ir::literal::Literal;
@@ -29,63 +28,6 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
-
-/// An array argument of a call. Its layout is the program's.
-#[derive(Debug)]
-pub enum Argument<'a> {
-    /// Borrowed elements: the bytes from the start of the buffer the layout refers to.
-    Borrowed(&'a [u8]),
-    /// A shared buffer; only read.
-    Shared(&'a Arc<Buffer>),
-    /// A donated buffer: a result takes its memory if it has no other owner and the layouts agree.
-    Donated(Arc<Buffer>),
-    /// A device's own memory, for a program on that device.
-    Device(&'a Arc<dyn DeviceMemory>),
-}
-
-impl Argument<'_> {
-    /// The number of bytes.
-    pub fn len(&self) -> usize {
-        match self {
-            Argument::Borrowed(bytes) => bytes.len(),
-            Argument::Shared(buffer) => buffer.len(),
-            Argument::Donated(buffer) => buffer.len(),
-            Argument::Device(memory) => memory.len(),
-        }
-    }
-
-    /// Whether there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// The destination of a result.
-#[derive(Debug)]
-pub enum Output<'a> {
-    /// A fresh buffer: `None` before the call, `Some` after it.
-    Fresh(Option<Arc<Buffer>>),
-    /// Into the caller's memory, C-contiguous, exactly the result's size in bytes. After an error its contents are
-    /// unspecified.
-    Into(&'a mut [u8]),
-    /// Stays on the device that the program runs on: `None` before the call, `Some` after it.
-    Device(Option<Arc<dyn DeviceMemory>>),
-}
-
-/// Options of compilation and execution. They do not change results, except `tile` the rounding of large matrix products.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct RunOptions {
-    /// The maximum number of threads for large kernels: `None` for one per processor, 1 for the calling thread only.
-    pub threads: Option<usize>,
-    /// Lanes of the innermost loops.
-    pub vector: VectorWidth,
-    /// The executor of the loops.
-    pub execution: Execution,
-    /// Indices of a tile, where several kernels run tile by tile: `None` for as many as fit a processor's cache. With matrix products the
-    /// shape decides.
-    pub tile: Option<usize>,
-}
 
 /// A lowered program with its kernels compiled. `Send + Sync`; any number of threads may run it at once.
 #[derive(Debug)]
@@ -114,24 +56,6 @@ impl RunCounters {
             }
         }
     }
-}
-
-/// Counters of donated arguments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Donations {
-    /// Donated arguments.
-    pub given: u64,
-    /// Donated arguments whose memory a result took.
-    pub taken: u64,
-}
-
-/// The number of runs of a launch, and their total time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Timed {
-    /// Runs.
-    pub runs: u64,
-    /// Their time.
-    pub time: Duration,
 }
 
 /// The programs of graphs of control flow, by address.
@@ -167,7 +91,7 @@ impl Executable {
                     continue;
                 }
             };
-            let kernel = kernels::get(&scheduled.nest, code)?;
+            let kernel = drivers::get(&scheduled.nest, code)?;
             let literals = Literals::new(lowered, scheduled)?;
             let cells = literals.registers.iter().map(|&(repr, bits)| Cell::splat(repr, bits)).collect();
             let extents = scheduled.geometry.extents.clone();
@@ -392,95 +316,6 @@ impl Executable {
         Ok(())
     }
 
-    /// Runs a step on these pointers. `rest` is the address of the array that fills the rest of the output.
-    ///
-    /// # Safety
-    /// The pointers are those of its operands and outputs, in order, and of its indices, each to memory of the planned size. Operands and
-    /// indices are initialised, and nobody writes them meanwhile; nobody else uses the outputs. An output overlaps an operand only where
-    /// the plan allows it.
-    ///
-    /// # Errors
-    /// Those of [`run`](Executable::run).
-    pub(crate) unsafe fn call(
-        &self,
-        n: usize,
-        pointers: &[*mut u8],
-        rest: Option<*mut u8>,
-        registers: &[Cell],
-        scalars: &[(usize, Literal)],
-        times: Option<&mut [Timed]>,
-    ) -> Result<()> {
-        let (step, bound) = (&self.plan.steps[n], &self.steps[n]);
-        let (pointers, indices) = pointers.split_at(step.inputs.len() + step.outputs.len());
-        if let (Some(rest), Some(from), [output], Some(last)) = (&step.rest, rest, &step.outputs[..], pointers.last()) {
-            let to = last.wrapping_sub(output.offset);
-            if from != to {
-                // SAFETY: the plan has checked that both arrays contain the copied bytes; the caller's promise. They are the same memory or
-                // disjoint.
-                unsafe { regions::copy(&rest.copies, from, to, &self.threads)? };
-            }
-        }
-        if step.empty {
-            return Ok(());
-        }
-        let mut moved: SmallVec<[*mut u8; 16]> = SmallVec::new();
-        let (rows, trips) = indices.split_at(step.rows.len());
-        let pointers = match rows {
-            [] => pointers,
-            rows => {
-                moved.extend_from_slice(pointers);
-                // SAFETY: the caller's promise.
-                if !unsafe { indices::begin(&step.rows, rows, &mut moved, step.inputs.len()) } {
-                    return Ok(());
-                }
-                &moved
-            }
-        };
-        match bound {
-            Bound::Kernel(kernel) => match (&step.trips, trips) {
-                (Some(plan), &[count]) => {
-                    let mut extents = kernel.extents.clone();
-                    // SAFETY: the caller's promise.
-                    unsafe { indices::end(plan, count, &mut extents) };
-                    self.launch(kernel, &extents, &step.strides, pointers, registers)
-                }
-                _ => self.launch(kernel, &kernel.extents, &step.strides, pointers, registers),
-            },
-            // SAFETY: the plan has checked that operands and outputs have the bytes of its graphs; the rest as in `launch`. Its programs
-            // answer for themselves.
-            Bound::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) }),
-        }
-    }
-
-    /// The registers of each step's literals, including those passed at a call.
-    ///
-    /// # Errors
-    /// Those of passed scalars.
-    pub(crate) fn registers(&self, scalars: &[(usize, Literal)]) -> Result<Vec<SmallVec<[Cell; 4]>>> {
-        let of = |bound: &Bound| {
-            let Some(kernel) = bound.kernel() else { return Ok(SmallVec::new()) };
-            let mut own = kernel.cells.clone();
-            kernel.literals.passed(scalars, |at, repr, bits| own[at] = Cell::splat(repr, bits))?;
-            Ok(own)
-        };
-        self.steps.iter().map(of).collect()
-    }
-
-    /// The memory plan.
-    pub(crate) fn plan(&self) -> &BufferPlan {
-        &self.plan
-    }
-
-    /// Whether a launch is tiled.
-    pub(crate) fn runs_in_tiles(&self, launch: usize) -> bool {
-        self.tiles[launch].is_some()
-    }
-
-    /// Adds to the counters over all runs.
-    pub(crate) fn count(&self, used: MemoryUse) {
-        self.counts.add(used);
-    }
-
     /// Runs kernels tile by tile. All memory is allocated before the first tile, and freed after the last.
     fn run_tiles(
         &self,
@@ -560,6 +395,129 @@ impl Executable {
             // input in an output's memory has its layout.
             unsafe { bound.call_chunk(strides, pointers.get(), literals, chunk) }
         })
+    }
+}
+
+impl LoopProgram for Executable {
+    unsafe fn call(
+        &self,
+        n: usize,
+        pointers: &[*mut u8],
+        rest: Option<*mut u8>,
+        registers: &[Cell],
+        scalars: &[(usize, Literal)],
+        times: Option<&mut [Timed]>,
+    ) -> Result<()> {
+        let (step, bound) = (&self.plan.steps[n], &self.steps[n]);
+        let (pointers, indices) = pointers.split_at(step.inputs.len() + step.outputs.len());
+        if let (Some(rest), Some(from), [output], Some(last)) = (&step.rest, rest, &step.outputs[..], pointers.last()) {
+            let to = last.wrapping_sub(output.offset);
+            if from != to {
+                // SAFETY: the plan has checked that both arrays contain the copied bytes; the caller's promise. They are the same memory or
+                // disjoint.
+                unsafe { regions::copy(&rest.copies, from, to, &self.threads)? };
+            }
+        }
+        if step.empty {
+            return Ok(());
+        }
+        let mut moved: SmallVec<[*mut u8; 16]> = SmallVec::new();
+        let (rows, trips) = indices.split_at(step.rows.len());
+        let pointers = match rows {
+            [] => pointers,
+            rows => {
+                moved.extend_from_slice(pointers);
+                // SAFETY: the caller's promise.
+                if !unsafe { indices::begin(&step.rows, rows, &mut moved, step.inputs.len()) } {
+                    return Ok(());
+                }
+                &moved
+            }
+        };
+        match bound {
+            Bound::Kernel(kernel) => match (&step.trips, trips) {
+                (Some(plan), &[count]) => {
+                    let mut extents = kernel.extents.clone();
+                    // SAFETY: the caller's promise.
+                    unsafe { indices::end(plan, count, &mut extents) };
+                    self.launch(kernel, &extents, &step.strides, pointers, registers)
+                }
+                _ => self.launch(kernel, &kernel.extents, &step.strides, pointers, registers),
+            },
+            // SAFETY: the plan has checked that operands and outputs have the bytes of its graphs; the rest as in `launch`. Its programs
+            // answer for themselves.
+            Bound::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) }),
+        }
+    }
+
+    fn registers(&self, scalars: &[(usize, Literal)]) -> Result<Vec<SmallVec<[Cell; 4]>>> {
+        let of = |bound: &Bound| {
+            let Some(kernel) = bound.kernel() else { return Ok(SmallVec::new()) };
+            let mut own = kernel.cells.clone();
+            kernel.literals.passed(scalars, |at, repr, bits| own[at] = Cell::splat(repr, bits))?;
+            Ok(own)
+        };
+        self.steps.iter().map(of).collect()
+    }
+
+    fn plan(&self) -> &BufferPlan {
+        &self.plan
+    }
+
+    fn runs_in_tiles(&self, launch: usize) -> bool {
+        self.tiles[launch].is_some()
+    }
+
+    fn count(&self, used: MemoryUse) {
+        self.counts.add(used);
+    }
+}
+
+/// A step of a program.
+#[derive(Debug)]
+// Almost every step is a kernel: a box for each would save nothing.
+#[allow(clippy::large_enum_variant)]
+enum Bound {
+    Kernel(BoundKernel),
+    Control(Box<Controller>),
+}
+
+impl Bound {
+    /// The kernel, if it is one.
+    fn kernel(&self) -> Option<&BoundKernel> {
+        match self {
+            Bound::Kernel(kernel) => Some(kernel),
+            Bound::Control(_) => None,
+        }
+    }
+
+    /// The kernel, or the kernel of a compiled loop's steps.
+    fn code(&self) -> Option<&Arc<Kernel>> {
+        match self {
+            Bound::Kernel(kernel) => Some(&kernel.kernel),
+            Bound::Control(control) => control.kernel(),
+        }
+    }
+
+    /// The programs of control flow's graphs.
+    fn bodies(&self) -> &[Arc<Executable>] {
+        match self {
+            Bound::Kernel(_) => &[],
+            Bound::Control(control) => control.programs(),
+        }
+    }
+
+    /// Bytes of scratch memory, at most: for all its indices, or for so many along the tiled axis.
+    fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
+        match self {
+            Bound::Kernel(kernel) => kernel.scratch(tile, threads),
+            Bound::Control(control) => control.scratch(),
+        }
+    }
+
+    /// Estimated time on one thread, ns. The trip count of control flow is unknown: it counts as one call.
+    fn estimate(&self) -> f64 {
+        self.kernel().map_or(1000.0, |kernel| kernel.elements() * kernel.cost())
     }
 }
 

@@ -1,8 +1,8 @@
 //! Checks of the layouts of a kernel's operands: agreement with its code, the end of each operand in memory, whether an output is filled,
 //! and the operands whose memory it may take.
 
-use crate::programs::plan::{StepPlan, wrong};
 use crate::programs::regions::{read_region, stored_region};
+use crate::programs::step_plan::{StepPlan, wrong};
 use ndjit_codegen::{Scheduled, TracedRow};
 use ndjit_ir::graph::Graph;
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, NestKind, Role, Stride};

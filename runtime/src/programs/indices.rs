@@ -1,6 +1,6 @@
 //! Integers known when a step runs: the row where an operand begins, and the trip count of a loop.
 
-use crate::programs::plan::{RowPlan, TripsPlan};
+use crate::programs::step_plan::{RowPlan, TripsPlan};
 use ndjit_ir::DType;
 
 /// Moves the pointers of operands, the first `inputs` of which are read, to the rows at these indices. Reads use the nearest row. Returns

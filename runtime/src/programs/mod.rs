@@ -2,6 +2,7 @@
 
 pub(crate) mod assignment;
 pub(crate) mod bound;
+pub(crate) mod call;
 pub(crate) mod control;
 pub mod executable;
 pub(crate) mod fits;
@@ -13,6 +14,7 @@ pub(crate) mod prepared;
 pub(crate) mod regions;
 pub(crate) mod run;
 pub(crate) mod scratch;
+pub(crate) mod step_plan;
 pub(crate) mod steps;
 pub(crate) mod storage;
 pub(crate) mod tiles;

@@ -1,11 +1,10 @@
 //! The memory of a program's arrays, for inspection.
 
 pub use crate::programs::assignment::{Allocation, BufferSlice};
-use crate::programs::control;
 use crate::programs::plan::BufferPlan;
 use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
-use ndjit_ir::Result;
-use ndjit_ir::graph::Value;
+use ndjit_ir::graph::{Control, ControlKind, Value};
+use ndjit_ir::{DType, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -109,7 +108,7 @@ impl MemoryFootprint {
                     known.insert(Arc::as_ptr(body), own);
                     peak = own.max(peak);
                 }
-                most = control::planned(&fused.control.0, fused.operands.len(), peak)?.max(most);
+                most = planned_control(&fused.control.0, fused.operands.len(), peak)?.max(most);
             }
             scratch.push(most);
         }
@@ -156,4 +155,25 @@ pub(crate) fn arrays(plan: &BufferPlan, lowered: &Lowered) -> Vec<PlannedArray> 
         }
     }
     arrays
+}
+
+/// Peak bytes of control flow: for a loop its state, and the next state or the condition; for branches those of one branch. `made` are the
+/// bytes of each result, `peak` the peak of the graphs' programs.
+pub(crate) fn taken(control: &Control<DType>, made: &[usize], peak: u64) -> usize {
+    let state = match control.kind {
+        ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => {
+            made.iter().fold(0usize, |all, &bytes| all.saturating_add(bytes))
+        }
+        ControlKind::Cond => 0,
+    };
+    state.saturating_add(usize::try_from(peak).unwrap_or(usize::MAX))
+}
+
+/// The same before its graphs are compiled, without the kernels' scratch memory; `peak` is the peak of a program of its graphs.
+///
+/// # Errors
+/// Those of planning them: `Verify`, `Size`.
+fn planned_control(control: &Control<DType>, operands: usize, peak: u64) -> Result<usize> {
+    let (_, made) = control.sizes(operands)?;
+    Ok(taken(control, &made, peak))
 }

@@ -7,8 +7,9 @@
 
 use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::assignment::{Allocation, BufferSlice};
-use crate::programs::executable::Executable;
-use crate::programs::plan::{IndexPlan, Location, OutputPlan, ResultPlan, StepPlan};
+use crate::programs::call::Timed;
+use crate::programs::plan::BufferPlan;
+use crate::programs::step_plan::{IndexPlan, Location, OutputPlan, ResultPlan, StepPlan};
 use crate::programs::storage::MemoryUse;
 use crate::spans;
 use ndjit_codegen::clif::Cell;
@@ -65,6 +66,43 @@ struct LoopFrame {
     used: MemoryUse,
 }
 
+/// A program that a loop runs step by step, at addresses of the loop's choice.
+pub trait LoopProgram {
+    /// Runs a step on these pointers. `rest` is the address of the array that fills the rest of the output.
+    ///
+    /// # Safety
+    /// The pointers are those of its operands and outputs, in order, and of its indices, each to memory of the planned size. Operands and
+    /// indices are initialised, and nobody writes them meanwhile; nobody else uses the outputs. An output overlaps an operand only where
+    /// the plan allows it.
+    ///
+    /// # Errors
+    /// Those of running the step.
+    unsafe fn call(
+        &self,
+        n: usize,
+        pointers: &[*mut u8],
+        rest: Option<*mut u8>,
+        registers: &[Cell],
+        scalars: &[(usize, Literal)],
+        times: Option<&mut [Timed]>,
+    ) -> Result<()>;
+
+    /// The registers of each step's literals, including those passed at a call.
+    ///
+    /// # Errors
+    /// Those of passed scalars.
+    fn registers(&self, scalars: &[(usize, Literal)]) -> Result<Vec<SmallVec<[Cell; 4]>>>;
+
+    /// The memory plan.
+    fn plan(&self) -> &BufferPlan;
+
+    /// Whether a launch is tiled.
+    fn runs_in_tiles(&self, launch: usize) -> bool;
+
+    /// Adds to the counters over all runs.
+    fn count(&self, used: MemoryUse);
+}
+
 /// A loop whose steps are prepared.
 #[derive(Debug)]
 pub struct PreparedLoop {
@@ -83,8 +121,8 @@ impl PreparedLoop {
     /// A loop whose state has these sizes in bytes. `given` maps an arrangement of the state to the parameters of a body, and of the
     /// condition; `bytes` is the size of each memory. `None` if the body runs in tiles, if no arrangement repeats, or if a memory is
     /// smaller than the body's reads.
-    pub fn new(
-        (body, condition): (&Executable, Option<&Executable>),
+    pub fn new<P: LoopProgram>(
+        (body, condition): (&P, Option<&P>),
         sizes: &[usize],
         given: impl Fn(usize, &[usize]) -> SmallVec<[Given; 8]>,
         bytes: impl Fn(LoopMemory) -> usize,
@@ -130,9 +168,9 @@ impl PreparedLoop {
     ///
     /// # Errors
     /// Those of the kernels, and of passed scalars; `Allocation` if memory is refused.
-    pub unsafe fn run(
+    pub unsafe fn run<P: LoopProgram>(
         &self,
-        (body, condition): (&Executable, Option<&Executable>),
+        (body, condition): (&P, Option<&P>),
         state: Vec<Buffer>,
         trips: Option<usize>,
         base: impl Fn(LoopMemory) -> (*mut u8, isize),
@@ -254,10 +292,10 @@ impl<'a> FoundFrame<'a> {
     /// Runs the body.
     ///
     /// # Safety
-    /// As [`Executable::call`], of each step in order.
+    /// As [`LoopProgram::call`], of each step in order.
     unsafe fn run(
         &mut self,
-        program: &Executable,
+        program: &impl LoopProgram,
         step: usize,
         registers: &[SmallVec<[Cell; 4]>],
         scalars: &[(usize, Literal)],
@@ -289,8 +327,8 @@ enum BodyPlace {
 }
 
 /// A simulated run of a body, with the decisions of [`Storage`](crate::programs::storage::Storage).
-struct Simulation<'a> {
-    program: &'a Executable,
+struct Simulation<'a, P> {
+    program: &'a P,
     slots: &'a mut Vec<usize>,
     /// The number of locations or results in each slot.
     holders: Vec<u32>,
@@ -304,10 +342,10 @@ struct Simulation<'a> {
     frame: LoopFrame,
 }
 
-impl Simulation<'_> {
+impl<P: LoopProgram> Simulation<'_, P> {
     /// The addresses of each step's operands, and the next state.
     fn run(
-        (program, passes): (&Executable, bool),
+        (program, passes): (&P, bool),
         slots: &mut Vec<usize>,
         holders: Vec<u32>,
         given: SmallVec<[Given; 8]>,

@@ -1,6 +1,6 @@
 //! The run of a plan, for any device: its launches in order, each step with memory for its outputs.
 
-use crate::programs::executable::Timed;
+use crate::programs::call::Timed;
 use crate::programs::plan::{BufferPlan, LaunchPlan};
 use crate::spans;
 use ndjit_ir::Result;

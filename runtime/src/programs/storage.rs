@@ -2,9 +2,10 @@
 
 use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::assignment::{Allocation, BufferSlice};
-use crate::programs::executable::{Argument, Output};
-use crate::programs::plan::{BufferPlan, Location, OutputPlan, ResultPlan, StepPlan};
+use crate::programs::call::{Argument, Output};
+use crate::programs::plan::BufferPlan;
 use crate::programs::scratch::Scratch;
+use crate::programs::step_plan::{Location, OutputPlan, ResultPlan, StepPlan};
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::ops::{AddAssign, Range};

@@ -1,7 +1,7 @@
 //! Tiled launches of several kernels: the proof that no tile reads another tile's writes, and the length of tiles.
 
 use crate::execution::threads::{CHUNKS_PER_THREAD, Threads};
-use crate::programs::plan::{Location, StepPlan, wrong};
+use crate::programs::step_plan::{Location, StepPlan, wrong};
 use ndjit_codegen::{Scheduled, TileLoop};
 use ndjit_ir::Result;
 use ndjit_ir::loops::{Access, Layout, Role};

@@ -10,7 +10,7 @@ use ndjit_eval::plan::compiled::Plan;
 use ndjit_eval::steps::RunInputs;
 use ndjit_inspect::table;
 use ndjit_ir::{Place, Result};
-use ndjit_runtime::devices::result_memory;
+use ndjit_runtime::devices::memory::result_memory;
 use ndjit_runtime::{Memory, Output, Timed};
 use smallvec::SmallVec;
 use std::fmt;

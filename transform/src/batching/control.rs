@@ -1,7 +1,7 @@
 //! Control flow with lanes: one loop if all lanes agree, or for small states until the last lane stops; else lane after
 //! lane.
 
-use super::{Batching, refuse};
+use super::lanes::{Batching, refuse};
 use crate::append::{Appender, ControlPiece, LocatedGraph, ParamType};
 use ndjit_ir::ValueType;
 use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, ScanArity, Value};

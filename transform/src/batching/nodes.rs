@@ -1,6 +1,6 @@
 //! Nodes with one more axis, the first, along which the lanes are.
 
-use super::{Batching, refuse};
+use super::lanes::{Batching, refuse};
 use crate::append::{Appender, SlopeTerm};
 use ndjit_ir::graph::{Identity, NodeId, NodeKind, RuleKind, Value};
 use ndjit_ir::infer::Operation;

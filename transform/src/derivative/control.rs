@@ -1,12 +1,13 @@
 //! Tangents and cotangents through branches and loops, by branches and loops of the same kind.
 
-use super::DerivativeMode;
-use super::cone::{Cone, ControlGroup, reached};
-use super::loops::{SavedLoop, reverse_scan};
+use super::cone::{Cone, DerivativeMode, reached};
+use super::loops::reverse_scan;
+use super::pullback::{pullback, tangent_type};
+use super::saved::{ControlGroup, SavedLoop};
 use super::steps::reverse_steps;
 use super::tangent::Tangent;
 use crate::append::{Appender, TangentSpace, linear};
-use crate::append::{ControlPiece, LocatedGraph, ParamType};
+use crate::append::{ControlPiece, ParamType};
 use ndjit_ir::graph::{ControlKind, ForArity, NodeId, ScanArity, Value};
 use ndjit_ir::{DType, Error, ErrorCode};
 
@@ -54,11 +55,6 @@ impl ControlPiece {
             }
         }
     }
-}
-
-/// Returns the parameter for a tangent of an operand.
-pub(super) fn tangent_type(space: &TangentSpace) -> ParamType {
-    (space.dtype.into(), space.dtype, space.shape.clone())
 }
 
 /// Computes the tangents of the results.
@@ -231,26 +227,6 @@ pub(super) fn reverse(
         }
     };
     given_back(to, operands, made, &piece.spaces(to, operands))
-}
-
-/// Computes the cotangents of the `wanted` parameters of a recomputed graph, and adds them to those of `onto`.
-/// Parameters without dependent outputs have zeros.
-pub(super) fn pullback(
-    to: &Appender,
-    (graph, places): &LocatedGraph,
-    arguments: &[Value],
-    wanted: &[usize],
-    cotangents: &[Tangent],
-    onto: impl Fn(usize) -> Tangent,
-) -> Vec<Tangent> {
-    // An argument may depend on another one, so each is a variable of its own.
-    let mut arguments = arguments.to_vec();
-    wanted.iter().for_each(|&param| arguments[param] = to.variable(arguments[param]));
-    let outputs = to.run((graph, places), &arguments);
-    let variables: Vec<Value> = wanted.iter().map(|&param| arguments[param]).collect();
-    let cone = Cone::new(to, &variables, &outputs, DerivativeMode::Reverse);
-    let known = variables.iter().zip(wanted).map(|(&variable, &param)| (variable, onto(param)));
-    cone.reverse_onto(to, cotangents, known.filter(|(_, g)| !g.is_zero()).collect())
 }
 
 /// Computes the cotangents of the taken branch.

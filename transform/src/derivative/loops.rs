@@ -1,39 +1,16 @@
-//! Reverse mode of loops: the saved states, and the loops that run backwards over them.
+//! Reverse mode of loops: loops that save their states, and the loops that run backwards over them.
 //!
 //! A scan stacks the state of each step. A loop of unknown trip count saves as many states as it has slots, a fixed
 //! number of steps apart; the states between two of them are recomputed, in two levels if they exceed the slots. Saving
 //! states changes no bit.
 
-use super::cone::ControlGroup;
-use super::control::{pullback, tangent_type};
+use super::pullback::{pullback, tangent_type};
+use super::saved::{KeptLoop, SavedLoop, kept_loop};
 use super::steps::{keeping_steps, trips};
 use super::tangent::Tangent;
 use crate::append::{Appender, ControlPiece, ParamType, TangentSpace};
 use ndjit_ir::Shape;
-use ndjit_ir::graph::{ControlKind, NodeKind, ScanArity, Value};
-
-/// The saved states of a loop.
-#[derive(Clone, Debug)]
-pub(crate) enum SavedLoop {
-    /// For each leaf of the state that is a parameter of the body, its values before each step, stacked.
-    Stacked(Vec<Option<Value>>),
-    /// The states before some steps.
-    Slots {
-        /// The original loop.
-        of: ControlGroup,
-        /// For each leaf that is a parameter of the body, its slots.
-        slots: Vec<Option<Value>>,
-        /// The number of steps, an `i64`.
-        steps: Value,
-        /// The number of steps between slots, an `i64`.
-        stride: Value,
-        /// The number of slots.
-        count: usize,
-    },
-}
-
-/// A loop that saves states, the results of the original loop, and the saved states.
-pub(super) type KeptLoop = (ControlGroup, Vec<Value>, SavedLoop);
+use ndjit_ir::graph::{ControlKind, ScanArity, Value};
 
 /// Replaces a loop by one that saves its states; `None` for branches.
 pub(super) fn keeping(to: &Appender, n: u32, operands: &[Value]) -> Option<KeptLoop> {
@@ -76,18 +53,6 @@ fn stacking(to: &Appender, piece: &ControlPiece, operands: &[Value]) -> KeptLoop
     });
     let saved = SavedLoop::Stacked(stacked.collect());
     kept_loop(to, &results, saved)
-}
-
-/// Returns the loop with these results.
-pub(super) fn kept_loop(to: &Appender, results: &[Value], saved: SavedLoop) -> KeptLoop {
-    let key = to.read(|graph| {
-        let id = graph.producer(results[0]);
-        match graph.node(id).kind {
-            NodeKind::Control(number, _) => (number, graph.operands(id).to_vec()),
-            _ => (0, Vec::new()),
-        }
-    });
-    (key, results.to_vec(), saved)
 }
 
 /// Computes the cotangents of a scan's operands, by a scan from the last step to the first.

@@ -13,29 +13,24 @@ mod loops;
 mod maps;
 mod nodes;
 mod products;
+mod pullback;
 mod recurrence;
 mod rules;
+mod saved;
 mod segments;
 mod slopes;
 mod steps;
+mod sweep;
 mod tangent;
 mod views;
 
 use crate::append::{Appender, OpenGraph, appended, linear};
 use cone::Cone;
+pub use cone::DerivativeMode;
 use ndjit_ir::graph::{Graph, Identity, NodeKind, Value};
 use ndjit_ir::{DType, Place, Policy, Result, Shape, ValueType};
 pub use rules::{checkpointed, ruled};
-use tangent::Tangent;
-
-/// The direction of a derivative.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DerivativeMode {
-    /// From variables to outputs.
-    Forward,
-    /// From outputs to variables.
-    Reverse,
-}
+use tangent::{Tangent, written};
 
 /// The dependence of a graph's outputs on variables, for tangents and cotangents.
 #[derive(Clone, Debug)]
@@ -131,12 +126,4 @@ fn given(to: &Appender, of: &[Value], tangents: &[Option<Value>]) -> Vec<Tangent
         _ => Tangent::Zero,
     };
     of.iter().zip(tangents).map(one).collect()
-}
-
-/// Returns a tangent in the value's dtype; zeros for integers and bools.
-fn written(to: &Appender, of: Value, tangent: Tangent) -> Value {
-    match to.space(of) {
-        Some(space) => tangent.term(to, &space).cast(to.dtype(of)).value,
-        None => to.number(0.0, DType::I32).cast(to.dtype(of)).broadcast(&to.shape(of)).value,
-    }
 }

@@ -4,12 +4,11 @@
 //! with the actual ones. A rule is linear in its tangents or cotangents, so its adjoint gives the other mode: one rule
 //! serves both.
 
-use super::cone::Cone;
-use super::control::pullback;
+use super::cone::{Cone, DerivativeMode};
+use super::pullback::pullback;
 use super::segments::with_extent;
-use super::tangent::Tangent;
-use super::{DerivativeMode, OpenGraph, written};
-use crate::append::{Appender, LocatedGraph, TangentSpace, appended};
+use super::tangent::{Tangent, written};
+use crate::append::{Appender, LocatedGraph, OpenGraph, TangentSpace, appended};
 use ndjit_ir::graph::{
     ControlKind, DerivativeRule, Graph, Identity, NodeId, NodeKind, RuleKind, RuleParts, ScanArity, Value,
 };

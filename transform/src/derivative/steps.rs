@@ -1,9 +1,8 @@
 //! Reverse mode of loops with unknown trip count. Such a loop saves as many states as it has slots, and recomputes the
 //! others.
 
-use super::cone::ControlGroup;
-use super::control::pullback;
-use super::loops::{KeptLoop, SavedLoop, kept_loop};
+use super::pullback::pullback;
+use super::saved::{ControlGroup, KeptLoop, SavedLoop, kept_loop};
 use super::tangent::Tangent;
 use crate::append::ops::*;
 use crate::append::{Appender, ControlPiece, ParamType, SlopeTerm};

@@ -1,6 +1,7 @@
 //! Tangents and cotangents, with symbolic zeros, ones and signs.
 
 use crate::append::{Appender, SlopeTerm, TangentSpace};
+use ndjit_ir::DType;
 use ndjit_ir::graph::Value;
 
 /// A tangent or a cotangent, of a space known from the context. Zeros are not added, and ones not multiplied.
@@ -93,5 +94,13 @@ impl Tangent {
             (false, true) => Tangent::of(own - new),
             (true, false) => Tangent::of(new - own),
         }
+    }
+}
+
+/// Returns a tangent in the value's dtype; zeros for integers and bools.
+pub(super) fn written(to: &Appender, of: Value, tangent: Tangent) -> Value {
+    match to.space(of) {
+        Some(space) => tangent.term(to, &space).cast(to.dtype(of)).value,
+        None => to.number(0.0, DType::I32).cast(to.dtype(of)).broadcast(&to.shape(of)).value,
     }
 }

@@ -3,8 +3,7 @@
 //! elements: joins, and reshapes without strides.
 
 use super::contract::products;
-use super::joins::parts;
-use super::regroup::Waiting;
+use super::parts::parts;
 use ndjit_ir::body::{Body, Inst, InstKind, Prim};
 use ndjit_ir::graph::{Fusion, Graph, NodeId, NodeKind, ShapeId, Value};
 use ndjit_ir::reduction::Reduce;
@@ -509,4 +508,18 @@ impl Groups {
         let (cost, leaves) = self.cone[value.index()];
         cost as usize <= most && leaves as usize <= arrays
     }
+}
+
+/// Constraints on the second pass.
+#[derive(Default)]
+pub(super) struct Waiting {
+    /// The least level of waiting reductions.
+    pub(super) levels: FxHashMap<NodeId, u32>,
+    /// The dependencies of awaited reductions: they join no kernel later than necessary.
+    pub(super) prompt: FxHashSet<Value>,
+}
+
+/// Returns `true` if a node has a group of its own.
+pub(super) fn is_root(kind: NodeKind<DType>) -> bool {
+    kind.row().fusion == Fusion::Root
 }

@@ -1,21 +1,15 @@
 //! Joins: the kernel of each joined array stores it as a part of the result. Joins of joins are flattened; joins with
 //! equal cuts share kernels if their parts are computed from the same values.
 
-use super::groups::NONE;
+use super::parts::is_join;
 use super::{Fusing, KernelPlan, PlanKind};
-use ndjit_ir::DType;
-use ndjit_ir::graph::{Graph, NodeKind, Value};
+use ndjit_ir::graph::{NodeKind, Value};
 use ndjit_ir::kernel::{KernelKind, Part};
 use ndjit_ir::view::View;
-use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// A joined array, and its start indices.
 type JoinedPart = (Value, SmallVec<[usize; 4]>);
-
-pub(super) fn is_join(kind: NodeKind<DType>) -> bool {
-    matches!(kind, NodeKind::Concat(..))
-}
 
 impl Fusing<'_> {
     /// Plans the kernels of joins with equal cuts: one for each part, shared if the parts are computed from the same
@@ -81,43 +75,4 @@ impl Fusing<'_> {
         }
         parts
     }
-}
-
-/// Returns for each value the number of the only part of a join that uses it, or 0: values of different parts are in
-/// different kernels, even of equal shapes. It is empty for a graph without joins.
-pub(super) fn parts(graph: &Graph<DType>) -> Vec<u32> {
-    if !graph.node_ids().any(|id| is_join(graph.node(id).kind)) {
-        return Vec::new();
-    }
-    let mut numbers: FxHashMap<SmallVec<[usize; 4]>, u32> = FxHashMap::default();
-    let mut starts: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new()];
-    let mut parts: Vec<u32> = vec![NONE; graph.value_count()];
-    graph.outputs().iter().for_each(|output| parts[output.index()] = 0);
-    for id in graph.node_ids().rev() {
-        let value = graph.node(id).first();
-        let own = if parts[value.index()] == NONE { 0 } else { parts[value.index()] };
-        let kind = graph.node(id).kind;
-        let mut offset = 0;
-        for &operand in graph.operands(id) {
-            let part = match kind {
-                NodeKind::Op(..) | NodeKind::Cast(_) => own,
-                NodeKind::Concat(axis, ()) => {
-                    let rank = graph.shape(value).rank();
-                    let mut from = if own == 0 { smallvec![0; rank] } else { starts[own as usize].clone() };
-                    if from.len() == rank {
-                        from[axis as usize] += offset;
-                    }
-                    offset += graph.shape(operand).extents()[axis as usize];
-                    *numbers.entry(from.clone()).or_insert_with(|| {
-                        starts.push(from);
-                        starts.len() as u32 - 1
-                    })
-                }
-                _ => 0,
-            };
-            let known = &mut parts[operand.index()];
-            *known = if *known == NONE || *known == part { part } else { 0 };
-        }
-    }
-    parts
 }

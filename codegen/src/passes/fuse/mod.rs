@@ -12,13 +12,13 @@
 mod contract;
 mod groups;
 mod joins;
+mod parts;
 mod regroup;
 
 use super::schedule::is_position;
-use groups::{Group, Groups, Limits, MAX_OPEN, NONE};
+use groups::{Group, Groups, Limits, MAX_OPEN, NONE, is_root};
 pub(super) use groups::{MAX_WEIGHT, elementwise_weight};
-use joins::is_join;
-use ndjit_ir::graph::{Fusion, Graph, NodeId, NodeKind, Scatter, SlotId, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Scatter, SlotId, Value};
 use ndjit_ir::kernel::{
     ControlRef, FusedControl, FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, KernelScan, KernelScatter,
     OpBody, Part, Reads, Scalar, Statements, StmtKind,
@@ -28,6 +28,7 @@ use ndjit_ir::reduction::{AxisSet, Reduce};
 use ndjit_ir::view::{AxisIndex, View, scattered};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_transform::access::Accesses;
+use parts::is_join;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BinaryHeap;
@@ -401,11 +402,6 @@ impl Fusing<'_> {
         let body = Arc::new(body);
         FusedStep::Kernel(FusedKernel { shape: space, inputs, literals, body, outputs: stored, kind, statements })
     }
-}
-
-/// Returns `true` if a node has a group of its own.
-fn is_root(kind: NodeKind<DType>) -> bool {
-    kind.row().fusion == Fusion::Root
 }
 
 struct KernelBuilder<'a> {

@@ -1,26 +1,16 @@
 //! The second pass over groups: reductions that wait for others, and values with a single later kernel as their reader.
 
-use super::groups::{Group, Groups, MAX_OPEN, NONE};
-use super::is_root;
+use super::groups::{Group, Groups, MAX_OPEN, NONE, Waiting, is_root};
 use ndjit_ir::DType;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Value};
 use ndjit_transform::access::Accesses;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// The maximum number of pairs of reductions compared for common reads.
 const MAX_SEARCHES: usize = 32;
 /// Several groups read the value.
 const SEVERAL: u32 = NONE - 1;
-
-/// Constraints on the second pass.
-#[derive(Default)]
-pub(super) struct Waiting {
-    /// The least level of waiting reductions.
-    pub(super) levels: FxHashMap<NodeId, u32>,
-    /// The dependencies of awaited reductions: they join no kernel later than necessary.
-    pub(super) prompt: FxHashSet<Value>,
-}
 
 impl Groups {
     /// Finds the reductions that could share the kernel of a later one by waiting for it. The later one must not depend

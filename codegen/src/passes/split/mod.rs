@@ -15,18 +15,21 @@
 //! move along the loop over steps. So [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not apply to them,
 //! and the steps are taken in order.
 
+mod part;
 mod scan;
 mod sort;
 
+pub use part::NestPart;
 pub use scan::{SCAN_LOOPS, ScanLoop, ScanParts};
 pub use sort::{SORT_LOOPS, SortLoop, SortParts};
 
 use crate::clif::AccumulatorLayout;
 use crate::target::Combining;
 use crate::x64::Pairs;
-use ndjit_ir::kernel::{OpBody, Scalar, Stmt, StmtKind};
+use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride, VectorLoop};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Reduction, Result, StatementOrigin};
+use part::{append, combining, loading};
 use smallvec::SmallVec;
 use std::fmt;
 use std::iter;
@@ -71,30 +74,6 @@ impl fmt::Display for Loop {
             Loop::Step => "step",
             Loop::Lane => "lane",
         })
-    }
-}
-
-/// A nest for code generation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NestPart {
-    /// Its name in a nest that reduces, scans, sorts or scatters.
-    pub name: Option<&'static str>,
-    /// Its loops over ops: the key of its code.
-    pub ops: Arc<LoopNest>,
-    /// Its loops over primitives of the target.
-    pub nest: Arc<LoopNest>,
-    /// The layout of its accumulators, the first inputs and outputs, along its last loops.
-    pub form: AccumulatorLayout,
-    /// True if it is only for registers of more than 128 bits.
-    pub wide: bool,
-    /// The pairs in which a block's accumulators are combined, if code handles [whole blocks](crate::x64::emit_blocks).
-    pub pairs: Option<Pairs>,
-}
-
-impl NestPart {
-    fn new(name: &'static str, ops: impl Into<Arc<LoopNest>>, form: AccumulatorLayout) -> NestPart {
-        let ops = ops.into();
-        NestPart { name: Some(name), nest: Arc::clone(&ops), ops, form, wide: false, pairs: None }
     }
 }
 
@@ -336,42 +315,5 @@ fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op], beside: usize, time
         }
     }
     out.outputs = accumulators;
-    out
-}
-
-/// Appends a body with its own inputs and the same literals. Returns its stored scalars.
-fn append(out: &mut OpBody, body: &OpBody) -> Vec<Scalar> {
-    let (shift, inputs) = (out.stmts.len(), out.inputs.len());
-    out.inputs.extend(&body.inputs);
-    out.literals.clone_from(&body.literals);
-    let moved = |scalar: &Scalar| Scalar::from_index(scalar.index() + shift);
-    for (n, Stmt { kind, args, dtype, .. }) in body.stmts.iter().enumerate() {
-        let kind = match *kind {
-            StmtKind::Load(n) => StmtKind::Load(n + inputs as u32),
-            StmtKind::Gather(n) => StmtKind::Gather(n + inputs as u32),
-            kind @ (StmtKind::Literal(_) | StmtKind::Op(_) | StmtKind::Cast) => kind,
-        };
-        let args: Vec<Scalar> = args.iter().map(moved).collect();
-        out.push_from(StatementOrigin::Statement(n as u32), kind, &args, *dtype);
-    }
-    body.outputs.iter().map(moved).collect()
-}
-
-fn combining(dtypes: &[DType], ops: &[Op]) -> OpBody {
-    let mut out = loading(&dtypes.repeat(2));
-    for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
-        let args = [n, n + dtypes.len()].map(Scalar::from_index);
-        let combined = out.push_from(StatementOrigin::Result(n as u32), StmtKind::Op(op), &args, dtype);
-        out.outputs.push(combined);
-    }
-    out
-}
-
-/// Creates a body that loads inputs of these dtypes.
-fn loading(dtypes: &[DType]) -> OpBody {
-    let mut out = OpBody { inputs: dtypes.to_vec(), ..OpBody::default() };
-    for (n, &dtype) in dtypes.iter().enumerate() {
-        out.push_from(StatementOrigin::Results, StmtKind::Load(n as u32), &[], dtype);
-    }
     out
 }

@@ -10,7 +10,7 @@
 //! Local values are the first inputs and outputs, in the same memory. They do not move along the steps, so
 //! [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not apply to them, and the steps are taken in order.
 
-use super::{NestPart, append, combining, loading};
+use super::part::{NestPart, append, combining, loading};
 use crate::clif::AccumulatorLayout;
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
 use ndjit_ir::loops::{Access, LoopNest, NestScan, Stride, VectorLoop};

@@ -1,7 +1,7 @@
 //! Split: the generated part of a nest that sorts. The driver has memory for the elements of some rows, calls
 //! *elements* to compute them, and sorts them there in the order of [`sorted`](ndjit_ir::reduction::sorted).
 
-use super::NestPart;
+use super::part::NestPart;
 use crate::clif::AccumulatorLayout;
 use ndjit_ir::kernel::OpBody;
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, Stride};

@@ -4,10 +4,10 @@
 //! to a handler of lost devices; and by panicking, when the driver loses the device during a wait, or for unimplemented parts of naga.
 //! For a destroyed device the fourth handler runs only after its work is done; calls before that fail silently.
 
+use super::caught::caught;
 use super::device::Gpu;
 use super::faults::Fault;
 use ndjit_ir::{Error, ErrorCode, Result};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
@@ -154,15 +154,6 @@ impl Gpu {
         let _nobody = self.reading.write().unwrap_or_else(PoisonError::into_inner);
         self.device.destroy();
     }
-}
-
-/// Runs code that may panic in wgpu or naga; the panic's message is the error. Their locks are released on unwinding, and a broken
-/// device reports that at the next call.
-pub(super) fn caught<R>(body: impl FnOnce() -> R) -> std::result::Result<R, String> {
-    catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a message").to_owned()
-    })
 }
 
 /// A scope with an immediate result.

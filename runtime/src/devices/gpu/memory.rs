@@ -5,7 +5,7 @@
 use super::device::Gpu;
 use super::faults::Fault;
 use super::pool::{Held, lock};
-use crate::devices::backend::{DeviceMemory, Reading};
+use crate::memory::device::{DeviceMemory, Reading};
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;

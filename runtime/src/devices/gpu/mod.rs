@@ -8,12 +8,17 @@
 //! failures to test that.
 
 mod backend;
+mod buffers;
 mod calls;
+mod caught;
 mod chunks;
+mod compile;
 mod device;
+mod disassembly;
 mod dispatch;
 mod faults;
 mod memory;
+mod opening;
 mod pipeline;
 mod placement;
 mod pool;
@@ -25,9 +30,9 @@ mod shared;
 mod spirv;
 
 pub use device::{Gpu, GpuInfo, GpuKind, GpuLimits, GpuOptions};
+pub use disassembly::disassembled as spirv;
 pub use faults::{Fault, Faults};
 pub use memory::GpuMemory;
 pub use placement::Placement;
 pub use program::GpuProgram;
 pub use registry::{opened, with_options};
-pub use spirv::disassembled as spirv;

@@ -1,7 +1,8 @@
 //! Placement of loop nests: on the device, or on the processor if the device lacks a dtype, or if the nest sorts.
 
 use super::device::Gpu;
-use crate::devices::{CONTROL, Fallback, SCATTERS, SORTS};
+use crate::devices::backend::Fallback;
+use crate::devices::on_gpu::{CONTROL, SCATTERS, SORTS};
 use ndjit_codegen::pipeline::lower_for;
 use ndjit_codegen::wgsl::Features;
 use ndjit_ir::body::{Body, InstKind};

@@ -6,19 +6,22 @@ use super::memory::GpuMemory;
 use super::pipeline::Pipeline;
 use super::placement::{Placement, placement};
 use super::recording::CommandRecorder;
-use crate::devices::backend::{DeviceMemory, DeviceProgram};
-use crate::devices::{Fallback, KernelCode, OnGpu, StepOnGpu};
-use crate::execution::code::CodeOptions;
-use crate::execution::kernels;
+use crate::devices::backend::{DeviceProgram, Fallback};
+use crate::devices::on_gpu::{OnGpu, StepOnGpu};
+use crate::execution::code::{CodeOptions, Kernel, KernelCode};
+use crate::execution::drivers;
 use crate::execution::reduce::element;
 use crate::execution::threads::Threads;
 use crate::memory::buffer::Buffer;
+use crate::memory::device::DeviceMemory;
+use crate::programs::call::{Argument, Output, RunOptions, Timed};
 use crate::programs::control::Controller;
-use crate::programs::executable::{Argument, Executable, InnerPrograms, Output, RunOptions, Timed};
+use crate::programs::executable::{Executable, InnerPrograms};
 use crate::programs::literals::Literals;
-use crate::programs::plan::{BufferPlan, StepPlan};
+use crate::programs::plan::BufferPlan;
 use crate::programs::planned;
 use crate::programs::run::{StepRunner, run};
+use crate::programs::step_plan::StepPlan;
 use ndjit_codegen::wgsl::DispatchKind;
 use ndjit_codegen::{Lowered, LoweredStep, Scheduled};
 use ndjit_ir::literal::Literal;
@@ -71,7 +74,7 @@ enum StepWork {
     /// A reduction of no elements: the constant of each output.
     Constants(Vec<Vec<u8>>),
     /// On the processor.
-    Cpu(Arc<crate::Kernel>, Geometry),
+    Cpu(Arc<Kernel>, Geometry),
 }
 
 impl GpuProgram {
@@ -104,7 +107,7 @@ impl GpuProgram {
             let work = if nothing_to_reduce(scheduled) {
                 StepWork::Constants(constants(scheduled)?)
             } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Scatters | Placement::Control = placement {
-                let kernel = kernels::get(nest, code)?;
+                let kernel = drivers::get(nest, code)?;
                 StepWork::Cpu(kernel, geometry.clone())
             } else {
                 let sizes: Vec<usize> = step.outputs.iter().map(|output| output.bytes).collect();

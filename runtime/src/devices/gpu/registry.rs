@@ -2,7 +2,7 @@
 
 #[cfg(unix)]
 use super::device::GpuKind;
-use super::device::{Gpu, GpuOptions};
+use super::device::{Gpu, GpuOptions, device};
 use ndjit_codegen::passes::legalize::does;
 use ndjit_ir::support::device::{GPUS, OPTIONED};
 use ndjit_ir::support::{Device, Gap};
@@ -72,11 +72,6 @@ fn wait_at_exit() {
         // SAFETY: a plain call. Its callback takes no lock that a thread may hold forever, and no panic leaves `poll`.
         unsafe { libc::atexit(wait) };
     });
-}
-
-/// The device of a number.
-pub(super) fn device(number: usize) -> Option<Device> {
-    number.checked_sub(GPUS).map_or_else(|| Device::gpus(number), Device::with_options)
 }
 
 /// Another GPU of the process, opened with these options: the same device with fewer features, or another budget. Equal options return the

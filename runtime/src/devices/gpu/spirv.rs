@@ -5,9 +5,7 @@
 //! `SignedZeroInfNanPreserve`, and `DenormPreserve` if supported. Comparisons for inequality, which naga writes as ordered, become
 //! unordered. Opcodes and modes are those of the specification: <https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>.
 
-use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
-use rspirv::binary::Disassemble;
 
 const OP_EXTENSION: u16 = 10;
 const OP_EXT_INST: u16 = 12;
@@ -63,23 +61,6 @@ pub fn compile(text: &str) -> Result<Vec<u32>> {
         ..naga::back::spv::Options::default()
     };
     naga::back::spv::write_vec(&module, &info, &options, None).map_err(|e| refused(e.to_string()))
-}
-
-/// A module as SPIR-V assembly, in the specification's syntax; with the changes for a device, if given.
-///
-/// # Errors
-/// Those of compiling a module; `Device` if the device cannot be opened.
-pub fn disassembled(text: &str, device: Option<Device>) -> Result<String> {
-    let mut words = compile(text)?;
-    if let Some(number) = device.and_then(Device::gpu_number)
-        && let Some(controls) = super::opened(number)?.controls
-    {
-        words = as_written(&words, controls)?;
-    }
-    let mut loader = rspirv::dr::Loader::new();
-    rspirv::binary::parse_words(&words, &mut loader)
-        .map_err(|e| Error::new(ErrorCode::Backend, "gpu: not a SPIR-V module").fact(e))?;
-    Ok(loader.module().disassemble())
 }
 
 /// Changes a module to exact arithmetic.

@@ -6,6 +6,7 @@
 //! Rows and columns are cut into [blocks](Blocking), and each block is one matrix product on one thread, [packed] or [small]. An element
 //! has the same order of summation in all of them.
 
+mod matrices;
 mod packed;
 #[cfg(target_arch = "x86_64")]
 mod small;
@@ -14,11 +15,11 @@ mod tiles;
 use crate::execution::code::{Composed, Kernel, KernelOperands};
 use crate::execution::reduce::Reducer;
 use crate::execution::threads::{Threads, catch};
+use matrices::{Matrices, MatrixElement, Multiply};
 use ndjit_ir::loops::{LoopNest, NestKind};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::num::NonZeroUsize;
-use std::ops::Add;
 use tiles::MicroKernels;
 
 /// The minimum of rows and columns per block, if available: with fewer, the share of packing grows.
@@ -41,57 +42,6 @@ pub struct Contractor {
     kept: usize,
     /// The fallback for unaligned elements.
     reducer: Box<Reducer>,
-}
-
-/// A matrix product in one dtype.
-///
-/// # Errors
-/// `Allocation` if there is no memory to pack into.
-///
-/// # Safety
-/// Pointers are aligned; all elements of the matrices are readable, those of the result writable, and nobody else accesses them.
-type Multiply = unsafe fn(&Matrices) -> Result<()>;
-
-/// The result, the first and the second matrix of a product.
-#[derive(Clone, Copy, Debug)]
-struct Matrices {
-    /// Rows, columns and products per sum.
-    extents: [usize; 3],
-    pointers: [*mut u8; 3],
-    /// In elements: of the result along rows and columns, of the first matrix along rows and products, of the second along products and
-    /// columns.
-    strides: [[isize; 2]; 3],
-    /// Whether to accumulate into the result.
-    add: bool,
-}
-
-impl Matrices {
-    /// The transposed product: each element is the same sum.
-    fn transposed(self) -> Matrices {
-        let [rows, columns, products] = self.extents;
-        let [result, first, second] = self.pointers;
-        let [out, left, right] = self.strides.map(|[a, b]| [b, a]);
-        Matrices {
-            extents: [columns, rows, products],
-            pointers: [result, second, first],
-            strides: [out, right, left],
-            ..self
-        }
-    }
-}
-
-/// An element type of matrices.
-trait MatrixElement: Copy + Add<Output = Self> + 'static {
-    const ZERO: Self;
-
-    /// The tiles supported by this processor, the widest first.
-    fn tiles() -> impl Iterator<Item = &'static MicroKernels<Self>>;
-
-    /// Multiplies matrices if they are small; returns whether it did.
-    ///
-    /// # Safety
-    /// As [`Multiply`].
-    unsafe fn small(matrices: &Matrices) -> bool;
 }
 
 macro_rules! reals {

@@ -5,8 +5,8 @@
 //! A sum starts with [`PRODUCTS`] products, then adds the sums of as many following ones, in order. The order is independent of shapes,
 //! processors and threads.
 
+use super::matrices::{Matrices, MatrixElement};
 use super::tiles::{LARGEST, MicroKernels};
-use super::{Matrices, MatrixElement};
 use crate::memory::pool;
 use ndjit_ir::Result;
 
@@ -81,7 +81,7 @@ impl<T: MatrixElement> MatrixLines<T> {
 /// `Allocation` if there is no memory to pack into.
 ///
 /// # Safety
-/// As [`Multiply`](super::Multiply); the processor has the instructions of the tiles.
+/// As [`Multiply`](super::matrices::Multiply); the processor has the instructions of the tiles.
 pub(super) unsafe fn multiply<T: MatrixElement, const PARTS: usize>(
     tiles: &MicroKernels<T>,
     matrices: &Matrices,

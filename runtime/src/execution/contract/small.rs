@@ -3,7 +3,7 @@
 //! An element is the sum of its products in order, with fused multiply-adds, for any shape: a tile of results stays in registers, eight
 //! rows by two vectors, while rows of the second matrix are read.
 
-use super::Matrices;
+use super::matrices::Matrices;
 use super::packed::PRODUCTS;
 use std::arch::x86_64::*;
 
@@ -32,12 +32,12 @@ macro_rules! small {
         /// Multiplies matrices if they are small; returns whether it did.
         ///
         /// # Safety
-        /// As [`Multiply`](super::Multiply).
+        /// As [`Multiply`](super::matrices::Multiply).
         pub(super) unsafe fn $name(matrices: &Matrices) -> bool {
             /// `ROWS` rows of the result by `VECTORS` vectors with the lanes of `masks`.
             ///
             /// # Safety
-            /// As [`Multiply`](super::Multiply); these rows and lanes exist.
+            /// As [`Multiply`](super::matrices::Multiply); these rows and lanes exist.
             #[target_feature(enable = "avx512f")]
             unsafe fn tile<const ROWS: usize, const VECTORS: usize>(
                 products: usize,

@@ -3,20 +3,34 @@
 //! In C order, with the vector loop innermost: results, blocks, lanes for rows; the outer results, blocks, lanes, the inner results for
 //! columns.
 
-use super::Accumulated;
-use super::blocks::Blocks;
 use crate::execution::code::Kernel;
 use crate::execution::tiling::{ReduceTiles, Tile, product};
 use crate::memory::block::ALIGN;
 use crate::memory::buffer::Writable;
 use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, COMBINE_LOOPS, Loop, ReduceParts};
 use ndjit_ir::loops::VectorLoop;
-use ndjit_ir::reduction::{BLOCK, LANES};
-use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_ir::reduction::{BLOCK, LANES, Reduction};
+use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
 
 /// The distances of lanes combined at each halving.
 const HALVES: [usize; 4] = [8, 4, 2, 1];
+
+/// Properties of an output.
+#[derive(Debug)]
+pub struct Accumulated {
+    pub dtype: DType,
+    pub reduction: Reduction,
+    /// The initial element of accumulators; empty if `start` computes them.
+    pub identity: Vec<u8>,
+}
+
+impl Accumulated {
+    /// Bytes of an accumulator.
+    pub fn size(&self) -> usize {
+        self.dtype.bytes()
+    }
+}
 
 /// The layout of accumulators, in elements.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +57,11 @@ pub struct AccumulatorArray {
 /// The accumulators of a tile.
 #[derive(Debug)]
 pub struct Accumulators {
-    cube: Cube,
+    pub cube: Cube,
     /// Strides of results, in elements: along the last but one of the parallel loops, and along the last.
     results: [usize; 2],
     along: VectorLoop,
-    arrays: SmallVec<[AccumulatorArray; 1]>,
+    pub arrays: SmallVec<[AccumulatorArray; 1]>,
     /// Distance in bytes from each array to a spare copy, for adjacent lanes.
     spare: usize,
     /// Owner of the memory of `arrays`.
@@ -139,15 +153,6 @@ impl Accumulators {
         }
         // SAFETY: the first lane of each block contains the block's result.
         unsafe { tree(combine, &self.arrays, self.cube, tile.blocks.len) }
-    }
-
-    /// Combines blocks with one accumulator each, into the first of each row.
-    ///
-    /// # Safety
-    /// All of them have been written.
-    pub unsafe fn finish_blocks(&self, blocks: &Blocks, outputs: &[Accumulated], count: usize) -> Result<()> {
-        // SAFETY: the caller's promise; nobody else uses this memory.
-        unsafe { blocks.combine(outputs, &self.arrays, self.cube, count) }
     }
 
     /// Combines all lanes of the first `blocks` blocks by halving.

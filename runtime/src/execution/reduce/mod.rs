@@ -8,104 +8,29 @@
 mod accumulators;
 mod blocks;
 mod places;
+mod reducer;
+mod small;
 mod task;
 
-use crate::execution::code::{CodeOptions, Composed, Kernel, KernelOperands};
+use crate::execution::code::{Composed, Kernel, KernelOperands};
 use crate::execution::cost;
-use crate::execution::kernels;
 use crate::execution::threads::{Threads, catch};
 use crate::execution::tiling::{ReduceTiles, product};
 pub use accumulators::fill;
-use accumulators::{AccumulatorArray, Cube, tree};
-use blocks::{Blocks, Small};
-use ndjit_codegen::passes::split::{NestPart, ReduceParts};
-use ndjit_ir::loops::{LoopNest, VectorLoop};
-use ndjit_ir::reduction::{LANES, Reduction};
-use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
-use ndjit_math::interp::Tensor;
+use accumulators::{Accumulated, AccumulatorArray, Cube, tree};
+use ndjit_ir::reduction::LANES;
+use ndjit_ir::{Error, ErrorCode, Result};
 use places::{OutputSlice, OutputSlices, Partial};
+use reducer::CACHED;
+pub use reducer::{Reducer, element};
+use small::Small;
 use smallvec::SmallVec;
 use std::iter;
-use std::num::NonZeroUsize;
-use std::sync::Arc;
 use task::ReduceTask;
 
-/// The maximum size of elements for jammed blocks ([`ReduceParts::jam`]): larger arrays come from memory, which is fastest in order. Sums
-/// of squares of 10,000,000 `f32` took 4.7 ms with jammed blocks and 3.1 without.
-const CACHED: usize = 4 << 20;
 /// The time of a reduction in registers relative to its nest's estimate. A sum of 100,000 squared differences of `f32`, estimated at 13 us,
 /// took 7.1 on a Xeon, and 8.6 on two threads.
 const BLOCKS: f64 = 0.55;
-
-/// The compiled parts of a nest that reduces.
-#[derive(Debug)]
-pub struct Reducer {
-    accumulate: Kernel,
-    accumulate_unrolled: Option<Kernel>,
-    accumulate_jammed: Option<Kernel>,
-    jam: NonZeroUsize,
-    blocks: Option<Blocks>,
-    /// Bytes of all inputs' elements per index.
-    element: usize,
-    start: Option<Kernel>,
-    combine: Arc<Kernel>,
-    outputs: SmallVec<[Accumulated; 1]>,
-    rank: usize,
-    kept: usize,
-    along: VectorLoop,
-    inputs: usize,
-}
-
-/// Properties of an output.
-#[derive(Debug)]
-struct Accumulated {
-    dtype: DType,
-    reduction: Reduction,
-    /// The initial element of accumulators; empty if `start` computes them.
-    identity: Vec<u8>,
-}
-
-impl Accumulated {
-    fn size(&self) -> usize {
-        self.dtype.bytes()
-    }
-}
-
-impl Reducer {
-    /// Compiles the parts of `nest`, on the calling thread.
-    ///
-    /// # Errors
-    /// As [`Kernel::new`].
-    pub fn new(nest: &LoopNest, parts: &ReduceParts, options: CodeOptions) -> Result<Reducer> {
-        let mut outputs = SmallVec::new();
-        for (access, &reduction) in nest.outputs.iter().zip(&parts.outputs) {
-            let dtype = access.dtype;
-            let registers = reduction.identity(dtype);
-            let identity = registers.map(|registers| element(dtype, &registers)).transpose()?.unwrap_or_default();
-            outputs.push(Accumulated { dtype, reduction, identity });
-        }
-        let compile = |part: &NestPart| Kernel::part(part, options);
-        let accumulate = compile(&parts.accumulate)?;
-        let jammed = parts.accumulate_jammed.as_ref().filter(|_| accumulate.is_wide()).map(compile).transpose()?;
-        let combine = kernels::part(&parts.combine, options)?;
-        let blocks = Blocks::new(parts, options)?;
-        Ok(Reducer {
-            accumulate,
-            accumulate_jammed: jammed.filter(Kernel::is_wide),
-            jam: parts.jam,
-            element: nest.inputs.iter().map(|access| access.dtype.bytes()).sum(),
-            accumulate_unrolled: parts.accumulate_unrolled.as_ref().map(compile).transpose()?,
-            start: parts.start.as_ref().map(compile).transpose()?,
-            blocks,
-            combine,
-            outputs,
-            rank: nest.rank,
-            kept: nest.kept(),
-            along: nest.kind.along(),
-            inputs: nest.inputs.len(),
-        })
-    }
-}
 
 impl Composed for Reducer {
     fn own(&self) -> SmallVec<[&Kernel; 8]> {
@@ -192,11 +117,6 @@ impl Reducer {
         Small::new(self, extents).filter(|_| alone)
     }
 
-    /// The code for whole blocks, for contiguous blocks.
-    fn blocks(&self, extents: &[usize]) -> Option<&Blocks> {
-        self.blocks.as_ref().filter(|_| extents[self.kept..self.rank - 1].iter().all(|&extent| extent == 1))
-    }
-
     /// # Safety
     /// As [`Composed::run`].
     unsafe fn empty_result(&self, outputs: &OutputSlices) -> Result<()> {
@@ -226,9 +146,4 @@ impl Reducer {
     fn sizes(&self) -> SmallVec<[usize; 1]> {
         self.outputs.iter().map(Accumulated::size).collect()
     }
-}
-
-/// The bytes of an element.
-pub fn element(dtype: DType, registers: &[u64]) -> Result<Vec<u8>> {
-    Ok(Tensor::from_repr(dtype, Shape::scalar(), |_| registers)?.bytes)
 }

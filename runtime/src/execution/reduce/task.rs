@@ -1,8 +1,8 @@
 //! One task of a reduction: the elements of a tile, accumulated and combined.
 
-use super::Reducer;
 use super::accumulators::Accumulators;
 use super::blocks::Blocks;
+use super::reducer::Reducer;
 use crate::execution::code::{Kernel, KernelOperands};
 use crate::execution::tiling::{ReduceTiles, Run, Tile, last_two};
 use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, Loop, ReduceParts, UNROLL};
@@ -61,7 +61,7 @@ impl ReduceTask<'_> {
             // SAFETY: the caller's promise; afterwards the accumulators contain all blocks' results, finished.
             unsafe {
                 self.blocks(blocks, &accumulators, (from, end))?;
-                accumulators.finish_blocks(blocks, &reducer.outputs, tile.blocks.len)?;
+                blocks.combine(&reducer.outputs, &accumulators.arrays, accumulators.cube, tile.blocks.len)?;
             }
             return Ok(accumulators);
         }

@@ -5,6 +5,7 @@
 
 mod abi;
 mod export;
+mod holder;
 mod import;
 
 pub use abi::{
@@ -12,7 +13,7 @@ pub use abi::{
 };
 pub use import::Imported;
 
-use export::hold;
+use holder::hold;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 use std::fmt;
 use std::ptr::NonNull;

@@ -6,7 +6,7 @@ use ndjit_ir::support::Device;
 use ndjit_ir::{DType, ErrorCode};
 use ndjit_runtime::code::CodeOptions;
 use ndjit_runtime::devices::open;
-use ndjit_runtime::{Buffer, bytes_of, kernels};
+use ndjit_runtime::{Buffer, bytes_of, drivers};
 
 #[test]
 fn a_kernel_runs_on_uploaded_memory() {
@@ -14,7 +14,7 @@ fn a_kernel_runs_on_uploaded_memory() {
     let [LoweredStep::Kernel(LoweredKernel { scheduled, .. })] = &program.steps[..] else {
         panic!("{:?}", program.steps)
     };
-    let kernel = kernels::get(&scheduled.nest, CodeOptions::default()).unwrap();
+    let kernel = drivers::get(&scheduled.nest, CodeOptions::default()).unwrap();
     let x = Buffer::from_bytes(bytes_of(&[1.0f32, 2.0, 3.0, 4.0, 5.0])).unwrap();
     let mut out = [Buffer::zeroed(20).unwrap()];
     let two = u64::from(2f32.to_bits());
@@ -40,7 +40,7 @@ fn reductions_run_and_positions_need_no_memory() {
     let program = lowered("graph (%0: f32[2, 3]) {\n  %1 = argmin %0 axes [0] : i32[3]\n  return %1\n}");
     let kernels: Vec<&Scheduled> = program.kernels().map(|kernel| &kernel.scheduled).collect();
     let [minimum, positions] = kernels[..] else { panic!("{:?}", program.steps) };
-    let compile = |nest| kernels::get(nest, CodeOptions::default()).unwrap();
+    let compile = |nest| drivers::get(nest, CodeOptions::default()).unwrap();
     let x = Buffer::from_bytes(bytes_of(&[1.0f32, 5.0, 3.0, 4.0, 2.0, 6.0])).unwrap();
 
     let mut least = [Buffer::zeroed(12).unwrap()];
