@@ -5,7 +5,7 @@ use crate::memory::{Program, assert_all_fault, check};
 use crate::programs::lowered_graph;
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::{AxisFunction, TypeRequest};
+use ndjit_ir::reduction::{AxisFunction, ReductionRule, TypeRequest};
 use ndjit_ir::view::{broadcast_to, concat_shape};
 use ndjit_ir::{DType, Policy, Shape, ValueType};
 
@@ -23,7 +23,10 @@ fn of_cases(dtype: DType, cases: &[([usize; 3], usize)], asks: bool) -> Program 
     for ((extents, axis), x) in cases.iter().zip(given) {
         let shape = Shape::new(extents);
         for function in AxisFunction::all() {
-            let asked = Some(dtype).filter(|_| asks && function.takes_dtype());
+            // Indices of longer axes keep their own dtype.
+            let counts = function.row().rule != ReductionRule::Index
+                || dtype.int_range().is_none_or(|(_, most)| extents[*axis] as i128 <= most);
+            let asked = Some(dtype).filter(|_| asks && counts && function.takes_dtype());
             let Ok(types) = policy.resolve_reduction(function, asked, dtype.into()) else { continue };
             let result = (types.result.into(), graph.intern(&shape));
             let request = TypeRequest { dtype: asked, policy };

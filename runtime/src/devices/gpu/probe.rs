@@ -119,7 +119,7 @@ fn operands(ty: PrimType, subnormals: bool) -> Vec<[u64; 3]> {
         let sign = (bits & 1) << (fraction + if wide { 11 } else { 8 });
         let exponent = match subnormals {
             // The quotient, the product, or the sum and the difference of the first two are subnormal, as are some operands.
-            true if which == 0 || n % 2 == 0 => bits >> 1 & if n % 4 == 0 { 1 } else { 31 },
+            true if which == 0 || n.is_multiple_of(2) => bits >> 1 & if n.is_multiple_of(4) { 1 } else { 31 },
             true => bias + (bits >> 1 & 15),
             false => bias - 20 + (bits >> 1 & 31),
         };
