@@ -335,15 +335,15 @@ fn complete() -> Result<()> {
 }
 
 fn rows() -> Result<()> {
-    use ndjit::{Array, Expr, fori_loop, jit, keepdims, ones_like};
+    use ndjit::{Array, Expr, fori_loop, grad, jit, keepdims, ones_like, sum};
 
     fn main() -> Result<(), ndjit::Error> {
-        let x = Array::from_rows(&[[1.0f32, 2.0, 3.0], [1.0, 1.0, 4.0]]);
+        let x = Array::from_shape_vec([2, 3], vec![1.0f32, 2.0, 3.0, 1.0, 1.0, 4.0])?;
         let shares = jit!(|x| x / x.sum(keepdims(1)));
         println!("{:.3}", shares.call((&x,))?); // each row divided by its sum
         println!("{}", (&x + 1).mt().slice((1.., ..))); // lazy: computed when it is printed
-        let power = jit(|x: Expr, n: Expr| fori_loop(0, n, ones_like(x), |_, p| p * x));
-        println!("{}", power.call((&x, 3))?); // the loop runs in the compiled program
+        let cubes = |x: Expr| sum(fori_loop(0, 3, ones_like(x), |_, p| p * x), ..); // a loop of the compiled program
+        println!("{}", jit(grad(cubes)).call((&x,))?); // and its gradient, 3x²
         Ok(())
     }
     main()
