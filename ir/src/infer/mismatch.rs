@@ -139,7 +139,7 @@ impl fmt::Display for InferenceError {
             InferenceError::Op(op, mismatch) => write!(f, "{op}: {}", mismatch.headline(*op)),
             InferenceError::Reduction(reduction, mismatch) => write!(f, "{reduction}: {}", mismatch.headline()),
             InferenceError::Clash(clash) => write!(f, "{clash}"),
-            InferenceError::Index(ty) => write!(f, "positions are i64, not {ty}"),
+            InferenceError::Index(ty) => write!(f, "indices are i64, not {ty}"),
             InferenceError::WeakCast => f.write_str("a cast to a weak type"),
             InferenceError::Promotion(from, to) => write!(f, "{from} is not promoted to {to}"),
             InferenceError::Stored(ty, stored) => write!(f, "a parameter of type {ty} is not stored as {stored}"),
