@@ -64,6 +64,8 @@ struct ErrorData {
     facts: Vec<String>,
     /// The ranges of the origins in the leading facts, which describe operands; empty without an origin.
     operands: Vec<Range<usize>>,
+    /// Whether an axis is at fault.
+    about_axis: bool,
     /// The file that a fact names.
     file: Option<PathBuf>,
     help: Option<Help>,
@@ -96,6 +98,7 @@ impl Error {
             place: None,
             facts: Vec::new(),
             operands: Vec::new(),
+            about_axis: false,
             file: None,
             help: None,
         }))
@@ -185,6 +188,19 @@ impl Error {
         self
     }
 
+    /// Says that an axis is at fault, for front ends that mark the argument.
+    ///
+    /// ```
+    /// use ndjit_ir::{Error, ErrorCode};
+    ///
+    /// assert!(Error::new(ErrorCode::Shape, "there is no axis 2").about_axis().is_about_axis());
+    /// ```
+    #[must_use]
+    pub fn about_axis(mut self) -> Error {
+        self.0.about_axis = true;
+        self
+    }
+
     /// Names the file, as the last fact, in place of the file that the error names already.
     ///
     /// ```
@@ -265,6 +281,11 @@ impl Error {
     /// ```
     pub fn name(&self) -> Option<&str> {
         self.0.headline.get(..self.0.named.checked_sub(": ".len())?)
+    }
+
+    /// Whether an axis is [at fault](Error::about_axis): one that does not exist, is named twice, or has another extent.
+    pub fn is_about_axis(&self) -> bool {
+        self.0.about_axis
     }
 
     /// Facts, one line each.

@@ -118,7 +118,12 @@ impl InferenceError {
             | InferenceError::NoElements { .. } => ErrorCode::Shape,
             _ => ErrorCode::Verify,
         };
-        Error::new(code, self.to_string())
+        let error = Error::new(code, self.to_string());
+        match self {
+            InferenceError::Axis(..)
+            | InferenceError::Shape(ShapeMismatch::Axis(..) | ShapeMismatch::Extents { .. }) => error.about_axis(),
+            _ => error,
+        }
     }
 }
 
