@@ -5,7 +5,6 @@
 
 use crate::memory::{Budget, Reservation};
 use crate::outcome::Failure;
-use crate::replacement::named;
 use ndjit::npy::Writer;
 use ndjit::npy::replacement::Replacement;
 use ndjit::{Array, Complex, DType, Error, ErrorCode, Shape, Spec, bf16, f16};
@@ -38,7 +37,7 @@ impl Output {
     /// `Io` if it cannot be written, or has an unknown extension; `DType` and `Shape` for unsupported results;
     /// `Allocation` if its buffers exceed the budget.
     pub fn create(path: &Path, result: &Spec, budget: &Budget) -> Result<Output, Failure> {
-        let of_file = |error: Error| named(&error, path);
+        let of_file = |error: Error| error.in_file(path);
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         let refused = match extension.as_str() {
             "npy" if result.dtype() == DType::Bf16 => Error::new(ErrorCode::DType, "write_npy: NumPy has no bf16")
@@ -77,7 +76,7 @@ impl Output {
             Format::Npy(writer) => writer.write(part),
             Format::Csv(file, _) => write_rows(part, file),
         };
-        written.map_err(|e| named(&e, &self.path))
+        written.map_err(|e| e.in_file(&self.path))
     }
 
     /// Moves the complete file to its path.
@@ -91,7 +90,7 @@ impl Output {
                 file.flush().map_err(|e| failed("write_csv", &e)).and_then(|()| place.finish())
             }
         };
-        written.map_err(|e| named(&e, &self.path))
+        written.map_err(|e| e.in_file(&self.path))
     }
 }
 

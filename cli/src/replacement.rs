@@ -17,18 +17,8 @@ pub fn replace(path: &Path, write: impl FnOnce(&Path) -> Result<(), Error>) -> R
         write(place.path())?;
         place.finish()
     };
-    write().map_err(|error| named(&error, path))
-}
-
-/// The error with the requested path instead of that of the incomplete file.
-pub fn named(error: &Error, path: &Path) -> Error {
-    let facts = error.facts().iter().filter(|fact| !fact.starts_with("file: "));
-    let named = facts.fold(Error::new(error.code(), error.headline()), Error::fact);
-    let named = named.fact(format_args!("file: {}", path.display()));
-    match error.help_text() {
-        Some(help) => named.help(help),
-        None => named,
-    }
+    // The requested path, not that of the incomplete file.
+    write().map_err(|error: Error| error.in_file(path))
 }
 
 /// Removes incomplete files at a signal, which then ends the program with its usual exit status: in a shell 129 for

@@ -9,9 +9,7 @@ use std::io::ErrorKind;
 pub fn text(failure: &Failure) -> Option<String> {
     match failure {
         Failure::Expression(error, expression, inputs) => Some(of_expression(error, expression, inputs)),
-        Failure::Usage(error) | Failure::Other(error) => {
-            Some(in_expression(&rebuilt(error, error.facts().to_vec()).to_string(), &[]))
-        }
+        Failure::Usage(error) | Failure::Other(error) => Some(in_expression(&portable(error).to_string(), &[])),
         Failure::Output(error) if error.kind() == ErrorKind::BrokenPipe => None,
         Failure::Output(error) => Some(format!("error[{}]: the output cannot be written: {error}", ErrorCode::Io)),
     }
@@ -23,10 +21,11 @@ fn of_expression(error: &Error, expression: &str, inputs: &[String]) -> String {
         // The caret has the place.
         Some(place) if place.file == FILE => {
             let operands = parse(expression).map_or(Vec::new(), |read| operands(&read, place.column));
-            let facts = (0..).zip(error.facts()).map(|(n, fact)| written(fact, operands.get(n))).collect();
-            in_expression(&report_in(&rebuilt(error, facts).at(place), expression), inputs)
+            let written = |n: usize| operands.get(n).cloned().flatten().filter(|text| text.chars().count() <= LONGEST);
+            let error = error.clone().with_origins(|n| written(n).map(|text| format!("from {text}")));
+            in_expression(&report_in(&portable(&error).at(place), expression), inputs)
         }
-        _ => in_expression(&rebuilt(error, error.facts().to_vec()).to_string(), inputs),
+        _ => in_expression(&portable(error).to_string(), inputs),
     }
 }
 
@@ -56,16 +55,8 @@ fn operands(expression: &Expression, column: u32) -> Vec<Option<String>> {
 /// Maximum length of a printed operand.
 const LONGEST: usize = 40;
 
-/// A fact on an operand, with its source text instead of the library's description.
-fn written(fact: &str, operand: Option<&Option<String>>) -> String {
-    match (fact.split_once(" from "), operand) {
-        (Some((of, _)), Some(Some(text))) if text.chars().count() <= LONGEST => format!("{of} from {text}"),
-        _ => fact.to_owned(),
-    }
-}
-
 /// Phrases of the library about Rust, and their counterparts for expressions.
-const PHRASES: [(&str, &str); 16] = [
+const PHRASES: [(&str, &str); 14] = [
     (" at line 1", ""),
     ("from cast", "from astype"),
     ("leave the axes out: `..` are all there are", "leave `axis` out"),
@@ -75,10 +66,8 @@ const PHRASES: [(&str, &str); 16] = [
     ("keepdims(-1)", "axis=-1, keepdims=True"),
     ("`where_`", "`where`"),
     ("give `true` or `false`", "give `True` or `False`"),
-    ("; descriptors of .npy files are read by `DType::from_npy`", ""),
     ("call: literal", "literal"),
     ("cast the other operand to a wider dtype", "convert it, or what it meets, to a wider dtype"),
-    (", or have numbers be wider, as in `with_defaults(Defaults::BITS_64, || …)`", ""),
     ("cast the array, as in", "convert the array, as in"),
     ("cast explicitly:", "convert it:"),
     ("`pow(x, y)`", "`x ** y`"),
@@ -91,11 +80,6 @@ pub fn in_expression(text: &str, inputs: &[String]) -> String {
     for (index, name) in inputs.iter().enumerate().rev() {
         text = text.replace(&format!("from argument {index}"), &format!("from the input {name}"));
         text = text.replace(&format!("\n  argument {index}: "), &format!("\n  the input {name}: "));
-    }
-    // A suggestion for Rust only.
-    if let Some((before, after)) = text.split_once("; or `with_casting(") {
-        let rest = after.split_once('\n').map_or(String::new(), |(_, rest)| format!("\n{rest}"));
-        text = before.to_owned() + &rest;
     }
     for (rust, expression) in PHRASES {
         text = text.replace(rust, expression);
@@ -133,12 +117,12 @@ fn code(rust: &str) -> String {
     }
 }
 
-/// The error with other facts and without its place in the source of this program.
-fn rebuilt(error: &Error, facts: Vec<String>) -> Error {
-    let rebuilt = facts.iter().fold(Error::new(error.code(), error.headline()), Error::fact);
-    match error.help_text() {
-        Some(help) => rebuilt.help(help),
-        None => rebuilt,
+/// The error without its place in the source of this program, and without help on Rust alone.
+fn portable(error: &Error) -> Error {
+    let portable = error.facts().iter().fold(Error::new(error.code(), error.headline()), Error::fact);
+    match error.way_out() {
+        Some(help) => portable.help(help.portable()),
+        None => portable,
     }
 }
 

@@ -48,7 +48,7 @@ impl Lowered {
                     *known = bytes.max(*known);
                 }
             }
-            let stored = &geometry.extents[..nest.parallel_loops()];
+            let stored = &geometry.extents[..nest.output_rank()];
             for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
                 work.written = work.written.saturating_add(touched(layout, stored, access.dtype));
                 written.insert(value);

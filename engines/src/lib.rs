@@ -3,10 +3,10 @@
 
 #![forbid(unsafe_code)]
 
-mod given;
+mod inputs;
 mod layouts;
 
-pub use given::{Difference, Given, compare, lowered};
+pub use inputs::{Difference, ProgramInputs, compare, lowered};
 use ndjit_codegen::pipeline;
 use ndjit_codegen::target::{Target, VectorWidth};
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled};
@@ -52,7 +52,7 @@ pub const ALL: Matrix = Matrix {
 /// The first difference.
 pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
     let failed = |engine: &str, e: ndjit_ir::Error| Difference { engine: engine.into(), what: e.to_string() };
-    let dense = Given::new(program, false).map_err(|e| failed("layouts", e))?;
+    let dense = ProgramInputs::new(program, false).map_err(|e| failed("layouts", e))?;
     let options = Options { fp_contract: matrix.fp_contract, ..Options::default() };
     let unchanged = Options { simplify: false, ..options.clone() };
     let plain = lowered(&program.graph, &dense.layouts, unchanged).map_err(|e| failed("lower", e))?;
@@ -61,7 +61,7 @@ pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
         eval_graph(&plain.simplified, &program.params, &program.scalars).map_err(|e| failed("simplified", e))?;
     compare("simplified graph", &expected, &simplified)?;
     for &strided in matrix.strided {
-        let given = Given::new(program, strided).map_err(|e| failed("layouts", e))?;
+        let given = ProgramInputs::new(program, strided).map_err(|e| failed("layouts", e))?;
         for &fuse in matrix.fuse {
             let options = Options { fuse, ..options.clone() };
             let lowered = lowered(&program.graph, &given.layouts, options).map_err(|e| failed("lower", e))?;
@@ -87,7 +87,7 @@ pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
 }
 
 /// The loops, interpreted kernel by kernel.
-fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) -> Result<Vec<Tensor>> {
+fn loops(lowered: &Lowered, program: &Program, given: &ProgramInputs, expanded: bool) -> Result<Vec<Tensor>> {
     let graph = &lowered.simplified;
     let params: HashMap<Value, &Tensor> = graph.params().iter().copied().zip(&given.memory).collect();
     // Outputs of kernels; a parameter that is a result is copied.
@@ -176,7 +176,7 @@ fn at_rows(scheduled: &Scheduled, read: &dyn Fn(&Value) -> Tensor) -> Option<Geo
 
 /// Machine code: into new arrays from borrowed arguments, then from donated arguments, then into the caller's memory. Locations of
 /// arrays differ, results do not.
-fn compiled(lowered: &Lowered, program: &Program, given: &Given, options: &RunOptions) -> Result<Vec<Tensor>> {
+fn compiled(lowered: &Lowered, program: &Program, given: &ProgramInputs, options: &RunOptions) -> Result<Vec<Tensor>> {
     let executable = Executable::new(lowered, options)?;
     let graph = &lowered.simplified;
     let fresh = |arguments: Vec<Argument<'_>>| -> Result<Vec<Arc<Buffer>>> {

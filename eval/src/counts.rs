@@ -13,7 +13,7 @@ pub static PLAN_HITS: AtomicU64 = AtomicU64::new(0);
 /// Runs of lazy operations.
 pub static OPERATIONS: AtomicU64 = AtomicU64::new(0);
 /// Repeated runs of lazy operations.
-pub static AGAIN: AtomicU64 = AtomicU64::new(0);
+pub static REPEATED_OPERATIONS: AtomicU64 = AtomicU64::new(0);
 
 /// Counters of a thread, independent of other threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub fn count_plan() {
 /// Counts runs of lazy operations, and the repeated ones among them.
 pub fn count_operations(all: usize, again: usize) {
     OPERATIONS.fetch_add(all as u64, Relaxed);
-    AGAIN.fetch_add(again as u64, Relaxed);
+    REPEATED_OPERATIONS.fetch_add(again as u64, Relaxed);
 }
 
 impl Made {

@@ -67,10 +67,10 @@ pub fn without_array(error: Error, literal: Literal, dtype: DType) -> Error {
         [DType::I16, DType::I32, DType::I64, DType::U64].into_iter().find(|wider| literal.to_repr(*wider).is_ok());
     let strong = wider.and_then(|wider| number_of_dtype(literal, wider));
     match strong.filter(|_| dtype.is_int() && literal.ty().is_weak()) {
-        Some(strong) => error.help(format!(
-            "no array gives it a dtype, so it has the default: give it one, `{strong}`, or have numbers be wider, as in \
-             `with_defaults(Defaults::BITS_64, || …)`"
-        )),
+        Some(strong) => error.help(
+            Help::from(format!("no array gives it a dtype, so it has the default: give it one, `{strong}`"))
+                .rust(", or have numbers be wider, as in `with_defaults(Defaults::BITS_64, || …)`"),
+        ),
         None => error,
     }
 }
@@ -94,13 +94,14 @@ pub fn explained(error: Error, what: What, operands: &[KnownOperand<'_>], place:
     for (i, (name, operand)) in names.iter().zip(operands).enumerate() {
         let label = format!("{name}:");
         let from = origins(i);
-        let origin = from.text(Some(place));
+        let (value, origin) = from.parts(Some(place));
+        let ty = operand.ty;
         full = match (operand.literal, from) {
             (Some(literal), Origin::Argument(_)) => {
-                full.operand(format_args!("{label:width$} {} ({} {origin})", operand.ty, literal.value()))
+                full.operand_from(format_args!("{label:width$} {ty} ({} ", literal.value()), &origin, ")")
             }
-            (Some(_), _) => full.operand(format_args!("{label:width$} {} ({origin})", operand.ty)),
-            (None, _) => full.operand(format_args!("{label:width$} {}{} {origin}", operand.ty, operand.shape)),
+            (Some(_), _) => full.operand_from(format_args!("{label:width$} {ty} ({value}"), &origin, ")"),
+            (None, _) => full.operand_from(format_args!("{label:width$} {ty}{} {value}", operand.shape), &origin, ""),
         };
     }
     // Axes omitted by a reduction are the most frequent mismatch.
@@ -134,7 +135,7 @@ fn as_written(help: &Help, what: What, operands: &[KnownOperand<'_>]) -> Help {
         CastAdvice::Written(_) => cast.clone(),
     };
     help.parts().iter().fold(Help::default(), |help, part| match part {
-        HelpPart::Text(text) => help.text(text),
+        HelpPart::Text(_) | HelpPart::Rust(_) => help.part(part.clone()),
         HelpPart::Casts(casts) => match &casts.iter().map(cast).collect::<Vec<CastAdvice>>()[..] {
             // Both are cast, even if they have the same text or value.
             [first, second] if first == second && operands.len() == 2 => {

@@ -37,6 +37,7 @@ impl AxisSet {
             let found = position(axis, rank)?;
             if set.contains(found) {
                 return Err(Error::new(ErrorCode::Shape, format!("axis {found} is named twice"))
+                    .about_axis()
                     .fact(format_args!("the axes: {axes:?} of {rank}"))
                     .help("name each axis once; negative ones count from the last"));
             }
@@ -116,7 +117,7 @@ pub fn position(axis: isize, rank: usize) -> Result<usize> {
     let own = if axis < 0 { axis.checked_add_unsigned(rank) } else { Some(axis) };
     let found = own.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
     found.ok_or_else(|| {
-        let error = Error::new(ErrorCode::Shape, format!("there is no axis {axis}"));
+        let error = Error::new(ErrorCode::Shape, format!("there is no axis {axis}")).about_axis();
         match rank {
             0 => error.fact("a scalar has no axes").help("name no axes, or give it some with `reshape`"),
             1 => error.fact("axes: 0, or -1 from the last").help("name this axis"),

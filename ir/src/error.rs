@@ -5,6 +5,8 @@
 use crate::help::Help;
 use crate::place::Place;
 use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 macro_rules! codes {
     ($($variant:ident $text:literal $doc:literal;)*) => {
@@ -60,8 +62,12 @@ struct ErrorData {
     named: usize,
     place: Option<Place>,
     facts: Vec<String>,
-    /// The number of leading facts that describe operands.
-    operands: usize,
+    /// The ranges of the origins in the leading facts, which describe operands; empty without an origin.
+    operands: Vec<Range<usize>>,
+    /// Whether an axis is at fault.
+    about_axis: bool,
+    /// The file that a fact names.
+    file: Option<PathBuf>,
     help: Option<Help>,
 }
 
@@ -91,7 +97,9 @@ impl Error {
             named: 0,
             place: None,
             facts: Vec::new(),
-            operands: 0,
+            operands: Vec::new(),
+            about_axis: false,
+            file: None,
             help: None,
         }))
     }
@@ -138,17 +146,86 @@ impl Error {
 
     /// Adds a fact about an operand, before all other facts.
     #[must_use]
-    pub fn operand(mut self, fact: impl fmt::Display) -> Error {
-        self.0.facts.insert(self.0.operands, fact.to_string());
-        self.0.operands += 1;
+    pub fn operand(self, fact: impl fmt::Display) -> Error {
+        self.operand_from(fact, "", "")
+    }
+
+    /// Adds a fact about an operand with its origin, which front ends may [replace](Error::with_origins): the text before the origin,
+    /// the origin, and the text after it.
+    ///
+    /// ```
+    /// use ndjit_ir::{Error, ErrorCode};
+    ///
+    /// let error = Error::new(ErrorCode::Shape, "shapes do not broadcast").operand_from("x: f32[3] ", "from argument 0", "");
+    /// assert_eq!(error.facts(), ["x: f32[3] from argument 0"]);
+    /// ```
+    #[must_use]
+    pub fn operand_from(mut self, before: impl fmt::Display, origin: &str, after: &str) -> Error {
+        let before = before.to_string();
+        let (at, start) = (self.0.operands.len(), before.len());
+        self.0.facts.insert(at, before + origin + after);
+        self.0.operands.push(start..start + origin.len());
+        self
+    }
+
+    /// Replaces the origins of operands, for front ends of other languages: `origin` is called with the operand's index among the facts.
+    ///
+    /// ```
+    /// use ndjit_ir::{Error, ErrorCode};
+    ///
+    /// let error = Error::new(ErrorCode::Shape, "shapes do not broadcast").operand_from("x: f32[3] ", "from argument 0", "");
+    /// let moved = error.with_origins(|_| Some("from the input k".to_owned()));
+    /// assert_eq!(moved.facts(), ["x: f32[3] from the input k"]);
+    /// ```
+    #[must_use]
+    pub fn with_origins(mut self, origin: impl Fn(usize) -> Option<String>) -> Error {
+        for (n, (range, fact)) in self.0.operands.iter_mut().zip(&mut self.0.facts).enumerate() {
+            if let Some(origin) = Some(n).filter(|_| range.start < range.end).and_then(&origin) {
+                fact.replace_range(range.clone(), &origin);
+                range.end = range.start + origin.len();
+            }
+        }
+        self
+    }
+
+    /// Says that an axis is at fault, for front ends that mark the argument.
+    ///
+    /// ```
+    /// use ndjit_ir::{Error, ErrorCode};
+    ///
+    /// assert!(Error::new(ErrorCode::Shape, "there is no axis 2").about_axis().is_about_axis());
+    /// ```
+    #[must_use]
+    pub fn about_axis(mut self) -> Error {
+        self.0.about_axis = true;
+        self
+    }
+
+    /// Names the file, as the last fact, in place of the file that the error names already.
+    ///
+    /// ```
+    /// use ndjit_ir::{Error, ErrorCode};
+    /// use std::path::Path;
+    ///
+    /// let error = Error::new(ErrorCode::Io, "the disk is full").in_file(Path::new("x.npy.part"));
+    /// assert_eq!(error.in_file(Path::new("x.npy")).facts(), ["file: x.npy"]);
+    /// ```
+    #[must_use]
+    pub fn in_file(mut self, path: &Path) -> Error {
+        let fact = |path: &Path| format!("file: {}", path.display());
+        if let Some(former) = self.0.file.take().map(|path| fact(&path)) {
+            self.0.facts.retain(|fact| *fact != former);
+        }
+        self.0.facts.push(fact(path));
+        self.0.file = Some(path.to_owned());
         self
     }
 
     /// Removes the facts about operands, for a caller that adds its own.
     #[must_use]
     pub fn without_operands(mut self) -> Error {
-        self.0.facts.drain(..self.0.operands);
-        self.0.operands = 0;
+        self.0.facts.drain(..self.0.operands.len());
+        self.0.operands.clear();
         self
     }
 
@@ -169,6 +246,16 @@ impl Error {
         self
     }
 
+    /// Adds an alternative to the help that is [for Rust only](Help::rust). Without other help it is the help.
+    #[must_use]
+    pub fn or_rust_help(mut self, other: impl Into<String>) -> Error {
+        self.0.help = Some(match self.0.help.take() {
+            Some(help) => help.rust(format!("; or {}", other.into())),
+            None => Help::from(other),
+        });
+        self
+    }
+
     /// The kind of the error.
     pub fn code(&self) -> ErrorCode {
         self.0.code
@@ -182,6 +269,23 @@ impl Error {
     /// The place in the user's source, if known.
     pub fn place(&self) -> Option<Place> {
         self.0.place
+    }
+
+    /// The op or stage that failed: the last prefix of [`of`](Error::of), without its colon.
+    ///
+    /// ```
+    /// use ndjit_ir::{Error, ErrorCode};
+    ///
+    /// let error = Error::new(ErrorCode::Shape, "shapes [2] and [3] do not broadcast").of("add");
+    /// assert_eq!((error.name(), error.headline()), (Some("add"), "add: shapes [2] and [3] do not broadcast"));
+    /// ```
+    pub fn name(&self) -> Option<&str> {
+        self.0.headline.get(..self.0.named.checked_sub(": ".len())?)
+    }
+
+    /// Whether an axis is [at fault](Error::about_axis): one that does not exist, is named twice, or has another extent.
+    pub fn is_about_axis(&self) -> bool {
+        self.0.about_axis
     }
 
     /// Facts, one line each.

@@ -18,6 +18,8 @@ pub enum HelpPart {
     Text(String),
     /// Suggested casts, all of them needed.
     Casts(Vec<CastAdvice>),
+    /// Text on Rust alone, which front ends of other languages leave out.
+    Rust(String),
 }
 
 /// A suggested cast. Displays as a function call: a method needs a receiver of known type, which Rust does not infer for
@@ -56,6 +58,38 @@ impl Help {
         self.text += &casts.iter().map(|cast| format!("`{cast}`")).collect::<Vec<String>>().join(" and ");
         self.parts.push(HelpPart::Casts(casts));
         self
+    }
+
+    /// Appends text on Rust alone, with its separator: front ends of other languages leave it out.
+    ///
+    /// ```
+    /// use ndjit_ir::Help;
+    ///
+    /// let help = Help::from("cast one of them").rust("; or `with_casting(CastingModes::UP, || …)` casts to f32");
+    /// assert_eq!(help.portable(), "cast one of them");
+    /// ```
+    #[must_use]
+    pub fn rust(mut self, text: impl Into<String>) -> Help {
+        let text = text.into();
+        self.text += &text;
+        self.parts.push(HelpPart::Rust(text));
+        self
+    }
+
+    /// The text without the parts on Rust alone.
+    pub fn portable(&self) -> String {
+        let parts = self.parts.iter().filter(|part| !matches!(part, HelpPart::Rust(_)));
+        parts.fold(Help::default(), |help, part| help.part(part.clone())).text
+    }
+
+    /// Appends a part.
+    #[must_use]
+    pub fn part(self, part: HelpPart) -> Help {
+        match part {
+            HelpPart::Text(text) => self.text(text),
+            HelpPart::Casts(casts) => self.casts(casts),
+            HelpPart::Rust(text) => self.rust(text),
+        }
     }
 
     /// The parts.

@@ -192,7 +192,7 @@ impl fmt::Display for ShapeMismatch {
             ShapeMismatch::Broadcast(a, b) => write!(f, "shapes {a} and {b} do not broadcast"),
             ShapeMismatch::BroadcastTo(shape, to) => write!(f, "{shape} does not broadcast to {to}"),
             ShapeMismatch::Rows(rows, index) => {
-                write!(f, "rows of shape {rows} and positions {index} do not broadcast")
+                write!(f, "rows of shape {rows} and indices {index} do not broadcast")
             }
             ShapeMismatch::NoRows => f.write_str("a scalar has no rows"),
             ShapeMismatch::NoneToTake(shape) => write!(f, "{shape} elements of an array without rows"),

@@ -56,18 +56,21 @@ impl Progression {
             },
         };
         if real(step) == Some(0.0) {
-            return Err(Error::new(ErrorCode::Size, format!("arange: the step from {start} to {stop} is 0"))
+            return Err(Error::new(ErrorCode::Size, format!("the step from {start} to {stop} is 0"))
+                .of("arange")
                 .help("give the step a value other than 0, negative to count down"));
         }
         let numbers = [start, stop, step].map(real);
         if numbers.iter().flatten().any(|number| number.is_nan()) {
-            return Err(Error::new(ErrorCode::Size, "arange: NaN is no number to count from, to or by")
+            return Err(Error::new(ErrorCode::Size, "NaN is no number to count from, to or by")
+                .of("arange")
                 .fact(format_args!("start {start}, stop {stop}, step {step}"))
                 .help("give numbers; `x.len()` and `x.shape()` say how many elements an array has"));
         }
         let len = len.ok_or_else(|| {
             let help = "the length is ceil((stop - start) / step), which must be a number that memory can hold";
-            Error::new(ErrorCode::Size, format!("arange: no array can hold the numbers from {start} to {stop}"))
+            Error::new(ErrorCode::Size, format!("no array can hold the numbers from {start} to {stop}"))
+                .of("arange")
                 .fact(format_args!("step: {step}"))
                 .help(help)
         })?;
@@ -255,7 +258,8 @@ fn parts(value: LiteralValue) -> (f64, f64) {
 }
 
 fn unordered(start: LiteralValue, stop: LiteralValue, step: LiteralValue) -> Error {
-    Error::new(ErrorCode::DType, "arange: complex numbers have no order to count in")
+    Error::new(ErrorCode::DType, "complex numbers have no order to count in")
+        .of("arange")
         .fact(format_args!("start {start}, stop {stop}, step {step}"))
         .help("`linspace` goes from one complex number to another")
 }

@@ -22,7 +22,7 @@ const COST: f64 = 0.5;
 /// # Errors
 /// `Allocation` if memory is refused.
 pub fn indices(truths: &[bool]) -> Result<Vec<i64>> {
-    let mut found = reserve("positions", truths.iter().filter(|truth| **truth).count())?;
+    let mut found = reserve("indices", truths.iter().filter(|truth| **truth).count())?;
     found.extend((0i64..).zip(truths).filter(|(_, truth)| **truth).map(|(position, _)| position));
     Ok(found)
 }
@@ -176,7 +176,7 @@ unsafe fn write<T: IndexElement>(
 /// # Errors
 /// `Argument` if the order is not a permutation; `Allocation` if memory is refused.
 pub fn groups(begins: &[bool], order: &[i64]) -> Result<Vec<i64>> {
-    let mut groups = reserve("positions", order.len())?;
+    let mut groups = reserve("indices", order.len())?;
     groups.resize(order.len(), 0);
     let mut group = -1;
     for (&begins, &position) in begins.iter().zip(order) {

@@ -188,6 +188,7 @@ fn chosen<R: Computed>(
     let (len, extent) = (only_axis(parts.what, "a mask", mask)?, shape.extents()[at]);
     if len > extent {
         return Err(Error::new(ErrorCode::Shape, format!("a mask of {len} elements for an axis that has {extent}"))
+            .about_axis()
             .fact(format_args!("axis {at} of shape {shape}"))
             .help("give an element for each index of the axis, or fewer"));
     }

@@ -56,7 +56,7 @@ fn differences<R: Computed>(what: &'static str, x: AnyOperand, n: usize, axis: i
     let op = if dtype == DType::Bool { Op::NotEqual } else { Op::Subtract };
     let mut result: R = seen(what, x, place, |shape| part(shape, at, 0, extent, 1));
     for taken in 0..times {
-        let [low, high]: [R; 2] = neighbours(what, result.operand(), at, extent.saturating_sub(taken), place);
+        let [low, high]: [R; 2] = adjacent(what, result.operand(), at, extent.saturating_sub(taken), place);
         result = R::compute(op, &[high.operand(), low.operand()], place);
     }
     result
@@ -70,7 +70,7 @@ fn along(what: &'static str, x: &AnyOperand, axis: isize) -> Result<(DType, usiz
 }
 
 /// All elements except the last along an axis, and all except the first.
-fn neighbours<R: Computed>(what: &'static str, x: AnyOperand, at: usize, extent: usize, place: Place) -> [R; 2] {
+fn adjacent<R: Computed>(what: &'static str, x: AnyOperand, at: usize, extent: usize, place: Place) -> [R; 2] {
     let ends = extent.saturating_sub(1);
     [(0, ends), (extent - ends, extent)]
         .map(|(start, end)| seen(what, x.clone(), place, |shape| part(shape, at, start, end, 1)))
@@ -274,7 +274,7 @@ pub fn trapezoid<X: Math>(y: X, dx: impl Number, axis: isize) -> X::Out {
 fn means<R: Computed>(y: AnyOperand, at: usize, extent: usize, place: Place) -> R {
     let half = beside(&y, Literal::weak(0.5), None);
     let halves = R::compute(Op::Multiply, &[y, half], place);
-    let parts: [R; 2] = neighbours("trapezoid", halves.operand(), at, extent, place);
+    let parts: [R; 2] = adjacent("trapezoid", halves.operand(), at, extent, place);
     R::compute(Op::Add, &parts.map(|part| part.operand()), place)
 }
 

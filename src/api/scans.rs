@@ -79,7 +79,7 @@ impl IntoAlong for isize {
 
 pub(crate) fn scan<R: Computed>(scan: Scan, dtype: Option<DType>, x: AnyOperand, along: Along, place: Place) -> R {
     let scanned = R::reduce(&Request::along(scan, dtype, along.axis), &[x], place);
-    let (true, Some(nothing)) = (along.initial, scan.of_nothing()) else { return scanned };
+    let (true, Some(nothing)) = (along.initial, scan.empty_result()) else { return scanned };
     let scanned = scanned.operand();
     let what = scan.name();
     let first = scanned.describe(what).and_then(|(_, dtype, shape)| {

@@ -154,6 +154,7 @@ pub fn topk<X: Math>(x: X, k: usize, axis: isize) -> (X::Out, X::Out) {
         match shape.extents()[at] {
             extent if extent >= k => Ok(at),
             extent => Err(Error::new(ErrorCode::Shape, format!("{k} elements of an axis that has {extent}"))
+                .about_axis()
                 .fact(format_args!("axis {at} of shape {shape}"))
                 .help("ask for as many as there are, or fewer")),
         }

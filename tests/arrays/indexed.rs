@@ -25,7 +25,7 @@ macro_rules! at {
                     [i] => x.at(i.clone()).get(),
                     [i, j] => x.at((i.clone(), j.clone())).get(),
                     [i, j, k] => x.at((i.clone(), j.clone(), k.clone())).get(),
-                    _ => panic!("{} arrays of positions", index.len()),
+                    _ => panic!("{} arrays of indices", index.len()),
                 }
             }
 
@@ -36,7 +36,7 @@ macro_rules! at {
                     [i] => x.at(i.clone()).get_or(true),
                     [i, j] => x.at((i.clone(), j.clone())).get_or(true),
                     [i, j, k] => x.at((i.clone(), j.clone(), k.clone())).get_or(true),
-                    _ => panic!("{} arrays of positions", index.len()),
+                    _ => panic!("{} arrays of indices", index.len()),
                 }
             }
 
@@ -46,7 +46,7 @@ macro_rules! at {
                     [i] => x.at(i.clone()),
                     [i, j] => x.at((i.clone(), j.clone())),
                     [i, j, k] => x.at((i.clone(), j.clone(), k.clone())),
-                    _ => panic!("{} arrays of positions", index.len()),
+                    _ => panic!("{} arrays of indices", index.len()),
                 };
                 match what {
                     "at.set" => at.set(y),

@@ -5,7 +5,7 @@ use super::corpus;
 use ndjit_codegen::Options;
 use ndjit_codegen::passes::legalize::does;
 use ndjit_codegen::wgsl::Features;
-use ndjit_engines::{Given, compare, lowered};
+use ndjit_engines::{ProgramInputs, compare, lowered};
 use ndjit_ir::{DType, Op};
 use ndjit_math::interp::eval_graph;
 use ndjit_runtime::gpu::{self, Gpu, GpuOptions};
@@ -25,7 +25,7 @@ fn check(gpu: &Arc<Gpu>, text: &str, seed: u64) {
     let program = corpus::program(text, seed);
     let typed = lowered(
         &program.graph,
-        &Given::new(&program, false).unwrap().layouts,
+        &ProgramInputs::new(&program, false).unwrap().layouts,
         Options { simplify: false, ..Options::default() },
     )
     .unwrap()
@@ -100,7 +100,7 @@ fn ops_are_done_or_known_to_compute() {
                     continue;
                 }
                 let program = corpus::program(&text, 1);
-                let layouts = Given::new(&program, false).unwrap().layouts;
+                let layouts = ProgramInputs::new(&program, false).unwrap().layouts;
                 let lowered = lowered(&program.graph, &layouts, crate::on_device(usize::MAX)).unwrap();
                 let error = gpu::GpuProgram::new(&gpu, &lowered, Fallback::Error, &RunOptions::default()).unwrap_err();
                 assert!(error.to_string().contains("has no f64, and a kernel computes in it"), "{error}");

@@ -4,7 +4,7 @@
 
 use super::corpus;
 use ndjit_codegen::Lowered;
-use ndjit_engines::{Given, compare, lowered};
+use ndjit_engines::{ProgramInputs, compare, lowered};
 use ndjit_ir::{Error, ErrorCode, Literal, Result};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuOptions};
@@ -78,7 +78,7 @@ struct Case {
     name: &'static str,
     max_binding: Option<u64>,
     lowered: Lowered,
-    given: Given,
+    given: ProgramInputs,
     scalars: Vec<(usize, Literal)>,
     expected: Vec<Tensor>,
     cpu: Executable,
@@ -93,7 +93,7 @@ fn cases() -> &'static [Case] {
 
 fn case(&(name, max_binding, text): &(&'static str, Option<u64>, &str)) -> Result<Case> {
     let program = corpus::program(text, 1);
-    let given = Given::new(&program, false)?;
+    let given = ProgramInputs::new(&program, false)?;
     let lowered = lowered(&program.graph, &given.layouts, crate::on_device(usize::MAX))?;
     let expected = eval_graph(&lowered.typed, &program.params, &program.scalars)?;
     let cpu = Executable::new(&lowered, &RunOptions::default())?;

@@ -10,7 +10,7 @@ mod primitives;
 use ndjit_codegen::LoweredKernel;
 use ndjit_codegen::Options;
 use ndjit_codegen::wgsl::{self, DispatchKind, Features, Pieces};
-use ndjit_engines::{Difference, Given, compare, lowered};
+use ndjit_engines::{Difference, ProgramInputs, compare, lowered};
 use ndjit_ir::{ErrorCode, Result};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_random::{Limits, Program, program, shrink};
@@ -48,7 +48,7 @@ fn on_device(most: usize) -> Options {
 }
 
 fn run(gpu: &Arc<Gpu>, program: &Program, fuse: bool, strided: bool) -> Result<Vec<Tensor>> {
-    let given = Given::new(program, strided)?;
+    let given = ProgramInputs::new(program, strided)?;
     let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..on_device(gpu.max_arrays()) })?;
     let executable = gpu::GpuProgram::new(gpu, &lowered, Fallback::Error, &RunOptions::default())?;
     let arguments: Vec<Argument<'_>> = given.memory.iter().map(|tensor| Argument::Borrowed(&tensor.bytes)).collect();
@@ -72,7 +72,7 @@ static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 /// Whether a program's kernels take Mesa's driver many seconds to compile: each emulated multiply-add of `f64` is hundreds of
 /// instructions. The example `parity` compares these functions.
 fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
-    let given = Given::new(program, false)?;
+    let given = ProgramInputs::new(program, false)?;
     let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..on_device(gpu.max_arrays()) })?;
     let emulated = |LoweredKernel { scheduled, .. }: &LoweredKernel| {
         let step = DispatchKind::first(&scheduled.nest);
@@ -89,7 +89,7 @@ fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
 
 fn check(program: &Program) -> std::result::Result<(), Difference> {
     let failed = |engine: &str, e: ndjit_ir::Error| Difference { engine: engine.into(), what: e.to_string() };
-    let dense = Given::new(program, false).map_err(|e| failed("layouts", e))?;
+    let dense = ProgramInputs::new(program, false).map_err(|e| failed("layouts", e))?;
     let plain = lowered(&program.graph, &dense.layouts, Options { simplify: false, ..Options::default() })
         .map_err(|e| failed("lower", e))?;
     let expected = eval_graph(&plain.typed, &program.params, &program.scalars).map_err(|e| failed("interpreter", e))?;
@@ -115,7 +115,7 @@ fn check(program: &Program) -> std::result::Result<(), Difference> {
 fn programs_lowered_for_the_processor_are_refused() {
     let (_, text) = corpus::files().into_iter().find(|(name, _)| name.ends_with("given_index.graph")).unwrap();
     let program = corpus::program(&text, 1);
-    let given = Given::new(&program, false).unwrap();
+    let given = ProgramInputs::new(&program, false).unwrap();
     let lowered = lowered(&program.graph, &given.layouts, Options::default()).unwrap();
     for (_, gpu) in devices() {
         let error = gpu::GpuProgram::new(gpu, &lowered, Fallback::Error, &RunOptions::default()).unwrap_err();
@@ -156,7 +156,7 @@ fn rows_of_large_arrays() {
     program.params[1].bytes = positions.flat_map(i64::to_le_bytes).collect();
     let plain = lowered(
         &program.graph,
-        &Given::new(&program, false).unwrap().layouts,
+        &ProgramInputs::new(&program, false).unwrap().layouts,
         Options { simplify: false, ..Options::default() },
     )
     .unwrap();

@@ -1,7 +1,7 @@
 //! Device memory: budgets hold, buffers are reused and freed, threads read concurrently, and oversized requests are errors.
 
 use ndjit_codegen::Options;
-use ndjit_engines::{Given, lowered};
+use ndjit_engines::{ProgramInputs, lowered};
 use ndjit_ir::ErrorCode;
 use ndjit_random::Program;
 use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuKind, GpuMemory, GpuOptions};
@@ -177,7 +177,7 @@ fn what_is_too_large_is_an_error() {
        return %2
      }";
     let Program { params, graph, scalars } = super::corpus::program(text, 1);
-    let given = Given::new(&Program { params, graph: graph.clone(), scalars }, false).unwrap();
+    let given = ProgramInputs::new(&Program { params, graph: graph.clone(), scalars }, false).unwrap();
     let program = gpu::GpuProgram::new(
         gpu,
         &lowered(&graph, &given.layouts, Options::default()).unwrap(),

@@ -19,6 +19,7 @@ mod derivative_rules;
 mod derivatives;
 #[cfg(feature = "gpu")]
 mod devices;
+mod differences;
 mod display;
 mod dlpack;
 mod explain;
@@ -40,7 +41,6 @@ mod joining_errors;
 mod joins;
 mod loops;
 mod movement_errors;
-mod neighbours;
 #[cfg(feature = "npy")]
 mod npy_files;
 mod numpy_functions;

@@ -233,7 +233,7 @@ fn scans() -> Result<()> {
     Ok(())
 }
 
-fn neighbours() -> Result<()> {
+fn differences() -> Result<()> {
     use ndjit::{Array, append, diff, positions, prepend, trapezoid};
 
     let x = Array::from([1, 4, 9, 16]);
@@ -351,7 +351,7 @@ fn rows() -> Result<()> {
 
 examples! {
     making asking creating traced_creation broadcasting slices axes more_views copies joins padding reductions contractions any_threads
-    scans neighbours sorts bins one_kernel complete rows
+    scans differences sorts bins one_kernel complete rows
     #[cfg(all(feature = "ndarray", feature = "npy"))] exchange
     sharing
 }

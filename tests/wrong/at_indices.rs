@@ -1,4 +1,4 @@
-//! `x.at(..)` takes positions and ranges along the first axes.
+//! `x.at(..)` takes indices and ranges along the first axes.
 
 use ndjit::{Array, Expr, jit};
 

@@ -149,8 +149,8 @@ impl Arguments<'_> {
         if error.code() != ErrorCode::Shape || error.place() != Some(place(self.column)) {
             return error;
         }
-        let about_axes = ["axis", "axes", "axis1", "axis2", "source", "destination"];
-        let named = about_axes.iter().filter(|_| error.headline().contains("axis")).find_map(|name| self.get(name));
+        let axes = ["axis", "axes", "axis1", "axis2", "source", "destination"];
+        let named = axes.iter().filter(|_| error.is_about_axis()).find_map(|name| self.get(name));
         let shape = || self.get("shape");
         match named.or_else(shape) {
             Some(argument) => error.moved(place(argument.column)),

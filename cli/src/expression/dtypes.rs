@@ -44,8 +44,7 @@ pub(super) fn read(name: &str, column: u32) -> Result<DType, Problem> {
         let rows = DType::ALL.map(DType::row);
         let near = nearest(name, rows.iter().flat_map(|row| [row.name, row.long]));
         // Names with a meaning elsewhere.
-        let elsewhere =
-            error.help_text().filter(|help| help.starts_with("write ")).and_then(|help| help.split("; ").next());
+        let elsewhere = error.way_out().map(|help| help.portable()).filter(|help| help.starts_with("write "));
         let problem = match (elsewhere, near) {
             (Some(help), _) => Problem::new(column, error.headline()).help(help),
             (None, Some(near)) => unknown(name, column).help(format!("did you mean `{near}`?")),

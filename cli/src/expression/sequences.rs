@@ -120,10 +120,14 @@ fn array(given: &Arguments<'_>, array: Array, blamed: &str) -> Result<Expr, Prob
     match array.error() {
         None => Ok(Expr::from(array)),
         Some(error) => {
-            let headline = error.headline().strip_prefix(&format!("{}: ", given.name)).unwrap_or(error.headline());
-            let problem =
-                Problem { code: error.code(), facts: error.facts().to_vec(), ..given.problem_of(blamed, headline) };
-            Err(error.help_text().map_or(problem.clone(), |help| problem.help(help)))
+            let named = error.name() == Some(given.name);
+            let error = if named { error.clone().unnamed() } else { error.clone() };
+            let problem = Problem {
+                code: error.code(),
+                facts: error.facts().to_vec(),
+                ..given.problem_of(blamed, error.headline())
+            };
+            Err(error.way_out().map_or(problem.clone(), |help| problem.help(help.portable())))
         }
     }
 }

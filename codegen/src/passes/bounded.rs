@@ -10,20 +10,20 @@ use ndjit_ir::{DType, Op};
 use ndjit_transform::access::{Accesses, TracedIndex, keeps};
 
 /// Returns the number of trips with an effect of a kernel's only reduced loop, if an integer in memory determines it.
-/// `kept` loops are not reduced.
+/// `parallel_rank` loops are not reduced.
 pub(super) fn trips(
     kernel: &FusedKernel,
     reduce: &KernelReduce,
     graph: &Graph<DType>,
     accesses: &Accesses,
-    (geometry, kept): (&Geometry, usize),
+    (geometry, parallel_rank): (&Geometry, usize),
 ) -> Option<TracedTrips> {
     let mut axes = reduce.axes.iter();
     let axis = axes.next().filter(|_| axes.next().is_none())?;
-    if geometry.extents.len() != kept + 1 || geometry.extents[kept] != kernel.shape.extents()[axis] {
+    if geometry.extents.len() != parallel_rank + 1 || geometry.extents[parallel_rank] != kernel.shape.extents()[axis] {
         return None;
     }
-    let bounded = Bounded { kernel, graph, accesses, geometry, kept };
+    let bounded = Bounded { kernel, graph, accesses, geometry, parallel_rank };
     let mut found: Option<(TracedIndex, isize)> = None;
     for (&output, &reduction) in kernel.body.outputs.iter().zip(&reduce.outputs) {
         let own = bounded.output(output, reduction)?;
@@ -32,7 +32,7 @@ pub(super) fn trips(
         }
         found = Some((own.0, found.map_or(own.1, |found| found.1.max(own.1))));
     }
-    found.map(|(count, more)| TracedTrips { index: kept, count, more })
+    found.map(|(count, more)| TracedTrips { index: parallel_rank, count, more })
 }
 
 struct Bounded<'a> {
@@ -40,7 +40,7 @@ struct Bounded<'a> {
     graph: &'a Graph<DType>,
     accesses: &'a Accesses,
     geometry: &'a Geometry,
-    kept: usize,
+    parallel_rank: usize,
 }
 
 impl Bounded<'_> {
@@ -103,7 +103,8 @@ impl Bounded<'_> {
         let value = self.kernel.inputs.get(n as usize)?.value;
         let base = self.accesses.base(value);
         let layout = self.geometry.inputs.get(n as usize)?;
-        let along = layout.strides.iter().enumerate().all(|(at, &stride)| stride == isize::from(at == self.kept));
+        let along =
+            layout.strides.iter().enumerate().all(|(at, &stride)| stride == isize::from(at == self.parallel_rank));
         let position = matches!(self.graph.node(self.graph.producer(base)).kind, NodeKind::Iota(_));
         isize::try_from(layout.offset).ok().filter(|_| along && position)
     }

@@ -349,13 +349,13 @@ impl LoopBuilder<'_> {
         let all = states.into_iter().chain(inputs.iter().map(|input| input.layout.clone())).collect();
         let whole = Geometry { extents: SmallVec::from_slice(state.extents()), inputs: all, outputs };
         let axes: Vec<usize> = (0..state.rank()).collect();
-        let kept = coalesce(&whole, &axes, None);
+        let merged = coalesce(&whole, &axes, None);
         let counted = match control.kind {
             ControlKind::Scan(arity) => arity.length,
             ControlKind::For(_) | ControlKind::While | ControlKind::Cond => 1,
         };
-        let parallel = !kept.is_empty() && control.kind != ControlKind::While;
-        let steps = kept.len() - usize::from(parallel);
+        let parallel = !merged.is_empty() && control.kind != ControlKind::While;
+        let steps = merged.len() - usize::from(parallel);
         let form = match control.kind {
             ControlKind::While => AccumulatorLayout::While { accumulators: carried },
             _ if parallel => AccumulatorLayout::Plain,
@@ -364,11 +364,11 @@ impl LoopBuilder<'_> {
         // The loop over steps comes before the others.
         let along = |layout: &Layout, step: isize| -> Layout {
             let mut strides: SmallVec<[isize; 4]> =
-                kept.iter().map(|(_, axis)| axis.map_or(0, |axis| layout.strides[axis])).collect();
+                merged.iter().map(|(_, axis)| axis.map_or(0, |axis| layout.strides[axis])).collect();
             strides.insert(steps, step);
             Layout { offset: layout.offset, strides }
         };
-        let mut extents: SmallVec<[usize; 4]> = kept.iter().map(|(extent, _)| *extent).collect();
+        let mut extents: SmallVec<[usize; 4]> = merged.iter().map(|(extent, _)| *extent).collect();
         extents.insert(steps, counted);
         let elements = state.size().unwrap_or(usize::MAX);
         let step_of = |n: usize| match inputs.get(n.wrapping_sub(carried)) {
@@ -385,7 +385,7 @@ impl LoopBuilder<'_> {
             _ => along(layout, 0),
         });
         let geometry = Geometry { extents, inputs: input_layouts.collect(), outputs: output_layouts.collect() };
-        let (rank, inner) = (kept.len() + 1, kept.len());
+        let (rank, inner) = (merged.len() + 1, merged.len());
         let access = |layout: &Layout, dtype: DType, role: Role, stays: bool| {
             let class = match stride_class(layout, inner, dtype) {
                 // Each step stores in the place of the previous one.

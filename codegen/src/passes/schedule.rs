@@ -96,8 +96,8 @@ pub fn schedule(
     }
     let mut geometry = Geometry { extents: SmallVec::from_slice(space.extents()), inputs, outputs };
     let output_dtypes: Vec<DType> = kernel.outputs.iter().map(|&v| graph.ty(v)).collect();
-    let (kept, reduced): (Loops, Loops) = (0..space.rank()).partition(|&axis| !axes.contains(axis));
-    let kept = coalesce(&geometry, &kept, tile);
+    let (parallel, reduced): (Loops, Loops) = (0..space.rank()).partition(|&axis| !axes.contains(axis));
+    let parallel = coalesce(&geometry, &parallel, tile);
     let mut reduced = coalesce(&geometry, &reduced, None);
     let meets = kernel.kind.function(0).is_some();
     if meets && reduced.is_empty() {
@@ -105,10 +105,10 @@ pub fn schedule(
         reduced.push((1, None));
     }
     let tile = tile.and_then(|axis| {
-        let at = kept.iter().position(|(_, last)| last.is_some_and(|last| last >= axis))?;
-        Some(TileLoop { index: at, step: kept[at].0 / geometry.extents[axis].max(1) })
+        let at = parallel.iter().position(|(_, last)| last.is_some_and(|last| last >= axis))?;
+        Some(TileLoop { index: at, step: parallel[at].0 / geometry.extents[axis].max(1) })
     });
-    let loops: SmallVec<[(usize, Option<usize>); 4]> = kept.iter().chain(&reduced).copied().collect();
+    let loops: SmallVec<[(usize, Option<usize>); 4]> = parallel.iter().chain(&reduced).copied().collect();
     select(&mut geometry, &loops, &kernel.body.inputs, &output_dtypes);
     for (layout, input) in geometry.inputs.iter_mut().zip(&kernel.inputs) {
         if matches!(input.reads, Reads::GatherBound | Reads::GatherStride) {
@@ -118,7 +118,7 @@ pub fn schedule(
     let reduce = |outputs: &SmallVec<[Reduction; 1]>| NestReduce {
         loops: reduced.len(),
         outputs: outputs.clone(),
-        along: along(&geometry, kept.len(), &kernel.body.inputs),
+        along: along(&geometry, parallel.len(), &kernel.body.inputs),
     };
     let kind = match &kernel.kind {
         KernelKind::Map | KernelKind::Part(_) => NestKind::Map,
@@ -126,13 +126,13 @@ pub fn schedule(
         KernelKind::Contract(KernelReduce { outputs, .. }) => NestKind::Contract(reduce(outputs)),
         KernelKind::Scan(KernelScan { outputs, .. }) => NestKind::Scan(NestScan {
             outputs: outputs.clone(),
-            along: along_scan(&geometry, kept.len(), &output_dtypes),
+            along: along_scan(&geometry, parallel.len(), &output_dtypes),
         }),
         KernelKind::Sort(KernelScan { outputs, .. }) => NestKind::Sort(outputs.clone()),
         KernelKind::Scatter(scatter) => NestKind::Scatter(*scatter),
     };
     let trips = match &kernel.kind {
-        KernelKind::Reduce(reduce) => trips(kernel, reduce, graph, accesses, (&geometry, kept.len())),
+        KernelKind::Reduce(reduce) => trips(kernel, reduce, graph, accesses, (&geometry, parallel.len())),
         _ => None,
     };
     let mut nest = LoopNest {
@@ -196,13 +196,13 @@ pub(super) fn coalesce(
     begins: Option<usize>,
 ) -> SmallVec<[(usize, Option<usize>); 4]> {
     let layouts = || geometry.inputs.iter().chain(&geometry.outputs);
-    let mut kept: SmallVec<[(usize, Option<usize>); 4]> = smallvec![];
+    let mut merged: SmallVec<[(usize, Option<usize>); 4]> = smallvec![];
     for &axis in axes {
         let extent = geometry.extents[axis];
         if extent == 1 {
             continue;
         }
-        if let Some((outer_extent, Some(outer))) = kept.last_mut().filter(|_| begins != Some(axis)) {
+        if let Some((outer_extent, Some(outer))) = merged.last_mut().filter(|_| begins != Some(axis)) {
             // Strides of empty arrays are those of extent 1.
             let step = extent.max(1) as isize;
             let joins = |l: &Layout| l.strides[axis].checked_mul(step) == Some(l.strides[*outer]);
@@ -211,9 +211,9 @@ pub(super) fn coalesce(
                 continue;
             }
         }
-        kept.push((extent, Some(axis)));
+        merged.push((extent, Some(axis)));
     }
-    kept
+    merged
 }
 
 /// Sets the geometry to these loops: at least one, of one trip.
@@ -233,27 +233,27 @@ fn select(geometry: &mut Geometry, loops: &[(usize, Option<usize>)], inputs: &[D
 
 /// Selects the loop to vectorize: one that fills at least half a vector, else the one along which fewer inputs are
 /// strided. In a tie the reduced loop: whole rows are read one after the other.
-fn along(geometry: &Geometry, kept: usize, inputs: &[DType]) -> VectorLoop {
+fn along(geometry: &Geometry, parallel_rank: usize, inputs: &[DType]) -> VectorLoop {
     let strided = |at: usize| {
         let classes = geometry.inputs.iter().zip(inputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
         classes.filter(|&class| class == Stride::Strided).count()
     };
     // Sums of `f32[1000, 25, 10]` along the first axis took 1.4 ms vectorized along it, 0.5 ms along the last.
     let expense = |at: usize| (geometry.extents[at] < LANES / 2, strided(at));
-    match kept.checked_sub(1) {
+    match parallel_rank.checked_sub(1) {
         Some(last) if expense(last) < expense(geometry.extents.len() - 1) => VectorLoop::Parallel,
         _ => VectorLoop::Reduction,
     }
 }
 
-/// Selects the loop to vectorize in a scan: the last kept loop, if it fills vectors and the results are contiguous
+/// Selects the loop to vectorize in a scan: the last parallel loop, if it fills vectors and the results are contiguous
 /// along it.
-fn along_scan(geometry: &Geometry, kept: usize, outputs: &[DType]) -> VectorLoop {
+fn along_scan(geometry: &Geometry, parallel_rank: usize, outputs: &[DType]) -> VectorLoop {
     let beside = |at: usize| {
         let mut classes = geometry.outputs.iter().zip(outputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
         classes.all(|class| class == Stride::Contiguous)
     };
-    match kept.checked_sub(1) {
+    match parallel_rank.checked_sub(1) {
         Some(last) if geometry.extents[last] >= LANES && beside(last) => VectorLoop::Parallel,
         _ => VectorLoop::Reduction,
     }

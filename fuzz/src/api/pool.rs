@@ -6,7 +6,7 @@ use crate::choices::Choices;
 use ndjit::{Result, Shape};
 
 /// The maximum number of computed elements: `isin` compares all pairs, which the interpreter stores.
-const FEW: usize = 1 << 10;
+const MAX_ELEMENTS: usize = 1 << 10;
 
 /// The permitted use of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +61,8 @@ impl<R: Value> Pool<R> {
     /// there, which are not computed if calls are compiled as a whole.
     pub fn has_hollow(&self) -> bool {
         let hollow = |extents: &[usize]| {
-            extents.contains(&0) && extents.iter().fold(1usize, |n, &extent| n.saturating_mul(extent.max(1))) > FEW
+            extents.contains(&0)
+                && extents.iter().fold(1usize, |n, &extent| n.saturating_mul(extent.max(1))) > MAX_ELEMENTS
         };
         self.entries.iter().any(|entry| hollow(entry.value.facts().2.extents()))
     }
@@ -83,7 +84,7 @@ impl<R: Value> Pool<R> {
 }
 
 fn size(shape: &Shape, of: Size, is_view: bool) -> Size {
-    match (of, shape.size().is_ok_and(|size| size <= FEW)) {
+    match (of, shape.size().is_ok_and(|size| size <= MAX_ELEMENTS)) {
         (Size::Large, _) => Size::Large,
         (Size::Small, true) => Size::Small,
         (Size::Wide, true) if is_view => Size::Small,

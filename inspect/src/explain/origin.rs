@@ -104,29 +104,38 @@ impl Explainer<'_> {
 impl Origin {
     /// The text near a place: places in the same file are shown by their line.
     pub fn text(&self, near: Option<Place>) -> String {
+        let (value, from) = self.parts(near);
+        value + &from
+    }
+
+    /// The parts of the [text](Origin::text): the value, if the text has it, and from where it comes.
+    pub(crate) fn parts(&self, near: Option<Place>) -> (String, String) {
         let at = |place: &Option<Place>| match (place, near) {
             (None, _) => String::new(),
             (Some(place), Some(near)) if place.file == near.file => format!(" line {}", place.line),
             (Some(place), _) => format!(" {place}"),
         };
-        match self {
+        let from = match self {
             Origin::Argument(index) => format!("from argument {index}"),
             Origin::Captured(None) => "from a captured array".to_owned(),
             Origin::Captured(place) => format!("from an array captured at{}", at(place)),
-            Origin::Data => "held as data".to_owned(),
+            Origin::Data => return ("held as data".to_owned(), String::new()),
             Origin::Body => "from a parameter of the body".to_owned(),
             Origin::Around => "from around the body".to_owned(),
-            Origin::Literal(literal, place) if is_strong(literal) => match at(place) {
-                place if place.is_empty() => format!("strong {}", literal.value()),
-                place => format!("strong {} from{place}", literal.value()),
-            },
-            Origin::Literal(literal, _) => format!("literal {}", literal.value()),
+            Origin::Literal(literal, place) if is_strong(literal) => {
+                return match at(place) {
+                    place if place.is_empty() => (format!("strong {}", literal.value()), String::new()),
+                    place => (format!("strong {} ", literal.value()), format!("from{place}")),
+                };
+            }
+            Origin::Literal(literal, _) => return (format!("literal {}", literal.value()), String::new()),
             Origin::Computed { value: Some(value), place: None, .. } => format!("from {value}"),
             Origin::Computed { what, place, .. } => match at(place) {
                 place if place.is_empty() => format!("from {what}"),
                 place => format!("from {what} at{place}"),
             },
-        }
+        };
+        (String::new(), from)
     }
 }
 

@@ -9,34 +9,41 @@ use std::fmt::{self, Display, Formatter};
 /// Longer chains are shown by their first and last steps.
 const SHOWN: usize = 16;
 
-impl Display for Explanation {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.ty)?;
+impl Explanation {
+    /// The lines of the text.
+    pub(super) fn lines(&self) -> Vec<String> {
         let cause = self.cause();
-        match cause {
-            Some(cause) => write!(f, " because {cause}")?,
-            None => write!(f, " {}", self.origin)?,
-        }
-        match self.default_of {
-            Some(policy) => write!(f, "; stored as {}, the default of policy {policy}", self.stored)?,
-            None if self.ty.is_weak() => write!(f, "; stored as {}", self.stored)?,
-            None => {}
-        }
+        let because = match cause {
+            Some(cause) => format!("{} because {cause}", self.ty),
+            None => format!("{} {}", self.ty, self.origin),
+        };
+        let stored = match self.default_of {
+            Some(policy) => format!("; stored as {}, the default of policy {policy}", self.stored),
+            None if self.ty.is_weak() => format!("; stored as {}", self.stored),
+            None => String::new(),
+        };
+        let mut lines = vec![because + &stored];
         if self.steps.len() < 2 {
-            return Ok(());
+            return lines;
         }
         let hidden = self.steps.len().saturating_sub(SHOWN);
         for (i, step) in self.steps.iter().enumerate() {
             match i.checked_sub(SHOWN / 2) {
-                Some(0) if hidden > 0 => write!(f, "\n  … {hidden} more steps")?,
+                Some(0) if hidden > 0 => lines.push(format!("  … {hidden} more steps")),
                 Some(after) if after < hidden => {}
                 _ if cause.is_some_and(|cause| cause.value == step.value) => {
-                    write!(f, "\n  {} {}: {}, as above", step.value, step.ty, step.expression())?;
+                    lines.push(format!("  {} {}: {}, as above", step.value, step.ty, step.expression()));
                 }
-                _ => write!(f, "\n  {} {}: {step}", step.value, step.ty)?,
+                _ => lines.push(format!("  {} {}: {step}", step.value, step.ty)),
             }
         }
-        Ok(())
+        lines
+    }
+}
+
+impl Display for Explanation {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.lines().iter().enumerate().try_for_each(|(n, line)| write!(f, "{}{line}", if n > 0 { "\n" } else { "" }))
     }
 }
 
@@ -90,10 +97,7 @@ impl Term {
             // The source text contains the value.
             Origin::Literal(literal, _) if self.named && !is_strong(literal) => format!("{name} {ty} literal"),
             Origin::Literal(_, Some(place)) if self.named && Some(*place) == near => format!("{name} {ty} strong"),
-            Origin::Literal(literal, Some(_)) if self.named => {
-                let from = self.origin.text(near);
-                format!("{name} {ty} {}", from.replacen(&format!("strong {} ", literal.value()), "strong ", 1))
-            }
+            Origin::Literal(_, Some(_)) if self.named => format!("{name} {ty} strong {}", self.origin.parts(near).1),
             // The step of this value is in the chain.
             Origin::Computed { value: Some(value), .. } if self.deciding => format!("{name} {ty} from {value}"),
             origin => format!("{name} {ty} {}", origin.text(near)),

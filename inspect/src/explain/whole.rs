@@ -105,7 +105,7 @@ pub fn widened(widening: &Widening) -> Error {
     let what = cause.map_or("widening", |step| step.what);
     let error = Error::new(ErrorCode::Promotion, format!("{what}: {from} in, {to} out"))
         .at(cause.and_then(|step| step.places.first().copied()));
-    let error = explanation.to_string().lines().fold(error, |error, line| error.fact(line));
+    let error = explanation.lines().iter().fold(error, |error, line| error.fact(line));
     let numbers: Vec<String> = strong.iter().map(LiteralValue::to_string).collect();
     let bare = match numbers.is_empty() {
         true => String::new(),

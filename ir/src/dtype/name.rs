@@ -6,6 +6,7 @@
 use super::set::DTypeSet;
 use super::table::{DType, ROWS, Row};
 use crate::error::{Error, ErrorCode, Result};
+use crate::help::Help;
 use std::fmt;
 use std::str::FromStr;
 
@@ -80,9 +81,11 @@ fn numpy_code(row: &Row) -> Option<&'static str> {
 fn not_a_name(text: &str) -> Error {
     ambiguous(text).or_else(|| in_bytes(text)).or_else(|| no_size(text)).unwrap_or_else(|| {
         let help = match (DType::from_npy(text), elsewhere(text)) {
-            (Ok(dtype), _) => format!("write `{dtype}`; descriptors of .npy files are read by `DType::from_npy`"),
-            (_, Some(dtype)) => format!("write `{dtype}`"),
-            _ => "long names such as `float32` are read too".to_owned(),
+            (Ok(dtype), _) => {
+                Help::from(format!("write `{dtype}`")).rust("; descriptors of .npy files are read by `DType::from_npy`")
+            }
+            (_, Some(dtype)) => Help::from(format!("write `{dtype}`")),
+            _ => Help::from("long names such as `float32` are read too"),
         };
         Error::new(ErrorCode::DType, format!("unknown dtype `{text}`"))
             .fact(format_args!("dtypes: {}", DTypeSet::ALL))

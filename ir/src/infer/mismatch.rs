@@ -118,7 +118,12 @@ impl InferenceError {
             | InferenceError::NoElements { .. } => ErrorCode::Shape,
             _ => ErrorCode::Verify,
         };
-        Error::new(code, self.to_string())
+        let error = Error::new(code, self.to_string());
+        match self {
+            InferenceError::Axis(..)
+            | InferenceError::Shape(ShapeMismatch::Axis(..) | ShapeMismatch::Extents { .. }) => error.about_axis(),
+            _ => error,
+        }
     }
 }
 
@@ -139,7 +144,7 @@ impl fmt::Display for InferenceError {
             InferenceError::Op(op, mismatch) => write!(f, "{op}: {}", mismatch.headline(*op)),
             InferenceError::Reduction(reduction, mismatch) => write!(f, "{reduction}: {}", mismatch.headline()),
             InferenceError::Clash(clash) => write!(f, "{clash}"),
-            InferenceError::Index(ty) => write!(f, "positions are i64, not {ty}"),
+            InferenceError::Index(ty) => write!(f, "indices are i64, not {ty}"),
             InferenceError::WeakCast => f.write_str("a cast to a weak type"),
             InferenceError::Promotion(from, to) => write!(f, "{from} is not promoted to {to}"),
             InferenceError::Stored(ty, stored) => write!(f, "a parameter of type {ty} is not stored as {stored}"),

@@ -48,9 +48,9 @@ impl Geometry {
                         all.check_reach(access, &layout, bytes)
                     })
                 } else if prefix == "out" && nest.kind.reduction().is_some() {
-                    self.kept(nest, layout).and_then(|(kept, layout)| {
-                        kept.check_reach(access, &layout, bytes)?;
-                        kept.check_writes(access, &layout)
+                    self.parallel(nest, layout).and_then(|(parallel, layout)| {
+                        parallel.check_reach(access, &layout, bytes)?;
+                        parallel.check_writes(access, &layout)
                     })
                 } else {
                     let reach = self.check_class(nest, access, layout);
@@ -106,14 +106,14 @@ impl Geometry {
     }
 
     /// The parallel loops, which outputs of a reduction move along.
-    fn kept(&self, nest: &LoopNest, layout: &Layout) -> Result<(Geometry, Layout), String> {
-        let kept = nest.kept();
+    fn parallel(&self, nest: &LoopNest, layout: &Layout) -> Result<(Geometry, Layout), String> {
+        let parallel_rank = nest.parallel_rank();
         self.check_rank(layout)?;
-        if layout.strides.iter().skip(kept).any(|&stride| stride != 0) {
+        if layout.strides.iter().skip(parallel_rank).any(|&stride| stride != 0) {
             return Err("it moves along a loop that is reduced".to_owned());
         }
-        let extents = self.extents.iter().copied().take(kept).collect();
-        let strides = layout.strides.iter().copied().take(kept).collect();
+        let extents = self.extents.iter().copied().take(parallel_rank).collect();
+        let strides = layout.strides.iter().copied().take(parallel_rank).collect();
         Ok((Geometry { extents, ..Geometry::default() }, Layout { offset: layout.offset, strides }))
     }
 

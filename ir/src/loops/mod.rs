@@ -118,19 +118,19 @@ impl LoopNest {
     }
 
     /// The number of loops that outputs move along: all except reduced ones.
-    pub fn parallel_loops(&self) -> usize {
+    pub fn output_rank(&self) -> usize {
         self.rank - self.kind.reduction_loops().min(self.rank)
     }
 
     /// The number of loops that are neither reduced nor scanned nor sorted.
-    pub fn kept(&self) -> usize {
+    pub fn parallel_rank(&self) -> usize {
         self.rank - self.kind.loops().min(self.rank)
     }
 
     /// The loop of the operands' [strides](Access::inner).
     pub fn vector_loop(&self) -> usize {
         match self.kind.along() {
-            VectorLoop::Parallel => self.kept().saturating_sub(1),
+            VectorLoop::Parallel => self.parallel_rank().saturating_sub(1),
             VectorLoop::Reduction => self.rank.saturating_sub(1),
         }
     }

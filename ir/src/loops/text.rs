@@ -186,9 +186,14 @@ impl LoopNest {
 
     /// The loops: `for i0, i1`; `for i0 reduce i1`.
     pub fn loops_text(&self) -> String {
-        let kept = self.kept();
-        let inner = (self.kind.loops() > 0).then(|| axes(self.kind.stores(), kept, self.rank));
-        (kept > 0).then(|| axes("for", 0, kept)).into_iter().chain(inner).collect::<Vec<String>>().join(" ")
+        let parallel_rank = self.parallel_rank();
+        let inner = (self.kind.loops() > 0).then(|| axes(self.kind.stores(), parallel_rank, self.rank));
+        (parallel_rank > 0)
+            .then(|| axes("for", 0, parallel_rank))
+            .into_iter()
+            .chain(inner)
+            .collect::<Vec<String>>()
+            .join(" ")
     }
 
     /// The loop to vectorize, if the text has it: if it is not the default.

@@ -2,7 +2,7 @@
 //!
 //! - there is at least one loop, and at least one output;
 //! - outputs move along the innermost loop, and have memory;
-//! - a nest that reduces has reduced loops, an elementary reduction of each output's dtype, and vectors along a kept loop only if it
+//! - a nest that reduces has reduced loops, an elementary reduction of each output's dtype, and vectors along a parallel loop only if it
 //!   has one; a nest that scans has a scan for each output, along one loop; a nest that sorts has a sort for each, vectors along that
 //!   loop and a body of ops;
 //! - indices are `i64`; two of them follow a gathered input; outputs and contiguous operands are not addresses;
@@ -83,7 +83,7 @@ impl LoopNest {
                 }
             }
         }
-        if self.kind.along() == VectorLoop::Parallel && self.kept() == 0 {
+        if self.kind.along() == VectorLoop::Parallel && self.parallel_rank() == 0 {
             problems.note("vectors lie along a loop that is kept, and none is".to_owned());
         }
         match &self.body {
@@ -101,7 +101,7 @@ impl LoopNest {
                     }
                 }
                 if scatters && stored.pop() != Some(Some(DType::I64)) {
-                    problems.note("a scatter's positions are no i64".to_owned());
+                    problems.note("a scatter's indices are no i64".to_owned());
                 }
                 same_types("inputs", &inputs, &body.inputs, &mut problems);
                 self.check_gathers(body, &mut problems);

@@ -259,8 +259,8 @@ impl Reduction {
     }
 
     /// The result of an elementary reduction of no elements; `None` if there is none.
-    pub fn of_nothing(self) -> Option<Literal> {
-        of_nothing(self.combine()?)
+    pub fn empty_result(self) -> Option<Literal> {
+        empty_result(self.combine()?)
     }
 
     /// The [identity] of an elementary reduction.
@@ -286,8 +286,8 @@ impl Scan {
     }
 
     /// The initial value: the result of no elements; `None` if there is none.
-    pub fn of_nothing(self) -> Option<Literal> {
-        of_nothing(self.combine())
+    pub fn empty_result(self) -> Option<Literal> {
+        empty_result(self.combine())
     }
 
     /// Its [identity].
@@ -301,7 +301,7 @@ fn accumulates(op: Op, dtype: DType) -> bool {
     op.row().domain.contains(dtype) && !(matches!(op, Op::Add | Op::Multiply) && dtype.is_half())
 }
 
-fn of_nothing(op: Op) -> Option<Literal> {
+fn empty_result(op: Op) -> Option<Literal> {
     match op {
         Op::Add | Op::LogicalOr => Some(Literal::weak(false)),
         Op::Multiply | Op::LogicalAnd => Some(Literal::weak(true)),
@@ -320,7 +320,7 @@ pub fn identity(op: Op, dtype: DType) -> Option<Vec<u64>> {
         Op::Multiply if dtype.is_complex() => None,
         Op::Maximum => extreme(false, dtype),
         Op::Minimum => extreme(true, dtype),
-        _ => of(of_nothing(op)?),
+        _ => of(empty_result(op)?),
     }
 }
 

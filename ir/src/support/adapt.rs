@@ -176,7 +176,7 @@ impl Support {
         Err(match Mode::ALL.into_iter().find_map(|mode| candidate(CastingModes::from(mode))) {
             Some((to, mode)) => {
                 let cast = Casts::new(&[("x", dtype.into())], to).after("pass the argument cast: ");
-                error.help(cast).or_help(scope(mode, to))
+                error.help(cast).or_rust_help(scope(mode, to))
             }
             None => error.help("pass an argument of a supported dtype"),
         })
@@ -292,7 +292,7 @@ impl Support {
                 error.help(Casts { casts, loss: loss.unwrap_or_default() }.after(EXPLICITLY))
             }
         };
-        error.or_help(or)
+        error.or_rust_help(or)
     }
 }
 

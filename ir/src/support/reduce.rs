@@ -110,7 +110,7 @@ impl Support {
         match (nearest(may_cast).next(), Mode::ALL.into_iter().find_map(helps)) {
             (Some(to), mode) => {
                 let error = error.help(Casts::new(&[("x", operand)], to).after(EXPLICITLY));
-                mode.into_iter().fold(error, Error::or_help)
+                mode.into_iter().fold(error, Error::or_rust_help)
             }
             (None, _) => error.help("support a dtype that it computes in, or reduce otherwise"),
         }

@@ -66,6 +66,7 @@ pub fn moveaxis(shape: &Shape, source: &[isize], destination: &[isize]) -> ViewR
     if source.len() != destination.len() {
         let what = format!("{} axes to move, but places for {}", source.len(), destination.len());
         return Err(Error::new(ErrorCode::Shape, what)
+            .about_axis()
             .fact(format_args!("from {source:?} to {destination:?}"))
             .help("give each axis that is moved a place, as in `x.moveaxis([0, 1], [-2, -1])`"));
     }
@@ -111,6 +112,7 @@ pub fn squeeze(shape: &Shape, axes: &[isize]) -> ViewResult {
     let gone = AxisSet::new(axes, shape.rank())?;
     if let Some(axis) = gone.iter().find(|&axis| shape.extents()[axis] != 1) {
         return Err(Error::new(ErrorCode::Shape, format!("axis {axis} has extent {}, not 1", shape.extents()[axis]))
+            .about_axis()
             .fact(format_args!("the shape: {shape}"))
             .help("an axis of one index can be left out; `x.slice((.., 0))` takes one of several"));
     }
@@ -201,6 +203,7 @@ pub fn sliding_window(shape: &Shape, extents: &[isize], axes: &[isize]) -> ViewR
                 ErrorCode::Shape,
                 format!("a window of {extent} along an axis of {}", result[axis]),
             )
+            .about_axis()
             .fact(format_args!("axis {axis} of shape {shape}"))
             .help("a window has at least one element, and at most as many as its axis"));
         };

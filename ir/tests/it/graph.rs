@@ -466,7 +466,7 @@ fn the_verifier_names_each_broken_invariant_of_reductions() {
     %3 = any %0 axes [0] : i8[0]  ; any does not accumulate i8
     %3 = mean %1 axes [0] : f16[]  ; mean does not accumulate f16
     %3 = var %1, %2 axes [0] : f16[]  ; var does not accumulate f16
-    %3 = iota axes [0] : u8[3]  ; positions are i64, not u8
+    %3 = iota axes [0] : u8[3]  ; indices are i64, not u8
     ");
     // Graphs without a text form.
     let mut graph = Typed::new();

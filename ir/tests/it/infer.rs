@@ -234,9 +234,9 @@ fn mismatches_have_the_facts() {
             Operation::Gather,
             &[(f32, &[5, 2]), (i64, &[3])],
             ShapeMismatch::Rows(shape(&[2]), shape(&[3])).into(),
-            "rows of shape [2] and positions [3] do not broadcast",
+            "rows of shape [2] and indices [3] do not broadcast",
         ),
-        (Operation::Gather, &[(f32, &[5]), (u8, &[])], InferenceError::Index(u8), "positions are i64, not u8"),
+        (Operation::Gather, &[(f32, &[5]), (u8, &[])], InferenceError::Index(u8), "indices are i64, not u8"),
         (
             Operation::Scatter(Scatter::Set),
             &[(f32, &[5, 2]), (i64, &[]), (bool, &[3])],
@@ -247,7 +247,7 @@ fn mismatches_have_the_facts() {
             Operation::Scatter(Scatter::Set),
             &[(f32, &[5]), (u8, &[]), (f32, &[])],
             InferenceError::Index(u8),
-            "positions are i64, not u8",
+            "indices are i64, not u8",
         ),
     ];
     for (operation, operands, expected, words) in cases {

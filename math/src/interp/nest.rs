@@ -45,8 +45,8 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
         }
         LoopBody::Prims { body, .. } => Evaluator::Prims(body),
     };
-    let kept = nest.kept();
-    if geometry.extents[..nest.parallel_loops()].contains(&0) {
+    let parallel_rank = nest.parallel_rank();
+    if geometry.extents[..nest.output_rank()].contains(&0) {
         return Ok(());
     }
     let at = |index: &[usize], memory: &mut _| body.at(nest, geometry, literals, index, memory);
@@ -62,16 +62,16 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
                 vec![reduced(nest, geometry, reduce, &mut functions, &mut index, |index| at(index, memory))?]
             }
             NestKind::Scan(NestScan { outputs, .. }) => {
-                let mut results = reserve("interpreter", geometry.extents[kept])?;
+                let mut results = reserve("interpreter", geometry.extents[parallel_rank])?;
                 let ops: SmallVec<[Op; 1]> = outputs.iter().map(|scan| scan.combine()).collect();
                 let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, &ops, &mut functions, &a, &b);
-                let element = |_: usize| along(&mut index[..], kept, geometry, |index| at(index, memory));
-                scan(geometry.extents[kept], element, meet, |_, words| results.push(words));
+                let element = |_: usize| along(&mut index[..], parallel_rank, geometry, |index| at(index, memory));
+                scan(geometry.extents[parallel_rank], element, meet, |_, words| results.push(words));
                 results
             }
             NestKind::Sort(outputs) => {
-                let element = |_: usize| along(&mut index[..], kept, geometry, |index| at(index, memory));
-                let elements = collect("interpreter", (0..geometry.extents[kept]).map(element))?;
+                let element = |_: usize| along(&mut index[..], parallel_rank, geometry, |index| at(index, memory));
+                let elements = collect("interpreter", (0..geometry.extents[parallel_rank]).map(element))?;
                 sorted_results(nest, outputs, &elements)?
             }
         };
@@ -79,20 +79,25 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
         for words in results {
             store(nest, geometry, &index, words, memory);
             if meets {
-                advance(&mut index[kept..], &geometry.extents[kept..]);
+                advance(&mut index[parallel_rank..], &geometry.extents[parallel_rank..]);
             }
         }
-        advance(&mut index[..kept], &geometry.extents[..kept]);
+        advance(&mut index[..parallel_rank], &geometry.extents[..parallel_rank]);
         if index.iter().all(|&i| i == 0) {
             return Ok(());
         }
     }
 }
 
-/// Returns the words at an index, which then advances along the loops from `kept` on.
-fn along(index: &mut [usize], kept: usize, geometry: &Geometry, mut at: impl FnMut(&[usize]) -> Vec<u64>) -> Vec<u64> {
+/// Returns the words at an index, which then advances along the loops from `parallel_rank` on.
+fn along(
+    index: &mut [usize],
+    parallel_rank: usize,
+    geometry: &Geometry,
+    mut at: impl FnMut(&[usize]) -> Vec<u64>,
+) -> Vec<u64> {
     let words = at(index);
-    advance(&mut index[kept..], &geometry.extents[kept..]);
+    advance(&mut index[parallel_rank..], &geometry.extents[parallel_rank..]);
     words
 }
 
@@ -201,13 +206,13 @@ fn reduced(
     index: &mut [usize],
     mut at: impl FnMut(&[usize]) -> Vec<u64>,
 ) -> Result<Vec<u64>> {
-    let kept = nest.kept();
-    let len: usize = geometry.extents[kept..].iter().product();
+    let parallel_rank = nest.parallel_rank();
+    let len: usize = geometry.extents[parallel_rank..].iter().product();
     // Verified reductions are elementary.
     let ops: SmallVec<[Op; 1]> = reduce.outputs.iter().filter_map(|reduction| reduction.combine()).collect();
     let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, &ops, functions, &a, &b);
     // Elements are read in row-major order.
-    let element = |_| along(index, kept, geometry, &mut at);
+    let element = |_| along(index, parallel_rank, geometry, &mut at);
     if let Some(words) = fold(len, element, meet) {
         return Ok(words);
     }

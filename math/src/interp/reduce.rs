@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 /// Returns the storage words of an elementary reduction of no elements.
 pub(super) fn empty_result(reduction: Reduction, dtype: DType) -> Result<Words> {
-    let Some(literal) = reduction.of_nothing() else {
+    let Some(literal) = reduction.empty_result() else {
         return Err(Error::new(ErrorCode::Verify, format!("interpreter: {reduction} of no elements")));
     };
     Ok(Words::from_vec(store_body(dtype).eval(&literal.to_repr(dtype)?)))

@@ -316,10 +316,10 @@ fn geometry_bounds() {
     in0: f32 contiguous, offset 0, strides [12, 8]  ; the innermost stride is 8, not 4
     ");
     // Results are stored even if nothing is read.
-    let of_nothing = geometry([8, 0], [0, 4], 1, [4, 0]);
+    let no_rows = geometry([8, 0], [0, 4], 1, [4, 0]);
     let sums = nest(&[Reduction::Sum], 1, VectorLoop::Reduction);
-    of_nothing.verify(&sums, &[0], &[32]).unwrap();
-    assert_snapshot!(facts(of_nothing.verify(&sums, &[0], &[31])), @"out0: f32 contiguous, offset 0, strides [4, 0]  ; bytes 0..32 of a buffer of 31");
+    no_rows.verify(&sums, &[0], &[32]).unwrap();
+    assert_snapshot!(facts(no_rows.verify(&sums, &[0], &[31])), @"out0: f32 contiguous, offset 0, strides [4, 0]  ; bytes 0..32 of a buffer of 31");
     // Vectorized along columns: contiguous elements there.
     let columns = nest(&[Reduction::Sum], 1, VectorLoop::Parallel);
     geometry([3, 8], [4, 12], 1, [4, 0]).verify(&columns, &[96], &[12]).unwrap();

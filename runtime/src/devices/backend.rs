@@ -256,7 +256,7 @@ impl Kernel {
             return Err(Error::new(ErrorCode::Argument, "run: literals differ in number from the kernel's")
                 .fact(format_args!("{} registers given, {} needed", literals.len(), registers.len())));
         }
-        if geometry.extents[..nest.parallel_loops()].contains(&0) {
+        if geometry.extents[..nest.output_rank()].contains(&0) {
             return Ok(());
         }
         let cells: SmallVec<[Cell; 4]> =

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 
 /// Bytes of accumulators per task, if enough for one block of one result: they fit the first-level cache.
 const ROWS: usize = 64 << 10;
-/// The same for vectors along a kept loop. Measured on sums of `f32` along columns: with all columns in one tile memory is read in order,
+/// The same for vectors along a parallel loop. Measured on sums of `f32` along columns: with all columns in one tile memory is read in order,
 /// at 14 GB/s; tiles of a part of 4096 or 16384 columns, whose rows fall into the same few sets of the caches, read half as fast, and
 /// accumulators outside the second-level cache cost nothing.
 const COLUMNS: usize = 1 << 20;
@@ -82,20 +82,20 @@ pub struct Tile {
 }
 
 impl ReduceTiles {
-    /// The tiles for results over the loops `kept` of `elements` elements, with `bytes` bytes of accumulators for each of at most `lanes`
+    /// The tiles for results over the loops `parallel` of `elements` elements, with `bytes` bytes of accumulators for each of at most `lanes`
     /// lanes; about `pieces` tiles, as far as their size allows.
     pub fn new(
-        kept: &[usize],
+        parallel: &[usize],
         elements: usize,
         along: VectorLoop,
         (bytes, lanes): (usize, usize),
         pieces: usize,
     ) -> ReduceTiles {
-        let [outer, inner] = last_two(kept, 1);
-        let rest = product(before_last_two(kept));
+        let [outer, inner] = last_two(parallel, 1);
+        let rest = product(before_last_two(parallel));
         let lanes = elements.min(lanes).next_power_of_two();
         let all_blocks = elements.div_ceil(BLOCK);
-        let target = (product(kept).saturating_mul(elements).div_ceil(pieces.max(1)))
+        let target = (product(parallel).saturating_mul(elements).div_ceil(pieces.max(1)))
             .min(MOST)
             .next_multiple_of(BLOCK)
             .max(LEAST);
@@ -155,9 +155,9 @@ impl ReduceTiles {
 
 impl Tile {
     /// The offset of the tile's first result in an array with these strides along the parallel loops.
-    pub fn offset(&self, kept: &[usize], strides: &[isize]) -> isize {
+    pub fn offset(&self, parallel: &[usize], strides: &[isize]) -> isize {
         let last = last_two(strides, 0);
-        offset(kept, strides, self.rest)
+        offset(parallel, strides, self.rest)
             .wrapping_add(last[0].wrapping_mul(self.outer.start as isize))
             .wrapping_add(last[1].wrapping_mul(self.inner.start as isize))
     }
@@ -168,7 +168,7 @@ impl Tile {
     }
 }
 
-/// The last two of some values per kept loop; `missing` if there are fewer.
+/// The last two of some values per parallel loop; `missing` if there are fewer.
 pub fn last_two<T: Copy>(all: &[T], missing: T) -> [T; 2] {
     [2, 1].map(|back| all.len().checked_sub(back).map_or(missing, |at| all[at]))
 }
@@ -179,9 +179,9 @@ pub fn before_last_two<T>(all: &[T]) -> &[T] {
 }
 
 /// The offset of the `index`th element of the loops except the last two, in row-major order.
-pub fn offset(kept: &[usize], strides: &[isize], mut index: usize) -> isize {
+pub fn offset(parallel: &[usize], strides: &[isize], mut index: usize) -> isize {
     let mut offset = 0isize;
-    for (&extent, stride) in before_last_two(kept).iter().zip(before_last_two(strides)).rev() {
+    for (&extent, stride) in before_last_two(parallel).iter().zip(before_last_two(strides)).rev() {
         offset = offset.wrapping_add(stride.wrapping_mul((index % extent) as isize));
         index /= extent;
     }
@@ -208,14 +208,17 @@ mod tests {
     fn no_extents_divide_by_zero_or_overflow() {
         let extents = [1, 2, 1000, 1 << 40, isize::MAX as usize];
         let shapes = extents.iter().flat_map(|&rest| extents.map(|outer| [rest, outer]));
-        for kept in shapes.flat_map(|[rest, outer]| extents.map(|inner| [rest, outer, inner])) {
+        for parallel in shapes.flat_map(|[rest, outer]| extents.map(|inner| [rest, outer, inner])) {
             for (elements, along) in
                 extents.iter().flat_map(|&n| [(n, VectorLoop::Reduction), (n, VectorLoop::Parallel)])
             {
                 for (bytes, pieces) in [(1, 0), (1 << 20, 1), (4, 9), (usize::MAX / LANES, usize::MAX)] {
-                    let tiles = ReduceTiles::new(&kept, elements, along, (bytes, LANES), pieces);
+                    let tiles = ReduceTiles::new(&parallel, elements, along, (bytes, LANES), pieces);
                     for tile in [0, tiles.count() - 1].map(|index| tiles.tile(index)) {
-                        assert!(tile.blocks.len > 0 && tile.inner.len > 0 && tile.outer.len > 0, "{kept:?} {tiles:?}");
+                        assert!(
+                            tile.blocks.len > 0 && tile.inner.len > 0 && tile.outer.len > 0,
+                            "{parallel:?} {tiles:?}"
+                        );
                     }
                 }
             }
@@ -224,13 +227,13 @@ mod tests {
 
     #[test]
     fn tiles_cover_results_and_blocks_once() {
-        for (kept, elements) in
+        for (parallel, elements) in
             [(&[][..], 1), (&[3][..], 70_000), (&[5000], 3), (&[600], 5000), (&[2, 3, 4], 17), (&[7, 9, 300], 2000)]
         {
             for (along, bytes, pieces) in
                 [(VectorLoop::Reduction, 4, 1), (VectorLoop::Parallel, 8, 9), (VectorLoop::Parallel, 1 << 20, 1000)]
             {
-                let tiles = ReduceTiles::new(kept, elements, along, (bytes, LANES), pieces);
+                let tiles = ReduceTiles::new(parallel, elements, along, (bytes, LANES), pieces);
                 let mut covered = 0;
                 for index in 0..tiles.count() {
                     let tile = tiles.tile(index);
@@ -239,7 +242,7 @@ mod tests {
                     covered += tile.blocks.len * tile.inner.len * tile.outer.len;
                 }
                 assert_eq!(covered, tiles.results() * elements.div_ceil(BLOCK), "{tiles:?}");
-                assert_eq!(tiles.results(), kept.iter().product());
+                assert_eq!(tiles.results(), parallel.iter().product());
             }
         }
     }

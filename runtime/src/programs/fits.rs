@@ -13,7 +13,9 @@ use smallvec::SmallVec;
 pub fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
     let Scheduled { nest, geometry, inputs, outputs, rest: _, rows, trips, literals, tile: _ } = scheduled;
     let own = rows.iter().all(|(operand, _)| *operand < inputs.len() + outputs.len())
-        && trips.is_none_or(|trips| (nest.kept()..nest.rank).contains(&trips.index) && nest.kind.reduction().is_some());
+        && trips.is_none_or(|trips| {
+            (nest.parallel_rank()..nest.rank).contains(&trips.index) && nest.kind.reduction().is_some()
+        });
     let counts = nest.rank >= 1
         && nest.rank == geometry.extents.len()
         && nest.inputs.len() == inputs.len()

@@ -195,7 +195,7 @@ impl Planner<'_> {
             )
             .fact(format_args!("loops of {:?}", geometry.extents)));
         }
-        let stored = &geometry.extents[..nest.parallel_loops()];
+        let stored = &geometry.extents[..nest.output_rank()];
         let mut inputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
             if access.is_index() {
@@ -320,7 +320,7 @@ impl Planner<'_> {
             return Err(wrong(index, format_args!("several outputs take the rest of {value}")));
         };
         let (shape, dtype) = (self.graph.shape(*output), access.dtype);
-        let part = stored_region(layout, &geometry.extents[..nest.parallel_loops()], shape, dtype);
+        let part = stored_region(layout, &geometry.extents[..nest.output_rank()], shape, dtype);
         let like = self.graph.ty(value) == dtype && self.graph.shape(value).size() == shape.size();
         let Some(part) = part.filter(|_| like && nest.kind == NestKind::Map) else {
             return Err(wrong(index, format_args!("{output} does not take the rest of {value}")));

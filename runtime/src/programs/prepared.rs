@@ -115,7 +115,7 @@ pub struct PreparedLoop {
 }
 
 /// The memory of a body's operand, and whether it is donated.
-pub type Given = (LoopMemory, bool);
+pub type LoopArgument = (LoopMemory, bool);
 
 impl PreparedLoop {
     /// A loop whose state has these sizes in bytes. `given` maps an arrangement of the state to the parameters of a body, and of the
@@ -124,7 +124,7 @@ impl PreparedLoop {
     pub fn new<P: LoopProgram>(
         (body, condition): (&P, Option<&P>),
         sizes: &[usize],
-        given: impl Fn(usize, &[usize]) -> SmallVec<[Given; 8]>,
+        given: impl Fn(usize, &[usize]) -> SmallVec<[LoopArgument; 8]>,
         bytes: impl Fn(LoopMemory) -> usize,
     ) -> Option<PreparedLoop> {
         let mut this = PreparedLoop { frames: Vec::new(), conditions: Vec::new(), slots: sizes.to_vec(), arena: 0 };
@@ -348,7 +348,7 @@ impl<P: LoopProgram> Simulation<'_, P> {
         (program, passes): (&P, bool),
         slots: &mut Vec<usize>,
         holders: Vec<u32>,
-        given: SmallVec<[Given; 8]>,
+        given: SmallVec<[LoopArgument; 8]>,
         sizes: &[usize],
         bytes: &impl Fn(LoopMemory) -> usize,
     ) -> Option<(LoopFrame, SmallVec<[usize; 4]>)> {

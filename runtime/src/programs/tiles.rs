@@ -16,12 +16,12 @@ const CACHE: usize = 256 << 10;
 const STRIP: usize = 128;
 
 /// Bytes of all operands of a tile with matrix products, and the minimum number of such tiles, to occupy all threads.
-const SHARED: usize = 1 << 20;
-const FEW: usize = 4;
+const SHARED_TILE_BYTES: usize = 1 << 20;
+const MIN_SHARED_TILES: usize = 4;
 
 /// The number of tiles at which their overhead matters: it pays if one of this many bytes is read again.
-const MANY: usize = 16;
-const AGAIN: usize = 8;
+const OVERHEAD_TILES: usize = 16;
+const OVERHEAD_BYTES_PER_REREAD: usize = 8;
 
 /// The slabs of memory that tiles own: the tile index `index` has bytes `step * index..step * (index + 1)` of each period of `step * count`
 /// bytes.
@@ -77,8 +77,8 @@ pub struct Tiling {
 pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> Result<Tiling> {
     let mut count = None;
     for (n, Scheduled { nest, geometry, tile, rest, .. }) in scheduled.iter().enumerate() {
-        let trips =
-            tile.and_then(|tile| geometry.extents.get(tile.index).copied().filter(|_| tile.index < nest.kept()));
+        let trips = tile
+            .and_then(|tile| geometry.extents.get(tile.index).copied().filter(|_| tile.index < nest.parallel_rank()));
         let own =
             tile.zip(trips).and_then(|(tile, trips)| trips.checked_div(tile.step).filter(|&c| c * tile.step == trips));
         if own.is_none() || rest.is_some() || *count.get_or_insert(own) != own {
@@ -89,7 +89,7 @@ pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> 
     let mut slabs: FxHashMap<Location, Slabs> = FxHashMap::default();
     for (n, (Scheduled { nest, geometry, tile, .. }, step)) in scheduled.iter().zip(steps.iter()).enumerate() {
         let Some(tile) = *tile else { continue };
-        let kept = &geometry.extents[..nest.kept()];
+        let parallel = &geometry.extents[..nest.parallel_rank()];
         let local = |slabs: Slabs, layout: &Layout, extents: &[usize], element: usize| {
             step.empty || slabs.hold(layout, extents, tile, element)
         };
@@ -102,7 +102,7 @@ pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> 
             }
         }
         for (output, (layout, access)) in step.outputs.iter().zip(geometry.outputs.iter().zip(&nest.outputs)) {
-            let own = Slabs::of(layout, tile, count).filter(|&own| local(own, layout, kept, access.dtype.bytes()));
+            let own = Slabs::of(layout, tile, count).filter(|&own| local(own, layout, parallel, access.dtype.bytes()));
             if !own.is_some_and(|own| *slabs.entry(output.location).or_insert(own) == own) {
                 return Err(wrong(first + n, format_args!("its tiles store beside each other")));
             }
@@ -186,7 +186,9 @@ impl LaunchTiles {
             return LaunchTiles::cut_alike(extent, kernels, least, threads);
         }
         let (bytes, again) = traffic(kernels);
-        if bytes.saturating_mul(extent) > MANY * CACHE && again.saturating_mul(AGAIN) < bytes {
+        if bytes.saturating_mul(extent) > OVERHEAD_TILES * CACHE
+            && again.saturating_mul(OVERHEAD_BYTES_PER_REREAD) < bytes
+        {
             return None;
         }
         let time: f64 = kernels.iter().map(|kernel| kernel.time).sum();
@@ -210,11 +212,11 @@ impl LaunchTiles {
     fn cut_alike(extent: usize, kernels: &[PerIndex], least: NonZeroUsize, threads: &Threads) -> Option<LaunchTiles> {
         let own = kernels.iter().flat_map(|kernel| &kernel.operands).filter(|operand| operand.own);
         let bytes = own.fold(1usize, |all, operand| all.saturating_add(operand.bytes));
-        let len = (SHARED / bytes).max(least.get()) / least * least.get();
+        let len = (SHARED_TILE_BYTES / bytes).max(least.get()) / least * least.get();
         let time: f64 = kernels.iter().map(|kernel| kernel.time).sum();
         let parallel = threads.pieces(extent, time) > 1;
         let tiles = LaunchTiles { extent, len: at_least_one(len.min(extent)), time: extent as f64 * time, parallel };
-        (tiles.count() >= FEW).then_some(tiles)
+        (tiles.count() >= MIN_SHARED_TILES).then_some(tiles)
     }
 
     /// The number of tiles.

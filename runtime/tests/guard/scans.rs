@@ -31,7 +31,7 @@ fn of_cases(dtype: DType, cases: &[([usize; 3], usize)], asks: bool) -> Program 
             let result = (types.result.into(), graph.intern(&shape));
             let request = TypeRequest { dtype: asked, policy };
             let (kind, nothing) = match function {
-                AxisFunction::Scan(scan) => (NodeKind::Scan(scan, *axis as u32, request), scan.of_nothing()),
+                AxisFunction::Scan(scan) => (NodeKind::Scan(scan, *axis as u32, request), scan.empty_result()),
                 AxisFunction::Sort(sort) => (NodeKind::Sort(sort, *axis as u32, request), None),
                 AxisFunction::Reduction(_) => continue,
             };

@@ -179,11 +179,11 @@ impl<R: Computed> At<R> {
 
     /// Returns the operands of the user.
     fn operands(&self, updates: Option<&AnyOperand>) -> Vec<AnyOperand> {
-        let positions = self.indices.iter().filter_map(|index| match index {
-            Index::Positions(operand) | Index::Dynamic(operand, _) => Some(operand),
+        let indices = self.indices.iter().filter_map(|index| match index {
+            Index::Indices(operand) | Index::Dynamic(operand, _) => Some(operand),
             Index::Slice(_) => None,
         });
-        [&self.x].into_iter().chain(positions).chain(updates).cloned().collect()
+        [&self.x].into_iter().chain(indices).chain(updates).cloned().collect()
     }
 
     /// Returns the result of the function `what`, or its error with the operands.
@@ -224,7 +224,7 @@ impl<R: Computed> At<R> {
         if self.indices.iter().all(|index| matches!(index, Index::Slice(_))) {
             return seen("at", self.x, self.place, |shape| view::slice(shape, &slices(&self.indices)));
         }
-        if let [Index::Positions(AnyOperand::Array(mask))] = &self.indices[..]
+        if let [Index::Indices(AnyOperand::Array(mask))] = &self.indices[..]
             && let AnyOperand::Array(x) = &self.x
             && mask.error().is_none()
             && mask.dtype() == DType::Bool
@@ -314,7 +314,7 @@ impl<R: Computed> At<R> {
     }
 
     fn placed(&self, what: &'static str, scatter: Scatter, updates: &AnyOperand) -> Result<R> {
-        if let [Index::Positions(mask)] = &self.indices[..]
+        if let [Index::Indices(mask)] = &self.indices[..]
             && mask.describe(what).is_ok_and(|(_, dtype, _)| dtype == DType::Bool)
         {
             return self.masked(what, scatter, mask, updates.clone());
@@ -349,13 +349,13 @@ impl<R: Computed> At<R> {
         for index in &self.indices {
             parts.push(match index {
                 Index::Slice(slice) => *slice,
-                Index::Positions(AnyOperand::Scalar(Scalar(number, _))) if matches!(self.x, AnyOperand::Expr(_)) => {
+                Index::Indices(AnyOperand::Scalar(Scalar(number, _))) if matches!(self.x, AnyOperand::Expr(_)) => {
                     match number.value() {
                         LiteralValue::Int(n) if isize::try_from(n).is_ok() => Slice::Index(n as isize),
                         _ => return Ok(None),
                     }
                 }
-                Index::Positions(_) | Index::Dynamic(..) => return Ok(None),
+                Index::Indices(_) | Index::Dynamic(..) => return Ok(None),
             });
         }
         // The layout reports an index out of range.

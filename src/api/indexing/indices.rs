@@ -12,7 +12,7 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 #[doc(hidden)]
 pub enum Index {
     /// Elements at indices.
-    Positions(AnyOperand),
+    Indices(AnyOperand),
     /// A range, or an axis marker: no index.
     Slice(Slice),
     /// A number of elements from a dynamic start.
@@ -109,7 +109,7 @@ pub trait ArrayIndices: Indices {}
 
 impl<I: Operand> IntoIndex for I {
     fn index(self) -> Index {
-        Index::Positions(self.operand())
+        Index::Indices(self.operand())
     }
 }
 
@@ -142,7 +142,7 @@ slices! {
 impl IntoIndex for Slice {
     fn index(self) -> Index {
         match self {
-            Slice::Index(index) => Index::Positions(AnyOperand::Scalar(Scalar((index as i64).into(), None))),
+            Slice::Index(index) => Index::Indices(AnyOperand::Scalar(Scalar((index as i64).into(), None))),
             slice => Index::Slice(slice),
         }
     }
@@ -223,7 +223,7 @@ crate::trace::arity::for_each_tuple!(tuples);
 /// Returns the parts of a slice, with whole axes instead of indices.
 pub(super) fn slices(indices: &[Index]) -> SmallVec<[Slice; 4]> {
     let slice = |index: &Index| match index {
-        Index::Positions(_) => Slice::ALL,
+        Index::Indices(_) => Slice::ALL,
         Index::Slice(slice) => *slice,
         // Its elements exist if the first ones do.
         Index::Dynamic(_, length) => {
@@ -269,7 +269,7 @@ impl IndexLayout {
         let mut extents = Vec::new();
         for (index, &extent) in written_out(indices, shape.rank()).into_iter().zip(sliced.extents()) {
             match index {
-                Index::Positions(operand) => {
+                Index::Indices(operand) => {
                     let (_, _, own) = operand.describe(what)?;
                     positioned = positioned.broadcast(&own).ok_or_else(|| {
                         Error::new(ErrorCode::Shape, format!("indices of shapes {positioned} and {own} do not broadcast"))

@@ -83,7 +83,7 @@ pub(crate) fn searched<R: Computed>(
             .of(what)
             .help("it has one axis; `x.reshape(-1)` makes one of several"));
     };
-    let positions = index_dtype(len)?;
+    let index = index_dtype(len)?;
     if let Some(dtype) = [dtype, of].into_iter().find(|dtype| dtype.kind() == Kind::Complex) {
         return Err(Error::new(ErrorCode::DType, format!("{dtype} is not ordered"))
             .of(what)
@@ -124,7 +124,7 @@ pub(crate) fn searched<R: Computed>(
         found = with_parts(|| R::compute(Op::Where, &[moves, end, start], place));
         step /= 2;
     }
-    Ok(R::convert(&found.operand(), positions, place))
+    Ok(R::convert(&found.operand(), index, place))
 }
 
 /// Searching as a method: see the free function.

@@ -184,7 +184,7 @@ fn triangle<R: Computed>(what: &'static str, x: AnyOperand, k: isize, op: Op, pl
     };
     // Beyond the corners `k` has no further effect, and no sum wraps.
     let k = k.clamp(-isize::try_from(rows).unwrap_or(isize::MAX), isize::try_from(columns).unwrap_or(isize::MAX));
-    let positions = |extents: [usize; 2]| -> R {
+    let indices = |extents: [usize; 2]| -> R {
         let of = |_: &[&Shape]| Ok(Operation::iota(AxisSet::all(2)?, Shape::from(extents)));
         R::movement(&Movement { what, of: &of }, slice::from_ref(&x), place)
     };
@@ -200,7 +200,7 @@ fn triangle<R: Computed>(what: &'static str, x: AnyOperand, k: isize, op: Op, pl
         [Err(error), _] | [_, Err(error)] => return refused(what, &[x], place, &error),
     };
     with_parts(|| {
-        let (row, column): (R, R) = (positions([rows, 1]), positions([1, columns]));
+        let (row, column): (R, R) = (indices([rows, 1]), indices([1, columns]));
         let shifted: R = R::compute(Op::Add, &[row.operand(), k], place);
         let kept: R = R::compute(op, &[shifted.operand(), column.operand()], place);
         R::compute(Op::Where, &[kept.operand(), x.clone(), zero], place)

@@ -89,7 +89,7 @@ pub fn repeat<X: Math>(x: X, times: impl Integers, axis: isize) -> X::Out {
         let (times, extent) = (counts(&times)?, shape.extents()[at]);
         if times.len() != 1 && times.len() != extent {
             let error = Error::new(ErrorCode::Shape, format!("{} counts along an axis of {extent}", times.len()));
-            let error = error.fact(format_args!("axis {at} of shape {shape}"));
+            let error = error.about_axis().fact(format_args!("axis {at} of shape {shape}"));
             return Err(error.help("give a count for each index of the axis, or one for all"));
         }
         Ok((at, times))

@@ -1,7 +1,7 @@
 //! [`stats`]: counters of the process.
 
 use ndjit_eval::array::node::kept_bytes;
-use ndjit_eval::counts::{AGAIN, OPERATIONS, PLAN_HITS, PLANS, TRACES};
+use ndjit_eval::counts::{OPERATIONS, PLAN_HITS, PLANS, REPEATED_OPERATIONS, TRACES};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ pub fn stats() -> Stats {
         allocations: pool.allocations,
         reuses: pool.reuses,
         operations: OPERATIONS.load(Relaxed),
-        operations_again: AGAIN.load(Relaxed),
+        operations_again: REPEATED_OPERATIONS.load(Relaxed),
         kept_bytes: kept_bytes() as u64,
     }
 }

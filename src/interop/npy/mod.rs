@@ -91,7 +91,7 @@ impl Reader {
             header.data(file.metadata().map_err(|e| failed(&e))?.len())?;
             Ok(Reader { file, path: path.to_owned(), header })
         };
-        open().map_err(|e: Error| e.fact(format_args!("file: {}", path.display())))
+        open().map_err(|e: Error| e.in_file(path))
     }
 
     /// Returns the dtype of the elements.
@@ -282,7 +282,7 @@ impl Reader {
             }
             Ok(Array::concrete(dtype, dtype, shape, Arc::new(buffer)))
         };
-        map().map_err(|e: Error| e.fact(format_args!("file: {}", self.path.display())))
+        map().map_err(|e: Error| e.in_file(&self.path))
     }
 
     /// Creates an array in row-major order, with bytes read by `fill`.
@@ -298,7 +298,7 @@ impl Reader {
             npy::elements(dtype, buffer.as_bytes_mut()?)?;
             Ok(Array::concrete(dtype, dtype, shape, Arc::new(buffer)))
         };
-        read().map_err(|e: Error| e.fact(format_args!("file: {}", self.path.display())))
+        read().map_err(|e: Error| e.in_file(&self.path))
     }
 
     /// Fills `bytes` from a byte offset in the data.
@@ -381,7 +381,7 @@ impl Writer {
             file.write_all(&header).map_err(|e| unwritten(&e))?;
             Ok((file, place))
         };
-        let (file, place) = create().map_err(|e: Error| e.fact(format_args!("file: {}", path.display())))?;
+        let (file, place) = create().map_err(|e: Error| e.in_file(path))?;
         Ok(Writer { file, place, path: path.to_owned(), dtype, shape, missing, whole: true })
     }
 
@@ -412,7 +412,7 @@ impl Writer {
             return Err(Error::new(ErrorCode::Argument, "write_npy: the elements are not those of the file")
                 .fact(format_args!("the file: {}{}, {} elements missing", self.dtype, self.shape, self.missing))
                 .fact(format_args!("the array: {}{}", array.dtype(), array.shape()))
-                .fact(format_args!("file: {}", self.path.display())));
+                .in_file(&self.path));
         };
         self.missing = missing;
         let written = npy::write_elements(&mut self.file, self.dtype, buffer.as_bytes());
@@ -444,7 +444,7 @@ impl Writer {
         if self.missing > 0 {
             return Err(Error::new(ErrorCode::Argument, "write_npy: elements are missing")
                 .fact(format_args!("the file: {}{}, {} elements missing", self.dtype, self.shape, self.missing))
-                .fact(format_args!("file: {}", self.path.display())));
+                .in_file(&self.path));
         }
         if !self.whole {
             return Err(self.failed(&"elements before were not written"));
@@ -452,11 +452,11 @@ impl Writer {
         self.file.flush().map_err(|e| self.failed(&e))?;
         let Writer { file, place, path, .. } = self;
         drop(file);
-        place.finish().map_err(|e| e.unnamed().of("write_npy").fact(format_args!("file: {}", path.display())))
+        place.finish().map_err(|e| e.unnamed().of("write_npy").in_file(&path))
     }
 
     fn failed(&self, error: &dyn Display) -> Error {
-        unwritten(error).fact(format_args!("file: {}", self.path.display()))
+        unwritten(error).in_file(&self.path)
     }
 }
 

@@ -35,7 +35,7 @@ impl Array {
             let bytes = file.metadata().map_err(|e| failed(&e))?.len();
             read(file, bytes)
         };
-        read(path.as_ref()).map_err(|e| e.fact(format_args!("file: {}", path.as_ref().display())).at(place))
+        read(path.as_ref()).map_err(|e| e.in_file(path.as_ref()).at(place))
     }
 
     /// Reads the bytes of a `.npy` file from memory, such as a part of an archive, or from a network.

@@ -15,7 +15,7 @@ impl Module<'_> {
     /// Writes the step of lanes: sixteen lanes take every sixteenth element of a block, and are combined by halving.
     pub(super) fn lanes(&mut self, last: bool) {
         let nest = self.nest;
-        let kept = nest.kept();
+        let parallel_rank = nest.parallel_rank();
         let along_kept = nest.kind.along() == VectorLoop::Parallel;
         let per = WORKGROUP / LANES as u32;
         let words = self.words();
@@ -42,13 +42,13 @@ impl Module<'_> {
             code.line(format!("let start = (params[1].y + block) * {BLOCK}u;"));
             code.line("let length = params[1].x;");
             code.line(format!("let present = select(0u, min(length - min(start, length), {LANES}u), busy);"));
-            let outer = this.split(0..kept, "row", "k");
+            let outer = this.split(0..parallel_rank, "row", "k");
             this.total();
             let mut code = std::mem::replace(&mut this.code, ModuleWriter::new(Features::LEAST));
             code.block("if (lane < present)", |code| {
                 code.line(format!("let end = min(start + {BLOCK}u, length);"));
                 code.block(format!("for (var flat = start + lane; flat < end; flat += {LANES}u)"), |code| {
-                    let (statements, inner) = indices(kept..nest.rank, "flat", "k");
+                    let (statements, inner) = indices(parallel_rank..nest.rank, "flat", "k");
                     code.lines(&statements);
                     let loops: Vec<String> = outer.iter().chain(&inner).cloned().collect();
                     code.line(format!("let value = element({});", loops.join(", ")));
@@ -110,7 +110,7 @@ impl Module<'_> {
                 code.line("count = (count + 1u) / 2u;");
             });
             this.code.line("let total = values[0];");
-            let rows = if last { this.split(0..nest.kept(), "row", "k") } else { Vec::new() };
+            let rows = if last { this.split(0..nest.parallel_rank(), "row", "k") } else { Vec::new() };
             let inputs = nest.inputs.len();
             this.store_all("total", |n| match last {
                 true => (Binding::Output(n), position(nest, inputs + n, &rows)),

@@ -9,12 +9,12 @@ impl Module<'_> {
     /// Writes the local step: it scans the elements of a block, one after the other.
     pub(super) fn local(&mut self, last: bool) {
         let nest = self.nest;
-        let (kept, inputs) = (nest.kept(), nest.inputs.len());
+        let (parallel_rank, inputs) = (nest.parallel_rank(), nest.inputs.len());
         self.each(|this| {
             // Adjacent invocations take adjacent rows.
             this.code.line("let row = id % params[0].z;");
             this.code.line("let block = params[1].y + id / params[0].z;");
-            let mut loops = this.split(0..kept, "row", "k");
+            let mut loops = this.split(0..parallel_rank, "row", "k");
             loops.push("at".to_owned());
             this.code.line(format!("let start = block * {BLOCK}u;"));
             this.code.line(format!("let end = min(start + {BLOCK}u, params[1].x);"));
@@ -62,12 +62,12 @@ impl Module<'_> {
     /// Writes the last step, which combines results with the carry of their block.
     pub(super) fn carried(&mut self) {
         let nest = self.nest;
-        let (kept, inputs) = (nest.kept(), nest.inputs.len());
+        let (parallel_rank, inputs) = (nest.parallel_rank(), nest.inputs.len());
         self.each(|this| {
             this.code.line("let row = id % params[0].z;");
             this.code.line(format!("let at = params[1].y * {BLOCK}u + id / params[0].z;"));
             this.code.line(format!("let carry = (at / {BLOCK}u) * params[0].z + row;"));
-            let mut loops = this.split(0..kept, "row", "k");
+            let mut loops = this.split(0..parallel_rank, "row", "k");
             loops.push("at".to_owned());
             let carry = this.loaded(Binding::PartialIn, |_| "carry".to_owned());
             let result = this.loaded(Binding::Output, |n| format!("({})", position(nest, inputs + n, &loops)));

@@ -81,13 +81,13 @@ fn what_looks_like_an_identity_need_not_be_one() {
 fn of_no_elements_is_the_identity_but_for_the_sign_of_zero() {
     for reduction in Reduction::ALL {
         let Some(op) = reduction.combine() else {
-            assert!(reduction.of_nothing().is_none() && reduction.identity(DType::I32).is_none(), "{reduction}");
+            assert!(reduction.empty_result().is_none() && reduction.identity(DType::I32).is_none(), "{reduction}");
             continue;
         };
         let ordered = matches!(op, Op::Maximum | Op::Minimum);
-        assert_eq!(reduction.of_nothing().is_none(), ordered, "{reduction}");
+        assert_eq!(reduction.empty_result().is_none(), ordered, "{reduction}");
         assert_eq!(reduction.needs_elements(), ordered, "{reduction}");
-        let Some(nothing) = reduction.of_nothing() else { continue };
+        let Some(nothing) = reduction.empty_result() else { continue };
         for dtype in op.row().domain.iter() {
             let nothing = nothing.to_repr(dtype).unwrap();
             let Some(identity) = reduction.identity(dtype) else { continue };
@@ -103,7 +103,7 @@ fn of_no_elements_is_the_identity_but_for_the_sign_of_zero() {
     // Scans begin with the identity of the reduction by the same op.
     for scan in Scan::ALL {
         let all = Reduction::ALL.into_iter().find(|reduction| reduction.combine() == Some(scan.combine())).unwrap();
-        assert_eq!(scan.of_nothing(), all.of_nothing(), "{scan}");
+        assert_eq!(scan.empty_result(), all.empty_result(), "{scan}");
         assert!(DType::ALL.into_iter().all(|dtype| scan.identity(dtype) == all.identity(dtype)), "{scan}");
     }
 }

@@ -94,7 +94,7 @@ fn where_to_cut(
     max: u64,
     many: bool,
 ) -> Option<SplitDimension> {
-    let kept = nest.kept();
+    let parallel_rank = nest.parallel_rank();
     let layouts = geometry.inputs.iter().chain(&geometry.outputs);
     let too_large = windows.iter().zip(layouts).enumerate().filter(|(n, (window, _))| {
         // An input that stays as large is bound in pieces instead, as many for the whole as for a part.
@@ -106,10 +106,10 @@ fn where_to_cut(
     large.sort_by_key(|(window, _)| std::cmp::Reverse(window.size));
     for (_, layout) in large {
         let span = |axis: usize| (geometry.extents[axis] as u128 - 1) * layout.strides[axis].unsigned_abs() as u128;
-        let along = (0..kept).max_by_key(|&axis| span(axis)).filter(|&axis| span(axis) > 0);
+        let along = (0..parallel_rank).max_by_key(|&axis| span(axis)).filter(|&axis| span(axis) > 0);
         let elements = if blocks.len() > 1 {
             let (low, high) = reach(layout, &geometry.extents, geometry.extents.len(), 0..0);
-            let (own_low, own_high) = reach(layout, &geometry.extents[..kept], kept, 0..0);
+            let (own_low, own_high) = reach(layout, &geometry.extents[..parallel_rank], parallel_rank, 0..0);
             ((high - low) - (own_high - own_low)) as u128
         } else {
             0
@@ -123,7 +123,8 @@ fn where_to_cut(
     if !many {
         return None;
     }
-    let longest = (0..kept).max_by_key(|&axis| geometry.extents[axis]).filter(|&axis| geometry.extents[axis] > 1);
+    let longest =
+        (0..parallel_rank).max_by_key(|&axis| geometry.extents[axis]).filter(|&axis| geometry.extents[axis] > 1);
     longest.map(SplitDimension::Loop).or((blocks.len() > 1).then_some(SplitDimension::Blocks))
 }
 
@@ -139,8 +140,8 @@ fn lessens(
     let extents = &geometry.extents;
     let elements = if nest.kind.loops() > 0 { 0..BLOCK.min(reduced_of(nest, extents)) } else { 0..1 };
     let one: SmallVec<[usize; 4]> =
-        extents.iter().enumerate().map(|(n, &e)| if n < nest.kept() { 1 } else { e }).collect();
-    let (low, high) = reach(&geometry.inputs[input], &one, nest.kept(), elements);
+        extents.iter().enumerate().map(|(n, &e)| if n < nest.parallel_rank() { 1 } else { e }).collect();
+    let (low, high) = reach(&geometry.inputs[input], &one, nest.parallel_rank(), elements);
     let (low, high) = with_rows(nest, geometry, input, (low, high));
     // A window begins at an aligned offset, and ends after the last element.
     let least = (high - low) as u128 + ALIGNMENT as u128 + 16;
@@ -154,12 +155,12 @@ pub fn reduced(nest: &LoopNest, geometry: &Geometry) -> usize {
 }
 
 fn reduced_of(nest: &LoopNest, extents: &[usize]) -> usize {
-    extents[nest.kept()..].iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
+    extents[nest.parallel_rank()..].iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
 }
 
 /// The number of results or rows.
 pub fn rows(nest: &LoopNest, geometry: &Geometry) -> usize {
-    geometry.extents[..nest.kept()].iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
+    geometry.extents[..nest.parallel_rank()].iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
 }
 
 /// The number of indices.
@@ -181,7 +182,7 @@ fn part(nest: &LoopNest, geometry: &Geometry, axis: usize, range: Range<usize>) 
 }
 
 fn windows(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Result<SmallVec<[Window; 4]>> {
-    // A reduced output has strides for the kept loops only.
+    // A reduced output has strides for the parallel loops only.
     let elements = match nest.kind.loops() {
         0 => 0..1,
         _ => blocks.start * BLOCK..(blocks.end * BLOCK).min(reduced(nest, geometry)),
@@ -191,7 +192,7 @@ fn windows(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Resul
         if access.is_index() {
             return Ok(Window::default());
         }
-        let first = reach(layout, &geometry.extents, nest.kept(), elements.clone());
+        let first = reach(layout, &geometry.extents, nest.parallel_rank(), elements.clone());
         let (low, high) = with_rows(nest, geometry, n, first);
         let high = high.saturating_add(access.dtype.bytes() as i128);
         let outside = || Error::new(ErrorCode::Verify, "a kernel leaves its memory").of("gpu");
@@ -216,7 +217,7 @@ fn with_rows(nest: &LoopNest, geometry: &Geometry, operand: usize, (low, high): 
 }
 
 /// The lowest and the highest byte offset of an element, over the parallel loops, and some elements of the others in row-major order.
-fn reach(layout: &Layout, extents: &[usize], kept: usize, elements: Range<usize>) -> (i128, i128) {
+fn reach(layout: &Layout, extents: &[usize], parallel_rank: usize, elements: Range<usize>) -> (i128, i128) {
     let (mut low, mut high) = (layout.offset as i128, layout.offset as i128);
     let mut along = |axis: usize, range: Range<usize>| {
         let stride = layout.strides[axis] as i128;
@@ -224,11 +225,11 @@ fn reach(layout: &Layout, extents: &[usize], kept: usize, elements: Range<usize>
         low += ends[0].min(ends[1]);
         high += ends[0].max(ends[1]);
     };
-    for (axis, &extent) in extents.iter().enumerate().take(kept) {
+    for (axis, &extent) in extents.iter().enumerate().take(parallel_rank) {
         along(axis, 0..extent);
     }
     let mut elements = elements;
-    for axis in kept..extents.len() {
+    for axis in parallel_rank..extents.len() {
         let inner: usize = extents[axis + 1..].iter().product();
         let range = elements.start / inner.max(1)..elements.end.div_ceil(inner.max(1)).max(1);
         // Within one index of this loop the range covers some inner elements, across several any.

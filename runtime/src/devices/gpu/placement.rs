@@ -92,8 +92,8 @@ fn dtypes(nest: &LoopNest) -> impl Iterator<Item = DType> + '_ {
         LoopBody::Ops(body) => &body.stmts[..],
         LoopBody::Prims { .. } => &[],
     };
-    let positions = nest.inputs.iter().any(|access| access.is_index());
-    memory.chain(stmts.iter().filter(move |_| !positions).map(|stmt| stmt.dtype)).chain(nest.literals.iter().copied())
+    let has_indices = nest.inputs.iter().any(|access| access.is_index());
+    memory.chain(stmts.iter().filter(move |_| !has_indices).map(|stmt| stmt.dtype)).chain(nest.literals.iter().copied())
 }
 
 /// Whether a body has a register of a type, including nested bodies.

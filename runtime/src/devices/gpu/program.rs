@@ -359,8 +359,8 @@ fn operands(error: Error, lowered: &Lowered, scheduled: &Scheduled) -> Error {
 fn nothing_to_reduce(scheduled: &Scheduled) -> bool {
     let Scheduled { nest, geometry, .. } = scheduled;
     nest.kind.reduction().is_some()
-        && !geometry.extents[..nest.kept()].contains(&0)
-        && geometry.extents[nest.kept()..].contains(&0)
+        && !geometry.extents[..nest.parallel_rank()].contains(&0)
+        && geometry.extents[nest.parallel_rank()..].contains(&0)
 }
 
 fn constants(scheduled: &Scheduled) -> Result<Vec<Vec<u8>>> {
@@ -370,7 +370,7 @@ fn constants(scheduled: &Scheduled) -> Result<Vec<Vec<u8>>> {
         .zip(&scheduled.nest.outputs)
         .map(|(reduction, access)| {
             let literal = reduction
-                .of_nothing()
+                .empty_result()
                 .ok_or_else(|| Error::new(ErrorCode::Verify, format!("run: {reduction} of no elements")))?;
             element(access.dtype, &literal.to_repr(access.dtype)?)
         })

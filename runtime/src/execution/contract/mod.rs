@@ -39,7 +39,7 @@ pub struct Contractor {
     /// The alignment of its elements, bytes.
     align: usize,
     rank: usize,
-    kept: usize,
+    parallel_rank: usize,
     /// The fallback for unaligned elements.
     reducer: Box<Reducer>,
 }
@@ -107,7 +107,7 @@ impl Contractor {
         match dtype.and_then(|dtype| Some((dtype, of(dtype)?))) {
             Some((dtype, multiply)) => {
                 let align = dtype.real().bytes();
-                Ok(Contractor { multiply, dtype, align, rank: nest.rank, kept: nest.kept(), reducer })
+                Ok(Contractor { multiply, dtype, align, rank: nest.rank, parallel_rank: nest.parallel_rank(), reducer })
             }
             None => Err(reducer),
         }
@@ -126,7 +126,7 @@ impl Contractor {
         for at in 0..self.rank {
             let own = step(at);
             let kind = match own.strides {
-                _ if at >= self.kept => 2,
+                _ if at >= self.parallel_rank => 2,
                 [_, left, 0] if left != 0 => 0,
                 [_, 0, right] if right != 0 => 1,
                 _ => {

@@ -17,10 +17,10 @@ const ROWS: usize = 120;
 /// Columns of the second matrix packed at once, a multiple of the columns of tiles.
 const COLUMNS: usize = 1024;
 /// The maximum number of rows for which the second matrix is read in place: packing reads and writes it once more.
-const FEW: usize = 24;
+const MAX_ROWS_IN_PLACE: usize = 24;
 
 /// The maximum number of bytes for which it is always read in place.
-const SMALL: usize = 256 << 10;
+const MAX_BYTES_IN_PLACE: usize = 256 << 10;
 
 /// Lines of a matrix along the products: their number, and the strides in elements to the next line and to the next product.
 #[derive(Clone, Copy)]
@@ -93,8 +93,9 @@ pub(super) unsafe fn multiply<T: MatrixElement, const PARTS: usize>(
     let right = MatrixLines { at: right.cast::<T>().cast_const(), count: n, line: right_n, product: right_k };
     let out = out.cast::<T>();
     let heights = if PARTS == 1 { tiles.real } else { tiles.complex };
-    let in_place =
-        PARTS == 1 && right_n == 1 && (m <= FEW || n.saturating_mul(k.min(PRODUCTS) * size_of::<T>()) <= SMALL);
+    let in_place = PARTS == 1
+        && right_n == 1
+        && (m <= MAX_ROWS_IN_PLACE || n.saturating_mul(k.min(PRODUCTS) * size_of::<T>()) <= MAX_BYTES_IN_PLACE);
 
     let deep = k.min(PRODUCTS) * PARTS;
     let right_columns = if in_place { wide } else { n.min(COLUMNS).next_multiple_of(wide) };

@@ -98,17 +98,17 @@ impl Accumulators {
         Ok(Accumulators { cube, results, along, arrays, spare, _memory: memory })
     }
 
-    /// The accumulators of each output for a lane of a block of the `kept`th of the inner results, and their strides along the loops of the
+    /// The accumulators of each output for a lane of a block of the `result`th of the inner results, and their strides along the loops of the
     /// accumulating nests.
     pub fn at(
         &self,
-        kept: usize,
+        result: usize,
         block: usize,
         lane: usize,
     ) -> impl Iterator<Item = (*mut u8, [isize; ACCUMULATE_LOOPS])> {
         let Cube { block: per_block, lane: per_lane, .. } = self.cube;
         let order = ReduceParts::order(self.along);
-        let first = kept * self.results[1] + block * per_block + lane * per_lane;
+        let first = result * self.results[1] + block * per_block + lane * per_lane;
         self.arrays.iter().map(move |array| {
             let strides = order.map(|index| {
                 let elements = match index {

@@ -59,8 +59,8 @@ impl Composed for Reducer {
     }
 
     unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()> {
-        let (kept, reduced) = operands.extents.split_at(self.kept);
-        if kept.contains(&0) {
+        let (parallel, reduced) = operands.extents.split_at(self.parallel_rank);
+        if parallel.contains(&0) {
             return Ok(());
         }
         if let Some(small) = self.small(operands.extents, threads) {
@@ -74,7 +74,7 @@ impl Composed for Reducer {
         }
         let (tiles, pieces) = self.tiles(operands.extents, threads);
         let cached = product(operands.extents).saturating_mul(self.element) <= CACHED;
-        let partial = if tiles.rows() > 1 { Some(Partial::new(&tiles, kept, &self.sizes())?) } else { None };
+        let partial = if tiles.rows() > 1 { Some(Partial::new(&tiles, parallel, &self.sizes())?) } else { None };
         let into = partial.as_ref().map_or(&outputs, |partial| &partial.places);
         let work = |index: usize| {
             let blocks = self.blocks(operands.extents);
@@ -104,11 +104,11 @@ impl Composed for Reducer {
 impl Reducer {
     /// The tiles of a nest with these nonzero extents, and the number of pieces that pays.
     fn tiles(&self, extents: &[usize], threads: &Threads) -> (ReduceTiles, usize) {
-        let (kept, reduced) = extents.split_at(self.kept);
+        let (parallel, reduced) = extents.split_at(self.parallel_rank);
         let pieces = threads.pieces(product(extents), self.cost());
         let bytes = self.outputs.iter().map(Accumulated::size).sum();
         let lanes = if self.blocks(extents).is_some() { 1 } else { LANES };
-        (ReduceTiles::new(kept, product(reduced), self.along, (bytes, lanes), pieces), pieces)
+        (ReduceTiles::new(parallel, product(reduced), self.along, (bytes, lanes), pieces), pieces)
     }
 
     /// The reduction as a small one, for the calling thread.
@@ -122,7 +122,7 @@ impl Reducer {
     unsafe fn empty_result(&self, outputs: &OutputSlices) -> Result<()> {
         let mut elements = Vec::with_capacity(self.outputs.len());
         for Accumulated { dtype, reduction, .. } in &self.outputs {
-            let Some(literal) = reduction.of_nothing() else {
+            let Some(literal) = reduction.empty_result() else {
                 return Err(Error::new(ErrorCode::Verify, format!("run: {reduction} of no elements")));
             };
             elements.push(element(*dtype, &literal.to_repr(*dtype)?)?);
@@ -138,9 +138,12 @@ impl Reducer {
         let places = outputs.zip(self.sizes()).map(|((&pointer, strides), size)| OutputSlice {
             array: AccumulatorArray { pointer, size },
             row: 0,
-            strides: SmallVec::from_slice(&strides[..self.kept]),
+            strides: SmallVec::from_slice(&strides[..self.parallel_rank]),
         });
-        OutputSlices { kept: SmallVec::from_slice(&operands.extents[..self.kept]), places: places.collect() }
+        OutputSlices {
+            parallel: SmallVec::from_slice(&operands.extents[..self.parallel_rank]),
+            places: places.collect(),
+        }
     }
 
     fn sizes(&self) -> SmallVec<[usize; 1]> {

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 #[derive(Debug)]
 pub struct OutputSlices {
     /// Extents of the loops.
-    pub kept: SmallVec<[usize; 4]>,
+    pub parallel: SmallVec<[usize; 4]>,
     pub places: SmallVec<[OutputSlice; 1]>,
 }
 
@@ -41,7 +41,7 @@ impl Partial {
     ///
     /// # Errors
     /// `Allocation` if memory is refused.
-    pub fn new(tiles: &ReduceTiles, kept: &[usize], sizes: &[usize]) -> Result<Partial> {
+    pub fn new(tiles: &ReduceTiles, parallel: &[usize], sizes: &[usize]) -> Result<Partial> {
         let mut memory = SmallVec::new();
         let mut places = SmallVec::new();
         for &size in sizes {
@@ -52,15 +52,15 @@ impl Partial {
             };
             let mut rows = Writable::new(bytes)?;
             let mut step = size as isize;
-            let mut strides: SmallVec<[isize; 4]> = SmallVec::from_elem(0, kept.len());
-            for (stride, &extent) in strides.iter_mut().zip(kept).rev() {
+            let mut strides: SmallVec<[isize; 4]> = SmallVec::from_elem(0, parallel.len());
+            for (stride, &extent) in strides.iter_mut().zip(parallel).rev() {
                 *stride = step;
                 step *= extent as isize;
             }
             places.push(OutputSlice { array: AccumulatorArray { pointer: rows.ptr(), size }, row, strides });
             memory.push(rows);
         }
-        Ok(Partial { places: OutputSlices { kept: SmallVec::from_slice(kept), places }, _memory: memory })
+        Ok(Partial { places: OutputSlices { parallel: SmallVec::from_slice(parallel), places }, _memory: memory })
     }
 }
 
@@ -75,9 +75,9 @@ impl OutputSlices {
         let places = elements.iter().map(|element| OutputSlice {
             array: AccumulatorArray { pointer: element.as_ptr().cast_mut(), size: element.len() },
             row: 0,
-            strides: SmallVec::from_elem(0, self.kept.len()),
+            strides: SmallVec::from_elem(0, self.parallel.len()),
         });
-        OutputSlices { kept: self.kept.clone(), places: places.collect() }
+        OutputSlices { parallel: self.parallel.clone(), places: places.collect() }
     }
 
     /// Stores the results of a tile.
@@ -86,7 +86,7 @@ impl OutputSlices {
     /// They are finished, and there is exclusive memory for them.
     pub unsafe fn store(&self, tile: &Tile, accumulators: &Accumulators) {
         for (place, (from, steps)) in self.places.iter().zip(accumulators.results()) {
-            let offset = tile.offset(&self.kept, &place.strides).wrapping_add((tile.row * place.row) as isize);
+            let offset = tile.offset(&self.parallel, &place.strides).wrapping_add((tile.row * place.row) as isize);
             let to = place.array.pointer.wrapping_offset(offset);
             // SAFETY: the caller's promise.
             unsafe { copy(from, steps, to, last_two(&place.strides, 0), tile.extents(), place.array.size) };
@@ -100,11 +100,11 @@ impl OutputSlices {
     pub unsafe fn store_all(&self, from: &OutputSlices) {
         for (to, from) in self.places.iter().zip(&from.places) {
             let [steps, to_steps] = [from, to].map(|place| last_two(&place.strides, 0));
-            for rest in 0..product(before_last_two(&self.kept)) {
+            for rest in 0..product(before_last_two(&self.parallel)) {
                 let [from, start] = [from, to]
-                    .map(|place| place.array.pointer.wrapping_offset(offset(&self.kept, &place.strides, rest)));
+                    .map(|place| place.array.pointer.wrapping_offset(offset(&self.parallel, &place.strides, rest)));
                 // SAFETY: the caller's promise.
-                unsafe { copy(from, steps, start, to_steps, last_two(&self.kept, 1), to.array.size) };
+                unsafe { copy(from, steps, start, to_steps, last_two(&self.parallel, 1), to.array.size) };
             }
         }
     }

@@ -30,7 +30,7 @@ pub struct Reducer {
     pub combine: Arc<Kernel>,
     pub outputs: SmallVec<[Accumulated; 1]>,
     pub rank: usize,
-    pub kept: usize,
+    pub parallel_rank: usize,
     pub along: VectorLoop,
     pub inputs: usize,
 }
@@ -64,7 +64,7 @@ impl Reducer {
             combine,
             outputs,
             rank: nest.rank,
-            kept: nest.kept(),
+            parallel_rank: nest.parallel_rank(),
             along: nest.kind.along(),
             inputs: nest.inputs.len(),
         })
@@ -72,7 +72,7 @@ impl Reducer {
 
     /// The code for whole blocks, for contiguous blocks.
     pub fn blocks(&self, extents: &[usize]) -> Option<&Blocks> {
-        self.blocks.as_ref().filter(|_| extents[self.kept..self.rank - 1].iter().all(|&extent| extent == 1))
+        self.blocks.as_ref().filter(|_| extents[self.parallel_rank..self.rank - 1].iter().all(|&extent| extent == 1))
     }
 }
 

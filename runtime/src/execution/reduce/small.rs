@@ -46,9 +46,9 @@ struct BlockRange {
 impl<'a> Small<'a> {
     /// `None` if it is not such a reduction.
     pub fn new(reducer: &'a Reducer, extents: &[usize]) -> Option<Small<'a>> {
-        let (kept, elements) = (&extents[..reducer.kept], extents[reducer.rank - 1]);
-        let blocks = reducer.blocks(extents).filter(|_| elements > 0 && kept.len() <= 2)?;
-        let small = Small { reducer, blocks, extents: last_two(kept, 1), elements };
+        let (parallel, elements) = (&extents[..reducer.parallel_rank], extents[reducer.rank - 1]);
+        let blocks = reducer.blocks(extents).filter(|_| elements > 0 && parallel.len() <= 2)?;
+        let small = Small { reducer, blocks, extents: last_two(parallel, 1), elements };
         let few = small.count() == 1 || small.bytes() <= UNROLL;
         few.then_some(small)
     }
@@ -69,10 +69,10 @@ impl<'a> Small<'a> {
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run).
     pub unsafe fn run(&self, operands: KernelOperands<'_>) -> Result<()> {
-        let Reducer { rank, kept, inputs, .. } = *self.reducer;
+        let Reducer { rank, parallel_rank, inputs, .. } = *self.reducer;
         let outputs = operands.pointers.iter().zip(operands.strides.chunks(rank)).skip(inputs);
         let places = outputs.map(|(&pointer, strides)| {
-            let [outer, row] = last_two(&strides[..kept], 0);
+            let [outer, row] = last_two(&strides[..parallel_rank], 0);
             BlockResults { pointer, strides: [outer, row, 0] }
         });
         let places: SmallVec<[BlockResults; 2]> = places.collect();
@@ -151,7 +151,7 @@ impl<'a> Small<'a> {
         operands: KernelOperands<'_>,
         results: &[BlockResults],
     ) -> Result<()> {
-        let Reducer { rank, kept, inputs, .. } = *self.reducer;
+        let Reducer { rank, parallel_rank, inputs, .. } = *self.reducer;
         let BlockRange { first, count, at_once, elements } = piece;
         let [rows, blocks] = [0, 1].map(|along| count[along] / at_once[along]);
         let mut call = KernelArguments::new([self.extents[0], rows, blocks, elements / LANES, elements % LANES]);
@@ -170,7 +170,7 @@ impl<'a> Small<'a> {
         };
         for number in 0..many {
             for (&pointer, strides) in operands.pointers.iter().zip(operands.strides.chunks(rank)).take(inputs) {
-                let ([outer, row], step) = (last_two(&strides[..kept], 0), strides[rank - 1]);
+                let ([outer, row], step) = (last_two(&strides[..parallel_rank], 0), strides[rank - 1]);
                 push(pointer, [outer, row, step.wrapping_mul(BLOCK as isize)], step, number);
             }
         }

@@ -35,7 +35,7 @@ struct ElementRun {
     blocks: usize,
     steps: usize,
     lanes: usize,
-    kept: Run,
+    results: Run,
 }
 
 /// The indices of a loop that a kernel takes at once. Along the steps they share accumulators, in order; along others each has its own.
@@ -89,11 +89,11 @@ impl ReduceTask<'_> {
     /// As [`Composed::run`](crate::execution::code::Composed::run).
     unsafe fn blocks(&self, blocks: &Blocks, accumulators: &Accumulators, (from, end): (usize, usize)) -> Result<()> {
         let starts = self.starts(0);
-        let kept = Run { start: 0, len: self.tile.inner.len };
+        let results = Run { start: 0, len: self.tile.inner.len };
         let (whole, left) = ((end - from) / BLOCK, (end - from) % BLOCK);
-        let all = ElementRun { first: from, index: from, blocks: whole, steps: BLOCK / LANES, lanes: 0, kept };
+        let all = ElementRun { first: from, index: from, blocks: whole, steps: BLOCK / LANES, lanes: 0, results };
         let at = end - left;
-        let last = ElementRun { first: at, index: at, blocks: 1, steps: left / LANES, lanes: left % LANES, kept };
+        let last = ElementRun { first: at, index: at, blocks: 1, steps: left / LANES, lanes: left % LANES, results };
         let last = Some(last).filter(|_| left > 0);
         for mut rest in [all].into_iter().chain(last) {
             if let Some(jammed) = blocks.jammed.as_ref().filter(|_| self.cached) {
@@ -112,13 +112,13 @@ impl ReduceTask<'_> {
 
     /// The inputs' elements at the tile's first result and the `run`th index of the outer reduction loops.
     fn starts(&self, run: usize) -> SmallVec<[*mut u8; 4]> {
-        let Reducer { rank, kept, inputs, .. } = *self.reducer;
+        let Reducer { rank, parallel_rank, inputs, .. } = *self.reducer;
         let KernelOperands { pointers, extents, strides, .. } = self.operands;
         let starts = pointers.iter().zip(strides.chunks(rank)).take(inputs).map(|(&pointer, strides)| {
-            let start = self.tile.offset(&extents[..kept], &strides[..kept]);
+            let start = self.tile.offset(&extents[..parallel_rank], &strides[..parallel_rank]);
             let mut pointer = pointer.wrapping_offset(start);
             let mut index = run;
-            for axis in (kept..rank - 1).rev() {
+            for axis in (parallel_rank..rank - 1).rev() {
                 let step = strides[axis].wrapping_mul((index % extents[axis]) as isize);
                 (pointer, index) = (pointer.wrapping_offset(step), index / extents[axis]);
             }
@@ -166,7 +166,7 @@ impl ReduceTask<'_> {
         starts: &[*mut u8],
     ) -> Result<()> {
         let ReduceTask { reducer, operands, tile, .. } = self;
-        let Reducer { rank, kept, along, inputs, .. } = **reducer;
+        let Reducer { rank, parallel_rank, along, inputs, .. } = **reducer;
         let order = ReduceParts::order(along);
         let extents = order.map(|index| match index {
             Loop::Outer => tile.outer.len,
@@ -182,7 +182,7 @@ impl ReduceTask<'_> {
         let mut addresses = Addresses { order, at_once, pointers: SmallVec::new(), strides: SmallVec::new() };
         let own = |addresses: &mut Addresses| {
             for number in 0..beside {
-                for (start, strides) in accumulators.at(piece.kept.start, block, lane) {
+                for (start, strides) in accumulators.at(piece.results.start, block, lane) {
                     addresses.push(start, strides, number);
                 }
             }
@@ -199,7 +199,7 @@ impl ReduceTask<'_> {
         for number in 0..at_once.count {
             for (&start, own) in starts.iter().zip(operands.strides.chunks(rank)) {
                 let step = own[rank - 1];
-                let [outer, inner] = last_two(&own[..kept], 0);
+                let [outer, inner] = last_two(&own[..parallel_rank], 0);
                 let strides = order.map(|index| match index {
                     Loop::Outer => outer,
                     Loop::Kept => inner,
@@ -208,7 +208,7 @@ impl ReduceTask<'_> {
                     Loop::Lane => step,
                 });
                 let first = step.wrapping_mul(piece.index as isize);
-                let first = first.wrapping_add(inner.wrapping_mul(piece.kept.start as isize));
+                let first = first.wrapping_add(inner.wrapping_mul(piece.results.start as isize));
                 addresses.push(start.wrapping_offset(first), strides, number);
             }
         }
@@ -254,7 +254,7 @@ impl ElementRun {
     fn extent(&self, index: Loop) -> usize {
         match index {
             Loop::Outer => 1,
-            Loop::Kept => self.kept.len,
+            Loop::Kept => self.results.len,
             Loop::Block => self.blocks,
             Loop::Step => self.steps,
             Loop::Lane => self.lanes,
@@ -266,8 +266,8 @@ impl ElementRun {
         let mut taken = *self;
         let elements = match along {
             Loop::Kept => {
-                (taken.kept.len, self.kept.len) = (count, self.kept.len - count);
-                self.kept.start += count;
+                (taken.results.len, self.results.len) = (count, self.results.len - count);
+                self.results.start += count;
                 0
             }
             Loop::Block => {
@@ -288,7 +288,7 @@ impl ElementRun {
 
 /// The largest piece from element number `first` of the `left` elements in its run, whose first has number `run`; for so many inner
 /// results.
-fn piece(first: usize, left: usize, run: usize, kept: usize) -> ElementRun {
+fn piece(first: usize, left: usize, run: usize, results: usize) -> ElementRun {
     let (blocks, steps, lanes) = if !first.is_multiple_of(LANES) || left < LANES {
         (1, 1, left.min(LANES - first % LANES))
     } else if !first.is_multiple_of(BLOCK) || left < BLOCK {
@@ -296,5 +296,5 @@ fn piece(first: usize, left: usize, run: usize, kept: usize) -> ElementRun {
     } else {
         (left / BLOCK, BLOCK / LANES, LANES)
     };
-    ElementRun { first, index: first - run, blocks, steps, lanes, kept: Run { start: 0, len: kept } }
+    ElementRun { first, index: first - run, blocks, steps, lanes, results: Run { start: 0, len: results } }
 }

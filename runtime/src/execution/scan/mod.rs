@@ -85,9 +85,9 @@ impl Scanner {
     }
 
     fn tiles(&self, extents: &[usize], pieces: usize) -> ScanTiles {
-        let (kept, len) = (&extents[..self.rank - 1], extents[self.rank - 1]);
-        let [outer, inner] = last_two(kept, 1);
-        let rest = product(before_last_two(kept));
+        let (parallel, len) = (&extents[..self.rank - 1], extents[self.rank - 1]);
+        let [outer, inner] = last_two(parallel, 1);
+        let rest = product(before_last_two(parallel));
         let target = (product(extents) / pieces.max(1)).clamp(LEAST, MOST);
         let room = (LOCAL / self.outputs.iter().map(|output| output.size).max().unwrap_or(1)).max(1);
         let width = match self.along {

@@ -74,18 +74,18 @@ impl ScanTask<'_> {
             VectorLoop::Reduction => tile.outer.len,
         };
         for row in 0..rows {
-            let kept = scanner.along == VectorLoop::Parallel;
+            let parallel = scanner.along == VectorLoop::Parallel;
             let at = |index: usize| {
                 self.results(index).map(move |(pointer, strides)| {
-                    by_block((pointer.wrapping_offset(strides[0].wrapping_mul(row as isize)), strides), kept)
+                    by_block((pointer.wrapping_offset(strides[0].wrapping_mul(row as isize)), strides), parallel)
                 })
             };
             let [before, own] = [BLOCK - 1, 2 * BLOCK - 1];
-            let carries = at(before).map(|(pointer, strides)| match kept {
+            let carries = at(before).map(|(pointer, strides)| match parallel {
                 true => (pointer, strides),
                 false => (pointer, [strides[0], strides[1], 0]),
             });
-            let extents = match kept {
+            let extents = match parallel {
                 true => [count, tile.outer.len, tile.inner.len],
                 false => [count, tile.inner.len, 1],
             };
@@ -130,7 +130,7 @@ impl ScanTask<'_> {
         })
     }
 
-    /// An address with strides of outer, kept and step loop, in the order of the kernels' loops.
+    /// An address with strides of outer, last parallel and step loop, in the order of the kernels' loops.
     fn in_order(&self, (pointer, [outer, inner, step]): ScanOperand) -> ScanOperand {
         let strides = ScanParts::order(self.scanner.along).map(|index| match index {
             ScanLoop::Outer => outer,
@@ -140,15 +140,15 @@ impl ScanTask<'_> {
         (pointer, strides)
     }
 
-    /// Operands from number `from` on, at the tile's first row and an element of it; strides of outer, kept and step loop.
+    /// Operands from number `from` on, at the tile's first row and an element of it; strides of outer, last parallel and step loop.
     fn places(&self, from: usize, element: usize) -> impl Iterator<Item = ScanOperand> + '_ {
         let ScanTask { scanner, operands, tile } = self;
-        let kept = scanner.rank - 1;
+        let parallel_rank = scanner.rank - 1;
         let all = operands.pointers.iter().zip(operands.strides.chunks(scanner.rank)).skip(from);
         all.map(move |(&pointer, strides)| {
-            let (kept_strides, step) = (&strides[..kept], strides[kept]);
-            let start = tile.offset(&operands.extents[..kept], kept_strides);
-            let [outer, inner] = last_two(kept_strides, 0);
+            let (parallel_strides, step) = (&strides[..parallel_rank], strides[parallel_rank]);
+            let start = tile.offset(&operands.extents[..parallel_rank], parallel_strides);
+            let [outer, inner] = last_two(parallel_strides, 0);
             (pointer.wrapping_offset(start.wrapping_add(step.wrapping_mul(element as isize))), [outer, inner, step])
         })
     }

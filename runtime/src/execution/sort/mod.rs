@@ -84,10 +84,10 @@ impl Sorter {
 
     /// The tiles of rows, and whether threads share the elements of each row instead.
     fn tiles(&self, extents: &[usize], pieces: usize, threads: &Threads) -> (SortTiles, bool) {
-        let (kept, len) = (&extents[..self.rank - 1], extents[self.rank - 1]);
-        let [outer, inner] = last_two(kept, 1);
-        let rest = product(before_last_two(kept));
-        let shared = pieces > 1 && len >= SHARED && product(kept) < 2 * threads.count();
+        let (parallel, len) = (&extents[..self.rank - 1], extents[self.rank - 1]);
+        let [outer, inner] = last_two(parallel, 1);
+        let rest = product(before_last_two(parallel));
+        let shared = pieces > 1 && len >= SHARED && product(parallel) < 2 * threads.count();
         let target = if shared { 1 } else { (product(extents) / pieces.max(1)).clamp(LEAST, MOST) };
         let bytes: usize = self.outputs.iter().map(|output| output.dtype.bytes()).sum();
         let beside = (BESIDE_BYTES / len.saturating_mul(bytes).max(1)).min(BESIDE);

@@ -18,7 +18,7 @@ pub struct SortTask<'a> {
     pub tile: Tile,
 }
 
-/// An operand of the kernel: its first element, and its strides in bytes along the outer, the kept and the innermost loop.
+/// An operand of the kernel: its first element, and its strides in bytes along the outer, the last parallel and the innermost loop.
 type SortOperand = (*mut u8, [isize; SORT_LOOPS]);
 
 impl SortTask<'_> {
@@ -80,12 +80,12 @@ impl SortTask<'_> {
     /// Operands from number `from` on, at the tile's first row.
     fn places(&self, from: usize) -> impl Iterator<Item = SortOperand> + '_ {
         let SortTask { sorter, operands, tile } = self;
-        let kept = sorter.rank - 1;
+        let parallel_rank = sorter.rank - 1;
         let all = operands.pointers.iter().zip(operands.strides.chunks(sorter.rank)).skip(from);
         all.map(move |(&pointer, strides)| {
-            let (kept_strides, step) = (&strides[..kept], strides[kept]);
-            let start = tile.offset(&operands.extents[..kept], kept_strides);
-            let [outer, inner] = last_two(kept_strides, 0);
+            let (parallel_strides, step) = (&strides[..parallel_rank], strides[parallel_rank]);
+            let start = tile.offset(&operands.extents[..parallel_rank], parallel_strides);
+            let [outer, inner] = last_two(parallel_strides, 0);
             (pointer.wrapping_offset(start), [outer, inner, step])
         })
     }

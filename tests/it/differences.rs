@@ -10,7 +10,7 @@ fn y_of_one() -> Array {
 }
 
 #[test]
-fn neighbours() -> Result<()> {
+fn differences() -> Result<()> {
     let x = Array::from([1, 4, 9, 16, 25]);
     assert_eq!(diff(&x, 0, 0).to_vec::<i32>()?, [1, 4, 9, 16, 25]);
     assert_eq!(x.diff(3, -1).to_vec::<i32>()?, [0, 0]);

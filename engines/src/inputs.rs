@@ -19,26 +19,26 @@ pub struct Difference {
 }
 
 /// The memory of a program's parameters, with layouts.
-pub struct Given {
+pub struct ProgramInputs {
     /// The memory of each.
     pub memory: Vec<Tensor>,
     /// The layout of each in its memory.
     pub layouts: Vec<Layout>,
 }
 
-impl Given {
+impl ProgramInputs {
     /// Dense arrays, or strided parts of larger buffers.
     ///
     /// # Errors
     /// `Allocation` if memory is refused.
-    pub fn new(program: &Program, strided: bool) -> Result<Given> {
+    pub fn new(program: &Program, strided: bool) -> Result<ProgramInputs> {
         let mut rng = layouts::rng(&program.params);
         let placed = program.params.iter().map(|param| match strided {
             true => layouts::strided(param, &mut rng),
             false => Ok((param.clone(), contiguous(&param.shape, param.dtype)?)),
         });
         let (memory, layouts) = placed.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        Ok(Given { memory, layouts })
+        Ok(ProgramInputs { memory, layouts })
     }
 }
 
