@@ -224,7 +224,7 @@ fn memory_that_is_refused_has_its_line_and_size() {
     assert!(memory_taken(device).unwrap() > 0);
     release(device).unwrap();
     assert_eq!(memory_taken(device).unwrap(), 0);
-    assert_eq!(release(Device::CPU).unwrap_err().headline(), "gpu: cpu is no GPU");
+    assert_eq!(release(Device::CPU).unwrap_err().headline(), "gpu: cpu is not a GPU");
 }
 
 #[test]

@@ -78,7 +78,7 @@ pub(crate) fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<(), Error> {
     items.try_reserve_exact(more).map_err(|_| {
         let bytes = (items.len().saturating_add(more)).saturating_mul(size_of::<T>());
         Error::new(ErrorCode::Allocation, "the system refused memory")
-            .fact(format_args!("{bytes} bytes were asked for"))
+            .fact(format_args!("{bytes} bytes were requested"))
             .help("close other programs, or let this one take less: `--memory`")
     })
 }

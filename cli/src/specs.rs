@@ -54,7 +54,7 @@ impl Inputs {
         }
         if !is_name(extent) {
             return Err(
-                wrong(text, &format!("`{extent}` is no extent")).help("extents are numbers, or names: `f32[n,3]`")
+                wrong(text, &format!("`{extent}` is not an extent")).help("extents are numbers, or names: `f32[n,3]`")
             );
         }
         let next = EXAMPLES[self.extents.len() % EXAMPLES.len()];
@@ -70,7 +70,7 @@ pub fn check_name(name: &str) -> Result<(), Error> {
     if is_name(name) && !["True", "False", "None"].contains(&name) {
         return Ok(());
     }
-    Err(Error::new(ErrorCode::Parse, format!("input: `{name}` is no name"))
+    Err(Error::new(ErrorCode::Parse, format!("input: `{name}` is not a name"))
         .help("names are letters, digits and `_`, as in `x1`"))
 }
 

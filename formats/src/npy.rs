@@ -218,7 +218,7 @@ impl<'a> Fields<'a> {
     fn read(text: &'a [u8]) -> Result<Fields<'a>> {
         let at = text.iter().position(|byte| !byte.is_ascii() || *byte == 0);
         let (Ok(text), None) = (std::str::from_utf8(text), at) else {
-            return Err(refused(&format_args!("byte {} of its header is no ASCII text", at.unwrap_or(0))));
+            return Err(refused(&format_args!("byte {} of its header is not ASCII text", at.unwrap_or(0))));
         };
         let mut words = HeaderReader { text, at: 0, beyond: None };
         words.dict().ok_or_else(|| {
@@ -227,7 +227,7 @@ impl<'a> Fields<'a> {
             }
             let found = words.rest().chars().next().map_or("the end".to_owned(), |c| format!("`{c}`"));
             refused(&format_args!(
-                "its header is no dict of 'descr', 'fortran_order' and 'shape': {found} at byte {}",
+                "its header is not a dict of 'descr', 'fortran_order' and 'shape': {found} at byte {}",
                 words.at
             ))
         })

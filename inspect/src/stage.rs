@@ -31,7 +31,7 @@ macro_rules! stages {
 
 stages! {
     Graph "graph" "The graph as traced, with weak types and the places of nodes.";
-    Typed "typed" "Every dtype resolved, every cast explicit, with what asked for it.";
+    Typed "typed" "Every dtype resolved, every cast explicit, with its reason.";
     Simplified "simplified" "After the rewrite rules.";
     Kernels "kernels" "What is computed in one loop nest, and which nests run as one kernel, tile by tile.";
     Loops "loops" "The loop nests over ops.";

@@ -144,7 +144,7 @@ impl Literal {
     }
 
     fn wrong_kind(&self, dtype: DType) -> Error {
-        Error::new(ErrorCode::Literal, format!("literal {} is no {dtype}", self.value))
+        Error::new(ErrorCode::Literal, format!("literal {} does not fit {dtype}", self.value))
             .fact(format_args!("{} literal becomes {dtype} by an explicit cast only", self.value.kind_name()))
             .help(format!("write the literal as {dtype}, or add `.cast(DType::{dtype:?})`"))
     }

@@ -57,7 +57,7 @@ pub fn copy<T: Clone>(what: &str, items: &[T]) -> Result<Vec<T>> {
 pub fn refused(what: &str, bytes: usize) -> Error {
     Error::new(ErrorCode::Allocation, "the system refused memory")
         .of(what)
-        .fact(format_args!("{bytes} bytes were asked for"))
+        .fact(format_args!("{bytes} bytes were requested"))
         .help("evaluate in parts, or let go of arrays that are no longer needed")
 }
 

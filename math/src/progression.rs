@@ -62,7 +62,7 @@ impl Progression {
         }
         let numbers = [start, stop, step].map(real);
         if numbers.iter().flatten().any(|number| number.is_nan()) {
-            return Err(Error::new(ErrorCode::Size, "NaN is no number to count from, to or by")
+            return Err(Error::new(ErrorCode::Size, "NaN is not a number to count from, to or by")
                 .of("arange")
                 .fact(format_args!("start {start}, stop {stop}, step {step}"))
                 .help("give numbers; `x.len()` and `x.shape()` say how many elements an array has"));

@@ -35,7 +35,7 @@ fn switch(text: &str) -> Result<bool, String> {
 
 /// Parses a number of threads.
 pub(crate) fn threads(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| format!("`{text}` is no number of threads; there is one per processor"))
+    text.parse().map_err(|_| format!("`{text}` is not a number of threads; there is one per processor"))
 }
 
 #[cfg(test)]
@@ -49,7 +49,10 @@ mod tests {
         assert_eq!(switch("2"), Err("`2` is neither 1 nor 0; it counts as 0".to_owned()));
         assert_eq!((threads("0"), threads("12")), (Ok(0), Ok(12)));
         for wrong in ["abc", "-1", "1.5", "99999999999999999999"] {
-            assert_eq!(threads(wrong), Err(format!("`{wrong}` is no number of threads; there is one per processor")));
+            assert_eq!(
+                threads(wrong),
+                Err(format!("`{wrong}` is not a number of threads; there is one per processor"))
+            );
         }
     }
 }

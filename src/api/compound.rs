@@ -83,7 +83,7 @@ pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X:
         LiteralValue::Int(n) => n as f64,
         LiteralValue::Float(p) => p,
         LiteralValue::Bool(_) | LiteralValue::Complex(..) => {
-            let error = Error::new(ErrorCode::Argument, "the order is no real number")
+            let error = Error::new(ErrorCode::Argument, "the order is not a real number")
                 .help("orders are 0, 1, 2, other numbers, and infinities");
             return refused("vector_norm", &[x], place, &error);
         }

@@ -123,7 +123,7 @@ fn covariances<R: Computed>(
         LiteralValue::Int(n) => n as f64,
         LiteralValue::Float(n) => n,
         LiteralValue::Bool(_) | LiteralValue::Complex(..) => {
-            return Err(Error::new(ErrorCode::Argument, "the correction is no real number")
+            return Err(Error::new(ErrorCode::Argument, "the correction is not a real number")
                 .help("give a number that is less than that of the observations"));
         }
     };

@@ -117,7 +117,7 @@ fn open(device: Device) -> Result<Arc<Gpu>> {
     let place = Place::caller();
     let opened = device.gpu_number().map(ndjit_runtime::gpu::opened);
     let opened = opened.unwrap_or_else(|| {
-        Err(Error::new(ErrorCode::Device, format!("gpu: {device} is no GPU"))
+        Err(Error::new(ErrorCode::Device, format!("gpu: {device} is not a GPU"))
             .help("`Device::gpu()` is the first; `ndjit::gpu::list()` gives all"))
     });
     opened.map_err(|error| error.at(place))

@@ -138,7 +138,7 @@ macro_rules! rows {
     (reductions { $($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)* } scans { $($scan:tt)* } sorts { $($sort:tt)* }) => {
         $(
             #[doc = concat!($doc, "\n\n- Result: ", types!($rule), " Never weak.\n- ", accuracy!($rule),
-                "\n- Along which axes: [`Axes`].\n\n```\nuse ndjit::{Array, ", stringify!($name), "};\n", example!($name),
+                "\n- The axes: [`Axes`].\n\n```\nuse ndjit::{Array, ", stringify!($name), "};\n", example!($name),
                 "\n# Ok::<(), ndjit::Error>(())\n```",
                 "\n\n# Errors\nPoisoned with `Shape` for an axis that is not there or named twice, with `Promotion` where the policy",
                 " refuses the operand", errors!($rule))]

@@ -132,7 +132,7 @@ macro_rules! rows {
     (reductions { $($other:tt)* } scans { $($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)* } sorts { $($sort:tt)* }) => {
         $(
             #[doc = concat!($doc, "\n\n```\n", example!($variant), "\n# Ok::<(), ndjit::Error>(())\n```\n\n- Result: ", types!($rule),
-                " Never weak.\n- ", accuracy!($rule), "\n- Along which axis: [`Along`].\n\nSource: ", source!($rule),
+                " Never weak.\n- ", accuracy!($rule), "\n- The axis: [`Along`].\n\nSource: ", source!($rule),
                 ".\n\n# Errors\nPoisoned with `Shape` for an axis that is not there, with `Promotion` where the policy refuses the operand.")]
             #[track_caller]
             pub fn $name<X: Math>(x: X, axis: along!($rule)) -> X::Out {

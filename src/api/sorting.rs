@@ -224,7 +224,7 @@ macro_rules! errors {
         "."
     };
     (Index) => {
-        ", with `DType` if the dtype asked for cannot count the elements."
+        ", with `DType` if the requested dtype cannot count the elements."
     };
 }
 
@@ -234,7 +234,7 @@ macro_rules! rows {
         $(
             #[doc = concat!($doc, "\n\n```\nuse ndjit::{Array, ", stringify!($name), "};\n", example!($name),
                 "\n# Ok::<(), ndjit::Error>(())\n```\n\n- Result: ", types!($rule),
-                " Never weak.\n- Along which axis, and in descending order: [`Sorting`].\n\n",
+                " Never weak.\n- The axis and the order: [`Sorting`].\n\n",
                 "Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.", stringify!($name),
                 ".html), whose `stable` it always is.\n\n# Errors\nPoisoned with `Shape` for an axis that is not there, with `Promotion` where the policy",
                 " refuses the operand", errors!($rule))]

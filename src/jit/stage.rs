@@ -53,7 +53,7 @@ macro_rules! stages {
 
 stages! {
     Graph "The graph as traced, with weak types and the places of nodes.";
-    Typed "Every dtype resolved, every cast explicit, with what asked for it.";
+    Typed "Every dtype resolved, every cast explicit, with its reason.";
     Simplified "After the rewrite rules.";
     Kernels "What is computed in one loop nest, and which nests run as one kernel, tile by tile.";
     Loops "The loop nests over ops.";

@@ -110,8 +110,8 @@ fn what_cannot_be_read_is_told_once() {
         return;
     }
     let told = [
-        ("NDJIT_NUM_THREADS", "abc", "NDJIT_NUM_THREADS: `abc` is no number of threads; there is one per processor"),
-        ("NDJIT_NUM_THREADS", "-1", "NDJIT_NUM_THREADS: `-1` is no number of threads; there is one per processor"),
+        ("NDJIT_NUM_THREADS", "abc", "NDJIT_NUM_THREADS: `abc` is not a number of threads; there is one per processor"),
+        ("NDJIT_NUM_THREADS", "-1", "NDJIT_NUM_THREADS: `-1` is not a number of threads; there is one per processor"),
         ("NDJIT_DEBUG_NANS", "maybe", "NDJIT_DEBUG_NANS: `maybe` is neither 1 nor 0; it counts as 0"),
         ("NDJIT_DISABLE_JIT", "2", "NDJIT_DISABLE_JIT: `2` is neither 1 nor 0; it counts as 0"),
         ("NDJIT_EXPLAIN_MISSES", "all", "NDJIT_EXPLAIN_MISSES: `all` is neither 1 nor 0; it counts as 0"),

@@ -313,7 +313,7 @@ fn same(found: &str, expected: &str) -> bool {
 fn results_are_those_of_numpy() {
     let goldens = goldens();
     for row in rows().unwrap() {
-        let expected = goldens["results"][row.name].as_str().unwrap_or_else(|| panic!("{} is no name", row.name));
+        let expected = goldens["results"][row.name].as_str().unwrap_or_else(|| panic!("{} is not a name", row.name));
         assert!(same(&row.shown, expected), "{}: {}\n{expected}", row.call, row.shown);
     }
     assert!(!same("[1] 1.5", "[1] 1.5000001") && !same("[1] 1.5", "[1] 1.5 2.0"));

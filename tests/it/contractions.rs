@@ -311,7 +311,7 @@ fn wrong_shapes() {
       help: the last axis of x0 meets the last but one of x1, or its only one; other axes have equal extents or 1
     ");
     insta::assert_snapshot!(refused!(x.matmul(2.0)), @r"
-    error[shape]: matmul: a number is no matrix
+    error[shape]: matmul: a number is not a matrix
       at here
       x0: f32[2, 3] held as data
       x1: f* (literal 2.0)
@@ -391,7 +391,7 @@ fn wrong_subscripts() {
       help: axes with one letter have the same extent, or 1; give them different letters
     "#);
     insta::assert_snapshot!(refused!(einsum("i1", [&x])), @r#"
-    error[parse]: einsum: '1' in "i1" is no letter
+    error[parse]: einsum: '1' in "i1" is not a letter
       at here
       x: f32[2, 3] held as data
       help: subscripts are letters, one for each axis, `...` for axes without one, `,` between operands and `->` before the result, as in "ij,jk->ik"

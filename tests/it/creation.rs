@@ -195,19 +195,19 @@ fn what_is_refused() {
       help: ask for a dtype that holds it: `dtype(DType::I16).full(…)`
     ");
     insta::assert_snapshot!(text(&dtype(DType::I32).full([2], 1.5)), @r"
-    error[literal]: full: literal 1.5 is no i32
+    error[literal]: full: literal 1.5 does not fit i32
       a float literal becomes i32 by an explicit cast only
       i32 was asked for
       help: ask for a dtype that holds it: `dtype(DType::F32).full(…)`
     ");
     insta::assert_snapshot!(text(&dtype(DType::Bool).full([2], 1)), @r"
-    error[literal]: full: literal 1 is no bool
+    error[literal]: full: literal 1 does not fit bool
       an integer literal becomes bool by an explicit cast only
       bool was asked for
       help: give `true` or `false`, or ask for a dtype of numbers
     ");
     insta::assert_snapshot!(text(&full_like(Array::from([1.5f32]), Complex::new(0.0, 1.0))), @r"
-    error[literal]: full_like: literal (0.0+1.0i) is no f32
+    error[literal]: full_like: literal (0.0+1.0i) does not fit f32
       a complex literal becomes f32 by an explicit cast only
       f32 was inferred
       help: ask for a dtype that holds it: `dtype(DType::C64).full_like(…)`
@@ -231,7 +231,7 @@ fn what_is_refused() {
       help: ask for a dtype that holds it: `dtype(DType::I16).arange(…)`
     ");
     insta::assert_snapshot!(text(&dtype(DType::I32).arange(0.5)), @r"
-    error[literal]: arange: literal 0.5 is no i32
+    error[literal]: arange: literal 0.5 does not fit i32
       a float literal becomes i32 by an explicit cast only
       i32 was asked for
       help: ask for a dtype that holds it: `dtype(DType::F32).arange(…)`
@@ -241,7 +241,7 @@ fn what_is_refused() {
       help: give the step a value other than 0, negative to count down
     ");
     insta::assert_snapshot!(text(&arange(f64::NAN)), @r"
-    error[size]: arange: NaN is no number to count from, to or by
+    error[size]: arange: NaN is not a number to count from, to or by
       start 0, stop nan, step 1
       help: give numbers; `x.len()` and `x.shape()` say how many elements an array has
     ");

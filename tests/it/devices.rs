@@ -238,7 +238,7 @@ fn capabilities_are_shown() {
     assert_eq!(capabilities.info, ndjit::gpu::list()[0]);
     let software = capabilities.info.kind == ndjit::gpu::GpuKind::Software;
     assert_eq!(capabilities.to_string().contains("software, no GPU"), software);
-    assert_eq!(ndjit::gpu::capabilities(Device::CPU).unwrap_err().headline(), "gpu: cpu is no GPU");
+    assert_eq!(ndjit::gpu::capabilities(Device::CPU).unwrap_err().headline(), "gpu: cpu is not a GPU");
 }
 
 #[test]

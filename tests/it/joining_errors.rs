@@ -101,7 +101,7 @@ fn parts_and_repetitions() {
       help: name one of these axes
     ");
     insta::assert_snapshot!(refused!(x.tile([2, -1])), @r"
-    error[shape]: tile: -1 is no number of repetitions
+    error[shape]: tile: -1 is not a number of repetitions
       at here
       x: f32[2, 3] held as data
       help: repetitions are 0 or more
@@ -128,7 +128,7 @@ fn parts_and_repetitions() {
       help: give a count for each index of the axis, or one for all
     ");
     insta::assert_snapshot!(refused!(x.repeat([1, -2], 0)), @r"
-    error[shape]: repeat: -2 is no number of repetitions
+    error[shape]: repeat: -2 is not a number of repetitions
       at here
       x: f32[2, 3] held as data
       help: repetitions are 0 or more
@@ -195,7 +195,7 @@ fn paddings() {
     ");
     let (bits, bytes) = (Array::from([true, false]), Array::from([1u8, 2, 3]));
     insta::assert_snapshot!(refused!(bits.pad(1, 2)), @r"
-    error[literal]: pad: literal 2 is no bool
+    error[literal]: pad: literal 2 does not fit bool
       at here
       x: bool[2] held as data
       an integer literal becomes bool by an explicit cast only
@@ -209,7 +209,7 @@ fn paddings() {
       help: give a number that u8 holds, or cast the array, as in `cast(bytes, DType::I16)`
     ");
     insta::assert_snapshot!(refused!(bytes.pad(1, 0.5)), @r"
-    error[literal]: pad: literal 0.5 is no u8
+    error[literal]: pad: literal 0.5 does not fit u8
       at here
       x: u8[3] held as data
       a float literal becomes u8 by an explicit cast only
@@ -267,7 +267,7 @@ fn norms() {
       help: name each axis once; negative ones count from the last
     ");
     insta::assert_snapshot!(refused!(vector_norm(&x, true, ..)), @r"
-    error[argument]: vector_norm: the order is no real number
+    error[argument]: vector_norm: the order is not a real number
       at here
       x: f32[2, 3] held as data
       help: orders are 0, 1, 2, other numbers, and infinities

@@ -28,7 +28,7 @@ fn reshapes() {
       help: the number of elements stays; one extent may be -1, which is as much as is left
     ");
     insta::assert_snapshot!(refused!(x.reshape([3, -2])), @r"
-    error[shape]: reshape: -2 is no extent
+    error[shape]: reshape: -2 is not an extent
       at here
       x: f32[2, 3] held as data
       from shape [2, 3] to [3, -2]

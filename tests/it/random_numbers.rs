@@ -446,7 +446,10 @@ fn what_is_refused_is_refused_by_name() {
     assert_eq!(code(dtype(DType::C64).uniform(&key, 3, 0..1), "uniform: c64 is not"), ErrorCode::DType);
     assert_eq!(code(dtype(DType::Bool).randint(&key, 3, 0..2), "randint: bool is not"), ErrorCode::DType);
     assert_eq!(code(dtype(DType::I8).bits(&key, 3), "bits: i8 is not"), ErrorCode::DType);
-    assert_eq!(code(random::uniform(&key, 3, 1.0..1.0), "uniform: 1.0..1.0 is no range of f32"), ErrorCode::Argument);
+    assert_eq!(
+        code(random::uniform(&key, 3, 1.0..1.0), "uniform: 1.0..1.0 is not a range of f32"),
+        ErrorCode::Argument
+    );
     for (low, high) in
         [(2.0, 1.0), (0.0, f64::INFINITY), (f64::NEG_INFINITY, 0.0), (f64::NAN, 1.0), (0.0, f64::NAN), (0.0, 1e39)]
     {
@@ -454,8 +457,8 @@ fn what_is_refused_is_refused_by_name() {
     }
     let narrow = dtype(DType::Bf16).uniform(&key, 3, 1000..1001);
     assert!(narrow.error().unwrap().to_string().contains("rounded to bf16 it is 1000.0..1000.0"), "{narrow:?}");
-    assert_eq!(code(narrow, "uniform: 1000..1001 is no range of bf16"), ErrorCode::Argument);
-    assert_eq!(code(random::randint(&key, 3, 4..4), "randint: 4..4 is no range"), ErrorCode::Argument);
+    assert_eq!(code(narrow, "uniform: 1000..1001 is not a range of bf16"), ErrorCode::Argument);
+    assert_eq!(code(random::randint(&key, 3, 4..4), "randint: 4..4 is not a range"), ErrorCode::Argument);
     assert_eq!(code(dtype(DType::U8).randint(&key, 3, 0..257), "randint: 0..257"), ErrorCode::Argument);
     assert_eq!(code(random::randint(&key, 3, 0.0..4.0), "randint: 0.0..4.0"), ErrorCode::Argument);
     assert_eq!(code(random::bernoulli(&key, 3, &key), "bernoulli: the probability is u64"), ErrorCode::DType);

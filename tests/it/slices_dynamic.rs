@@ -61,7 +61,7 @@ fn what_is_no_slice_is_an_error_that_says_so() {
         (ErrorCode::Shape, "axis 0", |x| x.slice_dynamic(0, 4)),
         (ErrorCode::Shape, "2 starts and 1 lengths", |x| x.slice_dynamic((0, 0), 4)),
         (ErrorCode::Shape, "a slice of -1 elements", |x| x.slice_dynamic(0, -1)),
-        (ErrorCode::Shape, "a range is no start", |x| x.slice_dynamic(.., 2)),
+        (ErrorCode::Shape, "a range is not a start", |x| x.slice_dynamic(.., 2)),
         (ErrorCode::DType, "indices are integers", |x| x.slice_dynamic(Array::from(0.5), 2)),
         (ErrorCode::Shape, "begins at one index", |x| x.slice_dynamic(Array::from([0, 1]), 2)),
     ];

@@ -1,4 +1,4 @@
-//! A step of what is no range.
+//! A step of what is not a range.
 
 use ndjit::{Ellipsis, NewAxis, step, step_by};
 

@@ -151,5 +151,5 @@ fn too_large(column: u32) -> Problem {
 }
 
 fn wrong(text: &str, column: u32) -> Problem {
-    Problem::new(column, format!("`{text}` is no number"))
+    Problem::new(column, format!("`{text}` is not a number"))
 }

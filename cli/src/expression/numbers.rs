@@ -165,7 +165,8 @@ impl Number {
         match ends {
             None => Ok(()),
             Some(ends) => {
-                Err(Problem::new(column, format!("{what}: {self} is no {dtype}, which goes from {ends}")).help(help))
+                Err(Problem::new(column, format!("{what}: {self} does not fit {dtype}, which goes from {ends}"))
+                    .help(help))
             }
         }
     }

@@ -386,7 +386,7 @@ impl Parser<'_> {
             NodeKind::Number(_) => "a product is written with `*`",
             _ => "functions are called by name: `sin(x)`; a product is written with `*`",
         };
-        Err(Problem::new(column, "what stands before `(` is no function").help(help))
+        Err(Problem::new(column, "what stands before `(` is not a function").help(help))
     }
 
     /// Parses a comma, colon or closing bracket after a value.
@@ -429,8 +429,7 @@ impl Parser<'_> {
                     "," => Problem::new(column, "one expression is computed")
                         .help("for several results run `ndjit` for each, or `stack` them"),
                     ":" => Problem::new(column, "`:` outside of an index").help("ranges stand in brackets: `x[1:3]`"),
-                    _ => Problem::new(column, format!("`{symbol}` closes nothing"))
-                        .help("take it away, or open it before"),
+                    _ => Problem::new(column, format!("unmatched `{symbol}`")).help("take it away, or open it before"),
                 });
             }
         }
@@ -502,7 +501,7 @@ impl Parser<'_> {
                 self.node(NodeKind::Call(name, arguments, named), column)
             }
             Some(Open::Index { of, parts, column, .. }) => self.node(NodeKind::Index(of, parts), column),
-            Some(Open::Unary { .. } | Open::Binary { .. }) | None => Err(Problem::new(at, "this closes nothing")),
+            Some(Open::Unary { .. } | Open::Binary { .. }) | None => Err(Problem::new(at, "unmatched closing bracket")),
         }
     }
 
@@ -540,7 +539,7 @@ fn chained(column: u32, symbol: &str) -> Problem {
 }
 
 fn no_operator(symbol: &str, column: u32) -> Problem {
-    let problem = Problem::new(column, format!("`{symbol}` is no operator"));
+    let problem = Problem::new(column, format!("`{symbol}` is not an operator"));
     match symbol {
         "&&" => problem.help("write `&`, with parentheses around comparisons"),
         "||" => problem.help("write `|`, with parentheses around comparisons"),

@@ -65,7 +65,7 @@ impl Value {
             }
             Value::Text(_) => problem.help("texts stand for dtypes and modes: `astype(x, 'float32')`"),
             Value::None => {
-                problem.help("None is no number; bounded on one side write `maximum(x, 0)` or `minimum(x, 1)`")
+                problem.help("None is not a number; bounded on one side write `maximum(x, 0)` or `minimum(x, 1)`")
             }
             Value::Expr(_) | Value::Number(_) => problem,
         }

@@ -78,10 +78,12 @@ pub fn parse(source: impl Read, column: Option<&str>, budget: &Budget) -> Result
     let mut add = |at: usize, text: &str, line: u64| match cells.push(text) {
         Ok(()) => Ok(()),
         Err(Refused::Memory(error)) => Err(error.of(format_args!("read_csv: line {line}"))),
-        Err(Refused::Text) => {
-            Err(failed(&format_args!("line {line}: `{}` in column `{}` is no number", shown(text), shown(&name(at))))
-                .help(cells.way_out(text)))
-        }
+        Err(Refused::Text) => Err(failed(&format_args!(
+            "line {line}: `{}` in column `{}` is not a number",
+            shown(text),
+            shown(&name(at))
+        ))
+        .help(cells.way_out(text))),
     };
     if !is_header {
         for (at, text) in first.names().enumerate().filter(|(at, _)| is_chosen(*at)) {

@@ -68,8 +68,8 @@ fn operators_are_those_of_the_library() {
         ("x[1] * (1 << 40) + (5 & 6 | 1 ^ 9) + (-9 >> 1)", "f64[] 1099511627783."),
         ("x[1] * (-10.5 % 3.0) + 10.5 // -3.0", "f64[] -2.5"),
         ("x[1] * 2 ** 128", "more than 64 bits"),
-        ("full([2], 3000000000)", "3000000000 is no i32"),
-        ("full([2], 300, dtype=u8)", "300 is no u8"),
+        ("full([2], 3000000000)", "3000000000 does not fit i32"),
+        ("full([2], 300, dtype=u8)", "300 does not fit u8"),
         ("full([2], 300, dtype=i16)", "i16[2] [300 300]"),
         ("x[1] * (1 << 100)", "more than 64 bits"),
         ("x[1] * 3 ** 200", "more than 64 bits"),
@@ -107,7 +107,7 @@ fn numbers_alone_are_those_of_python() {
         ("astype(x[1], f32) * sqrt(2)", "f32[] 1.4142135"),
         ("2 ** 200 * 1.5", "**: the integer has more than 64 bits"),
         ("astype(2 ** 63, u64)", "u64[] 9223372036854775808"),
-        ("astype(2 ** 63, i64)", "9223372036854775808 is no i64"),
+        ("astype(2 ** 63, i64)", "9223372036854775808 does not fit i64"),
         ("clz(1)", "i*[] 31"),
     ];
     for (text, expected) in expected {
@@ -129,7 +129,7 @@ fn errors_stand_at_the_argument_that_is_wrong() {
         ("linspace(0, 1, -3)", 16, "`num`: -3 is negative"),
         ("x[0, 1.5]", 6, "an index: takes an integer, given a float"),
         ("concat([x, f32])", 8, "takes an array or a number, given a dtype"),
-        ("full([2], 300, dtype=u8)", 11, "300 is no u8"),
+        ("full([2], 300, dtype=u8)", 11, "300 does not fit u8"),
         ("x + sum(y, x=1)", 14, "`x` is given twice"),
         ("sin(1, 2)", 8, "takes 1 argument, 2 given"),
         ("astype(x, float33)", 11, "there is no dtype `float33`"),

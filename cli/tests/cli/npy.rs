@@ -69,7 +69,7 @@ fn files() -> Vec<(&'static str, bool, Vec<u8>)> {
         ("a NUL byte", false, file([1, 0], &plain.replace('\n', "\0"), &two)),
         ("an escape", false, file([1, 0], &plain.replace("<f4", "\\x3cf4"), &two)),
         ("an expression", false, dict("'<f4'", "False", "(1 + 1,)", &two)),
-        ("an order that is no bool", false, dict("'<f4'", "0", "(2,)", &two)),
+        ("an order that is not a bool", false, dict("'<f4'", "0", "(2,)", &two)),
         ("a scalar", true, dict("'<f8'", "False", "()", &[0; 8])),
         ("a parenthesised number", false, dict("'<f4'", "False", "(2)", &two)),
         ("a number", false, dict("'<f4'", "False", "2", &two)),

@@ -236,7 +236,7 @@ pub fn resolve_reshape(shape: &Shape, to: &[isize]) -> Result<Shape> {
                 extents.push(1);
             }
             Err(_) if extent == -1 => return error("two extents are -1".to_owned()),
-            Err(_) => return error(format!("{extent} is no extent")),
+            Err(_) => return error(format!("{extent} is not an extent")),
         }
     }
     let others = Shape::new(&extents).size()?;

@@ -509,7 +509,7 @@ fn the_verifier_names_each_broken_invariant_of_typed_graphs() {
     %2 = sin %1 : f32[3]  ; sin does not compute in i8
     %2 = where %0, %0, %0 : f32[3]  ; operand %0 is f32, where in f32 takes bool
     %2 = literal #0 300 : i8[]  ; literal 300 does not fit i8
-    %2 = literal #0 2.5 : i8[]  ; literal 2.5 is no i8
+    %2 = literal #0 2.5 : i8[]  ; literal 2.5 does not fit i8
     %2 = literal #0 argument 0 f* : i8[]  ; an argument of type f* becomes i8 by a cast only
     %0 = call @0() : i32[]  ; a call that was not inlined
     ");

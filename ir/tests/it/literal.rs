@@ -128,7 +128,7 @@ fn kinds_change_upwards_only() {
     }
     assert_eq!(
         Literal::weak(2.5).to_repr(DType::I32).unwrap_err().to_string(),
-        "error[literal]: literal 2.5 is no i32
+        "error[literal]: literal 2.5 does not fit i32
   a float literal becomes i32 by an explicit cast only
   help: write the literal as i32, or add `.cast(DType::I32)`"
     );

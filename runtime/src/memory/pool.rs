@@ -60,7 +60,7 @@ pub fn take(bytes: usize, zeroed: bool) -> Result<Block> {
     let class = class_of(bytes).filter(|_| bytes <= isize::MAX as usize).ok_or_else(|| {
         Error::new(ErrorCode::Allocation, "larger than memory can address")
             .of("buffer")
-            .fact(format_args!("{bytes} bytes were asked for; limit: {} bytes", isize::MAX))
+            .fact(format_args!("{bytes} bytes were requested; limit: {} bytes", isize::MAX))
     })?;
     if let Some(block) = local_pop(class).or_else(|| POOL.pop(class)) {
         POOL.reuses.fetch_add(1, Relaxed);

@@ -13,7 +13,7 @@ pub(crate) fn matmul<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) ->
     let help = "the last axis of x0 meets the last but one of x1, or its only one; other axes have equal extents or 1";
     pairwise("matmul", [x, y], help, place, |[x, y]: [usize; 2]| {
         if x == 0 || y == 0 {
-            return Err(Error::new(ErrorCode::Shape, "a number is no matrix")
+            return Err(Error::new(ErrorCode::Shape, "a number is not a matrix")
                 .help("`x * y` multiplies by a number; a matrix has two axes, a vector one"));
         }
         let (rows, columns, summed, first) = (0, 1, 2, 3);

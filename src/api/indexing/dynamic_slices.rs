@@ -55,7 +55,7 @@ fn ranges(starts: SmallVec<[Index; 4]>, lengths: &[isize]) -> Result<SmallVec<[I
         (Index::Indices(start), Ok(length)) => Ok(Index::Dynamic(start, length)),
         (_, Err(_)) => Err(Error::new(ErrorCode::Shape, format!("a slice of {length} elements"))
             .help("a length is a number of elements, known when the function is traced")),
-        _ => Err(Error::new(ErrorCode::Shape, "a range is no start")
+        _ => Err(Error::new(ErrorCode::Shape, "a range is not a start")
             .help("a start is an integer; `x.at((.., dynamic_range(i, 3))).get()` has both")),
     };
     starts.into_iter().zip(lengths).map(range).collect()

@@ -161,7 +161,7 @@ pub(super) fn together<R: Computed>(
 fn counts(numbers: &[isize]) -> Result<Vec<usize>> {
     let count = |&number: &isize| {
         usize::try_from(number).map_err(|_| {
-            Error::new(ErrorCode::Shape, format!("{number} is no number of repetitions"))
+            Error::new(ErrorCode::Shape, format!("{number} is not a number of repetitions"))
                 .help("repetitions are 0 or more")
         })
     };

@@ -189,7 +189,7 @@ impl<R: Computed> Sampler<R> {
             [Some(low), Some(high)] if low.is_finite() && high.is_finite() && low < high => [low, high],
             ends => {
                 let [low, high] = given.map(|end| end.value());
-                let mut error = Error::new(ErrorCode::Argument, format!("{low}..{high} is no range of {dtype}"));
+                let mut error = Error::new(ErrorCode::Argument, format!("{low}..{high} is not a range of {dtype}"));
                 if let [Some(low), Some(high)] = ends {
                     error = error.fact(format_args!("rounded to {dtype} it is {low:?}..{high:?}"));
                 }
@@ -284,7 +284,7 @@ impl<R: Computed> Sampler<R> {
                 (low, high)
             }
             [low, high] => {
-                let error = Error::new(ErrorCode::Argument, format!("{low}..{high} is no range of {dtype}"));
+                let error = Error::new(ErrorCode::Argument, format!("{low}..{high} is not a range of {dtype}"));
                 return Err(error
                     .fact(format_args!("{dtype} goes from {least} to {most}"))
                     .help("give two integers, the smaller one first, or ask for a wider dtype"));

@@ -79,7 +79,7 @@ impl SubscriptTerm {
                         return Err(error(format!("\"{term}\" in \"{text}\" has `...` twice")));
                     }
                 }
-                None => return Err(error(format!("{next:?} in \"{text}\" is no letter"))),
+                None => return Err(error(format!("{next:?} in \"{text}\" is not a letter"))),
             }
         }
         Ok(read)
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        assert_eq!(read("i1"), "'1' in \"i1\" is no letter");
+        assert_eq!(read("i1"), "'1' in \"i1\" is not a letter");
         assert_eq!(read("i.."), "dots in \"i..\" that are not three");
         assert_eq!(read("i....j"), "dots in \"i....j\" that are not three");
         assert_eq!(read("...i..."), "\"...i...\" in \"...i...\" has `...` twice");
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(read("ij->ii"), "`i` is twice in the result of \"ij->ii\"");
         assert_eq!(read("i->j->k"), "\"i->j->k\" has 2 arrows; one stands before the result");
         assert_eq!(read("->i -> -> i"), "\"->i->->i\" has 3 arrows; one stands before the result");
-        assert_eq!(read("i-j"), "'-' in \"i-j\" is no letter");
+        assert_eq!(read("i-j"), "'-' in \"i-j\" is not a letter");
         let of = |text: &str, ranks: &[usize]| {
             let contraction = text.parse::<Subscripts>().and_then(|read| read.contraction(ranks));
             contraction.map_or_else(|error| error.headline().to_owned(), |of| format!("{:?}", of.result))
