@@ -45,6 +45,9 @@ pub use api::{
     indexing, integers, manipulation, operators, quantiles, queries, random, reductions, scans, selection, sorting,
     transforms,
 };
+/// The former name of [`SourceLoc`].
+#[deprecated(since = "0.1.0", note = "renamed to `SourceLoc`")]
+pub type Place = SourceLoc;
 /// The former name of [`differences`].
 #[deprecated(since = "0.1.0", note = "renamed to `differences`")]
 pub mod neighbours {
@@ -153,7 +156,8 @@ pub use ndjit_ir::support::{
     supported_devices, supported_dtypes, unsupported, unsupported_devices, unsupported_dtypes, valid_dtypes,
 };
 pub use ndjit_ir::{
-    DType, DTypeSet, Error, ErrorCode, Kind, Op, Place, Reduction, Result, Scan, Shape, Sort, ValueType, Weak, nearest,
+    DType, DTypeSet, Error, ErrorCode, Kind, Op, Reduction, Result, Scan, Shape, Sort, SourceLoc, ValueType, Weak,
+    nearest,
 };
 pub use ndjit_runtime::{Allocations, CountingAllocator, Element, Fallback};
 pub use trace::expr::Expr;

@@ -3,7 +3,7 @@
 use crate::passes::loops::LoopKernel;
 use crate::passes::tile::Launch;
 use crate::scheduled::Scheduled;
-use ndjit_ir::graph::{Graph, Places, Value};
+use ndjit_ir::graph::{Graph, SourceLocs, Value};
 use ndjit_ir::kernel::{FusedControl, FusedKernel};
 use ndjit_ir::{DType, Policy, ValueType};
 use ndjit_transform::Conversions;
@@ -116,7 +116,7 @@ pub struct Lowered {
     /// The traced graph, with calls inlined.
     pub traced: Arc<Graph<ValueType>>,
     /// The places of the traced nodes.
-    pub places: Arc<Places>,
+    pub places: Arc<SourceLocs>,
     /// After commit: every dtype resolved, every cast explicit.
     pub typed: Arc<Graph<DType>>,
     /// The reasons of casts and weak literals of `typed`.

@@ -15,7 +15,7 @@ use crate::passes::split::{NestPart, TargetKernel, split};
 use crate::passes::tile::{Launch, one_by_one, tile};
 use crate::scheduled::Scheduled;
 use crate::target::Target;
-use ndjit_ir::graph::{Control, Graph, Places, Value};
+use ndjit_ir::graph::{Control, Graph, SourceLocs, Value};
 use ndjit_ir::kernel::{FusedStep, verify_steps};
 use ndjit_ir::loops::{Layout, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType};
@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// # Errors
 /// `Size` if calls make the program too large, or an array cannot exist; `Literal` if a literal does not fit its dtype; `Verify` if
 /// a stage's invariants are violated.
-pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], options: &Options) -> Result<Lowered> {
+pub fn lower(traced: &Graph<ValueType>, places: &SourceLocs, layouts: &[Layout], options: &Options) -> Result<Lowered> {
     lower_observed(traced, places, layouts, options, &mut |_| {})
 }
 
@@ -43,7 +43,7 @@ pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], opt
 /// Those of [`lower`].
 pub fn lower_observed(
     traced: &Graph<ValueType>,
-    places: &Places,
+    places: &SourceLocs,
     layouts: &[Layout],
     options: &Options,
     begins: &mut dyn FnMut(&'static str),
@@ -115,7 +115,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Runs the portable half.
-    pub fn program(&mut self, graph: &Graph<ValueType>, places: &Places, layouts: &[Layout]) -> Result<Lowered> {
+    pub fn program(&mut self, graph: &Graph<ValueType>, places: &SourceLocs, layouts: &[Layout]) -> Result<Lowered> {
         if self.options.verify {
             graph.verify()?;
         }
@@ -249,7 +249,7 @@ pub fn expanded(nest: &LoopNest, target: &Target) -> Result<LoopNest> {
 /// A program up to commit.
 struct TracedProgram {
     graph: Graph<ValueType>,
-    places: Places,
+    places: SourceLocs,
     typed: Option<TypedGraph>,
 }
 

@@ -2,7 +2,7 @@
 
 use ndjit_ir::DType;
 use ndjit_ir::graph::{SlotId, Value};
-use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::loops::{IterationDomain, LoopNest};
 use ndjit_transform::access::{TracedIndex, TracedRow};
 
 /// One kernel after the schedule pass.
@@ -11,7 +11,7 @@ pub struct Scheduled {
     /// The loops: the key of the kernel cache.
     pub nest: LoopNest,
     /// Their run-time arguments.
-    pub geometry: Geometry,
+    pub domain: IterationDomain,
     /// The simplified graph's value of each input.
     pub inputs: Vec<Value>,
     /// The simplified graph's value that each output stores, in whole or in part: a C-contiguous array of that value's

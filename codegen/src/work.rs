@@ -37,37 +37,37 @@ impl Lowered {
         for LoweredKernel { fused, scheduled } in
             self.steps[launch.steps.clone()].iter().filter_map(LoweredStep::kernel)
         {
-            let Scheduled { nest, geometry, .. } = scheduled;
-            let elements = geometry.extents.iter().fold(1u64, |n, &extent| n.saturating_mul(extent as u64));
+            let Scheduled { nest, domain, .. } = scheduled;
+            let elements = domain.extents.iter().fold(1u64, |n, &extent| n.saturating_mul(extent as u64));
             work.elements = work.elements.saturating_add(elements);
             work.flops = work.flops.saturating_add(flops(fused).saturating_mul(elements));
-            for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
+            for ((&value, layout), access) in scheduled.inputs.iter().zip(&domain.inputs).zip(&nest.inputs) {
                 if !access.is_index() && !written.contains(&value) {
-                    let bytes = touched(layout, &geometry.extents, access.dtype);
+                    let bytes = touched(layout, &domain.extents, access.dtype);
                     let known = read.entry(value).or_default();
                     *known = bytes.max(*known);
                 }
             }
-            let stored = &geometry.extents[..nest.output_rank()];
-            for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
+            let stored = &domain.extents[..nest.output_rank()];
+            for ((&value, layout), access) in scheduled.outputs.iter().zip(&domain.outputs).zip(&nest.outputs) {
                 work.written = work.written.saturating_add(touched(layout, stored, access.dtype));
                 written.insert(value);
             }
         }
         work.read = read.values().fold(0, |all, &bytes| all.saturating_add(bytes));
         let controls = self.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
-        for LoopKernel { nest, geometry, .. } in controls.filter_map(|control| control.compiled.as_ref()) {
+        for LoopKernel { nest, domain, .. } in controls.filter_map(|control| control.compiled.as_ref()) {
             let LoopBody::Ops(body) = &nest.body else { continue };
-            let elements = geometry.extents.iter().fold(1u64, |n, &extent| n.saturating_mul(extent as u64));
+            let elements = domain.extents.iter().fold(1u64, |n, &extent| n.saturating_mul(extent as u64));
             let bytes = |layouts: &[Layout], accesses: &[Access]| {
                 let memory = layouts.iter().zip(accesses).filter(|(_, access)| !access.is_index());
-                let touched = memory.map(|(layout, access)| touched(layout, &geometry.extents, access.dtype));
+                let touched = memory.map(|(layout, access)| touched(layout, &domain.extents, access.dtype));
                 touched.fold(0u64, u64::saturating_add)
             };
             work.elements = work.elements.saturating_add(elements);
             work.flops = work.flops.saturating_add(of_ops(body).saturating_mul(elements));
-            work.read = work.read.saturating_add(bytes(&geometry.inputs, &nest.inputs));
-            work.written = work.written.saturating_add(bytes(&geometry.outputs, &nest.outputs));
+            work.read = work.read.saturating_add(bytes(&domain.inputs, &nest.inputs));
+            work.written = work.written.saturating_add(bytes(&domain.outputs, &nest.outputs));
         }
         work
     }

@@ -2,7 +2,7 @@
 
 use crate::layouts;
 use ndjit_codegen::{Lowered, Options, lower};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{Result, ValueType};
 use ndjit_math::interp::Tensor;
@@ -47,7 +47,7 @@ impl ProgramInputs {
 /// # Errors
 /// Those of lowering it.
 pub fn lowered(graph: &Graph<ValueType>, layouts: &[Layout], options: Options) -> Result<Lowered> {
-    lower(graph, &Places::default(), layouts, &Options { verify: true, ..options })
+    lower(graph, &SourceLocs::default(), layouts, &Options { verify: true, ..options })
 }
 
 /// Compares results with the expected ones.

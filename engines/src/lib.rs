@@ -11,7 +11,7 @@ use ndjit_codegen::pipeline;
 use ndjit_codegen::target::{Target, VectorWidth};
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled};
 use ndjit_ir::graph::{Slot, Value};
-use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::loops::{IterationDomain, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Literal, LiteralValue, Result, Shape};
 use ndjit_math::interp::{Tensor, Tensors, eval_control, eval_graph, eval_nest};
 use ndjit_random::Program;
@@ -141,9 +141,9 @@ fn loops(lowered: &Lowered, program: &Program, given: &ProgramInputs, expanded: 
             })
             .collect::<Result<_>>()?;
         let sizes = |tensors: &[Tensor]| tensors.iter().map(|t| t.bytes.len()).collect::<Vec<usize>>();
-        if let Some(geometry) = at_rows(scheduled, &read) {
-            geometry.verify(&nest, &sizes(&inputs), &sizes(&outputs))?;
-            eval_nest(&nest, &geometry, &literals, &mut Tensors { inputs: &inputs, outputs: &mut outputs })?;
+        if let Some(domain) = at_rows(scheduled, &read) {
+            domain.verify(&nest, &sizes(&inputs), &sizes(&outputs))?;
+            eval_nest(&nest, &domain, &literals, &mut Tensors { inputs: &inputs, outputs: &mut outputs })?;
         }
         made.extend(scheduled.outputs.iter().copied().zip(outputs));
     }
@@ -152,9 +152,9 @@ fn loops(lowered: &Lowered, program: &Program, given: &ProgramInputs, expanded: 
     Ok(graph.outputs().iter().zip(&lowered.stored).map(shaped).collect())
 }
 
-/// The geometry with operands at their rows; `None` if the stored row does not exist.
-fn at_rows(scheduled: &Scheduled, read: &dyn Fn(&Value) -> Tensor) -> Option<Geometry> {
-    let mut geometry = scheduled.geometry.clone();
+/// The domain with operands at their rows; `None` if the stored row does not exist.
+fn at_rows(scheduled: &Scheduled, read: &dyn Fn(&Value) -> Tensor) -> Option<IterationDomain> {
+    let mut domain = scheduled.domain.clone();
     for (operand, row) in &scheduled.rows {
         let index = row.index;
         let memory = read(&index.value);
@@ -164,14 +164,14 @@ fn at_rows(scheduled: &Scheduled, read: &dyn Fn(&Value) -> Tensor) -> Option<Geo
             panic!("indices are integers")
         };
         let last = row.last as i128;
-        let layout = match operand.checked_sub(geometry.inputs.len()) {
-            None => &mut geometry.inputs[*operand],
+        let layout = match operand.checked_sub(domain.inputs.len()) {
+            None => &mut domain.inputs[*operand],
             Some(_) if !(0..=last).contains(&index) => return None,
-            Some(output) => &mut geometry.outputs[output],
+            Some(output) => &mut domain.outputs[output],
         };
         layout.offset = layout.offset.wrapping_add_signed(row.stride * index.clamp(0, last) as isize);
     }
-    Some(geometry)
+    Some(domain)
 }
 
 /// Machine code: into new arrays from borrowed arguments, then from donated arguments, then into the caller's memory. Locations of

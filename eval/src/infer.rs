@@ -5,13 +5,13 @@ use crate::request::OperationRequest;
 use crate::settings::{Settings, or_falling_back};
 use ndjit_inspect::explain::{Origin, Site};
 use ndjit_inspect::words::{KnownOperand, NUMBERED, Origins, What, explained, without_array, worded};
-use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
+use ndjit_ir::graph::{Graph, NodeKind, Slot, SourceLocs, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::{Reduce, TypeRequest};
 use ndjit_ir::support::adapt::{Adapted, OperandCast};
 use ndjit_ir::support::{CastReason, Support};
-use ndjit_ir::{DType, Error, ErrorCode, Kind, Place, Policy, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Kind, Policy, Result, Shape, SourceLoc, ValueType};
 use smallvec::SmallVec;
 
 /// The operand names of a function that moves elements.
@@ -47,7 +47,7 @@ impl OperationRequest<'_> {
     }
 
     /// Its name in errors, and source location, for so many operands.
-    fn site(self, operands: usize, place: Place) -> What {
+    fn site(self, operands: usize, place: SourceLoc) -> What {
         let names = match self {
             OperationRequest::Op(op) => op.row().operands,
             OperationRequest::Reduction(request) => request.function.row().operands,
@@ -93,7 +93,7 @@ pub fn infer(
     asked: OperationRequest<'_>,
     settings: Settings,
     operands: &[KnownOperand<'_>],
-    place: Place,
+    place: SourceLoc,
     origins: Origins<'_>,
 ) -> Result<InferredOperation> {
     let in_words = |error| explained(error, asked.site(operands.len(), place), operands, place, origins);
@@ -173,7 +173,7 @@ fn fits(literal: Literal, dtype: DType, operands: &[KnownOperand<'_>]) -> Result
 
 /// The operation of a traced graph that scalars `passed` at a call do not fit, with the error of the same literal.
 pub fn misfit(
-    (graph, places): (&Graph<ValueType>, &Places),
+    (graph, places): (&Graph<ValueType>, &SourceLocs),
     settings: Settings,
     passed: &[(usize, Literal)],
     origin: &dyn Fn(Value) -> Origin,

@@ -7,9 +7,9 @@ use crate::scope::with_value;
 use crate::settings::Settings;
 use crate::steps::{RunInputs, StepProgram, line};
 use ndjit_inspect::elements::{flat, indices, shown};
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Scatter, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Scatter, SourceLocs, Value};
 use ndjit_ir::reserve::{collect, copy};
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc};
 use ndjit_math::interp::Tensor;
 use ndjit_runtime::devices::memory::result_memory;
 use ndjit_runtime::{Memory, Output, environment};
@@ -28,7 +28,7 @@ pub struct FirstFound {
     /// result.
     pub operation: String,
     /// Its source location.
-    pub place: Option<Place>,
+    pub place: Option<SourceLoc>,
     /// The operation at this place, if the node is part of its derivative.
     pub slope_of: Option<&'static str>,
     /// The enclosing steps of loops and branches, the outermost first.
@@ -154,7 +154,7 @@ pub fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outputs: &[
     let Some((result, index)) = first else { return Ok(()) };
     let steps = StepProgram::new(
         Graph::clone(&plan.lowered.traced),
-        Places::clone(&plan.lowered.places),
+        SourceLocs::clone(&plan.lowered.places),
         plan.arguments.clone(),
         plan.closed_over.clone(),
         &plan.options,

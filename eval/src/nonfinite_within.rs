@@ -6,7 +6,7 @@ use crate::nonfinite::{self, FirstFound, Sought};
 use crate::plan::compiled::Plan;
 use crate::settings::Settings;
 use crate::steps::{RunInputs, StepProgram};
-use ndjit_ir::graph::{ControlKind, Graph, Inner, NodeId, NodeKind, Places, Slot, Value};
+use ndjit_ir::graph::{ControlKind, Graph, Inner, NodeId, NodeKind, Slot, SourceLocs, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Result, Shape, ValueType};
@@ -43,7 +43,7 @@ pub(crate) fn search(
     let mut bodies: Vec<BodyProgram> = Vec::new();
     let settings = settings.on(Device::CPU)?;
     for (n, inner) in control.graphs.iter().enumerate() {
-        bodies.push(BodyProgram::new(inner, Places::clone(&steps.places.control(number, n)), steps, settings)?);
+        bodies.push(BodyProgram::new(inner, SourceLocs::clone(&steps.places.control(number, n)), steps, settings)?);
     }
     let mut walk = ControlWalk { operands, scalars: &given.scalars, settings, sought };
     let name = control.kind.name();
@@ -90,7 +90,12 @@ struct BodyProgram {
 }
 
 impl BodyProgram {
-    fn new(inner: &Inner<ValueType>, places: Places, around: &StepProgram, settings: Settings) -> Result<BodyProgram> {
+    fn new(
+        inner: &Inner<ValueType>,
+        places: SourceLocs,
+        around: &StepProgram,
+        settings: Settings,
+    ) -> Result<BodyProgram> {
         let graph = Graph::clone(&inner.graph);
         let (mut types, mut taken) = (Vec::new(), Vec::new());
         for (n, (&param, &operand)) in graph.params().iter().zip(&inner.operands).enumerate() {

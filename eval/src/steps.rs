@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::elements::{flat, shown};
 use ndjit_inspect::interpret::gather;
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Slot, SourceLocs, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reserve::copy;
 use ndjit_ir::support::Device;
@@ -22,7 +22,7 @@ pub struct StepProgram {
     /// Calls are inlined.
     pub graph: Graph<ValueType>,
     /// The source locations of its operations.
-    pub places: Places,
+    pub places: SourceLocs,
     types: Vec<ArgumentType>,
     closed_over: Vec<ArrayRef>,
     options: PlanOptions,
@@ -50,7 +50,7 @@ impl StepProgram {
     /// The steps of a traced program.
     pub fn new(
         mut graph: Graph<ValueType>,
-        places: Places,
+        places: SourceLocs,
         types: Vec<ArgumentType>,
         closed_over: Vec<ArrayRef>,
         options: &PlanOptions,
@@ -80,7 +80,7 @@ impl StepProgram {
     }
 
     /// A graph of its control flow, under the same options.
-    pub(crate) fn inner(&self, graph: Graph<ValueType>, places: Places, types: Vec<ArgumentType>) -> StepProgram {
+    pub(crate) fn inner(&self, graph: Graph<ValueType>, places: SourceLocs, types: Vec<ArgumentType>) -> StepProgram {
         StepProgram::new(graph, places, types, Vec::new(), &self.options)
     }
 

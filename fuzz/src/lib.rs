@@ -18,7 +18,7 @@ pub mod seeds;
 pub mod soak;
 
 use ndjit_ir::body::Body;
-use ndjit_ir::graph::{Graph, Places, Type};
+use ndjit_ir::graph::{Graph, SourceLocs, Type};
 use ndjit_ir::kernel::parse_kernels;
 use ndjit_ir::loops::parse_nests;
 use ndjit_ir::{DType, Error, Shape, ValueType};
@@ -118,7 +118,7 @@ pub fn graph(data: &[u8]) -> Outcome {
             return outcome(&error);
         }
         if graph.expanded() <= MOST_WRITTEN_OUT {
-            match inline(graph, &Places::default()) {
+            match inline(graph, &SourceLocs::default()) {
                 Ok((flat, _)) => {
                     verify(&flat).unwrap_or_else(|error| panic!("written out it is not well-formed: {error}\n{graph}"))
                 }
@@ -160,13 +160,13 @@ pub fn loops(data: &[u8]) -> Outcome {
     let Ok(text) = std::str::from_utf8(data) else { return String::new() };
     match parse_nests(text) {
         Ok(nests) => {
-            for (nest, geometry) in &nests {
+            for (nest, domain) in &nests {
                 prints_back(nest);
-                geometry.iter().for_each(prints_back);
-                if let Some(geometry) = geometry {
+                domain.iter().for_each(prints_back);
+                if let Some(domain) = domain {
                     // Empty buffers: errors must not panic.
                     let none = |count: usize| vec![0; count];
-                    drop(geometry.verify(nest, &none(nest.inputs.len()), &none(nest.outputs.len())));
+                    drop(domain.verify(nest, &none(nest.inputs.len()), &none(nest.outputs.len())));
                 }
             }
             format!("{} nests", nests.len())

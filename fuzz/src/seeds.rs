@@ -4,7 +4,7 @@ use ndjit_codegen::passes::split::TargetKernel;
 use ndjit_codegen::pipeline::{expanded, lower_for};
 use ndjit_codegen::target::Target;
 use ndjit_codegen::{Lowered, LoweredKernel, Options, lower};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::op::Op;
 use ndjit_ir::{DType, Policy, Result, ValueType};
@@ -64,7 +64,7 @@ pub fn loops() -> Vec<Vec<u8>> {
     let mut texts = Vec::new();
     let programs = programs();
     for LoweredKernel { scheduled, .. } in programs.iter().flat_map(|lowered| lowered.kernels()) {
-        texts.push(format!("{}\n{}", scheduled.nest, scheduled.geometry));
+        texts.push(format!("{}\n{}", scheduled.nest, scheduled.domain));
         texts.extend(expanded(&scheduled.nest, &Target::interpreter()).iter().map(LoopNest::to_string));
         let kernel = lower_for(&scheduled.nest, &Target::interpreter());
         texts.extend(kernel.iter().flat_map(TargetKernel::parts).map(|part| part.ops.to_string()));
@@ -186,5 +186,5 @@ fn lowered(graph: &Graph<ValueType>) -> Result<Lowered> {
         contiguous(graph.shape(param), dtype)
     };
     let layouts = graph.params().iter().map(layout).collect::<Result<Vec<_>>>()?;
-    lower(graph, &Places::default(), &layouts, &Options::default())
+    lower(graph, &SourceLocs::default(), &layouts, &Options::default())
 }

@@ -6,7 +6,7 @@ use crate::picture::{self, Picture};
 use crate::stage::ProgramStage;
 use crate::{dot, svg};
 use ndjit_codegen::Lowered;
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::{Error, ErrorCode, Result, ValueType};
 
 /// A format of pictures.
@@ -31,7 +31,7 @@ impl PictureFormat {
 ///
 /// # Errors
 /// `Size` for a graph of more than 10000 nodes.
-pub fn traced(graph: &Graph<ValueType>, places: &Places, form: PictureFormat) -> Result<String> {
+pub fn traced(graph: &Graph<ValueType>, places: &SourceLocs, form: PictureFormat) -> Result<String> {
     Ok(form.write(&picture::graph(ProgramStage::Graph.name(), graph, Some(places))?))
 }
 
@@ -56,7 +56,7 @@ pub fn stage(lowered: &Lowered, stage: ProgramStage, form: PictureFormat) -> Res
 
 /// A traced graph, as JSON.
 #[cfg(feature = "json")]
-pub fn traced_json(graph: &Graph<ValueType>, places: &Places) -> String {
+pub fn traced_json(graph: &Graph<ValueType>, places: &SourceLocs) -> String {
     documents::graph(ProgramStage::Graph.name(), graph, Some(places))
 }
 

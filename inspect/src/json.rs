@@ -18,7 +18,8 @@
 
 use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
 use ndjit_ir::graph::{
-    Control, ControlKind, ForArity, Graph, GraphBlock, NodeId, NodeKind, Places, ScanArity, Slot, TextPart, Type, Value,
+    Control, ControlKind, ForArity, Graph, GraphBlock, NodeId, NodeKind, ScanArity, Slot, SourceLocs, TextPart, Type,
+    Value,
 };
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Error, ErrorCode, Result, Shape};
@@ -51,14 +52,14 @@ pub fn text(stage: &str, text: String) -> String {
 }
 
 /// A graph.
-pub fn graph<T: Type>(stage: &str, graph: &Graph<T>, places: Option<&Places>) -> String {
+pub fn graph<T: Type>(stage: &str, graph: &Graph<T>, places: Option<&SourceLocs>) -> String {
     let blocks = graph.blocks();
     let last = blocks.len().saturating_sub(1);
     let graphs = blocks.iter().enumerate().map(|(n, block)| block_of(block, places.filter(|_| n == last)));
     one(stage, "graphs", graphs.collect())
 }
 
-fn block_of<T: Type>(block: &GraphBlock<'_, T>, places: Option<&Places>) -> Json {
+fn block_of<T: Type>(block: &GraphBlock<'_, T>, places: Option<&SourceLocs>) -> Json {
     let graph = block.graph;
     let param = |&value: &Value| {
         let mut param = result(graph, value);
@@ -99,7 +100,7 @@ fn block_of<T: Type>(block: &GraphBlock<'_, T>, places: Option<&Places>) -> Json
     out
 }
 
-fn node<T: Type>(block: &GraphBlock<'_, T>, id: NodeId, places: Option<&Places>) -> Json {
+fn node<T: Type>(block: &GraphBlock<'_, T>, id: NodeId, places: Option<&SourceLocs>) -> Json {
     let (graph, mut kind) = (block.graph, block.graph.node(id).kind);
     let mut node = json!({
         "results": graph.node(id).results().map(|value| result(graph, value)).collect::<Vec<Json>>(),
@@ -192,8 +193,8 @@ pub fn loops(stage: &str, lowered: &Lowered) -> String {
         };
         let literals: Vec<u32> = scheduled.literals.iter().map(|(slot, _)| slot.0).collect();
         json!({
-            "extents": scheduled.geometry.extents.as_slice(), "inputs": values(&scheduled.inputs), "literals": literals,
-            "outputs": values(&scheduled.outputs), "text": format!("{}\n{}", scheduled.nest, scheduled.geometry),
+            "extents": scheduled.domain.extents.as_slice(), "inputs": values(&scheduled.inputs), "literals": literals,
+            "outputs": values(&scheduled.outputs), "text": format!("{}\n{}", scheduled.nest, scheduled.domain),
         })
     };
     one(stage, "nests", lowered.steps.iter().map(nest).collect())

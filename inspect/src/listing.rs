@@ -15,7 +15,7 @@ use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Schedul
 use ndjit_ir::graph::{Graph, GraphLine, GraphPart, GraphText, NodeId, NodeKind, Type, Value};
 use ndjit_ir::kernel::{OpBody, StepLine};
 use ndjit_ir::lines::TextLine;
-use ndjit_ir::loops::{Geometry, LoopBody, LoopNest, NestKind};
+use ndjit_ir::loops::{IterationDomain, LoopBody, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::support::Device;
 use ndjit_ir::{Result, StatementOrigin};
@@ -130,7 +130,7 @@ pub struct Inspection<'a> {
 /// A nest to list: of a kernel, or the steps of a compiled loop.
 struct ListedNest<'a> {
     nest: &'a LoopNest,
-    geometry: &'a Geometry,
+    domain: &'a IterationDomain,
     steps: Option<&'a LoopKernel>,
 }
 
@@ -212,8 +212,8 @@ impl Inspection<'_> {
             ProgramStage::Simplified => graph(&lowered.simplified, &lowered.simplified.text(), numbers, made_from),
             ProgramStage::Kernels => self.kernels(),
             ProgramStage::Loops => self.nests(|nest| {
-                let geometry = nest.geometry.to_string();
-                Ok([listing::loops(nest.nest), geometry.lines().map(CodeLine::plain).collect()].concat())
+                let domain = nest.domain.to_string();
+                Ok([listing::loops(nest.nest), domain.lines().map(CodeLine::plain).collect()].concat())
             }),
             ProgramStage::Expanded => match self.on_gpu() {
                 None => self.parts(|part, _, ops| match part.wide {
@@ -311,13 +311,13 @@ impl Inspection<'_> {
         for (n, step) in self.lowered.steps.iter().enumerate() {
             out.separate();
             let nest = match step {
-                LoweredStep::Kernel(LoweredKernel { scheduled: Scheduled { nest, geometry, .. }, .. }) => {
-                    ListedNest { nest, geometry, steps: None }
+                LoweredStep::Kernel(LoweredKernel { scheduled: Scheduled { nest, domain, .. }, .. }) => {
+                    ListedNest { nest, domain, steps: None }
                 }
                 LoweredStep::Control(control) => {
                     self.control(&mut out, n, control);
                     let Some(steps) = &control.compiled else { continue };
-                    ListedNest { nest: &steps.nest, geometry: &steps.geometry, steps: Some(steps) }
+                    ListedNest { nest: &steps.nest, domain: &steps.domain, steps: Some(steps) }
                 }
             };
             match lines(nest) {

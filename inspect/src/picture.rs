@@ -2,7 +2,7 @@
 //! of its control flow; each kernel or loop nest is a cluster.
 
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep};
-use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Type, Value};
+use ndjit_ir::graph::{Graph, NodeKind, Slot, SourceLocs, Type, Value};
 use ndjit_ir::kernel::{FusedControl, OpBody, StmtKind};
 use ndjit_ir::loops::LoopBody;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Result, ValueType};
@@ -91,7 +91,7 @@ impl Drawn for DType {
 
 /// A graph: a node for each of its nodes except literals, which are shown at their uses. The graphs of control flow precede it, each with
 /// an edge to its node.
-pub fn graph<T: Drawn>(title: &str, graph: &Graph<T>, places: Option<&Places>) -> Result<Picture> {
+pub fn graph<T: Drawn>(title: &str, graph: &Graph<T>, places: Option<&SourceLocs>) -> Result<Picture> {
     let blocks = graph.blocks();
     let mut picture = Picture { title: title.to_owned(), clusters: Vec::new(), edges: Vec::new() };
     // The control flow of the graph; graphs of calls are not drawn.
@@ -127,7 +127,7 @@ pub fn graph<T: Drawn>(title: &str, graph: &Graph<T>, places: Option<&Places>) -
 }
 
 /// The cluster of a graph, and its nodes of each control flow.
-fn cluster_of<T: Drawn>(graph: &Graph<T>, places: Option<&Places>) -> (Cluster, Vec<(usize, u32)>) {
+fn cluster_of<T: Drawn>(graph: &Graph<T>, places: Option<&SourceLocs>) -> (Cluster, Vec<(usize, u32)>) {
     let mut cluster = Cluster::default();
     let mut controls = Vec::new();
     let mut drawn: HashMap<usize, usize> = HashMap::new();
@@ -228,7 +228,7 @@ pub fn loops(lowered: &Lowered) -> Result<Picture> {
     drawn("loops", lowered, |parts, n, LoweredKernel { scheduled, .. }| {
         let nest = &scheduled.nest;
         let LoopBody::Ops(body) = &nest.body else { return };
-        let extents: Vec<String> = scheduled.geometry.extents.iter().map(usize::to_string).collect();
+        let extents: Vec<String> = scheduled.domain.extents.iter().map(usize::to_string).collect();
         let title = format!("nest {n}: {} of {}", nest.loops_text(), extents.join(", "));
         let numbers: Vec<String> = (0..scheduled.literals.len()).map(|n| format!("l{n}")).collect();
         let accesses = nest.inputs.iter().map(|access| format!(" {}{}", access.role.prefix(), access.inner));

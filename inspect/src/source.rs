@@ -5,14 +5,14 @@
 
 use crate::explain::site::{Site, Snippet};
 use ndjit_ir::reduction::AxisFunction;
-use ndjit_ir::{Op, Place};
+use ndjit_ir::{Op, SourceLoc};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
 /// The line of a place, if the file is readable.
-pub fn line(place: Place) -> Option<String> {
+pub fn line(place: SourceLoc) -> Option<String> {
     Sources::default().line(place)
 }
 
@@ -29,7 +29,7 @@ pub fn operands(site: Site) -> Option<Vec<String>> {
 }
 
 /// The source text of a call's arguments, in `f.call((&x, &y))` or `f(&x, &y)`.
-pub fn arguments(place: Place) -> Option<Vec<String>> {
+pub fn arguments(place: SourceLoc) -> Option<Vec<String>> {
     let line = line(place)?;
     let (at, _) = line.char_indices().nth((place.column as usize).checked_sub(1)?)?;
     passed(&line[at..])
@@ -93,7 +93,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    fn line(&self, place: Place) -> Option<String> {
+    fn line(&self, place: SourceLoc) -> Option<String> {
         self.numbered(place.file, place.line as usize)
     }
 
@@ -367,12 +367,15 @@ fn of(text: &str, operands: &[&str]) -> Snippet {
 mod tests {
     use super::snippet;
     use crate::explain::site::Site;
-    use ndjit_ir::{Op, Place};
+    use ndjit_ir::{Op, SourceLoc};
 
     /// The expression at the mark `^`, and its operands.
     fn at(op: Option<Op>, nested: usize, marked: &str) -> String {
         at_site(
-            Site { nested, ..op.map_or(Site::of("cast", Place::caller()), |op| Site::of_op(op, Place::caller())) },
+            Site {
+                nested,
+                ..op.map_or(Site::of("cast", SourceLoc::caller()), |op| Site::of_op(op, SourceLoc::caller()))
+            },
             marked,
         )
     }

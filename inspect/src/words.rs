@@ -6,7 +6,7 @@ use ndjit_ir::infer::{InferenceError, Operation};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::shape::ShapeMismatch;
-use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, HelpPart, LiteralValue, Place, Shape, ValueType};
+use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, HelpPart, LiteralValue, Shape, SourceLoc, ValueType};
 
 /// The known properties of an operand before computation.
 pub struct KnownOperand<'a> {
@@ -87,7 +87,13 @@ fn unequal(a: &Shape, b: &Shape) -> String {
 }
 
 /// The error with its place and every operand's type, shape and origin as facts, before its own facts.
-pub fn explained(error: Error, what: What, operands: &[KnownOperand<'_>], place: Place, origins: Origins<'_>) -> Error {
+pub fn explained(
+    error: Error,
+    what: What,
+    operands: &[KnownOperand<'_>],
+    place: SourceLoc,
+    origins: Origins<'_>,
+) -> Error {
     let names = &what.names[..operands.len().min(what.names.len())];
     let width = names.iter().map(|n| n.len()).max().unwrap_or(0) + 1;
     let mut full = error.without_operands().moved(place);

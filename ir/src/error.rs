@@ -3,7 +3,7 @@
 //! All stages report failures with it. One table lists the codes. A code names the kind of failure, not its place.
 
 use crate::help::Help;
-use crate::place::Place;
+use crate::source_loc::SourceLoc;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ struct ErrorData {
     headline: String,
     /// The length in bytes of the headline's prefix: the name of the op or stage.
     named: usize,
-    place: Option<Place>,
+    place: Option<SourceLoc>,
     facts: Vec<String>,
     /// The ranges of the origins in the leading facts, which describe operands; empty without an origin.
     operands: Vec<Range<usize>>,
@@ -123,7 +123,7 @@ impl Error {
 
     /// Adds the place in the user's source, unless the error has one (the innermost wins).
     #[must_use]
-    pub fn at(mut self, place: impl Into<Option<Place>>) -> Error {
+    pub fn at(mut self, place: impl Into<Option<SourceLoc>>) -> Error {
         if self.0.place.is_none() {
             self.0.place = place.into();
         }
@@ -132,7 +132,7 @@ impl Error {
 
     /// Replaces the place, for front ends of other languages.
     #[must_use]
-    pub fn moved(mut self, place: Place) -> Error {
+    pub fn moved(mut self, place: SourceLoc) -> Error {
         self.0.place = Some(place);
         self
     }
@@ -267,7 +267,7 @@ impl Error {
     }
 
     /// The place in the user's source, if known.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<SourceLoc> {
         self.0.place
     }
 

@@ -3,7 +3,7 @@
 
 use gemm::{Parallelism, gemm};
 use ndjit_codegen::{Options, lower};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Shape, ValueType};
 use ndjit_runtime::{Argument, Buffer, Executable, Output, RunOptions};
@@ -76,7 +76,7 @@ fn program<const N: usize>(
     let graph: Graph<ValueType> = text.parse().expect("a graph");
     let layouts = arguments.iter().map(|(shape, _)| contiguous(&Shape::from(*shape), dtype).expect("fits"));
     let layouts: Vec<Layout> = layouts.collect();
-    let lowered = lower(&graph, &Places::default(), &layouts, &Options::default()).expect("lowers");
+    let lowered = lower(&graph, &SourceLocs::default(), &layouts, &Options::default()).expect("lowers");
     let executable = Executable::new(&lowered, &options).expect("compiles");
     let arguments = arguments.map(|(_, bytes)| Arc::new(Buffer::from_bytes(bytes).expect("memory")));
     // Each call writes into the same memory, as the direct call of the crate does.

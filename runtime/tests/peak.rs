@@ -2,7 +2,7 @@
 //! allocations.
 
 use ndjit_codegen::{Lowered, Options, lower};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Literal, Shape, ValueType};
 use ndjit_math::interp::Tensor;
@@ -120,7 +120,7 @@ fn lowered(text: &str, fuse: bool) -> Lowered {
     let graph: Graph<ValueType> = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
     let layouts: Vec<Layout> =
         graph.params().iter().map(|&p| contiguous(graph.shape(p), DType::F32).unwrap()).collect();
-    lower(&graph, &Places::default(), &layouts, &Options { fuse, ..Options::default() }).unwrap()
+    lower(&graph, &SourceLocs::default(), &layouts, &Options { fuse, ..Options::default() }).unwrap()
 }
 
 fn tensor(shape: &[usize]) -> Tensor {

@@ -4,14 +4,14 @@ use crate::api::config::{policy, with_parts};
 use crate::api::manipulation::refused;
 use crate::api::parts::{ReductionDTypes, reduction_types};
 use crate::api::reductions::{self, Axes, IntoAxes};
-use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, BinaryOperand, Operand, UnaryOperand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_eval::request::Request;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{
-    CastAdvice, DType, Error, ErrorCode, Help, Kind, LiteralValue, Op, Place, Reduction, Result, ValueType,
+    CastAdvice, DType, Error, ErrorCode, Help, Kind, LiteralValue, Op, Reduction, Result, SourceLoc, ValueType,
 };
 use std::slice;
 
@@ -29,8 +29,8 @@ use std::slice;
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[track_caller]
-pub fn frexp<X: Math>(x: X) -> (X::Out, X::Out) {
-    both("frexp", [Op::FrexpMantissa, Op::FrexpExponent], x, Place::caller())
+pub fn frexp<X: UnaryOperand>(x: X) -> (X::Out, X::Out) {
+    both("frexp", [Op::FrexpMantissa, Op::FrexpExponent], x, SourceLoc::caller())
 }
 
 /// Fractional and integer part, both with the sign of `x`, as in C and NumPy: [`modf_fraction`](crate::modf_fraction) and
@@ -44,11 +44,11 @@ pub fn frexp<X: Math>(x: X) -> (X::Out, X::Out) {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[track_caller]
-pub fn modf<X: Math>(x: X) -> (X::Out, X::Out) {
-    both("modf", [Op::ModfFraction, Op::ModfInteger], x, Place::caller())
+pub fn modf<X: UnaryOperand>(x: X) -> (X::Out, X::Out) {
+    both("modf", [Op::ModfFraction, Op::ModfInteger], x, SourceLoc::caller())
 }
 
-fn both<X: Math>(what: &'static str, ops: [Op; 2], x: X, place: Place) -> (X::Out, X::Out) {
+fn both<X: UnaryOperand>(what: &'static str, ops: [Op; 2], x: X, place: SourceLoc) -> (X::Out, X::Out) {
     let x = [x.operand()];
     let [first, second] = ops.map(|op| X::Out::compute(op, &x, place).part_of(what, &x, place));
     (first, second)
@@ -76,8 +76,8 @@ fn both<X: Math>(what: &'static str, ops: [Op; 2], x: X, place: Place) -> (X::Ou
 /// # Errors
 /// Poisoned with `Shape` for axes out of range, and for an infinite order of no elements.
 #[track_caller]
-pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X::Out {
-    let (x, axes, place) = (x.operand(), axes.axes(), Place::caller());
+pub fn vector_norm<X: UnaryOperand>(x: X, order: impl Number, axes: impl IntoAxes) -> X::Out {
+    let (x, axes, place) = (x.operand(), axes.axes(), SourceLoc::caller());
     let reduce = |reduction, x: AnyOperand| -> X::Out { reductions::reduce(reduction, None, x, axes.clone(), place) };
     let order = match order.literal().value() {
         LiteralValue::Int(n) => n as f64,
@@ -154,13 +154,13 @@ fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<ReductionDT
 /// # Errors
 /// `DType` for a `which` of floats or complex numbers. An empty `cases` does not compile.
 #[track_caller]
-pub fn select_n<W, X, const N: usize>(which: W, cases: [X; N]) -> <W as Meet<X>>::Out
+pub fn select_n<W, X, const N: usize>(which: W, cases: [X; N]) -> <W as BinaryOperand<X>>::Out
 where
-    W: Operand + Meet<X>,
+    W: Operand + BinaryOperand<X>,
     X: Operand,
 {
     const { assert!(N > 0, "select_n takes a case at least") };
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let (which, cases) = (which.operand(), cases.map(Operand::operand));
     let (ty, dtype) = match which.describe("select_n") {
         Ok((ty, dtype, _)) if matches!(ty.kind(), Kind::Bool | Kind::UInt | Kind::Int) => (ty, dtype),
@@ -169,7 +169,7 @@ where
                 .help("cast it: `cast(which, DType::I32)`, which truncates");
             return refused("select_n", &[which], place, &error);
         }
-        Err(error) => return Computed::failed(error.at(place)),
+        Err(error) => return ArrayLike::failed(error.at(place)),
     };
     let operands: Vec<AnyOperand> = cases.iter().chain([&which]).cloned().collect();
     if let Err(error) = common(&which, &cases) {
@@ -186,13 +186,13 @@ where
         // No element equals a number outside of its dtype.
         let Ok(number) = number else { return false.operand() };
         let number = AnyOperand::Scalar(Scalar(number, None));
-        let reached: <W as Meet<X>>::Out =
-            with_parts(|| Computed::compute(Op::GreaterEqual, &[which.clone(), number], place));
+        let reached: <W as BinaryOperand<X>>::Out =
+            with_parts(|| ArrayLike::compute(Op::GreaterEqual, &[which.clone(), number], place));
         reached.operand()
     };
-    let from = |index: usize, others: AnyOperand| -> <W as Meet<X>>::Out {
-        let chosen: <W as Meet<X>>::Out =
-            Computed::compute(Op::Where, &[reached(index), cases[index].clone(), others], place);
+    let from = |index: usize, others: AnyOperand| -> <W as BinaryOperand<X>>::Out {
+        let chosen: <W as BinaryOperand<X>>::Out =
+            ArrayLike::compute(Op::Where, &[reached(index), cases[index].clone(), others], place);
         chosen.part_of("select_n", &operands, place)
     };
     let mut chosen = cases[0].clone();

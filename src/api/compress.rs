@@ -6,13 +6,13 @@ use crate::api::parts::{FunctionParts, only_axis};
 use crate::api::selection::{found, outside};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Math, Meet, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, ArrayOperand, BinaryOperand, Operand, UnaryOperand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::axes::position;
 use ndjit_ir::graph::Scatter;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, Slice};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Scan, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Result, Scan, Shape, SourceLoc};
 
 /// The slices of `x` along an axis where a mask is true, in order. The mask has one axis; if it is shorter than that of `x`,
 /// the rest is dropped.
@@ -41,8 +41,8 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Scan, Shape};
 #[doc(alias = "boolean_mask")]
 #[doc(alias = "masked_select")]
 #[track_caller]
-pub fn compress<M: Operand + Meet<X>, X: Operand>(mask: M, x: X, axis: isize) -> M::Out {
-    compressed(mask.operand(), x.operand(), axis, None, Place::caller())
+pub fn compress<M: Operand + BinaryOperand<X>, X: Operand>(mask: M, x: X, axis: isize) -> M::Out {
+    compressed(mask.operand(), x.operand(), axis, None, SourceLoc::caller())
 }
 
 /// A fixed result size for functions whose shapes depend on values, and the fill value: made by [`size`].
@@ -90,7 +90,7 @@ impl FixedSize {
     /// ```
     #[track_caller]
     pub fn fill(self, number: impl Number) -> FixedSize {
-        FixedSize { fill: Scalar(number.literal(), Some(Place::caller())), ..self }
+        FixedSize { fill: Scalar(number.literal(), Some(SourceLoc::caller())), ..self }
     }
 
     /// The indices of nonzero elements along each axis, of this size: [`nonzero`](fn@crate::nonzero).
@@ -102,8 +102,8 @@ impl FixedSize {
     /// assert_eq!((rows.to_string(), columns.to_string()), ("[0 1]".into(), "[1 0]".into()));
     /// ```
     #[track_caller]
-    pub fn nonzero<X: Math>(self, x: X) -> Vec<X::Out> {
-        let (what, place, x) = ("nonzero", Place::caller(), x.operand());
+    pub fn nonzero<X: UnaryOperand>(self, x: X) -> Vec<X::Out> {
+        let (what, place, x) = ("nonzero", SourceLoc::caller(), x.operand());
         let parts = FunctionParts::<X::Out>::new(what, place);
         match self.indices(&parts, &x) {
             Ok(axes) => {
@@ -125,12 +125,12 @@ impl FixedSize {
     /// assert_eq!(size(1).compress(&mask, &Array::from([5, 6, 7]), 0).to_string(), "[5]");
     /// ```
     #[track_caller]
-    pub fn compress<M: Operand + Meet<X>, X: Operand>(self, mask: M, x: X, axis: isize) -> M::Out {
-        compressed(mask.operand(), x.operand(), axis, Some(self), Place::caller())
+    pub fn compress<M: Operand + BinaryOperand<X>, X: Operand>(self, mask: M, x: X, axis: isize) -> M::Out {
+        compressed(mask.operand(), x.operand(), axis, Some(self), SourceLoc::caller())
     }
 
     /// The first indices where a mask of one axis is true, as `i64`, padded with -1.
-    fn first<R: Computed>(self, parts: &FunctionParts<R>, mask: &AnyOperand, extent: usize) -> Result<AnyOperand> {
+    fn first<R: ArrayLike>(self, parts: &FunctionParts<R>, mask: &AnyOperand, extent: usize) -> Result<AnyOperand> {
         let mask = parts.cast(mask, DType::Bool);
         let counted = parts.along(Scan::CumulativeSum, Some(DType::I64), &parts.cast(&mask, DType::I64));
         let place = parts.op(Op::Subtract, &[&counted, &parts.number(1)]);
@@ -139,7 +139,7 @@ impl FixedSize {
         parts.scattered(Scatter::Set, &none, self.size, &place, &parts.iota(&mask, extent))
     }
 
-    fn indices<R: Computed>(self, parts: &FunctionParts<R>, x: &AnyOperand) -> Result<Vec<AnyOperand>> {
+    fn indices<R: ArrayLike>(self, parts: &FunctionParts<R>, x: &AnyOperand) -> Result<Vec<AnyOperand>> {
         let (.., shape) = x.describe(parts.what)?;
         if shape.rank() == 0 {
             return Err(Error::new(ErrorCode::Shape, "an array without axes has no indices")
@@ -167,7 +167,13 @@ impl FixedSize {
     }
 }
 
-fn compressed<R: Computed>(mask: AnyOperand, x: AnyOperand, axis: isize, size: Option<FixedSize>, place: Place) -> R {
+fn compressed<R: ArrayLike>(
+    mask: AnyOperand,
+    x: AnyOperand,
+    axis: isize,
+    size: Option<FixedSize>,
+    place: SourceLoc,
+) -> R {
     let parts = FunctionParts::<R>::new("compress", place);
     let operands = [mask, x];
     match chosen(&parts, &operands, axis, size) {
@@ -177,7 +183,7 @@ fn compressed<R: Computed>(mask: AnyOperand, x: AnyOperand, axis: isize, size: O
     }
 }
 
-fn chosen<R: Computed>(
+fn chosen<R: ArrayLike>(
     parts: &FunctionParts<R>,
     [mask, x]: &[AnyOperand; 2],
     axis: isize,
@@ -229,7 +235,7 @@ impl Expr {
     /// ```
     #[track_caller]
     pub fn compress(self, mask: impl Operand, axis: isize) -> Expr {
-        compressed(mask.operand(), self.operand(), axis, None, Place::caller())
+        compressed(mask.operand(), self.operand(), axis, None, SourceLoc::caller())
     }
 }
 
@@ -245,6 +251,6 @@ impl Array {
     /// ```
     #[track_caller]
     pub fn compress(&self, mask: impl ArrayOperand, axis: isize) -> Array {
-        compressed(mask.operand(), self.operand(), axis, None, Place::caller())
+        compressed(mask.operand(), self.operand(), axis, None, SourceLoc::caller())
     }
 }

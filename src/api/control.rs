@@ -15,12 +15,12 @@ use crate::trace::expr::Expr;
 use crate::trace::inner::{RecordedGraph, control, params, record_inner, value};
 use crate::trace::int_ranges::IntRange;
 use crate::trace::known;
-use crate::trace::operand::{AnyOperand, Computed, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand};
 use crate::trace::ranges;
 use crate::trace::recorder;
 use crate::trace::recording::Param;
 use ndjit_ir::graph::{ControlKind, ForArity, ScanArity};
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc, ValueType};
 use ndjit_runtime::stderr;
 use std::cell::Cell;
 
@@ -50,7 +50,7 @@ pub fn cond<A: Outputs, R: Outputs>(
     otherwise: impl FnOnce(A) -> R,
     operands: A,
 ) -> R {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let given = collected(operands);
     let mut results: Vec<Collected> = Vec::new();
     let made = (|| {
@@ -108,7 +108,7 @@ pub fn cond<A: Outputs, R: Outputs>(
 /// body's result; with the first error of the body.
 #[track_caller]
 pub fn while_loop<C: Outputs>(init: C, condition: impl Fn(C) -> Expr, body: impl Fn(C) -> C) -> C {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let init = collected(init);
     let condition = |own: &[Expr]| condition(built(own, &init));
     let body = |own: &[Expr]| next("while_loop", body(built(own, &init)), &init, place);
@@ -135,7 +135,7 @@ pub fn while_loop<C: Outputs>(init: C, condition: impl Fn(C) -> Expr, body: impl
 /// contains both, with `Literal` if a literal does not fit the index, with `Shape` if a bound is not one value.
 #[track_caller]
 pub fn fori_loop<C: Outputs>(start: impl Operand, end: impl Operand, init: C, body: impl Fn(Expr, C) -> C) -> C {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let init = collected(init);
     let made = (|| {
         let bounds = bounds(start.operand(), end.operand(), place)?;
@@ -166,7 +166,7 @@ pub fn fori_loop<C: Outputs>(start: impl Operand, end: impl Operand, init: C, bo
 /// As [`while_loop`]; poisoned with `Shape` if `xs` has no leaves, a leaf without axes, or leaves of different lengths.
 #[track_caller]
 pub fn scan<C: Outputs, X: Outputs, Y: Outputs>(body: impl Fn(C, X) -> (C, Y), init: C, xs: X) -> (C, Y) {
-    scan_in(Written { what: "scan", place: Place::caller() }, false, body, init, xs)
+    scan_in(Written { what: "scan", place: SourceLoc::caller() }, false, body, init, xs)
 }
 
 /// Like [`scan`], from the last slice to the first: the result of a step is stored at the index of its slice.
@@ -187,7 +187,7 @@ pub fn scan<C: Outputs, X: Outputs, Y: Outputs>(body: impl Fn(C, X) -> (C, Y), i
 /// As [`scan`].
 #[track_caller]
 pub fn scan_reversed<C: Outputs, X: Outputs, Y: Outputs>(body: impl Fn(C, X) -> (C, Y), init: C, xs: X) -> (C, Y) {
-    scan_in(Written { what: "scan_reversed", place: Place::caller() }, true, body, init, xs)
+    scan_in(Written { what: "scan_reversed", place: SourceLoc::caller() }, true, body, init, xs)
 }
 
 fn scan_in<C: Outputs, X: Outputs, Y: Outputs>(
@@ -217,7 +217,7 @@ fn scan_in<C: Outputs, X: Outputs, Y: Outputs>(
 }
 
 /// Returns the leaves of the body's state: the same number as its input, in lists of the same lengths.
-fn next<C: Outputs>(what: &str, state: C, like: &Collected, place: Place) -> Vec<Expr> {
+fn next<C: Outputs>(what: &str, state: C, like: &Collected, place: SourceLoc) -> Vec<Expr> {
     let next = collected(state);
     if next.exprs.len() == like.exprs.len() && next.lengths != like.lengths {
         let headline = format!("{what}: the body gives lists of other lengths than the state has");
@@ -227,10 +227,10 @@ fn next<C: Outputs>(what: &str, state: C, like: &Collected, place: Place) -> Vec
     next.exprs
 }
 
-thread_local!(static REPORTED: Cell<Option<Place>> = const { Cell::new(None) });
+thread_local!(static REPORTED: Cell<Option<SourceLoc>> = const { Cell::new(None) });
 
 /// Returns the results in their structure, or the error in each leaf of it.
-pub(super) fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, place: Place) -> C {
+pub(super) fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, place: SourceLoc) -> C {
     let leaves = made.unwrap_or_else(|error| {
         // Without a trace no value can carry an error. A call has several results, and is reported once.
         if !ndjit_eval::traces::are_open() && REPORTED.replace(Some(place)) != Some(place) {
@@ -243,14 +243,14 @@ pub(super) fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, pla
 }
 
 /// The error of control flow outside of a traced function.
-fn outside(place: Place) -> Error {
+fn outside(place: SourceLoc) -> Error {
     Error::new(ErrorCode::Traced, "control flow outside of a traced function").at(place).help(
         "call it in a closure that is traced, as in `jit(|x: Expr| fori_loop(0, 3, x, |_, x| x * 2)).call((&x,))`; elsewhere use Rust's `for` and `if`",
     )
 }
 
 /// Returns a condition as one bool. Numbers are not accepted: a loop that runs until one is exactly 0 may never end.
-fn truth(what: &'static str, condition: AnyOperand, place: Place) -> Result<Expr> {
+fn truth(what: &'static str, condition: AnyOperand, place: SourceLoc) -> Result<Expr> {
     let (ty, dtype, shape) = condition.describe(what)?;
     if shape.rank() > 0 {
         return Err(Error::new(ErrorCode::Shape, format!("{what}: a condition of shape {shape}"))
@@ -264,7 +264,7 @@ fn truth(what: &'static str, condition: AnyOperand, place: Place) -> Result<Expr
 }
 
 /// Returns the bounds of an index in its dtype: their common dtype, the default integer if both are literals.
-fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<([Expr; 2], DType)> {
+fn bounds(start: AnyOperand, end: AnyOperand, place: SourceLoc) -> Result<([Expr; 2], DType)> {
     const WHAT: &str = "fori_loop";
     let bound = |name: &str, bound: AnyOperand| {
         let (ty, dtype, shape) = bound.describe(WHAT)?;
@@ -422,7 +422,7 @@ fn common(one: ValueType, other: ValueType) -> Option<DType> {
 }
 
 /// Checks that two branches have results of the same types.
-fn alike(graphs: [RecordedGraph; 2], place: Place) -> Result<[RecordedGraph; 2]> {
+fn alike(graphs: [RecordedGraph; 2], place: SourceLoc) -> Result<[RecordedGraph; 2]> {
     let [first, second] = &graphs;
     if first.outputs.len() != second.outputs.len() {
         let (a, b) = (first.outputs.len(), second.outputs.len());

@@ -8,9 +8,9 @@ use crate::api::manipulation::{joined, refused};
 use crate::api::parts::{FunctionParts, meeting, only_axis};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Meet, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, BinaryOperand, Operand};
 use ndjit_ir::view::{self, Slice};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Result, Shape, SourceLoc};
 
 /// The overlap that each result needs, for sequences of `m` and `n` elements.
 ///
@@ -51,8 +51,8 @@ pub enum Overlap {
 /// # Errors
 /// Poisoned with `Shape` unless both have one axis and at least one element; with `Promotion` without a common dtype.
 #[track_caller]
-pub fn convolve<A: Operand + Meet<V>, V: Operand>(a: A, v: V, overlap: Overlap) -> A::Out {
-    slid("convolve", a.operand(), v.operand(), overlap, Place::caller())
+pub fn convolve<A: Operand + BinaryOperand<V>, V: Operand>(a: A, v: V, overlap: Overlap) -> A::Out {
+    slid("convolve", a.operand(), v.operand(), overlap, SourceLoc::caller())
 }
 
 /// The correlation of two sequences: of [all](Overlap::Full) the element at the shift `k`, from `1 - n` to `m - 1`, is the
@@ -76,11 +76,11 @@ pub fn convolve<A: Operand + Meet<V>, V: Operand>(a: A, v: V, overlap: Overlap) 
 /// Poisoned with `Shape` unless both have one axis and at least one element; with `Promotion` without a common dtype.
 #[doc(alias = "xcorr")]
 #[track_caller]
-pub fn correlate<A: Operand + Meet<V>, V: Operand>(a: A, v: V, overlap: Overlap) -> A::Out {
-    slid("correlate", a.operand(), v.operand(), overlap, Place::caller())
+pub fn correlate<A: Operand + BinaryOperand<V>, V: Operand>(a: A, v: V, overlap: Overlap) -> A::Out {
+    slid("correlate", a.operand(), v.operand(), overlap, SourceLoc::caller())
 }
 
-fn slid<R: Computed>(what: &'static str, a: AnyOperand, v: AnyOperand, overlap: Overlap, place: Place) -> R {
+fn slid<R: ArrayLike>(what: &'static str, a: AnyOperand, v: AnyOperand, overlap: Overlap, place: SourceLoc) -> R {
     let parts = FunctionParts::<R>::new(what, place);
     match sums(&parts, &a, &v, overlap) {
         Ok(sums) => parts.value(&sums).part_of(what, &[a, v], place),
@@ -88,7 +88,12 @@ fn slid<R: Computed>(what: &'static str, a: AnyOperand, v: AnyOperand, overlap: 
     }
 }
 
-fn sums<R: Computed>(parts: &FunctionParts<R>, a: &AnyOperand, v: &AnyOperand, overlap: Overlap) -> Result<AnyOperand> {
+fn sums<R: ArrayLike>(
+    parts: &FunctionParts<R>,
+    a: &AnyOperand,
+    v: &AnyOperand,
+    overlap: Overlap,
+) -> Result<AnyOperand> {
     let [m, n] = [only_axis(parts.what, "a sequence", a)?, only_axis(parts.what, "a sequence", v)?];
     if m == 0 || n == 0 {
         return Err(Error::new(ErrorCode::Shape, "a sequence has no elements").help("both have one at least"));
@@ -128,7 +133,7 @@ fn sums<R: Computed>(parts: &FunctionParts<R>, a: &AnyOperand, v: &AnyOperand, o
 
 /// `count` windows from `start` on, where the shorter sequence slides along the longer one. The first has its last element
 /// on the longer one's first.
-fn windows<R: Computed>(
+fn windows<R: ArrayLike>(
     parts: &FunctionParts<R>,
     dtype: DType,
     (long, m): (&AnyOperand, usize),
@@ -162,11 +167,11 @@ macro_rules! methods {
             /// assert_eq!(Array::from([1, 2]).convolve(&Array::from([1, 10]), Overlap::Full).to_string(), "[ 1 12 20]");
             /// ```
             #[track_caller]
-            pub fn convolve<V: Operand>($self: $receiver, v: V, overlap: Overlap) -> <$of as Meet<V>>::Out
+            pub fn convolve<V: Operand>($self: $receiver, v: V, overlap: Overlap) -> <$of as BinaryOperand<V>>::Out
             where
-                $of: Meet<V>,
+                $of: BinaryOperand<V>,
             {
-                slid("convolve", $self.operand(), v.operand(), overlap, Place::caller())
+                slid("convolve", $self.operand(), v.operand(), overlap, SourceLoc::caller())
             }
 
             /// [`correlate`](fn@crate::correlate) as a method.
@@ -177,11 +182,11 @@ macro_rules! methods {
             /// assert_eq!(Array::from([1, 2]).correlate(&Array::from([1, 10]), Overlap::Full).to_string(), "[10 21  2]");
             /// ```
             #[track_caller]
-            pub fn correlate<V: Operand>($self: $receiver, v: V, overlap: Overlap) -> <$of as Meet<V>>::Out
+            pub fn correlate<V: Operand>($self: $receiver, v: V, overlap: Overlap) -> <$of as BinaryOperand<V>>::Out
             where
-                $of: Meet<V>,
+                $of: BinaryOperand<V>,
             {
-                slid("correlate", $self.operand(), v.operand(), overlap, Place::caller())
+                slid("correlate", $self.operand(), v.operand(), overlap, SourceLoc::caller())
             }
         }
     )*};

@@ -7,10 +7,10 @@ use crate::api::parts::{FunctionParts, meeting, reducing};
 use crate::api::reductions::{Corrected, keepdims};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math};
+use crate::trace::operand::{AnyOperand, ArrayLike, UnaryOperand};
 use crate::trace::scalar::Scalar;
 use ndjit_ir::view::{self, Slice};
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Reduction, Result, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Reduction, Result, SourceLoc, ValueType};
 
 /// The covariance matrix of variables: each row of `x` is a variable, each column an observation. An array of one axis is
 /// one variable; the result is its variance.
@@ -38,8 +38,8 @@ use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Reduction, Resu
 /// # Errors
 /// Poisoned with `Shape` for no axes and for more than two; with `Promotion` where the policy refuses a mean.
 #[track_caller]
-pub fn cov<X: Math>(x: X) -> X::Out {
-    covariance(x.operand(), None, None, None, Place::caller())
+pub fn cov<X: UnaryOperand>(x: X) -> X::Out {
+    covariance(x.operand(), None, None, None, SourceLoc::caller())
 }
 
 /// The correlation matrix of the rows of `x`: their covariances divided by the products of their standard deviations.
@@ -59,8 +59,8 @@ pub fn cov<X: Math>(x: X) -> X::Out {
 /// Those of [`cov`].
 #[doc(alias = "pearson")]
 #[track_caller]
-pub fn corrcoef<X: Math>(x: X) -> X::Out {
-    let (x, place) = (x.operand(), Place::caller());
+pub fn corrcoef<X: UnaryOperand>(x: X) -> X::Out {
+    let (x, place) = (x.operand(), SourceLoc::caller());
     let parts = FunctionParts::<X::Out>::new("corrcoef", place);
     match correlations(&parts, &x) {
         Ok(made) => parts.value(&made).part_of(parts.what, &[x], place),
@@ -79,18 +79,18 @@ impl Corrected {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn cov<X: Math>(self, x: X) -> X::Out {
+    pub fn cov<X: UnaryOperand>(self, x: X) -> X::Out {
         let (dtype, correction) = self.asked();
-        covariance(x.operand(), dtype, Some(correction), None, Place::caller())
+        covariance(x.operand(), dtype, Some(correction), None, SourceLoc::caller())
     }
 }
 
-pub(crate) fn covariance<R: Computed>(
+pub(crate) fn covariance<R: ArrayLike>(
     x: AnyOperand,
     dtype: Option<DType>,
     correction: Option<Scalar>,
     weights: Option<AnyOperand>,
-    place: Place,
+    place: SourceLoc,
 ) -> R {
     let parts = FunctionParts::<R>::new("cov", place);
     let operands: Vec<AnyOperand> = [&x].into_iter().chain(&weights).cloned().collect();
@@ -101,7 +101,7 @@ pub(crate) fn covariance<R: Computed>(
 }
 
 /// Covariances in their computing dtype, and the dtype of the result.
-fn covariances<R: Computed>(
+fn covariances<R: ArrayLike>(
     parts: &FunctionParts<R>,
     x: &AnyOperand,
     asked: Option<DType>,
@@ -158,7 +158,7 @@ fn covariances<R: Computed>(
 }
 
 /// The weight of each observation, in a real dtype.
-fn weights_of<R: Computed>(
+fn weights_of<R: ArrayLike>(
     parts: &FunctionParts<R>,
     weights: &AnyOperand,
     count: usize,
@@ -178,7 +178,7 @@ fn weights_of<R: Computed>(
     Ok(parts.cast(&parts.seen(weights, |own| view::broadcast_to(own, &of)), real))
 }
 
-fn correlations<R: Computed>(parts: &FunctionParts<R>, x: &AnyOperand) -> Result<AnyOperand> {
+fn correlations<R: ArrayLike>(parts: &FunctionParts<R>, x: &AnyOperand) -> Result<AnyOperand> {
     let (made, dtype) = covariances(parts, x, None, None, None)?;
     let (.., shape) = made.describe(parts.what)?;
     if shape.rank() == 0 {

@@ -6,7 +6,7 @@ use crate::api::manipulation::{joined, part, refused, seen};
 use crate::api::reductions::IntoAxes;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, BinaryOperand, Operand, UnaryOperand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_eval::request::Request;
 use ndjit_ir::axes::position;
@@ -15,7 +15,7 @@ use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::reserve::check_values;
 use ndjit_ir::view::{broadcast_to, expand_dims};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Result, Shape, SourceLoc, ValueType};
 
 /// The `n`-th differences of adjacent elements along an axis: each element minus the one before. For bools, whether they differ.
 ///
@@ -35,12 +35,12 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 /// Poisoned with `Shape` for an axis out of range, with `Size` for more than 2^20 times, with the errors of
 /// [`subtract`](fn@crate::subtract).
 #[track_caller]
-pub fn diff<X: Math>(x: X, n: usize, axis: isize) -> X::Out {
-    let (x, place) = (x.operand(), Place::caller());
+pub fn diff<X: UnaryOperand>(x: X, n: usize, axis: isize) -> X::Out {
+    let (x, place) = (x.operand(), SourceLoc::caller());
     differences::<X::Out>("diff", x.clone(), n, axis, place).part_of("diff", &[x], place)
 }
 
-fn differences<R: Computed>(what: &'static str, x: AnyOperand, n: usize, axis: isize, place: Place) -> R {
+fn differences<R: ArrayLike>(what: &'static str, x: AnyOperand, n: usize, axis: isize, place: SourceLoc) -> R {
     let (dtype, at, shape) = match along(what, &x, axis) {
         Ok(found) => found,
         Err(error) => return refused(what, &[x], place, &error),
@@ -70,7 +70,7 @@ fn along(what: &'static str, x: &AnyOperand, axis: isize) -> Result<(DType, usiz
 }
 
 /// All elements except the last along an axis, and all except the first.
-fn adjacent<R: Computed>(what: &'static str, x: AnyOperand, at: usize, extent: usize, place: Place) -> [R; 2] {
+fn adjacent<R: ArrayLike>(what: &'static str, x: AnyOperand, at: usize, extent: usize, place: SourceLoc) -> [R; 2] {
     let ends = extent.saturating_sub(1);
     [(0, ends), (extent - ends, extent)]
         .map(|(start, end)| seen(what, x.clone(), place, |shape| part(shape, at, start, end, 1)))
@@ -163,14 +163,14 @@ impl<A> Ends<(), A> {
 /// ```
 pub trait End<X> {
     /// The type of an operation on both.
-    type Out: Computed;
+    type Out: ArrayLike;
 
     /// Returns the operand, if any.
     #[doc(hidden)]
     fn end(self) -> Option<AnyOperand>;
 }
 
-impl<X: Math> End<X> for () {
+impl<X: UnaryOperand> End<X> for () {
     type Out = X::Out;
 
     fn end(self) -> Option<AnyOperand> {
@@ -178,7 +178,7 @@ impl<X: Math> End<X> for () {
     }
 }
 
-impl<R: Operand, X: Meet<R>> End<X> for R {
+impl<R: Operand, X: BinaryOperand<R>> End<X> for R {
     type Out = X::Out;
 
     fn end(self) -> Option<AnyOperand> {
@@ -195,12 +195,12 @@ impl<B, A> Ends<B, A> {
     /// assert_eq!(prepend(0).diff(&Array::from([1, 3]), 1, 0).to_string(), "[1 2]");
     /// ```
     #[track_caller]
-    pub fn diff<X: Math>(self, x: X, n: usize, axis: isize) -> A::Out
+    pub fn diff<X: UnaryOperand>(self, x: X, n: usize, axis: isize) -> A::Out
     where
         B: End<X>,
         A: End<B::Out>,
     {
-        let (what, place) = ("diff", Place::caller());
+        let (what, place) = ("diff", SourceLoc::caller());
         let x = x.operand();
         let (at, shape) = match along(what, &x, axis) {
             Ok((_, at, shape)) => (at, shape),
@@ -255,8 +255,8 @@ impl<B, A> Ends<B, A> {
 /// # Errors
 /// Poisoned with `Shape` for an axis out of range, with `Promotion` where the policy refuses multiplication by a float.
 #[track_caller]
-pub fn trapezoid<X: Math>(y: X, dx: impl Number, axis: isize) -> X::Out {
-    let place = Place::caller();
+pub fn trapezoid<X: UnaryOperand>(y: X, dx: impl Number, axis: isize) -> X::Out {
+    let place = SourceLoc::caller();
     let y = y.operand();
     let (at, shape) = match along("trapezoid", &y, axis) {
         Ok((_, at, shape)) => (at, shape),
@@ -271,7 +271,7 @@ pub fn trapezoid<X: Math>(y: X, dx: impl Number, axis: isize) -> X::Out {
 }
 
 /// The means of adjacent elements along an axis.
-fn means<R: Computed>(y: AnyOperand, at: usize, extent: usize, place: Place) -> R {
+fn means<R: ArrayLike>(y: AnyOperand, at: usize, extent: usize, place: SourceLoc) -> R {
     let half = beside(&y, Literal::weak(0.5), None);
     let halves = R::compute(Op::Multiply, &[y, half], place);
     let parts: [R; 2] = adjacent("trapezoid", halves.operand(), at, extent, place);
@@ -279,7 +279,7 @@ fn means<R: Computed>(y: AnyOperand, at: usize, extent: usize, place: Place) -> 
 }
 
 /// A factor for an array: of the array's dtype if that can represent it, so no policy refuses it.
-fn beside(x: &AnyOperand, literal: Literal, place: Option<Place>) -> AnyOperand {
+fn beside(x: &AnyOperand, literal: Literal, place: Option<SourceLoc>) -> AnyOperand {
     let inexact = |dtype: DType| dtype.is_float() || dtype.is_complex();
     let typed = match (x.describe("trapezoid"), literal.value()) {
         (Ok((ValueType::Strong(dtype), ..)), number @ (LiteralValue::Int(_) | LiteralValue::Float(_)))
@@ -293,7 +293,7 @@ fn beside(x: &AnyOperand, literal: Literal, place: Option<Place>) -> AnyOperand 
 }
 
 /// A weak scalar in its common type with another operand. Otherwise it would be rounded to the default dtype, as an array is.
-fn typed<R: Computed>(number: AnyOperand, own: ValueType, meet: ValueType, place: Place) -> Result<AnyOperand> {
+fn typed<R: ArrayLike>(number: AnyOperand, own: ValueType, meet: ValueType, place: SourceLoc) -> Result<AnyOperand> {
     let (ValueType::Weak(_), ValueType::Strong(dtype)) = (own, meet) else { return Ok(number) };
     let strong = |literal: LiteralValue, place| Ok(AnyOperand::Scalar(Scalar(Literal::strong(literal, dtype)?, place)));
     match number {
@@ -353,12 +353,12 @@ impl<P: Operand> Positions<P> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn trapezoid<Y: Math + Meet<P>>(self, y: Y, axis: isize) -> <Y as Meet<P>>::Out {
-        integral(self.0.operand(), y.operand(), axis, Place::caller())
+    pub fn trapezoid<Y: UnaryOperand + BinaryOperand<P>>(self, y: Y, axis: isize) -> <Y as BinaryOperand<P>>::Out {
+        integral(self.0.operand(), y.operand(), axis, SourceLoc::caller())
     }
 }
 
-fn integral<R: Computed>(x: AnyOperand, y: AnyOperand, axis: isize, place: Place) -> R {
+fn integral<R: ArrayLike>(x: AnyOperand, y: AnyOperand, axis: isize, place: SourceLoc) -> R {
     let what = "trapezoid";
     let found = along(what, &y, axis).and_then(|(_, at, shape)| Ok((at, shape, x.describe(what)?.2)));
     let (at, shape, own) = match found {

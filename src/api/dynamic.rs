@@ -15,11 +15,11 @@ use crate::api::reductions::{Axes, IntoAxes};
 use crate::api::scans::{self, IntoAlong};
 use crate::api::sorting::{IntoSorting, sorted};
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::operand::{AnyOperand, ArrayLike};
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::Request;
 use ndjit_ir::reduction::AxisFunction;
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Scan, Sort};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Reduction, Scan, Sort, SourceLoc};
 
 /// Applies an elementwise op to operands in the order of its row. The result is an [`Expr`] in the function being traced on
 /// this thread, or an [`Array`](crate::Array) of arrays and scalars. Poisoned with `Arity` for a wrong number of operands,
@@ -37,8 +37,8 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Scan, Sort};
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[track_caller]
-pub fn apply<R: Computed>(op: Op, operands: &[AnyOperand]) -> R {
-    let place = Place::caller();
+pub fn apply<R: ArrayLike>(op: Op, operands: &[AnyOperand]) -> R {
+    let place = SourceLoc::caller();
     if operands.len() == op.arity() {
         return R::compute(op, operands, place);
     }
@@ -85,7 +85,7 @@ pub struct Asked {
 /// ```
 #[track_caller]
 pub fn reduce(reduction: Reduction, x: AnyOperand, axes: impl IntoAxes, asked: Asked) -> Expr {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     if let Err(error) = possible(reduction, asked, false) {
         return Expr::failed(error.at(place));
     }
@@ -110,7 +110,7 @@ pub fn reduce(reduction: Reduction, x: AnyOperand, axes: impl IntoAxes, asked: A
 /// ```
 #[track_caller]
 pub fn scan(scan: Scan, x: AnyOperand, axis: isize, asked: Asked) -> Expr {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     if let Err(error) = possible(scan, asked, scan.takes_dtype()) {
         return Expr::failed(error.at(place));
     }
@@ -133,7 +133,7 @@ pub fn scan(scan: Scan, x: AnyOperand, axis: isize, asked: Asked) -> Expr {
 /// ```
 #[track_caller]
 pub fn sort(sort: Sort, x: AnyOperand, axis: impl IntoSorting, asked: Asked) -> Expr {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     if let Err(error) = possible(sort, asked, false) {
         return Expr::failed(error.at(place));
     }

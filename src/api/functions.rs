@@ -5,8 +5,8 @@
 
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{Computed, Math, Meet, Operand};
-use ndjit_ir::{DType, Op, Place};
+use crate::trace::operand::{ArrayLike, BinaryOperand, Operand, UnaryOperand};
+use ndjit_ir::{DType, Op, SourceLoc};
 
 macro_rules! rows {
     ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)|+ $result:ident
@@ -155,44 +155,49 @@ macro_rules! function {
     ($variant:ident $name:ident { $doc:expr } $x:ident) => {
         #[doc = $doc]
         #[track_caller]
-        pub fn $name<X: Math>($x: X) -> X::Out {
-            X::Out::compute(Op::$variant, &[$x.operand()], Place::caller())
+        pub fn $name<X: UnaryOperand>($x: X) -> X::Out {
+            X::Out::compute(Op::$variant, &[$x.operand()], SourceLoc::caller())
         }
     };
     ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident) => {
         #[doc = $doc]
         #[track_caller]
-        pub fn $name<X: Operand + Meet<Y>, Y: Operand>($x: X, $y: Y) -> X::Out {
-            X::Out::compute(Op::$variant, &[$x.operand(), $y.operand()], Place::caller())
+        pub fn $name<X: Operand + BinaryOperand<Y>, Y: Operand>($x: X, $y: Y) -> X::Out {
+            X::Out::compute(Op::$variant, &[$x.operand(), $y.operand()], SourceLoc::caller())
         }
     };
     ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident $z:ident) => {
         #[doc = $doc]
         #[track_caller]
-        pub fn $name<X, Y, Z>($x: X, $y: Y, $z: Z) -> <X::Out as Meet<Z>>::Out
+        pub fn $name<X, Y, Z>($x: X, $y: Y, $z: Z) -> <X::Out as BinaryOperand<Z>>::Out
         where
-            X: Operand + Meet<Y>,
-            X::Out: Meet<Z>,
+            X: Operand + BinaryOperand<Y>,
+            X::Out: BinaryOperand<Z>,
             Y: Operand,
             Z: Operand,
         {
-            Computed::compute(Op::$variant, &[$x.operand(), $y.operand(), $z.operand()], Place::caller())
+            ArrayLike::compute(Op::$variant, &[$x.operand(), $y.operand(), $z.operand()], SourceLoc::caller())
         }
     };
     ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident $z:ident $w:ident) => {
         #[doc = $doc]
         #[track_caller]
-        pub fn $name<X, Y, Z, W>($x: X, $y: Y, $z: Z, $w: W) -> <<X::Out as Meet<Z>>::Out as Meet<W>>::Out
+        pub fn $name<X, Y, Z, W>(
+            $x: X,
+            $y: Y,
+            $z: Z,
+            $w: W,
+        ) -> <<X::Out as BinaryOperand<Z>>::Out as BinaryOperand<W>>::Out
         where
-            X: Operand + Meet<Y>,
-            X::Out: Meet<Z>,
-            <X::Out as Meet<Z>>::Out: Meet<W>,
+            X: Operand + BinaryOperand<Y>,
+            X::Out: BinaryOperand<Z>,
+            <X::Out as BinaryOperand<Z>>::Out: BinaryOperand<W>,
             Y: Operand,
             Z: Operand,
             W: Operand,
         {
             let operands = [$x.operand(), $y.operand(), $z.operand(), $w.operand()];
-            Computed::compute(Op::$variant, &operands, Place::caller())
+            ArrayLike::compute(Op::$variant, &operands, SourceLoc::caller())
         }
     };
 }
@@ -203,7 +208,7 @@ macro_rules! expr_method {
         #[allow(clippy::should_implement_trait, reason = "the operators exist as well; these are the Array API's names")]
         #[track_caller]
         pub fn $name(self $(, $more: impl Operand)*) -> Expr {
-            Expr::compute(Op::$variant, &[self.operand() $(, $more.operand())*], Place::caller())
+            Expr::compute(Op::$variant, &[self.operand() $(, $more.operand())*], SourceLoc::caller())
         }
     };
 }
@@ -213,28 +218,32 @@ macro_rules! array_method {
         #[doc = $doc]
         #[track_caller]
         pub fn $name(&self) -> Array {
-            Array::compute(Op::$variant, &[self.operand()], Place::caller())
+            Array::compute(Op::$variant, &[self.operand()], SourceLoc::caller())
         }
     };
     ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident) => {
         #[doc = $doc]
         #[track_caller]
-        pub fn $name<Y: Operand>(&self, $y: Y) -> <Array as Meet<Y>>::Out
+        pub fn $name<Y: Operand>(&self, $y: Y) -> <Array as BinaryOperand<Y>>::Out
         where
-            Array: Meet<Y>,
+            Array: BinaryOperand<Y>,
         {
-            Computed::compute(Op::$variant, &[self.operand(), $y.operand()], Place::caller())
+            ArrayLike::compute(Op::$variant, &[self.operand(), $y.operand()], SourceLoc::caller())
         }
     };
     ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident $z:ident) => {
         #[doc = $doc]
         #[track_caller]
-        pub fn $name<Y: Operand, Z: Operand>(&self, $y: Y, $z: Z) -> <<Array as Meet<Y>>::Out as Meet<Z>>::Out
+        pub fn $name<Y: Operand, Z: Operand>(
+            &self,
+            $y: Y,
+            $z: Z,
+        ) -> <<Array as BinaryOperand<Y>>::Out as BinaryOperand<Z>>::Out
         where
-            Array: Meet<Y>,
-            <Array as Meet<Y>>::Out: Meet<Z>,
+            Array: BinaryOperand<Y>,
+            <Array as BinaryOperand<Y>>::Out: BinaryOperand<Z>,
         {
-            Computed::compute(Op::$variant, &[self.operand(), $y.operand(), $z.operand()], Place::caller())
+            ArrayLike::compute(Op::$variant, &[self.operand(), $y.operand(), $z.operand()], SourceLoc::caller())
         }
     };
     ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident $z:ident $w:ident) => {
@@ -245,14 +254,14 @@ macro_rules! array_method {
             $y: Y,
             $z: Z,
             $w: W,
-        ) -> <<<Array as Meet<Y>>::Out as Meet<Z>>::Out as Meet<W>>::Out
+        ) -> <<<Array as BinaryOperand<Y>>::Out as BinaryOperand<Z>>::Out as BinaryOperand<W>>::Out
         where
-            Array: Meet<Y>,
-            <Array as Meet<Y>>::Out: Meet<Z>,
-            <<Array as Meet<Y>>::Out as Meet<Z>>::Out: Meet<W>,
+            Array: BinaryOperand<Y>,
+            <Array as BinaryOperand<Y>>::Out: BinaryOperand<Z>,
+            <<Array as BinaryOperand<Y>>::Out as BinaryOperand<Z>>::Out: BinaryOperand<W>,
         {
             let operands = [self.operand(), $y.operand(), $z.operand(), $w.operand()];
-            Computed::compute(Op::$variant, &operands, Place::caller())
+            ArrayLike::compute(Op::$variant, &operands, SourceLoc::caller())
         }
     };
 }
@@ -267,7 +276,7 @@ macro_rules! comparisons {
                 #[doc = $doc]
                 #[track_caller]
                 pub fn $name(self, y: impl Operand) -> Expr {
-                    Expr::compute(Op::$variant, &[self.operand(), y.operand()], Place::caller())
+                    Expr::compute(Op::$variant, &[self.operand(), y.operand()], SourceLoc::caller())
                 }
             )*
         }
@@ -277,11 +286,11 @@ macro_rules! comparisons {
             $(
                 #[doc = $doc]
                 #[track_caller]
-                pub fn $name<Y: Operand>(&self, y: Y) -> <Array as Meet<Y>>::Out
+                pub fn $name<Y: Operand>(&self, y: Y) -> <Array as BinaryOperand<Y>>::Out
                 where
-                    Array: Meet<Y>,
+                    Array: BinaryOperand<Y>,
                 {
-                    Computed::compute(Op::$variant, &[self.operand(), y.operand()], Place::caller())
+                    ArrayLike::compute(Op::$variant, &[self.operand(), y.operand()], SourceLoc::caller())
                 }
             )*
         }
@@ -307,11 +316,11 @@ comparisons! {
 /// assert_eq!(cast(&x, DType::U8).to_string(), "[  1   0 255]");
 /// ```
 #[track_caller]
-pub fn cast<X>(x: X, dtype: DType) -> <X as Math>::Out
+pub fn cast<X>(x: X, dtype: DType) -> <X as UnaryOperand>::Out
 where
-    X: Math + Cast<Cast = <X as Math>::Out>,
+    X: UnaryOperand + Cast<Cast = <X as UnaryOperand>::Out>,
 {
-    x.cast_at(dtype, Place::caller())
+    x.cast_at(dtype, SourceLoc::caller())
 }
 
 /// A castable value: an array, an expression or a scalar.
@@ -325,26 +334,26 @@ pub trait Cast: Sized {
     /// The type of the result.
     type Cast;
     #[doc(hidden)]
-    fn cast_at(self, dtype: DType, place: Place) -> Self::Cast;
+    fn cast_at(self, dtype: DType, place: SourceLoc) -> Self::Cast;
 }
 
 impl Cast for Expr {
     type Cast = Expr;
-    fn cast_at(self, dtype: DType, place: Place) -> Expr {
+    fn cast_at(self, dtype: DType, place: SourceLoc) -> Expr {
         crate::trace::cast::cast(self, dtype, place)
     }
 }
 
 impl Cast for Array {
     type Cast = Array;
-    fn cast_at(self, dtype: DType, place: Place) -> Array {
+    fn cast_at(self, dtype: DType, place: SourceLoc) -> Array {
         crate::array::lazy::cast(&self, dtype, place)
     }
 }
 
 impl Cast for &Array {
     type Cast = Array;
-    fn cast_at(self, dtype: DType, place: Place) -> Array {
+    fn cast_at(self, dtype: DType, place: SourceLoc) -> Array {
         crate::array::lazy::cast(self, dtype, place)
     }
 }
@@ -362,7 +371,7 @@ macro_rules! cast_methods {
             /// ```
             #[track_caller]
             pub fn cast($($reference)? self, dtype: DType) -> $t {
-                self.cast_at(dtype, Place::caller())
+                self.cast_at(dtype, SourceLoc::caller())
             }
 
             /// Casts to `dtype`: the Array API name of [`cast`].
@@ -374,7 +383,7 @@ macro_rules! cast_methods {
             /// ```
             #[track_caller]
             pub fn astype($($reference)? self, dtype: DType) -> $t {
-                self.cast_at(dtype, Place::caller())
+                self.cast_at(dtype, SourceLoc::caller())
             }
         }
     )*};

@@ -12,7 +12,7 @@
 //! }
 //! ```
 
-use crate::{DType, Device, Error, ErrorCode, Place, Result};
+use crate::{DType, Device, Error, ErrorCode, Result, SourceLoc};
 pub use ndjit_codegen::wgsl::Features;
 pub use ndjit_runtime::gpu::{Gpu, GpuInfo, GpuKind, GpuLimits, GpuOptions};
 use std::fmt;
@@ -50,7 +50,7 @@ pub fn list() -> Vec<GpuInfo> {
 /// `Argument` if the options allow less than kernels need; `Device` if it cannot be opened, or after sixteen others.
 #[track_caller]
 pub fn with_options(options: GpuOptions) -> Result<Device> {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     ndjit_runtime::gpu::with_options(options).map_err(|error| error.at(place))
 }
 
@@ -114,7 +114,7 @@ pub fn release(device: Device) -> Result<()> {
 
 #[track_caller]
 fn open(device: Device) -> Result<Arc<Gpu>> {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let opened = device.gpu_number().map(ndjit_runtime::gpu::opened);
     let opened = opened.unwrap_or_else(|| {
         Err(Error::new(ErrorCode::Device, format!("gpu: {device} is not a GPU"))

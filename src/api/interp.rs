@@ -6,11 +6,11 @@ use crate::api::manipulation::{joined, refused};
 use crate::api::parts::{FunctionParts, meeting, only_axis};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Meet, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, BinaryOperand, Operand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, Slice};
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Sort};
+use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Result, Sort, SourceLoc};
 
 /// Piecewise linear interpolation of the points `(xp[i], fp[i])`, evaluated at `x`. Before the first point the result is the
 /// first of `fp`, after the last point the last: see [`left`], [`right`] and [`period`] for others.
@@ -38,14 +38,14 @@ use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Sort};
 /// Poisoned with `Shape` unless `xp` and `fp` have one axis of the same extent and at least one element; with `DType` for
 /// complex `x` and `xp`; with `Promotion` without a common dtype.
 #[track_caller]
-pub fn interp<X, P, F>(x: X, xp: P, fp: F) -> <X::Out as Meet<F>>::Out
+pub fn interp<X, P, F>(x: X, xp: P, fp: F) -> <X::Out as BinaryOperand<F>>::Out
 where
-    X: Operand + Meet<P>,
+    X: Operand + BinaryOperand<P>,
     P: Operand,
     F: Operand,
-    X::Out: Meet<F>,
+    X::Out: BinaryOperand<F>,
 {
-    Beyond::default().of([x.operand(), xp.operand(), fp.operand()], Place::caller())
+    Beyond::default().of([x.operand(), xp.operand(), fp.operand()], SourceLoc::caller())
 }
 
 /// Options of [`interp`] outside of its points: made by [`left`], [`right`] and [`period`].
@@ -118,7 +118,7 @@ impl Beyond {
     /// ```
     #[track_caller]
     pub fn left(self, number: impl Number) -> Beyond {
-        Beyond { left: Some(placed(number, Place::caller())), ..self }
+        Beyond { left: Some(placed(number, SourceLoc::caller())), ..self }
     }
 
     /// Sets the value after the last point.
@@ -131,7 +131,7 @@ impl Beyond {
     /// ```
     #[track_caller]
     pub fn right(self, number: impl Number) -> Beyond {
-        Beyond { right: Some(placed(number, Place::caller())), ..self }
+        Beyond { right: Some(placed(number, SourceLoc::caller())), ..self }
     }
 
     /// Sets the period: [`period`](fn@crate::period).
@@ -144,7 +144,7 @@ impl Beyond {
     /// ```
     #[track_caller]
     pub fn period(self, period: impl Number) -> Beyond {
-        Beyond { period: Some(placed(period, Place::caller())), ..self }
+        Beyond { period: Some(placed(period, SourceLoc::caller())), ..self }
     }
 
     /// [`interp`](fn@crate::interp) with these options.
@@ -156,17 +156,17 @@ impl Beyond {
     /// assert_eq!(left(0).interp(&Array::from([0.0f32, 1.5]), &xp, &fp).to_string(), "[0.  5.5]");
     /// ```
     #[track_caller]
-    pub fn interp<X, P, F>(self, x: X, xp: P, fp: F) -> <X::Out as Meet<F>>::Out
+    pub fn interp<X, P, F>(self, x: X, xp: P, fp: F) -> <X::Out as BinaryOperand<F>>::Out
     where
-        X: Operand + Meet<P>,
+        X: Operand + BinaryOperand<P>,
         P: Operand,
         F: Operand,
-        X::Out: Meet<F>,
+        X::Out: BinaryOperand<F>,
     {
-        self.of([x.operand(), xp.operand(), fp.operand()], Place::caller())
+        self.of([x.operand(), xp.operand(), fp.operand()], SourceLoc::caller())
     }
 
-    fn of<R: Computed>(self, operands: [AnyOperand; 3], place: Place) -> R {
+    fn of<R: ArrayLike>(self, operands: [AnyOperand; 3], place: SourceLoc) -> R {
         let parts = FunctionParts::<R>::new("interp", place);
         match Points::new(&parts, &operands, self.period).and_then(|points| points.at(&parts, self)) {
             Ok(values) => parts.value(&values).part_of(parts.what, &operands, place),
@@ -176,7 +176,7 @@ impl Beyond {
     }
 }
 
-fn placed(number: impl Number, place: Place) -> Scalar {
+fn placed(number: impl Number, place: SourceLoc) -> Scalar {
     Scalar(number.literal(), Some(place))
 }
 
@@ -192,7 +192,7 @@ struct Points {
 }
 
 impl Points {
-    fn new<R: Computed>(
+    fn new<R: ArrayLike>(
         parts: &FunctionParts<R>,
         operands: &[AnyOperand; 3],
         period: Option<Scalar>,
@@ -224,7 +224,7 @@ impl Points {
     }
 
     /// The points of one period in order, with the last one before and the first one after them.
-    fn periodic<R: Computed>(self, parts: &FunctionParts<R>, period: Scalar) -> Result<Points> {
+    fn periodic<R: ArrayLike>(self, parts: &FunctionParts<R>, period: Scalar) -> Result<Points> {
         let number = match period.0.value() {
             LiteralValue::Int(n) => Some(n as f64),
             LiteralValue::Float(x) => Some(x),
@@ -253,7 +253,7 @@ impl Points {
     }
 
     /// The values at `x`.
-    fn at<R: Computed>(&self, parts: &FunctionParts<R>, beyond: Beyond) -> Result<AnyOperand> {
+    fn at<R: ArrayLike>(&self, parts: &FunctionParts<R>, beyond: Beyond) -> Result<AnyOperand> {
         let Points { x, xp, fp, len, compute, result, periodic } = self;
         let behind: R = with_parts(|| searched(parts.what, xp.clone(), x.clone(), Side::Right, parts.place))?;
         let behind = parts.cast(&behind.operand(), DType::I64);
@@ -293,7 +293,7 @@ impl Points {
 }
 
 /// The value at `x` of the line through two points, from the first, or from the second if that is NaN.
-fn between<R: Computed>(
+fn between<R: ArrayLike>(
     parts: &FunctionParts<R>,
     [x, x0, x1]: [&AnyOperand; 3],
     [f0, f1]: [&AnyOperand; 2],
@@ -322,12 +322,12 @@ macro_rules! methods {
             /// assert_eq!(Array::from([0.25f32]).interp(&xp, &fp).to_string(), "[2.5]");
             /// ```
             #[track_caller]
-            pub fn interp<P: Operand, F: Operand>($self: $receiver, xp: P, fp: F) -> <<$of as Meet<P>>::Out as Meet<F>>::Out
+            pub fn interp<P: Operand, F: Operand>($self: $receiver, xp: P, fp: F) -> <<$of as BinaryOperand<P>>::Out as BinaryOperand<F>>::Out
             where
-                $of: Meet<P>,
-                <$of as Meet<P>>::Out: Meet<F>,
+                $of: BinaryOperand<P>,
+                <$of as BinaryOperand<P>>::Out: BinaryOperand<F>,
             {
-                Beyond::default().of([$self.operand(), xp.operand(), fp.operand()], Place::caller())
+                Beyond::default().of([$self.operand(), xp.operand(), fp.operand()], SourceLoc::caller())
             }
         }
     )*};

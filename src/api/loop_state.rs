@@ -7,7 +7,7 @@ use crate::trace::expr::Expr;
 use crate::trace::inner::{RecordedGraph, again, may_restart, params, record_inner};
 use crate::trace::recorder;
 use crate::trace::recording::Param;
-use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Place, Result, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Result, SourceLoc, ValueType};
 use std::fmt::Display;
 
 /// A loop body: the state, and slices if any, to the next state and the further results.
@@ -17,7 +17,7 @@ pub(super) type BodyFn<'a> = dyn Fn(&[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
 #[derive(Clone, Copy)]
 pub(super) struct Written {
     pub(super) what: &'static str,
-    pub(super) place: Place,
+    pub(super) place: SourceLoc,
 }
 
 impl Written {

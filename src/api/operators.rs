@@ -21,9 +21,9 @@
 
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{ArrayOperand, Computed, Operand};
+use crate::trace::operand::{ArrayLike, ArrayOperand, Operand};
 use crate::trace::scalar::Scalar;
-use ndjit_ir::{Op, Place};
+use ndjit_ir::{Op, SourceLoc};
 use num_complex::Complex;
 use std::ops;
 
@@ -33,28 +33,28 @@ macro_rules! binary {
             type Output = Expr;
             #[track_caller]
             fn $method(self, right: R) -> Expr {
-                Expr::compute(Op::$op, &[self.operand(), right.operand()], Place::caller())
+                Expr::compute(Op::$op, &[self.operand(), right.operand()], SourceLoc::caller())
             }
         }
         impl<R: Operand> ops::$trait<R> for &Expr {
             type Output = Expr;
             #[track_caller]
             fn $method(self, right: R) -> Expr {
-                Expr::compute(Op::$op, &[self.operand(), right.operand()], Place::caller())
+                Expr::compute(Op::$op, &[self.operand(), right.operand()], SourceLoc::caller())
             }
         }
         impl<R: ArrayOperand> ops::$trait<R> for Array {
             type Output = Array;
             #[track_caller]
             fn $method(self, right: R) -> Array {
-                Array::compute(Op::$op, &[self.operand(), right.operand()], Place::caller())
+                Array::compute(Op::$op, &[self.operand(), right.operand()], SourceLoc::caller())
             }
         }
         impl<R: ArrayOperand> ops::$trait<R> for &Array {
             type Output = Array;
             #[track_caller]
             fn $method(self, right: R) -> Array {
-                Array::compute(Op::$op, &[self.operand(), right.operand()], Place::caller())
+                Array::compute(Op::$op, &[self.operand(), right.operand()], SourceLoc::caller())
             }
         }
         left! { $trait $method $op, Expr => Expr: Array, &Array, i32, f64, bool, Complex<f64>, Scalar }
@@ -70,7 +70,7 @@ macro_rules! left {
             type Output = $out;
             #[track_caller]
             fn $method(self, right: $right) -> $out {
-                $out::compute(Op::$op, &[self.operand(), right.operand()], Place::caller())
+                $out::compute(Op::$op, &[self.operand(), right.operand()], SourceLoc::caller())
             }
         }
     )*};
@@ -95,7 +95,7 @@ macro_rules! unary {
             type Output = $out;
             #[track_caller]
             fn $method(self) -> $out {
-                $out::compute(Op::$op, &[self.operand()], Place::caller())
+                $out::compute(Op::$op, &[self.operand()], SourceLoc::caller())
             }
         }
     )+)*};
@@ -111,13 +111,13 @@ macro_rules! assign {
         impl<R: Operand> ops::$trait<R> for Expr {
             #[track_caller]
             fn $method(&mut self, right: R) {
-                *self = Expr::compute(Op::$op, &[self.operand(), right.operand()], Place::caller());
+                *self = Expr::compute(Op::$op, &[self.operand(), right.operand()], SourceLoc::caller());
             }
         }
         impl<R: ArrayOperand> ops::$trait<R> for Array {
             #[track_caller]
             fn $method(&mut self, right: R) {
-                *self = Array::compute(Op::$op, &[(&*self).operand(), right.operand()], Place::caller());
+                *self = Array::compute(Op::$op, &[(&*self).operand(), right.operand()], SourceLoc::caller());
             }
         }
     )*};

@@ -6,7 +6,7 @@ use crate::api::indexing::rows;
 use crate::api::manipulation::{reshaped, seen};
 use crate::api::reductions::{self, IntoAxes};
 use crate::array::node::Array;
-use crate::trace::operand::{AnyOperand, Computed, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand};
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::{Movement, Request};
 use ndjit_eval::settings::Settings;
@@ -17,19 +17,19 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::{AxisFunction, TypeRequest};
 use ndjit_ir::support::Adapted;
 use ndjit_ir::view::{self, View};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Reduction, Result, Shape, SourceLoc, ValueType};
 use std::marker::PhantomData;
 use std::slice;
 
 /// The parts of a function that gives an `R`.
 pub(crate) struct FunctionParts<R> {
     pub what: &'static str,
-    pub place: Place,
+    pub place: SourceLoc,
     gives: PhantomData<R>,
 }
 
-impl<R: Computed> FunctionParts<R> {
-    pub(crate) fn new(what: &'static str, place: Place) -> FunctionParts<R> {
+impl<R: ArrayLike> FunctionParts<R> {
+    pub(crate) fn new(what: &'static str, place: SourceLoc) -> FunctionParts<R> {
         FunctionParts { what, place, gives: PhantomData }
     }
 

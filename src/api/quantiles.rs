@@ -10,13 +10,13 @@ use crate::api::reductions::{self, Axes, IntoAxes};
 use crate::api::sorting::{IntoSorting, sorted};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand, UnaryOperand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_eval::request::Request;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{expand_dims, permute_dims};
 use ndjit_ir::{
-    CastAdvice, DType, Error, ErrorCode, Help, Kind, LiteralValue, Op, Place, Reduction, Result, Shape, Sort,
+    CastAdvice, DType, Error, ErrorCode, Help, Kind, LiteralValue, Op, Reduction, Result, Shape, Sort, SourceLoc,
 };
 
 /// The median: the middle of the sorted elements, or the mean of the middle two. NaN for no elements.
@@ -39,8 +39,8 @@ use ndjit_ir::{
 /// # Errors
 /// Poisoned with `Shape` for an axis out of range or repeated, with `Promotion` where the policy refuses a mean.
 #[track_caller]
-pub fn median<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
-    let (what, place, x) = ("median", Place::caller(), x.operand());
+pub fn median<X: UnaryOperand>(x: X, axes: impl IntoAxes) -> X::Out {
+    let (what, place, x) = ("median", SourceLoc::caller(), x.operand());
     let rows = match SortedRows::of::<X::Out>(what, &x, axes.axes(), place) {
         Ok(rows) => rows,
         Err(error) => return refused(what, &[x], place, &error),
@@ -110,8 +110,8 @@ pub enum Interpolation {
 /// and for no elements, with `DType` for complex numbers, with `Promotion` where the policy refuses a mean.
 #[doc(alias = "percentile")]
 #[track_caller]
-pub fn quantile<X: Math>(x: X, q: impl IntoQuantiles, axes: impl IntoAxes) -> X::Out {
-    Interpolation::Linear.of(x.operand(), q.quantiles(), axes.axes(), Place::caller())
+pub fn quantile<X: UnaryOperand>(x: X, q: impl IntoQuantiles, axes: impl IntoAxes) -> X::Out {
+    Interpolation::Linear.of(x.operand(), q.quantiles(), axes.axes(), SourceLoc::caller())
 }
 
 impl Interpolation {
@@ -124,11 +124,11 @@ impl Interpolation {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn quantile<X: Math>(self, x: X, q: impl IntoQuantiles, axes: impl IntoAxes) -> X::Out {
-        self.of(x.operand(), q.quantiles(), axes.axes(), Place::caller())
+    pub fn quantile<X: UnaryOperand>(self, x: X, q: impl IntoQuantiles, axes: impl IntoAxes) -> X::Out {
+        self.of(x.operand(), q.quantiles(), axes.axes(), SourceLoc::caller())
     }
 
-    fn of<R: Computed>(self, x: AnyOperand, q: Quantiles, axes: Axes, place: Place) -> R {
+    fn of<R: ArrayLike>(self, x: AnyOperand, q: Quantiles, axes: Axes, place: SourceLoc) -> R {
         let what = "quantile";
         let found =
             q.fractions().and_then(|fractions| Ok((fractions, SortedRows::of::<R>(what, &x, axes, place)?.of_some()?)));
@@ -150,7 +150,7 @@ impl Interpolation {
     }
 
     /// Returns one quantile of each row.
-    fn at<R: Computed>(self, q: f64, rows: &SortedRows) -> R {
+    fn at<R: ArrayLike>(self, q: f64, rows: &SortedRows) -> R {
         let h = q * (rows.len - 1) as f64;
         let (below, distance) = (h.floor() as usize, h - h.floor());
         let chosen = match self {
@@ -262,7 +262,7 @@ fn fraction(q: Literal) -> Result<f64> {
 /// The sorted elements along some axes, as the last axis.
 struct SortedRows {
     what: &'static str,
-    place: Place,
+    place: SourceLoc,
     sorted: AnyOperand,
     /// The number of elements along it.
     len: usize,
@@ -277,7 +277,7 @@ struct SortedRows {
 }
 
 impl SortedRows {
-    fn of<R: Computed>(what: &'static str, x: &AnyOperand, axes: Axes, place: Place) -> Result<SortedRows> {
+    fn of<R: ArrayLike>(what: &'static str, x: &AnyOperand, axes: Axes, place: SourceLoc) -> Result<SortedRows> {
         let (ty, own, shape) = x.describe(what)?;
         let (axes, keepdims) =
             Request::new(Reduction::Mean, None, axes.requested()).on(&shape).map_err(Error::unnamed)?;
@@ -325,21 +325,21 @@ impl SortedRows {
     }
 
     /// A range of elements of each row.
-    fn part<R: Computed>(&self, start: usize, end: usize) -> R {
+    fn part<R: ArrayLike>(&self, start: usize, end: usize) -> R {
         seen(self.what, self.sorted.clone(), self.place, |shape| part(shape, self.kept.len(), start, end, 1))
     }
 
     /// One element of each row.
-    fn at<R: Computed>(&self, index: usize) -> R {
+    fn at<R: ArrayLike>(&self, index: usize) -> R {
         reshaped(self.what, self.part::<R>(index, index + 1).operand(), &self.kept, self.place)
     }
 
     /// One element of each row, in the computing dtype.
-    fn element<R: Computed>(&self, index: usize) -> R {
+    fn element<R: ArrayLike>(&self, index: usize) -> R {
         R::convert(&self.at::<R>(index).operand(), self.compute, self.place)
     }
 
-    fn op<R: Computed>(&self, op: Op, operands: &[&AnyOperand]) -> R {
+    fn op<R: ArrayLike>(&self, op: Op, operands: &[&AnyOperand]) -> R {
         let operands: Vec<AnyOperand> = operands.iter().map(|&operand| operand.clone()).collect();
         with_parts(|| R::compute(op, &operands, self.place))
     }
@@ -350,7 +350,7 @@ impl SortedRows {
     }
 
     /// The mean of two elements of each row, rounded once.
-    fn mean<R: Computed>(&self, pair: [usize; 2]) -> R {
+    fn mean<R: ArrayLike>(&self, pair: [usize; 2]) -> R {
         let pair = pair.map(|index| self.element::<R>(index).operand());
         if !self.compute.is_complex() {
             return self.mean_of(&pair);
@@ -363,7 +363,7 @@ impl SortedRows {
         self.op(Op::Complex, &[&re, &im])
     }
 
-    fn mean_of<R: Computed>(&self, [a, b]: &[AnyOperand; 2]) -> R {
+    fn mean_of<R: ArrayLike>(&self, [a, b]: &[AnyOperand; 2]) -> R {
         let op = |op, operands: &[&AnyOperand]| self.op::<R>(op, operands).operand();
         let half = self.number(0.5);
         let sum = op(Op::Add, &[a, b]);
@@ -374,7 +374,7 @@ impl SortedRows {
     }
 
     /// Interpolates between two elements of each row, at a fraction between 0 and 1, both exclusive.
-    fn between<R: Computed>(&self, pair: [usize; 2], distance: f64) -> R {
+    fn between<R: ArrayLike>(&self, pair: [usize; 2], distance: f64) -> R {
         let [a, b] = pair.map(|index| self.element::<R>(index).operand());
         let op = |op, operands: &[&AnyOperand]| self.op::<R>(op, operands).operand();
         // Starting from the nearer element keeps the result between both.
@@ -397,12 +397,12 @@ impl SortedRows {
     }
 
     /// The result, from one value of each row in the computing dtype.
-    fn finished<R: Computed>(&self, value: R) -> R {
+    fn finished<R: ArrayLike>(&self, value: R) -> R {
         self.or_nan(R::convert(&value.operand(), self.mean, self.place))
     }
 
     /// The result, from one value of each row: NaN if the last element is NaN, since NaN sorts last.
-    fn or_nan<R: Computed>(&self, value: R) -> R {
+    fn or_nan<R: ArrayLike>(&self, value: R) -> R {
         let SortedRows { what, place, len, dtype, .. } = *self;
         let may_be_nan = dtype.is_float() || dtype.is_complex();
         let value = if len > 0 && may_be_nan {

@@ -11,7 +11,7 @@ use crate::trace::expr::Expr;
 use crate::trace::scalar::{Number, Scalar, each_number};
 use ndjit_eval::array::ArrayRef;
 use ndjit_ir::op::TypeRule;
-use ndjit_ir::{DType, Place, Result, ValueType, Weak};
+use ndjit_ir::{DType, Result, SourceLoc, ValueType, Weak};
 use smallvec::SmallVec;
 
 /// A typed operand: dtypes and types themselves, arrays, expressions, and scalars; literals are weak.
@@ -68,7 +68,7 @@ pub trait HasTypes {
 /// `Promotion` if the policy defines no common type; that of a poisoned operand.
 #[track_caller]
 pub fn promote_types(left: impl HasType, right: impl HasType) -> Result<ValueType> {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     config::policy().promote_types(left.type_of()?, right.type_of()?).map_err(|e| e.at(place))
 }
 
@@ -91,7 +91,7 @@ pub fn promote_types(left: impl HasType, right: impl HasType) -> Result<ValueTyp
 /// `Promotion` if the policy defines no common type; `Arity` for no operands; that of a poisoned operand.
 #[track_caller]
 pub fn result_type(operands: impl HasTypes) -> Result<ValueType> {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     config::policy().result_type(&operands.types()?).map_err(|e| e.at(place))
 }
 
@@ -128,7 +128,7 @@ pub fn can_cast(from: impl HasType, to: DType) -> Result<bool> {
 /// As [`result_type`]; `Literal` if a scalar does not fit the dtype.
 #[track_caller]
 pub fn promote_arrays<const N: usize>(operands: impl AsArrays<N>) -> Result<[Array; N]> {
-    let (place, policy, sources) = (Place::caller(), config::policy(), operands.sources());
+    let (place, policy, sources) = (SourceLoc::caller(), config::policy(), operands.sources());
     let mut types: SmallVec<[ValueType; 8]> = SmallVec::new();
     for source in &sources {
         types.push(match source {
@@ -145,7 +145,7 @@ pub fn promote_arrays<const N: usize>(operands: impl AsArrays<N>) -> Result<[Arr
 }
 
 /// Returns an operand as an array of a type, stored as `dtype`.
-fn promoted(source: Source, ty: ValueType, dtype: DType, place: Place) -> Array {
+fn promoted(source: Source, ty: ValueType, dtype: DType, place: SourceLoc) -> Array {
     match (source, ty) {
         (Source::Number(number), _) => Array::from_literal(&number, ty, dtype)
             .unwrap_or_else(|e| Array::poisoned(e.of("promote_arrays").at(place))),

@@ -14,11 +14,11 @@ pub use crate::api::axes::{Axes, IntoAxes, keepdims};
 use crate::api::creation::Typed;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand, UnaryOperand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_eval::request::Request;
 use ndjit_ir::reduction::Reduction;
-use ndjit_ir::{DType, Place};
+use ndjit_ir::{DType, SourceLoc};
 
 /// The variance and standard deviation with a correction: made by [`correction`].
 ///
@@ -49,7 +49,7 @@ pub struct Corrected {
 /// ```
 #[track_caller]
 pub fn correction(correction: impl Number) -> Corrected {
-    Corrected { dtype: None, correction: Scalar(correction.literal(), Some(Place::caller())) }
+    Corrected { dtype: None, correction: Scalar(correction.literal(), Some(SourceLoc::caller())) }
 }
 
 impl Typed {
@@ -64,7 +64,7 @@ impl Typed {
     /// ```
     #[track_caller]
     pub fn correction(self, correction: impl Number) -> Corrected {
-        Corrected { dtype: self.asked(), correction: Scalar(correction.literal(), Some(Place::caller())) }
+        Corrected { dtype: self.asked(), correction: Scalar(correction.literal(), Some(SourceLoc::caller())) }
     }
 }
 
@@ -79,8 +79,8 @@ impl Corrected {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn var<X: Math>(self, x: X, axes: impl IntoAxes) -> X::Out {
-        self.reduce(Reduction::Var, x.operand(), axes.axes(), Place::caller())
+    pub fn var<X: UnaryOperand>(self, x: X, axes: impl IntoAxes) -> X::Out {
+        self.reduce(Reduction::Var, x.operand(), axes.axes(), SourceLoc::caller())
     }
 
     /// [`std`](fn@std) with this correction.
@@ -93,8 +93,8 @@ impl Corrected {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn std<X: Math>(self, x: X, axes: impl IntoAxes) -> X::Out {
-        self.reduce(Reduction::Std, x.operand(), axes.axes(), Place::caller())
+    pub fn std<X: UnaryOperand>(self, x: X, axes: impl IntoAxes) -> X::Out {
+        self.reduce(Reduction::Std, x.operand(), axes.axes(), SourceLoc::caller())
     }
 
     /// Sets the dtype.
@@ -115,7 +115,7 @@ impl Corrected {
         (self.dtype, self.correction)
     }
 
-    fn reduce<R: Computed>(self, reduction: Reduction, x: AnyOperand, axes: Axes, place: Place) -> R {
+    fn reduce<R: ArrayLike>(self, reduction: Reduction, x: AnyOperand, axes: Axes, place: SourceLoc) -> R {
         R::reduce(
             &Request::new(reduction, self.dtype, axes.requested()),
             &[x, AnyOperand::Scalar(self.correction)],
@@ -124,12 +124,12 @@ impl Corrected {
     }
 }
 
-pub(crate) fn reduce<R: Computed>(
+pub(crate) fn reduce<R: ArrayLike>(
     reduction: Reduction,
     dtype: Option<DType>,
     x: AnyOperand,
     axes: Axes,
-    place: Place,
+    place: SourceLoc,
 ) -> R {
     R::reduce(&Request::new(reduction, dtype, axes.requested()), &[x], place)
 }
@@ -143,8 +143,8 @@ macro_rules! rows {
                 "\n\n# Errors\nPoisoned with `Shape` for an axis that is not there or named twice, with `Promotion` where the policy",
                 " refuses the operand", errors!($rule))]
             #[track_caller]
-            pub fn $name<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
-                reduce(Reduction::$variant, None, x.operand(), axes.axes(), Place::caller())
+            pub fn $name<X: UnaryOperand>(x: X, axes: impl IntoAxes) -> X::Out {
+                reduce(Reduction::$variant, None, x.operand(), axes.axes(), SourceLoc::caller())
             }
         )*
 
@@ -154,7 +154,7 @@ macro_rules! rows {
                 #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
                 #[track_caller]
                 pub fn $name(self, axes: impl IntoAxes) -> Expr {
-                    reduce(Reduction::$variant, None, self.operand(), axes.axes(), Place::caller())
+                    reduce(Reduction::$variant, None, self.operand(), axes.axes(), SourceLoc::caller())
                 }
             )*
         }
@@ -165,7 +165,7 @@ macro_rules! rows {
                 #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
                 #[track_caller]
                 pub fn $name(&self, axes: impl IntoAxes) -> Array {
-                    reduce(Reduction::$variant, None, self.operand(), axes.axes(), Place::caller())
+                    reduce(Reduction::$variant, None, self.operand(), axes.axes(), SourceLoc::caller())
                 }
             )*
         }
@@ -305,8 +305,8 @@ macro_rules! typed {
     ($rule:ident $variant:ident $name:ident) => {
         #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") of this dtype.")]
         #[track_caller]
-        pub fn $name<X: Math>(self, x: X, axes: impl IntoAxes) -> X::Out {
-            reduce(Reduction::$variant, self.asked(), x.operand(), axes.axes(), Place::caller())
+        pub fn $name<X: UnaryOperand>(self, x: X, axes: impl IntoAxes) -> X::Out {
+            reduce(Reduction::$variant, self.asked(), x.operand(), axes.axes(), SourceLoc::caller())
         }
     };
 }

@@ -9,14 +9,14 @@ use crate::api::manipulation::{joined, seen};
 use crate::api::reductions::types;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math};
+use crate::trace::operand::{AnyOperand, ArrayLike, UnaryOperand};
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::Request;
 use ndjit_ir::axes::position;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::Scan;
 use ndjit_ir::view::broadcast_to;
-use ndjit_ir::{DType, Place, Shape};
+use ndjit_ir::{DType, Shape, SourceLoc};
 
 /// The axis of a scan, with or without the initial value. Made from an integer (negative ones count from the last axis, -1),
 /// or by [`include_initial`].
@@ -77,7 +77,7 @@ impl IntoAlong for isize {
     }
 }
 
-pub(crate) fn scan<R: Computed>(scan: Scan, dtype: Option<DType>, x: AnyOperand, along: Along, place: Place) -> R {
+pub(crate) fn scan<R: ArrayLike>(scan: Scan, dtype: Option<DType>, x: AnyOperand, along: Along, place: SourceLoc) -> R {
     let scanned = R::reduce(&Request::along(scan, dtype, along.axis), &[x], place);
     let (true, Some(nothing)) = (along.initial, scan.empty_result()) else { return scanned };
     let scanned = scanned.operand();
@@ -135,8 +135,8 @@ macro_rules! rows {
                 " Never weak.\n- ", accuracy!($rule), "\n- The axis: [`Along`].\n\nSource: ", source!($rule),
                 ".\n\n# Errors\nPoisoned with `Shape` for an axis that is not there, with `Promotion` where the policy refuses the operand.")]
             #[track_caller]
-            pub fn $name<X: Math>(x: X, axis: along!($rule)) -> X::Out {
-                scan(Scan::$variant, None, x.operand(), axis.along(), Place::caller())
+            pub fn $name<X: UnaryOperand>(x: X, axis: along!($rule)) -> X::Out {
+                scan(Scan::$variant, None, x.operand(), axis.along(), SourceLoc::caller())
             }
         )*
 
@@ -175,8 +175,8 @@ macro_rules! typed {
     ($rule:ident $variant:ident $name:ident) => {
         #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") of this dtype.")]
         #[track_caller]
-        pub fn $name<X: Math>(self, x: X, axis: along!($rule)) -> X::Out {
-            scan(Scan::$variant, self.asked(), x.operand(), axis.along(), Place::caller())
+        pub fn $name<X: UnaryOperand>(self, x: X, axis: along!($rule)) -> X::Out {
+            scan(Scan::$variant, self.asked(), x.operand(), axis.along(), SourceLoc::caller())
         }
     };
 }

@@ -7,10 +7,10 @@ use crate::api::manipulation::{part, refused, reshaped, seen};
 use crate::api::reductions::{self, IntoAxes};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, BinaryOperand, Operand, UnaryOperand};
 use ndjit_eval::request::Request;
 use ndjit_ir::reserve::{collect, filled};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape, Sort};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Reduction, Result, Shape, Sort, SourceLoc};
 use ndjit_runtime::{Buffer, chosen};
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ use std::sync::Arc;
 /// All poisoned: with `Traced` in a traced function, with `Shape` for an array without axes, with the errors of the operand.
 #[doc(alias = "argwhere")]
 #[track_caller]
-pub fn nonzero<X: Math>(x: X) -> Vec<X::Out> {
-    let (what, place, x) = ("nonzero", Place::caller(), x.operand());
+pub fn nonzero<X: UnaryOperand>(x: X) -> Vec<X::Out> {
+    let (what, place, x) = ("nonzero", SourceLoc::caller(), x.operand());
     let rank = x.describe(what).map_or(1, |(.., shape)| shape.rank().max(1));
     let instead = "compute with all elements and a mask: `where_(x.ne(0), y, 0)`, `sum` of that, `count_nonzero`; `size(n).nonzero(x)` gives `n` indices";
     outside(what, &x, place, instead, rank, |x| {
@@ -49,7 +49,7 @@ pub fn nonzero<X: Math>(x: X) -> Vec<X::Out> {
 }
 
 /// Returns the indices of the nonzero elements along each axis, on the array's device.
-pub(crate) fn found(x: &Array, dtype: DType, place: Place) -> Result<Vec<Array>> {
+pub(crate) fn found(x: &Array, dtype: DType, place: SourceLoc) -> Result<Vec<Array>> {
     let mask = Array::convert(&x.operand(), DType::Bool, place).buffer()?;
     let indices = chosen::nonzero(mask.as_bytes(), x.shape().extents(), dtype)?;
     let array = |indices: Buffer| {
@@ -97,8 +97,8 @@ pub struct UniqueAll<X> {
 /// All poisoned: with `Traced` in a traced function, with the errors of the operand.
 #[doc(alias = "unique")]
 #[track_caller]
-pub fn unique_all<X: Math>(x: X) -> UniqueAll<X::Out> {
-    let [values, indices, inverse_indices, counts] = unique("unique_all", x, Place::caller());
+pub fn unique_all<X: UnaryOperand>(x: X) -> UniqueAll<X::Out> {
+    let [values, indices, inverse_indices, counts] = unique("unique_all", x, SourceLoc::caller());
     UniqueAll { values, indices, inverse_indices, counts }
 }
 
@@ -113,8 +113,8 @@ pub fn unique_all<X: Math>(x: X) -> UniqueAll<X::Out> {
 /// # Errors
 /// Those of [`unique_all`].
 #[track_caller]
-pub fn unique_counts<X: Math>(x: X) -> (X::Out, X::Out) {
-    let [values, _, _, counts] = unique("unique_counts", x, Place::caller());
+pub fn unique_counts<X: UnaryOperand>(x: X) -> (X::Out, X::Out) {
+    let [values, _, _, counts] = unique("unique_counts", x, SourceLoc::caller());
     (values, counts)
 }
 
@@ -129,8 +129,8 @@ pub fn unique_counts<X: Math>(x: X) -> (X::Out, X::Out) {
 /// # Errors
 /// Those of [`unique_all`].
 #[track_caller]
-pub fn unique_inverse<X: Math>(x: X) -> (X::Out, X::Out) {
-    let [values, _, inverse, _] = unique("unique_inverse", x, Place::caller());
+pub fn unique_inverse<X: UnaryOperand>(x: X) -> (X::Out, X::Out) {
+    let [values, _, inverse, _] = unique("unique_inverse", x, SourceLoc::caller());
     (values, inverse)
 }
 
@@ -144,13 +144,13 @@ pub fn unique_inverse<X: Math>(x: X) -> (X::Out, X::Out) {
 /// # Errors
 /// Those of [`unique_all`].
 #[track_caller]
-pub fn unique_values<X: Math>(x: X) -> X::Out {
-    let [values, ..] = unique("unique_values", x, Place::caller());
+pub fn unique_values<X: UnaryOperand>(x: X) -> X::Out {
+    let [values, ..] = unique("unique_values", x, SourceLoc::caller());
     values
 }
 
 /// Values, indices of first occurrences, inverse indices, and counts.
-fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
+fn unique<X: UnaryOperand>(what: &'static str, x: X, place: SourceLoc) -> [X::Out; 4] {
     let instead = "`sort` it, after which equal elements stand beside each other, and mask the first of each";
     let all = outside(what, &x.operand(), place, instead, 4, |x| {
         let flat: Array = reshaped(what, x.operand(), &[-1], place);
@@ -193,16 +193,16 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
     });
     let mut all = all.into_iter();
     std::array::from_fn(|_| {
-        let lost = || Computed::failed(Error::new(ErrorCode::Verify, "a result is missing").of("unique").at(place));
+        let lost = || ArrayLike::failed(Error::new(ErrorCode::Verify, "a result is missing").of("unique").at(place));
         all.next().unwrap_or_else(lost)
     })
 }
 
 /// The results of a function of arrays; errors for a traced value.
-pub(crate) fn outside<R: Computed>(
+pub(crate) fn outside<R: ArrayLike>(
     what: &'static str,
     x: &AnyOperand,
-    place: Place,
+    place: SourceLoc,
     instead: &str,
     results: usize,
     of: impl FnOnce(&Array) -> Result<Vec<Array>>,
@@ -240,11 +240,11 @@ pub(crate) fn outside<R: Computed>(
 /// # Errors
 /// Poisoned with `Promotion` if there is no common dtype.
 #[track_caller]
-pub fn isin<X: Operand + Meet<T>, T: Operand>(x: X, others: T) -> <X as Meet<T>>::Out {
-    among(x.operand(), others.operand(), Place::caller())
+pub fn isin<X: Operand + BinaryOperand<T>, T: Operand>(x: X, others: T) -> <X as BinaryOperand<T>>::Out {
+    among(x.operand(), others.operand(), SourceLoc::caller())
 }
 
-fn among<R: Computed>(x: AnyOperand, others: AnyOperand, place: Place) -> R {
+fn among<R: ArrayLike>(x: AnyOperand, others: AnyOperand, place: SourceLoc) -> R {
     let what = "isin";
     let shapes = x.describe(what).and_then(|(.., shape)| Ok((shape, others.describe(what)?.2)));
     let (shape, others_shape) = match shapes {
@@ -283,11 +283,11 @@ impl Array {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn isin<T: Operand>(&self, others: T) -> <Array as Meet<T>>::Out
+    pub fn isin<T: Operand>(&self, others: T) -> <Array as BinaryOperand<T>>::Out
     where
-        Array: Meet<T>,
+        Array: BinaryOperand<T>,
     {
-        among(self.operand(), others.operand(), Place::caller())
+        among(self.operand(), others.operand(), SourceLoc::caller())
     }
 }
 
@@ -316,6 +316,6 @@ impl Expr {
     /// ```
     #[track_caller]
     pub fn isin<T: Operand>(self, others: T) -> Expr {
-        among(self.operand(), others.operand(), Place::caller())
+        among(self.operand(), others.operand(), SourceLoc::caller())
     }
 }

@@ -4,9 +4,9 @@ use crate::api::manipulation::refused;
 use crate::api::parts::{FunctionParts, meeting};
 use crate::api::reductions::{Axes, IntoAxes, keepdims};
 use crate::api::transforms::stop_gradient;
-use crate::trace::operand::{AnyOperand, Computed, Math};
+use crate::trace::operand::{AnyOperand, ArrayLike, UnaryOperand};
 use crate::trace::written::with_place;
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Reduction, Result, SourceLoc};
 use std::slice;
 
 /// Softmax along some axes: `exp(x - max(x)) / sum(exp(x - max(x)))`. Integers become floats.
@@ -27,8 +27,8 @@ use std::slice;
 /// # Errors
 /// Poisoned with `Shape` for axes out of range and for no elements, with `DType` for complex numbers.
 #[track_caller]
-pub fn softmax<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
-    of_shifted("softmax", x.operand(), axes.axes(), Place::caller(), |parts, _, powers, sum| {
+pub fn softmax<X: UnaryOperand>(x: X, axes: impl IntoAxes) -> X::Out {
+    of_shifted("softmax", x.operand(), axes.axes(), SourceLoc::caller(), |parts, _, powers, sum| {
         parts.op(Op::Divide, &[powers, sum])
     })
 }
@@ -51,18 +51,18 @@ pub fn softmax<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
 /// # Errors
 /// As [`softmax`].
 #[track_caller]
-pub fn log_softmax<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
-    of_shifted("log_softmax", x.operand(), axes.axes(), Place::caller(), |parts, shifted, _, sum| {
+pub fn log_softmax<X: UnaryOperand>(x: X, axes: impl IntoAxes) -> X::Out {
+    of_shifted("log_softmax", x.operand(), axes.axes(), SourceLoc::caller(), |parts, shifted, _, sum| {
         parts.op(Op::Subtract, &[shifted, &parts.op(Op::Log, &[sum])])
     })
 }
 
 /// Applies `make` to the shifted elements, their exponentials, and the sum of these.
-fn of_shifted<R: Computed>(
+fn of_shifted<R: ArrayLike>(
     what: &'static str,
     x: AnyOperand,
     axes: Axes,
-    place: Place,
+    place: SourceLoc,
     make: impl FnOnce(&FunctionParts<R>, &AnyOperand, &AnyOperand, &AnyOperand) -> AnyOperand,
 ) -> R {
     let parts = FunctionParts::<R>::new(what, place);
@@ -92,7 +92,7 @@ fn dtypes(what: &str, x: &AnyOperand) -> Result<[DType; 2]> {
 }
 
 /// The operand as a constant of derivatives.
-fn constant(x: AnyOperand, place: Place) -> AnyOperand {
+fn constant(x: AnyOperand, place: SourceLoc) -> AnyOperand {
     match x {
         AnyOperand::Expr(x) => AnyOperand::Expr(with_place(place, || stop_gradient(x))),
         AnyOperand::Array(_) | AnyOperand::Scalar(_) => x,

@@ -13,14 +13,14 @@ use crate::api::manipulation::{part, refused, seen};
 use crate::api::reductions::types;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand, UnaryOperand};
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::Request;
 use ndjit_ir::axes::position;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::Sort;
 use ndjit_ir::view::flip;
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Result, Shape, SourceLoc};
 
 /// The axis and the order of a sort. Made from an integer (negative ones count from the last axis, -1), or by [`descending`].
 ///
@@ -82,23 +82,23 @@ impl IntoSorting for isize {
 }
 
 /// A sort in either order. Descending flips the operand, sorts, and flips the result: equal elements keep their order.
-pub(crate) fn sorted<R: Computed>(
+pub(crate) fn sorted<R: ArrayLike>(
     sort: Sort,
     dtype: Option<DType>,
     x: AnyOperand,
     Sorting { axis, descending }: Sorting,
-    place: Place,
+    place: SourceLoc,
 ) -> R {
     let what = sort.name();
     ordered::<R>(sort, dtype, x.clone(), Sorting { axis, descending }, place).part_of(what, &[x], place)
 }
 
-fn ordered<R: Computed>(
+fn ordered<R: ArrayLike>(
     sort: Sort,
     dtype: Option<DType>,
     x: AnyOperand,
     Sorting { axis, descending }: Sorting,
-    place: Place,
+    place: SourceLoc,
 ) -> R {
     let what = sort.name();
     let ascending = |x: AnyOperand| -> R { R::reduce(&Request::along(sort, dtype, axis), &[x], place) };
@@ -147,8 +147,8 @@ fn ordered<R: Computed>(
 /// Poisoned with `Shape` for an axis out of range, and for fewer than `k` elements.
 #[doc(alias = "top_k")]
 #[track_caller]
-pub fn topk<X: Math>(x: X, k: usize, axis: isize) -> (X::Out, X::Out) {
-    let (what, place, x) = ("topk", Place::caller(), x.operand());
+pub fn topk<X: UnaryOperand>(x: X, k: usize, axis: isize) -> (X::Out, X::Out) {
+    let (what, place, x) = ("topk", SourceLoc::caller(), x.operand());
     let enough = |shape: &Shape| -> Result<usize> {
         let at = position(axis, shape.rank())?;
         match shape.extents()[at] {
@@ -239,8 +239,8 @@ macro_rules! rows {
                 ".html), whose `stable` it always is.\n\n# Errors\nPoisoned with `Shape` for an axis that is not there, with `Promotion` where the policy",
                 " refuses the operand", errors!($rule))]
             #[track_caller]
-            pub fn $name<X: Math>(x: X, axis: impl IntoSorting) -> X::Out {
-                sorted(Sort::$variant, None, x.operand(), axis.sorting(), Place::caller())
+            pub fn $name<X: UnaryOperand>(x: X, axis: impl IntoSorting) -> X::Out {
+                sorted(Sort::$variant, None, x.operand(), axis.sorting(), SourceLoc::caller())
             }
         )*
 
@@ -279,8 +279,8 @@ macro_rules! typed {
     ($rule:ident $variant:ident $name:ident) => {
         #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") of this dtype.")]
         #[track_caller]
-        pub fn $name<X: Math>(self, x: X, axis: impl IntoSorting) -> X::Out {
-            sorted(Sort::$variant, self.asked(), x.operand(), axis.sorting(), Place::caller())
+        pub fn $name<X: UnaryOperand>(self, x: X, axis: impl IntoSorting) -> X::Out {
+            sorted(Sort::$variant, self.asked(), x.operand(), axis.sorting(), SourceLoc::caller())
         }
     };
 }

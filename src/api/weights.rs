@@ -2,9 +2,9 @@
 
 use crate::api::bins::{IntoBinCount, IntoBins, counts, histograms};
 use crate::api::covariance::covariance;
-use crate::trace::operand::{Meet, Operand};
+use crate::trace::operand::{BinaryOperand, Operand};
 use crate::trace::scalar::{Number, Scalar};
-use ndjit_ir::Place;
+use ndjit_ir::SourceLoc;
 
 /// Weighted functions: made by [`weights`].
 ///
@@ -52,8 +52,8 @@ impl<W: Operand> Weights<W> {
     /// assert_eq!(weights(Array::from([10, 20, 30])).bincount(&Array::from([1, 0, 1]), ..).to_string(), "[20 40]");
     /// ```
     #[track_caller]
-    pub fn bincount<X: Operand + Meet<W>>(self, x: X, length: impl IntoBinCount) -> X::Out {
-        counts(x.operand(), length.bin_count(), Some(self.weights.operand()), Place::caller())
+    pub fn bincount<X: Operand + BinaryOperand<W>>(self, x: X, length: impl IntoBinCount) -> X::Out {
+        counts(x.operand(), length.bin_count(), Some(self.weights.operand()), SourceLoc::caller())
     }
 
     /// The sum of the weights of the elements in each bin, and the edges: [`histogram`](fn@crate::histogram).
@@ -67,11 +67,11 @@ impl<W: Operand> Weights<W> {
     #[track_caller]
     pub fn histogram<X, B>(self, x: X, bins: B) -> WeightedHistogram<X, W, B>
     where
-        X: Operand + Meet<W>,
-        X::Out: Meet<B::Edges>,
+        X: Operand + BinaryOperand<W>,
+        X::Out: BinaryOperand<B::Edges>,
         B: IntoBins,
     {
-        histograms(x.operand(), bins.bins(), Some(self.weights.operand()), self.density, Place::caller())
+        histograms(x.operand(), bins.bins(), Some(self.weights.operand()), self.density, SourceLoc::caller())
     }
 
     /// Returns densities instead of sums: [`density`](fn@crate::density).
@@ -96,7 +96,7 @@ impl<W: Operand> Weights<W> {
     /// ```
     #[track_caller]
     pub fn correction(self, correction: impl Number) -> Weights<W> {
-        Weights { correction: Some(Scalar(correction.literal(), Some(Place::caller()))), ..self }
+        Weights { correction: Some(Scalar(correction.literal(), Some(SourceLoc::caller()))), ..self }
     }
 
     /// The covariances of variables with one weight per observation: [`cov`](fn@crate::cov). With a correction of `c`, 1 by
@@ -110,13 +110,13 @@ impl<W: Operand> Weights<W> {
     /// assert_eq!(weights(&w).cov(&x).to_string(), "[[2.7 3. ]\n [3.  3.6]]");
     /// ```
     #[track_caller]
-    pub fn cov<X: Operand + Meet<W>>(self, x: X) -> X::Out {
-        covariance(x.operand(), None, self.correction, Some(self.weights.operand()), Place::caller())
+    pub fn cov<X: Operand + BinaryOperand<W>>(self, x: X) -> X::Out {
+        covariance(x.operand(), None, self.correction, Some(self.weights.operand()), SourceLoc::caller())
     }
 }
 
 /// Counts and edges of elements, weights and bins.
 type WeightedHistogram<X, W, B> = (
-    <<X as Meet<W>>::Out as Meet<<B as IntoBins>::Edges>>::Out,
-    <<X as Meet<W>>::Out as Meet<<B as IntoBins>::Edges>>::Out,
+    <<X as BinaryOperand<W>>::Out as BinaryOperand<<B as IntoBins>::Edges>>::Out,
+    <<X as BinaryOperand<W>>::Out as BinaryOperand<<B as IntoBins>::Edges>>::Out,
 );

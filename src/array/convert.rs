@@ -28,7 +28,7 @@ impl Array {
     /// `Shape` if the number of elements differs from that of the shape; `Size` if no array can have the shape.
     #[track_caller]
     pub fn from_shape_vec<T: Element>(shape: impl IntoShape, elements: Vec<T>) -> Result<Array> {
-        let (shape, place) = (shape.shape(), ndjit_ir::Place::caller());
+        let (shape, place) = (shape.shape(), ndjit_ir::SourceLoc::caller());
         let size = shape.size().map_err(|e| e.of("from_shape_vec").at(place))?;
         if size != elements.len() {
             let of = elements.len();

@@ -1,35 +1,35 @@
-//! Operations on arrays, recorded when written: [`Computed`] for [`Array`].
+//! Operations on arrays, recorded when written: [`ArrayLike`] for [`Array`].
 
 use crate::api::manipulation::refused;
 use crate::array::node::Array;
 use crate::diagnostics::debug::print;
 use crate::trace::escape;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, apart};
+use crate::trace::operand::{AnyOperand, ArrayLike, apart};
 use ndjit_eval::array::node::LazyOperand;
 use ndjit_eval::lazy::noting::{self, LazyOperands};
 use ndjit_eval::request::{Movement, OperationRequest, Request};
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Error, Op, Place};
+use ndjit_ir::{DType, Error, Op, SourceLoc};
 
-impl Computed for Array {
-    fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Array {
+impl ArrayLike for Array {
+    fn compute(op: Op, operands: &[AnyOperand], place: SourceLoc) -> Array {
         apply(OperationRequest::Op(op), operands, place)
     }
 
-    fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Array {
+    fn reduce(request: &Request, operands: &[AnyOperand], place: SourceLoc) -> Array {
         apply(OperationRequest::Reduction(request), operands, place)
     }
 
-    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Array {
+    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: SourceLoc) -> Array {
         apply(OperationRequest::Movement(movement), operands, place)
     }
 
-    fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {
+    fn convert(x: &AnyOperand, dtype: DType, place: SourceLoc) -> Array {
         convert(x, dtype, place)
     }
 
-    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: Place) -> Array {
+    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: SourceLoc) -> Array {
         match self.error() {
             Some(error) if error.place() == Some(place) => {
                 refused(what, operands, place, &error.clone().unnamed().without_operands())
@@ -38,11 +38,11 @@ impl Computed for Array {
         }
     }
 
-    fn constant(array: Array, _place: Place) -> Array {
+    fn constant(array: Array, _place: SourceLoc) -> Array {
         array
     }
 
-    fn debug_print(label: &str, x: AnyOperand, place: Place) -> Array {
+    fn debug_print(label: &str, x: AnyOperand, place: SourceLoc) -> Array {
         match x {
             AnyOperand::Array(array) => print::array(label, array, place),
             AnyOperand::Scalar(number) => print::array(label, Array::scalar(number), place),
@@ -56,7 +56,7 @@ impl Computed for Array {
 }
 
 /// Collects the operands into a list, or returns the first poisoned one.
-fn gather(what: &'static str, operands: &[AnyOperand], place: Place, own: &mut LazyOperands) -> Result<(), Array> {
+fn gather(what: &'static str, operands: &[AnyOperand], place: SourceLoc, own: &mut LazyOperands) -> Result<(), Array> {
     let mut device: Option<(Device, usize)> = None;
     for (n, operand) in operands.iter().enumerate() {
         own.push(match operand {
@@ -79,12 +79,12 @@ fn gather(what: &'static str, operands: &[AnyOperand], place: Place, own: &mut L
     Ok(())
 }
 
-fn outside(what: &str, x: Expr, place: Place) -> Array {
+fn outside(what: &str, x: Expr, place: SourceLoc) -> Array {
     Array::poisoned(escape::outside(what, x).at(place))
 }
 
 /// Records an operation on arrays and numbers.
-fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place: Place) -> Array {
+fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place: SourceLoc) -> Array {
     // An operand is as large as a cache line, so operands are not moved.
     let mut own = LazyOperands::new();
     match gather(asked.what(), operands, place, &mut own) {
@@ -94,7 +94,7 @@ fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place: Place) -> 
 }
 
 /// Records a cast of an operand of any type.
-pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {
+pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: SourceLoc) -> Array {
     match x {
         AnyOperand::Array(array) => Array(noting::convert(LazyOperand::Array(array.0.clone()), dtype, place)),
         AnyOperand::Scalar(number) => Array(noting::convert(LazyOperand::Literal(number.0, number.1), dtype, place)),
@@ -103,6 +103,6 @@ pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {
 }
 
 /// Records a cast to the dtype that the policy chooses for the requested one.
-pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
+pub(crate) fn cast(array: &Array, dtype: DType, place: SourceLoc) -> Array {
     Array(noting::cast(&array.0, dtype, place))
 }

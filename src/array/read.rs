@@ -44,7 +44,7 @@ impl Array {
         if self.device() == device || self.error().is_some() {
             return self.clone();
         }
-        let place = ndjit_ir::Place::caller();
+        let place = ndjit_ir::SourceLoc::caller();
         match self.memory().and_then(|memory| memory.on(device)) {
             Ok(memory) => Array(ArrayRef::in_memory(self.value_type(), self.dtype(), self.shape().clone(), memory)),
             Err(error) => Array::poisoned(if error.place().is_some() { error } else { error.at(place) }),
@@ -188,7 +188,7 @@ impl Array {
     #[track_caller]
     pub fn item<T: Element>(&self) -> Result<T> {
         self.expect_dtype::<T>("item")?;
-        let place = ndjit_ir::Place::caller();
+        let place = ndjit_ir::SourceLoc::caller();
         if self.len() != 1 {
             return Err(Error::new(ErrorCode::Shape, format!("the array has {} elements, not one", self.len()))
                 .of("item")
@@ -212,7 +212,7 @@ impl Array {
         }
         Err(Error::new(ErrorCode::DType, format!("the elements are {dtype}, not {}", T::DTYPE))
             .of(what)
-            .at(ndjit_ir::Place::caller())
+            .at(ndjit_ir::SourceLoc::caller())
             .fact(format_args!("the array: {}{}", self.value_type(), self.shape()))
             .help(format!("read `{}`, or convert with `.cast(DType::{:?})`", dtype.row().rust, T::DTYPE)))
     }

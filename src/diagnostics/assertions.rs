@@ -15,7 +15,7 @@ use crate::jit::output::Outputs;
 use ndjit_eval::argument::ArgumentData;
 use ndjit_eval::counts::Made;
 use ndjit_inspect::stage::ProgramStage;
-use ndjit_ir::{Error, Place};
+use ndjit_ir::{Error, SourceLoc};
 use ndjit_runtime::{Buffer, CountingAllocator, Memory};
 
 /// Asserts the number of kernels of a [jitted](crate::jit()) function for these arguments. The function is compiled for
@@ -149,7 +149,7 @@ pub fn kernels<'a, M, const N: usize, F: JitFn<M, N>>(
     arguments: impl Inputs<'a, N>,
     expected: usize,
 ) {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let planned = CallArgs::of::<M, F>(arguments).and_then(|mut args| {
         let (args, structure) = args.parts();
         function.core.plan(args, structure, Some(place))
@@ -218,7 +218,7 @@ pub fn in_place<'a, M, const N: usize, F: JitFn<M, N>>(
     arguments: impl Inputs<'a, N>,
     expected: Option<usize>,
 ) -> <F::Outputs as Outputs>::Arrays {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let mut donated: Vec<*const u8> = Vec::new();
     let called = CallArgs::of::<M, F>(arguments).and_then(|mut args| {
         let (args, structure) = args.parts();

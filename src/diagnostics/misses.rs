@@ -3,11 +3,11 @@
 use ndjit_eval::argument::Signature;
 use ndjit_eval::counts::Made;
 use ndjit_eval::forbidden;
+use ndjit_eval::plan::cache::Plans;
 use ndjit_eval::plan::compiled::Plan;
 use ndjit_eval::plan::differences::{differences, distance, listed};
-use ndjit_eval::plan::kept::Plans;
 use ndjit_ir::lock::Mutex;
-use ndjit_ir::{Error, Place, Result};
+use ndjit_ir::{Error, Result, SourceLoc};
 use ndjit_runtime::{environment, stderr};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ use std::time::Duration;
 #[non_exhaustive]
 pub struct Miss {
     /// The place of the call, if known.
-    pub place: Option<Place>,
+    pub place: Option<SourceLoc>,
     /// The arguments of the call.
     pub signature: String,
     /// The known signature with the fewest differences; `None` at the first call.
@@ -48,7 +48,7 @@ pub struct Miss {
 
 impl Miss {
     /// Compares a call with the signatures of some plans.
-    pub(crate) fn new(plans: &Plans, signature: Signature, place: Option<Place>) -> Miss {
+    pub(crate) fn new(plans: &Plans, signature: Signature, place: Option<SourceLoc>) -> Miss {
         let mut miss = Miss {
             place,
             signature: listed(&signature.arguments),

@@ -27,8 +27,8 @@ pub fn report(error: &Error) -> String {
 /// without a place has no line. A long line is cut to the part around the column.
 ///
 /// ```
-/// use ndjit::{Error, ErrorCode, Place, report_in};
-/// let place = Place { file: "<formula>", line: 1, column: 3 };
+/// use ndjit::{Error, ErrorCode, SourceLoc, report_in};
+/// let place = SourceLoc { file: "<formula>", line: 1, column: 3 };
 /// let text = report_in(&Error::new(ErrorCode::Parse, "no operand").at(place), "x + ");
 /// assert_eq!(text, "error[parse]: no operand\n  --> <formula>:1:3\n   |\n 1 | x +\n   |   ^");
 /// ```

@@ -26,7 +26,7 @@
 use crate::array::node::Array;
 use ndjit_eval::array::ArrayRef;
 use ndjit_ir::support::Device;
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc};
 #[doc(inline)]
 pub use ndjit_runtime::dlpack::{
     DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor, IS_COPIED, ManagedTensor,
@@ -68,7 +68,7 @@ pub fn from_dlpack(
     device: impl Into<Option<Device>>,
     copy: impl Into<Option<bool>>,
 ) -> Result<Array> {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let (device, copy) = (device.into().unwrap_or(Device::CPU), copy.into());
     imported(x, device, copy).map_err(|error| error.unnamed().of("from_dlpack").at(place))
 }
@@ -114,7 +114,7 @@ impl Array {
     /// Those of [`eval`](Array::eval); `Argument` if a copy is needed and `copy` is `false`.
     #[track_caller]
     pub fn to_dlpack(&self, copy: impl Into<Option<bool>>) -> Result<ManagedTensor> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         self.exported(copy.into()).map_err(|error| error.at(place))
     }
 

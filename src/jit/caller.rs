@@ -4,7 +4,7 @@
 //! Calls nest: `f(&g(&x))` dereferences `f`, then `g`, and then calls `g` before `f`. The places of a thread are
 //! therefore a stack. A call takes the last place of its own function, and drops later ones, whose calls never came.
 
-use ndjit_ir::{Error, Place};
+use ndjit_ir::{Error, SourceLoc};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use std::sync::Arc;
 const LIMIT: usize = 16;
 
 thread_local! {
-    static PLACES: RefCell<Vec<(usize, Place)>> = const { RefCell::new(Vec::new()) };
+    static PLACES: RefCell<Vec<(usize, SourceLoc)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Returns the identity of a function: the address of the shared value, which clones of the `Arc` share.
@@ -21,7 +21,7 @@ fn id<T>(function: &Arc<T>) -> usize {
 }
 
 /// Records that a function is about to be called.
-pub(super) fn note<T>(function: &Arc<T>, place: Place) {
+pub(super) fn note<T>(function: &Arc<T>, place: SourceLoc) {
     // The thread-local value may be gone in destructors of other thread-local values.
     let _ = PLACES.try_with(|places| {
         let mut places = places.borrow_mut();
@@ -33,8 +33,8 @@ pub(super) fn note<T>(function: &Arc<T>, place: Place) {
 }
 
 /// Returns the place of the call that begins now, if it is known.
-pub(super) fn take<T>(function: &Arc<T>) -> Option<Place> {
-    let take = |places: &RefCell<Vec<(usize, Place)>>| {
+pub(super) fn take<T>(function: &Arc<T>) -> Option<SourceLoc> {
+    let take = |places: &RefCell<Vec<(usize, SourceLoc)>>| {
         let mut places = places.borrow_mut();
         let at = places.iter().rposition(|(called, _)| *called == id(function))?;
         let (_, place) = places[at];
@@ -45,7 +45,7 @@ pub(super) fn take<T>(function: &Arc<T>) -> Option<Place> {
 }
 
 /// Adds the place of a call to an error, after its place inside the function if there is one.
-pub(crate) fn called(error: Error, place: Option<Place>) -> Error {
+pub(crate) fn called(error: Error, place: Option<SourceLoc>) -> Error {
     match (error.place(), place) {
         (Some(made), Some(place)) if made != place => {
             // Recursive calls repeat places.

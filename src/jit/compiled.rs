@@ -11,7 +11,7 @@ use crate::jit::stage::Stage;
 use ndjit_eval::argument::{ArgumentType, CallArgument};
 use ndjit_eval::plan::compiled::Plan;
 use ndjit_inspect::forms::{self, PictureFormat};
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
@@ -156,7 +156,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// `Argument` for an argument of another type, shape or layout; `Allocation` if an allocation fails.
     #[track_caller]
     pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         let mut args = CallArgs::of::<M, F>(inputs).map_err(|e| called(e, Some(place)))?;
         let args = self.checked(&mut args, place)?;
         let arrays = erased::run_fresh(&self.plan, args).map_err(|e| called(e, Some(place)))?;
@@ -179,7 +179,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// Those of [`call`](Compiled::call); `Arity` and `Argument` for destinations that do not match the results.
     #[track_caller]
     pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         let mut args = CallArgs::of::<M, F>(inputs).map_err(|e| called(e, Some(place)))?;
         let args = self.checked(&mut args, place)?;
         let mut destinations: Sinks<'b> = Sinks::new();
@@ -189,7 +189,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     }
 
     /// Checks that arguments match the compiled signature, and returns their leaves.
-    fn checked<'s, 'a>(&self, args: &'s mut CallArgs<'a, N>, place: Place) -> Result<&'s mut [Arg<'a>]> {
+    fn checked<'s, 'a>(&self, args: &'s mut CallArgs<'a, N>, place: SourceLoc) -> Result<&'s mut [Arg<'a>]> {
         let (args, structure) = args.parts();
         if self.plan.accepts(&self.plan.settings, structure, known(args)) {
             return Ok(args);

@@ -5,9 +5,9 @@ use crate::api::transforms::{gradients, over_lanes};
 use crate::jit::program::Program;
 use crate::jit::spec::Spec;
 use crate::trace::expr::Expr;
-use crate::trace::operand::Computed;
+use crate::trace::operand::ArrayLike;
 use ndjit_ir::axes::position;
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc};
 
 impl Program {
     /// Computes the gradients of the first result, a real scalar, with respect to the arguments at these indices. The
@@ -27,7 +27,7 @@ impl Program {
     /// arguments of integers or bools.
     #[track_caller]
     pub fn grad(&self, by: &[usize]) -> Result<Program> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         let inputs = self.inputs();
         if let Some(beyond) = by.iter().find(|&&n| n >= inputs.len()) {
             return Err(Error::new(ErrorCode::Arity, format!("grad: there is no argument {beyond}"))
@@ -69,7 +69,7 @@ impl Program {
     /// argument has lanes.
     #[track_caller]
     pub fn vmap(&self, lanes: usize, axes: &[Option<isize>]) -> Result<Program> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         let inputs = self.inputs();
         if axes.len() != inputs.len() {
             let headline = format!("vmap: {} axes of {} arguments", axes.len(), inputs.len());

@@ -17,9 +17,9 @@ use crate::trace::recording::{FunctionName, Param, Recording};
 use ndjit_codegen::Lowered;
 use ndjit_eval::argument::{ArgumentData, ArgumentLayout, ArgumentType, CallArgument, Signature};
 use ndjit_eval::counts::{self, Made};
+use ndjit_eval::plan::cache::{FoundPlan, InsertedPlan, Plans};
 use ndjit_eval::plan::compiled::Plan;
 use ndjit_eval::plan::compiled::{Lengths, Printing, RESULTS};
-use ndjit_eval::plan::kept::{FoundPlan, InsertedPlan, Plans};
 use ndjit_eval::steps::RunInputs;
 use ndjit_eval::{forbidden, nonfinite};
 use ndjit_inspect::clock::Clock;
@@ -27,7 +27,7 @@ use ndjit_inspect::{explain, source};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::support::Device;
-use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc, ValueType};
 use ndjit_runtime::{Buffer, KernelCode, Output, spans};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -48,7 +48,7 @@ pub struct Core {
     pub(crate) config: Config,
     pub(crate) function: TracedClosure,
     /// The type of the closure, and the place of its `jit` call.
-    pub(crate) named: (&'static str, Place),
+    pub(crate) named: (&'static str, SourceLoc),
     pub(crate) plans: Plans,
     /// Held while a trace is lowered and compiled, so that each plan is made once. No closure runs under this lock.
     making: Mutex<()>,
@@ -100,7 +100,7 @@ impl Core {
     pub(crate) fn new(
         (arity, structure): (usize, Lengths),
         config: Config,
-        named: (&'static str, Place),
+        named: (&'static str, SourceLoc),
         function: TracedClosure,
     ) -> Core {
         Core {
@@ -139,7 +139,7 @@ impl Core {
         settings: Settings,
         params: &[Param],
         structure: &[usize],
-        place: Option<Place>,
+        place: Option<SourceLoc>,
     ) -> std::result::Result<TracedFunction, Failure> {
         let _tracing = Tracing::begin(self)?;
         forbidden::allowed("trace")?;
@@ -159,7 +159,12 @@ impl Core {
     }
 
     /// Calls the function at `place` on arguments in a structure. The results are new arrays.
-    pub(crate) fn call(&self, args: &mut [Arg<'_>], structure: &[usize], place: Option<Place>) -> Result<Parts<Array>> {
+    pub(crate) fn call(
+        &self,
+        args: &mut [Arg<'_>],
+        structure: &[usize],
+        place: Option<SourceLoc>,
+    ) -> Result<Parts<Array>> {
         let plan = self.plan(args, structure, place)?;
         let arrays = run_fresh(&plan, args)?;
         Ok(Parts::new(arrays, plan.lengths.clone()))
@@ -170,7 +175,7 @@ impl Core {
         &self,
         (args, structure): (&mut [Arg<'_>], &[usize]),
         destinations: &mut [Destination<'_>],
-        place: Place,
+        place: SourceLoc,
     ) -> Result<()> {
         let plan = self.plan(args, structure, Some(place))?;
         fits(&plan, destinations).map_err(|e| e.at(place))?;
@@ -178,7 +183,7 @@ impl Core {
     }
 
     /// Finds or makes the plan for these arguments, for a call at `place`.
-    pub(crate) fn plan(&self, args: &[Arg<'_>], structure: &[usize], place: Option<Place>) -> Result<FoundPlan> {
+    pub(crate) fn plan(&self, args: &[Arg<'_>], structure: &[usize], place: Option<SourceLoc>) -> Result<FoundPlan> {
         let settings = self.settings(args, place)?;
         if let Some(plan) = self.plans.find(&settings, structure, known(args)) {
             counts::PLAN_HITS.fetch_add(1, Relaxed);
@@ -188,12 +193,12 @@ impl Core {
     }
 
     /// Returns the settings for tracing a call with these arguments.
-    pub(crate) fn settings(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Settings> {
+    pub(crate) fn settings(&self, args: &[Arg<'_>], place: Option<SourceLoc>) -> Result<Settings> {
         self.config.settings().on(self.device(args, place)?)
     }
 
     /// Returns the device of a call with these arguments.
-    fn device(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Device> {
+    fn device(&self, args: &[Arg<'_>], place: Option<SourceLoc>) -> Result<Device> {
         let devices = || args.iter().enumerate().filter_map(|(n, arg)| Some((n, arg.argument.device()?)));
         let Some(own) = self.config.device else {
             let Some(first) = devices().next() else { return Ok(Device::CPU) };
@@ -226,7 +231,7 @@ impl Core {
         settings: Settings,
         args: &[Arg<'_>],
         structure: &[usize],
-        place: Option<Place>,
+        place: Option<SourceLoc>,
     ) -> Result<FoundPlan> {
         let types: Vec<ArgumentType> = known(args).map(CallArgument::argument_type).collect();
         let miss = Miss::new(
@@ -347,7 +352,12 @@ impl Core {
     }
 
     /// Inlines a call into the current trace, as one node.
-    pub(crate) fn inline(&self, operands: &[AnyOperand], structure: &[usize], place: Place) -> (Vec<Expr>, Lengths) {
+    pub(crate) fn inline(
+        &self,
+        operands: &[AnyOperand],
+        structure: &[usize],
+        place: SourceLoc,
+    ) -> (Vec<Expr>, Lengths) {
         let settings = self.config.settings();
         let mut lengths = Lengths::new();
         let exprs = call::call(operands, place, |params| {

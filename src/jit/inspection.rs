@@ -12,7 +12,7 @@ use ndjit_eval::plan::compiled::Plan;
 use ndjit_inspect::explain::{Explanation, Widening};
 use ndjit_inspect::forms::{self, PictureFormat};
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::{Place, Result};
+use ndjit_ir::{Result, SourceLoc};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -125,7 +125,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// Those of [`trace`](Jitted::trace) and [`Traced::lower`](crate::jit::Traced::lower).
     #[track_caller]
     pub fn diff(&self, from: &[Spec], to: &[Spec], stage: Stage) -> Result<StageDiff> {
-        staged::diff::<M, N, F>(&self.core, [from, to], stage, Place::caller())
+        staged::diff::<M, N, F>(&self.core, [from, to], stage, SourceLoc::caller())
     }
 
     fn last(&self) -> Result<Arc<Plan>> {
@@ -196,7 +196,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// table.
     #[track_caller]
     pub fn policy_diff(&self, specs: &[Spec], policies: &[Policy]) -> Result<PolicyDiff> {
-        staged::policy_diff(&self.core, specs, policies, Place::caller())
+        staged::policy_diff(&self.core, specs, policies, SourceLoc::caller())
     }
 }
 

@@ -11,12 +11,12 @@ use crate::jit::spec::Spec;
 use crate::jit::staged::{self, Traced};
 use crate::jit::structure::structure;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::operand::{AnyOperand, ArrayLike};
 use ndjit_codegen::target::VectorWidth;
 use ndjit_eval::plan::compiled::Lengths;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{CastingModes, Device, Restriction};
-use ndjit_ir::{Place, Result};
+use ndjit_ir::{Result, SourceLoc};
 use ndjit_runtime::Fallback;
 use std::fmt;
 use std::marker::PhantomData;
@@ -84,7 +84,7 @@ pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
 /// ```
 #[track_caller]
 pub fn jit<M, const N: usize, F: JitFn<M, N>>(function: F) -> Jitted<M, N, F> {
-    let named = (std::any::type_name::<F>(), Place::caller());
+    let named = (std::any::type_name::<F>(), SourceLoc::caller());
     let erased = move |leaves: &Collected| match F::parameters(leaves) {
         Ok(parameters) => collected(function.apply(&parameters)),
         Err(error) => collected(Expr::failed(error)),
@@ -340,7 +340,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// fails.
     #[track_caller]
     pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         let parts = CallArgs::of::<M, F>(inputs).and_then(|mut args| {
             let (args, structure) = args.parts();
             self.core.call(args, structure, Some(place))
@@ -366,7 +366,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// for a destination with another dtype or size than its result.
     #[track_caller]
     pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         let mut args = CallArgs::of::<M, F>(inputs).map_err(|e| caller::called(e, Some(place)))?;
         let mut destinations = Sinks::new();
         into.destinations(&mut destinations);
@@ -386,7 +386,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     #[track_caller]
     pub fn inline(&self, operands: impl Operands<N>) -> F::Outputs {
         let structure = structure::<M, N, F>((0..N).map(|_| (1, &[][..])));
-        let (exprs, lengths) = self.core.inline(&operands.operands(), &structure, Place::caller());
+        let (exprs, lengths) = self.core.inline(&operands.operands(), &structure, SourceLoc::caller());
         F::Outputs::exprs(&mut Parts::new(exprs, lengths))
     }
 
@@ -418,7 +418,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// The first error of the traced function; `Arity` if the number of specs differs from that of parameters.
     #[track_caller]
     pub fn trace(&self, specs: &[Spec]) -> Result<Traced<M, N, F>> {
-        staged::trace(&self.core, specs, Place::caller())
+        staged::trace(&self.core, specs, SourceLoc::caller())
     }
 
     /// Returns the number of traces in use. Threads that call a function at once with a new signature may each run the
@@ -479,7 +479,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Deref for Jitted<M, N, F> {
 
     #[track_caller]
     fn deref(&self) -> &F::Call {
-        caller::note(&self.core, Place::caller());
+        caller::note(&self.core, SourceLoc::caller());
         &self.call
     }
 }

@@ -8,12 +8,12 @@ use ndjit_eval::argument::{ArgumentType, inputs};
 use ndjit_eval::plan::compiled::Plan;
 use ndjit_eval::settings::Settings;
 use ndjit_inspect::clock::Clock;
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::{Result, ValueType};
 
 /// Lowers a traced program; `closed_over` are the captured arrays.
 pub(crate) fn lower(
-    (graph, places): (&Graph<ValueType>, &Places),
+    (graph, places): (&Graph<ValueType>, &SourceLocs),
     arguments: &[ArgumentType],
     closed_over: &[Array],
     config: &Config,

@@ -22,9 +22,9 @@ use ndjit_eval::plan::compiled::{Lengths, Plan};
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explanation};
 use ndjit_inspect::listing::Inspection;
-use ndjit_ir::graph::{Graph, NodeKind, Places};
+use ndjit_ir::graph::{Graph, NodeKind, SourceLocs};
 use ndjit_ir::support::{Device, Supports};
-use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc, ValueType};
 use ndjit_transform::inline;
 use std::fmt;
 use std::path::Path;
@@ -74,7 +74,7 @@ impl Program {
     /// have the shape.
     #[track_caller]
     pub fn trace(specs: &[Spec], function: impl FnOnce(&[Expr]) -> Vec<Expr>) -> Result<Program> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         let arguments: Result<Vec<ArgumentType>> = specs.iter().map(Spec::argument).collect();
         let arguments = arguments.map_err(|e| e.at(place))?;
         let params: Vec<_> = arguments.iter().map(erased::param).collect();
@@ -100,13 +100,13 @@ impl Program {
     /// `Parse` with line and column for invalid text; `Verify` for types and shapes that do not fit.
     #[track_caller]
     pub fn parse(text: &str) -> Result<Program> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         let program = || {
             let graph: Graph<ValueType> = text.parse()?;
             // Limits the memory of the expanded graph before the expansion.
             graph.check_expansion()?;
             graph.verify()?;
-            let (graph, places) = inline(&graph, &Places::default())?;
+            let (graph, places) = inline(&graph, &SourceLocs::default())?;
             let arguments = arguments_of(&graph)?;
             let recording = Recording {
                 graph,
@@ -136,7 +136,7 @@ impl Program {
     #[track_caller]
     pub fn count_operations(text: &str) -> Result<usize> {
         let graph: Result<Graph<ValueType>> = text.parse();
-        Ok(graph.map_err(|e| e.at(Place::caller()))?.expanded())
+        Ok(graph.map_err(|e| e.at(SourceLoc::caller()))?.expanded())
     }
 
     fn new(arguments: Vec<ArgumentType>, recording: Recording, config: Config) -> Program {
@@ -147,7 +147,7 @@ impl Program {
             ..Collected::default()
         };
         Program {
-            core: Core::new((arity, Lengths::new()), config, ("program", Place::caller()), Arc::new(function)),
+            core: Core::new((arity, Lengths::new()), config, ("program", SourceLoc::caller()), Arc::new(function)),
             recording,
             arguments: arguments.into(),
         }
@@ -227,7 +227,7 @@ impl Program {
     /// [`Jitted::call`](crate::Jitted::call).
     #[track_caller]
     pub fn call<'a, I: Input<'a>>(&self, inputs: impl IntoIterator<Item = I>) -> Result<Vec<Array>> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         let call = || {
             let mut args = inputs.into_iter().map(I::arg).collect::<Result<Vec<Arg<'a>>>>()?;
             self.check(&args)?;
@@ -273,9 +273,9 @@ impl Program {
     /// the program text, if it is in no file: the lines of its [places](crate::with_place).
     ///
     /// ```
-    /// use ndjit::{DType, Place, Program, spec, with_place};
+    /// use ndjit::{DType, SourceLoc, Program, spec, with_place};
     ///
-    /// let place = Place { file: "<formula>", line: 1, column: 3 };
+    /// let place = SourceLoc { file: "<formula>", line: 1, column: 3 };
     /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![with_place(place, || p[0] * 2)])?;
     /// # let folder = std::env::temp_dir().join(format!("ndjit-program-{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder).unwrap();

@@ -19,7 +19,7 @@ use ndjit_inspect::listing::Inspection;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::Inferred;
 use ndjit_ir::support::walk::infer;
-use ndjit_ir::{DTypeSet, Error, ErrorCode, Place, Result};
+use ndjit_ir::{DTypeSet, Error, ErrorCode, Result, SourceLoc};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub struct Lowered<M, const N: usize, F: JitFn<M, N>> {
 }
 
 /// Returns the arguments described by specs.
-fn arguments(core: &Core, specs: &[Spec], place: Place) -> Result<Vec<ArgumentType>> {
+fn arguments(core: &Core, specs: &[Spec], place: SourceLoc) -> Result<Vec<ArgumentType>> {
     if specs.len() != core.arity {
         return Err(Error::new(ErrorCode::Arity, "trace: not as many specs as parameters")
             .at(place)
@@ -87,7 +87,7 @@ pub(crate) fn results(recording: &Recording, policy: Policy) -> Vec<Spec> {
 pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
     core: &Arc<Core>,
     specs: &[Spec],
-    place: Place,
+    place: SourceLoc,
 ) -> Result<Traced<M, N, F>> {
     let arguments = arguments(core, specs, place)?;
     let settings = core.config.settings().on(core.config.device.unwrap_or_default())?;
@@ -104,7 +104,7 @@ pub(crate) fn diff<M, const N: usize, F: JitFn<M, N>>(
     core: &Arc<Core>,
     specs: [&[Spec]; 2],
     stage: Stage,
-    place: Place,
+    place: SourceLoc,
 ) -> Result<StageDiff> {
     let side = |specs: &[Spec]| -> Result<(String, String)> {
         let lowered = trace::<M, N, F>(core, specs, place)?.lower()?;
@@ -115,7 +115,7 @@ pub(crate) fn diff<M, const N: usize, F: JitFn<M, N>>(
     Ok(StageDiff::new((old_name, new_name), &old, &new))
 }
 
-pub(crate) fn policy_diff(core: &Core, specs: &[Spec], policies: &[Policy], place: Place) -> Result<PolicyDiff> {
+pub(crate) fn policy_diff(core: &Core, specs: &[Spec], policies: &[Policy], place: SourceLoc) -> Result<PolicyDiff> {
     let params: Vec<_> = arguments(core, specs, place)?.iter().map(erased::param).collect();
     let settings = core.config.settings();
     let mut traced = Vec::new();

@@ -1,9 +1,9 @@
 //! Reordering of graph nodes: parameters first, and pending arrays copied into the trace that uses them.
 
 use super::recording::Recording;
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Notes, Places, Rewriter, Slot, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Notes, Rewriter, Slot, SourceLocs, Value};
 use ndjit_ir::support::Supports;
-use ndjit_ir::{Place, ValueType};
+use ndjit_ir::{SourceLoc, ValueType};
 use std::sync::Arc;
 
 /// The inputs of a program.
@@ -18,10 +18,10 @@ pub(super) struct Arguments<'a> {
 /// Appends a program applied to these arguments to another graph. Places come from `own`, or else are `place`.
 pub(super) fn computed(
     graph: &mut Graph<ValueType>,
-    places: &mut Places,
-    (formula, own): (&Graph<ValueType>, &Places),
+    places: &mut SourceLocs,
+    (formula, own): (&Graph<ValueType>, &SourceLocs),
     arguments: Arguments<'_>,
-    place: Option<Place>,
+    place: Option<SourceLoc>,
 ) -> Vec<Value> {
     let mut rewriter = Rewriter::splice((formula, own), (graph, places));
     for id in formula.node_ids() {
@@ -50,7 +50,7 @@ pub(super) fn computed(
 pub(super) fn params_first(recording: Recording) -> Recording {
     let Recording { graph, places, supports, closed_over, printed } = recording;
     let beside = (places, supports);
-    let (mut out, mut notes) = (Graph::like(&graph), <(Places, Supports)>::default());
+    let (mut out, mut notes) = (Graph::like(&graph), <(SourceLocs, Supports)>::default());
     for (n, child) in (0..).zip(graph.children()) {
         out.child(Arc::clone(child));
         notes.follow_child(&beside, n);

@@ -9,14 +9,14 @@ use crate::api::config;
 use crate::jit::caller::called;
 use crate::trace::expr::Expr;
 use crate::trace::operand::AnyOperand;
-use ndjit_ir::Place;
+use ndjit_ir::SourceLoc;
 use ndjit_ir::graph::{NodeKind, Value};
 use std::sync::Arc;
 
 /// Calls a traced function in the current trace, and returns its results in order.
 pub(crate) fn call(
     operands: &[AnyOperand],
-    place: Place,
+    place: SourceLoc,
     child: impl FnOnce(&[Param]) -> std::result::Result<Arc<Recording>, Failure>,
 ) -> Vec<Expr> {
     let place = written::place(place);

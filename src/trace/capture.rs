@@ -7,12 +7,12 @@ use crate::api::config;
 use crate::array::node::Array;
 use ndjit_eval::lazy::evaluate;
 use ndjit_inspect::explain::ParamSource;
-use ndjit_ir::Place;
-use ndjit_ir::graph::{Places, Value};
+use ndjit_ir::SourceLoc;
+use ndjit_ir::graph::{SourceLocs, Value};
 
 impl Trace {
     /// Adds an array to the trace. All uses share its value.
-    pub(super) fn capture(&mut self, array: &Array, place: Place) -> std::result::Result<Value, u32> {
+    pub(super) fn capture(&mut self, array: &Array, place: SourceLoc) -> std::result::Result<Value, u32> {
         if let Some((_, value)) = self.formulas.get(&array.identity()) {
             return Ok(*value);
         }
@@ -25,7 +25,7 @@ impl Trace {
         // A trace stores numbers in the dtype of its policy; an array keeps the dtype of its creation.
         let as_usual = array.dtype() == config::policy().commit(array.value_type());
         if let Some(formula) = array.0.own_formula().filter(|_| as_usual) {
-            let program = (formula, &Places::default());
+            let program = (formula, &SourceLocs::default());
             let arguments = Arguments::default();
             let value = arrange::computed(&mut self.graph, &mut self.places, program, arguments, Some(place))[0];
             self.formulas.insert(array.identity(), (array.clone(), value));

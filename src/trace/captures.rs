@@ -3,7 +3,7 @@
 use super::int_ranges::IntRange;
 use crate::trace::operand::AnyOperand;
 use ndjit_ir::graph::{Slot, Value};
-use ndjit_ir::{DType, Place, Shape, ValueType};
+use ndjit_ir::{DType, Shape, SourceLoc, ValueType};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) struct Captures {
 /// Facts on one loop or branch.
 #[derive(Clone, Default)]
 pub(crate) struct Known {
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<SourceLoc>,
     /// The types of a loop's state.
     pub(crate) types: Vec<ValueType>,
     /// Facts on the control flow in each of its graphs.

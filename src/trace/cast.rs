@@ -7,25 +7,25 @@ use crate::trace::expr::Expr;
 use crate::trace::operand::AnyOperand;
 use ndjit_eval::settings::check_value;
 use ndjit_ir::support::CastReason;
-use ndjit_ir::{DType, LiteralValue, Place, Result};
+use ndjit_ir::{DType, LiteralValue, Result, SourceLoc};
 
 /// Casts a value in the current trace.
-pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
+pub(crate) fn cast(x: Expr, dtype: DType, place: SourceLoc) -> Expr {
     convert(&AnyOperand::Expr(x), config::settings().policy.width(dtype), place)
 }
 
 /// Casts an operand of any type in the current trace, to this dtype under every policy.
-pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
+pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: SourceLoc) -> Expr {
     cast_as(x, dtype, CastReason::Explicit, "cast", place)
 }
 
 /// Casts a weak value of the current trace to this dtype, as promotion with an array of it would. A number must
 /// [fit](check_number).
-pub(crate) fn promote(x: Expr, dtype: DType, what: &str, place: Place) -> Expr {
+pub(crate) fn promote(x: Expr, dtype: DType, what: &str, place: SourceLoc) -> Expr {
     cast_as(&AnyOperand::Expr(x), dtype, CastReason::Promotion, what, place)
 }
 
-fn cast_as(x: &AnyOperand, dtype: DType, reason: CastReason, what: &str, place: Place) -> Expr {
+fn cast_as(x: &AnyOperand, dtype: DType, reason: CastReason, what: &str, place: SourceLoc) -> Expr {
     let place = written::place(place);
     in_trace(|trace| {
         let value = trace.value(x, what, place)?;

@@ -1,42 +1,42 @@
-//! Operations on expressions in the current trace: [`Computed`] for [`Expr`].
+//! Operations on expressions in the current trace: [`ArrayLike`] for [`Expr`].
 
 use crate::api::config;
 use crate::api::manipulation::refused;
 use crate::array::node::Array;
 use crate::trace::expr::{Expr, ExprValue};
-use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::operand::{AnyOperand, ArrayLike};
 use crate::trace::recorder::{self, TRACES, Trace};
 use crate::trace::{cast, print, written};
 use ndjit_eval::request::{Movement, OperationRequest, Request};
-use ndjit_ir::{DType, Error, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, Op, Result, Shape, SourceLoc, ValueType};
 
-impl Computed for Expr {
-    fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
+impl ArrayLike for Expr {
+    fn compute(op: Op, operands: &[AnyOperand], place: SourceLoc) -> Expr {
         recorder::apply(OperationRequest::Op(op), operands, place)
     }
 
-    fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Expr {
+    fn reduce(request: &Request, operands: &[AnyOperand], place: SourceLoc) -> Expr {
         recorder::apply(OperationRequest::Reduction(request), operands, place)
     }
 
-    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Expr {
+    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: SourceLoc) -> Expr {
         recorder::apply(OperationRequest::Movement(movement), operands, place)
     }
 
-    fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
+    fn convert(x: &AnyOperand, dtype: DType, place: SourceLoc) -> Expr {
         cast::convert(x, dtype, place)
     }
 
-    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: Place) -> Expr {
+    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: SourceLoc) -> Expr {
         part_of(self, what, operands, place);
         self
     }
 
-    fn constant(array: Array, place: Place) -> Expr {
+    fn constant(array: Array, place: SourceLoc) -> Expr {
         recorder::constant(&AnyOperand::Array(array), place)
     }
 
-    fn debug_print(label: &str, x: AnyOperand, place: Place) -> Expr {
+    fn debug_print(label: &str, x: AnyOperand, place: SourceLoc) -> Expr {
         print::print(label, &x, place)
     }
 
@@ -64,7 +64,7 @@ impl AnyOperand {
 }
 
 /// Attributes the error of an expression, if it was created at this place, to the function `what` with these operands.
-fn part_of(x: Expr, what: &'static str, operands: &[AnyOperand], place: Place) {
+fn part_of(x: Expr, what: &'static str, operands: &[AnyOperand], place: SourceLoc) {
     let ExprValue::Poisoned(number) = x.node else { return };
     let at = |trace: &Trace, number: u32| trace.errors.get(number as usize).filter(|_| trace.id == x.trace).cloned();
     let last = |number| TRACES.with_borrow(|traces| traces.last().and_then(|trace| at(trace, number)));

@@ -5,7 +5,7 @@ use super::written;
 use crate::api::config::{self, Settings};
 use crate::trace::expr::Expr;
 use ndjit_ir::graph::{NodeId, RuleKind, Value};
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc};
 use ndjit_transform::batching::Batching;
 use ndjit_transform::derivative::{self, DerivativeMode, Linearization, stop_gradient, variable};
 use ndjit_transform::{AppendSettings, OpenGraph};
@@ -16,12 +16,12 @@ pub(crate) struct Linearized {
     trace: u32,
     linear: Linearization,
     what: &'static str,
-    place: Place,
+    place: SourceLoc,
 }
 
 impl Trace {
     /// Returns the values of expressions in this trace.
-    fn values(&mut self, exprs: &[Expr], what: &str, place: Place) -> std::result::Result<Vec<Value>, u32> {
+    fn values(&mut self, exprs: &[Expr], what: &str, place: SourceLoc) -> std::result::Result<Vec<Value>, u32> {
         exprs.iter().map(|&x| self.expr(x, what, place)).collect()
     }
 }
@@ -33,20 +33,25 @@ fn append_settings() -> AppendSettings {
 }
 
 /// Adds values as variables of a transformation. Poisoned values stay unchanged.
-pub(crate) fn variables(values: &[Expr], what: &str, place: Place) -> Vec<Expr> {
+pub(crate) fn variables(values: &[Expr], what: &str, place: SourceLoc) -> Vec<Expr> {
     each(values, what, place, |trace, value, place| {
         variable((&mut trace.graph, &mut trace.places, append_settings()), value, place)
     })
 }
 
 /// Adds copies of values that are constant in derivatives.
-pub(crate) fn constants(values: &[Expr], place: Place) -> Vec<Expr> {
+pub(crate) fn constants(values: &[Expr], place: SourceLoc) -> Vec<Expr> {
     each(values, "stop_gradient", place, |trace, value, place| {
         stop_gradient((&mut trace.graph, &mut trace.places, append_settings()), value, place)
     })
 }
 
-fn each(values: &[Expr], what: &str, place: Place, make: impl Fn(&mut Trace, Value, Place) -> Value) -> Vec<Expr> {
+fn each(
+    values: &[Expr],
+    what: &str,
+    place: SourceLoc,
+    make: impl Fn(&mut Trace, Value, SourceLoc) -> Value,
+) -> Vec<Expr> {
     let place = written::place(place);
     let one = |&x: &Expr| {
         in_trace(|trace| {
@@ -58,7 +63,7 @@ fn each(values: &[Expr], what: &str, place: Place, make: impl Fn(&mut Trace, Val
 }
 
 /// Runs `ask` on the current trace, for the function `what`.
-fn in_open<R>(what: &str, place: Place, ask: impl FnOnce(&mut Trace) -> Result<R>) -> Result<R> {
+fn in_open<R>(what: &str, place: SourceLoc, ask: impl FnOnce(&mut Trace) -> Result<R>) -> Result<R> {
     TRACES.with_borrow_mut(|traces| match traces.last_mut() {
         Some(trace) => {
             trace.transformed = true;
@@ -80,7 +85,7 @@ impl Linearized {
         outputs: &[Expr],
         mode: DerivativeMode,
         what: &'static str,
-        place: Place,
+        place: SourceLoc,
     ) -> Result<Linearized> {
         let place = written::place(place);
         variables.iter().chain(outputs).try_for_each(|&x| read(x, what, |_, _| ()))?;
@@ -127,7 +132,7 @@ impl Linearized {
     ///
     /// # Errors
     /// The first error of a tangent; `Size` if the graph is too large.
-    pub(crate) fn forward(&self, tangents: &[Expr], place: Place) -> Result<Vec<Expr>> {
+    pub(crate) fn forward(&self, tangents: &[Expr], place: SourceLoc) -> Result<Vec<Expr>> {
         self.mapped(tangents, place, Linearization::forward)
     }
 
@@ -135,15 +140,15 @@ impl Linearized {
     ///
     /// # Errors
     /// The first error of a cotangent; `Size` if the graph is too large.
-    pub(crate) fn reverse(&self, cotangents: &[Expr], place: Place) -> Result<Vec<Expr>> {
+    pub(crate) fn reverse(&self, cotangents: &[Expr], place: SourceLoc) -> Result<Vec<Expr>> {
         self.mapped(cotangents, place, Linearization::reverse)
     }
 
     fn mapped(
         &self,
         given: &[Expr],
-        place: Place,
-        map: impl FnOnce(&Linearization, OpenGraph<'_>, &[Option<Value>], Place) -> Result<Vec<Value>>,
+        place: SourceLoc,
+        map: impl FnOnce(&Linearization, OpenGraph<'_>, &[Option<Value>], SourceLoc) -> Result<Vec<Value>>,
     ) -> Result<Vec<Expr>> {
         given.iter().try_for_each(|&x| describe(x, self.what).map(drop))?;
         self.values(|linear, trace| {
@@ -168,7 +173,7 @@ pub(crate) fn ruled(
     results: &[Expr],
     beside: &[Expr],
     what: &'static str,
-    place: Place,
+    place: SourceLoc,
 ) -> Result<Vec<Expr>> {
     let place = written::place(place);
     with_values([results, beside], what, place, |graph, [results, beside]| {
@@ -185,7 +190,7 @@ pub(crate) fn checkpointed(
     results: &[Expr],
     first: NodeId,
     what: &'static str,
-    place: Place,
+    place: SourceLoc,
 ) -> Result<Vec<Expr>> {
     let place = written::place(place);
     with_values([variables, results], what, place, |graph, [variables, results]| {
@@ -197,7 +202,7 @@ pub(crate) fn checkpointed(
 fn with_values<const N: usize>(
     exprs: [&[Expr]; N],
     what: &'static str,
-    place: Place,
+    place: SourceLoc,
     make: impl FnOnce(OpenGraph<'_>, [&[Value]; N]) -> Result<Vec<Value>>,
 ) -> Result<Vec<Expr>> {
     exprs.iter().copied().flatten().try_for_each(|&x| read(x, what, |_, _| ()))?;
@@ -221,7 +226,7 @@ pub(crate) struct Lanes {
     /// The values of one lane.
     pub values: Vec<Expr>,
     what: &'static str,
-    place: Place,
+    place: SourceLoc,
 }
 
 impl Lanes {
@@ -233,7 +238,7 @@ impl Lanes {
         given: &[(Expr, Option<usize>)],
         lanes: usize,
         what: &'static str,
-        place: Place,
+        place: SourceLoc,
     ) -> Result<Lanes> {
         let place = written::place(place);
         in_open(what, place, |trace| {

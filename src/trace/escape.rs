@@ -5,7 +5,7 @@
 
 use crate::trace::expr::{Expr, ExprValue};
 use ndjit_eval::traces;
-use ndjit_ir::{Error, ErrorCode, Place};
+use ndjit_ir::{Error, ErrorCode, SourceLoc};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ const LIMIT: usize = 64;
 struct KnownTrace {
     id: u32,
     /// The place of the call.
-    place: Option<Place>,
+    place: Option<SourceLoc>,
     /// True during recording.
     open: bool,
 }
@@ -27,7 +27,7 @@ thread_local! {
 }
 
 /// Registers the beginning of a trace, for a call at `place`.
-pub(super) fn begin(id: u32, place: Option<Place>) {
+pub(super) fn begin(id: u32, place: Option<SourceLoc>) {
     traces::begin();
     let _ = KNOWN.try_with(|known| {
         let mut known = known.borrow_mut();

@@ -1,6 +1,6 @@
 //! [`Expr`]: a value of the function being traced, as a pair of numbers. Its data is in the thread's trace.
 
-use ndjit_ir::Place;
+use ndjit_ir::SourceLoc;
 use std::marker::PhantomData;
 
 /// A value inside a traced function: it has a type and a shape, but no elements.
@@ -22,7 +22,7 @@ pub struct Expr {
     pub(crate) trace: u32,
     pub(crate) node: ExprValue,
     /// The place of its creation, for messages; `None` for a parameter.
-    pub(crate) made: Option<Place>,
+    pub(crate) made: Option<SourceLoc>,
     /// Neither `Send` nor `Sync`: a trace belongs to its thread.
     pub(crate) _thread: PhantomData<*const ()>,
 }

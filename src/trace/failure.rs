@@ -1,7 +1,7 @@
 //! Errors of recording a function, with the part recorded before.
 
-use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::{Error, ErrorCode, Place, ValueType};
+use ndjit_ir::graph::{Graph, SourceLocs};
+use ndjit_ir::{Error, ErrorCode, SourceLoc, ValueType};
 
 /// An error of recording a function.
 pub(crate) struct Failure {
@@ -13,7 +13,7 @@ pub(crate) struct Failure {
 /// The part of a function recorded before its first error.
 pub(crate) struct Unfinished {
     pub graph: Graph<ValueType>,
-    pub places: Places,
+    pub places: SourceLocs,
     /// The number of nodes in the graph before the error.
     pub nodes: usize,
     /// The same for the called function that failed, if there is one.
@@ -39,7 +39,7 @@ const MESSAGE: usize = 4096;
 ///
 /// Rust gives the place of a panic only to the panic hook. The hook is global to the process, so a library must not set
 /// one. The error refers to the hook's output, and names the last recorded operation.
-pub(super) fn panicked(payload: &(dyn std::any::Any + Send), after: Option<Place>) -> Error {
+pub(super) fn panicked(payload: &(dyn std::any::Any + Send), after: Option<SourceLoc>) -> Error {
     let message = payload
         .downcast_ref::<&str>()
         .map(|s| (*s).to_owned())

@@ -11,9 +11,9 @@ use crate::api::config;
 use crate::array::node::Array;
 use crate::trace::expr::{Expr, ExprValue};
 use crate::trace::operand::AnyOperand;
-use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Places, Value};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, SourceLocs, Value};
 use ndjit_ir::support::Supports;
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc, ValueType};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ impl Trace {
 /// A recorded graph of control flow.
 pub(crate) struct RecordedGraph {
     graph: Graph<ValueType>,
-    places: Places,
+    places: SourceLocs,
     supports: Supports,
     /// The operands of the last parameters.
     captured: Vec<AnyOperand>,
@@ -114,7 +114,7 @@ pub(crate) fn params(values: &[Expr], what: &str) -> Result<Vec<Param>> {
 /// The first error of an operation in it; `Traced` outside of traces, and for debug output in it.
 pub(crate) fn record_inner(
     params: &[Param],
-    place: Place,
+    place: SourceLoc,
     known: Vec<Known>,
     function: impl FnOnce(&[Expr]) -> Vec<Expr>,
 ) -> Result<RecordedGraph> {
@@ -176,7 +176,7 @@ pub(crate) fn may_restart() -> bool {
 ///
 /// # Errors
 /// `Size` beyond the limit for nested bodies.
-pub(crate) fn again(what: &str, place: Place) -> Result<()> {
+pub(crate) fn again(what: &str, place: SourceLoc) -> Result<()> {
     let counted = of_function(|trace| {
         trace.again += 1;
         if trace.again <= MAX_RETRACES {
@@ -192,7 +192,7 @@ pub(crate) fn again(what: &str, place: Place) -> Result<()> {
 
 /// Adds control flow to the current trace. `own` are the operands of the first parameters of all graphs. The graphs of
 /// a branch have no such parameters.
-pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph>, place: Place) -> Vec<Expr> {
+pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph>, place: SourceLoc) -> Vec<Expr> {
     let place = written::place(place);
     if graphs.last().is_none_or(|graph| graph.outputs.is_empty()) {
         return Vec::new();
@@ -208,7 +208,7 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph
         };
         // The bound of a `for` loop is not a parameter of its body.
         let params = operands.len() - usize::from(matches!(kind, ControlKind::For(_)));
-        let (mut places, mut supports): (Vec<Arc<Places>>, Vec<Arc<Supports>>) = Default::default();
+        let (mut places, mut supports): (Vec<Arc<SourceLocs>>, Vec<Arc<Supports>>) = Default::default();
         let mut inner = Vec::with_capacity(graphs.len());
         // Only captured operands are shared; a loop changes its own.
         let mut at_operand: HashMap<Value, usize> = HashMap::new();
@@ -245,7 +245,7 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph
 }
 
 /// Returns a number or an array as a value of the current trace, or the value itself.
-pub(crate) fn value(operand: &AnyOperand, what: &'static str, place: Place) -> Expr {
+pub(crate) fn value(operand: &AnyOperand, what: &'static str, place: SourceLoc) -> Expr {
     let place = written::place(place);
     match operand {
         AnyOperand::Expr(x) if x.trace == STRAY.trace => *x,

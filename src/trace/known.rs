@@ -7,13 +7,13 @@
 
 use super::captures::Known;
 use super::recorder::{TRACES, Trace};
-use ndjit_ir::{Place, ValueType};
+use ndjit_ir::{SourceLoc, ValueType};
 
 /// An index in a body's list of control flow.
-pub(crate) struct Noted(usize, Place);
+pub(crate) struct Noted(usize, SourceLoc);
 
 /// Begins control flow in the current trace, and returns the facts on it.
-pub(crate) fn begin(place: Place) -> (Noted, Known) {
+pub(crate) fn begin(place: SourceLoc) -> (Noted, Known) {
     let begun = in_body(|known, learned| {
         let at = learned.len();
         learned.push(Known::default());

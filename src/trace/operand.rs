@@ -4,6 +4,8 @@
 
 pub use crate::trace::scalar::{Number, Scalar, strong, weak};
 
+#[deprecated(since = "0.1.0", note = "renamed to `BinaryOperand`, `UnaryOperand` and `ArrayLike`")]
+pub use self::{ArrayLike as Computed, BinaryOperand as Meet, UnaryOperand as Math};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::scalar::each_number;
@@ -12,7 +14,7 @@ use ndjit_inspect::explain::Site;
 use ndjit_inspect::source;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place};
+use ndjit_ir::{DType, Error, ErrorCode, Op, SourceLoc};
 use num_complex::Complex;
 
 /// An operand of any type.
@@ -27,7 +29,7 @@ pub enum AnyOperand {
 }
 
 /// Returns the error of two operands on different devices.
-pub(crate) fn apart(what: &'static str, operands: &[AnyOperand], two: [usize; 2], place: Place) -> Error {
+pub(crate) fn apart(what: &'static str, operands: &[AnyOperand], two: [usize; 2], place: SourceLoc) -> Error {
     let mut error = Error::new(ErrorCode::Device, "operands are on different devices").of(what).at(place);
     for n in two {
         if let AnyOperand::Array(array) = &operands[n] {
@@ -87,9 +89,9 @@ pub trait ArrayOperand: Operand {}
 /// The result type of an operation on `Self` and `R`: [`Expr`] if either is one, else [`Array`].
 ///
 /// ```
-/// use ndjit::{Array, jit, maximum, operand::{Meet, Operand}};
+/// use ndjit::{Array, jit, maximum, operand::{BinaryOperand, Operand}};
 ///
-/// fn larger<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
+/// fn larger<X: Operand + BinaryOperand<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
 ///     maximum(x, y)
 /// }
 /// assert_eq!(larger(&Array::from([1]), 3).item::<i32>()?, 3);
@@ -101,17 +103,17 @@ pub trait ArrayOperand: Operand {}
     label = "one of them must be an `Expr` or an `Array`",
     note = "on the left of an operation bare numbers are `i32`, `f64`, `bool` and `Complex<f64>`; write `weak(k)` for others"
 )]
-pub trait Meet<R> {
+pub trait BinaryOperand<R> {
     /// The result type.
-    type Out: Computed;
+    type Out: ArrayLike;
 }
 
 /// The result type of a unary operation: [`Expr`] for an [`Expr`], [`Array`] for an [`Array`].
 ///
 /// ```
-/// use ndjit::{Array, exp, operand::Math};
+/// use ndjit::{Array, exp, operand::UnaryOperand};
 ///
-/// fn logistic<X: Math>(x: X) -> X::Out {
+/// fn logistic<X: UnaryOperand>(x: X) -> X::Out {
 ///     ndjit::sigmoid(x)
 /// }
 /// assert_eq!(logistic(&Array::from([0.0f32])).item::<f32>()?, 0.5);
@@ -121,40 +123,40 @@ pub trait Meet<R> {
     message = "`{Self}` is not an array or an array expression",
     note = "functions take `Expr`, `Array` and `&Array`"
 )]
-pub trait Math: Operand {
+pub trait UnaryOperand: Operand {
     /// The result type.
-    type Out: Computed;
+    type Out: ArrayLike;
 }
 
 /// Results of operations: [`Expr`] or [`Array`].
-pub trait Computed: Sized + Operand {
+pub trait ArrayLike: Sized + Operand {
     /// Applies `op`. An error is stored in the result.
     #[doc(hidden)]
-    fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Self;
+    fn compute(op: Op, operands: &[AnyOperand], place: SourceLoc) -> Self;
 
     /// Applies a reduction. An error is stored in the result.
     #[doc(hidden)]
-    fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Self;
+    fn reduce(request: &Request, operands: &[AnyOperand], place: SourceLoc) -> Self;
 
     /// Moves elements. An error is stored in the result.
     #[doc(hidden)]
-    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Self;
+    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: SourceLoc) -> Self;
 
     /// Casts to a dtype. An error is stored in the result.
     #[doc(hidden)]
-    fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Self;
+    fn convert(x: &AnyOperand, dtype: DType, place: SourceLoc) -> Self;
 
     /// Attributes its error, if it was created at this place, to the function `what` with these operands.
     #[doc(hidden)]
-    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: Place) -> Self;
+    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: SourceLoc) -> Self;
 
     /// Returns an array unchanged; in a trace, as a constant.
     #[doc(hidden)]
-    fn constant(array: Array, place: Place) -> Self;
+    fn constant(array: Array, place: SourceLoc) -> Self;
 
     /// Prints a value, in a trace at each run. Returns the value.
     #[doc(hidden)]
-    fn debug_print(label: &str, x: AnyOperand, place: Place) -> Self;
+    fn debug_print(label: &str, x: AnyOperand, place: SourceLoc) -> Self;
 
     /// Returns the poisoned result of an invalid operation.
     #[doc(hidden)]
@@ -182,7 +184,7 @@ macro_rules! operands {
                 $value
             }
         }
-        impl Math for $t {
+        impl UnaryOperand for $t {
             type Out = $out;
         }
     )*};
@@ -205,43 +207,43 @@ impl ArrayOperand for Scalar {}
 impl ArrayOperand for Array {}
 impl ArrayOperand for &Array {}
 
-impl<R: Operand> Meet<R> for Expr {
+impl<R: Operand> BinaryOperand<R> for Expr {
     type Out = Expr;
 }
-impl<R: Operand> Meet<R> for &Expr {
+impl<R: Operand> BinaryOperand<R> for &Expr {
     type Out = Expr;
 }
-impl<R: ArrayOperand> Meet<R> for Array {
+impl<R: ArrayOperand> BinaryOperand<R> for Array {
     type Out = Array;
 }
-impl<R: ArrayOperand> Meet<R> for &Array {
+impl<R: ArrayOperand> BinaryOperand<R> for &Array {
     type Out = Array;
 }
-impl Meet<Expr> for Array {
+impl BinaryOperand<Expr> for Array {
     type Out = Expr;
 }
-impl Meet<Expr> for &Array {
+impl BinaryOperand<Expr> for &Array {
     type Out = Expr;
 }
-impl Meet<&Expr> for Array {
+impl BinaryOperand<&Expr> for Array {
     type Out = Expr;
 }
-impl Meet<&Expr> for &Array {
+impl BinaryOperand<&Expr> for &Array {
     type Out = Expr;
 }
 
 macro_rules! left_scalars {
     ($($t:ty)*) => {$(
-        impl Meet<Expr> for $t {
+        impl BinaryOperand<Expr> for $t {
             type Out = Expr;
         }
-        impl Meet<&Expr> for $t {
+        impl BinaryOperand<&Expr> for $t {
             type Out = Expr;
         }
-        impl Meet<Array> for $t {
+        impl BinaryOperand<Array> for $t {
             type Out = Array;
         }
-        impl Meet<&Array> for $t {
+        impl BinaryOperand<&Array> for $t {
             type Out = Array;
         }
     )*};

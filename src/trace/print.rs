@@ -4,10 +4,10 @@ use super::recorder::in_trace;
 use crate::trace::expr::Expr;
 use crate::trace::operand::AnyOperand;
 use ndjit_eval::plan::compiled::Printing;
-use ndjit_ir::Place;
+use ndjit_ir::SourceLoc;
 
 /// Prints a value of the current trace at each run of the function. Returns the value.
-pub(crate) fn print(label: &str, x: &AnyOperand, place: Place) -> Expr {
+pub(crate) fn print(label: &str, x: &AnyOperand, place: SourceLoc) -> Expr {
     in_trace(|trace| {
         let value = trace.value(x, "debug_print", place)?;
         trace.printed.push((Printing { label: label.into(), place }, value));

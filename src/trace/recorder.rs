@@ -18,11 +18,11 @@ use ndjit_eval::plan::compiled::Printing;
 use ndjit_eval::request::OperationRequest;
 use ndjit_inspect::explain::{self, Explainer, Explanation, ParamSource};
 use ndjit_inspect::words::KnownOperand;
-use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
+use ndjit_ir::graph::{Graph, NodeKind, Slot, SourceLocs, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::{CastReason, Restrictions, Support, Supports};
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc, ValueType};
 use ndjit_runtime::panics::discard;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -40,7 +40,7 @@ pub(super) struct Trace {
     /// The parameters of this trace.
     pub(super) given: Vec<Param>,
     pub(super) graph: Graph<ValueType>,
-    pub(super) places: Places,
+    pub(super) places: SourceLocs,
     pub(super) supports: Supports,
     pub(super) errors: Vec<Error>,
     /// The sources of the array parameters.
@@ -87,7 +87,7 @@ thread_local! {
 pub(crate) fn record(
     named: Option<FunctionName>,
     params: &[Param],
-    place: Option<Place>,
+    place: Option<SourceLoc>,
     function: impl FnOnce(&[Expr], &mut Vec<Expr>),
 ) -> std::result::Result<Recording, Failure> {
     record_in(named, params, place, None, function).map(|(recording, _)| recording)
@@ -98,7 +98,7 @@ pub(crate) fn record(
 pub(super) fn record_in(
     named: Option<FunctionName>,
     params: &[Param],
-    place: Option<Place>,
+    place: Option<SourceLoc>,
     captures: Option<Captures>,
     function: impl FnOnce(&[Expr], &mut Vec<Expr>),
 ) -> std::result::Result<(Recording, Captures), Failure> {
@@ -117,7 +117,7 @@ pub(super) fn record_in(
         function: named,
         given: params.to_vec(),
         graph: Graph::new(),
-        places: Places::default(),
+        places: SourceLocs::default(),
         supports: Supports::default(),
         errors: Vec::new(),
         inputs: match captures {
@@ -167,7 +167,7 @@ pub(super) fn record_in(
 }
 
 /// Records an operation in the current trace.
-pub(crate) fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place: Place) -> Expr {
+pub(crate) fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place: SourceLoc) -> Expr {
     let place = written::place(place);
     in_trace(|trace| {
         let mut values: SmallVec<[Value; 3]> = SmallVec::new();
@@ -222,7 +222,7 @@ pub(crate) fn describe(x: Expr, what: &str) -> Result<(ValueType, DType, Shape)>
 ///
 /// # Errors
 /// Those of [`describe`].
-pub(crate) fn explain(x: Expr, place: Place) -> Result<Explanation> {
+pub(crate) fn explain(x: Expr, place: SourceLoc) -> Result<Explanation> {
     let explain =
         |trace: &Trace, value| explain::value(&trace.graph, &trace.places, &trace.inputs, config::policy(), value);
     read(x, "explain_dtype", explain).map_err(|e| e.at(place))?
@@ -244,7 +244,7 @@ pub(super) fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R)
 }
 
 /// Returns an array or a number as a value of the current trace.
-pub(crate) fn constant(operand: &AnyOperand, place: Place) -> Expr {
+pub(crate) fn constant(operand: &AnyOperand, place: SourceLoc) -> Expr {
     let place = written::place(place);
     in_trace(|trace| trace.value(operand, "constant", place))
 }
@@ -312,19 +312,24 @@ impl Trace {
         kind: NodeKind,
         operands: &[Value],
         results: &[(ValueType, ndjit_ir::graph::ShapeId)],
-        place: Place,
+        place: SourceLoc,
     ) -> Value {
         let value = self.graph.add(kind, operands, results);
         self.places.note(self.graph.producer(value), place);
         value
     }
 
-    pub(super) fn cast(&mut self, value: Value, dtype: DType, reason: CastReason, place: Place) -> Value {
+    pub(super) fn cast(&mut self, value: Value, dtype: DType, reason: CastReason, place: SourceLoc) -> Value {
         let shape = self.graph.shape_id(value);
         self.add(NodeKind::Cast(reason), &[value], &[(ValueType::Strong(dtype), shape)], place)
     }
 
-    pub(super) fn value(&mut self, operand: &AnyOperand, what: &str, place: Place) -> std::result::Result<Value, u32> {
+    pub(super) fn value(
+        &mut self,
+        operand: &AnyOperand,
+        what: &str,
+        place: SourceLoc,
+    ) -> std::result::Result<Value, u32> {
         match operand {
             AnyOperand::Expr(x) => self.expr(*x, what, place),
             AnyOperand::Array(array) => self.capture(array, place),
@@ -337,7 +342,7 @@ impl Trace {
         }
     }
 
-    pub(super) fn expr(&mut self, x: Expr, what: &str, place: Place) -> std::result::Result<Value, u32> {
+    pub(super) fn expr(&mut self, x: Expr, what: &str, place: SourceLoc) -> std::result::Result<Value, u32> {
         match x.node {
             ExprValue::Value(value) if x.trace == self.id => Ok(value),
             ExprValue::Poisoned(error) if x.trace == self.id => Err(error),
@@ -352,7 +357,7 @@ impl Trace {
         &mut self,
         asked: OperationRequest<'_>,
         mut values: SmallVec<[Value; 3]>,
-        place: Place,
+        place: SourceLoc,
     ) -> std::result::Result<Value, u32> {
         let (settings, graph) = (config::settings(), &self.graph);
         let known = |&v: &Value| KnownOperand { ty: graph.ty(v), shape: graph.shape(v), literal: literal(graph, v) };

@@ -2,9 +2,9 @@
 
 use crate::array::node::Array;
 use ndjit_eval::plan::compiled::Printing;
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::support::Supports;
-use ndjit_ir::{DType, Place, Shape, ValueType, Weak};
+use ndjit_ir::{DType, Shape, SourceLoc, ValueType, Weak};
 use std::fmt;
 
 /// A parameter of a function to trace.
@@ -26,7 +26,7 @@ impl Param {
 #[derive(Debug)]
 pub(crate) struct Recording {
     pub graph: Graph<ValueType>,
-    pub places: Places,
+    pub places: SourceLocs,
     /// The settings of its operations.
     pub supports: Supports,
     /// Captured arrays: the last parameters of the graph.
@@ -43,7 +43,7 @@ pub(crate) struct FunctionName {
     /// The type of the closure.
     pub name: &'static str,
     /// The place of its `jit` call.
-    pub place: Place,
+    pub place: SourceLoc,
 }
 
 impl fmt::Display for FunctionName {

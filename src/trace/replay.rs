@@ -5,7 +5,7 @@ use super::recorder::in_trace_many;
 use super::recording::Recording;
 use crate::trace::expr::{Expr, ExprValue};
 use ndjit_ir::graph::{NodeKind, Value};
-use ndjit_ir::{Error, ErrorCode, Place};
+use ndjit_ir::{Error, ErrorCode, SourceLoc};
 
 /// Replays a recording without calls on other parameters of the same types. Operations keep their types and places.
 pub(crate) fn replay(recording: &Recording, parameters: &[Expr]) -> Vec<Expr> {
@@ -21,7 +21,7 @@ pub(crate) fn replay(recording: &Recording, parameters: &[Expr]) -> Vec<Expr> {
             |value: &&Value| !matches!(trace.graph.node(trace.graph.producer(**value)).kind, NodeKind::Literal(_));
         let mut arrays: Vec<Value> = numbers.iter().filter(is_array).copied().collect();
         for closed_over in &recording.closed_over {
-            arrays.push(trace.capture(closed_over, Place::caller())?);
+            arrays.push(trace.capture(closed_over, SourceLoc::caller())?);
         }
         if arrays.len() != recording.graph.params().len() {
             return Err(trace.fail(Error::new(ErrorCode::Verify, "replay: not as many arrays as parameters")));

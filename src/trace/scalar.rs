@@ -1,7 +1,7 @@
 //! Rust numbers as operands: [`Scalar`], and the number types.
 
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{Place, ValueType};
+use ndjit_ir::{SourceLoc, ValueType};
 use ndjit_runtime::Element;
 use std::fmt;
 
@@ -16,7 +16,7 @@ use std::fmt;
 /// assert_eq!(((&x * two).dtype(), (&x * half).dtype()), (DType::F32, DType::F64));
 /// ```
 #[derive(Clone, Copy)]
-pub struct Scalar(pub(crate) Literal, pub(crate) Option<Place>);
+pub struct Scalar(pub(crate) Literal, pub(crate) Option<SourceLoc>);
 
 impl PartialEq for Scalar {
     fn eq(&self, other: &Scalar) -> bool {
@@ -74,7 +74,7 @@ impl fmt::Debug for Scalar {
 /// ```
 #[track_caller]
 pub fn weak(number: impl Number) -> Scalar {
-    Scalar(Literal::weak(number.literal().value()), Some(Place::caller()))
+    Scalar(Literal::weak(number.literal().value()), Some(SourceLoc::caller()))
 }
 
 /// Creates a number of its own dtype, which promotes as an array does.
@@ -88,7 +88,7 @@ pub fn weak(number: impl Number) -> Scalar {
 #[track_caller]
 pub fn strong<T: Element + Number>(number: T) -> Scalar {
     let literal = number.literal();
-    Scalar(Literal::strong(literal.value(), T::DTYPE).unwrap_or(literal), Some(Place::caller()))
+    Scalar(Literal::strong(literal.value(), T::DTYPE).unwrap_or(literal), Some(SourceLoc::caller()))
 }
 
 mod sealed {

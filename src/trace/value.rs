@@ -6,7 +6,7 @@ use crate::trace::operand::AnyOperand;
 use crate::trace::recorder;
 use crate::trace::scalar::{Scalar, each_number};
 use ndjit_inspect::explain::Explanation;
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc, ValueType};
 use ndjit_runtime::Element;
 use std::fmt;
 
@@ -115,7 +115,7 @@ impl Expr {
     /// `Traced`.
     #[track_caller]
     pub fn to_vec<T: Element>(self) -> Result<Vec<T>> {
-        Err(self.not_data("to_vec", Place::caller()))
+        Err(self.not_data("to_vec", SourceLoc::caller()))
     }
 
     /// Returns an error, like [`Expr::to_vec`].
@@ -131,7 +131,7 @@ impl Expr {
     /// `Traced`.
     #[track_caller]
     pub fn item<T: Element>(self) -> Result<T> {
-        Err(self.not_data("item", Place::caller()))
+        Err(self.not_data("item", SourceLoc::caller()))
     }
 
     /// Explains the dtype of the value: the chain of operations back to the arguments and numbers that decided it.
@@ -152,10 +152,10 @@ impl Expr {
     /// The error, if the value is poisoned; `Traced` outside its trace.
     #[track_caller]
     pub fn explain_dtype(self) -> Result<Explanation> {
-        recorder::explain(self, Place::caller())
+        recorder::explain(self, SourceLoc::caller())
     }
 
-    fn not_data(self, what: &str, place: Place) -> Error {
+    fn not_data(self, what: &str, place: SourceLoc) -> Error {
         if let Err(error) = recorder::describe(self, what)
             && error.code() == ErrorCode::Traced
         {
@@ -183,7 +183,7 @@ impl From<&Array> for Expr {
     /// ```
     #[track_caller]
     fn from(array: &Array) -> Expr {
-        recorder::constant(&AnyOperand::Array(array.clone()), Place::caller())
+        recorder::constant(&AnyOperand::Array(array.clone()), SourceLoc::caller())
     }
 }
 
@@ -191,7 +191,7 @@ impl From<Array> for Expr {
     /// Returns the array as a constant, like the conversion from a reference.
     #[track_caller]
     fn from(array: Array) -> Expr {
-        recorder::constant(&AnyOperand::Array(array), Place::caller())
+        recorder::constant(&AnyOperand::Array(array), SourceLoc::caller())
     }
 }
 
@@ -202,7 +202,7 @@ macro_rules! from_numbers {
             /// state of a loop.
             #[track_caller]
             fn from(number: $t) -> Expr {
-                recorder::constant(&AnyOperand::Scalar(Scalar(number.into(), None)), Place::caller())
+                recorder::constant(&AnyOperand::Scalar(Scalar(number.into(), None)), SourceLoc::caller())
             }
         }
     )*};
@@ -221,7 +221,7 @@ impl From<Scalar> for Expr {
     /// ```
     #[track_caller]
     fn from(number: Scalar) -> Expr {
-        recorder::constant(&AnyOperand::Scalar(number), Place::caller())
+        recorder::constant(&AnyOperand::Scalar(number), SourceLoc::caller())
     }
 }
 

@@ -1,11 +1,11 @@
 //! Source places of operations, for front ends with a language other than Rust.
 
 use ndjit_eval::scope::with_value;
-use ndjit_ir::{Error, Place};
+use ndjit_ir::{Error, SourceLoc};
 use std::cell::Cell;
 
 thread_local! {
-    static WRITTEN: Cell<Option<Place>> = const { Cell::new(None) };
+    static WRITTEN: Cell<Option<SourceLoc>> = const { Cell::new(None) };
 }
 
 /// Runs `body`, and sets the place of all operations traced in it. Errors, explanations and
@@ -13,24 +13,24 @@ thread_local! {
 /// text for each operation. No effect on arrays outside of traced functions.
 ///
 /// ```
-/// use ndjit::{DType, Place, Program, spec, with_place};
+/// use ndjit::{DType, SourceLoc, Program, spec, with_place};
 ///
-/// let place = Place { file: "<formula>", line: 1, column: 3 };
+/// let place = SourceLoc { file: "<formula>", line: 1, column: 3 };
 /// let specs = [spec(DType::F32, [2]), spec(DType::F32, [3])];
 /// let error = Program::trace(&specs, |p| vec![with_place(place, || p[0] + p[1])]).unwrap_err();
 /// assert_eq!(error.place(), Some(place));
 /// ```
-pub fn with_place<R>(place: Place, body: impl FnOnce() -> R) -> R {
+pub fn with_place<R>(place: SourceLoc, body: impl FnOnce() -> R) -> R {
     with_value(&WRITTEN, Some(place), body)
 }
 
 /// Returns the place of an operation whose Rust caller is `caller`.
-pub(super) fn place(caller: Place) -> Place {
+pub(super) fn place(caller: SourceLoc) -> SourceLoc {
     WRITTEN.get().unwrap_or(caller)
 }
 
 /// Returns the place of a number created at `made`, if known, and used in an operation at `place`.
-pub(super) fn of_number(made: Option<Place>, place: Place) -> Place {
+pub(super) fn of_number(made: Option<SourceLoc>, place: SourceLoc) -> SourceLoc {
     WRITTEN.get().or(made).unwrap_or(place)
 }
 

@@ -3,7 +3,7 @@
 
 use ndjit::{Array, CountingAllocator, ErrorCode, Expr, Program, Spec, Stage, jit};
 use ndjit_codegen::{Options, lower};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::{DType, Shape, ValueType};
 use ndjit_transform::access::contiguous;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ fn shared_bodies_are_lowered_once() {
         let layouts = [(Shape::scalar(), DType::Bool), (Shape::from(2), DType::F32)];
         let layouts = layouts.map(|(shape, dtype)| contiguous(&shape, dtype).unwrap());
         let options = Options { verify: false, ..Options::default() };
-        let (lowered, lowering) = bytes(|| lower(&graph, &Places::default(), &layouts, &options).unwrap());
+        let (lowered, lowering) = bytes(|| lower(&graph, &SourceLocs::default(), &layouts, &options).unwrap());
         assert_eq!(lowered.bodies().len(), deep);
         let compile = || ndjit_runtime::Executable::new(&lowered, &ndjit_runtime::RunOptions::default()).unwrap();
         let (_, compiling) = bytes(compile);

@@ -1,7 +1,7 @@
 //! A case of a golden file, and the table of functions by name.
 
 use crate::indexed::{At, index};
-use ndjit::operand::{Math, Meet};
+use ndjit::operand::{BinaryOperand, UnaryOperand};
 use ndjit::*;
 use ndjit_ir::view::Slice;
 use ndjit_math::interp::Tensor;
@@ -122,7 +122,7 @@ impl Case {
     }
 
     /// The function on these operands.
-    pub fn call<X: Math<Out = X> + Meet<X, Out = X> + Clone + At>(&self, xs: &[X]) -> Vec<X> {
+    pub fn call<X: UnaryOperand<Out = X> + BinaryOperand<X, Out = X> + Clone + At>(&self, xs: &[X]) -> Vec<X> {
         let (x, all) = (xs[0].clone(), || xs.iter().cloned());
         let int = |n: usize| numbers::<isize>(&self.arguments[n])[0];
         let ints = |n: usize| numbers::<isize>(&self.arguments[n]);
@@ -163,7 +163,7 @@ impl Case {
         if self.descending { descending(axis) } else { axis.sorting() }
     }
 
-    fn contracted<X: Math<Out = X> + Meet<X, Out = X> + Clone>(&self, xs: &[X]) -> X {
+    fn contracted<X: UnaryOperand<Out = X> + BinaryOperand<X, Out = X> + Clone>(&self, xs: &[X]) -> X {
         let operand = |n: usize| xs[n].clone();
         let axes = || self.axes.as_ref().expect("axes");
         match self.function.as_str() {
@@ -182,7 +182,7 @@ impl Case {
         }
     }
 
-    fn scanned<X: Math<Out = X> + Meet<X, Out = X> + Clone>(&self, xs: &[X]) -> X {
+    fn scanned<X: UnaryOperand<Out = X> + BinaryOperand<X, Out = X> + Clone>(&self, xs: &[X]) -> X {
         let (x, other) = (xs[0].clone(), |n: usize| xs[n].clone());
         let axis = self.axes.as_ref().expect("an axis")[0];
         let along = if self.initial { include_initial(axis) } else { axis.along() };
@@ -207,7 +207,7 @@ impl Case {
         }
     }
 
-    fn reduced<X: Math<Out = X>>(&self, x: X) -> X {
+    fn reduced<X: UnaryOperand<Out = X>>(&self, x: X) -> X {
         let axes = match &self.axes {
             None => (..).axes(),
             Some(axes) => axes.axes(),

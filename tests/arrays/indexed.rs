@@ -2,7 +2,7 @@
 
 use crate::call::{Case, numbers};
 use crate::data::words;
-use ndjit::operand::{Math, Meet};
+use ndjit::operand::{BinaryOperand, UnaryOperand};
 use ndjit::{Array, DType, Expr, Shape, Side, searchsorted, sort, take, take_along_axis};
 use ndjit_math::interp::Tensor;
 use serde_json::Value;
@@ -82,7 +82,7 @@ impl Case {
     }
 
     /// The indexing function, of its operands and the indices.
-    pub fn indexed<X: Math<Out = X> + Meet<X, Out = X> + Clone + At>(&self, xs: &[X]) -> X {
+    pub fn indexed<X: UnaryOperand<Out = X> + BinaryOperand<X, Out = X> + Clone + At>(&self, xs: &[X]) -> X {
         let (operands, index) = xs.split_at(self.shapes.len());
         let (x, axis) = (operands[0].clone(), || numbers::<isize>(&self.arguments[0])[0]);
         match self.function.as_str() {

@@ -1,7 +1,7 @@
 //! One op on one dtype: combinations of special values, and every length from 0 to 67, bit-equal to the interpreter.
 
 use ndjit_codegen::{Lowered, Options, lower};
-use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
+use ndjit_ir::graph::{Graph, NodeKind, SourceLocs, Value};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::op::TypeRule;
 use ndjit_ir::{DType, Op, Policy, Shape, ValueType};
@@ -32,7 +32,7 @@ fn program(op: Op, dtype: DType, n: usize) -> Lowered {
     graph.set_outputs(vec![value]);
     let layouts: Vec<Layout> =
         (0..op.arity()).map(|i| contiguous(&shape, operand_dtype(op, i, dtype)).expect("a small array")).collect();
-    lower(&graph, &Places::default(), &layouts, &Options { verify: false, ..Options::default() })
+    lower(&graph, &SourceLocs::default(), &layouts, &Options { verify: false, ..Options::default() })
         .unwrap_or_else(|e| panic!("{op} {dtype}: {e}"))
 }
 

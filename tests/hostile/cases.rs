@@ -85,7 +85,7 @@ macro_rules! of_much {
     )*};
 }
 
-fn first<X: Clone + operand::Computed>(all: &[X]) -> X {
+fn first<X: Clone + operand::ArrayLike>(all: &[X]) -> X {
     all.first().cloned().unwrap_or_else(|| X::failed(Error::new(ErrorCode::Shape, "none")))
 }
 

@@ -151,7 +151,7 @@ const WITHOUT_EXAMPLE: [&str; 9] = [
     "src/jit/output.rs: Parts",
     "src/diagnostics/misses.rs: add",
     "src/trace/operand.rs: AnyOperand",
-    "src/trace/operand.rs: Computed",
+    "src/trace/operand.rs: ArrayLike",
     "src/trace/scalar.rs: Sealed",
 ];
 

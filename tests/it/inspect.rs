@@ -276,7 +276,7 @@ fn diffs_show_what_really_changed() {
     +    store out0, t6
        }
      }
-     geometry [3] {
+     domain [3] {
     -  in0: offset 0, strides [1]
     +  in0: offset 0, strides [4]
        in1: offset 0, strides [4]

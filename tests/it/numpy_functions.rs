@@ -1,7 +1,7 @@
 //! Functions of NumPy that the Array API lacks: bins, sliding products, interpolation, covariances, masks. NumPy's results, the same bits
 //! in compiled code and in the interpreter, dtypes.
 
-use ndjit::operand::{Computed, Math, Meet};
+use ndjit::operand::{ArrayLike, BinaryOperand, UnaryOperand};
 use ndjit::{
     Array, Closed, Complex, DType, ErrorCode, Expr, IntoBins, Overlap, Policy, Scalar, bincount, compress, convolve,
     corrcoef, correction, correlate, cov, density, digitize, histogram, interp, jit, left, nonzero, period, size,
@@ -12,7 +12,12 @@ use serde_json::Value;
 
 /// An array or a traced value.
 trait Own:
-    Math<Out = Self> + Computed + Clone + Meet<Self, Out = Self> + Meet<Scalar, Out = Self> + IntoBins<Edges = Self>
+    UnaryOperand<Out = Self>
+    + ArrayLike
+    + Clone
+    + BinaryOperand<Self, Out = Self>
+    + BinaryOperand<Scalar, Out = Self>
+    + IntoBins<Edges = Self>
 {
 }
 

@@ -3,11 +3,11 @@
 use ndjit::dynamic::{self, Asked};
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{
-    Array, DType, Error, ErrorCode, Expr, Op, Place, Policy, Program, Reduction, Scan, Sort, Spec, Stage, Weak, spec,
-    strong, weak, with_place, with_policy,
+    Array, DType, Error, ErrorCode, Expr, Op, Policy, Program, Reduction, Scan, Sort, SourceLoc, Spec, Stage, Weak,
+    spec, strong, weak, with_place, with_policy,
 };
 
-const PLACE: Place = Place { file: "<formula>", line: 1, column: 5 };
+const PLACE: SourceLoc = SourceLoc { file: "<formula>", line: 1, column: 5 };
 
 fn error(made: Result<impl Sized, Error>) -> String {
     let error = made.map(drop).unwrap_err();

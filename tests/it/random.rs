@@ -3,7 +3,7 @@
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{LoweredStep, Options, lower};
 use ndjit_engines::{ALL, Matrix, check, compare};
-use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeKind, Places, Rewriter, Slot, Value};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeKind, Rewriter, Slot, SourceLocs, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelKind};
 use ndjit_ir::{DType, Error, ErrorCode, Literal, LiteralValue, Shape, ValueType, Weak};
 use ndjit_math::interp::eval_graph;
@@ -196,7 +196,7 @@ fn a_body_inlined_is_a_body_called() {
         let results = |program: &Program| -> Result<Vec<_>, Error> {
             let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap()).collect::<Vec<_>>();
             let options = Options { verify: true, ..Options::default() };
-            let lowered = lower(&program.graph, &Places::default(), &layouts, &options)?;
+            let lowered = lower(&program.graph, &SourceLocs::default(), &layouts, &options)?;
             eval_graph(&lowered.typed, &program.params, &program.scalars)
         };
         let expected = match results(&variant(Runs::Called)) {
@@ -251,7 +251,7 @@ fn programs_have_compiled_loops() {
         let program = program(seed, &Limits { nodes: 12, elements: 70, control: true, ..Limits::default() }).unwrap();
         let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap());
         let layouts: Vec<_> = layouts.collect();
-        let lowered = lower(&program.graph, &Places::default(), &layouts, &Options::default()).unwrap();
+        let lowered = lower(&program.graph, &SourceLocs::default(), &layouts, &Options::default()).unwrap();
         for program in std::iter::once(&lowered).chain(lowered.bodies()) {
             for control in program.steps.iter().filter_map(LoweredStep::control) {
                 let Some(steps) = &control.compiled else { continue };
@@ -273,7 +273,7 @@ fn programs_have_what_is_hard() {
         let program = program(seed, &Limits { nodes: 16, elements: 140, ..Limits::default() }).unwrap();
         let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap());
         let layouts: Vec<_> = layouts.collect();
-        let lowered = lower(&program.graph, &Places::default(), &layouts, &Options::default()).unwrap();
+        let lowered = lower(&program.graph, &SourceLocs::default(), &layouts, &Options::default()).unwrap();
         let graph = &lowered.simplified;
         let fused: Vec<&FusedKernel> = lowered.kernels().map(|kernel| &kernel.fused).collect();
         for kernel in fused.iter().filter(|k| matches!(k.kind, KernelKind::Scan(_) | KernelKind::Sort(_))) {

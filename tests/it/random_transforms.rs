@@ -4,8 +4,8 @@
 use ndjit_codegen::Options;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_engines::{ALL, Matrix, check, lowered};
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, RuleKind, Value};
-use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Place, Policy, Shape, ValueType};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, RuleKind, SourceLocs, Value};
+use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Policy, Shape, SourceLoc, ValueType};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_random::{Limits, Program, Rng, program, tensor};
 use ndjit_transform::access::contiguous;
@@ -34,20 +34,20 @@ enum Transform {
 const TRANSFORMS: [Transform; 5] =
     [Transform::Forward, Transform::Reverse, Transform::Lanes, Transform::Checkpoint, Transform::Ruled];
 
-fn place() -> Place {
-    Place::caller()
+fn place() -> SourceLoc {
+    SourceLoc::caller()
 }
 
 /// A graph that calls a program, its places, the arguments and the results of the call.
-type CallGraph = (Graph<ValueType>, Places, Vec<Value>, Vec<Value>);
+type CallGraph = (Graph<ValueType>, SourceLocs, Vec<Value>, Vec<Value>);
 
 /// A graph that calls the program, on other parameters.
 fn calling(
     program: &Program,
     shape: impl Fn(&Shape) -> Shape,
-    mut argument: impl FnMut(&mut Graph<ValueType>, &mut Places, Value) -> Result<Value, Error>,
+    mut argument: impl FnMut(&mut Graph<ValueType>, &mut SourceLocs, Value) -> Result<Value, Error>,
 ) -> Result<CallGraph, Error> {
-    let (mut graph, mut places) = (Graph::new(), Places::default());
+    let (mut graph, mut places) = (Graph::new(), SourceLocs::default());
     let own = &program.graph;
     let params: Vec<Value> = own
         .params()

@@ -10,9 +10,9 @@ use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_inspect::listing::Inspection;
 use ndjit_inspect::stage::ProgramStage;
 use ndjit_ir::body::Body;
-use ndjit_ir::graph::{Graph, Places, Type};
+use ndjit_ir::graph::{Graph, SourceLocs, Type};
 use ndjit_ir::kernel::{FusedKernel, StepText, parse_kernels, parse_steps};
-use ndjit_ir::loops::{Geometry, LoopNest, NestKind, parse_nests};
+use ndjit_ir::loops::{IterationDomain, LoopNest, NestKind, parse_nests};
 use ndjit_ir::op::Op;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, Result};
@@ -52,7 +52,7 @@ where
 
 fn lowered(program: &Program, fuse: bool) -> Result<Lowered> {
     let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype)).collect::<Result<Vec<_>>>()?;
-    lower(&program.graph, &Places::default(), &layouts, &Options { fuse, ..Options::default() })
+    lower(&program.graph, &SourceLocs::default(), &layouts, &Options { fuse, ..Options::default() })
 }
 
 /// The stages of a program with control flow, as printed for people, parsed and printed again. Returns the number of parsed nests.
@@ -74,8 +74,8 @@ fn stages_round_trip(lowered: &Lowered) -> usize {
         let read = parse_nests(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let again: Vec<String> = read
             .iter()
-            .map(|(nest, geometry)| match geometry {
-                Some(geometry) => format!("{nest}\n{geometry}"),
+            .map(|(nest, domain)| match domain {
+                Some(domain) => format!("{nest}\n{domain}"),
                 None => nest.to_string(),
             })
             .collect();
@@ -111,8 +111,8 @@ fn check(program: &Program, fuse: bool) -> [usize; 3] {
     let scheduled: Vec<_> = lowered.kernels().map(|kernel| &kernel.scheduled).collect();
     for scheduled in &scheduled {
         round_trip::<LoopNest>(&scheduled.nest);
-        round_trip::<Geometry>(&scheduled.geometry);
-        text += &format!("{}\n{}\n", scheduled.nest, scheduled.geometry);
+        round_trip::<IterationDomain>(&scheduled.domain);
+        text += &format!("{}\n{}\n", scheduled.nest, scheduled.domain);
         let expanded = expanded(&scheduled.nest, &Target::interpreter()).unwrap();
         round_trip::<LoopNest>(&expanded);
         seen[0] += usize::from(expanded.kind.reduction().is_some());
@@ -125,7 +125,7 @@ fn check(program: &Program, fuse: bool) -> [usize; 3] {
         }
     }
     let read = parse_nests(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let printed = scheduled.iter().map(|s| (s.nest.clone(), Some(s.geometry.clone())));
+    let printed = scheduled.iter().map(|s| (s.nest.clone(), Some(s.domain.clone())));
     assert!(read.into_iter().eq(printed), "{text}");
     seen
 }

@@ -10,7 +10,7 @@
 
 use ndjit::{Array, DType, Jitted, Policy, ValueType, jit};
 use ndjit_codegen::{Lowered, Options, lower};
-use ndjit_ir::graph::{Graph, NodeKind, Places, Rewriter, Slot, SlotId, Value};
+use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Slot, SlotId, SourceLocs, Value};
 use ndjit_ir::{Literal, LiteralValue};
 use ndjit_random::{Limits, Rng, program};
 use ndjit_transform::access::contiguous;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 fn lowered(graph: &Graph<ValueType>) -> Lowered {
     let layouts = graph.params().iter().map(|&p| contiguous(graph.shape(p), graph.storage_dtype(p, Policy::default())));
     let layouts: Vec<_> = layouts.collect::<Result<_, _>>().expect("a small array");
-    lower(graph, &Places::default(), &layouts, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{graph}"))
+    lower(graph, &SourceLocs::default(), &layouts, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{graph}"))
 }
 
 /// The dtypes in which each slot's literal is used.
@@ -118,7 +118,7 @@ fn no_literal_decides_a_dtype_a_shape_or_a_kernel() {
         let scheduled =
             |lowered: &Lowered| lowered.kernels().map(|kernel| kernel.scheduled.clone()).collect::<Vec<_>>();
         for (a, b) in scheduled(&before).iter().zip(&scheduled(&after)) {
-            assert!(a.nest == b.nest && a.geometry == b.geometry, "seed {seed}\n{}\n{}", a.nest, b.nest);
+            assert!(a.nest == b.nest && a.domain == b.domain, "seed {seed}\n{}\n{}", a.nest, b.nest);
         }
         assert_eq!(before.steps.len(), after.steps.len(), "seed {seed}");
     }

@@ -36,7 +36,7 @@ fn shares_kernels() -> Result<()> {
 
 fn shares_dump() -> Result<()> {
     let (simplified, kernels, loops) = (stage(Stage::Simplified)?, stage(Stage::Kernels)?, stage(Stage::Loops)?);
-    let nest = loops.split("geometry").next().unwrap_or_default();
+    let nest = loops.split("domain").next().unwrap_or_default();
     println!("{simplified}\n{kernels}\n{nest}");
     Ok(())
 }

@@ -18,7 +18,7 @@ fn everything() -> Vec<f32> {
     let mut all = f(&x).to_vec::<f32>().unwrap();
     all.extend(collect_debug_output(|| f.call((&[3.0f32],)).unwrap()).0.to_vec::<f32>().unwrap());
     all.extend((exp(Array::from([0.0f32])) * 3).to_vec::<f32>().unwrap());
-    let place = ndjit::Place::caller();
+    let place = ndjit::SourceLoc::caller();
     let failing = jit(move |x: Expr| with_place(place, || x.reshape([3]))).call((&x,)).unwrap_err();
     assert_eq!((failing.code(), failing.place()), (ErrorCode::Shape, Some(place)));
     let panics = jit(|x| if f32::MAX > 0.0 { panic!("closure") } else { x + 1 }).call((&x,)).unwrap_err();

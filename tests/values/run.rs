@@ -2,7 +2,7 @@
 
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
-use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
+use ndjit_ir::graph::{Graph, NodeKind, SourceLocs, Value};
 use ndjit_ir::promotion::{Defaults, Policy};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Op, ValueType};
@@ -53,7 +53,7 @@ pub fn run(function: Function, operands: &[Tensor]) -> Result<Tensor, String> {
     graph.set_outputs(vec![value]);
     let layouts: Vec<_> = operands.iter().map(|x| contiguous(&x.shape, x.dtype).expect("a small array")).collect();
     let options = Options { policy: policy(), ..Options::default() };
-    let lowered = lower(&graph, &Places::default(), &layouts, &options).map_err(|e| e.to_string())?;
+    let lowered = lower(&graph, &SourceLocs::default(), &layouts, &options).map_err(|e| e.to_string())?;
     let expected = eval_graph(&lowered.typed, operands, &[]).map_err(|e| e.to_string())?.remove(0);
     for vector in VectorWidth::ALL {
         let options = RunOptions { vector, threads: Some(1), ..RunOptions::default() };

@@ -3,8 +3,8 @@
 use crate::operands::operands;
 use ndjit::{DType, Op, Policy, Result, Shape, ValueType};
 use ndjit_codegen::{Options, lower};
-use ndjit_ir::Place;
-use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
+use ndjit_ir::SourceLoc;
+use ndjit_ir::graph::{Graph, NodeKind, SourceLocs, Value};
 use ndjit_ir::support::CastReason;
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 use ndjit_transform::access::contiguous;
@@ -25,7 +25,7 @@ pub struct Kernel {
 /// A graph under construction, with arrays of one shape.
 struct Open {
     graph: Graph<ValueType>,
-    places: Places,
+    places: SourceLocs,
     shape: Shape,
 }
 
@@ -59,15 +59,15 @@ impl Kernel {
             let mut params = params.to_vec();
             let mut variables = Vec::new();
             for _ in 0..=u8::from(twice) {
-                params[by] = variable(open.all(), params[by], Place::caller());
+                params[by] = variable(open.all(), params[by], SourceLoc::caller());
                 variables.push(params[by]);
             }
             let mut value = open.add(kind, &params, op.result_dtype(dtype));
             // The innermost first.
             for variable in variables.into_iter().rev() {
                 let mode = DerivativeMode::Reverse;
-                let linear = Linearization::new(open.all(), &[variable], &[value], mode, Place::caller())?;
-                value = linear.gradient(open.all(), Place::caller())?[0];
+                let linear = Linearization::new(open.all(), &[variable], &[value], mode, SourceLoc::caller())?;
+                value = linear.gradient(open.all(), SourceLoc::caller())?[0];
             }
             Ok(value)
         })
@@ -86,7 +86,7 @@ impl Kernel {
         length: usize,
         make: impl FnOnce(&mut Open, &[Value]) -> Result<Value>,
     ) -> Result<Kernel> {
-        let mut open = Open { graph: Graph::new(), places: Places::default(), shape: Shape::from([length]) };
+        let mut open = Open { graph: Graph::new(), places: SourceLocs::default(), shape: Shape::from([length]) };
         let params: Vec<_> = operands.iter().map(|&dtype| open.graph.param(dtype.into(), &open.shape)).collect();
         let value = make(&mut open, &params)?;
         let Open { mut graph, places, shape } = open;

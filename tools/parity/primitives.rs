@@ -3,7 +3,7 @@
 use super::compared::{Compared, hex};
 use ndjit_codegen::target::{PrimSupport, combinations};
 use ndjit_ir::body::{BodyBuilder, Prim, Reg, eval_prim};
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Stride};
+use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::{DType, PrimType, Result};
 use ndjit_random::{Rng, special_words};
 use ndjit_runtime::Backend;
@@ -91,7 +91,7 @@ fn run(gpu: &Arc<Gpu>, batch: &[Combination], count: usize) -> Result<Vec<Compar
         body: LoopBody::Prims { body: builder.finish(&results), hoisted: 0 },
         kind: NestKind::Map,
     };
-    let geometry = Geometry {
+    let domain = IterationDomain {
         extents: [count].into_iter().collect(),
         inputs: inputs.map(layout).to_vec(),
         outputs: outputs.iter().copied().map(layout).collect(),
@@ -99,7 +99,7 @@ fn run(gpu: &Arc<Gpu>, batch: &[Combination], count: usize) -> Result<Vec<Compar
     let values = values(from, count);
     let bytes = |n: usize| pack(inputs[n], values.iter().map(|value| value[n]));
     let sizes: Vec<usize> = outputs.iter().map(|dtype| count * dtype.bytes()).collect();
-    let given = Arc::clone(gpu).run_nest(&nest, &geometry, &[], &[0, 1, 2, 3].map(bytes), &sizes)?;
+    let given = Arc::clone(gpu).run_nest(&nest, &domain, &[], &[0, 1, 2, 3].map(bytes), &sizes)?;
     let results = batch.iter().zip(&outputs).zip(&given);
     Ok(results.map(|((&combination, &dtype), given)| check(combination, dtype, &values, given)).collect())
 }

@@ -2,7 +2,7 @@
 
 use ndjit::{DType, Policy, Result, Shape, ValueType};
 use ndjit_codegen::{Lowered, Options, lower};
-use ndjit_ir::graph::{Graph, NodeKind, Places};
+use ndjit_ir::graph::{Graph, NodeKind, SourceLocs};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{AxisFunction, AxisSet, Reduce, TypeRequest};
@@ -72,7 +72,7 @@ impl Program {
         let id = graph.intern(of_result);
         let value = graph.add(kind, &params, &[(result.into(), id)]);
         graph.set_outputs(vec![value]);
-        Ok(Program { lowered: lower(&graph, &Places::default(), layouts, &on_device())?, scalars: Vec::new() })
+        Ok(Program { lowered: lower(&graph, &SourceLocs::default(), layouts, &on_device())?, scalars: Vec::new() })
     }
 
     /// A random program of dense arrays.
@@ -82,7 +82,7 @@ impl Program {
     pub fn of_graph(random: &ndjit_random::Program) -> Result<Program> {
         let layouts =
             random.params.iter().map(|param| contiguous(&param.shape, param.dtype)).collect::<Result<Vec<_>>>()?;
-        let lowered = lower(&random.graph, &Places::default(), &layouts, &on_device())?;
+        let lowered = lower(&random.graph, &SourceLocs::default(), &layouts, &on_device())?;
         Ok(Program { lowered, scalars: random.scalars.clone() })
     }
 

@@ -17,7 +17,7 @@ pub enum Reason {
 }
 
 /// The [`Reason`]s of each cast, literal and part of a reduction in a typed graph, in the order of the traced graph:
-/// several for shared ones. A side table, like [`Places`](ndjit_ir::graph::Places): one entry of 16 bytes per reason.
+/// several for shared ones. A side table, like [`SourceLocs`](ndjit_ir::graph::SourceLocs): one entry of 16 bytes per reason.
 #[derive(Clone, Debug, Default)]
 pub struct Conversions {
     /// Sorted by node.

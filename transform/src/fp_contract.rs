@@ -5,26 +5,30 @@
 //! every decision about execution. It corresponds to `-ffp-contract=fast` of C compilers (ISO C23, 7.12.3: contracted
 //! expressions are evaluated as though to infinite range and precision).
 
-use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Type, Value};
+use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Rewriter, SourceLocs, Type, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::{Op, ValueType};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Contracted graphs of control flow, by address, each with its places.
-type ContractedGraphs = FxHashMap<*const Graph<ValueType>, (Arc<Graph<ValueType>>, Arc<Places>)>;
+type ContractedGraphs = FxHashMap<*const Graph<ValueType>, (Arc<Graph<ValueType>>, Arc<SourceLocs>)>;
 
 /// Contracts the sums of a graph without calls, and those of the graphs of its control flow.
-pub fn fp_contract(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>, Places) {
+pub fn fp_contract(graph: &Graph<ValueType>, places: &SourceLocs) -> (Graph<ValueType>, SourceLocs) {
     contracted(graph, places, &mut ContractedGraphs::default())
 }
 
-fn contracted(graph: &Graph<ValueType>, places: &Places, bodies: &mut ContractedGraphs) -> (Graph<ValueType>, Places) {
+fn contracted(
+    graph: &Graph<ValueType>,
+    places: &SourceLocs,
+    bodies: &mut ContractedGraphs,
+) -> (Graph<ValueType>, SourceLocs) {
     let sums = sums(graph);
     let mut absorbed = vec![false; graph.value_count()];
     sums.iter().flatten().for_each(|sum| absorbed[sum.product.index()] = true);
     let mut out = Graph::with_slots(graph);
-    let mut out_places = Places::default();
+    let mut out_places = SourceLocs::default();
     let mut controls: Vec<Option<u32>> = vec![None; graph.controls().len()];
     let mut rewriter = Rewriter::new((graph, places), (&mut out, &mut out_places));
     for id in graph.node_ids() {
@@ -59,9 +63,9 @@ fn contracted(graph: &Graph<ValueType>, places: &Places, bodies: &mut Contracted
 
 /// Contracts the graphs of one control flow. Returns the number of the new control flow in the new graph.
 fn control(
-    (graph, places): (&Graph<ValueType>, &Places),
+    (graph, places): (&Graph<ValueType>, &SourceLocs),
     n: u32,
-    (out, out_places): (&mut Graph<ValueType>, &mut Places),
+    (out, out_places): (&mut Graph<ValueType>, &mut SourceLocs),
     bodies: &mut ContractedGraphs,
 ) -> u32 {
     let mut new = Control::clone(&graph.controls()[n as usize]);

@@ -6,7 +6,7 @@
 //! stays in the loop: a kernel computes it from two rows faster than it reads it. No bit changes: the same operations
 //! run on the same values.
 
-use ndjit_ir::graph::{Control, ControlKind, Fusion, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Value};
+use ndjit_ir::graph::{Control, ControlKind, Fusion, Graph, Inner, NodeId, NodeKind, Rewriter, SourceLocs, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::{Op, Policy, ValueType};
 use ndjit_math::shared_body;
@@ -21,7 +21,7 @@ type TracedGraph = Graph<ValueType>;
 
 /// Hoists the invariants of the loops of a graph without calls, and of the loops in their graphs; `None` if there are
 /// none.
-pub fn hoist(graph: &TracedGraph, places: &Places, policy: Policy) -> Option<(TracedGraph, Places)> {
+pub fn hoist(graph: &TracedGraph, places: &SourceLocs, policy: Policy) -> Option<(TracedGraph, SourceLocs)> {
     Hoisting { policy, known: FxHashMap::default() }.graph(graph, places)
 }
 
@@ -29,13 +29,13 @@ struct Hoisting {
     /// The policy for default dtypes of weak values.
     policy: Policy,
     /// Graphs that control flow may share, by address.
-    known: FxHashMap<*const TracedGraph, (Arc<TracedGraph>, Arc<Places>)>,
+    known: FxHashMap<*const TracedGraph, (Arc<TracedGraph>, Arc<SourceLocs>)>,
 }
 
 /// The new control flow.
 struct HoistedControl {
     control: Arc<Control<ValueType>>,
-    places: Vec<Arc<Places>>,
+    places: Vec<Arc<SourceLocs>>,
     /// The number of old operands, without unused ones at the end.
     operands: usize,
     /// The indices of the used operands, old ones and then hoisted ones.
@@ -47,7 +47,7 @@ struct HoistedControl {
 /// The invariants of one of a loop's graphs.
 struct Invariants {
     graph: Arc<TracedGraph>,
-    places: Arc<Places>,
+    places: Arc<SourceLocs>,
     /// For each parameter its operand.
     operands: Vec<u32>,
     /// For each node whether the graph still computes it.
@@ -60,13 +60,13 @@ struct Invariants {
 
 impl Hoisting {
     /// Hoists the invariants of a graph's loops. The nesting of control flow bounds the recursion.
-    fn graph(&mut self, graph: &TracedGraph, places: &Places) -> Option<(TracedGraph, Places)> {
+    fn graph(&mut self, graph: &TracedGraph, places: &SourceLocs) -> Option<(TracedGraph, SourceLocs)> {
         let pieces: Vec<Option<HoistedControl>> =
             (0..graph.controls().len()).map(|n| self.piece(&graph.controls()[n], n as u32, places)).collect();
         if pieces.iter().all(Option::is_none) {
             return None;
         }
-        let (mut out, mut out_places) = (Graph::with_slots(graph), Places::default());
+        let (mut out, mut out_places) = (Graph::with_slots(graph), SourceLocs::default());
         let mut rewriter = Rewriter::new((graph, places), (&mut out, &mut out_places));
         // Results of one control flow have the same operands.
         let mut hoisted: FxHashMap<(u32, Vec<Value>), Vec<Value>> = FxHashMap::default();
@@ -104,13 +104,13 @@ impl Hoisting {
     }
 
     /// Computes the new control flow, if it changes.
-    fn piece(&mut self, control: &Control<ValueType>, n: u32, places: &Places) -> Option<HoistedControl> {
+    fn piece(&mut self, control: &Control<ValueType>, n: u32, places: &SourceLocs) -> Option<HoistedControl> {
         let first = control.kind.arrays(control.results());
         let loops = match control.kind {
             ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => true,
             ControlKind::Cond => false,
         };
-        let mut own: Vec<(Inner<ValueType>, Arc<Places>)> = Vec::with_capacity(control.graphs.len());
+        let mut own: Vec<(Inner<ValueType>, Arc<SourceLocs>)> = Vec::with_capacity(control.graphs.len());
         let mut changed = false;
         for (which, inner) in control.graphs.iter().enumerate() {
             let before = (Arc::clone(&inner.graph), places.control(n, which));
@@ -151,7 +151,7 @@ impl Hoisting {
     }
 
     /// Hoists the invariants of the loops in a graph of control flow.
-    fn inner(&mut self, (graph, places): (Arc<TracedGraph>, Arc<Places>)) -> (Arc<TracedGraph>, Arc<Places>) {
+    fn inner(&mut self, (graph, places): (Arc<TracedGraph>, Arc<SourceLocs>)) -> (Arc<TracedGraph>, Arc<SourceLocs>) {
         if graph.controls().is_empty() {
             return (graph, places);
         }
@@ -166,7 +166,7 @@ impl Hoisting {
     }
 
     /// Finds the invariants of a loop's graph whose operands from `first` on are invariant, if hoisting pays off.
-    fn invariants(&self, inner: &Inner<ValueType>, places: &Arc<Places>, first: usize) -> Option<Invariants> {
+    fn invariants(&self, inner: &Inner<ValueType>, places: &Arc<SourceLocs>, first: usize) -> Option<Invariants> {
         let graph = &*inner.graph;
         let worth = self.worth(inner, first);
         let mut needed = vec![false; graph.node_count()];
@@ -248,7 +248,7 @@ impl Hoisting {
 
 impl Invariants {
     /// Computes the invariants from the loop's operands.
-    fn compute(&self, operands: &[Value], (out, out_places): (&mut TracedGraph, &mut Places)) -> Vec<Value> {
+    fn compute(&self, operands: &[Value], (out, out_places): (&mut TracedGraph, &mut SourceLocs)) -> Vec<Value> {
         let graph = &*self.graph;
         let mut rewriter = Rewriter::splice((graph, &*self.places), (out, out_places));
         for &id in &self.nodes {
@@ -267,9 +267,9 @@ impl Invariants {
 
     /// Returns the graph with the invariants as its last parameters, and the parameters that it still needs. The
     /// parameter of a weak state stays, since it determines the state's storage dtype.
-    fn without(&self, carried: usize, policy: Policy) -> (TracedGraph, Places, Vec<usize>) {
+    fn without(&self, carried: usize, policy: Policy) -> (TracedGraph, SourceLocs, Vec<usize>) {
         let graph = &*self.graph;
-        let (mut out, mut out_places) = (Graph::like(graph), Places::default());
+        let (mut out, mut out_places) = (Graph::like(graph), SourceLocs::default());
         let mut rewriter = Rewriter::new((graph, &*self.places), (&mut out, &mut out_places));
         let is_needed = |&at: &usize| {
             let param = graph.params()[at];

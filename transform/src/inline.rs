@@ -7,7 +7,7 @@
 //! memory.
 
 use ndjit_ir::graph::{
-    Control, Copied, Graph, Identity, MAX_NESTING, NodeId, NodeKind, Places, Rewriter, Slot, Type, Value,
+    Control, Copied, Graph, Identity, MAX_NESTING, NodeId, NodeKind, Rewriter, Slot, SourceLocs, Type, Value,
 };
 use ndjit_ir::{Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// For each parameter of a graph of control flow its literal, if it is one, and the first parameter that is the same.
 type LiteralParams = Vec<Option<(usize, Slot)>>;
 /// A graph and its places.
-type SharedGraph<T> = (Arc<Graph<T>>, Arc<Places>);
+type SharedGraph<T> = (Arc<Graph<T>>, Arc<SourceLocs>);
 
 /// Replaces every call in `graph`. Places of inlined nodes are those inside the child. A graph without calls and
 /// control flow is unchanged.
@@ -24,7 +24,7 @@ type SharedGraph<T> = (Arc<Graph<T>>, Arc<Places>);
 /// # Errors
 /// `Size` if calls [make it too large](Graph::check_expansion); `Verify` if a call and its child differ in the number
 /// of operands, or control flow nests too deep.
-pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, Places)> {
+pub fn inline<T: Type>(graph: &Graph<T>, places: &SourceLocs) -> Result<(Graph<T>, SourceLocs)> {
     graph.check_expansion()?;
     if graph.nesting() > MAX_NESTING {
         return Err(Error::new(ErrorCode::Verify, format!("inline: control flow nests more than {MAX_NESTING} deep")));
@@ -68,7 +68,7 @@ fn valued<T: Type>(graph: &Graph<T>) -> Option<Vec<bool>> {
 /// The state of a graph's copy: the next node, and the new values.
 struct InlineFrame<T: Type> {
     graph: Arc<Graph<T>>,
-    places: Arc<Places>,
+    places: Arc<SourceLocs>,
     next: usize,
     /// The nodes that are copied, if not all are.
     needed: Option<Vec<bool>>,
@@ -105,9 +105,9 @@ impl<T: Type> Inliner<T> {
         &mut self,
         (graph, places): SharedGraph<T>,
         numbers: &[Option<(usize, Slot)>],
-    ) -> Result<(Graph<T>, Places)> {
+    ) -> Result<(Graph<T>, SourceLocs)> {
         let mut out = Graph::new();
-        let mut out_places = Places::default();
+        let mut out_places = SourceLocs::default();
         let mut root = InlineFrame::new((Arc::clone(&graph), Arc::clone(&places)), None);
         let mut rewriter = Rewriter::resume((&*graph, &*places), (&mut out, &mut out_places), root.copied);
         params(&mut rewriter, numbers);
@@ -171,11 +171,11 @@ impl<T: Type> Inliner<T> {
     /// graphs.
     fn piece(
         &mut self,
-        (graph, places): (&Graph<T>, &Places),
+        (graph, places): (&Graph<T>, &SourceLocs),
         n: u32,
         operands: &[Value],
         out: &mut Graph<T>,
-        out_places: &mut Places,
+        out_places: &mut SourceLocs,
     ) -> Result<InlinedControl> {
         let control = &graph.controls()[n as usize];
         let first = control.kind.arrays(control.results());
@@ -212,7 +212,7 @@ impl<T: Type> Inliner<T> {
     /// Returns a copy of a graph of control flow without calls; the parameters with literals become literals.
     fn body(
         &mut self,
-        (graph, places): (&Arc<Graph<T>>, &Arc<Places>),
+        (graph, places): (&Arc<Graph<T>>, &Arc<SourceLocs>),
         numbers: &LiteralParams,
     ) -> Result<SharedGraph<T>> {
         let takes_none = numbers.iter().all(Option::is_none);
@@ -237,7 +237,7 @@ fn arity<T: Type>(child: &Graph<T>, operands: usize) -> Error {
 }
 
 /// Adds the parameters of the outermost graph: first those that stay, then the literals.
-fn params<T: Type>(rewriter: &mut Rewriter<'_, T, Places>, numbers: &[Option<(usize, Slot)>]) {
+fn params<T: Type>(rewriter: &mut Rewriter<'_, T, SourceLocs>, numbers: &[Option<(usize, Slot)>]) {
     let graph = rewriter.old;
     let number = |at: usize| numbers.get(at).and_then(Option::as_ref);
     let (stay, fixed): (Vec<usize>, Vec<usize>) = (0..graph.params().len()).partition(|&at| number(at).is_none());

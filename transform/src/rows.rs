@@ -4,7 +4,7 @@
 //! A value either has rows, each of which depends only on the same row of other values, or is the same for all rows. A
 //! value without rows must not be broadcast along them by shape.
 
-use ndjit_ir::graph::{Dependence, Graph, NodeKind, Places, Rewriter, Value};
+use ndjit_ir::graph::{Dependence, Graph, NodeKind, Rewriter, SourceLocs, Value};
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{Shape, ValueType};
 
@@ -14,9 +14,9 @@ pub fn count(graph: &Graph<ValueType>) -> Option<usize> {
 }
 
 /// Returns the same graph, with its places, for another number of rows.
-pub fn with(graph: &Graph<ValueType>, places: &Places, rows: usize) -> Option<(Graph<ValueType>, Places)> {
+pub fn with(graph: &Graph<ValueType>, places: &SourceLocs, rows: usize) -> Option<(Graph<ValueType>, SourceLocs)> {
     let (_, has_rows) = analysed(graph)?;
-    let (mut out, mut out_places) = (Graph::like(graph), Places::default());
+    let (mut out, mut out_places) = (Graph::like(graph), SourceLocs::default());
     let mut rewriter = Rewriter::new((graph, places), (&mut out, &mut out_places));
     for id in graph.node_ids() {
         let node = graph.node(id);

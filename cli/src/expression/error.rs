@@ -1,14 +1,14 @@
 //! Errors of expressions, with columns.
 
-use ndjit::{Error, ErrorCode, Place};
+use ndjit::{Error, ErrorCode, SourceLoc};
 use std::fmt;
 
 /// The file name of places in expressions, chosen to differ from any real file.
 pub const FILE: &str = "<expression>";
 
 /// The place of a column.
-pub(super) fn place(column: u32) -> Place {
-    Place { file: FILE, line: 1, column }
+pub(super) fn place(column: u32) -> SourceLoc {
+    SourceLoc { file: FILE, line: 1, column }
 }
 
 /// An error at a column of an expression, with help.

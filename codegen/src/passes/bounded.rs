@@ -4,7 +4,7 @@
 use crate::scheduled::TracedTrips;
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
 use ndjit_ir::kernel::{FusedKernel, KernelReduce, OpBody, Reads, Scalar, StmtKind};
-use ndjit_ir::loops::Geometry;
+use ndjit_ir::loops::IterationDomain;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::{DType, Op};
 use ndjit_transform::access::{Accesses, TracedIndex, keeps};
@@ -16,14 +16,14 @@ pub(super) fn trips(
     reduce: &KernelReduce,
     graph: &Graph<DType>,
     accesses: &Accesses,
-    (geometry, parallel_rank): (&Geometry, usize),
+    (domain, parallel_rank): (&IterationDomain, usize),
 ) -> Option<TracedTrips> {
     let mut axes = reduce.axes.iter();
     let axis = axes.next().filter(|_| axes.next().is_none())?;
-    if geometry.extents.len() != parallel_rank + 1 || geometry.extents[parallel_rank] != kernel.shape.extents()[axis] {
+    if domain.extents.len() != parallel_rank + 1 || domain.extents[parallel_rank] != kernel.shape.extents()[axis] {
         return None;
     }
-    let bounded = Bounded { kernel, graph, accesses, geometry, parallel_rank };
+    let bounded = Bounded { kernel, graph, accesses, domain, parallel_rank };
     let mut found: Option<(TracedIndex, isize)> = None;
     for (&output, &reduction) in kernel.body.outputs.iter().zip(&reduce.outputs) {
         let own = bounded.output(output, reduction)?;
@@ -39,7 +39,7 @@ struct Bounded<'a> {
     kernel: &'a FusedKernel,
     graph: &'a Graph<DType>,
     accesses: &'a Accesses,
-    geometry: &'a Geometry,
+    domain: &'a IterationDomain,
     parallel_rank: usize,
 }
 
@@ -102,7 +102,7 @@ impl Bounded<'_> {
         let StmtKind::Load(n) = self.body().stmts[self.uncast(scalar).index()].kind else { return None };
         let value = self.kernel.inputs.get(n as usize)?.value;
         let base = self.accesses.base(value);
-        let layout = self.geometry.inputs.get(n as usize)?;
+        let layout = self.domain.inputs.get(n as usize)?;
         let along =
             layout.strides.iter().enumerate().all(|(at, &stride)| stride == isize::from(at == self.parallel_rank));
         let position = matches!(self.graph.node(self.graph.producer(base)).kind, NodeKind::Iota(_));

@@ -14,7 +14,7 @@ use crate::clif::AccumulatorLayout;
 use crate::lower::{Lowered, MAX_ARRAYS};
 use ndjit_ir::graph::{Control, ControlKind, Graph, NodeKind, ScanArity, SlotId, Value};
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
+use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
 use ndjit_ir::{DType, Op, Result, Shape};
 use ndjit_transform::access::{Accesses, contiguous, layout_of};
 use rustc_hash::FxHashMap;
@@ -37,7 +37,7 @@ pub struct LoopKernel {
     pub inputs: Vec<Option<u32>>,
     /// Trips of each loop of the nest, 1 for the loop over steps if the operands determine them; layouts of inputs and
     /// outputs.
-    pub geometry: Geometry,
+    pub domain: IterationDomain,
     /// The literals of the body: the index of the loop's graph, the slot, and the dtype.
     pub literals: Vec<(usize, SlotId, DType)>,
 }
@@ -347,7 +347,7 @@ impl LoopBuilder<'_> {
         let arrays = dtypes.len() - usize::from(control.kind == ControlKind::While);
         let outputs: Vec<Layout> = dtypes.iter().map(own).collect::<Result<_>>()?;
         let all = states.into_iter().chain(inputs.iter().map(|input| input.layout.clone())).collect();
-        let whole = Geometry { extents: SmallVec::from_slice(state.extents()), inputs: all, outputs };
+        let whole = IterationDomain { extents: SmallVec::from_slice(state.extents()), inputs: all, outputs };
         let axes: Vec<usize> = (0..state.rank()).collect();
         let merged = coalesce(&whole, &axes, None);
         let counted = match control.kind {
@@ -384,7 +384,7 @@ impl LoopBuilder<'_> {
             }
             _ => along(layout, 0),
         });
-        let geometry = Geometry { extents, inputs: input_layouts.collect(), outputs: output_layouts.collect() };
+        let domain = IterationDomain { extents, inputs: input_layouts.collect(), outputs: output_layouts.collect() };
         let (rank, inner) = (merged.len() + 1, merged.len());
         let access = |layout: &Layout, dtype: DType, role: Role, stays: bool| {
             let class = match stride_class(layout, inner, dtype) {
@@ -396,10 +396,10 @@ impl LoopBuilder<'_> {
             Access { dtype, inner: class, role }
         };
         let role = |n: usize| inputs.get(n.wrapping_sub(carried)).map_or(Role::Memory, |input| input.role);
-        let accesses = geometry.inputs.iter().zip(&body.inputs).enumerate();
+        let accesses = domain.inputs.iter().zip(&body.inputs).enumerate();
         let accesses = accesses.map(|(n, (layout, &dtype))| access(layout, dtype, role(n), n < carried)).collect();
         let stored =
-            geometry.outputs.iter().zip(&dtypes).map(|(layout, &dtype)| access(layout, dtype, Role::Memory, true));
+            domain.outputs.iter().zip(&dtypes).map(|(layout, &dtype)| access(layout, dtype, Role::Memory, true));
         let nest = LoopNest {
             rank,
             inputs: accesses,
@@ -410,7 +410,7 @@ impl LoopBuilder<'_> {
         };
         nest.verify()?;
         let inputs = inputs.into_iter().map(|input| input.operand).collect();
-        Ok(Some(LoopKernel { nest: Arc::new(nest), form, carried, steps, inputs, geometry, literals }))
+        Ok(Some(LoopKernel { nest: Arc::new(nest), form, carried, steps, inputs, domain, literals }))
     }
 }
 

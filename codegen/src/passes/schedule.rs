@@ -10,7 +10,7 @@ use crate::scheduled::{Scheduled, TileLoop};
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, KernelScan, Reads};
 use ndjit_ir::loops::{
-    Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride, VectorLoop,
+    Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride, VectorLoop,
 };
 use ndjit_ir::reduction::{LANES, Reduction};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
@@ -94,11 +94,11 @@ pub fn schedule(
         };
         rows.push((kernel.inputs.len(), row));
     }
-    let mut geometry = Geometry { extents: SmallVec::from_slice(space.extents()), inputs, outputs };
+    let mut domain = IterationDomain { extents: SmallVec::from_slice(space.extents()), inputs, outputs };
     let output_dtypes: Vec<DType> = kernel.outputs.iter().map(|&v| graph.ty(v)).collect();
     let (parallel, reduced): (Loops, Loops) = (0..space.rank()).partition(|&axis| !axes.contains(axis));
-    let parallel = coalesce(&geometry, &parallel, tile);
-    let mut reduced = coalesce(&geometry, &reduced, None);
+    let parallel = coalesce(&domain, &parallel, tile);
+    let mut reduced = coalesce(&domain, &reduced, None);
     let meets = kernel.kind.function(0).is_some();
     if meets && reduced.is_empty() {
         // There is no axis to reduce or to scan: one trip without a step.
@@ -106,11 +106,11 @@ pub fn schedule(
     }
     let tile = tile.and_then(|axis| {
         let at = parallel.iter().position(|(_, last)| last.is_some_and(|last| last >= axis))?;
-        Some(TileLoop { index: at, step: parallel[at].0 / geometry.extents[axis].max(1) })
+        Some(TileLoop { index: at, step: parallel[at].0 / domain.extents[axis].max(1) })
     });
     let loops: SmallVec<[(usize, Option<usize>); 4]> = parallel.iter().chain(&reduced).copied().collect();
-    select(&mut geometry, &loops, &kernel.body.inputs, &output_dtypes);
-    for (layout, input) in geometry.inputs.iter_mut().zip(&kernel.inputs) {
+    select(&mut domain, &loops, &kernel.body.inputs, &output_dtypes);
+    for (layout, input) in domain.inputs.iter_mut().zip(&kernel.inputs) {
         if matches!(input.reads, Reads::GatherBound | Reads::GatherStride) {
             layout.strides.fill(0);
         }
@@ -118,7 +118,7 @@ pub fn schedule(
     let reduce = |outputs: &SmallVec<[Reduction; 1]>| NestReduce {
         loops: reduced.len(),
         outputs: outputs.clone(),
-        along: along(&geometry, parallel.len(), &kernel.body.inputs),
+        along: along(&domain, parallel.len(), &kernel.body.inputs),
     };
     let kind = match &kernel.kind {
         KernelKind::Map | KernelKind::Part(_) => NestKind::Map,
@@ -126,17 +126,17 @@ pub fn schedule(
         KernelKind::Contract(KernelReduce { outputs, .. }) => NestKind::Contract(reduce(outputs)),
         KernelKind::Scan(KernelScan { outputs, .. }) => NestKind::Scan(NestScan {
             outputs: outputs.clone(),
-            along: along_scan(&geometry, parallel.len(), &output_dtypes),
+            along: along_scan(&domain, parallel.len(), &output_dtypes),
         }),
         KernelKind::Sort(KernelScan { outputs, .. }) => NestKind::Sort(outputs.clone()),
         KernelKind::Scatter(scatter) => NestKind::Scatter(*scatter),
     };
     let trips = match &kernel.kind {
-        KernelKind::Reduce(reduce) => trips(kernel, reduce, graph, accesses, (&geometry, parallel.len())),
+        KernelKind::Reduce(reduce) => trips(kernel, reduce, graph, accesses, (&domain, parallel.len())),
         _ => None,
     };
     let mut nest = LoopNest {
-        rank: geometry.extents.len(),
+        rank: domain.extents.len(),
         inputs: Vec::new(),
         literals: kernel.body.literals.clone(),
         outputs: Vec::new(),
@@ -144,14 +144,14 @@ pub fn schedule(
         kind,
     };
     let at = nest.vector_loop();
-    for ((layout, &dtype), &role) in geometry.inputs.iter().zip(&kernel.body.inputs).zip(&roles) {
+    for ((layout, &dtype), &role) in domain.inputs.iter().zip(&kernel.body.inputs).zip(&roles) {
         let inner = match stride_class(layout, at, dtype) {
             Stride::Contiguous if role == Role::Index => Stride::Strided,
             class => class,
         };
         nest.inputs.push(Access { dtype, inner, role });
     }
-    for (layout, &dtype) in geometry.outputs.iter().zip(&output_dtypes) {
+    for (layout, &dtype) in domain.outputs.iter().zip(&output_dtypes) {
         let inner = match stride_class(layout, at, dtype) {
             _ if nest.kind.reduction().is_some() => Stride::Contiguous,
             // A scan of one element has one trip.
@@ -163,7 +163,7 @@ pub fn schedule(
     }
     Ok(Scheduled {
         nest,
-        geometry,
+        domain,
         inputs: read,
         outputs: kernel.outputs.clone(),
         rest: kernel.kind.part().and_then(|part| part.into),
@@ -191,14 +191,14 @@ type Loops = SmallVec<[usize; 4]>;
 /// Computes the loops over axes: those of extent 1 are dropped, and adjacent ones that are contiguous in every operand
 /// are joined. Each loop has its extent and the axis of its strides. A loop begins with the axis `begins`.
 pub(super) fn coalesce(
-    geometry: &Geometry,
+    domain: &IterationDomain,
     axes: &[usize],
     begins: Option<usize>,
 ) -> SmallVec<[(usize, Option<usize>); 4]> {
-    let layouts = || geometry.inputs.iter().chain(&geometry.outputs);
+    let layouts = || domain.inputs.iter().chain(&domain.outputs);
     let mut merged: SmallVec<[(usize, Option<usize>); 4]> = smallvec![];
     for &axis in axes {
-        let extent = geometry.extents[axis];
+        let extent = domain.extents[axis];
         if extent == 1 {
             continue;
         }
@@ -216,16 +216,16 @@ pub(super) fn coalesce(
     merged
 }
 
-/// Sets the geometry to these loops: at least one, of one trip.
-fn select(geometry: &mut Geometry, loops: &[(usize, Option<usize>)], inputs: &[DType], outputs: &[DType]) {
-    geometry.extents = loops.iter().map(|(extent, _)| *extent).collect();
-    for layout in geometry.inputs.iter_mut().chain(&mut geometry.outputs) {
+/// Sets the domain to these loops: at least one, of one trip.
+fn select(domain: &mut IterationDomain, loops: &[(usize, Option<usize>)], inputs: &[DType], outputs: &[DType]) {
+    domain.extents = loops.iter().map(|(extent, _)| *extent).collect();
+    for layout in domain.inputs.iter_mut().chain(&mut domain.outputs) {
         layout.strides = loops.iter().map(|(_, axis)| axis.map_or(0, |axis| layout.strides[axis])).collect();
     }
-    if geometry.extents.is_empty() {
-        geometry.extents.push(1);
+    if domain.extents.is_empty() {
+        domain.extents.push(1);
         let dtypes = inputs.iter().chain(outputs);
-        for (layout, dtype) in geometry.inputs.iter_mut().chain(&mut geometry.outputs).zip(dtypes) {
+        for (layout, dtype) in domain.inputs.iter_mut().chain(&mut domain.outputs).zip(dtypes) {
             layout.strides.push(dtype.bytes() as isize);
         }
     }
@@ -233,28 +233,28 @@ fn select(geometry: &mut Geometry, loops: &[(usize, Option<usize>)], inputs: &[D
 
 /// Selects the loop to vectorize: one that fills at least half a vector, else the one along which fewer inputs are
 /// strided. In a tie the reduced loop: whole rows are read one after the other.
-fn along(geometry: &Geometry, parallel_rank: usize, inputs: &[DType]) -> VectorLoop {
+fn along(domain: &IterationDomain, parallel_rank: usize, inputs: &[DType]) -> VectorLoop {
     let strided = |at: usize| {
-        let classes = geometry.inputs.iter().zip(inputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
+        let classes = domain.inputs.iter().zip(inputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
         classes.filter(|&class| class == Stride::Strided).count()
     };
     // Sums of `f32[1000, 25, 10]` along the first axis took 1.4 ms vectorized along it, 0.5 ms along the last.
-    let expense = |at: usize| (geometry.extents[at] < LANES / 2, strided(at));
+    let expense = |at: usize| (domain.extents[at] < LANES / 2, strided(at));
     match parallel_rank.checked_sub(1) {
-        Some(last) if expense(last) < expense(geometry.extents.len() - 1) => VectorLoop::Parallel,
+        Some(last) if expense(last) < expense(domain.extents.len() - 1) => VectorLoop::Parallel,
         _ => VectorLoop::Reduction,
     }
 }
 
 /// Selects the loop to vectorize in a scan: the last parallel loop, if it fills vectors and the results are contiguous
 /// along it.
-fn along_scan(geometry: &Geometry, parallel_rank: usize, outputs: &[DType]) -> VectorLoop {
+fn along_scan(domain: &IterationDomain, parallel_rank: usize, outputs: &[DType]) -> VectorLoop {
     let beside = |at: usize| {
-        let mut classes = geometry.outputs.iter().zip(outputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
+        let mut classes = domain.outputs.iter().zip(outputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
         classes.all(|class| class == Stride::Contiguous)
     };
     match parallel_rank.checked_sub(1) {
-        Some(last) if geometry.extents[last] >= LANES && beside(last) => VectorLoop::Parallel,
+        Some(last) if domain.extents[last] >= LANES && beside(last) => VectorLoop::Parallel,
         _ => VectorLoop::Reduction,
     }
 }

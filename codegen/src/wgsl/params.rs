@@ -5,7 +5,7 @@
 //! words for each of these, low first. All wrap around: an offset may lie before the bound range, as long as no element
 //! does.
 
-use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::loops::{IterationDomain, LoopNest};
 use ndjit_ir::{Error, ErrorCode, PrimType, Result};
 
 /// Words of the header; the extents follow.
@@ -77,19 +77,19 @@ pub(super) fn register_words(ty: PrimType) -> usize {
 pub fn params(
     nest: &LoopNest,
     header: DispatchHeader,
-    geometry: &Geometry,
+    domain: &IterationDomain,
     before: &[usize],
     literals: &[u64],
 ) -> Result<Vec<u32>> {
     let wrong = |what: &str| Error::new(ErrorCode::Verify, format!("wgsl: {what}"));
     let registers: Vec<PrimType> = nest.literals.iter().flat_map(|dtype| dtype.repr()).copied().collect();
-    let layouts: Vec<_> = geometry.inputs.iter().chain(&geometry.outputs).collect();
+    let layouts: Vec<_> = domain.inputs.iter().chain(&domain.outputs).collect();
     let accesses: Vec<_> = nest.inputs.iter().chain(&nest.outputs).collect();
     if registers.len() != literals.len() || layouts.len() != accesses.len() || before.len() != accesses.len() {
         return Err(wrong("operands and literals are not the nest's"));
     }
     let mut words = header.words().to_vec();
-    words.extend(geometry.extents.iter().map(|&extent| extent as u32));
+    words.extend(domain.extents.iter().map(|&extent| extent as u32));
     for ((access, layout), &before) in accesses.iter().zip(layouts).zip(before) {
         let bytes = [(layout.offset as i64).wrapping_sub(before as i64)];
         let all = bytes.into_iter().chain(layout.strides.iter().map(|&stride| stride as i64));

@@ -1,7 +1,7 @@
 //! The kernels of programs.
 
 use ndjit_codegen::{Lowered, Options, lower};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{Policy, ValueType};
 use ndjit_transform::access::contiguous;
@@ -10,7 +10,7 @@ fn lowered(text: &str) -> Lowered {
     let graph: Graph<ValueType> = text.parse().unwrap_or_else(|e| panic!("{e}"));
     let layout = |&p| contiguous(graph.shape(p), graph.storage_dtype(p, Policy::default())).expect("a small array");
     let layouts: Vec<Layout> = graph.params().iter().map(layout).collect();
-    lower(&graph, &Places::default(), &layouts, &Options { verify: true, ..Options::default() })
+    lower(&graph, &SourceLocs::default(), &layouts, &Options { verify: true, ..Options::default() })
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -43,7 +43,7 @@ fn axes_of_contiguous_arrays_are_joined_and_broadcast_ones_read_in_place() {
 }";
     let lowered = lowered(text);
     let text: Vec<String> =
-        lowered.kernels().map(|k| format!("{}\n{}", k.scheduled.nest, k.scheduled.geometry)).collect();
+        lowered.kernels().map(|k| format!("{}\n{}", k.scheduled.nest, k.scheduled.domain)).collect();
     insta::assert_snapshot!(text.join("\n"), @r##"
     nest rank 3 {
       in0: f32 contiguous, in1: f32 contiguous, in2: f32 broadcast
@@ -58,7 +58,7 @@ fn axes_of_contiguous_arrays_are_joined_and_broadcast_ones_read_in_place() {
         store out1, t4
       }
     }
-    geometry [4, 5, 6] {
+    domain [4, 5, 6] {
       in0: offset 0, strides [120, 24, 4]
       in1: offset 0, strides [120, 24, 4]
       in2: offset 0, strides [0, 4, 0]

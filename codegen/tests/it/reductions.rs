@@ -1,7 +1,7 @@
 //! Reductions as loops: their kernels, and that the loops compute the graph.
 
 use ndjit_codegen::{Lowered, LoweredKernel, Options, lower};
-use ndjit_ir::graph::{Graph, Places, Slot, Value};
+use ndjit_ir::graph::{Graph, Slot, SourceLocs, Value};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Policy, Shape, ValueType};
 use ndjit_math::interp::{Tensor, Tensors, eval_graph, eval_nest};
@@ -14,7 +14,7 @@ fn lowered(text: &str, fuse: bool) -> Lowered {
     let policy = Policy::default();
     let layouts: Vec<Layout> =
         graph.params().iter().map(|&p| contiguous(graph.shape(p), graph.storage_dtype(p, policy)).unwrap()).collect();
-    lower(&graph, &Places::default(), &layouts, &Options { fuse, verify: true, ..Options::default() }).unwrap()
+    lower(&graph, &SourceLocs::default(), &layouts, &Options { fuse, verify: true, ..Options::default() }).unwrap()
 }
 
 fn kernels(text: &str) -> String {
@@ -42,7 +42,7 @@ fn agrees(lowered: &Lowered) {
         let zeros = |&v: &Value| Tensor::zeros(graph.ty(v), graph.shape(v).clone()).unwrap();
         let mut outputs: Vec<Tensor> = scheduled.outputs.iter().map(zeros).collect();
         let mut memory = Tensors { inputs: &inputs, outputs: &mut outputs };
-        eval_nest(&scheduled.nest, &scheduled.geometry, &literals, &mut memory).unwrap();
+        eval_nest(&scheduled.nest, &scheduled.domain, &literals, &mut memory).unwrap();
         values.extend(scheduled.outputs.iter().copied().zip(outputs));
     }
     let expected = eval_graph(&lowered.typed, &params, &[]).unwrap();
@@ -141,7 +141,7 @@ fn loops_say_what_is_reduced() {
     );
     agrees(&lowered);
     let text: Vec<String> =
-        lowered.kernels().map(|k| format!("{}\n{}", k.scheduled.nest, k.scheduled.geometry)).collect();
+        lowered.kernels().map(|k| format!("{}\n{}", k.scheduled.nest, k.scheduled.domain)).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
     nest rank 3, vectors along i2 {
       in0: f16 contiguous
@@ -152,7 +152,7 @@ fn loops_say_what_is_reduced() {
         reduce out0, t1
       }
     }
-    geometry [5, 4, 6] {
+    domain [5, 4, 6] {
       in0: offset 0, strides [12, 60, 2]
       out0: offset 0, strides [4, 0, 0]
     }
@@ -165,7 +165,7 @@ fn loops_say_what_is_reduced() {
         store out0, t1
       }
     }
-    geometry [5] {
+    domain [5] {
       in0: offset 0, strides [4]
       out0: offset 0, strides [2]
     }
@@ -177,7 +177,7 @@ fn loops_say_what_is_reduced() {
         reduce out0, t0
       }
     }
-    geometry [4, 6, 5] {
+    domain [4, 6, 5] {
       in0: offset 0, strides [60, 2, 12]
       out0: offset 0, strides [12, 2, 0]
     }
@@ -198,7 +198,7 @@ fn loops_say_what_is_reduced() {
         reduce out0, t8
       }
     }
-    geometry [4, 6, 5] {
+    domain [4, 6, 5] {
       in0: offset 0, strides [60, 2, 12]
       in1: offset 0, strides [12, 2, 0]
       in2: offset 0, strides [0, 0, 1]

@@ -3,7 +3,7 @@
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use ndjit_codegen::wgsl::{self, DispatchKind, Features, Pieces};
 use ndjit_codegen::{LoweredKernel, Options, Scheduled, lower};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::loops::{NestKind, Role};
 use ndjit_ir::{ErrorCode, Policy, Result, ValueType};
 use ndjit_random::{Limits, program};
@@ -43,7 +43,7 @@ fn steps(nest: &ndjit_ir::loops::LoopNest) -> Vec<DispatchKind> {
 fn modules(graph: &Graph<ValueType>, features: &Features) -> Result<Vec<String>> {
     let stored = |p| contiguous(graph.shape(p), graph.storage_dtype(p, Policy::default()));
     let layouts = graph.params().iter().map(|&p| stored(p)).collect::<Result<Vec<_>>>()?;
-    let lowered = lower(graph, &Places::default(), &layouts, &Options::default())?;
+    let lowered = lower(graph, &SourceLocs::default(), &layouts, &Options::default())?;
     let mut modules = Vec::new();
     for LoweredKernel { scheduled: Scheduled { nest, .. }, .. } in lowered.kernels() {
         let on_processor = matches!(nest.kind, NestKind::Scatter(_));
@@ -247,7 +247,7 @@ fn what_moves_casts_and_compares_doubles_needs_none() {
 fn a_step_that_is_not_one_of_the_nests_is_refused() {
     let program = parsed("graph (%0: f32[3]) {\n  %1 = add %0, %0 : f32[3]\n  return %1\n}");
     let layouts = [contiguous(program.shape(program.params()[0]), ndjit_ir::DType::F32).unwrap()];
-    let lowered = lower(&program, &Places::default(), &layouts, &Options::default()).unwrap();
+    let lowered = lower(&program, &SourceLocs::default(), &layouts, &Options::default()).unwrap();
     let nest = &lowered.kernels().next().unwrap().scheduled.nest;
     let error = wgsl::emit(nest, DispatchKind::Carries, &Features::ALL, &Pieces::default()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Verify);

@@ -1,6 +1,6 @@
 //! Arrays without computation: constructors, types, shapes, devices, views of existing elements.
 
-use crate::array::node::{ArrayNode, ArrayRef, ElementSource, ElementState, Elements, Kept, PendingOp};
+use crate::array::node::{ArrayNode, ArrayRef, ElementSource, ElementState, Elements, PendingOp, Retained};
 use crate::literal::literal_bytes;
 use crate::traces;
 use ndjit_ir::graph::Graph;
@@ -103,9 +103,9 @@ impl ArrayRef {
     }
 
     /// Its elements, if they were kept by another evaluation.
-    pub(crate) fn kept(&self) -> Option<Arc<Kept>> {
+    pub(crate) fn kept(&self) -> Option<Arc<Retained>> {
         match &*self.0.source.lock() {
-            ElementSource::Kept(kept) => Some(Arc::clone(kept)),
+            ElementSource::Retained(kept) => Some(Arc::clone(kept)),
             ElementSource::Nothing | ElementSource::Pending(_) => None,
         }
     }

@@ -9,7 +9,7 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Result, Shape, SourceLoc, ValueType};
 use ndjit_runtime::{Fallback, Memory, Reading};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -51,7 +51,7 @@ pub(crate) enum ElementSource {
     /// A pending operation.
     Pending(Arc<PendingOp>),
     /// Elements kept while others were read. They are unread, and may be freed.
-    Kept(Arc<Kept>),
+    Retained(Arc<Retained>),
 }
 
 impl ElementSource {
@@ -59,7 +59,7 @@ impl ElementSource {
     pub fn pending_op(&self) -> Option<&Arc<PendingOp>> {
         match self {
             ElementSource::Pending(pending_op) => Some(pending_op),
-            ElementSource::Nothing | ElementSource::Kept(_) => None,
+            ElementSource::Nothing | ElementSource::Retained(_) => None,
         }
     }
 
@@ -67,7 +67,7 @@ impl ElementSource {
     pub fn take_pending_op(&mut self) -> Option<Arc<PendingOp>> {
         match std::mem::replace(self, ElementSource::Nothing) {
             ElementSource::Pending(pending_op) => Some(pending_op),
-            ElementSource::Nothing | ElementSource::Kept(_) => None,
+            ElementSource::Nothing | ElementSource::Retained(_) => None,
         }
     }
 }
@@ -151,7 +151,7 @@ impl ArrayNode {
 pub(crate) struct PendingOp {
     pub(crate) operation: Operation<'static>,
     pub(crate) operands: SmallVec<[LazyOperand; 2]>,
-    pub(crate) place: Place,
+    pub(crate) place: SourceLoc,
     /// The fallback for dtypes that its device lacks.
     pub(crate) fallback: Fallback,
     /// Whether it has run, in a program with other outputs.
@@ -162,7 +162,7 @@ impl PendingOp {
     pub(crate) fn new(
         operation: Operation<'static>,
         operands: SmallVec<[LazyOperand; 2]>,
-        place: Place,
+        place: SourceLoc,
         fallback: Fallback,
     ) -> PendingOp {
         PendingOp { operation, operands, place, fallback, has_run: AtomicBool::new(false) }
@@ -175,7 +175,7 @@ pub enum LazyOperand {
     /// An array.
     Array(ArrayRef),
     /// A scalar, and its source location, if known.
-    Literal(Literal, Option<Place>),
+    Literal(Literal, Option<SourceLoc>),
 }
 
 impl LazyOperand {
@@ -204,7 +204,7 @@ pub(crate) fn dismantle(pending_op: Arc<PendingOp>) {
 }
 
 /// Elements kept while other arrays were read.
-pub(crate) struct Kept {
+pub(crate) struct Retained {
     /// The elements, in row-major order.
     pub memory: Memory,
     pub(crate) past: Arc<Past>,
@@ -217,7 +217,7 @@ pub(crate) struct Kept {
 /// A program that ran, without its arrays.
 pub(crate) struct Past {
     pub(crate) items: Vec<ProgramItem>,
-    pub(crate) places: Vec<Option<Place>>,
+    pub(crate) places: Vec<Option<SourceLoc>>,
     pub(crate) origins: Vec<OperandSource>,
     pub(crate) fallback: Fallback,
 }
@@ -226,30 +226,30 @@ pub(crate) struct Past {
 pub(crate) enum OperandSource {
     /// An array with elements, or with kept elements.
     Array(Weak<ArrayNode>),
-    Number(Literal, Option<Place>),
+    Number(Literal, Option<SourceLoc>),
     /// An operation of this dtype, without kept elements.
     Operation(DType),
 }
 
 /// The bytes of all kept elements.
-static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
+static RETAINED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-impl Kept {
-    pub(crate) fn new(memory: Memory, past: Arc<Past>, item: usize) -> Kept {
-        KEPT_BYTES.fetch_add(memory.len(), Relaxed);
-        Kept { memory, past, item, needed: AtomicBool::new(false) }
+impl Retained {
+    pub(crate) fn new(memory: Memory, past: Arc<Past>, item: usize) -> Retained {
+        RETAINED_BYTES.fetch_add(memory.len(), Relaxed);
+        Retained { memory, past, item, needed: AtomicBool::new(false) }
     }
 }
 
-impl Drop for Kept {
+impl Drop for Retained {
     fn drop(&mut self) {
-        KEPT_BYTES.fetch_sub(self.memory.len(), Relaxed);
+        RETAINED_BYTES.fetch_sub(self.memory.len(), Relaxed);
     }
 }
 
 /// The bytes of all kept elements.
-pub fn kept_bytes() -> usize {
-    KEPT_BYTES.load(Relaxed)
+pub fn retained_bytes() -> usize {
+    RETAINED_BYTES.load(Relaxed)
 }
 
 /// An item of a program, as a part of its plan's key.

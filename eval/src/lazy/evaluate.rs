@@ -2,13 +2,13 @@
 
 use crate::array::node::{ArrayRef, Elements};
 use crate::lazy::program::{LazyProgram, Leaf, Numbers};
-use crate::lazy::{keep, kept};
+use crate::lazy::{retain, retained};
 use crate::nonfinite;
 use crate::plan::dump::unasked;
 use crate::settings::settings;
 use crate::steps::RunInputs;
 use ndjit_inspect::explain::{self, Explanation, Origin, ParamSource};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::{Error, ErrorCode, Result, ValueType};
 use ndjit_runtime::{Memory, Output};
 use smallvec::SmallVec;
@@ -50,7 +50,7 @@ fn run(array: &ArrayRef) -> Result<()> {
         }
         return Ok(());
     }
-    keep::choose(&mut program, kept::left());
+    retain::choose(&mut program, retained::left());
     finish(program, array)
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn finish(mut program: LazyProgram, array: &ArrayRef) -> Result<()> {
         }
         results => results?,
     };
-    keep::store(program, results);
+    retain::store(program, results);
     Ok(())
 }
 
@@ -96,7 +96,7 @@ pub fn copy(array: &ArrayRef) -> Result<Memory> {
 
 /// The formula of an array created during a trace from new arrays only: a program, and its arguments. `None` if it has elements, or
 /// depends on such an array.
-pub fn formula(array: &ArrayRef) -> Option<(Graph<ValueType>, Places, Vec<ArrayRef>)> {
+pub fn formula(array: &ArrayRef) -> Option<(Graph<ValueType>, SourceLocs, Vec<ArrayRef>)> {
     if !array.0.traced || array.0.state.get().is_some() || array.value_type().is_weak() {
         return None;
     }

@@ -5,13 +5,13 @@ use crate::lazy::noting::apply;
 use crate::request::{Movement, OperationRequest, Request, RequestAxes};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::view::{Slice, broadcast_to, slice};
-use ndjit_ir::{DType, Op, Place, Reduction, Shape};
+use ndjit_ir::{DType, Op, Reduction, Shape, SourceLoc};
 use ndjit_runtime::Buffer;
 use std::sync::Arc;
 
 fn noted(asked: OperationRequest<'_>, operands: &[&ArrayRef]) -> ArrayRef {
     let mut own = operands.iter().map(|&array| LazyOperand::Array(array.clone())).collect();
-    apply(asked, &mut own, Place::caller())
+    apply(asked, &mut own, SourceLoc::caller())
 }
 
 /// One axis of equal elements.

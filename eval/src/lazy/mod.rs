@@ -6,7 +6,7 @@
 pub mod evaluate;
 #[cfg(test)]
 mod examples;
-mod keep;
-mod kept;
 pub mod noting;
 mod program;
+mod retain;
+mod retained;

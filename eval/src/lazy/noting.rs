@@ -12,7 +12,7 @@ use ndjit_ir::graph::TypeOf;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::support::{CastReason, Device};
-use ndjit_ir::{DType, ErrorCode, Place, Shape, ValueType};
+use ndjit_ir::{DType, ErrorCode, Shape, SourceLoc, ValueType};
 use ndjit_runtime::Fallback;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -37,7 +37,7 @@ impl LazyOperand {
 }
 
 /// Records the cast of an operand that a casting mode inserts.
-fn adapt(operand: &mut LazyOperand, cast: OperandCast, place: Place, fallback: Fallback) {
+fn adapt(operand: &mut LazyOperand, cast: OperandCast, place: SourceLoc, fallback: Fallback) {
     if let Some((dtype, mode)) = cast {
         let cast = Operation::Cast(CastReason::Mode(mode), dtype.into());
         let shape = operand.shape().clone();
@@ -48,7 +48,7 @@ fn adapt(operand: &mut LazyOperand, cast: OperandCast, place: Place, fallback: F
 
 /// Records an operation on valid arrays of one device and scalars, which are taken out of the list. A view of computed elements is not
 /// copied if strides can express it.
-pub fn apply(asked: OperationRequest<'_>, own: &mut LazyOperands, place: Place) -> ArrayRef {
+pub fn apply(asked: OperationRequest<'_>, own: &mut LazyOperands, place: SourceLoc) -> ArrayRef {
     // The settings of the operation, for the device of the arrays.
     let settings = match settings().on(device_of(own)) {
         Ok(settings) => settings,
@@ -105,12 +105,12 @@ fn origin(operand: &LazyOperand) -> Origin {
         ElementSource::Pending(pending_op) => {
             Origin::Computed { value: None, what: pending_op.operation.name(), place: Some(pending_op.place) }
         }
-        ElementSource::Nothing | ElementSource::Kept(_) => Origin::Data,
+        ElementSource::Nothing | ElementSource::Retained(_) => Origin::Data,
     }
 }
 
 /// Records a cast of any operand.
-pub fn convert(x: LazyOperand, dtype: DType, place: Place) -> ArrayRef {
+pub fn convert(x: LazyOperand, dtype: DType, place: SourceLoc) -> ArrayRef {
     match x {
         LazyOperand::Array(array) => converted(&array, dtype, place),
         LazyOperand::Literal(..) => converted_to(x, Device::CPU, SCALAR.clone(), dtype, place),
@@ -118,19 +118,19 @@ pub fn convert(x: LazyOperand, dtype: DType, place: Place) -> ArrayRef {
 }
 
 /// Records a cast to the dtype that the policy substitutes for this one.
-pub fn cast(array: &ArrayRef, dtype: DType, place: Place) -> ArrayRef {
+pub fn cast(array: &ArrayRef, dtype: DType, place: SourceLoc) -> ArrayRef {
     converted(array, settings().policy.width(dtype), place)
 }
 
 /// Records a cast.
-fn converted(array: &ArrayRef, dtype: DType, place: Place) -> ArrayRef {
+fn converted(array: &ArrayRef, dtype: DType, place: SourceLoc) -> ArrayRef {
     if let Some(error) = array.error() {
         return ArrayRef::poisoned(error.clone());
     }
     converted_to(LazyOperand::Array(array.clone()), array.device(), array.shape().clone(), dtype, place)
 }
 
-fn converted_to(operand: LazyOperand, device: Device, shape: Shape, dtype: DType, place: Place) -> ArrayRef {
+fn converted_to(operand: LazyOperand, device: Device, shape: Shape, dtype: DType, place: SourceLoc) -> ArrayRef {
     let settings = match settings().on(device) {
         Ok(settings) => settings,
         Err(error) => return ArrayRef::poisoned(error.at(place)),

@@ -1,17 +1,17 @@
 //! The pending operations below an array as one program, and the plans of such programs.
 
 use crate::argument::ArgumentType;
-use crate::array::node::{ArrayRef, ElementSource, Kept, LazyOperand, OperandSource, Past, PendingOp, ProgramItem};
+use crate::array::node::{ArrayRef, ElementSource, LazyOperand, OperandSource, Past, PendingOp, ProgramItem, Retained};
 use crate::counts;
 use crate::forbidden;
 use crate::options::PlanOptions;
 use crate::plan::compiled::Plan;
 use crate::settings::{Settings, settings};
-use ndjit_ir::graph::{Graph, Places, Slot, Value};
+use ndjit_ir::graph::{Graph, Slot, SourceLocs, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::support::Device;
-use ndjit_ir::{Error, Place, Result, ValueType};
+use ndjit_ir::{Error, Result, SourceLoc, ValueType};
 use ndjit_runtime::Fallback;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -38,7 +38,7 @@ pub(crate) struct Pending {
 pub(crate) struct Leaf {
     pub(crate) array: ArrayRef,
     /// Its elements, if kept.
-    pub(crate) kept: Option<Arc<Kept>>,
+    pub(crate) kept: Option<Arc<Retained>>,
 }
 
 impl Leaf {
@@ -59,7 +59,7 @@ pub(crate) struct LazyProgram {
     pub(crate) pending: Vec<Pending>,
     /// The items to compute: that of the array itself, then those to keep.
     pub(crate) outputs: SmallVec<[u32; 1]>,
-    pub(crate) places: Vec<Option<Place>>,
+    pub(crate) places: Vec<Option<SourceLoc>>,
     pub(crate) leaves: Vec<Leaf>,
     pub(crate) scalars: Vec<(usize, Literal)>,
     /// The fallback for dtypes that the device lacks: the most permissive of its operations.
@@ -91,7 +91,7 @@ impl LazyProgram {
                 let (pending_op, kept) = match &*array.0.source.lock() {
                     ElementSource::Nothing => (None, None),
                     ElementSource::Pending(pending_op) => (Some(Arc::clone(pending_op)), None),
-                    ElementSource::Kept(kept) => (None, Some(Arc::clone(kept))),
+                    ElementSource::Retained(kept) => (None, Some(Arc::clone(kept))),
                 };
                 let done = known.get(&array.identity()).copied().or_else(|| {
                     pending_op.is_none().then(|| {
@@ -154,7 +154,7 @@ impl LazyProgram {
         }
     }
 
-    fn push(&mut self, item: ProgramItem, place: Option<Place>) -> u32 {
+    fn push(&mut self, item: ProgramItem, place: Option<SourceLoc>) -> u32 {
         self.items.push(item);
         self.places.push(place);
         self.items.len() as u32 - 1
@@ -221,12 +221,12 @@ impl LazyProgram {
         Past { items, places, origins, fallback }
     }
 
-    pub(crate) fn graph(&self, numbers: Numbers) -> (Graph<ValueType>, Places) {
+    pub(crate) fn graph(&self, numbers: Numbers) -> (Graph<ValueType>, SourceLocs) {
         let known: FxHashMap<usize, Literal> = match numbers {
             Numbers::Passed => FxHashMap::default(),
             Numbers::Known => self.scalars.iter().copied().collect(),
         };
-        let (mut graph, mut places) = (Graph::new(), Places::default());
+        let (mut graph, mut places) = (Graph::new(), SourceLocs::default());
         let mut values = vec![Value(u32::MAX); self.items.len()];
         for (item, value) in self.items.iter().zip(&mut values) {
             if let ProgramItem::Leaf(ty, dtype, shape, _) = item {

@@ -13,10 +13,10 @@ use ndjit_inspect::explain::{self, Explainer, Explanation, Origin, Widening};
 use ndjit_inspect::interpret;
 use ndjit_inspect::listing::Inspection;
 use ndjit_inspect::stage::ProgramStage;
-use ndjit_ir::graph::{Graph, NodeKind, Places};
+use ndjit_ir::graph::{Graph, NodeKind, SourceLocs};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc, ValueType};
 use ndjit_runtime::devices::{self, memory::result_memory};
 use ndjit_runtime::{Argument, DeviceProgram, Donations, KernelCode, Memory, Output, Timed, planned};
 use smallvec::SmallVec;
@@ -35,7 +35,7 @@ pub struct Printing {
     /// Its label.
     pub label: Arc<str>,
     /// The place of the print.
-    pub place: Place,
+    pub place: SourceLoc,
 }
 
 /// The layouts of the arrays of traced parameters; `closed_over` are the captured ones.
@@ -106,7 +106,7 @@ impl Plan {
     /// Those of lowering and compiling it.
     pub fn new(
         graph: &Graph<ValueType>,
-        places: &Places,
+        places: &SourceLocs,
         arguments: &[ArgumentType],
         options: &PlanOptions,
         settings: Settings,
@@ -122,7 +122,7 @@ impl Plan {
     /// Those of the program: `Size` for arrays that cannot exist, `Literal` for scalars that do not fit, `Device` for a missing one.
     pub fn lower(
         graph: &Graph<ValueType>,
-        places: &Places,
+        places: &SourceLocs,
         arguments: &[ArgumentType],
         closed_over: &[ArrayRef],
         options: &PlanOptions,

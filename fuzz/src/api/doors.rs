@@ -367,8 +367,8 @@ doors! {
 }
 
 /// A place for `with_place`.
-fn assertions_place() -> Place {
-    Place::caller()
+fn assertions_place() -> SourceLoc {
+    SourceLoc::caller()
 }
 
 /// An array of another shape that broadcasts, rarely with many elements.

@@ -12,7 +12,7 @@ pub mod values;
 use crate::choices::Choices;
 use crate::outcome::Outcome;
 use ndjit::debug::{collect_debug_output, with_jit_disabled};
-use ndjit::operand::Computed;
+use ndjit::operand::ArrayLike;
 use ndjit::{Array, Error, ErrorCode, Expr, Policy, Program, Result, Spec, Stage, VectorWidth, jit, with_policy};
 use ndjit_math::interp::Tensor;
 use pool::{Pool, Size};

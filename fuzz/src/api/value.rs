@@ -2,17 +2,17 @@
 
 use crate::api::pool::Call;
 use crate::choices::Choices;
-use ndjit::operand::{Computed, Math, Meet};
+use ndjit::operand::{ArrayLike, BinaryOperand, UnaryOperand};
 use ndjit::{Array, DType, Expr, IntoBins, Result, Scalar, Shape, Slice, ValueType};
 use std::ops::{Add, BitAnd, Div, Mul, Rem, Shl, Sub};
 
 /// An array, or a traced value.
 pub trait Value:
-    Math<Out = Self>
-    + Computed
+    UnaryOperand<Out = Self>
+    + ArrayLike
     + Clone
-    + Meet<Self, Out = Self>
-    + Meet<Scalar, Out = Self>
+    + BinaryOperand<Self, Out = Self>
+    + BinaryOperand<Scalar, Out = Self>
     + IntoBins<Edges = Self>
     + Add<Scalar, Output = Self>
     + Sub<Scalar, Output = Self>

@@ -83,7 +83,7 @@ fn no_place_lies_in_the_library() {
                 let (mut pool, mut c) = (Pool::new(p.to_vec()), Choices::new(&bytes));
                 match pool.step(call, &mut c) {
                     Ok(made) => made.into_iter().map(|entry| entry.value).collect(),
-                    Err(error) => vec![ndjit::operand::Computed::failed(error)],
+                    Err(error) => vec![ndjit::operand::ArrayLike::failed(error)],
                 }
             };
             match Program::trace(&specs, traced) {

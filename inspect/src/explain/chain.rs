@@ -4,11 +4,11 @@ use super::explainer::Explainer;
 use super::origin::{Origin, Term};
 use super::rule::{Rule, deduce, depends, promotion, reducing};
 use super::site::Snippet;
+use ndjit_ir::SourceLoc;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{NodeKind, TypeOf, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::place::Place;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::value_type::ValueType;
@@ -28,7 +28,7 @@ pub struct Step {
     /// The differentiated operation, if the step is part of a derivative; `written` is its text.
     pub slope_of: Option<&'static str>,
     /// Its places: several if equal operations were merged.
-    pub places: Vec<Place>,
+    pub places: Vec<SourceLoc>,
     /// The operands.
     pub operands: Vec<Term>,
     /// The type rules, in order.
@@ -71,7 +71,7 @@ impl Explanation {
     }
 
     /// The explanation of a single scalar, under a policy.
-    pub fn number(literal: Literal, place: Option<Place>, policy: Policy) -> Explanation {
+    pub fn number(literal: Literal, place: Option<SourceLoc>, policy: Policy) -> Explanation {
         let (ty, origin) = (literal.ty(), Origin::Literal(literal, place));
         let default_of = ty.is_weak().then_some(policy);
         Explanation { default_of, ..Explanation::given(ty, policy.commit(ty), origin) }

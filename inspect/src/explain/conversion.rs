@@ -3,10 +3,10 @@
 use super::explainer::Explainer;
 use super::rule::{Rule, committed, promotion, reducing};
 use super::text;
+use ndjit_ir::SourceLoc;
 use ndjit_ir::graph::{NodeId, NodeKind, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::op::TypeRule;
-use ndjit_ir::place::Place;
 use ndjit_ir::reduction::{AxisFunction, TypeRequest};
 use ndjit_ir::value_type::ValueType;
 use ndjit_transform::Reason;
@@ -35,7 +35,7 @@ impl InWords<'_> {
         let Explainer { graph, places, .. } = *self.explainer;
         let name = function.row().operands.get(index).copied().unwrap_or("?");
         write!(f, "operand {name} of {function}")?;
-        text::write_places(&places.all(node).collect::<Vec<Place>>(), f)?;
+        text::write_places(&places.all(node).collect::<Vec<SourceLoc>>(), f)?;
         let Some(&operand) = graph.operands(node).first() else { return Ok(()) };
         let types = [operand, graph.node(node).first()].map(|value| graph.ty(value));
         write!(f, ": {}", reducing(function, request, types))
@@ -45,7 +45,7 @@ impl InWords<'_> {
 impl Display for InWords<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Explainer { graph, places, policy, .. } = *self.explainer;
-        let at = |node: NodeId| places.all(node).collect::<Vec<Place>>();
+        let at = |node: NodeId| places.all(node).collect::<Vec<SourceLoc>>();
         match self.reason {
             Reason::Operand(node, index) => {
                 let index = index as usize;

@@ -1,9 +1,9 @@
 //! [`Explainer`]: one traced graph, with its user's source.
 
 use super::site::{ParamSource, Site, Snippet, SourceReader};
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
+use ndjit_ir::SourceLoc;
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, SourceLocs};
 use ndjit_ir::op::Op;
-use ndjit_ir::place::Place;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::value_type::ValueType;
@@ -15,12 +15,12 @@ const NESTED: usize = 64;
 ///
 /// ```
 /// use ndjit_inspect::explain::Explainer;
-/// use ndjit_ir::graph::{Graph, Places};
+/// use ndjit_ir::graph::{Graph, SourceLocs};
 /// use ndjit_ir::ValueType;
 ///
 /// let text = "graph (%0: u32[3], %1: i32[3]) {\n  %2 = add %0, %1 : i64[3]\n  return %2\n}";
 /// let graph: Graph<ValueType> = text.parse()?;
-/// let explanation = Explainer::new(&graph, &Places::default()).explain(graph.outputs()[0]);
+/// let explanation = Explainer::new(&graph, &SourceLocs::default()).explain(graph.outputs()[0]);
 /// assert_eq!(
 ///     explanation.to_string(),
 ///     "i64 because add: x u32 from argument 0, y i32 from argument 1; join u32 ∨ i32 = i64"
@@ -30,7 +30,7 @@ const NESTED: usize = 64;
 #[derive(Clone, Copy)]
 pub struct Explainer<'a> {
     pub(super) graph: &'a Graph<ValueType>,
-    pub(super) places: &'a Places,
+    pub(super) places: &'a SourceLocs,
     pub(super) inputs: &'a [ParamSource],
     pub(super) policy: Policy,
     pub(super) source: SourceReader<'a>,
@@ -38,7 +38,7 @@ pub struct Explainer<'a> {
 
 impl<'a> Explainer<'a> {
     /// Explains `graph`, whose array parameters are the first arguments, under the default policy, without source text.
-    pub fn new(graph: &'a Graph<ValueType>, places: &'a Places) -> Explainer<'a> {
+    pub fn new(graph: &'a Graph<ValueType>, places: &'a SourceLocs) -> Explainer<'a> {
         Explainer { graph, places, inputs: &[], policy: Policy::default(), source: &|_| None }
     }
 
@@ -61,7 +61,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// A node's text at one of its places, if the source is readable. `None` for implicit casts, which have no text.
-    pub fn written(&self, node: NodeId, place: Place) -> Option<Snippet> {
+    pub fn written(&self, node: NodeId, place: SourceLoc) -> Option<Snippet> {
         if let NodeKind::Cast(CastReason::Mode(_) | CastReason::Promotion) = self.graph.node(node).kind {
             return None;
         }
@@ -81,7 +81,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// The text of an operation at a place, by its name.
-    pub(super) fn written_as(&self, what: &'static str, place: Place) -> Option<Snippet> {
+    pub(super) fn written_as(&self, what: &'static str, place: SourceLoc) -> Option<Snippet> {
         let op = Op::ALL.iter().copied().find(|op| op.name() == what);
         (self.source)(Site { what, op, place, nested: 0 })
     }

@@ -1,6 +1,6 @@
 //! Explanations of dtypes, from a traced graph and its nodes' places.
 //!
-//! Tracing records nothing for this. A node has its policy, its operands and their types, [`Places`](ndjit_ir::graph::Places) has its
+//! Tracing records nothing for this. A node has its policy, its operands and their types, [`SourceLocs`](ndjit_ir::graph::SourceLocs) has its
 //! source location, so every step can be rederived from the policy. [`Explanation`] is the chain from a value to the arguments and scalars
 //! that determined its dtype, [`Widening`] the first node whose result is wider than its arrays, and
 //! [`Conversions`](ndjit_transform::Conversions) the use that required each cast and scalar of a typed graph.

@@ -2,10 +2,10 @@
 
 use super::explainer::Explainer;
 use crate::source::Sources;
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, TypeOf};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, SourceLocs, TypeOf};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::CastReason;
-use ndjit_ir::{DType, Place, ValueType};
+use ndjit_ir::{DType, SourceLoc, ValueType};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub struct OperationKey {
     /// The op's name, the reduction's, or `cast`.
     pub what: &'static str,
     /// Its source location.
-    pub place: Option<Place>,
+    pub place: Option<SourceLoc>,
     /// The number of earlier operations with the same name and place.
     pub nth: usize,
 }
@@ -55,7 +55,7 @@ pub fn merged(columns: &[Vec<Recorded>]) -> Vec<OperationKey> {
 
 /// The operations of graphs, at most so many nodes of each.
 pub fn recorded<'a>(
-    graphs: impl IntoIterator<Item = (&'a Graph<ValueType>, &'a Places, usize)>,
+    graphs: impl IntoIterator<Item = (&'a Graph<ValueType>, &'a SourceLocs, usize)>,
     policy: Policy,
     sources: &Sources,
 ) -> Vec<Recorded> {
@@ -69,20 +69,20 @@ pub fn recorded<'a>(
 struct OperationReader<'a> {
     policy: Policy,
     sources: &'a Sources,
-    counts: HashMap<(&'static str, Option<Place>), usize>,
+    counts: HashMap<(&'static str, Option<SourceLoc>), usize>,
     found: Vec<Recorded>,
 }
 
 /// A graph in reading.
 struct Level<'a> {
     graph: &'a Graph<ValueType>,
-    places: Arc<Places>,
+    places: Arc<SourceLocs>,
     rest: std::vec::IntoIter<NodeId>,
     /// Control flow already read.
     seen: HashSet<u32>,
 }
 
-fn level(graph: &Graph<ValueType>, places: Arc<Places>, limit: usize) -> Level<'_> {
+fn level(graph: &Graph<ValueType>, places: Arc<SourceLocs>, limit: usize) -> Level<'_> {
     let nodes: Vec<NodeId> = graph.node_ids().take(limit).collect();
     Level { graph, places, rest: nodes.into_iter(), seen: HashSet::new() }
 }
@@ -90,7 +90,7 @@ fn level(graph: &Graph<ValueType>, places: Arc<Places>, limit: usize) -> Level<'
 impl OperationReader<'_> {
     /// Reads the first operations of a graph, with those of called functions at their calls, and those of control flow after
     /// it.
-    fn read(&mut self, graph: &Graph<ValueType>, places: &Places, limit: usize) {
+    fn read(&mut self, graph: &Graph<ValueType>, places: &SourceLocs, limit: usize) {
         let mut stack = vec![level(graph, Arc::new(places.clone()), limit)];
         while let Some(Level { graph, places, rest, seen }) = stack.last_mut() {
             let Some(id) = rest.next() else {
@@ -121,12 +121,12 @@ impl OperationReader<'_> {
         }
     }
 
-    fn note(&mut self, what: &'static str, id: NodeId, graph: &Graph<ValueType>, places: &Places) {
+    fn note(&mut self, what: &'static str, id: NodeId, graph: &Graph<ValueType>, places: &SourceLocs) {
         let value = graph.node(id).first();
         let ty = (graph.ty(value), graph.storage_dtype(value, self.policy));
         let read = |site| self.sources.snippet(site);
         let explainer = Explainer::new(graph, places).source(&read);
-        let mut at: Vec<Option<Place>> = places.all(id).map(Some).collect();
+        let mut at: Vec<Option<SourceLoc>> = places.all(id).map(Some).collect();
         if at.is_empty() {
             at.push(None);
         }

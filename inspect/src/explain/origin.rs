@@ -2,9 +2,9 @@
 
 use super::explainer::Explainer;
 use super::site::ParamSource;
+use ndjit_ir::SourceLoc;
 use ndjit_ir::graph::{NodeId, NodeKind, Slot, Value};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::place::Place;
 use ndjit_ir::value_type::ValueType;
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum Origin {
     /// The argument with this index.
     Argument(usize),
     /// A captured array, with the place of its first use.
-    Captured(Option<Place>),
+    Captured(Option<SourceLoc>),
     /// An array with elements.
     Data,
     /// A parameter of a control flow body: a state or an operand.
@@ -23,7 +23,7 @@ pub enum Origin {
     /// A value from outside of a control flow body.
     Around,
     /// A scalar in the source; for a strong one with its place.
-    Literal(Literal, Option<Place>),
+    Literal(Literal, Option<SourceLoc>),
     /// An operation.
     Computed {
         /// The value in the traced graph.
@@ -31,7 +31,7 @@ pub enum Origin {
         /// The op's name, `cast` or `call`.
         what: &'static str,
         /// Its source location.
-        place: Option<Place>,
+        place: Option<SourceLoc>,
     },
 }
 
@@ -103,14 +103,14 @@ impl Explainer<'_> {
 
 impl Origin {
     /// The text near a place: places in the same file are shown by their line.
-    pub fn text(&self, near: Option<Place>) -> String {
+    pub fn text(&self, near: Option<SourceLoc>) -> String {
         let (value, from) = self.parts(near);
         value + &from
     }
 
     /// The parts of the [text](Origin::text): the value, if the text has it, and from where it comes.
-    pub(crate) fn parts(&self, near: Option<Place>) -> (String, String) {
-        let at = |place: &Option<Place>| match (place, near) {
+    pub(crate) fn parts(&self, near: Option<SourceLoc>) -> (String, String) {
+        let at = |place: &Option<SourceLoc>| match (place, near) {
             (None, _) => String::new(),
             (Some(place), Some(near)) if place.file == near.file => format!(" line {}", place.line),
             (Some(place), _) => format!(" {place}"),

@@ -1,7 +1,7 @@
 //! Operations in the user's source, and the sources of graph parameters.
 
+use ndjit_ir::SourceLoc;
 use ndjit_ir::op::Op;
-use ndjit_ir::place::Place;
 
 /// The source of a traced graph's array parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Site {
     /// The op, if any, which may be spelled as an operator.
     pub op: Option<Op>,
     /// Its start.
-    pub place: Place,
+    pub place: SourceLoc,
     /// The number of operations of the same op, inside its first operand, that start at that place too: 1 for the
     /// outer sum of `(x + y) * z + w`.
     pub nested: usize,
@@ -43,12 +43,12 @@ pub struct Site {
 
 impl Site {
     /// A use of an op.
-    pub fn of_op(op: Op, place: Place) -> Site {
+    pub fn of_op(op: Op, place: SourceLoc) -> Site {
         Site { what: op.name(), op: Some(op), place, nested: 0 }
     }
 
     /// A use of another named operation.
-    pub fn of(what: &'static str, place: Place) -> Site {
+    pub fn of(what: &'static str, place: SourceLoc) -> Site {
         Site { what, op: None, place, nested: 0 }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::chain::{Explanation, Step};
 use super::origin::{Origin, Term, is_strong};
-use ndjit_ir::place::Place;
+use ndjit_ir::SourceLoc;
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 
@@ -77,7 +77,7 @@ impl Display for Step {
 }
 
 /// ` at` the first place, and the differences of the others.
-pub(super) fn write_places(places: &[Place], f: &mut Formatter<'_>) -> fmt::Result {
+pub(super) fn write_places(places: &[SourceLoc], f: &mut Formatter<'_>) -> fmt::Result {
     let Some((first, more)) = places.split_first() else { return Ok(()) };
     write!(f, " at {first}")?;
     for place in more {
@@ -91,7 +91,7 @@ pub(super) fn write_places(places: &[Place], f: &mut Formatter<'_>) -> fmt::Resu
 
 impl Term {
     /// `k f64 strong from line 9`, near a place.
-    pub(super) fn text(&self, near: Option<Place>) -> String {
+    pub(super) fn text(&self, near: Option<SourceLoc>) -> String {
         let Term { name, ty, .. } = self;
         match &self.origin {
             // The source text contains the value.

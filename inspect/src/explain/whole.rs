@@ -6,7 +6,7 @@ use super::explainer::Explainer;
 use super::site::ParamSource;
 use super::widening::Widening;
 use crate::source::Sources;
-use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
+use ndjit_ir::graph::{Graph, NodeKind, SourceLocs, Value};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::AxisFunction;
 use ndjit_ir::{Error, ErrorCode, LiteralValue, Result, ValueType};
@@ -26,7 +26,7 @@ pub fn inputs(arrays: impl Iterator<Item = bool>, captured: usize) -> Vec<ParamS
 /// Those of [`inline`]; `Verify` if the value is not in the graph.
 pub fn value(
     graph: &Graph<ValueType>,
-    places: &Places,
+    places: &SourceLocs,
     inputs: &[ParamSource],
     policy: Policy,
     value: Value,
@@ -47,7 +47,7 @@ pub fn value(
 }
 
 /// Explains the dtype of each value of a graph without calls, by its node.
-pub fn all(graph: &Graph<ValueType>, places: &Places, inputs: &[ParamSource], policy: Policy) -> Vec<String> {
+pub fn all(graph: &Graph<ValueType>, places: &SourceLocs, inputs: &[ParamSource], policy: Policy) -> Vec<String> {
     let sources = Sources::default();
     let read = |site| sources.snippet(site);
     let explainer = Explainer::new(graph, places).inputs(inputs).policy(policy).source(&read);
@@ -57,7 +57,7 @@ pub fn all(graph: &Graph<ValueType>, places: &Places, inputs: &[ParamSource], po
 /// The first operation that widened a dtype. Calls and control flow are expanded.
 pub fn first_widening(
     graph: &Graph<ValueType>,
-    places: &Places,
+    places: &SourceLocs,
     inputs: &[ParamSource],
     policy: Policy,
 ) -> Option<Widening> {
@@ -68,7 +68,7 @@ pub fn first_widening(
 
 /// The first widening in a graph without calls; recurses into control flow, whose depth is bounded. `seen` graphs have none.
 fn widening_in(
-    (graph, places): (&Graph<ValueType>, &Places),
+    (graph, places): (&Graph<ValueType>, &SourceLocs),
     inputs: &[ParamSource],
     policy: Policy,
     sources: &Sources,

@@ -2,8 +2,8 @@
 
 use insta::assert_snapshot;
 use ndjit_inspect::explain::{Explainer, ParamSource, Site, Snippet};
-use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::{Op, Place, ValueType};
+use ndjit_ir::graph::{Graph, SourceLocs};
+use ndjit_ir::{Op, SourceLoc, ValueType};
 
 fn parse(text: &str) -> Graph<ValueType> {
     text.parse().unwrap_or_else(|e| panic!("{e}"))
@@ -11,7 +11,7 @@ fn parse(text: &str) -> Graph<ValueType> {
 
 /// Explains the dtype of each output of a graph.
 fn explained(text: &str) -> String {
-    let (graph, places) = (parse(text), Places::default());
+    let (graph, places) = (parse(text), SourceLocs::default());
     let explainer = Explainer::new(&graph, &places);
     graph.outputs().iter().map(|&o| explainer.explain(o).to_string()).collect::<Vec<_>>().join("\n")
 }
@@ -85,11 +85,11 @@ graph (%0: f32[3], %1: f64[3]) calls @0 {
 #[test]
 fn names_and_inputs_are_those_given() {
     let graph = parse("graph (%0: f32[3], %1: f64[3]) {\n  %2 = multiply %0, %1 : f64[3]\n  return %2\n}");
-    let mut places = Places::default();
-    let at = |line| Place { file: "a.rs", line, column: 5 };
+    let mut places = SourceLocs::default();
+    let at = |line| SourceLoc { file: "a.rs", line, column: 5 };
     let node = graph.producer(graph.outputs()[0]);
     places.note(graph.producer(graph.params()[1]), at(4));
-    [at(7), at(9), Place { file: "b.rs", ..at(1) }].into_iter().for_each(|place| places.note(node, place));
+    [at(7), at(9), SourceLoc { file: "b.rs", ..at(1) }].into_iter().for_each(|place| places.note(node, place));
     let source = |site: Site| {
         assert_eq!(site, Site::of_op(Op::Multiply, at(7)));
         Some(Snippet { text: "x * w".to_owned(), operands: vec!["x".to_owned(), "w".to_owned()] })

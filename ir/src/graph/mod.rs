@@ -2,7 +2,7 @@
 //!
 //! Tracing records a `Graph<ValueType>`; commit makes a `Graph<DType>` of it. A node has one or more results; every result is a
 //! [`Value`] with a type and a shape. Operands are values with smaller ids, so graphs are acyclic and passes need no recursion.
-//! [`Places`] has the source places.
+//! [`SourceLocs`] has the source places.
 //!
 //! Control flow ([`Control`]) contains closed graphs: arrays from outside are operands of its nodes. A [`Rewriter`] makes a graph of
 //! another, with its notes.
@@ -13,11 +13,11 @@ mod ids;
 mod kind;
 mod known;
 pub(crate) mod parse;
-mod places;
 mod reads;
 mod rewrite;
 mod scatter;
 mod slot;
+mod source_locs;
 mod text;
 mod types;
 mod verify;
@@ -28,11 +28,11 @@ pub use ids::{NodeId, ShapeId, SlotId, Value, ViewId};
 pub use kind::{
     Dependence, DerivativeRule, Fusion, Identity, KindRow, NodeKind, RuleKind, RuleParts, TextPart, TypeOf,
 };
-pub use places::{NodePlace, Places};
 pub use reads::reads;
 pub use rewrite::{Copied, MISSING, Notes, Rewriter};
 pub use scatter::Scatter;
 pub use slot::Slot;
+pub use source_locs::{NodeLoc, SourceLocs};
 pub use text::{GraphBlock, GraphLine, GraphPart, GraphText};
 pub use types::Type;
 pub use whole::MAX_EXPANSION;

@@ -5,7 +5,7 @@
 //! keeps literals without dtype. [`Copied`] is the map of an interrupted rewrite, for passes that write several graphs into one.
 
 use super::{Graph, NodeId, NodeKind, SlotId, Type, Value};
-use crate::graph::Places;
+use crate::graph::SourceLocs;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -63,16 +63,16 @@ impl<A: Notes, B: Notes> Notes for (A, B) {
     }
 }
 
-impl Notes for Places {
-    fn follow(&mut self, other: &Places, from: NodeId, to: NodeId) {
+impl Notes for SourceLocs {
+    fn follow(&mut self, other: &SourceLocs, from: NodeId, to: NodeId) {
         other.written(from).for_each(|place| self.note(to, place));
     }
 
-    fn follow_control(&mut self, other: &Places, from: u32, to: u32) {
+    fn follow_control(&mut self, other: &SourceLocs, from: u32, to: u32) {
         self.follow_controls(other, from, to);
     }
 
-    fn follow_child(&mut self, other: &Places, from: u32) {
+    fn follow_child(&mut self, other: &SourceLocs, from: u32) {
         self.add_child(other.child(from));
     }
 }

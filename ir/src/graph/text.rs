@@ -38,7 +38,7 @@
 //! ```
 
 use super::{
-    ControlKind, ForArity, Graph, Node, NodeId, NodeKind, Places, ScanArity, Slot, SlotId, TextPart, Type, Value,
+    ControlKind, ForArity, Graph, Node, NodeId, NodeKind, ScanArity, Slot, SlotId, SourceLocs, TextPart, Type, Value,
 };
 use crate::lines::{LineSink, TextLine, lines};
 use crate::promotion::Policy;
@@ -61,7 +61,7 @@ impl<T: Type> Graph<T> {
 
     /// The text with the places of each node in a comment; parameters have none. Callees and graphs of control flow have their own places:
     /// a shared graph has those of its last user.
-    pub fn display_with<'a>(&'a self, places: &'a Places) -> GraphText<'a, T> {
+    pub fn display_with<'a>(&'a self, places: &'a SourceLocs) -> GraphText<'a, T> {
         let blocks = blocks(self);
         let inner = inner_places(&blocks, places);
         let note = move |block: usize, id| {
@@ -225,8 +225,8 @@ impl<T: Type> GraphText<'_, T> {
 }
 
 /// The places of each block's nodes; `None` for the last block, the whole graph.
-fn inner_places<T: Type>(blocks: &[GraphBlock<'_, T>], places: &Places) -> Vec<Option<Arc<Places>>> {
-    let mut inner: Vec<Option<Arc<Places>>> = vec![None; blocks.len()];
+fn inner_places<T: Type>(blocks: &[GraphBlock<'_, T>], places: &SourceLocs) -> Vec<Option<Arc<SourceLocs>>> {
+    let mut inner: Vec<Option<Arc<SourceLocs>>> = vec![None; blocks.len()];
     // Users of a graph come after it.
     for (number, block) in blocks.iter().enumerate().rev() {
         let own = inner[number].clone();

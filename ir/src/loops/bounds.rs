@@ -1,7 +1,7 @@
-//! Bounds checks of a nest with a geometry, once before a kernel runs: the kernel itself has none. Success allocates nothing. Sums are
+//! Bounds checks of a nest with a domain, once before a kernel runs: the kernel itself has none. Success allocates nothing. Sums are
 //! taken in `i128` and saturate.
 //!
-//! A geometry is valid for a nest if
+//! A domain is valid for a nest if
 //!
 //! - it has the nest's numbers of loops and operands;
 //! - the number of indices is at most `isize::MAX`;
@@ -13,14 +13,14 @@
 //!
 //! Not checked: overlapping buffers of different operands.
 
-use super::{Access, Geometry, Layout, LoopNest, NestKind, Role, Stride};
+use super::{Access, IterationDomain, Layout, LoopNest, NestKind, Role, Stride};
 use crate::error::Result;
 use crate::problems::Problems;
 use smallvec::SmallVec;
 
-impl Geometry {
-    /// Checks that `nest` with this geometry stays inside buffers of these sizes in bytes, and writes no byte twice.
-    /// Checks that `nest` with this geometry stays inside buffers of these sizes in bytes, and writes no byte twice.
+impl IterationDomain {
+    /// Checks that `nest` with this domain stays inside buffers of these sizes in bytes, and writes no byte twice.
+    /// Checks that `nest` with this domain stays inside buffers of these sizes in bytes, and writes no byte twice.
     /// # Errors
     /// `Verify`, one fact per problem.
     pub fn verify(&self, nest: &LoopNest, input_bytes: &[usize], output_bytes: &[usize]) -> Result<()> {
@@ -65,14 +65,14 @@ impl Geometry {
                 problems.check(checked, || format!("{prefix}{n}: {access}, {layout}"));
             }
         }
-        problems.verdict("geometry")
+        problems.verdict("domain")
     }
 
     /// The loops with one more over the rows of input `n`, and its layout along them.
     ///
     /// # Errors
     /// The problem of the operands that describe its rows.
-    pub fn with_rows(&self, n: usize) -> Result<(Geometry, Layout), String> {
+    pub fn with_rows(&self, n: usize) -> Result<(IterationDomain, Layout), String> {
         let told = |n: usize| match self.inputs.get(n) {
             Some(layout) if layout.strides.iter().all(|&stride| stride == 0) => Ok(layout.offset as isize),
             Some(_) => Err(format!("in{n} tells of rows and moves")),
@@ -83,7 +83,7 @@ impl Geometry {
         let mut extents = self.extents.clone();
         extents.push(usize::try_from(last.saturating_add(1)).unwrap_or(0));
         layout.strides.push(step);
-        Ok((Geometry { extents, ..Geometry::default() }, layout))
+        Ok((IterationDomain { extents, ..IterationDomain::default() }, layout))
     }
 
     /// The loops of a scatter with one more over the rows of its output, which are contiguous, and its layout along them.
@@ -95,7 +95,7 @@ impl Geometry {
         access: &Access,
         layout: &Layout,
         into: u32,
-    ) -> Result<(Geometry, Layout), String> {
+    ) -> Result<(IterationDomain, Layout), String> {
         let (all, _) = self.with_rows(into as usize)?;
         self.check_rank(layout)?;
         let moving = self.extents.iter().zip(&layout.strides).filter(|(_, stride)| **stride != 0);
@@ -106,7 +106,7 @@ impl Geometry {
     }
 
     /// The parallel loops, which outputs of a reduction move along.
-    fn parallel(&self, nest: &LoopNest, layout: &Layout) -> Result<(Geometry, Layout), String> {
+    fn parallel(&self, nest: &LoopNest, layout: &Layout) -> Result<(IterationDomain, Layout), String> {
         let parallel_rank = nest.parallel_rank();
         self.check_rank(layout)?;
         if layout.strides.iter().skip(parallel_rank).any(|&stride| stride != 0) {
@@ -114,7 +114,7 @@ impl Geometry {
         }
         let extents = self.extents.iter().copied().take(parallel_rank).collect();
         let strides = layout.strides.iter().copied().take(parallel_rank).collect();
-        Ok((Geometry { extents, ..Geometry::default() }, Layout { offset: layout.offset, strides }))
+        Ok((IterationDomain { extents, ..IterationDomain::default() }, Layout { offset: layout.offset, strides }))
     }
 
     fn check_rank(&self, layout: &Layout) -> Result<(), String> {

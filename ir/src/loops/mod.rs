@@ -1,8 +1,8 @@
 //! Loop nests: the memory accesses and the computation of one kernel. Extents, strides and literals are run-time arguments
-//! ([`Geometry`]), so one nest serves all sizes; the nest itself, compared as a value, is the key of the kernel cache.
+//! ([`IterationDomain`]), so one nest serves all sizes; the nest itself, compared as a value, is the key of the kernel cache.
 //!
 //! All loads of an index come before its stores, and outputs do not overlap each other. An output may share its memory
-//! with an input of the same geometry.
+//! with an input of the same domain.
 
 mod bounds;
 mod kind;
@@ -138,7 +138,7 @@ impl LoopNest {
 
 /// The run-time arguments of a nest, except pointers and literals.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Geometry {
+pub struct IterationDomain {
     /// Trip count of each loop, outermost first.
     pub extents: SmallVec<[usize; 4]>,
     /// Layout of each input.
@@ -147,7 +147,7 @@ pub struct Geometry {
     pub outputs: Vec<Layout>,
 }
 
-impl Geometry {
+impl IterationDomain {
     /// The number of indices; saturates.
     pub fn size(&self) -> usize {
         self.extents.iter().fold(1, |n: usize, &e| n.saturating_mul(e))

@@ -1,7 +1,9 @@
 //! Parser of loop nests and geometries (see [`text`](super::text) for the form).
 
 use super::text::InputRegister;
-use super::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride, VectorLoop};
+use super::{
+    Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride, VectorLoop,
+};
 use crate::body::{Body, read_inst, read_reg};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -45,46 +47,46 @@ impl FromStr for LoopNest {
     }
 }
 
-impl FromStr for Geometry {
+impl FromStr for IterationDomain {
     type Err = Error;
 
-    /// Parses the text of a geometry. [`Geometry::verify`] checks it against a nest and its buffers.
+    /// Parses the text of a domain. [`IterationDomain::verify`] checks it against a nest and its buffers.
     ///
     /// ```
-    /// use ndjit_ir::loops::Geometry;
+    /// use ndjit_ir::loops::IterationDomain;
     ///
-    /// let text = "geometry [8, 3] {\n  in0: offset 0, strides [12, 4]\n  out0: offset 0, strides [12, 4]\n}";
-    /// assert_eq!(text.parse::<Geometry>()?.to_string(), text);
+    /// let text = "domain [8, 3] {\n  in0: offset 0, strides [12, 4]\n  out0: offset 0, strides [12, 4]\n}";
+    /// assert_eq!(text.parse::<IterationDomain>()?.to_string(), text);
     /// # Ok::<(), ndjit_ir::Error>(())
     /// ```
     ///
     /// # Errors
     /// `Parse`, with line, column and the expected text.
-    fn from_str(text: &str) -> Result<Geometry> {
+    fn from_str(text: &str) -> Result<IterationDomain> {
         let mut lines = Lines::new(FORM, text);
-        let mut header = lines.expect("`geometry […] {`")?;
-        header.expect("geometry")?;
-        let geometry = read_geometry(header, &mut lines)?;
+        let mut header = lines.expect("`domain […] {`")?;
+        header.expect("domain")?;
+        let domain = read_geometry(header, &mut lines)?;
         lines.end()?;
-        Ok(geometry)
+        Ok(domain)
     }
 }
 
-/// Parses the nests of a program, as the stages `loops` and `expanded` print them: each with its geometry, if one follows it. Control
+/// Parses the nests of a program, as the stages `loops` and `expanded` print them: each with its domain, if one follows it. Control
 /// flow is skipped; the nests of its graphs follow it.
 ///
 /// # Errors
 /// `Parse`, with line, column and the expected text; `Verify` for an invalid nest.
-pub fn parse_nests(text: &str) -> Result<Vec<(LoopNest, Option<Geometry>)>> {
+pub fn parse_nests(text: &str) -> Result<Vec<(LoopNest, Option<IterationDomain>)>> {
     let mut lines = Lines::new(FORM, text);
-    let mut nests: Vec<(LoopNest, Option<Geometry>)> = Vec::new();
+    let mut nests: Vec<(LoopNest, Option<IterationDomain>)> = Vec::new();
     while let Some(mut header) = lines.next() {
         if read_control(&mut header, &mut lines)?.is_some() {
             continue;
         }
         match nests.last_mut() {
-            Some((_, geometry @ None)) if header.eat("geometry") => {
-                *geometry = Some(read_geometry(header, &mut lines)?);
+            Some((_, domain @ None)) if header.eat("domain") => {
+                *domain = Some(read_geometry(header, &mut lines)?);
             }
             _ => nests.push((read_nest(header, &mut lines)?, None)),
         }
@@ -437,25 +439,25 @@ fn read_along(nest: &mut LoopNest, vectors: Option<usize>, header: &mut Line<'_>
     Err(header.error("vectors lie along the last loop, or in a nest that reduces or scans along the last kept one"))
 }
 
-/// The text after `geometry`.
-fn read_geometry(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<Geometry> {
+/// The text after `domain`.
+fn read_geometry(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<IterationDomain> {
     header.expect("[")?;
     let extents = header.list("]", |line| line.number_of("an extent"))?;
     header.expect("{")?;
     header.end()?;
-    let mut geometry = Geometry { extents: SmallVec::from_vec(extents), ..Geometry::default() };
+    let mut domain = IterationDomain { extents: SmallVec::from_vec(extents), ..IterationDomain::default() };
     loop {
         let mut line = lines.expect("`}`")?;
         if line.eat("}") {
             line.end()?;
-            return Ok(geometry);
+            return Ok(domain);
         }
-        if geometry.outputs.is_empty() && line.peek_word().starts_with("in") {
-            line.numbered("in", geometry.inputs.len())?;
-            geometry.inputs.push(read_layout(&mut line)?);
+        if domain.outputs.is_empty() && line.peek_word().starts_with("in") {
+            line.numbered("in", domain.inputs.len())?;
+            domain.inputs.push(read_layout(&mut line)?);
         } else {
-            line.numbered("out", geometry.outputs.len())?;
-            geometry.outputs.push(read_layout(&mut line)?);
+            line.numbered("out", domain.outputs.len())?;
+            domain.outputs.push(read_layout(&mut line)?);
         }
     }
 }

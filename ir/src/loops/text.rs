@@ -1,4 +1,4 @@
-//! The text forms of loop nests and their geometry. A nest prints as its loops:
+//! The text forms of loop nests and their domain. A nest prints as its loops:
 //!
 //! ```text
 //! nest rank 2 {
@@ -37,7 +37,7 @@
 //! After expansion the registers of inputs and literals have lines of their own, and hoisted instructions precede the innermost
 //! loop, under `preheader:`. In a nest that reduces or scans `loop:` ends them.
 
-use super::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
+use super::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
 use crate::body::{Body, Reg, write_inst};
 use crate::dtype::PrimType;
 use crate::error::Result;
@@ -352,17 +352,17 @@ impl Display for Layout {
     }
 }
 
-impl Display for Geometry {
+impl Display for IterationDomain {
     /// Offsets and strides in bytes:
     ///
     /// ```text
-    /// geometry [8, 3] {
+    /// domain [8, 3] {
     ///   in0: offset 0, strides [12, 4]
     ///   out0: offset 0, strides [12, 4]
     /// }
     /// ```
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("geometry [")?;
+        f.write_str("domain [")?;
         for (axis, extent) in self.extents.iter().enumerate() {
             write!(f, "{}{extent}", if axis > 0 { ", " } else { "" })?;
         }

@@ -11,7 +11,7 @@
 //!   order, and gives the storage words of each output;
 //! - hoisted instructions use only literals, inputs broadcast along the innermost loop, and other hoisted ones.
 //!
-//! [`Geometry`](super::Geometry) has the checks of bounds.
+//! [`IterationDomain`](super::IterationDomain) has the checks of bounds.
 
 use super::{Access, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride, VectorLoop};
 use crate::body::{Body, Inst, InstKind};

@@ -301,7 +301,7 @@ impl Policy {
     pub fn weak_result(self, ty: ValueType) -> ValueType {
         match (self.system().rules.weak, ty) {
             (WeakResult::Default, ValueType::Weak(weak)) => ValueType::Strong(self.default_dtype(weak)),
-            (WeakResult::Kept | WeakResult::Default, _) => ty,
+            (WeakResult::Weak | WeakResult::Default, _) => ty,
         }
     }
 
@@ -328,7 +328,7 @@ impl Policy {
         };
         let dtype = match (rule, width) {
             (Inexact::Refused, _) => return Err(Clash { policy: self, refusal: Refusal::Inexact(ty) }),
-            (Inexact::Kept, _) => return Ok(ty),
+            (Inexact::Unchanged, _) => return Ok(ty),
             (_, None) => return Ok(ValueType::Weak(Weak::Float)),
             (Inexact::Default, _) => self.defaults.float,
             (Inexact::To(dtype), _) => dtype,

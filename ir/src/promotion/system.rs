@@ -158,7 +158,7 @@ pub enum Inexact {
     /// This dtype.
     To(DType),
     /// Their own dtype: they stay integers.
-    Kept,
+    Unchanged,
     /// An error.
     Refused,
 }
@@ -178,7 +178,7 @@ pub enum BoolNumber {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WeakResult {
     /// Stays weak.
-    Kept,
+    Weak,
     /// The default dtype of its kind, strong.
     Default,
 }

@@ -13,10 +13,10 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::help::CastAdvice;
 use crate::infer::Operation;
 use crate::op::Op;
-use crate::place::Place;
 use crate::promotion::Policy;
 use crate::promotion::advice::{self, Casts, EXPLICITLY};
 use crate::promotion::op_types::OpTypes;
+use crate::source_loc::SourceLoc;
 use crate::value_type::ValueType;
 use smallvec::SmallVec;
 use std::fmt::Display;
@@ -250,7 +250,7 @@ impl Support {
     }
 
     /// The message of a refused op, and the place of the declaration.
-    pub(super) fn op_refused(self, op: Op, refused: OpRefusal) -> (String, Option<Place>) {
+    pub(super) fn op_refused(self, op: Op, refused: OpRefusal) -> (String, Option<SourceLoc>) {
         let (role, dtype) = match refused {
             OpRefusal::Policy(error) => return (error.headline().to_owned(), None),
             OpRefusal::Dtype(role, dtype) => (role, dtype),
@@ -310,7 +310,7 @@ pub(super) enum ExclusionCause {
 
 impl ExclusionCause {
     /// The message why the policy's result, `meets`, is refused, and the place of the declaration.
-    pub(super) fn in_words(self, meets: &str) -> (String, Option<Place>) {
+    pub(super) fn in_words(self, meets: &str) -> (String, Option<SourceLoc>) {
         match self {
             ExclusionCause::Declared(restriction) => {
                 (format!("{meets}, which is declared unsupported"), Some(restriction.place()))

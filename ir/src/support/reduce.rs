@@ -11,10 +11,10 @@ use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, Result};
 use crate::infer::Operation;
 use crate::op::Op;
-use crate::place::Place;
 use crate::promotion::Policy;
 use crate::promotion::advice::{Casts, EXPLICITLY};
 use crate::reduction::{AxisFunction, Reduction, Scan, TypeRequest};
+use crate::source_loc::SourceLoc;
 use crate::value_type::ValueType;
 use smallvec::SmallVec;
 
@@ -166,7 +166,7 @@ impl Support {
     }
 
     /// The message of a refused reduction, and the place of the declaration.
-    pub(super) fn reduction_refused(self, reduction: AxisFunction, refused: OpRefusal) -> (String, Option<Place>) {
+    pub(super) fn reduction_refused(self, reduction: AxisFunction, refused: OpRefusal) -> (String, Option<SourceLoc>) {
         match refused {
             OpRefusal::Policy(error) => (error.headline().to_owned(), None),
             OpRefusal::Dtype(role, dtype) => {

@@ -7,7 +7,7 @@
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
 use crate::lock::Mutex;
-use crate::place::Place;
+use crate::source_loc::SourceLoc;
 use std::fmt;
 
 /// A declaration of the dtypes that a function or a scope supports, with its place.
@@ -25,7 +25,7 @@ pub struct Restriction {
     dtypes: DTypeSet,
     /// True if it names the supported dtypes.
     named_supported: bool,
-    place: Place,
+    place: SourceLoc,
 }
 
 impl Restriction {
@@ -35,7 +35,7 @@ impl Restriction {
     /// `DType` if there are none.
     #[track_caller]
     pub fn supported(dtypes: impl Into<DTypeSet>) -> Result<Restriction> {
-        let (dtypes, place) = (dtypes.into(), Place::caller());
+        let (dtypes, place) = (dtypes.into(), SourceLoc::caller());
         if dtypes.is_empty() {
             return Err(Error::new(ErrorCode::DType, "restrict_dtypes: no dtype is supported")
                 .at(place)
@@ -48,7 +48,7 @@ impl Restriction {
     #[track_caller]
     pub fn unsupported(dtypes: impl Into<DTypeSet>) -> Restriction {
         let dtypes = DTypeSet::ALL.difference(dtypes.into());
-        Restriction { dtypes, named_supported: false, place: Place::caller() }
+        Restriction { dtypes, named_supported: false, place: SourceLoc::caller() }
     }
 
     /// The supported dtypes.
@@ -57,7 +57,7 @@ impl Restriction {
     }
 
     /// The place of the declaration.
-    pub fn place(self) -> Place {
+    pub fn place(self) -> SourceLoc {
         self.place
     }
 }

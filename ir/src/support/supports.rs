@@ -1,4 +1,4 @@
-//! The support of each node of a traced graph: a side table beside the graph, like its [places](crate::graph::Places).
+//! The support of each node of a traced graph: a side table beside the graph, like its [places](crate::graph::SourceLocs).
 //!
 //! It does not affect compilation. Equal nodes are shared, so a node may have several supports: all of them apply. Nodes without
 //! limits are not in the table.

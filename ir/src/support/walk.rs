@@ -12,10 +12,10 @@ use super::restriction::Restriction;
 use super::supports::Supports;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
-use crate::graph::{ControlKind, Graph, Inner, NodeId, NodeKind, Places, TypeOf, Value};
+use crate::graph::{ControlKind, Graph, Inner, NodeId, NodeKind, SourceLocs, TypeOf, Value};
 use crate::infer::{InferenceError, Operation};
 use crate::op::Op;
-use crate::place::Place;
+use crate::source_loc::SourceLoc;
 use crate::value_type::ValueType;
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct Exclusion {
     /// The op that does not support it; `None` for a reduction, a declaration, or a device without the dtype.
     pub op: Option<Op>,
     /// The place of the op or the declaration.
-    pub place: Option<Place>,
+    pub place: Option<SourceLoc>,
     /// The reason.
     pub reason: String,
 }
@@ -65,7 +65,7 @@ pub struct Inferred {
 /// `Verify` if a call and its child differ in the number of operands.
 pub fn infer(
     graph: &Graph<ValueType>,
-    places: &Places,
+    places: &SourceLocs,
     supports: &Supports,
     arguments: usize,
     support: Support,
@@ -104,7 +104,7 @@ type ControlKey<'a> = (u32, &'a [Value]);
 /// The state of a graph's walk: the next node and the types so far. The frame above another is its callee.
 struct WalkFrame<'a> {
     graph: &'a Graph<ValueType>,
-    places: Arc<Places>,
+    places: Arc<SourceLocs>,
     supports: Option<&'a Supports>,
     /// The types of the first parameters; the others keep their traced types.
     arguments: Vec<ValueType>,
@@ -314,7 +314,7 @@ fn computed(
     operation: &Operation<'_>,
     operands: &[ValueType],
     supports: &[Support],
-) -> Result<ValueType, (String, Option<Place>)> {
+) -> Result<ValueType, (String, Option<SourceLoc>)> {
     let named = |mismatch: InferenceError| match mismatch {
         InferenceError::Clash(clash) => (format!("{}: {clash}", operation.name()), None),
         other => (other.to_string(), None),

@@ -1,7 +1,7 @@
 //! Graphs that call others: their depth and size.
 
 use insta::assert_snapshot;
-use ndjit_ir::graph::{Graph, MAX_EXPANSION, NodeKind, Places};
+use ndjit_ir::graph::{Graph, MAX_EXPANSION, NodeKind, SourceLocs};
 use ndjit_ir::{DType, Op, Policy, Shape, ValueType};
 use std::sync::Arc;
 
@@ -54,9 +54,9 @@ fn calls_nest_as_deep_as_memory_goes() {
     graph.verify().unwrap();
     let read = traced(&graph.to_string());
     assert_eq!((read.whole().len(), read.expanded()), (50_001, 2 + 2 * 50_000));
-    let mut places = Places::default();
+    let mut places = SourceLocs::default();
     for _ in 0..50_000 {
-        let mut outer = Places::default();
+        let mut outer = SourceLocs::default();
         outer.add_child(Arc::new(places));
         places = outer;
     }

@@ -4,7 +4,7 @@
 use ndjit_ir::body::Body;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::kernel::{FusedKernel, parse_kernels};
-use ndjit_ir::loops::{Geometry, LoopNest, parse_nests};
+use ndjit_ir::loops::{IterationDomain, LoopNest, parse_nests};
 use ndjit_ir::{DType, Result, ValueType};
 use std::collections::BTreeSet;
 
@@ -23,9 +23,8 @@ fn printed(language: &str, text: &str) -> Result<String> {
         "typed" => text.parse::<Graph<DType>>()?.to_string(),
         "kernels" => parse_kernels(text)?.iter().map(|kernel| format!("{kernel}\n")).collect(),
         "loops" => {
-            let geometry =
-                |geometry: Option<Geometry>| geometry.map_or(String::new(), |geometry| format!("{geometry}\n"));
-            parse_nests(text)?.into_iter().map(|(nest, given)| format!("{nest}\n{}", geometry(given))).collect()
+            let domain = |domain: Option<IterationDomain>| domain.map_or(String::new(), |domain| format!("{domain}\n"));
+            parse_nests(text)?.into_iter().map(|(nest, given)| format!("{nest}\n{}", domain(given))).collect()
         }
         "body" => text.parse::<Body>()?.to_string(),
         _ => panic!("the page has a block of {language}"),
@@ -163,10 +162,10 @@ fn errors_of_loops_say_where() {
     loop text, line 13, column 7: expected `store`, found `reduce out0, r4`
     loop text, line 16: expected `}`, found the end
     ");
-    let text = "geometry [8] {\n  in0: offset 0, strides [-4]\n  out0: offset 0, strides [4]\n}";
+    let text = "domain [8] {\n  in0: offset 0, strides [-4]\n  out0: offset 0, strides [4]\n}";
     let changes =
         [("[8]", "[-8]"), ("in0", "in1"), ("[-4]", "[-99999999999999999999]"), ("offset 0", "offset"), ("\n}", "")];
-    insta::assert_snapshot!(errors::<Geometry>(text, &changes), @"
+    insta::assert_snapshot!(errors::<IterationDomain>(text, &changes), @"
     loop text, line 1, column 11: expected an extent, found `-8] {`
     loop text, line 2, column 6: numbers are in order: the next one is `in0`
     loop text, line 2, column 28: 99999999999999999999 is too large

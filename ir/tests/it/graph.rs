@@ -1,9 +1,9 @@
 //! Graph text, parser and verifier: printed text parses to the same graph; errors have their place.
 
 use insta::assert_snapshot;
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Slot, SlotId, SourceLocs, Value};
 use ndjit_ir::reduction::{AxisSet, Reduce};
-use ndjit_ir::{DType, ErrorCode, Literal, Op, Place, Policy, Reduction, Shape, ValueType, Weak};
+use ndjit_ir::{DType, ErrorCode, Literal, Op, Policy, Reduction, Shape, SourceLoc, ValueType, Weak};
 use std::sync::Arc;
 
 type Traced = Graph<ValueType>;
@@ -47,8 +47,8 @@ fn a_graph_prints_one_line_per_node() {
 
 #[test]
 fn places_are_comments() {
-    let mut places = Places::default();
-    let at = |line| Place { file: "src/main.rs", line, column: 5 };
+    let mut places = SourceLocs::default();
+    let at = |line| SourceLoc { file: "src/main.rs", line, column: 5 };
     places.note(NodeId(3), at(3));
     places.note(NodeId(4), at(4));
     places.note(NodeId(4), at(9));
@@ -87,14 +87,14 @@ graph (%0: f32[], %1: bool[]) calls @0 {
 }";
     let graph = traced(text);
     let at = |line| {
-        let mut places = Places::default();
-        places.note(NodeId(1), Place { file: "src/main.rs", line, column: 5 });
+        let mut places = SourceLocs::default();
+        places.note(NodeId(1), SourceLoc { file: "src/main.rs", line, column: 5 });
         places
     };
-    let (mut then, mut places) = (at(2), Places::default());
+    let (mut then, mut places) = (at(2), SourceLocs::default());
     then.add_child(Arc::new(at(1)));
     places.add_child(Arc::new(at(1)));
-    places.note(NodeId(3), Place { file: "src/main.rs", line: 4, column: 5 });
+    places.note(NodeId(3), SourceLoc { file: "src/main.rs", line: 4, column: 5 });
     places.set_control(0, vec![Arc::new(then), Arc::new(at(3))]);
     let noted = graph.display_with(&places).to_string();
     let lines = noted.lines().filter_map(|line| line.split_once("  ; "));

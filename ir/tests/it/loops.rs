@@ -6,7 +6,7 @@ use ndjit_ir::graph::{Graph, SlotId, Value};
 use ndjit_ir::kernel::{
     FusedKernel, FusedStep, KernelInput, KernelKind, OpBody, Reads, Scalar, StmtKind, verify_steps,
 };
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Stride};
+use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::{DType, ErrorCode, Op, PrimType, Result, Shape};
 use std::sync::Arc;
 
@@ -309,8 +309,8 @@ fn layout(offset: usize, strides: &[isize]) -> Layout {
 }
 
 /// `nest` on C-contiguous [8, 3] with the second input broadcast along the rows.
-fn geometry() -> Geometry {
-    Geometry {
+fn domain() -> IterationDomain {
+    IterationDomain {
         extents: [8, 3].into_iter().collect(),
         inputs: vec![layout(0, &[12, 4]), layout(0, &[1, 0])],
         outputs: vec![layout(0, &[12, 4])],
@@ -319,16 +319,16 @@ fn geometry() -> Geometry {
 
 #[test]
 fn geometry_prints_and_fits_exactly() {
-    assert_snapshot!(geometry(), @r#"
-    geometry [8, 3] {
+    assert_snapshot!(domain(), @r#"
+    domain [8, 3] {
       in0: offset 0, strides [12, 4]
       in1: offset 0, strides [1, 0]
       out0: offset 0, strides [12, 4]
     }
     "#);
-    geometry().verify(&nest(), &[96, 8], &[96]).unwrap();
+    domain().verify(&nest(), &[96, 8], &[96]).unwrap();
     let short = [([95, 8], [96]), ([96, 7], [96]), ([96, 8], [95])];
-    let found: Vec<String> = short.iter().map(|(ins, outs)| facts(geometry().verify(&nest(), ins, outs))).collect();
+    let found: Vec<String> = short.iter().map(|(ins, outs)| facts(domain().verify(&nest(), ins, outs))).collect();
     assert_snapshot!(found.join("\n"), @r#"
     in0: f32 contiguous, offset 0, strides [12, 4]  ; bytes 0..96 of a buffer of 95
     in1: i8 broadcast, offset 0, strides [1, 0]  ; bytes 0..8 of a buffer of 7
@@ -338,10 +338,10 @@ fn geometry_prints_and_fits_exactly() {
 
 #[test]
 fn geometry_bounds() {
-    let broken = |change: fn(&mut Geometry)| {
-        let mut geometry = geometry();
-        change(&mut geometry);
-        facts(geometry.verify(&nest(), &[96, 8], &[96]))
+    let broken = |change: fn(&mut IterationDomain)| {
+        let mut domain = domain();
+        change(&mut domain);
+        facts(domain.verify(&nest(), &[96, 8], &[96]))
     };
     let found = [
         broken(|g| g.extents = [8].into_iter().collect()),
@@ -386,10 +386,10 @@ fn geometry_bounds() {
     out0: f32 contiguous, offset 92, strides [-3, 4]  ; bytes 71..104 of a buffer of 96
     "#);
     // Backwards rows; a stride that is never taken; nothing at all.
-    let fits = |change: fn(&mut Geometry)| {
-        let mut geometry = geometry();
-        change(&mut geometry);
-        geometry.verify(&nest(), &[96, 8], &[96]).unwrap();
+    let fits = |change: fn(&mut IterationDomain)| {
+        let mut domain = domain();
+        change(&mut domain);
+        domain.verify(&nest(), &[96, 8], &[96]).unwrap();
     };
     fits(|g| g.outputs[0] = layout(84, &[-12, 4]));
     fits(|g| {

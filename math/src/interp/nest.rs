@@ -8,7 +8,7 @@ use ndjit_ir::body::Body;
 use ndjit_ir::dtype::PrimType;
 use ndjit_ir::error::{Error, ErrorCode, Result};
 use ndjit_ir::kernel::{KernelScatter, OpBody, StmtKind};
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role};
+use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role};
 use ndjit_ir::op::Op;
 use ndjit_ir::reduction::{Sort, fold, scan, sorted};
 use ndjit_ir::reserve::{collect, filled, reserve};
@@ -29,14 +29,19 @@ pub trait NestMemory {
 /// literal in order (see [`Literal::to_repr`](ndjit_ir::Literal::to_repr)). Instructions hoisted out of the innermost
 /// loop are evaluated inside it, which is equivalent in a valid nest.
 ///
-/// The geometry is not checked against the memory, which must refuse out-of-bounds offsets itself;
-/// [`Geometry::verify`] checks it beforehand.
+/// The domain is not checked against the memory, which must refuse out-of-bounds offsets itself;
+/// [`IterationDomain::verify`] checks it beforehand.
 ///
 /// # Errors
-/// `Verify` if the nest is not valid; `Argument` if geometry or literals do not match it.
-pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory: &mut impl NestMemory) -> Result<()> {
+/// `Verify` if the nest is not valid; `Argument` if domain or literals do not match it.
+pub fn eval_nest(
+    nest: &LoopNest,
+    domain: &IterationDomain,
+    literals: &[u64],
+    memory: &mut impl NestMemory,
+) -> Result<()> {
     nest.verify()?;
-    check_form(nest, geometry, literals)?;
+    check_form(nest, domain, literals)?;
     let body = match &nest.body {
         LoopBody::Ops(body) => {
             let statements = body.stmts.iter().map(|stmt| stmt_body(body, stmt)).collect();
@@ -46,43 +51,43 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
         LoopBody::Prims { body, .. } => Evaluator::Prims(body),
     };
     let parallel_rank = nest.parallel_rank();
-    if geometry.extents[..nest.output_rank()].contains(&0) {
+    if domain.extents[..nest.output_rank()].contains(&0) {
         return Ok(());
     }
-    let at = |index: &[usize], memory: &mut _| body.at(nest, geometry, literals, index, memory);
+    let at = |index: &[usize], memory: &mut _| body.at(nest, domain, literals, index, memory);
     let mut functions = Functions::default();
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
     if let NestKind::Scatter(scatter) = nest.kind {
-        return scattered(nest, geometry, scatter, memory, at);
+        return scattered(nest, domain, scatter, memory, at);
     }
     loop {
         let results: Vec<Vec<u64>> = match &nest.kind {
             NestKind::Map | NestKind::Scatter(_) => vec![at(&index, memory)],
             NestKind::Reduce(reduce) | NestKind::Contract(reduce) => {
-                vec![reduced(nest, geometry, reduce, &mut functions, &mut index, |index| at(index, memory))?]
+                vec![reduced(nest, domain, reduce, &mut functions, &mut index, |index| at(index, memory))?]
             }
             NestKind::Scan(NestScan { outputs, .. }) => {
-                let mut results = reserve("interpreter", geometry.extents[parallel_rank])?;
+                let mut results = reserve("interpreter", domain.extents[parallel_rank])?;
                 let ops: SmallVec<[Op; 1]> = outputs.iter().map(|scan| scan.combine()).collect();
                 let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, &ops, &mut functions, &a, &b);
-                let element = |_: usize| along(&mut index[..], parallel_rank, geometry, |index| at(index, memory));
-                scan(geometry.extents[parallel_rank], element, meet, |_, words| results.push(words));
+                let element = |_: usize| along(&mut index[..], parallel_rank, domain, |index| at(index, memory));
+                scan(domain.extents[parallel_rank], element, meet, |_, words| results.push(words));
                 results
             }
             NestKind::Sort(outputs) => {
-                let element = |_: usize| along(&mut index[..], parallel_rank, geometry, |index| at(index, memory));
-                let elements = collect("interpreter", (0..geometry.extents[parallel_rank]).map(element))?;
+                let element = |_: usize| along(&mut index[..], parallel_rank, domain, |index| at(index, memory));
+                let elements = collect("interpreter", (0..domain.extents[parallel_rank]).map(element))?;
                 sorted_results(nest, outputs, &elements)?
             }
         };
         let meets = nest.kind.loops() > nest.kind.reduction_loops();
         for words in results {
-            store(nest, geometry, &index, words, memory);
+            store(nest, domain, &index, words, memory);
             if meets {
-                advance(&mut index[parallel_rank..], &geometry.extents[parallel_rank..]);
+                advance(&mut index[parallel_rank..], &domain.extents[parallel_rank..]);
             }
         }
-        advance(&mut index[..parallel_rank], &geometry.extents[..parallel_rank]);
+        advance(&mut index[..parallel_rank], &domain.extents[..parallel_rank]);
         if index.iter().all(|&i| i == 0) {
             return Ok(());
         }
@@ -93,26 +98,26 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
 fn along(
     index: &mut [usize],
     parallel_rank: usize,
-    geometry: &Geometry,
+    domain: &IterationDomain,
     mut at: impl FnMut(&[usize]) -> Vec<u64>,
 ) -> Vec<u64> {
     let words = at(index);
-    advance(&mut index[parallel_rank..], &geometry.extents[parallel_rank..]);
+    advance(&mut index[parallel_rank..], &domain.extents[parallel_rank..]);
     words
 }
 
 /// Copies the rows of a scatter's array, and scatters elements into them.
 fn scattered<M: NestMemory>(
     nest: &LoopNest,
-    geometry: &Geometry,
+    domain: &IterationDomain,
     KernelScatter { scatter, into }: KernelScatter,
     memory: &mut M,
     mut at: impl FnMut(&[usize], &mut M) -> Vec<u64>,
 ) -> Result<()> {
     let wrong = |what: String| Error::new(ErrorCode::Argument, format!("loop interpreter: {what}"));
-    let (all, from) = geometry.with_rows(into as usize).map_err(wrong)?;
+    let (all, from) = domain.with_rows(into as usize).map_err(wrong)?;
     let access = nest.outputs[0];
-    let (_, to) = geometry.with_rows_of_output(&access, &geometry.outputs[0], into).map_err(wrong)?;
+    let (_, to) = domain.with_rows_of_output(&access, &domain.outputs[0], into).map_err(wrong)?;
     let words = Access::memory(access.dtype, access.inner);
     let mut elements: FxHashMap<usize, Vec<u64>> = FxHashMap::default();
     let place = |index: &[usize], layout: &Layout| word_offsets(&words, layout, index).collect::<Vec<_>>();
@@ -139,7 +144,7 @@ fn scattered<M: NestMemory>(
                 Some(op) => functions.body(Function::Op(op, access.dtype)).eval(&[&element[..], &made].concat()),
             };
         }
-        advance(&mut index, &geometry.extents);
+        advance(&mut index, &domain.extents);
         if index.iter().all(|&i| i == 0) {
             break;
         }
@@ -155,9 +160,9 @@ fn scattered<M: NestMemory>(
 }
 
 /// Stores the words of all outputs at an index.
-fn store(nest: &LoopNest, geometry: &Geometry, index: &[usize], words: Vec<u64>, memory: &mut impl NestMemory) {
+fn store(nest: &LoopNest, domain: &IterationDomain, index: &[usize], words: Vec<u64>, memory: &mut impl NestMemory) {
     let mut words = words.into_iter();
-    for (n, (access, layout)) in nest.outputs.iter().zip(&geometry.outputs).enumerate() {
+    for (n, (access, layout)) in nest.outputs.iter().zip(&domain.outputs).enumerate() {
         for ((offset, ty), bits) in word_offsets(access, layout, index).zip(words.by_ref()) {
             memory.store(n, offset, ty, bits);
         }
@@ -200,19 +205,19 @@ fn sorted_results(nest: &LoopNest, sorts: &[Sort], elements: &[Vec<u64>]) -> Res
 /// Reduces the elements at an index of the parallel loops. Returns the storage words of all outputs.
 fn reduced(
     nest: &LoopNest,
-    geometry: &Geometry,
+    domain: &IterationDomain,
     reduce: &NestReduce,
     functions: &mut Functions,
     index: &mut [usize],
     mut at: impl FnMut(&[usize]) -> Vec<u64>,
 ) -> Result<Vec<u64>> {
     let parallel_rank = nest.parallel_rank();
-    let len: usize = geometry.extents[parallel_rank..].iter().product();
+    let len: usize = domain.extents[parallel_rank..].iter().product();
     // Verified reductions are elementary.
     let ops: SmallVec<[Op; 1]> = reduce.outputs.iter().filter_map(|reduction| reduction.combine()).collect();
     let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, &ops, functions, &a, &b);
     // Elements are read in row-major order.
-    let element = |_| along(index, parallel_rank, geometry, &mut at);
+    let element = |_| along(index, parallel_rank, domain, &mut at);
     if let Some(words) = fold(len, element, meet) {
         return Ok(words);
     }
@@ -223,17 +228,17 @@ fn reduced(
     Ok(words)
 }
 
-fn check_form(nest: &LoopNest, geometry: &Geometry, literals: &[u64]) -> Result<()> {
+fn check_form(nest: &LoopNest, domain: &IterationDomain, literals: &[u64]) -> Result<()> {
     let error = |what: String| Err(Error::new(ErrorCode::Argument, format!("loop interpreter: {what}")));
     let registers: usize = nest.literals.iter().map(|dtype| dtype.repr().len()).sum();
     if literals.len() != registers {
         return error(format!("the literals have {registers} registers, {} given", literals.len()));
     }
-    if geometry.inputs.len() != nest.inputs.len() || geometry.outputs.len() != nest.outputs.len() {
-        return error("the geometry has another number of operands than the nest".to_owned());
+    if domain.inputs.len() != nest.inputs.len() || domain.outputs.len() != nest.outputs.len() {
+        return error("the domain has another number of operands than the nest".to_owned());
     }
-    let ranks = geometry.inputs.iter().chain(&geometry.outputs).map(|layout| layout.strides.len());
-    match ranks.chain([geometry.extents.len()]).find(|&rank| rank != nest.rank) {
+    let ranks = domain.inputs.iter().chain(&domain.outputs).map(|layout| layout.strides.len());
+    match ranks.chain([domain.extents.len()]).find(|&rank| rank != nest.rank) {
         Some(rank) => error(format!("{rank} extents or strides for {} loops", nest.rank)),
         None => Ok(()),
     }
@@ -261,13 +266,13 @@ impl Evaluator<'_> {
     fn at(
         &self,
         nest: &LoopNest,
-        geometry: &Geometry,
+        domain: &IterationDomain,
         literals: &[u64],
         index: &[usize],
         memory: &mut impl NestMemory,
     ) -> Vec<u64> {
         let mut words = Vec::new();
-        for (n, (access, layout)) in nest.inputs.iter().zip(&geometry.inputs).enumerate() {
+        for (n, (access, layout)) in nest.inputs.iter().zip(&domain.inputs).enumerate() {
             for (offset, ty) in word_offsets(access, layout, index) {
                 words.push(if access.role == Role::Memory { memory.load(n, offset, ty) } else { offset as u64 });
             }

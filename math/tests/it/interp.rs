@@ -2,7 +2,7 @@
 
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::kernel::{OpBody, StmtKind};
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Stride};
+use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::{DType, ErrorCode, Literal, Op, PrimType, Shape};
 use ndjit_math::interp::{NestMemory, Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_math::{body, cast_body, load_body, store_body};
@@ -261,10 +261,10 @@ fn prim_body() -> LoopBody {
     LoopBody::Prims { body, hoisted }
 }
 
-fn geometry(extents: [usize; 2]) -> Geometry {
+fn domain(extents: [usize; 2]) -> IterationDomain {
     let layout = |offset, strides: [isize; 2]| Layout { offset, strides: strides.into_iter().collect() };
     let rows = 4 * extents[1] as isize;
-    Geometry {
+    IterationDomain {
         extents: extents.into_iter().collect(),
         // The first input runs backwards along the inner loop, from the last column.
         inputs: vec![layout(4 * extents[1].saturating_sub(1), [rows, -4]), layout(0, [1, 0])],
@@ -278,11 +278,11 @@ fn nests_of_ops_and_primitives_follow_plain_rust() {
     let inputs = [f32s([2, 3], &x), i8s([2], &y)];
     for body in [LoopBody::Ops(op_body().into()), prim_body()] {
         let nest = nest(body);
-        let geometry = geometry([2, 3]);
-        geometry.verify(&nest, &[24, 2], &[24, 24]).unwrap();
+        let domain = domain([2, 3]);
+        domain.verify(&nest, &[24, 2], &[24, 24]).unwrap();
         let mut outputs = [f32s([2, 3], &[0.0; 6]), f32s([2, 3], &[0.0; 6])];
         let mut memory = Tensors { inputs: &inputs, outputs: &mut outputs };
-        eval_nest(&nest, &geometry, &[u64::from(l.to_bits())], &mut memory).unwrap();
+        eval_nest(&nest, &domain, &[u64::from(l.to_bits())], &mut memory).unwrap();
         let at = |i: usize, j: usize| x[3 * i + 2 - j] + f32::from(y[i]) * l;
         let expected: Vec<f32> = (0..6).map(|n| at(n / 3, n % 3)).collect();
         assert_eq!(as_f32s(&outputs[0]), expected);
@@ -308,14 +308,14 @@ fn empty_nests_touch_nothing_and_misfits_are_errors() {
     for body in [LoopBody::Ops(op_body().into()), prim_body()] {
         let nest = nest(body);
         for extents in [[0, 3], [2, 0], [0, 0]] {
-            eval_nest(&nest, &geometry(extents), &[0], &mut Nothing).unwrap();
+            eval_nest(&nest, &domain(extents), &[0], &mut Nothing).unwrap();
         }
-        let code = |geometry: &Geometry, literals: &[u64]| {
-            eval_nest(&nest, geometry, literals, &mut Nothing).unwrap_err().code()
+        let code = |domain: &IterationDomain, literals: &[u64]| {
+            eval_nest(&nest, domain, literals, &mut Nothing).unwrap_err().code()
         };
-        assert_eq!(code(&geometry([2, 3]), &[]), ErrorCode::Argument);
-        assert_eq!(code(&Geometry::default(), &[0]), ErrorCode::Argument);
-        let mut short = geometry([2, 3]);
+        assert_eq!(code(&domain([2, 3]), &[]), ErrorCode::Argument);
+        assert_eq!(code(&IterationDomain::default(), &[0]), ErrorCode::Argument);
+        let mut short = domain([2, 3]);
         short.inputs[1].strides.pop();
         assert_eq!(code(&short, &[0]), ErrorCode::Argument);
     }

@@ -8,7 +8,7 @@ use ndjit_ir::kernel::{
     verify_steps,
 };
 use ndjit_ir::loops::{
-    Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride, VectorLoop, parse_nests,
+    Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride, VectorLoop, parse_nests,
 };
 use ndjit_ir::reduction::AxisSet;
 use ndjit_ir::{DType, ErrorCode, Op, PrimType, Reduction, Result, Shape};
@@ -284,8 +284,8 @@ fn layout(offset: usize, strides: [isize; 2]) -> Layout {
 }
 
 /// For `extents` contiguous elements, outermost first, with contiguous results.
-fn geometry(extents: [usize; 2], input: [isize; 2], outputs: usize, output: [isize; 2]) -> Geometry {
-    Geometry {
+fn domain(extents: [usize; 2], input: [isize; 2], outputs: usize, output: [isize; 2]) -> IterationDomain {
+    IterationDomain {
         extents: extents.into_iter().collect(),
         inputs: vec![layout(0, input)],
         outputs: vec![layout(0, output); outputs],
@@ -294,12 +294,12 @@ fn geometry(extents: [usize; 2], input: [isize; 2], outputs: usize, output: [isi
 
 #[test]
 fn geometry_bounds() {
-    let of_rows = || geometry([8, 3], [12, 4], 2, [4, 0]);
+    let of_rows = || domain([8, 3], [12, 4], 2, [4, 0]);
     of_rows().verify(&rows(), &[96], &[32, 32]).unwrap();
-    let broken = |change: fn(&mut Geometry)| {
-        let mut geometry = of_rows();
-        change(&mut geometry);
-        facts(geometry.verify(&rows(), &[96], &[32, 32]))
+    let broken = |change: fn(&mut IterationDomain)| {
+        let mut domain = of_rows();
+        change(&mut domain);
+        facts(domain.verify(&rows(), &[96], &[32, 32]))
     };
     let found = [
         broken(|g| g.outputs[0] = layout(0, [4, 4])),
@@ -316,18 +316,18 @@ fn geometry_bounds() {
     in0: f32 contiguous, offset 0, strides [12, 8]  ; the innermost stride is 8, not 4
     ");
     // Results are stored even if nothing is read.
-    let no_rows = geometry([8, 0], [0, 4], 1, [4, 0]);
+    let no_rows = domain([8, 0], [0, 4], 1, [4, 0]);
     let sums = nest(&[Reduction::Sum], 1, VectorLoop::Reduction);
     no_rows.verify(&sums, &[0], &[32]).unwrap();
     assert_snapshot!(facts(no_rows.verify(&sums, &[0], &[31])), @"out0: f32 contiguous, offset 0, strides [4, 0]  ; bytes 0..32 of a buffer of 31");
     // Vectorized along columns: contiguous elements there.
     let columns = nest(&[Reduction::Sum], 1, VectorLoop::Parallel);
-    geometry([3, 8], [4, 12], 1, [4, 0]).verify(&columns, &[96], &[12]).unwrap();
-    assert_snapshot!(facts(geometry([8, 3], [12, 4], 1, [4, 0]).verify(&columns, &[96], &[32])), @"in0: f32 contiguous, offset 0, strides [12, 4]  ; the innermost stride is 12, not 4");
+    domain([3, 8], [4, 12], 1, [4, 0]).verify(&columns, &[96], &[12]).unwrap();
+    assert_snapshot!(facts(domain([8, 3], [12, 4], 1, [4, 0]).verify(&columns, &[96], &[32])), @"in0: f32 contiguous, offset 0, strides [12, 4]  ; the innermost stride is 12, not 4");
     // Indices have no memory.
     let mut positions = nest(&[Reduction::Sum], 2, VectorLoop::Reduction);
     positions.inputs = vec![Access { role: Role::Index, ..Access::memory(DType::I64, Stride::Strided) }];
-    geometry([8, 3], [3, 1], 1, [0, 0]).verify(&positions, &[0], &[4]).unwrap();
+    domain([8, 3], [3, 1], 1, [0, 0]).verify(&positions, &[0], &[4]).unwrap();
 }
 
 /// Floats of many magnitudes and both signs.
@@ -386,14 +386,14 @@ fn nests_reduce_as_graphs_do() {
             let row = 4 * c as isize;
             let (extents, strides) = if of_columns { ([c, r], [4, row]) } else { ([r, c], [row, 4]) };
             let output = if loops == rank { [0, 0] } else { [4, 0] };
-            let geometry = geometry(extents, strides, reductions.len(), output);
+            let domain = domain(extents, strides, reductions.len(), output);
             let of_ops = nest(reductions, loops, along);
             for nest in [of_ops.clone(), expanded(of_ops)] {
-                geometry.verify(&nest, &[4 * r * c], &vec![4 * kept; reductions.len()]).unwrap();
+                domain.verify(&nest, &[4 * r * c], &vec![4 * kept; reductions.len()]).unwrap();
                 let mut outputs: Vec<Tensor> =
                     expected.iter().map(|t| Tensor::zeros(DType::F32, t.shape.clone()).unwrap()).collect();
                 let mut memory = Tensors { inputs: std::slice::from_ref(&x), outputs: &mut outputs };
-                eval_nest(&nest, &geometry, &[], &mut memory).unwrap();
+                eval_nest(&nest, &domain, &[], &mut memory).unwrap();
                 assert_eq!(outputs, expected, "{axes} of [{r}, {c}]\n{nest}");
                 compared += outputs.len();
             }
@@ -420,10 +420,10 @@ fn nests_read_positions() {
         body: LoopBody::Ops(body.into()),
         ..nest(&[Reduction::Max], 1, VectorLoop::Reduction)
     };
-    let geometry = geometry([3, 4], [4, 1], 1, [8, 0]);
-    geometry.verify(&nest, &[0], &[24]).unwrap();
+    let domain = domain([3, 4], [4, 1], 1, [8, 0]);
+    domain.verify(&nest, &[0], &[24]).unwrap();
     let mut outputs = [Tensor::zeros(DType::I64, Shape::from([3])).unwrap()];
-    eval_nest(&nest, &geometry, &[], &mut Tensors { inputs: &[], outputs: &mut outputs }).unwrap();
+    eval_nest(&nest, &domain, &[], &mut Tensors { inputs: &[], outputs: &mut outputs }).unwrap();
     assert_eq!(outputs[..], expected);
     assert_eq!([0, 1, 2].map(|i| outputs[0].get(i)[0]), [3, 7, 11]);
 }

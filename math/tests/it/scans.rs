@@ -5,7 +5,7 @@ use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::kernel::{
     FusedKernel, FusedStep, KernelInput, KernelKind, KernelScan, OpBody, Reads, StmtKind, verify_steps,
 };
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestScan, Stride, VectorLoop};
+use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, NestScan, Stride, VectorLoop};
 use ndjit_ir::{DType, Result, Scan, Shape, ValueType};
 use ndjit_math::interp::{Tensor, Tensors, eval_graph, eval_nest};
 
@@ -122,20 +122,20 @@ fn nests_scan_as_graphs_do() {
                 ([r, c], [row, 4], VectorLoop::Reduction)
             };
             let layout = Layout { offset: 0, strides: strides.into_iter().collect() };
-            let geometry = Geometry {
+            let domain = IterationDomain {
                 extents: extents.into_iter().collect(),
                 inputs: vec![layout.clone()],
                 outputs: vec![layout],
             };
             let nest = nest(Scan::CumulativeSum, along, Stride::Contiguous);
-            geometry.verify(&nest, &[4 * r * c], &[4 * r * c]).unwrap();
+            domain.verify(&nest, &[4 * r * c], &[4 * r * c]).unwrap();
             let mut outputs = [Tensor::zeros(DType::F32, shape.clone()).unwrap()];
             let mut memory = Tensors { inputs: std::slice::from_ref(&x), outputs: &mut outputs };
-            eval_nest(&nest, &geometry, &[], &mut memory).unwrap();
+            eval_nest(&nest, &domain, &[], &mut memory).unwrap();
             assert_eq!(outputs[..], expected, "axis {axis} of {shape}");
             // The results must be whole.
             if r * c > 0 {
-                assert!(geometry.verify(&nest, &[4 * r * c], &[4 * r * c - 1]).is_err());
+                assert!(domain.verify(&nest, &[4 * r * c], &[4 * r * c - 1]).is_err());
             }
         }
     }

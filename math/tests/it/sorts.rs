@@ -5,7 +5,7 @@ use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::kernel::{
     FusedKernel, FusedStep, KernelInput, KernelKind, KernelScan, OpBody, Reads, StmtKind, parse_kernels, verify_steps,
 };
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Stride, parse_nests};
+use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, Stride, parse_nests};
 use ndjit_ir::{DType, Result, Shape, Sort, ValueType};
 use ndjit_math::interp::{Tensor, Tensors, eval_graph, eval_nest};
 
@@ -130,7 +130,7 @@ fn nests_sort_as_graphs_do() {
                 let strides = if axis == 0 { [size, row] } else { [row, size] };
                 Layout { offset: 0, strides: strides.into_iter().collect() }
             };
-            let geometry = Geometry {
+            let domain = IterationDomain {
                 extents: if axis == 0 { [c, r] } else { [r, c] }.into_iter().collect(),
                 inputs: vec![layout(4)],
                 outputs: vec![layout(result.bytes())],
@@ -138,10 +138,10 @@ fn nests_sort_as_graphs_do() {
             let mut nest = nest(reduction, DType::F32, result);
             let inner = if axis == 0 { Stride::Strided } else { Stride::Contiguous };
             (nest.inputs[0].inner, nest.outputs[0].inner) = (inner, inner);
-            geometry.verify(&nest, &[4 * r * c], &[result.bytes() * r * c]).unwrap();
+            domain.verify(&nest, &[4 * r * c], &[result.bytes() * r * c]).unwrap();
             let mut outputs = [Tensor::zeros(result, shape.clone()).unwrap()];
             let mut memory = Tensors { inputs: std::slice::from_ref(&x), outputs: &mut outputs };
-            eval_nest(&nest, &geometry, &[], &mut memory).unwrap();
+            eval_nest(&nest, &domain, &[], &mut memory).unwrap();
             assert_eq!(outputs[..], expected, "{reduction} along {axis} of {shape}");
         }
     }

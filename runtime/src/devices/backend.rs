@@ -15,7 +15,7 @@ use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::Cell;
 use ndjit_codegen::target::Target;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::loops::{IterationDomain, LoopNest};
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
@@ -82,12 +82,12 @@ pub trait Backend: Debug + Send + Sync {
     /// the registers of each literal in order, as [`Literal::to_repr`] gives them.
     ///
     /// # Errors
-    /// `Verify` if the geometry leaves the memory; `Argument` if the number of literals differs from the nest's; `Backend` if the device
+    /// `Verify` if the domain leaves the memory; `Argument` if the number of literals differs from the nest's; `Backend` if the device
     /// fails.
     fn run_nest(
         self: Arc<Self>,
         nest: &LoopNest,
-        geometry: &Geometry,
+        domain: &IterationDomain,
         literals: &[u64],
         inputs: &[Vec<u8>],
         outputs: &[usize],
@@ -186,7 +186,7 @@ impl Backend for Cpu {
     fn run_nest(
         self: Arc<Self>,
         nest: &LoopNest,
-        geometry: &Geometry,
+        domain: &IterationDomain,
         literals: &[u64],
         inputs: &[Vec<u8>],
         outputs: &[usize],
@@ -194,7 +194,7 @@ impl Backend for Cpu {
         let kernel = drivers::get(nest, CodeOptions::default())?;
         let inputs = inputs.iter().map(|bytes| Buffer::from_bytes(bytes)).collect::<Result<Vec<Buffer>>>()?;
         let mut outputs = outputs.iter().map(|&bytes| Buffer::zeroed(bytes)).collect::<Result<Vec<Buffer>>>()?;
-        kernel.run(geometry, literals, &inputs.iter().collect::<Vec<_>>(), &mut outputs)?;
+        kernel.run(domain, literals, &inputs.iter().collect::<Vec<_>>(), &mut outputs)?;
         Ok(outputs.iter().map(|buffer| buffer.as_bytes().to_vec()).collect())
     }
 }
@@ -245,34 +245,40 @@ impl Kernel {
     ///
     /// # Errors
     /// Those of [`Backend::run_nest`].
-    pub fn run(&self, geometry: &Geometry, literals: &[u64], inputs: &[&Buffer], outputs: &mut [Buffer]) -> Result<()> {
+    pub fn run(
+        &self,
+        domain: &IterationDomain,
+        literals: &[u64],
+        inputs: &[&Buffer],
+        outputs: &mut [Buffer],
+    ) -> Result<()> {
         let nest = self.nest();
         let sizes = |buffers: &mut dyn Iterator<Item = usize>| buffers.collect::<SmallVec<[usize; 4]>>();
         let input_bytes = sizes(&mut inputs.iter().map(|b| b.len()));
         let output_bytes = sizes(&mut outputs.iter().map(Buffer::len));
-        geometry.verify(nest, &input_bytes, &output_bytes)?;
+        domain.verify(nest, &input_bytes, &output_bytes)?;
         let registers: SmallVec<[_; 4]> = nest.literals.iter().flat_map(|dtype| dtype.repr()).collect();
         if registers.len() != literals.len() {
             return Err(Error::new(ErrorCode::Argument, "run: literals differ in number from the kernel's")
                 .fact(format_args!("{} registers given, {} needed", literals.len(), registers.len())));
         }
-        if geometry.extents[..nest.output_rank()].contains(&0) {
+        if domain.extents[..nest.output_rank()].contains(&0) {
             return Ok(());
         }
         let cells: SmallVec<[Cell; 4]> =
             registers.iter().zip(literals).map(|(&&ty, &bits)| Cell::splat(ty, bits)).collect();
-        let reads = inputs.iter().zip(&geometry.inputs).zip(&nest.inputs);
+        let reads = inputs.iter().zip(&domain.inputs).zip(&nest.inputs);
         let reads = reads.map(|((buffer, layout), access)| match access.is_index() {
             false => buffer.ptr().wrapping_add(layout.offset),
             true => std::ptr::without_provenance_mut(layout.offset),
         });
         let mut pointers: SmallVec<[*mut u8; 8]> = reads.collect();
-        let writes = outputs.iter().zip(&geometry.outputs);
+        let writes = outputs.iter().zip(&domain.outputs);
         pointers.extend(writes.map(|(buffer, layout)| buffer.ptr().wrapping_add(layout.offset)));
-        let layouts = geometry.inputs.iter().chain(&geometry.outputs);
+        let layouts = domain.inputs.iter().chain(&domain.outputs);
         let strides: SmallVec<[isize; 16]> = layouts.flat_map(|layout| layout.strides.iter().copied()).collect();
-        let (extents, literals) = (&geometry.extents[..], &cells[..]);
-        // SAFETY: the numbers of operands, loops, strides and literals are the kernel's, and the geometry stays within the buffers, as just
+        let (extents, literals) = (&domain.extents[..], &cells[..]);
+        // SAFETY: the numbers of operands, loops, strides and literals are the kernel's, and the domain stays within the buffers, as just
         // checked. Buffers are initialised. Outputs are borrowed exclusively: they overlap neither inputs nor each other.
         catch(|| unsafe {
             match self.composed() {

@@ -1,7 +1,7 @@
 //! Execution of a kernel's loops by the reference interpreter, on the raw operands of machine code.
 
 use ndjit_codegen::clif::Cell;
-use ndjit_ir::loops::{Geometry, Layout, LoopNest};
+use ndjit_ir::loops::{IterationDomain, Layout, LoopNest};
 use ndjit_ir::{PrimType, Result};
 use ndjit_math::interp::{NestMemory, eval_nest};
 use smallvec::SmallVec;
@@ -34,11 +34,11 @@ pub unsafe fn run(
             layout.offset = pointer.addr();
         }
     }
-    let geometry = Geometry { extents: SmallVec::from_slice(extents), inputs, outputs: layouts.collect() };
+    let domain = IterationDomain { extents: SmallVec::from_slice(extents), inputs, outputs: layouts.collect() };
     let registers = nest.literals.iter().flat_map(|dtype| dtype.repr());
     let literals: Vec<u64> = registers.zip(literals).map(|(&ty, cell)| register(ty, cell)).collect();
     let (inputs, outputs) = pointers.split_at(nest.inputs.len());
-    eval_nest(nest, &geometry, &literals, &mut CallMemory { inputs, outputs })
+    eval_nest(nest, &domain, &literals, &mut CallMemory { inputs, outputs })
 }
 
 /// One lane of a cell.

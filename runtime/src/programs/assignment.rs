@@ -417,7 +417,7 @@ fn apart(mut chains: Vec<LiveRange>) -> Result<()> {
 mod tests {
     use super::*;
     use ndjit_codegen::{Options, lower};
-    use ndjit_ir::graph::Places;
+    use ndjit_ir::graph::SourceLocs;
     use ndjit_ir::loops::Layout;
     use ndjit_random::{Limits, program};
     use ndjit_transform::access::contiguous;
@@ -431,7 +431,8 @@ mod tests {
                 let options = Options { fuse, ..Options::default() };
                 (
                     seed,
-                    BufferPlan::new(&lower(&program.graph, &Places::default(), &layouts, &options).unwrap()).unwrap(),
+                    BufferPlan::new(&lower(&program.graph, &SourceLocs::default(), &layouts, &options).unwrap())
+                        .unwrap(),
                 )
             })
         })

@@ -94,7 +94,7 @@ impl Executable {
             let kernel = drivers::get(&scheduled.nest, code)?;
             let literals = Literals::new(lowered, scheduled)?;
             let cells = literals.registers.iter().map(|&(repr, bits)| Cell::splat(repr, bits)).collect();
-            let extents = scheduled.geometry.extents.clone();
+            let extents = scheduled.domain.extents.clone();
             let split = match kernel.composed() {
                 None => Split::new(&extents, kernel.cost(), threads),
                 Some(_) => None,

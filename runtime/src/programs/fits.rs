@@ -5,23 +5,23 @@ use crate::programs::regions::{read_region, stored_region};
 use crate::programs::step_plan::{StepPlan, wrong};
 use ndjit_codegen::{Scheduled, TracedRow};
 use ndjit_ir::graph::Graph;
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, NestKind, Role, Stride};
+use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopNest, NestKind, Role, Stride};
 use ndjit_ir::{DType, Result};
 use smallvec::SmallVec;
 
 /// Checks that the layouts of a nest's operands agree with its code.
 pub fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
-    let Scheduled { nest, geometry, inputs, outputs, rest: _, rows, trips, literals, tile: _ } = scheduled;
+    let Scheduled { nest, domain, inputs, outputs, rest: _, rows, trips, literals, tile: _ } = scheduled;
     let own = rows.iter().all(|(operand, _)| *operand < inputs.len() + outputs.len())
         && trips.is_none_or(|trips| {
             (nest.parallel_rank()..nest.rank).contains(&trips.index) && nest.kind.reduction().is_some()
         });
     let counts = nest.rank >= 1
-        && nest.rank == geometry.extents.len()
+        && nest.rank == domain.extents.len()
         && nest.inputs.len() == inputs.len()
-        && nest.inputs.len() == geometry.inputs.len()
+        && nest.inputs.len() == domain.inputs.len()
         && nest.outputs.len() == outputs.len()
-        && nest.outputs.len() == geometry.outputs.len()
+        && nest.outputs.len() == domain.outputs.len()
         && nest.literals.iter().eq(literals.iter().map(|(_, dtype)| dtype));
     if !counts || !own {
         return Err(wrong(index, format_args!("its operands and their layouts differ in number")));
@@ -39,7 +39,7 @@ pub fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
         true => layout.strides.len() == nest.rank,
         false => fits((access, layout)),
     };
-    if !nest.inputs.iter().zip(&geometry.inputs).all(fits) || !nest.outputs.iter().zip(&geometry.outputs).all(stored) {
+    if !nest.inputs.iter().zip(&domain.inputs).all(fits) || !nest.outputs.iter().zip(&domain.outputs).all(stored) {
         return Err(wrong(index, format_args!("a layout is not of the class its operand is compiled for")));
     }
     Ok(())
@@ -82,12 +82,12 @@ pub fn dense_bytes(nest: &LoopNest, layout: &Layout, extents: &[usize], dtype: D
 }
 
 /// Whether a scatter's output consists of its rows, one after the other, each filled by its loops.
-pub fn fills_rows(nest: &LoopNest, geometry: &Geometry, into: u32, bytes: usize) -> bool {
-    let (layout, dtype) = (&geometry.outputs[0], nest.outputs[0].dtype);
-    let moving = geometry.extents.iter().copied().zip(layout.strides.iter().copied()).filter(|(_, s)| *s != 0);
+pub fn fills_rows(nest: &LoopNest, domain: &IterationDomain, into: u32, bytes: usize) -> bool {
+    let (layout, dtype) = (&domain.outputs[0], nest.outputs[0].dtype);
+    let moving = domain.extents.iter().copied().zip(layout.strides.iter().copied()).filter(|(_, s)| *s != 0);
     let (extents, strides): (SmallVec<[usize; 4]>, SmallVec<[isize; 4]>) = moving.unzip();
     let row = dense_bytes(nest, &Layout { offset: layout.offset, strides }, &extents, dtype);
-    let rows = geometry.inputs.get(into as usize + 1).map(|last| (last.offset as isize).saturating_add(1));
+    let rows = domain.inputs.get(into as usize + 1).map(|last| (last.offset as isize).saturating_add(1));
     let rows = rows.and_then(|rows| usize::try_from(rows).ok());
     row.zip(rows).and_then(|(row, rows)| row.checked_mul(rows)) == Some(bytes)
 }
@@ -108,21 +108,21 @@ pub fn with_rows(
 }
 
 /// Whether inserted rows lie where the output's rows would.
-fn same_rows(nest: &LoopNest, geometry: &Geometry, into: u32) -> bool {
-    let (own, to) = (&geometry.inputs[into as usize], &geometry.outputs[0]);
-    let moving = geometry.extents.iter().zip(&to.strides).filter(|(_, stride)| **stride != 0);
+fn same_rows(nest: &LoopNest, domain: &IterationDomain, into: u32) -> bool {
+    let (own, to) = (&domain.inputs[into as usize], &domain.outputs[0]);
+    let moving = domain.extents.iter().zip(&to.strides).filter(|(_, stride)| **stride != 0);
     let row = moving.fold(nest.outputs[0].dtype.bytes(), |bytes, (extent, _)| bytes.saturating_mul(*extent));
-    own == to && geometry.inputs.get(into as usize + 2).is_some_and(|step| step.offset == row)
+    own == to && domain.inputs.get(into as usize + 2).is_some_and(|step| step.offset == row)
 }
 
 /// Finds inputs whose memory an output may take if they die here. All inputs at such a location are read at the addresses that are written,
 /// index by index. If the output takes the rest of another array, that array does not overlap the written part.
 pub fn reusable(step: &mut StepPlan, scheduled: &Scheduled, graph: &Graph<DType>) {
-    let Scheduled { nest, geometry, .. } = scheduled;
+    let Scheduled { nest, domain, .. } = scheduled;
     if let Some(location) = step.rest.as_ref().map(|rest| rest.location) {
-        let (layout, dtype) = (&geometry.outputs[0], nest.outputs[0].dtype);
+        let (layout, dtype) = (&domain.outputs[0], nest.outputs[0].dtype);
         let shape = graph.shape(scheduled.outputs[0]);
-        let written = stored_region(layout, &geometry.extents, shape, dtype);
+        let written = stored_region(layout, &domain.extents, shape, dtype);
         let of = |operand: usize| {
             scheduled
                 .rows
@@ -137,9 +137,9 @@ pub fn reusable(step: &mut StepPlan, scheduled: &Scheduled, graph: &Graph<DType>
             role == Role::Memory
                 && own.bytes() == dtype.bytes()
                 && of(n) == stored
-                && (geometry.inputs[n] == *layout
+                && (domain.inputs[n] == *layout
                     || stored.is_empty()
-                        && read_region(&geometry.inputs[n], &geometry.extents, shape, dtype)
+                        && read_region(&domain.inputs[n], &domain.extents, shape, dtype)
                             .zip(written.as_ref())
                             .is_some_and(|(read, written)| !read.meets(written)))
         };
@@ -156,12 +156,12 @@ pub fn reusable(step: &mut StepPlan, scheduled: &Scheduled, graph: &Graph<DType>
         let location = step.inputs[into].0;
         let alone = step.inputs.iter().filter(|input| input.0 == location).count() == 1;
         let moved = scheduled.rows.iter().any(|(operand, _)| *operand == into);
-        if let Some(location) = location.filter(|_| alone && !moved && same_rows(nest, geometry, scatter.into)) {
+        if let Some(location) = location.filter(|_| alone && !moved && same_rows(nest, domain, scatter.into)) {
             step.outputs[0].reuse.push(location);
         }
         return;
     }
-    let Geometry { inputs, outputs, .. } = geometry;
+    let IterationDomain { inputs, outputs, .. } = domain;
     for (output, (layout, access)) in step.outputs.iter_mut().zip(outputs.iter().zip(&nest.outputs)) {
         let same = |n: usize| {
             let Access { dtype, role, .. } = nest.inputs[n];

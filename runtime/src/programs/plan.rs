@@ -15,7 +15,7 @@ use crate::programs::tiles::{self, Tiling};
 use ndjit_codegen::{Lowered, LoweredStep, Scheduled, TracedIndex, TracedRow, TracedTrips};
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::kernel::FusedControl;
-use ndjit_ir::loops::{Geometry, Layout, LoopBody, NestKind, Role};
+use ndjit_ir::loops::{IterationDomain, Layout, LoopBody, NestKind, Role};
 use ndjit_ir::view::DisjointRegions;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
@@ -52,7 +52,7 @@ impl BufferPlan {
     /// Plans a program.
     ///
     /// # Errors
-    /// `Verify` if a kernel reads a missing value, or its geometry leaves an operand's memory or does not fill an output;
+    /// `Verify` if a kernel reads a missing value, or its domain leaves an operand's memory or does not fill an output;
     /// `Size` if an array cannot exist, or temporaries exceed the address space.
     pub fn new(lowered: &Lowered) -> Result<BufferPlan> {
         let graph = &lowered.simplified;
@@ -184,20 +184,20 @@ impl Planner<'_> {
     }
 
     fn kernel(&mut self, scheduled: &Scheduled, params: usize, index: usize) -> Result<StepPlan> {
-        let Scheduled { nest, geometry, .. } = scheduled;
+        let Scheduled { nest, domain, .. } = scheduled;
         check_form(scheduled, index)?;
-        let nothing = geometry.extents.contains(&0);
+        let nothing = domain.extents.contains(&0);
         let meets = nest.kind.loops() > 0;
-        if meets && geometry.size() > isize::MAX as usize {
+        if meets && domain.size() > isize::MAX as usize {
             return Err(Error::new(
                 ErrorCode::Size,
                 "plan: a reduction or a scan of more elements than memory can address",
             )
-            .fact(format_args!("loops of {:?}", geometry.extents)));
+            .fact(format_args!("loops of {:?}", domain.extents)));
         }
-        let stored = &geometry.extents[..nest.output_rank()];
+        let stored = &domain.extents[..nest.output_rank()];
         let mut inputs = SmallVec::new();
-        for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
+        for ((&value, layout), access) in scheduled.inputs.iter().zip(&domain.inputs).zip(&nest.inputs) {
             if access.is_index() {
                 inputs.push((None, layout.offset));
                 continue;
@@ -206,12 +206,12 @@ impl Planner<'_> {
                 return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
             };
             let reached = match access.role {
-                Role::Rows => geometry.with_rows(inputs.len()).map_err(|what| wrong(index, format_args!("{what}")))?,
-                Role::Memory | Role::Index => (Geometry::default(), Layout::default()),
+                Role::Rows => domain.with_rows(inputs.len()).map_err(|what| wrong(index, format_args!("{what}")))?,
+                Role::Memory | Role::Index => (IterationDomain::default(), Layout::default()),
             };
             let (extents, all) = match access.role {
                 Role::Rows => (&reached.0.extents, &reached.1),
-                Role::Memory | Role::Index => (&geometry.extents, layout),
+                Role::Memory | Role::Index => (&domain.extents, layout),
             };
             let end = match nothing || extents.contains(&0) {
                 true => 0,
@@ -231,10 +231,10 @@ impl Planner<'_> {
             inputs.push((Some(location), if nothing { 0 } else { layout.offset }));
         }
         let mut outputs = SmallVec::new();
-        for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
+        for ((&value, layout), access) in scheduled.outputs.iter().zip(&domain.outputs).zip(&nest.outputs) {
             let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
             let dense = match &nest.kind {
-                NestKind::Scatter(scatter) => fills_rows(nest, geometry, scatter.into, bytes),
+                NestKind::Scatter(scatter) => fills_rows(nest, domain, scatter.into, bytes),
                 NestKind::Map | NestKind::Reduce(_) | NestKind::Contract(_) | NestKind::Scan(_) | NestKind::Sort(_) => {
                     dense_bytes(nest, layout, stored, access.dtype) == Some(bytes)
                 }
@@ -267,13 +267,13 @@ impl Planner<'_> {
             self.read.entry(value).or_insert(location);
             outputs.push(OutputPlan { location, bytes, offset, reuse: SmallVec::new(), result: None });
         }
-        let strides = geometry.inputs.iter().chain(&geometry.outputs).flat_map(|l| l.strides.iter().copied()).collect();
+        let strides = domain.inputs.iter().chain(&domain.outputs).flat_map(|l| l.strides.iter().copied()).collect();
         let empty = stored.contains(&0);
         let rest = match scheduled.rest {
             Some(value) => Some(self.rest(value, scheduled, params, index)?),
             None => None,
         };
-        let copy = match (&nest.body, &geometry.inputs[..], &geometry.outputs[..]) {
+        let copy = match (&nest.body, &domain.inputs[..], &domain.outputs[..]) {
             (LoopBody::Ops(body), [from], [to]) => {
                 body.is_load() && from == to && nest.kind == NestKind::Map && rest.is_none() && !meets
             }
@@ -315,12 +315,12 @@ impl Planner<'_> {
 
     /// The array that fills the rest of the only output.
     fn rest(&mut self, value: Value, scheduled: &Scheduled, params: usize, index: usize) -> Result<RestPlan> {
-        let Scheduled { nest, geometry, outputs, .. } = scheduled;
-        let ([output], [layout], [access]) = (&outputs[..], &geometry.outputs[..], &nest.outputs[..]) else {
+        let Scheduled { nest, domain, outputs, .. } = scheduled;
+        let ([output], [layout], [access]) = (&outputs[..], &domain.outputs[..], &nest.outputs[..]) else {
             return Err(wrong(index, format_args!("several outputs take the rest of {value}")));
         };
         let (shape, dtype) = (self.graph.shape(*output), access.dtype);
-        let part = stored_region(layout, &geometry.extents[..nest.output_rank()], shape, dtype);
+        let part = stored_region(layout, &domain.extents[..nest.output_rank()], shape, dtype);
         let like = self.graph.ty(value) == dtype && self.graph.shape(value).size() == shape.size();
         let Some(part) = part.filter(|_| like && nest.kind == NestKind::Map) else {
             return Err(wrong(index, format_args!("{output} does not take the rest of {value}")));

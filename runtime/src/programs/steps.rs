@@ -12,7 +12,7 @@ use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::{AccumulatorLayout, Cell};
 use ndjit_codegen::passes::loops::LoopKernel;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::loops::{Access, Geometry, LoopNest, Role};
+use ndjit_ir::loops::{Access, IterationDomain, LoopNest, Role};
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -69,27 +69,27 @@ impl CompiledLoop {
         code: CodeOptions,
         threads: &Threads,
     ) -> Result<CompiledLoop> {
-        let LoopKernel { nest, form, carried, steps, inputs, geometry, literals } = loops;
+        let LoopKernel { nest, form, carried, steps, inputs, domain, literals } = loops;
         let leaves = matches!(form, AccumulatorLayout::While { .. });
         check(loops, operands, results)?;
         let slots = literals.iter().map(|&(graph, slot, dtype)| (&bodies[graph].simplified, slot, dtype));
         let literals = Literals::of(slots)?;
         let cells = literals.registers.iter().map(|&(repr, bits)| Cell::splat(repr, bits)).collect();
-        let offsets = geometry.inputs[*carried..].iter().map(|layout| layout.offset);
-        let layouts = geometry.inputs.iter().chain(&geometry.outputs);
-        let moving = nest.inputs.iter().zip(&geometry.inputs).filter(|(access, layout)| {
+        let offsets = domain.inputs[*carried..].iter().map(|layout| layout.offset);
+        let layouts = domain.inputs.iter().chain(&domain.outputs);
+        let moving = nest.inputs.iter().zip(&domain.inputs).filter(|(access, layout)| {
             access.role != Role::Index && layout.strides.last().is_some_and(|&stride| stride != 0)
         });
-        let memory = nest.inputs.iter().zip(&geometry.inputs).chain(nest.outputs.iter().zip(&geometry.outputs));
+        let memory = nest.inputs.iter().zip(&domain.inputs).chain(nest.outputs.iter().zip(&domain.outputs));
         let mut memory = memory.filter(|(access, _)| access.role != Role::Index);
         Ok(CompiledLoop {
             kernel: kernels::steps(loops, code)?,
             leaves,
-            extents: geometry.extents.clone(),
+            extents: domain.extents.clone(),
             steps: *steps,
             slices: memory.any(|(_, layout)| layout.strides[*steps] != 0),
             inputs: inputs.iter().copied().zip(offsets).collect(),
-            stacked: geometry.outputs[*carried..].iter().map(|layout| layout.offset).collect(),
+            stacked: domain.outputs[*carried..].iter().map(|layout| layout.offset).collect(),
             strides: layouts.flat_map(|layout| layout.strides.iter().copied()).collect(),
             literals,
             cells,
@@ -241,7 +241,7 @@ impl StateTiles {
 
 /// Checks that all operands lie within these sizes. The state, updated in place at each step, counts as an input.
 fn check(loops: &LoopKernel, operands: &[usize], results: &[usize]) -> Result<()> {
-    let LoopKernel { nest, carried, inputs, geometry, .. } = loops;
+    let LoopKernel { nest, carried, inputs, domain, .. } = loops;
     let wrong = || Error::new(ErrorCode::Verify, "loop: its operands are not those of its graphs");
     let stacked = *carried..results.len();
     if nest.inputs.len() != carried + inputs.len() || nest.outputs.len() < stacked.end || results.len() < *carried {
@@ -255,8 +255,8 @@ fn check(loops: &LoopKernel, operands: &[usize], results: &[usize]) -> Result<()
         });
     }
     let accesses: Vec<Access> = nest.outputs[stacked.clone()].to_vec();
-    let layouts = geometry.outputs[stacked.clone()].to_vec();
+    let layouts = domain.outputs[stacked.clone()].to_vec();
     let read = LoopNest { outputs: accesses, ..LoopNest::clone(nest) };
-    let geometry = Geometry { outputs: layouts, ..geometry.clone() };
-    geometry.verify(&read, &bytes, &results[stacked])
+    let domain = IterationDomain { outputs: layouts, ..domain.clone() };
+    domain.verify(&read, &bytes, &results[stacked])
 }

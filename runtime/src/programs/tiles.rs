@@ -76,9 +76,9 @@ pub struct Tiling {
 /// `Verify` if a kernel reads or stores, at one index along the tiled axis, an element that another one stores at another index.
 pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> Result<Tiling> {
     let mut count = None;
-    for (n, Scheduled { nest, geometry, tile, rest, .. }) in scheduled.iter().enumerate() {
-        let trips = tile
-            .and_then(|tile| geometry.extents.get(tile.index).copied().filter(|_| tile.index < nest.parallel_rank()));
+    for (n, Scheduled { nest, domain, tile, rest, .. }) in scheduled.iter().enumerate() {
+        let trips =
+            tile.and_then(|tile| domain.extents.get(tile.index).copied().filter(|_| tile.index < nest.parallel_rank()));
         let own =
             tile.zip(trips).and_then(|(tile, trips)| trips.checked_div(tile.step).filter(|&c| c * tile.step == trips));
         if own.is_none() || rest.is_some() || *count.get_or_insert(own) != own {
@@ -87,21 +87,21 @@ pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> 
     }
     let Some(count) = count.flatten() else { return Ok(Tiling::default()) };
     let mut slabs: FxHashMap<Location, Slabs> = FxHashMap::default();
-    for (n, (Scheduled { nest, geometry, tile, .. }, step)) in scheduled.iter().zip(steps.iter()).enumerate() {
+    for (n, (Scheduled { nest, domain, tile, .. }, step)) in scheduled.iter().zip(steps.iter()).enumerate() {
         let Some(tile) = *tile else { continue };
-        let parallel = &geometry.extents[..nest.parallel_rank()];
+        let parallel = &domain.extents[..nest.parallel_rank()];
         let local = |slabs: Slabs, layout: &Layout, extents: &[usize], element: usize| {
             step.empty || slabs.hold(layout, extents, tile, element)
         };
-        for ((location, _), (layout, access)) in step.inputs.iter().zip(geometry.inputs.iter().zip(&nest.inputs)) {
+        for ((location, _), (layout, access)) in step.inputs.iter().zip(domain.inputs.iter().zip(&nest.inputs)) {
             let made = location.and_then(|location| slabs.get(&location).copied());
             // Any row may be read, including those of other tiles.
             let rows = access.role == Role::Rows;
-            if made.is_some_and(|slabs| rows || !local(slabs, layout, &geometry.extents, access.dtype.bytes())) {
+            if made.is_some_and(|slabs| rows || !local(slabs, layout, &domain.extents, access.dtype.bytes())) {
                 return Err(wrong(first + n, format_args!("it reads what is stored in another tile")));
             }
         }
-        for (output, (layout, access)) in step.outputs.iter().zip(geometry.outputs.iter().zip(&nest.outputs)) {
+        for (output, (layout, access)) in step.outputs.iter().zip(domain.outputs.iter().zip(&nest.outputs)) {
             let own = Slabs::of(layout, tile, count).filter(|&own| local(own, layout, parallel, access.dtype.bytes()));
             if !own.is_some_and(|own| *slabs.entry(output.location).or_insert(own) == own) {
                 return Err(wrong(first + n, format_args!("its tiles store beside each other")));
@@ -129,11 +129,11 @@ fn keep_apart(scheduled: &[&Scheduled], steps: &mut [StepPlan], slabs: &FxHashMa
         let Some(&own) = slabs.get(&output.location) else { continue };
         output.reuse.retain(|location| {
             reads.get(location).into_iter().flatten().all(|&(n, input)| {
-                let Scheduled { nest, geometry, tile, .. } = scheduled[n];
+                let Scheduled { nest, domain, tile, .. } = scheduled[n];
                 let Access { dtype, role, .. } = nest.inputs[input];
                 let bytes = dtype.bytes();
                 role != Role::Rows
-                    && tile.is_some_and(|tile| own.hold(&geometry.inputs[input], &geometry.extents, tile, bytes))
+                    && tile.is_some_and(|tile| own.hold(&domain.inputs[input], &domain.extents, tile, bytes))
             })
         });
     }

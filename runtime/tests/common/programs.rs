@@ -1,7 +1,7 @@
 //! Programs from text, and arguments for them: shared by the runtime's tests.
 
 use ndjit_codegen::{Lowered, Options, lower};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Shape, ValueType};
@@ -23,7 +23,7 @@ pub fn lowered_graph(graph: &Graph<ValueType>) -> Lowered {
             ValueType::Weak(weak) => panic!("parameter of type {weak}"),
         })
         .collect();
-    lower(graph, &Places::default(), &layouts, &Options::default()).unwrap_or_else(|e| panic!("{e}"))
+    lower(graph, &SourceLocs::default(), &layouts, &Options::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// `x + y * 2` on two arrays of one dtype and shape.

@@ -5,12 +5,12 @@ use crate::api::manipulation::{joined, refused};
 use crate::api::parts::{FunctionParts, held, reducing};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand, UnaryOperand};
 use crate::trace::scalar::Scalar;
 use ndjit_eval::plan::dump::unasked;
 use ndjit_ir::graph::Scatter;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Reduction, Result, Shape, SourceLoc};
 use std::ops::{RangeFrom, RangeFull};
 
 /// The number of occurrences of each of the integers 0, 1, 2 … in `x`, up to the requested length: see [`IntoBinCount`].
@@ -38,8 +38,8 @@ use std::ops::{RangeFrom, RangeFull};
 /// Poisoned with `DType` for non-integer elements, with `Index` for one without a bin, with `Argument` for a negative number
 /// of bins, with `Traced` in a traced function without a fixed number of bins.
 #[track_caller]
-pub fn bincount<X: Math>(x: X, length: impl IntoBinCount) -> X::Out {
-    counts(x.operand(), length.bin_count(), None, Place::caller())
+pub fn bincount<X: UnaryOperand>(x: X, length: impl IntoBinCount) -> X::Out {
+    counts(x.operand(), length.bin_count(), None, SourceLoc::caller())
 }
 
 /// The number of bins of [`bincount`].
@@ -100,7 +100,12 @@ macro_rules! numbers {
 
 numbers! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
 
-pub(crate) fn counts<R: Computed>(x: AnyOperand, length: BinCount, weights: Option<AnyOperand>, place: Place) -> R {
+pub(crate) fn counts<R: ArrayLike>(
+    x: AnyOperand,
+    length: BinCount,
+    weights: Option<AnyOperand>,
+    place: SourceLoc,
+) -> R {
     let parts = FunctionParts::<R>::new("bincount", place);
     let operands: Vec<AnyOperand> = [&x].into_iter().chain(&weights).cloned().collect();
     match of_numbers(&parts, &x, length, weights.as_ref()) {
@@ -109,7 +114,7 @@ pub(crate) fn counts<R: Computed>(x: AnyOperand, length: BinCount, weights: Opti
     }
 }
 
-fn of_numbers<R: Computed>(
+fn of_numbers<R: ArrayLike>(
     parts: &FunctionParts<R>,
     x: &AnyOperand,
     length: BinCount,
@@ -129,7 +134,13 @@ fn of_numbers<R: Computed>(
 }
 
 /// Returns the number of bins, and checks the elements of an evaluated array.
-fn length_of(what: &'static str, x: &AnyOperand, index: &AnyOperand, asked: BinCount, place: Place) -> Result<usize> {
+fn length_of(
+    what: &'static str,
+    x: &AnyOperand,
+    index: &AnyOperand,
+    asked: BinCount,
+    place: SourceLoc,
+) -> Result<usize> {
     let (BinCount::Exactly(number) | BinCount::AtLeast(number)) = asked;
     let length = usize::try_from(number).map_err(|_| {
         Error::new(ErrorCode::Argument, format!("{number} bins"))
@@ -165,7 +176,7 @@ fn length_of(what: &'static str, x: &AnyOperand, index: &AnyOperand, asked: BinC
 }
 
 /// Counts the `i64` indices equal to each integer below `length`, or sums their weights. Others are dropped.
-pub(crate) fn counted<R: Computed>(
+pub(crate) fn counted<R: ArrayLike>(
     parts: &FunctionParts<R>,
     index: &AnyOperand,
     length: usize,

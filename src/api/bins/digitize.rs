@@ -5,9 +5,9 @@ use crate::api::manipulation::refused;
 use crate::api::parts::{FunctionParts, only_axis};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, ArrayOperand, BinaryOperand, Operand};
 use ndjit_ir::view::{self, Slice};
-use ndjit_ir::{Op, Place, Result};
+use ndjit_ir::{Op, Result, SourceLoc};
 
 /// The edge that belongs to a bin.
 ///
@@ -54,8 +54,8 @@ pub enum Closed {
 #[doc(alias = "bucketize")]
 #[doc(alias = "cut")]
 #[track_caller]
-pub fn digitize<X: Operand + Meet<E>, E: Operand>(x: X, edges: E) -> X::Out {
-    bins_of(x.operand(), edges.operand(), Closed::Left, Place::caller())
+pub fn digitize<X: Operand + BinaryOperand<E>, E: Operand>(x: X, edges: E) -> X::Out {
+    bins_of(x.operand(), edges.operand(), Closed::Left, SourceLoc::caller())
 }
 
 impl Closed {
@@ -68,12 +68,12 @@ impl Closed {
     /// assert_eq!(Closed::Right.digitize(&Array::from([1, 3]), &edges).to_string(), "[0 2]");
     /// ```
     #[track_caller]
-    pub fn digitize<X: Operand + Meet<E>, E: Operand>(self, x: X, edges: E) -> X::Out {
-        bins_of(x.operand(), edges.operand(), self, Place::caller())
+    pub fn digitize<X: Operand + BinaryOperand<E>, E: Operand>(self, x: X, edges: E) -> X::Out {
+        bins_of(x.operand(), edges.operand(), self, SourceLoc::caller())
     }
 }
 
-fn bins_of<R: Computed>(x: AnyOperand, edges: AnyOperand, closed: Closed, place: Place) -> R {
+fn bins_of<R: ArrayLike>(x: AnyOperand, edges: AnyOperand, closed: Closed, place: SourceLoc) -> R {
     let parts = FunctionParts::<R>::new("digitize", place);
     match found(&parts, &x, &edges, closed) {
         Ok(bins) => parts.value(&bins).part_of(parts.what, &[x, edges], place),
@@ -82,7 +82,7 @@ fn bins_of<R: Computed>(x: AnyOperand, edges: AnyOperand, closed: Closed, place:
     }
 }
 
-fn found<R: Computed>(
+fn found<R: ArrayLike>(
     parts: &FunctionParts<R>,
     x: &AnyOperand,
     edges: &AnyOperand,

@@ -4,7 +4,7 @@ use crate::api::creation::dtype as typed;
 use crate::api::parts::{FunctionParts, held, meeting, only_axis};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Reduction, Result};
@@ -92,7 +92,7 @@ pub(super) struct BinEdges {
 
 impl BinEdges {
     /// Returns the edges of the bins of `x`.
-    pub(super) fn new<R: Computed>(parts: &FunctionParts<R>, x: &AnyOperand, bins: Bins) -> Result<BinEdges> {
+    pub(super) fn new<R: ArrayLike>(parts: &FunctionParts<R>, x: &AnyOperand, bins: Bins) -> Result<BinEdges> {
         let (count, range) = match bins {
             Bins::Between(edges) => {
                 let count = only_axis(parts.what, "an array of edges", &edges)?;
@@ -132,7 +132,7 @@ fn real(end: Literal) -> Result<f64> {
 }
 
 /// Returns edges between two values.
-fn between<R: Computed>(
+fn between<R: ArrayLike>(
     parts: &FunctionParts<R>,
     x: &AnyOperand,
     [low, high]: [f64; 2],
@@ -153,7 +153,7 @@ fn between<R: Computed>(
 }
 
 /// Returns edges between the smallest and the largest element.
-fn around<R: Computed>(parts: &FunctionParts<R>, x: &AnyOperand, count: usize, dtype: DType) -> Result<AnyOperand> {
+fn around<R: ArrayLike>(parts: &FunctionParts<R>, x: &AnyOperand, count: usize, dtype: DType) -> Result<AnyOperand> {
     let (.., shape) = x.describe(parts.what)?;
     if shape.size() == Ok(0) {
         return between(parts, x, [0.0, 1.0], count, dtype);

@@ -8,9 +8,9 @@ use crate::api::manipulation::{joined, part, refused};
 use crate::api::parts::{FunctionParts, meeting};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Meet, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, BinaryOperand, Operand};
 use ndjit_ir::view::{self, Slice};
-use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Reduction, Result, Sort};
+use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Reduction, Result, Sort, SourceLoc};
 
 /// The number of elements of `x` in each bin, and the edges of the bins: see [`IntoBins`]. Bins are half-open, with their
 /// first edge; the last bin includes both edges.
@@ -49,10 +49,10 @@ use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Reduction, Result, Sort
 #[track_caller]
 pub fn histogram<X, B>(x: X, bins: B) -> (X::Out, X::Out)
 where
-    X: Operand + Meet<B::Edges>,
+    X: Operand + BinaryOperand<B::Edges>,
     B: IntoBins,
 {
-    histograms(x.operand(), bins.bins(), None, false, Place::caller())
+    histograms(x.operand(), bins.bins(), None, false, SourceLoc::caller())
 }
 
 /// Histograms with an integral of 1: made by [`density`].
@@ -93,20 +93,20 @@ impl Density {
     #[track_caller]
     pub fn histogram<X, B>(self, x: X, bins: B) -> (X::Out, X::Out)
     where
-        X: Operand + Meet<B::Edges>,
+        X: Operand + BinaryOperand<B::Edges>,
         B: IntoBins,
     {
-        histograms(x.operand(), bins.bins(), None, true, Place::caller())
+        histograms(x.operand(), bins.bins(), None, true, SourceLoc::caller())
     }
 }
 
 /// Returns counts or sums of weights per bin, and the edges.
-pub(crate) fn histograms<R: Computed>(
+pub(crate) fn histograms<R: ArrayLike>(
     x: AnyOperand,
     bins: Bins,
     weights: Option<AnyOperand>,
     density: bool,
-    place: Place,
+    place: SourceLoc,
 ) -> (R, R) {
     let parts = FunctionParts::<R>::new("histogram", place);
     let edges = match &bins {
@@ -128,7 +128,7 @@ pub(crate) fn histograms<R: Computed>(
     }
 }
 
-fn made<R: Computed>(
+fn made<R: ArrayLike>(
     parts: &FunctionParts<R>,
     given: &AnyOperand,
     bins: Bins,
@@ -172,7 +172,7 @@ fn made<R: Computed>(
 }
 
 /// Counts the elements in each bin, by a sort.
-fn in_order<R: Computed>(
+fn in_order<R: ArrayLike>(
     parts: &FunctionParts<R>,
     x: &AnyOperand,
     edges: &AnyOperand,
@@ -193,7 +193,7 @@ fn in_order<R: Computed>(
 }
 
 /// Returns the bin of each element, -1 without one.
-fn bin_between<R: Computed>(
+fn bin_between<R: ArrayLike>(
     parts: &FunctionParts<R>,
     x: &AnyOperand,
     edges: &AnyOperand,
@@ -208,7 +208,7 @@ fn bin_between<R: Computed>(
 }
 
 /// Returns the same for bins of equal width, from the element's fraction of the range. Rounding may give the adjacent bin.
-fn bin_of_equal<R: Computed>(
+fn bin_of_equal<R: ArrayLike>(
     parts: &FunctionParts<R>,
     x: &AnyOperand,
     edges: &AnyOperand,
@@ -248,12 +248,12 @@ macro_rules! methods {
             /// assert_eq!(Array::from([0, 1, 4]).histogram(2).0.to_string(), "[2 1]");
             /// ```
             #[track_caller]
-            pub fn histogram<B>($self: $receiver, bins: B) -> (<$of as Meet<B::Edges>>::Out, <$of as Meet<B::Edges>>::Out)
+            pub fn histogram<B>($self: $receiver, bins: B) -> (<$of as BinaryOperand<B::Edges>>::Out, <$of as BinaryOperand<B::Edges>>::Out)
             where
                 B: IntoBins,
-                $of: Meet<B::Edges>,
+                $of: BinaryOperand<B::Edges>,
             {
-                histograms($self.operand(), bins.bins(), None, false, Place::caller())
+                histograms($self.operand(), bins.bins(), None, false, SourceLoc::caller())
             }
         }
     )*};

@@ -2,9 +2,9 @@
 
 use super::pairs::contracted;
 use crate::api::manipulation::refused;
-use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand, UnaryOperand};
 use ndjit_ir::axes::check_rank;
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc};
 use ndjit_transform::contraction::{Contraction, ExtentMismatch, Subscripts};
 
 /// The sum of products for subscripts: a letter for each axis. Axes with the same letter are multiplied elementwise; letters
@@ -39,8 +39,8 @@ use ndjit_transform::contraction::{Contraction, ExtentMismatch, Subscripts};
 /// if an operand has other axes than its subscript, or extents differ, with `Promotion` without a common dtype.
 #[doc(alias = "contract")]
 #[track_caller]
-pub fn einsum<X: Math>(subscripts: &str, operands: impl IntoIterator<Item = X>) -> X::Out {
-    let (what, place) = ("einsum", Place::caller());
+pub fn einsum<X: UnaryOperand>(subscripts: &str, operands: impl IntoIterator<Item = X>) -> X::Out {
+    let (what, place) = ("einsum", SourceLoc::caller());
     let operands: Vec<AnyOperand> = operands.into_iter().map(Operand::operand).collect();
     let mut ranks = Vec::with_capacity(operands.len());
     for operand in &operands {

@@ -3,13 +3,13 @@
 use super::argument::IntoPairs;
 use super::pairs::contracted;
 use crate::api::manipulation::{refused, reshaped};
-use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::operand::{AnyOperand, ArrayLike};
 use ndjit_ir::axes::{AxisSet, check_rank, position};
-use ndjit_ir::{Error, ErrorCode, Kind, Op, Place, Result, Shape};
+use ndjit_ir::{Error, ErrorCode, Kind, Op, Result, Shape, SourceLoc};
 use ndjit_transform::contraction::{Contraction, ExtentMismatch, Label, LabelSet, Labels};
 use smallvec::smallvec;
 
-pub(crate) fn matmul<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) -> R {
+pub(crate) fn matmul<R: ArrayLike>(x: AnyOperand, y: AnyOperand, place: SourceLoc) -> R {
     let help = "the last axis of x0 meets the last but one of x1, or its only one; other axes have equal extents or 1";
     pairwise("matmul", [x, y], help, place, |[x, y]: [usize; 2]| {
         if x == 0 || y == 0 {
@@ -34,12 +34,12 @@ pub(crate) fn matmul<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) ->
     })
 }
 
-pub(super) fn vecdot<R: Computed>(mut x: AnyOperand, y: AnyOperand, axis: isize, place: Place) -> R {
+pub(super) fn vecdot<R: ArrayLike>(mut x: AnyOperand, y: AnyOperand, axis: isize, place: SourceLoc) -> R {
     let what = "vecdot";
     let help = "vectors have one length; other axes are matched from the last, with equal extents or 1";
     if x.describe(what).is_ok_and(|(ty, ..)| ty.kind() == Kind::Complex) {
         let own = [x];
-        let conjugate: R = Computed::compute(Op::Conj, &own, place);
+        let conjugate: R = ArrayLike::compute(Op::Conj, &own, place);
         x = conjugate.part_of(what, &own, place).operand();
     }
     pairwise(what, [x, y], help, place, |ranks| {
@@ -56,7 +56,7 @@ pub(super) fn vecdot<R: Computed>(mut x: AnyOperand, y: AnyOperand, axis: isize,
     })
 }
 
-pub(super) fn tensordot<R: Computed>(x: AnyOperand, y: AnyOperand, axes: impl IntoPairs, place: Place) -> R {
+pub(super) fn tensordot<R: ArrayLike>(x: AnyOperand, y: AnyOperand, axes: impl IntoPairs, place: SourceLoc) -> R {
     let help =
         "the two axes of a pair have one length; `([1], [0])` pairs axis 1 of the first with axis 0 of the second";
     pairwise("tensordot", [x, y], help, place, |ranks| {
@@ -81,7 +81,7 @@ pub(super) fn tensordot<R: Computed>(x: AnyOperand, y: AnyOperand, axes: impl In
     })
 }
 
-pub(super) fn outer<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) -> R {
+pub(super) fn outer<R: ArrayLike>(x: AnyOperand, y: AnyOperand, place: SourceLoc) -> R {
     let what = "outer";
     let flat = |x: AnyOperand| -> AnyOperand {
         if matches!(x.describe(what), Ok((.., shape)) if shape.rank() == 1) {
@@ -99,7 +99,7 @@ pub(super) fn outer<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) -> 
     })
 }
 
-pub(super) fn kron<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) -> R {
+pub(super) fn kron<R: ArrayLike>(x: AnyOperand, y: AnyOperand, place: SourceLoc) -> R {
     let what = "kron";
     let operands = [x, y];
     let shapes: Vec<Shape> = operands.iter().filter_map(|x| x.describe(what).ok()).map(|(.., shape)| shape).collect();
@@ -119,11 +119,11 @@ pub(super) fn kron<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) -> R
 }
 
 /// The contraction of two arrays, which `of` builds for their ranks.
-fn pairwise<R: Computed>(
+fn pairwise<R: ArrayLike>(
     what: &'static str,
     operands: [AnyOperand; 2],
     help: &'static str,
-    place: Place,
+    place: SourceLoc,
     of: impl FnOnce([usize; 2]) -> Result<Contraction>,
 ) -> R {
     let ranks = || -> Result<[usize; 2]> {

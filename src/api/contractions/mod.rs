@@ -27,8 +27,8 @@ use crate::api::manipulation::seen;
 use crate::api::reductions::{self, IntoAxes};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{Computed, Math, Meet, Operand};
-use ndjit_ir::{Place, Reduction, view};
+use crate::trace::operand::{ArrayLike, BinaryOperand, Operand, UnaryOperand};
+use ndjit_ir::{Reduction, SourceLoc, view};
 
 /// The matrix product. The last two axes are matrices, and all others broadcast. An array with one axis is a row on the left
 /// and a column on the right; the result lacks that axis.
@@ -55,8 +55,8 @@ use ndjit_ir::{Place, Reduction, view};
 #[doc(alias = "matvec")]
 #[doc(alias = "@")]
 #[track_caller]
-pub fn matmul<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
-    make::matmul(x.operand(), y.operand(), Place::caller())
+pub fn matmul<X: Operand + BinaryOperand<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
+    make::matmul(x.operand(), y.operand(), SourceLoc::caller())
 }
 
 /// The dot products of vectors along an axis: the sum of `conj(x) * y`. Other axes broadcast. The axis is counted in each
@@ -79,8 +79,8 @@ pub fn matmul<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
 #[doc(alias = "inner")]
 #[doc(alias = "vdot")]
 #[track_caller]
-pub fn vecdot<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y, axis: isize) -> X::Out {
-    make::vecdot(x.operand(), y.operand(), axis, Place::caller())
+pub fn vecdot<X: Operand + BinaryOperand<Y>, Y: Operand>(x: X, y: Y, axis: isize) -> X::Out {
+    make::vecdot(x.operand(), y.operand(), axis, SourceLoc::caller())
 }
 
 /// The sum of products along pairs of axes, one of `x` with one of `y`: see [`IntoPairs`]. The result has the other axes of
@@ -103,8 +103,8 @@ pub fn vecdot<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y, axis: isize) -> X::O
 /// Poisoned with `Shape` for axes out of range or repeated, for lists of different lengths, and for two axes of a pair that
 /// differ in extent; with `Promotion` without a common dtype.
 #[track_caller]
-pub fn tensordot<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y, axes: impl IntoPairs) -> X::Out {
-    make::tensordot(x.operand(), y.operand(), axes, Place::caller())
+pub fn tensordot<X: Operand + BinaryOperand<Y>, Y: Operand>(x: X, y: Y, axes: impl IntoPairs) -> X::Out {
+    make::tensordot(x.operand(), y.operand(), axes, SourceLoc::caller())
 }
 
 /// The outer product: a matrix with a row for each element of `x` and a column for each of `y`, both in row-major order.
@@ -120,8 +120,8 @@ pub fn tensordot<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y, axes: impl IntoPa
 /// # Errors
 /// Poisoned with `Promotion` without a common dtype, with `Size` if the result is larger than memory can address.
 #[track_caller]
-pub fn outer<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
-    make::outer(x.operand(), y.operand(), Place::caller())
+pub fn outer<X: Operand + BinaryOperand<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
+    make::outer(x.operand(), y.operand(), SourceLoc::caller())
 }
 
 /// The Kronecker product: each element of `x` is replaced by its product with `y`. The array with fewer axes gets leading
@@ -141,8 +141,8 @@ pub fn outer<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
 /// Poisoned with `Promotion` without a common dtype, with `Shape` for more than 16 axes, with `Size` if the result is larger
 /// than memory can address.
 #[track_caller]
-pub fn kron<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
-    make::kron(x.operand(), y.operand(), Place::caller())
+pub fn kron<X: Operand + BinaryOperand<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
+    make::kron(x.operand(), y.operand(), SourceLoc::caller())
 }
 
 /// The sum of the elements `(i, i + offset)` along two axes, which the result lacks: `trace(x, 0, [-2, -1])` for matrices.
@@ -162,8 +162,8 @@ pub fn kron<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
 /// # Errors
 /// Poisoned with `Shape` for axes out of range or repeated.
 #[track_caller]
-pub fn trace<X: Math>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
-    let (what, place, x) = ("trace", Place::caller(), x.operand());
+pub fn trace<X: UnaryOperand>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
+    let (what, place, x) = ("trace", SourceLoc::caller(), x.operand());
     let diagonal: X::Out = seen(what, x.clone(), place, |shape| view::diagonal(shape, offset, axes));
     let sum: X::Out = reductions::reduce(Reduction::Sum, None, diagonal.operand(), (-1).axes(), place);
     sum.part_of(what, &[x], place)
@@ -183,11 +183,11 @@ macro_rules! methods {
             /// ```
             #[doc(alias = "dot")]
             #[track_caller]
-            pub fn matmul<Y: Operand>($self: $receiver, y: Y) -> <$of as Meet<Y>>::Out
+            pub fn matmul<Y: Operand>($self: $receiver, y: Y) -> <$of as BinaryOperand<Y>>::Out
             where
-                $of: Meet<Y>,
+                $of: BinaryOperand<Y>,
             {
-                make::matmul($self.operand(), y.operand(), Place::caller())
+                make::matmul($self.operand(), y.operand(), SourceLoc::caller())
             }
 
             /// [`vecdot`](fn@crate::vecdot) as a method.
@@ -199,11 +199,11 @@ macro_rules! methods {
             /// assert_eq!(x.vecdot(&x, 0).to_string(), "14");
             /// ```
             #[track_caller]
-            pub fn vecdot<Y: Operand>($self: $receiver, y: Y, axis: isize) -> <$of as Meet<Y>>::Out
+            pub fn vecdot<Y: Operand>($self: $receiver, y: Y, axis: isize) -> <$of as BinaryOperand<Y>>::Out
             where
-                $of: Meet<Y>,
+                $of: BinaryOperand<Y>,
             {
-                make::vecdot($self.operand(), y.operand(), axis, Place::caller())
+                make::vecdot($self.operand(), y.operand(), axis, SourceLoc::caller())
             }
 
             /// [`tensordot`](fn@crate::tensordot) as a method.
@@ -215,11 +215,11 @@ macro_rules! methods {
             /// assert_eq!(x.tensordot(&x, 2).to_string(), "30");
             /// ```
             #[track_caller]
-            pub fn tensordot<Y: Operand>($self: $receiver, y: Y, axes: impl IntoPairs) -> <$of as Meet<Y>>::Out
+            pub fn tensordot<Y: Operand>($self: $receiver, y: Y, axes: impl IntoPairs) -> <$of as BinaryOperand<Y>>::Out
             where
-                $of: Meet<Y>,
+                $of: BinaryOperand<Y>,
             {
-                make::tensordot($self.operand(), y.operand(), axes, Place::caller())
+                make::tensordot($self.operand(), y.operand(), axes, SourceLoc::caller())
             }
 
             /// [`outer`](fn@crate::outer) as a method.
@@ -230,11 +230,11 @@ macro_rules! methods {
             /// assert_eq!(Array::from([1, 2]).outer(&Array::from([3, 4])).to_string(), "[[3 4]\n [6 8]]");
             /// ```
             #[track_caller]
-            pub fn outer<Y: Operand>($self: $receiver, y: Y) -> <$of as Meet<Y>>::Out
+            pub fn outer<Y: Operand>($self: $receiver, y: Y) -> <$of as BinaryOperand<Y>>::Out
             where
-                $of: Meet<Y>,
+                $of: BinaryOperand<Y>,
             {
-                make::outer($self.operand(), y.operand(), Place::caller())
+                make::outer($self.operand(), y.operand(), SourceLoc::caller())
             }
 
             /// [`kron`](fn@crate::kron) as a method.
@@ -245,11 +245,11 @@ macro_rules! methods {
             /// assert_eq!(Array::from([1, 2]).kron(&Array::from([3, 4])).to_string(), "[3 4 6 8]");
             /// ```
             #[track_caller]
-            pub fn kron<Y: Operand>($self: $receiver, y: Y) -> <$of as Meet<Y>>::Out
+            pub fn kron<Y: Operand>($self: $receiver, y: Y) -> <$of as BinaryOperand<Y>>::Out
             where
-                $of: Meet<Y>,
+                $of: BinaryOperand<Y>,
             {
-                make::kron($self.operand(), y.operand(), Place::caller())
+                make::kron($self.operand(), y.operand(), SourceLoc::caller())
             }
 
             /// [`trace`](fn@crate::trace) as a method.

@@ -4,22 +4,22 @@
 use crate::api::config::{settings, with_parts};
 use crate::api::manipulation::{refused, seen};
 use crate::api::reductions::{self, IntoAxes};
-use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::operand::{AnyOperand, ArrayLike};
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::Request;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{DType, Error, Op, Place, Reduction, Result, Shape, ValueType, view};
+use ndjit_ir::{DType, Error, Op, Reduction, Result, Shape, SourceLoc, ValueType, view};
 use ndjit_transform::contraction::order::order;
 use ndjit_transform::contraction::{Contraction, DotDimensions, ExtentMismatch, Label, LabelSet, Labels};
 
 /// The contraction of arrays with matching labels. `worded` words the error of mismatched axes.
-pub(super) fn contracted<R: Computed>(
+pub(super) fn contracted<R: ArrayLike>(
     what: &'static str,
     operands: &[AnyOperand],
     contraction: &Contraction,
     worded: &dyn Fn(&ExtentMismatch) -> Error,
-    place: Place,
+    place: SourceLoc,
 ) -> R {
     let mut types: Vec<ValueType> = Vec::with_capacity(operands.len());
     let mut shapes: Vec<Shape> = Vec::with_capacity(operands.len());
@@ -71,17 +71,17 @@ type LabelledOperand = (AnyOperand, Labels);
 /// The subject of a contraction, and its computing dtype.
 struct Making {
     what: &'static str,
-    place: Place,
+    place: SourceLoc,
     compute: DType,
 }
 
 impl Making {
-    fn cast<R: Computed>(&self, x: AnyOperand, ty: ValueType) -> AnyOperand {
+    fn cast<R: ArrayLike>(&self, x: AnyOperand, ty: ValueType) -> AnyOperand {
         if ty == ValueType::Strong(self.compute) { x } else { R::convert(&x, self.compute, self.place).operand() }
     }
 
     /// The product of all parts, along the labels of the result in order.
-    fn product<R: Computed>(
+    fn product<R: ArrayLike>(
         &self,
         mut parts: Vec<LabelledOperand>,
         order: &[[usize; 2]],
@@ -110,7 +110,7 @@ impl Making {
     }
 
     /// A part with each label once, summed over labels that are not kept.
-    fn reduced<R: Computed>(&self, (x, labels): LabelledOperand, kept: LabelSet) -> LabelledOperand {
+    fn reduced<R: ArrayLike>(&self, (x, labels): LabelledOperand, kept: LabelSet) -> LabelledOperand {
         let mut own = Labels::new();
         labels.iter().for_each(|label| {
             if !own.contains(label) {
@@ -124,7 +124,7 @@ impl Making {
     }
 
     /// The product of two parts, summed over labels that are not kept.
-    fn pair<R: Computed>(
+    fn pair<R: ArrayLike>(
         &self,
         left: &LabelledOperand,
         right: &LabelledOperand,
@@ -153,7 +153,7 @@ impl Making {
     }
 
     /// A part with its axes at the indices of their labels in `places`.
-    fn placed<R: Computed>(&self, x: AnyOperand, labels: &[Label], places: &[Label]) -> AnyOperand {
+    fn placed<R: ArrayLike>(&self, x: AnyOperand, labels: &[Label], places: &[Label]) -> AnyOperand {
         if labels == places {
             return x;
         }
@@ -163,7 +163,7 @@ impl Making {
         placed.operand()
     }
 
-    fn summed<R: Computed>(&self, x: AnyOperand, axes: Vec<usize>) -> AnyOperand {
+    fn summed<R: ArrayLike>(&self, x: AnyOperand, axes: Vec<usize>) -> AnyOperand {
         if axes.is_empty() {
             return x;
         }

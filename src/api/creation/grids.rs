@@ -5,12 +5,12 @@ use super::typed::{Typed, dtype};
 use crate::api::config::{policy, with_parts};
 use crate::api::manipulation::{refused, reshaped, seen};
 use crate::array::node::Array;
-use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand, UnaryOperand};
 use crate::trace::scalar::Scalar;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::TypeRule;
 use ndjit_ir::view;
-use ndjit_ir::{DType, Error, ErrorCode, Place, Shape, Weak};
+use ndjit_ir::{DType, Error, ErrorCode, Shape, SourceLoc, Weak};
 
 /// An array of the values of a function at each index. Its arguments are the indices along each axis, as arrays of the
 /// [default integer](crate::defaults) that broadcast against each other.
@@ -34,11 +34,11 @@ use ndjit_ir::{DType, Error, ErrorCode, Place, Shape, Weak};
 #[doc(alias = "fromfunction")]
 #[doc(alias = "indices")]
 #[doc(alias = "mgrid")]
-pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
+pub fn from_fn<const N: usize, R: UnaryOperand<Out = R> + ArrayLike>(
     shape: [usize; N],
     function: impl FnOnce([Array; N]) -> R,
 ) -> R {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let shape = Shape::from(shape);
     if let Err(error) = shape.size() {
         return R::failed(error.of("from_fn").at(place));
@@ -99,11 +99,11 @@ pub enum Indexing {
 /// # Errors
 /// All are poisoned with `Shape` if an array has more than one axis.
 #[track_caller]
-pub fn meshgrid<X: Math>(vectors: impl IntoIterator<Item = X>, indexing: Indexing) -> Vec<X::Out>
+pub fn meshgrid<X: UnaryOperand>(vectors: impl IntoIterator<Item = X>, indexing: Indexing) -> Vec<X::Out>
 where
-    X::Out: Math<Out = X::Out>,
+    X::Out: UnaryOperand<Out = X::Out>,
 {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let vectors: Vec<X> = vectors.into_iter().collect();
     let rank = vectors.len();
     let axis_of = |n: usize| match (indexing, n) {
@@ -162,7 +162,7 @@ impl Typed {
     /// ```
     #[track_caller]
     pub fn logspace(self, interval: impl Interval, count: usize) -> Array {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         let (ends, endpoint) = interval.ends();
         let ty = self.of_numbers("logspace", TypeRule::TrueDivide, &ends.map(|number| number.ty()));
         let inexact = ty.and_then(|ty| super::make::inexact("logspace", ty));

@@ -9,7 +9,7 @@ use ndjit_eval::literal::literal_bytes;
 use ndjit_eval::settings::check_value;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, LiteralValue, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, LiteralValue, Result, Shape, SourceLoc, ValueType};
 use ndjit_math::progression::Progression;
 use ndjit_runtime::Buffer;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl ArrayType {
 }
 
 /// An array filled with one value.
-pub(super) fn filled(what: &str, ty: ArrayType, shape: Shape, fill: Literal, place: Place) -> Array {
+pub(super) fn filled(what: &str, ty: ArrayType, shape: Shape, fill: Literal, place: SourceLoc) -> Array {
     let made = ty.bytes_of(what, fill).and_then(|element| {
         let mut elements = zeroed(what, ty.dtype, &shape)?;
         if element.as_ref().iter().any(|&byte| byte != 0) {
@@ -69,7 +69,7 @@ pub(super) fn filled(what: &str, ty: ArrayType, shape: Shape, fill: Literal, pla
 }
 
 /// Ones on a diagonal.
-pub(super) fn diagonal(ty: ArrayType, eye: Eye, place: Place) -> Array {
+pub(super) fn diagonal(ty: ArrayType, eye: Eye, place: SourceLoc) -> Array {
     let shape = Shape::from([eye.rows, eye.columns]);
     let made = ty.bytes_of("eye", Literal::weak(true)).and_then(|one| {
         let mut elements = zeroed("eye", ty.dtype, &shape)?;

@@ -22,12 +22,12 @@ use crate::api::config;
 pub use typed::{Typed, dtype};
 
 use crate::array::node::Array;
-use crate::trace::operand::{Computed, Math};
+use crate::trace::operand::{ArrayLike, UnaryOperand};
 use crate::trace::scalar::Number;
 use make::ArrayType;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::TypeRule;
-use ndjit_ir::{DType, Place, Result, Shape, ValueType, Weak};
+use ndjit_ir::{DType, Result, Shape, SourceLoc, ValueType, Weak};
 use ndjit_math::progression::Progression;
 use smallvec::SmallVec;
 use typed::INFERRED;
@@ -172,7 +172,7 @@ pub fn linspace(interval: impl Interval, count: usize) -> Array {
 /// # Errors
 /// Poisoned if `x` is.
 #[track_caller]
-pub fn zeros_like<X: Math>(x: X) -> X::Out {
+pub fn zeros_like<X: UnaryOperand>(x: X) -> X::Out {
     INFERRED.zeros_like(x)
 }
 
@@ -185,8 +185,8 @@ pub fn zeros_like<X: Math>(x: X) -> X::Out {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[track_caller]
-pub fn empty_like<X: Math>(x: X) -> X::Out {
-    INFERRED.like("empty_like", x, Literal::weak(false), Place::caller())
+pub fn empty_like<X: UnaryOperand>(x: X) -> X::Out {
+    INFERRED.like("empty_like", x, Literal::weak(false), SourceLoc::caller())
 }
 
 /// Ones of the shape and type of `x`: see [`zeros_like`].
@@ -198,7 +198,7 @@ pub fn empty_like<X: Math>(x: X) -> X::Out {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[track_caller]
-pub fn ones_like<X: Math>(x: X) -> X::Out {
+pub fn ones_like<X: UnaryOperand>(x: X) -> X::Out {
     INFERRED.ones_like(x)
 }
 
@@ -214,7 +214,7 @@ pub fn ones_like<X: Math>(x: X) -> X::Out {
 /// # Errors
 /// Poisoned if `x` is; with `Literal` if the dtype of `x` does not contain the value, as in [`full`].
 #[track_caller]
-pub fn full_like<X: Math>(x: X, fill: impl Number) -> X::Out {
+pub fn full_like<X: UnaryOperand>(x: X, fill: impl Number) -> X::Out {
     INFERRED.full_like(x, fill)
 }
 
@@ -252,7 +252,7 @@ impl Typed {
     /// ```
     #[track_caller]
     pub fn zeros(self, shape: impl IntoShape) -> Array {
-        make::filled("zeros", self.or_default(), shape.shape(), Literal::weak(false), Place::caller())
+        make::filled("zeros", self.or_default(), shape.shape(), Literal::weak(false), SourceLoc::caller())
     }
 
     /// [`ones`] of this dtype.
@@ -266,7 +266,7 @@ impl Typed {
     /// ```
     #[track_caller]
     pub fn ones(self, shape: impl IntoShape) -> Array {
-        make::filled("ones", self.or_default(), shape.shape(), Literal::weak(true), Place::caller())
+        make::filled("ones", self.or_default(), shape.shape(), Literal::weak(true), SourceLoc::caller())
     }
 
     /// [`zeros`](Typed::zeros), as [`empty`].
@@ -297,7 +297,7 @@ impl Typed {
     #[track_caller]
     pub fn full(self, shape: impl IntoShape, fill: impl Number) -> Array {
         let fill = fill.literal();
-        make::filled("full", self.or(fill.ty()), shape.shape(), fill, Place::caller())
+        make::filled("full", self.or(fill.ty()), shape.shape(), fill, SourceLoc::caller())
     }
 
     /// [`eye`] of this dtype.
@@ -312,7 +312,7 @@ impl Typed {
     #[doc(alias = "identity")]
     #[track_caller]
     pub fn eye(self, eye: impl IntoEye) -> Array {
-        make::diagonal(self.or_default(), eye.eye(), Place::caller())
+        make::diagonal(self.or_default(), eye.eye(), SourceLoc::caller())
     }
 
     /// [`arange`] of this dtype.
@@ -328,10 +328,10 @@ impl Typed {
     #[doc(alias = "iota")]
     #[track_caller]
     pub fn arange(self, steps: impl Steps) -> Array {
-        self.counted("arange", steps.steps(), Place::caller())
+        self.counted("arange", steps.steps(), SourceLoc::caller())
     }
 
-    fn counted(self, what: &str, steps: [(Literal, bool); 3], place: Place) -> Array {
+    fn counted(self, what: &str, steps: [(Literal, bool); 3], place: SourceLoc) -> Array {
         let given: SmallVec<[Literal; 3]> =
             steps.iter().filter(|(_, given)| *given).map(|(number, _)| *number).collect();
         let types: SmallVec<[ValueType; 3]> = given.iter().map(Literal::ty).collect();
@@ -355,10 +355,10 @@ impl Typed {
     /// ```
     #[track_caller]
     pub fn linspace(self, interval: impl Interval, count: usize) -> Array {
-        self.between(interval.ends(), count, Place::caller())
+        self.between(interval.ends(), count, SourceLoc::caller())
     }
 
-    pub(crate) fn between(self, (ends, endpoint): ([Literal; 2], bool), count: usize, place: Place) -> Array {
+    pub(crate) fn between(self, (ends, endpoint): ([Literal; 2], bool), count: usize, place: SourceLoc) -> Array {
         let [start, stop] = ends.map(|number| number.value());
         let terms = Progression::linspace(start, stop, count, endpoint);
         let made = self
@@ -378,8 +378,8 @@ impl Typed {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn zeros_like<X: Math>(self, x: X) -> X::Out {
-        self.like("zeros_like", x, Literal::weak(false), Place::caller())
+    pub fn zeros_like<X: UnaryOperand>(self, x: X) -> X::Out {
+        self.like("zeros_like", x, Literal::weak(false), SourceLoc::caller())
     }
 
     /// [`empty_like`] of this dtype.
@@ -390,8 +390,8 @@ impl Typed {
     /// assert_eq!(dtype(DType::F64).empty_like(Array::from([1, 2])).dtype(), DType::F64);
     /// ```
     #[track_caller]
-    pub fn empty_like<X: Math>(self, x: X) -> X::Out {
-        self.like("empty_like", x, Literal::weak(false), Place::caller())
+    pub fn empty_like<X: UnaryOperand>(self, x: X) -> X::Out {
+        self.like("empty_like", x, Literal::weak(false), SourceLoc::caller())
     }
 
     /// [`ones_like`] of this dtype.
@@ -404,8 +404,8 @@ impl Typed {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn ones_like<X: Math>(self, x: X) -> X::Out {
-        self.like("ones_like", x, Literal::weak(true), Place::caller())
+    pub fn ones_like<X: UnaryOperand>(self, x: X) -> X::Out {
+        self.like("ones_like", x, Literal::weak(true), SourceLoc::caller())
     }
 
     /// [`full_like`] of this dtype.
@@ -418,8 +418,8 @@ impl Typed {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn full_like<X: Math>(self, x: X, fill: impl Number) -> X::Out {
-        self.like("full_like", x, fill.literal(), Place::caller())
+    pub fn full_like<X: UnaryOperand>(self, x: X, fill: impl Number) -> X::Out {
+        self.like("full_like", x, fill.literal(), SourceLoc::caller())
     }
 
     /// [`asarray`] of this dtype.
@@ -436,7 +436,7 @@ impl Typed {
     #[doc(alias = "as_tensor")]
     #[track_caller]
     pub fn asarray(self, x: impl AsArray) -> Array {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         match x.source() {
             Source::Number(number) => make::filled("asarray", self.or(number.ty()), Shape::scalar(), number, place),
             Source::Array(array) => {
@@ -447,7 +447,7 @@ impl Typed {
         }
     }
 
-    fn like<X: Math>(self, what: &str, x: X, fill: Literal, place: Place) -> X::Out {
+    fn like<X: UnaryOperand>(self, what: &str, x: X, fill: Literal, place: SourceLoc) -> X::Out {
         let made = match x.operand().describe(what) {
             Ok((ty, dtype, shape)) => make::filled(what, self.or_type(ty, dtype), shape, fill, place),
             Err(error) => Array::poisoned(error.at(place)),

@@ -9,7 +9,7 @@ use crate::api::manipulation::{Slice, refused, seen};
 use crate::array::node::Array;
 use crate::trace::cast;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, ArrayOperand, Operand};
 use crate::trace::ranges;
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::Movement;
@@ -18,7 +18,7 @@ use ndjit_ir::graph::Scatter;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, View};
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Result, Shape, SourceLoc, ValueType};
 use smallvec::SmallVec;
 use std::slice;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ use std::sync::Arc;
 pub struct At<R> {
     x: AnyOperand,
     indices: SmallVec<[Index; 4]>,
-    place: Place,
+    place: SourceLoc,
     gives: std::marker::PhantomData<R>,
 }
 
@@ -74,8 +74,8 @@ struct ResolvedIndices {
     taken: Shape,
 }
 
-impl<R: Computed> At<R> {
-    pub(super) fn new(x: AnyOperand, indices: SmallVec<[Index; 4]>, place: Place) -> At<R> {
+impl<R: ArrayLike> At<R> {
+    pub(super) fn new(x: AnyOperand, indices: SmallVec<[Index; 4]>, place: SourceLoc) -> At<R> {
         At { x, indices, place, gives: std::marker::PhantomData }
     }
 
@@ -493,7 +493,7 @@ impl Expr {
     /// ```
     #[track_caller]
     pub fn at(self, indices: impl Indices) -> At<Expr> {
-        At::new(self.operand(), indices.indices(), Place::caller())
+        At::new(self.operand(), indices.indices(), SourceLoc::caller())
     }
 }
 
@@ -512,6 +512,6 @@ impl Array {
     /// ```
     #[track_caller]
     pub fn at(&self, indices: impl ArrayIndices) -> At<Array> {
-        At::new(self.operand(), indices.indices(), Place::caller())
+        At::new(self.operand(), indices.indices(), SourceLoc::caller())
     }
 }

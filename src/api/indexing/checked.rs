@@ -3,11 +3,11 @@
 
 use crate::api::config;
 use crate::api::config::with_parts;
-use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::operand::{AnyOperand, ArrayLike};
 use crate::trace::ranges;
 use crate::trace::scalar::Scalar;
 use ndjit_eval::plan::dump::unasked;
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result};
+use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Result, SourceLoc};
 
 /// Returns the dtype of indices and counts under the current policy, if it can count `n` elements.
 pub(crate) fn index_dtype(n: usize) -> Result<DType> {
@@ -25,13 +25,13 @@ pub(crate) fn counting(dtype: DType, n: usize) -> Result<DType> {
 
 /// Returns indices along an axis of `extent`, `checked` on request where their values are known. Its errors have neither
 /// name nor place.
-pub(crate) fn checked_indices<R: Computed>(
+pub(crate) fn checked_indices<R: ArrayLike>(
     what: &'static str,
     index: &AnyOperand,
     axis: usize,
     extent: usize,
     checked: bool,
-    place: Place,
+    place: SourceLoc,
 ) -> Result<AnyOperand> {
     let (ty, dtype, _) = index.describe(what)?;
     if !dtype.is_int() {
@@ -49,7 +49,7 @@ pub(crate) fn checked_indices<R: Computed>(
 }
 
 /// Returns an integer as `i64`, clamped so that it does not become negative.
-pub(super) fn whole_number<R: Computed>(number: &AnyOperand, dtype: DType, place: Place) -> AnyOperand {
+pub(super) fn whole_number<R: ArrayLike>(number: &AnyOperand, dtype: DType, place: SourceLoc) -> AnyOperand {
     let most = AnyOperand::Scalar(Scalar(i64::MAX.into(), None));
     let number = match dtype {
         DType::U64 => with_parts(|| R::compute(Op::Minimum, &[number.clone(), most], place)).operand(),
@@ -59,7 +59,7 @@ pub(super) fn whole_number<R: Computed>(number: &AnyOperand, dtype: DType, place
 }
 
 /// Returns indices as `i64`, counted from the start.
-fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: Place) -> AnyOperand {
+fn counted<R: ArrayLike>(index: &AnyOperand, dtype: DType, extent: usize, place: SourceLoc) -> AnyOperand {
     let number = |n: i64| AnyOperand::Scalar(Scalar(n.into(), None));
     let compute = |op: Op, operands: &[AnyOperand]| with_parts(|| R::compute(op, operands, place)).operand();
     let index = whole_number::<R>(index, dtype, place);
@@ -73,7 +73,7 @@ fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: 
 }
 
 /// Checks that all of these indices are in range of an axis.
-pub(super) fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize, place: Place) -> Result<()> {
+pub(super) fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize, place: SourceLoc) -> Result<()> {
     let all = match index {
         AnyOperand::Scalar(Scalar(number, _)) => match number.value() {
             // Wrapped, as by a cast.

@@ -6,8 +6,8 @@ use crate::api::integers::Integers;
 use crate::api::manipulation::refused;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::Math;
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use crate::trace::operand::UnaryOperand;
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc};
 use smallvec::SmallVec;
 
 /// The slice of `x` from the given start with the given lengths: along the first axis, or along the first axes for a tuple
@@ -35,8 +35,8 @@ use smallvec::SmallVec;
 /// that is negative or greater than the extent; with `DType` for non-integer starts.
 #[doc(alias = "dynamic_slice")]
 #[track_caller]
-pub fn slice_dynamic<X: Math>(x: X, starts: impl Indices, lengths: impl Integers) -> X::Out {
-    let place = Place::caller();
+pub fn slice_dynamic<X: UnaryOperand>(x: X, starts: impl Indices, lengths: impl Integers) -> X::Out {
+    let place = SourceLoc::caller();
     let (x, starts, lengths) = (x.operand(), starts.indices(), lengths.integers());
     match ranges(starts, &lengths) {
         Ok(ranges) => At::new(x, ranges, place).get(),

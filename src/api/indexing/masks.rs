@@ -5,8 +5,8 @@ use crate::api::manipulation::reshaped;
 use crate::api::parts::signed;
 use crate::api::selection::found;
 use crate::array::node::Array;
-use crate::trace::operand::{Computed, Operand};
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
+use crate::trace::operand::{ArrayLike, Operand};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc};
 
 /// Checks that a mask of this shape can index an array of that shape.
 pub(super) fn check_mask(shape: &Shape, of: &Shape) -> Result<()> {
@@ -22,7 +22,7 @@ pub(super) fn check_mask(shape: &Shape, of: &Shape) -> Result<()> {
 }
 
 /// Returns the elements of an array where a mask of its first axes is true.
-pub(super) fn elements<R: Computed>(what: &'static str, x: &Array, mask: &Array, place: Place) -> Result<R> {
+pub(super) fn elements<R: ArrayLike>(what: &'static str, x: &Array, mask: &Array, place: SourceLoc) -> Result<R> {
     if let Some(error) = x.error() {
         return Err(error.clone());
     }

@@ -5,11 +5,11 @@ use crate::api::config::with_parts;
 use crate::api::manipulation::refused;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, ArrayOperand, BinaryOperand, Operand};
 use ndjit_eval::request::Movement;
 use ndjit_ir::axes::{AxisSet, position};
 use ndjit_ir::infer::Operation;
-use ndjit_ir::{Error, ErrorCode, Op, Place, Result, Shape};
+use ndjit_ir::{Error, ErrorCode, Op, Result, Shape, SourceLoc};
 
 /// The first `length` elements of `x` along an axis, and `fill` from index `length` on, in the shape of `x`. The length may
 /// be a traced value.
@@ -38,11 +38,16 @@ use ndjit_ir::{Error, ErrorCode, Op, Place, Result, Shape};
 /// Poisoned with `Shape` for an axis out of range and for a length that is not a scalar, with `DType` for a non-integer length.
 #[doc(alias = "mask")]
 #[track_caller]
-pub fn prefix<X: Operand + Meet<N>, N: Operand>(x: X, length: N, axis: isize, fill: impl ArrayOperand) -> X::Out {
-    first(x.operand(), length.operand(), axis, fill.operand(), Place::caller())
+pub fn prefix<X: Operand + BinaryOperand<N>, N: Operand>(
+    x: X,
+    length: N,
+    axis: isize,
+    fill: impl ArrayOperand,
+) -> X::Out {
+    first(x.operand(), length.operand(), axis, fill.operand(), SourceLoc::caller())
 }
 
-fn first<R: Computed>(x: AnyOperand, length: AnyOperand, axis: isize, fill: AnyOperand, place: Place) -> R {
+fn first<R: ArrayLike>(x: AnyOperand, length: AnyOperand, axis: isize, fill: AnyOperand, place: SourceLoc) -> R {
     const WHAT: &str = "prefix";
     let made: Result<R> = (|| {
         let (_, _, shape) = x.describe(WHAT)?;
@@ -84,7 +89,7 @@ impl Expr {
     /// ```
     #[track_caller]
     pub fn prefix(self, length: impl Operand, axis: isize, fill: impl ArrayOperand) -> Expr {
-        first(self.operand(), length.operand(), axis, fill.operand(), Place::caller())
+        first(self.operand(), length.operand(), axis, fill.operand(), SourceLoc::caller())
     }
 }
 
@@ -100,6 +105,6 @@ impl Array {
     /// ```
     #[track_caller]
     pub fn prefix(&self, length: impl ArrayOperand, axis: isize, fill: impl ArrayOperand) -> Array {
-        first(self.operand(), length.operand(), axis, fill.operand(), Place::caller())
+        first(self.operand(), length.operand(), axis, fill.operand(), SourceLoc::caller())
     }
 }

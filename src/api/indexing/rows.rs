@@ -1,12 +1,12 @@
 //! The common part of all gathers: a gather of rows.
 
-use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::operand::{AnyOperand, ArrayLike};
 use ndjit_eval::request::Movement;
 use ndjit_ir::infer::Operation;
-use ndjit_ir::{Error, ErrorCode, Place, Shape};
+use ndjit_ir::{Error, ErrorCode, Shape, SourceLoc};
 
 /// Gathers rows of `x` along its first axis, one element of each at an index.
-pub(crate) fn rows<R: Computed>(what: &'static str, x: AnyOperand, index: AnyOperand, place: Place) -> R {
+pub(crate) fn rows<R: ArrayLike>(what: &'static str, x: AnyOperand, index: AnyOperand, place: SourceLoc) -> R {
     R::movement(&Movement { what, of: &|_| Ok(Operation::Gather) }, &[x, index], place)
 }
 

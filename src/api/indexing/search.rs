@@ -6,9 +6,9 @@ use super::rows::rows;
 use crate::api::config::with_parts;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, ArrayOperand, BinaryOperand, Operand};
 use crate::trace::scalar::Scalar;
-use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Result};
+use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, SourceLoc};
 
 /// The side of equal elements in [`searchsorted`].
 ///
@@ -57,8 +57,8 @@ pub enum Side {
 #[doc(alias = "bisect")]
 #[doc(alias = "bucketize")]
 #[track_caller]
-pub fn searchsorted<X: Operand + Meet<V>, V: Operand>(x: X, values: V, side: Side) -> X::Out {
-    let place = Place::caller();
+pub fn searchsorted<X: Operand + BinaryOperand<V>, V: Operand>(x: X, values: V, side: Side) -> X::Out {
+    let place = SourceLoc::caller();
     let operands = [x.operand(), values.operand()];
     let [x, values] = operands.clone();
     let what = "searchsorted";
@@ -69,12 +69,12 @@ pub fn searchsorted<X: Operand + Meet<V>, V: Operand>(x: X, values: V, side: Sid
 }
 
 /// Like [`searchsorted`]; its own errors have no place.
-pub(crate) fn searched<R: Computed>(
+pub(crate) fn searched<R: ArrayLike>(
     what: &'static str,
     x: AnyOperand,
     values: AnyOperand,
     side: Side,
-    place: Place,
+    place: SourceLoc,
 ) -> Result<R> {
     let (_, dtype, shape) = x.describe(what)?;
     let (_, of, _) = values.describe(what)?;

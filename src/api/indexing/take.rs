@@ -5,10 +5,10 @@ use super::rows::{no_indices, rows};
 use crate::api::manipulation::{refused, seen};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, ArrayOperand, BinaryOperand, Operand};
 use ndjit_ir::axes::position;
 use ndjit_ir::view;
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc};
 
 /// The slices of `x` at indices along an axis, in their order: NumPy's `x[:, [2, 0]]` is `take(x, [2, 0], 1)`. The axes of
 /// `indices` replace that axis.
@@ -38,19 +38,19 @@ use ndjit_ir::{Error, ErrorCode, Place, Result};
 #[doc(alias = "gather")]
 #[doc(alias = "index_select")]
 #[track_caller]
-pub fn take<X: Operand + Meet<I>, I: Operand>(x: X, indices: I, axis: isize) -> X::Out {
-    let place = Place::caller();
+pub fn take<X: Operand + BinaryOperand<I>, I: Operand>(x: X, indices: I, axis: isize) -> X::Out {
+    let place = SourceLoc::caller();
     taken("take", x.operand(), indices.operand(), axis, true, place)
 }
 
 /// Like [`take`]. Random indices are in range, and are not computed for a check unless `checked`.
-pub(crate) fn taken<R: Computed>(
+pub(crate) fn taken<R: ArrayLike>(
     what: &'static str,
     x: AnyOperand,
     indices: AnyOperand,
     axis: isize,
     checked: bool,
-    place: Place,
+    place: SourceLoc,
 ) -> R {
     let found = (|| {
         let (_, _, shape) = x.describe(what)?;
@@ -102,11 +102,11 @@ pub(crate) fn taken<R: Computed>(
 /// Poisoned with `Shape` for an axis out of range, for different ranks, or if other axes do not broadcast; otherwise as [`take`].
 #[doc(alias = "gather")]
 #[track_caller]
-pub fn take_along_axis<X: Operand + Meet<I>, I: Operand>(x: X, indices: I, axis: isize) -> X::Out {
-    along("take_along_axis", x.operand(), indices.operand(), axis, Place::caller())
+pub fn take_along_axis<X: Operand + BinaryOperand<I>, I: Operand>(x: X, indices: I, axis: isize) -> X::Out {
+    along("take_along_axis", x.operand(), indices.operand(), axis, SourceLoc::caller())
 }
 
-fn along<R: Computed>(what: &'static str, x: AnyOperand, indices: AnyOperand, axis: isize, place: Place) -> R {
+fn along<R: ArrayLike>(what: &'static str, x: AnyOperand, indices: AnyOperand, axis: isize, place: SourceLoc) -> R {
     let found: Result<_> = (|| {
         let (_, _, shape) = x.describe(what)?;
         let (_, _, of) = indices.describe(what)?;
@@ -136,12 +136,12 @@ fn along<R: Computed>(what: &'static str, x: AnyOperand, indices: AnyOperand, ax
 }
 
 /// The elements of each row along an axis at its own `i64` indices, which are in range.
-pub(crate) fn each_found<R: Computed>(
+pub(crate) fn each_found<R: ArrayLike>(
     what: &'static str,
     x: AnyOperand,
     index: AnyOperand,
     at: usize,
-    place: Place,
+    place: SourceLoc,
 ) -> R {
     let x: R = seen(what, x, place, |shape| {
         let (first, moved) = view::moveaxis(shape, &[at as isize], &[0])?;

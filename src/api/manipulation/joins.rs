@@ -5,14 +5,14 @@ use crate::api::config::{self, with_parts};
 use crate::api::integers::Integers;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand, UnaryOperand};
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::Movement;
 use ndjit_ir::axes::{AxisSet, position};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, Slice, View};
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType, Weak};
+use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Result, Shape, SourceLoc, ValueType, Weak};
 use std::slice;
 
 /// Joins arrays along an axis, in their common dtype.
@@ -35,11 +35,11 @@ use std::slice;
 #[doc(alias = "vstack")]
 #[doc(alias = "append")]
 #[track_caller]
-pub fn concat<X: Math>(arrays: impl IntoIterator<Item = X>, axis: isize) -> X::Out {
-    joined("concat", arrays.into_iter().map(Operand::operand).collect(), axis, Place::caller())
+pub fn concat<X: UnaryOperand>(arrays: impl IntoIterator<Item = X>, axis: isize) -> X::Out {
+    joined("concat", arrays.into_iter().map(Operand::operand).collect(), axis, SourceLoc::caller())
 }
 
-pub(crate) fn joined<R: Computed>(what: &'static str, arrays: Vec<AnyOperand>, axis: isize, place: Place) -> R {
+pub(crate) fn joined<R: ArrayLike>(what: &'static str, arrays: Vec<AnyOperand>, axis: isize, place: SourceLoc) -> R {
     let of = |shapes: &[&Shape]| {
         let first = shapes
             .first()
@@ -64,8 +64,8 @@ pub(crate) fn joined<R: Computed>(what: &'static str, arrays: Vec<AnyOperand>, a
 #[doc(alias = "dstack")]
 #[doc(alias = "column_stack")]
 #[track_caller]
-pub fn stack<X: Math>(arrays: impl IntoIterator<Item = X>, axis: isize) -> X::Out {
-    let place = Place::caller();
+pub fn stack<X: UnaryOperand>(arrays: impl IntoIterator<Item = X>, axis: isize) -> X::Out {
+    let place = SourceLoc::caller();
     let operands: Vec<AnyOperand> = arrays.into_iter().map(Operand::operand).collect();
     let shapes = operands.iter().filter_map(|x| x.describe("stack").ok()).map(|(_, _, shape)| shape);
     let shapes: Vec<Shape> = shapes.collect();
@@ -104,8 +104,8 @@ pub(crate) fn part(shape: &Shape, axis: usize, start: usize, end: usize, step: i
 /// Poisoned with `Shape` for axes out of range, and for another number of shifts than 1 or the number of axes.
 #[doc(alias = "rotate")]
 #[track_caller]
-pub fn roll<X: Math>(x: X, shifts: impl Integers, axes: impl Integers) -> X::Out {
-    let (mut shifts, axes, place) = (shifts.integers(), axes.integers(), Place::caller());
+pub fn roll<X: UnaryOperand>(x: X, shifts: impl Integers, axes: impl Integers) -> X::Out {
+    let (mut shifts, axes, place) = (shifts.integers(), axes.integers(), SourceLoc::caller());
     let x = x.operand();
     let shape = match x.describe("roll") {
         Ok((_, _, shape)) => shape,
@@ -153,8 +153,8 @@ pub fn roll<X: Math>(x: X, shifts: impl Integers, axes: impl Integers) -> X::Out
 /// Poisoned with `Shape` for less than two axes.
 #[doc(alias = "lower_triangle")]
 #[track_caller]
-pub fn tril<X: Math>(x: X, k: isize) -> X::Out {
-    triangle("tril", x.operand(), k, Op::GreaterEqual, Place::caller())
+pub fn tril<X: UnaryOperand>(x: X, k: isize) -> X::Out {
+    triangle("tril", x.operand(), k, Op::GreaterEqual, SourceLoc::caller())
 }
 
 /// The upper triangle of each matrix, the last two axes: the elements on and above the diagonal `k`, zero elsewhere: see [`tril`].
@@ -170,11 +170,11 @@ pub fn tril<X: Math>(x: X, k: isize) -> X::Out {
 /// As [`tril`].
 #[doc(alias = "upper_triangle")]
 #[track_caller]
-pub fn triu<X: Math>(x: X, k: isize) -> X::Out {
-    triangle("triu", x.operand(), k, Op::LessEqual, Place::caller())
+pub fn triu<X: UnaryOperand>(x: X, k: isize) -> X::Out {
+    triangle("triu", x.operand(), k, Op::LessEqual, SourceLoc::caller())
 }
 
-fn triangle<R: Computed>(what: &'static str, x: AnyOperand, k: isize, op: Op, place: Place) -> R {
+fn triangle<R: ArrayLike>(what: &'static str, x: AnyOperand, k: isize, op: Op, place: SourceLoc) -> R {
     let (ty, shape) = match x.describe(what) {
         Ok((ty, _, shape)) => (ty, shape),
         Err(error) => return R::failed(error.at(place)),

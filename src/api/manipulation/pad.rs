@@ -6,11 +6,11 @@ use super::views::{refused, seen};
 use crate::api::config::with_parts;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand, UnaryOperand};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, View};
-use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, LiteralValue, Place, Result, Shape, ValueType};
+use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, LiteralValue, Result, Shape, SourceLoc, ValueType};
 use smallvec::{SmallVec, smallvec};
 use std::slice;
 
@@ -117,8 +117,8 @@ lists! {
 /// result is larger than memory can address; with `Literal` if the dtype does not contain the scalar.
 #[track_caller]
 #[doc(alias = "constant_pad")]
-pub fn pad<X: Math>(x: X, widths: impl Widths, with: impl Into<Pad>) -> X::Out {
-    let (with, place) = (with.into(), Place::caller());
+pub fn pad<X: UnaryOperand>(x: X, widths: impl Widths, with: impl Into<Pad>) -> X::Out {
+    let (with, place) = (with.into(), SourceLoc::caller());
     let x = x.operand();
     let (ty, dtype, shape) = match x.describe("pad") {
         Ok(described) => described,
@@ -207,17 +207,17 @@ fn misfit(error: Error, dtype: DType, number: Scalar) -> Error {
 struct AxisPadding {
     axis: usize,
     widths: (usize, usize),
-    place: Place,
+    place: SourceLoc,
 }
 
 impl AxisPadding {
-    fn piece<R: Computed>(&self, of: &AnyOperand, make: impl Fn(&Shape) -> Result<(View, Shape)>) -> AnyOperand {
+    fn piece<R: ArrayLike>(&self, of: &AnyOperand, make: impl Fn(&Shape) -> Result<(View, Shape)>) -> AnyOperand {
         let piece: R = seen("pad", of.clone(), self.place, make);
         piece.operand()
     }
 
     /// Pads with equal elements before and after.
-    fn framed<R: Computed>(&self, x: &AnyOperand, with: Pad) -> R {
+    fn framed<R: ArrayLike>(&self, x: &AnyOperand, with: Pad) -> R {
         let shape = match x.describe("pad") {
             Ok((_, _, shape)) => shape,
             Err(error) => return R::failed(error.at(self.place)),
@@ -247,7 +247,7 @@ impl AxisPadding {
     }
 
     /// Pads with the array's own elements.
-    fn repeated<R: Computed>(&self, x: &AnyOperand, with: Pad) -> R {
+    fn repeated<R: ArrayLike>(&self, x: &AnyOperand, with: Pad) -> R {
         let (axis, (before, after)) = (self.axis, self.widths);
         let extent = match x.describe("pad") {
             Ok((_, _, shape)) => shape.extents()[axis],
@@ -278,7 +278,7 @@ impl AxisPadding {
     }
 
     /// Repeats the array, followed by its mirror image if any, and takes a part of the extent of the result.
-    fn periodic<R: Computed>(&self, x: &AnyOperand, with: Pad, extent: usize) -> R {
+    fn periodic<R: ArrayLike>(&self, x: &AnyOperand, with: Pad, extent: usize) -> R {
         let (axis, place, (before, after)) = (self.axis, self.place, self.widths);
         let off = usize::from(with == Pad::Reflect);
         let once: AnyOperand = match with {

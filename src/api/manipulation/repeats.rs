@@ -5,12 +5,12 @@ use super::views::{refused, seen};
 use crate::api::integers::Integers;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand, UnaryOperand};
 use ndjit_eval::request::Movement;
 use ndjit_ir::axes::position;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::view::{self, View};
-use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
+use ndjit_ir::{Error, ErrorCode, Result, Shape, SourceLoc};
 
 /// Tiles the array: `repetitions[n]` times along axis `n`. Fewer repetitions than axes apply to the last axes; for more, the
 /// array gets leading axes.
@@ -26,8 +26,8 @@ use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
 /// Poisoned with `Shape` for a negative number of repetitions, with `Size` if the result is larger than memory can address.
 #[doc(alias = "repmat")]
 #[track_caller]
-pub fn tile<X: Math>(x: X, repetitions: impl Integers) -> X::Out {
-    let (repetitions, place) = (repetitions.integers(), Place::caller());
+pub fn tile<X: UnaryOperand>(x: X, repetitions: impl Integers) -> X::Out {
+    let (repetitions, place) = (repetitions.integers(), SourceLoc::caller());
     let x = x.operand();
     let described = x.describe("tile").map_err(|error| error.at(place));
     let (_, dtype, shape) = match described {
@@ -81,8 +81,8 @@ pub fn tile<X: Math>(x: X, repetitions: impl Integers) -> X::Out {
 /// # Errors
 /// Poisoned with `Shape` for an axis out of range, for a negative count, and for a list whose length is neither 1 nor the extent.
 #[track_caller]
-pub fn repeat<X: Math>(x: X, times: impl Integers, axis: isize) -> X::Out {
-    let (times, place) = (times.integers(), Place::caller());
+pub fn repeat<X: UnaryOperand>(x: X, times: impl Integers, axis: isize) -> X::Out {
+    let (times, place) = (times.integers(), SourceLoc::caller());
     let x = x.operand();
     let found = x.describe("repeat").and_then(|(_, _, shape)| {
         let at = position(axis, shape.rank())?;
@@ -102,7 +102,7 @@ pub fn repeat<X: Math>(x: X, times: impl Integers, axis: isize) -> X::Out {
 }
 
 /// Joins the runs of indices with equal counts.
-fn runs<R: Computed>(x: &AnyOperand, times: &[usize], at: usize, place: Place) -> R {
+fn runs<R: ArrayLike>(x: &AnyOperand, times: &[usize], at: usize, place: SourceLoc) -> R {
     if let &[times] = times {
         return repeated(x.clone(), times, at, place);
     }
@@ -124,7 +124,7 @@ fn runs<R: Computed>(x: &AnyOperand, times: &[usize], at: usize, place: Place) -
 }
 
 /// Repeats each element equally often.
-fn repeated<R: Computed>(x: AnyOperand, times: usize, at: usize, place: Place) -> R {
+fn repeated<R: ArrayLike>(x: AnyOperand, times: usize, at: usize, place: SourceLoc) -> R {
     let spread: R = seen("repeat", x, place, |shape| {
         let (apart, narrow) = view::expand_dims(shape, &[at as isize + 1])?;
         let mut extents = narrow.extents().to_vec();
@@ -137,10 +137,10 @@ fn repeated<R: Computed>(x: AnyOperand, times: usize, at: usize, place: Place) -
 
 /// Joins axes with the next one: pairs `(2n, 2n + 1)` for all `n` if every axis is `paired`, otherwise only the paired axis
 /// with the next.
-pub(super) fn together<R: Computed>(
+pub(super) fn together<R: ArrayLike>(
     what: &'static str,
     x: AnyOperand,
-    place: Place,
+    place: SourceLoc,
     paired: impl Fn(usize) -> bool,
 ) -> R {
     let of = |shapes: &[&Shape]| {

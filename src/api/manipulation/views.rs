@@ -5,18 +5,18 @@ use crate::api::creation::IntoShape;
 use crate::api::integers::Integers;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::operand::{AnyOperand, ArrayLike, Operand, UnaryOperand};
 use ndjit_eval::request::Movement;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reserve::check_values;
 use ndjit_ir::view::{self, View};
-use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
+use ndjit_ir::{Error, ErrorCode, Result, Shape, SourceLoc};
 
 /// Returns a view of one array.
-pub(crate) fn seen<X: Computed>(
+pub(crate) fn seen<X: ArrayLike>(
     what: &'static str,
     x: AnyOperand,
-    place: Place,
+    place: SourceLoc,
     of: impl Fn(&Shape) -> Result<(View, Shape)>,
 ) -> X {
     let of = |shapes: &[&Shape]| of(shapes[0]).map(|(view, shape)| Operation::view(view, shape));
@@ -24,7 +24,7 @@ pub(crate) fn seen<X: Computed>(
 }
 
 /// Returns the error of a function, with its operands among the facts.
-pub(crate) fn refused<X: Computed>(what: &'static str, operands: &[AnyOperand], place: Place, error: &Error) -> X {
+pub(crate) fn refused<X: ArrayLike>(what: &'static str, operands: &[AnyOperand], place: SourceLoc, error: &Error) -> X {
     X::movement(&Movement { what, of: &|_| Err(error.clone()) }, operands, place)
 }
 
@@ -41,9 +41,9 @@ macro_rules! views {
             $(#[doc = $doc])*
             $(#[doc(alias = $alias)])*
             #[track_caller]
-            pub fn $name<X: Math>(x: X $(, $arg: impl $ty)*) -> X::Out {
+            pub fn $name<X: UnaryOperand>(x: X $(, $arg: impl $ty)*) -> X::Out {
                 $(let $arg = views!(@given $ty $arg);)*
-                seen(stringify!($name), x.operand(), Place::caller(), |$shape| $made)
+                seen(stringify!($name), x.operand(), SourceLoc::caller(), |$shape| $made)
             }
         )*
 
@@ -224,12 +224,12 @@ views! {
 #[doc(alias = "ravel")]
 #[doc(alias = "flatten")]
 #[track_caller]
-pub fn reshape<X: Math>(x: X, shape: impl Integers) -> X::Out {
-    reshaped("reshape", x.operand(), &shape.integers(), Place::caller())
+pub fn reshape<X: UnaryOperand>(x: X, shape: impl Integers) -> X::Out {
+    reshaped("reshape", x.operand(), &shape.integers(), SourceLoc::caller())
 }
 
 /// A reshape as a part of the function `what`.
-pub(crate) fn reshaped<R: Computed>(what: &'static str, x: AnyOperand, extents: &[isize], place: Place) -> R {
+pub(crate) fn reshaped<R: ArrayLike>(what: &'static str, x: AnyOperand, extents: &[isize], place: SourceLoc) -> R {
     let of = |shapes: &[&Shape]| Ok(Operation::reshape(view::resolve_reshape(shapes[0], extents)?));
     R::movement(&Movement { what, of: &of }, &[x], place)
 }
@@ -246,8 +246,8 @@ pub(crate) fn reshaped<R: Computed>(what: &'static str, x: AnyOperand, extents: 
 #[doc(alias = "swapdims")]
 #[doc(alias = "transpose")]
 #[track_caller]
-pub fn swapaxes<X: Math>(x: X, axis1: isize, axis2: isize) -> X::Out {
-    seen("swapaxes", x.operand(), Place::caller(), |shape| view::swapaxes(shape, axis1, axis2))
+pub fn swapaxes<X: UnaryOperand>(x: X, axis1: isize, axis2: isize) -> X::Out {
+    seen("swapaxes", x.operand(), SourceLoc::caller(), |shape| view::swapaxes(shape, axis1, axis2))
 }
 
 /// The diagonal of elements `(i, i + offset)` along two axes, as the last axis of the result; `diagonal(x, 0, [-2, -1])` for
@@ -265,8 +265,8 @@ pub fn swapaxes<X: Math>(x: X, axis1: isize, axis2: isize) -> X::Out {
 /// Poisoned with `Shape` for axes out of range or repeated.
 #[doc(alias = "diag")]
 #[track_caller]
-pub fn diagonal<X: Math>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
-    seen("diagonal", x.operand(), Place::caller(), |shape| view::diagonal(shape, offset, axes))
+pub fn diagonal<X: UnaryOperand>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
+    seen("diagonal", x.operand(), SourceLoc::caller(), |shape| view::diagonal(shape, offset, axes))
 }
 
 /// Sliding windows of these extents along these axes, without a copy. The result has one trailing axis per window extent.
@@ -287,9 +287,9 @@ pub fn diagonal<X: Math>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
 #[doc(alias = "unfold")]
 #[doc(alias = "as_strided")]
 #[track_caller]
-pub fn sliding_window<X: Math>(x: X, extents: impl Integers, axes: impl Integers) -> X::Out {
+pub fn sliding_window<X: UnaryOperand>(x: X, extents: impl Integers, axes: impl Integers) -> X::Out {
     let (extents, axes) = (extents.integers(), axes.integers());
-    seen("sliding_window", x.operand(), Place::caller(), |shape| view::sliding_window(shape, &extents, &axes))
+    seen("sliding_window", x.operand(), SourceLoc::caller(), |shape| view::sliding_window(shape, &extents, &axes))
 }
 
 /// Broadcasts arrays to their common shape.
@@ -305,8 +305,8 @@ pub fn sliding_window<X: Math>(x: X, extents: impl Integers, axes: impl Integers
 /// All are poisoned with `Shape` if the shapes do not broadcast to each other.
 #[doc(alias = "broadcast_tensors")]
 #[track_caller]
-pub fn broadcast_arrays<X: Math>(arrays: impl IntoIterator<Item = X>) -> Vec<X::Out> {
-    let place = Place::caller();
+pub fn broadcast_arrays<X: UnaryOperand>(arrays: impl IntoIterator<Item = X>) -> Vec<X::Out> {
+    let place = SourceLoc::caller();
     let operands: Vec<AnyOperand> = arrays.into_iter().map(Operand::operand).collect();
     let mut common = Shape::scalar();
     for (n, operand) in operands.iter().enumerate() {
@@ -346,7 +346,7 @@ pub fn broadcast_shapes(shapes: impl IntoIterator<Item = impl IntoShape>) -> Res
         common = common.broadcast(&shape).ok_or_else(|| {
             Error::new(ErrorCode::Shape, format!("shape {shape}, number {n}, does not broadcast with {common}"))
                 .of("broadcast_shapes")
-                .at(Place::caller())
+                .at(SourceLoc::caller())
                 .help("axes are matched from the last; extents must be equal or 1")
         })?;
     }
@@ -367,8 +367,8 @@ pub fn broadcast_shapes(shapes: impl IntoIterator<Item = impl IntoShape>) -> Res
 #[doc(alias = "unbind")]
 #[doc(alias = "split")]
 #[track_caller]
-pub fn unstack<X: Math>(x: X, axis: isize) -> Result<Vec<X::Out>> {
-    let place = Place::caller();
+pub fn unstack<X: UnaryOperand>(x: X, axis: isize) -> Result<Vec<X::Out>> {
+    let place = SourceLoc::caller();
     let x = x.operand();
     let (_, _, shape) = x.describe("unstack").map_err(|e| e.at(place))?;
     let axis = ndjit_ir::axes::position(axis, shape.rank())

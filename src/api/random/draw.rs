@@ -4,7 +4,7 @@ use crate::api::config::{defaults, policy, with_parts};
 use crate::api::indexing::{counting, each_found};
 use crate::api::manipulation::{refused, seen};
 use crate::api::sorting::{IntoSorting, sorted};
-use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::operand::{AnyOperand, ArrayLike};
 use crate::trace::scalar::{Number, Scalar};
 use ndjit_eval::request::Movement;
 use ndjit_ir::axes::AxisSet;
@@ -12,7 +12,7 @@ use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::Sort;
 use ndjit_ir::view::expand_dims;
-use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType, Weak};
+use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Kind, LiteralValue, Op, Result, Shape, SourceLoc, ValueType, Weak};
 use std::f64::consts::SQRT_2;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use std::slice;
 /// Draws values from a key, by operations of one function at one place.
 pub(super) struct Sampler<R> {
     what: &'static str,
-    place: Place,
+    place: SourceLoc,
     key: AnyOperand,
     /// The shape of the key, or keys.
     keys: Shape,
@@ -29,10 +29,10 @@ pub(super) struct Sampler<R> {
 }
 
 /// Returns the result of `make` for a key; all errors are reported as those of the function `what`.
-pub(super) fn draw<R: Computed>(
+pub(super) fn draw<R: ArrayLike>(
     what: &'static str,
     key: AnyOperand,
-    place: Place,
+    place: SourceLoc,
     make: impl FnOnce(&Sampler<R>) -> Result<R>,
 ) -> R {
     let (ty, keys) = match key.describe(what) {
@@ -98,7 +98,7 @@ impl Mantissa {
     }
 }
 
-impl<R: Computed> Sampler<R> {
+impl<R: ArrayLike> Sampler<R> {
     fn op(&self, op: Op, operands: &[AnyOperand]) -> R {
         R::compute(op, operands, self.place)
     }

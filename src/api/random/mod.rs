@@ -38,10 +38,10 @@ pub use order::{choice, permutation, shuffle};
 
 use crate::api::creation::{IntoShape, Typed};
 use crate::array::node::Array;
-use crate::trace::operand::{Math, Meet, Operand};
+use crate::trace::operand::{BinaryOperand, Operand, UnaryOperand};
 use crate::trace::scalar::Number;
 use draw::draw;
-use ndjit_ir::{DType, Place, Shape};
+use ndjit_ir::{DType, Shape, SourceLoc};
 use numbers::{bits_of, exponential_of, normal_of, randint_of, uniform_of};
 use std::ops::Range;
 
@@ -72,8 +72,8 @@ pub fn key(seed: u64) -> Array {
 /// # Errors
 /// Poisoned with `DType` if the key is not a `u64`, as all functions here are.
 #[track_caller]
-pub fn split<K: Math, const N: usize>(key: K) -> [K::Out; N] {
-    let (key, place) = (key.operand(), Place::caller());
+pub fn split<K: UnaryOperand, const N: usize>(key: K) -> [K::Out; N] {
+    let (key, place) = (key.operand(), SourceLoc::caller());
     std::array::from_fn(|n| draw("split", key.clone(), place, |draw| draw.word(n as u64)))
 }
 
@@ -87,8 +87,8 @@ pub fn split<K: Math, const N: usize>(key: K) -> [K::Out; N] {
 /// ```
 #[doc(alias = "split")]
 #[track_caller]
-pub fn keys<K: Math>(key: K, n: usize) -> K::Out {
-    draw("keys", key.operand(), Place::caller(), |draw| Ok(draw.words(&Shape::from(n))))
+pub fn keys<K: UnaryOperand>(key: K, n: usize) -> K::Out {
+    draw("keys", key.operand(), SourceLoc::caller(), |draw| Ok(draw.words(&Shape::from(n))))
 }
 
 /// Folds an integer, such as the index of a loop, into a key: JAX's `fold_in`, with 64 bits of the integer instead of 32. An
@@ -106,8 +106,8 @@ pub fn keys<K: Math>(key: K, n: usize) -> K::Out {
 /// # Errors
 /// Poisoned with `DType` if the key is not a `u64` or the data not integers.
 #[track_caller]
-pub fn fold_in<K: Math + Meet<D>, D: Operand>(key: K, data: D) -> <K as Meet<D>>::Out {
-    let (key, data, place) = (key.operand(), data.operand(), Place::caller());
+pub fn fold_in<K: UnaryOperand + BinaryOperand<D>, D: Operand>(key: K, data: D) -> <K as BinaryOperand<D>>::Out {
+    let (key, data, place) = (key.operand(), data.operand(), SourceLoc::caller());
     draw("fold_in", key, place, |draw| draw.folded(data))
 }
 
@@ -119,8 +119,8 @@ pub fn fold_in<K: Math + Meet<D>, D: Operand>(key: K, data: D) -> <K as Meet<D>>
 /// assert_eq!(random::bits(&random::key(0), [2, 3]).dtype(), DType::U32);
 /// ```
 #[track_caller]
-pub fn bits<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
-    bits_of(DType::U32, key.operand(), shape.shape(), Place::caller())
+pub fn bits<K: UnaryOperand>(key: K, shape: impl IntoShape) -> K::Out {
+    bits_of(DType::U32, key.operand(), shape.shape(), SourceLoc::caller())
 }
 
 /// Uniformly distributed numbers in `[low, high)`, of the default float dtype: `uniform(&key, [2, 3], 0.0..1.0)`.
@@ -156,8 +156,8 @@ pub fn bits<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
 /// Poisoned with `DType` if the requested dtype is not a float, with `Argument` unless the ends, rounded to the dtype, are
 /// finite and `low < high`.
 #[track_caller]
-pub fn uniform<K: Math>(key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
-    uniform_of(None, key.operand(), shape.shape(), range, Place::caller())
+pub fn uniform<K: UnaryOperand>(key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
+    uniform_of(None, key.operand(), shape.shape(), range, SourceLoc::caller())
 }
 
 /// Normally distributed numbers of mean 0 and variance 1, of the default float dtype. For another mean and deviation:
@@ -179,8 +179,8 @@ pub fn uniform<K: Math>(key: K, shape: impl IntoShape, range: Range<impl Number>
 #[doc(alias = "randn")]
 #[doc(alias = "gaussian")]
 #[track_caller]
-pub fn normal<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
-    normal_of(None, key.operand(), shape.shape(), Place::caller())
+pub fn normal<K: UnaryOperand>(key: K, shape: impl IntoShape) -> K::Out {
+    normal_of(None, key.operand(), shape.shape(), SourceLoc::caller())
 }
 
 /// Exponentially distributed numbers of mean 1, of the default float dtype: `-log1p(-u)` of a `u` from [`uniform`] between 0 and 1.
@@ -196,8 +196,8 @@ pub fn normal<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
 /// # Errors
 /// Poisoned with `DType` if the requested dtype is not a float.
 #[track_caller]
-pub fn exponential<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
-    exponential_of(None, key.operand(), shape.shape(), Place::caller())
+pub fn exponential<K: UnaryOperand>(key: K, shape: impl IntoShape) -> K::Out {
+    exponential_of(None, key.operand(), shape.shape(), SourceLoc::caller())
 }
 
 /// Integers in `[low, high)`, of the default integer dtype: `randint(&key, 10, 1..7)` for dice.
@@ -221,8 +221,8 @@ pub fn exponential<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
 /// integers, or the dtype does not contain it.
 #[doc(alias = "integers")]
 #[track_caller]
-pub fn randint<K: Math>(key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
-    randint_of(None, key.operand(), shape.shape(), range, Place::caller())
+pub fn randint<K: UnaryOperand>(key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
+    randint_of(None, key.operand(), shape.shape(), range, SourceLoc::caller())
 }
 
 /// Bools, each true with probability `p`: a scalar, or an array that broadcasts to the shape.
@@ -243,12 +243,12 @@ pub fn randint<K: Math>(key: K, shape: impl IntoShape, range: Range<impl Number>
 /// # Errors
 /// Poisoned with `DType` if `p` is not a float, with `Shape` if it does not broadcast to the shape.
 #[track_caller]
-pub fn bernoulli<K, P>(key: K, shape: impl IntoShape, p: P) -> <K as Meet<P>>::Out
+pub fn bernoulli<K, P>(key: K, shape: impl IntoShape, p: P) -> <K as BinaryOperand<P>>::Out
 where
-    K: Math + Meet<P>,
+    K: UnaryOperand + BinaryOperand<P>,
     P: Operand,
 {
-    let (shape, p, place) = (shape.shape(), p.operand(), Place::caller());
+    let (shape, p, place) = (shape.shape(), p.operand(), SourceLoc::caller());
     draw("bernoulli", key.operand(), place, |draw| draw.below(p, &shape))
 }
 
@@ -266,8 +266,8 @@ impl Typed {
     /// # Errors
     /// Poisoned with `DType` if it is not an unsigned integer.
     #[track_caller]
-    pub fn bits<K: Math>(self, key: K, shape: impl IntoShape) -> K::Out {
-        bits_of(self.asked_width().unwrap_or(DType::U32), key.operand(), shape.shape(), Place::caller())
+    pub fn bits<K: UnaryOperand>(self, key: K, shape: impl IntoShape) -> K::Out {
+        bits_of(self.asked_width().unwrap_or(DType::U32), key.operand(), shape.shape(), SourceLoc::caller())
     }
 
     /// [`uniform`](fn@uniform) of this dtype.
@@ -279,8 +279,8 @@ impl Typed {
     /// assert_eq!(x.dtype(), DType::F16);
     /// ```
     #[track_caller]
-    pub fn uniform<K: Math>(self, key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
-        uniform_of(self.asked_width(), key.operand(), shape.shape(), range, Place::caller())
+    pub fn uniform<K: UnaryOperand>(self, key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
+        uniform_of(self.asked_width(), key.operand(), shape.shape(), range, SourceLoc::caller())
     }
 
     /// [`normal`](fn@normal) of this dtype.
@@ -292,8 +292,8 @@ impl Typed {
     /// assert_eq!(z.dtype(), DType::C128);
     /// ```
     #[track_caller]
-    pub fn normal<K: Math>(self, key: K, shape: impl IntoShape) -> K::Out {
-        normal_of(self.asked_width(), key.operand(), shape.shape(), Place::caller())
+    pub fn normal<K: UnaryOperand>(self, key: K, shape: impl IntoShape) -> K::Out {
+        normal_of(self.asked_width(), key.operand(), shape.shape(), SourceLoc::caller())
     }
 
     /// [`exponential`](fn@exponential) of this dtype.
@@ -305,8 +305,8 @@ impl Typed {
     /// assert_eq!(x.dtype(), DType::F64);
     /// ```
     #[track_caller]
-    pub fn exponential<K: Math>(self, key: K, shape: impl IntoShape) -> K::Out {
-        exponential_of(self.asked_width(), key.operand(), shape.shape(), Place::caller())
+    pub fn exponential<K: UnaryOperand>(self, key: K, shape: impl IntoShape) -> K::Out {
+        exponential_of(self.asked_width(), key.operand(), shape.shape(), SourceLoc::caller())
     }
 
     /// [`randint`](fn@randint) of this dtype.
@@ -318,7 +318,7 @@ impl Typed {
     /// assert_eq!(x.dtype(), DType::I64);
     /// ```
     #[track_caller]
-    pub fn randint<K: Math>(self, key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
-        randint_of(self.asked_width(), key.operand(), shape.shape(), range, Place::caller())
+    pub fn randint<K: UnaryOperand>(self, key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
+        randint_of(self.asked_width(), key.operand(), shape.shape(), range, SourceLoc::caller())
     }
 }

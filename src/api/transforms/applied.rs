@@ -6,7 +6,7 @@ use crate::jit::output::{Collected, Outputs, built, collected};
 use crate::trace::derive::{Linearized, constants, variables};
 use crate::trace::expr::Expr;
 use crate::trace::recorder::describe;
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc};
 use ndjit_transform::derivative::DerivativeMode;
 use std::rc::Rc;
 
@@ -28,7 +28,7 @@ use std::rc::Rc;
 /// Poisoned with `Shape` or `DType` unless the function returns one real number; with the first error of the function.
 #[track_caller]
 pub fn grad_at<P: Outputs>(function: impl FnOnce(P) -> Expr, at: P) -> P {
-    value_and_gradient(("grad_at", Place::caller()), function, at).1
+    value_and_gradient(("grad_at", SourceLoc::caller()), function, at).1
 }
 
 /// The value of a function and its gradient with respect to all its values.
@@ -46,12 +46,12 @@ pub fn grad_at<P: Outputs>(function: impl FnOnce(P) -> Expr, at: P) -> P {
 /// As [`grad_at`].
 #[track_caller]
 pub fn value_and_grad_at<P: Outputs>(function: impl FnOnce(P) -> Expr, at: P) -> (Expr, P) {
-    value_and_gradient(("value_and_grad_at", Place::caller()), function, at)
+    value_and_gradient(("value_and_grad_at", SourceLoc::caller()), function, at)
 }
 
 /// The value of a function and its gradient with respect to all its values.
 pub(super) fn value_and_gradient<P: Outputs>(
-    written: (&'static str, Place),
+    written: (&'static str, SourceLoc),
     function: impl FnOnce(P) -> Expr,
     at: P,
 ) -> (Expr, P) {
@@ -82,12 +82,12 @@ pub(super) fn value_and_gradient<P: Outputs>(
 /// Poisoned with `Arity` or `Shape` if the tangents do not match the values; with the first error of the function.
 #[track_caller]
 pub fn jvp<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P, tangents: P) -> (R, R) {
-    tangent_of(("jvp", Place::caller()), function, at, tangents)
+    tangent_of(("jvp", SourceLoc::caller()), function, at, tangents)
 }
 
 /// The value of a function and its tangent.
 pub(super) fn tangent_of<P: Outputs, R: Outputs>(
-    (what, place): (&'static str, Place),
+    (what, place): (&'static str, SourceLoc),
     function: impl FnOnce(P) -> R,
     at: P,
     tangents: P,
@@ -119,7 +119,7 @@ pub(super) fn tangent_of<P: Outputs, R: Outputs>(
 /// As [`jvp`].
 #[track_caller]
 pub fn linearize<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -> (R, impl Fn(P) -> R) {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let (value, linear) = linearized(("linearize", place), DerivativeMode::Forward, function, at);
     let map = move |tangents: P| {
         linear.mapped(collected(tangents), place, |linear, tangents| linear.forward(tangents, place))
@@ -149,7 +149,7 @@ pub fn linearize<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -
 /// Poisoned with `Arity` or `Shape` if the cotangents do not match the results; with the first error of the function.
 #[track_caller]
 pub fn vjp<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -> (R, impl Fn(R) -> P) {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let (value, linear) = linearized(("vjp", place), DerivativeMode::Reverse, function, at);
     let map = move |cotangents: R| {
         linear.mapped_back(collected(cotangents), place, |linear, cotangents| linear.reverse(cotangents, place))
@@ -171,7 +171,7 @@ pub fn vjp<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -> (R, 
 #[track_caller]
 pub fn stop_gradient<P: Outputs>(values: P) -> P {
     let values = collected(values);
-    built(&constants(&values.exprs, Place::caller()), &values)
+    built(&constants(&values.exprs, SourceLoc::caller()), &values)
 }
 
 /// A linearized function of its values, and the structures of both.
@@ -183,7 +183,7 @@ struct AppliedLinear {
 }
 
 fn linearized<P: Outputs, R: Outputs>(
-    (what, place): (&'static str, Place),
+    (what, place): (&'static str, SourceLoc),
     mode: DerivativeMode,
     function: impl FnOnce(P) -> R,
     at: P,
@@ -203,7 +203,7 @@ impl AppliedLinear {
     fn mapped<R: Outputs>(
         &self,
         given: Collected,
-        place: Place,
+        place: SourceLoc,
         map: impl FnOnce(&Linearized, &[Expr]) -> Result<Vec<Expr>>,
     ) -> R {
         let made = self.made(&given, &self.values, map);
@@ -214,7 +214,7 @@ impl AppliedLinear {
     fn mapped_back<P: Outputs>(
         &self,
         given: Collected,
-        place: Place,
+        place: SourceLoc,
         map: impl FnOnce(&Linearized, &[Expr]) -> Result<Vec<Expr>>,
     ) -> P {
         let made = self.made(&given, &self.results, map);

@@ -5,8 +5,8 @@ use crate::api::control::finished;
 use crate::jit::function::JitFn;
 use crate::jit::output::{Collected, Outputs, built, collected};
 use crate::trace::expr::Expr;
-use crate::trace::operand::Computed;
-use ndjit_ir::{Error, Place};
+use crate::trace::operand::ArrayLike;
+use ndjit_ir::{Error, SourceLoc};
 
 /// The gradient of a function with respect to its first parameter: a function of the same parameters. Its result has the
 /// parameter's shape and dtype.
@@ -35,7 +35,7 @@ use ndjit_ir::{Error, Place};
 /// or a bool; with the first error of the function.
 #[track_caller]
 pub fn grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<F::First> {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     F::with(move |parameters| by_first("grad", &function, parameters, place).1)
 }
 
@@ -58,7 +58,7 @@ pub fn grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F
 /// As [`grad`].
 #[track_caller]
 pub fn value_and_grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(function: F) -> F::With<(Expr, F::First)> {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     F::with(move |parameters| by_first("value_and_grad", &function, parameters, place))
 }
 
@@ -84,7 +84,7 @@ where
     A: Outputs + 'static,
     F: JitFn<M, N, Outputs = (Expr, A)>,
 {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     F::with(move |parameters| {
         let mut like = Collected::default();
         let first = &parameters[0];
@@ -106,7 +106,7 @@ fn by_first<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(
     what: &'static str,
     function: &F,
     parameters: &[Collected; N],
-    place: Place,
+    place: SourceLoc,
 ) -> (Expr, F::First) {
     let first = &parameters[0];
     let made = gradients((what, place), &first.exprs, first.exprs.len() == 1, |variables| {

@@ -10,10 +10,10 @@ use crate::jit::function::JitFn;
 use crate::jit::output::Outputs;
 use crate::trace::derive::{Linearized, variables};
 use crate::trace::expr::Expr;
-use crate::trace::operand::Computed;
+use crate::trace::operand::ArrayLike;
 use crate::trace::recorder::describe;
 use crate::trace::written::with_place;
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc};
 use ndjit_transform::derivative::DerivativeMode;
 
 /// The Jacobian of a function with respect to its first parameter, in reverse mode: for a result of shape `[m, n]` and a
@@ -35,7 +35,7 @@ use ndjit_transform::derivative::DerivativeMode;
 /// With the first error of the function.
 #[track_caller]
 pub fn jacrev<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(function: F) -> F::With<Expr> {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     F::with(move |parameters| {
         let at = parameters[0].exprs[0];
         poisoned(reverse(("jacrev", place), at, |x| function.apply(&with_first(parameters, &[x]))), place)
@@ -59,7 +59,7 @@ pub fn jacrev<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(f
 /// As [`jacrev`]; also poisoned with `DType` for a complex parameter.
 #[track_caller]
 pub fn jacfwd<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(function: F) -> F::With<Expr> {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     F::with(move |parameters| {
         let at = parameters[0].exprs[0];
         poisoned(forward(("jacfwd", place), at, |x| function.apply(&with_first(parameters, &[x]))), place)
@@ -83,7 +83,7 @@ pub fn jacfwd<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(f
 /// As [`grad`](super::grad).
 #[track_caller]
 pub fn hessian<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(function: F) -> F::With<Expr> {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     F::with(move |parameters| {
         let gradient = |x: Expr| {
             let made = gradients(("hessian", place), &[x], true, |variables| {
@@ -109,11 +109,11 @@ pub fn hessian<M, const N: usize, F: JitFn<M, N, Outputs = Expr, First = Expr>>(
 /// As [`grad_at`](super::grad_at) and [`jvp`](super::jvp).
 #[track_caller]
 pub fn hvp<P: Outputs>(function: impl Fn(P) -> Expr, at: P, tangents: P) -> P {
-    let written = ("hvp", Place::caller());
+    let written = ("hvp", SourceLoc::caller());
     tangent_of(written, |at| value_and_gradient(written, &function, at).1, at, tangents).1
 }
 
-fn poisoned(made: Result<Expr>, place: Place) -> Expr {
+fn poisoned(made: Result<Expr>, place: SourceLoc) -> Expr {
     made.unwrap_or_else(|error: Error| Expr::failed(error.at(place)))
 }
 
@@ -138,7 +138,7 @@ fn real_result(what: &str, y: Expr) -> Result<Shape> {
     }
 }
 
-fn forward((what, place): (&'static str, Place), at: Expr, function: impl FnOnce(Expr) -> Expr) -> Result<Expr> {
+fn forward((what, place): (&'static str, SourceLoc), at: Expr, function: impl FnOnce(Expr) -> Expr) -> Result<Expr> {
     differentiable(what, 0, at)?;
     let (ty, dtype, from) = describe(at, what)?;
     if dtype.is_complex() {
@@ -161,7 +161,7 @@ fn forward((what, place): (&'static str, Place), at: Expr, function: impl FnOnce
     })
 }
 
-fn reverse((what, place): (&'static str, Place), at: Expr, function: impl FnOnce(Expr) -> Expr) -> Result<Expr> {
+fn reverse((what, place): (&'static str, SourceLoc), at: Expr, function: impl FnOnce(Expr) -> Expr) -> Result<Expr> {
     differentiable(what, 0, at)?;
     let (_, _, from) = describe(at, what)?;
     let own = variables(&[at], what, place);

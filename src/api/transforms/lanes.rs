@@ -10,7 +10,7 @@ use crate::trace::expr::Expr;
 use crate::trace::recorder::describe;
 use crate::trace::written::with_place;
 use ndjit_ir::axes::position;
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc};
 
 /// Marks an argument that is the same for all lanes, instead of an axis.
 ///
@@ -219,7 +219,7 @@ pub fn vmap<M, const N: usize, F: JitFn<M, N>>(function: F, axes: impl IntoLanes
 where
     F::Outputs: 'static,
 {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     F::with(move |parameters| {
         // All leaves of a parameter share its axis.
         let leaves = |(own, axis): (&Collected, Option<isize>)| own.exprs.iter().map(|&leaf| (leaf, axis)).collect();
@@ -248,12 +248,12 @@ where
 pub fn vmap_at<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, over: P) -> R {
     let over = collected(over);
     let given: Vec<(Expr, Option<isize>)> = over.exprs.iter().map(|&x| (x, Some(0))).collect();
-    mapped(("vmap_at", Place::caller()), &given, None, |lanes| function(built(lanes, &over)))
+    mapped(("vmap_at", SourceLoc::caller()), &given, None, |lanes| function(built(lanes, &over)))
 }
 
 /// Vectorizes a function over lanes of each value along its axis.
 pub(crate) fn mapped<R: Outputs>(
-    (what, place): (&'static str, Place),
+    (what, place): (&'static str, SourceLoc),
     given: &[(Expr, Option<isize>)],
     size: Option<usize>,
     function: impl FnOnce(&[Expr]) -> R,
@@ -271,7 +271,7 @@ pub(crate) fn mapped<R: Outputs>(
 }
 
 /// Moves the lanes of results to another axis than the first.
-fn moved<R: Outputs>((what, place): (&str, Place), all: R, to: isize) -> R {
+fn moved<R: Outputs>((what, place): (&str, SourceLoc), all: R, to: isize) -> R {
     let own = collected(all);
     let one = |&x: &Expr| {
         let (_, _, shape) = describe(x, what)?;

@@ -31,13 +31,13 @@ pub use variables::{Wrt, WrtVariables, wrt};
 use crate::trace::derive::{Linearized, variables as as_variables};
 use crate::trace::expr::Expr;
 use crate::trace::recorder::describe;
-use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc, ValueType};
 use ndjit_transform::derivative::DerivativeMode;
 
 /// Returns a function's outputs, the first being the value to differentiate, and its gradient with respect to each variable.
 /// Integer variables are an error if they are explicit, otherwise their gradients are zeros.
 pub(crate) fn gradients(
-    (what, place): (&'static str, Place),
+    (what, place): (&'static str, SourceLoc),
     values: &[Expr],
     named: bool,
     function: impl FnOnce(&[Expr]) -> Vec<Expr>,

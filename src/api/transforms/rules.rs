@@ -8,11 +8,11 @@ use crate::jit::output::{Collected, Outputs, built, collected, flat, with_leaves
 use crate::trace::cast::{convert, promote};
 use crate::trace::derive::{checkpointed, next_node, ruled, variables};
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::operand::{AnyOperand, ArrayLike};
 use crate::trace::recorder::describe;
 use crate::trace::written::with_place;
 use ndjit_ir::graph::RuleKind;
-use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc, ValueType};
 
 /// Defines a rule for the tangents of a function: from the parameters, the function's result and tangents of the parameters
 /// to the tangent of the result. The rule must be linear in the tangents; reverse mode is its adjoint.
@@ -45,7 +45,7 @@ pub fn custom_jvp<M, const N: usize, F: JitFn<M, N>>(
 where
     F::Outputs: 'static,
 {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     F::with(move |parameters| {
         let written = ("custom_jvp", place);
         with_jvp(written, |own: [Expr; N]| function.apply(&own.map(collected)), &rule, leaves(written, parameters))
@@ -71,11 +71,11 @@ pub fn custom_jvp_at<P: Outputs, R: Outputs>(
     rule: impl FnOnce(P, R, P) -> R,
     at: P,
 ) -> R {
-    with_jvp(("custom_jvp_at", Place::caller()), function, rule, at)
+    with_jvp(("custom_jvp_at", SourceLoc::caller()), function, rule, at)
 }
 
 fn with_jvp<P: Outputs, R: Outputs>(
-    (what, place): (&'static str, Place),
+    (what, place): (&'static str, SourceLoc),
     function: impl FnOnce(P) -> R,
     rule: impl FnOnce(P, R, P) -> R,
     at: P,
@@ -123,7 +123,7 @@ where
     S: Outputs + 'static,
     F: JitFn<M, N, Outputs = (R, S)>,
 {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     F::with(move |parameters| {
         let written = ("custom_vjp", place);
         with_vjp(written, |own: [Expr; N]| forward.apply(&own.map(collected)), &rule, leaves(written, parameters))
@@ -148,11 +148,11 @@ pub fn custom_vjp_at<P: Outputs, R: Outputs, S: Outputs>(
     rule: impl FnOnce(S, R) -> P,
     at: P,
 ) -> R {
-    with_vjp(("custom_vjp_at", Place::caller()), forward, rule, at)
+    with_vjp(("custom_vjp_at", SourceLoc::caller()), forward, rule, at)
 }
 
 fn with_vjp<P: Outputs, R: Outputs, S: Outputs>(
-    (what, place): (&'static str, Place),
+    (what, place): (&'static str, SourceLoc),
     forward: impl FnOnce(P) -> (R, S),
     rule: impl FnOnce(S, R) -> P,
     at: P,
@@ -198,7 +198,7 @@ pub fn checkpoint<M, const N: usize, F: JitFn<M, N>>(function: F) -> F::With<F::
 where
     F::Outputs: 'static,
 {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     F::with(move |parameters| {
         again(("checkpoint", place), |own: Vec<Expr>| function.apply(&with_leaves(parameters, &own)), flat(parameters))
     })
@@ -218,10 +218,10 @@ where
 /// As [`checkpoint`].
 #[track_caller]
 pub fn checkpoint_at<P: Outputs, R: Outputs>(function: impl FnOnce(P) -> R, at: P) -> R {
-    again(("checkpoint_at", Place::caller()), function, at)
+    again(("checkpoint_at", SourceLoc::caller()), function, at)
 }
 
-fn again<P: Outputs, R: Outputs>((what, place): (&'static str, Place), function: impl FnOnce(P) -> R, at: P) -> R {
+fn again<P: Outputs, R: Outputs>((what, place): (&'static str, SourceLoc), function: impl FnOnce(P) -> R, at: P) -> R {
     let at = collected(at);
     let first = next_node();
     let inputs = variables(&at.exprs, what, place);
@@ -231,7 +231,7 @@ fn again<P: Outputs, R: Outputs>((what, place): (&'static str, Place), function:
 }
 
 /// Returns the results of a rule, cast to the dtypes and broadcast to the shapes of `of`.
-fn mapped((what, is, place): (&'static str, &str, Place), given: Collected, of: &Collected) -> Result<Vec<Expr>> {
+fn mapped((what, is, place): (&'static str, &str, SourceLoc), given: Collected, of: &Collected) -> Result<Vec<Expr>> {
     if (given.exprs.len(), &given.lengths) != (of.exprs.len(), &of.lengths) {
         let headline = format!("{what}: the rule gives {} {is}s of {} values", given.exprs.len(), of.exprs.len());
         return Err(Error::new(ErrorCode::Arity, headline).help("it gives one for each, in their structure"));
@@ -246,7 +246,7 @@ fn mapped((what, is, place): (&'static str, &str, Place), given: Collected, of: 
 }
 
 /// Returns values as strong arrays: a tangent must not promote like a literal.
-fn strong(values: &[Expr], what: &str, place: Place) -> Result<Vec<Expr>> {
+fn strong(values: &[Expr], what: &str, place: SourceLoc) -> Result<Vec<Expr>> {
     let one = |&x: &Expr| match describe(x, what)? {
         (ValueType::Weak(_), dtype, _) => Ok(promote(x, dtype, what, place)),
         _ => Ok(x),
@@ -255,7 +255,7 @@ fn strong(values: &[Expr], what: &str, place: Place) -> Result<Vec<Expr>> {
 }
 
 /// Returns the parameters of a function with a custom rule, each one array.
-fn leaves<const N: usize>((what, place): (&str, Place), parameters: &[Collected; N]) -> [Expr; N] {
+fn leaves<const N: usize>((what, place): (&str, SourceLoc), parameters: &[Collected; N]) -> [Expr; N] {
     let leaf = |own: &Collected| match own.exprs[..] {
         [leaf] => leaf,
         _ => {

@@ -4,8 +4,8 @@ use super::gradients;
 use crate::jit::function::JitFn;
 use crate::jit::output::{Collected, Outputs, Parts, collected};
 use crate::trace::expr::Expr;
-use crate::trace::operand::Computed;
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use crate::trace::operand::ArrayLike;
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc};
 
 /// Differentiation variables: the index of one parameter, or a tuple of several.
 ///
@@ -96,7 +96,7 @@ impl<W: Wrt> WrtVariables<W> {
     /// As [`grad`](super::grad); poisoned with `Arity` for an index out of range.
     #[track_caller]
     pub fn grad<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(self, function: F) -> F::With<W::Gradients> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         F::with(move |parameters| self.by(("grad", place), &function, parameters).1)
     }
 
@@ -118,13 +118,13 @@ impl<W: Wrt> WrtVariables<W> {
         self,
         function: F,
     ) -> F::With<(Expr, W::Gradients)> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         F::with(move |parameters| self.by(("value_and_grad", place), &function, parameters))
     }
 
     fn by<M, const N: usize, F: JitFn<M, N, Outputs = Expr>>(
         &self,
-        written: (&'static str, Place),
+        written: (&'static str, SourceLoc),
         function: &F,
         parameters: &[Collected; N],
     ) -> (Expr, W::Gradients) {
@@ -149,7 +149,7 @@ impl<W: Wrt> WrtVariables<W> {
 }
 
 /// Returns the parameter of this index, which must be one array.
-fn leaf((what, place): (&str, Place), n: usize, parameters: &[Collected]) -> Result<Expr> {
+fn leaf((what, place): (&str, SourceLoc), n: usize, parameters: &[Collected]) -> Result<Expr> {
     let error = match parameters.get(n).map(|own| &own.exprs[..]) {
         Some(&[leaf]) => return Ok(leaf),
         Some(leaves) => {

@@ -8,7 +8,7 @@ use crate::jit::function::JitFn;
 use crate::jit::input::Inputs;
 use crate::jit::jitted::Jitted;
 use ndjit_eval::nonfinite::{Sought, find};
-use ndjit_ir::{Place, Result};
+use ndjit_ir::{Result, SourceLoc};
 
 /// Runs a function operation by operation, and returns the first that gives NaN from operands without NaN. For an
 /// elementwise operation, these are the operands' elements at the same index; for a reduction or a scan, the elements
@@ -39,7 +39,7 @@ pub fn first_nan<'a, M, const N: usize, F: JitFn<M, N>>(
     function: &Jitted<M, N, F>,
     inputs: impl Inputs<'a, N>,
 ) -> Result<Option<NonFinite>> {
-    of_function(function, inputs, Sought::Nan, Place::caller())
+    of_function(function, inputs, Sought::Nan, SourceLoc::caller())
 }
 
 /// Runs a function like [`first_nan`], and searches for NaN and infinity.
@@ -60,14 +60,14 @@ pub fn first_nonfinite<'a, M, const N: usize, F: JitFn<M, N>>(
     function: &Jitted<M, N, F>,
     inputs: impl Inputs<'a, N>,
 ) -> Result<Option<NonFinite>> {
-    of_function(function, inputs, Sought::NonFinite, Place::caller())
+    of_function(function, inputs, Sought::NonFinite, SourceLoc::caller())
 }
 
 fn of_function<'a, M, const N: usize, F: JitFn<M, N>>(
     function: &Jitted<M, N, F>,
     inputs: impl Inputs<'a, N>,
     sought: Sought,
-    place: Place,
+    place: SourceLoc,
 ) -> Result<Option<NonFinite>> {
     let search = || {
         let mut args = CallArgs::of::<M, F>(inputs)?;

@@ -11,7 +11,7 @@ use ndjit_eval::steps::{RunInputs, StepProgram, line};
 use ndjit_inspect::elements::{indices, shown};
 use ndjit_ir::graph::Value;
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc};
 use ndjit_math::interp::Tensor;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -32,7 +32,7 @@ pub struct Mismatch {
     /// The operation, in the format of the traced graph.
     pub operation: String,
     /// Its place in the source.
-    pub place: Option<Place>,
+    pub place: Option<SourceLoc>,
     /// The dtype of its result.
     pub dtype: DType,
     /// The number of elements that differ.
@@ -99,7 +99,7 @@ pub fn first_mismatch<'a, M, const N: usize, F: JitFn<M, N>>(
     function: &Jitted<M, N, F>,
     inputs: impl Inputs<'a, N>,
 ) -> Result<Option<Mismatch>> {
-    let place = Place::caller();
+    let place = SourceLoc::caller();
     let mut args = CallArgs::of::<M, F>(inputs).map_err(|e| caller::called(e, Some(place)))?;
     find(function, args.parts(), place).map_err(|e| caller::called(e, Some(place)))
 }
@@ -140,7 +140,7 @@ pub type Divergence = Mismatch;
 fn find<M, const N: usize, F: JitFn<M, N>>(
     function: &Jitted<M, N, F>,
     (args, structure): (&mut [Arg<'_>], &[usize]),
-    place: Place,
+    place: SourceLoc,
 ) -> Result<Option<Mismatch>> {
     let on_gpu = |device: &Device| device.gpu_number().is_some();
     let theirs = known(args).filter_map(CallArgument::device).find(on_gpu);

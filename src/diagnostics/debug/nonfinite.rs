@@ -1,7 +1,7 @@
 //! The first operation with a NaN or infinite result, and a check of the results of every call.
 
 use ndjit_eval::nonfinite::{self, FirstFound};
-use ndjit_ir::{DType, Place};
+use ndjit_ir::{DType, SourceLoc};
 use std::fmt;
 
 /// The first operation of a function that gives NaN (or infinity) from operands without NaN (or infinity).
@@ -21,7 +21,7 @@ pub struct NonFinite {
     /// a NaN (or infinity), but one of this array reaches a result.
     pub operation: String,
     /// Its place in the source.
-    pub place: Option<Place>,
+    pub place: Option<SourceLoc>,
     /// The operation whose derivative contains this one, if there is one. `place` is then the place of that operation.
     pub slope_of: Option<&'static str>,
     /// The steps of loops, and the branches, around the operation, outermost first:

@@ -1,9 +1,9 @@
 //! Debug output of functions at run time: [`debug_print`].
 
 use crate::array::node::Array;
-use crate::trace::operand::{Computed, Math};
+use crate::trace::operand::{ArrayLike, UnaryOperand};
 use ndjit_eval::plan::compiled::Printing;
-use ndjit_ir::{Error, Place};
+use ndjit_ir::{Error, SourceLoc};
 use ndjit_runtime::stderr;
 use std::cell::RefCell;
 use std::fmt;
@@ -24,7 +24,7 @@ pub struct DebugPrint {
     /// The label before the value.
     pub label: String,
     /// The place of the [`debug_print`] call.
-    pub place: Place,
+    pub place: SourceLoc,
     /// The value.
     pub value: Array,
 }
@@ -55,8 +55,8 @@ impl fmt::Display for DebugPrint {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[track_caller]
-pub fn debug_print<X: Math>(label: &str, x: X) -> X::Out {
-    <X::Out as Computed>::debug_print(label, x.operand(), Place::caller())
+pub fn debug_print<X: UnaryOperand>(label: &str, x: X) -> X::Out {
+    <X::Out as ArrayLike>::debug_print(label, x.operand(), SourceLoc::caller())
 }
 
 /// Runs `body` and collects the debug output of functions and arrays on this thread, instead of printing it to standard
@@ -106,7 +106,7 @@ pub(crate) fn show(printing: &Printing, value: Array) {
 }
 
 /// Prints an array now; a poisoned array is returned unchanged.
-pub(crate) fn array(label: &str, value: Array, place: Place) -> Array {
+pub(crate) fn array(label: &str, value: Array, place: SourceLoc) -> Array {
     let evaluated: Result<(), Error> = value.eval().map(|_| ());
     match evaluated {
         Ok(()) => {

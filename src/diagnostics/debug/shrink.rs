@@ -2,7 +2,7 @@
 
 use ndjit_codegen::{Options, lower};
 use ndjit_inspect::elements::{indices, shown};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reserve::copy;
@@ -69,7 +69,7 @@ pub fn disagreement(graph: &str, seed: u64) -> Result<Option<String>> {
     }
     let numbers = graph.numbers().into_iter();
     let scalars: Vec<(usize, Literal)> = numbers.map(|(index, ty)| (index, number(&mut random, ty))).collect();
-    let lowered = lower(&graph, &Places::default(), &layouts, &Options { verify: true, ..Options::default() })?;
+    let lowered = lower(&graph, &SourceLocs::default(), &layouts, &Options { verify: true, ..Options::default() })?;
     let expected = eval_graph(&lowered.typed, &params, &scalars)?;
     let executable = Executable::new(&lowered, &RunOptions::default())?;
     let mut outputs: Vec<Output<'_>> = expected.iter().map(|_| Output::Fresh(None)).collect();

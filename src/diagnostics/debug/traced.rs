@@ -11,7 +11,7 @@ use ndjit_eval::argument::{ArgumentType, CallArgument};
 use ndjit_eval::steps::{RunInputs, StepProgram};
 use ndjit_inspect::clock::Clock;
 use ndjit_ir::graph::Value;
-use ndjit_ir::{Place, Result};
+use ndjit_ir::{Result, SourceLoc};
 use std::sync::Arc;
 
 /// Traces a function for these arguments under these settings. Returns its steps, the arguments and the results.
@@ -19,7 +19,7 @@ pub(super) fn steps(
     core: &Core,
     (args, structure): (&[Arg<'_>], &[usize]),
     settings: Settings,
-    place: Place,
+    place: SourceLoc,
 ) -> Result<(StepProgram, RunInputs, Vec<Value>)> {
     let types: Vec<ArgumentType> = known(args).map(CallArgument::argument_type).collect();
     let params: Vec<Param> = types.iter().map(param).collect();

@@ -17,7 +17,7 @@ pub use policy_diff::{DiffRow, PolicyDiff};
 use crate::diagnostics::report::report;
 use ndjit_codegen::Lowered;
 use ndjit_inspect::explain::{self, ParamSource};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Result, ValueType};
 use ndjit_runtime::stderr;
@@ -61,7 +61,7 @@ pub(crate) fn casts(lowered: &Lowered) -> Vec<InsertedCast> {
 /// Applies the lint to the first widening: warns, or returns an error.
 pub(crate) fn check(
     graph: &Graph<ValueType>,
-    places: &Places,
+    places: &SourceLocs,
     inputs: &[ParamSource],
     policy: Policy,
     lint: Lint,

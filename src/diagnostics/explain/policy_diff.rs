@@ -6,7 +6,7 @@ use ndjit_inspect::explain::operations::{self, OperationKey, Recorded, merged};
 use ndjit_inspect::source::Sources;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::spaces::Spaces;
-use ndjit_ir::{DType, Error, Place, ValueType};
+use ndjit_ir::{DType, Error, SourceLoc, ValueType};
 use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter};
 
@@ -60,7 +60,7 @@ pub struct DiffRow {
     /// Its source text, if readable.
     pub written: Option<String>,
     /// Its place in the source.
-    pub place: Option<Place>,
+    pub place: Option<SourceLoc>,
     /// Per policy, its type and its dtype in computation and memory. `None` from the refused row on, or if the function
     /// recorded no such operation.
     pub types: Vec<Option<(ValueType, DType)>>,

@@ -1,6 +1,6 @@
 //! [`stats`]: counters of the process.
 
-use ndjit_eval::array::node::kept_bytes;
+use ndjit_eval::array::node::retained_bytes;
 use ndjit_eval::counts::{OPERATIONS, PLAN_HITS, PLANS, REPEATED_OPERATIONS, TRACES};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub struct Stats {
     /// first.
     pub operations_again: u64,
     /// The size in bytes of the results of lazy arrays that are cached now, after a repeated run.
-    pub kept_bytes: u64,
+    pub retained_bytes: u64,
 }
 
 /// Returns the counters of the process.
@@ -62,6 +62,6 @@ pub fn stats() -> Stats {
         reuses: pool.reuses,
         operations: OPERATIONS.load(Relaxed),
         operations_again: REPEATED_OPERATIONS.load(Relaxed),
-        kept_bytes: kept_bytes() as u64,
+        retained_bytes: retained_bytes() as u64,
     }
 }

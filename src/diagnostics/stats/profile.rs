@@ -9,7 +9,7 @@ use crate::jit::jitted::Jitted;
 use ndjit_eval::plan::compiled::Plan;
 use ndjit_eval::steps::RunInputs;
 use ndjit_inspect::table;
-use ndjit_ir::{Place, Result};
+use ndjit_ir::{Result, SourceLoc};
 use ndjit_runtime::devices::memory::result_memory;
 use ndjit_runtime::{Memory, Output, Timed};
 use smallvec::SmallVec;
@@ -157,7 +157,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// Those of [`call`](Jitted::call).
     #[track_caller]
     pub fn profile<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<Profile> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         let measured = || {
             let mut args = CallArgs::of::<M, F>(inputs)?;
             let (args, structure) = args.parts();

@@ -4,7 +4,7 @@
 use crate::array::node::Array;
 use crate::interop::npy::Writer;
 use ndjit_formats::npy::{self, Header, failed};
-use ndjit_ir::{Error, Place, Result};
+use ndjit_ir::{Error, Result, SourceLoc};
 use ndjit_runtime::Buffer;
 use std::io::Read;
 use std::path::Path;
@@ -29,7 +29,7 @@ impl Array {
     /// fails.
     #[track_caller]
     pub fn read_npy(path: impl AsRef<Path>) -> Result<Array> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         let read = |path: &Path| {
             let file = npy::open(path)?;
             let bytes = file.metadata().map_err(|e| failed(&e))?.len();
@@ -54,7 +54,7 @@ impl Array {
     /// Those of [`read_npy`](Array::read_npy).
     #[track_caller]
     pub fn from_npy(bytes: &[u8]) -> Result<Array> {
-        let place = Place::caller();
+        let place = SourceLoc::caller();
         read(bytes, bytes.len() as u64).map_err(|e| e.unnamed().of("from_npy").at(place))
     }
 
@@ -74,7 +74,7 @@ impl Array {
     /// `Io` if the file cannot be written, `DType` for `bf16`; those of [`eval`](Array::eval).
     #[track_caller]
     pub fn write_npy(&self, path: impl AsRef<Path>) -> Result<()> {
-        let (path, place) = (path.as_ref(), Place::caller());
+        let (path, place) = (path.as_ref(), SourceLoc::caller());
         let write = || {
             self.eval()?;
             let mut writer = Writer::create(path, self.dtype(), self.shape())?;

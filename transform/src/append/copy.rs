@@ -1,7 +1,7 @@
 //! Splicing of graphs: callees, and the bodies of loops and branches.
 
 use super::Appender;
-use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Value};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Rewriter, SourceLocs, Value};
 use ndjit_ir::{DType, Error, Shape, ValueType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use std::sync::Arc;
 pub(crate) type ParamType = (ValueType, DType, Shape);
 
 /// A graph of control flow and its places.
-pub(crate) type LocatedGraph = (Arc<Graph<ValueType>>, Arc<Places>);
+pub(crate) type LocatedGraph = (Arc<Graph<ValueType>>, Arc<SourceLocs>);
 
 impl Appender {
     /// Writes a graph into this one, with these values for its parameters. Returns its outputs.
-    pub fn run(&self, called: (&Graph<ValueType>, &Places), arguments: &[Value]) -> Vec<Value> {
+    pub fn run(&self, called: (&Graph<ValueType>, &SourceLocs), arguments: &[Value]) -> Vec<Value> {
         let graph = called.0;
         self.write(|new, places| {
             let mut rewriter = Rewriter::splice(called, (new, places));
@@ -132,7 +132,7 @@ impl Appender {
         let mut graph = Graph::new();
         let params: Vec<Value> =
             params.iter().map(|(ty, stored, shape)| graph.param_stored(*ty, *stored, shape)).collect();
-        let inner = Appender::new(graph, Places::default(), self.settings());
+        let inner = Appender::new(graph, SourceLocs::default(), self.settings());
         inner.written_as(self);
         inner.in_step.set(self.in_step.get());
         let outputs = write(&inner, &params);

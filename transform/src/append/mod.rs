@@ -6,14 +6,14 @@ pub(crate) mod ops;
 
 pub(crate) use copy::{ControlPiece, LocatedGraph, ParamType};
 
-use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, NodePlace, Places, Slot, Value};
+use ndjit_ir::graph::{Graph, Identity, NodeId, NodeKind, NodeLoc, Slot, SourceLocs, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::promotion::Defaults;
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan, Sort, TypeRequest};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::view::{self, Slice, View};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Policy, Result, Shape, ValueType, Weak};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Policy, Result, Shape, SourceLoc, ValueType, Weak};
 use smallvec::{SmallVec, smallvec};
 use std::cell::{Cell, RefCell};
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -31,7 +31,7 @@ pub(crate) struct Appender {
 
 /// A graph with the places of its nodes, to append to.
 ///
-pub type OpenGraph<'a> = (&'a mut Graph<ValueType>, &'a mut Places, AppendSettings);
+pub type OpenGraph<'a> = (&'a mut Graph<ValueType>, &'a mut SourceLocs, AppendSettings);
 
 /// Settings of transformations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Default for AppendSettings {
 /// The first error.
 pub(crate) fn appended<R>(
     (graph, places, settings): OpenGraph<'_>,
-    place: Place,
+    place: SourceLoc,
     append: impl FnOnce(&Appender) -> R,
 ) -> Result<R> {
     let to = Appender::new(std::mem::take(graph), std::mem::take(places), settings);
@@ -72,9 +72,9 @@ pub(crate) fn appended<R>(
 
 struct AppendState {
     graph: Graph<ValueType>,
-    places: Places,
+    places: SourceLocs,
     /// The places of the next nodes.
-    written: SmallVec<[NodePlace; 1]>,
+    written: SmallVec<[NodeLoc; 1]>,
     /// Literals made so far, by dtype and bits.
     numbers: Vec<(DType, u64, Value)>,
     error: Option<Error>,
@@ -88,7 +88,7 @@ pub(crate) struct TangentSpace {
 }
 
 impl Appender {
-    pub fn new(graph: Graph<ValueType>, places: Places, settings: AppendSettings) -> Appender {
+    pub fn new(graph: Graph<ValueType>, places: SourceLocs, settings: AppendSettings) -> Appender {
         let (written, numbers) = (SmallVec::new(), Vec::new());
         let state = RefCell::new(AppendState { graph, places, written, numbers, error: None });
         let AppendSettings { policy, state_bytes } = settings;
@@ -96,7 +96,7 @@ impl Appender {
     }
 
     /// Returns the graph and its places, and the first error.
-    pub fn finish(self) -> (Graph<ValueType>, Places, Result<()>) {
+    pub fn finish(self) -> (Graph<ValueType>, SourceLocs, Result<()>) {
         let AppendState { graph, places, error, .. } = self.state.into_inner();
         (graph, places, error.map_or(Ok(()), Err))
     }
@@ -112,7 +112,7 @@ impl Appender {
     }
 
     /// Modifies the graph and its places with `change`.
-    pub fn write<R>(&self, change: impl FnOnce(&mut Graph<ValueType>, &mut Places) -> R) -> R {
+    pub fn write<R>(&self, change: impl FnOnce(&mut Graph<ValueType>, &mut SourceLocs) -> R) -> R {
         let state = &mut *self.state.borrow_mut();
         change(&mut state.graph, &mut state.places)
     }
@@ -127,12 +127,12 @@ impl Appender {
     pub fn at_slope(&self, id: NodeId) {
         let state = &mut *self.state.borrow_mut();
         let name = state.graph.operation_name(id);
-        let of = |written: NodePlace| NodePlace { slope_of: written.slope_of.or(Some(name)), ..written };
+        let of = |written: NodeLoc| NodeLoc { slope_of: written.slope_of.or(Some(name)), ..written };
         state.written = state.places.written(id).map(of).collect();
     }
 
     /// Sets the place of the next nodes.
-    pub fn at_place(&self, place: Place) {
+    pub fn at_place(&self, place: SourceLoc) {
         self.state.borrow_mut().written = smallvec![place.into()];
     }
 

@@ -2,7 +2,7 @@
 
 use crate::append::{Appender, OpenGraph, appended};
 use ndjit_ir::graph::{NodeId, Value};
-use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
+use ndjit_ir::{Error, ErrorCode, Result, Shape, SourceLoc};
 use rustc_hash::FxHashMap;
 
 /// Values of one lane, and their batched values.
@@ -25,7 +25,7 @@ impl Batching {
     ///
     /// # Errors
     /// `Size` if an array is too large.
-    pub fn lane(&mut self, graph: OpenGraph<'_>, array: Value, axis: usize, place: Place) -> Result<Value> {
+    pub fn lane(&mut self, graph: OpenGraph<'_>, array: Value, axis: usize, place: SourceLoc) -> Result<Value> {
         appended(graph, place, |to| {
             let all = to.term(array).moveaxis(axis, 0).value;
             self.lane_of(to, all)

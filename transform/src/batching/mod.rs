@@ -14,7 +14,7 @@ pub use lanes::Batching;
 
 use crate::append::{Appender, OpenGraph, appended};
 use ndjit_ir::graph::{Identity, NodeId, NodeKind, RuleKind, Value};
-use ndjit_ir::{Place, Result};
+use ndjit_ir::{Result, SourceLoc};
 use rustc_hash::FxHashMap;
 
 impl Batching {
@@ -22,7 +22,7 @@ impl Batching {
     ///
     /// # Errors
     /// `Size` if an array is too large; `Shape` if the rank exceeds the maximum.
-    pub fn all(&mut self, graph: OpenGraph<'_>, outputs: &[Value], place: Place) -> Result<Vec<Value>> {
+    pub fn all(&mut self, graph: OpenGraph<'_>, outputs: &[Value], place: SourceLoc) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let outputs = self.run(to, outputs);
             outputs.into_iter().map(|output| self.whole(to, output)).collect()

@@ -8,7 +8,7 @@ mod reduction;
 
 use crate::conversions::{Conversions, Reason};
 use ndjit_ir::graph::{
-    Control, ControlKind, Graph, Inner, MISSING, NodeId, NodeKind, Places, Rewriter, Slot, SlotId, Type, Value,
+    Control, ControlKind, Graph, Inner, MISSING, NodeId, NodeKind, Rewriter, Slot, SlotId, SourceLocs, Type, Value,
 };
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
@@ -36,7 +36,7 @@ pub struct TypedGraph {
     /// The traced graph.
     pub traced: Arc<Graph<ValueType>>,
     /// The places of its nodes.
-    pub places: Arc<Places>,
+    pub places: Arc<SourceLocs>,
     /// The typed graph.
     pub graph: Arc<Graph<DType>>,
     /// The reasons of its casts and weak literals.
@@ -53,13 +53,13 @@ type ResolvedGraphs = FxHashMap<(*const Graph<ValueType>, Vec<DType>), Arc<Typed
 /// # Errors
 /// `Literal` if an integer literal does not fit the dtype of a use, with the place of the use; `Verify` if the graph
 /// has calls.
-pub fn commit(graph: Arc<Graph<ValueType>>, places: Arc<Places>, policy: Policy) -> Result<TypedGraph> {
+pub fn commit(graph: Arc<Graph<ValueType>>, places: Arc<SourceLocs>, policy: Policy) -> Result<TypedGraph> {
     commit_as((graph, places), policy, None, &mut ResolvedGraphs::default())
 }
 
 /// Commits a graph like [`commit`], with results of these dtypes.
 fn commit_as(
-    (graph, places): (Arc<Graph<ValueType>>, Arc<Places>),
+    (graph, places): (Arc<Graph<ValueType>>, Arc<SourceLocs>),
     policy: Policy,
     stored: Option<&[DType]>,
     bodies: &mut ResolvedGraphs,
@@ -104,7 +104,7 @@ fn commit_as(
 
 struct Commit<'a> {
     graph: &'a Graph<ValueType>,
-    places: &'a Places,
+    places: &'a SourceLocs,
     /// The policy for default dtypes of unresolved weak literals.
     policy: Policy,
     rewriter: Rewriter<'a, ValueType, (), DType, Committed>,

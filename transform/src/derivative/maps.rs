@@ -42,7 +42,7 @@ pub(crate) enum LinearMap {
     /// The elements in another shape.
     Reshape(Shape),
     /// The elements in an array of this shape, from an index along an axis on; zeros elsewhere.
-    Place {
+    SourceLoc {
         /// The axis.
         axis: usize,
         /// The start index.
@@ -107,7 +107,7 @@ impl LinearMap {
             LinearMap::Broadcast(shape)
             | LinearMap::View(_, shape)
             | LinearMap::Reshape(shape)
-            | LinearMap::Place { whole: shape, .. }
+            | LinearMap::SourceLoc { whole: shape, .. }
             | LinearMap::AddRows(_, shape)
             | LinearMap::Inserted(_, shape) => shaped(shape),
             LinearMap::Rows(index) => {
@@ -143,7 +143,7 @@ impl LinearMap {
                 LinearMap::Sum(reduce) => whole().summed(*reduce),
                 LinearMap::View(view, shape) => whole().view(((**view).clone(), shape.clone())),
                 LinearMap::Reshape(shape) => whole().reshape(shape),
-                LinearMap::Place { axis, start, whole: shape } => {
+                LinearMap::SourceLoc { axis, start, whole: shape } => {
                     let after = shape.extents()[*axis] - start - from.shape.extents()[*axis];
                     super::views::between_zeros(whole(), *axis, *start, after)
                 }
@@ -198,7 +198,7 @@ impl LinearMap {
                 }
                 LinearMap::View(view, _) => super::views::adjoint(whole(), view, &from.shape, false),
                 LinearMap::Reshape(_) => whole().reshape(&from.shape),
-                LinearMap::Place { axis, start, .. } => {
+                LinearMap::SourceLoc { axis, start, .. } => {
                     whole().slice(*axis, *start, start + from.shape.extents()[*axis])
                 }
                 LinearMap::Cumulative { axis, reverse } => cumulative(whole(), *axis, !reverse),

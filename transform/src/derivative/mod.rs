@@ -28,7 +28,7 @@ use crate::append::{Appender, OpenGraph, appended, linear};
 use cone::Cone;
 pub use cone::DerivativeMode;
 use ndjit_ir::graph::{Graph, Identity, NodeKind, Value};
-use ndjit_ir::{DType, Place, Policy, Result, Shape, ValueType};
+use ndjit_ir::{DType, Policy, Result, Shape, SourceLoc, ValueType};
 pub use rules::{checkpointed, ruled};
 use tangent::{Tangent, written};
 
@@ -39,14 +39,14 @@ pub struct Linearization {
 }
 
 /// Adds a variable of a transformation: a value separate from its operand.
-pub fn variable((graph, places, _): OpenGraph<'_>, value: Value, place: Place) -> Value {
+pub fn variable((graph, places, _): OpenGraph<'_>, value: Value, place: SourceLoc) -> Value {
     let made = graph.variable(value);
     places.note(graph.producer(made), place);
     made
 }
 
 /// Adds a copy of a value that is constant for derivatives.
-pub fn stop_gradient((graph, places, _): OpenGraph<'_>, value: Value, place: Place) -> Value {
+pub fn stop_gradient((graph, places, _): OpenGraph<'_>, value: Value, place: SourceLoc) -> Value {
     let result = (graph.ty(value), graph.shape_id(value));
     let made = graph.add(NodeKind::Identity(Identity::StopGradient), &[value], &[result]);
     places.note(graph.producer(made), place);
@@ -68,7 +68,7 @@ impl Linearization {
         variables: &[Value],
         outputs: &[Value],
         mode: DerivativeMode,
-        place: Place,
+        place: SourceLoc,
     ) -> Result<Linearization> {
         let cone = appended(graph, place, |to| Cone::new(to, variables, outputs, mode))?;
         Ok(Linearization { cone })
@@ -84,7 +84,7 @@ impl Linearization {
     ///
     /// # Errors
     /// `Size` if an array is too large.
-    pub fn forward(&self, graph: OpenGraph<'_>, tangents: &[Option<Value>], place: Place) -> Result<Vec<Value>> {
+    pub fn forward(&self, graph: OpenGraph<'_>, tangents: &[Option<Value>], place: SourceLoc) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let given = given(to, &self.cone.variables, tangents);
             let made = self.cone.forward(to, &given);
@@ -97,7 +97,7 @@ impl Linearization {
     ///
     /// # Errors
     /// `Size` if an array is too large.
-    pub fn reverse(&self, graph: OpenGraph<'_>, cotangents: &[Option<Value>], place: Place) -> Result<Vec<Value>> {
+    pub fn reverse(&self, graph: OpenGraph<'_>, cotangents: &[Option<Value>], place: SourceLoc) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let given = given(to, &self.cone.outputs, cotangents);
             let made = self.cone.reverse(to, &given);
@@ -109,7 +109,7 @@ impl Linearization {
     ///
     /// # Errors
     /// `Size` if an array is too large.
-    pub fn gradient(&self, graph: OpenGraph<'_>, place: Place) -> Result<Vec<Value>> {
+    pub fn gradient(&self, graph: OpenGraph<'_>, place: SourceLoc) -> Result<Vec<Value>> {
         appended(graph, place, |to| {
             let mut given = vec![Tangent::Zero; self.cone.outputs.len()];
             given[0] = Tangent::ONE;

@@ -63,7 +63,7 @@ pub(super) fn paths(to: &Appender, id: NodeId, n: usize) -> Paths {
         NodeKind::Concat(axis, _) => {
             let axis = axis as usize;
             let start = rule.operands[..n].iter().map(|part| part.shape().extents()[axis]).sum();
-            one(LinearMap::Place { axis, start, whole: rule.shape.clone() })
+            one(LinearMap::SourceLoc { axis, start, whole: rule.shape.clone() })
         }
         NodeKind::Gather if n == 0 => one(LinearMap::Rows(rule.operands[1].value)),
         NodeKind::Scatter(how) => rule.scatter(how, n),

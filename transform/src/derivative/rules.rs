@@ -12,7 +12,7 @@ use crate::append::{Appender, LocatedGraph, OpenGraph, TangentSpace, appended};
 use ndjit_ir::graph::{
     ControlKind, DerivativeRule, Graph, Identity, NodeId, NodeKind, RuleKind, RuleParts, ScanArity, Value,
 };
-use ndjit_ir::{Place, Result, ValueType};
+use ndjit_ir::{Result, SourceLoc, ValueType};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Adds the outputs of a function with a rule. `beside` are its other operands, as the [kind](RuleKind) defines them.
@@ -24,7 +24,7 @@ pub fn ruled(
     kind: RuleKind,
     outputs: &[Value],
     beside: &[Value],
-    place: Place,
+    place: SourceLoc,
 ) -> Result<Vec<Value>> {
     appended(graph, place, |to| {
         let output = |(n, &value): (usize, &Value)| {
@@ -51,7 +51,7 @@ pub fn checkpointed(
     variables: &[Value],
     outputs: &[Value],
     first: NodeId,
-    place: Place,
+    place: SourceLoc,
 ) -> Result<Vec<Value>> {
     let captured = captured(graph.0, variables, outputs, first);
     let beside: Vec<Value> = outputs.iter().chain(variables).copied().chain(captured).collect();

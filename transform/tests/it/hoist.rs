@@ -1,7 +1,7 @@
 //! Hoisted values, and values that stay in loops.
 
 use insta::assert_snapshot;
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::{Policy, ValueType};
 use ndjit_math::interp::eval_graph;
 use ndjit_math::random::{Rng, tensor};
@@ -17,7 +17,7 @@ fn parse(text: &str) -> Graph<ValueType> {
 /// The graph after the pass, which gives the same results.
 fn hoisted(text: &str) -> Graph<ValueType> {
     let graph = parse(text);
-    let (out, _) = hoist(&graph, &Places::default(), Policy::default()).expect("something is hoisted");
+    let (out, _) = hoist(&graph, &SourceLocs::default(), Policy::default()).expect("something is hoisted");
     out.verify().unwrap_or_else(|e| panic!("{e}\n{out}"));
     let results = |graph: &Graph<ValueType>| {
         let typed = commit(Arc::new(graph.clone()), Arc::default(), Policy::default()).unwrap();
@@ -95,7 +95,7 @@ graph (%0: f32[8, 8], %1: f32[8], %2: f32[8, 1]) {
   return %5
 }";
     let graph = parse(&text.replace("BODY", "0"));
-    assert!(hoist(&graph, &Places::default(), Policy::default()).is_none());
+    assert!(hoist(&graph, &SourceLocs::default(), Policy::default()).is_none());
     // Expensive ones are computed once.
     assert_snapshot!(hoisted(&text.replace("BODY", "1")), @"
     child @0 (%0: f32[8, 8], %1: f32[8, 8]) {
@@ -145,7 +145,7 @@ graph (%0: f32[], %1: f32[5], %2: f32[3]) {
   return %3, %4
 }";
     // Its loops may not end on any numbers.
-    let (out, _) = hoist(&parse(text), &Places::default(), Policy::default()).expect("something is hoisted");
+    let (out, _) = hoist(&parse(text), &SourceLocs::default(), Policy::default()).expect("something is hoisted");
     out.verify().unwrap_or_else(|e| panic!("{e}\n{out}"));
     assert_snapshot!(out, @"
     child @0 (%0: f32[], %1: f32[]) {
@@ -193,5 +193,5 @@ graph (%0: bool[], %1: f32[4]) {
   %2 = cond $0 result 0 %0, %1 : f32[]
   return %2
 }";
-    assert!(hoist(&parse(text), &Places::default(), Policy::default()).is_none());
+    assert!(hoist(&parse(text), &SourceLocs::default(), Policy::default()).is_none());
 }

@@ -1,7 +1,7 @@
 //! The result of each pass on small programs, as text.
 
 use insta::assert_snapshot;
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::{DType, ErrorCode, Policy, ValueType};
 use ndjit_transform::{commit, fp_contract, inline, simplify};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ fn parse(text: &str) -> Graph<ValueType> {
 }
 
 fn typed(text: &str) -> Graph<DType> {
-    let (graph, places) = inline(&parse(text), &Places::default()).unwrap();
+    let (graph, places) = inline(&parse(text), &SourceLocs::default()).unwrap();
     Graph::clone(&commit(Arc::new(graph), Arc::new(places), Policy::default()).unwrap().graph)
 }
 
@@ -112,7 +112,7 @@ graph (%0: f32[3]) calls @0 {
   %3, %4 = call @0(%1) : f32[3], f32[3]
   return %3, %2
 }";
-    let (graph, _) = inline(&parse(text), &Places::default()).unwrap();
+    let (graph, _) = inline(&parse(text), &SourceLocs::default()).unwrap();
     assert_snapshot!(graph, @r##"
     graph (%0: f32[3]) {
       %1 = literal #0 2 : i*[]
@@ -146,7 +146,7 @@ fn contraction_takes_products_of_floats_that_one_sum_reads() {
   %21 = subtract %19, %0 : f32[4]
   return %10, %12, %14, %16, %18, %20, %21
 }";
-    let (graph, _) = fp_contract(&parse(text), &Places::default());
+    let (graph, _) = fp_contract(&parse(text), &SourceLocs::default());
     graph.verify().unwrap();
     assert_snapshot!(graph, @r##"
     graph (%0: f32[4], %1: f32[4], %2: i32[4], %3: f64[4], %4: c64[4]) {

@@ -12,7 +12,7 @@
 //!   [`LANES`](ndjit_ir::reduction::LANES) results of blocks.
 //!
 //! Accumulators are the first inputs and the outputs, in the same memory. Unlike outputs of other nests they do not
-//! move along the loop over steps. So [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not apply to them,
+//! move along the loop over steps. So [`IterationDomain::verify`](ndjit_ir::loops::IterationDomain::verify) does not apply to them,
 //! and the steps are taken in order.
 
 mod part;
@@ -56,7 +56,7 @@ pub enum Loop {
     /// The last but one of the parallel loops.
     Outer,
     /// The last of the parallel loops.
-    Kept,
+    Parallel,
     /// Blocks of elements.
     Block,
     /// The elements of a lane.
@@ -69,7 +69,7 @@ impl fmt::Display for Loop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Loop::Outer => "outer",
-            Loop::Kept => "kept",
+            Loop::Parallel => "parallel",
             Loop::Block => "block",
             Loop::Step => "step",
             Loop::Lane => "lane",
@@ -176,8 +176,8 @@ impl ReduceParts {
     /// Returns the order of the loops, outermost first. The innermost is vectorized.
     pub const fn order(along: VectorLoop) -> [Loop; ACCUMULATE_LOOPS] {
         match along {
-            VectorLoop::Reduction => [Loop::Outer, Loop::Kept, Loop::Block, Loop::Step, Loop::Lane],
-            VectorLoop::Parallel => [Loop::Outer, Loop::Block, Loop::Step, Loop::Lane, Loop::Kept],
+            VectorLoop::Reduction => [Loop::Outer, Loop::Parallel, Loop::Block, Loop::Step, Loop::Lane],
+            VectorLoop::Parallel => [Loop::Outer, Loop::Block, Loop::Step, Loop::Lane, Loop::Parallel],
         }
     }
 }

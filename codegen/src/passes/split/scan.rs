@@ -8,7 +8,7 @@
 //! `result = combine(carry, result)`.
 //!
 //! Local values are the first inputs and outputs, in the same memory. They do not move along the steps, so
-//! [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not apply to them, and the steps are taken in order.
+//! [`IterationDomain::verify`](ndjit_ir::loops::IterationDomain::verify) does not apply to them, and the steps are taken in order.
 
 use super::part::{NestPart, append, combining, loading};
 use crate::clif::AccumulatorLayout;
@@ -27,7 +27,7 @@ pub enum ScanLoop {
     /// The last but one of the parallel loops.
     Outer,
     /// The last of the parallel loops.
-    Kept,
+    Parallel,
     /// The scanned elements.
     Step,
 }
@@ -36,7 +36,7 @@ impl fmt::Display for ScanLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             ScanLoop::Outer => "outer",
-            ScanLoop::Kept => "kept",
+            ScanLoop::Parallel => "parallel",
             ScanLoop::Step => "step",
         })
     }
@@ -60,8 +60,8 @@ impl ScanParts {
     /// Returns the order of the loops, outermost first. The innermost is vectorized, if any is.
     pub const fn order(along: VectorLoop) -> [ScanLoop; SCAN_LOOPS] {
         match along {
-            VectorLoop::Reduction => [ScanLoop::Outer, ScanLoop::Kept, ScanLoop::Step],
-            VectorLoop::Parallel => [ScanLoop::Outer, ScanLoop::Step, ScanLoop::Kept],
+            VectorLoop::Reduction => [ScanLoop::Outer, ScanLoop::Parallel, ScanLoop::Step],
+            VectorLoop::Parallel => [ScanLoop::Outer, ScanLoop::Step, ScanLoop::Parallel],
         }
     }
 }

@@ -19,7 +19,7 @@ pub enum SortLoop {
     /// The last but one of the parallel loops.
     Outer,
     /// The last of the parallel loops.
-    Kept,
+    Parallel,
     /// The sorted elements.
     Element,
 }
@@ -28,7 +28,7 @@ impl fmt::Display for SortLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             SortLoop::Outer => "outer",
-            SortLoop::Kept => "kept",
+            SortLoop::Parallel => "parallel",
             SortLoop::Element => "element",
         })
     }
@@ -46,7 +46,7 @@ pub struct SortParts {
 
 impl SortParts {
     /// The loops, outermost first. The innermost is vectorized.
-    pub const LOOPS: [SortLoop; SORT_LOOPS] = [SortLoop::Outer, SortLoop::Kept, SortLoop::Element];
+    pub const LOOPS: [SortLoop; SORT_LOOPS] = [SortLoop::Outer, SortLoop::Parallel, SortLoop::Element];
 }
 
 pub(super) fn split(nest: &LoopNest, sorts: &SmallVec<[Sort; 1]>, body: &Arc<OpBody>) -> SortParts {

@@ -13,7 +13,7 @@ use crate::value_type::Weak;
 const RULES: Rules = Rules {
     order: Order::Left,
     quotient: Inexact::Default,
-    mean: Inexact::Kept,
+    mean: Inexact::Unchanged,
     // Ivy leaves bool to NumPy, which ignores Ivy's defaults.
     sum: Accumulate::SameBoolTo(DType::I64),
     product: Accumulate::WidenAll,

@@ -20,7 +20,7 @@ const RULES: Rules = Rules {
     sum: Accumulate::Widen,
     product: Accumulate::Widen,
     index: None,
-    weak: WeakResult::Kept,
+    weak: WeakResult::Weak,
     width: Width::Any,
     defaults: Defaults::BITS_32,
 };

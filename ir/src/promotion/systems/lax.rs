@@ -23,7 +23,7 @@ pub const LAX: System = System {
         sum: Accumulate::Same,
         product: Accumulate::Same,
         index: None,
-        weak: WeakResult::Kept,
+        weak: WeakResult::Weak,
         width: Width::Any,
         defaults: Defaults::BITS_64,
     },

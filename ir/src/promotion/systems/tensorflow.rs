@@ -21,7 +21,7 @@ const RULES: Rules = Rules {
     order: Order::Left,
     inexact: Inexact::Refused,
     quotient: Inexact::SmallestFromF32,
-    mean: Inexact::Kept,
+    mean: Inexact::Unchanged,
     variance: Inexact::Refused,
     number: BoolNumber::Refused,
     sum: Accumulate::Same,
@@ -48,7 +48,7 @@ pub const TENSORFLOW_NP_ALL: System = System {
     source: "https://www.tensorflow.org/guide/tf_numpy_type_promotion#all_mode",
     joins: tabulate!(total),
     joins_under: None,
-    rules: Rules { weak: WeakResult::Kept, ..RULES },
+    rules: Rules { weak: WeakResult::Weak, ..RULES },
     lacks: &[],
 };
 
@@ -58,7 +58,7 @@ pub const TENSORFLOW_NP_SAFE: System = System {
     source: "https://www.tensorflow.org/guide/tf_numpy_type_promotion#safe_mode",
     joins: tabulate!(safe, DEFAULTS),
     joins_under: Some(safe),
-    rules: Rules { weak: WeakResult::Kept, ..RULES },
+    rules: Rules { weak: WeakResult::Weak, ..RULES },
     lacks: &[],
 };
 

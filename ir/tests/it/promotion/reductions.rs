@@ -147,7 +147,7 @@ fn without_64_bit_types_none_is_computed_in() {
 /// A mean or a variance that stays an integer is computed as a float.
 #[test]
 fn integers_are_not_divided_as_such() {
-    let rules = Rules { mean: Inexact::Kept, variance: Inexact::Kept, ..Policy::Standard.rules() };
+    let rules = Rules { mean: Inexact::Unchanged, variance: Inexact::Unchanged, ..Policy::Standard.rules() };
     let policy = Policy::new("kept_means", Policy::Standard.system().joins, rules).unwrap();
     let of = |reduction| policy.resolve_reduction(reduction, None, DType::I8.into()).unwrap();
     assert_eq!(of(Reduction::Mean), ReductionTypes { compute: DType::F64, result: DType::I8 });

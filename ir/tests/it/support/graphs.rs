@@ -1,7 +1,7 @@
 //! Reasons of casts in graphs: text that parses back, verifiers; and the support of a graph.
 
 use insta::assert_snapshot;
-use ndjit_ir::graph::{Graph, NodeKind, Places};
+use ndjit_ir::graph::{Graph, NodeKind, SourceLocs};
 use ndjit_ir::support::walk::infer;
 use ndjit_ir::support::*;
 use ndjit_ir::{DType, DTypeSet, Op, ValueType};
@@ -46,7 +46,7 @@ fn inferred(text: &str, support: Support, declared: Option<Restriction>) -> Infe
         let restrictions = Restrictions::NONE.with(restriction);
         supports.note(graph.producer(graph.params()[0]), Support { restrictions, ..Support::default() });
     }
-    infer(&graph, &Places::default(), &supports, 1, support).unwrap()
+    infer(&graph, &SourceLocs::default(), &supports, 1, support).unwrap()
 }
 
 fn text(inferred: &Inferred) -> String {

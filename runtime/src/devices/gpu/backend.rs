@@ -12,7 +12,7 @@ use crate::programs::call::RunOptions;
 use ndjit_codegen::Lowered;
 use ndjit_codegen::pipeline::lower_for;
 use ndjit_codegen::target::Target;
-use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::loops::{IterationDomain, LoopNest};
 use ndjit_ir::reserve::filled;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -47,7 +47,7 @@ impl Backend for Gpu {
     fn run_nest(
         self: Arc<Self>,
         nest: &LoopNest,
-        geometry: &Geometry,
+        domain: &IterationDomain,
         literals: &[u64],
         inputs: &[Vec<u8>],
         outputs: &[usize],
@@ -57,8 +57,8 @@ impl Backend for Gpu {
         let zeros = |&bytes: &usize| GpuMemory::upload(&self, &filled("backend", 0, bytes)?);
         let memory = outputs.iter().map(zeros).collect::<Result<Vec<_>>>()?;
         let sizes = inputs.iter().map(DeviceMemory::len).collect::<Vec<usize>>();
-        geometry.verify(nest, &sizes, outputs)?;
-        let dispatches = Dispatches::new(&self, nest, geometry, outputs)?;
+        domain.verify(nest, &sizes, outputs)?;
+        let dispatches = Dispatches::new(&self, nest, domain, outputs)?;
         let mut recording = CommandRecorder::new(&self);
         recording.add(nest, &dispatches, literals, |place| match place {
             BoundMemory::Input(n) => Ok(&inputs[n]),

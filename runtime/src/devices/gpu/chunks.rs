@@ -3,7 +3,7 @@
 //! A kernel's loops are halved until each operand's window is small enough, where that helps. Loops that are reduced or scanned are
 //! not cut; their blocks of elements are.
 
-use ndjit_ir::loops::{Geometry, Layout, LoopNest, Role};
+use ndjit_ir::loops::{IterationDomain, Layout, LoopNest, Role};
 use ndjit_ir::reduction::BLOCK;
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
@@ -31,7 +31,7 @@ pub struct Window {
 #[derive(Clone, Debug)]
 pub struct DispatchChunk {
     /// The loops, with offsets from the start of the operands' memory.
-    pub geometry: Geometry,
+    pub domain: IterationDomain,
     /// The blocks of elements, if reduced or scanned.
     pub blocks: Range<usize>,
     /// The window of each operand (inputs, then outputs); empty for an index.
@@ -42,27 +42,27 @@ pub struct DispatchChunk {
 ///
 /// # Errors
 /// `Size` if the output of one index, or of one block of elements, needs more.
-pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<DispatchChunk>> {
-    let elements = reduced(nest, geometry);
+pub fn cut(nest: &LoopNest, domain: &IterationDomain, max: u64) -> Result<Vec<DispatchChunk>> {
+    let elements = reduced(nest, domain);
     let blocks = if nest.kind.loops() > 0 { 0..elements.div_ceil(BLOCK) } else { 0..1 };
-    let mut open = vec![(geometry.clone(), blocks)];
+    let mut open = vec![(domain.clone(), blocks)];
     let mut chunks = Vec::new();
-    while let Some((geometry, blocks)) = open.pop() {
-        let windows = windows(nest, &geometry, &blocks)?;
-        let many = count(nest, &geometry, &blocks).is_none_or(|count| count > MAX_COUNT);
-        match where_to_cut(nest, &geometry, &blocks, &windows, max, many) {
+    while let Some((domain, blocks)) = open.pop() {
+        let windows = windows(nest, &domain, &blocks)?;
+        let many = count(nest, &domain, &blocks).is_none_or(|count| count > MAX_COUNT);
+        match where_to_cut(nest, &domain, &blocks, &windows, max, many) {
             // The second half comes later.
             Some(SplitDimension::Loop(axis)) => {
-                let extent = geometry.extents[axis];
+                let extent = domain.extents[axis];
                 let half = extent / 2;
                 let middle = if half >= 64 { half.next_multiple_of(64) } else { half };
-                open.push((part(nest, &geometry, axis, middle..extent), blocks.clone()));
-                open.push((part(nest, &geometry, axis, 0..middle), blocks));
+                open.push((part(nest, &domain, axis, middle..extent), blocks.clone()));
+                open.push((part(nest, &domain, axis, 0..middle), blocks));
             }
             Some(SplitDimension::Blocks) => {
                 let middle = blocks.start + blocks.len() / 2;
-                open.push((geometry.clone(), middle..blocks.end));
-                open.push((geometry, blocks.start..middle));
+                open.push((domain.clone(), middle..blocks.end));
+                open.push((domain, blocks.start..middle));
             }
             None if many || windows[nest.inputs.len()..].iter().any(|window| window.size as u64 > max) => {
                 return Err(Error::new(
@@ -73,7 +73,7 @@ pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Dispatc
                 .fact(format_args!("the device binds {max} bytes"))
                 .help(WAYS_OUT));
             }
-            None => chunks.push(DispatchChunk { geometry, blocks, windows }),
+            None => chunks.push(DispatchChunk { domain, blocks, windows }),
         }
     }
     Ok(chunks)
@@ -88,28 +88,28 @@ enum SplitDimension {
 /// The best cut, if one is needed and helps: along the axis with the largest stride of the largest window.
 fn where_to_cut(
     nest: &LoopNest,
-    geometry: &Geometry,
+    domain: &IterationDomain,
     blocks: &Range<usize>,
     windows: &[Window],
     max: u64,
     many: bool,
 ) -> Option<SplitDimension> {
     let parallel_rank = nest.parallel_rank();
-    let layouts = geometry.inputs.iter().chain(&geometry.outputs);
+    let layouts = domain.inputs.iter().chain(&domain.outputs);
     let too_large = windows.iter().zip(layouts).enumerate().filter(|(n, (window, _))| {
         // An input that stays as large is bound in pieces instead, as many for the whole as for a part.
-        window.size as u64 > max && (*n >= nest.inputs.len() || lessens(nest, geometry, blocks, window, *n, max))
+        window.size as u64 > max && (*n >= nest.inputs.len() || lessens(nest, domain, blocks, window, *n, max))
     });
     let too_large = too_large.map(|(_, operand)| operand);
     // Operands that a cut makes smaller, the largest first.
     let mut large: Vec<(&Window, &Layout)> = too_large.collect();
     large.sort_by_key(|(window, _)| std::cmp::Reverse(window.size));
     for (_, layout) in large {
-        let span = |axis: usize| (geometry.extents[axis] as u128 - 1) * layout.strides[axis].unsigned_abs() as u128;
+        let span = |axis: usize| (domain.extents[axis] as u128 - 1) * layout.strides[axis].unsigned_abs() as u128;
         let along = (0..parallel_rank).max_by_key(|&axis| span(axis)).filter(|&axis| span(axis) > 0);
         let elements = if blocks.len() > 1 {
-            let (low, high) = reach(layout, &geometry.extents, geometry.extents.len(), 0..0);
-            let (own_low, own_high) = reach(layout, &geometry.extents[..parallel_rank], parallel_rank, 0..0);
+            let (low, high) = reach(layout, &domain.extents, domain.extents.len(), 0..0);
+            let (own_low, own_high) = reach(layout, &domain.extents[..parallel_rank], parallel_rank, 0..0);
             ((high - low) - (own_high - own_low)) as u128
         } else {
             0
@@ -123,26 +123,25 @@ fn where_to_cut(
     if !many {
         return None;
     }
-    let longest =
-        (0..parallel_rank).max_by_key(|&axis| geometry.extents[axis]).filter(|&axis| geometry.extents[axis] > 1);
+    let longest = (0..parallel_rank).max_by_key(|&axis| domain.extents[axis]).filter(|&axis| domain.extents[axis] > 1);
     longest.map(SplitDimension::Loop).or((blocks.len() > 1).then_some(SplitDimension::Blocks))
 }
 
 /// Whether cuts make an input's window fit, or need fewer pieces.
 fn lessens(
     nest: &LoopNest,
-    geometry: &Geometry,
+    domain: &IterationDomain,
     blocks: &Range<usize>,
     window: &Window,
     input: usize,
     max: u64,
 ) -> bool {
-    let extents = &geometry.extents;
+    let extents = &domain.extents;
     let elements = if nest.kind.loops() > 0 { 0..BLOCK.min(reduced_of(nest, extents)) } else { 0..1 };
     let one: SmallVec<[usize; 4]> =
         extents.iter().enumerate().map(|(n, &e)| if n < nest.parallel_rank() { 1 } else { e }).collect();
-    let (low, high) = reach(&geometry.inputs[input], &one, nest.parallel_rank(), elements);
-    let (low, high) = with_rows(nest, geometry, input, (low, high));
+    let (low, high) = reach(&domain.inputs[input], &one, nest.parallel_rank(), elements);
+    let (low, high) = with_rows(nest, domain, input, (low, high));
     // A window begins at an aligned offset, and ends after the last element.
     let least = (high - low) as u128 + ALIGNMENT as u128 + 16;
     let pieces = |bytes: u128| bytes.div_ceil(u128::from(max));
@@ -150,8 +149,8 @@ fn lessens(
 }
 
 /// The number of elements reduced to one, or scanned.
-pub fn reduced(nest: &LoopNest, geometry: &Geometry) -> usize {
-    reduced_of(nest, &geometry.extents)
+pub fn reduced(nest: &LoopNest, domain: &IterationDomain) -> usize {
+    reduced_of(nest, &domain.extents)
 }
 
 fn reduced_of(nest: &LoopNest, extents: &[usize]) -> usize {
@@ -159,41 +158,41 @@ fn reduced_of(nest: &LoopNest, extents: &[usize]) -> usize {
 }
 
 /// The number of results or rows.
-pub fn rows(nest: &LoopNest, geometry: &Geometry) -> usize {
-    geometry.extents[..nest.parallel_rank()].iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
+pub fn rows(nest: &LoopNest, domain: &IterationDomain) -> usize {
+    domain.extents[..nest.parallel_rank()].iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
 }
 
 /// The number of indices.
-fn count(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Option<usize> {
+fn count(nest: &LoopNest, domain: &IterationDomain, blocks: &Range<usize>) -> Option<usize> {
     let inner = if nest.kind.loops() > 0 { blocks.len().checked_mul(BLOCK)? } else { 1 };
-    rows(nest, geometry).checked_mul(inner)
+    rows(nest, domain).checked_mul(inner)
 }
 
 /// Some indices of one loop.
-fn part(nest: &LoopNest, geometry: &Geometry, axis: usize, range: Range<usize>) -> Geometry {
-    let mut geometry = geometry.clone();
-    geometry.extents[axis] = range.len();
-    debug_assert_eq!(geometry.inputs.len(), nest.inputs.len());
-    for layout in geometry.inputs.iter_mut().chain(&mut geometry.outputs) {
+fn part(nest: &LoopNest, domain: &IterationDomain, axis: usize, range: Range<usize>) -> IterationDomain {
+    let mut domain = domain.clone();
+    domain.extents[axis] = range.len();
+    debug_assert_eq!(domain.inputs.len(), nest.inputs.len());
+    for layout in domain.inputs.iter_mut().chain(&mut domain.outputs) {
         let step = layout.strides[axis].wrapping_mul(range.start as isize);
         layout.offset = layout.offset.wrapping_add_signed(step);
     }
-    geometry
+    domain
 }
 
-fn windows(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Result<SmallVec<[Window; 4]>> {
+fn windows(nest: &LoopNest, domain: &IterationDomain, blocks: &Range<usize>) -> Result<SmallVec<[Window; 4]>> {
     // A reduced output has strides for the parallel loops only.
     let elements = match nest.kind.loops() {
         0 => 0..1,
-        _ => blocks.start * BLOCK..(blocks.end * BLOCK).min(reduced(nest, geometry)),
+        _ => blocks.start * BLOCK..(blocks.end * BLOCK).min(reduced(nest, domain)),
     };
-    let operands = nest.inputs.iter().zip(&geometry.inputs).chain(nest.outputs.iter().zip(&geometry.outputs));
+    let operands = nest.inputs.iter().zip(&domain.inputs).chain(nest.outputs.iter().zip(&domain.outputs));
     let window = |(n, (access, layout)): (usize, (&ndjit_ir::loops::Access, &Layout))| {
         if access.is_index() {
             return Ok(Window::default());
         }
-        let first = reach(layout, &geometry.extents, nest.parallel_rank(), elements.clone());
-        let (low, high) = with_rows(nest, geometry, n, first);
+        let first = reach(layout, &domain.extents, nest.parallel_rank(), elements.clone());
+        let (low, high) = with_rows(nest, domain, n, first);
         let high = high.saturating_add(access.dtype.bytes() as i128);
         let outside = || Error::new(ErrorCode::Verify, "a kernel leaves its memory").of("gpu");
         let start = usize::try_from(low).map_err(|_| outside())? / ALIGNMENT * ALIGNMENT;
@@ -204,13 +203,13 @@ fn windows(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Resul
 }
 
 /// The range of the first row, extended to all rows of a gathered input.
-fn with_rows(nest: &LoopNest, geometry: &Geometry, operand: usize, (low, high): (i128, i128)) -> (i128, i128) {
+fn with_rows(nest: &LoopNest, domain: &IterationDomain, operand: usize, (low, high): (i128, i128)) -> (i128, i128) {
     if nest.inputs.get(operand).is_none_or(|access| access.role != Role::Rows) {
         return (low, high);
     }
     // The last row and the row stride in bytes follow it.
     let [last, step] =
-        [1, 2].map(|n| geometry.inputs.get(operand + n).map_or(0, |layout| layout.offset as isize as i128));
+        [1, 2].map(|n| domain.inputs.get(operand + n).map_or(0, |layout| layout.offset as isize as i128));
     // Without rows the last is before the first.
     let far = last.max(0) * step;
     (low + far.min(0), high + far.max(0))

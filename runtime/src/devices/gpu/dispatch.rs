@@ -4,7 +4,7 @@ use super::chunks::{self, DispatchChunk, Window};
 use super::device::Gpu;
 use super::pipeline::Pipeline;
 use ndjit_codegen::wgsl::{self, Binding, DispatchHeader, DispatchKind, LEAVES, Pieces, WORKGROUP};
-use ndjit_ir::loops::{Geometry, LoopNest, NestKind};
+use ndjit_ir::loops::{IterationDomain, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
@@ -31,7 +31,7 @@ pub struct Dispatch {
     /// Workgroups along x and y.
     pub groups: (u32, u32),
     header: DispatchHeader,
-    geometry: Geometry,
+    domain: IterationDomain,
     before: SmallVec<[usize; 4]>,
 }
 
@@ -41,7 +41,7 @@ impl Dispatch {
     /// # Errors
     /// `Verify` if they do not fit the nest.
     pub fn params(&self, nest: &LoopNest, literals: &[u64]) -> Result<Vec<u32>> {
-        wgsl::params(nest, self.header, &self.geometry, &self.before, literals)
+        wgsl::params(nest, self.header, &self.domain, &self.before, literals)
     }
 }
 
@@ -58,12 +58,12 @@ impl Dispatches {
     ///
     /// # Errors
     /// `Size` if the device cannot bind the memory of one index; those of [`Gpu::pipeline`].
-    pub fn new(gpu: &Gpu, nest: &LoopNest, geometry: &Geometry, sizes: &[usize]) -> Result<Dispatches> {
+    pub fn new(gpu: &Gpu, nest: &LoopNest, domain: &IterationDomain, sizes: &[usize]) -> Result<Dispatches> {
         let mut dispatches = Dispatches::default();
-        if geometry.extents.contains(&0) {
+        if domain.extents.contains(&0) {
             return Ok(dispatches);
         }
-        let chunks = chunks::cut(nest, geometry, gpu.max_binding)?;
+        let chunks = chunks::cut(nest, domain, gpu.max_binding)?;
         let mut builder = Builder { gpu, nest, dispatches: &mut dispatches };
         // Parts of the same rows are adjacent.
         let rows = |a: &DispatchChunk, b: &DispatchChunk| a.blocks.end == b.blocks.start && b.blocks.start > 0;
@@ -90,16 +90,16 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn elements(&mut self, chunk: DispatchChunk, sizes: &[usize]) -> Result<()> {
         let packed = packed(self.nest, &chunk, sizes);
-        let count = chunks::rows(self.nest, &chunk.geometry);
+        let count = chunks::rows(self.nest, &chunk.domain);
         let header = DispatchHeader { len: count as u32, ..DispatchHeader::default() };
         self.add(DispatchKind::Elements { packed }, &chunk, header, count, &[], &[])
     }
 
     /// Blocks are reduced per lane, then combined in a tree.
     fn reduce(&mut self, chunks: &[DispatchChunk]) -> Result<()> {
-        let Some(DispatchChunk { geometry, .. }) = chunks.first() else { return Ok(()) };
-        let elements = self.length(geometry)?;
-        let (rows, blocks) = (chunks::rows(self.nest, geometry), (elements as usize).div_ceil(BLOCK));
+        let Some(DispatchChunk { domain, .. }) = chunks.first() else { return Ok(()) };
+        let elements = self.length(domain)?;
+        let (rows, blocks) = (chunks::rows(self.nest, domain), (elements as usize).div_ceil(BLOCK));
         let last = blocks == 1;
         let mut partial = if last { Vec::new() } else { self.partial(rows, blocks)? };
         for chunk in chunks {
@@ -128,9 +128,9 @@ impl Builder<'_> {
 
     /// Blocks are scanned, then their totals, which are then combined with all but the first block.
     fn scan(&mut self, chunks: &[DispatchChunk]) -> Result<()> {
-        let Some(DispatchChunk { geometry, .. }) = chunks.first() else { return Ok(()) };
-        let len = self.length(geometry)?;
-        let (rows, blocks) = (chunks::rows(self.nest, geometry), (len as usize).div_ceil(BLOCK));
+        let Some(DispatchChunk { domain, .. }) = chunks.first() else { return Ok(()) };
+        let len = self.length(domain)?;
+        let (rows, blocks) = (chunks::rows(self.nest, domain), (len as usize).div_ceil(BLOCK));
         let last = blocks == 1;
         let totals = if last { Vec::new() } else { self.partial(rows, blocks)? };
         let header = DispatchHeader { rows: rows as u32, blocks: blocks as u32, len, ..DispatchHeader::default() };
@@ -154,8 +154,8 @@ impl Builder<'_> {
     }
 
     /// The number of elements of a row, as a 32-bit counter.
-    fn length(&self, geometry: &Geometry) -> Result<u32> {
-        let elements = chunks::reduced(self.nest, geometry);
+    fn length(&self, domain: &IterationDomain) -> Result<u32> {
+        let elements = chunks::reduced(self.nest, domain);
         u32::try_from(elements).ok().filter(|&n| n <= u32::MAX - BLOCK as u32).ok_or_else(|| {
             Error::new(ErrorCode::Size, "gpu: a reduction or a scan of more than 2^32 - 1024 elements to one")
                 .fact(format_args!("elements: {elements}"))
@@ -238,14 +238,14 @@ impl Builder<'_> {
         }
         let before = chunk.windows.iter().map(|window| window.start).collect();
         let header = DispatchHeader { count: count as u32, ..header };
-        let geometry = chunk.geometry.clone();
+        let domain = chunk.domain.clone();
         self.dispatches.all.push(Dispatch {
             step,
             pipeline,
             bound,
             groups: (x as u32, y as u32),
             header,
-            geometry,
+            domain,
             before,
         });
         Ok(())
@@ -270,14 +270,14 @@ impl Builder<'_> {
 
 /// Whether subword results fill whole words: dense, from the start of a word to the end of one or of the memory.
 fn packed(nest: &LoopNest, chunk: &DispatchChunk, sizes: &[usize]) -> bool {
-    let outputs = nest.outputs.iter().zip(&chunk.geometry.outputs).zip(sizes);
+    let outputs = nest.outputs.iter().zip(&chunk.domain.outputs).zip(sizes);
     if outputs.clone().all(|((access, _), _)| access.dtype.bytes() >= 4) {
         return false;
     }
     let mut all = outputs;
     all.all(|((access, layout), &size)| {
         let mut step = access.dtype.bytes();
-        let dense = chunk.geometry.extents.iter().zip(&layout.strides).rev().all(|(&extent, &stride)| {
+        let dense = chunk.domain.extents.iter().zip(&layout.strides).rev().all(|(&extent, &stride)| {
             let fits = extent == 1 || usize::try_from(stride) == Ok(step);
             step *= extent;
             fits

@@ -7,7 +7,7 @@ use super::device::Gpu;
 use crate::devices::backend::Backend;
 use ndjit_codegen::wgsl::Features;
 use ndjit_ir::body::{BodyBuilder, Prim, eval_prim};
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Stride};
+use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::{DType, ErrorCode, PrimType, Result};
 use smallvec::smallvec;
 use std::sync::Arc;
@@ -74,13 +74,14 @@ fn agrees(gpu: &Arc<Gpu>, dtype: DType, prims: &[Prim], subnormals: bool) -> Res
         kind: NestKind::Map,
     };
     let layout = |dtype: DType| Layout { offset: 0, strides: smallvec![dtype.bytes() as isize] };
-    let geometry = Geometry { extents: smallvec![OPERANDS], inputs: vec![layout(dtype); 3], outputs: vec![layout(to)] };
+    let domain =
+        IterationDomain { extents: smallvec![OPERANDS], inputs: vec![layout(dtype); 3], outputs: vec![layout(to)] };
     let operands: Vec<[u64; 3]> = operands(ty, subnormals);
     let bytes = |n: usize| -> Vec<u8> {
         operands.iter().flat_map(|o| o[n].to_le_bytes().into_iter().take(dtype.bytes())).collect()
     };
     let inputs = [0, 1, 2].map(bytes);
-    let results = Arc::clone(gpu).run_nest(&nest, &geometry, &[], &inputs, &[OPERANDS * to.bytes()])?;
+    let results = Arc::clone(gpu).run_nest(&nest, &domain, &[], &inputs, &[OPERANDS * to.bytes()])?;
     let results = results.into_iter().next().unwrap_or_default();
     Ok(operands.iter().zip(results.chunks(to.bytes())).all(|(operands, result)| {
         let count = prims[0].arity();

@@ -25,7 +25,7 @@ use crate::programs::step_plan::StepPlan;
 use ndjit_codegen::wgsl::DispatchKind;
 use ndjit_codegen::{Lowered, LoweredStep, Scheduled};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::loops::{IterationDomain, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::any::Any;
 use std::fmt;
@@ -74,7 +74,7 @@ enum StepWork {
     /// A reduction of no elements: the constant of each output.
     Constants(Vec<Vec<u8>>),
     /// On the processor.
-    Cpu(Arc<Kernel>, Geometry),
+    Cpu(Arc<Kernel>, IterationDomain),
 }
 
 impl GpuProgram {
@@ -98,7 +98,7 @@ impl GpuProgram {
                     continue;
                 }
             };
-            let Scheduled { nest, geometry, .. } = scheduled;
+            let Scheduled { nest, domain, .. } = scheduled;
             if !scheduled.rows.is_empty() {
                 let headline = "device: the program was lowered for the processor, which finds rows as it runs";
                 return Err(Error::new(ErrorCode::Verify, headline).help("lower it with `Options::device_arrays`"));
@@ -108,10 +108,10 @@ impl GpuProgram {
                 StepWork::Constants(constants(scheduled)?)
             } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Scatters | Placement::Control = placement {
                 let kernel = drivers::get(nest, code)?;
-                StepWork::Cpu(kernel, geometry.clone())
+                StepWork::Cpu(kernel, domain.clone())
             } else {
                 let sizes: Vec<usize> = step.outputs.iter().map(|output| output.bytes).collect();
-                let dispatches = Dispatches::new(gpu, nest, geometry, &sizes);
+                let dispatches = Dispatches::new(gpu, nest, domain, &sizes);
                 StepWork::Dispatches(dispatches.map_err(|error| operands(error, lowered, scheduled))?)
             };
             let literals = Literals::new(lowered, scheduled)?;
@@ -357,10 +357,10 @@ fn operands(error: Error, lowered: &Lowered, scheduled: &Scheduled) -> Error {
 
 /// Whether a kernel has results, but no elements to reduce.
 fn nothing_to_reduce(scheduled: &Scheduled) -> bool {
-    let Scheduled { nest, geometry, .. } = scheduled;
+    let Scheduled { nest, domain, .. } = scheduled;
     nest.kind.reduction().is_some()
-        && !geometry.extents[..nest.parallel_rank()].contains(&0)
-        && geometry.extents[nest.parallel_rank()..].contains(&0)
+        && !domain.extents[..nest.parallel_rank()].contains(&0)
+        && domain.extents[nest.parallel_rank()..].contains(&0)
 }
 
 fn constants(scheduled: &Scheduled) -> Result<Vec<Vec<u8>>> {
@@ -445,13 +445,13 @@ impl ReadyStep {
                 return Ok(());
             }
         };
-        let GpuKernel { work: StepWork::Cpu(compiled, geometry), literals: own, .. } = kernel else { return Ok(()) };
+        let GpuKernel { work: StepWork::Cpu(compiled, domain), literals: own, .. } = kernel else { return Ok(()) };
         let mut literals: Vec<u64> = own.registers.iter().map(|register| register.1).collect();
         own.passed(scalars, |register, _, bits| literals[register] = bits)?;
         // Other kernels may have stored parts of them.
         let mut outputs =
             step.outputs.iter().map(|output| here(at(output.location)?)).collect::<Result<Vec<Buffer>>>()?;
-        compiled.run(geometry, &literals, &inputs, &mut outputs)?;
+        compiled.run(domain, &literals, &inputs, &mut outputs)?;
         for (output, buffer) in step.outputs.iter().zip(&outputs) {
             at(output.location)?.write(buffer.as_bytes())?;
         }

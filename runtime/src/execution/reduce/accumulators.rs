@@ -113,7 +113,7 @@ impl Accumulators {
             let strides = order.map(|index| {
                 let elements = match index {
                     Loop::Outer => self.results[0],
-                    Loop::Kept => self.results[1],
+                    Loop::Parallel => self.results[1],
                     Loop::Block => per_block,
                     Loop::Step => 0,
                     Loop::Lane => per_lane,

@@ -98,7 +98,7 @@ impl ReduceTask<'_> {
         for mut rest in [all].into_iter().chain(last) {
             if let Some(jammed) = blocks.jammed.as_ref().filter(|_| self.cached) {
                 let count = self.reducer.jam;
-                for along in [Loop::Block, Loop::Kept] {
+                for along in [Loop::Block, Loop::Parallel] {
                     let many = rest.take(along, rest.extent(along) / count * count.get());
                     // SAFETY: the caller's promise; the piece is of the tile's elements.
                     unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: count.get() }, &starts)? };
@@ -142,7 +142,7 @@ impl ReduceTask<'_> {
             unsafe { self.call(few, accumulators, steps, AtOnce { along: Loop::Step, count: UNROLL }, starts)? };
         }
         if let Some(jammed) = accumulate_jammed.as_ref().filter(|_| self.cached) {
-            for along in [Loop::Block, Loop::Kept] {
+            for along in [Loop::Block, Loop::Parallel] {
                 let many = rest.take(along, rest.extent(along) / *count * count.get());
                 // SAFETY: as above.
                 unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: count.get() }, starts)? };
@@ -202,7 +202,7 @@ impl ReduceTask<'_> {
                 let [outer, inner] = last_two(&own[..parallel_rank], 0);
                 let strides = order.map(|index| match index {
                     Loop::Outer => outer,
-                    Loop::Kept => inner,
+                    Loop::Parallel => inner,
                     Loop::Block => step.wrapping_mul(BLOCK as isize),
                     Loop::Step => step.wrapping_mul(LANES as isize),
                     Loop::Lane => step,
@@ -254,7 +254,7 @@ impl ElementRun {
     fn extent(&self, index: Loop) -> usize {
         match index {
             Loop::Outer => 1,
-            Loop::Kept => self.results.len,
+            Loop::Parallel => self.results.len,
             Loop::Block => self.blocks,
             Loop::Step => self.steps,
             Loop::Lane => self.lanes,
@@ -265,7 +265,7 @@ impl ElementRun {
     fn take(&mut self, along: Loop, count: usize) -> ElementRun {
         let mut taken = *self;
         let elements = match along {
-            Loop::Kept => {
+            Loop::Parallel => {
                 (taken.results.len, self.results.len) = (count, self.results.len - count);
                 self.results.start += count;
                 0

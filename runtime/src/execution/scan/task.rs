@@ -125,7 +125,7 @@ impl ScanTask<'_> {
     fn extents(&self, steps: usize) -> [usize; SCAN_LOOPS] {
         ScanParts::order(self.scanner.along).map(|index| match index {
             ScanLoop::Outer => self.tile.outer.len,
-            ScanLoop::Kept => self.tile.inner.len,
+            ScanLoop::Parallel => self.tile.inner.len,
             ScanLoop::Step => steps,
         })
     }
@@ -134,7 +134,7 @@ impl ScanTask<'_> {
     fn in_order(&self, (pointer, [outer, inner, step]): ScanOperand) -> ScanOperand {
         let strides = ScanParts::order(self.scanner.along).map(|index| match index {
             ScanLoop::Outer => outer,
-            ScanLoop::Kept => inner,
+            ScanLoop::Parallel => inner,
             ScanLoop::Step => step,
         });
         (pointer, strides)

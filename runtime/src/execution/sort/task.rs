@@ -99,7 +99,7 @@ impl SortTask<'_> {
         let at = |(pointer, strides): SortOperand| {
             let loops = SortParts::LOOPS.map(|index| match index {
                 SortLoop::Outer => strides[0],
-                SortLoop::Kept => strides[1],
+                SortLoop::Parallel => strides[1],
                 SortLoop::Element => strides[2],
             });
             (pointer.wrapping_offset(strides[2].wrapping_mul(run.start as isize)), loops)
@@ -107,7 +107,7 @@ impl SortTask<'_> {
         let (pointers, strides): (SmallVec<[*mut u8; 8]>, SmallVec<[[isize; SORT_LOOPS]; 8]>) = places.map(at).unzip();
         let extents = SortParts::LOOPS.map(|index| match index {
             SortLoop::Outer => tile.outer.len,
-            SortLoop::Kept => tile.inner.len,
+            SortLoop::Parallel => tile.inner.len,
             SortLoop::Element => run.len,
         });
         let literals = if sorter.elements.nest().literals.is_empty() { &[] } else { operands.literals };

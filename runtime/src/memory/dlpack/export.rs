@@ -5,7 +5,7 @@ use super::{DLDataType, DLDevice, DLManagedTensorVersioned, DLTensor, IS_COPIED,
 use crate::memory::buffer::Buffer;
 use crate::memory::element::Element;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl ManagedTensor {
         T: Element,
         O: AsRef<[T]> + Send + Sync + 'static,
     {
-        let (shape, place) = (shape.into(), Place::caller());
+        let (shape, place) = (shape.into(), SourceLoc::caller());
         // The value does not move from here on: elements may be in it. An `Arc`, unlike a box, does not claim unique access.
         let owner = Arc::new(owner);
         let elements: &[T] = (*owner).as_ref();

@@ -14,7 +14,7 @@ pub use abi::{
 pub use import::Imported;
 
 use holder::hold;
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_ir::{Error, ErrorCode, Result, SourceLoc};
 use std::fmt;
 use std::ptr::NonNull;
 
@@ -49,7 +49,7 @@ unsafe impl Sync for ManagedTensor {}
 fn null() -> Error {
     Error::new(ErrorCode::Argument, "the pointer to the tensor is null")
         .of("dlpack")
-        .at(Place::caller())
+        .at(SourceLoc::caller())
         .help("a capsule of Python whose name begins with `used_` has given its tensor away; ask its array for another")
 }
 
@@ -77,7 +77,7 @@ impl ManagedTensor {
             let DLPackVersion { major, minor } = version;
             return Err(Error::new(ErrorCode::Argument, format!("a tensor of version {major}.{minor}"))
                 .of("dlpack")
-                .at(Place::caller())
+                .at(SourceLoc::caller())
                 .fact(format_args!("tensors of version {}.x are read", DLPackVersion::CURRENT.major))
                 .help("ask for that version where it comes from: in Python `x.__dlpack__(max_version=(1, 1))`"));
         }
@@ -152,7 +152,7 @@ impl ManagedTensor {
             let headline = "a tensor without a version cannot say that its memory is only read";
             return Err(Error::new(ErrorCode::Argument, headline)
                 .of("dlpack")
-                .at(Place::caller())
+                .at(SourceLoc::caller())
                 .help("give a tensor with a version, or a copy: `x.to_dlpack(true)`"));
         }
         match self.0 {

@@ -5,7 +5,7 @@ use ndjit_codegen::passes::split::{NestPart, TargetKernel};
 use ndjit_codegen::pipeline::{expanded, lower_for};
 use ndjit_codegen::target::Target;
 use ndjit_codegen::{Options, lower};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{DType, Shape, ValueType};
 use ndjit_transform::access::contiguous;
@@ -16,7 +16,7 @@ fn nest(dtype: DType, text: &str) -> LoopNest {
     let graph: Graph<ValueType> =
         format!("graph (%0: {dtype}[3, 50]) {{\n{text}\n}}").parse().unwrap_or_else(|e| panic!("{e}"));
     let layout = contiguous(&Shape::from([3, 50]), dtype).unwrap();
-    let lowered = lower(&graph, &Places::default(), &[layout], &Options::default()).unwrap();
+    let lowered = lower(&graph, &SourceLocs::default(), &[layout], &Options::default()).unwrap();
     let nests: Vec<&LoopNest> = lowered.kernels().rev().map(|kernel| &kernel.scheduled.nest).collect();
     LoopNest::clone(nests.iter().find(|nest| nest.kind.loops() > 0).unwrap_or(&nests[0]))
 }

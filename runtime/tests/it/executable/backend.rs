@@ -19,16 +19,16 @@ fn a_kernel_runs_on_uploaded_memory() {
     let mut out = [Buffer::zeroed(20).unwrap()];
     let two = u64::from(2f32.to_bits());
     // The same buffer read twice.
-    kernel.run(&scheduled.geometry, &[two], &[&x, &x], &mut out).unwrap();
+    kernel.run(&scheduled.domain, &[two], &[&x, &x], &mut out).unwrap();
     assert_eq!(out[0].as_bytes(), bytes_of(&[3.0f32, 6.0, 9.0, 12.0, 15.0]));
 
     let mut short = [Buffer::zeroed(16).unwrap()];
     let code = |result: ndjit_ir::Result<()>| result.unwrap_err().code();
-    assert_eq!(code(kernel.run(&scheduled.geometry, &[two], &[&x, &x], &mut short)), ErrorCode::Verify);
-    assert_eq!(code(kernel.run(&scheduled.geometry, &[], &[&x, &x], &mut out)), ErrorCode::Argument);
-    assert_eq!(code(kernel.run(&scheduled.geometry, &[two], &[&x], &mut out)), ErrorCode::Verify);
+    assert_eq!(code(kernel.run(&scheduled.domain, &[two], &[&x, &x], &mut short)), ErrorCode::Verify);
+    assert_eq!(code(kernel.run(&scheduled.domain, &[], &[&x, &x], &mut out)), ErrorCode::Argument);
+    assert_eq!(code(kernel.run(&scheduled.domain, &[two], &[&x], &mut out)), ErrorCode::Verify);
     let alone = |inputs: &[Vec<u8>]| {
-        open(Device::CPU).unwrap().run_nest(&scheduled.nest, &scheduled.geometry, &[two], inputs, &[20])
+        open(Device::CPU).unwrap().run_nest(&scheduled.nest, &scheduled.domain, &[two], inputs, &[20])
     };
     let bytes = x.as_bytes().to_vec();
     assert_eq!(alone(&[bytes.clone(), bytes]).unwrap(), [out[0].as_bytes()]);
@@ -45,14 +45,14 @@ fn reductions_run_and_positions_need_no_memory() {
 
     let mut least = [Buffer::zeroed(12).unwrap()];
     let kernel = compile(&minimum.nest);
-    kernel.run(&minimum.geometry, &[], &[&x], &mut least).unwrap();
+    kernel.run(&minimum.domain, &[], &[&x], &mut least).unwrap();
     assert_eq!(least[0].as_slice::<f32>().unwrap(), [1.0, 2.0, 3.0]);
     let mut short = [Buffer::zeroed(8).unwrap()];
-    let error = kernel.run(&minimum.geometry, &[], &[&x], &mut short).unwrap_err();
+    let error = kernel.run(&minimum.domain, &[], &[&x], &mut short).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Verify);
 
     let nothing = Buffer::zeroed(0).unwrap();
-    let inputs = positions.nest.inputs.iter().zip(&positions.geometry.inputs);
+    let inputs = positions.nest.inputs.iter().zip(&positions.domain.inputs);
     let inputs: Vec<&Buffer> = inputs
         .map(|(access, layout)| match layout.strides[1] {
             _ if access.is_index() => &nothing,
@@ -61,6 +61,6 @@ fn reductions_run_and_positions_need_no_memory() {
         })
         .collect();
     let mut first = [Buffer::zeroed(12).unwrap()];
-    compile(&positions.nest).run(&positions.geometry, &[2], &inputs, &mut first).unwrap();
+    compile(&positions.nest).run(&positions.domain, &[2], &inputs, &mut first).unwrap();
     assert_eq!(first[0].as_slice::<i32>().unwrap(), [0, 1, 0]);
 }

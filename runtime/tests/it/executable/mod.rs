@@ -10,7 +10,7 @@ mod scans;
 mod sorts;
 
 use ndjit_codegen::{Lowered, LoweredStep, Options, Scheduled, lower};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, ErrorCode, ValueType};
@@ -145,7 +145,7 @@ fn memory_is_not_taken_over_where_layouts_differ_or_a_reader_follows() {
         let layout = |&p| contiguous(graph.shape(p), DType::F32).unwrap();
         let layouts: Vec<Layout> = graph.params().iter().map(layout).collect();
         let options = Options { fuse: false, ..Options::default() };
-        lower(&graph, &Places::default(), &layouts, &options).unwrap()
+        lower(&graph, &SourceLocs::default(), &layouts, &options).unwrap()
     };
     let program = unfused(
         "graph (%0: f32[4]) {
@@ -184,7 +184,7 @@ fn a_transposed_buffer_is_not_overwritten_while_it_is_read() {
     let graph: Graph<ValueType> = axpy(DType::F32, &[3, 3]).parse().unwrap();
     let plain = contiguous(graph.shape(graph.params()[0]), DType::F32).unwrap();
     let transposed = Layout { offset: 0, strides: plain.strides.iter().rev().copied().collect() };
-    let program = lower(&graph, &Places::default(), &[transposed, plain], &Options::default()).unwrap();
+    let program = lower(&graph, &SourceLocs::default(), &[transposed, plain], &Options::default()).unwrap();
     let executable = executable(&program);
     let x = f32s(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
     let mut outputs = [Output::Fresh(None)];
@@ -238,17 +238,17 @@ fn a_program_that_leaves_its_operands_is_refused() {
         change(&mut wrong);
         assert_eq!(Executable::new(&wrong, &RunOptions::default()).unwrap_err().code(), ErrorCode::Verify);
     };
-    refused(&|l| first(l).geometry.extents[0] += 1);
-    refused(&|l| first(l).geometry.outputs[0].offset = 4);
-    refused(&|l| first(l).geometry.outputs[0].strides[0] = 8);
-    refused(&|l| first(l).geometry.inputs[0].strides[0] = 0);
-    refused(&|l| first(l).geometry.inputs[0].strides.clear());
+    refused(&|l| first(l).domain.extents[0] += 1);
+    refused(&|l| first(l).domain.outputs[0].offset = 4);
+    refused(&|l| first(l).domain.outputs[0].strides[0] = 8);
+    refused(&|l| first(l).domain.inputs[0].strides[0] = 0);
+    refused(&|l| first(l).domain.inputs[0].strides.clear());
     refused(&|l| first(l).inputs[0] = ndjit_ir::graph::Value(4));
     refused(&|l| first(l).nest.rank = 2);
     refused(&|l| l.steps.clear());
     // An offset past the end of a parameter is the call's error.
     let mut shifted = good.clone();
-    first(&mut shifted).geometry.inputs[0].offset = 4;
+    first(&mut shifted).domain.inputs[0].offset = 4;
     let executable = executable(&shifted);
     let x = f32s(&[0.0; 16]);
     let error =
@@ -296,8 +296,8 @@ fn results_that_memory_cannot_hold_are_errors() {
     huge.simplified.set_outputs(vec![value]);
     huge.stored = vec![value];
     first(&mut huge).outputs = vec![value];
-    first(&mut huge).geometry.extents[0] = 1 << 50;
-    first(&mut huge).geometry.inputs[0].strides[0] = 0;
+    first(&mut huge).domain.extents[0] = 1 << 50;
+    first(&mut huge).domain.inputs[0].strides[0] = 0;
     first(&mut huge).nest.inputs[0].inner = ndjit_ir::loops::Stride::Broadcast;
     let executable = executable(&huge);
     let error = executable.run(vec![Argument::Borrowed(&[0; 4])], &[], &mut [Output::Fresh(None)]).unwrap_err();

@@ -4,7 +4,7 @@
 use super::programs::lowered;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, Options, lower};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{AxisSet, Reduction};
 use ndjit_ir::{DType, ErrorCode, PrimType, Shape, ValueType};
@@ -162,7 +162,7 @@ fn any_axes_of_any_layout() {
             let (layout, bytes) = laid_out(&logical, order);
             let text = program(reduction, DType::F32, shape, axes);
             let graph: Graph<ValueType> = text.parse().unwrap();
-            let lowered = lower(&graph, &Places::default(), &[layout], &Options::default()).unwrap();
+            let lowered = lower(&graph, &SourceLocs::default(), &[layout], &Options::default()).unwrap();
             let expected = eval_graph(&lowered.typed, std::slice::from_ref(&logical), &[]).unwrap();
             for threads in [1, 2] {
                 check(

@@ -5,7 +5,7 @@ use super::programs::lowered;
 use super::reductions::{ENGINES, check, elements, options};
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::Scan;
 use ndjit_ir::{DType, Shape, ValueType};
@@ -101,7 +101,7 @@ fn any_axis_of_any_layout() {
             // In C order, and in Fortran order.
             for reversed in [false, true] {
                 let (layout, memory) = stored(&logical, reversed);
-                let lowered = lower(&graph, &Places::default(), &[layout], &Options::default()).unwrap();
+                let lowered = lower(&graph, &SourceLocs::default(), &[layout], &Options::default()).unwrap();
                 let expected = eval_graph(&lowered.typed, std::slice::from_ref(&logical), &[]).unwrap();
                 for (vector, execution) in ENGINES {
                     for threads in [1, 3] {

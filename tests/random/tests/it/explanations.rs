@@ -1,7 +1,7 @@
 //! Explanations hold for random programs.
 
 use ndjit_inspect::explain::{Explainer, Origin};
-use ndjit_ir::graph::{NodeKind, Places};
+use ndjit_ir::graph::{NodeKind, SourceLocs};
 use ndjit_ir::{Policy, ValueType};
 use ndjit_random::{Limits, program};
 
@@ -11,7 +11,7 @@ fn the_deciding_operands_decide() {
     let mut steps = 0;
     for seed in 0..300 {
         let graph = program(seed, &Limits::default()).unwrap().graph;
-        let (places, inputs) = (Places::default(), []);
+        let (places, inputs) = (SourceLocs::default(), []);
         let explainer = Explainer::new(&graph, &places).inputs(&inputs);
         for id in graph.node_ids() {
             for value in graph.node(id).results() {

@@ -1,6 +1,6 @@
 //! Graph passes change no bit of a result, as the interpreter shows.
 
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::{DType, Policy};
 use ndjit_math::interp::eval_graph;
 use ndjit_random::{Limits, program};
@@ -14,7 +14,7 @@ fn passes_change_no_bit() {
     let mut changed = [0; 5];
     for seed in 0..4000 {
         let program = program(seed, &limits).unwrap();
-        let (graph, places) = inline(&program.graph, &Places::default()).unwrap();
+        let (graph, places) = inline(&program.graph, &SourceLocs::default()).unwrap();
         let typed = commit(Arc::new(graph), Arc::new(places), Policy::default()).unwrap().graph;
         let eval = |graph: &Graph<DType>| eval_graph(graph, &program.params, &program.scalars).unwrap();
         let expected = eval(&typed);

@@ -5,7 +5,7 @@ use std::panic::Location;
 
 /// A source location: file, line and column of the call, as the compiler recorded it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLoc {
     /// File, as passed to the compiler.
     pub file: &'static str,
     /// Line, from 1.
@@ -14,27 +14,27 @@ pub struct Place {
     pub column: u32,
 }
 
-impl Place {
+impl SourceLoc {
     /// The place of the caller of the nearest `#[track_caller]` function.
     #[track_caller]
-    pub fn caller() -> Place {
-        Place::from(Location::caller())
+    pub fn caller() -> SourceLoc {
+        SourceLoc::from(Location::caller())
     }
 }
 
-impl From<&'static Location<'static>> for Place {
-    fn from(at: &'static Location<'static>) -> Place {
-        Place { file: at.file(), line: at.line(), column: at.column() }
+impl From<&'static Location<'static>> for SourceLoc {
+    fn from(at: &'static Location<'static>) -> SourceLoc {
+        SourceLoc { file: at.file(), line: at.line(), column: at.column() }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLoc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for SourceLoc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
     }

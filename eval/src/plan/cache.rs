@@ -16,7 +16,7 @@ pub type InsertedPlan = recent::Inserted<Plan>;
 
 /// The plans of one function.
 pub struct Plans {
-    kept: Recent<Plan>,
+    recent: Recent<Plan>,
     /// The signatures of evicted plans, the latest last.
     dropped: Mutex<VecDeque<Signature>>,
 }
@@ -24,7 +24,7 @@ pub struct Plans {
 impl Default for Plans {
     /// An empty set.
     fn default() -> Plans {
-        Plans { kept: Recent::new(Plans::LIMIT), dropped: Mutex::default() }
+        Plans { recent: Recent::new(Plans::LIMIT), dropped: Mutex::default() }
     }
 }
 
@@ -35,7 +35,7 @@ impl LastUse for Plan {
 }
 
 impl Plans {
-    /// The number of plans kept per function.
+    /// The number of cached plans of a function.
     pub const LIMIT: usize = 64;
 
     /// The plan for these arguments.
@@ -46,7 +46,7 @@ impl Plans {
         structure: &[usize],
         args: impl ExactSizeIterator<Item = &'a CallArgument<'b>> + Clone,
     ) -> Option<FoundPlan> {
-        self.kept.find(|plan| plan.accepts(settings, structure, args.clone()))
+        self.recent.find(|plan| plan.accepts(settings, structure, args.clone()))
     }
 
     /// Inserts a plan, unless one has its signature.
@@ -57,7 +57,7 @@ impl Plans {
                 && known.arguments == plan.arguments
                 && known.is_alive()
         };
-        let inserted = self.kept.insert(plan, same);
+        let inserted = self.recent.insert(plan, same);
         if let InsertedPlan::New { evicted: Some(plan) } = &inserted {
             let mut dropped = self.dropped.lock();
             if dropped.len() >= Plans::LIMIT {
@@ -70,7 +70,7 @@ impl Plans {
 
     /// All plans.
     pub fn all(&self) -> Arc<Vec<Arc<Plan>>> {
-        self.kept.all()
+        self.recent.all()
     }
 
     /// Whether a plan of this signature was evicted, among those remembered.
@@ -80,6 +80,6 @@ impl Plans {
 
     /// The plan last used or inserted.
     pub fn last(&self) -> Option<Arc<Plan>> {
-        self.kept.last()
+        self.recent.last()
     }
 }

@@ -1,12 +1,12 @@
-//! Kept elements, freed under memory pressure.
+//! Retained elements, freed under memory pressure.
 //!
 //! An array with kept elements is still pending: until it is read, its elements may be freed, and it is then recomputed. Its inputs may be
 //! large and otherwise unreachable, so a kept array does not own them: its pending operation is rebuilt from the program's [`Past`], if all
 //! initial arrays are alive. These must have elements, and keep theirs from then on: freed elements are always recomputable, in any number.
 
 use crate::array::node::{
-    ArrayNode, ArrayRef, ElementSource, Kept, LazyOperand, NODE_LIMIT, OperandSource, Past, PendingOp, ProgramItem,
-    kept_bytes,
+    ArrayNode, ArrayRef, ElementSource, LazyOperand, NODE_LIMIT, OperandSource, Past, PendingOp, ProgramItem, Retained,
+    retained_bytes,
 };
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::support::Device;
@@ -39,7 +39,7 @@ impl Past {
         }
         // Elements stay only if the whole pending operation can be built.
         let arrays = || made.iter().flatten().filter_map(LazyOperand::array);
-        if !arrays().all(Kept::has_elements) || !arrays().all(Kept::stay) {
+        if !arrays().all(Retained::has_elements) || !arrays().all(Retained::stay) {
             return None;
         }
         for item in (0..root).filter(|&item| wanted[item]) {
@@ -62,10 +62,10 @@ impl Past {
     }
 }
 
-impl Kept {
+impl Retained {
     /// Keeps the elements of a pending array; no effect if another thread was first.
     pub(crate) fn keep(array: &ArrayRef, memory: Memory, past: &Arc<Past>, item: usize) {
-        let kept = ElementSource::Kept(Arc::new(Kept::new(memory, Arc::clone(past), item)));
+        let kept = ElementSource::Retained(Arc::new(Retained::new(memory, Arc::clone(past), item)));
         if array.0.change_source(|source| matches!(source, ElementSource::Pending(_)), kept) {
             KEPT.lock().add(array);
         }
@@ -76,7 +76,7 @@ impl Kept {
         let kept = array.kept().filter(|kept| !kept.needed.load(Relaxed))?;
         let pending_op = ElementSource::Pending(Arc::new(kept.past.pending_op(kept.item, array.device())?));
         let is_same = |source: &ElementSource| {
-            matches!(source, ElementSource::Kept(now) if Arc::ptr_eq(now, &kept)) && !kept.needed.load(Relaxed)
+            matches!(source, ElementSource::Retained(now) if Arc::ptr_eq(now, &kept)) && !kept.needed.load(Relaxed)
         };
         array.0.change_source(is_same, pending_op).then(|| kept.memory.len())
     }
@@ -85,7 +85,7 @@ impl Kept {
     fn has_elements(array: &ArrayRef) -> bool {
         match &*array.0.source.lock() {
             ElementSource::Nothing => array.error().is_none(),
-            ElementSource::Kept(_) => true,
+            ElementSource::Retained(_) => true,
             ElementSource::Pending(_) => false,
         }
     }
@@ -94,7 +94,7 @@ impl Kept {
     fn stay(array: &ArrayRef) -> bool {
         match &*array.0.source.lock() {
             ElementSource::Nothing => array.error().is_none(),
-            ElementSource::Kept(kept) => {
+            ElementSource::Retained(kept) => {
                 kept.needed.store(true, Relaxed);
                 true
             }
@@ -135,7 +135,7 @@ pub(crate) fn give_back(bytes: usize, mut patience: usize) -> usize {
         }
         let Some(node) = KEPT.lock().nodes.pop_front() else { break };
         let Some(array) = node.upgrade().map(ArrayRef) else { continue };
-        match Kept::give_back(&array) {
+        match Retained::give_back(&array) {
             Some(bytes) => given += bytes,
             None => {
                 patience -= 1;
@@ -151,7 +151,7 @@ pub(crate) fn give_back(bytes: usize, mut patience: usize) -> usize {
 
 /// The remaining bytes for kept elements.
 pub(crate) fn left() -> usize {
-    limit().saturating_sub(kept_bytes())
+    limit().saturating_sub(retained_bytes())
 }
 
 /// The maximum number of bytes of kept elements.

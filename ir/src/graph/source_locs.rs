@@ -2,27 +2,27 @@
 
 use super::NodeId;
 use crate::nested::{Nested, TreeNode};
-use crate::place::Place;
+use crate::source_loc::SourceLoc;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::sync::Arc;
 
 /// A place of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct NodePlace {
+pub struct NodeLoc {
     /// The place.
-    pub place: Place,
+    pub place: SourceLoc,
     /// The operation at the place, if the node is of its derivative.
     pub slope_of: Option<&'static str>,
 }
 
-impl From<Place> for NodePlace {
-    fn from(place: Place) -> NodePlace {
-        NodePlace { place, slope_of: None }
+impl From<SourceLoc> for NodeLoc {
+    fn from(place: SourceLoc) -> NodeLoc {
+        NodeLoc { place, slope_of: None }
     }
 }
 
-impl fmt::Display for NodePlace {
+impl fmt::Display for NodeLoc {
     /// `src/a.rs:12:9`, or `slope of sin at src/a.rs:12:9`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(of) = self.slope_of {
@@ -34,26 +34,26 @@ impl fmt::Display for NodePlace {
 
 /// The places of each node: several for shared equal nodes.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
-    places: Vec<NodePlace>,
-    ids: FxHashMap<NodePlace, u32>,
+pub struct SourceLocs {
+    places: Vec<NodeLoc>,
+    ids: FxHashMap<NodeLoc, u32>,
     first: Vec<u32>,
     more: FxHashMap<u32, Vec<u32>>,
-    children: Nested<Places>,
-    controls: Vec<Vec<Arc<Places>>>,
+    children: Nested<SourceLocs>,
+    controls: Vec<Vec<Arc<SourceLocs>>>,
 }
 
 const NONE: u32 = u32::MAX;
 
-impl TreeNode for Places {
-    fn children(&mut self) -> &mut Nested<Places> {
+impl TreeNode for SourceLocs {
+    fn children(&mut self) -> &mut Nested<SourceLocs> {
         &mut self.children
     }
 }
 
-impl Places {
+impl SourceLocs {
     /// Adds a place of `node`.
-    pub fn note(&mut self, node: NodeId, place: impl Into<NodePlace>) {
+    pub fn note(&mut self, node: NodeId, place: impl Into<NodeLoc>) {
         let place = place.into();
         let next = self.places.len() as u32;
         let id = *self.ids.entry(place).or_insert(next);
@@ -75,17 +75,17 @@ impl Places {
     }
 
     /// Adds the places of the graph's next child.
-    pub fn add_child(&mut self, places: Arc<Places>) {
+    pub fn add_child(&mut self, places: Arc<SourceLocs>) {
         self.children.push(places);
     }
 
     /// The places of child graph `n`; empty if never added.
-    pub fn child(&self, n: u32) -> Arc<Places> {
+    pub fn child(&self, n: u32) -> Arc<SourceLocs> {
         self.children.all().get(n as usize).cloned().unwrap_or_default()
     }
 
     /// Sets the places of the graphs of control flow `n`.
-    pub fn set_control(&mut self, n: u32, places: Vec<Arc<Places>>) {
+    pub fn set_control(&mut self, n: u32, places: Vec<Arc<SourceLocs>>) {
         if self.controls.len() <= n as usize {
             self.controls.resize_with(n as usize + 1, Default::default);
         }
@@ -93,22 +93,22 @@ impl Places {
     }
 
     /// The places of graph `which` of control flow `n`; empty if never set.
-    pub fn control(&self, n: u32, which: usize) -> Arc<Places> {
+    pub fn control(&self, n: u32, which: usize) -> Arc<SourceLocs> {
         self.controls.get(n as usize).and_then(|graphs| graphs.get(which)).cloned().unwrap_or_default()
     }
 
     /// Sets the places of the graphs of control flow `to` from those of control flow `from` in `other`, if set there.
-    pub(super) fn follow_controls(&mut self, other: &Places, from: u32, to: u32) {
+    pub(super) fn follow_controls(&mut self, other: &SourceLocs, from: u32, to: u32) {
         other.controls.get(from as usize).into_iter().for_each(|graphs| self.set_control(to, graphs.clone()));
     }
 
     /// The first place of a node.
-    pub fn first(&self, node: NodeId) -> Option<Place> {
+    pub fn first(&self, node: NodeId) -> Option<SourceLoc> {
         self.written(node).next().map(|written| written.place)
     }
 
     /// All places of a node, in the order added.
-    pub fn all(&self, node: NodeId) -> impl Iterator<Item = Place> + '_ {
+    pub fn all(&self, node: NodeId) -> impl Iterator<Item = SourceLoc> + '_ {
         self.written(node).map(|written| written.place)
     }
 
@@ -120,7 +120,7 @@ impl Places {
     }
 
     /// All places of a node with their operations, in the order added.
-    pub fn written(&self, node: NodeId) -> impl Iterator<Item = NodePlace> + '_ {
+    pub fn written(&self, node: NodeId) -> impl Iterator<Item = NodeLoc> + '_ {
         let first = self.first.get(node.index()).filter(|&&id| id != NONE);
         let more = self.more.get(&node.0).into_iter().flatten();
         first.into_iter().chain(more).map(|&id| self.places[id as usize])

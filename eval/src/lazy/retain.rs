@@ -9,10 +9,10 @@
 //! program reads a part. The limit is half of the machine's memory; newer elements replace older ones that can be [freed](super::kept). If
 //! memory is still refused, the program runs for the array read only.
 
-use crate::array::node::{ArrayRef, Elements, Kept, LazyOperand, ProgramItem};
+use crate::array::node::{ArrayRef, Elements, LazyOperand, ProgramItem, Retained};
 use crate::counts;
-use crate::lazy::kept;
 use crate::lazy::program::{LazyProgram, Pending};
+use crate::lazy::retained;
 use ndjit_ir::graph::Dependence;
 use ndjit_ir::infer::Operation;
 use ndjit_math::shared_body;
@@ -97,8 +97,8 @@ pub(crate) fn choose(program: &mut LazyProgram, mut left: usize) {
         let bytes = bytes(array);
         if held && worth && Some(*item) != root && !open[*item].is_cheap() {
             // An array above the limit does not evict others.
-            if bytes > left && bytes <= kept::limit() {
-                left = left.saturating_add(kept::give_back(bytes - left, PATIENCE));
+            if bytes > left && bytes <= retained::limit() {
+                left = left.saturating_add(retained::give_back(bytes - left, PATIENCE));
             }
             let Some(rest) = left.checked_sub(bytes) else { continue };
             left = rest;
@@ -139,7 +139,7 @@ pub(crate) fn store(program: LazyProgram, results: Vec<Memory>) {
     }
     if outputs.len() > 0 {
         let past = Arc::new(program.into_past());
-        outputs.for_each(|((array, item), memory)| Kept::keep(&array, memory, &past, item));
+        outputs.for_each(|((array, item), memory)| Retained::keep(&array, memory, &past, item));
     }
 }
 
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_is_left_and_nothing_that_nobody_holds() {
-        let _alone = kept::ALONE.lock();
+        let _alone = retained::ALONE.lock();
         assert_eq!([kept(4000, true), kept(3999, true), kept(4000, false)], [1, 0, 0]);
     }
 
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn kept_elements_are_given_back_for_what_may_be_kept_alone() {
-        let _alone = kept::ALONE.lock();
+        let _alone = retained::ALONE.lock();
         let x = data(0.5, 1000);
         let y = product(&x, &x);
         for reduction in [Reduction::Sum, Reduction::Max] {
@@ -204,7 +204,7 @@ mod tests {
             program.outputs.len() - 1
         };
         // An array above the limit frees no others.
-        assert_eq!((chosen(kept::limit() / 4 + 1), y.kept().is_some()), (0, true));
+        assert_eq!((chosen(retained::limit() / 4 + 1), y.kept().is_some()), (0, true));
         // These suffice for 4000 bytes.
         assert_eq!((chosen(1000), y.kept().is_some()), (1, false));
         assert!(y.waits());
