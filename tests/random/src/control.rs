@@ -258,10 +258,8 @@ impl<'a> Builder<'a> {
         let graphs = graphs.map(|Made { builder, operands }| Inner { graph: Arc::new(builder.graph), operands });
         let graphs = graphs.collect();
         let number = self.graph.control(Arc::new(Control { kind, graphs }));
-        for (n, (ty, shape)) in types.iter().enumerate() {
-            let shape = self.graph.intern(shape);
-            self.graph.add(NodeKind::Control(number, n as u32), operands, &[(*ty, shape)]);
-        }
+        let types: Vec<_> = types.iter().map(|(ty, shape)| (*ty, self.graph.intern(shape))).collect();
+        self.graph.add(NodeKind::Control(number), operands, &types);
     }
 
     /// The initial value of a state array, of the same shape as the others if states are `alike`: steps of such loops may be one nest.
