@@ -173,13 +173,12 @@ fn errors_of_the_parser_say_where() {
     graph text, line 11, column 52: expected the end of the line, found `and more`
     graph text, line 11, column 17: $0 is not defined above this line
     graph text, line 12, column 17: $1 is not defined above this line
-    graph text, line 12, column 14: expected control flow, as in `$0`, found `0 result 0 %0, %1 : i32[`
+    graph text, line 12, column 14: expected control flow, as in `$0`, found `0 %0, %1 : i32[]`
     graph text, line 12, column 16: $0 is a while
-    graph text, line 12, column 17: expected `result`, found `%0, %1 : i32[]`
-    graph text, line 12, column 24: expected which result, as in `result 0`, found `-1 %0, %1 : i32[]`
-    graph text, line 12, column 26: expected a value, as in `%0`, found `: i32[]`
-    graph text, line 12, column 33: %9 is not defined above this line
-    graph text, line 12, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `insert`, `concat`, `iota`, `call`, `while`, `cond`, `scan` or `for`, found `whiel $0 %0, %1`
+    graph text, line 12, column 17: expected a value, as in `%0`, found `result 0 %0, %1 : i32[]`
+    graph text, line 12, column 17: expected a value, as in `%0`, found `: i32[]`
+    graph text, line 12, column 24: %9 is not defined above this line
+    graph text, line 12, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `insert`, `concat`, `iota`, `call`, `while`, `cond`, `scan` or `for`, found `whiel $0 %0, %1 : i32[]`
     ");
 }
 
@@ -210,7 +209,7 @@ fn the_verifier_names_what_does_not_fit() {
     %2 = while $0 %0, %1 : i32[]  ; operand 1 is i64[], the graph `condition` takes i32[]
     %2 = while $0 %0, %1 : i32[]  ; the condition is not one truth value
     %2 = while $0 %0, %1 : i32[]  ; the body gives otherwise than it takes
-    %2 = while $0 result 1 %0, %1 : i32[]  ; there are 1 results
+    %2, %3 = while $0 %0, %1 : i32[], i32[]  ; the last graph has 1 results, the node 2
     %2 = while $0 %0, %1 : i32[]  ; the body gives otherwise than it takes | %2 = add %0, %1 : i64[]  ; the result's type is i32, not i64
     argument 0 is f* here and i* elsewhere
     %2 = while $0 %0, %1 : i32[]  ; the body gives otherwise than it takes | %2 = add %0, %1 : i32[3]  ; the result's shape is [], not [3]

@@ -259,7 +259,10 @@ impl<'a> Builder<'a> {
         let graphs = graphs.collect();
         let number = self.graph.control(Arc::new(Control { kind, graphs }));
         let types: Vec<_> = types.iter().map(|(ty, shape)| (*ty, self.graph.intern(shape))).collect();
-        self.graph.add(NodeKind::Control(number), operands, &types);
+        // Control flow without results is no node.
+        if !types.is_empty() {
+            self.graph.add(NodeKind::Control(number), operands, &types);
+        }
     }
 
     /// The initial value of a state array, of the same shape as the others if states are `alike`: steps of such loops may be one nest.
