@@ -316,6 +316,39 @@ fn long_files_have_a_reason() {
     }
 }
 
+/// Lines of code: neither blank nor comments, of which examples of public items are parts.
+fn lines_of_code(text: &str) -> usize {
+    text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+}
+
+/// CONTRIBUTING.md has the reason of the definition.
+#[test]
+fn no_crate_is_large() {
+    const LARGEST: usize = 20_000;
+    assert_eq!(lines_of_code("//! A subject.\n\nfn f() {} // why\n    /// ```\n    /// f();\n    fn g() {}\n"), 2);
+    let sources = sources();
+    for library in LIBRARIES.iter().chain(&["cli/src/", "engines/src/"]) {
+        let own = sources.iter().filter(|path| name(path).starts_with(library));
+        let lines: usize = own.map(|path| lines_of_code(&read(path))).sum();
+        assert!((100..=LARGEST).contains(&lines), "{library} has {lines} lines of code");
+    }
+}
+
+/// Diagnostics observe calls: the files that run plans name none.
+#[test]
+fn calls_name_no_diagnostic() {
+    const DIAGNOSTICS: [&str; 6] = ["diagnostics", "nonfinite", "print", "counts", "misses", "check_nans"];
+    for file in ["src/jit/run.rs", "eval/src/lazy/evaluate.rs"] {
+        let text = read(&root().join(file));
+        assert!(text.contains("Observers::of("), "{file} does not run plans");
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for line in code {
+            let named = DIAGNOSTICS.iter().find(|diagnostic| line.contains(*diagnostic));
+            assert_eq!(named, None, "{file}: {line}");
+        }
+    }
+}
+
 #[test]
 fn the_architecture_page_is_short() {
     let page = read(&root().join("ARCHITECTURE.md"));
