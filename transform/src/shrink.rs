@@ -4,6 +4,8 @@
 //! dependencies are dead; reduce extents; simplify dtypes. Changes that the verifier refuses are skipped. The first
 //! smaller graph that still fails is taken, until there is none. Graphs of control flow are unchanged, and the integer
 //! operands of a loop keep their computation or become 1: a loop that counts to three must not count to a billion.
+//!
+//! It is in the library, not among the tools of the tests, because `ndjit::debug::shrink` is public: users shrink programs that fail.
 
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, Rewriter, Slot, Type, Value};
