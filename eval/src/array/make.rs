@@ -3,7 +3,7 @@
 use crate::array::node::{ArrayNode, ArrayRef, ElementSource, ElementState, Elements, PendingOp, Retained};
 use crate::literal::literal_bytes;
 use crate::traces;
-use ndjit_ir::graph::Graph;
+use ndjit_ir::graph::{Graph, NodeKind};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::lock::Mutex;
@@ -134,9 +134,9 @@ impl ArrayRef {
             None => self.kept()?.memory.clone(),
         };
         let own = self.memory_layout().ok()?;
-        let layout = match operation {
-            Operation::View(view, _) => view.layout(&own),
-            Operation::Reshape(_) => reshaped(&own, &self.0.shape, shape)?,
+        let layout = match &operation.kind {
+            NodeKind::View(view) => view.layout(&own),
+            NodeKind::Reshape => reshaped(&own, &self.0.shape, shape)?,
             _ => return None,
         };
         let all = shape.bytes(self.0.dtype.bytes()).ok() == Some(memory.len());
@@ -145,8 +145,8 @@ impl ArrayRef {
         let formula = self.0.formula.as_ref().map(|formula| {
             let mut formula = formula.clone();
             let whole = formula.outputs()[0];
-            let seen = match operation {
-                Operation::View(view, _) => formula.view(whole, View::clone(view), shape),
+            let seen = match &operation.kind {
+                NodeKind::View(view) => formula.view(whole, View::clone(view), shape),
                 _ => formula.reshape(whole, shape),
             };
             formula.set_outputs(vec![seen]);

@@ -29,7 +29,8 @@ pub fn explain(array: &ArrayRef) -> Result<Explanation> {
 
 /// Evaluates an array. Two threads may both compute it; the first result counts.
 pub fn evaluate(array: &ArrayRef) -> Result<()> {
-    let made = array.0.source.lock().pending_op().map(|pending_op| (pending_op.operation.name(), pending_op.place));
+    let made =
+        array.0.source.lock().pending_op().map(|pending_op| (pending_op.operation.kind.name(), pending_op.place));
     run(array).map_err(|error| match made {
         Some((what, place)) if error.place().is_none() => {
             error.at(place).fact(format_args!("computing {what}: {}{}", array.value_type(), array.shape()))

@@ -2,12 +2,12 @@
 
 use crate::trace::operand::{AnyOperand, ArrayLike};
 use ndjit_eval::request::Movement;
-use ndjit_ir::infer::Operation;
+use ndjit_ir::graph::NodeKind;
 use ndjit_ir::{Error, ErrorCode, Shape, SourceLoc};
 
 /// Gathers rows of `x` along its first axis, one element of each at an index.
 pub(crate) fn rows<R: ArrayLike>(what: &'static str, x: AnyOperand, index: AnyOperand, place: SourceLoc) -> R {
-    R::movement(&Movement { what, of: &|_| Ok(Operation::Gather) }, &[x, index], place)
+    R::movement(&Movement { what, of: &|_| Ok(NodeKind::Gather.into()) }, &[x, index], place)
 }
 
 /// An empty axis has no nearest index.
