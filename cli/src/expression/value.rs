@@ -31,7 +31,7 @@ impl Value {
             Value::Number(Number::Int(_)) => "an integer",
             Value::Number(Number::Float(_)) => "a float",
             Value::Number(Number::Imaginary(_) | Number::Complex(..)) => "a complex number",
-            Value::Number(Number::Bool(_)) => "a truth value",
+            Value::Number(Number::Bool(_)) => "a bool",
             Value::DType(_) => "a dtype",
             Value::List(_) => "a list",
             Value::Text(_) => "a text",
