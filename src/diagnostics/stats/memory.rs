@@ -93,7 +93,7 @@ pub struct ControlPlan {
     pub bodies: Vec<BodyPlan>,
 }
 
-/// The memory of a graph of a loop or a branch, in one run of it: each run uses the same memory again.
+/// The memory of a graph of a loop or a branch. Each run of it uses the same memory again.
 ///
 /// ```
 /// use ndjit::{DType, flip, fori_loop, jit, spec};
@@ -112,7 +112,7 @@ pub struct BodyPlan {
     /// The title of an earlier graph with the same program, such as `kernel 3, for body`. The arrays and the control
     /// flow are listed there; the plan here has the other fields.
     pub same_as: Option<String>,
-    /// Its memory. Results are the next state of a loop, whose memory each step takes from an earlier state.
+    /// Its memory in one run. The results of a loop's body are the next state, and what a step of a scan stacks.
     pub plan: MemoryPlan,
 }
 
