@@ -141,14 +141,17 @@ impl PlannedControl {
     }
 }
 
-/// The control flow of a program; `of` plans a graph's program, at a step with the number of the graph.
+/// Plans the program of a graph, at a step with the number of the graph.
+type PlanGraph<'a> = dyn FnMut((usize, usize), &Lowered, &mut PlannedBodies) -> Result<PlannedProgram> + 'a;
+
+/// The control flow of a program; `of` plans a graph's program.
 ///
 /// # Errors
 /// Those of `of`; `Verify` if graphs do not fit; `Size` if an array cannot exist.
 pub(crate) fn controls(
     lowered: &Lowered,
     known: &mut PlannedBodies,
-    of: &mut dyn FnMut((usize, usize), &Lowered, &mut PlannedBodies) -> Result<PlannedProgram>,
+    of: &mut PlanGraph<'_>,
 ) -> Result<Vec<PlannedControl>> {
     let mut all = Vec::new();
     for (step, LoweredControl { fused, bodies, compiled }) in
