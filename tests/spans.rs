@@ -75,9 +75,12 @@ fn each_stage_and_launch_has_a_span() {
     ndjit::lower pass="windows"
     ndjit::lower pass="views"
     ndjit::lower pass="joins"
+    ndjit::lower pass="accesses"
     ndjit::lower pass="fuse"
     ndjit::lower pass="tile"
     ndjit::lower pass="schedule"
+    ndjit::lower pass="trips"
+    ndjit::lower pass="loop_kernels"
     ndjit::compile kernels=2
     ndjit::launch launch=0 nests=2
     ndjit::launch launch=0 nests=2

@@ -25,7 +25,23 @@ pub struct Scale {
 const STACK: usize = 256 << 10;
 /// The printed stages.
 const STAGES: &[&str] = &[
-    "trace", "inline", "commit", "simplify", "networks", "gathers", "windows", "views", "fuse", "tile", "schedule",
+    "trace",
+    "inline",
+    "commit",
+    "simplify",
+    "networks",
+    "gathers",
+    "windows",
+    "views",
+    "accesses",
+    "fuse",
+    "tile",
+    "schedule",
+    "trips",
+    "loop_kernels",
+    "split",
+    "expand",
+    "legalize",
     "compile",
 ];
 

@@ -154,19 +154,23 @@ impl Lowered {
 
     /// The programs of its control flow, nested ones included, each once, in order.
     pub fn bodies(&self) -> Vec<&Lowered> {
+        self.with_inner(|step| step.control().map(|control| &control.bodies)).split_off(1)
+    }
+
+    /// The program and those of its control flow, each once, in order, without those that a [loop kernel](LoopKernel) replaces.
+    pub fn executed(&self) -> Vec<&Lowered> {
+        self.with_inner(LoweredStep::run_bodies)
+    }
+
+    fn with_inner(&self, bodies: impl Fn(&LoweredStep) -> Option<&Vec<Arc<Lowered>>>) -> Vec<&Lowered> {
         let mut seen: FxHashSet<*const Lowered> = FxHashSet::default();
         let (mut all, mut stack) = (Vec::new(), vec![self]);
         while let Some(lowered) = stack.pop() {
             all.push(lowered);
-            let inner = lowered
-                .steps
-                .iter()
-                .rev()
-                .filter_map(LoweredStep::control)
-                .flat_map(|control| control.bodies.iter().rev());
+            let inner = lowered.steps.iter().rev().filter_map(&bodies).flat_map(|bodies| bodies.iter().rev());
             stack.extend(inner.filter(|body| seen.insert(Arc::as_ptr(body))).map(|body| &**body));
         }
-        all.split_off(1)
+        all
     }
 
     /// The launches in execution order. Launches of control flow are followed by those of its graphs, unless it is a compiled loop. Each

@@ -2,42 +2,39 @@
 //!
 //! It has two halves. The portable half makes scheduled loop nests from a traced graph: passes up to *commit* run on the whole program,
 //! later ones on one graph, and again on the graphs of its control flow. The target half makes primitives from a nest, for a code
-//! generator. Only the driver calls passes: it reports the start of each, checks the invariants of the stage that it makes, and names
-//! the pass in the error if they are violated.
+//! generator. Only the driver calls passes. For each pass of both halves it tells an [observer](PassObserver) when the pass begins and what
+//! it has made, checks the invariants of the stage that it makes, and names the pass in the error if they are violated.
 
-use crate::lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options};
-use crate::passes::expand::expand;
-use crate::passes::fuse::{arrays, fuse};
-use crate::passes::legalize::legalize;
-use crate::passes::loops::{LoopKernel, compiled};
-use crate::passes::schedule::schedule;
-use crate::passes::split::{NestPart, TargetKernel, split};
-use crate::passes::tile::{Launch, one_by_one, tile};
-use crate::scheduled::Scheduled;
+mod portable;
+mod target;
+
+pub use portable::inlined;
+pub use target::{expanded, lower_for, lower_for_observed, lower_steps, lower_steps_observed};
+
+use crate::lower::{Lowered, Options};
 use crate::target::Target;
 use ndjit_ir::graph::{Control, Graph, SourceLocs, Value};
-use ndjit_ir::kernel::{FusedStep, verify_steps};
-use ndjit_ir::loops::{Layout, LoopNest};
+use ndjit_ir::kernel::FusedStep;
+use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType};
-use ndjit_transform::access::{Accesses, contiguous};
-use ndjit_transform::{
-    TypedGraph, commit, fp_contract, gathers, hoist, inline, joins, networks, simplify, views, windows,
-};
+use ndjit_transform::TypedGraph;
+use ndjit_transform::access::contiguous;
+use portable::{GraphProgram, TracedProgram};
 use rustc_hash::FxHashMap;
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
+use target::TargetNests;
 
-/// Runs the pipeline. `layouts` gives the layout of each parameter's elements in memory.
+/// Runs the portable half. `layouts` gives the layout of each parameter's elements in memory.
 ///
 /// # Errors
 /// `Size` if calls make the program too large, or an array cannot exist; `Literal` if a literal does not fit its dtype; `Verify` if
 /// a stage's invariants are violated.
 pub fn lower(traced: &Graph<ValueType>, places: &SourceLocs, layouts: &[Layout], options: &Options) -> Result<Lowered> {
-    lower_observed(traced, places, layouts, options, &mut |_| {})
+    lower_observed(traced, places, layouts, options, &mut Unobserved)
 }
 
-/// Like [`lower`]; calls `begins` at the start of each pass with its name among the [`passes`], for timing.
-/// Passes after `commit` run again for each graph of control flow.
+/// Like [`lower`], with an observer. Passes after `commit` run again for each graph of control flow.
 ///
 /// # Errors
 /// Those of [`lower`].
@@ -46,114 +43,190 @@ pub fn lower_observed(
     places: &SourceLocs,
     layouts: &[Layout],
     options: &Options,
-    begins: &mut dyn FnMut(&'static str),
+    observer: &mut dyn PassObserver,
 ) -> Result<Lowered> {
-    Driver::new(options, begins).program(traced, places, layouts)
+    Driver { options, observer, bodies: FxHashMap::default() }.program(traced, places, layouts)
 }
 
-/// A pass.
-pub struct Pass<P> {
-    /// The name.
-    pub name: &'static str,
+/// What the driver tells of the passes that it runs, for timing and for dumps.
+pub trait PassObserver {
+    /// A pass begins; its name is one of the [`passes`].
+    fn begins(&mut self, pass: &'static str);
+
+    /// The pass has ended, and its result is not yet checked. `made` is the text of the result; it takes time only if it is written.
+    fn ends(&mut self, pass: &'static str, made: &dyn Display);
+}
+
+/// The observer that ignores everything.
+pub struct Unobserved;
+
+impl PassObserver for Unobserved {
+    fn begins(&mut self, _: &'static str) {}
+
+    fn ends(&mut self, _: &'static str, _: &dyn Display) {}
+}
+
+/// A pass on programs of one form, with its settings.
+struct Pass<P, S> {
+    name: &'static str,
     /// The stage that it makes, by its name in `explain`.
-    pub stage: &'static str,
-    run: P,
+    stage: &'static str,
+    run: fn(&mut P, &S) -> Result<()>,
 }
 
-/// On a traced program.
-type OfTraced = fn(&mut TracedProgram, &Options) -> Result<()>;
-/// On one graph after commit.
-type OfGraph = fn(&mut Typing<'_>, &mut Driver<'_>) -> Result<()>;
-/// On one nest that neither reduces nor scans nor sorts, for a target.
-type OfNest = fn(LoopNest, &Target) -> Result<LoopNest>;
+/// What passes change.
+trait PassProgram {
+    /// Checks the invariants of the stage.
+    fn verify(&self, stage: &str) -> Result<()>;
 
-const TRACED: &[Pass<OfTraced>] = &[
+    /// Writes the program in that stage.
+    fn write(&self, stage: &str, f: &mut Formatter<'_>) -> fmt::Result;
+}
+
+/// Passes on a traced program.
+const TRACED: &[Pass<TracedProgram, Options>] = &[
     Pass { name: "inline", stage: "graph", run: TracedProgram::inline },
     Pass { name: "fp_contract", stage: "graph", run: TracedProgram::fp_contract },
     Pass { name: "hoist", stage: "graph", run: TracedProgram::hoist },
     Pass { name: "commit", stage: "typed", run: TracedProgram::commit },
 ];
 
-const GRAPH: &[Pass<OfGraph>] = &[
-    Pass { name: "simplify", stage: "simplified", run: |graph, driver| graph.simplify(driver) },
-    Pass { name: "networks", stage: "simplified", run: |graph, driver| graph.networks(driver) },
-    Pass { name: "gathers", stage: "simplified", run: |graph, driver| graph.gathers(driver) },
-    Pass { name: "windows", stage: "simplified", run: |graph, driver| graph.windows(driver) },
-    Pass { name: "views", stage: "simplified", run: |graph, driver| graph.views(driver) },
-    Pass { name: "joins", stage: "simplified", run: |graph, driver| graph.joins(driver) },
-    Pass { name: "fuse", stage: "kernels", run: |graph, driver| graph.fuse(driver) },
-    Pass { name: "tile", stage: "kernels", run: |graph, driver| graph.tile(driver) },
-    Pass { name: "schedule", stage: "loops", run: |graph, driver| graph.schedule(driver) },
+/// Passes on one graph after commit.
+const GRAPH: &[Pass<GraphProgram, Options>] = &[
+    Pass { name: "simplify", stage: "simplified", run: GraphProgram::simplify },
+    Pass { name: "networks", stage: "simplified", run: GraphProgram::networks },
+    Pass { name: "gathers", stage: "simplified", run: GraphProgram::gathers },
+    Pass { name: "windows", stage: "simplified", run: GraphProgram::windows },
+    Pass { name: "views", stage: "simplified", run: GraphProgram::views },
+    Pass { name: "joins", stage: "simplified", run: GraphProgram::joins },
+    // An analysis: it changes nothing, and the passes below read it.
+    Pass { name: "accesses", stage: "simplified", run: GraphProgram::accesses },
+    Pass { name: "fuse", stage: "kernels", run: GraphProgram::fuse },
+    Pass { name: "tile", stage: "kernels", run: GraphProgram::tile },
 ];
 
-/// [Split](crate::passes::split) comes first and makes the nests for code generation.
-const NEST: &[Pass<OfNest>] = &[
-    Pass { name: "expand", stage: "expanded", run: |nest, _| expand(&nest) },
-    Pass { name: "legalize", stage: "expanded", run: legalize },
+/// Passes on its steps, once the graphs of its control flow are lowered.
+const STEPS: &[Pass<GraphProgram, Options>] = &[
+    Pass { name: "schedule", stage: "loops", run: GraphProgram::schedule },
+    Pass { name: "trips", stage: "loops", run: GraphProgram::trips },
+    Pass { name: "loop_kernels", stage: "loops", run: GraphProgram::loop_kernels },
 ];
+
+/// The pass that makes the nests of which code is generated.
+const SPLIT: &[Pass<TargetNests, Target>] = &[Pass { name: "split", stage: "expanded", run: TargetNests::split }];
+
+/// Passes on nests that neither reduce nor scan nor sort.
+const NESTS: &[Pass<TargetNests, Target>] = &[
+    Pass { name: "expand", stage: "expanded", run: TargetNests::expand },
+    Pass { name: "legalize", stage: "expanded", run: TargetNests::legalize },
+];
+
+/// The names of passes, each with its stage.
+fn names<P, S>(passes: &'static [Pass<P, S>]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    passes.iter().map(|pass| (pass.name, pass.stage))
+}
 
 /// Name and stage of each pass, in the order in which they run.
 pub fn passes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    fn named<P>(passes: &'static [Pass<P>]) -> impl Iterator<Item = (&'static str, &'static str)> {
-        passes.iter().map(|pass| (pass.name, pass.stage))
+    names(TRACED).chain(names(GRAPH)).chain(names(STEPS)).chain(target_passes())
+}
+
+/// Those of the target half. It runs once per kernel, not per program: kernels are cached by their nests.
+pub fn target_passes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    names(SPLIT).chain(names(NESTS))
+}
+
+/// The number of [those](target_passes).
+pub const TARGET_PASSES: usize = SPLIT.len() + NESTS.len();
+
+/// The passes after which the driver checks a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Checked {
+    None,
+    Last,
+    All,
+}
+
+/// Runs passes one after the other. Nothing else calls the passes of the lists.
+fn run<P: PassProgram, S>(
+    passes: &[Pass<P, S>],
+    program: &mut P,
+    settings: &S,
+    checked: Checked,
+    observer: &mut dyn PassObserver,
+) -> Result<()> {
+    for (n, &Pass { name, stage, run }) in passes.iter().enumerate() {
+        observer.begins(name);
+        run(program, settings)?;
+        let text = fmt::from_fn(|f| program.write(stage, f));
+        observer.ends(name, &text);
+        if checked == Checked::All || checked == Checked::Last && n + 1 == passes.len() {
+            program.verify(stage).map_err(|error| after(name, &text, error))?;
+        }
     }
-    named(TRACED).chain(named(GRAPH)).chain([("split", "expanded")]).chain(named(NEST))
+    Ok(())
+}
+
+/// The maximum number of lines of a program in a pass's error.
+const PROGRAM_LINES: usize = 40;
+
+/// The error of a stage's verifier, with the pass that made the program and the program's first lines.
+fn after(pass: &str, program: &dyn Display, error: Error) -> Error {
+    let text = program.to_string();
+    // Enough to find it in a dump.
+    let lines = text.lines().take(PROGRAM_LINES).collect::<Vec<&str>>().join("\n");
+    error.fact(format_args!("after the pass `{pass}`, of\n{lines}"))
 }
 
 /// The driver of a program's passes.
-pub(crate) struct Driver<'a> {
+struct Driver<'a> {
     options: &'a Options,
-    /// Called at the start of each pass.
-    begins: &'a mut dyn FnMut(&'static str),
+    observer: &'a mut dyn PassObserver,
     /// The lowered graphs of control flow, by address.
     bodies: FxHashMap<*const TypedGraph, Arc<Lowered>>,
 }
 
-impl<'a> Driver<'a> {
-    pub fn new(options: &'a Options, begins: &'a mut dyn FnMut(&'static str)) -> Driver<'a> {
-        Driver { options, begins, bodies: FxHashMap::default() }
-    }
-
+impl Driver<'_> {
     /// Runs the portable half.
-    pub fn program(&mut self, graph: &Graph<ValueType>, places: &SourceLocs, layouts: &[Layout]) -> Result<Lowered> {
+    fn program(&mut self, graph: &Graph<ValueType>, places: &SourceLocs, layouts: &[Layout]) -> Result<Lowered> {
         if self.options.verify {
             graph.verify()?;
         }
         let mut program = TracedProgram { graph: graph.clone(), places: places.clone(), typed: None };
-        for pass in TRACED {
-            (self.begins)(pass.name);
-            (pass.run)(&mut program, self.options)?;
-            self.check(pass.name, || program.verify(), || program.text())?;
-        }
+        self.run(TRACED, &mut program)?;
         match program.typed {
             Some(typed) => self.graph(&typed, layouts),
             None => Err(Error::new(ErrorCode::Verify, "pipeline: no pass commits types")),
         }
     }
 
+    fn run<P: PassProgram>(&mut self, passes: &[Pass<P, Options>], program: &mut P) -> Result<()> {
+        let checked = if self.options.verify { Checked::All } else { Checked::None };
+        run(passes, program, self.options, checked, self.observer)
+    }
+
     /// Runs the passes after commit on a graph, and on those of its control flow. Recursion is bounded by the nesting, which `inline` limits.
     fn graph(&mut self, typed: &TypedGraph, layouts: &[Layout]) -> Result<Lowered> {
-        let mut program = Typing {
-            typed,
-            layouts,
-            simplified: Graph::clone(&typed.graph),
-            accesses: Accesses::default(),
-            fused: Vec::new(),
-            together: false,
-            launches: Vec::new(),
-            steps: Vec::new(),
-        };
-        for pass in GRAPH {
-            (self.begins)(pass.name);
-            (pass.run)(&mut program, self)?;
-            self.check(pass.name, || program.verify(pass.stage), || program.simplified.to_string())?;
+        let mut program = GraphProgram::new(typed, layouts);
+        self.run(GRAPH, &mut program)?;
+        program.bodies = self.control(typed, &program.fused)?;
+        self.run(STEPS, &mut program)?;
+        Ok(program.finish(typed, self.options))
+    }
+
+    /// The lowered graphs of each step that is control flow, in order.
+    fn control(&mut self, typed: &TypedGraph, steps: &[FusedStep]) -> Result<Vec<Vec<Arc<Lowered>>>> {
+        let known = typed.graph.controls().iter().map(Arc::as_ptr).zip(&typed.bodies);
+        let known: FxHashMap<*const Control<DType>, &Vec<Arc<TypedGraph>>> = known.collect();
+        let mut all = Vec::new();
+        for step in steps {
+            let FusedStep::Control(fused) = step else { continue };
+            let Some(bodies) = known.get(&Arc::as_ptr(&fused.control.0)) else {
+                return Err(Error::new(ErrorCode::Verify, "pipeline: control flow whose graphs have no types"));
+            };
+            all.push(bodies.iter().map(|body| self.body(body)).collect::<Result<_>>()?);
         }
-        let Typing { simplified, accesses, launches, steps, .. } = program;
-        let stored = simplified.outputs().iter().map(|&output| accesses.result(&simplified, output)).collect();
-        let TypedGraph { traced, places, graph, conversions, .. } = typed;
-        let (traced, places, typed) = (Arc::clone(traced), Arc::clone(places), Arc::clone(graph));
-        let (conversions, policy) = (conversions.clone(), self.options.policy);
-        Ok(Lowered { traced, places, typed, conversions, policy, simplified, steps, stored, launches })
+        Ok(all)
     }
 
     /// A graph of control flow, whose parameters are C-contiguous.
@@ -168,271 +241,76 @@ impl<'a> Driver<'a> {
         self.bodies.insert(Arc::as_ptr(typed), Arc::clone(&lowered));
         Ok(lowered)
     }
-
-    /// Checks the invariants of a stage; an error names the pass, and shows the program.
-    fn check<T: Display>(
-        &self,
-        pass: &str,
-        verify: impl FnOnce() -> Result<()>,
-        program: impl FnOnce() -> T,
-    ) -> Result<()> {
-        if !self.options.verify {
-            return Ok(());
-        }
-        verify().map_err(|error| {
-            let text = program().to_string();
-            // Enough to find it in a dump.
-            let lines = text.lines().take(PROGRAM_LINES).collect::<Vec<&str>>().join("\n");
-            error.fact(format_args!("after the pass `{pass}`, of\n{lines}"))
-        })
-    }
-}
-
-/// The maximum number of lines of a program in a pass's error.
-const PROGRAM_LINES: usize = 40;
-
-/// Runs the target half on a nest of ops. It runs once per kernel, not per program: kernels are cached by their nests.
-///
-/// # Errors
-/// `Verify` if the invariants of the nest or of a pass's result are violated; `Backend` if the target does not support the nest.
-pub fn lower_for(nest: &LoopNest, target: &Target) -> Result<TargetKernel> {
-    nest.verify()?;
-    let mut kernel = split(nest, target.combining)?;
-    // Parts may be the same nest in other forms of code.
-    let mut made: Vec<(Arc<LoopNest>, Arc<LoopNest>)> = Vec::new();
-    for part in kernel.parts_mut() {
-        part.nest = match made.iter().find(|(ops, _)| *ops == part.ops) {
-            Some((_, nest)) => Arc::clone(nest),
-            None => {
-                let nest = Arc::new(expanded(&part.ops, target)?);
-                made.push((Arc::clone(&part.ops), Arc::clone(&nest)));
-                nest
-            }
-        };
-    }
-    Ok(kernel)
-}
-
-/// The nest of a loop's steps, for a target.
-///
-/// # Errors
-/// Those of [`lower_for`].
-pub fn lower_steps(kernel: &LoopKernel, target: &Target) -> Result<NestPart> {
-    let nest = Arc::new(expanded(&kernel.nest, target)?);
-    Ok(NestPart {
-        name: Some("steps"),
-        ops: Arc::clone(&kernel.nest),
-        nest,
-        form: kernel.form,
-        wide: false,
-        pairs: None,
-    })
-}
-
-/// A nest of ops as primitives of a target, with its reduction, scan, sort or scatter. [`lower_for`] makes the nests for code generation.
-///
-/// # Errors
-/// Those of [`lower_for`].
-pub fn expanded(nest: &LoopNest, target: &Target) -> Result<LoopNest> {
-    let mut nest = nest.clone();
-    for (n, pass) in NEST.iter().enumerate() {
-        nest = (pass.run)(nest, target)?;
-        // Machine code is generated only from verified nests; between passes verification takes a tenth of the time to compile a long body.
-        if cfg!(debug_assertions) || n + 1 == NEST.len() {
-            let after = |error: Error| error.fact(format_args!("after the pass `{}`, for {}", pass.name, target.name));
-            nest.verify().map_err(after)?;
-        }
-    }
-    Ok(nest)
-}
-
-/// A program up to commit.
-struct TracedProgram {
-    graph: Graph<ValueType>,
-    places: SourceLocs,
-    typed: Option<TypedGraph>,
-}
-
-impl TracedProgram {
-    fn inline(&mut self, _: &Options) -> Result<()> {
-        (self.graph, self.places) = inline(&self.graph, &self.places)?;
-        self.graph.seal();
-        Ok(())
-    }
-
-    fn fp_contract(&mut self, options: &Options) -> Result<()> {
-        if options.fp_contract {
-            (self.graph, self.places) = fp_contract(&self.graph, &self.places);
-            self.graph.seal();
-        }
-        Ok(())
-    }
-
-    fn hoist(&mut self, options: &Options) -> Result<()> {
-        if options.simplify
-            && let Some((graph, places)) = hoist(&self.graph, &self.places, options.policy)
-        {
-            (self.graph, self.places) = (graph, places);
-            self.graph.seal();
-        }
-        Ok(())
-    }
-
-    fn commit(&mut self, options: &Options) -> Result<()> {
-        let (graph, places) = (std::mem::take(&mut self.graph), std::mem::take(&mut self.places));
-        self.typed = Some(commit(Arc::new(graph), Arc::new(places), options.policy)?);
-        Ok(())
-    }
-
-    fn text(&self) -> String {
-        self.typed.as_ref().map_or_else(|| self.graph.to_string(), |typed| typed.graph.to_string())
-    }
-
-    fn verify(&self) -> Result<()> {
-        match &self.typed {
-            None => self.graph.verify(),
-            Some(typed) => typed.graph.verify(),
-        }
-    }
-}
-
-/// A graph from commit to its loops.
-struct Typing<'a> {
-    typed: &'a TypedGraph,
-    layouts: &'a [Layout],
-    simplified: Graph<DType>,
-    accesses: Accesses,
-    fused: Vec<FusedStep>,
-    /// True if ops are fused.
-    together: bool,
-    launches: Vec<Launch>,
-    steps: Vec<LoweredStep>,
-}
-
-impl Typing<'_> {
-    fn simplify(&mut self, driver: &mut Driver<'_>) -> Result<()> {
-        if driver.options.simplify {
-            self.simplified = simplify(&self.typed.graph)?;
-        }
-        self.simplified.seal();
-        Ok(())
-    }
-
-    fn networks(&mut self, driver: &mut Driver<'_>) -> Result<()> {
-        let new = if driver.options.simplify { networks(&self.simplified)? } else { None };
-        self.replace(new);
-        Ok(())
-    }
-
-    fn gathers(&mut self, driver: &mut Driver<'_>) -> Result<()> {
-        let new = if driver.options.simplify { gathers(&self.simplified)? } else { None };
-        self.replace(new);
-        Ok(())
-    }
-
-    fn windows(&mut self, driver: &mut Driver<'_>) -> Result<()> {
-        let new = if driver.options.simplify { windows(&self.simplified)? } else { None };
-        self.replace(new);
-        Ok(())
-    }
-
-    fn views(&mut self, driver: &mut Driver<'_>) -> Result<()> {
-        let new = if driver.options.simplify { views(&self.simplified, self.layouts)? } else { None };
-        self.replace(new);
-        Ok(())
-    }
-
-    fn joins(&mut self, driver: &mut Driver<'_>) -> Result<()> {
-        let new = if driver.options.simplify && driver.options.fuse { joins(&self.simplified)? } else { None };
-        self.replace(new);
-        // On the processor the callers of kernels compute addresses.
-        let rows = driver.options.fuse && driver.options.device_arrays.is_none();
-        self.accesses = Accesses::new(&self.simplified, self.layouts, rows)?;
-        Ok(())
-    }
-
-    fn replace(&mut self, new: Option<Graph<DType>>) {
-        if let Some(new) = new {
-            self.simplified = new;
-            self.simplified.seal();
-        }
-    }
-
-    fn fuse(&mut self, driver: &mut Driver<'_>) -> Result<()> {
-        let Options { fuse: together, max_arrays, device_arrays, .. } = *driver.options;
-        let most = device_arrays.map_or(max_arrays, |most| most.min(max_arrays));
-        let fused = |together| fuse(&self.simplified, &self.accesses, self.layouts, together, most);
-        self.fused = fused(together)?;
-        self.together = together;
-        if device_arrays
-            .is_some_and(|most| self.fused.iter().any(|step| arrays(step, &self.simplified, &self.accesses) > most))
-        {
-            self.together = false;
-            self.fused = fused(false)?;
-        }
-        Ok(())
-    }
-
-    fn tile(&mut self, _: &mut Driver<'_>) -> Result<()> {
-        self.launches = match self.together {
-            true => tile(&self.fused, &self.simplified, &self.accesses),
-            false => one_by_one(self.fused.len()),
-        };
-        Ok(())
-    }
-
-    fn schedule(&mut self, driver: &mut Driver<'_>) -> Result<()> {
-        let controls = self.typed.graph.controls().iter().map(Arc::as_ptr).zip(&self.typed.bodies);
-        let controls: FxHashMap<*const Control<DType>, &Vec<Arc<TypedGraph>>> = controls.collect();
-        let axes = self.launches.iter().flat_map(|launch| launch.steps.clone().map(|n| launch.axis(n)));
-        for (step, axis) in std::mem::take(&mut self.fused).into_iter().zip(axes) {
-            self.steps.push(match step {
-                FusedStep::Kernel(fused) => {
-                    let scheduled = schedule(&fused, &self.simplified, self.layouts, &self.accesses, axis)?;
-                    LoweredStep::Kernel(LoweredKernel { fused, scheduled })
-                }
-                FusedStep::Control(fused) => {
-                    let Some(bodies) = controls.get(&Arc::as_ptr(&fused.control.0)) else {
-                        return Err(Error::new(ErrorCode::Verify, "schedule: control flow whose graphs have no types"));
-                    };
-                    let bodies = bodies.iter().map(|body| driver.body(body)).collect::<Result<Vec<_>>>()?;
-                    let compiled = match driver.options.fuse {
-                        true => compiled(&fused.control.0, &bodies)?,
-                        false => None,
-                    };
-                    LoweredStep::Control(LoweredControl { fused, bodies, compiled })
-                }
-            });
-        }
-        Ok(())
-    }
-
-    fn verify(&self, stage: &str) -> Result<()> {
-        match stage {
-            "simplified" => self.simplified.verify(),
-            "kernels" => verify_steps(&self.fused, &self.simplified),
-            _ => {
-                let mut nests = self.steps.iter().filter_map(LoweredStep::kernel);
-                nests.try_for_each(|LoweredKernel { scheduled: Scheduled { nest, .. }, .. }| nest.verify())
-            }
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A number that its passes change, and that must stay below 10.
+    struct Number(u32);
+
+    impl PassProgram for Number {
+        fn verify(&self, stage: &str) -> Result<()> {
+            match self.0 {
+                0..10 => Ok(()),
+                _ => Err(Error::new(ErrorCode::Verify, format!("{stage}: it is too large"))),
+            }
+        }
+
+        fn write(&self, _: &str, f: &mut Formatter<'_>) -> fmt::Result {
+            (0..50).try_for_each(|_| writeln!(f, "line {}", self.0))
+        }
+    }
+
+    fn pass(name: &'static str, stage: &'static str, run: fn(&mut Number, &u32) -> Result<()>) -> Pass<Number, u32> {
+        Pass { name, stage, run }
+    }
+
+    fn numbers() -> [Pass<Number, u32>; 3] {
+        let add = pass("add", "sum", |number, by| {
+            number.0 += by;
+            Ok(())
+        });
+        let scale = pass("scale", "product", |number, by| {
+            number.0 *= by;
+            Ok(())
+        });
+        let clear = pass("clear", "product", |number, _| {
+            number.0 = 0;
+            Ok(())
+        });
+        [add, scale, clear]
+    }
+
+    /// The passes that begin, and the first line of what they make.
+    #[derive(Default)]
+    struct Told(Vec<String>);
+
+    impl PassObserver for Told {
+        fn begins(&mut self, pass: &'static str) {
+            self.0.push(format!("{pass} begins"));
+        }
+
+        fn ends(&mut self, pass: &'static str, made: &dyn Display) {
+            let made = made.to_string();
+            self.0.push(format!("{pass} made {}", made.lines().next().unwrap_or_default()));
+        }
+    }
+
     #[test]
     fn errors_say_after_which_pass_a_program_is_not_well_formed() {
-        let (options, begins) = (Options { verify: true, ..Options::default() }, &mut |_| {});
-        let driver = Driver::new(&options, begins);
-        let wrong = || Err(Error::new(ErrorCode::Verify, "graph"));
-        let error = driver.check("views", wrong, || "line\n".repeat(50)).unwrap_err();
+        let (passes, mut told) = (numbers(), Told::default());
+        let error = run(&passes, &mut Number(3), &4, Checked::All, &mut told).unwrap_err();
         let facts = error.facts().join("");
-        assert!(facts.starts_with("after the pass `views`, of\nline\n"), "{facts}");
+        assert_eq!(error.headline(), "product: it is too large");
+        assert!(facts.starts_with("after the pass `scale`, of\nline 28\n"), "{facts}");
         assert_eq!(facts.matches("line").count(), PROGRAM_LINES);
-        let unchecked = Options { verify: false, ..Options::default() };
-        assert!(Driver::new(&unchecked, &mut |_| {}).check("views", wrong, String::new).is_ok());
+        // The result is told before it is checked, for dumps.
+        assert_eq!(told.0, ["add begins", "add made line 7", "scale begins", "scale made line 28"]);
+        assert!(run(&passes, &mut Number(3), &4, Checked::Last, &mut Unobserved).is_ok());
+        let last = run(&passes[..2], &mut Number(3), &4, Checked::Last, &mut Unobserved).unwrap_err();
+        assert_eq!(last, error);
+        assert!(run(&passes[..2], &mut Number(3), &4, Checked::None, &mut Unobserved).is_ok());
     }
 }

@@ -4,6 +4,7 @@ use ndjit_ir::DType;
 use ndjit_ir::graph::{SlotId, Value};
 use ndjit_ir::loops::{IterationDomain, LoopNest};
 use ndjit_transform::access::{TracedIndex, TracedRow};
+use std::fmt::{self, Display, Formatter};
 
 /// One kernel after the schedule pass.
 #[derive(Clone, Debug)]
@@ -28,6 +29,15 @@ pub struct Scheduled {
     pub literals: Vec<(SlotId, DType)>,
     /// The loop to cut into tiles, in a launch of several kernels.
     pub tile: Option<TileLoop>,
+}
+
+impl Display for Scheduled {
+    /// The loops, their run-time arguments, and the loop that ends early.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}", self.nest, self.domain)?;
+        let Some(TracedTrips { index, count, more }) = self.trips else { return Ok(()) };
+        write!(f, "\n; i{index} ends after as many trips as {} says, and {more} more", count.value)
+    }
 }
 
 /// The run-time trip count of a reduced loop. Further trips would change no bit.

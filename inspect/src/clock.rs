@@ -33,14 +33,28 @@ impl Clock {
         self.running = Some(("compile", Instant::now(), spans::compile(nests)));
     }
 
+    /// Ends the compilation, of which these passes took a part: the rest is that of the code generator.
+    pub fn compiled(&mut self, passes: impl IntoIterator<Item = (&'static str, Duration)>) {
+        let Some(("compile", begun, _span)) = self.running.take() else { return };
+        let mut rest = begun.elapsed();
+        for (pass, time) in passes {
+            rest = rest.saturating_sub(time);
+            self.add(pass, time);
+        }
+        self.add("compile", rest);
+    }
+
     /// Ends the stage. A stage may run several times; its times add up.
     pub fn stop(&mut self) {
         if let Some((stage, begun, _span)) = self.running.take() {
-            let time = begun.elapsed();
-            match self.times.iter_mut().find(|(known, _)| *known == stage) {
-                Some((_, known)) => *known += time,
-                None => self.times.push((stage, time)),
-            }
+            self.add(stage, begun.elapsed());
+        }
+    }
+
+    fn add(&mut self, stage: &'static str, time: Duration) {
+        match self.times.iter_mut().find(|(known, _)| *known == stage) {
+            Some((_, known)) => *known += time,
+            None => self.times.push((stage, time)),
         }
     }
 

@@ -21,6 +21,7 @@ pub mod interpret;
 pub mod json;
 pub mod listing;
 mod page;
+mod passes;
 pub mod picture;
 pub mod report;
 pub mod source;

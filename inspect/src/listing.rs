@@ -351,7 +351,7 @@ impl Inspection<'_> {
     }
 
     /// The placement of the nests on a GPU.
-    fn on_gpu(&self) -> Option<Result<OnGpu>> {
+    pub(crate) fn on_gpu(&self) -> Option<Result<OnGpu>> {
         self.device.gpu_number()?;
         Some(match self.program {
             Some(program) => Ok(program.on_gpu()?),
@@ -408,10 +408,13 @@ impl Inspection<'_> {
         for (n, (own, lowered)) in there.steps.iter().zip(&self.lowered.steps).enumerate() {
             out.lines.push(StageLine::plain("", Some(n)));
             out.plain(Some(n), format!("; {}", own.placement));
-            let Some(LoweredKernel { scheduled, .. }) = lowered.kernel() else { continue };
+            let Some(LoweredKernel { scheduled: Scheduled { nest, .. }, .. }) = lowered.kernel() else { continue };
+            let kernel = lower_for(nest, &there.features.target());
             for &step in &own.shaders {
                 out.plain(Some(n), format!("; {step}"));
-                let module = wgsl::emit(&scheduled.nest, step, &there.features, &Pieces::default());
+                let kernel = kernel.as_ref().map_err(Clone::clone);
+                let module =
+                    kernel.and_then(|kernel| wgsl::emit((nest, kernel), step, &there.features, &Pieces::default()));
                 match module.and_then(|module| lines(&there, &module)) {
                     Ok(lines) => self.push(&mut out, n, lines),
                     Err(error) => out.plain(Some(n), error),

@@ -37,7 +37,7 @@ pub use devices::memory::Memory;
 pub use devices::{backend, on_gpu};
 #[cfg(feature = "emulated")]
 pub use execution::emulated;
-pub use execution::{code, code_memory, drivers, helper, kernels};
+pub use execution::{code, code_memory, drivers, helper, kernels, lowering};
 pub use memory::device::{DeviceMemory, Reading};
 pub use memory::{allocations, buffer, dlpack, element, pod, pool};
 pub use programs::call::{Argument, Donations, Output, RunOptions, Timed};

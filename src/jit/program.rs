@@ -17,6 +17,7 @@ use crate::trace::recorder;
 use crate::trace::recording::Recording;
 use crate::trace::replay;
 use ndjit_codegen::Lowered;
+use ndjit_codegen::pipeline::inlined;
 use ndjit_eval::argument::{self, ArgumentLayout, ArgumentType};
 use ndjit_eval::plan::compiled::{Lengths, Plan};
 use ndjit_inspect::clock::Clock;
@@ -25,7 +26,6 @@ use ndjit_inspect::listing::Inspection;
 use ndjit_ir::graph::{Graph, NodeKind, SourceLocs};
 use ndjit_ir::support::{Device, Supports};
 use ndjit_ir::{Error, ErrorCode, Result, SourceLoc, ValueType};
-use ndjit_transform::inline;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Program {
         let params: Vec<_> = arguments.iter().map(erased::param).collect();
         let recording = recorder::record(None, &params, Some(place), |params, outputs| *outputs = function(params));
         let recording = recording.map_err(|failure| failure.error.at(place))?;
-        let (graph, places) = inline(&recording.graph, &recording.places)?;
+        let (graph, places) = inlined(&recording.graph, &recording.places)?;
         Ok(Program::new(arguments, Recording { graph, places, ..recording }, configured()))
     }
 
@@ -106,7 +106,7 @@ impl Program {
             // Limits the memory of the expanded graph before the expansion.
             graph.check_expansion()?;
             graph.verify()?;
-            let (graph, places) = inline(&graph, &SourceLocs::default())?;
+            let (graph, places) = inlined(&graph, &SourceLocs::default())?;
             let arguments = arguments_of(&graph)?;
             let recording = Recording {
                 graph,

@@ -115,7 +115,8 @@ fn what_cannot_be_read_is_told_once() {
         ("NDJIT_DEBUG_NANS", "maybe", "NDJIT_DEBUG_NANS: `maybe` is neither 1 nor 0; it counts as 0"),
         ("NDJIT_DISABLE_JIT", "2", "NDJIT_DISABLE_JIT: `2` is neither 1 nor 0; it counts as 0"),
         ("NDJIT_EXPLAIN_MISSES", "all", "NDJIT_EXPLAIN_MISSES: `all` is neither 1 nor 0; it counts as 0"),
-        ("NDJIT_DUMP", "lops", "NDJIT_DUMP: unknown stage `lops`"),
+        ("NDJIT_DUMP", "lops", "NDJIT_DUMP: `lops` is neither a stage nor a pass; stages are graph typed "),
+        ("NDJIT_DUMP", "vieews", " legalize; did you mean `views`?"),
     ];
     for (variable, value, message) in told {
         let text = child_with("what_cannot_be_read_is_told_once", variable, value);
@@ -145,4 +146,55 @@ fn programs_of_the_user_alone_are_printed() {
     // One for each of the two arrays read.
     assert_eq!(text.matches("== simplified ==").count(), 2, "{text}");
     assert_eq!(text.matches(" gather ").count(), 2, "{text}");
+}
+
+/// A program with a view, a reduction that ends early, a loop that is one nest, and a loop that is not.
+#[test]
+fn programs_are_printed_after_each_pass() {
+    if is_child() {
+        let f = jit(|x: ndjit::Expr, y: ndjit::Expr, n: ndjit::Expr| {
+            let sums = (x.mt() + 2).sum(1) + y.prefix(n, 0, 0).sum(0);
+            let stepped = ndjit::fori_loop(0, 3, sums, |_, s| s * 2);
+            ndjit::fori_loop(0, 2, stepped, |_, s| s - s.sum(0))
+        });
+        let x = Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]);
+        f.call((&x, &Array::from([1.0f32, 2.0, 3.0]), &Array::from(1i32))).unwrap();
+        return;
+    }
+    let passes: Vec<(&str, &str)> = ndjit_codegen::pipeline::passes().collect();
+    let all: Vec<&str> = passes.iter().map(|(pass, _)| *pass).collect();
+    let text = child_with("programs_are_printed_after_each_pass", "NDJIT_DUMP", &format!("{},loops", all.join(",")));
+    let sections: Vec<(&str, &str)> = text
+        .split("\n== ")
+        .map(|section| section.trim_start_matches("== ").split_once(" ==\n").unwrap_or_default())
+        .collect();
+    // In the order in which they run; those of the graphs of control flow run in between.
+    let mut next = 0;
+    for (pass, stage) in &passes {
+        let heading = format!("after {pass}");
+        let own: Vec<usize> = (0..sections.len()).filter(|&n| sections[n].0 == heading).collect();
+        let &last = own.last().unwrap_or_else(|| panic!("nothing after {pass}: {text}"));
+        assert!(last >= next, "{pass} is out of order: {text}");
+        next = last;
+        let what = match *stage {
+            "graph" | "typed" | "simplified" => "graph (%0: ",
+            "kernels" => "kernel [",
+            _ => "nest rank ",
+        };
+        assert!(sections[last].1.contains(what), "{pass}: {}", sections[last].1);
+        // The two loops have a graph each, which are lowered with the same passes.
+        let graphs = if ["simplified", "kernels", "loops"].contains(stage) { 3 } else { 1 };
+        assert_eq!(own.len(), graphs, "{pass}: {text}");
+    }
+    let made = |pass: &str, what: &str| {
+        let heading = format!("after {pass}");
+        sections.iter().any(|(own, text)| *own == heading && text.contains(what))
+    };
+    assert!(made("accesses", "\n; %") && made("accesses", " is in %0: offset 0, strides [4, 8]"), "{text}");
+    assert!(!made("schedule", "ends after") && made("trips", "ends after as many trips as %"), "{text}");
+    let steps = "; the steps of control flow\nnest rank";
+    assert!(!made("trips", steps) && made("loop_kernels", steps), "{text}");
+    assert!(made("loop_kernels", "the graphs of the `for` are programs"), "{text}");
+    assert!(made("split", " = add t") && made("split", "\n; combine\n") && made("legalize", " = fadd.f32 r"), "{text}");
+    assert_eq!(sections.last().unwrap().0, "loops", "{text}");
 }

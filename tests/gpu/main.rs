@@ -9,6 +9,7 @@ mod primitives;
 
 use ndjit_codegen::LoweredKernel;
 use ndjit_codegen::Options;
+use ndjit_codegen::pipeline::lower_for;
 use ndjit_codegen::wgsl::{self, DispatchKind, Features, Pieces};
 use ndjit_engines::{Difference, ProgramInputs, compare, lowered};
 use ndjit_ir::{ErrorCode, Result};
@@ -77,7 +78,10 @@ fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
     let emulated = |LoweredKernel { scheduled, .. }: &LoweredKernel| {
         let step = DispatchKind::first(&scheduled.nest);
         // A nest that cannot be emitted is an error at run time.
-        wgsl::emit(&scheduled.nest, step, &gpu.features(), &Pieces::default()).is_ok_and(|module| {
+        let kernel = lower_for(&scheduled.nest, &gpu.features().target());
+        let module =
+            kernel.and_then(|kernel| wgsl::emit((&scheduled.nest, &kernel), step, &gpu.features(), &Pieces::default()));
+        module.is_ok_and(|module| {
             let emulated =
                 module.text.matches("= nd_fma64(").count() > 6 || module.text.matches("= nd_fma(").count() > 40;
             // A module of 15,000 characters took minutes, one of 8,000 a second.

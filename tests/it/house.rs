@@ -386,6 +386,77 @@ fn the_architecture_page_has_every_pass() {
     }
 }
 
+/// The last names of the paths under `prefix` in a file, also in lists of `use`.
+fn paths_under<'a>(text: &'a str, prefix: &str) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices(prefix) {
+        let rest = &text[at + prefix.len()..];
+        let list = match rest.strip_prefix('{') {
+            Some(list) => list.split('}').next().unwrap_or_default(),
+            None => rest.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').next().unwrap_or_default(),
+        };
+        let names = list.split([',', '\n']).map(|path| path.trim().rsplit("::").next().unwrap_or_default());
+        found.extend(names.map(|name| name.split(" as ").next().unwrap_or_default()));
+    }
+    found
+}
+
+/// The modules of `codegen/src/passes/`, each with its pass.
+const PASSES_OF_LOOPS: [(&str, &str); 8] = [
+    ("bounded", "trips"),
+    ("expand", "expand"),
+    ("fuse", "fuse"),
+    ("legalize", "legalize"),
+    ("loops", "loop_kernels"),
+    ("schedule", "schedule"),
+    ("split", "split"),
+    ("tile", "tile"),
+];
+
+/// Tests may: they take a pass by itself.
+#[test]
+fn only_the_pipeline_calls_passes() {
+    let mut passes: Vec<&str> = ndjit_codegen::pipeline::passes().map(|(pass, _)| pass).collect();
+    // An analysis: its type has another name.
+    passes.retain(|pass| *pass != "accesses");
+    let modules = read(&root().join("codegen/src/passes/mod.rs"));
+    assert_eq!(modules.matches("mod ").count(), PASSES_OF_LOOPS.len(), "each module of a pass is listed");
+    let libraries = || LIBRARIES.iter().chain(&["cli/src/", "engines/src/", "benches/src/"]);
+    let (mut seen, mut taken, mut called) = (0, Vec::new(), Vec::new());
+    for path in sources() {
+        let file = name(&path);
+        if !libraries().any(|library| file.starts_with(library)) {
+            continue;
+        }
+        seen += 1;
+        let text = read(&path);
+        let text = text.split("\nmod tests {").next().unwrap_or_default();
+        let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code = code.join("\n");
+        let mut found = [paths_under(&code, "ndjit_transform::"), paths_under(&code, "passes::")].concat();
+        if file.starts_with("transform/src/") && file != "transform/src/lib.rs" {
+            let inside = passes.iter().flat_map(|pass| [format!("crate::{pass}::"), format!("super::{pass}::")]);
+            found
+                .extend(inside.flat_map(|prefix| paths_under(&code, &prefix)).chain(paths_under(&code, "use crate::")));
+        }
+        found.retain(|name| passes.contains(name));
+        for (module, pass) in PASSES_OF_LOOPS {
+            let inside = file.starts_with("codegen/src/passes/").then(|| format!("super::{module}::"));
+            let prefixes = [format!("passes::{module}::")].into_iter().chain(inside);
+            found.extend(prefixes.flat_map(|prefix| paths_under(&code, &prefix)).filter(|name| *name == pass));
+        }
+        match file == "codegen/src/pipeline.rs" || file.starts_with("codegen/src/pipeline/") {
+            true => taken.extend(found.into_iter().map(str::to_owned)),
+            false => called.extend(found.into_iter().map(|pass| format!("{file}: {pass}"))),
+        }
+    }
+    assert!(seen > 200, "found only {seen} files");
+    for pass in passes {
+        assert!(taken.iter().any(|name| name == pass), "the pipeline takes `{pass}` from no module: {taken:?}");
+    }
+    assert!(called.is_empty(), "only the pipeline calls passes: {called:?}");
+}
+
 /// A file's top-level types, outside of macros and tests.
 fn types(text: &str) -> Vec<&str> {
     let (mut found, mut in_macro) = (Vec::new(), false);

@@ -1,6 +1,8 @@
 //! Access: the layout of views' elements in the memory of their operands. A view never has memory of its own. A reshape
 //! has its own if no strides give its order: it is a copy. If the host computes addresses, the row of a gather at one
 //! index is a view too; its start depends on the run-time index.
+//!
+//! It is an analysis of a graph, which it does not change: the pipeline lists it among the passes, whose rewrites read it.
 
 use ndjit_ir::graph::{Fusion, Graph, NodeKind, Value};
 use ndjit_ir::loops::Layout;
@@ -8,6 +10,7 @@ use ndjit_ir::reduction::AxisSet;
 use ndjit_ir::view::reshaped;
 use ndjit_ir::{DType, Result, Shape};
 use smallvec::SmallVec;
+use std::fmt::{self, Display, Formatter};
 
 /// A run-time integer in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +57,24 @@ pub struct Accesses {
     rows: bool,
     /// The offset of each parameter's first element.
     params: Vec<usize>,
+}
+
+impl Display for Accesses {
+    /// A line for each view:
+    ///
+    /// ```text
+    ///
+    /// ; %2 is in %0: offset 0, strides [4, 12]
+    /// ; %5 is in %1: offset 0, strides [4], from the row at the index in %3
+    /// ```
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (n, view) in self.of.iter().enumerate() {
+            let Some(StoredView { base, layout, rows }) = view else { continue };
+            write!(f, "\n; {} is in {base}: {layout}", Value::from_index(n))?;
+            rows.iter().try_for_each(|row| write!(f, ", from the row at the index in {}", row.index.value))?;
+        }
+        Ok(())
+    }
 }
 
 impl Accesses {

@@ -1,17 +1,29 @@
-//! Partial reductions: if a mask excludes all elements from an index on, as in `sum(where(iota < n, x, 0))`, the
+//! Trips: partial reductions. If a mask excludes all elements from an index on, as in `sum(where(iota < n, x, 0))`, the
 //! reduced loop ends there. The excluded elements change no bit of the result; the mask remains.
 
+use crate::lower::{LoweredKernel, LoweredStep};
 use crate::scheduled::TracedTrips;
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
-use ndjit_ir::kernel::{FusedKernel, KernelReduce, OpBody, Reads, Scalar, StmtKind};
+use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, OpBody, Reads, Scalar, StmtKind};
 use ndjit_ir::loops::IterationDomain;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::{DType, Op};
 use ndjit_transform::access::{Accesses, TracedIndex, keeps};
 
+/// Finds the number of trips with an effect of each reduction that an integer in memory bounds.
+pub(crate) fn trips(steps: &mut [LoweredStep], graph: &Graph<DType>, accesses: &Accesses) {
+    for step in steps {
+        let LoweredStep::Kernel(LoweredKernel { fused, scheduled }) = step else { continue };
+        if let KernelKind::Reduce(reduce) = &fused.kind {
+            let parallel_rank = scheduled.nest.parallel_rank();
+            scheduled.trips = kernel_trips(fused, reduce, graph, accesses, (&scheduled.domain, parallel_rank));
+        }
+    }
+}
+
 /// Returns the number of trips with an effect of a kernel's only reduced loop, if an integer in memory determines it.
 /// `parallel_rank` loops are not reduced.
-pub(super) fn trips(
+fn kernel_trips(
     kernel: &FusedKernel,
     reduce: &KernelReduce,
     graph: &Graph<DType>,

@@ -1,4 +1,4 @@
-//! Compiled loops: control flow whose steps are one loop of a nest, so that one call of machine code runs them all.
+//! Loop kernels: control flow whose steps are one loop of a nest, so that one call of machine code runs them all.
 //!
 //! Each element of the state must be an elementwise function of that element, of elements of slices, of invariants and
 //! of the index: elements are independent, so each can run its steps separately. For arrays the innermost parallel loop
@@ -11,7 +11,7 @@
 use super::fuse::{MAX_WEIGHT, elementwise_weight};
 use super::schedule::{coalesce, stride_class};
 use crate::clif::AccumulatorLayout;
-use crate::lower::{Lowered, MAX_ARRAYS};
+use crate::lower::{Lowered, LoweredControl, LoweredStep, MAX_ARRAYS};
 use ndjit_ir::graph::{Control, ControlKind, Graph, NodeKind, ScanArity, SlotId, Value};
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
 use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
@@ -42,11 +42,21 @@ pub struct LoopKernel {
     pub literals: Vec<(usize, SlotId, DType)>,
 }
 
-/// Compiles control flow as a nest; `None` if it cannot be one.
+/// Makes one nest of each loop whose steps can be one.
 ///
 /// # Errors
-/// `Size` if an array cannot exist; `Verify` if the nest is not valid.
-pub fn compiled(control: &Control<DType>, bodies: &[Arc<Lowered>]) -> Result<Option<LoopKernel>> {
+/// `Size` if an array cannot exist.
+pub(crate) fn loop_kernels(steps: &mut [LoweredStep]) -> Result<()> {
+    for step in steps {
+        if let LoweredStep::Control(LoweredControl { fused, bodies, compiled }) = step {
+            *compiled = loop_kernel(&fused.control.0, bodies)?;
+        }
+    }
+    Ok(())
+}
+
+/// Control flow as a nest; `None` if it cannot be one.
+fn loop_kernel(control: &Control<DType>, bodies: &[Arc<Lowered>]) -> Result<Option<LoopKernel>> {
     let carried = match control.kind {
         ControlKind::Cond => return Ok(None),
         ControlKind::While => control.results(),
@@ -129,13 +139,9 @@ impl LoopBuilder<'_> {
             .iter()
             .map(|&param| contiguous(graph.shape(param), graph.ty(param)))
             .collect::<Result<_>>()?;
-        let mut walk = LoopGraph {
-            number,
-            graph,
-            accesses: Accesses::new(graph, &params, false)?,
-            params,
-            scalars: FxHashMap::default(),
-        };
+        // The pass owns this analysis: in the nest no view begins at a run-time row, as one of the graph's own program may.
+        let accesses = Accesses::new(graph, &params, false)?;
+        let mut walk = LoopGraph { number, graph, accesses, params, scalars: FxHashMap::default() };
         for (&param, &operand) in graph.params().iter().zip(&self.control.graphs[number].operands) {
             if let Some(&state) = states.get(operand as usize) {
                 walk.scalars.insert(param, state);
@@ -408,7 +414,6 @@ impl LoopBuilder<'_> {
             body: LoopBody::Ops(Arc::new(body)),
             kind: NestKind::Map,
         };
-        nest.verify()?;
         let inputs = inputs.into_iter().map(|input| input.operand).collect();
         Ok(Some(LoopKernel { nest: Arc::new(nest), form, carried, steps, inputs, domain, literals }))
     }

@@ -1,7 +1,7 @@
 //! The passes from graph to loops, one file each; `ndjit-transform` has those from graph to graph. A pass is a function
-//! from one stage to the next; [`crate::lower()`] lists them.
+//! from one stage to the next; [`crate::pipeline`] lists them.
 
-mod bounded;
+pub(crate) mod bounded;
 pub mod expand;
 pub mod fuse;
 pub mod legalize;

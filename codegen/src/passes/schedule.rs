@@ -5,7 +5,6 @@
 //! in the nest. Reduced axes become the innermost loops, in their order, and are joined only with each other. A scanned
 //! or sorted axis becomes the innermost loop.
 
-use super::bounded::trips;
 use crate::scheduled::{Scheduled, TileLoop};
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, KernelScan, Reads};
@@ -131,10 +130,6 @@ pub fn schedule(
         KernelKind::Sort(KernelScan { outputs, .. }) => NestKind::Sort(outputs.clone()),
         KernelKind::Scatter(scatter) => NestKind::Scatter(*scatter),
     };
-    let trips = match &kernel.kind {
-        KernelKind::Reduce(reduce) => trips(kernel, reduce, graph, accesses, (&domain, parallel.len())),
-        _ => None,
-    };
     let mut nest = LoopNest {
         rank: domain.extents.len(),
         inputs: Vec::new(),
@@ -168,7 +163,7 @@ pub fn schedule(
         outputs: kernel.outputs.clone(),
         rest: kernel.kind.part().and_then(|part| part.into),
         rows,
-        trips,
+        trips: None,
         literals: kernel.literals.iter().copied().zip(kernel.body.literals.iter().copied()).collect(),
         tile,
     })

@@ -4,10 +4,10 @@
 //! It depends only on the data flow: every kernel of such a launch reads the others' outputs at the index along the
 //! axis at which it computes. The runtime decides whether to tile, and the tiles' extent.
 
-use ndjit_ir::DType;
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::kernel::{FusedKernel, FusedStep, KernelKind, Part, Reads};
 use ndjit_ir::view::{AxisIndex, IndexTerm};
+use ndjit_ir::{DType, Error, ErrorCode, Result};
 use ndjit_transform::access::Accesses;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
@@ -58,6 +58,49 @@ pub fn tile(steps: &[FusedStep], graph: &Graph<DType>, accesses: &Accesses) -> V
 /// Returns launches of one step each.
 pub fn one_by_one(steps: usize) -> Vec<Launch> {
     (0..steps).map(|n| Launch { steps: n..n + 1, axes: Vec::new() }).collect()
+}
+
+/// Checks that launches hold each step once, in order, and that the kernels of one have as many indices along its axes, along which none
+/// reduces.
+///
+/// # Errors
+/// `Verify`, with the launch.
+pub fn verify_launches(launches: &[Launch], steps: &[FusedStep]) -> Result<()> {
+    let mut next = 0;
+    for launch in launches {
+        let wrong = |what: &str| Err(Error::new(ErrorCode::Verify, format!("launches: {launch} {what}")));
+        let Launch { steps: Range { start, end }, axes } = launch;
+        if *start != next || end <= start || *end > steps.len() {
+            return wrong("does not hold the next steps");
+        }
+        next = *end;
+        if axes.is_empty() {
+            match end - start {
+                1 => continue,
+                _ => return wrong("holds several steps without an axis"),
+            }
+        }
+        if axes.len() != end - start {
+            return wrong("does not have an axis for each kernel");
+        }
+        let mut common = None;
+        for (step, &axis) in steps[launch.steps.clone()].iter().zip(axes) {
+            let Some(kernel) = step.kernel() else { return wrong("holds control flow") };
+            let Some(&extent) = kernel.shape.extents().get(axis) else {
+                return wrong("has an axis that a kernel lacks");
+            };
+            if kernel.kind.reduced().contains(axis) {
+                return wrong("reduces along its axis");
+            }
+            if *common.get_or_insert(extent) != extent {
+                return wrong("has axes of different extents");
+            }
+        }
+    }
+    match next == steps.len() {
+        true => Ok(()),
+        false => Err(Error::new(ErrorCode::Verify, format!("launches: step {next} has none"))),
+    }
 }
 
 /// Returns `true` if the kernel stores different results at different indices along the axis, and has several.
@@ -167,4 +210,50 @@ fn seen_along(graph: &Graph<DType>, accesses: &Accesses, value: Value, along: us
         let alone = (0..view.axes.len()).all(|other| other == axis || view.depends(other).all(|a| a != own as usize));
         (index.start == 0 && alone).then_some(own as usize)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndjit_ir::Shape;
+    use ndjit_ir::kernel::{KernelReduce, OpBody, Statements};
+    use ndjit_ir::reduction::{AxisSet, Reduction};
+    use smallvec::smallvec;
+    use std::sync::Arc;
+
+    fn step(extents: &[usize], kind: KernelKind) -> FusedStep {
+        let (body, statements) = (Arc::new(OpBody::default()), Statements::default());
+        let (inputs, literals, outputs) = (Vec::new(), Vec::new(), Vec::new());
+        FusedStep::Kernel(FusedKernel {
+            shape: Shape::from(extents),
+            kind,
+            inputs,
+            literals,
+            outputs,
+            body,
+            statements,
+        })
+    }
+
+    #[test]
+    fn launches_that_cannot_run_are_named() {
+        let sum = KernelReduce { axes: AxisSet::one(1), outputs: smallvec![Reduction::Sum] };
+        let steps =
+            [step(&[3, 2], KernelKind::Map), step(&[3, 2], KernelKind::Reduce(sum)), step(&[2], KernelKind::Map)];
+        let launch = |steps: Range<usize>, axes: &[usize]| Launch { steps, axes: axes.to_vec() };
+        assert_eq!(verify_launches(&one_by_one(3), &steps), Ok(()));
+        assert_eq!(verify_launches(&[launch(0..2, &[0, 0]), launch(2..3, &[])], &steps), Ok(()));
+        for (launches, what) in [
+            (vec![launch(0..1, &[])], "launches: step 1 has none"),
+            (vec![launch(1..2, &[])], "launches: kernel 1 does not hold the next steps"),
+            (vec![launch(0..4, &[])], "launches: kernel 0 does not hold the next steps"),
+            (vec![launch(0..2, &[])], "launches: kernel 0 holds several steps without an axis"),
+            (vec![launch(0..2, &[0])], "launches: kernels 0 to 1, tile by tile does not have an axis for each kernel"),
+            (vec![launch(0..2, &[0, 2])], "launches: kernels 0 to 1, tile by tile has an axis that a kernel lacks"),
+            (vec![launch(0..2, &[1, 1])], "launches: kernels 0 to 1, tile by tile reduces along its axis"),
+            (vec![launch(0..3, &[0, 0, 0])], "launches: kernels 0 to 2, tile by tile has axes of different extents"),
+        ] {
+            assert_eq!(verify_launches(&launches, &steps).unwrap_err().headline(), what);
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! The WGSL of programs, checked by naga's validator for devices with many and few features. No device is needed.
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use ndjit_codegen::wgsl::{self, DispatchKind, Features, Pieces};
+use ndjit_codegen::pipeline::lower_for;
+use ndjit_codegen::wgsl::{self, DispatchKind, Features, Pieces, WgslModule};
 use ndjit_codegen::{LoweredKernel, Options, Scheduled, lower};
 use ndjit_ir::graph::{Graph, SourceLocs};
-use ndjit_ir::loops::{NestKind, Role};
+use ndjit_ir::loops::{LoopNest, NestKind, Role};
 use ndjit_ir::{ErrorCode, Policy, Result, ValueType};
 use ndjit_random::{Limits, program};
 use ndjit_transform::access::contiguous;
@@ -39,6 +40,11 @@ fn steps(nest: &ndjit_ir::loops::LoopNest) -> Vec<DispatchKind> {
     }
 }
 
+/// The module of a nest's step.
+fn emit(nest: &LoopNest, step: DispatchKind, features: &Features, pieces: &Pieces) -> Result<WgslModule> {
+    wgsl::emit((nest, &lower_for(nest, &features.target())?), step, features, pieces)
+}
+
 /// The modules of a program's kernels.
 fn modules(graph: &Graph<ValueType>, features: &Features) -> Result<Vec<String>> {
     let stored = |p| contiguous(graph.shape(p), graph.storage_dtype(p, Policy::default()));
@@ -49,15 +55,15 @@ fn modules(graph: &Graph<ValueType>, features: &Features) -> Result<Vec<String>>
         let on_processor = matches!(nest.kind, NestKind::Scatter(_));
         for step in steps(nest) {
             if on_processor {
-                let error = wgsl::emit(nest, step, features, &Pieces::default()).unwrap_err();
+                let error = emit(nest, step, features, &Pieces::default()).unwrap_err();
                 assert!(error.to_string().contains("on the processor"), "{error}");
                 continue;
             }
-            modules.push(wgsl::emit(nest, step, features, &Pieces::default())?.text);
+            modules.push(emit(nest, step, features, &Pieces::default())?.text);
             // And each input in three pieces.
             if nest.inputs.iter().any(|access| access.role == Role::Rows) {
                 let pieces = Pieces { bytes: 1 << 20, counts: vec![3; nest.inputs.len()] };
-                modules.push(wgsl::emit(nest, step, features, &pieces)?.text);
+                modules.push(emit(nest, step, features, &pieces)?.text);
             }
         }
     }
@@ -249,6 +255,6 @@ fn a_step_that_is_not_one_of_the_nests_is_refused() {
     let layouts = [contiguous(program.shape(program.params()[0]), ndjit_ir::DType::F32).unwrap()];
     let lowered = lower(&program, &SourceLocs::default(), &layouts, &Options::default()).unwrap();
     let nest = &lowered.kernels().next().unwrap().scheduled.nest;
-    let error = wgsl::emit(nest, DispatchKind::Carries, &Features::ALL, &Pieces::default()).unwrap_err();
+    let error = emit(nest, DispatchKind::Carries, &Features::ALL, &Pieces::default()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Verify);
 }

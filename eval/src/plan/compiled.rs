@@ -7,8 +7,9 @@ use crate::infer;
 use crate::nonfinite::NanCheck;
 use crate::observer::{CallObserver, PlanObservers};
 use crate::options::PlanOptions;
-use crate::plan::dump;
+use crate::plan::dump::{self, PassReport};
 use crate::settings::Settings;
+use ndjit_codegen::pipeline::target_passes;
 use ndjit_codegen::{Lowered, lower_observed};
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explainer, Explanation, Origin, Widening};
@@ -20,7 +21,7 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::devices::{self, memory::result_memory};
-use ndjit_runtime::{Argument, DeviceProgram, Donations, KernelCode, Memory, Output, Timed, planned};
+use ndjit_runtime::{Argument, DeviceProgram, Donations, KernelCode, Memory, Output, Timed, lowering, planned};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -124,10 +125,7 @@ impl Plan {
         clock: &mut Clock,
     ) -> Result<Lowered> {
         let layouts = layouts(arguments, closed_over)?;
-        let mut begins = |pass| clock.pass(pass);
-        let lowered = lower_observed(graph, places, &layouts, &options.lowering(settings)?, &mut begins)?;
-        clock.stop();
-        Ok(lowered)
+        lower_observed(graph, places, &layouts, &options.lowering(settings)?, &mut PassReport { clock })
     }
 
     /// Compiles a lowered program; `closed_over` are the captured arrays.
@@ -142,6 +140,7 @@ impl Plan {
         settings: Settings,
         mut clock: Clock,
     ) -> Result<Plan> {
+        lowering::take_times();
         clock.compile(lowered.steps.len());
         let engine = match settings.interpreted {
             true => Engine::Interpreted(layouts(&arguments, closed_over)?),
@@ -150,7 +149,7 @@ impl Plan {
                 Engine::Compiled(devices::open(settings.device)?.compile(&lowered, settings.fallback, &run)?)
             }
         };
-        clock.stop();
+        clock.compiled(target_passes().map(|(pass, _)| pass).zip(lowering::take_times()));
         let mut results = Vec::new();
         for (&traced, &value) in lowered.traced.outputs().iter().zip(lowered.simplified.outputs()) {
             let (ty, dtype) = (lowered.traced.ty(traced), lowered.simplified.ty(value));

@@ -1,23 +1,43 @@
-//! Printing of stages at compilation, selected by the environment variable `NDJIT_DUMP`.
+//! Printing of stages and of what passes make, selected by the environment variable `NDJIT_DUMP`.
 
 use crate::scope::with_value;
+use ndjit_codegen::pipeline::{PassObserver, passes, target_passes};
+use ndjit_inspect::clock::Clock;
 use ndjit_inspect::listing::Inspection;
 use ndjit_inspect::stage::{ALL, ProgramStage};
+use ndjit_ir::nearest;
 use ndjit_runtime::{environment, stderr};
 use std::cell::Cell;
+use std::fmt::Display;
 use std::sync::OnceLock;
 
-/// The stages in a comma-separated list, each once and in pipeline order, and messages about invalid names.
-fn named(list: &str) -> (Vec<ProgramStage>, Vec<String>) {
-    let (mut wanted, mut wrong) = (Vec::new(), Vec::new());
-    for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        match name.parse() {
-            _ if name == ALL => wanted.extend(ProgramStage::ALL),
-            Ok(stage) => wanted.push(stage),
-            Err(message) => wrong.push(message),
-        }
-    }
-    (ProgramStage::ALL.iter().copied().filter(|stage| wanted.contains(stage)).collect(), wrong)
+/// What is printed, each once and in pipeline order.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Dumped {
+    stages: Vec<ProgramStage>,
+    /// Passes after which the program is printed.
+    passes: Vec<&'static str>,
+}
+
+/// The stages and passes in a comma-separated list, and messages about invalid names.
+fn named(list: &str) -> (Dumped, Vec<String>) {
+    let names: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    let stage = |stage: &ProgramStage| names.contains(&stage.name()) || names.contains(&ALL);
+    let passes = || passes().map(|(pass, _)| pass);
+    let dumped = Dumped {
+        stages: ProgramStage::ALL.iter().copied().filter(stage).collect(),
+        passes: passes().filter(|pass| names.contains(pass)).collect(),
+    };
+    let stages = || ProgramStage::ALL.iter().map(|stage| stage.name());
+    let known: Vec<&str> = stages().chain(passes()).chain([ALL]).collect();
+    let wrong = names.iter().filter(|name| !known.contains(name)).map(|name| {
+        let near = nearest(name, known.iter().copied());
+        let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let (stages, passes) = (stages().collect::<Vec<_>>().join(" "), passes().collect::<Vec<_>>().join(" "));
+        format!("`{name}` is neither a stage nor a pass; stages are {stages}; passes are {passes}{near}")
+    });
+    let wrong = wrong.collect();
+    (dumped, wrong)
 }
 
 thread_local! {
@@ -29,20 +49,52 @@ pub fn unasked<R>(body: impl FnOnce() -> R) -> R {
     with_value(&UNASKED, true, body)
 }
 
-/// Prints the stages in the environment variable `NDJIT_DUMP`, separated by commas, or `all`.
-pub fn dump<'a>(inspection: impl Fn() -> Inspection<'a>) {
-    static STAGES: OnceLock<Vec<ProgramStage>> = OnceLock::new();
+/// What the environment variable `NDJIT_DUMP` names, separated by commas; `None` in internal programs.
+fn dumped() -> Option<&'static Dumped> {
+    static DUMPED: OnceLock<Dumped> = OnceLock::new();
     if UNASKED.get() {
-        return;
+        return None;
     }
-    let stages = STAGES.get_or_init(|| {
+    Some(DUMPED.get_or_init(|| {
         const NAME: &str = "NDJIT_DUMP";
-        let (stages, wrong) = environment::read(NAME, |list| Ok(named(list))).unwrap_or_default();
+        let (dumped, wrong) = environment::read(NAME, |list| Ok(named(list))).unwrap_or_default();
         wrong.iter().for_each(|message| environment::tell(NAME, message));
-        stages
-    });
+        dumped
+    }))
+}
+
+/// Prints a text under a heading.
+fn print(heading: impl Display, text: impl Display) {
+    stderr::line(format_args!("== {heading} ==\n{}", text.to_string().trim_end()));
+}
+
+/// Prints the selected stages of a compiled program, and its nests after the selected passes of the target half.
+pub fn dump<'a>(inspection: impl Fn() -> Inspection<'a>) {
+    let Some(Dumped { stages, passes }) = dumped() else { return };
+    for (pass, _) in target_passes().filter(|(pass, _)| passes.contains(pass)) {
+        print(format_args!("after {pass}"), inspection().after(pass));
+    }
     for &stage in stages {
-        stderr::line(format_args!("== {} ==\n{}", stage.name(), inspection().listing(stage).to_string().trim_end()));
+        print(stage.name(), inspection().listing(stage));
+    }
+}
+
+/// Times the passes of the portable half, and prints the program after those that are selected.
+pub struct PassReport<'a> {
+    /// The clock of the program's stages.
+    pub clock: &'a mut Clock,
+}
+
+impl PassObserver for PassReport<'_> {
+    fn begins(&mut self, pass: &'static str) {
+        self.clock.pass(pass);
+    }
+
+    fn ends(&mut self, pass: &'static str, made: &dyn Display) {
+        self.clock.stop();
+        if dumped().is_some_and(|dumped| dumped.passes.contains(&pass)) {
+            print(format_args!("after {pass}"), made);
+        }
     }
 }
 
@@ -51,14 +103,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_name_stages() {
+    fn lists_name_stages_and_passes() {
         for list in ["all", "all,all", " all , graph,", "loops,all"] {
-            assert_eq!(named(list), (ProgramStage::ALL.to_vec(), Vec::new()), "{list}");
+            let all = Dumped { stages: ProgramStage::ALL.to_vec(), passes: Vec::new() };
+            assert_eq!(named(list), (all, Vec::new()), "{list}");
         }
-        assert_eq!(named("loops,graph,,loops"), (vec![ProgramStage::Graph, ProgramStage::Loops], Vec::new()));
-        let (stages, wrong) = named("graph,kernel");
-        assert_eq!((stages, wrong.len()), (vec![ProgramStage::Graph], 1));
-        assert!(wrong[0].starts_with("unknown stage `kernel`; known are graph typed"), "{wrong:?}");
+        let expected =
+            Dumped { stages: vec![ProgramStage::Graph, ProgramStage::Loops], passes: vec!["views", "legalize"] };
+        assert_eq!(named("loops,legalize,graph,,loops, views,legalize"), (expected, Vec::new()));
+        for (pass, _) in passes() {
+            assert_eq!(named(pass), (Dumped { stages: Vec::new(), passes: vec![pass] }, Vec::new()));
+            assert!(
+                ProgramStage::ALL.iter().all(|stage| stage.name() != pass) && pass != ALL,
+                "{pass} has two meanings"
+            );
+        }
+        let (dumped, wrong) = named("graph,kernel,legalise");
+        assert_eq!((dumped.stages, dumped.passes, wrong.len()), (vec![ProgramStage::Graph], Vec::new(), 2));
+        assert!(wrong[0].starts_with("`kernel` is neither a stage nor a pass; stages are graph typed"), "{wrong:?}");
+        assert!(
+            wrong[0].contains(" spirv; passes are inline ") && wrong[0].contains(" legalize; did you"),
+            "{wrong:?}"
+        );
         assert!(wrong[0].ends_with("; did you mean `kernels`?"), "{wrong:?}");
+        assert!(wrong[1].ends_with("; did you mean `legalize`?"), "{wrong:?}");
     }
 }

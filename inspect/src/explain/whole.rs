@@ -6,11 +6,11 @@ use super::explainer::Explainer;
 use super::site::ParamSource;
 use super::widening::Widening;
 use crate::source::Sources;
+use ndjit_codegen::pipeline::inlined;
 use ndjit_ir::graph::{Graph, NodeKind, SourceLocs, Value};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::AxisFunction;
 use ndjit_ir::{Error, ErrorCode, LiteralValue, Result, ValueType};
-use ndjit_transform::inline;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub fn inputs(arrays: impl Iterator<Item = bool>, captured: usize) -> Vec<ParamS
 /// Explains a value's dtype. Calls are expanded.
 ///
 /// # Errors
-/// Those of [`inline`]; `Verify` if the value is not in the graph.
+/// Those of [`inlined`]; `Verify` if the value is not in the graph.
 pub fn value(
     graph: &Graph<ValueType>,
     places: &SourceLocs,
@@ -38,7 +38,7 @@ pub fn value(
     }
     let mut asked = graph.clone();
     asked.set_outputs(vec![value]);
-    let (graph, places) = inline(&asked, places)?;
+    let (graph, places) = inlined(&asked, places)?;
     let explainer = Explainer::new(&graph, &places).inputs(inputs).policy(policy).source(&read);
     match graph.outputs() {
         [value] => Ok(explainer.explain(*value)),
@@ -63,7 +63,7 @@ pub fn first_widening(
     policy: Policy,
 ) -> Option<Widening> {
     let sources = Sources::default();
-    let (graph, places) = inline(graph, places).ok()?;
+    let (graph, places) = inlined(graph, places).ok()?;
     widening_in((&graph, &places), inputs, policy, &sources, &mut HashSet::new())
 }
 

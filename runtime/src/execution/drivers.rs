@@ -3,13 +3,13 @@
 use crate::execution::code::{CodeOptions, Composed, Execution, Kernel};
 use crate::execution::contract::Contractor;
 use crate::execution::kernels::cached;
+use crate::execution::lowering;
 use crate::execution::reduce::Reducer;
 use crate::execution::scan::Scanner;
 use crate::execution::scatter::Scatterer;
 use crate::execution::sort::Sorter;
 use ndjit_codegen::clif::AccumulatorLayout;
 use ndjit_codegen::passes::split::TargetKernel;
-use ndjit_codegen::pipeline::lower_for;
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Kernel {
     /// `Backend` if code generation fails or the host is not supported; `Verify` if the nest violates an invariant.
     pub fn new(nest: &LoopNest, options: CodeOptions) -> Result<Kernel> {
         let start = Instant::now();
-        let composed: Box<dyn Composed> = match lower_for(nest, &options.execution.target()?)? {
+        let composed: Box<dyn Composed> = match lowering::kernel(nest, &options.execution.target()?)? {
             TargetKernel::Map(part) => return Kernel::part(&part, options),
             TargetKernel::Reduce(parts) => {
                 let reducer = Box::new(Reducer::new(nest, &parts, options)?);

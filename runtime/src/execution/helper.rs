@@ -3,6 +3,7 @@
 //! A panic in a job becomes an error. Idle threads are kept: a job on an idle thread starts in a few microseconds, on a new one in
 //! some twenty.
 
+use crate::execution::lowering;
 use crate::panics::panic_message;
 use crate::spans;
 use ndjit_ir::lock::Mutex;
@@ -26,7 +27,8 @@ struct Idle {
 
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 
-/// Runs `job` on a helper and waits for its result. Others may wait for it as well, so its spans are not collected.
+/// Runs `job` on a helper and waits for its result. Others may wait for it as well, so its spans are not collected. The times of its
+/// [passes](lowering) are the caller's.
 ///
 /// # Errors
 /// Those of `job`; `Backend` if it panics, `Allocation` if no thread can be started.
@@ -34,14 +36,15 @@ pub fn on_large_stack<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send 
     let (reply, result) = channel();
     let helper = idle().map_or_else(start, Ok)?;
     let job: HelperJob = Box::new(move || {
+        let made =
+            catch_unwind(AssertUnwindSafe(|| spans::unseen(job))).unwrap_or_else(|payload| Err(panicked(&*payload)));
         // A send fails only without a caller.
-        let _ = reply.send(
-            catch_unwind(AssertUnwindSafe(|| spans::unseen(job))).unwrap_or_else(|payload| Err(panicked(&*payload))),
-        );
+        let _ = reply.send((made, lowering::take_times()));
     });
     let gone = || Error::new(ErrorCode::Backend, "compile: the compiling thread ended early");
     helper.jobs.send(job).map_err(|_| gone())?;
-    let result = result.recv().map_err(|_| gone())?;
+    let (result, times) = result.recv().map_err(|_| gone())?;
+    lowering::add_times(times);
     let mut list = IDLE.lock();
     if list.len() < MAX_IDLE {
         list.push(helper);

@@ -3,11 +3,11 @@
 use crate::cache::{Bounds, Cache, CacheStats};
 use crate::execution::code::{CodeOptions, Kernel};
 use crate::execution::helper::on_large_stack;
+use crate::execution::lowering;
 use crate::spans;
 use ndjit_codegen::clif::AccumulatorLayout;
 use ndjit_codegen::passes::loops::LoopKernel;
 use ndjit_codegen::passes::split::NestPart;
-use ndjit_codegen::pipeline::lower_steps;
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
 use std::cell::Cell;
@@ -49,7 +49,7 @@ pub(crate) fn part(part: &NestPart, options: CodeOptions) -> Result<Arc<Kernel>>
 pub(crate) fn steps(loops: &LoopKernel, options: CodeOptions) -> Result<Arc<Kernel>> {
     let own = loops.clone();
     cached((LoopNest::clone(&loops.nest), options, loops.form), move |(_, options, _)| {
-        Kernel::part(&lower_steps(&own, &options.execution.target()?)?, *options)
+        Kernel::part(&lowering::steps(&own, &options.execution.target()?)?, *options)
     })
 }
 

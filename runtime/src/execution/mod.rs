@@ -10,6 +10,7 @@ pub mod emulated;
 pub mod helper;
 mod interpret;
 pub mod kernels;
+pub mod lowering;
 pub(crate) mod reduce;
 mod scan;
 mod scatter;

@@ -65,8 +65,8 @@ pub struct KernelStats {
 pub struct FunctionStats {
     /// The kernels, in execution order.
     pub kernels: Vec<KernelStats>,
-    /// The times of stages, in order: `trace`, the passes, and `compile`. The last includes the machine-dependent
-    /// passes (`split`, `expand`, `legalize`) and the code generator, for kernels that were not cached.
+    /// The times of stages, in order: `trace`, the passes, and `compile`, the code generator. The machine-dependent
+    /// passes (`split`, `expand`, `legalize`) and `compile` take time for kernels that were not cached.
     pub stages: Vec<(&'static str, Duration)>,
     /// The number of arrays created by a call: results and intermediate ones, without those of loops and branches, which
     /// the [memory plan](Jitted::memory_plan) lists.

@@ -4,7 +4,6 @@ mod reduce;
 mod scan;
 
 use crate::passes::split::{NestPart, TargetKernel};
-use crate::pipeline::lower_for;
 use crate::wgsl::body::ModuleWriter;
 use crate::wgsl::index::{indices, position};
 use crate::wgsl::memory::{ModuleArray, Packing, index};
@@ -17,12 +16,16 @@ use ndjit_ir::loops::{LoopBody, LoopNest, NestKind, Role};
 use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result, StatementOrigin};
 use std::fmt::Write;
 
-/// Emits the module of one step of a nest of ops.
+/// Emits the module of one step of a nest of ops, which is [lowered](crate::pipeline::lower_for) for the [target](Features::target).
 ///
 /// # Errors
-/// `Backend` if the device does not support the nest; `Verify` if the step is not one of the nest's.
-pub fn emit(nest: &LoopNest, step: DispatchKind, features: &Features, pieces: &Pieces) -> Result<WgslModule> {
-    let kernel = lower_for(nest, &features.target())?;
+/// `Verify` if the step is not one of the nest's, or the nest is lowered for a driver of kernels.
+pub fn emit(
+    (nest, kernel): (&LoopNest, &TargetKernel),
+    step: DispatchKind,
+    features: &Features,
+    pieces: &Pieces,
+) -> Result<WgslModule> {
     let fits = match step {
         DispatchKind::Elements { .. } => nest.kind == NestKind::Map,
         DispatchKind::Lanes { .. } | DispatchKind::Tree { .. } => nest.kind.reduction().is_some(),
@@ -42,10 +45,10 @@ pub fn emit(nest: &LoopNest, step: DispatchKind, features: &Features, pieces: &P
         }
     };
     if matches!(step, DispatchKind::Elements { .. } | DispatchKind::Lanes { .. } | DispatchKind::Local { .. }) {
-        module.element(&element)?;
+        module.element(element)?;
     }
     if let Some(combine) = combine {
-        module.combine(&combine)?;
+        module.combine(combine)?;
     }
     match step {
         DispatchKind::Elements { .. } => module.elements(),

@@ -7,10 +7,10 @@ use super::program::GpuProgram;
 use super::recording::CommandRecorder;
 use crate::devices::backend::{Backend, DeviceProgram, Fallback};
 use crate::devices::memory::Memory;
+use crate::execution::lowering;
 use crate::memory::device::DeviceMemory;
 use crate::programs::call::RunOptions;
 use ndjit_codegen::Lowered;
-use ndjit_codegen::pipeline::lower_for;
 use ndjit_codegen::target::Target;
 use ndjit_ir::loops::{IterationDomain, LoopNest};
 use ndjit_ir::reserve::filled;
@@ -52,7 +52,7 @@ impl Backend for Gpu {
         inputs: &[Vec<u8>],
         outputs: &[usize],
     ) -> Result<Vec<Vec<u8>>> {
-        lower_for(nest, &self.features().target())?;
+        lowering::kernel(nest, &self.features().target())?;
         let inputs = inputs.iter().map(|bytes| GpuMemory::upload(&self, bytes)).collect::<Result<Vec<_>>>()?;
         let zeros = |&bytes: &usize| GpuMemory::upload(&self, &filled("backend", 0, bytes)?);
         let memory = outputs.iter().map(zeros).collect::<Result<Vec<_>>>()?;

@@ -4,7 +4,7 @@ use super::device::Gpu;
 use super::faults::Fault;
 use super::pipeline::Pipeline;
 use super::spirv;
-use crate::execution::kernels;
+use crate::execution::{kernels, lowering};
 use ndjit_codegen::wgsl::{self, DispatchKind, Pieces, WORKGROUP};
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
@@ -24,7 +24,9 @@ impl Gpu {
     pub(super) fn pipeline(&self, nest: &LoopNest, step: DispatchKind, pieces: &Pieces) -> Result<Arc<Pipeline>> {
         self.alive()?;
         self.pipelines.get((nest.clone(), step, self.features(), pieces.clone()), |key| {
-            let mut module = wgsl::emit(&key.0, key.1, &key.2, &key.3)?;
+            let (nest, step, features, pieces) = &**key;
+            let kernel = lowering::kernel(nest, &features.target())?;
+            let mut module = wgsl::emit((nest, &kernel), *step, features, pieces)?;
             if self.fault(Fault::Compile) {
                 module.text.insert(0, '}');
             }

@@ -3,7 +3,7 @@
 use super::device::Gpu;
 use crate::devices::backend::Fallback;
 use crate::devices::on_gpu::{CONTROL, SCATTERS, SORTS};
-use ndjit_codegen::pipeline::lower_for;
+use crate::execution::lowering;
 use ndjit_codegen::wgsl::Features;
 use ndjit_ir::body::{Body, InstKind};
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
@@ -54,7 +54,7 @@ pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Resul
         NestKind::Map | NestKind::Reduce(_) | NestKind::Contract(_) | NestKind::Scan(_) => {}
     }
     let features = gpu.features();
-    let everything = lower_for(nest, &Features::ALL.target())?;
+    let everything = lowering::kernel(nest, &Features::ALL.target())?;
     let bodies = everything.parts().into_iter().filter_map(|part| match &part.nest.body {
         LoopBody::Prims { body, .. } => Some(body),
         LoopBody::Ops(_) => None,
@@ -62,7 +62,7 @@ pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Resul
     let bodies: SmallVec<[&Body; 2]> = bodies.collect();
     let has = |ty: PrimType| bodies.iter().any(|body| uses(body, ty));
     let doubles = !features.float64 && has(PrimType::F64);
-    if doubles && let Err(error) = lower_for(nest, &features.target()) {
+    if doubles && let Err(error) = lowering::kernel(nest, &features.target()) {
         if fallback == Fallback::Cpu {
             return Ok(Placement::Cpu(DType::F64));
         }
