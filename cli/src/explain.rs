@@ -1,18 +1,18 @@
 //! `ndjit explain`: shows the compilation of an expression.
 
-use crate::arguments::{Explain, Stages};
+use crate::arguments::{ExplainArguments, Stages};
 use crate::expression::{parse, trace};
-use crate::outcome::{Failure, Streams};
+use crate::outcome::{CommandFailure, Streams};
 use crate::replacement::replace;
 use crate::report::in_expression;
 use crate::{memory, specs};
 use ndjit::{Error, Program, Spec, with_policy};
 
-pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure> {
+pub fn run(arguments: &ExplainArguments, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     let inputs = specs::parse(&arguments.inputs)?;
     let named: Vec<(&str, Spec)> = inputs.specs.iter().map(|(name, spec)| (name.as_str(), spec.clone())).collect();
     let names = || named.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<String>>();
-    let failed = |error: Error| Failure::Expression(error, arguments.expression.clone(), names());
+    let failed = |error: Error| CommandFailure::Expression(error, arguments.expression.clone(), names());
     let expression = parse(&arguments.expression).map_err(|problem| failed(problem.into()))?;
     let budget = memory::Budget::new(memory::default_limit());
     let program = with_policy(arguments.policy, || trace(&expression, &named, &budget)).map_err(failed)?;
@@ -27,7 +27,7 @@ pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure
     }
     match &arguments.stage {
         Some(stages) => stages_of(&program, stages, &names(), streams).map_err(|failure| match failure {
-            Failure::Other(error) => failed(error),
+            CommandFailure::Other(error) => failed(error),
             other => other,
         }),
         None => summary(&program, &expression.to_string(), &names(), streams),
@@ -40,7 +40,7 @@ pub fn stages_of(
     stages: &Stages,
     inputs: &[String],
     streams: &mut Streams<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     for (n, stage) in stages.0.iter().enumerate() {
         if stages.0.len() > 1 {
             let gap = if n == 0 { "" } else { "\n" };
@@ -52,7 +52,12 @@ pub fn stages_of(
 }
 
 /// Prints the expression as parsed, its type, and the explanation.
-fn summary(program: &Program, read_as: &str, inputs: &[String], streams: &mut Streams<'_>) -> Result<(), Failure> {
+fn summary(
+    program: &Program,
+    read_as: &str,
+    inputs: &[String],
+    streams: &mut Streams<'_>,
+) -> Result<(), CommandFailure> {
     writeln!(streams.out, "{read_as}")?;
     for (n, result) in program.results().iter().enumerate() {
         writeln!(streams.out, "gives {result}")?;

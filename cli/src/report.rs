@@ -1,17 +1,21 @@
 //! Formatting of errors for users.
 
-use crate::expression::{Expression, FILE, Id, NodeKind, parse};
-use crate::outcome::Failure;
+use crate::expression::{ExprNodeKind, Expression, FILE, Id, parse};
+use crate::outcome::CommandFailure;
 use ndjit::{DType, Error, ErrorCode, report_in};
 use std::io::ErrorKind;
 
 /// The text of a failure; `None` if the output is closed.
-pub fn text(failure: &Failure) -> Option<String> {
+pub fn text(failure: &CommandFailure) -> Option<String> {
     match failure {
-        Failure::Expression(error, expression, inputs) => Some(of_expression(error, expression, inputs)),
-        Failure::Usage(error) | Failure::Other(error) => Some(in_expression(&portable(error).to_string(), &[])),
-        Failure::Output(error) if error.kind() == ErrorKind::BrokenPipe => None,
-        Failure::Output(error) => Some(format!("error[{}]: the output cannot be written: {error}", ErrorCode::Io)),
+        CommandFailure::Expression(error, expression, inputs) => Some(of_expression(error, expression, inputs)),
+        CommandFailure::Usage(error) | CommandFailure::Other(error) => {
+            Some(in_expression(&portable(error).to_string(), &[]))
+        }
+        CommandFailure::Output(error) if error.kind() == ErrorKind::BrokenPipe => None,
+        CommandFailure::Output(error) => {
+            Some(format!("error[{}]: the output cannot be written: {error}", ErrorCode::Io))
+        }
     }
 }
 
@@ -32,14 +36,16 @@ fn of_expression(error: &Error, expression: &str, inputs: &[String]) -> String {
 /// The source texts of the operands of the operation at a column, or of the call with an argument there; `None` for
 /// named operands.
 fn operands(expression: &Expression, column: u32) -> Vec<Option<String>> {
-    let of = |kind: &NodeKind| match kind {
-        NodeKind::Unary(_, x) | NodeKind::Index(x, _) | NodeKind::Attribute(x, _) => vec![*x],
-        NodeKind::Binary(_, x, y) => vec![*x, *y],
-        NodeKind::Call(_, arguments, _) => arguments.clone(),
+    let of = |kind: &ExprNodeKind| match kind {
+        ExprNodeKind::Unary(_, x) | ExprNodeKind::Index(x, _) | ExprNodeKind::Attribute(x, _) => vec![*x],
+        ExprNodeKind::Binary(_, x, y) => vec![*x, *y],
+        ExprNodeKind::Call(_, arguments, _) => arguments.clone(),
         _ => Vec::new(),
     };
-    let takes = |kind: &NodeKind, id: Id| match kind {
-        NodeKind::Call(_, arguments, named) => arguments.contains(&id) || named.iter().any(|(_, named)| *named == id),
+    let takes = |kind: &ExprNodeKind, id: Id| match kind {
+        ExprNodeKind::Call(_, arguments, named) => {
+            arguments.contains(&id) || named.iter().any(|(_, named)| *named == id)
+        }
         _ => false,
     };
     let nodes = expression.nodes();
@@ -47,8 +53,9 @@ fn operands(expression: &Expression, column: u32) -> Vec<Option<String>> {
     let Some(here) = here else { return Vec::new() };
     let call = || nodes.iter().find(|node| takes(&node.kind, here)).map_or(Vec::new(), |call| of(&call.kind));
     let ids = Some(of(&expression.node(here).kind)).filter(|ids| !ids.is_empty()).unwrap_or_else(call);
-    let is_named =
-        |id: &Id| matches!(expression.node(*id).kind, NodeKind::Name(_) | NodeKind::Number(_) | NodeKind::List(_));
+    let is_named = |id: &Id| {
+        matches!(expression.node(*id).kind, ExprNodeKind::Name(_) | ExprNodeKind::Number(_) | ExprNodeKind::List(_))
+    };
     ids.iter().map(|id| (!is_named(id)).then(|| expression.text(*id))).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use super::names::{function, parameter};
-use super::node::{Expression, Id, NodeKind};
+use super::node::{ExprNodeKind, Expression, Id};
 use super::numpy::MODULES;
 use ndjit::{DType, nearest};
 
@@ -12,9 +12,9 @@ pub(super) fn named(expression: &Expression) -> Vec<Option<String>> {
     let mut names = vec![None; expression.nodes().len()];
     for id in expression.nodes().iter().flat_map(|node| argument(&node.kind)) {
         match &expression.node(id).kind {
-            NodeKind::Name(name) | NodeKind::Text(name) => names[id.index()] = Some(name.clone()),
-            NodeKind::Attribute(of, name) => {
-                if let NodeKind::Name(module) = &expression.node(*of).kind
+            ExprNodeKind::Name(name) | ExprNodeKind::Text(name) => names[id.index()] = Some(name.clone()),
+            ExprNodeKind::Attribute(of, name) => {
+                if let ExprNodeKind::Name(module) = &expression.node(*of).kind
                     && MODULES.contains(&module.as_str())
                 {
                     names[of.index()] = Some(name.clone());
@@ -28,8 +28,8 @@ pub(super) fn named(expression: &Expression) -> Vec<Option<String>> {
 }
 
 /// The dtype argument of a call.
-fn argument(kind: &NodeKind) -> Option<Id> {
-    let NodeKind::Call(name, positional, named) = kind else { return None };
+fn argument(kind: &ExprNodeKind) -> Option<Id> {
+    let ExprNodeKind::Call(name, positional, named) = kind else { return None };
     let by_name = named.iter().find(|(name, _)| parameter(name) == "dtype").map(|(_, id)| *id);
     let by_position = || {
         let (parameters, _) = function(name, 0).ok()?.parameters();
