@@ -1,5 +1,6 @@
 //! Requested operations: an op, a reduction along axes, a movement of elements. Types and shapes of results are not inferred here.
 
+use ndjit_inspect::words::NUMBERED;
 use ndjit_ir::axes::position;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::{self, AxisFunction, Reduce, Reduction, TypeRequest};
@@ -90,10 +91,37 @@ impl Request {
     }
 }
 
-/// A use of a function that moves elements: its name, and its operation on arrays of given shapes.
-pub struct Movement<'a> {
-    /// The function's name.
+/// A function, by its name and those of its operands.
+#[derive(Clone, Copy)]
+pub struct NamedFunction<'a> {
+    /// Its name.
     pub what: &'static str,
+    /// The operands' names; `None` if they have none of their own.
+    names: Option<&'a [&'static str]>,
+}
+
+impl<'a> NamedFunction<'a> {
+    /// A function with names for its operands.
+    pub fn new(what: &'static str, names: &'a [&'static str]) -> NamedFunction<'a> {
+        NamedFunction { what, names: Some(names) }
+    }
+
+    /// The names of so many operands: a single one without a name is `x`, several are numbered.
+    pub fn names(self, operands: usize) -> &'a [&'static str] {
+        self.names.unwrap_or(if operands == 1 { &["x"] } else { NUMBERED })
+    }
+}
+
+impl From<&'static str> for NamedFunction<'_> {
+    fn from(what: &'static str) -> Self {
+        NamedFunction { what, names: None }
+    }
+}
+
+/// A use of a function that moves elements: its names, and its operation on arrays of given shapes.
+pub struct Movement<'a> {
+    /// The function.
+    pub function: NamedFunction<'a>,
     /// The operation.
     pub of: &'a Moving<'a>,
 }

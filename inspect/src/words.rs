@@ -23,9 +23,9 @@ pub type Origins<'a> = &'a dyn Fn(usize) -> Origin;
 
 /// An operation, for error messages.
 #[derive(Clone, Copy)]
-pub struct What {
+pub struct What<'a> {
     /// The operands' names.
-    pub names: &'static [&'static str],
+    pub names: &'a [&'static str],
     /// The operation's source location.
     pub site: Site,
 }
@@ -89,7 +89,7 @@ fn unequal(a: &Shape, b: &Shape) -> String {
 /// The error with its place and every operand's type, shape and origin as facts, before its own facts.
 pub fn explained(
     error: Error,
-    what: What,
+    what: What<'_>,
     operands: &[KnownOperand<'_>],
     place: SourceLoc,
     origins: Origins<'_>,
@@ -126,7 +126,7 @@ pub fn explained(
 }
 
 /// Advice to cast operands, with the source text instead of the op's names.
-fn as_written(help: &Help, what: What, operands: &[KnownOperand<'_>]) -> Help {
+fn as_written(help: &Help, what: What<'_>, operands: &[KnownOperand<'_>]) -> Help {
     let written = source::operands(what.site).unwrap_or_default();
     let as_written = |name: &str, to: DType| {
         let i = what.names.iter().position(|operand| *operand == name)?;
