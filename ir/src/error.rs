@@ -4,6 +4,7 @@
 
 use crate::help::Help;
 use crate::source_loc::SourceLoc;
+use crate::watch::{PanicWatch, Watched};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -69,6 +70,7 @@ struct ErrorData {
     /// The file that a fact names.
     file: Option<PathBuf>,
     help: Option<Help>,
+    watched: Option<Watched>,
 }
 
 /// An error: one pointer wide.
@@ -101,6 +103,7 @@ impl Error {
             about_axis: false,
             file: None,
             help: None,
+            watched: None,
         }))
     }
 
@@ -254,6 +257,18 @@ impl Error {
             None => Help::from(other),
         });
         self
+    }
+
+    /// Reports to this watch, and to no other, if a panic drops the error. Equality ignores it.
+    #[must_use]
+    pub fn watched(mut self, watch: &PanicWatch) -> Error {
+        self.0.watched = Some(Watched(watch.clone()));
+        self
+    }
+
+    /// Whether it is [watched](Error::watched).
+    pub fn is_watched(&self) -> bool {
+        self.0.watched.is_some()
     }
 
     /// The kind of the error.

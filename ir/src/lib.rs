@@ -37,6 +37,7 @@ pub mod support;
 mod text;
 pub mod value_type;
 pub mod view;
+pub mod watch;
 
 pub use dtype::{DType, DTypeSet, Kind, PrimType};
 pub use error::{Error, ErrorCode, Result};
