@@ -2,9 +2,9 @@
 
 use crate::arguments::{ExplainArguments, Stages};
 use crate::expression::{parse, trace};
+use crate::notation::explanation;
 use crate::outcome::{CommandFailure, Streams};
 use crate::replacement::replace;
-use crate::report::in_expression;
 use crate::{memory, specs};
 use ndjit::{Error, Program, Spec, with_policy};
 
@@ -26,7 +26,7 @@ pub fn run(arguments: &ExplainArguments, streams: &mut Streams<'_>) -> Result<()
         return Ok(());
     }
     match &arguments.stage {
-        Some(stages) => stages_of(&program, stages, &names(), streams).map_err(|failure| match failure {
+        Some(stages) => stages_of(&program, stages, streams).map_err(|failure| match failure {
             CommandFailure::Other(error) => failed(error),
             other => other,
         }),
@@ -35,18 +35,13 @@ pub fn run(arguments: &ExplainArguments, streams: &mut Streams<'_>) -> Result<()
 }
 
 /// Prints stages; several have headings.
-pub fn stages_of(
-    program: &Program,
-    stages: &Stages,
-    inputs: &[String],
-    streams: &mut Streams<'_>,
-) -> Result<(), CommandFailure> {
+pub fn stages_of(program: &Program, stages: &Stages, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     for (n, stage) in stages.0.iter().enumerate() {
         if stages.0.len() > 1 {
             let gap = if n == 0 { "" } else { "\n" };
             writeln!(streams.out, "{gap}== {} ==", stage.name())?;
         }
-        writeln!(streams.out, "{}", in_expression(program.explain(*stage)?.trim_end(), inputs))?;
+        writeln!(streams.out, "{}", program.explain(*stage)?.trim_end())?;
     }
     Ok(())
 }
@@ -62,7 +57,7 @@ fn summary(
     for (n, result) in program.results().iter().enumerate() {
         writeln!(streams.out, "gives {result}")?;
         if let Some(why) = program.explain_dtype(n) {
-            writeln!(streams.out, "{}", in_expression(&why.to_string(), inputs))?;
+            writeln!(streams.out, "{}", explanation(why, inputs))?;
         }
     }
     Ok(())

@@ -16,6 +16,7 @@ mod explain;
 pub mod expression;
 mod inputs;
 pub mod memory;
+mod notation;
 mod outcome;
 mod output;
 mod promote;

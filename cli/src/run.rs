@@ -32,7 +32,7 @@ pub fn run(arguments: &RunArguments, streams: &mut Streams<'_>) -> Result<(), Co
     let program = with_policy(how.policy, || with_device(device, || Program::parse(&text))).map_err(of_file)?;
     let program = configured(program, how, device);
     if let Some(stages) = &arguments.stage {
-        stages_of(&program, stages, &[], streams)?;
+        stages_of(&program, stages, streams)?;
         if arguments.inputs.is_empty() && !arguments.ones && arguments.random.is_none() {
             return Ok(());
         }

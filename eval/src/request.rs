@@ -4,7 +4,7 @@ use ndjit_inspect::words::NUMBERED;
 use ndjit_ir::axes::position;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::{self, AxisFunction, Reduce, Reduction, TypeRequest};
-use ndjit_ir::{DType, Op, Policy, Result, Shape};
+use ndjit_ir::{Code, DType, Help, Op, Policy, Result, Shape};
 use smallvec::SmallVec;
 
 /// A use of a function with one operation.
@@ -80,8 +80,8 @@ impl Request {
                 // The error of a set of axes differs from that of a single axis.
                 let missing = axes.iter().any(|&axis| position(axis, rank).is_err());
                 match (missing, !matches!(self.function, AxisFunction::Reduction(_))) {
-                    (true, false) if rank == 0 => error.help("leave the axes out: `..` are all there are"),
-                    (true, false) => error.help("name one of these axes, or `..` for all"),
+                    (true, false) if rank == 0 => error.help(Help::default().code(Code::NoAxes)),
+                    (true, false) => error.help(Help::from("name one of these axes, or ").code(Code::AllAxes)),
                     (true, true) if rank == 0 => error.help("`x.reshape(1)` has one"),
                     _ => error,
                 }

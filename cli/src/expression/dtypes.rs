@@ -4,6 +4,7 @@ use super::error::Problem;
 use super::names::{function, parameter};
 use super::node::{ExprNodeKind, Expression, Id};
 use super::numpy::MODULES;
+use crate::notation::ExpressionNotation;
 use ndjit::{DType, nearest};
 
 /// The dtype named by each node that is an argument for a dtype: `float32`, `np.float32`, `'float32'`. There, inputs
@@ -44,7 +45,8 @@ pub(super) fn read(name: &str, column: u32) -> Result<DType, Problem> {
         let rows = DType::ALL.map(DType::row);
         let near = nearest(name, rows.iter().flat_map(|row| [row.name, row.long]));
         // Names with a meaning elsewhere.
-        let elsewhere = error.way_out().map(|help| help.portable()).filter(|help| help.starts_with("write "));
+        let elsewhere =
+            error.way_out().map(|help| help.in_notation(&ExpressionNotation)).filter(|help| help.starts_with("write "));
         let problem = match (elsewhere, near) {
             (Some(help), _) => Problem::new(column, error.headline()).help(help),
             (None, Some(near)) => unknown(name, column).help(format!("did you mean `{near}`?")),

@@ -23,7 +23,7 @@ mod value;
 
 pub(crate) use arguments::counted;
 pub use compute::trace;
-pub use error::{FILE, Problem};
+pub use error::Problem;
 pub use names::{ExprFunction, Other, functions};
 pub use node::{ExprNode, ExprNodeKind, ExprNumber, Expression, Id, IndexPart};
 pub use parser::{LONGEST, MOST_NODES, parse};

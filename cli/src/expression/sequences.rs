@@ -6,6 +6,7 @@ use super::making::{extent, one};
 use super::node::ExprNumber;
 use super::value::{NodeValue, PlacedArgument};
 use crate::memory::{Budget, Reservation};
+use crate::notation::ExpressionNotation;
 use ndjit::creation::Interval;
 use ndjit::{Array, DType, Error, Expr, Scalar, dtype, linspace, logspace};
 use std::cell::RefCell;
@@ -129,7 +130,7 @@ fn array(given: &BoundArguments<'_>, array: Array, blamed: &str) -> Result<Expr,
                 facts: error.facts().to_vec(),
                 ..given.problem_of(blamed, error.headline())
             };
-            Err(error.way_out().map_or(problem.clone(), |help| problem.help(help.portable())))
+            Err(error.way_out().map_or(problem.clone(), |help| problem.help(help.in_notation(&ExpressionNotation))))
         }
     }
 }

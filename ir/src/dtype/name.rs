@@ -6,7 +6,7 @@
 use super::set::DTypeSet;
 use super::table::{DType, ROWS, Row};
 use crate::error::{Error, ErrorCode, Result};
-use crate::help::Help;
+use crate::help::{Code, Help};
 use std::fmt;
 use std::str::FromStr;
 
@@ -164,7 +164,9 @@ fn not_a_descriptor(text: &str) -> Error {
     }
     if code == "V2" {
         return error("is raw bytes, as which NumPy saves bfloat16 without saying so").help(
-            "save `a.astype('<f4')`, which keeps every value, and convert with `.cast(DType::Bf16)` after reading",
+            Help::from("save `a.astype('<f4')`, which keeps every value, and convert with ")
+                .code(Code::CastAfter(DType::Bf16))
+                .text(" after reading"),
         );
     }
     let known: Vec<&str> = ROWS.iter().filter_map(|row| row.npy).collect();

@@ -24,8 +24,8 @@ impl Casts {
     }
 
     /// Returns the help with these casts, after a prefix.
-    pub(crate) fn after(self, words: impl Into<String>) -> Help {
-        Help::from(words).casts(self.casts).text(self.loss)
+    pub(crate) fn after(self, words: impl Into<Help>) -> Help {
+        words.into().casts(self.casts).text(self.loss)
     }
 }
 

@@ -383,8 +383,8 @@ fn node_type(lattice: &str, node: &str) -> Result<ValueType> {
     node.parse().map_err(|error: Error| {
         let headline = format!("policy: a node of lattice `{lattice}` is no type: {}", error.headline());
         let facts = error.facts().iter().fold(Error::new(ErrorCode::Promotion, headline), Error::fact);
-        match error.help_text() {
-            Some(help) => facts.help(help),
+        match error.way_out() {
+            Some(help) => facts.help(help.clone()),
             None => facts,
         }
     })

@@ -18,7 +18,7 @@ use ndjit_ir::graph::Scatter;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, View};
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Result, Shape, SourceLoc, ValueType};
+use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, LiteralValue, Op, Result, Shape, SourceLoc, ValueType};
 use smallvec::SmallVec;
 use std::slice;
 use std::sync::Arc;
@@ -429,10 +429,8 @@ fn check_put(what: &'static str, scatter: Scatter, dtype: DType, updates: &AnyOp
             _ => ("", Some(DType::I32)),
         };
         return Err(Error::new(ErrorCode::DType, format!("elements of {dtype} are not put so{why}")).help(match to {
-            Some(to) => format!("cast the array, as in `cast(x, DType::{to:?})`"),
-            None => {
-                "compute what is put, as in `x.at(i).set(x.at(i).get() * y)`, where no index is there twice".to_owned()
-            }
+            Some(to) => Help::from("cast the array, as in ").casts([CastAdvice::Operand("x", to)]),
+            None => "compute what is put, as in `x.at(i).set(x.at(i).get() * y)`, where no index is there twice".into(),
         }));
     }
     let (_, _, given) = updates.describe(what)?;
