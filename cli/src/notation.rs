@@ -2,12 +2,12 @@
 
 use ndjit::Explanation;
 use ndjit::explain::Origin;
-use ndjit::help::{Code, Notation};
+use ndjit::help::{Code, HelpNotation, one_of};
 
 /// The notation of expressions.
 pub struct ExpressionNotation;
 
-impl Notation for ExpressionNotation {
+impl HelpNotation for ExpressionNotation {
     fn code(&self, code: &Code) -> String {
         match code {
             Code::Cast(cast) => {
@@ -23,6 +23,7 @@ impl Notation for ExpressionNotation {
             Code::WholeAxes => "whole axes as `:`, and `...` once at most".to_owned(),
             Code::Bools => "`True` or `False`".to_owned(),
             Code::Power => "`x ** y`".to_owned(),
+            Code::DTypes(dtypes) => one_of(dtypes),
         }
     }
 }
@@ -38,4 +39,31 @@ pub fn explanation(mut why: Explanation, inputs: &[String]) -> Explanation {
         }
     }
     why
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndjit::DType;
+    use ndjit::help::{CastAdvice, Help};
+
+    #[test]
+    fn code_is_that_of_expressions() {
+        let casts = [CastAdvice::Operand("x", DType::F32), CastAdvice::Source("y + 1".to_owned(), DType::I8)];
+        let said = [
+            (Help::from("cast: ").casts(casts), "cast: `astype(x, f32)` and `astype(y + 1, i8)`"),
+            (Help::default().code(Code::CastAfter(DType::Bf16)).rust(", or `f()`"), "`.astype(bf16)`"),
+            (Help::default().code(Code::WithDType("arange".into(), DType::I64)), "`arange(…, dtype=i64)`"),
+            (
+                Help::from("reduce as in ").code(Code::KeptAxis("mean")),
+                "reduce as in `mean(…, axis=-1, keepdims=True)`",
+            ),
+            (Help::from("one, or ").code(Code::AllAxes), "one, or leave `axis` out for all"),
+            (Help::from("give ").code(Code::Bools), "give `True` or `False`"),
+            (Help::from("write ").code(Code::DTypes(vec![DType::F32, DType::F64])), "write `f32` or `f64`"),
+        ];
+        for (help, expected) in said {
+            assert_eq!(help.in_notation(&ExpressionNotation), expected, "{}", help.as_str());
+        }
+    }
 }

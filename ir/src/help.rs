@@ -93,10 +93,17 @@ pub enum Code {
     Bools,
     /// A power.
     Power,
+    /// One of these dtypes.
+    DTypes(Vec<DType>),
+}
+
+/// The names of dtypes, of which one is to be chosen.
+pub fn one_of(dtypes: &[DType]) -> String {
+    dtypes.iter().map(|dtype| format!("`{dtype}`")).collect::<Vec<String>>().join(" or ")
 }
 
 /// The code of a front end.
-pub trait Notation {
+pub trait HelpNotation {
     /// The text of a piece of code, between backquotes.
     fn code(&self, code: &Code) -> String;
 }
@@ -104,7 +111,7 @@ pub trait Notation {
 /// The notation of Rust.
 pub struct RustNotation;
 
-impl Notation for RustNotation {
+impl HelpNotation for RustNotation {
     fn code(&self, code: &Code) -> String {
         match code {
             Code::Cast(cast) => format!("`{cast}`"),
@@ -117,6 +124,7 @@ impl Notation for RustNotation {
             Code::WholeAxes => "whole axes as `..`, and one ellipsis at most".to_owned(),
             Code::Bools => "`true` or `false`".to_owned(),
             Code::Power => "`pow(x, y)`".to_owned(),
+            Code::DTypes(dtypes) => one_of(dtypes),
         }
     }
 }
@@ -168,11 +176,11 @@ impl Help {
     /// The text with code in a notation, without the parts on Rust alone.
     ///
     /// ```
-    /// use ndjit_ir::help::{Code, Notation};
+    /// use ndjit_ir::help::{Code, HelpNotation};
     /// use ndjit_ir::{DType, Help};
     ///
     /// struct Calls;
-    /// impl Notation for Calls {
+    /// impl HelpNotation for Calls {
     ///     fn code(&self, code: &Code) -> String {
     ///         format!("`{code:?}`")
     ///     }
@@ -181,7 +189,7 @@ impl Help {
     /// let help = Help::from("cast it: ").code(Code::CastAfter(DType::F32));
     /// assert_eq!((help.as_str(), &*help.in_notation(&Calls)), ("cast it: `.cast(DType::F32)`", "cast it: `CastAfter(f32)`"));
     /// ```
-    pub fn in_notation(&self, notation: &dyn Notation) -> String {
+    pub fn in_notation(&self, notation: &dyn HelpNotation) -> String {
         let part = |part: &HelpPart| match part {
             HelpPart::Text(text) => text.clone(),
             HelpPart::Casts(casts) => {

@@ -297,6 +297,28 @@ fn nothing_is_left_to_do() {
     }
 }
 
+/// Errors are values: no code looks for words in their headlines and helps, or takes them apart.
+#[test]
+fn errors_are_not_read() {
+    const TEXTS: [&str; 3] = ["headline()", "help_text()", "in_notation("];
+    const READS: [&str; 9] =
+        [".contains(", ".starts_with(", ".ends_with(", ".find(", ".replace(", ".lines()", ".split", ".strip_", ".trim"];
+    let read_by = |line: &str| {
+        let after = TEXTS.iter().filter_map(|text| line.split_once(text)).map(|(_, after)| after);
+        after.flat_map(|after| READS.iter().filter(move |read| after.contains(**read))).next().copied()
+    };
+    assert_eq!(read_by("if error.headline().contains(word) {"), Some(".contains("));
+    for path in sources() {
+        let file = name(&path);
+        if LIBRARIES.iter().chain(&["cli/src/"]).any(|library| file.starts_with(library)) {
+            let text = read(&path);
+            let own = text.lines().take_while(|line| !line.starts_with("mod tests {"));
+            let found = own.filter(|line| !line.trim_start().starts_with("//")).find(|line| read_by(line).is_some());
+            assert_eq!(found, None, "{file} reads an error's text: give the error a value for it");
+        }
+    }
+}
+
 #[test]
 fn long_files_have_a_reason() {
     // File and why it is one file.

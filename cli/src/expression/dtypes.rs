@@ -5,6 +5,7 @@ use super::names::{function, parameter};
 use super::node::{ExprNodeKind, Expression, Id};
 use super::numpy::MODULES;
 use crate::notation::ExpressionNotation;
+use ndjit::help::{Code, HelpPart};
 use ndjit::{DType, nearest};
 
 /// The dtype named by each node that is an argument for a dtype: `float32`, `np.float32`, `'float32'`. There, inputs
@@ -45,8 +46,9 @@ pub(super) fn read(name: &str, column: u32) -> Result<DType, Problem> {
         let rows = DType::ALL.map(DType::row);
         let near = nearest(name, rows.iter().flat_map(|row| [row.name, row.long]));
         // Names with a meaning elsewhere.
-        let elsewhere =
-            error.way_out().map(|help| help.in_notation(&ExpressionNotation)).filter(|help| help.starts_with("write "));
+        let is_dtypes = |part: &HelpPart| matches!(part, HelpPart::Code(Code::DTypes(_)));
+        let elsewhere = error.way_out().filter(|help| help.parts().iter().any(is_dtypes));
+        let elsewhere = elsewhere.map(|help| help.in_notation(&ExpressionNotation));
         let problem = match (elsewhere, near) {
             (Some(help), _) => Problem::new(column, error.headline()).help(help),
             (None, Some(near)) => unknown(name, column).help(format!("did you mean `{near}`?")),
