@@ -46,6 +46,11 @@ pub use api::{
     transforms,
 };
 /// The former name of [`SourceLoc`].
+///
+/// ```
+/// # #![allow(deprecated)]
+/// assert!(ndjit::Place::caller().line > 0);
+/// ```
 #[deprecated(since = "0.1.0", note = "renamed to `SourceLoc`")]
 pub type Place = SourceLoc;
 /// The former name of [`differences`].

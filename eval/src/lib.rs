@@ -1,5 +1,5 @@
 //! Evaluation of graphs: plans and their caches ([`plan`]), arrays and pending operations ([`array`](mod@array), [`lazy`]), under the
-//! settings of the calling thread ([`settings`]).
+//! settings of the calling thread ([`settings`]). Diagnostics observe calls ([`observer`]).
 //!
 //! A [`request`] is an operation whose type and shape [`infer`] finds, or the error for the user. Plans run operation by operation
 //! ([`steps`]) to find the origin of a NaN ([`nonfinite`]). Closures and expressions belong to other crates: the input is a graph, recorded
@@ -17,6 +17,7 @@ pub mod lazy;
 pub mod literal;
 pub mod nonfinite;
 mod nonfinite_within;
+pub mod observer;
 pub mod options;
 pub mod plan;
 pub mod request;

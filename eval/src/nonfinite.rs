@@ -1,9 +1,7 @@
 //! The search for the operation with the first NaN or infinity, and a check of the results of every call.
 
-use crate::argument::{ArgumentData, CallArgument};
 use crate::nonfinite_within;
-use crate::plan::compiled::Plan;
-use crate::scope::with_value;
+use crate::observer::{CallObserver, ObservedCall, with_observer};
 use crate::settings::Settings;
 use crate::steps::{RunInputs, StepProgram, line};
 use ndjit_inspect::elements::{flat, indices, shown};
@@ -12,10 +10,8 @@ use ndjit_ir::reserve::{collect, copy};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc};
 use ndjit_math::interp::Tensor;
 use ndjit_runtime::devices::memory::result_memory;
-use ndjit_runtime::{Memory, Output, environment};
+use ndjit_runtime::{Output, environment};
 use rustc_hash::FxHashMap;
-use std::cell::Cell;
-use std::sync::LazyLock;
 
 /// The first operation of a function with NaN (or infinity) in its result but not in its operands.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,44 +95,35 @@ impl Sought {
     }
 }
 
-thread_local! {
-    static CHECKED: Cell<bool> = const { Cell::new(false) };
+/// The observer that makes a NaN in the results of a call an error.
+pub(crate) struct NanCheck;
+
+impl CallObserver for NanCheck {
+    /// The call runs again, operation by operation.
+    fn reads_inputs(&self) -> bool {
+        true
+    }
+
+    fn after(&self, call: &ObservedCall<'_>) -> Result<()> {
+        check(call)
+    }
 }
 
 /// Runs `body` with a check of the results of calls and evaluations: a NaN is an error.
 pub fn with_check<R>(body: impl FnOnce() -> R) -> R {
-    with_value(&CHECKED, true, body)
+    with_observer(&NanCheck, body)
 }
 
-/// Whether results of a plan are checked.
-#[inline]
-pub fn is_checked(plan: &Plan) -> bool {
-    plan.options.check_nans || are_checked()
+/// The check of all results of the process, if the environment asks for it.
+pub(crate) fn of_environment() -> Option<&'static dyn CallObserver> {
+    environment::is_on("NDJIT_DEBUG_NANS").then_some(&NanCheck as &dyn CallObserver)
 }
 
-/// Whether results of all plans are checked.
-#[inline]
-pub fn are_checked() -> bool {
-    static ALWAYS: LazyLock<bool> = LazyLock::new(|| environment::is_on("NDJIT_DEBUG_NANS"));
-    CHECKED.get() || *ALWAYS
-}
-
-/// Donated memory, retained for the check of results.
-pub fn donated<'a, 'b: 'a>(args: impl IntoIterator<Item = &'a CallArgument<'b>>) -> Vec<(usize, Memory)> {
-    let donated = args.into_iter().enumerate().filter_map(|(n, arg)| match &arg.data {
-        ArgumentData::Donated(memory) => Some((n, memory.clone())),
-        ArgumentData::Shared(_) | ArgumentData::Borrowed(_) | ArgumentData::Inline(_) | ArgumentData::Scalar(_) => None,
-    });
-    donated.collect()
-}
-
-/// Checks the results of a call.
-///
-/// # Errors
-/// `Nan` if one contains NaN.
-pub fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outputs: &[Output<'_>]) -> Result<()> {
+/// Checks the results of a call: `Nan` if one contains NaN.
+fn check(call: &ObservedCall<'_>) -> Result<()> {
+    let plan = call.plan;
     let mut first = None;
-    for (n, (result, output)) in plan.results.iter().zip(outputs).enumerate() {
+    for (n, (result, output)) in plan.results.iter().zip(call.results).enumerate() {
         if result.dtype.real().infinity_bits().is_none() {
             continue;
         }
@@ -160,7 +147,7 @@ pub fn check(plan: &Plan, given: impl FnOnce() -> Result<RunInputs>, outputs: &[
         &plan.options,
     );
     let results = plan.lowered.traced.outputs();
-    let found = find(&steps, &given()?, results, Sought::Nan, plan.settings)?;
+    let found = find(&steps, &(call.inputs)()?, results, Sought::Nan, plan.settings)?;
     let error = |what: &str| Error::new(ErrorCode::Nan, format!("{what}: a result is NaN"));
     let error = match found {
         None => error("call"),

@@ -29,7 +29,7 @@ pub(crate) fn search(
     sought: Sought,
 ) -> Result<Option<FirstFound>> {
     let graph = &steps.graph;
-    let NodeKind::Control(number, _) = graph.node(node).kind else { return Ok(None) };
+    let NodeKind::Control(number) = graph.node(node).kind else { return Ok(None) };
     let Some(control) = graph.controls().get(number as usize).cloned() else { return Ok(None) };
     let taken = control.operand_dtypes(graph.operands(node).len(), settings.policy);
     let mut operands: Vec<Option<Tensor>> = Vec::new();

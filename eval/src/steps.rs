@@ -56,7 +56,7 @@ impl StepProgram {
         options: &PlanOptions,
     ) -> StepProgram {
         let computed = |id: &NodeId| !matches!(graph.node(*id).kind, NodeKind::Param(..) | NodeKind::Literal(_));
-        let values: Vec<Value> = graph.node_ids().filter(computed).map(|id| graph.node(id).first()).collect();
+        let values: Vec<Value> = graph.node_ids().filter(computed).flat_map(|id| graph.node(id).results()).collect();
         graph.set_outputs(values);
         StepProgram { graph, places, types, closed_over, options: PlanOptions { fuse: false, ..*options } }
     }

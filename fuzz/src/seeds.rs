@@ -37,7 +37,7 @@ fn doubling(deep: usize) -> String {
 fn branching(deep: usize) -> String {
     nested(deep, |below| {
         let piece = format!(" {{\n  $0 = cond true @{below} of [0, 1] false @{below} of [0, 1]\n");
-        piece + "  %2 = cond $0 result 0 %0, %1 : f32[]\n  return %2"
+        piece + "  %2 = cond $0 %0, %1 : f32[]\n  return %2"
     })
 }
 

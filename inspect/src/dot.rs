@@ -1,7 +1,8 @@
 //! Pictures in Graphviz's language.
 
 use crate::picture::{Cluster, Picture, PictureNode};
-use ndjit_ir::drawing::colours;
+use ndjit_drawing::quoted;
+use ndjit_ir::dtype::colours::colours;
 use std::fmt::Write;
 
 /// The picture as a `digraph`.
@@ -47,9 +48,4 @@ fn attributes(node: &PictureNode) -> String {
         let _ = write!(text, ", tooltip={}", quoted(&node.places));
     }
     text
-}
-
-/// A string of Graphviz's language.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

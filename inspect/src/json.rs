@@ -132,10 +132,7 @@ fn node<T: Type>(block: &GraphBlock<'_, T>, id: NodeId, places: Option<&SourceLo
             TextPart::Contracts(true) => put("contracts", json!(true)),
             TextPart::Contracts(false) => {}
             TextPart::Scatter(scatter) => put("kind", json!(format!("scatter {}", scatter.name()))),
-            TextPart::Control(n, result) => {
-                put("control", json!(*n));
-                put("result", json!(*result));
-            }
+            TextPart::Control(n) => put("control", json!(*n)),
             TextPart::Call(child) => put("call", json!(block.callees.get(*child as usize))),
             // Their operands are above; attributes of transformations are not in documents.
             TextPart::Operands | TextPart::Variable(_) | TextPart::Output(_) => {}
@@ -284,7 +281,7 @@ fn operation(node: &Json, slot: impl Fn(usize) -> Option<String>) -> Option<Stri
         return Some(format!("call @{call}({operands})"));
     }
     if let Some(control) = node["control"].as_u64() {
-        return Some(format!("{kind} ${control} result {} {operands}", node["result"].as_u64()?));
+        return Some(format!("{kind} ${control} {operands}"));
     }
     let mut text = kind.to_owned();
     if let Some(name) = node["policy"].as_str().or(node["reason"].as_str()) {

@@ -513,7 +513,7 @@ fn graph<T: Type>(
         let of = |values: &[Value]| values.iter().flat_map(|&value| nodes(own, own.producer(value))).collect();
         let found = match part {
             GraphPart::Control(n) => {
-                let is_it = |id: &NodeId| matches!(own.node(*id).kind, NodeKind::Control(own, _) if own as usize == n);
+                let is_it = |id: &NodeId| matches!(own.node(*id).kind, NodeKind::Control(own) if own as usize == n);
                 own.node_ids().filter(is_it).flat_map(|id| nodes(own, id)).collect()
             }
             GraphPart::Node(id) => nodes(own, id),
@@ -531,7 +531,7 @@ fn graph<T: Type>(
 fn control_of_blocks<T: Type>(graph: &Graph<T>, nodes: impl Fn(&Graph<T>, NodeId) -> Vec<NodeId>) -> Vec<Vec<u32>> {
     let mut pieces = vec![Vec::new(); graph.controls().len()];
     for id in graph.node_ids() {
-        if let NodeKind::Control(n, _) = graph.node(id).kind {
+        if let NodeKind::Control(n) = graph.node(id).kind {
             pieces[n as usize].extend(nodes(graph, id));
         }
     }

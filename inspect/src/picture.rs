@@ -159,7 +159,7 @@ fn cluster_of<T: Drawn>(graph: &Graph<T>, places: Option<&SourceLocs>) -> (Clust
                 cluster.edge(from, node);
             }
         }
-        if let NodeKind::Control(n, _) = graph.node(id).kind {
+        if let NodeKind::Control(n) = graph.node(id).kind {
             controls.push((node, n));
         }
         drawn.insert(id.index(), node);

@@ -1,7 +1,8 @@
 //! Pictures as SVG, from operands at the top to users below. Each cluster is laid out, then the clusters are.
 
 use crate::picture::{Cluster, Picture, PictureNode};
-use ndjit_ir::drawing::{LayeredLayout, colours, escape, layout, path, text_width};
+use ndjit_drawing::{LayeredLayout, escape, layout, path, text_width};
+use ndjit_ir::dtype::colours::colours;
 use std::fmt::Write;
 
 /// Distances in pixels.

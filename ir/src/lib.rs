@@ -7,7 +7,6 @@
 
 pub mod axes;
 pub mod body;
-pub mod drawing;
 pub mod dtype;
 pub mod error;
 pub mod graph;

@@ -207,18 +207,18 @@ child @1 (%0: i32[], %1: f32[N]) {
 child @2 (%0: i32[], %1: f32[N], %2: i32[]) {
   $0 = while condition @0 of [0, 2] body @1 of [0, 1]
   %3 = literal #0 0_i32 : i32[]
-  %4 = while $0 result 1 %3, %1, %2 : f32[N]
-  %5 = literal #1 1_i32 : i32[]
-  %6 = add %0, %5 : i32[]
-  %7 = add %4, %1 : f32[N]
-  return %6, %7
+  %4, %5 = while $0 %3, %1, %2 : i32[], f32[N]
+  %6 = literal #1 1_i32 : i32[]
+  %7 = add %0, %6 : i32[]
+  %8 = add %5, %1 : f32[N]
+  return %7, %8
 }
 graph (%0: f32[N], %1: f32[]) {
   $0 = while condition @0 of [0, 2] body @2 of [0, 1, 2]
   %2 = literal #0 0_i32 : i32[]
   %3 = cast %1 : i32[]
-  %4 = while $0 result 1 %2, %0, %3 : f32[N]
-  return %4
+  %4, %5 = while $0 %2, %0, %3 : i32[], f32[N]
+  return %5
 }";
     let n: usize = 40_000;
     let program = lowered(&text.replace('N', &n.to_string()).replace('M', &(n - 1).to_string()), true);

@@ -48,7 +48,7 @@ pub struct Miss {
 
 impl Miss {
     /// Compares a call with the signatures of some plans.
-    pub(crate) fn new(plans: &Plans, signature: Signature, place: Option<SourceLoc>) -> Miss {
+    fn new(plans: &Plans, signature: Signature, place: Option<SourceLoc>) -> Miss {
         let mut miss = Miss {
             place,
             signature: listed(&signature.arguments),
@@ -73,14 +73,14 @@ impl Miss {
     }
 
     /// Adds the data of the new plan.
-    pub(crate) fn made(self, plan: &Plan, made: Made) -> Miss {
+    fn made(self, plan: &Plan, made: Made) -> Miss {
         let time = plan.times.iter().map(|(_, time)| *time).sum();
         Miss { kernels: plan.lowered.kernel_count(), compiled: made.kernels, time, ..self }
     }
 
     /// # Errors
     /// `Compile` if compiling is forbidden.
-    pub(crate) fn allowed(&self) -> Result<()> {
+    fn allowed(&self) -> Result<()> {
         let Err(error) = forbidden::allowed("call") else { return Ok(()) };
         let error = error.fact(format_args!("the call: {}", self.signature));
         let error = match &self.nearest {
@@ -110,6 +110,13 @@ impl fmt::Display for Miss {
     }
 }
 
+/// A miss whose plan is not made yet.
+pub(crate) struct BegunMiss {
+    miss: Miss,
+    /// The counts of this thread before it.
+    before: Made,
+}
+
 /// The last cache misses of a function.
 #[derive(Debug, Default)]
 pub(crate) struct Misses(pub(crate) Mutex<VecDeque<Miss>>);
@@ -118,8 +125,23 @@ impl Misses {
     /// The maximum number of entries.
     const LIMIT: usize = 64;
 
+    /// Begins a miss: a call whose signature none of the plans has.
+    ///
+    /// # Errors
+    /// `Compile` if compiling is forbidden.
+    pub fn begin(&self, plans: &Plans, signature: Signature, place: Option<SourceLoc>) -> Result<BegunMiss> {
+        let miss = Miss::new(plans, signature, place);
+        miss.allowed()?;
+        Ok(BegunMiss { miss, before: Made::here() })
+    }
+
+    /// Ends a miss, whose plan is made.
+    pub fn end(&self, BegunMiss { miss, before }: BegunMiss, plan: &Plan) {
+        self.add(miss.made(plan, Made::here().since(before)));
+    }
+
     /// Adds a miss, and prints it if the environment variable is set.
-    pub fn add(&self, miss: Miss) {
+    fn add(&self, miss: Miss) {
         static PRINTED: LazyLock<bool> = LazyLock::new(|| environment::is_on("NDJIT_EXPLAIN_MISSES"));
         if *PRINTED {
             stderr::line(&miss);

@@ -3,10 +3,10 @@
 use crate::diagnostics::inspect::StageDiff;
 use crate::jit::arguments::CallArgs;
 use crate::jit::caller::called;
-use crate::jit::erased;
 use crate::jit::function::JitFn;
 use crate::jit::input::{Arg, Destinations, Inputs, Sinks, known};
 use crate::jit::output::{Outputs, Parts};
+use crate::jit::run::{fits, run_fresh, run_into};
 use crate::jit::stage::Stage;
 use ndjit_eval::argument::{ArgumentType, CallArgument};
 use ndjit_eval::plan::compiled::Plan;
@@ -160,7 +160,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         let place = SourceLoc::caller();
         let mut args = CallArgs::of::<M, F>(inputs).map_err(|e| called(e, Some(place)))?;
         let args = self.checked(&mut args, place)?;
-        let arrays = erased::run_fresh(&self.plan, args).map_err(|e| called(e, Some(place)))?;
+        let arrays = run_fresh(&self.plan, args).map_err(|e| called(e, Some(place)))?;
         Ok(F::Outputs::arrays(&mut Parts::new(arrays, self.plan.lengths.clone())))
     }
 
@@ -185,8 +185,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         let args = self.checked(&mut args, place)?;
         let mut destinations: Sinks<'b> = Sinks::new();
         into.destinations(&mut destinations);
-        erased::fits(&self.plan, &destinations).map_err(|e| e.at(place))?;
-        erased::run_into(&self.plan, args, &mut destinations).map_err(|e| called(e, Some(place)))
+        fits(&self.plan, &destinations).map_err(|e| e.at(place))?;
+        run_into(&self.plan, args, &mut destinations).map_err(|e| called(e, Some(place)))
     }
 
     /// Checks that arguments match the compiled signature, and returns their leaves.

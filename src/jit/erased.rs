@@ -1,36 +1,34 @@
-//! A jitted function without Rust types: traces each signature, caches plans, and runs them.
+//! A jitted function without Rust types: traces each signature, and caches plans. [`run`](super::run) runs them.
 
 use crate::api::config::{Config, Settings, with_settings};
 use crate::array::node::Array;
-use crate::diagnostics::debug::print;
+use crate::diagnostics::debug::print::Printer;
 use crate::diagnostics::explain::check;
-use crate::diagnostics::misses::{Miss, Misses};
-use crate::jit::input::{Arg, Destination, Sink, known};
+use crate::diagnostics::misses::Misses;
+use crate::jit::input::{Arg, Destination, known};
 use crate::jit::lowering::lower;
-use crate::jit::output::{Arrays, Collected, Parts};
+use crate::jit::output::{Collected, Parts};
+use crate::jit::run::{fits, run_fresh, run_into};
 use crate::trace::call;
 use crate::trace::expr::Expr;
 use crate::trace::failure::Failure;
 use crate::trace::operand::AnyOperand;
+use crate::trace::print::Printing;
 use crate::trace::recorder;
 use crate::trace::recording::{FunctionName, Param, Recording};
 use ndjit_codegen::Lowered;
 use ndjit_eval::argument::{ArgumentData, ArgumentLayout, ArgumentType, CallArgument, Signature};
-use ndjit_eval::counts::{self, Made};
+use ndjit_eval::counts;
+use ndjit_eval::forbidden;
 use ndjit_eval::plan::cache::{FoundPlan, InsertedPlan, Plans};
-use ndjit_eval::plan::compiled::Plan;
-use ndjit_eval::plan::compiled::{Lengths, Printing, RESULTS};
-use ndjit_eval::steps::RunInputs;
-use ndjit_eval::{forbidden, nonfinite};
+use ndjit_eval::plan::compiled::{Lengths, Plan};
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::{explain, source};
-use ndjit_ir::literal::Literal;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result, SourceLoc, ValueType};
-use ndjit_runtime::{Buffer, KernelCode, Output, spans};
+use ndjit_runtime::{KernelCode, spans};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
@@ -234,13 +232,8 @@ impl Core {
         place: Option<SourceLoc>,
     ) -> Result<FoundPlan> {
         let types: Vec<ArgumentType> = known(args).map(CallArgument::argument_type).collect();
-        let miss = Miss::new(
-            &self.plans,
-            Signature { settings, arguments: types.clone(), structure: structure.into() },
-            place,
-        );
-        miss.allowed()?;
-        let before = Made::here();
+        let signature = Signature { settings, arguments: types.clone(), structure: structure.into() };
+        let miss = self.misses.begin(&self.plans, signature, place)?;
         let params: Vec<Param> = types.iter().map(param).collect();
         let begun = Instant::now();
         let traced = self.trace(settings, &params, structure, place)?;
@@ -267,7 +260,7 @@ impl Core {
         match inserted {
             InsertedPlan::Known(plan) => self.second(plan.into()),
             InsertedPlan::New { .. } => {
-                self.misses.add(miss.made(&plan, Made::here().since(before)));
+                self.misses.end(miss, &plan);
                 Ok(plan.into())
             }
         }
@@ -314,7 +307,10 @@ impl Core {
         self.count_kernels(&plan);
         plan.closed_over = closed_over;
         (plan.structure, plan.lengths) = (frame.structure, frame.lengths);
-        plan.print(frame.printed);
+        if !frame.printed.is_empty() {
+            let results = frame.printed.len();
+            plan.observe(Box::new(Printer(frame.printed)), results);
+        }
         Ok(plan)
     }
 
@@ -394,103 +390,6 @@ impl Core {
         });
         (exprs, lengths)
     }
-}
-
-/// The outputs of a call.
-type CallOutputs<'a> = SmallVec<[Output<'a>; RESULTS]>;
-
-/// Runs a plan on matching arguments. The results are new arrays.
-pub(crate) fn run_fresh(plan: &Plan, args: &mut [Arg<'_>]) -> Result<Arrays> {
-    // Results are pushed one by one: collecting into a list moves it, at 10 ns a call for each.
-    let mut outputs = CallOutputs::new();
-    plan.results.iter().for_each(|_| outputs.push(plan.fresh()));
-    run(plan, args, &mut outputs)?;
-    let mut arrays = Arrays::new();
-    for (result, output) in plan.results.iter().zip(outputs) {
-        arrays.push(Array(plan.array(result, output)?));
-    }
-    Ok(arrays)
-}
-
-/// Runs a plan on matching arguments, and prints its debug output.
-fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut CallOutputs<'_>) -> Result<()> {
-    let mut scalars: SmallVec<[(usize, Literal); 8]> = SmallVec::new();
-    for (i, arg) in args.iter().enumerate() {
-        if let ArgumentData::Scalar(literal) = arg.argument.data {
-            scalars.push((i, literal));
-        }
-    }
-    let checked = nonfinite::is_checked(plan).then(|| nonfinite::donated(known(args)));
-    for array in &plan.closed_over {
-        array.elements()?;
-    }
-    // All captured arrays are evaluated.
-    let closed_over = plan.closed_over.iter().filter_map(|array| Some(array.elements().ok()?.memory.argument()));
-    let arguments = args.iter_mut().filter_map(|arg| arg.argument.argument()).chain(closed_over);
-    let own = outputs.len();
-    outputs.extend(plan.printed.iter().map(|_| plan.fresh()));
-    plan.run(arguments, &scalars, outputs)?;
-    for ((printing, result), output) in plan.printed.iter().zip(outputs.drain(own..)) {
-        print::show(printing, Array(plan.array(result, output)?));
-    }
-    let Some(donated) = checked else { return Ok(()) };
-    for (n, memory) in donated {
-        args[n].argument.data = ArgumentData::Donated(memory);
-    }
-    nonfinite::check(plan, || RunInputs::of(known(args), &plan.closed_over), outputs)
-}
-
-/// Runs a plan on matching arguments, into [matching](fits) destinations.
-pub(crate) fn run_into(plan: &Plan, args: &mut [Arg<'_>], destinations: &mut [Destination<'_>]) -> Result<()> {
-    // A byte may be an invalid bool, so bools are written to a buffer and checked.
-    let mut checked: SmallVec<[Buffer; 1]> = SmallVec::new();
-    for destination in &*destinations {
-        if let Sink::Truths(_) = destination.into {
-            checked.push(Buffer::zeroed(destination.len)?);
-        }
-    }
-    let mut bytes = checked.iter_mut();
-    let mut outputs = CallOutputs::new();
-    for destination in &mut *destinations {
-        match &mut destination.into {
-            Sink::Bytes(bytes) => outputs.push(Output::Into(bytes)),
-            Sink::Truths(_) => {
-                if let Some(buffer) = bytes.next() {
-                    outputs.push(Output::Into(buffer.as_bytes_mut()?));
-                }
-            }
-        }
-    }
-    run(plan, args, &mut outputs)?;
-    drop(outputs);
-    let truths = destinations.iter_mut().filter_map(|destination| match &mut destination.into {
-        Sink::Truths(truths) => Some(truths),
-        Sink::Bytes(_) => None,
-    });
-    truths.zip(&checked).try_for_each(|(truths, buffer)| {
-        truths.copy_from_slice(buffer.as_slice()?);
-        Ok(())
-    })
-}
-
-/// Checks that results of `plan` can be written into `destinations`.
-pub(crate) fn fits(plan: &Plan, destinations: &[Destination<'_>]) -> Result<()> {
-    if plan.results.len() != destinations.len() {
-        let (results, given) = (plan.results.len(), destinations.len());
-        return Err(Error::new(ErrorCode::Arity, "call_into: not as many destinations as results")
-            .fact(format_args!("results: {results}, destinations: {given}"))
-            .help("several results take a tuple of slices: `f.call_into(args, (&mut a[..], &mut b[..]))`"));
-    }
-    for (i, (result, destination)) in plan.results.iter().zip(destinations).enumerate() {
-        let size = result.shape.size()?;
-        if result.dtype != destination.dtype || size != destination.len {
-            return Err(Error::new(ErrorCode::Argument, format!("call_into: result {i} does not fit its destination"))
-                .fact(format_args!("result:      {}{}", result.dtype, result.shape))
-                .fact(format_args!("destination: {}[{}]", destination.dtype, destination.len))
-                .help(format!("pass a `&mut [{}]` of {size} elements", result.dtype.row().rust)));
-        }
-    }
-    Ok(())
 }
 
 pub(crate) fn param(argument: &ArgumentType) -> Param {

@@ -12,6 +12,7 @@ pub(crate) mod jitted;
 pub(crate) mod lowering;
 pub(crate) mod output;
 pub(crate) mod program;
+mod run;
 pub(crate) mod spec;
 pub(crate) mod stage;
 pub(crate) mod staged;

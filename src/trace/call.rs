@@ -86,7 +86,7 @@ pub(crate) fn call(
             let error = trace.fail(error.at(place));
             return Some(vec![trace.expr_of(Err(error))]);
         }
-        let mut results: Vec<Value> = (0..types.len() as u32).map(|i| Value(first.0 + i)).collect();
+        let mut results: Vec<Value> = trace.graph.node(trace.graph.producer(first)).results().collect();
         // The last results are debug output, which the calling function prints.
         let printed = results.split_off(results.len().saturating_sub(recording.printed.len()));
         trace.printed.extend(recording.printed.iter().cloned().zip(printed));

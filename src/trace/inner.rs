@@ -234,10 +234,11 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<RecordedGraph
         let number = trace.graph.control(Arc::new(control));
         trace.places.set_control(number, places);
         trace.supports.set_control(number, supports);
-        let mut values = Vec::with_capacity(results.len());
-        for (n, (ty, shape)) in results.into_iter().enumerate() {
-            let shape = trace.graph.intern(&shape);
-            values.push(trace.add(NodeKind::Control(number, n as u32), &operands, &[(ty, shape)], place));
+        let mut values = Vec::new();
+        if !results.is_empty() {
+            let types: Vec<_> = results.into_iter().map(|(ty, shape)| (ty, trace.graph.intern(&shape))).collect();
+            let first = trace.add(NodeKind::Control(number), &operands, &types, place);
+            values.extend(trace.graph.node(trace.graph.producer(first)).results());
         }
         trace.graph.check_expansion().map_err(|error| trace.fail(error.at(place)))?;
         Ok(values)

@@ -17,7 +17,7 @@ pub(crate) mod inner;
 pub(crate) mod int_ranges;
 pub(crate) mod known;
 pub mod operand;
-mod print;
+pub(crate) mod print;
 pub(crate) mod ranges;
 pub(crate) mod recorder;
 pub(crate) mod recording;

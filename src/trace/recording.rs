@@ -1,7 +1,7 @@
 //! Inputs and results of tracing, as data: parameters, recordings, debug output.
 
+use super::print::Printing;
 use crate::array::node::Array;
-use ndjit_eval::plan::compiled::Printing;
 use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::support::Supports;
 use ndjit_ir::{DType, Shape, SourceLoc, ValueType, Weak};

@@ -36,7 +36,7 @@ fn branching(deep: usize) -> String {
         text += &format!(
             "{header} (%0: bool[], %1: f32[2]) {{\n  $0 = cond true @{below} of [0, 1] false @{below} of [0, 1]\n"
         );
-        text += "  %2 = cond $0 result 0 %0, %1 : f32[2]\n  return %2\n}\n";
+        text += "  %2 = cond $0 %0, %1 : f32[2]\n  return %2\n}\n";
     }
     text
 }

@@ -1,8 +1,8 @@
 //! `debug_print`: in order, with computed values, without changes of the results.
 
 use super::without_places;
-use ndjit::debug::{DebugPrint, collect_debug_output, debug_print, with_jit_disabled};
-use ndjit::{Array, DType, Expr, exp, jit, spec, sum};
+use ndjit::debug::{DebugPrint, collect_debug_output, debug_print, with_jit_disabled, with_nan_check};
+use ndjit::{Array, DType, ErrorCode, Expr, exp, jit, spec, sqrt, sum};
 
 fn texts(printed: &[DebugPrint]) -> String {
     without_places(&printed.iter().map(|print| format!("{print}\n")).collect::<String>())
@@ -72,6 +72,19 @@ fn every_way_to_call_prints() {
     assert_eq!(printed.len(), 1);
     let (_, printed) = collect_debug_output(|| with_jit_disabled(|| f.call((&x,)).unwrap()));
     assert_eq!(printed[0].value.to_vec::<f32>().unwrap(), [2.0, 4.0]);
+}
+
+#[test]
+fn observers_of_a_call_do_not_disturb_each_other() {
+    let f = jit(|x| debug_print("root", sqrt(x)) + 1);
+    let (_, printed) = collect_debug_output(|| f.call((Array::from([4.0f32]).donate(),)).unwrap());
+    assert_eq!((printed.len(), f.stats().donated, f.stats().donations_taken), (1, 1, 1), "prints read no inputs");
+    let refused = || with_nan_check(|| f.call((Array::from([-4.0f32]).donate(),)).map(|_| ()).unwrap_err());
+    let (error, printed) = collect_debug_output(refused);
+    assert_eq!((error.code(), printed.len()), (ErrorCode::Nan, 1), "a call that is refused has printed");
+    assert_eq!((f.stats().donated, f.stats().donations_taken), (2, 1), "the check reads inputs after the run");
+    let (_, printed) = collect_debug_output(|| f.call((&[-4.0f32],)).map(|_| ()).unwrap());
+    assert_eq!(printed[0].value.to_string(), "[nan]", "the check ends with its scope");
 }
 
 #[test]

@@ -266,9 +266,9 @@ graph (%0: f*:f64[], %1: bool[]) {
   $0 = while condition @0 of [0, 1] body @1 of [0, 1]
   $1 = cond true @2 of [1] false @3 of []
   %2 = literal #0 0_i32 : i32[]
-  %3 = while $0 result 0 %0, %2 : f*[]
-  %4 = cond $1 result 0 %1, %3 : f*[]
-  return %3, %4
+  %3, %4 = while $0 %0, %2 : f*[], i32[]
+  %5 = cond $1 %1, %3 : f*[]
+  return %3, %5
 }";
     assert_eq!(debug::disagreement(text, 1).unwrap(), None);
 }

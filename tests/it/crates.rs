@@ -2,7 +2,7 @@
 //! which ARCHITECTURE.md shows. An arrow leads to a dependency; transitive ones are omitted.
 
 use crate::house::dependencies;
-use ndjit_ir::drawing::{escape, layout, path, text_width};
+use ndjit_drawing::{escape, layout, path, text_width};
 use ndjit_tests::root;
 use std::fmt::Write;
 use std::fs;

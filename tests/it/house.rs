@@ -10,6 +10,7 @@ fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders: Vec<PathBuf> = [
         "src",
+        "drawing",
         "ir",
         "math",
         "transform",
@@ -64,7 +65,11 @@ pub(crate) fn dependencies(manifest: &str) -> Vec<String> {
 #[test]
 fn nothing_points_back() {
     let allowed: &[(&str, &[&str])] = &[
-        ("ir/Cargo.toml", &["half", "num-complex", "smallvec", "rustc-hash", "hashbrown", "serde_core"]),
+        ("drawing/Cargo.toml", &[]),
+        (
+            "ir/Cargo.toml",
+            &["ndjit-drawing", "half", "num-complex", "smallvec", "rustc-hash", "hashbrown", "serde_core"],
+        ),
         ("math/Cargo.toml", &["ndjit-ir", "half", "smallvec", "rustc-hash"]),
         ("transform/Cargo.toml", &["ndjit-ir", "ndjit-math", "smallvec", "rustc-hash"]),
         (
@@ -106,6 +111,7 @@ fn nothing_points_back() {
         (
             "inspect/Cargo.toml",
             &[
+                "ndjit-drawing",
                 "ndjit-ir",
                 "ndjit-math",
                 "ndjit-transform",
@@ -188,6 +194,7 @@ fn unsafe_stays_in_the_runtime() {
         assert!(may || found.is_none(), "{file}: {}", found.unwrap_or_default());
     }
     for library in [
+        "drawing/src/lib.rs",
         "ir/src/lib.rs",
         "math/src/lib.rs",
         "transform/src/lib.rs",
@@ -203,8 +210,9 @@ fn unsafe_stays_in_the_runtime() {
 }
 
 /// The sources of the published crates, except the command line's.
-const LIBRARIES: [&str; 9] = [
+const LIBRARIES: [&str; 10] = [
     "src/",
+    "drawing/src/",
     "ir/src/",
     "math/src/",
     "transform/src/",
@@ -327,6 +335,39 @@ fn long_files_have_a_reason() {
         let (file, lines) = (name(&path), read(&path).lines().count());
         let reason = LONG.iter().any(|(f, _)| *f == file);
         assert!(lines <= 600 || reason, "{file} has {lines} lines and no listed reason");
+    }
+}
+
+/// Lines of code: neither blank nor comments, of which examples of public items are parts.
+fn lines_of_code(text: &str) -> usize {
+    text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+}
+
+/// CONTRIBUTING.md has the reason of the definition.
+#[test]
+fn no_crate_is_large() {
+    const LARGEST: usize = 20_000;
+    assert_eq!(lines_of_code("//! A subject.\n\nfn f() {} // why\n    /// ```\n    /// f();\n    fn g() {}\n"), 2);
+    let sources = sources();
+    for library in LIBRARIES.iter().chain(&["cli/src/", "engines/src/"]) {
+        let own = sources.iter().filter(|path| name(path).starts_with(library));
+        let lines: usize = own.map(|path| lines_of_code(&read(path))).sum();
+        assert!((100..=LARGEST).contains(&lines), "{library} has {lines} lines of code");
+    }
+}
+
+/// Diagnostics observe calls: the files that run plans name none.
+#[test]
+fn calls_name_no_diagnostic() {
+    const DIAGNOSTICS: [&str; 6] = ["diagnostics", "nonfinite", "print", "counts", "misses", "check_nans"];
+    for file in ["src/jit/run.rs", "eval/src/lazy/evaluate.rs"] {
+        let text = read(&root().join(file));
+        assert!(text.contains("Observers::of("), "{file} does not run plans");
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for line in code {
+            let named = DIAGNOSTICS.iter().find(|diagnostic| line.contains(*diagnostic));
+            assert_eq!(named, None, "{file}: {line}");
+        }
     }
 }
 

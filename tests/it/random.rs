@@ -98,7 +98,7 @@ fn passing(body: &Arc<Graph<ValueType>>, slots: &[Slot], runs: Runs) -> Graph<Va
         Runs::Called => {
             let child = out.child(Arc::clone(body));
             let first = out.add(NodeKind::Call(child), &operands, &results);
-            (0..results.len()).map(|n| Value::from_index(first.index() + n)).collect()
+            out.node(out.producer(first)).results().collect()
         }
         Runs::Branch | Runs::Nested => {
             let taken: Vec<u32> = (1..=operands.len() as u32).collect();
@@ -110,9 +110,8 @@ fn passing(body: &Arc<Graph<ValueType>>, slots: &[Slot], runs: Runs) -> Graph<Va
             operands.insert(0, yes(&mut out, true));
             let control =
                 out.control(Arc::new(Control { kind: ControlKind::Cond, graphs: vec![inner.clone(), inner] }));
-            let result =
-                |(n, result): (usize, &_)| out.add(NodeKind::Control(control, n as u32), &operands, &[*result]);
-            results.iter().enumerate().map(result).collect()
+            let first = out.add(NodeKind::Control(control), &operands, &results);
+            out.node(out.producer(first)).results().collect()
         }
         Runs::Body => {
             // The state: whether to continue, and the body's results, which it does not read.
@@ -142,8 +141,8 @@ fn passing(body: &Arc<Graph<ValueType>>, slots: &[Slot], runs: Runs) -> Graph<Va
             state.extend(operands);
             let control = out.control(Arc::new(Control { kind: ControlKind::While, graphs: graphs.into() }));
             let all: Vec<_> = [(DType::Bool.into(), flag)].into_iter().chain(results).collect();
-            let result = |(n, result): (usize, &_)| out.add(NodeKind::Control(control, n as u32), &state, &[*result]);
-            all.iter().enumerate().map(result).skip(1).collect()
+            let first = out.add(NodeKind::Control(control), &state, &all);
+            out.node(out.producer(first)).results().skip(1).collect()
         }
     };
     out.set_outputs(outputs);

@@ -42,7 +42,7 @@ fn contracted(
                 let value = rewriter.add(id, NodeKind::Op(Op::MulAdd, policy), &operands.collect::<Vec<Value>>());
                 rewriter.follow(graph.producer(sum.product), value);
             }
-            (_, NodeKind::Control(n, result)) => {
+            (_, NodeKind::Control(n)) => {
                 let number = match controls[n as usize] {
                     Some(number) => number,
                     None => {
@@ -50,7 +50,7 @@ fn contracted(
                         *controls[n as usize].insert(control((graph, places), n, into, bodies))
                     }
                 };
-                rewriter.add(id, NodeKind::Control(number, result), &rewriter.operands(id));
+                rewriter.add(id, NodeKind::Control(number), &rewriter.operands(id));
             }
             _ => {
                 rewriter.copy(id);

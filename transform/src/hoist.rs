@@ -68,10 +68,8 @@ impl Hoisting {
         }
         let (mut out, mut out_places) = (Graph::with_slots(graph), SourceLocs::default());
         let mut rewriter = Rewriter::new((graph, places), (&mut out, &mut out_places));
-        // Results of one control flow have the same operands.
-        let mut hoisted: FxHashMap<(u32, Vec<Value>), Vec<Value>> = FxHashMap::default();
         for id in graph.node_ids() {
-            let NodeKind::Control(n, result) = graph.node(id).kind else {
+            let NodeKind::Control(n) = graph.node(id).kind else {
                 rewriter.copy(id);
                 continue;
             };
@@ -81,23 +79,14 @@ impl Hoisting {
             };
             let mut operands = rewriter.operands(id).to_vec();
             operands.truncate(piece.operands);
-            let key = (n, operands.clone());
-            let taken = hoisted.entry(key).or_insert_with(|| {
-                let into = (&mut *rewriter.new, &mut *rewriter.notes);
-                piece
-                    .invariants
-                    .iter()
-                    .fold((Vec::new(), into), |(mut all, into), invariants| {
-                        all.extend(invariants.compute(&operands, (&mut *into.0, &mut *into.1)));
-                        (all, into)
-                    })
-                    .0
-            });
-            operands.extend(taken.iter().copied());
+            let own = operands.clone();
+            for invariants in &piece.invariants {
+                operands.extend(invariants.compute(&own, (&mut *rewriter.new, &mut *rewriter.notes)));
+            }
             let operands: Vec<Value> = piece.kept.iter().map(|&at| operands[at as usize]).collect();
             let number = rewriter.new.control(Arc::clone(&piece.control));
             rewriter.notes.set_control(number, piece.places.clone());
-            rewriter.add(id, NodeKind::Control(number, result), &operands);
+            rewriter.add(id, NodeKind::Control(number), &operands);
         }
         rewriter.finish();
         Some((out, out_places))
@@ -169,23 +158,23 @@ impl Hoisting {
     fn invariants(&self, inner: &Inner<ValueType>, places: &Arc<SourceLocs>, first: usize) -> Option<Invariants> {
         let graph = &*inner.graph;
         let worth = self.worth(inner, first);
-        let mut needed = vec![false; graph.node_count()];
+        let (mut needed, mut seen) = (vec![false; graph.node_count()], vec![false; graph.value_count()]);
         let (mut taken, mut stack) = (Vec::new(), graph.outputs().to_vec());
         while let Some(value) = stack.pop() {
             let id = graph.producer(value);
-            if std::mem::replace(&mut needed[id.index()], true) {
+            if std::mem::replace(&mut seen[value.index()], true) {
                 continue;
             }
-            match worth[id.index()] {
-                true => taken.push(value),
-                false => stack.extend(graph.operands(id)),
+            // Passed values are not computed.
+            if worth[id.index()] {
+                taken.push(value);
+            } else if !std::mem::replace(&mut needed[id.index()], true) {
+                stack.extend(graph.operands(id));
             }
         }
         if taken.is_empty() {
             return None;
         }
-        // Passed values are not computed.
-        taken.iter().for_each(|&value| needed[graph.producer(value).index()] = false);
         taken.sort_unstable();
         let mut copied = vec![false; graph.node_count()];
         let mut stack = taken.clone();
@@ -283,7 +272,7 @@ impl Invariants {
         for &value in &self.taken {
             let (ty, stored) = (graph.ty(value), graph.storage_dtype(value, policy));
             let param = rewriter.new.param_stored(ty, stored, graph.shape(value));
-            rewriter.replace(graph.producer(value), param);
+            rewriter.put(value, param);
         }
         for id in graph.node_ids().skip(graph.params().len()).filter(|id| self.needed[id.index()]) {
             rewriter.copy(id);

@@ -73,8 +73,6 @@ struct InlineFrame<T: Type> {
     /// The nodes that are copied, if not all are.
     needed: Option<Vec<bool>>,
     copied: Copied,
-    /// The new control flow, by its number and new operands.
-    controls: FxHashMap<(u32, Vec<Value>), InlinedControl>,
     /// The call in the enclosing frame.
     call: Option<NodeId>,
 }
@@ -90,7 +88,7 @@ impl<T: Type> InlineFrame<T> {
     fn new((graph, places): SharedGraph<T>, call: Option<NodeId>) -> InlineFrame<T> {
         let copied = Copied::with_new_slots(&graph);
         let needed = valued(&graph);
-        InlineFrame { needed, copied, controls: FxHashMap::default(), graph, places, next: 0, call }
+        InlineFrame { needed, copied, graph, places, next: 0, call }
     }
 }
 
@@ -125,16 +123,11 @@ impl<T: Type> Inliner<T> {
                     // Bound when the frame was made.
                     NodeKind::Param(..) => {}
                     NodeKind::Identity(Identity::Ruled(_)) => rewriter.replace(id, operands[0]),
-                    NodeKind::Control(n, result) => {
-                        let key = (n, operands.to_vec());
-                        if !frame.controls.contains_key(&key) {
-                            let piece = self.piece((&graph, &places), n, &key.1, rewriter.new, rewriter.notes)?;
-                            frame.controls.insert(key.clone(), piece);
-                        }
-                        let Some(piece) = frame.controls.get(&key) else { continue };
+                    NodeKind::Control(n) => {
+                        let piece = self.piece((&graph, &places), n, &operands, rewriter.new, rewriter.notes)?;
                         let operands: Vec<Value> =
-                            piece.operands.iter().filter_map(|&at| key.1.get(at).copied()).collect();
-                        rewriter.add(id, NodeKind::Control(piece.number, result), &operands);
+                            piece.operands.iter().filter_map(|&at| operands.get(at).copied()).collect();
+                        rewriter.add(id, NodeKind::Control(piece.number), &operands);
                     }
                     NodeKind::Call(n) => {
                         let child = Arc::clone(&graph.children()[n as usize]);

@@ -33,7 +33,8 @@ pub fn with(graph: &Graph<ValueType>, places: &SourceLocs, rows: usize) -> Optio
                 rewriter.new.view(of, graph.view_of(view).clone().canonical(&shape), &shape)
             }
             (NodeKind::Reshape, Some(&of)) => rewriter.new.reshape(of, &shape),
-            (NodeKind::Literal(_), _) => {
+            // Control flow has no rows.
+            (NodeKind::Literal(_) | NodeKind::Control(_), _) => {
                 rewriter.copy(id);
                 continue;
             }

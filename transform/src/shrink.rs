@@ -4,6 +4,8 @@
 //! dependencies are dead; reduce extents; simplify dtypes. Changes that the verifier refuses are skipped. The first
 //! smaller graph that still fails is taken, until there is none. Graphs of control flow are unchanged, and the integer
 //! operands of a loop keep their computation or become 1: a loop that counts to three must not count to a billion.
+//!
+//! It is in the library, not among the tools of the tests, because `ndjit::debug::shrink` is public: users shrink programs that fail.
 
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, Rewriter, Slot, Type, Value};
@@ -99,8 +101,8 @@ fn candidates(graph: &Graph<ValueType>, keep: Keep) -> Vec<Change> {
         all.extend(graph.operands(graph.producer(output)).iter().map(|&operand| plain(vec![operand])));
     }
     let counts = counts(graph);
-    for id in graph.node_ids().filter(|&id| !counts.contains(&graph.node(id).first())) {
-        let value = graph.node(id).first();
+    let results = graph.node_ids().flat_map(|id| graph.node(id).results().map(move |value| (id, value)));
+    for (id, value) in results.filter(|(_, value)| !counts.contains(value)) {
         let like = |&&operand: &&Value| {
             graph.ty(operand) == graph.ty(value) && graph.shape_id(operand) == graph.shape_id(value)
         };
@@ -146,7 +148,7 @@ fn counts(graph: &Graph<ValueType>) -> FxHashSet<Value> {
     let mut counts = FxHashSet::default();
     for id in graph.node_ids().rev() {
         let loops = match graph.node(id).kind {
-            NodeKind::Control(n, _) => {
+            NodeKind::Control(n) => {
                 matches!(graph.controls()[n as usize].kind, ControlKind::While | ControlKind::For(_))
             }
             _ => graph.node(id).results().any(|value| counts.contains(&value)),
@@ -261,14 +263,18 @@ impl Copy<'_> {
 
     fn node(&mut self, id: NodeId) {
         let (graph, node) = (self.rewriter.old, self.rewriter.old.node(id));
-        if let Some(value) = node.results().find(|&value| self.is_cut(value)) {
+        let cut = node.results().find(|&value| self.is_cut(value));
+        if let Some(value) = cut {
             if let Instead::One(_) = self.change.instead
                 && let Some(one) = one(self.ty(graph.ty(value)))
             {
                 let number = self.rewriter.new.literal(Slot::Value(one), one.ty());
                 self.rewriter.put(value, Some(number));
             }
-            return;
+            // Other results of a node stay.
+            if node.result_count() == 1 {
+                return;
+            }
         }
         let operands: Vec<Value> = graph.operands(id).iter().map(|&operand| self.read(operand)).collect();
         // An operand that failed removes its users; the verifier checks the rest.
@@ -303,7 +309,7 @@ impl Copy<'_> {
             results.push((self.ty(graph.ty(value)), self.rewriter.new.intern(&shape)));
         }
         let first = self.rewriter.new.add(kind, &operands, &results);
-        for (n, value) in node.results().enumerate() {
+        for (n, value) in node.results().enumerate().filter(|(_, value)| Some(*value) != cut) {
             self.rewriter.put(value, Some(Value::from_index(first.index() + n)));
         }
     }

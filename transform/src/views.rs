@@ -5,7 +5,7 @@
 //! the nodes. A value is computed in another form than its own if that is no more work: if it has only one form with no
 //! more elements, or if it is cheap. Otherwise it is computed in its own form, and read through the view.
 
-use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Rewriter, Value};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{AxisSet, Reduce};
 use ndjit_ir::view::{AxisIndex, IndexTerm, View, broadcast_to};
@@ -49,6 +49,12 @@ pub fn views(graph: &Graph<DType>, params: &[Layout]) -> Result<Option<Graph<DTy
     for id in graph.node_ids() {
         let value = graph.node(id).first();
         rewriter.begin(id);
+        if let NodeKind::Control(_) = graph.node(id).kind {
+            if !wanted.computed[value.index()].is_empty() {
+                control(&mut rewriter, id)?;
+            }
+            continue;
+        }
         let mut made = ValueForms::new();
         for form in &wanted.computed[value.index()] {
             made.push((form.clone(), make(&mut rewriter, value, form)?));
@@ -81,6 +87,18 @@ impl WantedForms {
             let value = graph.node(id).first();
             let index = value.index();
             let kind = graph.node(id).kind;
+            if let NodeKind::Control(_) = kind {
+                // All its results are computed if one is.
+                let forms = match graph.node(id).results().all(|value| wanted[value.index()].is_empty()) {
+                    true => smallvec![],
+                    false => smallvec![ViewForm::Own],
+                };
+                for operand in graph.operands(id).iter().filter(|_| !forms.is_empty()) {
+                    want(&mut wanted[operand.index()], ViewForm::Own);
+                }
+                graph.node(id).results().for_each(|value| wanted[value.index()].clone_from(&forms));
+                continue;
+            }
             let forms = std::mem::take(&mut wanted[index]);
             let computed: SmallVec<[ViewForm; 1]> = match kind {
                 NodeKind::Param(..) => smallvec![ViewForm::Own],
@@ -242,6 +260,22 @@ fn make(rewriter: &mut FormRewriter<'_>, value: Value, form: &ViewForm) -> Resul
     };
     let shape = rewriter.new.intern(shape);
     Ok(rewriter.new.add(kind, &operands, &[(dtype, shape)]))
+}
+
+/// Copies control flow, on operands in their own forms.
+fn control(rewriter: &mut FormRewriter<'_>, id: NodeId) -> Result<()> {
+    let (graph, node) = (rewriter.old, rewriter.old.node(id));
+    let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
+    for &operand in graph.operands(id) {
+        operands.push(find(rewriter, operand, &ViewForm::Own)?);
+    }
+    let kind = graph.kind_in(node.kind, rewriter.new);
+    let results = node.results().map(|value| (graph.ty(value), rewriter.new.intern(graph.shape(value))));
+    let results: SmallVec<[_; 4]> = results.collect();
+    let first = rewriter.new.add(kind, &operands, &results);
+    let made = rewriter.new.node(rewriter.new.producer(first)).results();
+    node.results().zip(made).for_each(|(value, made)| rewriter.put(value, smallvec![(ViewForm::Own, made)]));
+    Ok(())
 }
 
 /// Returns a value in a form: computed in it, or viewed.

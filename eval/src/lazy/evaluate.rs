@@ -3,7 +3,7 @@
 use crate::array::node::{ArrayRef, Elements};
 use crate::lazy::program::{LazyProgram, Leaf, Numbers};
 use crate::lazy::{retain, retained};
-use crate::nonfinite;
+use crate::observer::{self, ObservedCall, Observers};
 use crate::plan::dump::unasked;
 use crate::settings::settings;
 use crate::steps::RunInputs;
@@ -43,7 +43,8 @@ fn run(array: &ArrayRef) -> Result<()> {
     if program.pending.is_empty() {
         // They were kept, or another thread was first.
         if let Some(Leaf { kept: Some(kept), .. }) = program.leaves.first() {
-            if nonfinite::are_checked() {
+            // They were computed unread, and observers see what is read.
+            if observer::of_thread().is_some() {
                 compute(&program, array)?;
             }
             array.0.store(Elements::dense(kept.memory.clone()));
@@ -77,11 +78,11 @@ pub(crate) fn compute(program: &LazyProgram, array: &ArrayRef) -> Result<Vec<Mem
         arguments.push(leaf.elements()?.memory.argument());
     }
     let results = plan.results_of(arguments, &program.scalars)?;
-    if nonfinite::is_checked(&plan) {
-        let given = || RunInputs::arrays(&leaves, program.scalars.clone());
+    if let Some(observers) = Observers::of(&plan) {
+        let inputs = &|| RunInputs::arrays(&leaves, program.scalars.clone());
         // The elements of kept arrays are unread.
         let read: SmallVec<[Output<'_>; 1]> = results.iter().take(1).map(Memory::result).collect();
-        nonfinite::check(&plan, given, &read)?;
+        observers.after(&ObservedCall { plan: &plan, results: &read, hidden: &[], inputs })?;
     }
     Ok(results)
 }

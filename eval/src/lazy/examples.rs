@@ -15,7 +15,7 @@ fn noted(asked: OperationRequest<'_>, operands: &[&ArrayRef]) -> ArrayRef {
 }
 
 /// One axis of equal elements.
-pub(super) fn data(element: f32, len: usize) -> ArrayRef {
+pub(crate) fn data(element: f32, len: usize) -> ArrayRef {
     let buffer = Buffer::from_vec(vec![element; len]);
     ArrayRef::concrete(DType::F32, DType::F32, Shape::from(len), Arc::new(buffer))
 }
@@ -36,7 +36,7 @@ pub(super) fn sliced(x: &ArrayRef, start: isize, end: isize) -> ArrayRef {
 }
 
 /// An op, element by element.
-pub(super) fn op(op: Op, operands: &[&ArrayRef]) -> ArrayRef {
+pub(crate) fn op(op: Op, operands: &[&ArrayRef]) -> ArrayRef {
     noted(OperationRequest::Op(op), operands)
 }
 

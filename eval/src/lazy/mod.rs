@@ -5,7 +5,7 @@
 
 pub mod evaluate;
 #[cfg(test)]
-mod examples;
+pub(crate) mod examples;
 pub mod noting;
 mod program;
 mod retain;

@@ -4,6 +4,8 @@ use crate::argument::{ArgumentType, CallArgument, Signature, inputs};
 use crate::array::ArrayRef;
 use crate::counts;
 use crate::infer;
+use crate::nonfinite::NanCheck;
+use crate::observer::{CallObserver, PlanObservers};
 use crate::options::PlanOptions;
 use crate::plan::dump;
 use crate::settings::Settings;
@@ -16,7 +18,7 @@ use ndjit_inspect::stage::ProgramStage;
 use ndjit_ir::graph::{Graph, NodeKind, SourceLocs};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::devices::{self, memory::result_memory};
 use ndjit_runtime::{Argument, DeviceProgram, Donations, KernelCode, Memory, Output, Timed, planned};
 use smallvec::SmallVec;
@@ -28,15 +30,6 @@ use std::time::Duration;
 pub const RESULTS: usize = 8;
 /// The number of results of each growable part of a function's output, in order.
 pub type Lengths = SmallVec<[usize; RESULTS]>;
-
-/// A printed value, with its label.
-#[derive(Clone, Debug)]
-pub struct Printing {
-    /// Its label.
-    pub label: Arc<str>,
-    /// The place of the print.
-    pub place: SourceLoc,
-}
 
 /// The layouts of the arrays of traced parameters; `closed_over` are the captured ones.
 fn layouts(arguments: &[ArgumentType], closed_over: &[ArrayRef]) -> Result<Vec<Layout>> {
@@ -86,8 +79,8 @@ pub struct Plan {
     pub lengths: Lengths,
     /// Its results.
     pub results: Vec<ResultType>,
-    /// Results of the program printed after a call; they follow those of the function.
-    pub printed: Vec<(Printing, ResultType)>,
+    /// Results of the program for [observers](Plan::observe) only; they follow those of the function.
+    pub hidden: Vec<ResultType>,
     /// The program, with every stage up to loops.
     pub lowered: Arc<Lowered>,
     /// How it was compiled.
@@ -95,6 +88,7 @@ pub struct Plan {
     /// The time each stage took.
     pub times: Vec<(&'static str, Duration)>,
     engine: Engine,
+    pub(crate) observers: PlanObservers,
     /// The time of its last use, among the plans of its function.
     pub last_use: AtomicU64,
 }
@@ -165,6 +159,10 @@ impl Plan {
         }
         counts::count_plan();
         dump::dump(|| Inspection { program: engine.program(), ..options.inspection(&lowered, settings, Vec::new()) });
+        let mut observers = PlanObservers::default();
+        if options.check_nans {
+            observers.add(Box::new(NanCheck));
+        }
         Ok(Plan {
             settings,
             arguments,
@@ -172,19 +170,23 @@ impl Plan {
             closed_over: Vec::new(),
             lengths: Lengths::new(),
             results,
-            printed: Vec::new(),
+            hidden: Vec::new(),
             lowered,
             options: *options,
             times: clock.times(),
             engine,
+            observers,
             last_use: AtomicU64::new(0),
         })
     }
 
-    /// Marks the last results as printed.
-    pub fn print(&mut self, printed: Vec<Printing>) {
-        let types = self.results.split_off(self.results.len().saturating_sub(printed.len()));
-        self.printed = printed.into_iter().zip(types).collect();
+    /// Adds an observer of its calls, before the others: it sees calls that they refuse. The last `results` of the program are for
+    /// it, not for the caller; at most one observer has some.
+    pub fn observe(&mut self, observer: Box<dyn CallObserver>, results: usize) {
+        if results > 0 {
+            self.hidden = self.results.split_off(self.results.len().saturating_sub(results));
+        }
+        self.observers.add(observer);
     }
 
     /// Runs the program on the arrays of the traced parameters.

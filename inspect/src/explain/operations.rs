@@ -99,9 +99,9 @@ impl OperationReader<'_> {
             };
             match graph.node(id).kind {
                 NodeKind::Cast(CastReason::Mode(_) | CastReason::Promotion) => {}
-                NodeKind::Control(n, _) => {
+                NodeKind::Control(n) => {
                     self.note("control flow", id, graph, places);
-                    // Control flow with several results has several nodes.
+                    // Several nodes may share control flow.
                     let control = graph.controls().get(n as usize).filter(|_| seen.insert(n));
                     let graphs = control.map_or(&[][..], |control| &control.graphs);
                     let inner = graphs.iter().enumerate();
@@ -122,20 +122,21 @@ impl OperationReader<'_> {
     }
 
     fn note(&mut self, what: &'static str, id: NodeId, graph: &Graph<ValueType>, places: &SourceLocs) {
-        let value = graph.node(id).first();
-        let ty = (graph.ty(value), graph.storage_dtype(value, self.policy));
         let read = |site| self.sources.snippet(site);
         let explainer = Explainer::new(graph, places).source(&read);
         let mut at: Vec<Option<SourceLoc>> = places.all(id).map(Some).collect();
         if at.is_empty() {
             at.push(None);
         }
-        for place in at {
-            let count = self.counts.entry((what, place)).or_default();
-            let key = OperationKey { what, place, nth: *count };
-            *count += 1;
-            let written = place.and_then(|place| explainer.written(id, place)).map(|snippet| snippet.text);
-            self.found.push(Recorded { key, written, ty });
+        for value in graph.node(id).results() {
+            let ty = (graph.ty(value), graph.storage_dtype(value, self.policy));
+            for &place in &at {
+                let count = self.counts.entry((what, place)).or_default();
+                let key = OperationKey { what, place, nth: *count };
+                *count += 1;
+                let written = place.and_then(|place| explainer.written(id, place)).map(|snippet| snippet.text);
+                self.found.push(Recorded { key, written, ty });
+            }
         }
     }
 }

@@ -46,12 +46,13 @@ pub fn value(
     }
 }
 
-/// Explains the dtype of each value of a graph without calls, by its node.
+/// Explains the dtypes of each node's results in a graph without calls.
 pub fn all(graph: &Graph<ValueType>, places: &SourceLocs, inputs: &[ParamSource], policy: Policy) -> Vec<String> {
     let sources = Sources::default();
     let read = |site| sources.snippet(site);
     let explainer = Explainer::new(graph, places).inputs(inputs).policy(policy).source(&read);
-    graph.node_ids().map(|id| explainer.explain(graph.node(id).first()).to_string()).collect()
+    let of = |id| graph.node(id).results().map(|value| explainer.explain(value).to_string()).collect::<Vec<String>>();
+    graph.node_ids().map(|id| of(id).join("\n")).collect()
 }
 
 /// The first operation that widened a dtype. Calls and control flow are expanded.
@@ -80,7 +81,7 @@ fn widening_in(
     let mut next = 0;
     for id in graph.node_ids().take(before) {
         // They are numbered in order of appearance.
-        let NodeKind::Control(n, _) = graph.node(id).kind else { continue };
+        let NodeKind::Control(n) = graph.node(id).kind else { continue };
         if n < next {
             continue;
         }

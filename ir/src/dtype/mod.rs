@@ -4,6 +4,7 @@
 //! [`limits`] has `finfo` and `iinfo`; [`cast`] has the casting modes; [`prim_type`] has the machine types of elements.
 
 pub mod cast;
+pub mod colours;
 pub mod limits;
 mod name;
 pub mod prim_type;

@@ -181,7 +181,7 @@ impl<T: Type> Control<T> {
     }
 
     /// The graph whose outputs are the results: the body, or the last branch.
-    fn last(&self) -> Option<&Graph<T>> {
+    pub(crate) fn last(&self) -> Option<&Graph<T>> {
         self.graphs.last().map(|inner| &*inner.graph)
     }
 

@@ -51,8 +51,8 @@ pub enum NodeKind<T: Type = ValueType> {
     Scatter(Scatter),
     /// The first operand, with the second one's elements in place of the elements that the view selects. The view selects each once.
     Insert(ViewId),
-    /// A result of control flow: the numbers of the control flow and of the result.
-    Control(u32, u32),
+    /// Control flow of this number. It has as many results as its last graph has outputs.
+    Control(u32),
     /// A call of a jitted function on traced values: child graph `n`. It has as many results as the child has outputs.
     Call(u32),
 }
@@ -123,7 +123,7 @@ impl<T: Type> NodeKind<T> {
         };
         let plain = NodeKind::plain().into_iter().find(|kind| kind.name() == word);
         plain
-            .or_else(|| ControlKind::named(word).map(|_| NodeKind::Control(0, 0)))
+            .or_else(|| ControlKind::named(word).map(|_| NodeKind::Control(0)))
             .or_else(|| word.parse().ok().map(along))
             .or_else(|| word.parse().ok().map(|op| NodeKind::Op(op, T::Traced::default())))
     }
@@ -164,7 +164,7 @@ impl<T: Type> NodeKind<T> {
             NodeKind::Concat(axis, policy) => {
                 smallvec![TextPart::Policy(policy), TextPart::Operands, TextPart::Axis(axis)]
             }
-            NodeKind::Control(n, result) => smallvec![TextPart::Control(n, result), TextPart::Operands],
+            NodeKind::Control(n) => smallvec![TextPart::Control(n), TextPart::Operands],
             NodeKind::Call(child) => smallvec![TextPart::Call(child)],
         }
     }
@@ -265,8 +265,8 @@ pub enum TextPart<'a, T: Type = ValueType> {
     Variable(&'a mut u32),
     /// `output 0 of 1 of`: the output of a derivative rule.
     Output(&'a mut DerivativeRule),
-    /// `$0 result 1`: control flow and the number of a result.
-    Control(&'a mut u32, &'a mut u32),
+    /// `$0`: control flow.
+    Control(&'a mut u32),
     /// `@0(%1, %2)`: a child and its operands.
     Call(&'a mut u32),
 }

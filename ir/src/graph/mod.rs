@@ -47,7 +47,7 @@ use crate::view::View;
 use children::Children;
 use control::Controls;
 use known::NodeTable;
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
@@ -72,6 +72,11 @@ impl<T: Type> Node<T> {
     /// The first result.
     pub fn first(&self) -> Value {
         self.first
+    }
+
+    /// The index of one of its values among the results.
+    pub fn result(&self, value: Value) -> usize {
+        value.index() - self.first.index()
     }
 
     /// The number of results.
@@ -106,8 +111,6 @@ pub struct Graph<T: Type> {
     nesting: usize,
     /// The number of nodes that calls and control flow add when expanded.
     beyond: usize,
-    /// The control flow already counted, by number and operands.
-    counted: FxHashSet<(u32, Box<[Value]>)>,
     outputs: Vec<Value>,
     /// The first origin of each node, as far as known: may be shorter than `nodes`.
     origins: Vec<NodeId>,
@@ -145,7 +148,6 @@ impl<T: Type> Default for Graph<T> {
             children: Children::default(),
             nesting: 0,
             beyond: 0,
-            counted: FxHashSet::default(),
             outputs: Vec::new(),
             origins: Vec::new(),
             more_origins: FxHashMap::default(),
@@ -193,12 +195,6 @@ impl<T: Type> Graph<T> {
         reads::count();
         let (start, len) = self.nodes[id.index()].operands;
         &self.operands[start as usize..(start + len) as usize]
-    }
-
-    /// Returns `true` if two nodes have the same operands. Results of one control flow share one list of them.
-    pub fn have_same_operands(&self, a: NodeId, b: NodeId) -> bool {
-        let [one, other] = [a, b].map(|id| self.nodes[id.index()].operands);
-        one == other || self.operands(a) == self.operands(b)
     }
 
     /// The number of nodes.
@@ -453,17 +449,11 @@ impl<T: Type> Graph<T> {
             }
             Err(place) => place,
         };
-        self.count(kind, operands);
+        self.count(kind);
         let id = NodeId::from_index(self.nodes.len());
         let first = Value::from_index(self.values.len());
-        // Results of one control flow have the same operands: they share one list.
-        let start = match self.operands.ends_with(operands) {
-            true => self.operands.len() - operands.len(),
-            false => {
-                self.operands.extend_from_slice(operands);
-                self.operands.len() - operands.len()
-            }
-        } as u32;
+        let start = self.operands.len() as u32;
+        self.operands.extend_from_slice(operands);
         self.values.extend(results.iter().map(|&(ty, shape)| ValueData { ty, shape, node: id }));
         self.nodes.push(Node { kind, operands: (start, operands.len() as u32), first, results: results.len() as u32 });
         self.known.insert(id, place);
@@ -491,12 +481,10 @@ impl Graph<ValueType> {
             return match (ty, node.kind) {
                 (ValueType::Strong(dtype), _) => dtype,
                 (_, NodeKind::Param(_, stored)) => stored,
-                (_, NodeKind::Control(n, result)) => {
-                    graph.controls()[n as usize].storage_dtype(result as usize, policy)
-                }
+                (_, NodeKind::Control(n)) => graph.controls()[n as usize].storage_dtype(node.result(value), policy),
                 (_, NodeKind::Call(child)) => {
                     // Parameters of children have the storage dtypes of their operands.
-                    let result = value.index() - node.first.index();
+                    let result = node.result(value);
                     graph = &graph.children()[child as usize];
                     value = graph.outputs[result];
                     continue;

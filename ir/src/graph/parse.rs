@@ -294,11 +294,7 @@ impl<T: Type> Parser<T> {
                     rule.outputs = line.number_of("how many outputs there are")?;
                     line.expect("of")?;
                 }
-                TextPart::Control(number, result) => {
-                    *number = control_of(line, word, &reading.graph)?;
-                    line.expect("result")?;
-                    *result = line.number_of("which result, as in `result 0`")?;
-                }
+                TextPart::Control(number) => *number = control_of(line, word, &reading.graph)?,
                 TextPart::Call(child) => {
                     let number = line.id("@", "a child, as in `@0`")? as usize;
                     let Some(&known) = reading.callees.get(&number) else {

@@ -16,8 +16,8 @@ impl<T: Type> Graph<T> {
         match kind {
             NodeKind::View(id) => NodeKind::View(other.intern_view(self.view_of(id).clone())),
             NodeKind::Insert(id) => NodeKind::Insert(other.intern_view(self.view_of(id).clone())),
-            NodeKind::Control(n, result) => match self.controls().get(n as usize) {
-                Some(control) => NodeKind::Control(other.control(Arc::clone(control)), result),
+            NodeKind::Control(n) => match self.controls().get(n as usize) {
+                Some(control) => NodeKind::Control(other.control(Arc::clone(control))),
                 None => kind,
             },
             NodeKind::Call(n) => match self.children().get(n as usize) {
@@ -266,7 +266,7 @@ impl<'a, T: Type, N: Notes> Rewriter<'a, T, N> {
         let children = self.new.children().len();
         let new = self.old.kind_in(kind, self.new);
         match (kind, new) {
-            (NodeKind::Control(from, _), NodeKind::Control(to, _)) => {
+            (NodeKind::Control(from), NodeKind::Control(to)) => {
                 self.notes.follow_control(self.beside, from, to);
             }
             (NodeKind::Call(from), _) if self.new.children().len() > children => {

@@ -34,7 +34,7 @@
 //! ```text
 //!   $0 = while condition @0 of [0, 2] body @1 of [0, 1]
 //!   $1 = scan length 5 carried 1 sliced 1 body @2 of [0, 1]
-//!   %5 = while $0 result 1 %2, %0, %1 : f32[3]
+//!   %5, %6 = while $0 %2, %0, %1 : i32[], f32[3]
 //! ```
 
 use super::{
@@ -91,7 +91,7 @@ impl<T: Type> Graph<T> {
     /// The operation's word in a node's line.
     pub fn operation_name(&self, id: NodeId) -> &'static str {
         match self.node(id).kind {
-            NodeKind::Control(n, _) => self.controls().get(n as usize).map_or("control", |control| control.kind.name()),
+            NodeKind::Control(n) => self.controls().get(n as usize).map_or("control", |control| control.kind.name()),
             kind => kind.name(),
         }
     }
@@ -400,7 +400,7 @@ impl<T: Type> NodeLine<'_, T> {
                 TextPart::Scatter(scatter) => write!(f, " {}", scatter.name())?,
                 TextPart::Variable(n) => write!(f, " {n} of")?,
                 TextPart::Output(rule) => write!(f, " output {} of {} of", rule.output, rule.outputs)?,
-                TextPart::Control(n, result) => write!(f, " ${n} result {result}")?,
+                TextPart::Control(n) => write!(f, " ${n}")?,
                 TextPart::Call(child) => {
                     let child = *child as usize;
                     let number = self.callees.and_then(|callees| callees.get(child).copied()).unwrap_or(child);

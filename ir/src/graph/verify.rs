@@ -109,9 +109,8 @@ fn check_node<T: Type>(graph: &Graph<T>, controls: &ControlChecks<T>, id: NodeId
     if let Some(operand) = operands.iter().find(|operand| **operand >= node.first) {
         return Err(format!("operand {operand} does not come before the node"));
     }
-    if let NodeKind::Control(n, _) = node.kind
+    if let NodeKind::Control(n) = node.kind
         && let Some((wanted, control)) = controls.get(n as usize).zip(graph.controls().get(n as usize))
-        && !graph.continues(id, n, operands)
     {
         let seen = |&value: &Value| (graph.ty(value), graph.shape(value).clone());
         let operands: Vec<(T, Shape)> = operands.iter().map(seen).collect();
@@ -120,8 +119,12 @@ fn check_node<T: Type>(graph: &Graph<T>, controls: &ControlChecks<T>, id: NodeId
     let inferred = graph.infer(id).map_err(|mismatch| in_words(graph, id, &mismatch))?;
     match node.kind {
         NodeKind::Call(_) if node.results == 0 => return Err("a call without results".to_owned()),
+        NodeKind::Control(_) if node.results == 0 => return Err("control flow without results".to_owned()),
         NodeKind::Call(_) if node.result_count() != inferred.len() => {
             return Err(format!("the child has {} results, the call {}", inferred.len(), node.results));
+        }
+        NodeKind::Control(_) if node.result_count() != inferred.len() => {
+            return Err(format!("the last graph has {} results, the node {}", inferred.len(), node.results));
         }
         _ if node.results == 0 || node.result_count() != inferred.len() => {
             return Err(format!("has {} results instead of 1", node.results));
@@ -135,7 +138,7 @@ fn check_node<T: Type>(graph: &Graph<T>, controls: &ControlChecks<T>, id: NodeId
         let (found, of) = (graph.ty(value), graph.shape(value));
         if (found, of) != (*ty, &**shape) {
             return Err(match node.kind {
-                NodeKind::Control(_, at) => format!("result {at} is {ty}{shape}, not {found}{of}"),
+                NodeKind::Control(_) => format!("result {n} is {ty}{shape}, not {found}{of}"),
                 NodeKind::Call(_) => format!("result {n} is {found}{of}, the child's {ty}{shape}"),
                 _ if *of != **shape => format!("the result's shape is {shape}, not {of}"),
                 NodeKind::Iota(_) if T::TYPED => in_words(graph, id, &InferenceError::Index(found.into())),

@@ -1,7 +1,7 @@
 //! A graph with its callees and the graphs of its control flow: the list of them, their numeric arguments, and the size when calls are
 //! expanded.
 
-use super::{Graph, NodeId, NodeKind, Slot, Type, Value};
+use super::{Graph, NodeKind, Slot, Type};
 use crate::error::{Error, ErrorCode, Result};
 use crate::value_type::Weak;
 use rustc_hash::FxHashSet;
@@ -31,28 +31,14 @@ impl<T: Type> Graph<T> {
         slots.filter_map(Slot::argument).collect()
     }
 
-    /// Counts the expanded nodes of a new node; control flow once, whatever the number of its results.
-    pub(super) fn count(&mut self, kind: NodeKind<T>, operands: &[Value]) {
+    /// Counts the expanded nodes of a new node.
+    pub(super) fn count(&mut self, kind: NodeKind<T>) {
         let added = match kind {
             NodeKind::Call(child) => self.children().get(child as usize).map_or(0, |child| child.expanded()),
-            NodeKind::Control(n, _) => {
-                let next = NodeId::from_index(self.nodes.len());
-                match !self.continues(next, n, operands) && self.counted.insert((n, operands.into())) {
-                    true => self.controls().get(n as usize).map_or(0, |control| control.expanded()),
-                    false => 0,
-                }
-            }
+            NodeKind::Control(n) => self.controls().get(n as usize).map_or(0, |control| control.expanded()),
             _ => 0,
         };
         self.beyond = self.beyond.saturating_add(added);
-    }
-
-    /// Returns `true` if the previous node is a result of the same control flow on the same operands.
-    pub(super) fn continues(&self, next: NodeId, n: u32, operands: &[Value]) -> bool {
-        let before = next.index().checked_sub(1).map(NodeId::from_index);
-        before.is_some_and(|before| {
-            matches!(self.node(before).kind, NodeKind::Control(own, _) if own == n) && self.operands(before) == operands
-        })
     }
 
     /// The number of nodes with all calls and control flow expanded; saturates at `usize::MAX`.

@@ -356,16 +356,15 @@ impl<T: Type> Graph<T> {
         }
         let (ty, shape) = known(&first);
         Ok(match self.node(id).kind {
-            NodeKind::Control(n, result) => {
+            NodeKind::Control(n) => {
                 let control = self.controls().get(n as usize).ok_or(InferenceError::Missing("control flow ", n))?;
                 // Both branches have the same results.
-                let result = result as usize;
-                let made = control.graphs.last().map(|inner| (&inner.graph, inner.graph.outputs().get(result)));
-                let Some((graph, Some(&output))) = made else {
-                    return Err(InferenceError::Graph(format!("there are {} results", control.results())));
-                };
-                let (ty, shape) = graph.inner(output, "result", result)?;
-                smallvec![(ty, control.result_shape(result, shape))]
+                let results = control.last().into_iter().flat_map(|graph| graph.results());
+                let shaped = results.enumerate().map(|(n, result)| {
+                    let (ty, shape) = result?;
+                    Ok((ty, control.result_shape(n, shape)))
+                });
+                shaped.collect::<Result<_, InferenceError>>()?
             }
             NodeKind::Call(n) => {
                 let child = self.children().get(n as usize).ok_or(InferenceError::Missing("child @", n))?;
@@ -381,8 +380,7 @@ impl<T: Type> Graph<T> {
                     }
                 }
                 T::call()?;
-                let results = child.outputs().iter().enumerate().map(|(n, &output)| child.inner(output, "result", n));
-                results.collect::<Result<_, _>>()?
+                child.results().collect::<Result<_, _>>()?
             }
             _ if !operands.is_empty() => return Err(InferenceError::Arity { takes: 0, given: operands.len() }),
             NodeKind::Param(_, stored) => {
@@ -395,6 +393,11 @@ impl<T: Type> Graph<T> {
             }
             _ => Results::new(),
         })
+    }
+
+    /// Types and shapes of its outputs, as results of another graph's node.
+    fn results(&self) -> impl Iterator<Item = Result<(T, Cow<'_, Shape>), InferenceError>> {
+        self.outputs().iter().enumerate().map(|(n, &output)| self.inner(output, "result", n))
     }
 
     /// Type and shape of a value of a callee or a graph of control flow.

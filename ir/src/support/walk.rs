@@ -17,6 +17,7 @@ use crate::infer::{InferenceError, Operation};
 use crate::op::Op;
 use crate::source_loc::SourceLoc;
 use crate::value_type::ValueType;
+use smallvec::{SmallVec, smallvec};
 use std::fmt;
 use std::sync::Arc;
 
@@ -98,9 +99,6 @@ pub fn infer(
     Ok(inferred)
 }
 
-/// Control flow: its number and operands.
-type ControlKey<'a> = (u32, &'a [Value]);
-
 /// The state of a graph's walk: the next node and the types so far. The frame above another is its callee.
 struct WalkFrame<'a> {
     graph: &'a Graph<ValueType>,
@@ -114,8 +112,6 @@ struct WalkFrame<'a> {
     inner: bool,
     /// The result types of the current control flow's graphs, as far as walked.
     walked: Vec<Vec<ValueType>>,
-    /// The result types of the last control flow, by its number and operands.
-    controlled: Option<(ControlKey<'a>, Vec<ValueType>)>,
 }
 
 impl<'a> WalkFrame<'a> {
@@ -129,7 +125,6 @@ impl<'a> WalkFrame<'a> {
             next: 0,
             inner: false,
             walked: Vec::new(),
-            controlled: None,
         }
     }
 }
@@ -156,7 +151,7 @@ impl<'a> Walk<'a> {
             }
             frame.next += 1;
             match frame.node(id, self.dtype)? {
-                WalkStep::Type(ty) => frame.types.push(ty),
+                WalkStep::Types(types) => frame.types.extend(types),
                 WalkStep::Call(called) => self.stack.push(called),
                 WalkStep::Inner(graph) => {
                     // The node is visited again when its graphs are done.
@@ -172,7 +167,8 @@ impl<'a> Walk<'a> {
 
 /// The result of a node.
 enum WalkStep<'a> {
-    Type(ValueType),
+    /// The types of its results.
+    Types(SmallVec<[ValueType; 1]>),
     Call(WalkFrame<'a>),
     /// A graph of the current node's control flow.
     Inner(WalkFrame<'a>),
@@ -190,11 +186,11 @@ impl<'a> WalkFrame<'a> {
                 let ty = self.arguments.get(n as usize).copied().unwrap_or(traced);
                 match refused_argument(ty, supports, dtype) {
                     Some(exclusion) => WalkStep::Excluded(exclusion),
-                    None => WalkStep::Type(ty),
+                    None => WalkStep::Types(smallvec![ty]),
                 }
             }
-            NodeKind::Cast(CastReason::Mode(_)) => WalkStep::Type(operands[0]),
-            NodeKind::Control(n, result) => self.control(id, (n, result), &operands, dtype)?,
+            NodeKind::Cast(CastReason::Mode(_)) => WalkStep::Types(smallvec![operands[0]]),
+            NodeKind::Control(n) => self.control(id, n, &operands, dtype)?,
             NodeKind::Call(n) => {
                 let child = &graph.children()[n as usize];
                 if child.params().len() != operands.len() {
@@ -210,12 +206,12 @@ impl<'a> WalkFrame<'a> {
                 })
             }
             kind => match kind.row().ty {
-                TypeOf::Given | TypeOf::Asked | TypeOf::Graph => WalkStep::Type(traced),
-                TypeOf::Operand => WalkStep::Type(operands[0]),
+                TypeOf::Given | TypeOf::Asked | TypeOf::Graph => WalkStep::Types(smallvec![traced]),
+                TypeOf::Operand => WalkStep::Types(smallvec![operands[0]]),
                 TypeOf::Policy => {
                     let operation = graph.operation(id).ok().flatten();
                     match operation.map_or(Ok(traced), |operation| computed(&operation, &operands, supports)) {
-                        Ok(result) => WalkStep::Type(result),
+                        Ok(result) => WalkStep::Types(smallvec![result]),
                         Err((reason, place)) => {
                             let place = place.or(self.places.first(id));
                             WalkStep::Excluded(Exclusion { dtype, op: kind.op(), place, reason })
@@ -226,19 +222,10 @@ impl<'a> WalkFrame<'a> {
         })
     }
 
-    /// A result of control flow: walks its graphs in turn, then gives its type.
-    fn control(
-        &mut self,
-        id: NodeId,
-        (n, result): (u32, u32),
-        operands: &[ValueType],
-        dtype: DType,
-    ) -> Result<WalkStep<'a>> {
+    /// Control flow: walks its graphs in turn, then gives the types of its results.
+    fn control(&mut self, id: NodeId, n: u32, operands: &[ValueType], dtype: DType) -> Result<WalkStep<'a>> {
         let graph = self.graph;
-        let (control, key) = (&graph.controls()[n as usize], (n, graph.operands(id)));
-        if let Some((_, types)) = self.controlled.as_ref().filter(|(known, _)| *known == key) {
-            return Ok(WalkStep::Type(types[result as usize]));
-        }
+        let control = &graph.controls()[n as usize];
         let which = self.walked.len();
         if let Some(inner) = control.graphs.get(which) {
             let taken = inner.operands.iter().map(|&operand| operands.get(operand as usize).copied());
@@ -256,9 +243,9 @@ impl<'a> WalkFrame<'a> {
         let (Some(made), Some(Inner { graph: last, .. })) = (walked.last(), control.graphs.last()) else {
             return Err(Error::new(ErrorCode::Verify, "support: control flow without graphs"));
         };
-        let mut types = Vec::with_capacity(made.len());
+        let mut types = SmallVec::with_capacity(made.len());
         for (leaf, (&ty, &output)) in made.iter().zip(last.outputs()).enumerate() {
-            let state = || (operands[leaf], is_number_cast(graph, key.1[leaf]));
+            let state = || (operands[leaf], is_number_cast(graph, graph.operands(id)[leaf]));
             let (other, cast) = match control.kind {
                 ControlKind::While | ControlKind::For(_) => state(),
                 ControlKind::Scan(steps) if leaf < steps.carried as usize => state(),
@@ -285,9 +272,7 @@ impl<'a> WalkFrame<'a> {
                 }
             });
         }
-        let own = types[result as usize];
-        self.controlled = Some((key, types));
-        Ok(WalkStep::Type(own))
+        Ok(WalkStep::Types(types))
     }
 }
 

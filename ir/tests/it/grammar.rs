@@ -166,7 +166,7 @@ fn errors_of_loops_say_where() {
     let changes =
         [("[8]", "[-8]"), ("in0", "in1"), ("[-4]", "[-99999999999999999999]"), ("offset 0", "offset"), ("\n}", "")];
     insta::assert_snapshot!(errors::<IterationDomain>(text, &changes), @"
-    loop text, line 1, column 11: expected an extent, found `-8] {`
+    loop text, line 1, column 9: expected an extent, found `-8] {`
     loop text, line 2, column 6: numbers are in order: the next one is `in0`
     loop text, line 2, column 28: 99999999999999999999 is too large
     loop text, line 2, column 14: expected an offset in bytes, found `, strides [-4]`

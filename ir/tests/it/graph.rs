@@ -82,7 +82,7 @@ child @2 (%0: f32[]) {
 graph (%0: f32[], %1: bool[]) calls @0 {
   $0 = cond true @1 of [1] false @2 of [1]
   %2 = call @0(%0) : f32[]
-  %3 = cond $0 result 0 %1, %2 : f32[]
+  %3 = cond $0 %1, %2 : f32[]
   return %3
 }";
     let graph = traced(text);
@@ -105,7 +105,7 @@ graph (%0: f32[], %1: bool[]) calls @0 {
             ("%1 = sin %0 : f32[]", "src/main.rs:1:5"),
             ("%1 = call @0(%0) : f32[]", "src/main.rs:2:5"),
             ("%1 = cos %0 : f32[]", "src/main.rs:3:5"),
-            ("%3 = cond $0 result 0 %1, %2 : f32[]", "src/main.rs:4:5"),
+            ("%3 = cond $0 %1, %2 : f32[]", "src/main.rs:4:5"),
         ]
     );
     assert_eq!(traced(&noted).to_string(), text);

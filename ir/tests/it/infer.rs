@@ -321,7 +321,7 @@ fn mismatches_of_what_is_given_have_the_facts() {
         (NodeKind::Literal(SlotId(3)), &[][..]),
         (NodeKind::View(ViewId(4)), &[x]),
         (NodeKind::Call(5), &[]),
-        (NodeKind::Control(6, 0), &[]),
+        (NodeKind::Control(6), &[]),
         (NodeKind::Literal(SlotId(0)), &[x]),
     ] {
         graph.add(kind, operands, &result);

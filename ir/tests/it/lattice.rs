@@ -1,6 +1,7 @@
 //! Lattices as values: the named ones against the JEP's tables cell by cell, laws over all triples, refused constructions,
 //! the text and drawn forms.
 
+use ndjit_drawing::{LayeredLayout, layout};
 use ndjit_ir::ValueType;
 use ndjit_ir::promotion::lattice::{Claim, Join, Joins, NAMED, Named};
 use ndjit_ir::promotion::{Lattice, LatticeError, NoLattice, lattice};
@@ -329,5 +330,24 @@ fn diagrams_are_svg_and_dot() {
         assert_eq!(svg.matches("<text").count(), lattice.nodes().len() + 1);
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         assert_eq!(lattice.to_dot().matches(" -> ").count(), lattice.edges().count());
+    }
+}
+
+/// The number of crossings between lines of adjacent layers.
+fn crossings(plan: &LayeredLayout) -> usize {
+    let lines: Vec<_> = plan.routes.iter().flat_map(|route| route.windows(2)).collect();
+    let cross =
+        |a: &[(f64, usize)], b: &[(f64, usize)]| a[0].1 == b[0].1 && (a[0].0 - b[0].0) * (a[1].0 - b[1].0) < -1e-6;
+    lines.iter().enumerate().map(|(i, a)| lines[..i].iter().filter(|b| cross(a, b)).count()).sum()
+}
+
+#[test]
+fn named_lattices_are_drawn_without_crossings() {
+    for named in NAMED.iter().filter(|named| named.claim != Claim::NoLattice) {
+        let lattice = Lattice::named(named.name).unwrap();
+        let widths: Vec<f64> = lattice.nodes().iter().map(|node| 40.0 + node.len() as f64).collect();
+        let index = |node| lattice.index_of(node).unwrap();
+        let edges: Vec<(usize, usize)> = lattice.edges().map(|(a, b)| (index(a), index(b))).collect();
+        assert_eq!(crossings(&layout(&widths, &edges)), 0, "{}", named.name);
     }
 }

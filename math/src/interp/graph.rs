@@ -7,7 +7,7 @@ use super::tensor::Tensor;
 use crate::store_body;
 use ndjit_ir::dtype::DType;
 use ndjit_ir::error::{Error, ErrorCode, Result};
-use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeKind, Slot, Value};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::shape::Shape;
 use rustc_hash::FxHashMap;
@@ -29,12 +29,11 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
     let last_uses = last_uses(graph);
     let mut functions = Functions::default();
     let mut live: FxHashMap<Value, Tensor> = FxHashMap::default();
-    // Nodes of one control flow are mostly adjacent.
-    let mut controlled: Option<Controlled<'_>> = None;
     for id in graph.node_ids() {
         let node = graph.node(id);
         let value = node.first();
-        if last_uses[value.index()].is_none() {
+        let is_used = |value: &Value| last_uses[value.index()].is_some();
+        if !node.results().any(|value| is_used(&value)) {
             continue;
         }
         let (dtype, operands) = (graph.ty(value), graph.operands(id));
@@ -55,17 +54,12 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
             NodeKind::Iota(axes) => iota(axes, graph.shape(value))?,
             NodeKind::View(view) => movement::view(&live[&operands[0]], graph.view_of(view), graph.shape(value))?,
             NodeKind::Identity(_) | NodeKind::Reshape => movement::reshape(&live[&operands[0]], graph.shape(value))?,
-            NodeKind::Control(n, result) => {
-                let results = match controlled.take() {
-                    Some(known) if (known.number, known.operands) == (n, operands) => known.results,
-                    _ => {
-                        let operands: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
-                        control(&graph.controls()[n as usize], &operands, scalars)?
-                    }
-                };
-                let own = results[result as usize].copied()?;
-                controlled = Some(Controlled { number: n, operands, results });
-                own
+            NodeKind::Control(n) => {
+                let given: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
+                let results = control(&graph.controls()[n as usize], &given, scalars)?;
+                live.extend(node.results().zip(results).filter(|(value, _)| is_used(value)));
+                release(&mut live, operands, id, &last_uses);
+                continue;
             }
             NodeKind::Scatter(scatter) => {
                 let operands = [0, 1, 2].map(|n| &live[&operands[n]]);
@@ -85,20 +79,16 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
             NodeKind::Call(_) => return Err(Error::new(ErrorCode::Verify, "interpreter: a call that was not inlined")),
         };
         live.insert(value, result);
-        for used in operands {
-            if last_uses[used.index()] == Some(id.index()) {
-                live.remove(used);
-            }
-        }
+        release(&mut live, operands, id, &last_uses);
     }
     graph.outputs().iter().map(|output| live[output].copied()).collect()
 }
 
-/// The results of control flow on some operands.
-struct Controlled<'a> {
-    number: u32,
-    operands: &'a [Value],
-    results: Vec<Tensor>,
+/// Frees the operands of which node `id` is the last user.
+fn release(live: &mut FxHashMap<Value, Tensor>, operands: &[Value], id: NodeId, last_uses: &[Option<usize>]) {
+    for used in operands.iter().filter(|used| last_uses[used.index()] == Some(id.index())) {
+        live.remove(used);
+    }
 }
 
 /// Evaluates control flow on its operands, with the program's `scalars`.

@@ -19,7 +19,7 @@ child @1 (%0: i32[]) {
 }
 graph (%0: i32[], %1: i32[]) {
   $0 = while condition @0 of [0, 1] body @1 of [0]
-  %2 = while $0 result 0 %0, %1 : i32[]
+  %2 = while $0 %0, %1 : i32[]
   return %2
 }";
 
@@ -53,7 +53,7 @@ fn shared_graphs_are_printed_once() {
     for _ in 0..2 {
         let control = Control { kind: ControlKind::Cond, graphs: vec![inner.clone(), inner.clone()] };
         let number = graph.control(Arc::new(control));
-        outputs.push(graph.add(NodeKind::Control(number, 0), &[condition, x], &[(DType::F32.into(), scalar)]));
+        outputs.push(graph.add(NodeKind::Control(number), &[condition, x], &[(DType::F32.into(), scalar)]));
     }
     graph.set_outputs(outputs);
     graph.verify().unwrap();
@@ -64,8 +64,8 @@ fn shared_graphs_are_printed_once() {
     graph (%0: bool[], %1: f32[]) {
       $0 = cond true @0 of [1] false @0 of [1]
       $1 = cond true @0 of [1] false @0 of [1]
-      %2 = cond $0 result 0 %0, %1 : f32[]
-      %3 = cond $1 result 0 %0, %1 : f32[]
+      %2 = cond $0 %0, %1 : f32[]
+      %3 = cond $1 %0, %1 : f32[]
       return %2, %3
     }
     ");
@@ -86,7 +86,7 @@ fn control_flow_counts_once_for_each_list_of_operands() {
     // Each list stands here twice, the second time after all others.
     for _ in 0..2 {
         for (&condition, &x) in conditions.iter().flat_map(|condition| numbers.iter().map(move |x| (condition, x))) {
-            graph.add(NodeKind::Control(number, 0), &[condition, x], &[(DType::F32.into(), shape)]);
+            graph.add(NodeKind::Control(number), &[condition, x], &[(DType::F32.into(), shape)]);
         }
     }
     assert_eq!(graph.expanded() - graph.node_count(), 40 * 40 * 2 * own);
@@ -100,7 +100,7 @@ fn nested(deep: usize) -> String {
         text += &header;
         text += "(%0: bool[], %1: i32[]) {\n";
         text += &format!("  $0 = cond true @{n} of [0, 1] false @{n} of [0, 1]\n");
-        text += "  %2 = cond $0 result 0 %0, %1 : i32[]\n  return %2\n}\n";
+        text += "  %2 = cond $0 %0, %1 : i32[]\n  return %2\n}\n";
     }
     text.trim_end().to_owned()
 }
@@ -153,13 +153,12 @@ fn errors_of_the_parser_say_where() {
         ("@0 of [0, 1]", "@0 of [0, 99999999999]"),
         ("body @1 of [0]", "body @1 of [0] and more"),
         ("  $0 = while condition @0 of [0, 1] body @1 of [0]\n", ""),
-        ("while $0 result", "while $1 result"),
-        ("while $0 result", "while 0 result"),
-        ("while $0 result", "cond $0 result"),
-        ("$0 result 0 %0", "$0 %0"),
-        ("$0 result 0 %0", "$0 result -1 %0"),
-        ("result 0 %0, %1", "result 0"),
-        ("result 0 %0, %1", "result 0 %0, %9"),
+        ("while $0 %0", "while $1 %0"),
+        ("while $0 %0", "while 0 %0"),
+        ("while $0 %0", "cond $0 %0"),
+        ("$0 %0", "$0 result 0 %0"),
+        ("$0 %0, %1", "$0"),
+        ("$0 %0, %1", "$0 %0, %9"),
         ("%2 = while $0", "%2 = whiel $0"),
     ];
     assert_snapshot!(errors(&changes, |text| text.parse::<Traced>().unwrap_err().headline().to_owned()), @"
@@ -174,13 +173,12 @@ fn errors_of_the_parser_say_where() {
     graph text, line 11, column 52: expected the end of the line, found `and more`
     graph text, line 11, column 17: $0 is not defined above this line
     graph text, line 12, column 17: $1 is not defined above this line
-    graph text, line 12, column 14: expected control flow, as in `$0`, found `0 result 0 %0, %1 : i32[`
+    graph text, line 12, column 14: expected control flow, as in `$0`, found `0 %0, %1 : i32[]`
     graph text, line 12, column 16: $0 is a while
-    graph text, line 12, column 17: expected `result`, found `%0, %1 : i32[]`
-    graph text, line 12, column 24: expected which result, as in `result 0`, found `-1 %0, %1 : i32[]`
-    graph text, line 12, column 26: expected a value, as in `%0`, found `: i32[]`
-    graph text, line 12, column 33: %9 is not defined above this line
-    graph text, line 12, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `insert`, `concat`, `iota`, `call`, `while`, `cond`, `scan` or `for`, found `whiel $0 result 0 %0, %1`
+    graph text, line 12, column 17: expected a value, as in `%0`, found `result 0 %0, %1 : i32[]`
+    graph text, line 12, column 17: expected a value, as in `%0`, found `: i32[]`
+    graph text, line 12, column 24: %9 is not defined above this line
+    graph text, line 12, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `insert`, `concat`, `iota`, `call`, `while`, `cond`, `scan` or `for`, found `whiel $0 %0, %1 : i32[]`
     ");
 }
 
@@ -192,7 +190,7 @@ fn the_verifier_names_what_does_not_fit() {
         ("(%0: i32[], %1: i32[]) {\n  $0", "(%0: i32[], %1: i64[]) {\n  $0"),
         ("  %2 = less %0, %1 : bool[]\n  return %2", "  return %0"),
         ("  return %2\n}\ngraph", "  return %2, %2, %2\n}\ngraph"),
-        ("result 0 %0", "result 1 %0"),
+        ("%2 = while $0 %0, %1 : i32[]", "%2, %3 = while $0 %0, %1 : i32[], i32[]"),
         ("%0, %1 : i32[]\n  return", "%0, %1 : i64[]\n  return"),
         (
             "child @0 (%0: i32[], %1: i32[]) {\n",
@@ -206,21 +204,21 @@ fn the_verifier_names_what_does_not_fit() {
         error.facts().join(" | ")
     };
     assert_snapshot!(errors(&changes, refused), @"
-    %2 = while $0 result 0 %0, %1 : i32[]  ; the graph `condition` has 2 parameters, and takes 1
-    %2 = while $0 result 0 %0, %1 : i32[]  ; the graph `condition` takes operand 2 of 2
-    %2 = while $0 result 0 %0, %1 : i32[]  ; operand 1 is i64[], the graph `condition` takes i32[]
-    %2 = while $0 result 0 %0, %1 : i32[]  ; the condition is not one truth value
-    %2 = while $0 result 0 %0, %1 : i32[]  ; the body gives otherwise than it takes
-    %2 = while $0 result 1 %0, %1 : i32[]  ; there are 1 results
-    %2 = while $0 result 0 %0, %1 : i32[]  ; the body gives otherwise than it takes | %2 = add %0, %1 : i64[]  ; the result's type is i32, not i64
+    %2 = while $0 %0, %1 : i32[]  ; the graph `condition` has 2 parameters, and takes 1
+    %2 = while $0 %0, %1 : i32[]  ; the graph `condition` takes operand 2 of 2
+    %2 = while $0 %0, %1 : i32[]  ; operand 1 is i64[], the graph `condition` takes i32[]
+    %2 = while $0 %0, %1 : i32[]  ; the condition is not one truth value
+    %2 = while $0 %0, %1 : i32[]  ; the body gives otherwise than it takes
+    %2, %3 = while $0 %0, %1 : i32[], i32[]  ; the last graph has 1 results, the node 2
+    %2 = while $0 %0, %1 : i32[]  ; the body gives otherwise than it takes | %2 = add %0, %1 : i64[]  ; the result's type is i32, not i64
     argument 0 is f* here and i* elsewhere
-    %2 = while $0 result 0 %0, %1 : i32[]  ; the body gives otherwise than it takes | %2 = add %0, %1 : i32[3]  ; the result's shape is [], not [3]
+    %2 = while $0 %0, %1 : i32[]  ; the body gives otherwise than it takes | %2 = add %0, %1 : i32[3]  ; the result's shape is [], not [3]
     ");
     let cond = COUNT.replace("while condition", "cond true").replace("body", "false").replace("while", "cond");
-    assert_snapshot!(refused(&cond), @"%2 = cond $0 result 0 %0, %1 : i32[]  ; the first operand is not one truth value");
+    assert_snapshot!(refused(&cond), @"%2 = cond $0 %0, %1 : i32[]  ; the first operand is not one truth value");
     let differing = "child @0 (%0: f32[]) {\n  return %0\n}\nchild @1 () {\n  return\n}\ngraph (%0: bool[], %1: f32[]) {\n  \
-                     $0 = cond true @0 of [1] false @1 of []\n  %2 = cond $0 result 0 %0, %1 : f32[]\n  return %2\n}";
-    assert_snapshot!(refused(differing), @"%2 = cond $0 result 0 %0, %1 : f32[]  ; the graphs for true and for false give different types");
+                     $0 = cond true @0 of [1] false @1 of []\n  %2 = cond $0 %0, %1 : f32[]\n  return %2\n}";
+    assert_snapshot!(refused(differing), @"%2 = cond $0 %0, %1 : f32[]  ; the graphs for true and for false give different types");
 }
 
 /// A number passed at each call is the same one in graphs of control flow.

@@ -2,8 +2,9 @@
 
 use crate::array::node::Array;
 use crate::trace::operand::{ArrayLike, UnaryOperand};
-use ndjit_eval::plan::compiled::Printing;
-use ndjit_ir::{Error, SourceLoc};
+use crate::trace::print::Printing;
+use ndjit_eval::observer::{CallObserver, ObservedCall};
+use ndjit_ir::{Result, SourceLoc};
 use ndjit_runtime::stderr;
 use std::cell::RefCell;
 use std::fmt;
@@ -90,8 +91,22 @@ thread_local! {
     static COLLECTED: RefCell<Vec<Vec<DebugPrint>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// The observer that prints results of a program after each call.
+pub(crate) struct Printer(pub(crate) Vec<Printing>);
+
+impl CallObserver for Printer {
+    fn reads_inputs(&self) -> bool {
+        false
+    }
+
+    fn after(&self, call: &ObservedCall<'_>) -> Result<()> {
+        self.0.iter().zip(call.hidden).for_each(|(printing, value)| show(printing, Array(value.clone())));
+        Ok(())
+    }
+}
+
 /// Prints a value now.
-pub(crate) fn show(printing: &Printing, value: Array) {
+fn show(printing: &Printing, value: Array) {
     let printed = DebugPrint { label: printing.label.to_string(), place: printing.place, value };
     let mut left = Some(printed);
     // The thread-local value may be gone in destructors of others.
@@ -107,7 +122,7 @@ pub(crate) fn show(printing: &Printing, value: Array) {
 
 /// Prints an array now; a poisoned array is returned unchanged.
 pub(crate) fn array(label: &str, value: Array, place: SourceLoc) -> Array {
-    let evaluated: Result<(), Error> = value.eval().map(|_| ());
+    let evaluated: Result<()> = value.eval().map(|_| ());
     match evaluated {
         Ok(()) => {
             show(&Printing { label: label.into(), place }, value.clone());

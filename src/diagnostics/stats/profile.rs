@@ -176,7 +176,7 @@ fn measure(plan: &Plan, given: &RunInputs) -> Result<Profile> {
         if n > LEAST && begun.elapsed() > ENOUGH {
             break;
         }
-        let outputs = plan.results.iter().map(|_| ()).chain(plan.printed.iter().map(|_| ()));
+        let outputs = plan.results.iter().map(|_| ()).chain(plan.hidden.iter().map(|_| ()));
         let mut outputs: SmallVec<[Output<'_>; 4]> = outputs.map(|()| plan.fresh()).collect();
         let start = Instant::now();
         let times = plan.run_timed(given.memory.iter().map(Memory::argument), &given.scalars, &mut outputs)?;

@@ -258,9 +258,10 @@ impl<'a> Builder<'a> {
         let graphs = graphs.map(|Made { builder, operands }| Inner { graph: Arc::new(builder.graph), operands });
         let graphs = graphs.collect();
         let number = self.graph.control(Arc::new(Control { kind, graphs }));
-        for (n, (ty, shape)) in types.iter().enumerate() {
-            let shape = self.graph.intern(shape);
-            self.graph.add(NodeKind::Control(number, n as u32), operands, &[(*ty, shape)]);
+        let types: Vec<_> = types.iter().map(|(ty, shape)| (*ty, self.graph.intern(shape))).collect();
+        // Control flow without results is no node.
+        if !types.is_empty() {
+            self.graph.add(NodeKind::Control(number), operands, &types);
         }
     }
 

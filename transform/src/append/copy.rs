@@ -103,8 +103,7 @@ impl Appender {
             let made = become_(id, &operands).or_else(|| {
                 changed.then(|| {
                     let ty = |value: &Value| self.read(|graph| (graph.ty(*value), graph.shape(*value).clone()));
-                    let first = self.results(kind, &operands, &results.iter().map(ty).collect::<Vec<_>>());
-                    (0..results.len() as u32).map(|n| Value(first.0 + n)).collect()
+                    self.results(kind, &operands, &results.iter().map(ty).collect::<Vec<_>>())
                 })
             });
             new.extend(results.into_iter().zip(made.into_iter().flatten()));
@@ -157,8 +156,7 @@ impl Appender {
             own.set_control(number, places);
             number
         });
-        let result = |(n, result)| self.results(NodeKind::Control(number, n as u32), operands, &[result]);
-        results.into_iter().enumerate().map(result).collect()
+        self.results(NodeKind::Control(number), operands, &results)
     }
 }
 

@@ -257,13 +257,16 @@ impl Appender {
     }
 
     /// Appends results of a node whose kind is not an operation.
-    pub fn results(&self, kind: NodeKind, operands: &[Value], results: &[(ValueType, Shape)]) -> Value {
+    pub fn results(&self, kind: NodeKind, operands: &[Value], results: &[(ValueType, Shape)]) -> Vec<Value> {
+        if results.is_empty() {
+            return Vec::new();
+        }
         let state = &mut *self.state.borrow_mut();
         let types: SmallVec<[_; 1]> = results.iter().map(|(ty, shape)| (*ty, state.graph.intern(shape))).collect();
         let value = state.graph.add(kind, operands, &types);
         let id = state.graph.producer(value);
         state.written.iter().for_each(|&place| state.places.note(id, place));
-        value
+        state.graph.node(id).results().collect()
     }
 
     /// Appends a value as a variable of its own.
@@ -451,7 +454,7 @@ impl<'a> SlopeTerm<'a> {
     /// Returns the value as a constant for derivatives.
     pub fn constant(self) -> SlopeTerm<'a> {
         let ty = self.to.read(|graph| (graph.ty(self.value), graph.shape(self.value).clone()));
-        self.to.term(self.to.results(NodeKind::Identity(Identity::StopGradient), &[self.value], &[ty]))
+        self.to.term(self.to.results(NodeKind::Identity(Identity::StopGradient), &[self.value], &[ty])[0])
     }
 
     /// Multiplies two terms; zero wins over infinities and NaN.

@@ -11,18 +11,9 @@ use ndjit_ir::reduction::{AxisSet, Reduction};
 /// lane.
 const SMALL: usize = 64;
 
-/// Records the batched results of control flow of these operands.
-pub(super) fn batched(batching: &mut Batching, to: &Appender, n: u32, operands: &[Value]) {
-    let results: Vec<(usize, Value)> = to.read(|graph| {
-        let same = |id: &NodeId| {
-            matches!(graph.node(*id).kind, NodeKind::Control(own, _) if own == n) && graph.operands(*id) == operands
-        };
-        let result = |id: NodeId| match graph.node(id).kind {
-            NodeKind::Control(_, result) => (result as usize, graph.node(id).first()),
-            _ => (usize::MAX, graph.node(id).first()),
-        };
-        graph.node_ids().filter(same).map(result).collect()
-    });
+/// Records the batched results of control flow.
+pub(super) fn batched(batching: &mut Batching, to: &Appender, (id, n): (NodeId, u32), operands: &[Value]) {
+    let results: Vec<Value> = to.read(|graph| graph.node(id).results().collect());
     let piece = ControlPiece::of(to, n);
     let has_lanes: Vec<bool> = operands.iter().map(|&operand| batching.of(operand).is_some()).collect();
     let active = closed(&piece, has_lanes);
@@ -44,12 +35,10 @@ pub(super) fn batched(batching: &mut Batching, to: &Appender, n: u32, operands: 
         ControlKind::Cond if is_small(&piece) => chosen(batching, to, &piece, operands),
         ControlKind::Cond => lane_after_lane(batching, to, (n, &piece), operands),
     };
-    for (result, value) in results {
-        match made.get(result) {
-            Some(&all) => batching.put(value, all),
-            None => refuse(to, "control flow gives fewer results for all lanes"),
-        }
+    if made.len() < results.len() {
+        refuse(to, "control flow gives fewer results for all lanes");
     }
+    results.into_iter().zip(made).for_each(|(value, all)| batching.put(value, all));
 }
 
 /// Returns the values of a graph that depend on some of its parameters.

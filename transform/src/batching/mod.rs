@@ -50,7 +50,7 @@ impl Batching {
             }
             to.at(id);
             match kind {
-                NodeKind::Control(n, _) => control::batched(self, to, n, &operands),
+                NodeKind::Control(n) => control::batched(self, to, (id, n), &operands),
                 _ => {
                     let made = nodes::batched(self, to, id, &operands);
                     self.known.insert(value, made);

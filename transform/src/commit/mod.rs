@@ -74,7 +74,6 @@ fn commit_as(
         rewriter: Rewriter::mapping((&graph, &()), (&mut out, &mut notes), Committed::Value(MISSING)),
         reasons: Vec::new(),
         numbers: FxHashMap::default(),
-        controlled: None,
     };
     let mut inner = Vec::with_capacity(graph.controls().len());
     for n in 0..graph.controls().len() as u32 {
@@ -82,8 +81,7 @@ fn commit_as(
     }
     for id in graph.node_ids() {
         commit.rewriter.begin(id);
-        let value = commit.node(id).map_err(|e| e.at(places.first(id)))?;
-        commit.rewriter.put(graph.node(id).first(), value);
+        commit.node(id).map_err(|e| e.at(places.first(id)))?;
     }
     let mut outputs = Vec::with_capacity(graph.outputs().len());
     for (i, (&output, &dtype)) in graph.outputs().iter().zip(&stored).enumerate() {
@@ -111,12 +109,21 @@ struct Commit<'a> {
     reasons: Vec<(NodeId, Reason)>,
     /// The literals for numbers of elements, which reductions use.
     numbers: FxHashMap<(usize, DType), SlotId>,
-    /// The last control flow: its number, node, and cast operands.
-    controlled: Option<(u32, NodeId, Vec<Value>)>,
 }
 
 impl Commit<'_> {
-    fn node(&mut self, id: NodeId) -> Result<Committed> {
+    /// Commits a node.
+    fn node(&mut self, id: NodeId) -> Result<()> {
+        if let NodeKind::Control(n) = self.graph.node(id).kind {
+            return self.controlled(id, n);
+        }
+        let value = self.value(id)?;
+        self.rewriter.put(self.graph.node(id).first(), value);
+        Ok(())
+    }
+
+    /// The value of a node of one result.
+    fn value(&mut self, id: NodeId) -> Result<Committed> {
         let graph = self.graph;
         let node = graph.node(id);
         let (ty, shape) = (graph.ty(node.first()), graph.shape(node.first()));
@@ -165,7 +172,6 @@ impl Commit<'_> {
                 let result = (self.rewriter.new.ty(operand), self.rewriter.new.intern(shape));
                 self.rewriter.new.add(NodeKind::Gather, &[operand, index], &[result])
             }
-            NodeKind::Control(control, result) => self.controlled(id, (control, result), shape)?,
             NodeKind::Scatter(scatter) => {
                 let [operand, index, updates] = [0, 1, 2].map(|n| graph.operands(id)[n]);
                 let operand = self.stored(operand, id)?;
@@ -205,7 +211,7 @@ impl Commit<'_> {
                     .collect::<Result<_>>()?;
                 self.concat(axis, operands, shape)
             }
-            NodeKind::Call(_) => {
+            NodeKind::Call(_) | NodeKind::Control(_) => {
                 return Err(Error::new(ErrorCode::Verify, "commit: the graph has calls; inline runs before"));
             }
         };
@@ -245,28 +251,26 @@ impl Commit<'_> {
         Ok(typed)
     }
 
-    /// Adds a result of control flow, with operands in its graphs' dtypes.
-    fn controlled(&mut self, id: NodeId, (n, result): (u32, u32), shape: &Shape) -> Result<Value> {
-        let (graph, kind) = (self.graph, NodeKind::Control(n, result));
+    /// Adds control flow, with operands in its graphs' dtypes.
+    fn controlled(&mut self, id: NodeId, n: u32) -> Result<()> {
+        let graph = self.graph;
         let given = graph.operands(id);
-        // Most nodes are results of one control flow, which has as many operands.
-        let before = self.controlled.take().filter(|(of, node, _)| *of == n && graph.have_same_operands(*node, id));
-        let operands = match before {
-            Some((.., operands)) => operands,
-            None => {
-                let taken = graph.controls()[n as usize].operand_dtypes(given.len(), self.policy);
-                let mut operands = Vec::with_capacity(given.len());
-                for (i, (&operand, taken)) in given.iter().zip(taken).enumerate() {
-                    let dtype = taken.unwrap_or_else(|| graph.storage_dtype(operand, self.policy));
-                    operands.push(self.coerce(operand, dtype, Reason::Operand(id, i as u32))?);
-                }
-                operands
-            }
-        };
-        let result = (graph.storage_dtype(graph.node(id).first(), self.policy), self.rewriter.new.intern(shape));
-        let value = self.rewriter.new.add(kind, &operands, &[result]);
-        self.controlled = Some((n, id, operands));
-        Ok(value)
+        let taken = graph.controls()[n as usize].operand_dtypes(given.len(), self.policy);
+        let mut operands = Vec::with_capacity(given.len());
+        for (i, (&operand, taken)) in given.iter().zip(taken).enumerate() {
+            let dtype = taken.unwrap_or_else(|| graph.storage_dtype(operand, self.policy));
+            operands.push(self.coerce(operand, dtype, Reason::Operand(id, i as u32))?);
+        }
+        let new = &mut *self.rewriter.new;
+        let results = graph.node(id).results();
+        let results: SmallVec<[_; 1]> =
+            results.map(|value| (graph.storage_dtype(value, self.policy), new.intern(graph.shape(value)))).collect();
+        let first = new.add(NodeKind::Control(n), &operands, &results);
+        let made = new.node(new.producer(first)).results();
+        for (result, value) in graph.node(id).results().zip(made) {
+            self.rewriter.put(result, Committed::Value(value));
+        }
+        Ok(())
     }
 
     /// Joins values of one dtype, without empty ones.

@@ -89,11 +89,13 @@ pub(super) fn reached(
         if reached[at] {
             continue;
         }
-        let by = |operand: &Value| {
-            let at = graph.producer(*operand).index().checked_sub(base);
-            at.is_some_and(|at| reached.get(at) == Some(&true))
-        };
         let has_tangents = |value: Value| linear(graph.storage_dtype(value, policy)).is_some();
+        let by = |&operand: &Value| {
+            let from = graph.producer(operand);
+            let is_reached = from.index().checked_sub(base).is_some_and(|at| reached.get(at) == Some(&true));
+            // Control flow has results with tangents and without.
+            is_reached && (graph.node(from).result_count() == 1 || has_tangents(operand))
+        };
         reached[at] = continuous(graph, id).iter().any(by) && graph.node(id).results().any(has_tangents);
     }
     reached

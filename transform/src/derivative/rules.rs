@@ -38,7 +38,7 @@ pub fn ruled(
 pub(super) fn output(to: &Appender, rule: DerivativeRule, value: Value, beside: &[Value]) -> Value {
     let operands: Vec<Value> = [value].into_iter().chain(beside.iter().copied()).collect();
     let ty = to.read(|graph| (graph.ty(value), graph.shape(value).clone()));
-    to.results(NodeKind::Identity(Identity::Ruled(rule)), &operands, &[ty])
+    to.results(NodeKind::Identity(Identity::Ruled(rule)), &operands, &[ty])[0]
 }
 
 /// Adds the outputs of a function of variables, which derivatives recompute. The function's nodes start at `first`;

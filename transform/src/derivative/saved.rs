@@ -34,7 +34,7 @@ pub(super) fn kept_loop(to: &Appender, results: &[Value], saved: SavedLoop) -> K
     let key = to.read(|graph| {
         let id = graph.producer(results[0]);
         match graph.node(id).kind {
-            NodeKind::Control(number, _) => (number, graph.operands(id).to_vec()),
+            NodeKind::Control(number) => (number, graph.operands(id).to_vec()),
             _ => (0, Vec::new()),
         }
     });

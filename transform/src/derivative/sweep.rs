@@ -4,10 +4,10 @@ use super::cone::{Cone, DerivativeMode, dependent};
 use super::control;
 use super::maps::{self, summed_to};
 use super::nodes::paths;
-use super::saved::{ControlGroup, SavedLoop};
+use super::saved::SavedLoop;
 use super::tangent::Tangent;
 use super::{rules, segments};
-use crate::append::{Appender, TangentSpace};
+use crate::append::{Appender, TangentSpace, linear};
 use ndjit_ir::Op;
 use ndjit_ir::graph::{Identity, NodeId, NodeKind, RuleKind, Scatter, Value};
 use ndjit_ir::infer::Operation;
@@ -37,8 +37,7 @@ impl Cone {
         let loops = |&id: &NodeId| to.read(|graph| matches!(graph.node(id).kind, NodeKind::Control(..)));
         if mode == DerivativeMode::Reverse && cone.nodes.iter().any(loops) {
             cone.segment(to);
-            let mut kept: FxHashMap<ControlGroup, Option<Vec<Value>>> = FxHashMap::default();
-            cone.rewrite(to, |cone, id, operands| cone.kept(to, id, operands, &mut kept));
+            cone.rewrite(to, |cone, id, operands| cone.kept(to, id, operands));
         }
         cone
     }
@@ -58,43 +57,27 @@ impl Cone {
     fn segment(&mut self, to: &Appender) {
         let mut cut = true;
         while std::mem::take(&mut cut) && !to.has_failed() {
-            let mut made: FxHashMap<ControlGroup, Option<Vec<Value>>> = FxHashMap::default();
             self.rewrite(to, |_, id, operands| {
-                let NodeKind::Control(n, result) = to.read(|graph| graph.node(id).kind) else { return None };
-                let results = made.entry((n, operands.to_vec())).or_insert_with(|| segments::as_scans(to, n, operands));
+                let NodeKind::Control(n) = to.read(|graph| graph.node(id).kind) else { return None };
+                let results = segments::as_scans(to, n, operands);
                 cut |= results.is_some();
-                results.as_ref()?.get(result as usize).map(|&value| vec![value])
+                results
             });
         }
     }
 
-    /// Replaces a loop by one that saves states for reverse mode. Returns the replacement of the node's result.
-    fn kept(
-        &mut self,
-        to: &Appender,
-        id: NodeId,
-        operands: &[Value],
-        kept: &mut FxHashMap<ControlGroup, Option<Vec<Value>>>,
-    ) -> Option<Vec<Value>> {
-        let NodeKind::Control(n, result) = to.read(|graph| graph.node(id).kind) else { return None };
-        let key = (n, operands.to_vec());
-        if !kept.contains_key(&key) {
-            let made = super::loops::keeping(to, n, operands);
-            let results = made.map(|(key, results, saved)| {
-                self.saved.insert(key, saved);
-                results
-            });
-            kept.insert(key.clone(), results);
-        }
-        let results = kept.get(&key)?.as_ref()?;
-        results.get(result as usize).map(|&value| vec![value])
+    /// Replaces a loop by one that saves states for reverse mode. Returns its results.
+    fn kept(&mut self, to: &Appender, id: NodeId, operands: &[Value]) -> Option<Vec<Value>> {
+        let NodeKind::Control(n) = to.read(|graph| graph.node(id).kind) else { return None };
+        let (key, results, saved) = super::loops::keeping(to, n, operands)?;
+        self.saved.insert(key, saved);
+        Some(results)
     }
 
     /// Computes the tangents of the outputs.
     pub fn forward(&self, to: &Appender, tangents: &[Tangent]) -> Vec<Tangent> {
         let mut known: FxHashMap<Value, Tangent> =
             self.variables.iter().copied().zip(tangents.iter().copied()).collect();
-        let mut controlled: FxHashMap<ControlGroup, Vec<Tangent>> = FxHashMap::default();
         let mut ruled: FxHashMap<RuleGroup, Vec<Tangent>> = FxHashMap::default();
         for &id in &self.nodes {
             let (kind, operands, value) =
@@ -108,14 +91,13 @@ impl Cone {
                 continue;
             }
             to.at_slope(id);
+            if let NodeKind::Control(n) = kind {
+                let results: Vec<Value> = to.read(|graph| graph.node(id).results().collect());
+                let made = results.into_iter().zip(control::forward(to, n, &operands, &own));
+                known.extend(made.filter(|(_, tangent)| !tangent.is_zero()));
+                continue;
+            }
             let tangent = match kind {
-                NodeKind::Control(n, result) => {
-                    let key = (n, operands);
-                    let all = controlled
-                        .entry(key)
-                        .or_insert_with_key(|(n, operands)| control::forward(to, *n, operands, &own));
-                    all.get(result as usize).copied().unwrap_or(Tangent::Zero)
-                }
                 NodeKind::Identity(Identity::Ruled(rule)) => {
                     let all = ruled.entry((rule.kind, operands[1..].to_vec())).or_insert_with(|| {
                         let inputs = rule.parts(&operands).map_or(&[][..], |parts| parts.inputs);
@@ -170,17 +152,15 @@ impl Cone {
         }
         let dependent: rustc_hash::FxHashSet<Value> = to.read(|graph| {
             let results = self.nodes.iter().flat_map(|&id| graph.node(id).results());
-            self.variables.iter().copied().chain(results).collect()
+            let has_tangents = |&value: &Value| linear(graph.storage_dtype(value, to.policy)).is_some();
+            self.variables.iter().copied().chain(results.filter(has_tangents)).collect()
         });
-        // Control flow is visited at its first result, which comes last in reverse.
-        let mut groups: FxHashMap<ControlGroup, Vec<(u32, Value)>> = FxHashMap::default();
+        // A function with a rule is visited at its first output, which comes last in reverse.
         let mut ruled: FxHashMap<RuleGroup, Vec<(u16, Value)>> = FxHashMap::default();
         for &id in self.nodes.iter().rev() {
             let (kind, operands, value) =
                 to.read(|graph| (graph.node(id).kind, graph.operands(id).to_vec(), graph.node(id).first()));
-            if let NodeKind::Control(n, result) = kind {
-                groups.entry((n, operands)).or_default().push((result, value));
-            } else if let NodeKind::Identity(Identity::Ruled(rule)) = kind {
+            if let NodeKind::Identity(Identity::Ruled(rule)) = kind {
                 ruled.entry((rule.kind, operands[1..].to_vec())).or_default().push((rule.output, value));
             }
         }
@@ -192,24 +172,17 @@ impl Cone {
             }
             to.at_slope(id);
             let active: Vec<bool> = operands.iter().map(|operand| dependent.contains(operand)).collect();
-            if let NodeKind::Control(n, _) = kind {
+            if let NodeKind::Control(n) = kind {
                 let key = (n, operands.clone());
-                let Some(results) = groups.get(&key).filter(|all| all.last().is_some_and(|(_, last)| *last == value))
-                else {
-                    continue;
-                };
                 let written = match self.saved.get(&key) {
                     Some(SavedLoop::Slots { of, .. }) => of.0,
                     _ => n,
                 };
                 let count = to.read(|graph| graph.controls()[written as usize].results());
-                let mut own = vec![Tangent::Zero; count];
-                for (result, value) in results {
-                    let g = known.remove(value).unwrap_or(Tangent::Zero);
-                    if let Some(own) = own.get_mut(*result as usize) {
-                        *own = g;
-                    }
-                }
+                let results: Vec<Value> = to.read(|graph| graph.node(id).results().collect());
+                let own = results.iter().map(|value| known.remove(value).unwrap_or(Tangent::Zero));
+                let mut own: Vec<Tangent> = own.take(count).collect();
+                own.resize(count, Tangent::Zero);
                 if own.iter().all(|g| g.is_zero()) {
                     continue;
                 }

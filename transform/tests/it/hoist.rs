@@ -49,7 +49,7 @@ graph (%0: f32[4], %1: f32[4], %2: f32[], %3: f32[9]) {
   $0 = for index i32 carried 1 body @0 of [0, 1, 3, 4, 5]
   %4 = literal #0 0_i32 : i32[]
   %5 = literal #1 3_i32 : i32[]
-  %6 = for $0 result 0 %0, %4, %5, %1, %2, %3 : f32[4]
+  %6 = for $0 %0, %4, %5, %1, %2, %3 : f32[4]
   return %6
 }";
     assert_snapshot!(hoisted(text), @"
@@ -67,7 +67,7 @@ graph (%0: f32[4], %1: f32[4], %2: f32[], %3: f32[9]) {
       %6 = exp %1 : f32[4]
       %7 = sum %3 axes [0] : f32[]
       %8 = multiply %7, %2 : f32[]
-      %9 = for $0 result 0 %0, %4, %5, %6, %8 : f32[4]
+      %9 = for $0 %0, %4, %5, %6, %8 : f32[4]
       return %9
     }
     ");
@@ -91,7 +91,7 @@ graph (%0: f32[8, 8], %1: f32[8], %2: f32[8, 1]) {
   $0 = for index i32 carried 1 body @BODY of [0, 3, 4]
   %3 = literal #0 0_i32 : i32[]
   %4 = literal #1 3_i32 : i32[]
-  %5 = for $0 result 0 %0, %3, %4, %1, %2 : f32[8, 8]
+  %5 = for $0 %0, %3, %4, %1, %2 : f32[8, 8]
   return %5
 }";
     let graph = parse(&text.replace("BODY", "0"));
@@ -108,7 +108,7 @@ graph (%0: f32[8, 8], %1: f32[8], %2: f32[8, 1]) {
       %4 = literal #1 3_i32 : i32[]
       %5 = multiply %1, %2 : f32[8, 8]
       %6 = exp %5 : f32[8, 8]
-      %7 = for $0 result 0 %0, %3, %4, %6 : f32[8, 8]
+      %7 = for $0 %0, %3, %4, %6 : f32[8, 8]
       return %7
     }
     ");
@@ -133,15 +133,13 @@ child @1 (%0: f32[], %1: f32[], %2: f32[5], %3: f32[]) {
 child @2 (%0: f32[], %1: f32[], %2: f32[5]) {
   $0 = while condition @0 of [0, 2, 3] body @1 of [0, 1, 2, 3]
   %3 = literal #0 1_f32 : f32[]
-  %4 = while $0 result 0 %3, %3, %2, %1 : f32[]
-  %5 = while $0 result 1 %3, %3, %2, %1 : f32[]
+  %4, %5 = while $0 %3, %3, %2, %1 : f32[], f32[]
   %6 = add %4, %5 : f32[]
   return %6, %4
 }
 graph (%0: f32[], %1: f32[5], %2: f32[3]) {
   $0 = scan length 3 carried 1 sliced 1 body @2 of [0, 1, 2]
-  %3 = scan $0 result 0 %0, %2, %1 : f32[]
-  %4 = scan $0 result 1 %0, %2, %1 : f32[3]
+  %3, %4 = scan $0 %0, %2, %1 : f32[], f32[3]
   return %3, %4
 }";
     // Its loops may not end on any numbers.
@@ -162,8 +160,7 @@ graph (%0: f32[], %1: f32[5], %2: f32[3]) {
       %3 = literal #0 1.0_f32 : f32[]
       %4 = subtract %1, %0 : f32[]
       %5 = multiply %0, %2 : f32[]
-      %6 = while $0 result 0 %3, %3, %4, %2, %5 : f32[]
-      %7 = while $0 result 1 %3, %3, %4, %2, %5 : f32[]
+      %6, %7 = while $0 %3, %3, %4, %2, %5 : f32[], f32[]
       %8 = add %6, %7 : f32[]
       return %8, %6
     }
@@ -171,8 +168,7 @@ graph (%0: f32[], %1: f32[5], %2: f32[3]) {
       $0 = scan length 3 carried 1 sliced 1 body @2 of [1, 2, 3]
       %3 = max %1 axes [0] : f32[]
       %4 = sum %1 axes [0] : f32[]
-      %5 = scan $0 result 0 %0, %2, %3, %4 : f32[]
-      %6 = scan $0 result 1 %0, %2, %3, %4 : f32[3]
+      %5, %6 = scan $0 %0, %2, %3, %4 : f32[], f32[3]
       return %5, %6
     }
     ");
@@ -190,7 +186,7 @@ child @1 (%0: f32[4]) {
 }
 graph (%0: bool[], %1: f32[4]) {
   $0 = cond true @0 of [1] false @1 of [1]
-  %2 = cond $0 result 0 %0, %1 : f32[]
+  %2 = cond $0 %0, %1 : f32[]
   return %2
 }";
     assert!(hoist(&parse(text), &SourceLocs::default(), Policy::default()).is_none());

@@ -277,28 +277,28 @@ impl Groups {
     /// Adds a group for a reduction, a scan, or a node that moves elements. Only reductions of the same elements join
     /// it.
     fn alone(&mut self, graph: &Graph<DType>, id: NodeId, accesses: &Accesses, fuse: bool, wait: Option<u32>) {
-        let (value, operands) = (graph.node(id).first(), graph.operands(id));
+        let operands = graph.operands(id);
         let after = operands.iter().map(|o| self.after[o.index()].max(self.after_storing(accesses.base(*o))));
         let level = self.levels(operands).map(|l| l + 1).chain(after).chain(wait).max().unwrap_or(0);
-        self.cone[value.index()] = (0, 1);
         let found = if fuse { self.sibling(graph, id, level) } else { None };
-        // All results of one control flow have the same reads.
-        let reads_more = found.is_none() || !matches!(graph.node(id).kind, NodeKind::Control(..));
         let group = found.unwrap_or_else(|| {
             self.groups.push(Group { level, ..Group::default() });
             self.merged.push(self.groups.len() as u32 - 1);
-            if let NodeKind::Reduce(_) | NodeKind::Control(..) = graph.node(id).kind {
+            if let NodeKind::Reduce(_) = graph.node(id).kind {
                 self.reductions.push(self.groups.len() as u32 - 1);
             }
             self.groups.len() as u32 - 1
         });
         let entry = &mut self.groups[group as usize];
-        for operand in operands.iter().filter(|_| reads_more) {
+        for operand in operands {
             self.alone_in[operand.index()] += u32::from(entry.inputs.insert(*operand));
         }
         entry.nodes.push(id);
-        self.of[value.index()] = group;
-        self.after[value.index()] = entry.level + 1;
+        for value in graph.node(id).results() {
+            self.cone[value.index()] = (0, 1);
+            self.of[value.index()] = group;
+            self.after[value.index()] = entry.level + 1;
+        }
     }
 
     /// Finds the group of a reduction of the same space along the same axes with the same reads, if its operand is
@@ -307,21 +307,13 @@ impl Groups {
         self.reductions.iter().rev().take(MAX_OPEN).copied().find(|&group| {
             let Group { level: own, nodes, .. } = &self.groups[group as usize];
             *own >= level
-                && (nodes.len() < self.limits.reduced() || matches!(graph.node(id).kind, NodeKind::Control(..)))
-                && match graph.node(id).kind {
-                    // Results of one control flow share a group.
-                    NodeKind::Control(..) => nodes.first().is_some_and(|&other| self.beside(graph, id, other)),
-                    _ => nodes.iter().all(|&other| self.beside(graph, id, other)),
-                }
+                && nodes.len() < self.limits.reduced()
+                && nodes.iter().all(|&other| self.beside(graph, id, other))
         })
     }
 
-    /// Returns `true` if two reductions are of the same space, along the same axes, with the same reads, or two results
-    /// of the same control flow.
+    /// Returns `true` if two reductions are of the same space, along the same axes, with the same reads.
     pub(super) fn beside(&self, graph: &Graph<DType>, a: NodeId, b: NodeId) -> bool {
-        if let (NodeKind::Control(n, _), NodeKind::Control(other, _)) = (graph.node(a).kind, graph.node(b).kind) {
-            return n == other && graph.have_same_operands(a, b);
-        }
         let (NodeKind::Reduce(Reduce { axes, .. }), NodeKind::Reduce(Reduce { axes: along, .. })) =
             (graph.node(a).kind, graph.node(b).kind)
         else {

@@ -89,7 +89,7 @@ pub fn fuse(
     let mut made: FxHashSet<Value> = FxHashSet::default();
     for (n, &(group, alone)) in last_first.iter().enumerate() {
         let wanted = |group: &Group, needed: &[bool]| -> Vec<Value> {
-            let values = group.nodes.iter().map(|&id| graph.node(id).first());
+            let values = group.nodes.iter().flat_map(|&id| graph.node(id).results());
             values.filter(|value| needed[value.index()] && !made.contains(value)).collect()
         };
         let mut stored = wanted(group, &needed);
@@ -104,7 +104,7 @@ pub fn fuse(
         if stored.is_empty() {
             continue;
         }
-        if let NodeKind::Control(n, _) = fusing.kind(stored[0]) {
+        if let NodeKind::Control(n) = fusing.kind(stored[0]) {
             steps.push(fusing.controlling(n, &stored, &mut needed));
         } else if alone {
             // All plans precede the kernels: loads of one kernel must not cause loads in another.
@@ -240,11 +240,9 @@ impl Fusing<'_> {
     /// Returns the step of a control flow, with its used results.
     fn controlling(&self, n: u32, stored: &[Value], needed: &mut [bool]) -> FusedStep {
         let graph = self.graph;
-        let which = |&value: &Value| match self.kind(value) {
-            NodeKind::Control(_, result) => (result, value),
-            _ => (0, value),
-        };
-        let operands = graph.operands(graph.producer(stored[0])).to_vec();
+        let id = graph.producer(stored[0]);
+        let which = |&value: &Value| (graph.node(id).result(value) as u32, value);
+        let operands = graph.operands(id).to_vec();
         operands.iter().for_each(|value| needed[value.index()] = true);
         let control = ControlRef(Arc::clone(&graph.controls()[n as usize]));
         FusedStep::Control(FusedControl { control, operands, results: stored.iter().map(which).collect() })
@@ -328,7 +326,7 @@ impl Fusing<'_> {
         }
         let group = &self.groups.groups[of as usize];
         let alone = !self.groups.is_wanted_twice(operand)
-            && group.nodes.iter().all(|&id| !needed[self.graph.node(id).first().index()]);
+            && group.nodes.iter().all(|&id| self.graph.node(id).results().all(|value| !needed[value.index()]));
         (!self.is_root(group) && (alone || self.groups.cost(operand) <= MAX_REMATERIALIZED)).then_some(of)
     }
 

@@ -111,10 +111,10 @@ fn needs(graph: &Graph<DType>, nodes: &[NodeId], others: &[NodeId]) -> bool {
     let Some(first) = others.iter().min() else { return false };
     let Some(last) = nodes.iter().max() else { return false };
     let mut of = vec![false; graph.value_count()];
-    others.iter().for_each(|&id| of[graph.node(id).first().index()] = true);
+    others.iter().flat_map(|&id| graph.node(id).results()).for_each(|value| of[value.index()] = true);
     for id in graph.node_ids().skip_while(|id| id <= first).take_while(|id| id <= last) {
         let made_of = graph.operands(id).iter().any(|operand| of[operand.index()]);
-        of[graph.node(id).first().index()] |= made_of;
+        graph.node(id).results().for_each(|value| of[value.index()] |= made_of);
     }
     nodes.iter().any(|&id| of[graph.node(id).first().index()])
 }

@@ -12,7 +12,6 @@ mod error;
 mod joins;
 mod named;
 mod order;
-mod sketch;
 mod text;
 mod value;
 

@@ -1,4 +1,4 @@
-//! The text forms of lattices: one line per node, which parses back, and DOT.
+//! The text form of lattices: one line per node, which parses back.
 //!
 //! ```text
 //! lattice python
@@ -49,15 +49,5 @@ impl FromStr for Lattice {
             }
         }
         Lattice::with_nodes(name, &nodes, &edges)
-    }
-}
-
-impl Lattice {
-    /// Returns the diagram in the DOT language of Graphviz, lower nodes below.
-    pub fn to_dot(&self) -> String {
-        let quoted = |name: &str| format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""));
-        let nodes: String = self.nodes().iter().map(|node| format!("  {};\n", quoted(node))).collect();
-        let edges: String = self.edges().map(|(a, b)| format!("  {} -> {};\n", quoted(a), quoted(b))).collect();
-        format!("digraph {} {{\n  rankdir=BT;\n{nodes}{edges}}}\n", quoted(self.name()))
     }
 }

@@ -194,6 +194,34 @@ impl Lattice {
         })
     }
 
+    /// Returns a shortest chain of immediate successors from one node up to another, both included; `None` if there is
+    /// none.
+    ///
+    /// ```
+    /// use ndjit_ir::promotion::Lattice;
+    ///
+    /// assert_eq!(Lattice::named("jax")?.chain("i32", "f*").unwrap(), ["i32", "i64", "f*"]);
+    /// # Ok::<(), ndjit_ir::promotion::LatticeError>(())
+    /// ```
+    pub fn chain(&self, from: &str, to: &str) -> Option<Vec<&str>> {
+        let to = self.index_of(to)?;
+        let mut chains = vec![vec![self.index_of(from)?]];
+        let mut next = 0;
+        while let Some(chain) = chains.get(next).cloned() {
+            let end = *chain.last()?;
+            if end == to {
+                return Some(chain.into_iter().map(|node| self.nodes()[node].as_str()).collect());
+            }
+            for (_, above) in self.edge_indices().filter(|(lower, _)| *lower == end) {
+                if !chains.iter().any(|known| known.contains(&above)) {
+                    chains.push(chain.iter().copied().chain([above]).collect());
+                }
+            }
+            next += 1;
+        }
+        None
+    }
+
     /// Returns `true` if every pair of nodes has a join: this is a lattice, not only a partial one.
     pub fn is_total(&self) -> bool {
         self.joins.iter().all(Option::is_some)

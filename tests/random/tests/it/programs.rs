@@ -66,10 +66,11 @@ fn programs_cover_everything() {
         let mut uses = vec![0; graph.value_count()];
         for id in graph.node_ids() {
             graph.operands(id).iter().for_each(|operand| uses[operand.index()] += 1);
-            let value = graph.node(id).first();
-            seen.extend(graph.shape(value).extents().iter().map(|extent| format!("extent {extent}")));
-            seen.insert(format!("rank {}", graph.shape(value).rank()));
-            seen.insert(format!("type {}", graph.ty(value)));
+            for value in graph.node(id).results() {
+                seen.extend(graph.shape(value).extents().iter().map(|extent| format!("extent {extent}")));
+                seen.insert(format!("rank {}", graph.shape(value).rank()));
+                seen.insert(format!("type {}", graph.ty(value)));
+            }
             let kind = graph.node(id).kind;
             seen.insert(kind.axis_function().map_or(kind.row().name, AxisFunction::name).to_owned());
             if let NodeKind::Op(op, policy) = kind {

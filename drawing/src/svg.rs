@@ -1,10 +1,5 @@
-//! Drawing graphs as SVG: a layout in layers, and the parts common to all drawings.
+//! Parts of SVG documents: paths with rounded corners, the width of texts, escaped text.
 
-mod layout;
-
-pub use layout::{LayeredLayout, layout};
-
-use crate::dtype::Kind;
 use std::fmt::Write;
 
 /// A line through points as the data of an SVG path. Each corner is rounded: it is the control point of a curve that begins and ends
@@ -27,18 +22,6 @@ fn towards(from: (f64, f64), to: (f64, f64), distance: f64) -> (f64, f64) {
     let (x, y) = (to.0 - from.0, to.1 - from.1);
     let part = (distance / x.hypot(y)).min(0.5);
     (from.0 + x * part, from.1 + y * part)
-}
-
-/// Fill and border for a dtype of this kind, or for none.
-pub fn colours(kind: Option<Kind>) -> (&'static str, &'static str) {
-    match kind {
-        None => ("#f6f6f6", "#666"),
-        Some(Kind::Bool) => ("#e3e3e3", "#555"),
-        Some(Kind::UInt) => ("#d7e8fb", "#2c6cb0"),
-        Some(Kind::Int) => ("#d3efe9", "#1d7f6e"),
-        Some(Kind::Float) => ("#fdeacb", "#b8720b"),
-        Some(Kind::Complex) => ("#f5d9ec", "#a23a83"),
-    }
 }
 
 /// The approximate width in pixels of a text of this size; fonts differ.
