@@ -160,10 +160,9 @@ impl Help {
     ///
     /// ```
     /// use ndjit_ir::Help;
-    /// use ndjit_ir::help::RustNotation;
     ///
     /// let help = Help::from("cast one of them").rust("; or `with_casting(CastingModes::UP, || …)` casts to f32");
-    /// assert_eq!(help.in_notation(&RustNotation), "cast one of them");
+    /// assert_eq!(help.portable(), "cast one of them");
     /// ```
     #[must_use]
     pub fn rust(mut self, text: impl Into<String>) -> Help {
@@ -200,6 +199,11 @@ impl Help {
             HelpPart::Rust(_) => String::new(),
         };
         self.parts.iter().map(part).collect()
+    }
+
+    /// The text without the parts on Rust alone, in the notation of Rust.
+    pub fn portable(&self) -> String {
+        self.in_notation(&RustNotation)
     }
 
     /// Appends a part.
