@@ -10,7 +10,7 @@ pub struct ExpressionNotation;
 impl HelpNotation for ExpressionNotation {
     fn code(&self, code: &Code) -> String {
         match code {
-            Code::Cast(cast) => {
+            Code::CastCall(cast) => {
                 let (text, to) = cast.parts();
                 format!("`astype({text}, {to})`")
             }
@@ -33,7 +33,9 @@ pub fn explanation(mut why: Explanation, inputs: &[String]) -> Explanation {
     let terms = why.steps.iter_mut().flat_map(|step| &mut step.operands).map(|term| &mut term.origin);
     for origin in terms.chain([&mut why.origin]) {
         match origin {
-            Origin::Argument(index) if let Some(name) = inputs.get(*index) => *origin = Origin::Input(name.clone()),
+            Origin::Argument(index) if let Some(name) = inputs.get(*index) => {
+                *origin = Origin::NamedArgument(name.clone())
+            }
             Origin::Computed { what, .. } if *what == "cast" => *what = "astype",
             _ => {}
         }
@@ -49,7 +51,7 @@ mod tests {
 
     #[test]
     fn code_is_that_of_expressions() {
-        let casts = [CastAdvice::Operand("x", DType::F32), CastAdvice::Source("y + 1".to_owned(), DType::I8)];
+        let casts = [CastAdvice::NamedOperand("x", DType::F32), CastAdvice::SourceText("y + 1".to_owned(), DType::I8)];
         let said = [
             (Help::from("cast: ").casts(casts), "cast: `astype(x, f32)` and `astype(y + 1, i8)`"),
             (Help::default().code(Code::CastAfter(DType::Bf16)).rust(", or `f()`"), "`.astype(bf16)`"),

@@ -46,7 +46,7 @@ pub fn worded(mismatch: InferenceError, operation: &Operation<'_>, what: &str) -
         }
         InferenceError::Correction(_) => mismatch.error().of(what).help("give a real number"),
         InferenceError::Clash(_) => {
-            let cast = CastAdvice::Operand("x", DType::F64);
+            let cast = CastAdvice::NamedOperand("x", DType::F64);
             mismatch.error().of(what).help(Help::from("cast the arrays to a common dtype, as in ").casts([cast]))
         }
         InferenceError::Shape(ref shapes) => {
@@ -138,13 +138,13 @@ fn as_written(help: &Help, what: What<'_>, operands: &[KnownOperand<'_>]) -> Hel
         let i = what.names.iter().position(|operand| *operand == name)?;
         match (operands.get(i)?.literal, written.get(i)) {
             (Some(literal), _) => number_of_dtype(literal, to),
-            (None, Some(text)) => Some(CastAdvice::Source(source::argument_of(text).to_string(), to)),
+            (None, Some(text)) => Some(CastAdvice::SourceText(source::argument_of(text).to_string(), to)),
             (None, None) => None,
         }
     };
     let cast = |cast: &CastAdvice| match cast {
-        CastAdvice::Operand(name, to) => as_written(name, *to).unwrap_or_else(|| cast.clone()),
-        CastAdvice::Source(..) | CastAdvice::Number(..) => cast.clone(),
+        CastAdvice::NamedOperand(name, to) => as_written(name, *to).unwrap_or_else(|| cast.clone()),
+        CastAdvice::SourceText(..) | CastAdvice::TypedNumber(..) => cast.clone(),
     };
     help.parts().iter().fold(Help::default(), |help, part| match part {
         HelpPart::Text(_) | HelpPart::Code(_) | HelpPart::Rust(_) => help.part(part.clone()),
@@ -161,8 +161,8 @@ fn as_written(help: &Help, what: What<'_>, operands: &[KnownOperand<'_>]) -> Hel
 /// A scalar of a dtype, if there is a literal for it.
 fn number_of_dtype(literal: Literal, dtype: DType) -> Option<CastAdvice> {
     match literal.value() {
-        LiteralValue::Int(_) | LiteralValue::Bool(_) => Some(CastAdvice::Number(literal, dtype)),
-        LiteralValue::Float(x) if x.is_finite() => Some(CastAdvice::Number(literal, dtype)),
+        LiteralValue::Int(_) | LiteralValue::Bool(_) => Some(CastAdvice::TypedNumber(literal, dtype)),
+        LiteralValue::Float(x) if x.is_finite() => Some(CastAdvice::TypedNumber(literal, dtype)),
         LiteralValue::Float(_) | LiteralValue::Complex(..) => None,
     }
 }

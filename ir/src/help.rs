@@ -31,20 +31,20 @@ pub enum HelpPart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CastAdvice {
     /// An operand, by the op's name for it, and the dtype.
-    Operand(&'static str, DType),
+    NamedOperand(&'static str, DType),
     /// The source text of an operand, and the dtype.
-    Source(String, DType),
+    SourceText(String, DType),
     /// A number that gets the dtype.
-    Number(Literal, DType),
+    TypedNumber(Literal, DType),
 }
 
 impl CastAdvice {
     /// The text of what is cast, and the dtype. An integer that becomes a float has a fraction.
     pub fn parts(&self) -> (Cow<'_, str>, DType) {
         match self {
-            CastAdvice::Operand(name, to) => ((*name).into(), *to),
-            CastAdvice::Source(text, to) => (text.into(), *to),
-            CastAdvice::Number(literal, to) => {
+            CastAdvice::NamedOperand(name, to) => ((*name).into(), *to),
+            CastAdvice::SourceText(text, to) => (text.into(), *to),
+            CastAdvice::TypedNumber(literal, to) => {
                 let value = literal.value();
                 let fraction = if matches!(value, LiteralValue::Int(_)) && has_suffix(*to) { ".0" } else { "" };
                 (format!("{value}{fraction}").into(), *to)
@@ -56,7 +56,7 @@ impl CastAdvice {
 impl fmt::Display for CastAdvice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (text, to) = self.parts();
-        let CastAdvice::Number(literal, _) = self else { return write!(f, "cast({text}, DType::{to:?})") };
+        let CastAdvice::TypedNumber(literal, _) = self else { return write!(f, "cast({text}, DType::{to:?})") };
         match literal.value() {
             LiteralValue::Int(_) if has_suffix(to) || to.is_int() => write!(f, "strong({text}{to})"),
             LiteralValue::Float(_) if has_suffix(to) => write!(f, "strong({text}{to})"),
@@ -74,7 +74,7 @@ fn has_suffix(dtype: DType) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Code {
     /// A cast.
-    Cast(CastAdvice),
+    CastCall(CastAdvice),
     /// A cast to this dtype, after what is cast.
     CastAfter(DType),
     /// A call of a function that is asked for a dtype.
@@ -114,7 +114,7 @@ pub struct RustNotation;
 impl HelpNotation for RustNotation {
     fn code(&self, code: &Code) -> String {
         match code {
-            Code::Cast(cast) => format!("`{cast}`"),
+            Code::CastCall(cast) => format!("`{cast}`"),
             Code::CastAfter(to) => format!("`.cast(DType::{to:?})`"),
             Code::WithDType(function, dtype) => format!("`dtype(DType::{dtype:?}).{function}(…)`"),
             Code::AllAxes => "`..` for all".to_owned(),
@@ -192,7 +192,7 @@ impl Help {
         let part = |part: &HelpPart| match part {
             HelpPart::Text(text) => text.clone(),
             HelpPart::Casts(casts) => {
-                let casts = casts.iter().map(|cast| notation.code(&Code::Cast(cast.clone())));
+                let casts = casts.iter().map(|cast| notation.code(&Code::CastCall(cast.clone())));
                 casts.collect::<Vec<String>>().join(" and ")
             }
             HelpPart::Code(code) => notation.code(code),

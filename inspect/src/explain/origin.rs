@@ -15,7 +15,7 @@ pub enum Origin {
     /// The argument with this index.
     Argument(usize),
     /// An argument with a name, of a front end whose arguments have one.
-    Input(String),
+    NamedArgument(String),
     /// A captured array, with the place of its first use.
     Captured(Option<SourceLoc>),
     /// An array with elements.
@@ -121,7 +121,7 @@ impl Origin {
         };
         let from = match self {
             Origin::Argument(index) => format!("from argument {index}"),
-            Origin::Input(name) => format!("from the input {name}"),
+            Origin::NamedArgument(name) => format!("from the input {name}"),
             Origin::Captured(None) => "from a captured array".to_owned(),
             Origin::Captured(place) => format!("from an array captured at{}", at(place)),
             Origin::Data => return ("held as data".to_owned(), String::new()),

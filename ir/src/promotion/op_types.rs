@@ -134,7 +134,7 @@ impl Policy {
         let integers = [operands[0], DType::I32.into()];
         let others = self.op_types(op, &integers).is_err().then(|| self.casts_to_write(op, operands)).flatten();
         let mut casts = others.unwrap_or_default();
-        casts.casts.push(CastAdvice::Operand(op.row().operands[1], DType::I32));
+        casts.casts.push(CastAdvice::NamedOperand(op.row().operands[1], DType::I32));
         error.help(casts.after(EXPLICITLY))
     }
 

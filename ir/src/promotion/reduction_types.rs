@@ -150,7 +150,7 @@ impl Policy {
             let ask = Help::from("ask for one of these, as in ").code(Code::WithDType(reduction.name().into(), dtype));
             ask.text(", or ")
         };
-        let cast = CastAdvice::Source(format!("{reduction}(…)"), asked);
+        let cast = CastAdvice::SourceText(format!("{reduction}(…)"), asked);
         let gives =
             if rule == ReductionRule::Same { "the operand's dtype".to_owned() } else { gives(reduction).to_string() };
         Error::new(ErrorCode::DType, ReductionMismatch::Asked(asked).headline())

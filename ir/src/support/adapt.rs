@@ -287,7 +287,7 @@ impl Support {
             None => {
                 let named = op.row().operands.iter().zip(operands).zip(&adapted.casts);
                 let cast = named.filter_map(|((name, ty), cast)| cast.map(|(to, _)| (*name, *ty, to)));
-                let casts = cast.clone().map(|(name, _, to)| CastAdvice::Operand(name, to)).collect();
+                let casts = cast.clone().map(|(name, _, to)| CastAdvice::NamedOperand(name, to)).collect();
                 let loss = cast.map(|(_, ty, to)| advice::loss([ty], to)).find(|loss| !loss.is_empty());
                 error.help(Casts { casts, loss: loss.unwrap_or_default() }.after(EXPLICITLY))
             }

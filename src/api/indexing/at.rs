@@ -429,7 +429,7 @@ fn check_put(what: &'static str, scatter: Scatter, dtype: DType, updates: &AnyOp
             _ => ("", Some(DType::I32)),
         };
         return Err(Error::new(ErrorCode::DType, format!("elements of {dtype} are not put so{why}")).help(match to {
-            Some(to) => Help::from("cast the array, as in ").casts([CastAdvice::Operand("x", to)]),
+            Some(to) => Help::from("cast the array, as in ").casts([CastAdvice::NamedOperand("x", to)]),
             None => "compute what is put, as in `x.at(i).set(x.at(i).get() * y)`, where no index is there twice".into(),
         }));
     }

@@ -65,7 +65,7 @@ fn differentiable(what: &str, n: usize, value: Expr) -> Result<()> {
     Err(match ty {
         ValueType::Weak(_) => error.help("write the number as a float, as `2.0`"),
         ValueType::Strong(_) => {
-            let cast = Help::from("cast it, as in ").casts([CastAdvice::Operand("x", DType::F32)]);
+            let cast = Help::from("cast it, as in ").casts([CastAdvice::NamedOperand("x", DType::F32)]);
             error.help(cast.rust("; by other variables: `wrt(1)`, or use it from around the closure"))
         }
     })
@@ -92,7 +92,7 @@ fn one_real_number(what: &str, value: Expr) -> Result<()> {
                 .fact("integers and bools have no derivatives")
                 .help(
                     Help::from("cast before what is to be derived, as in ")
-                        .casts([CastAdvice::Operand("x", DType::F32)]),
+                        .casts([CastAdvice::NamedOperand("x", DType::F32)]),
                 ))
         }
         _ => Ok(()),
