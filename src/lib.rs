@@ -147,7 +147,8 @@ pub use diagnostics::misses::forbid_compiling;
 pub use diagnostics::misses::{Miss, no_recompile};
 pub use diagnostics::report::{report, report_in};
 pub use diagnostics::stats::{
-    ArrayPlace, ArrayPlan, FunctionStats, KernelStats, LaunchProfile, MemoryPlan, Profile, Stats, stats,
+    ArrayPlace, ArrayPlan, BodyPlan, ControlPlan, FunctionStats, KernelStats, LaunchProfile, MemoryPlan, Profile,
+    Stats, stats,
 };
 #[doc(inline)]
 pub use interop::dlpack::from_dlpack;

@@ -16,7 +16,7 @@ pub mod wgsl;
 pub mod work;
 pub mod x64;
 
-pub use lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options};
+pub use lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, NumberedControl, Options};
 pub use ndjit_transform::access::{TracedIndex, TracedRow};
 pub use pipeline::{lower, lower_observed};
 pub use scheduled::{Scheduled, TileLoop, TracedTrips};

@@ -78,6 +78,19 @@ pub struct LoweredControl {
     pub compiled: Option<LoopKernel>,
 }
 
+/// Control flow of a program, with its numbers among [all launches](Lowered::all_launches) of the program that runs it.
+#[derive(Clone, Debug)]
+pub struct NumberedControl<'a> {
+    /// The step.
+    pub step: usize,
+    /// The number of its launch.
+    pub launch: usize,
+    /// The control flow.
+    pub control: &'a LoweredControl,
+    /// For each graph that runs, its program and the number of its first launch. A compiled loop runs none.
+    pub bodies: Vec<(&'a Arc<Lowered>, usize)>,
+}
+
 impl LoweredStep {
     /// The kernel, if the step is one.
     pub fn kernel(&self) -> Option<&LoweredKernel> {
@@ -197,6 +210,25 @@ impl Lowered {
             own
         };
         self.launches.iter().map(&mut number).collect()
+    }
+
+    /// Its control flow, in order, without that of the graphs. The program's own first launch is number `first`.
+    pub fn numbered_controls(&self, first: usize) -> Vec<NumberedControl<'_>> {
+        let (mut all, mut known) = (Vec::new(), FxHashMap::default());
+        for (launch, number) in self.launches.iter().zip(self.launch_numbers()) {
+            let launch_number = first.saturating_add(number);
+            let mut next = launch_number.saturating_add(1);
+            for step in launch.steps.clone() {
+                let Some(control) = self.steps.get(step).and_then(LoweredStep::control) else { continue };
+                let mut bodies = Vec::new();
+                for body in self.steps[step].run_bodies().into_iter().flatten() {
+                    bodies.push((body, next));
+                    next = next.saturating_add(body.counted(&mut known));
+                }
+                all.push(NumberedControl { step, launch: launch_number, control, bodies });
+            }
+        }
+        all
     }
 
     /// Recursion is bounded by the nesting of control flow.

@@ -41,7 +41,7 @@ impl<'a> OperationRequest<'a> {
     /// The operation on operands of these shapes.
     fn operation(self, operands: &[KnownOperand<'_>], policy: Policy) -> Result<Operation<'static>> {
         match self {
-            OperationRequest::Op(op) => Ok(Operation::Op(op, policy)),
+            OperationRequest::Op(op) => Ok(Operation::op(op, policy)),
             OperationRequest::Reduction(request) => request.operation(operands[0].shape, policy),
             OperationRequest::Movement(movement) => {
                 let shapes: SmallVec<[&Shape; 3]> = operands.iter().map(|operand| operand.shape).collect();
@@ -94,10 +94,10 @@ fn inferred(
 ) -> Result<(ValueType, Shape, SmallVec<[OperandCast; 3]>)> {
     let policy = settings.policy;
     // Indices have no inputs; an operand only determines their device.
-    let own = if let Operation::Iota(..) = operation { &[] } else { operands };
+    let own = if let NodeKind::Iota(..) = operation.kind { &[] } else { operands };
     let types: SmallVec<[ValueType; 3]> = own.iter().map(|operand| operand.ty).collect();
-    let Adapted { types, casts } = match operation {
-        Operation::Op(..) | Operation::Reduce(_) | Operation::Scan(..) | Operation::Sort(..) => {
+    let Adapted { types, casts } = match operation.kind {
+        NodeKind::Op(..) | NodeKind::Reduce(_) | NodeKind::Scan(..) | NodeKind::Sort(..) => {
             settings.support.resolve(operation, &types)?
         }
         _ => Adapted {
@@ -117,7 +117,7 @@ fn inferred(
         // Scalars become bools by comparison with zero, not by rounding; a cast of a mode may drop a fraction, but preserves an integer's
         // value.
         if let (Some(dtype), Some(literal)) = (dtype.filter(|dtype| *dtype != DType::Bool), operand.literal)
-            && (cast.is_none() || !matches!(operation, Operation::Op(..)) || literal.ty().kind() == Kind::Int)
+            && (cast.is_none() || !matches!(operation.kind, NodeKind::Op(..)) || literal.ty().kind() == Kind::Int)
         {
             fits(literal, dtype, operands).map_err(|e| e.of(what))?;
         }
@@ -130,13 +130,13 @@ fn inferred(
 
 /// The dtype in which operand `i`, a scalar, is used; `None` if it takes any.
 fn used_as(operation: &Operation<'_>, i: usize, compute: DType, cast: OperandCast) -> Option<DType> {
-    match operation {
-        Operation::Op(op, _) => Some(cast.map_or_else(|| op.operand_dtype(i, compute), |(dtype, _)| dtype)),
+    match operation.kind {
+        NodeKind::Op(op, _) => Some(cast.map_or_else(|| op.operand_dtype(i, compute), |(dtype, _)| dtype)),
         // Under a requested dtype it is cast; corrections and indices are unchanged.
-        Operation::Reduce(Reduce { request, .. })
-        | Operation::Scan(_, _, request)
-        | Operation::Sort(_, _, request, _) => (i == 0 && request.dtype.is_none()).then_some(compute),
-        Operation::Gather | Operation::Scatter(_) => (i != 1).then_some(compute),
+        NodeKind::Reduce(Reduce { request, .. }) | NodeKind::Scan(_, _, request) | NodeKind::Sort(_, _, request) => {
+            (i == 0 && request.dtype.is_none()).then_some(compute)
+        }
+        NodeKind::Gather | NodeKind::Scatter(_) => (i != 1).then_some(compute),
         _ => Some(compute),
     }
 }
@@ -182,7 +182,7 @@ pub fn misfit(
             NodeKind::Op(op, policy) => {
                 let what = What { names: op.row().operands, site: Site::of_op(op, place) };
                 let settings = Settings { policy, ..settings };
-                (what, inferred(&Operation::Op(op, policy), op.name(), settings, &known).err()?)
+                (what, inferred(&Operation::op(op, policy), op.name(), settings, &known).err()?)
             }
             _ if let Some((function, TypeRequest { dtype, policy })) = kind.type_request() => {
                 let types = graph.operation(id).ok()??.types(&[known[0].ty]).ok()?;

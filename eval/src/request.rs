@@ -2,6 +2,7 @@
 
 use ndjit_inspect::words::NUMBERED;
 use ndjit_ir::axes::position;
+use ndjit_ir::graph::NodeKind;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::{self, AxisFunction, Reduce, Reduction, TypeRequest};
 use ndjit_ir::{Code, DType, Help, Op, Policy, Result, Shape};
@@ -62,10 +63,11 @@ impl Request {
     /// As [`on`](Request::on).
     pub fn operation(&self, shape: &Shape, policy: Policy) -> Result<Operation<'static>> {
         let ((axes, keepdims), &Request { function, dtype, contracts, .. }) = (self.on(shape)?, self);
-        Ok(match Operation::along(function, axes, TypeRequest { dtype, policy }) {
-            Operation::Reduce(reduce) => Operation::Reduce(Reduce { keepdims, contracts, ..reduce }),
-            along => along,
-        })
+        let mut operation = Operation::along(function, axes, TypeRequest { dtype, policy });
+        if let NodeKind::Reduce(reduce) = &mut operation.kind {
+            *reduce = Reduce { keepdims, contracts, ..*reduce };
+        }
+        Ok(operation)
     }
 
     /// The axes of an operand of this shape, and whether they stay.

@@ -1,4 +1,4 @@
-//! Atomic replacement of files: a mapping of the old file stays valid. Until a file is complete it lies beside its target, and is removed
+//! Atomic replacement of files: a mapping of the old file stays valid. Until a file is complete it is beside its target, and is removed
 //! on drop.
 
 use ndjit_ir::lock::Mutex;

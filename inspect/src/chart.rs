@@ -1,10 +1,13 @@
-//! The chart of a program's memory: one row for each array, one column for each kernel.
+//! The charts of a program's memory: one row for each array, one column for each step. Graphs of control flow have charts of their own.
 
 use crate::html::Escaped;
-use ndjit_codegen::Lowered;
+use crate::table;
+use ndjit_codegen::{Lowered, NumberedControl};
 use ndjit_ir::Result;
-use ndjit_runtime::planned::{Allocation, BufferSlice, PlannedArray, planned};
+use ndjit_runtime::planned::{Allocation, BufferSlice, PlannedArray, PlannedControl, PlannedProgram};
+use rustc_hash::FxHashMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 const ROW: usize = 18;
 const COLUMN: usize = 46;
@@ -14,14 +17,56 @@ const HEAD: usize = 22;
 /// The maximum number of characters in a label, including the shape.
 const LABEL: usize = 44;
 
-/// An SVG chart of the live arrays during each kernel.
+/// SVG charts of the live arrays during each step: of the program, then of each graph of its control flow, under a title.
 ///
 /// # Errors
-/// Those of [`planned`].
+/// Those of [`PlannedProgram::of`].
 pub fn memory(lowered: &Lowered) -> Result<String> {
-    let arrays = planned(lowered)?;
+    let mut charts = Charts::default();
+    charts.program(lowered, &PlannedProgram::of(lowered)?, 0);
+    Ok(charts.html)
+}
+
+#[derive(Default)]
+struct Charts {
+    html: String,
+    /// The titles of the programs drawn so far, by address.
+    titles: FxHashMap<*const PlannedProgram, String>,
+}
+
+impl Charts {
+    /// Adds a program whose first launch has this number. Recursion is bounded by the nesting of control flow.
+    fn program(&mut self, lowered: &Lowered, planned: &PlannedProgram, first: usize) {
+        self.html += &chart(lowered, &planned.arrays);
+        let controls = lowered.numbered_controls(first).into_iter().zip(&planned.controls);
+        for (NumberedControl { step, launch, control, bodies }, PlannedControl { state, bodies: planned, .. }) in
+            controls
+        {
+            let kind = control.fused.control.0.kind;
+            if control.compiled.is_some() {
+                let compiled = table::compiled_loop(launch, kind.name(), *state);
+                let _ = write!(self.html, "<p>step {step}: {}</p>", Escaped(&compiled));
+            }
+            for ((graph, (body, first)), planned) in kind.graphs().iter().zip(bodies).zip(planned) {
+                let title = table::title(launch, kind.name(), graph);
+                if let Some(before) = self.titles.get(&Arc::as_ptr(planned)) {
+                    let program = table::program_of(before);
+                    let _ = write!(self.html, "<p>step {step}: {}: {}</p>", Escaped(&title), Escaped(&program));
+                    continue;
+                }
+                let _ = write!(self.html, "<p>step {step}: {}</p><div class=\"inner\">", Escaped(&title));
+                self.titles.insert(Arc::as_ptr(planned), title);
+                self.program(body, planned, first);
+                self.html.push_str("</div>");
+            }
+        }
+    }
+}
+
+/// The chart of one program's arrays.
+fn chart(lowered: &Lowered, arrays: &[PlannedArray]) -> String {
     let kernels = lowered.steps.len();
-    let labels: Vec<(String, String)> = arrays.iter().map(|array| label(lowered, array, &arrays)).collect();
+    let labels: Vec<(String, String)> = arrays.iter().map(|array| label(lowered, array, arrays)).collect();
     let left = 16 + CHARACTER * labels.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
     let (width, height) = (left + COLUMN * (kernels + 1) + 10, HEAD + ROW * arrays.len() + 8);
     let mut svg = format!(
@@ -60,7 +105,7 @@ pub fn memory(lowered: &Lowered) -> Result<String> {
         );
     }
     svg.push_str("</svg>");
-    Ok(svg)
+    svg
 }
 
 /// A short label of an array, with its location.

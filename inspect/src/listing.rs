@@ -2,6 +2,7 @@
 
 use crate::explain::{ParamSource, typed_text};
 use crate::stage::ProgramStage;
+use crate::table;
 use ndjit_codegen::assembly::{assembly, assembly_of};
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_codegen::listing::{self, CodeLine};
@@ -11,7 +12,7 @@ use ndjit_codegen::pipeline::{lower_for, lower_steps};
 use ndjit_codegen::target::Target;
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
-use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Scheduled};
+use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, NumberedControl, Scheduled};
 use ndjit_ir::graph::{Graph, GraphLine, GraphPart, GraphText, NodeId, NodeKind, Type, Value};
 use ndjit_ir::kernel::{OpBody, StepLine};
 use ndjit_ir::lines::{LineSpan, TextLine};
@@ -171,22 +172,18 @@ impl Inspection<'_> {
 
     /// The programs of control flow, except compiled loops. A title refers to the numbers of the statistics.
     fn inner(&self, stage: ProgramStage, (place, first): (&str, usize), listed: &mut Listed<'_>, out: &mut Listing) {
-        let numbers = self.lowered.launch_numbers();
         let own = listed.numbers.first(&self.lowered.traced).unwrap_or(0);
-        for (step, launch) in self.lowered.steps.iter().enumerate().filter_map(|(n, step)| {
-            Some((step, self.lowered.launches.iter().position(|launch| launch.steps.contains(&n))?))
-        }) {
-            let LoweredStep::Control(LoweredControl { fused, bodies, compiled: None }) = step else { continue };
-            let (number, kind) = (first + numbers[launch], fused.control.0.kind);
-            let nodes: Vec<u32> = self.of_values(step.makes()).into_iter().map(|id| id.0 + own).collect();
-            let mut next = number + 1;
-            for (what, lowered) in kind.graphs().iter().zip(bodies) {
-                let own = format!("kernel {number}, {} {what}", kind.name());
+        for NumberedControl { step, launch: number, control, bodies } in self.lowered.numbered_controls(first) {
+            let kind = control.fused.control.0.kind;
+            let nodes = self.of_values(self.lowered.steps[step].makes());
+            let nodes: Vec<u32> = nodes.into_iter().map(|id| id.0 + own).collect();
+            for (what, (lowered, next)) in kind.graphs().iter().zip(bodies) {
+                let own = table::title(number, kind.name(), what);
                 let place = if place.is_empty() { own.clone() } else { format!("{place}, {own}") };
                 let mut title = format!("; {own}");
                 let mut lines = Vec::new();
                 if let Some(before) = listed.places.get(&Arc::as_ptr(lowered)) {
-                    title += &format!(": the program of {before}");
+                    title += &format!(": {}", table::program_of(before));
                 } else {
                     listed.places.insert(Arc::as_ptr(lowered), place.clone());
                     let (run, device, fallback) = (self.run.clone(), self.device, self.fallback);
@@ -196,7 +193,6 @@ impl Inspection<'_> {
                     lines = inspection.with_inner(stage, (&place, next), listed).lines;
                     listed.within = outside;
                 }
-                next += lowered.kernel_count();
                 out.separate();
                 let within = Arc::clone(&listed.within);
                 let title = StageLine { nodes: nodes.clone(), within, ..StageLine::plain(title, Some(number)) };
@@ -301,7 +297,7 @@ impl Inspection<'_> {
             out.lines.push(StageLine::made(text, self.of_values(value), Some(n)));
         }
         if let Some(LoopKernel { carried, .. }) = compiled {
-            out.plain(Some(n), "; its steps are one loop of a nest");
+            out.plain(Some(n), format!("; {}", table::COMPILED_LOOP));
             let state: Vec<String> = (0..*carried).map(|n| format!("in{n} and out{n}")).collect();
             if !state.is_empty() {
                 out.plain(Some(n), format!("; its state is read and written in one memory each: {}", state.join(", ")));

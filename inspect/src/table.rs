@@ -32,6 +32,32 @@ pub fn number(n: usize, depth: usize) -> String {
 /// The legend of [`number`]'s marks, below a table with one.
 pub const MARKS: &str = "> marks a kernel in a graph of the loop or branch above it, >> one deeper";
 
+/// The title of a graph's program in stages, memory plans and charts: `kernel 3, for body`.
+pub fn title(launch: usize, control: &str, graph: &str) -> String {
+    format!("kernel {launch}, {control} {graph}")
+}
+
+/// What follows the title of a graph whose program stands under another title.
+pub fn program_of(title: &str) -> String {
+    format!("the program of {title}")
+}
+
+/// What is said of a compiled loop instead of the programs of its graphs.
+pub const COMPILED_LOOP: &str = "its steps are one loop of a nest";
+
+/// What memory plans and charts say of a compiled loop, with the bytes of its state.
+pub fn compiled_loop(launch: usize, control: &str, state: u64) -> String {
+    format!("{}; {COMPILED_LOOP}, without arrays", with_state(launch, control, state))
+}
+
+/// Control flow with the bytes of its state: `kernel 3, for: state 24 B`. Branches have none.
+pub fn with_state(launch: usize, control: &str, state: u64) -> String {
+    match state {
+        0 => format!("kernel {launch}, {control}"),
+        state => format!("kernel {launch}, {control}: state {}", bytes(state)),
+    }
+}
+
 /// A number of bytes, as `1.5 MiB`.
 pub fn bytes(bytes: u64) -> String {
     let mut size = bytes as f64;

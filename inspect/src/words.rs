@@ -2,6 +2,7 @@
 
 use crate::explain::{Origin, Site};
 use crate::source;
+use ndjit_ir::graph::NodeKind;
 use ndjit_ir::infer::{InferenceError, Operation};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::Reduction;
@@ -50,9 +51,9 @@ pub fn worded(mismatch: InferenceError, operation: &Operation<'_>, what: &str) -
             mismatch.error().of(what).help(Help::from("cast the arrays to a common dtype, as in ").casts([cast]))
         }
         InferenceError::Shape(ref shapes) => {
-            let help = match (shapes, operation) {
+            let help = match (shapes, &operation.kind) {
                 (ShapeMismatch::Broadcast(a, b), _) => unequal(a, b),
-                (_, Operation::Concat(axis, _)) => format!(
+                (_, NodeKind::Concat(axis, _)) => format!(
                     "arrays joined along axis {axis} have the same number of axes, and the same extents along all others"
                 ),
                 _ => "indices and what is taken broadcast, and the axis has elements".to_owned(),

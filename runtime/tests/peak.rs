@@ -232,6 +232,6 @@ graph (%0: f32[N], %1: f32[]) {
     assert!(held >= said / 2, "{held} held, {said} said");
     // The result, the state of both loops, and three live arrays in the inner one.
     assert!(said > 4 * n * 5, "{said} said");
-    let before = ndjit_runtime::planned::MemoryFootprint::of(&program).unwrap().peak as usize;
+    let before = ndjit_runtime::planned::PlannedProgram::of(&program).unwrap().memory.peak as usize;
     assert!(before <= said && before > said - said / 10, "{before} before it is compiled, {said} after");
 }

@@ -215,7 +215,7 @@ fn common(which: &AnyOperand, cases: &[AnyOperand]) -> Result<()> {
         })?;
     }
     // The result has the type of the cases in one array. The policy refuses a pair without a common dtype.
-    let together = |policy| Operation::Concat(0, policy).types(&types);
+    let together = |policy| Operation::concat(0, policy).types(&types);
     together(policy()).map(drop).map_err(|clash| {
         clash.error().help(match together(Policy::Standard) {
             Ok(types) => {

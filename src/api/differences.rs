@@ -215,7 +215,7 @@ impl<B, A> Ends<B, A> {
         let ends = [self.before.end(), self.after.end()];
         let types = ends.iter().flatten().chain([&x]).filter_map(|operand| operand.describe(what).ok());
         let types: Vec<ValueType> = types.map(|(ty, ..)| ty).collect();
-        let meet = Operation::Concat(at as u32, config::policy()).types(&types).map(|types| types.result);
+        let meet = Operation::concat(at as u32, config::policy()).types(&types).map(|types| types.result);
         // A scalar before every first element, exact in the common dtype.
         let end = |end: AnyOperand| match end.describe(what) {
             Ok((ty, _, own)) if own.rank() == 0 => {

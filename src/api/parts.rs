@@ -11,7 +11,7 @@ use crate::trace::scalar::Scalar;
 use ndjit_eval::request::{Movement, NamedFunction, Request};
 use ndjit_eval::settings::Settings;
 use ndjit_ir::axes::AxisSet;
-use ndjit_ir::graph::Scatter;
+use ndjit_ir::graph::{NodeKind, Scatter};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::{AxisFunction, TypeRequest};
@@ -126,7 +126,7 @@ impl<R: ArrayLike> FunctionParts<R> {
         let extent = signed(extent);
         let rows: Vec<isize> = [extent].into_iter().chain(vec![1; rank]).collect();
         let rows = self.reshaped(into, &rows);
-        let of = |_: &[&Shape]| Ok(Operation::Scatter(scatter));
+        let of = |_: &[&Shape]| Ok(NodeKind::Scatter(scatter).into());
         let function = NamedFunction::new(self.what, INDEXED_UPDATES);
         let movement = Movement { function, of: &of };
         let put = R::movement(&movement, &[rows, index.clone(), updates.clone()], self.place).operand();
@@ -170,7 +170,7 @@ pub(crate) fn meeting(op: Op, types: &[ValueType]) -> Result<DType> {
     let others = if types.len() > 1 { &types[1..] } else { std::slice::from_ref(&first) };
     let mut common = first;
     for &ty in others {
-        let resolved = settings.support.resolve(&Operation::Op(op, settings.policy), &[common, ty]);
+        let resolved = settings.support.resolve(&Operation::op(op, settings.policy), &[common, ty]);
         common = resolved.map_err(Error::unnamed)?.types.result;
     }
     Ok(settings.policy.commit(common))

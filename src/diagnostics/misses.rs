@@ -129,14 +129,14 @@ impl Misses {
     ///
     /// # Errors
     /// `Compile` if compiling is forbidden.
-    pub fn begin(&self, plans: &Plans, signature: Signature, place: Option<SourceLoc>) -> Result<BegunMiss> {
+    pub(crate) fn begin(&self, plans: &Plans, signature: Signature, place: Option<SourceLoc>) -> Result<BegunMiss> {
         let miss = Miss::new(plans, signature, place);
         miss.allowed()?;
         Ok(BegunMiss { miss, before: Made::here() })
     }
 
     /// Ends a miss, whose plan is made.
-    pub fn end(&self, BegunMiss { miss, before }: BegunMiss, plan: &Plan) {
+    pub(crate) fn end(&self, BegunMiss { miss, before }: BegunMiss, plan: &Plan) {
         self.add(miss.made(plan, Made::here().since(before)));
     }
 

@@ -19,19 +19,19 @@ pub(super) struct Arguments<'a> {
 pub(super) fn computed(
     graph: &mut Graph<ValueType>,
     places: &mut SourceLocs,
-    (formula, own): (&Graph<ValueType>, &SourceLocs),
+    (symbolic, own): (&Graph<ValueType>, &SourceLocs),
     arguments: Arguments<'_>,
     place: Option<SourceLoc>,
 ) -> Vec<Value> {
-    let mut rewriter = Rewriter::splice((formula, own), (graph, places));
-    for id in formula.node_ids() {
-        let given = match formula.node(id).kind {
+    let mut rewriter = Rewriter::splice((symbolic, own), (graph, places));
+    for id in symbolic.node_ids() {
+        let given = match symbolic.node(id).kind {
             NodeKind::Param(n, _) => Some(arguments.arrays[n as usize]),
-            NodeKind::Literal(slot) => match formula.slots()[slot.index()] {
+            NodeKind::Literal(slot) => match symbolic.slots()[slot.index()] {
                 Slot::Argument { index, .. } => arguments.numbers.get(index).copied(),
                 Slot::Value(_) => None,
             }
-            .filter(|&number| rewriter.new.ty(number) == formula.ty(formula.node(id).first())),
+            .filter(|&number| rewriter.new.ty(number) == symbolic.ty(symbolic.node(id).first())),
             _ => None,
         };
         if let Some(given) = given {
@@ -43,7 +43,7 @@ pub(super) fn computed(
             rewriter.notes.note(rewriter.new.producer(value), place);
         }
     }
-    formula.outputs().iter().map(|&output| rewriter.value(output)).collect()
+    symbolic.outputs().iter().map(|&output| rewriter.value(output)).collect()
 }
 
 /// Moves all parameters before all other nodes and keeps the order within both groups.

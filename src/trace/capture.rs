@@ -24,19 +24,19 @@ impl Trace {
         }
         // A trace stores numbers in the dtype of its policy; an array keeps the dtype of its creation.
         let as_usual = array.dtype() == config::policy().commit(array.value_type());
-        if let Some(formula) = array.0.own_formula().filter(|_| as_usual) {
-            let program = (formula, &SourceLocs::default());
+        if let Some(symbolic) = array.0.own_symbolic().filter(|_| as_usual) {
+            let program = (symbolic, &SourceLocs::default());
             let arguments = Arguments::default();
             let value = arrange::computed(&mut self.graph, &mut self.places, program, arguments, Some(place))[0];
             self.formulas.insert(array.identity(), (array.clone(), value));
             return Ok(value);
         }
-        if let Some((formula, own, leaves)) = evaluate::formula(&array.0) {
+        if let Some((symbolic, own, leaves)) = evaluate::symbolic(&array.0) {
             let mut arrays = Vec::with_capacity(leaves.len());
             for leaf in &leaves {
                 arrays.push(self.capture(&Array(leaf.clone()), place)?);
             }
-            let program = (&formula, &own);
+            let program = (&symbolic, &own);
             let arguments = Arguments { arrays: &arrays, numbers: &[] };
             let value = arrange::computed(&mut self.graph, &mut self.places, program, arguments, Some(place))[0];
             self.formulas.insert(array.identity(), (array.clone(), value));

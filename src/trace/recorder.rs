@@ -19,7 +19,6 @@ use ndjit_eval::request::OperationRequest;
 use ndjit_inspect::explain::{self, Explainer, Explanation, ParamSource};
 use ndjit_inspect::words::KnownOperand;
 use ndjit_ir::graph::{Graph, NodeKind, Slot, SourceLocs, Value};
-use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::{CastReason, Restrictions, Support, Supports};
 use ndjit_ir::watch::PanicWatch;
@@ -390,12 +389,12 @@ impl Trace {
                 *value = self.cast(*value, dtype, CastReason::Mode(mode), place);
             }
         }
-        let value = match operation {
-            Operation::View(view, _) => self.graph.view(values[0], view, &shape),
-            Operation::Reshape(_) => self.graph.reshape(values[0], &shape),
+        let value = match &operation.kind {
+            NodeKind::View(view) => self.graph.view(values[0], Arc::clone(view), &shape),
+            NodeKind::Reshape => self.graph.reshape(values[0], &shape),
             _ => {
-                let own = if let Operation::Iota(..) = operation { &[] } else { &values[..] };
-                let (kind, shape) = (operation.kind(&mut self.graph), self.graph.intern(&shape));
+                let own = if let NodeKind::Iota(..) = operation.kind { &[] } else { &values[..] };
+                let (kind, shape) = (operation.kind_in(&mut self.graph), self.graph.intern(&shape));
                 self.graph.add(kind, own, &[(ty, shape)])
             }
         };

@@ -5,6 +5,7 @@ mod escapes;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod interpreter;
+mod memory;
 mod misses;
 mod nonfinite;
 mod print;

@@ -85,6 +85,8 @@ fn observers_of_a_call_do_not_disturb_each_other() {
     assert_eq!((f.stats().donated, f.stats().donations_taken), (2, 1), "the check reads inputs after the run");
     let (_, printed) = collect_debug_output(|| f.call((&[-4.0f32],)).map(|_| ()).unwrap());
     assert_eq!(printed[0].value.to_string(), "[nan]", "the check ends with its scope");
+    let (refused, printed) = collect_debug_output(|| f.check_nans(true).call((&[-4.0f32],)).is_err());
+    assert_eq!((refused, printed.len()), (true, 1), "nor do those of one plan");
 }
 
 #[test]

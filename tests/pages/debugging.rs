@@ -57,6 +57,17 @@ fn planned() -> Result<()> {
     Ok(())
 }
 
+fn looped() -> Result<()> {
+    use ndjit::{DType, fori_loop, jit, spec};
+
+    let f = jit!(|x| fori_loop(0, 10, x, |_, x| {
+        let y = fori_loop(0, 3, x.cumulative_sum(0), |_, y| y * (1 - y));
+        y + x.flip(0)
+    }));
+    println!("{}", f.trace(&[spec(DType::F32, [1000])])?.lower()?.memory_plan()?);
+    Ok(())
+}
+
 fn printed() -> Result<()> {
     use ndjit::debug::{collect_debug_output, debug_print};
     use ndjit::{Array, jit};
@@ -140,4 +151,4 @@ fn escaped() -> Result<()> {
     Ok(())
 }
 
-examples! { misses forbidden counted planned printed nan checked interpreted shrunk escaped }
+examples! { misses forbidden counted planned looped printed nan checked interpreted shrunk escaped }

@@ -89,8 +89,8 @@ fn journey_clif() -> Result<()> {
 /// The memory plan and the kernels, without what differs between machines: scratch memory, bytes of code, times.
 fn journey_run() -> Result<()> {
     let text = under("run")?;
-    let (plan, stats) = text.split_once("\nkernel ").unwrap_or_default();
-    let stats = format!("kernel {stats}");
+    let (plan, stats) = text.split_once("\nkernel  nests").unwrap_or_default();
+    let stats = format!("kernel  nests{stats}");
     let flops = stats.find("flops").map_or(usize::MAX, |at| at + "flops".len());
     let arrays = plan.lines().filter(|line| !line.starts_with("peak")).map(str::to_owned);
     let kernels = stats.lines().take_while(|line| !line.starts_with("memory"));

@@ -123,7 +123,7 @@ fn sums(graph: &Graph<ValueType>) -> Vec<Option<Sum>> {
                 && uses[product.index()] == 1
                 && matches!(ty, ValueType::Strong(dtype) if dtype.is_float())
                 && graph.ty(product) == ty
-                && Operation::Op(Op::MulAdd, policy).types(&types()).is_ok_and(|types| types.result == ty)
+                && Operation::op(Op::MulAdd, policy).types(&types()).is_ok_and(|types| types.result == ty)
         })
     };
     graph.node_ids().map(sum).collect()

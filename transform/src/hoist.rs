@@ -192,7 +192,7 @@ impl Hoisting {
     /// Returns the number of instructions of an op per element.
     fn instructions(&self, graph: &TracedGraph, id: NodeId, op: Op, policy: Policy) -> usize {
         let types: Vec<ValueType> = graph.operands(id).iter().map(|&operand| graph.ty(operand)).collect();
-        let compute = Operation::Op(op, policy).types(&types).ok().map(|types| policy.commit(types.compute));
+        let compute = Operation::op(op, policy).types(&types).ok().map(|types| policy.commit(types.compute));
         let compute = compute.filter(|&dtype| op.row().domain.contains(dtype));
         compute.map_or(1, |dtype| shared_body(op, dtype).insts.len())
     }

@@ -316,18 +316,15 @@ impl Copy<'_> {
 
     /// Applies the change to an operation. Its result is inferred from its operands, except for attributes.
     fn changed<'g>(&self, operation: Operation<'g>) -> Operation<'g> {
-        let shape = |shape: Cow<'g, Shape>| Cow::Owned(self.shape(&shape));
         let request = |asked: TypeRequest| TypeRequest { dtype: asked.dtype.map(|dtype| self.dtype(dtype)), ..asked };
-        match operation {
-            Operation::Cast(reason, ty) => Operation::Cast(reason, self.ty(ty)),
-            Operation::Reduce(reduce) => Operation::Reduce(Reduce { request: request(reduce.request), ..reduce }),
-            Operation::Scan(scan, axis, asked) => Operation::Scan(scan, axis, request(asked)),
-            Operation::Sort(sort, axis, asked, indices) => Operation::Sort(sort, axis, request(asked), indices),
-            Operation::Iota(axes, of) => Operation::Iota(axes, shape(of)),
-            Operation::View(view, of) => Operation::View(view, shape(of)),
-            Operation::Reshape(to) => Operation::Reshape(shape(to)),
+        let kind = match operation.kind {
+            NodeKind::Reduce(reduce) => NodeKind::Reduce(Reduce { request: request(reduce.request), ..reduce }),
+            NodeKind::Scan(scan, axis, asked) => NodeKind::Scan(scan, axis, request(asked)),
+            NodeKind::Sort(sort, axis, asked) => NodeKind::Sort(sort, axis, request(asked)),
             other => other,
-        }
+        };
+        let shape = operation.shape.map(|shape| Cow::Owned(self.shape(&shape)));
+        Operation { kind, ty: operation.ty.map(|ty| self.ty(ty)), shape }
     }
 
     /// Adds an operation on new operands, if it is supported.
@@ -336,7 +333,7 @@ impl Copy<'_> {
             operands.iter().map(|&value| (self.rewriter.new.ty(value), self.rewriter.new.shape(value))).collect();
         let Ok((ty, shape)) = operation.infer(&known) else { return };
         let shape = shape.into_owned();
-        let (kind, shape) = (operation.kind(self.rewriter.new), self.rewriter.new.intern(&shape));
+        let (kind, shape) = (operation.kind_in(self.rewriter.new), self.rewriter.new.intern(&shape));
         let new = self.rewriter.new.add(kind, operands, &[(ty, shape)]);
         self.rewriter.put(old, Some(new));
     }

@@ -31,7 +31,7 @@ impl NodeValue {
             NodeValue::Number(ExprNumber::Int(_)) => "an integer",
             NodeValue::Number(ExprNumber::Float(_)) => "a float",
             NodeValue::Number(ExprNumber::Imaginary(_) | ExprNumber::Complex(..)) => "a complex number",
-            NodeValue::Number(ExprNumber::Bool(_)) => "a truth value",
+            NodeValue::Number(ExprNumber::Bool(_)) => "a bool",
             NodeValue::DType(_) => "a dtype",
             NodeValue::List(_) => "a list",
             NodeValue::Text(_) => "a text",

@@ -3,7 +3,7 @@
 use crate::array::node::{ArrayNode, ArrayRef, ElementSource, ElementState, Elements, PendingOp, Retained};
 use crate::literal::literal_bytes;
 use crate::traces;
-use ndjit_ir::graph::Graph;
+use ndjit_ir::graph::{Graph, NodeKind};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::lock::Mutex;
@@ -33,15 +33,15 @@ impl ArrayRef {
         ArrayRef::made(dtype.into(), dtype, shape, Elements { layout, ..Elements::dense(Memory::Host(buffer)) }, None)
     }
 
-    /// An array of a buffer, with a formula that traced functions may compute instead.
+    /// An array of a buffer, with a symbolic constant that traced functions may compute instead.
     pub fn created(
         ty: ValueType,
         dtype: DType,
         shape: Shape,
         buffer: Arc<Buffer>,
-        formula: Option<Graph<ValueType>>,
+        symbolic: Option<Graph<ValueType>>,
     ) -> ArrayRef {
-        ArrayRef::made(ty, dtype, shape, Elements::dense(Memory::Host(buffer)), formula.map(Box::new))
+        ArrayRef::made(ty, dtype, shape, Elements::dense(Memory::Host(buffer)), symbolic.map(Box::new))
     }
 
     #[inline]
@@ -50,11 +50,11 @@ impl ArrayRef {
         dtype: DType,
         shape: Shape,
         elements: Elements,
-        formula: Option<Box<Graph<ValueType>>>,
+        symbolic: Option<Box<Graph<ValueType>>>,
     ) -> ArrayRef {
         let device = elements.memory.device();
         let (state, source) = (ElementState::Made(Ok(elements)), Mutex::new(ElementSource::Nothing));
-        ArrayRef(Arc::new(ArrayNode { ty, dtype, shape, device, state, source, waiting: 0, formula, traced: false }))
+        ArrayRef(Arc::new(ArrayNode { ty, dtype, shape, device, state, source, waiting: 0, symbolic, traced: false }))
     }
 
     /// An array that contains an error.
@@ -69,7 +69,7 @@ impl ArrayRef {
             state,
             source: Mutex::new(ElementSource::Nothing),
             waiting: 0,
-            formula: None,
+            symbolic: None,
             traced: false,
         }))
     }
@@ -91,7 +91,7 @@ impl ArrayRef {
             state: ElementState::Waiting(OnceLock::new()),
             source: Mutex::new(ElementSource::Pending(Arc::new(pending_op))),
             waiting,
-            formula: None,
+            symbolic: None,
             traced: traces::are_open(),
         }))
     }
@@ -134,26 +134,26 @@ impl ArrayRef {
             None => self.kept()?.memory.clone(),
         };
         let own = self.memory_layout().ok()?;
-        let layout = match operation {
-            Operation::View(view, _) => view.layout(&own),
-            Operation::Reshape(_) => reshaped(&own, &self.0.shape, shape)?,
+        let layout = match &operation.kind {
+            NodeKind::View(view) => view.layout(&own),
+            NodeKind::Reshape => reshaped(&own, &self.0.shape, shape)?,
             _ => return None,
         };
         let all = shape.bytes(self.0.dtype.bytes()).ok() == Some(memory.len());
         let in_order = all && contiguous(shape, self.0.dtype).is_ok_and(|own| own.same_elements(&layout, shape));
         let layout = (!in_order).then_some(layout);
-        let formula = self.0.formula.as_ref().map(|formula| {
-            let mut formula = formula.clone();
-            let whole = formula.outputs()[0];
-            let seen = match operation {
-                Operation::View(view, _) => formula.view(whole, View::clone(view), shape),
-                _ => formula.reshape(whole, shape),
+        let symbolic = self.0.symbolic.as_ref().map(|symbolic| {
+            let mut symbolic = symbolic.clone();
+            let whole = symbolic.outputs()[0];
+            let seen = match &operation.kind {
+                NodeKind::View(view) => symbolic.view(whole, View::clone(view), shape),
+                _ => symbolic.reshape(whole, shape),
             };
-            formula.set_outputs(vec![seen]);
-            formula
+            symbolic.set_outputs(vec![seen]);
+            symbolic
         });
         let elements = Elements { layout, ..Elements::dense(memory) };
-        Some(ArrayRef::made(self.0.ty, self.0.dtype, shape.clone(), elements, formula))
+        Some(ArrayRef::made(self.0.ty, self.0.dtype, shape.clone(), elements, symbolic))
     }
 
     /// A scalar of a type, stored as `dtype`.
@@ -171,9 +171,9 @@ impl ArrayRef {
         self.0.state.get()
     }
 
-    /// The formula of the elements: a program without arguments, of one result.
-    pub fn own_formula(&self) -> Option<&Graph<ValueType>> {
-        self.0.formula.as_deref()
+    /// The symbolic constant of the elements: a program without arguments, of one result.
+    pub fn own_symbolic(&self) -> Option<&Graph<ValueType>> {
+        self.0.symbolic.as_deref()
     }
 
     /// The error, if this array's operation failed.

@@ -38,8 +38,8 @@ pub(crate) struct ArrayNode {
     pub source: Mutex<ElementSource>,
     /// The number of pending operations below, at most.
     pub waiting: usize,
-    /// The formula of the elements: a program without arguments, of one result.
-    pub formula: Option<Box<Graph<ValueType>>>,
+    /// The symbolic constant of the elements: a program without arguments, of one result.
+    pub symbolic: Option<Box<Graph<ValueType>>>,
     /// Whether it was created during a trace, which computes it as part of the program if possible.
     pub traced: bool,
 }

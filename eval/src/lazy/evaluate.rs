@@ -29,7 +29,8 @@ pub fn explain(array: &ArrayRef) -> Result<Explanation> {
 
 /// Evaluates an array. Two threads may both compute it; the first result counts.
 pub fn evaluate(array: &ArrayRef) -> Result<()> {
-    let made = array.0.source.lock().pending_op().map(|pending_op| (pending_op.operation.name(), pending_op.place));
+    let made =
+        array.0.source.lock().pending_op().map(|pending_op| (pending_op.operation.kind.name(), pending_op.place));
     run(array).map_err(|error| match made {
         Some((what, place)) if error.place().is_none() => {
             error.at(place).fact(format_args!("computing {what}: {}{}", array.value_type(), array.shape()))
@@ -95,20 +96,20 @@ pub fn copy(array: &ArrayRef) -> Result<Memory> {
     copies.into_iter().next().ok_or_else(|| Error::new(ErrorCode::Verify, "copied, but without elements").of("array"))
 }
 
-/// The formula of an array created during a trace from new arrays only: a program, and its arguments. `None` if it has elements, or
+/// The symbolic constant of an array created during a trace from new arrays only: a program, and its arguments. `None` if it has elements, or
 /// depends on such an array.
-pub fn formula(array: &ArrayRef) -> Option<(Graph<ValueType>, SourceLocs, Vec<ArrayRef>)> {
+pub fn symbolic(array: &ArrayRef) -> Option<(Graph<ValueType>, SourceLocs, Vec<ArrayRef>)> {
     if !array.0.traced || array.0.state.get().is_some() || array.value_type().is_weak() {
         return None;
     }
     let program = LazyProgram::collect(array);
-    let computed = program.leaves.iter().all(|leaf| leaf.array.0.formula.is_some());
-    if !computed || program.items.len() > MAX_FORMULA {
+    let computed = program.leaves.iter().all(|leaf| leaf.array.0.symbolic.is_some());
+    if !computed || program.items.len() > MAX_SYMBOLIC {
         return None;
     }
     let (graph, places) = program.graph(Numbers::Known);
     Some((graph, places, program.leaves.into_iter().map(|leaf| leaf.array).collect()))
 }
 
-/// The maximum number of operations of a formula.
-const MAX_FORMULA: usize = 256;
+/// The maximum number of operations of a symbolic constant.
+const MAX_SYMBOLIC: usize = 256;

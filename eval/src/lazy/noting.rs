@@ -8,7 +8,7 @@ use crate::request::OperationRequest;
 use crate::settings::{check_value, settings};
 use ndjit_inspect::explain::Origin;
 use ndjit_inspect::words::KnownOperand;
-use ndjit_ir::graph::TypeOf;
+use ndjit_ir::graph::{NodeKind, TypeOf};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::support::{CastReason, Device};
@@ -39,7 +39,7 @@ impl LazyOperand {
 /// Records the cast of an operand that a casting mode inserts.
 fn adapt(operand: &mut LazyOperand, cast: OperandCast, place: SourceLoc, fallback: Fallback) {
     if let Some((dtype, mode)) = cast {
-        let cast = Operation::Cast(CastReason::Mode(mode), dtype.into());
+        let cast = Operation::cast(CastReason::Mode(mode), dtype.into());
         let shape = operand.shape().clone();
         let pending_op = PendingOp::new(cast, SmallVec::from_iter([operand.clone()]), place, fallback);
         *operand = LazyOperand::Array(note(dtype.into(), dtype, shape, pending_op));
@@ -66,7 +66,7 @@ pub fn apply(asked: OperationRequest<'_>, own: &mut LazyOperands, place: SourceL
     for (operand, cast) in own.iter_mut().zip(casts) {
         adapt(operand, cast, place, fallback);
     }
-    let row = operation.row();
+    let row = operation.kind.row();
     let views = row.is_view;
     // Joined arrays have a type of their own.
     let moves = row.moves_elements && row.ty == TypeOf::Operand;
@@ -91,7 +91,7 @@ pub fn apply(asked: OperationRequest<'_>, own: &mut LazyOperands, place: SourceL
     };
     let device = device_of(own);
     // Indices have no inputs; an array only determines their device.
-    let operands = if let Operation::Iota(..) = operation { SmallVec::new() } else { std::mem::take(own) };
+    let operands = if let NodeKind::Iota(..) = operation.kind { SmallVec::new() } else { std::mem::take(own) };
     note_on(device, ty, dtype, shape, PendingOp::new(operation, operands, place, fallback))
 }
 
@@ -103,7 +103,7 @@ fn origin(operand: &LazyOperand) -> Origin {
     };
     match &*array.0.source.lock() {
         ElementSource::Pending(pending_op) => {
-            Origin::Computed { value: None, what: pending_op.operation.name(), place: Some(pending_op.place) }
+            Origin::Computed { value: None, what: pending_op.operation.kind.name(), place: Some(pending_op.place) }
         }
         ElementSource::Nothing | ElementSource::Retained(_) => Origin::Data,
     }
@@ -139,7 +139,7 @@ fn converted_to(operand: LazyOperand, device: Device, shape: Shape, dtype: DType
     if let Err(error) = allowed.and_then(|()| shape.bytes(dtype.bytes())) {
         return ArrayRef::poisoned(error.at(place));
     }
-    let cast = Operation::Cast(CastReason::Explicit, dtype.into());
+    let cast = Operation::cast(CastReason::Explicit, dtype.into());
     note(dtype.into(), dtype, shape, PendingOp::new(cast, SmallVec::from_iter([operand]), place, settings.fallback))
 }
 

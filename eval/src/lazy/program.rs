@@ -245,7 +245,7 @@ impl LazyProgram {
                 ProgramItem::Value(literal) => graph.literal(Slot::Value(*literal), literal.ty()),
                 ProgramItem::Step(operation, operands, ty, shape) => {
                     let operands: SmallVec<[Value; 3]> = operands.iter().map(|&o| values[o as usize]).collect();
-                    let (kind, shape) = (operation.kind(&mut graph), graph.intern(shape));
+                    let (kind, shape) = (operation.kind_in(&mut graph), graph.intern(shape));
                     graph.add(kind, &operands, &[(*ty, shape)])
                 }
             };

@@ -13,8 +13,7 @@ use crate::array::node::{ArrayRef, Elements, LazyOperand, ProgramItem, Retained}
 use crate::counts;
 use crate::lazy::program::{LazyProgram, Pending};
 use crate::lazy::retained;
-use ndjit_ir::graph::Dependence;
-use ndjit_ir::infer::Operation;
+use ndjit_ir::graph::{Dependence, NodeKind};
 use ndjit_math::shared_body;
 use ndjit_runtime::Memory;
 use std::sync::Arc;
@@ -53,15 +52,15 @@ impl Cost {
 /// The cost of one operation.
 fn cost(pending: &Pending) -> Cost {
     let operation = &pending.pending_op.operation;
-    let primitives = match (operation, operation.dependence()) {
-        (Operation::Op(op, _), _) => {
+    let primitives = match (&operation.kind, operation.kind.dependence()) {
+        (NodeKind::Op(op, _), _) => {
             let operands = pending.pending_op.operands.iter().filter_map(LazyOperand::array).map(ArrayRef::dtype);
             // The dtype of computation is one of these, or their common one, with about the same cost.
             let computes = operands.chain([pending.array.dtype()]).filter(|&dtype| op.row().domain.contains(dtype));
             computes.map(|dtype| shared_body(*op, dtype).insts.len()).max()
         }
         (_, Dependence::None | Dependence::Element) => Some(1),
-        (_, Dependence::Other) if operation.row().is_view => Some(1),
+        (_, Dependence::Other) if operation.kind.row().is_view => Some(1),
         // They read many elements per result, or are stored anyway.
         (_, Dependence::Axes(_) | Dependence::Other) => None,
     };
@@ -115,8 +114,8 @@ fn whole(program: &LazyProgram) -> Vec<bool> {
     for Pending { item, array, pending_op } in program.pending.iter().rev() {
         let ProgramItem::Step(_, operands, ..) = &program.items[*item] else { continue };
         for (n, (&operand, given)) in operands.iter().zip(&pending_op.operands).enumerate() {
-            let part = match (&pending_op.operation, given) {
-                (Operation::View(..) | Operation::Gather, LazyOperand::Array(of)) => n == 0 && array.size() < of.size(),
+            let part = match (&pending_op.operation.kind, given) {
+                (NodeKind::View(..) | NodeKind::Gather, LazyOperand::Array(of)) => n == 0 && array.size() < of.size(),
                 _ => false,
             };
             whole[operand as usize] |= whole[*item] && !part;

@@ -259,18 +259,18 @@ impl Plan {
     pub fn planned_memory(&self) -> Result<planned::MemoryFootprint> {
         match &self.engine {
             Engine::Compiled(program) => Ok(program.memory()),
-            Engine::Interpreted(_) => planned::MemoryFootprint::of(&self.lowered),
+            Engine::Interpreted(_) => Ok(planned::PlannedProgram::of(&self.lowered)?.memory),
         }
     }
 
-    /// The arrays of the program.
+    /// The memory of the program, with that of its control flow.
     ///
     /// # Errors
-    /// `Size` if they cannot be counted.
-    pub fn arrays(&self) -> Result<Vec<planned::PlannedArray>> {
+    /// `Size` if the arrays cannot be counted.
+    pub fn planned(&self) -> Result<planned::PlannedProgram> {
         match &self.engine {
             Engine::Compiled(program) => program.planned(&self.lowered),
-            Engine::Interpreted(_) => planned::planned(&self.lowered),
+            Engine::Interpreted(_) => planned::PlannedProgram::of(&self.lowered),
         }
     }
 

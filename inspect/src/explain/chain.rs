@@ -136,7 +136,7 @@ impl Explainer<'_> {
                 (kind.row().operands, vec![Rule::Cast { to: self.policy.commit(ty), reason }], deciding)
             }
             NodeKind::Concat(axis, policy) => {
-                let rules = promotion(&Operation::Concat(axis, policy), &types).unwrap_or_default();
+                let rules = promotion(&Operation::concat(axis, policy), &types).unwrap_or_default();
                 (&[][..], rules, (0..types.len()).collect())
             }
             NodeKind::Call(_) => (&[][..], vec![Rule::Call(ty)], Default::default()),
@@ -156,7 +156,7 @@ impl Explainer<'_> {
         };
         let operands = self.terms(id, names, parts.as_deref(), &deciding);
         if let NodeKind::Op(op, policy) = kind {
-            rules.extend(computed_before(&operands, Operation::Op(op, policy).types(&types).ok()?.compute, policy));
+            rules.extend(computed_before(&operands, Operation::op(op, policy).types(&types).ok()?.compute, policy));
         }
         let keeps = deciding.len() == 1 && types[deciding[0]] == ty;
         let places = self.places.all(id).collect();

@@ -60,7 +60,7 @@ impl Display for InWords<'_> {
                     NodeKind::Concat(axis, policy) => {
                         write!(f, "operand {index} of concat")?;
                         text::write_places(&at(node), f)?;
-                        let rules = promotion(&Operation::Concat(axis, policy), &types).unwrap_or_default();
+                        let rules = promotion(&Operation::concat(axis, policy), &types).unwrap_or_default();
                         for (i, rule) in rules.iter().enumerate() {
                             write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;
                         }
@@ -75,7 +75,7 @@ impl Display for InWords<'_> {
                 // float.
                 let rules = match op.row().rule {
                     TypeRule::Select if index == 0 => vec![Rule::Truth],
-                    _ => committed(&Operation::Op(op, policy), &types).unwrap_or_default(),
+                    _ => committed(&Operation::op(op, policy), &types).unwrap_or_default(),
                 };
                 for (i, rule) in rules.iter().enumerate() {
                     write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;

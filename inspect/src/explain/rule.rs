@@ -1,6 +1,7 @@
 //! The type rules of one op, rederived from its operands' types and its policy.
 
 use ndjit_ir::dtype::DType;
+use ndjit_ir::graph::NodeKind;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::op::{Op, ResultRule, TypeRule};
 use ndjit_ir::promotion::system::Order;
@@ -124,7 +125,7 @@ pub(super) struct Deduction {
 
 /// Derives the type of `op` from operands of these types. `None` if the policy rejects them, which no verified graph contains.
 pub(super) fn deduce(op: Op, policy: Policy, types: &[ValueType]) -> Option<Deduction> {
-    let operation = Operation::Op(op, policy);
+    let operation = Operation::op(op, policy);
     let Types { compute, result } = operation.types(types).ok()?;
     let mut rules = promotion(&operation, types)?;
     match op.row().result {
@@ -164,7 +165,7 @@ pub(super) fn depends(reduction: AxisFunction, dtype: Option<DType>) -> bool {
 /// assert_eq!(rules[0].to_string(), "join u32 ∨ i32 = i64");
 /// ```
 pub fn joining(policy: Policy, types: &[ValueType]) -> Option<Vec<Rule>> {
-    committed(&Operation::Concat(0, policy), types)
+    committed(&Operation::concat(0, policy), types)
 }
 
 /// The rules for the dtype in which an op or a concatenation computes; `None` if its policy rejects the types.
@@ -179,9 +180,9 @@ pub(super) fn committed(operation: &Operation<'_>, types: &[ValueType]) -> Optio
 
 /// How the operands of an op or a concatenation are promoted.
 fn promoting(operation: &Operation<'_>) -> Option<(TypeRule, Policy)> {
-    match *operation {
-        Operation::Op(op, policy) => Some((op.row().rule, policy)),
-        Operation::Concat(_, policy) => Some((TypeRule::Join, policy)),
+    match operation.kind {
+        NodeKind::Op(op, policy) => Some((op.row().rule, policy)),
+        NodeKind::Concat(_, policy) => Some((TypeRule::Join, policy)),
         _ => None,
     }
 }
@@ -235,7 +236,7 @@ fn deciding(op: Op, policy: Policy, types: &[ValueType], compute: ValueType) -> 
     let all: SmallVec<[usize; 3]> = op.joined().collect();
     let gives = |chosen: &[usize]| {
         let chosen: SmallVec<[ValueType; 3]> = chosen.iter().map(|&i| types[i]).collect();
-        Operation::Op(op, policy).promotion(&chosen).is_ok_and(|resolution| resolution.compute == compute)
+        Operation::op(op, policy).promotion(&chosen).is_ok_and(|resolution| resolution.compute == compute)
     };
     if let Some(&one) = all.iter().find(|&&i| gives(&[i])) {
         return SmallVec::from_slice(&[one]);

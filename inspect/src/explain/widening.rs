@@ -74,7 +74,7 @@ impl Explainer<'_> {
                 strong.push(literal.value());
             }
         }
-        let Ok(bare) = Operation::Op(op, policy).types(&types) else { return Vec::new() };
+        let Ok(bare) = Operation::op(op, policy).types(&types) else { return Vec::new() };
         let fits = |value: &LiteralValue| Literal::weak(*value).to_repr(policy.commit(bare.compute)).is_ok();
         match width(policy.commit(bare.result)) <= width(from) && strong.iter().all(fits) {
             true => strong,

@@ -398,13 +398,13 @@ pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<ControlSignature<T
     let mut last = outputs.pop().unwrap_or_default();
     let (begin, otherwise, graphs) = match control.kind {
         ControlKind::While if outputs != [[one.clone()]] => {
-            return Err("the condition is not one truth value".to_owned());
+            return Err("the condition is not one bool".to_owned());
         }
         ControlKind::While => (last, "the body gives otherwise than it takes", None),
         ControlKind::Cond => {
             let differ = outputs != [last];
             let graphs = differ.then_some("the graphs for true and for false give different types");
-            (vec![one], "the first operand is not one truth value", graphs)
+            (vec![one], "the first operand is not one bool", graphs)
         }
         ControlKind::Scan(steps) => {
             if last.len() < steps.carried as usize {

@@ -16,7 +16,7 @@ use smallvec::{SmallVec, smallvec};
 /// The kind of a node, in a graph of this stage. Before commit nodes have promotion policies, reasons of casts and requested
 /// dtypes; after commit they have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NodeKind<T: Type = ValueType> {
+pub enum NodeKind<T: Type = ValueType, V = ViewId> {
     /// The `n`th array parameter, whose elements are stored as this dtype: a strong type's own, or one of a weak type's kind.
     /// Parameters are the first nodes.
     Param(u32, DType),
@@ -37,7 +37,7 @@ pub enum NodeKind<T: Type = ValueType> {
     /// The index along an axis, or the row-major index over several axes. An `i64`, without operands.
     Iota(AxisSet),
     /// Elements of the operand, selected by an affine map of indices.
-    View(ViewId),
+    View(V),
     /// The operand's elements in row-major order, in another shape.
     Reshape,
     /// The operands joined along an axis, in their common type under a policy.
@@ -50,16 +50,16 @@ pub enum NodeKind<T: Type = ValueType> {
     /// broadcasts to that shape.
     Scatter(Scatter),
     /// The first operand, with the second one's elements in place of the elements that the view selects. The view selects each once.
-    Insert(ViewId),
+    Insert(V),
     /// Control flow of this number. It has as many results as its last graph has outputs.
     Control(u32),
     /// A call of a jitted function on traced values: child graph `n`. It has as many results as the child has outputs.
     Call(u32),
 }
 
-impl<T: Type> NodeKind<T> {
+impl<T: Type, V> NodeKind<T, V> {
     /// The row of its properties.
-    pub const fn row(self) -> &'static KindRow {
+    pub const fn row(&self) -> &'static KindRow {
         match self {
             NodeKind::Param(..) => &KindRow { name: "argument", ty: TypeOf::Given, fusion: Fusion::Leaf, ..ROW },
             NodeKind::Literal(_) => &KindRow { name: "literal", ty: TypeOf::Given, fusion: Fusion::Leaf, ..ROW },
@@ -90,6 +90,98 @@ impl<T: Type> NodeKind<T> {
         }
     }
 
+    /// The same kind with another reference to its view, if it has one.
+    ///
+    /// # Errors
+    /// Those of `view`.
+    pub fn with_view<W, E>(&self, view: impl FnOnce(&V) -> Result<W, E>) -> Result<NodeKind<T, W>, E> {
+        Ok(match self {
+            NodeKind::View(own) => NodeKind::View(view(own)?),
+            NodeKind::Insert(own) => NodeKind::Insert(view(own)?),
+            &NodeKind::Param(n, dtype) => NodeKind::Param(n, dtype),
+            &NodeKind::Literal(slot) => NodeKind::Literal(slot),
+            &NodeKind::Op(op, policy) => NodeKind::Op(op, policy),
+            &NodeKind::Cast(reason) => NodeKind::Cast(reason),
+            &NodeKind::Reduce(reduce) => NodeKind::Reduce(reduce),
+            &NodeKind::Scan(scan, axis, request) => NodeKind::Scan(scan, axis, request),
+            &NodeKind::Identity(identity) => NodeKind::Identity(identity),
+            &NodeKind::Sort(sort, axis, request) => NodeKind::Sort(sort, axis, request),
+            &NodeKind::Iota(axes) => NodeKind::Iota(axes),
+            NodeKind::Reshape => NodeKind::Reshape,
+            &NodeKind::Concat(axis, policy) => NodeKind::Concat(axis, policy),
+            NodeKind::Gather => NodeKind::Gather,
+            &NodeKind::Scatter(scatter) => NodeKind::Scatter(scatter),
+            &NodeKind::Control(n) => NodeKind::Control(n),
+            &NodeKind::Call(n) => NodeKind::Call(n),
+        })
+    }
+
+    /// The name in messages: the op's or the reduction's, if there is one.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            NodeKind::Op(op, _) => op.name(),
+            NodeKind::Identity(identity) => identity.name(),
+            _ => match self.axis_function() {
+                Some(function) => function.name(),
+                None => self.row().name,
+            },
+        }
+    }
+
+    /// The elements of operands on which an element of the result depends.
+    pub fn dependence(&self) -> Dependence {
+        match *self {
+            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => Dependence::None,
+            NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Identity(_) => Dependence::Element,
+            NodeKind::Reduce(Reduce { axes, .. }) => Dependence::Axes(axes),
+            NodeKind::Scan(_, axis, _) | NodeKind::Sort(_, axis, _) | NodeKind::Concat(axis, _) => {
+                Dependence::Axes(AxisSet::one(axis as usize))
+            }
+            NodeKind::View(_)
+            | NodeKind::Reshape
+            | NodeKind::Gather
+            | NodeKind::Scatter(_)
+            | NodeKind::Insert(_)
+            | NodeKind::Control(..)
+            | NodeKind::Call(_) => Dependence::Other,
+        }
+    }
+
+    /// The op, if there is one.
+    pub const fn op(&self) -> Option<Op> {
+        if let NodeKind::Op(op, _) = *self { Some(op) } else { None }
+    }
+
+    /// The promotion policy of operands that may be weak.
+    pub const fn policy(&self) -> Option<T::Traced<Policy>> {
+        if let NodeKind::Op(_, policy) | NodeKind::Concat(_, policy) = *self { Some(policy) } else { None }
+    }
+
+    /// The function along axes, if there is one.
+    pub const fn axis_function(&self) -> Option<AxisFunction> {
+        match *self {
+            NodeKind::Reduce(Reduce { reduction, .. }) => Some(AxisFunction::Reduction(reduction)),
+            NodeKind::Scan(scan, ..) => Some(AxisFunction::Scan(scan)),
+            NodeKind::Sort(sort, ..) => Some(AxisFunction::Sort(sort)),
+            _ => None,
+        }
+    }
+
+    /// The function along axes and its type request, if there is one.
+    pub const fn type_request(&self) -> Option<(AxisFunction, T::Traced<TypeRequest>)> {
+        match self {
+            NodeKind::Reduce(Reduce { request, .. })
+            | NodeKind::Scan(_, _, request)
+            | NodeKind::Sort(_, _, request) => match self.axis_function() {
+                Some(function) => Some((function, *request)),
+                None => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+impl<T: Type> NodeKind<T> {
     /// The kinds named by words of their own, with default attributes. Ops, functions along axes and control flow have tables.
     fn plain() -> [NodeKind<T>; 15] {
         let ruled = |kind| NodeKind::Identity(Identity::Ruled(DerivativeRule { kind, output: 0, outputs: 0 }));
@@ -131,7 +223,7 @@ impl<T: Type> NodeKind<T> {
     /// The words of the text, except those of ops, functions along axes, and identities, which only transformations make.
     pub fn words() -> impl Iterator<Item = &'static str> {
         let plain = NodeKind::<T>::plain().into_iter().filter(|kind| !matches!(kind, NodeKind::Identity(_)));
-        plain.map(NodeKind::name).chain(ControlKind::ALL.iter().map(|kind| kind.name()))
+        plain.map(|kind| kind.name()).chain(ControlKind::ALL.iter().map(|kind| kind.name()))
     }
 
     /// The parts of its text after the word, in order. The printer reads the attributes, the parser writes them.
@@ -166,70 +258,6 @@ impl<T: Type> NodeKind<T> {
             }
             NodeKind::Control(n) => smallvec![TextPart::Control(n), TextPart::Operands],
             NodeKind::Call(child) => smallvec![TextPart::Call(child)],
-        }
-    }
-
-    /// The name in messages: the op's or the reduction's, if there is one.
-    pub const fn name(self) -> &'static str {
-        match self {
-            NodeKind::Op(op, _) => op.name(),
-            NodeKind::Identity(identity) => identity.name(),
-            _ => match self.axis_function() {
-                Some(function) => function.name(),
-                None => self.row().name,
-            },
-        }
-    }
-
-    /// The elements of operands on which an element of the result depends.
-    pub fn dependence(self) -> Dependence {
-        match self {
-            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => Dependence::None,
-            NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Identity(_) => Dependence::Element,
-            NodeKind::Reduce(Reduce { axes, .. }) => Dependence::Axes(axes),
-            NodeKind::Scan(_, axis, _) | NodeKind::Sort(_, axis, _) | NodeKind::Concat(axis, _) => {
-                Dependence::Axes(AxisSet::one(axis as usize))
-            }
-            NodeKind::View(_)
-            | NodeKind::Reshape
-            | NodeKind::Gather
-            | NodeKind::Scatter(_)
-            | NodeKind::Insert(_)
-            | NodeKind::Control(..)
-            | NodeKind::Call(_) => Dependence::Other,
-        }
-    }
-
-    /// The op, if there is one.
-    pub const fn op(self) -> Option<Op> {
-        if let NodeKind::Op(op, _) = self { Some(op) } else { None }
-    }
-
-    /// The promotion policy of operands that may be weak.
-    pub const fn policy(self) -> Option<T::Traced<Policy>> {
-        if let NodeKind::Op(_, policy) | NodeKind::Concat(_, policy) = self { Some(policy) } else { None }
-    }
-
-    /// The function along axes, if there is one.
-    pub const fn axis_function(self) -> Option<AxisFunction> {
-        match self {
-            NodeKind::Reduce(Reduce { reduction, .. }) => Some(AxisFunction::Reduction(reduction)),
-            NodeKind::Scan(scan, ..) => Some(AxisFunction::Scan(scan)),
-            NodeKind::Sort(sort, ..) => Some(AxisFunction::Sort(sort)),
-            _ => None,
-        }
-    }
-
-    /// The function along axes and its type request, if there is one.
-    pub const fn type_request(self) -> Option<(AxisFunction, T::Traced<TypeRequest>)> {
-        match (self.axis_function(), self) {
-            (
-                Some(function),
-                NodeKind::Reduce(Reduce { request, .. })
-                | NodeKind::Scan(_, _, request)
-                | NodeKind::Sort(_, _, request),
-            ) => Some((function, request)),
-            _ => None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Inference: type and shape of an operation's result from those of its operands, or the mismatch. Builders of nodes use it, and the
 //! verifier compares against it.
 //!
-//! An [`Operation`] is a node's operation with its attributes: the shape of a view, the dtype of a cast. Types and shapes are
+//! An [`Operation`] is the kind of a node with the attributes of its result: the shape of a view, the dtype of a cast. Types and shapes are
 //! independent, except for extents too large for an index dtype; values do not matter. Calls and control flow have the outputs of
 //! their graphs. Sizes in memory and ranges of literals are checked elsewhere.
 
@@ -14,147 +14,121 @@ pub(crate) use rules::{Annotation, InferenceRules};
 
 use crate::axes::{AxisSet, MAX_RANK};
 use crate::dtype::{DType, Kind};
-use crate::graph::{
-    Dependence, DerivativeRule, Graph, Identity, KindRow, NodeId, NodeKind, RuleKind, Scatter, Type, Value, ViewId,
-};
+use crate::graph::{DerivativeRule, Graph, Identity, NodeId, NodeKind, RuleKind, Type, Value, ViewId};
 use crate::op::Op;
 use crate::promotion::{Policy, Types};
-use crate::reduction::{AxisFunction, Reduce, Reduction, ReductionRule, Scan, Sort, TypeRequest};
+use crate::reduction::{AxisFunction, Reduce, Reduction, ReductionRule};
 use crate::shape::{Shape, ShapeMismatch};
 use crate::support::CastReason;
 use crate::value_type::ValueType;
 use crate::view::{View, concat_shape, gathered, scattered};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::sync::Arc;
 
-/// An operation on operands: in traced graphs of [`ValueType`]s, in typed ones of [`DType`]s.
+/// An operation: the kind of a node outside of a graph, with the attributes that a graph keeps with the node's result.
 ///
 /// ```
 /// use ndjit_ir::infer::{InferenceError, Operation};
 /// use ndjit_ir::{DType, Op, Policy, Shape, ValueType, Weak};
 ///
 /// let [x, number] = [Shape::from([2, 3]), Shape::scalar()];
-/// let add: Operation = Operation::Op(Op::Add, Policy::Standard);
+/// let add = Operation::op(Op::Add, Policy::Standard);
 /// let (ty, shape) = add.infer(&[(DType::F32.into(), &x), (Weak::Int.into(), &number)])?;
 /// assert_eq!((ty, shape.into_owned()), (ValueType::from(DType::F32), Shape::from([2, 3])));
 /// assert_eq!(add.infer(&[]), Err(InferenceError::Arity { takes: 2, given: 0 }));
 /// # Ok::<(), InferenceError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Operation<'a, T: Type = ValueType> {
-    /// An elementwise op, under a policy.
-    Op(Op, T::Traced<Policy>),
-    /// A cast to this type.
-    Cast(T::Traced<CastReason>, T),
-    /// The operand.
-    Identity(Identity),
-    /// A reduction.
-    Reduce(Reduce<T>),
-    /// A scan along an axis.
-    Scan(Scan, u32, T::Traced<TypeRequest>),
-    /// A sort along an axis; in a typed graph with the dtype of its result, which may be indices.
-    Sort(Sort, u32, T::Traced<TypeRequest>, Option<T>),
-    /// Indices along axes of this shape.
-    Iota(AxisSet, Cow<'a, Shape>),
-    /// A view of this shape.
-    View(Arc<View>, Cow<'a, Shape>),
-    /// The same elements in this shape.
-    Reshape(Cow<'a, Shape>),
-    /// Arrays joined along an axis, under a policy.
-    Concat(u32, T::Traced<Policy>),
-    /// Rows of the first operand at the indices of the second.
-    Gather,
-    /// The first operand with elements of the third scattered into its rows at the indices of the second.
-    Scatter(Scatter),
-    /// The first operand with the second one's elements in place of those that the view selects.
-    Insert(Arc<View>),
+pub struct Operation<'a, T: Type = ValueType> {
+    /// The kind.
+    pub kind: NodeKind<T, Arc<View>>,
+    /// The type of a cast's result; in a typed graph also of a sort's, which may be indices.
+    pub ty: Option<T>,
+    /// The shape of the result of a view, a reshape and an iota.
+    pub shape: Option<Cow<'a, Shape>>,
 }
 
 /// Types and shapes of a node's results.
 pub type Results<'a, T> = SmallVec<[(T, Cow<'a, Shape>); 1]>;
 
+impl<T: Type> From<NodeKind<T, Arc<View>>> for Operation<'static, T> {
+    /// The operation of a kind whose result is inferred.
+    fn from(kind: NodeKind<T, Arc<View>>) -> Operation<'static, T> {
+        Operation { kind, ty: None, shape: None }
+    }
+}
+
 impl Operation<'static> {
+    /// An elementwise op under a policy.
+    pub fn op(op: Op, policy: Policy) -> Operation<'static> {
+        NodeKind::Op(op, policy).into()
+    }
+
+    /// A cast to a type.
+    pub fn cast(reason: CastReason, ty: ValueType) -> Operation<'static> {
+        Operation { ty: Some(ty), ..NodeKind::Cast(reason).into() }
+    }
+
+    /// Arrays joined along an axis, under a policy.
+    pub fn concat(axis: u32, policy: Policy) -> Operation<'static> {
+        NodeKind::Concat(axis, policy).into()
+    }
+
     /// A view of this shape.
     pub fn view(view: View, shape: Shape) -> Operation<'static> {
-        Operation::View(Arc::new(view), Cow::Owned(shape))
+        Operation { shape: Some(Cow::Owned(shape)), ..NodeKind::View(Arc::new(view)).into() }
     }
 
     /// The same elements in this shape.
     pub fn reshape(shape: Shape) -> Operation<'static> {
-        Operation::Reshape(Cow::Owned(shape))
+        Operation { shape: Some(Cow::Owned(shape)), ..NodeKind::Reshape.into() }
     }
 
     /// Indices along axes of this shape.
     pub fn iota(axes: AxisSet, shape: Shape) -> Operation<'static> {
-        Operation::Iota(axes, Cow::Owned(shape))
+        Operation { shape: Some(Cow::Owned(shape)), ..NodeKind::Iota(axes).into() }
     }
 }
 
 impl<'a, T: Type> Operation<'a, T> {
-    /// The name in messages.
-    pub fn name(&self) -> &'static str {
-        self.kind_with(|_| ViewId(0)).name()
-    }
-
-    /// The properties of its kind.
-    pub fn row(&self) -> &'static KindRow {
-        self.kind_with(|_| ViewId(0)).row()
-    }
-
-    /// The elements of operands on which an element of the result depends.
-    pub fn dependence(&self) -> Dependence {
-        self.kind_with(|_| ViewId(0)).dependence()
-    }
-
-    /// The function along axes and its type request, if there is one.
-    pub fn type_request(&self) -> Option<(AxisFunction, T::Traced<TypeRequest>)> {
-        self.kind_with(|_| ViewId(0)).type_request()
-    }
-
     /// The kind of its node in a graph.
-    pub fn kind(&self, graph: &mut Graph<T>) -> NodeKind<T> {
-        self.kind_with(|view| graph.intern_view(Arc::clone(view)))
+    pub fn kind_in(&self, graph: &mut Graph<T>) -> NodeKind<T> {
+        let number = |view: &Arc<View>| Ok::<_, Infallible>(graph.intern_view(Arc::clone(view)));
+        match self.kind.with_view(number) {
+            Ok(kind) => kind,
+        }
     }
 
-    /// The kind of its node, with the number of its view.
-    fn kind_with(&self, number: impl FnOnce(&Arc<View>) -> ViewId) -> NodeKind<T> {
-        match self {
-            &Operation::Op(op, policy) => NodeKind::Op(op, policy),
-            &Operation::Cast(reason, _) => NodeKind::Cast(reason),
-            &Operation::Identity(identity) => NodeKind::Identity(identity),
-            &Operation::Reduce(reduce) => NodeKind::Reduce(reduce),
-            &Operation::Scan(scan, axis, request) => NodeKind::Scan(scan, axis, request),
-            &Operation::Sort(sort, axis, request, _) => NodeKind::Sort(sort, axis, request),
-            &Operation::Iota(axes, _) => NodeKind::Iota(axes),
-            Operation::View(view, _) => NodeKind::View(number(view)),
-            Operation::Reshape(_) => NodeKind::Reshape,
-            &Operation::Concat(axis, policy) => NodeKind::Concat(axis, policy),
-            Operation::Gather => NodeKind::Gather,
-            &Operation::Scatter(scatter) => NodeKind::Scatter(scatter),
-            Operation::Insert(view) => NodeKind::Insert(number(view)),
-        }
+    /// The attribute of its result, which its kind has.
+    fn attribute<A>(&self, attribute: Option<A>) -> Result<A, InferenceError> {
+        let missing = || format!("{} without an attribute of its result", self.kind.name());
+        attribute.ok_or_else(|| InferenceError::Graph(missing()))
     }
 
     #[inline]
     fn check_arity(&self, given: usize) -> Result<(), InferenceError> {
-        let takes = match self {
-            Operation::Op(op, _) => op.arity(),
-            Operation::Iota(..) => 0,
-            Operation::Cast(..)
-            | Operation::Identity(Identity::Variable(_) | Identity::StopGradient)
-            | Operation::Scan(..)
-            | Operation::Sort(..)
-            | Operation::View(..)
-            | Operation::Reshape(_) => 1,
-            Operation::Reduce(reduce) => given.clamp(1, reduce.reduction.row().operands.len()),
-            Operation::Concat(..) => given.max(1),
-            Operation::Identity(Identity::Ruled(rule)) => match rule.takes(given) {
+        let takes = match self.kind {
+            NodeKind::Op(op, _) => op.arity(),
+            NodeKind::Iota(..) => 0,
+            NodeKind::Cast(..)
+            | NodeKind::Identity(Identity::Variable(_) | Identity::StopGradient)
+            | NodeKind::Scan(..)
+            | NodeKind::Sort(..)
+            | NodeKind::View(_)
+            | NodeKind::Reshape => 1,
+            NodeKind::Reduce(reduce) => given.clamp(1, reduce.reduction.row().operands.len()),
+            NodeKind::Concat(..) => given.max(1),
+            NodeKind::Identity(Identity::Ruled(rule)) => match rule.takes(given) {
                 true => given,
                 false => given + 1,
             },
-            Operation::Gather | Operation::Insert(_) => 2,
-            Operation::Scatter(_) => 3,
+            NodeKind::Gather | NodeKind::Insert(_) => 2,
+            NodeKind::Scatter(_) => 3,
+            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Control(_) | NodeKind::Call(_) => {
+                return Err(InferenceError::Graph(format!("{}: the graph has its types", self.kind.name())));
+            }
         };
         if given == takes { Ok(()) } else { Err(InferenceError::Arity { takes, given }) }
     }
@@ -166,12 +140,12 @@ impl<'a, T: Type> Operation<'a, T> {
     pub fn infer(&self, operands: &[(T, &'a Shape)]) -> Result<(T, Cow<'a, Shape>), InferenceError> {
         let shape = self.shape(&operands.iter().map(|(_, shape)| *shape).collect::<SmallVec<[&'a Shape; 4]>>())?;
         let Types { result, .. } = self.types(&operands.iter().map(|(ty, _)| *ty).collect::<SmallVec<[T; 4]>>())?;
-        match self {
-            Operation::View(view, shape) => view.check(operands[0].1, shape).map_err(InferenceError::View)?,
-            Operation::Reshape(shape) if operands[0].1.size().ok() != shape.size().ok() => {
-                return Err(InferenceError::Elements(operands[0].1.clone(), Shape::clone(shape)));
+        match &self.kind {
+            NodeKind::View(view) => view.check(operands[0].1, &shape).map_err(InferenceError::View)?,
+            NodeKind::Reshape if operands[0].1.size().ok() != shape.size().ok() => {
+                return Err(InferenceError::Elements(operands[0].1.clone(), shape.into_owned()));
             }
-            Operation::Insert(view) if view.region(operands[0].1, operands[1].1).is_none() => {
+            NodeKind::Insert(view) if view.region(operands[0].1, operands[1].1).is_none() => {
                 let words = match view.check(operands[0].1, operands[1].1) {
                     Ok(()) => format!("elements of {} that are named more than once", operands[0].1),
                     Err(words) => words,
@@ -189,9 +163,9 @@ impl<'a, T: Type> Operation<'a, T> {
     /// # Errors
     /// The mismatch.
     pub fn check_function(&self, result: T, operands: &[(T, &Shape)]) -> Result<(), InferenceError> {
-        let (function, axes) = match *self {
-            Operation::Reduce(Reduce { reduction, axes, .. }) => (AxisFunction::from(reduction), axes),
-            Operation::Sort(sort, axis, ..) => (sort.into(), AxisSet::one(axis as usize)),
+        let (function, axes) = match self.kind {
+            NodeKind::Reduce(Reduce { reduction, axes, .. }) => (AxisFunction::from(reduction), axes),
+            NodeKind::Sort(sort, axis, ..) => (sort.into(), AxisSet::one(axis as usize)),
             _ => return Ok(()),
         };
         let count = axes.count(operands[0].1);
@@ -212,22 +186,32 @@ impl<'a, T: Type> Operation<'a, T> {
     pub fn types(&self, operands: &[T]) -> Result<Types<T>, InferenceError> {
         self.check_arity(operands.len())?;
         let same = |ty: T| Types { compute: ty, result: ty };
-        match *self {
-            Operation::Op(op, policy) => T::op(op, policy, operands),
-            Operation::Cast(reason, to) => T::cast(reason, operands[0], to).map(|()| same(to)),
-            Operation::Reduce(Reduce { reduction, request, .. }) => {
+        match self.kind {
+            NodeKind::Op(op, policy) => T::op(op, policy, operands),
+            NodeKind::Cast(reason) => {
+                let to = self.attribute(self.ty)?;
+                T::cast(reason, operands[0], to).map(|()| same(to))
+            }
+            NodeKind::Reduce(Reduce { reduction, request, .. }) => {
                 T::reduction(reduction.into(), request, operands[0], None)
             }
-            Operation::Scan(scan, _, request) => T::reduction(scan.into(), request, operands[0], None),
-            Operation::Sort(sort, _, request, indices) => T::reduction(sort.into(), request, operands[0], indices),
-            Operation::Iota(..) => Ok(same(DType::I64.into())),
-            Operation::Identity(_) | Operation::View(..) | Operation::Reshape(_) => Ok(same(operands[0])),
-            Operation::Concat(_, policy) => T::join(policy, operands).map(same),
-            Operation::Gather => rules::is_index(operands[1]).map(|()| same(operands[0])),
-            Operation::Scatter(scatter) => {
+            NodeKind::Scan(scan, _, request) => T::reduction(scan.into(), request, operands[0], None),
+            NodeKind::Sort(sort, _, request) => T::reduction(sort.into(), request, operands[0], self.ty),
+            NodeKind::Iota(..) => Ok(same(DType::I64.into())),
+            NodeKind::Concat(_, policy) => T::join(policy, operands).map(same),
+            NodeKind::Gather => rules::is_index(operands[1]).map(|()| same(operands[0])),
+            NodeKind::Scatter(scatter) => {
                 T::scatter(scatter, [operands[0], operands[1], operands[2]]).map(|()| same(operands[0]))
             }
-            Operation::Insert(_) => T::insert([operands[0], operands[1]]).map(|()| same(operands[0])),
+            NodeKind::Insert(_) => T::insert([operands[0], operands[1]]).map(|()| same(operands[0])),
+            NodeKind::Identity(_)
+            | NodeKind::View(_)
+            | NodeKind::Reshape
+            // Refused above.
+            | NodeKind::Param(..)
+            | NodeKind::Literal(_)
+            | NodeKind::Control(_)
+            | NodeKind::Call(_) => Ok(same(operands[0])),
         }
     }
 
@@ -237,8 +221,8 @@ impl<'a, T: Type> Operation<'a, T> {
     /// The mismatch.
     pub fn shape(&self, operands: &[&'a Shape]) -> Result<Cow<'a, Shape>, InferenceError> {
         self.check_arity(operands.len())?;
-        match self {
-            Operation::Op(..) => {
+        match self.kind {
+            NodeKind::Op(..) => {
                 let mut shape = Cow::Borrowed(operands[0]);
                 for other in &operands[1..] {
                     let both = shape.broadcast(other);
@@ -247,28 +231,34 @@ impl<'a, T: Type> Operation<'a, T> {
                 }
                 Ok(shape)
             }
-            Operation::Identity(Identity::Ruled(rule)) => ruled(*rule, operands).map(Cow::Borrowed),
-            Operation::Cast(..) | Operation::Identity(_) => Ok(Cow::Borrowed(operands[0])),
-            Operation::Reduce(reduce) => reduced(reduce, operands).map(Cow::Owned),
-            &Operation::Scan(_, axis, _) | &Operation::Sort(_, axis, ..) => match operands[0] {
+            NodeKind::Identity(Identity::Ruled(rule)) => ruled(rule, operands).map(Cow::Borrowed),
+            NodeKind::Reduce(reduce) => reduced(&reduce, operands).map(Cow::Owned),
+            NodeKind::Scan(_, axis, _) | NodeKind::Sort(_, axis, _) => match operands[0] {
                 shape if axis as usize >= shape.rank().min(MAX_RANK) => Err(InferenceError::Axis(axis, shape.clone())),
                 shape => Ok(Cow::Borrowed(shape)),
             },
-            Operation::Iota(axes, shape) => match axes.within(shape.rank()) {
-                true => Ok(shape.clone()),
-                false => Err(InferenceError::Iota(*axes, Shape::clone(shape))),
+            NodeKind::Iota(axes) => match self.attribute(self.shape.clone())? {
+                shape if axes.within(shape.rank()) => Ok(shape),
+                shape => Err(InferenceError::Iota(axes, shape.into_owned())),
             },
-            Operation::View(_, shape) | Operation::Reshape(shape) => Ok(shape.clone()),
-            &Operation::Concat(axis, _) => Ok(Cow::Owned(concat_shape(operands, axis as usize)?)),
-            Operation::Gather => Ok(Cow::Owned(gathered(operands[0], operands[1])?)),
-            Operation::Scatter(_) => {
+            NodeKind::View(_) | NodeKind::Reshape => self.attribute(self.shape.clone()),
+            NodeKind::Concat(axis, _) => Ok(Cow::Owned(concat_shape(operands, axis as usize)?)),
+            NodeKind::Gather => Ok(Cow::Owned(gathered(operands[0], operands[1])?)),
+            NodeKind::Scatter(_) => {
                 let space = scattered(operands[0], operands[1])?;
                 match operands[2].broadcast(&space).as_ref() == Some(&space) {
                     true => Ok(Cow::Borrowed(operands[0])),
                     false => Err(ShapeMismatch::BroadcastTo(operands[2].clone(), space).into()),
                 }
             }
-            Operation::Insert(_) => Ok(Cow::Borrowed(operands[0])),
+            NodeKind::Cast(_)
+            | NodeKind::Identity(_)
+            | NodeKind::Insert(_)
+            // Refused above.
+            | NodeKind::Param(..)
+            | NodeKind::Literal(_)
+            | NodeKind::Control(_)
+            | NodeKind::Call(_) => Ok(Cow::Borrowed(operands[0])),
         }
     }
 }
@@ -315,28 +305,26 @@ impl<T: Type> Graph<T> {
     /// A missing view.
     pub fn operation(&self, id: NodeId) -> Result<Option<Operation<'_, T>>, InferenceError> {
         let (node, first) = (self.node(id), self.node(id).first());
-        let shape = || Cow::Borrowed(self.shape(first));
-        Ok(Some(match node.kind {
-            _ if node.result_count() == 0 => return Ok(None),
-            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Control(..) | NodeKind::Call(_) => return Ok(None),
-            NodeKind::Op(op, policy) => Operation::Op(op, policy),
-            NodeKind::Cast(reason) => Operation::Cast(reason, self.ty(first)),
-            NodeKind::Identity(identity) => Operation::Identity(identity),
-            NodeKind::Reduce(reduce) => Operation::Reduce(reduce),
-            NodeKind::Scan(scan, axis, request) => Operation::Scan(scan, axis, request),
-            NodeKind::Sort(sort, axis, request) => {
-                Operation::Sort(sort, axis, request, T::TYPED.then(|| self.ty(first)))
-            }
-            NodeKind::Iota(axes) => Operation::Iota(axes, shape()),
-            NodeKind::View(view) | NodeKind::Insert(view) => {
-                let known = self.views().get(view.index());
-                let view = Arc::clone(known.ok_or(InferenceError::Missing("view", view.0))?);
-                if let NodeKind::View(_) = node.kind { Operation::View(view, shape()) } else { Operation::Insert(view) }
-            }
-            NodeKind::Reshape => Operation::Reshape(shape()),
-            NodeKind::Concat(axis, policy) => Operation::Concat(axis, policy),
-            NodeKind::Gather => Operation::Gather,
-            NodeKind::Scatter(scatter) => Operation::Scatter(scatter),
+        if node.result_count() == 0
+            || matches!(
+                node.kind,
+                NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Control(_) | NodeKind::Call(_)
+            )
+        {
+            return Ok(None);
+        }
+        let view =
+            |&id: &ViewId| self.views().get(id.index()).map(Arc::clone).ok_or(InferenceError::Missing("view", id.0));
+        let typed = match node.kind {
+            NodeKind::Cast(_) => true,
+            NodeKind::Sort(..) => T::TYPED,
+            _ => false,
+        };
+        let shaped = matches!(node.kind, NodeKind::Iota(_) | NodeKind::View(_) | NodeKind::Reshape);
+        Ok(Some(Operation {
+            kind: node.kind.with_view(view)?,
+            ty: typed.then(|| self.ty(first)),
+            shape: shaped.then(|| Cow::Borrowed(self.shape(first))),
         }))
     }
 

@@ -3,6 +3,7 @@
 use super::{InferenceError, Operation};
 use crate::axes::AxisSet;
 use crate::error::{Error, Result};
+use crate::graph::NodeKind;
 use crate::op::TypeRule;
 use crate::promotion::{OpMismatch, OpTypes, Resolution};
 use crate::reduction::{AxisFunction, Reduce, TypeRequest};
@@ -14,10 +15,10 @@ impl Operation<'static> {
         let axis = axes.iter().next().unwrap_or(0) as u32;
         match function.into() {
             AxisFunction::Reduction(reduction) => {
-                Operation::Reduce(Reduce { request, ..Reduce::new(reduction, axes, false) })
+                NodeKind::Reduce(Reduce { request, ..Reduce::new(reduction, axes, false) }).into()
             }
-            AxisFunction::Scan(scan) => Operation::Scan(scan, axis, request),
-            AxisFunction::Sort(sort) => Operation::Sort(sort, axis, request, None),
+            AxisFunction::Scan(scan) => NodeKind::Scan(scan, axis, request).into(),
+            AxisFunction::Sort(sort) => NodeKind::Sort(sort, axis, request).into(),
         }
     }
 }
@@ -29,7 +30,7 @@ impl Operation<'_> {
     /// ```
     /// use ndjit_ir::infer::Operation;
     /// use ndjit_ir::{DType, Op, Policy};
-    /// let steps = Operation::Op(Op::Sin, Policy::Standard).promotion(&[DType::I8.into()])?;
+    /// let steps = Operation::op(Op::Sin, Policy::Standard).promotion(&[DType::I8.into()])?;
     /// assert_eq!([steps.joined, steps.compute], [DType::I8.into(), DType::F32.into()]);
     /// # Ok::<(), ndjit_ir::infer::InferenceError>(())
     /// ```
@@ -37,11 +38,11 @@ impl Operation<'_> {
     /// # Errors
     /// The mismatch.
     pub fn promotion(&self, joined: &[ValueType]) -> Result<Resolution, InferenceError> {
-        match *self {
-            Operation::Op(op, policy) => policy
+        match self.kind {
+            NodeKind::Op(op, policy) => policy
                 .resolve(op.row().rule.of_joined(), joined)
                 .map_err(|clash| InferenceError::Op(op, OpMismatch::Clash(clash))),
-            Operation::Concat(_, policy) => policy.resolve(TypeRule::Join, joined).map_err(InferenceError::Clash),
+            NodeKind::Concat(_, policy) => policy.resolve(TypeRule::Join, joined).map_err(InferenceError::Clash),
             _ => {
                 let compute = self.types(joined)?.compute;
                 Ok(Resolution { joined: compute, adapted: compute, compute })
@@ -56,11 +57,11 @@ impl Operation<'_> {
 
     /// A mismatch of operands of these types, as an error with the casts that would help.
     pub(crate) fn error(&self, mismatch: InferenceError, operands: &[ValueType]) -> Error {
-        match (self, self.type_request(), mismatch) {
-            (&Operation::Op(op, policy), _, InferenceError::Arity { given, .. }) => {
+        match (&self.kind, self.kind.type_request(), mismatch) {
+            (&NodeKind::Op(op, policy), _, InferenceError::Arity { given, .. }) => {
                 policy.op_error(op, operands, OpMismatch::Arity(given))
             }
-            (&Operation::Op(op, policy), _, InferenceError::Op(_, mismatch)) => policy.op_error(op, operands, mismatch),
+            (&NodeKind::Op(op, policy), _, InferenceError::Op(_, mismatch)) => policy.op_error(op, operands, mismatch),
             (_, Some((function, TypeRequest { policy, .. })), InferenceError::Reduction(_, mismatch)) => {
                 policy.reduction_error(function, operands[0], mismatch)
             }

@@ -33,7 +33,8 @@ entity! {
     ScalarId "t"
 }
 
-/// The kind of a statement.
+/// The kind of a statement: of one scalar, where a [node](crate::graph::NodeKind) is of whole arrays. What moves elements there is an
+/// access of an input here, so that only ops and casts are in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StmtKind {
     /// The element of input `n` at the current index.

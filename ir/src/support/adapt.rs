@@ -10,6 +10,7 @@ use super::query::{Unsupported, supported_dtypes, unsupported, valid_dtypes};
 use super::restriction::{Restriction, Restrictions};
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
+use crate::graph::NodeKind;
 use crate::help::CastAdvice;
 use crate::infer::Operation;
 use crate::op::Op;
@@ -109,7 +110,7 @@ impl Support {
     ///
     /// let halves = [DType::F16.into(), DType::F16.into()];
     /// let support = Support { casting: CastingModes::CROSS, ..Support::default() };
-    /// let adapted = support.resolve(&Operation::Op(Op::BitwiseXor, Policy::Standard), &halves)?;
+    /// let adapted = support.resolve(&Operation::op(Op::BitwiseXor, Policy::Standard), &halves)?;
     /// assert_eq!(adapted.casts[0], Some((DType::I32, Mode::Cross)));
     /// assert_eq!(adapted.types.result, DType::I32.into());
     /// # Ok::<(), ndjit_ir::Error>(())
@@ -118,15 +119,15 @@ impl Support {
     /// # Errors
     /// The mismatch; `DType` for an unsupported dtype for which no mode finds another.
     pub fn resolve(self, operation: &Operation<'_>, operands: &[ValueType]) -> Result<Adapted> {
-        match (operation, operation.type_request(), operands) {
-            (&Operation::Op(op, policy), ..) => self.supported_op(policy, op, operands),
+        match (&operation.kind, operation.kind.type_request(), operands) {
+            (&NodeKind::Op(op, policy), ..) => self.supported_op(policy, op, operands),
             (_, Some((function, request)), &[operand, ..]) => self.supported_function(function, request, operand),
             _ => Ok(Adapted { types: operation.resolve(operands)?, casts: SmallVec::new() }),
         }
     }
 
     fn supported_op(self, policy: Policy, op: Op, operands: &[ValueType]) -> Result<Adapted> {
-        let plain = Operation::Op(op, policy).resolve(operands);
+        let plain = Operation::op(op, policy).resolve(operands);
         match plain {
             Ok(types) if self.is_unlimited() => return Ok(Adapted { types, casts: SmallVec::new() }),
             Err(error) if operands.len() != op.arity() => return Err(error),
@@ -206,7 +207,7 @@ impl Support {
         operands: &[ValueType],
         modes: CastingModes,
     ) -> Result<Adapted, OpRefusal> {
-        let (joined, operation) = (op.joined(), Operation::Op(op, policy));
+        let (joined, operation) = (op.joined(), Operation::op(op, policy));
         let mut types: SmallVec<[ValueType; 3]> = operands.into();
         let mut casts: SmallVec<[OperandCast; 3]> = SmallVec::from_elem(None, operands.len());
         let values = self.values();

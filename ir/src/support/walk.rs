@@ -301,13 +301,13 @@ fn computed(
     supports: &[Support],
 ) -> Result<ValueType, (String, Option<SourceLoc>)> {
     let named = |mismatch: InferenceError| match mismatch {
-        InferenceError::Clash(clash) => (format!("{}: {clash}", operation.name()), None),
+        InferenceError::Clash(clash) => (format!("{}: {clash}", operation.kind.name()), None),
         other => (other.to_string(), None),
     };
     let result = operation.types(operands).map_err(named)?.result;
     for support in supports {
-        let refused = match (operation, operation.type_request()) {
-            (&Operation::Op(op, policy), _) => {
+        let refused = match (&operation.kind, operation.kind.type_request()) {
+            (&NodeKind::Op(op, policy), _) => {
                 let adapted = support.adapt(policy, op, operands, CastingModes::ERROR);
                 adapted.err().map(|refused| support.op_refused(op, refused))
             }

@@ -207,7 +207,7 @@ fn the_verifier_names_what_does_not_fit() {
     %2 = while $0 %0, %1 : i32[]  ; the graph `condition` has 2 parameters, and takes 1
     %2 = while $0 %0, %1 : i32[]  ; the graph `condition` takes operand 2 of 2
     %2 = while $0 %0, %1 : i32[]  ; operand 1 is i64[], the graph `condition` takes i32[]
-    %2 = while $0 %0, %1 : i32[]  ; the condition is not one truth value
+    %2 = while $0 %0, %1 : i32[]  ; the condition is not one bool
     %2 = while $0 %0, %1 : i32[]  ; the body gives otherwise than it takes
     %2, %3 = while $0 %0, %1 : i32[], i32[]  ; the last graph has 1 results, the node 2
     %2 = while $0 %0, %1 : i32[]  ; the body gives otherwise than it takes | %2 = add %0, %1 : i64[]  ; the result's type is i32, not i64
@@ -215,7 +215,7 @@ fn the_verifier_names_what_does_not_fit() {
     %2 = while $0 %0, %1 : i32[]  ; the body gives otherwise than it takes | %2 = add %0, %1 : i32[3]  ; the result's shape is [], not [3]
     ");
     let cond = COUNT.replace("while condition", "cond true").replace("body", "false").replace("while", "cond");
-    assert_snapshot!(refused(&cond), @"%2 = cond $0 %0, %1 : i32[]  ; the first operand is not one truth value");
+    assert_snapshot!(refused(&cond), @"%2 = cond $0 %0, %1 : i32[]  ; the first operand is not one bool");
     let differing = "child @0 (%0: f32[]) {\n  return %0\n}\nchild @1 () {\n  return\n}\ngraph (%0: bool[], %1: f32[]) {\n  \
                      $0 = cond true @0 of [1] false @1 of []\n  %2 = cond $0 %0, %1 : f32[]\n  return %2\n}";
     assert_snapshot!(refused(differing), @"%2 = cond $0 %0, %1 : f32[]  ; the graphs for true and for false give different types");

@@ -118,11 +118,11 @@ pub trait DeviceProgram: Debug + Send + Sync {
     /// The kernels of each launch, in the order of [`Lowered::all_launches`].
     fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>>;
 
-    /// The arrays of the program; `lowered` is its lowered form.
+    /// The memory of the program, with that of its control flow; `lowered` is its lowered form.
     ///
     /// # Errors
-    /// Those of [`planned`](planned::planned).
-    fn planned(&self, lowered: &Lowered) -> Result<Vec<planned::PlannedArray>>;
+    /// None for the form it was compiled from.
+    fn planned(&self, lowered: &Lowered) -> Result<planned::PlannedProgram>;
 
     /// The memory that a run takes beside its arguments, without donation.
     fn memory(&self) -> planned::MemoryFootprint;
@@ -222,8 +222,8 @@ impl DeviceProgram for Executable {
         self.launched_kernels()
     }
 
-    fn planned(&self, lowered: &Lowered) -> Result<Vec<planned::PlannedArray>> {
-        Ok(Executable::planned(self, lowered))
+    fn planned(&self, lowered: &Lowered) -> Result<planned::PlannedProgram> {
+        Executable::planned(self, lowered, &mut planned::PlannedBodies::default())
     }
 
     fn memory(&self) -> planned::MemoryFootprint {

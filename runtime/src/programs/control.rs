@@ -7,7 +7,7 @@ use crate::execution::threads::Threads;
 use crate::memory::buffer::Buffer;
 use crate::programs::call::{Argument, Output, Timed};
 use crate::programs::executable::Executable;
-use crate::programs::planned::taken;
+use crate::programs::planned::{scratch, state};
 use crate::programs::prepared::{LoopMemory, PreparedLoop};
 use crate::programs::steps::CompiledLoop;
 use ndjit_codegen::{Lowered, LoweredControl};
@@ -67,8 +67,7 @@ impl Controller {
             Some(_) => Vec::new(),
             None => bodies.iter().map(&mut compile).collect::<Result<Vec<_>>>()?,
         };
-        let peak = programs.iter().map(|program| program.memory().peak).max().unwrap_or(0);
-        let scratch = taken(&control, &made, peak);
+        let scratch = scratch(state(&control, &made), programs.iter().map(|program| program.memory().peak));
         let last = |inner: &Inner<DType>| {
             let mut later = vec![false; operands.len()];
             let mut last: Vec<bool> =

@@ -13,11 +13,12 @@ use crate::programs::control::Controller;
 use crate::programs::indices;
 use crate::programs::literals::Literals;
 use crate::programs::plan::{BufferPlan, LaunchPlan};
-use crate::programs::planned::{MemoryFootprint, PlannedArray, arrays};
+use crate::programs::planned::{MemoryFootprint, PlannedBodies, PlannedControl, PlannedProgram, arrays, controls};
 use crate::programs::prepared::LoopProgram;
 use crate::programs::regions;
 use crate::programs::run::{StepRunner, run};
 use crate::programs::scratch::{Lists, OperandRanges};
+use crate::programs::step_plan::wrong;
 use crate::programs::storage::{MemoryUse, Storage};
 use crate::programs::tiles::{LaunchTiles, PerIndex};
 use ndjit_codegen::clif::Cell;
@@ -56,6 +57,21 @@ impl RunCounters {
             }
         }
     }
+}
+
+/// The memory of a program's control flow, whose graphs' programs at a step are `bodies`.
+///
+/// # Errors
+/// None for the form they were compiled from.
+pub(crate) fn planned_controls<'a>(
+    lowered: &Lowered,
+    known: &mut PlannedBodies,
+    bodies: &dyn Fn(usize) -> &'a [Arc<Executable>],
+) -> Result<Vec<PlannedControl>> {
+    controls(lowered, known, &mut |(step, n), body, known| {
+        let program = bodies(step).get(n).ok_or_else(|| wrong(step, format_args!("it was compiled otherwise")))?;
+        program.planned(body, known)
+    })
 }
 
 /// The programs of graphs of control flow, by address.
@@ -205,9 +221,14 @@ impl Executable {
         Donations { given: self.counts.given.load(Relaxed), taken: self.counts.taken.load(Relaxed) }
     }
 
-    /// The arrays of the program; `lowered` is its lowered form.
-    pub fn planned(&self, lowered: &Lowered) -> Vec<PlannedArray> {
-        arrays(&self.plan, lowered)
+    /// The memory of the program, with that of its control flow; `lowered` is its lowered form. Recursion is bounded by the nesting of
+    /// control flow.
+    ///
+    /// # Errors
+    /// None for the form it was compiled from.
+    pub fn planned(&self, lowered: &Lowered, known: &mut PlannedBodies) -> Result<PlannedProgram> {
+        let controls = planned_controls(lowered, known, &|step| self.steps.get(step).map_or(&[], Bound::bodies))?;
+        Ok(PlannedProgram { arrays: arrays(&self.plan, lowered), memory: self.memory(), controls })
     }
 
     /// The memory that a run takes beside its arguments, without donation.

@@ -2,7 +2,8 @@
 
 pub use crate::programs::assignment::{Allocation, BufferSlice};
 use crate::programs::plan::BufferPlan;
-use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
+use ndjit_codegen::passes::tile::Launch;
+use ndjit_codegen::{Lowered, LoweredControl};
 use ndjit_ir::graph::{Control, ControlKind, Value};
 use ndjit_ir::{DType, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,7 +20,8 @@ pub struct PlannedArray {
     pub made: Option<usize>,
     /// The last step that reads it, or else stores it; `None` for an unread parameter.
     pub last: Option<usize>,
-    /// Indices in the list of the arrays whose memory it may take: parameters if they are donated and have no other owner.
+    /// Indices in the list of the arrays whose memory it may take: parameters if they are donated and have no other owner. A graph of
+    /// control flow has such parameters where a loop donates its state.
     pub takes: Vec<usize>,
     /// Its memory in a run on the processor; `None` for a parameter.
     pub slice: Option<BufferSlice>,
@@ -81,47 +83,107 @@ impl MemoryFootprint {
         memory.peak = memory.results.saturating_add(memory.temporaries);
         memory
     }
+}
 
-    /// The footprint of a lowered program on the processor, without the scratch memory of kernels, which is known after compilation. That
-    /// of control flow is included.
+/// The memory of a program, with that of its control flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedProgram {
+    /// Its parameters, then the outputs of kernels.
+    pub arrays: Vec<PlannedArray>,
+    /// What a run takes beside its arguments.
+    pub memory: MemoryFootprint,
+    /// Its control flow, in order.
+    pub controls: Vec<PlannedControl>,
+}
+
+/// The memory of control flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedControl {
+    /// Its step.
+    pub step: usize,
+    /// Bytes of the state of a loop, with the arrays that a scan stacks.
+    pub state: u64,
+    /// The programs of its graphs. A compiled loop has none: it stores only the state. A program that several graphs share is one
+    /// allocation.
+    pub bodies: Vec<Arc<PlannedProgram>>,
+}
+
+/// The programs of graphs planned so far, by address and by the parameters that are donated.
+#[derive(Debug, Default)]
+pub struct PlannedBodies(FxHashMap<(*const Lowered, Vec<bool>), Arc<PlannedProgram>>);
+
+impl PlannedProgram {
+    /// The memory of a lowered program on the processor, without the scratch memory of kernels, which is known after compilation. That of
+    /// control flow is included.
     ///
     /// # Errors
     /// Those of making a plan: `Verify`, `Size`.
-    pub fn of(lowered: &Lowered) -> Result<MemoryFootprint> {
-        MemoryFootprint::of_lowered(lowered, &mut FxHashMap::default())
+    pub fn of(lowered: &Lowered) -> Result<PlannedProgram> {
+        PlannedProgram::of_lowered(lowered, &mut PlannedBodies::default())
     }
 
-    /// Recurses into control flow. `known` are the peaks of its graphs, by address.
-    fn of_lowered(lowered: &Lowered, known: &mut FxHashMap<*const Lowered, u64>) -> Result<MemoryFootprint> {
-        let mut scratch = Vec::with_capacity(lowered.launches.len());
-        for launch in &lowered.launches {
-            let mut most = 0;
-            let controls = lowered.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
-            for LoweredControl { fused, bodies, compiled } in controls {
-                let mut peak = 0;
-                // A compiled loop stores only the state and stacked arrays.
-                for body in bodies.iter().filter(|_| compiled.is_none()) {
-                    let own = match known.get(&Arc::as_ptr(body)) {
-                        Some(&known) => known,
-                        None => MemoryFootprint::of_lowered(body, known)?.peak,
-                    };
-                    known.insert(Arc::as_ptr(body), own);
-                    peak = own.max(peak);
-                }
-                most = planned_control(&fused.control.0, fused.operands.len(), peak)?.max(most);
-            }
-            scratch.push(most);
-        }
-        Ok(MemoryFootprint::new(&BufferPlan::new(lowered)?, &scratch))
+    /// Recursion is bounded by the nesting of control flow.
+    fn of_lowered(lowered: &Lowered, known: &mut PlannedBodies) -> Result<PlannedProgram> {
+        let plan = BufferPlan::new(lowered)?;
+        let controls = controls(lowered, known, &mut |_, body, known| PlannedProgram::of_lowered(body, known))?;
+        let of_launch = |launch: &Launch| {
+            let own = controls.iter().filter(|control| launch.steps.contains(&control.step));
+            own.map(PlannedControl::scratch).max().unwrap_or(0)
+        };
+        let scratch: Vec<usize> = lowered.launches.iter().map(of_launch).collect();
+        Ok(PlannedProgram { arrays: arrays(&plan, lowered), memory: MemoryFootprint::new(&plan, &scratch), controls })
     }
 }
 
-/// The arrays of a program: its parameters, then the outputs of kernels.
+impl PlannedControl {
+    fn scratch(&self) -> usize {
+        scratch(self.state, self.bodies.iter().map(|body| body.memory.peak))
+    }
+}
+
+/// Plans the program of a graph, at a step with the number of the graph.
+type PlanGraph<'a> = dyn FnMut((usize, usize), &Lowered, &mut PlannedBodies) -> Result<PlannedProgram> + 'a;
+
+/// The control flow of a program; `of` plans a graph's program.
 ///
 /// # Errors
-/// Those of making a plan: `Verify`, `Size`.
-pub fn planned(lowered: &Lowered) -> Result<Vec<PlannedArray>> {
-    Ok(arrays(&BufferPlan::new(lowered)?, lowered))
+/// Those of `of`; `Verify` if graphs do not fit; `Size` if an array cannot exist.
+pub(crate) fn controls(
+    lowered: &Lowered,
+    known: &mut PlannedBodies,
+    of: &mut PlanGraph<'_>,
+) -> Result<Vec<PlannedControl>> {
+    let mut all = Vec::new();
+    for (step, LoweredControl { fused, bodies, compiled }) in
+        lowered.steps.iter().enumerate().filter_map(|(step, lowered)| Some((step, lowered.control()?)))
+    {
+        let control = &fused.control.0;
+        let (_, made) = control.sizes(fused.operands.len())?;
+        let mut planned = Vec::new();
+        for (n, body) in bodies.iter().enumerate().filter(|_| compiled.is_none()) {
+            let donated = donated(control, n);
+            let key = (Arc::as_ptr(body), donated);
+            if let Some(program) = known.0.get(&key) {
+                planned.push(Arc::clone(program));
+                continue;
+            }
+            let mut program = of((step, n), body, known)?;
+            let kept = |taken: &usize| key.1.get(*taken).is_none_or(|&donated| donated);
+            program.arrays.iter_mut().for_each(|array| array.takes.retain(|taken| kept(taken)));
+            let program = Arc::new(program);
+            known.0.insert(key, Arc::clone(&program));
+            planned.push(program);
+        }
+        all.push(PlannedControl { step, state: state(control, &made), bodies: planned });
+    }
+    Ok(all)
+}
+
+/// For each parameter of graph `n`, whether it is donated: the state of a loop, to the body.
+fn donated(control: &Control<DType>, n: usize) -> Vec<bool> {
+    let gives = n + 1 == control.graphs.len();
+    let of = |&operand: &u32| gives && (operand as usize) < control.carried();
+    control.graphs.get(n).map_or_else(Vec::new, |inner| inner.operands.iter().map(of).collect())
 }
 
 /// The arrays of a program with this plan.
@@ -157,23 +219,18 @@ pub(crate) fn arrays(plan: &BufferPlan, lowered: &Lowered) -> Vec<PlannedArray> 
     arrays
 }
 
-/// Peak bytes of control flow: for a loop its state, and the next state or the condition; for branches those of one branch. `made` are the
-/// bytes of each result, `peak` the peak of the graphs' programs.
-pub(crate) fn taken(control: &Control<DType>, made: &[usize], peak: u64) -> usize {
-    let state = match control.kind {
+/// Bytes of the state of a loop, with the arrays that a scan stacks. `made` are the bytes of each result.
+pub(crate) fn state(control: &Control<DType>, made: &[usize]) -> u64 {
+    match control.kind {
         ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => {
-            made.iter().fold(0usize, |all, &bytes| all.saturating_add(bytes))
+            made.iter().fold(0u64, |all, &bytes| all.saturating_add(bytes as u64))
         }
         ControlKind::Cond => 0,
-    };
-    state.saturating_add(usize::try_from(peak).unwrap_or(usize::MAX))
+    }
 }
 
-/// The same before its graphs are compiled, without the kernels' scratch memory; `peak` is the peak of a program of its graphs.
-///
-/// # Errors
-/// Those of planning them: `Verify`, `Size`.
-fn planned_control(control: &Control<DType>, operands: usize, peak: u64) -> Result<usize> {
-    let (_, made) = control.sizes(operands)?;
-    Ok(taken(control, &made, peak))
+/// Peak bytes of control flow: for a loop its state, and the next state or the condition; for branches those of one branch. `peaks` are
+/// those of the graphs' programs.
+pub(crate) fn scratch(state: u64, peaks: impl Iterator<Item = u64>) -> usize {
+    usize::try_from(state.saturating_add(peaks.max().unwrap_or(0))).unwrap_or(usize::MAX)
 }

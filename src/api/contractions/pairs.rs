@@ -58,7 +58,7 @@ fn common(types: &[ValueType]) -> Result<DType> {
     let mut common = types.next().unwrap_or(bool);
     for ty in types {
         if [common, ty] != [bool; 2] {
-            let resolved = settings.support.resolve(&Operation::Op(Op::Multiply, settings.policy), &[common, ty]);
+            let resolved = settings.support.resolve(&Operation::op(Op::Multiply, settings.policy), &[common, ty]);
             common = resolved.map_err(Error::unnamed)?.types.result;
         }
     }

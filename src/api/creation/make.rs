@@ -4,9 +4,9 @@ use super::argument::Eye;
 use crate::api::config;
 use crate::array::node::Array;
 use ndjit_eval::array::ArrayRef;
-use ndjit_eval::formula;
 use ndjit_eval::literal::literal_bytes;
 use ndjit_eval::settings::check_value;
+use ndjit_eval::symbolic;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{Code, DType, DTypeSet, Error, ErrorCode, Help, LiteralValue, Result, Shape, SourceLoc, ValueType};
@@ -29,8 +29,8 @@ impl ArrayType {
         ArrayType { ty: dtype.into(), dtype, asked: true }
     }
 
-    fn array(self, shape: Shape, elements: Buffer, formula: Option<Graph<ValueType>>) -> Array {
-        Array(ArrayRef::created(self.ty, self.dtype, shape, Arc::new(elements), formula))
+    fn array(self, shape: Shape, elements: Buffer, symbolic: Option<Graph<ValueType>>) -> Array {
+        Array(ArrayRef::created(self.ty, self.dtype, shape, Arc::new(elements), symbolic))
     }
 
     /// Returns the bytes of a value, or an error if the dtype does not contain it.
@@ -67,8 +67,8 @@ pub(super) fn filled(what: &str, ty: ArrayType, shape: Shape, fill: Literal, pla
         if element.as_ref().iter().any(|&byte| byte != 0) {
             repeat(elements.as_bytes_mut()?, element.as_ref());
         }
-        let formula = formula::filled((ty.ty, ty.dtype), fill, &shape);
-        Ok(ty.array(shape, elements, formula))
+        let symbolic = symbolic::filled((ty.ty, ty.dtype), fill, &shape);
+        Ok(ty.array(shape, elements, symbolic))
     });
     made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
 }
@@ -88,7 +88,7 @@ pub(super) fn diagonal(ty: ArrayType, eye: Eye, place: SourceLoc) -> Array {
                 cell.copy_from_slice(one);
             }
         }
-        Ok(ty.array(shape, elements, formula::diagonal(ty.dtype, [eye.rows, eye.columns], eye.diagonal)))
+        Ok(ty.array(shape, elements, symbolic::diagonal(ty.dtype, [eye.rows, eye.columns], eye.diagonal)))
     });
     made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
 }
@@ -112,7 +112,7 @@ pub(super) fn progression(what: &str, ty: ArrayType, terms: &Progression) -> Res
     for (i, element) in elements.as_bytes_mut()?.chunks_exact_mut(ty.dtype.bytes()).enumerate() {
         element.copy_from_slice(&literal_bytes(&number(i), ty.dtype)?);
     }
-    Ok(ty.array(shape, elements, formula::progression(ty.dtype, terms)))
+    Ok(ty.array(shape, elements, symbolic::progression(ty.dtype, terms)))
 }
 
 /// Returns the type, if it is float or complex.

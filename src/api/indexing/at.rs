@@ -14,7 +14,7 @@ use crate::trace::ranges;
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::{Movement, NamedFunction};
 use ndjit_ir::axes::AxisSet;
-use ndjit_ir::graph::Scatter;
+use ndjit_ir::graph::{NodeKind, Scatter};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, View};
@@ -336,7 +336,7 @@ impl<R: ArrayLike> At<R> {
             None => found.index,
         };
         let updates = self.cast(what, updates.clone(), found.dtype)?;
-        let of = |_: &[&Shape]| Ok(Operation::Scatter(scatter));
+        let of = |_: &[&Shape]| Ok(NodeKind::Scatter(scatter).into());
         let function = NamedFunction::new(what, INDEXED_UPDATES);
         let put = R::movement(&Movement { function, of: &of }, &[found.rows, index, updates], place);
         let reshape = |_: &[&Shape]| Ok(Operation::reshape(found.shape.clone()));
@@ -403,7 +403,7 @@ impl<R: ArrayLike> At<R> {
         };
         let put: R = seen(what, put, place, |shape| view::broadcast_to(shape, taken));
         let view = Arc::new(view);
-        let of = |_: &[&Shape]| Ok(Operation::Insert(Arc::clone(&view)));
+        let of = |_: &[&Shape]| Ok(NodeKind::Insert(Arc::clone(&view)).into());
         let function = NamedFunction::new(what, &["x", "y"]);
         Ok(R::movement(&Movement { function, of: &of }, &[self.x.clone(), put.operand()], place))
     }

@@ -2,7 +2,7 @@
 
 use crate::trace::operand::{AnyOperand, ArrayLike};
 use ndjit_eval::request::{Movement, NamedFunction};
-use ndjit_ir::infer::Operation;
+use ndjit_ir::graph::NodeKind;
 use ndjit_ir::{Error, ErrorCode, Shape, SourceLoc};
 
 /// The operands of a function that takes elements at indices.
@@ -13,7 +13,7 @@ pub(crate) const INDEXED_UPDATES: &[&str] = &["x", "indices", "y"];
 /// Gathers rows of `x` along its first axis, one element of each at an index.
 pub(crate) fn rows<R: ArrayLike>(what: &'static str, x: AnyOperand, index: AnyOperand, place: SourceLoc) -> R {
     let function = NamedFunction::new(what, INDEXED);
-    R::movement(&Movement { function, of: &|_| Ok(Operation::Gather) }, &[x, index], place)
+    R::movement(&Movement { function, of: &|_| Ok(NodeKind::Gather.into()) }, &[x, index], place)
 }
 
 /// An empty axis has no nearest index.

@@ -45,7 +45,7 @@ pub(crate) fn joined<R: ArrayLike>(what: &'static str, arrays: Vec<AnyOperand>, 
             .first()
             .ok_or_else(|| Error::new(ErrorCode::Shape, "there are no arrays to join").help("give at least one"))?;
         let axis = position(axis, first.rank())?;
-        Ok(Operation::Concat(axis as u32, config::policy()))
+        Ok(Operation::concat(axis as u32, config::policy()))
     };
     R::movement(&Movement { function: what.into(), of: &of }, &arrays, place)
 }

@@ -68,13 +68,15 @@ pub struct FunctionStats {
     /// The times of stages, in order: `trace`, the passes, and `compile`. The last includes the machine-dependent
     /// passes (`split`, `expand`, `legalize`) and the code generator, for kernels that were not cached.
     pub stages: Vec<(&'static str, Duration)>,
-    /// The number of arrays created by a call: results and intermediate ones.
+    /// The number of arrays created by a call: results and intermediate ones, without those of loops and branches, which
+    /// the [memory plan](Jitted::memory_plan) lists.
     pub allocations: usize,
     /// The size of the results in bytes.
     pub result_bytes: u64,
-    /// The size of all intermediate arrays in bytes.
+    /// The size of all intermediate arrays in bytes, without those of loops and branches.
     pub intermediate_bytes: u64,
-    /// The maximum temporary memory of kernels in bytes: accumulators, and tiles of arrays.
+    /// The maximum temporary memory of kernels in bytes: accumulators, tiles of arrays, and the memory of branches and
+    /// loops, including loop states.
     pub scratch_bytes: u64,
     /// The peak memory of a call in bytes, without its arguments; [`Jitted::memory_plan`] has the details. It is less
     /// if results are written to memory of the caller or of donated arguments.

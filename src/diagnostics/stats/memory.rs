@@ -1,14 +1,16 @@
-//! The memory plan of a call: its arrays, their places and lifetimes, and the peak.
+//! The memory plan of a call: its arrays, their places and lifetimes, those of loops and branches, and the peak.
 
 use crate::jit::compiled::Compiled;
 use crate::jit::function::JitFn;
 use crate::jit::jitted::Jitted;
 use crate::jit::staged::Lowered;
-use ndjit_eval::plan::compiled::Plan;
+use ndjit_codegen::NumberedControl;
 use ndjit_inspect::table;
 use ndjit_ir::{DType, Result, Shape};
-use ndjit_runtime::planned::{Allocation, BufferSlice, MemoryFootprint, PlannedArray, planned};
+use ndjit_runtime::planned::{Allocation, BufferSlice, MemoryFootprint, PlannedArray, PlannedControl, PlannedProgram};
+use rustc_hash::FxHashMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// The place of an array during a call.
 ///
@@ -45,7 +47,8 @@ pub enum ArrayPlace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArrayPlan {
-    /// Its name in the stage [`simplified`](crate::Stage::Simplified).
+    /// Its name in the stage [`simplified`](crate::Stage::Simplified), and in [`kernels`](crate::Stage::Kernels), which
+    /// has the arrays of loops and branches too.
     pub name: String,
     /// Its dtype.
     pub dtype: DType,
@@ -60,8 +63,57 @@ pub struct ArrayPlan {
     /// The last launch that uses it; `None` for a result.
     pub last: Option<usize>,
     /// The indices of its possible donors among the array arguments. It reuses the memory of one that is
-    /// [donated](crate::Array::donate) and has no other user.
+    /// [donated](crate::Array::donate) and has no other user. In the plan of a [body](BodyPlan) they are parameters of
+    /// its graph: those for the state of the loop, which each step donates.
     pub donors: Vec<usize>,
+}
+
+/// The memory of a loop or a branch in a program.
+///
+/// ```
+/// use ndjit::{DType, flip, fori_loop, jit, spec};
+///
+/// let f = jit(|x| fori_loop(0, 3, x, |_, x| flip(x, 0) + 1)).trace(&[spec(DType::F32, [1000])])?.lower()?.compile()?;
+/// let plan = f.memory_plan()?;
+/// let [control] = &plan.control_flow[..] else { panic!("one loop") };
+/// assert_eq!((control.name, control.state_bytes, control.bodies.len()), ("for", 4000, 1));
+/// assert_eq!(plan.scratch_bytes, control.state_bytes + control.bodies[0].plan.peak_bytes);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ControlPlan {
+    /// The number of its launch, as in [`Jitted::kernels`].
+    pub launch: usize,
+    /// `for`, `while`, `scan` or `cond`.
+    pub name: &'static str,
+    /// The size in bytes of the state of a loop, with the arrays that a scan stacks. 0 for a branch.
+    pub state_bytes: u64,
+    /// Its graphs. A compiled loop has none: one kernel runs its steps, and only the state is in memory.
+    pub bodies: Vec<BodyPlan>,
+}
+
+/// The memory of a graph of a loop or a branch. Each run of it uses the same memory again.
+///
+/// ```
+/// use ndjit::{DType, flip, fori_loop, jit, spec};
+///
+/// let f = jit(|x| fori_loop(0, 3, x, |_, x| flip(x, 0) + 1)).trace(&[spec(DType::F32, [1000])])?.lower()?.compile()?;
+/// let body = &f.memory_plan()?.control_flow[0].bodies[0];
+/// assert_eq!((body.name, body.same_as.as_deref()), ("body", None));
+/// assert_eq!((body.plan.arrays.len(), body.plan.result_bytes), (1, 4000), "the next state");
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BodyPlan {
+    /// `body`, `condition`, `true` or `false`.
+    pub name: &'static str,
+    /// The title of an earlier graph with the same program, such as `kernel 3, for body`. The arrays and the control
+    /// flow are listed there; the plan here has the other fields.
+    pub same_as: Option<String>,
+    /// Its memory in one run. The results of a loop's body are the next state, and what a step of a scan stacks.
+    pub plan: MemoryPlan,
 }
 
 /// The planned memory of a call, without its arguments. See [`Compiled::memory_plan`].
@@ -79,8 +131,10 @@ pub struct ArrayPlan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryPlan {
-    /// The arrays created, in order.
+    /// The arrays created, in order, without those of loops and branches.
     pub arrays: Vec<ArrayPlan>,
+    /// The loops and branches, in order. Their memory is part of `scratch_bytes`.
+    pub control_flow: Vec<ControlPlan>,
     /// The size of the results in bytes.
     pub result_bytes: u64,
     /// The total size of temporaries in bytes, as if none shared memory.
@@ -94,14 +148,60 @@ pub struct MemoryPlan {
     pub peak_bytes: u64,
 }
 
+/// The titles of the programs planned so far, by address.
+type Titles = FxHashMap<*const PlannedProgram, String>;
+
+impl ControlPlan {
+    fn new(numbered: &NumberedControl<'_>, planned: &PlannedControl, titles: &mut Titles) -> ControlPlan {
+        let NumberedControl { launch, control, bodies, .. } = numbered;
+        let kind = control.fused.control.0.kind;
+        let mut all = Vec::new();
+        for ((&name, &(body, first)), planned) in kind.graphs().iter().zip(bodies).zip(&planned.bodies) {
+            let same_as = titles.get(&Arc::as_ptr(planned)).cloned();
+            let plan = match same_as {
+                Some(_) => MemoryPlan::totals(planned.memory),
+                None => {
+                    titles.insert(Arc::as_ptr(planned), table::title(*launch, kind.name(), name));
+                    MemoryPlan::new(body, planned, first, titles)
+                }
+            };
+            all.push(BodyPlan { name, same_as, plan });
+        }
+        ControlPlan { launch: *launch, name: kind.name(), state_bytes: planned.state, bodies: all }
+    }
+}
+
 impl MemoryPlan {
-    fn new(lowered: &ndjit_codegen::Lowered, memory: MemoryFootprint, all: &[PlannedArray]) -> MemoryPlan {
-        let graph = &lowered.simplified;
+    fn of(lowered: &ndjit_codegen::Lowered, planned: &PlannedProgram) -> MemoryPlan {
+        MemoryPlan::new(lowered, planned, 0, &mut Titles::default())
+    }
+
+    /// A plan without its arrays.
+    fn totals(memory: MemoryFootprint) -> MemoryPlan {
+        MemoryPlan {
+            arrays: Vec::new(),
+            control_flow: Vec::new(),
+            result_bytes: memory.results,
+            intermediate_bytes: memory.temporaries,
+            arena_bytes: memory.arena,
+            scratch_bytes: memory.scratch,
+            peak_bytes: memory.peak,
+        }
+    }
+
+    /// The plan of a program whose first launch has this number. Recursion is bounded by the nesting of control flow.
+    fn new(
+        lowered: &ndjit_codegen::Lowered,
+        planned: &PlannedProgram,
+        first_launch: usize,
+        titles: &mut Titles,
+    ) -> MemoryPlan {
+        let (graph, all) = (&lowered.simplified, &planned.arrays);
         // Kernels are numbered as in statistics.
         let numbers = lowered.launch_numbers();
         let launch = |kernel: usize| {
             let launch = lowered.launches.iter().position(|launch| launch.steps.contains(&kernel)).unwrap_or(0);
-            numbers.get(launch).copied().unwrap_or(0)
+            first_launch.saturating_add(numbers.get(launch).copied().unwrap_or(0))
         };
         let array = |array: &PlannedArray| {
             let (BufferSlice { allocation, offset, .. }, first) = (array.slice?, launch(array.made?));
@@ -122,18 +222,13 @@ impl MemoryPlan {
                 donors: donors.collect(),
             })
         };
+        let controls = lowered.numbered_controls(first_launch);
+        let controls = controls.iter().zip(&planned.controls);
         MemoryPlan {
             arrays: all.iter().filter_map(array).collect(),
-            result_bytes: memory.results,
-            intermediate_bytes: memory.temporaries,
-            arena_bytes: memory.arena,
-            scratch_bytes: memory.scratch,
-            peak_bytes: memory.peak,
+            control_flow: controls.map(|(control, planned)| ControlPlan::new(control, planned, titles)).collect(),
+            ..MemoryPlan::totals(planned.memory)
         }
-    }
-
-    fn of(plan: &Plan) -> Result<MemoryPlan> {
-        Ok(MemoryPlan::new(&plan.lowered, plan.planned_memory()?, &plan.arrays()?))
     }
 }
 
@@ -149,7 +244,7 @@ impl fmt::Display for ArrayPlace {
 }
 
 impl fmt::Display for MemoryPlan {
-    /// Prints a table of arrays, and the totals.
+    /// Prints a table of arrays, and the totals; then the plans of loops and branches, indented.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |array: &ArrayPlan| {
             let until = array.last.map_or_else(|| "end".to_owned(), |last| last.to_string());
@@ -167,7 +262,30 @@ impl fmt::Display for MemoryPlan {
         let [results, arena, between, scratch, peak] =
             [self.result_bytes, self.arena_bytes, self.intermediate_bytes, self.scratch_bytes, self.peak_bytes]
                 .map(table::bytes);
-        write!(f, "peak {peak}: results {results}, arena {arena} for {between} of temporaries, scratch {scratch}")
+        write!(f, "peak {peak}: results {results}, arena {arena} for {between} of temporaries, scratch {scratch}")?;
+        self.control_flow.iter().try_for_each(|control| write!(f, "\n{control}"))
+    }
+}
+
+impl fmt::Display for ControlPlan {
+    /// Prints the size of a loop's state, and the plan of each graph, indented.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &ControlPlan { launch, name, state_bytes, .. } = self;
+        if self.bodies.is_empty() {
+            return f.write_str(&table::compiled_loop(launch, name, state_bytes));
+        }
+        f.write_str(&table::with_state(launch, name, state_bytes))?;
+        for body in &self.bodies {
+            let title = table::title(launch, name, body.name);
+            match &body.same_as {
+                Some(before) => write!(f, "\n  {title}: {}", table::program_of(before))?,
+                None => {
+                    write!(f, "\n  {title}")?;
+                    body.plan.to_string().lines().try_for_each(|line| write!(f, "\n    {line}"))?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -187,7 +305,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// # Errors
     /// None for a compiled program.
     pub fn memory_plan(&self) -> Result<MemoryPlan> {
-        MemoryPlan::of(&self.plan)
+        Ok(MemoryPlan::of(&self.plan.lowered, &self.plan.planned()?))
     }
 }
 
@@ -207,7 +325,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Errors
     /// `Size` if an array is larger than the address space.
     pub fn memory_plan(&self) -> Result<MemoryPlan> {
-        Ok(MemoryPlan::new(&self.lowered, MemoryFootprint::of(&self.lowered)?, &planned(&self.lowered)?))
+        Ok(MemoryPlan::of(&self.lowered, &PlannedProgram::of(&self.lowered)?))
     }
 }
 
@@ -224,6 +342,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn memory_plan(&self) -> Option<MemoryPlan> {
-        MemoryPlan::of(&*self.core.plans.last()?).ok()
+        let plan = self.core.plans.last()?;
+        Some(MemoryPlan::of(&plan.lowered, &plan.planned().ok()?))
     }
 }

@@ -7,6 +7,6 @@ mod process;
 mod profile;
 
 pub use function::{FunctionStats, KernelStats};
-pub use memory::{ArrayPlace, ArrayPlan, MemoryPlan};
+pub use memory::{ArrayPlace, ArrayPlan, BodyPlan, ControlPlan, MemoryPlan};
 pub use process::{Stats, stats};
 pub use profile::{LaunchProfile, Profile};

@@ -187,18 +187,19 @@ impl Appender {
         let (ty, shape) = {
             let known: SmallVec<[(ValueType, &Shape); 4]> =
                 operands.iter().map(|&value| (graph.ty(value), graph.shape(value))).collect();
-            let wrong = |error| Error::new(ErrorCode::Verify, format!("derivative: {}: {error}", operation.name()));
+            let wrong =
+                |error| Error::new(ErrorCode::Verify, format!("derivative: {}: {error}", operation.kind.name()));
             let (ty, shape) = operation.infer(&known).map_err(wrong)?;
             (ty, shape.into_owned())
         };
         shape.bytes(Policy::default().commit(ty).bytes())?;
         let before = graph.node_count();
-        let value = match operation {
-            Operation::View(view, _) => graph.view(operands[0], std::sync::Arc::clone(view), &shape),
-            Operation::Reshape(_) => graph.reshape(operands[0], &shape),
+        let value = match &operation.kind {
+            NodeKind::View(view) => graph.view(operands[0], std::sync::Arc::clone(view), &shape),
+            NodeKind::Reshape => graph.reshape(operands[0], &shape),
             _ => {
-                let own = if let Operation::Iota(..) = operation { &[] } else { operands };
-                let (kind, shape) = (operation.kind(graph), graph.intern(&shape));
+                let own = if let NodeKind::Iota(..) = operation.kind { &[] } else { operands };
+                let (kind, shape) = (operation.kind_in(graph), graph.intern(&shape));
                 graph.add(kind, own, &[(ty, shape)])
             }
         };
@@ -289,7 +290,7 @@ impl Appender {
         let values: SmallVec<[Value; 4]> = parts.iter().map(|part| part.value).collect();
         match values[..] {
             [one] => self.term(one),
-            _ => self.term(self.add(&Operation::Concat(axis as u32, Policy::default()), &values)),
+            _ => self.term(self.add(&Operation::concat(axis as u32, Policy::default()), &values)),
         }
     }
 }
@@ -339,7 +340,7 @@ impl<'a> SlopeTerm<'a> {
     }
 
     pub fn op(op: Op, operands: &[SlopeTerm<'a>]) -> SlopeTerm<'a> {
-        operands[0].made(&Operation::Op(op, Policy::default()), &operands[1..])
+        operands[0].made(&Operation::op(op, Policy::default()), &operands[1..])
     }
 
     /// Casts the term. The real part of a complex number is its value as a real one.
@@ -348,7 +349,7 @@ impl<'a> SlopeTerm<'a> {
         match () {
             () if ty == ValueType::Strong(dtype) => self,
             () if self.is_complex() && !dtype.is_complex() => SlopeTerm::op(Op::Real, &[self]).cast(dtype),
-            () => self.made(&Operation::Cast(CastReason::Explicit, dtype.into()), &[]),
+            () => self.made(&Operation::cast(CastReason::Explicit, dtype.into()), &[]),
         }
     }
 
@@ -406,29 +407,29 @@ impl<'a> SlopeTerm<'a> {
         }
         let dtype = (reduce.reduction == Reduction::Sum).then(|| self.dtype());
         let request = TypeRequest { dtype, policy: Policy::default() };
-        self.made(&Operation::Reduce(Reduce { request, ..reduce }), &[])
+        self.made(&NodeKind::Reduce(Reduce { request, ..reduce }).into(), &[])
     }
 
     pub fn scan(self, scan: Scan, axis: usize) -> SlopeTerm<'a> {
         let dtype = matches!(scan, Scan::CumulativeSum | Scan::CumulativeProd).then(|| self.dtype());
-        self.made(&Operation::Scan(scan, axis as u32, TypeRequest { dtype, policy: Policy::default() }), &[])
+        self.made(&NodeKind::Scan(scan, axis as u32, TypeRequest { dtype, policy: Policy::default() }).into(), &[])
     }
 
     pub fn argsort(self, axis: usize) -> SlopeTerm<'a> {
         let request = TypeRequest { dtype: Some(DType::I64), policy: Policy::default() };
-        self.made(&Operation::Sort(Sort::ArgSort, axis as u32, request, None), &[])
+        self.made(&NodeKind::Sort(Sort::ArgSort, axis as u32, request).into(), &[])
     }
 
     pub fn gather(self, index: SlopeTerm<'a>) -> SlopeTerm<'a> {
-        self.made(&Operation::Gather, &[index])
+        self.made(&NodeKind::Gather.into(), &[index])
     }
 
     pub fn scatter(self, how: ndjit_ir::graph::Scatter, index: SlopeTerm<'a>, updates: SlopeTerm<'a>) -> SlopeTerm<'a> {
-        self.made(&Operation::Scatter(how), &[index, updates])
+        self.made(&NodeKind::Scatter(how).into(), &[index, updates])
     }
 
     pub fn insert(self, view: View, updates: SlopeTerm<'a>) -> SlopeTerm<'a> {
-        self.made(&Operation::Insert(std::sync::Arc::new(view)), &[updates])
+        self.made(&NodeKind::Insert(std::sync::Arc::new(view)).into(), &[updates])
     }
 
     /// Selects `self` where the condition is true, else `other`.
@@ -448,7 +449,7 @@ impl<'a> SlopeTerm<'a> {
             _ => defaults,
         };
         let policy = Policy::default().with_defaults(defaults).unwrap_or_default();
-        condition.made(&Operation::Op(Op::Where, policy), &[self, other])
+        condition.made(&Operation::op(Op::Where, policy), &[self, other])
     }
 
     /// Returns the value as a constant for derivatives.

@@ -20,11 +20,11 @@ pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: 
             let aligned: Vec<Value> = (0..operands.len())
                 .map(|n| of(n).map_or(operands[n], |all| aligned(to, all, shape.rank()).value))
                 .collect();
-            to.add(&Operation::Op(op, policy), &aligned)
+            to.add(&Operation::op(op, policy), &aligned)
         }
         NodeKind::Cast(reason) => {
             let ty = to.read(|graph| graph.ty(value));
-            to.add(&Operation::Cast(reason, ty), &[whole(0)])
+            to.add(&Operation::cast(reason, ty), &[whole(0)])
         }
         NodeKind::Identity(Identity::Variable(_)) => to.variable(whole(0)),
         NodeKind::Identity(identity @ Identity::Ruled(rule)) => {
@@ -34,12 +34,12 @@ pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: 
                 RuleKind::Jvp | RuleKind::Vjp => operands.len(),
             };
             let own = |n: usize| if n < inputs { whole(n) } else { of(n).unwrap_or(operands[n]) };
-            to.add(&Operation::Identity(identity), &(0..operands.len()).map(own).collect::<Vec<Value>>())
+            to.add(&NodeKind::Identity(identity).into(), &(0..operands.len()).map(own).collect::<Vec<Value>>())
         }
-        NodeKind::Identity(identity) => to.add(&Operation::Identity(identity), &[whole(0)]),
+        NodeKind::Identity(identity) => to.add(&NodeKind::Identity(identity).into(), &[whole(0)]),
         NodeKind::Reduce(reduce) => reduced(batching, to, reduce, operands),
-        NodeKind::Scan(scan, axis, request) => to.add(&Operation::Scan(scan, axis + 1, request), &[whole(0)]),
-        NodeKind::Sort(sort, axis, request) => to.add(&Operation::Sort(sort, axis + 1, request, None), &[whole(0)]),
+        NodeKind::Scan(scan, axis, request) => to.add(&NodeKind::Scan(scan, axis + 1, request).into(), &[whole(0)]),
+        NodeKind::Sort(sort, axis, request) => to.add(&NodeKind::Sort(sort, axis + 1, request).into(), &[whole(0)]),
         NodeKind::View(view) => {
             let view = to.read(|graph| Arc::clone(&graph.views()[view.index()]));
             let all = batching.shape(&shape);
@@ -48,7 +48,7 @@ pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: 
         NodeKind::Reshape => to.term(whole(0)).reshape(&batching.shape(&shape)).value,
         NodeKind::Concat(axis, policy) => {
             let parts: Vec<Value> = (0..operands.len()).map(whole).collect();
-            to.add(&Operation::Concat(axis + 1, policy), &parts)
+            to.add(&Operation::concat(axis + 1, policy), &parts)
         }
         NodeKind::Gather => {
             let x = match of(0) {
@@ -124,14 +124,14 @@ fn reduced(batching: &Batching, to: &Appender, reduce: Reduce, operands: &[Value
     let axes = reduce.axes.iter().take_while(|&axis| axis + 1 < ndjit_ir::reduction::MAX_RANK);
     let axes = axes.fold(AxisSet::NONE, |all, axis| all.with(axis + 1));
     let shifted = Reduce { axes, ..reduce };
-    let Some(&correction) = operands.get(1) else { return to.add(&Operation::Reduce(shifted), &[x]) };
+    let Some(&correction) = operands.get(1) else { return to.add(&NodeKind::Reduce(shifted).into(), &[x]) };
     let Some(corrections) = batching.of(correction) else {
-        return to.add(&Operation::Reduce(shifted), &[x, correction]);
+        return to.add(&NodeKind::Reduce(shifted).into(), &[x, correction]);
     };
     // A correction per lane: the variance without correction, times the number of elements, over that number less the
     // correction.
     let plain = Reduce { reduction: Reduction::Var, ..shifted };
-    let variance = to.term(to.add(&Operation::Reduce(plain), &[x]));
+    let variance = to.term(to.add(&NodeKind::Reduce(plain).into(), &[x]));
     let count = variance.number(reduce.axes.count(&Shape::from(&to.shape(x).extents()[1..])) as f64);
     let corrections = aligned(to, corrections, variance.shape().rank() - 1).cast(variance.dtype());
     let less = count - corrections;

@@ -134,7 +134,7 @@ impl Commit<'_> {
                 ValueType::Strong(dtype) => self.literal(slot, dtype)?,
             },
             NodeKind::Op(op, policy) => {
-                let compute = policy.commit(self.types(id, &Operation::Op(op, policy))?.compute);
+                let compute = policy.commit(self.types(id, &Operation::op(op, policy))?.compute);
                 self.op(id, op, compute, shape)?
             }
             NodeKind::Cast(reason) => {
@@ -204,7 +204,7 @@ impl Commit<'_> {
                 self.rewriter.new.add(NodeKind::Insert(view), &[operand, updates], &[(dtype, shape)])
             }
             NodeKind::Concat(axis, policy) => {
-                let dtype = policy.commit(self.types(id, &Operation::Concat(axis, policy))?.compute);
+                let dtype = policy.commit(self.types(id, &Operation::concat(axis, policy))?.compute);
                 let operands = graph.operands(id).iter().enumerate();
                 let operands: Vec<Value> = operands
                     .map(|(i, &operand)| self.coerce(operand, dtype, Reason::Operand(id, i as u32)))

@@ -28,7 +28,7 @@ impl Commit<'_> {
     /// Commits a reduction of the traced graph.
     pub(super) fn reduce(&mut self, id: NodeId, reduce: Reduce) -> Result<Value> {
         let operands = self.graph.operands(id).to_vec();
-        let types = self.reduction_types(id, &Operation::Reduce(reduce))?;
+        let types = self.reduction_types(id, &NodeKind::Reduce(reduce).into())?;
         let reason = Reason::Operand(id, 0);
         let x = match reduce.request.dtype {
             // A mean of integers is computed in a float, but of operands in the requested dtype.
@@ -114,7 +114,7 @@ impl Commit<'_> {
 
     /// Commits a scan of the traced graph.
     pub(super) fn scan(&mut self, id: NodeId, scan: Scan, axis: u32, request: TypeRequest) -> Result<Value> {
-        let (x, types) = self.operand(id, &Operation::Scan(scan, axis, request), request.dtype)?;
+        let (x, types) = self.operand(id, &NodeKind::Scan(scan, axis, request).into(), request.dtype)?;
         let wide = if scan.accumulates(types.compute) { types.compute } else { accumulated(types.compute) };
         let x = self.cast_part(id, x, wide);
         let result = (wide, self.rewriter.new.shape_id(x));
@@ -124,7 +124,7 @@ impl Commit<'_> {
 
     /// Commits a sort of the traced graph.
     pub(super) fn sort(&mut self, id: NodeId, sort: Sort, axis: u32, request: TypeRequest) -> Result<Value> {
-        let (x, types) = self.operand(id, &Operation::Sort(sort, axis, request, None), request.dtype)?;
+        let (x, types) = self.operand(id, &NodeKind::Sort(sort, axis, request).into(), request.dtype)?;
         let dtype = match sort {
             // Indices are computed in the requested dtype, or in the narrower of two that suffice.
             Sort::ArgSort => {

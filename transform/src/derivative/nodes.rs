@@ -95,7 +95,7 @@ impl<'a> NodeRule<'a> {
     fn op(&self, id: NodeId, op: Op, policy: Policy, n: usize) -> Paths {
         let types: SmallVec<[_; 4]> =
             self.to.read(|graph| graph.operands(id).iter().map(|&value| graph.ty(value)).collect());
-        let compute = match Operation::Op(op, policy).types(&types) {
+        let compute = match Operation::op(op, policy).types(&types) {
             Ok(types) => policy.commit(types.compute),
             Err(_) => return Paths::new(),
         };

@@ -10,7 +10,6 @@ use super::{rules, segments};
 use crate::append::{Appender, TangentSpace, linear};
 use ndjit_ir::Op;
 use ndjit_ir::graph::{Identity, NodeId, NodeKind, RuleKind, Scatter, Value};
-use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::Reduce;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -285,7 +284,7 @@ fn together(
         }
         NodeKind::Insert(view) => {
             let view = to.read(|graph| Arc::clone(&graph.views()[view.index()]));
-            let value = to.add(&Operation::Insert(view), &[own(0).value, own(1).value]);
+            let value = to.add(&NodeKind::Insert(view).into(), &[own(0).value, own(1).value]);
             to.term(value)
         }
         NodeKind::Scatter(how @ (Scatter::Set | Scatter::Add | Scatter::Subtract)) => {

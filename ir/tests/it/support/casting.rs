@@ -146,7 +146,7 @@ fn results_are_supported_too() {
     let on = |device, op: Op, dtype: DType, casting| {
         let support = Support { device: Some(device), casting, ..Support::default() };
         let operands: Vec<ValueType> = [dtype, dtype][..op.arity()].iter().map(|&d| d.into()).collect();
-        support.resolve(&Operation::Op(op, Policy::Standard), &operands)
+        support.resolve(&Operation::op(op, Policy::Standard), &operands)
     };
     assert_snapshot!(on(no_f32, Op::Abs, DType::C64, CastingModes::ERROR).unwrap_err(), @r"
     error[dtype]: abs: the device results_no_f32 has no f32
@@ -170,7 +170,7 @@ fn results_are_supported_too() {
         let restrictions = Restrictions::NONE.with(Restriction::unsupported(excluded));
         let support = Support { restrictions, ..Support::default() };
         let operands: Vec<ValueType> = [dtype, dtype][..op.arity()].iter().map(|&d| d.into()).collect();
-        support.resolve(&Operation::Op(op, Policy::Standard), &operands)
+        support.resolve(&Operation::op(op, Policy::Standard), &operands)
     };
     let refused = declared(Op::Abs, DType::C64, DType::F32).unwrap_err();
     assert_eq!(refused.headline(), "abs: f32 is not supported here");
@@ -192,7 +192,7 @@ fn nothing_gives_what_a_device_lacks() {
         let operands = vec![ValueType::from(dtype); op.arity()];
         for casting in combinations() {
             let support = Support { device: Some(missing(lacks)), casting, ..Support::default() };
-            let Ok(adapted) = support.resolve(&Operation::Op(op, Policy::Standard), &operands) else { continue };
+            let Ok(adapted) = support.resolve(&Operation::op(op, Policy::Standard), &operands) else { continue };
             assert_ne!(Policy::Standard.commit(adapted.types.result), lacks, "{op} of {dtype}");
         }
     }
@@ -212,7 +212,7 @@ fn adapted_ops_compute_in_supported_dtypes() {
         let operands: Vec<ValueType> = [a, a, a, b][4 - op.arity()..].iter().map(|&d| d.into()).collect();
         for modes in combinations() {
             let support = Support { device: Some(device), casting: modes, ..Support::default() };
-            let Ok(adapted) = support.resolve(&Operation::Op(op, policy), &operands) else { continue };
+            let Ok(adapted) = support.resolve(&Operation::op(op, policy), &operands) else { continue };
             let compute = policy.commit(adapted.types.compute);
             assert!(supported_dtypes(op, device).contains(compute), "{op} of {a} {b}: {compute}");
             cast += usize::from(!adapted.casts.is_empty());
@@ -241,7 +241,7 @@ fn without_limits_and_modes_nothing_changes() {
         for device in [None, Some(Device::CPU)] {
             let support = Support { device, ..Support::default() };
             match (
-                support.resolve(&Operation::Op(op, Policy::Standard), &operands),
+                support.resolve(&Operation::op(op, Policy::Standard), &operands),
                 Policy::Standard.resolve_op(op, &operands),
             ) {
                 (Ok(adapted), Ok(types)) => assert!(adapted.types == types && adapted.casts.is_empty()),
@@ -256,7 +256,7 @@ fn without_limits_and_modes_nothing_changes() {
 fn without_64_bit_types_no_mode_takes_one() {
     let device = Device::describe("no_f32").unsupported([Op::Exp], DType::F32, "test", "https://example.org");
     let support = Support { device: Some(device.register().unwrap()), casting: CastingModes::UP, ..Support::default() };
-    let exp = |policy: Policy| support.resolve(&Operation::Op(Op::Exp, policy), &[DType::F32.into()]);
+    let exp = |policy: Policy| support.resolve(&Operation::op(Op::Exp, policy), &[DType::F32.into()]);
     assert_eq!(exp(Policy::Standard).unwrap().casts[..], [Some((DType::F64, Mode::Up))]);
     assert!(exp(Policy::Jax32).is_err());
 }

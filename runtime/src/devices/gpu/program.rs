@@ -16,7 +16,7 @@ use crate::memory::buffer::Buffer;
 use crate::memory::device::DeviceMemory;
 use crate::programs::call::{Argument, Output, RunOptions, Timed};
 use crate::programs::control::Controller;
-use crate::programs::executable::{Executable, InnerPrograms};
+use crate::programs::executable::{Executable, InnerPrograms, planned_controls};
 use crate::programs::literals::Literals;
 use crate::programs::plan::BufferPlan;
 use crate::programs::planned;
@@ -243,8 +243,15 @@ impl DeviceProgram for GpuProgram {
         all
     }
 
-    fn planned(&self, lowered: &Lowered) -> Result<Vec<planned::PlannedArray>> {
-        planned::planned(lowered)
+    fn planned(&self, lowered: &Lowered) -> Result<planned::PlannedProgram> {
+        let known = &mut planned::PlannedBodies::default();
+        // The processor runs the graphs of control flow.
+        let bodies = |step: usize| match self.steps.get(step) {
+            Some(ReadyStep::Control(control)) => control.programs(),
+            Some(ReadyStep::Kernel(_)) | None => &[],
+        };
+        let controls = planned_controls(lowered, known, &bodies)?;
+        Ok(planned::PlannedProgram { arrays: planned::arrays(&self.plan, lowered), memory: self.memory(), controls })
     }
 
     /// All arrays live to the end of a run.

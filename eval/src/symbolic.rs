@@ -1,4 +1,4 @@
-//! Formulas of new arrays: kernels compute the elements from their indices, with the bits of the arrays.
+//! Symbolic constants, programs that compute new arrays: kernels compute the elements from their indices, with the bits of the arrays.
 
 use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::{Graph, NodeKind, Slot, Value};
@@ -10,42 +10,42 @@ use ndjit_math::progression::{Progression, ProgressionRule};
 
 /// A program under construction. All operands of an operation have one type.
 #[derive(Default)]
-struct Formula(Graph<ValueType>);
+struct SymbolicConstant(Graph<ValueType>);
 
 /// The same value everywhere.
 pub fn filled((ty, dtype): (ValueType, DType), fill: Literal, shape: &Shape) -> Option<Graph<ValueType>> {
     let number = Literal::from_repr(dtype, &fill.to_repr(dtype).ok()?);
-    let mut formula = Formula::default();
+    let mut symbolic = SymbolicConstant::default();
     let number = match ty {
-        ValueType::Weak(_) => formula.number(Literal::weak(number.value())),
-        ValueType::Strong(_) => formula.number(number),
+        ValueType::Weak(_) => symbolic.number(Literal::weak(number.value())),
+        ValueType::Strong(_) => symbolic.number(number),
     };
     let (view, shape) = broadcast_to(&Shape::scalar(), shape).ok()?;
-    let filled = formula.0.view(number, view, &shape);
-    Some(formula.of(filled))
+    let filled = symbolic.0.view(number, view, &shape);
+    Some(symbolic.of(filled))
 }
 
 /// Ones on a diagonal.
 pub fn diagonal(dtype: DType, [rows, columns]: [usize; 2], diagonal: isize) -> Option<Graph<ValueType>> {
-    let mut formula = Formula::default();
+    let mut symbolic = SymbolicConstant::default();
     let (down, along) = (Shape::from([rows, 1]), Shape::from([1, columns]));
-    let [row, column] = [formula.indices(&down)?, formula.indices(&along)?];
+    let [row, column] = [symbolic.indices(&down)?, symbolic.indices(&along)?];
     // An offset beyond all indices is equivalent.
     let most = i64::try_from(rows.max(columns)).unwrap_or(i64::MAX / 2).min(i64::MAX / 2);
     let offset = i64::try_from(diagonal).ok()?.clamp(-most, most);
-    let offset = formula.number(Literal::strong(offset, DType::I64).ok()?);
+    let offset = symbolic.number(Literal::strong(offset, DType::I64).ok()?);
     let shape = Shape::from([rows, columns]);
-    let reached = formula.op(Op::Add, &[row, offset], DType::I64, &down);
-    let on = formula.op(Op::Equal, &[reached, column], DType::Bool, &shape);
-    let ones = formula.cast(on, dtype);
-    Some(formula.of(ones))
+    let reached = symbolic.op(Op::Add, &[row, offset], DType::I64, &down);
+    let on = symbolic.op(Op::Equal, &[reached, column], DType::Bool, &shape);
+    let ones = symbolic.cast(on, dtype);
+    Some(symbolic.of(ones))
 }
 
 /// A sequence.
 pub fn progression(dtype: DType, terms: &Progression) -> Option<Graph<ValueType>> {
-    let mut formula = Formula::default();
+    let mut symbolic = SymbolicConstant::default();
     let shape = Shape::from(terms.len());
-    let position = formula.indices(&shape)?;
+    let position = symbolic.indices(&shape)?;
     let value = match terms.rule()? {
         ProgressionRule::Int { start, step } => {
             let last = step.checked_mul(terms.len() as i128)?.checked_add(start)?;
@@ -55,35 +55,35 @@ pub fn progression(dtype: DType, terms: &Progression) -> Option<Graph<ValueType>
                 return None;
             }
             let [start, step] = [start, step].map(|n| Literal::strong(n as i64, DType::I64).ok());
-            let (start, step) = (formula.number(start?), formula.number(step?));
-            let steps = formula.op(Op::Multiply, &[position, step], DType::I64, &shape);
-            let number = formula.op(Op::Add, &[start, steps], DType::I64, &shape);
-            formula.cast(number, dtype)
+            let (start, step) = (symbolic.number(start?), symbolic.number(step?));
+            let steps = symbolic.op(Op::Multiply, &[position, step], DType::I64, &shape);
+            let number = symbolic.op(Op::Add, &[start, steps], DType::I64, &shape);
+            symbolic.cast(number, dtype)
         }
         ProgressionRule::Float { first, last, start, shift, step, scale } => {
             let [start, step, scale] = [start, step, scale].map(|x| Literal::strong(x, DType::F64).ok());
-            let (start, step, scale) = (formula.number(start?), formula.number(step?), formula.number(scale?));
-            let mut wide = formula.cast(position, DType::F64);
+            let (start, step, scale) = (symbolic.number(start?), symbolic.number(step?), symbolic.number(scale?));
+            let mut wide = symbolic.cast(position, DType::F64);
             if shift != 0.0 {
-                let shift = formula.number(Literal::strong(shift, DType::F64).ok()?);
-                wide = formula.op(Op::Subtract, &[wide, shift], DType::F64, &shape);
+                let shift = symbolic.number(Literal::strong(shift, DType::F64).ok()?);
+                wide = symbolic.op(Op::Subtract, &[wide, shift], DType::F64, &shape);
             }
-            let steps = formula.op(Op::Multiply, &[wide, step], DType::F64, &shape);
-            let sum = formula.op(Op::Add, &[start, steps], DType::F64, &shape);
-            let scaled = formula.op(Op::Multiply, &[sum, scale], DType::F64, &shape);
-            let mut number = formula.cast(scaled, dtype);
+            let steps = symbolic.op(Op::Multiply, &[wide, step], DType::F64, &shape);
+            let sum = symbolic.op(Op::Add, &[start, steps], DType::F64, &shape);
+            let scaled = symbolic.op(Op::Multiply, &[sum, scale], DType::F64, &shape);
+            let mut number = symbolic.cast(scaled, dtype);
             let ends = [(0, Some(first)), (terms.len().saturating_sub(1), last)];
             for (at, end) in ends.into_iter().filter_map(|(at, end)| Some((at, end?))) {
-                number = formula.end(dtype, position, at, end, number, &shape)?;
+                number = symbolic.end(dtype, position, at, end, number, &shape)?;
             }
             number
         }
         _ => return None,
     };
-    Some(formula.of(value))
+    Some(symbolic.of(value))
 }
 
-impl Formula {
+impl SymbolicConstant {
     fn number(&mut self, number: Literal) -> Value {
         self.0.literal(Slot::Value(number), number.ty())
     }
@@ -125,7 +125,7 @@ impl Formula {
     }
 
     fn of(self, result: Value) -> Graph<ValueType> {
-        let Formula(mut graph) = self;
+        let SymbolicConstant(mut graph) = self;
         graph.set_outputs(vec![result]);
         graph
     }
