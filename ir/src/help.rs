@@ -186,7 +186,7 @@ impl Help {
     /// }
     ///
     /// let help = Help::from("cast it: ").code(Code::CastAfter(DType::F32));
-    /// assert_eq!((help.as_str(), &*help.in_notation(&Calls)), ("cast it: `.cast(DType::F32)`", "cast it: `CastAfter(f32)`"));
+    /// assert_eq!((help.as_str(), &*help.in_notation(&Calls)), ("cast it: `.cast(DType::F32)`", "cast it: `CastAfter(F32)`"));
     /// ```
     pub fn in_notation(&self, notation: &dyn HelpNotation) -> String {
         let part = |part: &HelpPart| match part {
