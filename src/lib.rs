@@ -156,6 +156,8 @@ pub use interop::dlpack::from_dlpack;
 pub use jit::{Jitted, Outputs, Program, Spec, Stage, jit, spec, trees};
 pub use ndjit_codegen::target::VectorWidth;
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
+#[doc(hidden)]
+pub use ndjit_ir::help;
 pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
 pub use ndjit_ir::support::{
     CastingModes, Device, Exclusion, Inferred, Mode, Restriction, Restrictions, Unsupported, devices, invalid_dtypes,

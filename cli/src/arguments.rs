@@ -8,20 +8,22 @@ use std::path::PathBuf;
 /// Compiles array expressions: explains dtypes, shows each stage of an expression, evaluates it over files.
 #[derive(Debug, Parser)]
 #[command(name = "ndjit", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
-pub struct Arguments {
+pub struct CommandLine {
     /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-impl Arguments {
+impl CommandLine {
     /// Rejects an unknown option in the place of the expression, which may begin with `-`.
     ///
     /// # Errors
     /// The error of clap for unknown options.
-    pub fn checked(self) -> Result<Arguments, clap::Error> {
+    pub fn checked(self) -> Result<CommandLine, clap::Error> {
         let expression = match &self.command {
-            Command::Explain(Explain { expression, .. }) | Command::Eval(Eval { expression, .. }) => expression,
+            Command::Explain(ExplainArguments { expression, .. }) | Command::Eval(EvalArguments { expression, .. }) => {
+                expression
+            }
             Command::Promote(_) | Command::Run(_) | Command::Doctor => return Ok(self),
         };
         match option(expression) {
@@ -43,7 +45,7 @@ fn option(text: &str) -> Option<&str> {
 
 /// Clap's error for an unknown option of a command.
 fn unknown(option: &str, command: &str) -> clap::Error {
-    let mut arguments = Arguments::command();
+    let mut arguments = CommandLine::command();
     arguments.build();
     let Some(command) = arguments.find_subcommand(command) else { return clap::Error::new(ErrorKind::UnknownArgument) };
     let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(command);
@@ -61,13 +63,13 @@ fn unknown(option: &str, command: &str) -> clap::Error {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Promotes dtypes and explains the result
-    Promote(Promote),
+    Promote(PromoteArguments),
     /// Shows the compilation of an expression, from its graph to machine code
-    Explain(Explain),
+    Explain(ExplainArguments),
     /// Evaluates an expression over files and numbers
-    Eval(Eval),
+    Eval(EvalArguments),
     /// Runs a program written as a graph
-    Run(Run),
+    Run(RunArguments),
     /// Describes this machine and tests the compiler
     Doctor,
 }
@@ -76,7 +78,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "Dtypes: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128; weak types: i* f* c* \
     (quote them, for the shell).\nExample: ndjit promote u32 i32 --policy numpy2")]
-pub struct Promote {
+pub struct PromoteArguments {
     /// Dtypes and weak types, in order
     #[arg(value_parser = value_type)]
     pub types: Vec<ValueType>,
@@ -97,7 +99,7 @@ pub struct Promote {
 /// `ndjit explain`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: ndjit explain 'x + y * 2' 'x:f32[n,3]' y:i8 --stage typed")]
-pub struct Explain {
+pub struct ExplainArguments {
     /// The expression
     #[arg(allow_hyphen_values = true)]
     pub expression: String,
@@ -121,7 +123,7 @@ pub struct Explain {
 /// `ndjit eval`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: ndjit eval 'where(x > 0, x, expm1(x)) * 2' x=a.npy -o out.npy")]
-pub struct Eval {
+pub struct EvalArguments {
     /// The expression
     #[arg(allow_hyphen_values = true)]
     pub expression: String,
@@ -139,7 +141,7 @@ pub struct Eval {
 /// `ndjit run`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: ndjit run program.graph x=a.npy y=b.npy --stage loops")]
-pub struct Run {
+pub struct RunArguments {
     /// The file with the graph
     pub file: PathBuf,
     /// The arguments in order: [NAME=]FILE.npy, [NAME=]FILE.csv, [NAME=]FILE.csv:COLUMN, or numbers

@@ -2,12 +2,12 @@
 
 use crate::expression::{counted, parse, trace};
 use crate::memory;
-use crate::outcome::{Failure, Streams};
+use crate::outcome::{CommandFailure, Streams};
 use ndjit::{Array, DType, Host, host, spec, stats};
 use std::time::Instant;
 
 /// Prints the findings and returns the exit code: 1 for a failure.
-pub fn run(streams: &mut Streams<'_>) -> Result<u8, Failure> {
+pub fn run(streams: &mut Streams<'_>) -> Result<u8, CommandFailure> {
     writeln!(streams.out, "ndjit {}", env!("CARGO_PKG_VERSION"))?;
     let tried = Instant::now();
     let works = self_test();
@@ -86,7 +86,7 @@ fn self_test() -> Result<(), String> {
 }
 
 #[cfg(feature = "gpu")]
-fn gpus(streams: &mut Streams<'_>) -> Result<(), Failure> {
+fn gpus(streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     use std::collections::BTreeSet;
     let (all, said) = apart(ndjit::gpu::list)?;
     if all.is_empty() {
@@ -105,7 +105,7 @@ fn gpus(streams: &mut Streams<'_>) -> Result<(), Failure> {
 
 /// Runs `body` and captures standard error, which GPU drivers write to.
 #[cfg(all(feature = "gpu", unix))]
-fn apart<R>(body: impl FnOnce() -> R) -> Result<(R, String), Failure> {
+fn apart<R>(body: impl FnOnce() -> R) -> Result<(R, String), CommandFailure> {
     use std::io::Read;
     let (mut reader, writer) = std::io::pipe()?;
     let own = rustix::io::dup(rustix::stdio::stderr()).map_err(std::io::Error::from)?;
@@ -127,12 +127,12 @@ fn apart<R>(body: impl FnOnce() -> R) -> Result<(R, String), Failure> {
 }
 
 #[cfg(all(feature = "gpu", not(unix)))]
-fn apart<R>(body: impl FnOnce() -> R) -> Result<(R, String), Failure> {
+fn apart<R>(body: impl FnOnce() -> R) -> Result<(R, String), CommandFailure> {
     Ok((body(), String::new()))
 }
 
 #[cfg(not(feature = "gpu"))]
-fn gpus(streams: &mut Streams<'_>) -> Result<(), Failure> {
+fn gpus(streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     Ok(writeln!(streams.out, "{:<18} this is built without the feature `gpu`", "GPUs")?)
 }
 

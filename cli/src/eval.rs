@@ -1,12 +1,12 @@
 //! `ndjit eval`: evaluates an expression over files and numbers. Independent rows are computed in parts, so that files
 //! may be larger than memory.
 
-use crate::arguments::{Eval, How};
+use crate::arguments::{EvalArguments, How};
 use crate::expression::{parse, trace};
-use crate::inputs::{self, Input};
+use crate::inputs::{self, ProgramInput};
 use crate::memory::{self, Budget, Reservation};
-use crate::outcome::{Failure, Streams};
-use crate::output::{self, Output};
+use crate::outcome::{CommandFailure, Streams};
+use crate::output::{self, OutputFile};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ndjit::operand::AnyOperand;
 use ndjit::{Array, Device, Error, ErrorCode, Program, Shape, Spec, ValueType, with_device, with_policy};
@@ -17,7 +17,7 @@ const PART_BYTES: usize = 64 << 20;
 /// Number of rows computed for printing.
 const SHOWN: usize = 10;
 
-pub fn run(arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
+pub fn run(arguments: &EvalArguments, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     let limit = limit(&arguments.how);
     if let Some(total) = memory::total().filter(|total| limit > *total) {
         let (limit, total) = (memory::amount(limit), memory::amount(total));
@@ -30,7 +30,7 @@ pub fn run(arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let inputs = inputs::named(&arguments.inputs, &budget)?;
     let named: Vec<(&str, Spec)> = inputs.iter().map(|(name, input)| (name.as_str(), input.spec())).collect();
     let names = || inputs.iter().map(|(name, _)| name.clone()).collect();
-    let failed = |error: Error| Failure::Expression(error, arguments.expression.clone(), names());
+    let failed = |error: Error| CommandFailure::Expression(error, arguments.expression.clone(), names());
     let expression = parse(&arguments.expression).map_err(|problem| failed(problem.into()))?;
     for (name, _) in &inputs {
         if !expression.names().contains(&name.as_str()) {
@@ -42,7 +42,7 @@ pub fn run(arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let whole = Whole { program: &program, inputs: &inputs, budget: &budget };
     let computed = whole.run(arguments, streams);
     computed.map_err(|failure| match failure {
-        Failure::Other(error) => failed(error),
+        CommandFailure::Other(error) => failed(error),
         other => other,
     })?;
     if let Some(note) = narrowed(&program) {
@@ -80,10 +80,10 @@ pub fn limit(how: &How) -> usize {
 ///
 /// # Errors
 /// `Device` if built without GPUs.
-pub fn device(how: &How) -> Result<Option<Device>, Failure> {
+pub fn device(how: &How) -> Result<Option<Device>, CommandFailure> {
     match how.device.as_str() {
         "gpu" if cfg!(feature = "gpu") => Ok(Some(Device::gpu())),
-        "gpu" => Err(Failure::Usage(
+        "gpu" => Err(CommandFailure::Usage(
             Error::new(ErrorCode::Device, "this is built without the feature `gpu`")
                 .help("build it with `cargo install --locked --path cli --features gpu`"),
         )),
@@ -106,12 +106,12 @@ pub fn configured(program: Program, how: &How, device: Option<Device>) -> Progra
 /// A program with its inputs.
 struct Whole<'a> {
     program: &'a Program,
-    inputs: &'a [(String, Input)],
+    inputs: &'a [(String, ProgramInput)],
     budget: &'a Budget,
 }
 
 /// The division of a run into parts.
-struct Parts {
+struct RunParts {
     rows: usize,
     /// Number of rows of a part.
     each: usize,
@@ -122,7 +122,7 @@ struct Parts {
 }
 
 impl Whole<'_> {
-    fn run(&self, arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    fn run(&self, arguments: &EvalArguments, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
         let results = self.program.results();
         let result = results.first().ok_or_else(no_result)?;
         let _captured = self.budget.reserve("sequences", self.program.captured_bytes())?;
@@ -133,7 +133,7 @@ impl Whole<'_> {
                 self.print(&result, shown, streams)
             }
             (None, Some(parts)) => {
-                let parts = Parts { each: parts.each.min(SHOWN), ..parts };
+                let parts = RunParts { each: parts.each.min(SHOWN), ..parts };
                 let mut first = None;
                 self.each(&parts, |part, _| {
                     first = Some(part);
@@ -142,7 +142,7 @@ impl Whole<'_> {
                 self.print(&first.ok_or_else(no_result)?, shown, streams)
             }
             (Some(path), parts) => {
-                let mut output = Output::create(path, result, self.budget)?;
+                let mut output = OutputFile::create(path, result, self.budget)?;
                 match parts {
                     None => output.write(&self.computed()?.0)?,
                     Some(parts) => {
@@ -161,23 +161,23 @@ impl Whole<'_> {
         }
     }
 
-    fn print(&self, array: &Array, shape: &Shape, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    fn print(&self, array: &Array, shape: &Shape, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
         output::print(array, shape, self.budget, streams.out)
     }
 
     /// The division into parts, if the rows are independent and the whole takes too much memory.
-    fn parts(&self) -> Result<Option<Parts>, Error> {
+    fn parts(&self) -> Result<Option<RunParts>, Error> {
         let Some(rows) = self.program.rows().filter(|&rows| rows > 1) else { return Ok(None) };
         let (all, one) = (self.program.inputs(), self.of_rows(1)?.inputs());
         let with_rows: Vec<bool> = all.iter().zip(&one).map(|(all, one)| all != one).collect();
         // Half of the remaining memory for a part, and half for the freed memory of the previous one.
-        let whole = Parts { rows, each: rows, with_rows, bytes: PART_BYTES.min(self.budget.left() / 2) };
+        let whole = RunParts { rows, each: rows, with_rows, bytes: PART_BYTES.min(self.budget.left() / 2) };
         let bytes = self.needed(&whole)?;
         if bytes <= whole.bytes {
             return Ok(None);
         }
         let each = (whole.bytes as f64 / bytes as f64 * rows as f64) as usize;
-        let mut parts = Parts { each: each.clamp(1, rows), ..whole };
+        let mut parts = RunParts { each: each.clamp(1, rows), ..whole };
         // Not all memory of a program is proportional to its rows.
         while parts.each > 1 && self.needed(&parts)? > parts.bytes {
             parts.each = parts.each.div_ceil(2);
@@ -186,7 +186,7 @@ impl Whole<'_> {
     }
 
     /// The memory of a part: its inputs, and the computation.
-    fn needed(&self, parts: &Parts) -> Result<usize, Error> {
+    fn needed(&self, parts: &RunParts) -> Result<usize, Error> {
         let read = self.inputs.iter().zip(&parts.with_rows).filter(|(_, rows)| **rows);
         let read = read.map(|((_, input), _)| input.read_bytes(Some(parts.each)));
         Ok(read.fold(self.of_rows(parts.each)?.memory()?, usize::saturating_add))
@@ -209,7 +209,7 @@ impl Whole<'_> {
     }
 
     /// Computes parts in order until `then`, called with each part and the row after its last, returns false.
-    fn each(&self, parts: &Parts, mut then: impl FnMut(Array, usize) -> Result<bool, Error>) -> Result<(), Error> {
+    fn each(&self, parts: &RunParts, mut then: impl FnMut(Array, usize) -> Result<bool, Error>) -> Result<(), Error> {
         let full = self.of_rows(parts.each)?;
         let read = |rows: bool| {
             let inputs = self.inputs.iter().zip(&parts.with_rows).filter(move |(_, with_rows)| **with_rows == rows);

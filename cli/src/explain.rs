@@ -1,18 +1,18 @@
 //! `ndjit explain`: shows the compilation of an expression.
 
-use crate::arguments::{Explain, Stages};
+use crate::arguments::{ExplainArguments, Stages};
 use crate::expression::{parse, trace};
-use crate::outcome::{Failure, Streams};
+use crate::notation::explanation;
+use crate::outcome::{CommandFailure, Streams};
 use crate::replacement::replace;
-use crate::report::in_expression;
 use crate::{memory, specs};
 use ndjit::{Error, Program, Spec, with_policy};
 
-pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure> {
+pub fn run(arguments: &ExplainArguments, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     let inputs = specs::parse(&arguments.inputs)?;
     let named: Vec<(&str, Spec)> = inputs.specs.iter().map(|(name, spec)| (name.as_str(), spec.clone())).collect();
     let names = || named.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<String>>();
-    let failed = |error: Error| Failure::Expression(error, arguments.expression.clone(), names());
+    let failed = |error: Error| CommandFailure::Expression(error, arguments.expression.clone(), names());
     let expression = parse(&arguments.expression).map_err(|problem| failed(problem.into()))?;
     let budget = memory::Budget::new(memory::default_limit());
     let program = with_policy(arguments.policy, || trace(&expression, &named, &budget)).map_err(failed)?;
@@ -26,8 +26,8 @@ pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure
         return Ok(());
     }
     match &arguments.stage {
-        Some(stages) => stages_of(&program, stages, &names(), streams).map_err(|failure| match failure {
-            Failure::Other(error) => failed(error),
+        Some(stages) => stages_of(&program, stages, streams).map_err(|failure| match failure {
+            CommandFailure::Other(error) => failed(error),
             other => other,
         }),
         None => summary(&program, &expression.to_string(), &names(), streams),
@@ -35,29 +35,29 @@ pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure
 }
 
 /// Prints stages; several have headings.
-pub fn stages_of(
-    program: &Program,
-    stages: &Stages,
-    inputs: &[String],
-    streams: &mut Streams<'_>,
-) -> Result<(), Failure> {
+pub fn stages_of(program: &Program, stages: &Stages, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     for (n, stage) in stages.0.iter().enumerate() {
         if stages.0.len() > 1 {
             let gap = if n == 0 { "" } else { "\n" };
             writeln!(streams.out, "{gap}== {} ==", stage.name())?;
         }
-        writeln!(streams.out, "{}", in_expression(program.explain(*stage)?.trim_end(), inputs))?;
+        writeln!(streams.out, "{}", program.explain(*stage)?.trim_end())?;
     }
     Ok(())
 }
 
 /// Prints the expression as parsed, its type, and the explanation.
-fn summary(program: &Program, read_as: &str, inputs: &[String], streams: &mut Streams<'_>) -> Result<(), Failure> {
+fn summary(
+    program: &Program,
+    read_as: &str,
+    inputs: &[String],
+    streams: &mut Streams<'_>,
+) -> Result<(), CommandFailure> {
     writeln!(streams.out, "{read_as}")?;
     for (n, result) in program.results().iter().enumerate() {
         writeln!(streams.out, "gives {result}")?;
         if let Some(why) = program.explain_dtype(n) {
-            writeln!(streams.out, "{}", in_expression(&why.to_string(), inputs))?;
+            writeln!(streams.out, "{}", explanation(why, inputs))?;
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! numbers.
 
 use crate::memory::{Budget, Reservation};
-use crate::outcome::Failure;
+use crate::outcome::CommandFailure;
 use crate::specs::check_name;
 use crate::table;
 use ndjit::npy::Reader;
@@ -21,7 +21,7 @@ fn version(path: &Path) -> Version {
 }
 
 /// An input.
-pub enum Input {
+pub enum ProgramInput {
     /// A `.npy` file, read during the computation.
     Npy(Box<Reader>, PathBuf, Version),
     /// The contents of a `.csv` file, with their reservation.
@@ -34,39 +34,39 @@ pub enum Input {
 ///
 /// # Errors
 /// Invalid texts and files.
-pub fn named(texts: &[String], budget: &Budget) -> Result<Vec<(String, Input)>, Failure> {
-    let mut inputs: Vec<(String, Input)> = Vec::new();
+pub fn named(texts: &[String], budget: &Budget) -> Result<Vec<(String, ProgramInput)>, CommandFailure> {
+    let mut inputs: Vec<(String, ProgramInput)> = Vec::new();
     for text in texts {
         let (name, source) = text.split_once('=').ok_or_else(|| {
             wrong(format!("input `{text}`: no `=` after the name"))
                 .map(|error| error.help("inputs are written `x=a.npy`, `x=data.csv:column` or `k=2.5`"))
         })?;
-        check_name(name).map_err(Failure::Usage)?;
+        check_name(name).map_err(CommandFailure::Usage)?;
         if inputs.iter().any(|(other, _)| other == name) {
             return Err(wrong(format!("input `{text}`: one of this name was given before")));
         }
-        let of_input = |failure: Failure| failure.map(|error| error.of(format!("input `{name}`")));
-        let input = Input::open(source, budget).map_err(of_input)?;
+        let of_input = |failure: CommandFailure| failure.map(|error| error.of(format!("input `{name}`")));
+        let input = ProgramInput::open(source, budget).map_err(of_input)?;
         inputs.push((name.to_owned(), input));
     }
     Ok(inputs)
 }
 
-impl Input {
+impl ProgramInput {
     /// Opens a file, or parses a number.
     ///
     /// # Errors
     /// `Io` if a file cannot be read; a usage error for other texts.
-    pub fn open(source: &str, budget: &Budget) -> Result<Input, Failure> {
+    pub fn open(source: &str, budget: &Budget) -> Result<ProgramInput, CommandFailure> {
         if let Some(number) = number(source) {
-            return Ok(Input::Number(number));
+            return Ok(ProgramInput::Number(number));
         }
         let lower = source.to_ascii_lowercase();
         if lower.ends_with(".npy") {
             let path = PathBuf::from(source);
             present(&path)?;
             let version = version(&path);
-            return Ok(Input::Npy(Box::new(Reader::open(&path)?), path, version));
+            return Ok(ProgramInput::Npy(Box::new(Reader::open(&path)?), path, version));
         }
         if let Some(end) = lower.rfind(".csv").map(|at| at + 4) {
             let (path, rest) = (&source[..end], &source[end..]);
@@ -74,7 +74,7 @@ impl Input {
             if rest.is_empty() || column.is_some() {
                 present(Path::new(path))?;
                 let (array, _memory) = table::read(path, column, budget)?;
-                return Ok(Input::Table { array, _memory });
+                return Ok(ProgramInput::Table { array, _memory });
             }
         }
         let (what, help) = match source {
@@ -90,9 +90,9 @@ impl Input {
     /// The type and shape.
     pub fn spec(&self) -> Spec {
         match self {
-            Input::Npy(reader, ..) => ndjit::spec(reader.dtype(), reader.shape().clone()),
-            Input::Table { array, .. } => Spec::of(array),
-            Input::Number(number) => match number.value_type() {
+            ProgramInput::Npy(reader, ..) => ndjit::spec(reader.dtype(), reader.shape().clone()),
+            ProgramInput::Table { array, .. } => Spec::of(array),
+            ProgramInput::Number(number) => match number.value_type() {
                 ndjit::ValueType::Weak(kind) => Spec::number(kind),
                 // True and False are strong.
                 ty => ndjit::spec(ty, []),
@@ -106,12 +106,12 @@ impl Input {
     /// `Io` if the file cannot be read.
     pub fn argument(&self, rows: Option<Range<usize>>) -> Result<AnyOperand, Error> {
         Ok(match (self, rows) {
-            (Input::Npy(reader, ..), Some(rows)) => reader.copied_rows(rows)?.operand(),
-            (Input::Npy(reader, ..), None) => reader.copied()?.operand(),
-            (Input::Table { array, .. }, Some(rows)) => array.slice(rows).operand(),
-            (Input::Table { array, .. }, None) => array.operand(),
-            (Input::Number(number), _) if number.is_weak() => number.operand(),
-            (Input::Number(number), _) => Array::scalar(*number).operand(),
+            (ProgramInput::Npy(reader, ..), Some(rows)) => reader.copied_rows(rows)?.operand(),
+            (ProgramInput::Npy(reader, ..), None) => reader.copied()?.operand(),
+            (ProgramInput::Table { array, .. }, Some(rows)) => array.slice(rows).operand(),
+            (ProgramInput::Table { array, .. }, None) => array.operand(),
+            (ProgramInput::Number(number), _) if number.is_weak() => number.operand(),
+            (ProgramInput::Number(number), _) => Array::scalar(*number).operand(),
         })
     }
 
@@ -121,7 +121,7 @@ impl Input {
     /// `Io` if it changed.
     pub fn unchanged(&self) -> Result<(), Error> {
         match self {
-            Input::Npy(_, path, before) if *before != version(path) => {
+            ProgramInput::Npy(_, path, before) if *before != version(path) => {
                 Err(Error::new(ErrorCode::Io, "read_npy: the file changed while it was read")
                     .fact(format_args!("file: {}", path.display()))
                     .help("run the command again when the file is whole"))
@@ -132,7 +132,7 @@ impl Input {
 
     /// The number of bytes read for an argument of this number of rows, or of all.
     pub fn read_bytes(&self, rows: Option<usize>) -> usize {
-        let Input::Npy(reader, ..) = self else { return 0 };
+        let ProgramInput::Npy(reader, ..) = self else { return 0 };
         let mut extents = reader.shape().extents().to_vec();
         if let (Some(first), Some(rows)) = (extents.first_mut(), rows) {
             *first = rows;
@@ -142,8 +142,8 @@ impl Input {
 }
 
 /// The error of a malformed input.
-fn wrong(what: String) -> Failure {
-    Failure::Usage(Error::new(ErrorCode::Parse, what))
+fn wrong(what: String) -> CommandFailure {
+    CommandFailure::Usage(Error::new(ErrorCode::Parse, what))
 }
 
 /// Rejects a missing file, and suggests one with a similar name in its folder.

@@ -1,6 +1,6 @@
 //! The command line of ndjit, as a library for tests: [`expression`]s, and one module per command.
 //!
-//! Commands write to given streams. Exit codes are 0; 2 for a usage error (`Failure::Usage`, or from clap); 1 for an
+//! Commands write to given streams. Exit codes are 0; 2 for a usage error (`CommandFailure::Usage`, or from clap); 1 for an
 //! invalid expression, graph or file, and for other failures.
 //!
 //! Memory whose size depends on data is reserved from one budget ([`memory`]). Output files replace others once
@@ -16,6 +16,7 @@ mod explain;
 pub mod expression;
 mod inputs;
 pub mod memory;
+mod notation;
 mod outcome;
 mod output;
 mod promote;
@@ -25,7 +26,7 @@ mod run;
 mod specs;
 pub mod table;
 
-use arguments::{Arguments, Command};
+use arguments::{Command, CommandLine};
 use clap::Parser;
 pub use outcome::Streams;
 pub use replacement::remove_on_signals;
@@ -33,7 +34,7 @@ use std::ffi::OsString;
 
 /// Runs a command line, which begins with the name of the program; returns the exit code.
 pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>, streams: &mut Streams<'_>) -> u8 {
-    let arguments = match Arguments::try_parse_from(arguments).and_then(Arguments::checked) {
+    let arguments = match CommandLine::try_parse_from(arguments).and_then(CommandLine::checked) {
         Ok(arguments) => arguments,
         Err(error) => {
             let text = error.render();

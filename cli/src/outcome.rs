@@ -14,7 +14,7 @@ pub struct Streams<'a> {
 }
 
 /// The failure of a command.
-pub(crate) enum Failure {
+pub(crate) enum CommandFailure {
     /// An error in an expression, with its text and inputs.
     Expression(Error, String, Vec<String>),
     /// A usage error: a malformed input, a feature not built in.
@@ -25,33 +25,33 @@ pub(crate) enum Failure {
     Output(std::io::Error),
 }
 
-impl Failure {
+impl CommandFailure {
     /// The same failure with a changed error.
-    pub fn map(self, more: impl FnOnce(Error) -> Error) -> Failure {
+    pub fn map(self, more: impl FnOnce(Error) -> Error) -> CommandFailure {
         match self {
-            Failure::Usage(error) => Failure::Usage(more(error)),
-            Failure::Other(error) => Failure::Other(more(error)),
-            Failure::Expression(..) | Failure::Output(_) => self,
+            CommandFailure::Usage(error) => CommandFailure::Usage(more(error)),
+            CommandFailure::Other(error) => CommandFailure::Other(more(error)),
+            CommandFailure::Expression(..) | CommandFailure::Output(_) => self,
         }
     }
 
     /// The exit code of the command.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Failure::Usage(_) => 2,
-            Failure::Expression(..) | Failure::Other(_) | Failure::Output(_) => 1,
+            CommandFailure::Usage(_) => 2,
+            CommandFailure::Expression(..) | CommandFailure::Other(_) | CommandFailure::Output(_) => 1,
         }
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure::Other(error)
+impl From<Error> for CommandFailure {
+    fn from(error: Error) -> CommandFailure {
+        CommandFailure::Other(error)
     }
 }
 
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Failure {
-        Failure::Output(error)
+impl From<std::io::Error> for CommandFailure {
+    fn from(error: std::io::Error) -> CommandFailure {
+        CommandFailure::Output(error)
     }
 }

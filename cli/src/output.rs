@@ -4,7 +4,7 @@
 //! the same path, and a failure leaves no file.
 
 use crate::memory::{Budget, Reservation};
-use crate::outcome::Failure;
+use crate::outcome::CommandFailure;
 use ndjit::npy::Writer;
 use ndjit::npy::replacement::Replacement;
 use ndjit::{Array, Complex, DType, Error, ErrorCode, Shape, Spec, bf16, f16};
@@ -14,15 +14,15 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// A file being written.
-pub struct Output {
-    file: Format,
+pub struct OutputFile {
+    file: FileFormat,
     /// The requested path.
     path: PathBuf,
     /// The memory of text buffers.
     _buffers: Reservation,
 }
 
-enum Format {
+enum FileFormat {
     Npy(Writer),
     Csv(BufWriter<File>, Replacement),
 }
@@ -30,13 +30,13 @@ enum Format {
 /// Number of elements formatted at once.
 const BLOCK: usize = 1 << 13;
 
-impl Output {
+impl OutputFile {
     /// Creates a file for a result.
     ///
     /// # Errors
     /// `Io` if it cannot be written, or has an unknown extension; `DType` and `Shape` for unsupported results;
     /// `Allocation` if its buffers exceed the budget.
-    pub fn create(path: &Path, result: &Spec, budget: &Budget) -> Result<Output, Failure> {
+    pub fn create(path: &Path, result: &Spec, budget: &Budget) -> Result<OutputFile, CommandFailure> {
         let of_file = |error: Error| error.in_file(path);
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         let refused = match extension.as_str() {
@@ -48,17 +48,17 @@ impl Output {
             "npy" | "csv" => {
                 let _buffers = budget.reserve("buffers", BLOCK * (result.dtype().bytes() + 1))?;
                 let file = match extension.as_str() {
-                    "npy" => Format::Npy(Writer::create(path, result.dtype(), result.shape())?),
+                    "npy" => FileFormat::Npy(Writer::create(path, result.dtype(), result.shape())?),
                     _ => {
                         let place = Replacement::create(path).map_err(of_file)?;
                         let file = File::create(place.path()).map_err(|e| of_file(failed("write_csv", &e)))?;
-                        Format::Csv(BufWriter::new(file), place)
+                        FileFormat::Csv(BufWriter::new(file), place)
                     }
                 };
-                return Ok(Output { file, path: path.to_owned(), _buffers });
+                return Ok(OutputFile { file, path: path.to_owned(), _buffers });
             }
             _ => {
-                return Err(Failure::Usage(
+                return Err(CommandFailure::Usage(
                     of_file(Error::new(ErrorCode::Io, "write: the name does not say how"))
                         .help("files that end in .npy or .csv are written"),
                 ));
@@ -73,8 +73,8 @@ impl Output {
     /// `Io` if it cannot be written; those of evaluation.
     pub fn write(&mut self, part: &Array) -> Result<(), Error> {
         let written = match &mut self.file {
-            Format::Npy(writer) => writer.write(part),
-            Format::Csv(file, _) => write_rows(part, file),
+            FileFormat::Npy(writer) => writer.write(part),
+            FileFormat::Csv(file, _) => write_rows(part, file),
         };
         written.map_err(|e| e.in_file(&self.path))
     }
@@ -85,8 +85,8 @@ impl Output {
     /// `Io` if it cannot be written.
     pub fn finish(self) -> Result<(), Error> {
         let written = match self.file {
-            Format::Npy(writer) => writer.finish(),
-            Format::Csv(mut file, place) => {
+            FileFormat::Npy(writer) => writer.finish(),
+            FileFormat::Csv(mut file, place) => {
                 file.flush().map_err(|e| failed("write_csv", &e)).and_then(|()| place.finish())
             }
         };
@@ -107,7 +107,7 @@ fn shown(shape: &Shape) -> usize {
 
 /// Prints a result: its type, and its elements in NumPy's format. `all` is the shape if only the first rows were
 /// computed.
-pub fn print(array: &Array, all: &Shape, budget: &Budget, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn print(array: &Array, all: &Shape, budget: &Budget, out: &mut dyn Write) -> Result<(), CommandFailure> {
     let _text = budget.reserve("the result as text", shown(array.shape()).saturating_mul(CELL))?;
     let stored = if array.is_weak() { format!(", stored as {}", array.dtype()) } else { String::new() };
     writeln!(out, "{}{all}{stored}", array.value_type())?;

@@ -1,22 +1,22 @@
 //! `ndjit promote`: the join of types, its explanation and its place in the lattice; tables and differences of
 //! policies.
 
-use crate::arguments::Promote;
-use crate::outcome::{Failure, Streams};
+use crate::arguments::PromoteArguments;
+use crate::outcome::{CommandFailure, Streams};
 use crate::replacement::replace;
 use ndjit::explain::joining;
 use ndjit::promotion::Lattice;
 use ndjit::{Error, ErrorCode, Policy, ValueType};
 use std::fs;
 
-pub fn run(arguments: &Promote, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let Promote { types, policy, table, diff, svg } = arguments;
+pub fn run(arguments: &PromoteArguments, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
+    let PromoteArguments { types, policy, table, diff, svg } = arguments;
     if let [one, other] = diff[..] {
         differences(one, other, streams)?;
     } else if !types.is_empty() {
         join(types, *policy, streams)?;
     } else if !table && svg.is_none() {
-        return Err(Failure::Usage(
+        return Err(CommandFailure::Usage(
             Error::new(ErrorCode::Arity, "promote: no dtypes")
                 .help("as in `ndjit promote u32 i32`; or ask for `--table`, `--diff P Q` or `--svg FILE`"),
         ));
@@ -34,7 +34,7 @@ pub fn run(arguments: &Promote, streams: &mut Streams<'_>) -> Result<(), Failure
     Ok(())
 }
 
-fn join(types: &[ValueType], policy: Policy, streams: &mut Streams<'_>) -> Result<(), Failure> {
+fn join(types: &[ValueType], policy: Policy, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     let result = policy.result_type(types)?;
     let names: Vec<&str> = types.iter().map(|ty| ty.name()).collect();
     writeln!(streams.out, "{} -> {result}", names.join(", "))?;
@@ -57,7 +57,7 @@ fn join(types: &[ValueType], policy: Policy, streams: &mut Streams<'_>) -> Resul
     Ok(())
 }
 
-fn differences(one: Policy, other: Policy, streams: &mut Streams<'_>) -> Result<(), Failure> {
+fn differences(one: Policy, other: Policy, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     let differing = one.differences(other);
     writeln!(streams.out, "{one}: {}\n{other}: {}", one.doc(), other.doc())?;
     writeln!(streams.out, "{} of {} pairs differ", differing.len(), ValueType::ALL.len() * ValueType::ALL.len())?;

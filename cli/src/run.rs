@@ -1,12 +1,12 @@
 //! `ndjit run`: runs a program written as a graph.
 
-use crate::arguments::Run;
+use crate::arguments::RunArguments;
 use crate::eval::{COMPUTED, READ, configured, device, limit};
 use crate::explain::stages_of;
 use crate::expression::counted;
-use crate::inputs::{self, Input};
+use crate::inputs::{self, ProgramInput};
 use crate::memory::{Budget, Reservation, grow};
-use crate::outcome::{Failure, Streams};
+use crate::outcome::{CommandFailure, Streams};
 use crate::output;
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Array, Error, ErrorCode, Kind, Program, Scalar, Spec, ValueType, Weak, weak, with_device, with_policy};
@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
+pub fn run(arguments: &RunArguments, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     let path = arguments.file.display();
     let of_file = |error: Error| error.fact(format_args!("file: {path}"));
     let budget = Budget::new(limit(&arguments.how));
@@ -32,7 +32,7 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let program = with_policy(how.policy, || with_device(device, || Program::parse(&text))).map_err(of_file)?;
     let program = configured(program, how, device);
     if let Some(stages) = &arguments.stage {
-        stages_of(&program, stages, &[], streams)?;
+        stages_of(&program, stages, streams)?;
         if arguments.inputs.is_empty() && !arguments.ones && arguments.random.is_none() {
             return Ok(());
         }
@@ -48,20 +48,22 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
         for (n, spec) in specs.iter().enumerate() {
             error = error.fact(format_args!("argument {n}: {}{spec}", if spec.is_number() { "a number " } else { "" }));
         }
-        return Err(Failure::Usage(error.help("give them in order; `--ones` or `--random SEED` fills in the others")));
+        return Err(CommandFailure::Usage(
+            error.help("give them in order; `--ones` or `--random SEED` fills in the others"),
+        ));
     }
     let filled = specs.iter().skip(given).map(bytes).fold(0usize, usize::saturating_add);
     let _filled = budget.reserve(FILLED, filled)?;
     let _computed = budget.reserve(COMPUTED, program.memory()?)?;
-    let mut numbers = Random(arguments.random.unwrap_or(0));
+    let mut numbers = SplitMix64(arguments.random.unwrap_or(0));
     let mut operands: Vec<AnyOperand> = Vec::with_capacity(takes);
     let (mut opened, mut read_inputs) = (Vec::new(), Vec::new());
     for (n, spec) in specs.iter().enumerate() {
         operands.push(match arguments.inputs.get(n) {
             Some(text) => {
                 let source = text.split_once('=').map_or(text.as_str(), |(_, source)| source);
-                let of_argument = |failure: Failure| failure.map(|error| error.of(format!("argument {n}")));
-                let input = Input::open(source, &budget).map_err(of_argument)?;
+                let of_argument = |failure: CommandFailure| failure.map(|error| error.of(format!("argument {n}")));
+                let input = ProgramInput::open(source, &budget).map_err(of_argument)?;
                 check(n, text, &input, spec)?;
                 read_inputs.push(budget.reserve(READ, input.read_bytes(None))?);
                 let operand = fitting(&input, spec, &budget, &mut read_inputs)?;
@@ -73,7 +75,7 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
         });
     }
     let results = program.call(&operands)?;
-    opened.iter().try_for_each(Input::unchanged)?;
+    opened.iter().try_for_each(ProgramInput::unchanged)?;
     for (n, result) in results.iter().enumerate() {
         write!(streams.out, "{}result {n}: ", if n > 0 { "\n" } else { "" })?;
         output::print(result, result.shape(), &budget, streams.out)?;
@@ -124,13 +126,13 @@ fn read(path: &Path, budget: &Budget) -> Result<(String, Reservation), Error> {
 
 /// Rejects an input of another type or shape than the graph's. A number may be a number or a scalar array, a table any
 /// dtype.
-fn check(n: usize, text: &str, input: &Input, wanted: &Spec) -> Result<(), Failure> {
+fn check(n: usize, text: &str, input: &ProgramInput, wanted: &Spec) -> Result<(), CommandFailure> {
     let given = input.spec();
     let shapes = given.shape() == wanted.shape();
     let (fits, what) = match input {
-        Input::Number(_) => (shapes, "the number".to_owned()),
-        Input::Table { .. } => (shapes && !wanted.is_number(), format!("a table {}", given.shape())),
-        Input::Npy(..) => (shapes && given.value_type() == wanted.value_type(), given.to_string()),
+        ProgramInput::Number(_) => (shapes, "the number".to_owned()),
+        ProgramInput::Table { .. } => (shapes && !wanted.is_number(), format!("a table {}", given.shape())),
+        ProgramInput::Npy(..) => (shapes && given.value_type() == wanted.value_type(), given.to_string()),
     };
     if fits {
         return Ok(());
@@ -141,23 +143,30 @@ fn check(n: usize, text: &str, input: &Input, wanted: &Spec) -> Result<(), Failu
     let ones = "`--ones` or `--random SEED` fills in arguments that are not given";
     Err(match (input, wanted.is_number()) {
         (_, true) => error.help("write a number").into(),
-        (Input::Number(_), false) => Failure::Usage(error.help(format!("give a .npy or .csv file; {ones}"))),
-        (Input::Table { .. } | Input::Npy(..), false) => {
+        (ProgramInput::Number(_), false) => {
+            CommandFailure::Usage(error.help(format!("give a .npy or .csv file; {ones}")))
+        }
+        (ProgramInput::Table { .. } | ProgramInput::Npy(..), false) => {
             error.help(format!("the graph is of these shapes and dtypes alone: give such a file; {ones}")).into()
         }
     })
 }
 
 /// An input as an argument. Numbers and tables have no dtype of their own and take the argument's.
-fn fitting(input: &Input, spec: &Spec, budget: &Budget, held: &mut Vec<Reservation>) -> Result<AnyOperand, Error> {
+fn fitting(
+    input: &ProgramInput,
+    spec: &Spec,
+    budget: &Budget,
+    held: &mut Vec<Reservation>,
+) -> Result<AnyOperand, Error> {
     Ok(match (input, spec.value_type()) {
-        (Input::Number(number), _) if spec.is_number() => match (inputs::kind(*number), spec.value_type()) {
+        (ProgramInput::Number(number), _) if spec.is_number() => match (inputs::kind(*number), spec.value_type()) {
             // An integer is accepted as a float.
             (Some(Weak::Int), ValueType::Weak(Weak::Float)) => float(*number).operand(),
             _ => number.operand(),
         },
-        (Input::Number(number), ValueType::Strong(dtype)) => Array::scalar(*number).cast(dtype).operand(),
-        (Input::Table { array, .. }, ValueType::Strong(dtype)) => {
+        (ProgramInput::Number(number), ValueType::Strong(dtype)) => Array::scalar(*number).cast(dtype).operand(),
+        (ProgramInput::Table { array, .. }, ValueType::Strong(dtype)) => {
             held.push(budget.reserve(READ, bytes(spec))?);
             array.cast(dtype).operand()
         }
@@ -193,9 +202,9 @@ fn fill(spec: &Spec, budget: &Budget, mut next: impl FnMut() -> f64) -> Result<A
 }
 
 /// Pseudorandom numbers from a seed: SplitMix64.
-struct Random(u64);
+struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     /// A number from 0 to 1, or an integer from 0 to 99.
     fn next(&mut self, kind: Kind) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

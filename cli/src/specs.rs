@@ -1,6 +1,6 @@
 //! Types of inputs: `x:f32[n,3]`.
 
-use crate::outcome::Failure;
+use crate::outcome::CommandFailure;
 use ndjit::{Error, ErrorCode, Shape, Spec, ValueType, spec};
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 const EXAMPLES: [usize; 6] = [1000, 700, 300, 50, 20, 6];
 
 /// Inputs with their types, and the values of named extents.
-pub struct Inputs {
+pub struct InputSpecs {
     pub specs: Vec<(String, Spec)>,
     pub extents: BTreeMap<String, usize>,
 }
@@ -17,12 +17,12 @@ pub struct Inputs {
 ///
 /// # Errors
 /// The first invalid input.
-pub fn parse(texts: &[String]) -> Result<Inputs, Failure> {
-    read(texts).map_err(Failure::Usage)
+pub fn parse(texts: &[String]) -> Result<InputSpecs, CommandFailure> {
+    read(texts).map_err(CommandFailure::Usage)
 }
 
-fn read(texts: &[String]) -> Result<Inputs, Error> {
-    let mut inputs = Inputs { specs: Vec::new(), extents: BTreeMap::new() };
+fn read(texts: &[String]) -> Result<InputSpecs, Error> {
+    let mut inputs = InputSpecs { specs: Vec::new(), extents: BTreeMap::new() };
     for text in texts {
         let (name, ty) = text.split_once(':').ok_or_else(|| {
             wrong(text, "no `:` after the name")
@@ -47,7 +47,7 @@ fn read(texts: &[String]) -> Result<Inputs, Error> {
     Ok(inputs)
 }
 
-impl Inputs {
+impl InputSpecs {
     fn extent(&mut self, text: &str, extent: &str) -> Result<usize, Error> {
         if let Ok(number) = extent.parse() {
             return Ok(number);

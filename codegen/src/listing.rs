@@ -8,7 +8,7 @@ use crate::wgsl::WgslModule;
 use ndjit_ir::StatementOrigin;
 use ndjit_ir::body::Body;
 use ndjit_ir::kernel::{OpBody, StmtKind};
-use ndjit_ir::lines::TextLine;
+use ndjit_ir::lines::{LineSpan, TextLine};
 use ndjit_ir::loops::{Access, LoopBody, LoopLine, LoopNest, NestKind};
 
 /// A line of code.
@@ -18,12 +18,19 @@ pub struct CodeLine {
     pub text: String,
     /// The statement of the kernel from which it comes; `None` for loops and declarations.
     pub origin: Option<StatementOrigin>,
+    /// Its values and notes.
+    pub spans: Vec<LineSpan>,
 }
 
 impl CodeLine {
+    /// A line with an origin.
+    pub fn made(text: String, origin: Option<StatementOrigin>) -> CodeLine {
+        CodeLine { text, origin, spans: Vec::new() }
+    }
+
     /// A line without an origin.
     pub fn plain(text: impl Into<String>) -> CodeLine {
-        CodeLine { text: text.into(), origin: None }
+        CodeLine::made(text.into(), None)
     }
 }
 
@@ -55,11 +62,14 @@ pub fn clif(kernel: &ClifKernel, nest: &LoopNest, ops: &OpBody) -> Vec<CodeLine>
 /// The lines of a module.
 pub fn wgsl(module: &WgslModule) -> Vec<CodeLine> {
     let origins = module.origins.iter().copied().chain(std::iter::repeat(None));
-    module.text.lines().zip(origins).map(|(text, origin)| CodeLine { text: text.to_owned(), origin }).collect()
+    module.text.lines().zip(origins).map(|(text, origin)| CodeLine::made(text.to_owned(), origin)).collect()
 }
 
 fn code_lines<P>(lines: Vec<TextLine<P>>, of: impl Fn(P) -> Option<StatementOrigin>) -> Vec<CodeLine> {
-    lines.into_iter().map(|line| CodeLine { text: line.text, origin: line.part.and_then(&of) }).collect()
+    lines
+        .into_iter()
+        .map(|line| CodeLine { text: line.text, origin: line.part.and_then(&of), spans: line.spans })
+        .collect()
 }
 
 /// The origin of a line for an output's reduction or scan.

@@ -199,7 +199,7 @@ impl Layered {
     /// that would come too close (isotonic regression).
     fn fit(&mut self, l: usize, pull: impl Fn(&Layered, usize) -> (f64, f64)) {
         /// Vertices that touch: their number, the wanted position of the first, and the weight.
-        struct Block {
+        struct PooledBlock {
             len: usize,
             start: f64,
             weight: f64,
@@ -211,15 +211,15 @@ impl Layered {
             let touching = |u: usize| offsets[i - 1] + (self.width[u] + self.width[v]) / 2.0 + GAP;
             offsets.push(if i == 0 { 0.0 } else { touching(layer[i - 1]) });
         }
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut blocks: Vec<PooledBlock> = Vec::new();
         for (&v, offset) in layer.iter().zip(&offsets) {
             let (wish, weight) = pull(self, v);
             // A vertex without a pull keeps its position, with little weight.
-            let mut block = Block { len: 1, start: wish - offset, weight: weight.max(0.01) };
+            let mut block = PooledBlock { len: 1, start: wish - offset, weight: weight.max(0.01) };
             while let Some(left) = blocks.pop_if(|left| left.start > block.start) {
                 let weight = left.weight + block.weight;
                 let start = (left.start * left.weight + block.start * block.weight) / weight;
-                block = Block { len: left.len + block.len, start, weight };
+                block = PooledBlock { len: left.len + block.len, start, weight };
             }
             blocks.push(block);
         }

@@ -14,44 +14,22 @@ use ndjit_ir::support::{CastReason, Support};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Policy, Result, Shape, SourceLoc, ValueType};
 use smallvec::SmallVec;
 
-/// The operand names of a function that moves elements.
-fn moved(what: &str, operands: usize) -> &'static [&'static str] {
-    match (what, operands) {
-        (_, 1) => &["x"],
-        ("take" | "take_along_axis" | "at", 2) => &["x", "indices"],
-        ("at", _) => &["x", "indices 0", "indices 1", "indices 2", "indices 3", "indices 4", "indices 5", "indices 6"],
-        // The inserted or alternative operand comes last.
-        (what, 2) if what.starts_with("at.") => &["x", "y"],
-        (what, 3) if what.starts_with("at.") => &["x", "indices", "y"],
-        (what, 4) if what.starts_with("at.") => &["x", "indices 0", "indices 1", "y"],
-        (what, 5) if what.starts_with("at.") => &["x", "indices 0", "indices 1", "indices 2", "y"],
-        (what, 6) if what.starts_with("at.") => &["x", "indices 0", "indices 1", "indices 2", "indices 3", "y"],
-        ("digitize", 2) => &["x", "edges"],
-        ("histogram", 3) => &["x", "edges", "weights"],
-        ("bincount" | "cov", 2) => &["x", "weights"],
-        ("interp", 3) => &["x", "xp", "fp"],
-        ("convolve" | "correlate", 2) => &["a", "v"],
-        ("compress", 2) => &["mask", "x"],
-        _ => NUMBERED,
-    }
-}
-
-impl OperationRequest<'_> {
+impl<'a> OperationRequest<'a> {
     /// The function's name.
     pub fn what(self) -> &'static str {
         match self {
             OperationRequest::Op(op) => op.name(),
             OperationRequest::Reduction(request) => request.function.name(),
-            OperationRequest::Movement(movement) => movement.what,
+            OperationRequest::Movement(movement) => movement.function.what,
         }
     }
 
     /// Its name in errors, and source location, for so many operands.
-    fn site(self, operands: usize, place: SourceLoc) -> What {
+    fn site(self, operands: usize, place: SourceLoc) -> What<'a> {
         let names = match self {
             OperationRequest::Op(op) => op.row().operands,
             OperationRequest::Reduction(request) => request.function.row().operands,
-            OperationRequest::Movement(movement) => moved(movement.what, operands),
+            OperationRequest::Movement(movement) => movement.function.names(operands),
         };
         let site = match self {
             OperationRequest::Op(op) => Site::of_op(op, place),
@@ -67,7 +45,7 @@ impl OperationRequest<'_> {
             OperationRequest::Reduction(request) => request.operation(operands[0].shape, policy),
             OperationRequest::Movement(movement) => {
                 let shapes: SmallVec<[&Shape; 3]> = operands.iter().map(|operand| operand.shape).collect();
-                (movement.of)(&shapes).map_err(|error| error.of(movement.what))
+                (movement.of)(&shapes).map_err(|error| error.of(movement.function.what))
             }
         }
     }

@@ -1,10 +1,11 @@
 //! Requested operations: an op, a reduction along axes, a movement of elements. Types and shapes of results are not inferred here.
 
+use ndjit_inspect::words::NUMBERED;
 use ndjit_ir::axes::position;
 use ndjit_ir::graph::NodeKind;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::{self, AxisFunction, Reduce, Reduction, TypeRequest};
-use ndjit_ir::{DType, Op, Policy, Result, Shape};
+use ndjit_ir::{Code, DType, Help, Op, Policy, Result, Shape};
 use smallvec::SmallVec;
 
 /// A use of a function with one operation.
@@ -81,8 +82,8 @@ impl Request {
                 // The error of a set of axes differs from that of a single axis.
                 let missing = axes.iter().any(|&axis| position(axis, rank).is_err());
                 match (missing, !matches!(self.function, AxisFunction::Reduction(_))) {
-                    (true, false) if rank == 0 => error.help("leave the axes out: `..` are all there are"),
-                    (true, false) => error.help("name one of these axes, or `..` for all"),
+                    (true, false) if rank == 0 => error.help(Help::default().code(Code::NoAxes)),
+                    (true, false) => error.help(Help::from("name one of these axes, or ").code(Code::AllAxes)),
                     (true, true) if rank == 0 => error.help("`x.reshape(1)` has one"),
                     _ => error,
                 }
@@ -92,10 +93,37 @@ impl Request {
     }
 }
 
-/// A use of a function that moves elements: its name, and its operation on arrays of given shapes.
-pub struct Movement<'a> {
-    /// The function's name.
+/// A function, by its name and those of its operands.
+#[derive(Clone, Copy)]
+pub struct NamedFunction<'a> {
+    /// Its name.
     pub what: &'static str,
+    /// The operands' names; `None` if they have none of their own.
+    names: Option<&'a [&'static str]>,
+}
+
+impl<'a> NamedFunction<'a> {
+    /// A function with names for its operands.
+    pub fn new(what: &'static str, names: &'a [&'static str]) -> NamedFunction<'a> {
+        NamedFunction { what, names: Some(names) }
+    }
+
+    /// The names of so many operands: a single one without a name is `x`, several are numbered.
+    pub fn names(self, operands: usize) -> &'a [&'static str] {
+        self.names.unwrap_or(if operands == 1 { &["x"] } else { NUMBERED })
+    }
+}
+
+impl From<&'static str> for NamedFunction<'_> {
+    fn from(what: &'static str) -> Self {
+        NamedFunction { what, names: None }
+    }
+}
+
+/// A use of a function that moves elements: its names, and its operation on arrays of given shapes.
+pub struct Movement<'a> {
+    /// The function.
+    pub function: NamedFunction<'a>,
     /// The operation.
     pub of: &'a Moving<'a>,
 }

@@ -3,7 +3,7 @@
 //! The header is a Python dict of three keys and plain values, parsed in one pass over at most 65,535 bytes, without recursion. It is
 //! independent of the elements' destination.
 
-use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
+use ndjit_ir::{Code, DType, Error, ErrorCode, Help, Result, Shape};
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -95,7 +95,7 @@ impl Header {
         let descriptor = dtype.row().npy.ok_or_else(|| {
             Error::new(ErrorCode::DType, format!("{dtype} is not supported"))
                 .of("write_npy")
-                .help("convert with `.cast(DType::F32)`")
+                .help(Help::from("convert with ").code(Code::CastAfter(DType::F32)))
         })?;
         let too_long = || {
             Error::new(ErrorCode::Size, "a header holds no such shape")

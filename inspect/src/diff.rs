@@ -1,35 +1,38 @@
 //! Differences between two stages of a program, or between the programs of two signatures.
 //!
-//! A pass that removes one value renumbers all later ones. So the second text's values are renamed as in the first: lines that are
-//! equal except for value numbers are matched, and so are the values they define.
+//! A pass that removes one value renumbers all later ones. So the second listing's values are renamed as in the first: lines that
+//! are equal except for value numbers are matched, and so are the values they define.
 
+use crate::listing::{Listing, StageLine};
+use ndjit_ir::graph::Value;
+use ndjit_ir::lines::{LineSpan, SpanKind};
 use similar::{Algorithm, DiffTag, TextDiff, capture_diff_slices_deadline};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Two texts, line by line. Prints as a unified diff.
+/// Two listings, line by line. Prints as a unified diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diff {
     names: (String, String),
-    old: String,
-    new: String,
+    old: Vec<String>,
+    new: Vec<String>,
 }
 
 /// The time limit of minimal diffs.
 const LONG: Duration = Duration::from_secs(1);
 
 impl Diff {
-    /// The differences between two texts with these names.
-    pub fn new(names: (String, String), old: &str, new: &str) -> Diff {
-        let (old, new) = (without_places(old), without_places(new));
+    /// The differences between two listings with these names.
+    pub fn new(names: (String, String), old: &Listing, new: &Listing) -> Diff {
+        let lines = |blocks: &[Vec<DiffLine>]| blocks.iter().flatten().map(|line| line.text.clone()).collect();
         // Each graph has its own value numbers. The last one is the program.
-        let (mut before, after) = (blocks(&old), blocks(&new));
-        let (last, extra) = (before.pop().unwrap_or_default(), after.len().saturating_sub(before.len() + 1));
-        before.extend(std::iter::repeat_n("", extra));
-        before.truncate(after.len().saturating_sub(1));
+        let (mut before, after) = (blocks(&old.lines), blocks(&new.lines));
+        let old = lines(&before);
+        let last = before.pop().unwrap_or_default();
+        before.resize(after.len().saturating_sub(1), Vec::new());
         before.push(last);
-        let new: String = before.into_iter().zip(after).map(|(old, new)| renamed(old, new)).collect();
+        let new = before.iter().zip(&after).flat_map(|(old, new)| renamed(old, new)).collect();
         Diff { names, old, new }
     }
 
@@ -41,75 +44,100 @@ impl Diff {
 
 impl fmt::Display for Diff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let diff = TextDiff::configure().timeout(LONG).diff_lines(&self.old, &self.new);
+        let [old, new] = [&self.old, &self.new].map(|lines| lines.iter().map(String::as_str).collect::<Vec<&str>>());
+        let diff = TextDiff::configure().timeout(LONG).diff_slices(&old, &new);
         write!(f, "{}", diff.unified_diff().context_radius(3).header(&self.names.0, &self.names.1))
     }
 }
 
-/// The text without trailing comments: places and reasons. Comment lines stay.
-fn without_places(text: &str) -> String {
-    let line = |line: &str| line.split_once("  ;").map_or(line, |(line, _)| line).to_owned() + "\n";
-    text.lines().map(line).collect()
+/// A line without its notes.
+#[derive(Clone, Default)]
+struct DiffLine {
+    text: String,
+    spans: Vec<LineSpan>,
 }
 
-/// The graphs of a text, or the whole of another text.
-fn blocks(text: &str) -> Vec<&str> {
-    let mut blocks = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("\n}\n").map(|at| at + 3).filter(|_| rest.starts_with("child @")) {
-        let (block, after) = rest.split_at(at);
-        blocks.push(block);
-        rest = after;
+impl DiffLine {
+    fn of(line: &StageLine) -> DiffLine {
+        let mut code = DiffLine::default();
+        // The note ends a line.
+        let note = line.spans.iter().position(|span| span.kind == SpanKind::Note);
+        code.spans.extend_from_slice(&line.spans[..note.unwrap_or(line.spans.len())]);
+        code.text.push_str(note.map_or(&line.text, |note| &line.text[..line.spans[note].range.start]));
+        code
     }
-    blocks.push(rest);
-    blocks
+
+    /// The text with other texts for some spans.
+    fn with(&self, other: impl Fn(SpanKind) -> Option<String>) -> String {
+        let (mut text, mut end) = (String::new(), 0);
+        for LineSpan { range, kind } in &self.spans {
+            text += &self.text[end..range.start];
+            match other(*kind) {
+                Some(other) => text += &other,
+                None => text += &self.text[range.clone()],
+            }
+            end = range.end;
+        }
+        text + &self.text[end..]
+    }
+
+    /// The defined values: parameters, results.
+    fn defined(&self) -> impl Iterator<Item = Value> {
+        self.spans.iter().filter_map(|span| match span.kind {
+            SpanKind::Definition(value) => Some(value),
+            SpanKind::Use(_) | SpanKind::Types | SpanKind::Note => None,
+        })
+    }
 }
 
-/// The second text with the first's value names.
-fn renamed(old: &str, new: &str) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let without_numbers = |line: &str| with_values(line, |_| Some(String::new()));
-    // The same definition gives the same value, even of another type.
-    let without_types = |line: &str| match line.split_once(" = ").and_then(|(_, after)| after.rsplit_once(" : ")) {
-        Some((operation, _)) => without_numbers(operation),
-        None => without_numbers(line),
+/// The lines of each graph, or all of another stage.
+fn blocks(lines: &[StageLine]) -> Vec<Vec<DiffLine>> {
+    lines.chunk_by(|a, b| a.block == b.block).map(|block| block.iter().map(DiffLine::of).collect()).collect()
+}
+
+/// The second block's lines with the first's value names.
+fn renamed(old: &[DiffLine], new: &[DiffLine]) -> Vec<String> {
+    let without_values = |line: &DiffLine| {
+        line.with(|kind| matches!(kind, SpanKind::Definition(_) | SpanKind::Use(_)).then(String::new))
     };
     let mut names = Names::default();
-    names.align(&old, &new, without_numbers);
-    names.align(&old, &new, without_types);
+    names.align(old, new, without_values);
+    // The same definition gives the same value, even of another type.
+    names.align(old, new, |line| line.with(|_| Some(String::new())));
     let mut names = names.old;
-    let number = |name: &String| name.parse::<u64>().ok();
-    let mut next =
-        old.iter().flat_map(|line| defined(line)).filter_map(|name| number(&name)).max().map_or(0, |n| n + 1);
-    for name in new.iter().flat_map(|line| defined(line)) {
-        names.entry(name).or_insert_with(|| {
+    let mut next = old.iter().flat_map(DiffLine::defined).max().map_or(0, |last| last.0 + 1);
+    for value in new.iter().flat_map(DiffLine::defined) {
+        names.entry(value).or_insert_with(|| {
             next += 1;
-            (next - 1).to_string()
+            Value(next - 1)
         });
     }
-    let line = |line: &&str| with_values(line, |name| names.get(name).map(|name| format!("%{name}"))) + "\n";
-    new.iter().map(line).collect()
+    let name = |kind| match kind {
+        SpanKind::Definition(value) | SpanKind::Use(value) => names.get(&value).map(Value::to_string),
+        SpanKind::Types | SpanKind::Note => None,
+    };
+    new.iter().map(|line| line.with(name)).collect()
 }
 
-/// Names of the second text's values.
+/// Names of the second block's values.
 #[derive(Default)]
 struct Names {
-    /// A value's name in the first text.
-    old: HashMap<String, String>,
+    /// A value's name in the first block.
+    old: HashMap<Value, Value>,
     /// Names in use.
-    taken: HashSet<String>,
+    taken: HashSet<Value>,
 }
 
 impl Names {
     /// Matches the definitions of lines with equal keys.
-    fn align(&mut self, old: &[&str], new: &[&str], key: impl Fn(&str) -> String) {
-        let keys = |lines: &[&str]| lines.iter().map(|line| key(line)).collect::<Vec<String>>();
+    fn align(&mut self, old: &[DiffLine], new: &[DiffLine], key: impl Fn(&DiffLine) -> String) {
+        let keys = |lines: &[DiffLine]| lines.iter().map(&key).collect::<Vec<String>>();
         let deadline = Instant::now() + LONG;
         let ops = capture_diff_slices_deadline(Algorithm::Myers, &keys(old), &keys(new), Some(deadline));
         for op in ops.iter().filter(|op| op.tag() == DiffTag::Equal) {
             for (old_line, new_line) in old[op.old_range()].iter().zip(&new[op.new_range()]) {
-                for (old_name, new_name) in defined(old_line).into_iter().zip(defined(new_line)) {
-                    if !self.old.contains_key(&new_name) && self.taken.insert(old_name.clone()) {
+                for (old_name, new_name) in old_line.defined().zip(new_line.defined()) {
+                    if !self.old.contains_key(&new_name) && self.taken.insert(old_name) {
                         self.old.insert(new_name, old_name);
                     }
                 }
@@ -118,49 +146,29 @@ impl Names {
     }
 }
 
-/// The numbers of a line's defined values: parameters, and results before ` = `.
-fn defined(line: &str) -> Vec<String> {
-    let definitions = match line.split_once(" = ") {
-        Some((before, _)) => before,
-        None if line.contains(" (%") || line.starts_with("graph (") => {
-            line.split_once(')').map_or(line, |(params, _)| params)
-        }
-        None => "",
-    };
-    let mut names = Vec::new();
-    with_values(definitions, |name| {
-        names.push(name.to_owned());
-        None
-    });
-    names
-}
-
-/// The line with its values replaced by `other`, which gets their numbers.
-fn with_values(line: &str, mut other: impl FnMut(&str) -> Option<String>) -> String {
-    let mut parts = line.split('%');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (number, rest) = part.split_at(part.len() - part.trim_start_matches(|c: char| c.is_ascii_digit()).len());
-        match other(number) {
-            Some(other) => out += &other,
-            None => out = out + "%" + number,
-        }
-        out += rest;
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ndjit_ir::DType;
+    use ndjit_ir::graph::{Graph, GraphLine};
+    use ndjit_ir::lines::TextLine;
+
+    /// The lines of a graph's text, each operation with a note.
+    fn listing(text: &str, note: &str) -> Listing {
+        let graph: Graph<DType> = text.parse().unwrap();
+        let lines = graph.display_noted(|_| note.to_owned()).lines().into_iter();
+        let line = |line: TextLine<GraphLine>| StageLine { spans: line.spans, ..StageLine::plain(line.text, None) };
+        Listing { lines: lines.map(line).collect() }
+    }
 
     fn diff(old: &str, new: &str) -> String {
-        Diff::new(("old".to_owned(), "new".to_owned()), old, new).to_string()
+        Diff::new(("old".to_owned(), "new".to_owned()), &listing(old, "a.rs:1:2"), &listing(new, "b.rs:3:4"))
+            .to_string()
     }
 
     #[test]
     fn values_keep_their_names() {
-        let old = "graph (%0: f32[3]) {\n  %1 = cast %0 : f64[3]\n  %2 = sin %0 : f32[3]  ; a.rs:1:2\n  %3 = cos %2 : f32[3]\n  return %3\n}";
+        let old = "graph (%0: f32[3]) {\n  %1 = cast %0 : f64[3]\n  %2 = sin %0 : f32[3]\n  %3 = cos %2 : f32[3]\n  return %3\n}";
         let new = "graph (%0: f32[3]) {\n  %1 = sin %0 : f32[3]\n  %2 = cos %1 : f32[3]\n  return %2\n}";
         let expected = [
             "--- old",
@@ -173,7 +181,7 @@ mod tests {
             "   return %3",
         ];
         assert_eq!(diff(old, new).trim_end(), expected.join("\n"));
-        assert_eq!(diff(old, &old.replace("a.rs", "b.rs")), "");
+        assert_eq!(diff(old, old), "");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use ndjit_codegen::x64;
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, NumberedControl, Scheduled};
 use ndjit_ir::graph::{Graph, GraphLine, GraphPart, GraphText, NodeId, NodeKind, Type, Value};
 use ndjit_ir::kernel::{OpBody, StepLine};
-use ndjit_ir::lines::TextLine;
+use ndjit_ir::lines::{LineSpan, TextLine};
 use ndjit_ir::loops::{IterationDomain, LoopBody, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::support::Device;
@@ -40,12 +40,16 @@ pub struct StageLine {
     pub within: Arc<[u32]>,
     /// Its step in the program.
     pub kernel: Option<usize>,
+    /// Its [block](Graph::blocks): each has its own values.
+    pub block: usize,
+    /// Its values and notes.
+    pub spans: Vec<LineSpan>,
 }
 
 impl StageLine {
     /// A line without a source operation.
     pub fn plain(text: impl Into<String>, kernel: Option<usize>) -> StageLine {
-        StageLine { text: text.into(), nodes: Vec::new(), within: Arc::default(), kernel }
+        StageLine { text: text.into(), nodes: Vec::new(), within: Arc::default(), kernel, block: 0, spans: Vec::new() }
     }
 
     /// A line from these nodes of the program's traced graph.
@@ -246,8 +250,8 @@ impl Inspection<'_> {
             })),
             ProgramStage::Wgsl => self.modules(|_, module| Ok(listing::wgsl(module))),
             ProgramStage::Spirv => self.modules(|there, module| {
-                let text = devices::spirv(&module.text, there.device)?;
-                Ok(text.lines().map(CodeLine::plain).collect())
+                let lines = devices::spirv(&module.text, there.device)?.into_iter();
+                Ok(lines.map(|line| CodeLine { spans: line.spans, ..CodeLine::plain(line.text) }).collect())
             }),
         }
     }
@@ -267,7 +271,7 @@ impl Inspection<'_> {
                 match step {
                     LoweredStep::Control(control) => self.control(&mut out, n, control),
                     LoweredStep::Kernel(LoweredKernel { fused, .. }) => {
-                        for TextLine { text, part } in fused.lines() {
+                        for TextLine { text, part, .. } in fused.lines() {
                             let value = part.and_then(|line| match line {
                                 StepLine::Input(n) => fused.inputs.get(n).map(|input| input.value),
                                 StepLine::Statement(n) => fused.statements.0.get(n).copied(),
@@ -284,7 +288,7 @@ impl Inspection<'_> {
 
     /// The lines of control flow, whose programs follow, or its steps.
     fn control(&self, out: &mut Listing, n: usize, LoweredControl { fused, compiled, .. }: &LoweredControl) {
-        for TextLine { text, part } in fused.lines() {
+        for TextLine { text, part, .. } in fused.lines() {
             let value = part.and_then(|line| match line {
                 StepLine::Input(n) => fused.operands.get(n).copied(),
                 StepLine::Output(n) => fused.results.get(n).map(|&(_, value)| value),
@@ -429,7 +433,7 @@ impl Inspection<'_> {
         let step = self.lowered.steps.get(kernel);
         let fused = step.and_then(LoweredStep::kernel).map(|kernel| &kernel.fused);
         let made: Vec<Value> = step.map_or_else(Vec::new, |step| step.makes().collect());
-        out.lines.extend(lines.into_iter().map(|CodeLine { text, origin }| {
+        out.lines.extend(lines.into_iter().map(|CodeLine { text, origin, spans }| {
             let values = match (origin, fused) {
                 // The whole compiled loop comes from its operations.
                 (Some(_), None) => made.clone(),
@@ -442,7 +446,7 @@ impl Inspection<'_> {
                 }
                 (Some(StatementOrigin::Results), Some(fused)) => fused.outputs.clone(),
             };
-            StageLine::made(text, self.of_values(values), Some(kernel))
+            StageLine { spans, ..StageLine::made(text, self.of_values(values), Some(kernel)) }
         }));
     }
 
@@ -494,9 +498,10 @@ fn graph<T: Type>(
     nodes: impl Fn(&Graph<T>, NodeId) -> Vec<NodeId>,
 ) -> Listing {
     let (blocks, within) = (graph.blocks(), control_of_blocks(graph, &nodes));
-    let line = |TextLine { text, part }: TextLine<GraphLine>| {
-        let mut line = StageLine::plain(text, None);
+    let line = |TextLine { text, part, spans }: TextLine<GraphLine>| {
+        let mut line = StageLine { spans, ..StageLine::plain(text, None) };
         let Some(GraphLine { block, part }) = part else { return line };
+        line.block = block;
         let (own, outer) = (blocks[block].graph, within.get(block));
         line.within = outer.map_or_else(Arc::default, |outer| outer[..].into());
         // The graph itself has the first numbers. Unknown operations have those of the enclosing ones.

@@ -7,7 +7,7 @@ use ndjit_ir::infer::{InferenceError, Operation};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::shape::ShapeMismatch;
-use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, HelpPart, LiteralValue, Shape, SourceLoc, ValueType};
+use ndjit_ir::{CastAdvice, Code, DType, Error, ErrorCode, Help, HelpPart, LiteralValue, Shape, SourceLoc, ValueType};
 
 /// The known properties of an operand before computation.
 pub struct KnownOperand<'a> {
@@ -24,9 +24,9 @@ pub type Origins<'a> = &'a dyn Fn(usize) -> Origin;
 
 /// An operation, for error messages.
 #[derive(Clone, Copy)]
-pub struct What {
+pub struct What<'a> {
     /// The operands' names.
-    pub names: &'static [&'static str],
+    pub names: &'a [&'static str],
     /// The operation's source location.
     pub site: Site,
 }
@@ -42,11 +42,13 @@ pub fn worded(mismatch: InferenceError, operation: &Operation<'_>, what: &str) -
             .fact(format_args!("along axes {axes} of shape {shape}"))
             .help("give the array elements, or do not reduce it when it is empty"),
         InferenceError::Count(..) => {
-            mismatch.error().of(what).help(format!("ask for a wider dtype, as in `dtype(DType::I64).{what}(…)`"))
+            let ask = Code::WithDType(what.to_owned().into(), DType::I64);
+            mismatch.error().of(what).help(Help::from("ask for a wider dtype, as in ").code(ask))
         }
         InferenceError::Correction(_) => mismatch.error().of(what).help("give a real number"),
         InferenceError::Clash(_) => {
-            mismatch.error().of(what).help("cast the arrays to a common dtype, as in `cast(x, DType::F64)`")
+            let cast = CastAdvice::NamedOperand("x", DType::F64);
+            mismatch.error().of(what).help(Help::from("cast the arrays to a common dtype, as in ").casts([cast]))
         }
         InferenceError::Shape(ref shapes) => {
             let help = match (shapes, &operation.kind) {
@@ -69,7 +71,8 @@ pub fn without_array(error: Error, literal: Literal, dtype: DType) -> Error {
     let strong = wider.and_then(|wider| number_of_dtype(literal, wider));
     match strong.filter(|_| dtype.is_int() && literal.ty().is_weak()) {
         Some(strong) => error.help(
-            Help::from(format!("no array gives it a dtype, so it has the default: give it one, `{strong}`"))
+            Help::from("no array gives it a dtype, so it has the default: give it one, ")
+                .casts([strong])
                 .rust(", or have numbers be wider, as in `with_defaults(Defaults::BITS_64, || …)`"),
         ),
         None => error,
@@ -90,7 +93,7 @@ fn unequal(a: &Shape, b: &Shape) -> String {
 /// The error with its place and every operand's type, shape and origin as facts, before its own facts.
 pub fn explained(
     error: Error,
-    what: What,
+    what: What<'_>,
     operands: &[KnownOperand<'_>],
     place: SourceLoc,
     origins: Origins<'_>,
@@ -103,13 +106,16 @@ pub fn explained(
         let from = origins(i);
         let (value, origin) = from.parts(Some(place));
         let ty = operand.ty;
-        full = match (operand.literal, from) {
+        full = match (operand.literal, &from) {
             (Some(literal), Origin::Argument(_)) => {
                 full.operand_from(format_args!("{label:width$} {ty} ({} ", literal.value()), &origin, ")")
             }
             (Some(_), _) => full.operand_from(format_args!("{label:width$} {ty} ({value}"), &origin, ")"),
             (None, _) => full.operand_from(format_args!("{label:width$} {ty}{} {value}", operand.shape), &origin, ""),
         };
+        if let Origin::Argument(index) = from {
+            full = full.is_argument(index);
+        }
     }
     // Axes omitted by a reduction are the most frequent mismatch.
     let reduced = (0..operands.len()).find_map(|i| match origins(i) {
@@ -119,7 +125,7 @@ pub fn explained(
     let Some(help) = full.way_out().cloned() else { return full };
     let help = match reduced.filter(|_| full.code() == ErrorCode::Shape && what.site.op.is_some()) {
         Some(reduction) => {
-            help.text(format!("; to keep the axes of a reduction, reduce as in `{reduction}(…, keepdims(-1))`"))
+            help.text("; to keep the axes of a reduction, reduce as in ").code(Code::KeptAxis(reduction))
         }
         None => as_written(&help, what, operands),
     };
@@ -127,22 +133,22 @@ pub fn explained(
 }
 
 /// Advice to cast operands, with the source text instead of the op's names.
-fn as_written(help: &Help, what: What, operands: &[KnownOperand<'_>]) -> Help {
+fn as_written(help: &Help, what: What<'_>, operands: &[KnownOperand<'_>]) -> Help {
     let written = source::operands(what.site).unwrap_or_default();
     let as_written = |name: &str, to: DType| {
         let i = what.names.iter().position(|operand| *operand == name)?;
         match (operands.get(i)?.literal, written.get(i)) {
             (Some(literal), _) => number_of_dtype(literal, to),
-            (None, Some(text)) => Some(format!("cast({}, DType::{to:?})", source::argument_of(text))),
+            (None, Some(text)) => Some(CastAdvice::SourceText(source::argument_of(text).to_string(), to)),
             (None, None) => None,
         }
     };
     let cast = |cast: &CastAdvice| match cast {
-        CastAdvice::Operand(name, to) => as_written(name, *to).map_or_else(|| cast.clone(), CastAdvice::Written),
-        CastAdvice::Written(_) => cast.clone(),
+        CastAdvice::NamedOperand(name, to) => as_written(name, *to).unwrap_or_else(|| cast.clone()),
+        CastAdvice::SourceText(..) | CastAdvice::TypedNumber(..) => cast.clone(),
     };
     help.parts().iter().fold(Help::default(), |help, part| match part {
-        HelpPart::Text(_) | HelpPart::Rust(_) => help.part(part.clone()),
+        HelpPart::Text(_) | HelpPart::Code(_) | HelpPart::Rust(_) => help.part(part.clone()),
         HelpPart::Casts(casts) => match &casts.iter().map(cast).collect::<Vec<CastAdvice>>()[..] {
             // Both are cast, even if they have the same text or value.
             [first, second] if first == second && operands.len() == 2 => {
@@ -153,16 +159,11 @@ fn as_written(help: &Help, what: What, operands: &[KnownOperand<'_>]) -> Help {
     })
 }
 
-/// A scalar of a dtype in Rust, if it has a literal for it.
-fn number_of_dtype(literal: Literal, dtype: DType) -> Option<String> {
-    let value = literal.value();
-    let is_float = matches!(dtype, DType::F32 | DType::F64);
-    match value {
-        LiteralValue::Int(_) if is_float => Some(format!("strong({value}.0{dtype})")),
-        LiteralValue::Float(x) if is_float && x.is_finite() => Some(format!("strong({value}{dtype})")),
-        LiteralValue::Int(_) if dtype.is_int() => Some(format!("strong({value}{dtype})")),
-        LiteralValue::Int(_) | LiteralValue::Bool(_) => Some(format!("asarray({value}).cast(DType::{dtype:?})")),
-        LiteralValue::Float(x) if x.is_finite() => Some(format!("asarray({value}).cast(DType::{dtype:?})")),
+/// A scalar of a dtype, if there is a literal for it.
+fn number_of_dtype(literal: Literal, dtype: DType) -> Option<CastAdvice> {
+    match literal.value() {
+        LiteralValue::Int(_) | LiteralValue::Bool(_) => Some(CastAdvice::TypedNumber(literal, dtype)),
+        LiteralValue::Float(x) if x.is_finite() => Some(CastAdvice::TypedNumber(literal, dtype)),
         LiteralValue::Float(_) | LiteralValue::Complex(..) => None,
     }
 }

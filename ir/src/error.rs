@@ -4,6 +4,7 @@
 
 use crate::help::Help;
 use crate::source_loc::SourceLoc;
+use crate::watch::{PanicWatch, Watched};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,22 @@ impl fmt::Display for ErrorCode {
     }
 }
 
+/// The origin of an operand in a fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OperandOrigin {
+    /// Its place in the fact; empty without an origin.
+    range: Range<usize>,
+    /// The argument that the operand is.
+    argument: Option<usize>,
+}
+
+impl OperandOrigin {
+    fn replace(&mut self, fact: &mut String, origin: &str) {
+        fact.replace_range(self.range.clone(), origin);
+        self.range.end = self.range.start + origin.len();
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ErrorData {
     code: ErrorCode,
@@ -62,13 +79,14 @@ struct ErrorData {
     named: usize,
     place: Option<SourceLoc>,
     facts: Vec<String>,
-    /// The ranges of the origins in the leading facts, which describe operands; empty without an origin.
-    operands: Vec<Range<usize>>,
+    /// The origins in the leading facts, which describe operands.
+    operands: Vec<OperandOrigin>,
     /// Whether an axis is at fault.
     about_axis: bool,
     /// The file that a fact names.
     file: Option<PathBuf>,
     help: Option<Help>,
+    watched: Option<Watched>,
 }
 
 /// An error: one pointer wide.
@@ -101,6 +119,7 @@ impl Error {
             about_axis: false,
             file: None,
             help: None,
+            watched: None,
         }))
     }
 
@@ -164,7 +183,35 @@ impl Error {
         let before = before.to_string();
         let (at, start) = (self.0.operands.len(), before.len());
         self.0.facts.insert(at, before + origin + after);
-        self.0.operands.push(start..start + origin.len());
+        self.0.operands.push(OperandOrigin { range: start..start + origin.len(), argument: None });
+        self
+    }
+
+    /// Says that the last operand added is the argument with this index, whose name front ends may [insert](Error::with_arguments).
+    #[must_use]
+    pub fn is_argument(mut self, index: usize) -> Error {
+        if let Some(last) = self.0.operands.last_mut() {
+            last.argument = Some(index);
+        }
+        self
+    }
+
+    /// Replaces the origins of operands that are arguments by their names, for front ends whose arguments have names.
+    ///
+    /// ```
+    /// use ndjit_ir::{Error, ErrorCode};
+    ///
+    /// let error = Error::new(ErrorCode::Shape, "shapes do not broadcast").operand_from("x: f32[3] ", "from argument 0", "");
+    /// let named = error.is_argument(0).with_arguments(|_| Some("the input k".to_owned()));
+    /// assert_eq!(named.facts(), ["x: f32[3] from the input k"]);
+    /// ```
+    #[must_use]
+    pub fn with_arguments(mut self, name: impl Fn(usize) -> Option<String>) -> Error {
+        for (operand, fact) in self.0.operands.iter_mut().zip(&mut self.0.facts) {
+            if let Some(name) = operand.argument.and_then(&name) {
+                operand.replace(fact, &format!("from {name}"));
+            }
+        }
         self
     }
 
@@ -179,10 +226,9 @@ impl Error {
     /// ```
     #[must_use]
     pub fn with_origins(mut self, origin: impl Fn(usize) -> Option<String>) -> Error {
-        for (n, (range, fact)) in self.0.operands.iter_mut().zip(&mut self.0.facts).enumerate() {
-            if let Some(origin) = Some(n).filter(|_| range.start < range.end).and_then(&origin) {
-                fact.replace_range(range.clone(), &origin);
-                range.end = range.start + origin.len();
+        for (n, (operand, fact)) in self.0.operands.iter_mut().zip(&mut self.0.facts).enumerate() {
+            if let Some(origin) = Some(n).filter(|_| !operand.range.is_empty()).and_then(&origin) {
+                operand.replace(fact, &origin);
             }
         }
         self
@@ -254,6 +300,18 @@ impl Error {
             None => Help::from(other),
         });
         self
+    }
+
+    /// Reports to this watch, and to no other, if a panic drops the error. Equality ignores it.
+    #[must_use]
+    pub fn watched(mut self, watch: &PanicWatch) -> Error {
+        self.0.watched = Some(Watched(watch.clone()));
+        self
+    }
+
+    /// Whether it is [watched](Error::watched).
+    pub fn is_watched(&self) -> bool {
+        self.0.watched.is_some()
     }
 
     /// The kind of the error.

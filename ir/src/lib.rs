@@ -36,10 +36,11 @@ pub mod support;
 mod text;
 pub mod value_type;
 pub mod view;
+pub mod watch;
 
 pub use dtype::{DType, DTypeSet, Kind, PrimType};
 pub use error::{Error, ErrorCode, Result};
-pub use help::{CastAdvice, Help, HelpPart};
+pub use help::{CastAdvice, Code, Help, HelpPart};
 pub use literal::{Literal, LiteralValue};
 pub use nearest::nearest;
 pub use op::Op;

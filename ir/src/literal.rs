@@ -6,6 +6,7 @@
 
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorCode, Result};
+use crate::help::{Code, Help};
 use crate::value_type::{ValueType, Weak};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -131,14 +132,17 @@ impl Literal {
         let holds_it = |other: &DType| matches!(self.value, LiteralValue::Int(n) if int_bits(n, *other).is_some());
         let mut fitting = signed.chain(integers).filter(holds_it);
         if let Some(wider) = self.wider(dtype) {
-            return error
-                .help(format!("cast the other operand to a wider dtype, for example `.cast(DType::{wider:?})`"));
+            return error.help(
+                Help::from("cast the other operand to a wider dtype, for example ").code(Code::CastAfter(wider)),
+            );
         }
         match fitting.find(|other| other.bytes() >= dtype.bytes()) {
-            Some(other) => error.help(format!(
-                "no integer dtype holds it and all of {dtype}; if the other operand's elements are small, cast it: \
-                 `.cast(DType::{other:?})`"
-            )),
+            Some(other) => error.help(
+                Help::from(format!(
+                    "no integer dtype holds it and all of {dtype}; if the other operand's elements are small, cast it: "
+                ))
+                .code(Code::CastAfter(other)),
+            ),
             None => error.help("no integer dtype holds it; write it as a float"),
         }
     }
@@ -146,7 +150,7 @@ impl Literal {
     fn wrong_kind(&self, dtype: DType) -> Error {
         Error::new(ErrorCode::Literal, format!("literal {} does not fit {dtype}", self.value))
             .fact(format_args!("{} literal becomes {dtype} by an explicit cast only", self.value.kind_name()))
-            .help(format!("write the literal as {dtype}, or add `.cast(DType::{dtype:?})`"))
+            .help(Help::from(format!("write the literal as {dtype}, or add ")).code(Code::CastAfter(dtype)))
     }
 }
 

@@ -15,6 +15,19 @@ pub struct SourceLoc {
 }
 
 impl SourceLoc {
+    /// The file of places in expressions, which are texts of one line without a file: the name differs from any real file's.
+    pub const EXPRESSION: &'static str = "<expression>";
+
+    /// A column of an expression, from 1.
+    pub const fn in_expression(column: u32) -> SourceLoc {
+        SourceLoc { file: SourceLoc::EXPRESSION, line: 1, column }
+    }
+
+    /// Whether it is a place in an expression.
+    pub fn is_in_expression(&self) -> bool {
+        self.file == SourceLoc::EXPRESSION
+    }
+
     /// The place of the caller of the nearest `#[track_caller]` function.
     #[track_caller]
     pub fn caller() -> SourceLoc {
@@ -30,7 +43,10 @@ impl From<&'static Location<'static>> for SourceLoc {
 
 impl fmt::Display for SourceLoc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+        match self.is_in_expression() {
+            true => write!(f, "column {}", self.column),
+            false => write!(f, "{}:{}:{}", self.file, self.line, self.column),
+        }
     }
 }
 

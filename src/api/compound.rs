@@ -135,7 +135,7 @@ fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<ReductionDT
     reduction_types(Reduction::Norm, None, ty).map_err(|error| {
         let defaults = policy().defaults();
         let to = if ty.kind() == Kind::Complex { defaults.complex } else { defaults.float };
-        error.unnamed().help(Help::from("cast the array, as in ").casts([CastAdvice::Operand("x", to)]))
+        error.unnamed().help(Help::from("cast the array, as in ").casts([CastAdvice::NamedOperand("x", to)]))
     })
 }
 

@@ -8,6 +8,7 @@ use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, ArrayOperand, BinaryOperand, Operand, UnaryOperand};
 use crate::trace::scalar::{Number, Scalar};
+use ndjit_eval::request::NamedFunction;
 use ndjit_ir::axes::position;
 use ndjit_ir::graph::Scatter;
 use ndjit_ir::literal::Literal;
@@ -175,11 +176,12 @@ fn compressed<R: ArrayLike>(
     place: SourceLoc,
 ) -> R {
     let parts = FunctionParts::<R>::new("compress", place);
+    let function = NamedFunction::new(parts.what, &["mask", "x"]);
     let operands = [mask, x];
     match chosen(&parts, &operands, axis, size) {
-        Ok(made) => made.part_of(parts.what, &operands, place),
+        Ok(made) => made.part_of(function, &operands, place),
         Err(error) if error.place().is_some() => R::failed(error),
-        Err(error) => refused(parts.what, &operands, place, &error),
+        Err(error) => refused(function, &operands, place, &error),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::api::parts::{FunctionParts, meeting, only_axis};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, BinaryOperand, Operand};
+use ndjit_eval::request::NamedFunction;
 use ndjit_ir::view::{self, Slice};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Result, Shape, SourceLoc};
 
@@ -82,9 +83,10 @@ pub fn correlate<A: Operand + BinaryOperand<V>, V: Operand>(a: A, v: V, overlap:
 
 fn slid<R: ArrayLike>(what: &'static str, a: AnyOperand, v: AnyOperand, overlap: Overlap, place: SourceLoc) -> R {
     let parts = FunctionParts::<R>::new(what, place);
+    let function = NamedFunction::new(what, &["a", "v"]);
     match sums(&parts, &a, &v, overlap) {
-        Ok(sums) => parts.value(&sums).part_of(what, &[a, v], place),
-        Err(error) => refused(what, &[a, v], place, &error),
+        Ok(sums) => parts.value(&sums).part_of(function, &[a, v], place),
+        Err(error) => refused(function, &[a, v], place, &error),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, UnaryOperand};
 use crate::trace::scalar::Scalar;
+use ndjit_eval::request::NamedFunction;
 use ndjit_ir::view::{self, Slice};
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Reduction, Result, SourceLoc, ValueType};
 
@@ -93,10 +94,11 @@ pub(crate) fn covariance<R: ArrayLike>(
     place: SourceLoc,
 ) -> R {
     let parts = FunctionParts::<R>::new("cov", place);
+    let function = NamedFunction::new(parts.what, &["x", "weights"]);
     let operands: Vec<AnyOperand> = [&x].into_iter().chain(&weights).cloned().collect();
     match covariances(&parts, &x, dtype, correction, weights.as_ref()) {
-        Ok((made, dtype)) => parts.value(&parts.cast(&made, dtype)).part_of(parts.what, &operands, place),
-        Err(error) => refused(parts.what, &operands, place, &error),
+        Ok((made, dtype)) => parts.value(&parts.cast(&made, dtype)).part_of(function, &operands, place),
+        Err(error) => refused(function, &operands, place, &error),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, BinaryOperand, Operand};
 use crate::trace::scalar::{Number, Scalar};
+use ndjit_eval::request::NamedFunction;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, Slice};
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Result, Sort, SourceLoc};
@@ -168,10 +169,11 @@ impl Beyond {
 
     fn of<R: ArrayLike>(self, operands: [AnyOperand; 3], place: SourceLoc) -> R {
         let parts = FunctionParts::<R>::new("interp", place);
+        let function = NamedFunction::new(parts.what, &["x", "xp", "fp"]);
         match Points::new(&parts, &operands, self.period).and_then(|points| points.at(&parts, self)) {
-            Ok(values) => parts.value(&values).part_of(parts.what, &operands, place),
+            Ok(values) => parts.value(&values).part_of(function, &operands, place),
             Err(error) if error.place().is_some() => R::failed(error),
-            Err(error) => refused(parts.what, &operands, place, &error.unnamed()),
+            Err(error) => refused(function, &operands, place, &error.unnamed()),
         }
     }
 }

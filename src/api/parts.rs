@@ -2,13 +2,13 @@
 //! It is computed in the dtypes of the function, so promotion happens once per function.
 
 use crate::api::config::{settings, with_parts};
-use crate::api::indexing::rows;
+use crate::api::indexing::{INDEXED_UPDATES, rows};
 use crate::api::manipulation::{reshaped, seen};
 use crate::api::reductions::{self, IntoAxes};
 use crate::array::node::Array;
 use crate::trace::operand::{AnyOperand, ArrayLike, Operand};
 use crate::trace::scalar::Scalar;
-use ndjit_eval::request::{Movement, Request};
+use ndjit_eval::request::{Movement, NamedFunction, Request};
 use ndjit_eval::settings::Settings;
 use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::{NodeKind, Scatter};
@@ -95,7 +95,7 @@ impl<R: ArrayLike> FunctionParts<R> {
     /// The indices along an axis of this extent, as `i64`, on the device of `x`.
     pub(crate) fn iota(&self, x: &AnyOperand, extent: usize) -> AnyOperand {
         let of = |_: &[&Shape]| Ok(Operation::iota(AxisSet::all(1)?, Shape::from(extent)));
-        R::movement(&Movement { what: self.what, of: &of }, slice::from_ref(x), self.place).operand()
+        R::movement(&Movement { function: self.what.into(), of: &of }, slice::from_ref(x), self.place).operand()
     }
 
     /// An array filled with a scalar of a dtype, on the device of `x`.
@@ -127,7 +127,8 @@ impl<R: ArrayLike> FunctionParts<R> {
         let rows: Vec<isize> = [extent].into_iter().chain(vec![1; rank]).collect();
         let rows = self.reshaped(into, &rows);
         let of = |_: &[&Shape]| Ok(NodeKind::Scatter(scatter).into());
-        let movement = Movement { what: self.what, of: &of };
+        let function = NamedFunction::new(self.what, INDEXED_UPDATES);
+        let movement = Movement { function, of: &of };
         let put = R::movement(&movement, &[rows, index.clone(), updates.clone()], self.place).operand();
         Ok(self.reshaped(&put, &[extent]))
     }

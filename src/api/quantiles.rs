@@ -283,7 +283,7 @@ impl SortedRows {
             Request::new(Reduction::Mean, None, axes.requested()).on(&shape).map_err(Error::unnamed)?;
         let types = reduction_types(Reduction::Mean, None, ty).map_err(|error| {
             let to = policy().defaults().float;
-            error.unnamed().help(Help::from("cast the array, as in ").casts([CastAdvice::Operand("x", to)]))
+            error.unnamed().help(Help::from("cast the array, as in ").casts([CastAdvice::NamedOperand("x", to)]))
         })?;
         let (reduced, kept): (Vec<usize>, Vec<usize>) = (0..shape.rank()).partition(|&axis| axes.contains(axis));
         let order: Vec<isize> = kept.iter().chain(&reduced).map(|&axis| axis as isize).collect();

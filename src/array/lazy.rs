@@ -8,7 +8,7 @@ use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, apart};
 use ndjit_eval::array::node::LazyOperand;
 use ndjit_eval::lazy::noting::{self, LazyOperands};
-use ndjit_eval::request::{Movement, OperationRequest, Request};
+use ndjit_eval::request::{Movement, NamedFunction, OperationRequest, Request};
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, Op, SourceLoc};
 
@@ -29,10 +29,10 @@ impl ArrayLike for Array {
         convert(x, dtype, place)
     }
 
-    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: SourceLoc) -> Array {
+    fn part_of<'a>(self, function: impl Into<NamedFunction<'a>>, operands: &[AnyOperand], place: SourceLoc) -> Array {
         match self.error() {
             Some(error) if error.place() == Some(place) => {
-                refused(what, operands, place, &error.clone().unnamed().without_operands())
+                refused(function, operands, place, &error.clone().unnamed().without_operands())
             }
             Some(_) | None => self,
         }

@@ -124,7 +124,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// ```
     pub fn diff(&self, from: Stage, to: Stage) -> StageDiff {
         let names = (from.name().to_owned(), to.name().to_owned());
-        StageDiff::new(names, &self.explain(from), &self.explain(to))
+        let [from, to] = [from, to].map(|stage| self.plan.inspection().listing(stage.of_program()));
+        StageDiff::new(names, &from, &to)
     }
 
     /// Returns the number of kernels of a call. Loop nests that run together tile by tile count once. A loop or a

@@ -15,7 +15,7 @@ use ndjit_eval::argument::{self, ArgumentLayout, ArgumentType};
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explanation, ParamSource, Widening};
 use ndjit_inspect::forms::{self, PictureFormat};
-use ndjit_inspect::listing::Inspection;
+use ndjit_inspect::listing::{Inspection, Listing};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::Inferred;
 use ndjit_ir::support::walk::infer;
@@ -106,10 +106,10 @@ pub(crate) fn diff<M, const N: usize, F: JitFn<M, N>>(
     stage: Stage,
     place: SourceLoc,
 ) -> Result<StageDiff> {
-    let side = |specs: &[Spec]| -> Result<(String, String)> {
+    let side = |specs: &[Spec]| -> Result<(String, Listing)> {
         let lowered = trace::<M, N, F>(core, specs, place)?.lower()?;
         let names: Vec<String> = specs.iter().map(Spec::to_string).collect();
-        Ok((format!("{} ({})", stage.name(), names.join(", ")), lowered.explain(stage)))
+        Ok((format!("{} ({})", stage.name(), names.join(", ")), lowered.listing(stage)))
     };
     let [(old_name, old), (new_name, new)] = [side(specs[0])?, side(specs[1])?];
     Ok(StageDiff::new((old_name, new_name), &old, &new))
@@ -310,7 +310,11 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn explain(&self, stage: Stage) -> String {
-        self.inspection().listing(stage.of_program()).to_string()
+        self.listing(stage).to_string()
+    }
+
+    fn listing(&self, stage: Stage) -> Listing {
+        self.inspection().listing(stage.of_program())
     }
 
     fn inspection(&self) -> Inspection<'_> {
@@ -398,7 +402,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// ```
     pub fn diff(&self, from: Stage, to: Stage) -> StageDiff {
         let names = (from.name().to_owned(), to.name().to_owned());
-        StageDiff::new(names, &self.explain(from), &self.explain(to))
+        StageDiff::new(names, &self.listing(from), &self.listing(to))
     }
 
     /// Returns the casts of the typed program, each with its cause.

@@ -7,7 +7,7 @@ use crate::trace::expr::{Expr, ExprValue};
 use crate::trace::operand::{AnyOperand, ArrayLike};
 use crate::trace::recorder::{self, TRACES, Trace};
 use crate::trace::{cast, print, written};
-use ndjit_eval::request::{Movement, OperationRequest, Request};
+use ndjit_eval::request::{Movement, NamedFunction, OperationRequest, Request};
 use ndjit_ir::{DType, Error, Op, Result, Shape, SourceLoc, ValueType};
 
 impl ArrayLike for Expr {
@@ -27,8 +27,8 @@ impl ArrayLike for Expr {
         cast::convert(x, dtype, place)
     }
 
-    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: SourceLoc) -> Expr {
-        part_of(self, what, operands, place);
+    fn part_of<'a>(self, function: impl Into<NamedFunction<'a>>, operands: &[AnyOperand], place: SourceLoc) -> Expr {
+        part_of(self, function.into(), operands, place);
         self
     }
 
@@ -63,13 +63,13 @@ impl AnyOperand {
     }
 }
 
-/// Attributes the error of an expression, if it was created at this place, to the function `what` with these operands.
-fn part_of(x: Expr, what: &'static str, operands: &[AnyOperand], place: SourceLoc) {
+/// Attributes the error of an expression, if it was created at this place, to this function with these operands.
+fn part_of(x: Expr, function: NamedFunction<'_>, operands: &[AnyOperand], place: SourceLoc) {
     let ExprValue::Poisoned(number) = x.node else { return };
     let at = |trace: &Trace, number: u32| trace.errors.get(number as usize).filter(|_| trace.id == x.trace).cloned();
     let last = |number| TRACES.with_borrow(|traces| traces.last().and_then(|trace| at(trace, number)));
     let Some(error) = last(number).filter(|error| error.place() == Some(written::place(place))) else { return };
-    let whole: Expr = refused(what, operands, place, &error.unnamed().without_operands());
+    let whole: Expr = refused(function, operands, place, &error.unnamed().without_operands());
     let ExprValue::Poisoned(worded) = whole.node else { return };
     TRACES.with_borrow_mut(|traces| {
         let Some(trace) = traces.last_mut().filter(|_| worded != number) else { return };

@@ -9,7 +9,7 @@ pub use self::{ArrayLike as Computed, BinaryOperand as Meet, UnaryOperand as Mat
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::scalar::each_number;
-use ndjit_eval::request::{Movement, Request};
+use ndjit_eval::request::{Movement, NamedFunction, Request};
 use ndjit_inspect::explain::Site;
 use ndjit_inspect::source;
 use ndjit_ir::literal::Literal;
@@ -146,9 +146,9 @@ pub trait ArrayLike: Sized + Operand {
     #[doc(hidden)]
     fn convert(x: &AnyOperand, dtype: DType, place: SourceLoc) -> Self;
 
-    /// Attributes its error, if it was created at this place, to the function `what` with these operands.
+    /// Attributes its error, if it was created at this place, to this function with these operands.
     #[doc(hidden)]
-    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: SourceLoc) -> Self;
+    fn part_of<'a>(self, function: impl Into<NamedFunction<'a>>, operands: &[AnyOperand], place: SourceLoc) -> Self;
 
     /// Returns an array unchanged; in a trace, as a constant.
     #[doc(hidden)]

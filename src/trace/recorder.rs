@@ -21,6 +21,7 @@ use ndjit_inspect::words::KnownOperand;
 use ndjit_ir::graph::{Graph, NodeKind, Slot, SourceLocs, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::{CastReason, Restrictions, Support, Supports};
+use ndjit_ir::watch::PanicWatch;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc, ValueType};
 use ndjit_runtime::panics::discard;
 use smallvec::SmallVec;
@@ -59,6 +60,8 @@ pub(super) struct Trace {
     pub(super) captures: Option<Captures>,
     /// The error of a function that calls itself, found in a nested trace.
     pub(super) circle: Option<Error>,
+    /// Watches that error where this trace's closure receives it: it may panic with it.
+    pub(super) watch: PanicWatch,
     /// The first values, as nested traces of control flow see them.
     pub(super) seen: Arc<Vec<Seen>>,
     /// The number of repeated traces of nested bodies.
@@ -105,7 +108,7 @@ pub(super) fn record_in(
         within::may_begin(&open(traces), named, params).map_err(|error| {
             let error = error.at(place);
             traces.iter_mut().for_each(|trace| trace.circle = Some(error.clone()));
-            error
+            handed(error, traces)
         })
     })?;
     static NEXT: AtomicU32 = AtomicU32::new(1);
@@ -132,6 +135,7 @@ pub(super) fn record_in(
         children: HashMap::new(),
         captures,
         circle: None,
+        watch: PanicWatch::default(),
         seen: Arc::default(),
         again: 0,
         ranges: IntRanges::default(),
@@ -157,12 +161,24 @@ pub(super) fn record_in(
         let after = trace.graph.node_ids().rev().find_map(|id| trace.places.first(id));
         let panicked = panicked(payload.as_ref(), after);
         // A function may panic with the error that it received; that error has more detail.
-        let is_of = |circle: &Error| panicked.facts().iter().any(|message| message.contains(circle.headline()));
-        let error = trace.circle.take().filter(is_of).unwrap_or(panicked);
+        let circle = trace.circle.take().filter(|_| trace.watch.has_seen_panic());
+        let error = circle.map_or(panicked, |circle| circle.watched(&trace.watch));
         trace.fail(error);
         discard(payload);
     }
-    trace.finish(&outputs)
+    trace.finish(&outputs).map_err(|failure| {
+        // The closure around this one receives the error next.
+        let hand = |error: Error| TRACES.with_borrow(|traces| handed(error, traces));
+        Failure { error: if failure.error.is_watched() { hand(failure.error) } else { failure.error }, ..failure }
+    })
+}
+
+/// Returns the error of a function that calls itself, watched by the innermost trace, whose closure receives it.
+fn handed(error: Error, traces: &[Trace]) -> Error {
+    match traces.last() {
+        Some(trace) => error.watched(&trace.watch),
+        None => error,
+    }
 }
 
 /// Records an operation in the current trace.

@@ -370,6 +370,13 @@ fn facts_are_about_the_operands_of_the_user() {
         (x.at(&i).add(300), "at.add", "x: u8[3], indices: i32[2], y: i* (literal 300)"),
         (x.at(x.gt(1)).set(300), "at.set", "x: u8[3], indices: bool[3], y: i* (literal 300)"),
         (x.at(&i).get_or(300), "at.get_or", "x: u8[3], indices: i32[2], y: i* (literal 300)"),
+        (
+            x.reshape([3, 1, 1, 1, 1]).at((0, 0, 0, 0, 0)).set(300),
+            "at.set",
+            "x: u8[3, 1, 1, 1, 1], indices 0: i* (literal 0), indices 1: i* (literal 0), indices 2: i* (literal 0), \
+             indices 3: i* (literal 0), indices 4: i* (literal 0), y: i* (literal 300)",
+        ),
+        (weights(Array::from([1, 2])).histogram(&x, 2).0, "histogram", "x: u8[3], weights: i32[2]"),
         (repeat(&x, [isize::MAX, 1, 1], 0), "repeat", "x: u8[3]"),
         (repeat(&m, [isize::MAX; 2], 0), "repeat", "x: f32[2, 2]"),
         (tile(&m, [isize::MAX, 1]), "tile", "x: f32[2, 2]"),
@@ -381,7 +388,7 @@ fn facts_are_about_the_operands_of_the_user() {
     for (array, what, operands) in given {
         let error = array.error().unwrap_or_else(|| panic!("{what} of {operands}")).clone();
         assert!(error.headline().starts_with(&format!("{what}: ")), "{error}");
-        let facts = error.facts().iter().filter(|fact| fact.starts_with(['x', 'i', 'y']));
+        let facts = error.facts().iter().filter(|fact| fact.starts_with(['x', 'i', 'y', 'w']));
         // Types are aligned.
         let facts: Vec<String> = facts
             .map(|fact| fact.split(" held").next().and_then(|fact| fact.split(" from").next()).unwrap())

@@ -302,8 +302,8 @@ fn errors_say_what_to_write() {
     insta::assert_snapshot!(refused!(weights(ndjit::zeros(2)).histogram(&x, 3).0), @r"
     error[shape]: histogram: weights of shape [2] for elements of shape [3]
       at here
-      x0: f32[3] held as data
-      x1: f32[2] held as data
+      x:       f32[3] held as data
+      weights: f32[2] held as data
       help: give a weight for each element, or one for all
     ");
     insta::assert_snapshot!(refused!(x.at(Array::from([true, false])).get()), @r"

@@ -1,35 +1,35 @@
 //! Binding of a call's arguments to parameters.
 
 use super::error::{Problem, place};
-use super::names::Function;
+use super::names::ExprFunction;
 use super::numpy;
-use super::value::{Argument, Value};
+use super::value::{NodeValue, PlacedArgument};
 use ndjit::{DType, Error, ErrorCode, Expr, nearest};
 
 /// The arguments of a call, by parameter.
-pub(super) struct Arguments<'a> {
+pub(super) struct BoundArguments<'a> {
     /// The function's name in the call.
     pub name: &'a str,
     pub column: u32,
     parameters: Vec<&'static str>,
-    values: Vec<Option<Argument>>,
+    values: Vec<Option<PlacedArgument>>,
 }
 
 /// Binds arguments to parameters.
 pub(super) fn bind<'a>(
     name: &'a str,
-    function: Function,
-    mut positional: Vec<Argument>,
-    named: Vec<(&str, Argument)>,
+    function: ExprFunction,
+    mut positional: Vec<PlacedArgument>,
+    named: Vec<(&str, PlacedArgument)>,
     column: u32,
-) -> Result<Arguments<'a>, Problem> {
+) -> Result<BoundArguments<'a>, Problem> {
     let (parameters, required) = function.parameters();
-    let numbers = |rest: &[Argument]| rest.iter().all(|argument| argument.value.number().is_some());
+    let numbers = |rest: &[PlacedArgument]| rest.iter().all(|argument| argument.value.number().is_some());
     if function.takes_list() && positional.len() > 2 && numbers(&positional[1..]) {
         let list = positional.split_off(1);
         let column = list[0].column;
-        let value = Value::List(list.into_iter().map(|argument| argument.value).collect());
-        positional.push(Argument { value, column });
+        let value = NodeValue::List(list.into_iter().map(|argument| argument.value).collect());
+        positional.push(PlacedArgument { value, column });
     }
     let signature =
         || numpy::more_arguments(name).unwrap_or_else(|| format!("it is written `{name}({})`", parameters.join(", ")));
@@ -37,7 +37,7 @@ pub(super) fn bind<'a>(
         let (most, given) = (counted(parameters.len(), "argument"), positional.len());
         return Err(Problem::new(first.column, format!("{name}: takes {most}, {given} given")).help(signature()));
     }
-    let mut values: Vec<Option<Argument>> = positional.into_iter().map(Some).collect();
+    let mut values: Vec<Option<PlacedArgument>> = positional.into_iter().map(Some).collect();
     values.resize_with(parameters.len(), || None);
     for (parameter, argument) in named {
         let column = argument.column;
@@ -56,7 +56,7 @@ pub(super) fn bind<'a>(
     if let Some(missing) = parameters.iter().take(required).zip(&values).find(|(_, value)| value.is_none()) {
         return Err(Problem::new(column, format!("{name}: `{}` is missing", missing.0)).help(signature()));
     }
-    Ok(Arguments { name, column, parameters, values })
+    Ok(BoundArguments { name, column, parameters, values })
 }
 
 /// A count with its noun: `1 argument`, `2 arguments`.
@@ -64,25 +64,25 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-impl Arguments<'_> {
+impl BoundArguments<'_> {
     /// All arguments in the order of parameters; `left_out` are the defaults of the last ones.
-    pub fn all(&self, left_out: impl ExactSizeIterator<Item = Argument>) -> Vec<Argument> {
+    pub fn all(&self, left_out: impl ExactSizeIterator<Item = PlacedArgument>) -> Vec<PlacedArgument> {
         let required = self.values.len() - left_out.len();
         let otherwise = std::iter::repeat_n(None, required).chain(left_out.map(Some));
         self.values.iter().zip(otherwise).filter_map(|(given, otherwise)| given.clone().or(otherwise)).collect()
     }
 
     /// The argument of a parameter; `None` if it is omitted or `None`.
-    pub fn get(&self, parameter: &str) -> Option<&Argument> {
+    pub fn get(&self, parameter: &str) -> Option<&PlacedArgument> {
         let at = self.parameters.iter().position(|known| *known == parameter)?;
-        self.values[at].as_ref().filter(|argument| !matches!(argument.value, Value::None))
+        self.values[at].as_ref().filter(|argument| !matches!(argument.value, NodeValue::None))
     }
 
     /// The argument of a parameter, read by `read`.
     fn read<T>(
         &self,
         parameter: &str,
-        read: impl Fn(&Value, &str, u32) -> Result<T, Problem>,
+        read: impl Fn(&NodeValue, &str, u32) -> Result<T, Problem>,
     ) -> Result<Option<T>, Problem> {
         let what = format!("{}: `{parameter}`", self.name);
         self.get(parameter).map(|given| read(&given.value, &what, given.column)).transpose()
@@ -102,7 +102,7 @@ impl Arguments<'_> {
     /// The argument of a parameter that is a list of arrays.
     pub fn exprs(&self, parameter: &str) -> Result<Vec<Expr>, Problem> {
         match self.get(parameter) {
-            Some(Argument { value: Value::List(items), column }) => {
+            Some(PlacedArgument { value: NodeValue::List(items), column }) => {
                 items.iter().map(|item| item.expr(self.name, *column)).collect()
             }
             _ => Err(self
@@ -112,11 +112,11 @@ impl Arguments<'_> {
     }
 
     pub fn int(&self, parameter: &str) -> Result<Option<isize>, Problem> {
-        self.read(parameter, Value::int)
+        self.read(parameter, NodeValue::int)
     }
 
     pub fn ints(&self, parameter: &str) -> Result<Option<Vec<isize>>, Problem> {
-        self.read(parameter, Value::ints)
+        self.read(parameter, NodeValue::ints)
     }
 
     /// The argument of a required parameter that is a list of integers.
@@ -126,11 +126,11 @@ impl Arguments<'_> {
     }
 
     pub fn dtype(&self) -> Result<Option<DType>, Problem> {
-        self.read("dtype", Value::dtype)
+        self.read("dtype", NodeValue::dtype)
     }
 
     pub fn truth(&self, parameter: &str) -> Result<Option<bool>, Problem> {
-        self.read(parameter, Value::truth)
+        self.read(parameter, NodeValue::truth)
     }
 
     /// An error at the call.

@@ -2,12 +2,12 @@
 //! computed at once, others are traced.
 
 use super::error::{Problem, place};
-use super::names::{ATTRIBUTES, Function, Other, constant, defaults, function, parameter};
-use super::node::{Expression, Id, Node, NodeKind, Number};
+use super::names::{ATTRIBUTES, ExprFunction, Other, constant, defaults, function, parameter};
+use super::node::{ExprNode, ExprNodeKind, ExprNumber, Expression, Id};
 use super::numpy::MODULES;
 use super::parser::BINARY;
 use super::sequences::Sequences;
-use super::value::{Argument, Value};
+use super::value::{NodeValue, PlacedArgument};
 use super::{arguments, dtypes, index, making, numbers, reducing};
 use crate::memory::Budget;
 use ndjit::operand::AnyOperand;
@@ -58,7 +58,7 @@ pub fn trace(expression: &Expression, inputs: &[(&str, Spec)], budget: &Budget) 
 
 /// The operand of a call of `grad`, and the input of the derivative.
 fn gradient(name: &str, positional: &[Id], named: &[(String, Id)]) -> Option<(Id, Id)> {
-    if function(name, 0).ok()? != Function::Other(Other::Grad) {
+    if function(name, 0).ok()? != ExprFunction::Other(Other::Grad) {
         return None;
     }
     let by_name = |wanted| named.iter().find(|(name, _)| parameter(name) == wanted).map(|(_, id)| *id);
@@ -71,12 +71,12 @@ const MOST_GRADIENTS: usize = 4;
 
 /// The evaluation of the last of some nodes.
 struct Computing<'a> {
-    nodes: &'a [Node],
+    nodes: &'a [ExprNode],
     /// The dtypes named by nodes.
     dtypes: &'a [Option<String>],
     names: &'a [&'a str],
     parameters: &'a [Expr],
-    values: Vec<Value>,
+    values: Vec<NodeValue>,
     sequences: &'a Sequences,
     /// The depth of gradients around it.
     gradients: usize,
@@ -86,8 +86,8 @@ impl Computing<'_> {
     fn run(&mut self) -> Result<Expr, Error> {
         for ((node, dtype), is_needed) in self.nodes.iter().zip(self.dtypes).zip(self.needed()) {
             let value = match dtype {
-                _ if !is_needed => Value::None,
-                Some(name) => dtypes::read(name, node.column).map(Value::DType)?,
+                _ if !is_needed => NodeValue::None,
+                Some(name) => dtypes::read(name, node.column).map(NodeValue::DType)?,
                 None => with_place(place(node.column), || self.node(node))?,
             };
             self.values.push(value);
@@ -107,7 +107,7 @@ impl Computing<'_> {
             if needed[at] {
                 let kind = &self.nodes[at].kind;
                 let derived = match kind {
-                    NodeKind::Call(name, positional, named) => gradient(name, positional, named),
+                    ExprNodeKind::Call(name, positional, named) => gradient(name, positional, named),
                     _ => None,
                 };
                 match derived {
@@ -123,7 +123,7 @@ impl Computing<'_> {
     fn gradient(&self, of: Id, by: Id) -> Result<Expr, Error> {
         let column = self.nodes[by.index()].column;
         let input = match &self.nodes[by.index()].kind {
-            NodeKind::Name(name) => self.names.iter().position(|known| known == name),
+            ExprNodeKind::Name(name) => self.names.iter().position(|known| known == name),
             _ => None,
         };
         let Some(input) = input else {
@@ -164,37 +164,39 @@ impl Computing<'_> {
         problem.map_or(Ok(made), Err)
     }
 
-    fn value(&self, id: Id) -> &Value {
+    fn value(&self, id: Id) -> &NodeValue {
         // Operands precede their users.
         &self.values[id.index()]
     }
 
-    fn node(&self, node: &Node) -> Result<Value, Error> {
+    fn node(&self, node: &ExprNode) -> Result<NodeValue, Error> {
         let column = node.column;
         Ok(match &node.kind {
-            NodeKind::Number(number) => Value::Number(*number),
-            NodeKind::None => Value::None,
-            NodeKind::Text(text) => Value::Text(text.clone()),
-            NodeKind::Name(name) => self.name(name, column)?,
-            NodeKind::Unary(None, x) => self.value(*x).clone(),
-            NodeKind::Unary(Some(op), x) => self.op(*op, &[self.argument(*x)], symbol(*op), column)?,
-            NodeKind::Binary(op, x, y) => self.op(*op, &[self.argument(*x), self.argument(*y)], symbol(*op), column)?,
-            NodeKind::Call(name, positional, named) => self.call(name, positional, named, column)?,
-            NodeKind::Attribute(x, name) => self.attribute(self.argument(*x), name, column)?,
-            NodeKind::List(items) => Value::List(items.iter().map(|item| self.value(*item).clone()).collect()),
-            NodeKind::Index(x, parts) => index::index(self.value(*x), parts, |id| self.argument(id), column)?,
+            ExprNodeKind::Number(number) => NodeValue::Number(*number),
+            ExprNodeKind::None => NodeValue::None,
+            ExprNodeKind::Text(text) => NodeValue::Text(text.clone()),
+            ExprNodeKind::Name(name) => self.name(name, column)?,
+            ExprNodeKind::Unary(None, x) => self.value(*x).clone(),
+            ExprNodeKind::Unary(Some(op), x) => self.op(*op, &[self.argument(*x)], symbol(*op), column)?,
+            ExprNodeKind::Binary(op, x, y) => {
+                self.op(*op, &[self.argument(*x), self.argument(*y)], symbol(*op), column)?
+            }
+            ExprNodeKind::Call(name, positional, named) => self.call(name, positional, named, column)?,
+            ExprNodeKind::Attribute(x, name) => self.attribute(self.argument(*x), name, column)?,
+            ExprNodeKind::List(items) => NodeValue::List(items.iter().map(|item| self.value(*item).clone()).collect()),
+            ExprNodeKind::Index(x, parts) => index::index(self.value(*x), parts, |id| self.argument(id), column)?,
         })
     }
 
-    fn name(&self, name: &str, column: u32) -> Result<Value, Problem> {
+    fn name(&self, name: &str, column: u32) -> Result<NodeValue, Problem> {
         if let Some(at) = self.names.iter().position(|known| *known == name) {
-            return Ok(Value::Expr(self.parameters[at]));
+            return Ok(NodeValue::Expr(self.parameters[at]));
         }
         if let Some(number) = constant(name) {
-            return Ok(Value::Number(number));
+            return Ok(NodeValue::Number(number));
         }
         if let Ok(dtype) = dtypes::read(name, column) {
-            return Ok(Value::DType(dtype));
+            return Ok(NodeValue::DType(dtype));
         }
         let problem = Problem::new(column, format!("there is no input `{name}`"));
         Err(match nearest(name, self.names.iter().copied()) {
@@ -208,51 +210,52 @@ impl Computing<'_> {
         })
     }
 
-    fn call(&self, name: &str, positional: &[Id], named: &[(String, Id)], column: u32) -> Result<Value, Error> {
+    fn call(&self, name: &str, positional: &[Id], named: &[(String, Id)], column: u32) -> Result<NodeValue, Error> {
         let function = function(name, column)?;
         let derived = gradient(name, positional, named);
-        let positional: Vec<Argument> = positional.iter().map(|id| self.argument(*id)).collect();
-        let named: Vec<(&str, Argument)> =
+        let positional: Vec<PlacedArgument> = positional.iter().map(|id| self.argument(*id)).collect();
+        let named: Vec<(&str, PlacedArgument)> =
             named.iter().map(|(name, id)| (parameter(name), self.argument(*id))).collect();
         let given = arguments::bind(name, function, positional, named, column)?;
         let result = match function {
-            Function::Op(op) => {
-                let left_out = defaults(op).iter().map(|number| Argument { value: Value::Number(*number), column });
+            ExprFunction::Op(op) => {
+                let left_out =
+                    defaults(op).iter().map(|number| PlacedArgument { value: NodeValue::Number(*number), column });
                 return Ok(self.op(op, &given.all(left_out), name, column)?);
             }
-            Function::Reduction(reduction) => reducing::reduce(reduction, &given)?,
-            Function::Scan(scan) => reducing::scan(scan, &given)?,
-            Function::Sort(sort) => reducing::sort(sort, &given)?,
-            Function::Other(Other::Grad) => {
+            ExprFunction::Reduction(reduction) => reducing::reduce(reduction, &given)?,
+            ExprFunction::Scan(scan) => reducing::scan(scan, &given)?,
+            ExprFunction::Sort(sort) => reducing::sort(sort, &given)?,
+            ExprFunction::Other(Other::Grad) => {
                 let (of, by) = derived.ok_or_else(|| Problem::new(column, "grad: takes a value and an input"))?;
                 self.gradient(of, by)?
             }
-            Function::Other(other) => making::call(other, &given, self.sequences)?,
+            ExprFunction::Other(other) => making::call(other, &given, self.sequences)?,
         };
         match result.explain_dtype() {
             Err(error) => Err(given.blamed(error)),
-            Ok(_) => Ok(Value::Expr(result)),
+            Ok(_) => Ok(NodeValue::Expr(result)),
         }
     }
 
-    fn argument(&self, id: Id) -> Argument {
-        Argument { value: self.value(id).clone(), column: self.nodes[id.index()].column }
+    fn argument(&self, id: Id) -> PlacedArgument {
+        PlacedArgument { value: self.value(id).clone(), column: self.nodes[id.index()].column }
     }
 
-    fn op(&self, op: Op, operands: &[Argument], what: &str, column: u32) -> Result<Value, Problem> {
-        let given: Option<Vec<Number>> = operands.iter().map(|x| x.value.number()).collect();
+    fn op(&self, op: Op, operands: &[PlacedArgument], what: &str, column: u32) -> Result<NodeValue, Problem> {
+        let given: Option<Vec<ExprNumber>> = operands.iter().map(|x| x.value.number()).collect();
         if let Some(given) = given
             && let Some(number) = numbers::computed(op, what, &given, column)?
         {
-            return Ok(Value::Number(number));
+            return Ok(NodeValue::Number(number));
         }
         let operands: Result<Vec<AnyOperand>, Problem> =
             operands.iter().map(|x| x.value.operand(what, x.column)).collect();
-        Ok(Value::Expr(dynamic::apply(op, &operands?)))
+        Ok(NodeValue::Expr(dynamic::apply(op, &operands?)))
     }
 
     /// Evaluates attributes such as `x.T`.
-    fn attribute(&self, x: Argument, name: &str, column: u32) -> Result<Value, Problem> {
+    fn attribute(&self, x: PlacedArgument, name: &str, column: u32) -> Result<NodeValue, Problem> {
         let part = match name {
             "real" => Some(Op::Real),
             "imag" => Some(Op::Imag),
@@ -263,12 +266,12 @@ impl Computing<'_> {
         }
         let of = x.value.expr(name, x.column)?;
         let shape = of.shape();
-        let int = |n: usize| Value::Number(Number::Int(n as i128));
+        let int = |n: usize| NodeValue::Number(ExprNumber::Int(n as i128));
         Ok(match name {
-            "T" => Value::Expr(of.permute_dims((0..shape.rank() as isize).rev().collect::<Vec<isize>>())),
-            "mT" => Value::Expr(of.mt()),
+            "T" => NodeValue::Expr(of.permute_dims((0..shape.rank() as isize).rev().collect::<Vec<isize>>())),
+            "mT" => NodeValue::Expr(of.mt()),
             "ndim" => int(shape.rank()),
-            "shape" => Value::List(shape.extents().iter().map(|&extent| int(extent)).collect()),
+            "shape" => NodeValue::List(shape.extents().iter().map(|&extent| int(extent)).collect()),
             "size" => int(shape.size().map_err(|error| Problem::new(column, error.headline()))?),
             _ => {
                 let problem = Problem::new(column, format!("an array has no `{name}`"));
@@ -286,12 +289,12 @@ impl Computing<'_> {
 }
 
 /// The value of the whole expression.
-fn result(value: &Value, column: u32) -> Result<Expr, Problem> {
+fn result(value: &NodeValue, column: u32) -> Result<Expr, Problem> {
     let result = value.expr("the result", column)?;
     if let Some(number) = value.number() {
         let wider = match number {
-            Number::Int(n) if i64::try_from(n).is_err() => "u64",
-            Number::Int(_) => "i64",
+            ExprNumber::Int(n) if i64::try_from(n).is_err() => "u64",
+            ExprNumber::Int(_) => "i64",
             _ => "f64",
         };
         let help = format!("give it a wider dtype: `astype({number}, {wider})`");

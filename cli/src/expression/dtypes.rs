@@ -2,8 +2,10 @@
 
 use super::error::Problem;
 use super::names::{function, parameter};
-use super::node::{Expression, Id, NodeKind};
+use super::node::{ExprNodeKind, Expression, Id};
 use super::numpy::MODULES;
+use crate::notation::ExpressionNotation;
+use ndjit::help::{Code, HelpPart};
 use ndjit::{DType, nearest};
 
 /// The dtype named by each node that is an argument for a dtype: `float32`, `np.float32`, `'float32'`. There, inputs
@@ -12,9 +14,9 @@ pub(super) fn named(expression: &Expression) -> Vec<Option<String>> {
     let mut names = vec![None; expression.nodes().len()];
     for id in expression.nodes().iter().flat_map(|node| argument(&node.kind)) {
         match &expression.node(id).kind {
-            NodeKind::Name(name) | NodeKind::Text(name) => names[id.index()] = Some(name.clone()),
-            NodeKind::Attribute(of, name) => {
-                if let NodeKind::Name(module) = &expression.node(*of).kind
+            ExprNodeKind::Name(name) | ExprNodeKind::Text(name) => names[id.index()] = Some(name.clone()),
+            ExprNodeKind::Attribute(of, name) => {
+                if let ExprNodeKind::Name(module) = &expression.node(*of).kind
                     && MODULES.contains(&module.as_str())
                 {
                     names[of.index()] = Some(name.clone());
@@ -28,8 +30,8 @@ pub(super) fn named(expression: &Expression) -> Vec<Option<String>> {
 }
 
 /// The dtype argument of a call.
-fn argument(kind: &NodeKind) -> Option<Id> {
-    let NodeKind::Call(name, positional, named) = kind else { return None };
+fn argument(kind: &ExprNodeKind) -> Option<Id> {
+    let ExprNodeKind::Call(name, positional, named) = kind else { return None };
     let by_name = named.iter().find(|(name, _)| parameter(name) == "dtype").map(|(_, id)| *id);
     let by_position = || {
         let (parameters, _) = function(name, 0).ok()?.parameters();
@@ -44,7 +46,9 @@ pub(super) fn read(name: &str, column: u32) -> Result<DType, Problem> {
         let rows = DType::ALL.map(DType::row);
         let near = nearest(name, rows.iter().flat_map(|row| [row.name, row.long]));
         // Names with a meaning elsewhere.
-        let elsewhere = error.way_out().map(|help| help.portable()).filter(|help| help.starts_with("write "));
+        let is_dtypes = |part: &HelpPart| matches!(part, HelpPart::Code(Code::DTypes(_)));
+        let elsewhere = error.way_out().filter(|help| help.parts().iter().any(is_dtypes));
+        let elsewhere = elsewhere.map(|help| help.in_notation(&ExpressionNotation));
         let problem = match (elsewhere, near) {
             (Some(help), _) => Problem::new(column, error.headline()).help(help),
             (None, Some(near)) => unknown(name, column).help(format!("did you mean `{near}`?")),

@@ -3,12 +3,9 @@
 use ndjit::{Error, ErrorCode, SourceLoc};
 use std::fmt;
 
-/// The file name of places in expressions, chosen to differ from any real file.
-pub const FILE: &str = "<expression>";
-
 /// The place of a column.
 pub(super) fn place(column: u32) -> SourceLoc {
-    SourceLoc { file: FILE, line: 1, column }
+    SourceLoc::in_expression(column)
 }
 
 /// An error at a column of an expression, with help.

@@ -1,26 +1,26 @@
 //! Indexing of arrays and lists.
 
 use super::error::Problem;
-use super::node::{Id, Part};
-use super::value::{Argument, Value};
+use super::node::{Id, IndexPart};
+use super::value::{NodeValue, PlacedArgument};
 use ndjit::manipulation::Slice;
 
 /// Evaluates an index such as `x[1:, ::-1, None]`. Ranges are clipped to their axis, as in Python.
 pub(super) fn index(
-    x: &Value,
-    parts: &[Part],
-    argument: impl Fn(Id) -> Argument,
+    x: &NodeValue,
+    parts: &[IndexPart],
+    argument: impl Fn(Id) -> PlacedArgument,
     column: u32,
-) -> Result<Value, Problem> {
+) -> Result<NodeValue, Problem> {
     let int = |id: Id| {
         match argument(id) {
-        Argument { value: Value::Expr(_), column } => Err(Problem::new(column, "an index that is an array")
+        PlacedArgument { value: NodeValue::Expr(_), column } => Err(Problem::new(column, "an index that is an array")
             .help("elements are chosen by `where(condition, x, y)`; expressions index by integers and ranges, Rust's `take` and `at` by arrays")),
-        Argument { value, column } => value.int("an index", column),
+        PlacedArgument { value, column } => value.int("an index", column),
     }
     };
-    if let Value::List(items) = x {
-        let [Part::Index(id)] = parts else {
+    if let NodeValue::List(items) = x {
+        let [IndexPart::Index(id)] = parts else {
             return Err(Problem::new(column, "a list has one index").help("as in `x.shape[0]`"));
         };
         let at = int(*id)?;
@@ -34,26 +34,26 @@ pub(super) fn index(
     }
     let of = x.expr("an index", column)?;
     let shape = of.shape();
-    let takes = |part: &&Part| matches!(part, Part::Index(_) | Part::Range { .. });
+    let takes = |part: &&IndexPart| matches!(part, IndexPart::Index(_) | IndexPart::Range { .. });
     let whole = shape.rank().saturating_sub(parts.iter().filter(takes).count());
     let mut axis = 0;
     let mut slices = Vec::with_capacity(parts.len());
     for part in parts {
         slices.push(match part {
-            Part::NewAxis => Slice::NewAxis,
-            Part::Ellipsis => {
+            IndexPart::NewAxis => Slice::NewAxis,
+            IndexPart::Ellipsis => {
                 axis += whole;
                 Slice::Ellipsis
             }
-            Part::Index(id) => {
+            IndexPart::Index(id) => {
                 axis += 1;
                 Slice::Index(int(*id)?)
             }
-            Part::Range { start, end, step } => {
+            IndexPart::Range { start, end, step } => {
                 let extent = shape.extents().get(axis).copied().unwrap_or(0);
                 axis += 1;
                 let [start, end, step] = [*start, *end, *step].map(|id| match id {
-                    Some(id) if matches!(argument(id).value, Value::None) => Ok(None),
+                    Some(id) if matches!(argument(id).value, NodeValue::None) => Ok(None),
                     Some(id) => int(id).map(Some),
                     None => Ok(None),
                 });
@@ -61,7 +61,7 @@ pub(super) fn index(
             }
         });
     }
-    Ok(Value::Expr(of.slice(slices)))
+    Ok(NodeValue::Expr(of.slice(slices)))
 }
 
 /// Python's range `start:end:step` of an axis.

@@ -1,12 +1,12 @@
 //! The tokens of an expression, each with its column.
 
 use super::error::Problem;
-use super::node::Number;
+use super::node::ExprNumber;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
-    Number(Number),
+    Number(ExprNumber),
     Name(String),
     /// A string between quotes.
     Text(String),
@@ -17,7 +17,7 @@ pub(super) enum Token {
 
 /// A token and its first column, counted from 1.
 #[derive(Clone, Debug)]
-pub(super) struct Word {
+pub(super) struct PlacedToken {
     pub token: Token,
     pub column: u32,
 }
@@ -29,7 +29,7 @@ const SYMBOLS: [&str; 33] = [
 ];
 
 /// Splits a text into tokens, ended by [`Token::End`].
-pub(super) fn words(text: &str) -> Result<Vec<Word>, Problem> {
+pub(super) fn words(text: &str) -> Result<Vec<PlacedToken>, Problem> {
     let mut words = Vec::new();
     let (mut rest, mut column) = (text, 1u32);
     loop {
@@ -37,7 +37,7 @@ pub(super) fn words(text: &str) -> Result<Vec<Word>, Problem> {
         column += columns(&rest[..rest.len() - trimmed.len()]);
         rest = trimmed;
         let Some(first) = rest.chars().next() else {
-            words.push(Word { token: Token::End, column });
+            words.push(PlacedToken { token: Token::End, column });
             return Ok(words);
         };
         let begins_number =
@@ -58,7 +58,7 @@ pub(super) fn words(text: &str) -> Result<Vec<Word>, Problem> {
                 SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)).ok_or_else(|| unknown(first, column))?;
             (Token::Symbol(symbol), symbol.len())
         };
-        words.push(Word { token, column });
+        words.push(PlacedToken { token, column });
         column += columns(&rest[..length]);
         rest = &rest[length..];
     }
@@ -100,7 +100,7 @@ fn number(text: &str, column: u32) -> Result<(Token, usize), Problem> {
         let end = text[2..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(text.len(), |end| end + 2);
         let value = i128::from_str_radix(&text[2..end].replace('_', ""), radix);
         let value = value.map_err(|_| wrong(&text[..end], column))?;
-        return Ok((Token::Number(Number::Int(in_range(value, column)?)), end));
+        return Ok((Token::Number(ExprNumber::Int(in_range(value, column)?)), end));
     }
     let mut end = digits(0);
     let mut is_float = false;
@@ -122,7 +122,7 @@ fn number(text: &str, column: u32) -> Result<(Token, usize), Problem> {
         if value.is_infinite() {
             return Err(Problem::new(column, format!("`{plain}` is more than any float")));
         }
-        return Ok((Token::Number(Number::Imaginary(value)), end + 1));
+        return Ok((Token::Number(ExprNumber::Imaginary(value)), end + 1));
     }
     if let Some(letter) = after.chars().next().filter(|c| c.is_alphabetic() || *c == '_') {
         let problem = Problem::new(column, format!("a number and a name without an operator: `{plain}{letter}…`"));
@@ -135,9 +135,9 @@ fn number(text: &str, column: u32) -> Result<(Token, usize), Problem> {
                 Problem::new(column, format!("`{plain}` is more than any float")).help("infinity is written `inf`")
             );
         }
-        Number::Float(value)
+        ExprNumber::Float(value)
     } else {
-        Number::Int(in_range(plain.parse().map_err(|_| too_large(column))?, column)?)
+        ExprNumber::Int(in_range(plain.parse().map_err(|_| too_large(column))?, column)?)
     };
     Ok((Token::Number(number), end))
 }

@@ -1,19 +1,19 @@
 //! Calls of functions that create, move or cast.
 
-use super::arguments::Arguments;
+use super::arguments::BoundArguments;
 use super::error::Problem;
 use super::names::Other;
-use super::node::Number;
+use super::node::ExprNumber;
 use super::reducing::axes;
 use super::sequences::{self, Sequences};
-use super::value::{Argument, Value};
+use super::value::{NodeValue, PlacedArgument};
 use ndjit::{
     Expr, Pad, Scalar, Shape, concat, diagonal, diff, dtype, full_like, log_softmax, median, ones_like, pad, positions,
     quantile, roll, sliding_window, softmax, stack, tile, trapezoid, tril, triu, zeros_like,
 };
 
 /// The result of a call.
-pub(super) fn call(other: Other, given: &Arguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
+pub(super) fn call(other: Other, given: &BoundArguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
     let x = || given.expr("x");
     let axis = |otherwise: isize| Ok::<isize, Problem>(given.int("axis")?.unwrap_or(otherwise));
     Ok(match other {
@@ -65,8 +65,8 @@ pub(super) fn call(other: Other, given: &Arguments<'_>, sequences: &Sequences) -
         Other::Tile => tile(x()?, given.some_ints("repetitions")?),
         Other::Tril => tril(x()?, given.int("k")?.unwrap_or(0)),
         Other::Triu => triu(x()?, given.int("k")?.unwrap_or(0)),
-        Other::Zeros => filled(given, Number::Int(0))?,
-        Other::Ones => filled(given, Number::Int(1))?,
+        Other::Zeros => filled(given, ExprNumber::Int(0))?,
+        Other::Ones => filled(given, ExprNumber::Int(1))?,
         Other::Full => match fill(given) {
             Some(number) => filled(given, number)?,
             None => given.expr("fill_value")?.broadcast_to(extents(given)?),
@@ -88,9 +88,9 @@ pub(super) fn call(other: Other, given: &Arguments<'_>, sequences: &Sequences) -
 }
 
 /// The number of a quantile.
-fn fraction(given: &Arguments<'_>) -> Result<Scalar, Problem> {
+fn fraction(given: &BoundArguments<'_>) -> Result<Scalar, Problem> {
     match given.get("q") {
-        Some(Argument { value: Value::Number(number), column }) => number.scalar(*column),
+        Some(PlacedArgument { value: NodeValue::Number(number), column }) => number.scalar(*column),
         Some(other) => Err(given
             .problem_of("q", format_args!("`q`: takes a number, given {}", other.value.kind()))
             .help("as in `quantile(x, 0.9)`")),
@@ -110,12 +110,12 @@ fn signed(shape: &Shape) -> Vec<isize> {
 }
 
 /// A required integer.
-pub(super) fn one(given: &Arguments<'_>, parameter: &str) -> Result<isize, Problem> {
+pub(super) fn one(given: &BoundArguments<'_>, parameter: &str) -> Result<isize, Problem> {
     given.given(parameter, given.int(parameter)?)
 }
 
 /// An integer as an extent or a count.
-pub(super) fn extent(given: &Arguments<'_>, parameter: &str, number: isize) -> Result<usize, Problem> {
+pub(super) fn extent(given: &BoundArguments<'_>, parameter: &str, number: isize) -> Result<usize, Problem> {
     usize::try_from(number).map_err(|_| {
         given.problem_of(parameter, format_args!("`{parameter}`: {number} is negative")).help("give 0 or more")
     })
@@ -124,7 +124,7 @@ pub(super) fn extent(given: &Arguments<'_>, parameter: &str, number: isize) -> R
 /// Limit on repeated differences; each is an operation of the program.
 const MOST_DIFFERENCES: usize = 100;
 
-fn times(given: &Arguments<'_>) -> Result<usize, Problem> {
+fn times(given: &BoundArguments<'_>) -> Result<usize, Problem> {
     let n = extent(given, "n", given.int("n")?.unwrap_or(1))?;
     match n <= MOST_DIFFERENCES {
         true => Ok(n),
@@ -135,17 +135,17 @@ fn times(given: &Arguments<'_>) -> Result<usize, Problem> {
 }
 
 /// The shape argument.
-fn extents(given: &Arguments<'_>) -> Result<Vec<usize>, Problem> {
+fn extents(given: &BoundArguments<'_>) -> Result<Vec<usize>, Problem> {
     given.some_ints("shape")?.into_iter().map(|number| extent(given, "shape", number)).collect()
 }
 
 /// Evaluates `astype(x, dtype)`. A number takes the dtype directly; as a weak one it would be rounded to a narrower
 /// dtype first.
-fn converted(given: &Arguments<'_>) -> Result<Expr, Problem> {
+fn converted(given: &BoundArguments<'_>) -> Result<Expr, Problem> {
     let dtype = given.given("dtype", given.dtype()?)?;
     let x = given.expr("x")?;
     match given.get("x") {
-        Some(Argument { value: Value::Number(number), column }) => {
+        Some(PlacedArgument { value: NodeValue::Number(number), column }) => {
             number.fits(dtype, given.name, *column, "give it a dtype that holds it")?;
             Ok(number.of(dtype).unwrap_or(x.cast(dtype)))
         }
@@ -154,12 +154,12 @@ fn converted(given: &Arguments<'_>) -> Result<Expr, Problem> {
 }
 
 /// The number that fills an array.
-fn fill(given: &Arguments<'_>) -> Option<Number> {
+fn fill(given: &BoundArguments<'_>) -> Option<ExprNumber> {
     given.get("fill_value").and_then(|fill| fill.value.number())
 }
 
 /// An array filled with one number, by broadcasting.
-fn filled(given: &Arguments<'_>, fill: Number) -> Result<Expr, Problem> {
+fn filled(given: &BoundArguments<'_>, fill: ExprNumber) -> Result<Expr, Problem> {
     let shape = extents(given)?;
     let column = given.get("fill_value").map_or(given.column, |fill| fill.column);
     let number = Expr::from(fill.scalar(column)?);
@@ -173,10 +173,10 @@ fn filled(given: &Arguments<'_>, fill: Number) -> Result<Expr, Problem> {
     Ok(fill.of(dtype).unwrap_or(number.cast(dtype)).broadcast_to(shape))
 }
 
-fn filled_like(given: &Arguments<'_>) -> Result<Expr, Problem> {
+fn filled_like(given: &BoundArguments<'_>) -> Result<Expr, Problem> {
     let (x, asked) = (given.expr("x")?, given.dtype()?);
     let to = asked.unwrap_or(x.dtype());
-    let Some(Argument { value: Value::Number(number), column }) = given.get("fill_value") else {
+    let Some(PlacedArgument { value: NodeValue::Number(number), column }) = given.get("fill_value") else {
         return Ok(given.expr("fill_value")?.cast(to).broadcast_to(x.shape().extents().to_vec()));
     };
     number.fits(to, given.name, *column, "give a dtype that holds it: `dtype=i64`, `dtype=f64`")?;
@@ -188,25 +188,25 @@ fn filled_like(given: &Arguments<'_>) -> Result<Expr, Problem> {
 }
 
 /// Evaluates `trapezoid(y, dx=1)` and `trapezoid(y, x)`.
-fn trapezoidal(given: &Arguments<'_>, axis: isize) -> Result<Expr, Problem> {
+fn trapezoidal(given: &BoundArguments<'_>, axis: isize) -> Result<Expr, Problem> {
     let y = given.expr("y")?;
     if given.get("x").is_some() {
         return Ok(positions(given.expr("x")?).trapezoid(y, axis));
     }
     let dx = match given.get("dx") {
-        None => Number::Int(1).scalar(given.column)?,
-        Some(Argument { value: Value::Number(number), column }) => number.scalar(*column)?,
+        None => ExprNumber::Int(1).scalar(given.column)?,
+        Some(PlacedArgument { value: NodeValue::Number(number), column }) => number.scalar(*column)?,
         Some(_) => return Err(given.problem_of("dx", "`dx`: takes a number").help("positions are `x`")),
     };
     Ok(trapezoid(y, dx, axis))
 }
 
 /// Evaluates `pad(x, 1)`, `pad(x, (1, 2), mode='edge')`, `pad(x, [(1, 2), (0, 0)], constant_values=9)`.
-fn padded(given: &Arguments<'_>) -> Result<Expr, Problem> {
+fn padded(given: &BoundArguments<'_>) -> Result<Expr, Problem> {
     let x = given.expr("x")?;
     let width = |number: isize| extent(given, "pad_width", number);
     let what = "pad: `pad_width`";
-    let pair = |value: &Value, column: u32| match value.ints(what, column)?[..] {
+    let pair = |value: &NodeValue, column: u32| match value.ints(what, column)?[..] {
         [both] => Ok((width(both)?, width(both)?)),
         [before, after] => Ok((width(before)?, width(after)?)),
         _ => Err(given
@@ -215,24 +215,24 @@ fn padded(given: &Arguments<'_>) -> Result<Expr, Problem> {
     };
     let rank = x.shape().rank();
     let widths: Vec<(usize, usize)> = match given.get("pad_width") {
-        Some(Argument { value: Value::List(items), column })
-            if items.iter().any(|item| matches!(item, Value::List(_))) =>
+        Some(PlacedArgument { value: NodeValue::List(items), column })
+            if items.iter().any(|item| matches!(item, NodeValue::List(_))) =>
         {
             let pairs = items.iter().map(|item| pair(item, *column)).collect::<Result<Vec<_>, Problem>>()?;
             if pairs.len() == 1 { pairs.repeat(rank) } else { pairs }
         }
-        Some(Argument { value, column }) => vec![pair(value, *column)?; rank],
+        Some(PlacedArgument { value, column }) => vec![pair(value, *column)?; rank],
         None => return Err(given.problem("`pad_width` is missing")),
     };
     let mode = match given.get("mode").map(|mode| &mode.value) {
         None => "constant",
-        Some(Value::Text(mode)) => mode,
+        Some(NodeValue::Text(mode)) => mode,
         Some(other) => return Err(modes(given, format!("`mode`: takes a text, given {}", other.kind()))),
     };
     let with = match mode {
         "constant" => match given.get("constant_values") {
-            None => Pad::from(Number::Int(0).scalar(given.column)?),
-            Some(Argument { value: Value::Number(number), column }) => Pad::from(number.scalar(*column)?),
+            None => Pad::from(ExprNumber::Int(0).scalar(given.column)?),
+            Some(PlacedArgument { value: NodeValue::Number(number), column }) => Pad::from(number.scalar(*column)?),
             Some(_) => return Err(given.problem_of("constant_values", "`constant_values`: takes one number")),
         },
         "edge" => Pad::Edge,
@@ -244,6 +244,6 @@ fn padded(given: &Arguments<'_>) -> Result<Expr, Problem> {
     Ok(pad(x, widths, with))
 }
 
-fn modes(given: &Arguments<'_>, what: String) -> Problem {
+fn modes(given: &BoundArguments<'_>, what: String) -> Problem {
     given.problem_of("mode", what).help("the modes are 'constant', 'edge', 'reflect', 'symmetric' and 'wrap'")
 }

@@ -2,13 +2,13 @@
 //! others; and constants.
 
 use super::error::Problem;
-use super::node::Number;
+use super::node::ExprNumber;
 use super::numpy;
 use ndjit::{DType, Op, Reduction, Scan, Sort, nearest};
 
 /// A function that an expression can call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Function {
+pub enum ExprFunction {
     /// An elementwise op.
     Op(Op),
     /// A reduction.
@@ -120,8 +120,8 @@ const ALIASES: &[(&str, &str)] = &[
 pub(super) const ATTRIBUTES: [&str; 7] = ["T", "mT", "ndim", "shape", "size", "real", "imag"];
 
 /// Named constants.
-pub(super) fn constant(name: &str) -> Option<Number> {
-    Some(Number::Float(match name {
+pub(super) fn constant(name: &str) -> Option<ExprNumber> {
+    Some(ExprNumber::Float(match name {
         "pi" => std::f64::consts::PI,
         "e" => std::f64::consts::E,
         "inf" => f64::INFINITY,
@@ -133,16 +133,17 @@ pub(super) fn constant(name: &str) -> Option<Number> {
 /// All function names, sorted, with their functions.
 ///
 /// ```
-/// use ndjit_cli::expression::{Function, functions};
+/// use ndjit_cli::expression::{ExprFunction, functions};
 ///
-/// assert!(functions().contains(&("sin", Function::Op(ndjit::Op::Sin))));
+/// assert!(functions().contains(&("sin", ExprFunction::Op(ndjit::Op::Sin))));
 /// ```
-pub fn functions() -> Vec<(&'static str, Function)> {
-    let mut all: Vec<(&'static str, Function)> = Op::ALL.iter().map(|&op| (op.name(), Function::Op(op))).collect();
-    all.extend(Reduction::ALL.map(|reduction| (reduction.name(), Function::Reduction(reduction))));
-    all.extend(Scan::ALL.map(|scan| (scan.name(), Function::Scan(scan))));
-    all.extend(Sort::ALL.map(|sort| (sort.name(), Function::Sort(sort))));
-    all.extend(OTHERS.iter().map(|&(other, name, ..)| (name, Function::Other(other))));
+pub fn functions() -> Vec<(&'static str, ExprFunction)> {
+    let mut all: Vec<(&'static str, ExprFunction)> =
+        Op::ALL.iter().map(|&op| (op.name(), ExprFunction::Op(op))).collect();
+    all.extend(Reduction::ALL.map(|reduction| (reduction.name(), ExprFunction::Reduction(reduction))));
+    all.extend(Scan::ALL.map(|scan| (scan.name(), ExprFunction::Scan(scan))));
+    all.extend(Sort::ALL.map(|sort| (sort.name(), ExprFunction::Sort(sort))));
+    all.extend(OTHERS.iter().map(|&(other, name, ..)| (name, ExprFunction::Other(other))));
     for (alias, name) in ALIASES {
         if let Some(&(_, function)) = all.iter().find(|(known, _)| known == name) {
             all.push((alias, function));
@@ -153,7 +154,7 @@ pub fn functions() -> Vec<(&'static str, Function)> {
 }
 
 /// The function of this name, called at a column.
-pub(super) fn function(name: &str, column: u32) -> Result<Function, Problem> {
+pub(super) fn function(name: &str, column: u32) -> Result<ExprFunction, Problem> {
     let all = functions();
     if let Some((_, function)) = all.iter().find(|(known, _)| *known == name) {
         return Ok(*function);
@@ -172,7 +173,7 @@ pub(super) fn function(name: &str, column: u32) -> Result<Function, Problem> {
 }
 
 /// Functions with similar names, or else some common ones.
-fn alike(name: &str, all: &[(&'static str, Function)]) -> String {
+fn alike(name: &str, all: &[(&'static str, ExprFunction)]) -> String {
     const SHOWN: usize = 6;
     let start: String = name.chars().take(2).collect();
     let mut alike: Vec<&str> = all.iter().map(|(known, _)| *known).filter(|known| known.starts_with(&start)).collect();
@@ -183,15 +184,15 @@ fn alike(name: &str, all: &[(&'static str, Function)]) -> String {
     format!("; those that begin with `{start}`: {}", alike.join(", "))
 }
 
-impl Function {
+impl ExprFunction {
     /// The names of the parameters, in order, and the number of required ones.
     pub fn parameters(self) -> (Vec<&'static str>, usize) {
         match self {
-            Function::Op(op) => (op.row().operands.to_vec(), op.arity() - defaults(op).len()),
-            Function::Scan(scan) if scan.takes_dtype() => (vec!["x", "axis", "dtype", "include_initial"], 1),
-            Function::Sort(sort) if sort.takes_dtype() => (vec!["x", "axis", "dtype"], 1),
-            Function::Scan(_) | Function::Sort(_) => (vec!["x", "axis"], 1),
-            Function::Reduction(reduction) => {
+            ExprFunction::Op(op) => (op.row().operands.to_vec(), op.arity() - defaults(op).len()),
+            ExprFunction::Scan(scan) if scan.takes_dtype() => (vec!["x", "axis", "dtype", "include_initial"], 1),
+            ExprFunction::Sort(sort) if sort.takes_dtype() => (vec!["x", "axis", "dtype"], 1),
+            ExprFunction::Scan(_) | ExprFunction::Sort(_) => (vec!["x", "axis"], 1),
+            ExprFunction::Reduction(reduction) => {
                 let mut parameters = vec!["x", "axis"];
                 if reduction.takes_dtype() {
                     parameters.push("dtype");
@@ -200,7 +201,7 @@ impl Function {
                 parameters.extend(&reduction.row().operands[1..]);
                 (parameters, 1)
             }
-            Function::Other(other) => {
+            ExprFunction::Other(other) => {
                 let row = OTHERS.iter().find(|(known, ..)| *known == other);
                 row.map_or((Vec::new(), 0), |(_, _, parameters, required)| (parameters.to_vec(), *required))
             }
@@ -209,14 +210,14 @@ impl Function {
 
     /// Checks whether the brackets of a last list argument may be omitted: `x.reshape(2, -1)`.
     pub(super) fn takes_list(self) -> bool {
-        matches!(self, Function::Other(Other::Reshape | Other::PermuteDims | Other::BroadcastTo))
+        matches!(self, ExprFunction::Other(Other::Reshape | Other::PermuteDims | Other::BroadcastTo))
     }
 }
 
 /// The defaults of an op's last operands, as in NumPy.
-pub(super) fn defaults(op: Op) -> &'static [Number] {
+pub(super) fn defaults(op: Op) -> &'static [ExprNumber] {
     match op {
-        Op::IsClose => &[Number::Float(1e-5), Number::Float(1e-8)],
+        Op::IsClose => &[ExprNumber::Float(1e-5), ExprNumber::Float(1e-8)],
         _ => &[],
     }
 }

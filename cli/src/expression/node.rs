@@ -15,7 +15,7 @@ impl Id {
 
 /// A number as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
+pub enum ExprNumber {
     /// `2`: up to 64 bits, with or without a sign.
     Int(i128),
     /// `2.0`, `1e-3`, `inf`, `nan`.
@@ -30,7 +30,7 @@ pub enum Number {
 
 /// An item between the commas of an index.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Part {
+pub enum IndexPart {
     /// One index.
     Index(Id),
     /// `start:end:step`, each part optional.
@@ -50,9 +50,9 @@ pub enum Part {
 
 /// The kind of a node.
 #[derive(Clone, Debug, PartialEq)]
-pub enum NodeKind {
+pub enum ExprNodeKind {
     /// A number.
-    Number(Number),
+    Number(ExprNumber),
     /// A name that is not called: an input, a dtype, a constant.
     Name(String),
     /// A unary operator: `-x`, `+x`, `~x`. `None` for a plus.
@@ -64,7 +64,7 @@ pub enum NodeKind {
     /// An attribute, `x.T`, or the callee of a method call, `x.sum(axis=0)`.
     Attribute(Id, String),
     /// `x[1:, ::-1]`.
-    Index(Id, Vec<Part>),
+    Index(Id, Vec<IndexPart>),
     /// `[2, -1]` or `(0, 1)`.
     List(Vec<Id>),
     /// `'float32'`: a dtype or a mode.
@@ -73,22 +73,22 @@ pub enum NodeKind {
     None,
 }
 
-impl NodeKind {
+impl ExprNodeKind {
     /// The operands of the node.
     pub fn operands(&self) -> Vec<Id> {
         match self {
-            NodeKind::Number(_) | NodeKind::Name(_) | NodeKind::Text(_) | NodeKind::None => Vec::new(),
-            NodeKind::Unary(_, x) | NodeKind::Attribute(x, _) => vec![*x],
-            NodeKind::Binary(_, x, y) => vec![*x, *y],
-            NodeKind::Call(_, positional, named) => {
+            ExprNodeKind::Number(_) | ExprNodeKind::Name(_) | ExprNodeKind::Text(_) | ExprNodeKind::None => Vec::new(),
+            ExprNodeKind::Unary(_, x) | ExprNodeKind::Attribute(x, _) => vec![*x],
+            ExprNodeKind::Binary(_, x, y) => vec![*x, *y],
+            ExprNodeKind::Call(_, positional, named) => {
                 positional.iter().copied().chain(named.iter().map(|(_, id)| *id)).collect()
             }
-            NodeKind::List(items) => items.clone(),
-            NodeKind::Index(x, parts) => {
-                let of = |part: &Part| match part {
-                    Part::Index(id) => [Some(*id), None, None],
-                    Part::Range { start, end, step } => [*start, *end, *step],
-                    Part::NewAxis | Part::Ellipsis => [None; 3],
+            ExprNodeKind::List(items) => items.clone(),
+            ExprNodeKind::Index(x, parts) => {
+                let of = |part: &IndexPart| match part {
+                    IndexPart::Index(id) => [Some(*id), None, None],
+                    IndexPart::Range { start, end, step } => [*start, *end, *step],
+                    IndexPart::NewAxis | IndexPart::Ellipsis => [None; 3],
                 };
                 [*x].into_iter().chain(parts.iter().flat_map(of).flatten()).collect()
             }
@@ -98,16 +98,16 @@ impl NodeKind {
 
 /// A node with its column.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct ExprNode {
     /// Its kind.
-    pub kind: NodeKind,
+    pub kind: ExprNodeKind,
     /// The column of its errors: that of its operator or name, from 1.
     pub column: u32,
 }
 
-impl PartialEq for Node {
+impl PartialEq for ExprNode {
     /// Ignores columns.
-    fn eq(&self, other: &Node) -> bool {
+    fn eq(&self, other: &ExprNode) -> bool {
         self.kind == other.kind
     }
 }
@@ -115,17 +115,17 @@ impl PartialEq for Node {
 /// An expression: a list of nodes, the last of which is the root.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expression {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<ExprNode>,
 }
 
 impl Expression {
     /// The nodes, operands before their users.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[ExprNode] {
         &self.nodes
     }
 
     /// A node.
-    pub fn node(&self, id: Id) -> &Node {
+    pub fn node(&self, id: Id) -> &ExprNode {
         &self.nodes[id.index()]
     }
 
@@ -138,7 +138,7 @@ impl Expression {
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for node in &self.nodes {
-            if let NodeKind::Name(name) = &node.kind
+            if let ExprNodeKind::Name(name) = &node.kind
                 && !names.contains(&name.as_str())
             {
                 names.push(name);

@@ -2,7 +2,7 @@
 //! result is a weak number in operations with arrays.
 
 use super::error::Problem;
-use super::node::Number;
+use super::node::ExprNumber;
 use ndjit::debug::with_jit_disabled;
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{
@@ -15,13 +15,13 @@ const OF_A_WIDTH: [Op; 7] =
     [Op::RotateLeft, Op::RotateRight, Op::SaturatingAdd, Op::SaturatingSubtract, Op::Popcount, Op::Clz, Op::Ctz];
 
 /// The result of an op on numbers; `None` if the library computes it or reports its error.
-pub(super) fn computed(op: Op, name: &str, numbers: &[Number], column: u32) -> Result<Option<Number>, Problem> {
+pub(super) fn computed(op: Op, name: &str, numbers: &[ExprNumber], column: u32) -> Result<Option<ExprNumber>, Problem> {
     if OF_A_WIDTH.contains(&op) {
         return Ok(None);
     }
     let integers: Option<Vec<i128>> = numbers.iter().map(|number| number.int()).collect();
     match integers.and_then(|integers| exact(op, &integers)) {
-        Some(Some(integer)) => Ok(Some(Number::Int(integer))),
+        Some(Some(integer)) => Ok(Some(ExprNumber::Int(integer))),
         Some(None) => Err(Problem::new(column, format!("{name}: the integer has more than 64 bits"))
             .help("compute with floats: `2.0 ** 200`")),
         None => Ok(in_64_bits(op, numbers)),
@@ -76,7 +76,7 @@ fn divisor(x: i128, y: i128) -> Option<i128> {
 }
 
 /// The library's result for numbers as `i64`, `f64` and `c128`.
-fn in_64_bits(op: Op, numbers: &[Number]) -> Option<Number> {
+fn in_64_bits(op: Op, numbers: &[ExprNumber]) -> Option<ExprNumber> {
     // Integers have no negative powers.
     let floats = op == Op::Pow && numbers.iter().all(|number| number.int().is_some());
     let operands: Vec<AnyOperand> =
@@ -86,36 +86,36 @@ fn in_64_bits(op: Op, numbers: &[Number]) -> Option<Number> {
     with_policy(Policy::Standard, || with_device(Device::CPU, result))
 }
 
-fn number(array: &Array) -> ndjit::Result<Number> {
+fn number(array: &Array) -> ndjit::Result<ExprNumber> {
     Ok(match array.dtype().kind() {
-        Kind::Bool => Number::Bool(array.item()?),
-        Kind::UInt => Number::Int(array.cast(DType::U64).item::<u64>()?.into()),
-        Kind::Int => Number::Int(array.cast(DType::I64).item::<i64>()?.into()),
-        Kind::Float => Number::Float(array.cast(DType::F64).item()?),
+        Kind::Bool => ExprNumber::Bool(array.item()?),
+        Kind::UInt => ExprNumber::Int(array.cast(DType::U64).item::<u64>()?.into()),
+        Kind::Int => ExprNumber::Int(array.cast(DType::I64).item::<i64>()?.into()),
+        Kind::Float => ExprNumber::Float(array.cast(DType::F64).item()?),
         Kind::Complex => {
             let number: Complex<f64> = array.cast(DType::C128).item()?;
-            Number::Complex(number.re, number.im)
+            ExprNumber::Complex(number.re, number.im)
         }
     })
 }
 
-impl Number {
+impl ExprNumber {
     /// The number as an integer.
     fn int(self) -> Option<i128> {
         match self {
-            Number::Int(n) => Some(n),
-            Number::Float(_) | Number::Imaginary(_) | Number::Complex(..) | Number::Bool(_) => None,
+            ExprNumber::Int(n) => Some(n),
+            ExprNumber::Float(_) | ExprNumber::Imaginary(_) | ExprNumber::Complex(..) | ExprNumber::Bool(_) => None,
         }
     }
 
     /// As the widest dtype of its kind. An integer of more than 64 bits is a float, as on request.
     fn strong(self, as_float: bool) -> Scalar {
         match self {
-            Number::Bool(truth) => strong(truth),
-            Number::Float(x) => strong(x),
-            Number::Imaginary(y) => strong(Complex::new(0.0, y)),
-            Number::Complex(x, y) => strong(Complex::new(x, y)),
-            Number::Int(n) => match (i64::try_from(n), u64::try_from(n)) {
+            ExprNumber::Bool(truth) => strong(truth),
+            ExprNumber::Float(x) => strong(x),
+            ExprNumber::Imaginary(y) => strong(Complex::new(0.0, y)),
+            ExprNumber::Complex(x, y) => strong(Complex::new(x, y)),
+            ExprNumber::Int(n) => match (i64::try_from(n), u64::try_from(n)) {
                 (Ok(n), _) if !as_float => strong(n),
                 (_, Ok(n)) if !as_float => strong(n),
                 _ => strong(n as f64),
@@ -126,11 +126,11 @@ impl Number {
     /// As a weak number.
     pub(super) fn scalar(self, column: u32) -> Result<Scalar, Problem> {
         Ok(match self {
-            Number::Bool(truth) => weak(truth),
-            Number::Float(x) => weak(x),
-            Number::Imaginary(y) => weak(Complex::new(0.0, y)),
-            Number::Complex(x, y) => weak(Complex::new(x, y)),
-            Number::Int(n) => match (i64::try_from(n), u64::try_from(n)) {
+            ExprNumber::Bool(truth) => weak(truth),
+            ExprNumber::Float(x) => weak(x),
+            ExprNumber::Imaginary(y) => weak(Complex::new(0.0, y)),
+            ExprNumber::Complex(x, y) => weak(Complex::new(x, y)),
+            ExprNumber::Int(n) => match (i64::try_from(n), u64::try_from(n)) {
                 (Ok(n), _) => weak(n),
                 (_, Ok(n)) => weak(n),
                 _ => {
@@ -145,18 +145,18 @@ impl Number {
     /// As a scalar array of a dtype; `None` if the library casts it.
     pub(super) fn of(self, dtype: DType) -> Option<Expr> {
         // Floats round once from 64 bits; integers are exact.
-        let wide = matches!(self, Number::Int(_) | Number::Float(_)) && !matches!(dtype.kind(), Kind::Bool);
+        let wide = matches!(self, ExprNumber::Int(_) | ExprNumber::Float(_)) && !matches!(dtype.kind(), Kind::Bool);
         wide.then(|| Expr::from(self.strong(false)).cast(dtype))
     }
 
     /// Rejects a dtype that cannot represent the number; `help` suggests a way out.
     pub(super) fn fits(self, dtype: DType, what: &str, column: u32, help: &str) -> Result<(), Problem> {
         let ends = match self {
-            Number::Int(n) => iinfo(dtype)
+            ExprNumber::Int(n) => iinfo(dtype)
                 .ok()
                 .filter(|limits| !(limits.min..=limits.max).contains(&n))
                 .map(|limits| format!("{} to {}", limits.min, limits.max)),
-            Number::Float(x) if x.is_finite() => finfo(dtype)
+            ExprNumber::Float(x) if x.is_finite() => finfo(dtype)
                 .ok()
                 .filter(|limits| x.abs() > limits.max)
                 .map(|limits| format!("{0:e} to {1:e}", -limits.max as f32, limits.max as f32)),

@@ -2,9 +2,9 @@
 //! no call stack.
 
 use super::error::Problem;
-use super::lexer::{Token, Word, words};
+use super::lexer::{PlacedToken, Token, words};
 use super::names::function;
-use super::node::{Expression, Id, Node, NodeKind, Number, Part};
+use super::node::{ExprNode, ExprNodeKind, ExprNumber, Expression, Id, IndexPart};
 use ndjit::{Op, nearest};
 
 /// Maximum length of an expression in characters.
@@ -62,7 +62,7 @@ pub fn parse(text: &str) -> Result<Expression, Problem> {
             .help(format!("the limit is {LONGEST}; split it up, or run a graph: `ndjit run`")));
     }
     let words = words(text)?;
-    let mut parser = Parser { words: &words, at: 0, stack: Vec::new(), nodes: Vec::new(), grouped: None };
+    let mut parser = ExprParser { words: &words, at: 0, stack: Vec::new(), nodes: Vec::new(), grouped: None };
     let mut value = parser.operand()?;
     loop {
         value = match parser.after(value)? {
@@ -74,7 +74,7 @@ pub fn parse(text: &str) -> Result<Expression, Problem> {
 }
 
 /// An open construct around the current operand.
-enum Open {
+enum OpenConstruct {
     Unary {
         op: Option<Op>,
         column: u32,
@@ -105,7 +105,7 @@ enum Open {
     },
     Index {
         of: Id,
-        parts: Vec<Part>,
+        parts: Vec<IndexPart>,
         range: Option<Vec<Option<Id>>>,
         column: u32,
     },
@@ -118,17 +118,17 @@ enum Next {
     Done,
 }
 
-struct Parser<'a> {
-    words: &'a [Word],
+struct ExprParser<'a> {
+    words: &'a [PlacedToken],
     at: usize,
-    stack: Vec<Open>,
-    nodes: Vec<Node>,
+    stack: Vec<OpenConstruct>,
+    nodes: Vec<ExprNode>,
     /// The last parenthesized value.
     grouped: Option<Id>,
 }
 
-impl Parser<'_> {
-    fn word(&self) -> &Word {
+impl ExprParser<'_> {
+    fn word(&self) -> &PlacedToken {
         // The last token is the end; nothing moves beyond it.
         &self.words[self.at.min(self.words.len() - 1)]
     }
@@ -145,27 +145,27 @@ impl Parser<'_> {
         }
     }
 
-    fn node(&mut self, kind: NodeKind, column: u32) -> Result<Id, Problem> {
+    fn node(&mut self, kind: ExprNodeKind, column: u32) -> Result<Id, Problem> {
         if self.nodes.len() >= MOST_NODES {
             return Err(Problem::new(column, format!("more than {MOST_NODES} operations, names and numbers"))
                 .help("compute it in several steps"));
         }
-        self.nodes.push(Node { kind, column });
+        self.nodes.push(ExprNode { kind, column });
         Ok(Id(self.nodes.len() as u32 - 1))
     }
 
     /// Parses up to the next value: a number, a name, or an empty bracket.
     fn operand(&mut self) -> Result<Id, Problem> {
         loop {
-            let Word { token, column } = self.word().clone();
+            let PlacedToken { token, column } = self.word().clone();
             match token {
                 Token::Number(number) => {
                     self.at += 1;
-                    return self.node(NodeKind::Number(number), column);
+                    return self.node(ExprNodeKind::Number(number), column);
                 }
                 Token::Text(text) => {
                     self.at += 1;
-                    return self.node(NodeKind::Text(text), column);
+                    return self.node(ExprNodeKind::Text(text), column);
                 }
                 Token::Name(name) => match self.name(name, column)? {
                     Some(value) => return Ok(value),
@@ -174,7 +174,7 @@ impl Parser<'_> {
                 Token::Symbol(symbol) => {
                     if let Some((_, op)) = UNARIES.iter().find(|(unary, _)| *unary == symbol) {
                         self.at += 1;
-                        self.stack.push(Open::Unary { op: *op, column });
+                        self.stack.push(OpenConstruct::Unary { op: *op, column });
                         continue;
                     }
                     if let Some(value) = self.bracket(symbol, column)? {
@@ -191,7 +191,7 @@ impl Parser<'_> {
         if let Some(problem) = keyword(&name, column) {
             return Err(problem);
         }
-        if let Some(Open::Call { keyword, arguments: _, .. }) = self.stack.last_mut()
+        if let Some(OpenConstruct::Call { keyword, arguments: _, .. }) = self.stack.last_mut()
             && keyword.is_none()
             && matches!(self.words.get(self.at + 1).map(|w| &w.token), Some(Token::Symbol("=")))
         {
@@ -205,10 +205,10 @@ impl Parser<'_> {
         }
         self.at += 1;
         let kind = match name.as_str() {
-            "True" => NodeKind::Number(Number::Bool(true)),
-            "False" => NodeKind::Number(Number::Bool(false)),
-            "None" => NodeKind::None,
-            _ => NodeKind::Name(name),
+            "True" => ExprNodeKind::Number(ExprNumber::Bool(true)),
+            "False" => ExprNodeKind::Number(ExprNumber::Bool(false)),
+            "None" => ExprNodeKind::None,
+            _ => ExprNodeKind::Name(name),
         };
         self.node(kind, column).map(Some)
     }
@@ -217,18 +217,20 @@ impl Parser<'_> {
     fn call(&mut self, name: String, arguments: Vec<Id>, column: u32) -> Result<Option<Id>, Problem> {
         if self.symbol() == Some(")") {
             self.at += 1;
-            return self.node(NodeKind::Call(name, arguments, Vec::new()), column).map(Some);
+            return self.node(ExprNodeKind::Call(name, arguments, Vec::new()), column).map(Some);
         }
-        self.stack.push(Open::Call { name, arguments, named: Vec::new(), keyword: None, column });
+        self.stack.push(OpenConstruct::Call { name, arguments, named: Vec::new(), keyword: None, column });
         Ok(None)
     }
 
     /// Parses a symbol other than an operator in the place of an operand.
     fn bracket(&mut self, symbol: &'static str, column: u32) -> Result<Option<Id>, Problem> {
         let empty = match self.stack.last() {
-            Some(Open::Group { comma: true, .. } | Open::List { .. }) => true,
-            Some(Open::Call { keyword: None, arguments, named, .. }) => !arguments.is_empty() || !named.is_empty(),
-            Some(Open::Index { parts, range: None, .. }) => !parts.is_empty(),
+            Some(OpenConstruct::Group { comma: true, .. } | OpenConstruct::List { .. }) => true,
+            Some(OpenConstruct::Call { keyword: None, arguments, named, .. }) => {
+                !arguments.is_empty() || !named.is_empty()
+            }
+            Some(OpenConstruct::Index { parts, range: None, .. }) => !parts.is_empty(),
             _ => false,
         };
         match (symbol, self.stack.last_mut()) {
@@ -236,20 +238,24 @@ impl Parser<'_> {
                 self.at += 1;
                 if self.symbol() == Some(")") {
                     self.at += 1;
-                    return self.node(NodeKind::List(Vec::new()), column).map(Some);
+                    return self.node(ExprNodeKind::List(Vec::new()), column).map(Some);
                 }
-                self.stack.push(Open::Group { items: Vec::new(), comma: false, column });
+                self.stack.push(OpenConstruct::Group { items: Vec::new(), comma: false, column });
                 Ok(None)
             }
             ("[", _) => {
                 self.at += 1;
-                self.stack.push(Open::List { items: Vec::new(), column });
+                self.stack.push(OpenConstruct::List { items: Vec::new(), column });
                 Ok(None)
             }
             // After a comma, or in an empty list.
-            (")", Some(Open::Group { .. } | Open::Call { .. })) if empty => self.close(column).map(Some),
-            ("]", Some(Open::List { .. } | Open::Index { .. })) if empty => self.close(column).map(Some),
-            (":", Some(Open::Index { range, .. })) => {
+            (")", Some(OpenConstruct::Group { .. } | OpenConstruct::Call { .. })) if empty => {
+                self.close(column).map(Some)
+            }
+            ("]", Some(OpenConstruct::List { .. } | OpenConstruct::Index { .. })) if empty => {
+                self.close(column).map(Some)
+            }
+            (":", Some(OpenConstruct::Index { range, .. })) => {
                 let range = range.get_or_insert_default();
                 if range.len() == 2 {
                     return Err(Problem::new(column, "a range has three parts at most").help("write `start:end:step`"));
@@ -258,9 +264,9 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(None)
             }
-            ("]" | ",", Some(Open::Index { range: Some(_), .. })) => self.part(None, column),
-            ("...", Some(Open::Index { range: None, parts, .. })) => {
-                parts.push(Part::Ellipsis);
+            ("]" | ",", Some(OpenConstruct::Index { range: Some(_), .. })) => self.part(None, column),
+            ("...", Some(OpenConstruct::Index { range: None, parts, .. })) => {
+                parts.push(IndexPart::Ellipsis);
                 self.at += 1;
                 self.after_part()
             }
@@ -271,11 +277,11 @@ impl Parser<'_> {
     fn expected(&self, column: u32, found: &str) -> Problem {
         let problem = Problem::new(column, format!("expected a number, a name or `(`, found {found}"));
         match self.stack.last() {
-            Some(Open::Binary { op, column, .. }) => {
+            Some(OpenConstruct::Binary { op, column, .. }) => {
                 let symbol = BINARY.iter().find(|(_, other, _)| other == op).map_or("", |(symbol, ..)| symbol);
                 problem.help(format!("the `{symbol}` at column {column} has no right operand"))
             }
-            Some(Open::Index { parts, range: None, .. }) if parts.is_empty() => {
+            Some(OpenConstruct::Index { parts, range: None, .. }) if parts.is_empty() => {
                 problem.help("an index is a number, a range `1:3`, `...` or `None`")
             }
             _ => match found {
@@ -288,7 +294,7 @@ impl Parser<'_> {
 
     /// Parses after a value: an operator, an opening or closing bracket, the end.
     fn after(&mut self, value: Id) -> Result<Next, Problem> {
-        let Word { token, column } = self.word().clone();
+        let PlacedToken { token, column } = self.word().clone();
         let symbol = match token {
             Token::Symbol(symbol) => symbol,
             Token::End => {
@@ -320,13 +326,13 @@ impl Parser<'_> {
             self.at += 1;
             // Equal precedence associates to the left, except for powers.
             let left = self.reduce(value, if binds == POWER { binds + 1 } else { binds })?;
-            if let (COMPARISON, NodeKind::Binary(before, ..)) = (binds, &self.nodes[left.index()].kind)
+            if let (COMPARISON, ExprNodeKind::Binary(before, ..)) = (binds, &self.nodes[left.index()].kind)
                 && BINARY.iter().any(|(_, op, binds)| op == before && *binds == COMPARISON)
                 && self.grouped != Some(left)
             {
                 return Err(chained(column, symbol));
             }
-            self.stack.push(Open::Binary { op, left, binds, column });
+            self.stack.push(OpenConstruct::Binary { op, left, binds, column });
             return Ok(Next::Operand);
         }
         match symbol {
@@ -334,7 +340,7 @@ impl Parser<'_> {
             "(" => self.method(value, column),
             "[" => {
                 self.at += 1;
-                self.stack.push(Open::Index { of: value, parts: Vec::new(), range: None, column });
+                self.stack.push(OpenConstruct::Index { of: value, parts: Vec::new(), range: None, column });
                 Ok(Next::Operand)
             }
             "," | ")" | "]" | ":" => {
@@ -349,9 +355,11 @@ impl Parser<'_> {
     fn reduce(&mut self, mut value: Id, binds: u8) -> Result<Id, Problem> {
         loop {
             let (kind, column) = match self.stack.last() {
-                Some(&Open::Unary { op, column }) if UNARY >= binds => (NodeKind::Unary(op, value), column),
-                Some(&Open::Binary { op, left, binds: own, column }) if own >= binds => {
-                    (NodeKind::Binary(op, left, value), column)
+                Some(&OpenConstruct::Unary { op, column }) if UNARY >= binds => {
+                    (ExprNodeKind::Unary(op, value), column)
+                }
+                Some(&OpenConstruct::Binary { op, left, binds: own, column }) if own >= binds => {
+                    (ExprNodeKind::Binary(op, left, value), column)
                 }
                 _ => return Ok(value),
             };
@@ -362,7 +370,7 @@ impl Parser<'_> {
 
     fn attribute(&mut self, value: Id) -> Result<Next, Problem> {
         self.at += 1;
-        let Word { token, column } = self.word().clone();
+        let PlacedToken { token, column } = self.word().clone();
         let Token::Name(name) = token else {
             return Err(Problem::new(column, "expected a method after `.`").help("as in `x.sum(axis=0)` or `x.T`"));
         };
@@ -377,13 +385,13 @@ impl Parser<'_> {
                 None => Next::Operand,
             });
         }
-        self.node(NodeKind::Attribute(value, name), column).map(Next::Value)
+        self.node(ExprNodeKind::Attribute(value, name), column).map(Next::Value)
     }
 
     /// Rejects a call of a value that is not a name.
     fn method(&mut self, value: Id, column: u32) -> Result<Next, Problem> {
         let help = match &self.nodes[value.index()].kind {
-            NodeKind::Number(_) => "a product is written with `*`",
+            ExprNodeKind::Number(_) => "a product is written with `*`",
             _ => "functions are called by name: `sin(x)`; a product is written with `*`",
         };
         Err(Problem::new(column, "what stands before `(` is not a function").help(help))
@@ -392,12 +400,12 @@ impl Parser<'_> {
     /// Parses a comma, colon or closing bracket after a value.
     fn delimiter(&mut self, symbol: &'static str, value: Id, column: u32) -> Result<Next, Problem> {
         match (symbol, self.stack.last_mut()) {
-            ("," | ")", Some(Open::Group { items, comma, .. })) => {
+            ("," | ")", Some(OpenConstruct::Group { items, comma, .. })) => {
                 items.push(value);
                 *comma |= symbol == ",";
             }
-            ("," | "]", Some(Open::List { items, .. })) => items.push(value),
-            ("," | ")", Some(Open::Call { arguments, named, keyword, .. })) => match keyword.take() {
+            ("," | "]", Some(OpenConstruct::List { items, .. })) => items.push(value),
+            ("," | ")", Some(OpenConstruct::Call { arguments, named, keyword, .. })) => match keyword.take() {
                 Some(name) if named.iter().any(|(other, _)| *other == name) => {
                     return Err(Problem::new(column, format!("`{name}` is given twice")));
                 }
@@ -408,7 +416,7 @@ impl Parser<'_> {
                 }
                 None => arguments.push(value),
             },
-            (":", Some(Open::Index { range, .. })) => {
+            (":", Some(OpenConstruct::Index { range, .. })) => {
                 let range = range.get_or_insert_default();
                 if range.len() == 2 {
                     return Err(Problem::new(column, "a range has three parts at most").help("write `start:end:step`"));
@@ -417,7 +425,7 @@ impl Parser<'_> {
                 self.at += 1;
                 return Ok(Next::Operand);
             }
-            ("," | "]", Some(Open::Index { .. })) => {
+            ("," | "]", Some(OpenConstruct::Index { .. })) => {
                 return Ok(match self.part(Some(value), column)? {
                     Some(value) => Next::Value(value),
                     None => Next::Operand,
@@ -443,18 +451,18 @@ impl Parser<'_> {
     /// Ends an item of an index, at a comma or the bracket.
     fn part(&mut self, value: Option<Id>, column: u32) -> Result<Option<Id>, Problem> {
         let is_new_axis = value.is_some_and(|id| self.is_new_axis(id));
-        let Some(Open::Index { parts, range, .. }) = self.stack.last_mut() else {
+        let Some(OpenConstruct::Index { parts, range, .. }) = self.stack.last_mut() else {
             return Err(Problem::new(column, "a part of an index outside of brackets"));
         };
         parts.push(match (range.take(), value) {
-            (None, Some(_)) if is_new_axis => Part::NewAxis,
-            (None, Some(value)) => Part::Index(value),
-            (None, None) => Part::Range { start: None, end: None, step: None },
+            (None, Some(_)) if is_new_axis => IndexPart::NewAxis,
+            (None, Some(value)) => IndexPart::Index(value),
+            (None, None) => IndexPart::Range { start: None, end: None, step: None },
             (Some(mut given), value) => {
                 given.push(value);
                 let mut given = given.into_iter();
                 let mut next = || given.next().flatten();
-                Part::Range { start: next(), end: next(), step: next() }
+                IndexPart::Range { start: next(), end: next(), step: next() }
             }
         });
         self.after_part()
@@ -462,7 +470,7 @@ impl Parser<'_> {
 
     /// Continues after an item of an index: with the next item, or the end of the index.
     fn after_part(&mut self) -> Result<Option<Id>, Problem> {
-        let Word { token, column } = self.word().clone();
+        let PlacedToken { token, column } = self.word().clone();
         match token {
             Token::Symbol(",") => {
                 self.at += 1;
@@ -476,8 +484,8 @@ impl Parser<'_> {
 
     fn is_new_axis(&self, id: Id) -> bool {
         match &self.nodes[id.index()].kind {
-            NodeKind::None => true,
-            NodeKind::Name(name) => name == "newaxis",
+            ExprNodeKind::None => true,
+            ExprNodeKind::Name(name) => name == "newaxis",
             _ => false,
         }
     }
@@ -490,28 +498,30 @@ impl Parser<'_> {
 
     fn close_read(&mut self, at: u32) -> Result<Id, Problem> {
         match self.stack.pop() {
-            Some(Open::Group { items, comma: false, .. }) if items.len() == 1 => {
+            Some(OpenConstruct::Group { items, comma: false, .. }) if items.len() == 1 => {
                 self.grouped = items.first().copied();
                 Ok(items[0])
             }
-            Some(Open::Group { items, column, .. } | Open::List { items, column }) => {
-                self.node(NodeKind::List(items), column)
+            Some(OpenConstruct::Group { items, column, .. } | OpenConstruct::List { items, column }) => {
+                self.node(ExprNodeKind::List(items), column)
             }
-            Some(Open::Call { name, arguments, named, column, .. }) => {
-                self.node(NodeKind::Call(name, arguments, named), column)
+            Some(OpenConstruct::Call { name, arguments, named, column, .. }) => {
+                self.node(ExprNodeKind::Call(name, arguments, named), column)
             }
-            Some(Open::Index { of, parts, column, .. }) => self.node(NodeKind::Index(of, parts), column),
-            Some(Open::Unary { .. } | Open::Binary { .. }) | None => Err(Problem::new(at, "unmatched closing bracket")),
+            Some(OpenConstruct::Index { of, parts, column, .. }) => self.node(ExprNodeKind::Index(of, parts), column),
+            Some(OpenConstruct::Unary { .. } | OpenConstruct::Binary { .. }) | None => {
+                Err(Problem::new(at, "unmatched closing bracket"))
+            }
         }
     }
 
     /// Suggests the missing token between a value and a name.
     fn missing(&self, value: Id, name: &str) -> String {
         match &self.nodes[value.index()].kind {
-            NodeKind::Name(before) if function(before, 0).is_ok() => {
+            ExprNodeKind::Name(before) if function(before, 0).is_ok() => {
                 format!("a function is called: `{before}({name})`")
             }
-            NodeKind::Name(before) => format!("a product is written `{before} * {name}`"),
+            ExprNodeKind::Name(before) => format!("a product is written `{before} * {name}`"),
             _ => format!("write `* {name}` for a product"),
         }
     }
@@ -552,22 +562,22 @@ fn no_operator(symbol: &str, column: u32) -> Problem {
     }
 }
 
-fn unclosed(open: &Open, end: u32) -> Problem {
+fn unclosed(open: &OpenConstruct, end: u32) -> Problem {
     let (bracket, column) = match open {
-        Open::Group { column, .. } => ("(", column),
-        Open::Call { column, .. } => ("(", column),
-        Open::List { column, .. } | Open::Index { column, .. } => ("[", column),
-        Open::Unary { column, .. } | Open::Binary { column, .. } => ("", column),
+        OpenConstruct::Group { column, .. } => ("(", column),
+        OpenConstruct::Call { column, .. } => ("(", column),
+        OpenConstruct::List { column, .. } | OpenConstruct::Index { column, .. } => ("[", column),
+        OpenConstruct::Unary { column, .. } | OpenConstruct::Binary { column, .. } => ("", column),
     };
-    let what = if matches!(open, Open::Call { .. }) { "the call" } else { "the bracket" };
+    let what = if matches!(open, OpenConstruct::Call { .. }) { "the call" } else { "the bracket" };
     Problem::new(end, format!("a `{bracket}` is not closed")).help(format!("{what} at column {column} is still open"))
 }
 
-fn mismatched(symbol: &str, open: &Open, column: u32) -> Problem {
+fn mismatched(symbol: &str, open: &OpenConstruct, column: u32) -> Problem {
     let (closes, opened) = match open {
-        Open::Group { column, .. } | Open::Call { column, .. } => (")", column),
-        Open::List { column, .. } | Open::Index { column, .. } => ("]", column),
-        Open::Unary { column, .. } | Open::Binary { column, .. } => ("", column),
+        OpenConstruct::Group { column, .. } | OpenConstruct::Call { column, .. } => (")", column),
+        OpenConstruct::List { column, .. } | OpenConstruct::Index { column, .. } => ("]", column),
+        OpenConstruct::Unary { column, .. } | OpenConstruct::Binary { column, .. } => ("", column),
     };
     let problem = Problem::new(column, format!("`{symbol}` where `,` or `{closes}` was expected"));
     match symbol {

@@ -1,36 +1,36 @@
 //! Calls of reductions, scans and sorts.
 
-use super::arguments::Arguments;
+use super::arguments::BoundArguments;
 use super::error::Problem;
-use super::value::{Argument, Value};
+use super::value::{NodeValue, PlacedArgument};
 use ndjit::dynamic::{self, Asked};
 use ndjit::operand::Operand;
 use ndjit::reductions::IntoAxes;
 use ndjit::{Axes, Expr, Reduction, Scan, Sort, keepdims};
 
 /// The result of a reduction.
-pub(super) fn reduce(reduction: Reduction, given: &Arguments<'_>) -> Result<Expr, Problem> {
+pub(super) fn reduce(reduction: Reduction, given: &BoundArguments<'_>) -> Result<Expr, Problem> {
     let (x, asked) = (given.expr("x")?, asked(given)?);
     Ok(dynamic::reduce(reduction, x.operand(), axes(given)?, asked))
 }
 
 /// The result of a scan.
-pub(super) fn scan(scan: Scan, given: &Arguments<'_>) -> Result<Expr, Problem> {
+pub(super) fn scan(scan: Scan, given: &BoundArguments<'_>) -> Result<Expr, Problem> {
     let (x, asked) = (given.expr("x")?, asked(given)?);
     Ok(dynamic::scan(scan, x.operand(), axis(x, given)?, asked))
 }
 
 /// The result of a sort.
-pub(super) fn sort(sort: Sort, given: &Arguments<'_>) -> Result<Expr, Problem> {
+pub(super) fn sort(sort: Sort, given: &BoundArguments<'_>) -> Result<Expr, Problem> {
     let (x, asked) = (given.expr("x")?, asked(given)?);
     Ok(dynamic::sort(sort, x.operand(), axis(x, given)?, asked))
 }
 
 /// The options besides axes.
-fn asked(given: &Arguments<'_>) -> Result<Asked, Problem> {
+fn asked(given: &BoundArguments<'_>) -> Result<Asked, Problem> {
     let correction = match given.get("correction") {
         None => None,
-        Some(Argument { value: Value::Number(number), column }) => Some(number.scalar(*column)?),
+        Some(PlacedArgument { value: NodeValue::Number(number), column }) => Some(number.scalar(*column)?),
         Some(other) => {
             let what = format!("`correction`: takes a number, given {}", other.value.kind());
             return Err(given.problem_of("correction", what).help("as in `var(x, correction=1)`"));
@@ -40,7 +40,7 @@ fn asked(given: &Arguments<'_>) -> Result<Asked, Problem> {
 }
 
 /// The given axis, or the only one.
-fn axis(x: Expr, given: &Arguments<'_>) -> Result<isize, Problem> {
+fn axis(x: Expr, given: &BoundArguments<'_>) -> Result<isize, Problem> {
     match given.int("axis")? {
         Some(axis) => Ok(axis),
         None if x.shape().rank() == 1 => Ok(0),
@@ -49,7 +49,7 @@ fn axis(x: Expr, given: &Arguments<'_>) -> Result<isize, Problem> {
 }
 
 /// The given axes, or all, with `keepdims`.
-pub(super) fn axes(given: &Arguments<'_>) -> Result<Axes, Problem> {
+pub(super) fn axes(given: &BoundArguments<'_>) -> Result<Axes, Problem> {
     let axes = match given.ints("axis")? {
         Some(axes) => axes.axes(),
         None => (..).axes(),

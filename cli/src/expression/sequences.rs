@@ -1,11 +1,12 @@
 //! Arrays created from numbers: sequences and identity matrices.
 
-use super::arguments::Arguments;
+use super::arguments::BoundArguments;
 use super::error::Problem;
 use super::making::{extent, one};
-use super::node::Number;
-use super::value::{Argument, Value};
+use super::node::ExprNumber;
+use super::value::{NodeValue, PlacedArgument};
 use crate::memory::{Budget, Reservation};
+use crate::notation::ExpressionNotation;
 use ndjit::creation::Interval;
 use ndjit::{Array, DType, Error, Expr, Scalar, dtype, linspace, logspace};
 use std::cell::RefCell;
@@ -22,7 +23,7 @@ impl Sequences {
     }
 
     /// Reserves memory for at most this number of elements of a call.
-    fn reserve(&self, given: &Arguments<'_>, count: f64) -> Result<(), Problem> {
+    fn reserve(&self, given: &BoundArguments<'_>, count: f64) -> Result<(), Problem> {
         let element = given.dtype()?.map_or(8, DType::bytes);
         // An amount beyond the address space saturates.
         let bytes = (count * element as f64) as usize;
@@ -38,13 +39,15 @@ impl Sequences {
 }
 
 /// A number argument, and its approximate value.
-fn number(given: &Arguments<'_>, parameter: &str) -> Result<Option<(Scalar, f64)>, Problem> {
+fn number(given: &BoundArguments<'_>, parameter: &str) -> Result<Option<(Scalar, f64)>, Problem> {
     let value = match given.get(parameter) {
         None => return Ok(None),
-        Some(Argument { value: Value::Number(number @ Number::Int(n)), column }) => {
+        Some(PlacedArgument { value: NodeValue::Number(number @ ExprNumber::Int(n)), column }) => {
             (number.scalar(*column)?, *n as f64)
         }
-        Some(Argument { value: Value::Number(number @ Number::Float(x)), column }) => (number.scalar(*column)?, *x),
+        Some(PlacedArgument { value: NodeValue::Number(number @ ExprNumber::Float(x)), column }) => {
+            (number.scalar(*column)?, *x)
+        }
         Some(other) => {
             return Err(given
                 .problem_of(parameter, format_args!("`{parameter}`: takes a real number, given {}", other.value.kind()))
@@ -55,9 +58,9 @@ fn number(given: &Arguments<'_>, parameter: &str) -> Result<Option<(Scalar, f64)
 }
 
 /// Evaluates `arange(stop)` and `arange(start, stop, step)`.
-pub(super) fn arange(given: &Arguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
-    let zero = (Number::Int(0).scalar(given.column)?, 0.0);
-    let unit = (Number::Int(1).scalar(given.column)?, 1.0);
+pub(super) fn arange(given: &BoundArguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
+    let zero = (ExprNumber::Int(0).scalar(given.column)?, 0.0);
+    let unit = (ExprNumber::Int(1).scalar(given.column)?, 1.0);
     let (first, second) = (number(given, "start")?.unwrap_or(zero), number(given, "stop")?);
     let (start, stop) = second.map_or((zero, first), |stop| (first, stop));
     let step = number(given, "step")?.unwrap_or(unit);
@@ -79,7 +82,7 @@ pub(super) fn arange(given: &Arguments<'_>, sequences: &Sequences) -> Result<Exp
 }
 
 /// Evaluates `linspace(start, stop, num)`; for `logspace`, exponents of 10.
-pub(super) fn spaced(given: &Arguments<'_>, sequences: &Sequences, powers: bool) -> Result<Expr, Problem> {
+pub(super) fn spaced(given: &BoundArguments<'_>, sequences: &Sequences, powers: bool) -> Result<Expr, Problem> {
     let (start, _) = given.given("start", number(given, "start")?)?;
     let (stop, _) = given.given("stop", number(given, "stop")?)?;
     let count = extent(given, "num", given.int("num")?.unwrap_or(50))?;
@@ -102,7 +105,7 @@ fn between(interval: impl Interval, count: usize, of: Option<DType>, powers: boo
 }
 
 /// Evaluates `eye(rows)` and `eye(rows, columns, k=1)`.
-pub(super) fn eye(given: &Arguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
+pub(super) fn eye(given: &BoundArguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
     let rows = one(given, "n_rows")?;
     let columns = given.int("n_cols")?.unwrap_or(rows);
     let sizes = [extent(given, "n_rows", rows)?, extent(given, "n_cols", columns)?];
@@ -116,7 +119,7 @@ pub(super) fn eye(given: &Arguments<'_>, sequences: &Sequences) -> Result<Expr, 
 }
 
 /// A created array as a value of the program, or its error at the argument at fault.
-fn array(given: &Arguments<'_>, array: Array, blamed: &str) -> Result<Expr, Problem> {
+fn array(given: &BoundArguments<'_>, array: Array, blamed: &str) -> Result<Expr, Problem> {
     match array.error() {
         None => Ok(Expr::from(array)),
         Some(error) => {
@@ -127,7 +130,7 @@ fn array(given: &Arguments<'_>, array: Array, blamed: &str) -> Result<Expr, Prob
                 facts: error.facts().to_vec(),
                 ..given.problem_of(blamed, error.headline())
             };
-            Err(error.way_out().map_or(problem.clone(), |help| problem.help(help.portable())))
+            Err(error.way_out().map_or(problem.clone(), |help| problem.help(help.in_notation(&ExpressionNotation))))
         }
     }
 }

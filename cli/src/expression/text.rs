@@ -1,6 +1,6 @@
 //! Expressions as text, with all parentheses, independent of precedence. The text parses back to the same expression.
 
-use super::node::{Expression, Id, NodeKind, Number, Part};
+use super::node::{ExprNodeKind, ExprNumber, Expression, Id, IndexPart};
 use super::parser::{BINARY, UNARIES};
 use std::fmt;
 
@@ -30,34 +30,34 @@ impl Expression {
     }
 }
 
-fn node_text(kind: &NodeKind, texts: &mut [String]) -> String {
+fn node_text(kind: &ExprNodeKind, texts: &mut [String]) -> String {
     let mut take = |id: &Id| std::mem::take(&mut texts[id.index()]);
     match kind {
-        NodeKind::Number(number) => number.to_string(),
-        NodeKind::Name(name) => name.clone(),
-        NodeKind::None => "None".to_owned(),
+        ExprNodeKind::Number(number) => number.to_string(),
+        ExprNodeKind::Name(name) => name.clone(),
+        ExprNodeKind::None => "None".to_owned(),
         // A text with one type of quotes was enclosed in the other.
-        NodeKind::Text(text) if text.contains('\'') => format!("\"{text}\""),
-        NodeKind::Text(text) => format!("'{text}'"),
-        NodeKind::Unary(op, x) => {
+        ExprNodeKind::Text(text) if text.contains('\'') => format!("\"{text}\""),
+        ExprNodeKind::Text(text) => format!("'{text}'"),
+        ExprNodeKind::Unary(op, x) => {
             let symbol = UNARIES.iter().find(|(_, other)| other == op).map_or("", |(symbol, _)| symbol);
             format!("({symbol}{})", take(x))
         }
-        NodeKind::Binary(op, x, y) => {
+        ExprNodeKind::Binary(op, x, y) => {
             let symbol = BINARY.iter().find(|(_, other, _)| other == op).map_or("", |(symbol, ..)| symbol);
             let left = take(x);
             format!("({left} {symbol} {})", take(y))
         }
-        NodeKind::Call(name, arguments, named) => {
+        ExprNodeKind::Call(name, arguments, named) => {
             let mut all: Vec<String> = arguments.iter().map(&mut take).collect();
             for (name, value) in named {
                 all.push(format!("{name}={}", take(value)));
             }
             format!("{name}({})", all.join(", "))
         }
-        NodeKind::Attribute(x, name) => format!("{}.{name}", operand(take(x))),
-        NodeKind::List(items) => format!("[{}]", items.iter().map(take).collect::<Vec<String>>().join(", ")),
-        NodeKind::Index(x, parts) => {
+        ExprNodeKind::Attribute(x, name) => format!("{}.{name}", operand(take(x))),
+        ExprNodeKind::List(items) => format!("[{}]", items.iter().map(take).collect::<Vec<String>>().join(", ")),
+        ExprNodeKind::Index(x, parts) => {
             let of = operand(take(x));
             let parts: Vec<String> = parts.iter().map(|part| part_text(part, &mut take)).collect();
             format!("{of}[{}]", parts.join(", "))
@@ -70,12 +70,12 @@ fn operand(text: String) -> String {
     if text.starts_with(|c: char| c.is_ascii_digit()) { format!("({text})") } else { text }
 }
 
-fn part_text(part: &Part, take: &mut impl FnMut(&Id) -> String) -> String {
+fn part_text(part: &IndexPart, take: &mut impl FnMut(&Id) -> String) -> String {
     match part {
-        Part::Index(id) => take(id),
-        Part::NewAxis => "None".to_owned(),
-        Part::Ellipsis => "...".to_owned(),
-        Part::Range { start, end, step } => {
+        IndexPart::Index(id) => take(id),
+        IndexPart::NewAxis => "None".to_owned(),
+        IndexPart::Ellipsis => "...".to_owned(),
+        IndexPart::Range { start, end, step } => {
             let mut text = start.as_ref().map_or(String::new(), &mut *take);
             text += ":";
             text += &end.as_ref().map_or(String::new(), &mut *take);
@@ -88,16 +88,16 @@ fn part_text(part: &Part, take: &mut impl FnMut(&Id) -> String) -> String {
     }
 }
 
-impl fmt::Display for Number {
+impl fmt::Display for ExprNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Number::Int(n) => write!(f, "{n}"),
+            ExprNumber::Int(n) => write!(f, "{n}"),
             // Includes a point or an exponent, to remain a float.
-            Number::Float(x) => write!(f, "{x:?}"),
-            Number::Complex(x, y) => write!(f, "({x:?} + {y:?}j)"),
-            Number::Imaginary(x) => write!(f, "{x:?}j"),
-            Number::Bool(true) => f.write_str("True"),
-            Number::Bool(false) => f.write_str("False"),
+            ExprNumber::Float(x) => write!(f, "{x:?}"),
+            ExprNumber::Complex(x, y) => write!(f, "({x:?} + {y:?}j)"),
+            ExprNumber::Imaginary(x) => write!(f, "{x:?}j"),
+            ExprNumber::Bool(true) => f.write_str("True"),
+            ExprNumber::Bool(false) => f.write_str("False"),
         }
     }
 }

@@ -1,57 +1,59 @@
 //! The values of an expression's nodes during tracing.
 
 use super::error::Problem;
-use super::node::Number;
+use super::node::ExprNumber;
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{DType, Expr};
 
 /// A traced array, or another argument: numbers, dtypes, lists, texts.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(super) enum NodeValue {
     Expr(Expr),
-    Number(Number),
+    Number(ExprNumber),
     DType(DType),
-    List(Vec<Value>),
+    List(Vec<NodeValue>),
     Text(String),
     None,
 }
 
 /// A value used as an argument, and the column of its errors.
 #[derive(Clone, Debug)]
-pub(super) struct Argument {
-    pub value: Value,
+pub(super) struct PlacedArgument {
+    pub value: NodeValue,
     pub column: u32,
 }
 
-impl Value {
+impl NodeValue {
     /// A description of the kind of value.
     pub fn kind(&self) -> &'static str {
         match self {
-            Value::Expr(_) => "an array",
-            Value::Number(Number::Int(_)) => "an integer",
-            Value::Number(Number::Float(_)) => "a float",
-            Value::Number(Number::Imaginary(_) | Number::Complex(..)) => "a complex number",
-            Value::Number(Number::Bool(_)) => "a bool",
-            Value::DType(_) => "a dtype",
-            Value::List(_) => "a list",
-            Value::Text(_) => "a text",
-            Value::None => "None",
+            NodeValue::Expr(_) => "an array",
+            NodeValue::Number(ExprNumber::Int(_)) => "an integer",
+            NodeValue::Number(ExprNumber::Float(_)) => "a float",
+            NodeValue::Number(ExprNumber::Imaginary(_) | ExprNumber::Complex(..)) => "a complex number",
+            NodeValue::Number(ExprNumber::Bool(_)) => "a bool",
+            NodeValue::DType(_) => "a dtype",
+            NodeValue::List(_) => "a list",
+            NodeValue::Text(_) => "a text",
+            NodeValue::None => "None",
         }
     }
 
     /// The value as a number.
-    pub fn number(&self) -> Option<Number> {
+    pub fn number(&self) -> Option<ExprNumber> {
         match self {
-            Value::Number(number) => Some(*number),
-            Value::Expr(_) | Value::DType(_) | Value::List(_) | Value::Text(_) | Value::None => None,
+            NodeValue::Number(number) => Some(*number),
+            NodeValue::Expr(_) | NodeValue::DType(_) | NodeValue::List(_) | NodeValue::Text(_) | NodeValue::None => {
+                None
+            }
         }
     }
 
     /// The value as an operand of `what`.
     pub fn operand(&self, what: &str, column: u32) -> Result<AnyOperand, Problem> {
         match self {
-            Value::Expr(x) => Ok(x.operand()),
-            Value::Number(number) => Ok(number.scalar(column)?.operand()),
+            NodeValue::Expr(x) => Ok(x.operand()),
+            NodeValue::Number(number) => Ok(number.scalar(column)?.operand()),
             other => Err(other.no_operand(what, column)),
         }
     }
@@ -59,23 +61,23 @@ impl Value {
     fn no_operand(&self, what: &str, column: u32) -> Problem {
         let problem = self.misplaced(what, "an array or a number", column);
         match self {
-            Value::DType(dtype) => problem.help(format!("`astype(x, {dtype})` converts to it")),
-            Value::List(_) => {
+            NodeValue::DType(dtype) => problem.help(format!("`astype(x, {dtype})` converts to it")),
+            NodeValue::List(_) => {
                 problem.help("lists are shapes and axes; `stack([1, 2])` makes an array, `concat([x, y])` joins some")
             }
-            Value::Text(_) => problem.help("texts stand for dtypes and modes: `astype(x, 'float32')`"),
-            Value::None => {
+            NodeValue::Text(_) => problem.help("texts stand for dtypes and modes: `astype(x, 'float32')`"),
+            NodeValue::None => {
                 problem.help("None is not a number; bounded on one side write `maximum(x, 0)` or `minimum(x, 1)`")
             }
-            Value::Expr(_) | Value::Number(_) => problem,
+            NodeValue::Expr(_) | NodeValue::Number(_) => problem,
         }
     }
 
     /// The value as an array of the program.
     pub fn expr(&self, what: &str, column: u32) -> Result<Expr, Problem> {
         match self {
-            Value::Expr(x) => Ok(*x),
-            Value::Number(number) => Ok(Expr::from(number.scalar(column)?)),
+            NodeValue::Expr(x) => Ok(*x),
+            NodeValue::Number(number) => Ok(Expr::from(number.scalar(column)?)),
             other => Err(other.no_operand(what, column)),
         }
     }
@@ -84,7 +86,7 @@ impl Value {
     pub fn int(&self, what: &str, column: u32) -> Result<isize, Problem> {
         match self {
             // A number beyond any axis or extent remains out of range.
-            Value::Number(Number::Int(n)) => {
+            NodeValue::Number(ExprNumber::Int(n)) => {
                 Ok(isize::try_from(*n).unwrap_or(if *n < 0 { isize::MIN } else { isize::MAX }))
             }
             _ => Err(self.no_integer(what, "an integer", column)),
@@ -94,7 +96,7 @@ impl Value {
     /// The value as one or several integers.
     pub fn ints(&self, what: &str, column: u32) -> Result<Vec<isize>, Problem> {
         match self {
-            Value::List(items) => items.iter().map(|item| item.int(what, column)).collect(),
+            NodeValue::List(items) => items.iter().map(|item| item.int(what, column)).collect(),
             _ => match self.int(what, column) {
                 Ok(one) => Ok(vec![one]),
                 Err(_) => Err(self.no_integer(what, "integers", column)),
@@ -105,7 +107,9 @@ impl Value {
     fn no_integer(&self, what: &str, wanted: &str, column: u32) -> Problem {
         let problem = self.misplaced(what, wanted, column);
         match self {
-            Value::Expr(_) => problem.help("shapes are known before elements are: write a number, or one of `x.shape`"),
+            NodeValue::Expr(_) => {
+                problem.help("shapes are known before elements are: write a number, or one of `x.shape`")
+            }
             _ => problem.help("write one as `2`, several as `(0, 1)`"),
         }
     }
@@ -113,7 +117,7 @@ impl Value {
     /// The value as a dtype.
     pub fn dtype(&self, what: &str, column: u32) -> Result<DType, Problem> {
         match self {
-            Value::DType(dtype) => Ok(*dtype),
+            NodeValue::DType(dtype) => Ok(*dtype),
             _ => Err(self.misplaced(what, "a dtype", column).help("as in `astype(x, f32)` or `dtype=float32`")),
         }
     }
@@ -121,8 +125,8 @@ impl Value {
     /// The value as a bool.
     pub fn truth(&self, what: &str, column: u32) -> Result<bool, Problem> {
         match self {
-            Value::Number(Number::Bool(truth)) => Ok(*truth),
-            Value::Number(Number::Int(n @ 0..=1)) => Ok(*n == 1),
+            NodeValue::Number(ExprNumber::Bool(truth)) => Ok(*truth),
+            NodeValue::Number(ExprNumber::Int(n @ 0..=1)) => Ok(*n == 1),
             _ => Err(self.misplaced(what, "True or False", column).help("write `True` or `False`")),
         }
     }

@@ -42,16 +42,16 @@ impl<T> Growing<T> {
 }
 
 /// The reason for rejecting a field.
-pub(super) enum Refused {
+pub(super) enum RefusedField {
     /// Not a number.
     Text,
     /// Not enough memory.
     Memory(Error),
 }
 
-impl From<Error> for Refused {
-    fn from(error: Error) -> Refused {
-        Refused::Memory(error)
+impl From<Error> for RefusedField {
+    fn from(error: Error) -> RefusedField {
+        RefusedField::Memory(error)
     }
 }
 
@@ -75,10 +75,10 @@ impl Cells {
         Ok(Cells { bits, integers: true, negative_zeros, mark: None, commas })
     }
 
-    pub fn push(&mut self, text: &str) -> Result<(), Refused> {
+    pub fn push(&mut self, text: &str) -> Result<(), RefusedField> {
         let mark = text.chars().find(|c| matches!(c, '.' | ','));
         if self.mark.is_some() && mark.is_some() && self.mark != mark {
-            return Err(Refused::Text);
+            return Err(RefusedField::Text);
         }
         if let (true, Ok(int)) = (self.integers, text.parse::<i64>()) {
             if int == 0 && text.starts_with('-') {
@@ -86,7 +86,7 @@ impl Cells {
             }
             return Ok(self.bits.push(int as u64)?);
         }
-        let value = if text.is_empty() { f64::NAN } else { self.number(text).ok_or(Refused::Text)? };
+        let value = if text.is_empty() { f64::NAN } else { self.number(text).ok_or(RefusedField::Text)? };
         self.mark = self.mark.or(mark);
         if std::mem::take(&mut self.integers) {
             // Rounded as their texts would be.

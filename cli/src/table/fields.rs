@@ -9,7 +9,7 @@ use std::io::{BufRead, ErrorKind};
 pub const LONGEST: usize = 4096;
 
 /// The fields of a source.
-pub struct Fields<R> {
+pub struct FieldReader<R> {
     source: R,
     separator: u8,
     field: Vec<u8>,
@@ -53,7 +53,7 @@ pub enum Wrong {
 
 /// The state in a field.
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+enum FieldState {
     Start,
     Plain,
     Quoted,
@@ -61,9 +61,9 @@ enum State {
     Closed,
 }
 
-impl<R: BufRead> Fields<R> {
-    pub fn new(source: R, separator: u8) -> Fields<R> {
-        Fields { source, separator, field: Vec::with_capacity(LONGEST), line: 1, returned: false, first: true }
+impl<R: BufRead> FieldReader<R> {
+    pub fn new(source: R, separator: u8) -> FieldReader<R> {
+        FieldReader { source, separator, field: Vec::with_capacity(LONGEST), line: 1, returned: false, first: true }
     }
 
     /// Reads the next field, and keeps its bytes on request. Empty lines are not records.
@@ -72,7 +72,7 @@ impl<R: BufRead> Fields<R> {
     /// Errors of the source.
     pub fn next(&mut self, keep: bool) -> Result<Option<Field<'_>>, Wrong> {
         self.field.clear();
-        let (mut state, mut begun) = (State::Start, self.line);
+        let (mut state, mut begun) = (FieldState::Start, self.line);
         let last = 'field: loop {
             let bytes = match self.source.fill_buf() {
                 Ok(bytes) => bytes,
@@ -81,8 +81,8 @@ impl<R: BufRead> Fields<R> {
             };
             if bytes.is_empty() {
                 match state {
-                    State::Quoted => return Err(Wrong::Open(begun)),
-                    State::Start if self.first => return Ok(None),
+                    FieldState::Quoted => return Err(Wrong::Open(begun)),
+                    FieldState::Start if self.first => return Ok(None),
                     _ => break true,
                 }
             }
@@ -96,32 +96,32 @@ impl<R: BufRead> Fields<R> {
                 self.returned = byte == b'\r';
                 self.line += u64::from(ends_line);
                 state = match (state, byte) {
-                    (State::Start, b'"') => State::Quoted,
-                    (State::Start, b'\r' | b'\n') if self.first => {
+                    (FieldState::Start, b'"') => FieldState::Quoted,
+                    (FieldState::Start, b'\r' | b'\n') if self.first => {
                         begun = self.line;
                         continue;
                     }
-                    (State::Quoted, b'"') => State::Closed,
-                    (State::Start | State::Plain | State::Closed, b'\r' | b'\n') => {
+                    (FieldState::Quoted, b'"') => FieldState::Closed,
+                    (FieldState::Start | FieldState::Plain | FieldState::Closed, b'\r' | b'\n') => {
                         self.source.consume(used);
                         break 'field true;
                     }
-                    (State::Start | State::Plain | State::Closed, byte) if byte == self.separator => {
+                    (FieldState::Start | FieldState::Plain | FieldState::Closed, byte) if byte == self.separator => {
                         self.source.consume(used);
                         break 'field false;
                     }
                     (before, byte) => {
                         if keep && self.field.len() == LONGEST {
-                            let (quoted, begins) = (before != State::Plain, std::mem::take(&mut self.field));
+                            let (quoted, begins) = (before != FieldState::Plain, std::mem::take(&mut self.field));
                             return Err(Wrong::Long { line: begun, quoted, begins });
                         }
                         if keep {
                             self.field.push(byte);
                         }
                         match before {
-                            State::Closed if byte == b'"' => State::Quoted,
-                            State::Quoted => State::Quoted,
-                            State::Start | State::Plain | State::Closed => State::Plain,
+                            FieldState::Closed if byte == b'"' => FieldState::Quoted,
+                            FieldState::Quoted => FieldState::Quoted,
+                            FieldState::Start | FieldState::Plain | FieldState::Closed => FieldState::Plain,
                         }
                     }
                 };
@@ -140,7 +140,7 @@ mod tests {
 
     /// The records of a text, read a few bytes at a time.
     fn records(text: &[u8], buffer: usize) -> Result<Vec<Vec<String>>, String> {
-        let mut fields = Fields::new(BufReader::with_capacity(buffer, text), b',');
+        let mut fields = FieldReader::new(BufReader::with_capacity(buffer, text), b',');
         let (mut records, mut record) = (Vec::new(), Vec::new());
         while let Some(field) = fields.next(true).map_err(|wrong| format!("{wrong:?}"))? {
             record.push(format!("{}@{}", String::from_utf8_lossy(field.bytes), field.line));
@@ -177,10 +177,10 @@ mod tests {
     fn long_fields_are_passed_over_or_refused() {
         for (quote, expected) in [("", false), ("\"", true)] {
             let text = format!("1\n{quote}{}{quote}\n2", "7".repeat(LONGEST + 1));
-            let mut fields = Fields::new(text.as_bytes(), b',');
+            let mut fields = FieldReader::new(text.as_bytes(), b',');
             let lines: Vec<u64> = std::iter::from_fn(|| fields.next(false).unwrap().map(|field| field.line)).collect();
             assert_eq!(lines, [1, 2, 3]);
-            let mut fields = Fields::new(text.as_bytes(), b',');
+            let mut fields = FieldReader::new(text.as_bytes(), b',');
             assert!(fields.next(true).is_ok());
             let Err(Wrong::Long { line, quoted, begins }) = fields.next(true) else { panic!("it is kept") };
             assert_eq!((line, quoted, begins.len()), (2, expected, LONGEST));

@@ -9,8 +9,8 @@ mod fields;
 
 use crate::expression::counted;
 use crate::memory::{Budget, Reservation, grow};
-use cells::{Cells, Growing, Refused};
-use fields::{Field, Fields, Wrong};
+use cells::{Cells, Growing, RefusedField};
+use fields::{Field, FieldReader, Wrong};
 use ndjit::{Array, Error, ErrorCode};
 use std::fmt::Display;
 use std::fs::File;
@@ -51,7 +51,7 @@ pub fn parse(source: impl Read, column: Option<&str>, budget: &Budget) -> Result
     source.by_ref().take(BUFFER as u64).read_until(b'\n', &mut line).map_err(|e| failed(&e))?;
     let line = line.strip_prefix("\u{feff}".as_bytes()).map_or(line.clone(), <[u8]>::to_vec);
     let separator = separator(&line);
-    let mut fields = Fields::new(Cursor::new(line).chain(source), separator);
+    let mut fields = FieldReader::new(Cursor::new(line).chain(source), separator);
     let mut cells = Cells::new(budget, separator != b',')?;
     let first = First::read(&mut fields, budget)?;
     let width = first.ends.items().len();
@@ -77,8 +77,8 @@ pub fn parse(source: impl Read, column: Option<&str>, budget: &Budget) -> Result
     };
     let mut add = |at: usize, text: &str, line: u64| match cells.push(text) {
         Ok(()) => Ok(()),
-        Err(Refused::Memory(error)) => Err(error.of(format_args!("read_csv: line {line}"))),
-        Err(Refused::Text) => Err(failed(&format_args!(
+        Err(RefusedField::Memory(error)) => Err(error.of(format_args!("read_csv: line {line}"))),
+        Err(RefusedField::Text) => Err(failed(&format_args!(
             "line {line}: `{}` in column `{}` is not a number",
             shown(text),
             shown(&name(at))
@@ -133,7 +133,7 @@ struct First {
 }
 
 impl First {
-    fn read(fields: &mut Fields<impl BufRead>, budget: &Budget) -> Result<First, Error> {
+    fn read(fields: &mut FieldReader<impl BufRead>, budget: &Budget) -> Result<First, Error> {
         let mut first = First { text: Growing::new(budget, FIRST)?, ends: Growing::new(budget, FIRST)?, line: 1 };
         loop {
             let Some(field) = fields.next(true).map_err(unread)? else {

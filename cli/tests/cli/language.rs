@@ -2,7 +2,7 @@
 
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Array, DType, Error, ErrorCode, Op, Reduction, Scan, Sort, Spec, spec};
-use ndjit_cli::expression::{Function, MOST_NODES, functions, parse, trace};
+use ndjit_cli::expression::{ExprFunction, MOST_NODES, functions, parse, trace};
 use ndjit_cli::memory::Budget;
 
 /// Inputs of all tests in this file.
@@ -267,7 +267,7 @@ fn functions_are_those_of_numpy() {
 fn every_row_of_the_tables_can_be_called() {
     let all = functions();
     for op in Op::ALL {
-        assert!(all.contains(&(op.name(), Function::Op(op))));
+        assert!(all.contains(&(op.name(), ExprFunction::Op(op))));
         // For f64, or a dtype that the op takes.
         let operands = vec!["y[0]"; op.arity()].join(", ");
         let made = trace(
@@ -279,9 +279,9 @@ fn every_row_of_the_tables_can_be_called() {
             assert_eq!(error.code(), ErrorCode::DType, "{op}: {error}");
         }
     }
-    let reductions = Reduction::ALL.map(|reduction| (reduction.name(), Function::Reduction(reduction)));
-    let scans = Scan::ALL.map(|scan| (scan.name(), Function::Scan(scan)));
-    let sorts = Sort::ALL.map(|sort| (sort.name(), Function::Sort(sort)));
+    let reductions = Reduction::ALL.map(|reduction| (reduction.name(), ExprFunction::Reduction(reduction)));
+    let scans = Scan::ALL.map(|scan| (scan.name(), ExprFunction::Scan(scan)));
+    let sorts = Sort::ALL.map(|sort| (sort.name(), ExprFunction::Sort(sort)));
     for function in [&reductions[..], &scans, &sorts].concat() {
         assert!(all.contains(&function));
         let text = shown(&format!("{}(x, axis=0)", function.0));

@@ -38,12 +38,12 @@ pub(super) fn disassembly(
             lines.push(CodeLine::plain(format!("{label}:")));
         }
         if located != current {
-            lines.push(CodeLine { text: format!("  ; {}", doing.text(located)), origin });
+            lines.push(CodeLine::made(format!("  ; {}", doing.text(located)), origin));
             current = located;
         }
         let mut text = String::from("    ");
         formatter.format(&instruction, &mut text);
-        lines.push(CodeLine { text, origin });
+        lines.push(CodeLine::made(text, origin));
     }
     lines
 }
@@ -57,7 +57,7 @@ struct Doing {
 impl Doing {
     fn new(nest: &LoopNest) -> Doing {
         let (mut registers, mut stores) = (BTreeMap::new(), Vec::new());
-        for TextLine { text, part } in nest.lines() {
+        for TextLine { text, part, .. } in nest.lines() {
             match part {
                 // The first line of an instruction with an inner body.
                 Some(LoopLine::Register(reg)) => {

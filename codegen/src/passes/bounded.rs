@@ -4,7 +4,7 @@
 use crate::lower::{LoweredKernel, LoweredStep};
 use crate::scheduled::TracedTrips;
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
-use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, OpBody, Reads, Scalar, StmtKind};
+use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, OpBody, Reads, ScalarId, StmtKind};
 use ndjit_ir::loops::IterationDomain;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::{DType, Op};
@@ -61,7 +61,7 @@ impl Bounded<'_> {
     }
 
     /// Returns the end of a masked value's reduction: an integer, and a number of further trips.
-    fn output(&self, output: Scalar, reduction: Reduction) -> Option<(TracedIndex, isize)> {
+    fn output(&self, output: ScalarId, reduction: Reduction) -> Option<(TracedIndex, isize)> {
         let stmt = &self.body().stmts[output.index()];
         let (StmtKind::Op(Op::Where), &[mask, _, fill]) = (stmt.kind, &stmt.args[..]) else { return None };
         let left_out = self.left_out(fill, stmt.dtype, reduction)?;
@@ -71,7 +71,7 @@ impl Bounded<'_> {
 
     /// Returns the number of excluded elements that the reduction must still include: a positive zero makes a sum of
     /// negative zeros positive, so one remains. It is `None` if they have any other effect.
-    fn left_out(&self, fill: Scalar, dtype: DType, reduction: Reduction) -> Option<isize> {
+    fn left_out(&self, fill: ScalarId, dtype: DType, reduction: Reduction) -> Option<isize> {
         let StmtKind::Literal(n) = self.body().stmts[fill.index()].kind else { return None };
         let slot = self.kernel.literals.get(n as usize)?;
         let Slot::Value(literal) = self.graph.slots().get(slot.index())? else { return None };
@@ -84,7 +84,7 @@ impl Bounded<'_> {
     }
 
     /// Returns the bound of the loop's index below which a mask is true, and an offset.
-    fn mask(&self, mask: Scalar) -> Option<(TracedIndex, isize)> {
+    fn mask(&self, mask: ScalarId) -> Option<(TracedIndex, isize)> {
         let stmt = &self.body().stmts[mask.index()];
         let (StmtKind::Op(op), &[a, b]) = (stmt.kind, &stmt.args[..]) else { return None };
         let (index, bound, more) = match op {
@@ -99,7 +99,7 @@ impl Bounded<'_> {
     }
 
     /// Skips lossless casts between integers.
-    fn uncast(&self, mut scalar: Scalar) -> Scalar {
+    fn uncast(&self, mut scalar: ScalarId) -> ScalarId {
         loop {
             let stmt = &self.body().stmts[scalar.index()];
             match (stmt.kind, &stmt.args[..]) {
@@ -110,7 +110,7 @@ impl Bounded<'_> {
     }
 
     /// Returns the start of an index along the loop, if the scalar is an index.
-    fn index(&self, scalar: Scalar) -> Option<isize> {
+    fn index(&self, scalar: ScalarId) -> Option<isize> {
         let StmtKind::Load(n) = self.body().stmts[self.uncast(scalar).index()].kind else { return None };
         let value = self.kernel.inputs.get(n as usize)?.value;
         let base = self.accesses.base(value);
@@ -122,7 +122,7 @@ impl Bounded<'_> {
     }
 
     /// Returns the location of an integer that is the same at each index.
-    fn number(&self, scalar: Scalar) -> Option<TracedIndex> {
+    fn number(&self, scalar: ScalarId) -> Option<TracedIndex> {
         let StmtKind::Load(n) = self.body().stmts[self.uncast(scalar).index()].kind else { return None };
         let input = self.kernel.inputs.get(n as usize).filter(|input| input.reads == Reads::Elements)?;
         self.accesses.number(self.graph, input.value)

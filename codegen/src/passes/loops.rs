@@ -13,7 +13,7 @@ use super::schedule::{coalesce, stride_class};
 use crate::clif::AccumulatorLayout;
 use crate::lower::{Lowered, LoweredControl, LoweredStep, MAX_ARRAYS};
 use ndjit_ir::graph::{Control, ControlKind, Graph, NodeKind, ScanArity, SlotId, Value};
-use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
+use ndjit_ir::kernel::{OpBody, ScalarId, StmtKind};
 use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
 use ndjit_ir::{DType, Op, Result, Shape};
 use ndjit_transform::access::{Accesses, contiguous, layout_of};
@@ -80,9 +80,9 @@ fn loop_kernel(control: &Control<DType>, bodies: &[Arc<Lowered>]) -> Result<Opti
         let Some((dtype, _)) = control.result(n) else { return Ok(None) };
         building.body.inputs.push(dtype);
     }
-    let states: Vec<Scalar> =
+    let states: Vec<ScalarId> =
         (0..carried).map(|n| building.body.push(StmtKind::Load(n as u32), &[], building.body.inputs[n])).collect();
-    let mut outputs: Vec<Scalar> = Vec::new();
+    let mut outputs: Vec<ScalarId> = Vec::new();
     for (n, body) in bodies.iter().enumerate().rev() {
         let Some(made) = building.graph(n, body, &states)? else { return Ok(None) };
         outputs.extend(made);
@@ -118,7 +118,7 @@ struct LoopBuilder<'a> {
     inputs: Vec<StepInput>,
     literals: Vec<(usize, SlotId, DType)>,
     /// The index of a counted loop.
-    index: Option<Scalar>,
+    index: Option<ScalarId>,
 }
 
 /// A graph being computed.
@@ -127,12 +127,12 @@ struct LoopGraph<'a> {
     graph: &'a Graph<DType>,
     accesses: Accesses,
     params: Vec<Layout>,
-    scalars: FxHashMap<Value, Scalar>,
+    scalars: FxHashMap<Value, ScalarId>,
 }
 
 impl LoopBuilder<'_> {
     /// Returns the scalars of a graph's outputs; `None` if they are not elementwise.
-    fn graph(&mut self, number: usize, body: &Lowered, states: &[Scalar]) -> Result<Option<Vec<Scalar>>> {
+    fn graph(&mut self, number: usize, body: &Lowered, states: &[ScalarId]) -> Result<Option<Vec<ScalarId>>> {
         let graph = &body.simplified;
         let params: Vec<Layout> = graph
             .params()
@@ -195,7 +195,7 @@ impl LoopBuilder<'_> {
             }
             _ => return Ok(false),
         };
-        let mut args: SmallVec<[Scalar; 3]> = SmallVec::new();
+        let mut args: SmallVec<[ScalarId; 3]> = SmallVec::new();
         for &operand in operands {
             match self.scalar(walk, operand)? {
                 Some(scalar) => args.push(scalar),
@@ -208,7 +208,7 @@ impl LoopBuilder<'_> {
     }
 
     /// Returns the scalar of a value, computed or loaded; `None` if it is unsupported.
-    fn scalar(&mut self, walk: &mut LoopGraph<'_>, value: Value) -> Result<Option<Scalar>> {
+    fn scalar(&mut self, walk: &mut LoopGraph<'_>, value: Value) -> Result<Option<ScalarId>> {
         if let Some(&scalar) = walk.scalars.get(&value) {
             return Ok(Some(scalar));
         }
@@ -284,7 +284,7 @@ impl LoopBuilder<'_> {
         }
     }
 
-    fn load(&mut self, input: StepInput, dtype: DType) -> Scalar {
+    fn load(&mut self, input: StepInput, dtype: DType) -> ScalarId {
         let n = self.input(input, dtype);
         self.body.push(StmtKind::Load(n), &[], dtype)
     }
@@ -296,7 +296,7 @@ impl LoopBuilder<'_> {
     }
 
     /// Adds the index of a counted loop: its start plus the number of the step, in its dtype.
-    fn index(&mut self, start: u32, dtype: DType) -> Scalar {
+    fn index(&mut self, start: u32, dtype: DType) -> ScalarId {
         if let Some(index) = self.index {
             return index;
         }

@@ -50,7 +50,7 @@ pub(super) enum Base {
 
 /// The properties of a value.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Value {
+pub(super) struct ValueProperties {
     pub class: RegClass,
     /// A location from which it can always be loaded.
     pub known: Option<InvariantAddress>,
@@ -60,12 +60,12 @@ pub(super) struct Value {
 
 /// All values of a function.
 #[derive(Debug, Default)]
-pub(super) struct Values(Vec<Value>);
+pub(super) struct Values(Vec<ValueProperties>);
 
 impl Values {
     /// A new value.
     pub(super) fn make(&mut self, class: RegClass) -> V {
-        self.0.push(Value { class, known: None, pinned: None });
+        self.0.push(ValueProperties { class, known: None, pinned: None });
         V(self.0.len() as u32 - 1)
     }
 
@@ -76,7 +76,7 @@ impl Values {
         v
     }
 
-    pub(super) fn get(&self, v: V) -> Value {
+    pub(super) fn get(&self, v: V) -> ValueProperties {
         self.0[v.0 as usize]
     }
 

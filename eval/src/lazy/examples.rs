@@ -25,14 +25,14 @@ pub(super) fn broadcast(element: f32, len: usize) -> ArrayRef {
     let of = |shapes: &[&Shape]| {
         broadcast_to(shapes[0], &Shape::from(len)).map(|(view, shape)| Operation::view(view, shape))
     };
-    noted(OperationRequest::Movement(&Movement { what: "broadcast_to", of: &of }), &[&data(element, 1)])
+    noted(OperationRequest::Movement(&Movement { function: "broadcast_to".into(), of: &of }), &[&data(element, 1)])
 }
 
 /// Some elements of an array of one axis.
 pub(super) fn sliced(x: &ArrayRef, start: isize, end: isize) -> ArrayRef {
     let part = Slice::Range { start: Some(start), end: Some(end), step: 1 };
     let of = |shapes: &[&Shape]| slice(shapes[0], &[part]).map(|(view, shape)| Operation::view(view, shape));
-    noted(OperationRequest::Movement(&Movement { what: "slice", of: &of }), &[x])
+    noted(OperationRequest::Movement(&Movement { function: "slice".into(), of: &of }), &[x])
 }
 
 /// An op, element by element.

@@ -68,7 +68,7 @@ pub(crate) struct LazyProgram {
 
 impl LazyProgram {
     pub(crate) fn collect(root: &ArrayRef) -> LazyProgram {
-        struct Frame {
+        struct VisitFrame {
             array: ArrayRef,
             pending_op: Arc<PendingOp>,
             operands: SmallVec<[u32; 3]>,
@@ -83,7 +83,7 @@ impl LazyProgram {
             fallback: Fallback::Error,
         };
         let mut known: FxHashMap<usize, u32> = FxHashMap::default();
-        let mut stack: Vec<Frame> = Vec::new();
+        let mut stack: Vec<VisitFrame> = Vec::new();
         // An array to visit: a new frame, or a complete item.
         let mut enter = Some(root.clone());
         loop {
@@ -113,7 +113,9 @@ impl LazyProgram {
                         program.outputs.push(item);
                         return program;
                     }
-                    (None, Some(pending_op), _) => stack.push(Frame { array, pending_op, operands: SmallVec::new() }),
+                    (None, Some(pending_op), _) => {
+                        stack.push(VisitFrame { array, pending_op, operands: SmallVec::new() })
+                    }
                     (None, None, _) => {}
                 }
             }
@@ -135,7 +137,7 @@ impl LazyProgram {
                     }
                 }
                 None => {
-                    let Some(Frame { array, pending_op, operands }) = stack.pop() else { return program };
+                    let Some(VisitFrame { array, pending_op, operands }) = stack.pop() else { return program };
                     let shape = array.shape().clone();
                     program.fallback = program.fallback.max(pending_op.fallback);
                     let step = ProgramItem::Step(pending_op.operation.clone(), operands, array.value_type(), shape);

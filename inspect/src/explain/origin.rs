@@ -14,6 +14,8 @@ use std::fmt;
 pub enum Origin {
     /// The argument with this index.
     Argument(usize),
+    /// An argument with a name, of a front end whose arguments have one.
+    NamedArgument(String),
     /// A captured array, with the place of its first use.
     Captured(Option<SourceLoc>),
     /// An array with elements.
@@ -112,11 +114,14 @@ impl Origin {
     pub(crate) fn parts(&self, near: Option<SourceLoc>) -> (String, String) {
         let at = |place: &Option<SourceLoc>| match (place, near) {
             (None, _) => String::new(),
+            // An expression is one line.
+            (Some(place), Some(near)) if place.is_in_expression() && near.is_in_expression() => String::new(),
             (Some(place), Some(near)) if place.file == near.file => format!(" line {}", place.line),
             (Some(place), _) => format!(" {place}"),
         };
         let from = match self {
             Origin::Argument(index) => format!("from argument {index}"),
+            Origin::NamedArgument(name) => format!("from the input {name}"),
             Origin::Captured(None) => "from a captured array".to_owned(),
             Origin::Captured(place) => format!("from an array captured at{}", at(place)),
             Origin::Data => return ("held as data".to_owned(), String::new()),

@@ -81,7 +81,7 @@ pub(super) fn write_places(places: &[SourceLoc], f: &mut Formatter<'_>) -> fmt::
     let Some((first, more)) = places.split_first() else { return Ok(()) };
     write!(f, " at {first}")?;
     for place in more {
-        match place.file == first.file {
+        match place.file == first.file && !place.is_in_expression() {
             true => write!(f, " and {}:{}", place.line, place.column)?,
             false => write!(f, " and {place}")?,
         }

@@ -6,7 +6,7 @@
 use super::set::DTypeSet;
 use super::table::{DType, ROWS, Row};
 use crate::error::{Error, ErrorCode, Result};
-use crate::help::Help;
+use crate::help::{Code, Help};
 use std::fmt;
 use std::str::FromStr;
 
@@ -81,16 +81,19 @@ fn numpy_code(row: &Row) -> Option<&'static str> {
 fn not_a_name(text: &str) -> Error {
     ambiguous(text).or_else(|| in_bytes(text)).or_else(|| no_size(text)).unwrap_or_else(|| {
         let help = match (DType::from_npy(text), elsewhere(text)) {
-            (Ok(dtype), _) => {
-                Help::from(format!("write `{dtype}`")).rust("; descriptors of .npy files are read by `DType::from_npy`")
-            }
-            (_, Some(dtype)) => Help::from(format!("write `{dtype}`")),
+            (Ok(dtype), _) => written_as(&[dtype]).rust("; descriptors of .npy files are read by `DType::from_npy`"),
+            (_, Some(dtype)) => written_as(&[dtype]),
             _ => Help::from("long names such as `float32` are read too"),
         };
         Error::new(ErrorCode::DType, format!("unknown dtype `{text}`"))
             .fact(format_args!("dtypes: {}", DTypeSet::ALL))
             .help(help)
     })
+}
+
+/// The names here of a dtype with a name elsewhere.
+fn written_as(dtypes: &[DType]) -> Help {
+    Help::from("write ").code(Code::DTypes(dtypes.to_vec()))
 }
 
 /// Other names of NumPy and PyTorch, each for one dtype on every platform.
@@ -112,44 +115,44 @@ fn elsewhere(text: &str) -> Option<DType> {
 
 /// Ambiguous names: libraries give them to two dtypes. In JAX's
 /// [first tables](https://github.com/jax-ml/jax/blob/d958f3007d/docs/type_promotion.rst) sizes of complex dtypes are of one part.
-const AMBIGUOUS: [(&str, [&str; 2], &str); 3] = [
-    ("f8", ["8 bytes, as NumPy counts: f64", "8 bits: a float that ndjit does not have"], "write `f64`"),
+const AMBIGUOUS: [(&str, [&str; 2], &[DType]); 3] = [
+    ("f8", ["8 bytes, as NumPy counts: f64", "8 bits: a float that ndjit does not have"], &[DType::F64]),
     (
         "c4",
         ["4 bytes per part, as in JAX's first tables: c64", "4 bytes: two f16, a dtype that ndjit does not have"],
-        "write `c64`",
+        &[DType::C64],
     ),
     (
         "c8",
         ["8 bytes, as NumPy counts: c64", "8 bytes per part, as in JAX's first tables: c128"],
-        "write `c64` or `c128`",
+        &[DType::C64, DType::C128],
     ),
 ];
 
 fn ambiguous(text: &str) -> Option<Error> {
-    let (_, [one, other], help) = AMBIGUOUS.into_iter().find(|(name, ..)| *name == text)?;
+    let (_, [one, other], dtypes) = AMBIGUOUS.into_iter().find(|(name, ..)| *name == text)?;
     let error = Error::new(ErrorCode::DType, format!("dtype `{text}` is ambiguous"));
-    Some(error.fact(one).fact(other).help(help))
+    Some(error.fact(one).fact(other).help(written_as(dtypes)))
 }
 
 /// Refuses NumPy's codes: their sizes are in bytes.
 fn in_bytes(text: &str) -> Option<Error> {
     let row = ROWS.iter().find(|row| numpy_code(row) == Some(text))?;
     let error = Error::new(ErrorCode::DType, format!("dtype `{text}` is a code of NumPy's, which counts bytes"));
-    Some(error.fact("sizes in names are in bits here").help(format!("write `{}`", row.name)))
+    Some(error.fact("sizes in names are in bits here").help(written_as(&[row.dtype])))
 }
 
 /// Names of a kind of numbers without a size, and their dtypes in libraries.
-const NO_SIZE: [(&str, &str, &str); 4] = [
-    ("int", "i64 in NumPy, i32 in PyTorch, the default integer in JAX", "write `i32` or `i64`"),
-    ("uint", "u64 in NumPy, the default unsigned integer in JAX", "write `u32` or `u64`"),
-    ("float", "f64 in NumPy, f32 in PyTorch, the default float in JAX", "write `f32` or `f64`"),
-    ("complex", "c128 in NumPy, the default complex dtype in JAX", "write `c64` or `c128`"),
+const NO_SIZE: [(&str, &str, &[DType]); 4] = [
+    ("int", "i64 in NumPy, i32 in PyTorch, the default integer in JAX", &[DType::I32, DType::I64]),
+    ("uint", "u64 in NumPy, the default unsigned integer in JAX", &[DType::U32, DType::U64]),
+    ("float", "f64 in NumPy, f32 in PyTorch, the default float in JAX", &[DType::F32, DType::F64]),
+    ("complex", "c128 in NumPy, the default complex dtype in JAX", &[DType::C64, DType::C128]),
 ];
 
 fn no_size(text: &str) -> Option<Error> {
-    let (_, readings, help) = NO_SIZE.into_iter().find(|(name, ..)| *name == text)?;
-    Some(Error::new(ErrorCode::DType, format!("dtype `{text}` has no size")).fact(readings).help(help))
+    let (_, readings, dtypes) = NO_SIZE.into_iter().find(|(name, ..)| *name == text)?;
+    Some(Error::new(ErrorCode::DType, format!("dtype `{text}` has no size")).fact(readings).help(written_as(dtypes)))
 }
 
 fn not_a_descriptor(text: &str) -> Error {
@@ -164,7 +167,9 @@ fn not_a_descriptor(text: &str) -> Error {
     }
     if code == "V2" {
         return error("is raw bytes, as which NumPy saves bfloat16 without saying so").help(
-            "save `a.astype('<f4')`, which keeps every value, and convert with `.cast(DType::Bf16)` after reading",
+            Help::from("save `a.astype('<f4')`, which keeps every value, and convert with ")
+                .code(Code::CastAfter(DType::Bf16))
+                .text(" after reading"),
         );
     }
     let known: Vec<&str> = ROWS.iter().filter_map(|row| row.npy).collect();

@@ -40,7 +40,7 @@
 use super::{
     ControlKind, ForArity, Graph, Node, NodeId, NodeKind, ScanArity, Slot, SlotId, SourceLocs, TextPart, Type, Value,
 };
-use crate::lines::{LineSink, TextLine, lines};
+use crate::lines::{LineSink, SpanKind, TextLine, lines};
 use crate::promotion::Policy;
 use crate::reduction::TypeRequest;
 use rustc_hash::FxHashMap;
@@ -143,6 +143,8 @@ pub enum GraphPart {
     Other,
 }
 
+type GraphSink<'a> = dyn LineSink<GraphLine> + 'a;
+
 impl<T: Type> Display for GraphText<'_, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.write(f)
@@ -155,7 +157,7 @@ impl<T: Type> GraphText<'_, T> {
         lines(|f| self.write(f))
     }
 
-    fn write(&self, f: &mut dyn LineSink<GraphLine>) -> fmt::Result {
+    fn write(&self, f: &mut GraphSink<'_>) -> fmt::Result {
         for number in 0..self.blocks.len() {
             let inner = number + 1 < self.blocks.len();
             f.of(Some(GraphLine { block: number, part: GraphPart::Params }));
@@ -169,7 +171,7 @@ impl<T: Type> GraphText<'_, T> {
         Ok(())
     }
 
-    fn write_block(&self, number: usize, f: &mut dyn LineSink<GraphLine>) -> fmt::Result {
+    fn write_block(&self, number: usize, f: &mut GraphSink<'_>) -> fmt::Result {
         let block = &self.blocks[number];
         let graph = block.graph;
         let of = |part| Some(GraphLine { block: number, part });
@@ -178,7 +180,8 @@ impl<T: Type> GraphText<'_, T> {
             if i > 0 {
                 f.write_str(", ")?;
             }
-            write!(f, "{param}: ")?;
+            write_value(SpanKind::Definition(param), param, f)?;
+            f.write_str(": ")?;
             write_param_type(graph, param, f)?;
         }
         f.write_str(")")?;
@@ -208,10 +211,13 @@ impl<T: Type> GraphText<'_, T> {
                 continue;
             }
             f.of(of(GraphPart::Node(id)));
-            write!(f, "  {}", NodeLine { graph, id, callees: Some(&block.callees) })?;
+            f.write_str("  ")?;
+            NodeLine { graph, id, callees: Some(&block.callees) }.write(f)?;
             let note = (self.note)(number, id);
             if !note.is_empty() {
+                f.begin(SpanKind::Note);
                 write!(f, "  ; {note}")?;
+                f.end();
             }
             f.write_str("\n")?;
         }
@@ -344,20 +350,28 @@ struct NodeLine<'a, T: Type> {
 
 impl<T: Type> Display for NodeLine<'_, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let node: &Node<T> = self.graph.node(self.id);
-        for (i, result) in node.results().enumerate() {
-            write!(f, "{}{result}", if i > 0 { ", " } else { "" })?;
-        }
-        f.write_str(if node.result_count() > 0 { " = " } else { "= " })?;
-        self.write_operation(f, &|_| None)?;
-        f.write_str(if node.result_count() > 0 { " : " } else { " :" })?;
-        self.write_types(f)
+        self.write(f)
     }
 }
 
 impl<T: Type> NodeLine<'_, T> {
+    fn write(&self, f: &mut GraphSink<'_>) -> fmt::Result {
+        let node: &Node<T> = self.graph.node(self.id);
+        for (i, result) in node.results().enumerate() {
+            f.write_str(if i > 0 { ", " } else { "" })?;
+            write_value(SpanKind::Definition(result), result, f)?;
+        }
+        f.write_str(if node.result_count() > 0 { " = " } else { "= " })?;
+        self.write_operation(f, &|_| None)?;
+        f.begin(SpanKind::Types);
+        f.write_str(if node.result_count() > 0 { " : " } else { " :" })?;
+        self.write_types(f)?;
+        f.end();
+        Ok(())
+    }
+
     /// The operation and its operands, each by a given name or its own.
-    fn write_operation(&self, f: &mut dyn fmt::Write, name: &dyn Fn(Value) -> Option<String>) -> fmt::Result {
+    fn write_operation(&self, f: &mut GraphSink<'_>, name: &dyn Fn(Value) -> Option<String>) -> fmt::Result {
         let node: &Node<T> = self.graph.node(self.id);
         if let NodeKind::Param(n, _) = node.kind {
             return write!(f, "param {n}");
@@ -431,20 +445,27 @@ fn write_policy(policy: Policy, f: &mut dyn fmt::Write) -> fmt::Result {
 }
 
 /// A space and the values, if any.
-fn write_named(values: &[Value], name: &dyn Fn(Value) -> Option<String>, f: &mut dyn fmt::Write) -> fmt::Result {
+fn write_named(values: &[Value], name: &dyn Fn(Value) -> Option<String>, f: &mut GraphSink<'_>) -> fmt::Result {
     f.write_str(if values.is_empty() { "" } else { " " })?;
     write_list(values, name, f)
 }
 
 /// The values, separated by commas.
-fn write_list(values: &[Value], name: &dyn Fn(Value) -> Option<String>, f: &mut dyn fmt::Write) -> fmt::Result {
+fn write_list(values: &[Value], name: &dyn Fn(Value) -> Option<String>, f: &mut GraphSink<'_>) -> fmt::Result {
     for (i, &value) in values.iter().enumerate() {
         f.write_str(if i > 0 { ", " } else { "" })?;
         match name(value) {
             Some(name) => f.write_str(&name)?,
-            None => write!(f, "{value}")?,
+            None => write_value(SpanKind::Use(value), value, f)?,
         }
     }
+    Ok(())
+}
+
+fn write_value(kind: SpanKind, value: Value, f: &mut GraphSink<'_>) -> fmt::Result {
+    f.begin(kind);
+    write!(f, "{value}")?;
+    f.end();
     Ok(())
 }
 

@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 entity! {
     /// A scalar of an [`OpBody`]: the result of its `n`th statement.
-    Scalar "t"
+    ScalarId "t"
 }
 
 /// The kind of a statement: of one scalar, where a [node](crate::graph::NodeKind) is of whole arrays. What moves elements there is an
@@ -56,7 +56,7 @@ pub struct Stmt {
     /// The kind.
     pub kind: StmtKind,
     /// Operands, earlier statements.
-    pub args: SmallVec<[Scalar; 3]>,
+    pub args: SmallVec<[ScalarId; 3]>,
     /// Result dtype.
     pub dtype: DType,
     /// The origin, in a part of a kernel.
@@ -73,38 +73,38 @@ pub struct OpBody {
     /// Statements; operands come before their uses.
     pub stmts: Vec<Stmt>,
     /// The scalar each output stores.
-    pub outputs: Vec<Scalar>,
+    pub outputs: Vec<ScalarId>,
 }
 
 impl OpBody {
     /// The dtype of a scalar.
-    pub fn dtype(&self, scalar: Scalar) -> DType {
+    pub fn dtype(&self, scalar: ScalarId) -> DType {
         self.stmts[scalar.index()].dtype
     }
 
     /// Adds a statement.
-    pub fn push(&mut self, kind: StmtKind, args: &[Scalar], dtype: DType) -> Scalar {
+    pub fn push(&mut self, kind: StmtKind, args: &[ScalarId], dtype: DType) -> ScalarId {
         self.push_from(StatementOrigin::Own, kind, args, dtype)
     }
 
     /// Adds a statement with an origin in another body.
-    pub fn push_from(&mut self, origin: StatementOrigin, kind: StmtKind, args: &[Scalar], dtype: DType) -> Scalar {
+    pub fn push_from(&mut self, origin: StatementOrigin, kind: StmtKind, args: &[ScalarId], dtype: DType) -> ScalarId {
         self.stmts.push(Stmt { kind, args: SmallVec::from_slice(args), dtype, origin });
-        Scalar::from_index(self.stmts.len() - 1)
+        ScalarId::from_index(self.stmts.len() - 1)
     }
 
     /// Returns `true` if the body only multiplies an element of one input by one of another.
     pub fn is_product(&self) -> bool {
         let [left, right, product] = &self.stmts[..] else { return false };
-        let factors = [[Scalar(0), Scalar(1)], [Scalar(1), Scalar(0)]];
+        let factors = [[ScalarId(0), ScalarId(1)], [ScalarId(1), ScalarId(0)]];
         (left.kind, right.kind, product.kind) == (StmtKind::Load(0), StmtKind::Load(1), StmtKind::Op(Op::Multiply))
             && factors.iter().any(|factors| product.args[..] == factors[..])
-            && self.outputs == [Scalar(2)]
+            && self.outputs == [ScalarId(2)]
     }
 
     /// Returns `true` if the body only loads an element.
     pub fn is_load(&self) -> bool {
-        matches!(&self.stmts[..], [Stmt { kind: StmtKind::Load(0), .. }]) && self.outputs == [Scalar(0)]
+        matches!(&self.stmts[..], [Stmt { kind: StmtKind::Load(0), .. }]) && self.outputs == [ScalarId(0)]
     }
 
     /// The computing dtype of an op statement.

@@ -2,7 +2,7 @@
 
 use super::{
     ControlText, FusedKernel, KernelInput, KernelKind, KernelReduce, KernelScan, KernelScatter, OpBody, Part, Reads,
-    Scalar, Statements, StepText, StmtKind,
+    ScalarId, Statements, StepText, StmtKind,
 };
 use crate::error::{Error, Result};
 use crate::graph::parse::affine_map;
@@ -254,7 +254,7 @@ fn read_reads(line: &mut Line<'_>) -> Result<Reads> {
 }
 
 /// `add t2 at t1 into in3`, after `scatter`: the function, the element, the index and the array.
-pub(crate) fn read_scatter(line: &mut Line<'_>, body: &OpBody) -> Result<(KernelScatter, [Scalar; 2])> {
+pub(crate) fn read_scatter(line: &mut Line<'_>, body: &OpBody) -> Result<(KernelScatter, [ScalarId; 2])> {
     let scatter = line.word("`set`, `add`, `min` or `max`", Scatter::named)?;
     let updates = read_scalar(line, body)?;
     line.expect("at")?;
@@ -297,8 +297,8 @@ pub(crate) fn read_stmt(line: &mut Line<'_>, body: &mut OpBody) -> Result<()> {
 }
 
 /// `t0`, defined above.
-pub(crate) fn read_scalar(line: &mut Line<'_>, body: &OpBody) -> Result<Scalar> {
-    let scalar = Scalar(line.id("t", "a scalar, as in `t0`")?);
+pub(crate) fn read_scalar(line: &mut Line<'_>, body: &OpBody) -> Result<ScalarId> {
+    let scalar = ScalarId(line.id("t", "a scalar, as in `t0`")?);
     if scalar.index() >= body.stmts.len() {
         return Err(line.error(format_args!("{scalar} is not defined above this line")));
     }

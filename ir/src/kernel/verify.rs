@@ -19,7 +19,8 @@
 //! - a stored row has an array for the rest, and its index is one integer; so has a row that is read in place.
 
 use super::{
-    FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, KernelScatter, OpBody, Reads, Scalar, Stmt, StmtKind,
+    FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, KernelScatter, OpBody, Reads, ScalarId, Stmt,
+    StmtKind,
 };
 use crate::dtype::DType;
 use crate::error::Result;
@@ -407,6 +408,6 @@ fn check_stmt(body: &OpBody, index: usize, stmt: &Stmt) -> Result<(), String> {
 
 /// The dtype of output `n`'s scalar; `None` if it does not exist.
 pub(crate) fn output_dtype(body: &OpBody, n: usize) -> Option<DType> {
-    let scalar: &Scalar = body.outputs.get(n)?;
+    let scalar: &ScalarId = body.outputs.get(n)?;
     body.stmts.get(scalar.index()).map(|stmt| stmt.dtype)
 }

@@ -19,13 +19,13 @@ pub(crate) struct Casts {
 impl Casts {
     /// Creates casts of the operands of these names and types to one dtype.
     pub(crate) fn new(operands: &[(&'static str, ValueType)], to: DType) -> Casts {
-        let casts = operands.iter().map(|&(name, _)| CastAdvice::Operand(name, to)).collect();
+        let casts = operands.iter().map(|&(name, _)| CastAdvice::NamedOperand(name, to)).collect();
         Casts { casts, loss: loss(operands.iter().map(|&(_, ty)| ty), to) }
     }
 
     /// Returns the help with these casts, after a prefix.
-    pub(crate) fn after(self, words: impl Into<String>) -> Help {
-        Help::from(words).casts(self.casts).text(self.loss)
+    pub(crate) fn after(self, words: impl Into<Help>) -> Help {
+        words.into().casts(self.casts).text(self.loss)
     }
 }
 

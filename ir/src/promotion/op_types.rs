@@ -8,7 +8,7 @@ use super::lattice;
 use super::policy::{Clash, Policy};
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorCode, Result};
-use crate::help::CastAdvice;
+use crate::help::{CastAdvice, Code, Help};
 use crate::op::{Op, ResultRule, TypeRule};
 use crate::support::Unsupported;
 use crate::value_type::{ValueType, Weak};
@@ -134,7 +134,7 @@ impl Policy {
         let integers = [operands[0], DType::I32.into()];
         let others = self.op_types(op, &integers).is_err().then(|| self.casts_to_write(op, operands)).flatten();
         let mut casts = others.unwrap_or_default();
-        casts.casts.push(CastAdvice::Operand(op.row().operands[1], DType::I32));
+        casts.casts.push(CastAdvice::NamedOperand(op.row().operands[1], DType::I32));
         error.help(casts.after(EXPLICITLY))
     }
 
@@ -146,16 +146,21 @@ impl Policy {
         let Some(casts) = self.casts_to_write(op, operands) else { return error.help(ELSEWHERE) };
         let joined = &operands[op.joined()];
         let all_integer = joined.iter().all(|ty| matches!(ty.kind(), Kind::UInt | Kind::Int));
-        error.help(casts.after(match compute.kind() {
+        let why: &str = match compute.kind() {
             Kind::Complex if op.row().result == ResultRule::Complex => {
                 "the parts are real numbers; a cast drops the imaginary part: "
             }
             Kind::Complex => "abs gives the modulus; a cast drops the imaginary part: ",
             Kind::Float if all_integer => "no integer type holds both operands; cast explicitly: ",
-            Kind::Float if op == Op::BitwiseXor => "powers are `pow(x, y)`, `^` is about bits; a cast truncates: ",
+            Kind::Float if op == Op::BitwiseXor => {
+                let powers =
+                    Help::from("powers are ").code(Code::Power).text(", `^` is about bits; a cast truncates: ");
+                return error.help(casts.after(powers));
+            }
             Kind::Float if !op.row().domain.contains(DType::F64) => "a cast truncates: ",
             Kind::Float | Kind::Bool | Kind::UInt | Kind::Int => EXPLICITLY,
-        }))
+        };
+        error.help(casts.after(why))
     }
 
     fn no_common_type(self, op: Op, operands: &[ValueType], clash: Clash) -> Error {

@@ -39,7 +39,7 @@ const _: () = assert!(size_of::<Policy>() == 4, "every node holds a policy");
 macro_rules! policies {
     ($($name:ident $system:ident $doc:literal;)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
-        enum Number { $($system),* }
+        enum SystemNumber { $($system),* }
 
         /// The built-in systems, by number.
         pub(super) static BUILT_IN: &[&System] = &[$(&systems::$system),*];
@@ -50,7 +50,7 @@ macro_rules! policies {
             $(
                 #[doc = $doc]
                 pub const $name: Policy =
-                    Policy { system: Number::$system as u8, defaults: systems::$system.rules.defaults };
+                    Policy { system: SystemNumber::$system as u8, defaults: systems::$system.rules.defaults };
             )*
 
             /// The built-in policies, each with its own defaults.
@@ -383,8 +383,8 @@ fn node_type(lattice: &str, node: &str) -> Result<ValueType> {
     node.parse().map_err(|error: Error| {
         let headline = format!("policy: a node of lattice `{lattice}` is no type: {}", error.headline());
         let facts = error.facts().iter().fold(Error::new(ErrorCode::Promotion, headline), Error::fact);
-        match error.help_text() {
-            Some(help) => facts.help(help),
+        match error.way_out() {
+            Some(help) => facts.help(help.clone()),
             None => facts,
         }
     })

@@ -6,6 +6,7 @@ use super::advice;
 use super::policy::{Clash, Policy};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
+use crate::help::{Code, Help};
 use crate::op::TypeRule;
 use crate::value_type::ValueType;
 
@@ -71,10 +72,11 @@ impl Policy {
             error = error.fact(reason);
         }
         match advice::meeting(self, operands) {
-            Some(dtype) => error.help(format!(
-                "cast to one dtype first, for example `.cast(DType::{dtype:?})`{}",
-                advice::loss(operands.iter().copied(), dtype)
-            )),
+            Some(dtype) => error.help(
+                Help::from("cast to one dtype first, for example ")
+                    .code(Code::CastAfter(dtype))
+                    .text(advice::loss(operands.iter().copied(), dtype)),
+            ),
             None => error,
         }
     }

@@ -9,6 +9,7 @@ use super::policy::{Clash, Policy, Refusal};
 use super::system::{Accumulate, Defaults};
 use crate::dtype::{DType, DTypeSet, Kind};
 use crate::error::{Error, ErrorCode, Result};
+use crate::help::{CastAdvice, Code, Help};
 use crate::reduction::{AxisFunction, Reduction, ReductionRule};
 use crate::value_type::{ValueType, Weak};
 
@@ -145,14 +146,17 @@ impl Policy {
             | ReductionRule::Exponential
             | ReductionRule::Index => Some(self.default_dtype(Weak::Int)),
         };
-        let ask =
-            example.map(|dtype| format!("ask for one of these, as in `dtype(DType::{dtype:?}).{reduction}(…)`, or "));
+        let ask = |dtype| {
+            let ask = Help::from("ask for one of these, as in ").code(Code::WithDType(reduction.name().into(), dtype));
+            ask.text(", or ")
+        };
+        let cast = CastAdvice::SourceText(format!("{reduction}(…)"), asked);
         let gives =
             if rule == ReductionRule::Same { "the operand's dtype".to_owned() } else { gives(reduction).to_string() };
         Error::new(ErrorCode::DType, ReductionMismatch::Asked(asked).headline())
             .of(reduction)
             .fact(format_args!("{reduction} gives: {gives}"))
-            .help(format!("{}cast the result: `cast({reduction}(…), DType::{asked:?})`", ask.unwrap_or_default()))
+            .help(example.map_or_else(Help::default, ask).text("cast the result: ").casts([cast]))
     }
 
     fn no_type(self, reduction: AxisFunction, operand: ValueType, clash: Clash) -> Error {
@@ -169,7 +173,10 @@ impl Policy {
         let may_ask = reduction.takes_dtype() && gives(reduction).contains(to) && resolves(Some(to), operand);
         let cast = Casts::new(&[(name, operand)], to);
         error.help(match may_ask {
-            true => cast.after(format!("ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`, or cast: ")),
+            true => {
+                let ask = Help::from("ask for a dtype, as in ").code(Code::WithDType(reduction.name().into(), to));
+                cast.after(ask.text(", or cast: "))
+            }
             false => cast.after(EXPLICITLY),
         })
     }

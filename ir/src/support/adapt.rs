@@ -277,18 +277,18 @@ impl Support {
     fn ways_out(self, error: Error, policy: Policy, op: Op, operands: &[ValueType]) -> Error {
         let helps = |mode: Mode| Some((mode, self.adapt(policy, op, operands, mode.into()).ok()?));
         let Some((mode, adapted)) = Mode::ALL.into_iter().find_map(helps) else {
-            return match error.help_text() {
+            return match error.way_out() {
                 Some(_) => error,
                 None => error.help("cast to a dtype that is supported"),
             };
         };
         let or = scope(mode, policy.commit(adapted.types.compute));
-        let error = match error.help_text() {
+        let error = match error.way_out() {
             Some(_) => error,
             None => {
                 let named = op.row().operands.iter().zip(operands).zip(&adapted.casts);
                 let cast = named.filter_map(|((name, ty), cast)| cast.map(|(to, _)| (*name, *ty, to)));
-                let casts = cast.clone().map(|(name, _, to)| CastAdvice::Operand(name, to)).collect();
+                let casts = cast.clone().map(|(name, _, to)| CastAdvice::NamedOperand(name, to)).collect();
                 let loss = cast.map(|(_, ty, to)| advice::loss([ty], to)).find(|loss| !loss.is_empty());
                 error.help(Casts { casts, loss: loss.unwrap_or_default() }.after(EXPLICITLY))
             }

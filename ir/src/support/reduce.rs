@@ -9,6 +9,7 @@ use super::query::supported_dtypes;
 use crate::axes::AxisSet;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, Result};
+use crate::help::{Code, Help};
 use crate::infer::Operation;
 use crate::op::Op;
 use crate::promotion::Policy;
@@ -101,7 +102,8 @@ impl Support {
         let may_ask: DTypeSet = all.iter().filter(|&to| reduction.takes_dtype() && done(Some(to), operand)).collect();
         let may_cast: DTypeSet = all.iter().filter(|&to| done(None, to.into())).collect();
         if let Some(to) = nearest(may_ask).next() {
-            return error.help(format!("ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`"));
+            return error
+                .help(Help::from("ask for a dtype, as in ").code(Code::WithDType(reduction.name().into(), to)));
         }
         let helps = |mode: Mode| {
             let adapted = self.adapt_reduction(reduction, request(None), operand, mode.into()).ok()?;

@@ -3,6 +3,7 @@
 use super::{AxisIndex, View};
 use crate::axes::{AxisSet, check_rank, position};
 use crate::error::{Error, ErrorCode, Result};
+use crate::help::{Code, Help};
 use crate::shape::{Shape, ShapeMismatch};
 use smallvec::SmallVec;
 
@@ -114,7 +115,9 @@ pub fn squeeze(shape: &Shape, axes: &[isize]) -> ViewResult {
         return Err(Error::new(ErrorCode::Shape, format!("axis {axis} has extent {}, not 1", shape.extents()[axis]))
             .about_axis()
             .fact(format_args!("the shape: {shape}"))
-            .help("an axis of one index can be left out; `x.slice((.., 0))` takes one of several"));
+            .help(
+                Help::from("an axis of one index can be left out; ").code(Code::OneIndex).text(" takes one of several"),
+            ));
     }
     let left = (0..shape.rank()).filter(|&axis| !gone.contains(axis));
     let mut view = View { rank: left.clone().count(), axes: SmallVec::from_elem(AxisIndex::default(), shape.rank()) };

@@ -3,6 +3,7 @@
 use super::{AxisIndex, View};
 use crate::axes::check_rank;
 use crate::error::{Error, ErrorCode, Result};
+use crate::help::{Code, Help};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 
@@ -55,7 +56,7 @@ pub fn slice(shape: &Shape, parts: &[Slice]) -> Result<(View, Shape)> {
     if ellipses > 1 {
         return Err(Error::new(ErrorCode::Shape, "two ellipses: which axes each stands for could not be told")
             .fact(format_args!("the shape: {shape}"))
-            .help("write whole axes as `..`, and one ellipsis at most"));
+            .help(Help::from("write ").code(Code::WholeAxes)));
     }
     let mut axes: SmallVec<[AxisIndex; 4]> = SmallVec::new();
     let mut extents: Vec<usize> = Vec::new();

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use ndjit_ir::body::BodyBuilder;
 use ndjit_ir::graph::{Graph, SlotId, Value};
 use ndjit_ir::kernel::{
-    FusedKernel, FusedStep, KernelInput, KernelKind, OpBody, Reads, Scalar, StmtKind, verify_steps,
+    FusedKernel, FusedStep, KernelInput, KernelKind, OpBody, Reads, ScalarId, StmtKind, verify_steps,
 };
 use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::{DType, ErrorCode, Op, PrimType, Result, Shape};
@@ -191,11 +191,11 @@ fn the_kernel_verifier_names_each_broken_invariant() {
         broken(|k| k.literals.clear()),
         broken(|k| k.outputs.push(Value(5))),
         broken(|k| Arc::make_mut(&mut k.body).outputs.clear()),
-        broken(|k| Arc::make_mut(&mut k.body).outputs[0] = Scalar(99)),
+        broken(|k| Arc::make_mut(&mut k.body).outputs[0] = ScalarId(99)),
         broken(|k| k.inputs[1].shape = Shape::from([8])),
         broken(|k| k.inputs[1].shape = Shape::from([1, 8, 3])),
-        broken(|k| Arc::make_mut(&mut k.body).stmts[5].args[1] = Scalar(5)),
-        broken(|k| Arc::make_mut(&mut k.body).stmts[5].args[1] = Scalar(1)),
+        broken(|k| Arc::make_mut(&mut k.body).stmts[5].args[1] = ScalarId(5)),
+        broken(|k| Arc::make_mut(&mut k.body).stmts[5].args[1] = ScalarId(1)),
         broken(|k| Arc::make_mut(&mut k.body).stmts[5].args.truncate(1)),
         broken(|k| Arc::make_mut(&mut k.body).stmts[0].kind = StmtKind::Load(7)),
         broken(|k| Arc::make_mut(&mut k.body).stmts[0].dtype = DType::F64),

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use ndjit_ir::body::BodyBuilder;
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::kernel::{
-    FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, OpBody, Reads, Scalar, StmtKind, parse_kernels,
+    FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, OpBody, Reads, ScalarId, StmtKind, parse_kernels,
     verify_steps,
 };
 use ndjit_ir::loops::{
@@ -226,7 +226,7 @@ fn what_does_not_accumulate_is_refused() {
     half.inputs[0].dtype = DType::F16;
     half.outputs = vec![Access::memory(DType::F16, Stride::Contiguous)];
     let mut body = OpBody { inputs: vec![DType::F16], ..OpBody::default() };
-    let x: Scalar = body.push(StmtKind::Load(0), &[], DType::F16);
+    let x: ScalarId = body.push(StmtKind::Load(0), &[], DType::F16);
     body.outputs = vec![x];
     half.body = LoopBody::Ops(body.into());
     assert_snapshot!(facts(half.verify()), @"out0: sum does not accumulate f16");

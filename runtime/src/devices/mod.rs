@@ -10,6 +10,7 @@ pub mod on_gpu;
 use crate::devices::backend::{Backend, Cpu};
 use crate::devices::memory::Memory;
 use ndjit_codegen::Options;
+use ndjit_ir::lines::TextLine;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::sync::{Arc, OnceLock};
@@ -60,12 +61,12 @@ pub fn open(device: Device) -> Result<Arc<dyn Backend>> {
 ///
 /// # Errors
 /// `Backend` if the text is not valid WGSL; those of [`open`] for a GPU, if this program was built without GPUs.
-pub fn spirv(text: &str, device: Option<Device>) -> Result<String> {
+pub fn spirv(text: &str, device: Option<Device>) -> Result<Vec<TextLine<()>>> {
     #[cfg(feature = "gpu")]
     return crate::devices::gpu::spirv(text, device);
     #[cfg(not(feature = "gpu"))]
     {
         let _ = text;
-        open(device.unwrap_or_else(Device::gpu)).map(|_| String::new())
+        open(device.unwrap_or_else(Device::gpu)).map(|_| Vec::new())
     }
 }

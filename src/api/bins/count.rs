@@ -8,6 +8,7 @@ use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, Operand, UnaryOperand};
 use crate::trace::scalar::Scalar;
 use ndjit_eval::plan::dump::unasked;
+use ndjit_eval::request::NamedFunction;
 use ndjit_ir::graph::Scatter;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Reduction, Result, Shape, SourceLoc};
@@ -107,10 +108,11 @@ pub(crate) fn counts<R: ArrayLike>(
     place: SourceLoc,
 ) -> R {
     let parts = FunctionParts::<R>::new("bincount", place);
+    let function = NamedFunction::new(parts.what, &["x", "weights"]);
     let operands: Vec<AnyOperand> = [&x].into_iter().chain(&weights).cloned().collect();
     match of_numbers(&parts, &x, length, weights.as_ref()) {
-        Ok(counts) => parts.value(&counts).part_of(parts.what, &operands, place),
-        Err(error) => refused(parts.what, &operands, place, &error),
+        Ok(counts) => parts.value(&counts).part_of(function, &operands, place),
+        Err(error) => refused(function, &operands, place, &error),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::api::parts::{FunctionParts, only_axis};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, ArrayOperand, BinaryOperand, Operand};
+use ndjit_eval::request::NamedFunction;
 use ndjit_ir::view::{self, Slice};
 use ndjit_ir::{Op, Result, SourceLoc};
 
@@ -75,10 +76,11 @@ impl Closed {
 
 fn bins_of<R: ArrayLike>(x: AnyOperand, edges: AnyOperand, closed: Closed, place: SourceLoc) -> R {
     let parts = FunctionParts::<R>::new("digitize", place);
+    let function = NamedFunction::new(parts.what, &["x", "edges"]);
     match found(&parts, &x, &edges, closed) {
-        Ok(bins) => parts.value(&bins).part_of(parts.what, &[x, edges], place),
+        Ok(bins) => parts.value(&bins).part_of(function, &[x, edges], place),
         Err(error) if error.place().is_some() => R::failed(error),
-        Err(error) => refused(parts.what, &[x, edges], place, &error.unnamed()),
+        Err(error) => refused(function, &[x, edges], place, &error.unnamed()),
     }
 }
 

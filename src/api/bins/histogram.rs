@@ -9,6 +9,7 @@ use crate::api::parts::{FunctionParts, meeting};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, BinaryOperand, Operand};
+use ndjit_eval::request::NamedFunction;
 use ndjit_ir::view::{self, Slice};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Reduction, Result, Sort, SourceLoc};
 
@@ -113,17 +114,20 @@ pub(crate) fn histograms<R: ArrayLike>(
         Bins::Between(edges) => Some(edges),
         Bins::Equal(..) => None,
     };
-    let operands: Vec<AnyOperand> = [&x].into_iter().chain(edges).chain(&weights).cloned().collect();
+    let named = [("x", Some(&x)), ("edges", edges), ("weights", weights.as_ref())];
+    let (names, operands): (Vec<&str>, Vec<AnyOperand>) =
+        named.into_iter().filter_map(|(name, operand)| Some((name, operand?.clone()))).unzip();
+    let function = NamedFunction::new(parts.what, &names);
     match made(&parts, &x, bins, weights.as_ref(), density) {
         Ok((counts, edges)) => {
-            let both = [counts, edges].map(|part| parts.value(&part).part_of(parts.what, &operands, place));
+            let both = [counts, edges].map(|part| parts.value(&part).part_of(function, &operands, place));
             let [counts, edges] = both;
             (counts, edges)
         }
         Err(error) if error.place().is_some() => (R::failed(error.clone()), R::failed(error)),
         Err(error) => {
             let error = error.unnamed();
-            (refused(parts.what, &operands, place, &error), refused(parts.what, &operands, place, &error))
+            (refused(function, &operands, place, &error), refused(function, &operands, place, &error))
         }
     }
 }

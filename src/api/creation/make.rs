@@ -9,7 +9,7 @@ use ndjit_eval::settings::check_value;
 use ndjit_eval::symbolic;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, LiteralValue, Result, Shape, SourceLoc, ValueType};
+use ndjit_ir::{Code, DType, DTypeSet, Error, ErrorCode, Help, LiteralValue, Result, Shape, SourceLoc, ValueType};
 use ndjit_math::progression::Progression;
 use ndjit_runtime::Buffer;
 use std::sync::Arc;
@@ -48,8 +48,13 @@ impl ArrayType {
         let number = Literal::weak(value);
         let wider = [DType::I16, DType::I32, DType::I64, DType::U64, DType::F32, DType::C64];
         match wider.into_iter().find(|&wider| number.to_repr(wider).is_ok()) {
-            _ if dtype == DType::Bool => error.help("give `true` or `false`, or ask for a dtype of numbers"),
-            Some(wider) => error.help(format!("ask for a dtype that holds it: `dtype(DType::{wider:?}).{what}(…)`")),
+            _ if dtype == DType::Bool => {
+                error.help(Help::from("give ").code(Code::Bools).text(", or ask for a dtype of numbers"))
+            }
+            Some(wider) => {
+                let ask = Code::WithDType(what.to_owned().into(), wider);
+                error.help(Help::from("ask for a dtype that holds it: ").code(ask))
+            }
             None => error,
         }
     }

@@ -27,7 +27,7 @@ use crate::trace::scalar::Number;
 use make::ArrayType;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::TypeRule;
-use ndjit_ir::{DType, Result, Shape, SourceLoc, ValueType, Weak};
+use ndjit_ir::{Code, DType, Help, Result, Shape, SourceLoc, ValueType, Weak};
 use ndjit_math::progression::Progression;
 use smallvec::SmallVec;
 use typed::INFERRED;
@@ -507,7 +507,8 @@ impl Typed {
         let ty = match kinds.and_then(|kinds| kinds.into_iter().max()) {
             Some(highest) => highest.into(),
             None => policy.common_type(what, rule, types).map_err(|e| {
-                e.help(format!("give numbers of one dtype, or ask for one, as in `dtype(DType::F64).{what}(…)`"))
+                let ask = Code::WithDType(what.to_owned().into(), DType::F64);
+                e.help(Help::from("give numbers of one dtype, or ask for one, as in ").code(ask))
             })?,
         };
         let dtype = policy.width(policy.commit(ty));

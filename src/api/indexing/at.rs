@@ -3,7 +3,7 @@
 use super::checked::{check, checked_indices};
 use super::indices::{ArrayIndices, AxisSelection, Index, IndexLayout, Indices, slices};
 use super::masks;
-use super::rows::{no_indices, rows};
+use super::rows::{INDEXED_UPDATES, no_indices, rows};
 use crate::api::config::with_parts;
 use crate::api::manipulation::{Slice, refused, seen};
 use crate::array::node::Array;
@@ -12,13 +12,13 @@ use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, ArrayOperand, Operand};
 use crate::trace::ranges;
 use crate::trace::scalar::Scalar;
-use ndjit_eval::request::Movement;
+use ndjit_eval::request::{Movement, NamedFunction};
 use ndjit_ir::axes::AxisSet;
 use ndjit_ir::graph::{NodeKind, Scatter};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, View};
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Result, Shape, SourceLoc, ValueType};
+use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, LiteralValue, Op, Result, Shape, SourceLoc, ValueType};
 use smallvec::SmallVec;
 use std::slice;
 use std::sync::Arc;
@@ -147,7 +147,8 @@ impl<R: ArrayLike> At<R> {
         let depth = layout.found.rank();
         let rows: Vec<usize> = [joined].into_iter().chain(vec![1; depth]).chain(others.iter().copied()).collect();
         let reshape = |_: &[&Shape]| Ok(Operation::reshape(Shape::from(&rows[..])));
-        let rows = R::movement(&Movement { what, of: &reshape }, slice::from_ref(&self.x), place).operand();
+        let rows =
+            R::movement(&Movement { function: what.into(), of: &reshape }, slice::from_ref(&self.x), place).operand();
         let index = self.apart(what, index, 0, others.len());
         let inside = inside.map(|inside| self.apart(what, inside, 0, others.len()));
         let taken: Vec<usize> = layout.found.extents().iter().chain(others).copied().collect();
@@ -172,7 +173,8 @@ impl<R: ArrayLike> At<R> {
         let mut extents = vec![1; found.rank()];
         extents[axis] = found.extents()[axis];
         let of = |_: &[&Shape]| Ok(Operation::iota(AxisSet::all(extents.len())?, Shape::from(&extents[..])));
-        let along = R::movement(&Movement { what, of: &of }, slice::from_ref(&self.x), self.place).operand();
+        let along =
+            R::movement(&Movement { function: what.into(), of: &of }, slice::from_ref(&self.x), self.place).operand();
         let steps = if step == 1 { along } else { self.compute(Op::Multiply, &[&along, &Self::number(step)]) };
         if start == 0 { steps } else { self.compute(Op::Add, &[&steps, &Self::number(start)]) }
     }
@@ -189,9 +191,11 @@ impl<R: ArrayLike> At<R> {
     /// Returns the result of the function `what`, or its error with the operands.
     fn given(&self, what: &'static str, updates: Option<&AnyOperand>, made: Result<R>) -> R {
         let operands = self.operands(updates);
+        let names = operand_names(operands.len() - 1 - usize::from(updates.is_some()), updates.is_some());
+        let function = NamedFunction::new(what, &names);
         match made {
-            Ok(made) => made.part_of(what, &operands, self.place),
-            Err(error) => refused(what, &operands, self.place, &error),
+            Ok(made) => made.part_of(function, &operands, self.place),
+            Err(error) => refused(function, &operands, self.place, &error),
         }
     }
 
@@ -333,9 +337,10 @@ impl<R: ArrayLike> At<R> {
         };
         let updates = self.cast(what, updates.clone(), found.dtype)?;
         let of = |_: &[&Shape]| Ok(NodeKind::Scatter(scatter).into());
-        let put = R::movement(&Movement { what, of: &of }, &[found.rows, index, updates], place);
+        let function = NamedFunction::new(what, INDEXED_UPDATES);
+        let put = R::movement(&Movement { function, of: &of }, &[found.rows, index, updates], place);
         let reshape = |_: &[&Shape]| Ok(Operation::reshape(found.shape.clone()));
-        Ok(R::movement(&Movement { what, of: &reshape }, &[put.operand()], place))
+        Ok(R::movement(&Movement { function: what.into(), of: &reshape }, &[put.operand()], place))
     }
 
     /// The elements of ranges as a view of this shape, and in traced functions of scalar indices. (Outside of traces each
@@ -399,8 +404,18 @@ impl<R: ArrayLike> At<R> {
         let put: R = seen(what, put, place, |shape| view::broadcast_to(shape, taken));
         let view = Arc::new(view);
         let of = |_: &[&Shape]| Ok(NodeKind::Insert(Arc::clone(&view)).into());
-        Ok(R::movement(&Movement { what, of: &of }, &[self.x.clone(), put.operand()], place))
+        let function = NamedFunction::new(what, &["x", "y"]);
+        Ok(R::movement(&Movement { function, of: &of }, &[self.x.clone(), put.operand()], place))
     }
+}
+
+/// The names of an array, of so many indices, and of updates.
+fn operand_names(indices: usize, updates: bool) -> SmallVec<[&'static str; 4]> {
+    const NUMBERED: [&str; 7] =
+        ["indices 0", "indices 1", "indices 2", "indices 3", "indices 4", "indices 5", "indices 6"];
+    let indices: &[&str] = if indices == 1 { &["indices"] } else { &NUMBERED[..indices.min(NUMBERED.len())] };
+    let updates: &[&str] = if updates { &["y"] } else { &[] };
+    ["x"].iter().chain(indices).chain(updates).copied().collect()
 }
 
 /// Checks that a scatter into an array of this dtype supports these updates, of this shape.
@@ -414,10 +429,8 @@ fn check_put(what: &'static str, scatter: Scatter, dtype: DType, updates: &AnyOp
             _ => ("", Some(DType::I32)),
         };
         return Err(Error::new(ErrorCode::DType, format!("elements of {dtype} are not put so{why}")).help(match to {
-            Some(to) => format!("cast the array, as in `cast(x, DType::{to:?})`"),
-            None => {
-                "compute what is put, as in `x.at(i).set(x.at(i).get() * y)`, where no index is there twice".to_owned()
-            }
+            Some(to) => Help::from("cast the array, as in ").casts([CastAdvice::NamedOperand("x", to)]),
+            None => "compute what is put, as in `x.at(i).set(x.at(i).get() * y)`, where no index is there twice".into(),
         }));
     }
     let (_, _, given) = updates.describe(what)?;

@@ -29,7 +29,7 @@ pub(crate) use checked::{counting, index_dtype};
 pub use dynamic_slices::slice_dynamic;
 pub use indices::{ArrayIndex, ArrayIndices, DynamicRange, Indices, IntoIndex, dynamic_range};
 pub use prefixes::prefix;
-pub(crate) use rows::rows;
+pub(crate) use rows::{INDEXED_UPDATES, rows};
 pub(crate) use search::searched;
 pub use search::{Side, searchsorted};
 pub(crate) use take::{each_found, taken};

@@ -64,7 +64,7 @@ fn first<R: ArrayLike>(x: AnyOperand, length: AnyOperand, axis: isize, fill: Any
         let extents: Vec<usize> =
             (axis..shape.rank()).map(|n| if n == axis { shape.extents()[n] } else { 1 }).collect();
         let index = |_: &[&Shape]| Ok(Operation::iota(AxisSet::one(0), Shape::from(&extents[..])));
-        let index: R = R::movement(&Movement { what: WHAT, of: &index }, std::slice::from_ref(&x), place);
+        let index: R = R::movement(&Movement { function: WHAT.into(), of: &index }, std::slice::from_ref(&x), place);
         let length = whole_number::<R>(&length, dtype, place);
         let mask: R = with_parts(|| R::compute(Op::Less, &[index.operand(), length], place));
         Ok(R::compute(Op::Where, &[mask.operand(), x.clone(), fill.clone()], place))

@@ -1,11 +1,12 @@
 //! Taking along one axis: whole slices, or elements one by one.
 
 use super::checked::checked_indices;
-use super::rows::{no_indices, rows};
+use super::rows::{INDEXED, no_indices, rows};
 use crate::api::manipulation::{refused, seen};
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, ArrayOperand, BinaryOperand, Operand};
+use ndjit_eval::request::NamedFunction;
 use ndjit_ir::axes::position;
 use ndjit_ir::view;
 use ndjit_ir::{Error, ErrorCode, Result, SourceLoc};
@@ -64,7 +65,7 @@ pub(crate) fn taken<R: ArrayLike>(
     })();
     let (at, rank, depth, index) = match found {
         Ok(found) => found,
-        Err(error) => return refused(what, &[x, indices], place, &error),
+        Err(error) => return refused(NamedFunction::new(what, INDEXED), &[x, indices], place, &error),
     };
     // Rows first, then the axes before, those of the indices, and those after.
     let operands = [x.clone(), indices];
@@ -76,7 +77,7 @@ pub(crate) fn taken<R: ArrayLike>(
     });
     let behind: Vec<isize> = (0..rank - at - 1).map(|n| (depth + n) as isize).collect();
     let index: R = seen(what, index, place, |shape| view::expand_dims(shape, &behind));
-    rows::<R>(what, x.operand(), index.operand(), place).part_of(what, &operands, place)
+    rows::<R>(what, x.operand(), index.operand(), place).part_of(NamedFunction::new(what, INDEXED), &operands, place)
 }
 
 /// The elements of each row along an axis at its own indices: `result[i, j] = x[i, indices[i, j]]` along axis 1. [`argsort`]
@@ -130,9 +131,9 @@ fn along<R: ArrayLike>(what: &'static str, x: AnyOperand, indices: AnyOperand, a
     })();
     let (at, index) = match found {
         Ok(found) => found,
-        Err(error) => return refused(what, &[x, indices], place, &error),
+        Err(error) => return refused(NamedFunction::new(what, INDEXED), &[x, indices], place, &error),
     };
-    each_found::<R>(what, x.clone(), index, at, place).part_of(what, &[x, indices], place)
+    each_found::<R>(what, x.clone(), index, at, place).part_of(NamedFunction::new(what, INDEXED), &[x, indices], place)
 }
 
 /// The elements of each row along an axis at its own `i64` indices, which are in range.

@@ -47,7 +47,7 @@ pub(crate) fn joined<R: ArrayLike>(what: &'static str, arrays: Vec<AnyOperand>, 
         let axis = position(axis, first.rank())?;
         Ok(Operation::concat(axis as u32, config::policy()))
     };
-    R::movement(&Movement { what, of: &of }, &arrays, place)
+    R::movement(&Movement { function: what.into(), of: &of }, &arrays, place)
 }
 
 /// Stacks arrays of one shape along a new axis.
@@ -186,7 +186,7 @@ fn triangle<R: ArrayLike>(what: &'static str, x: AnyOperand, k: isize, op: Op, p
     let k = k.clamp(-isize::try_from(rows).unwrap_or(isize::MAX), isize::try_from(columns).unwrap_or(isize::MAX));
     let indices = |extents: [usize; 2]| -> R {
         let of = |_: &[&Shape]| Ok(Operation::iota(AxisSet::all(2)?, Shape::from(extents)));
-        R::movement(&Movement { what, of: &of }, slice::from_ref(&x), place)
+        R::movement(&Movement { function: what.into(), of: &of }, slice::from_ref(&x), place)
     };
     let number = |literal| AnyOperand::Scalar(Scalar(literal, None));
     let zero = match ty {

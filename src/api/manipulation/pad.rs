@@ -196,9 +196,8 @@ fn misfit(error: Error, dtype: DType, number: Scalar) -> Error {
         _ => format!("a number that {dtype} holds"),
     };
     error.help(match wider.iter().find(|other| holds(other)) {
-        Some(&wider) => {
-            Help::from(format!("give {numbers}, or cast the array, as in ")).casts([CastAdvice::Operand("x", wider)])
-        }
+        Some(&wider) => Help::from(format!("give {numbers}, or cast the array, as in "))
+            .casts([CastAdvice::NamedOperand("x", wider)]),
         None => format!("give {numbers}").into(),
     })
 }

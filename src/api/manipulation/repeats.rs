@@ -155,7 +155,7 @@ pub(super) fn together<R: ArrayLike>(
         }
         Ok(Operation::reshape(Shape::from(extents)))
     };
-    R::movement(&Movement { what, of: &of }, &[x], place)
+    R::movement(&Movement { function: what.into(), of: &of }, &[x], place)
 }
 
 fn counts(numbers: &[isize]) -> Result<Vec<usize>> {

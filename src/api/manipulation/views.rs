@@ -6,7 +6,7 @@ use crate::api::integers::Integers;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, Operand, UnaryOperand};
-use ndjit_eval::request::Movement;
+use ndjit_eval::request::{Movement, NamedFunction};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reserve::check_values;
 use ndjit_ir::view::{self, View};
@@ -20,12 +20,17 @@ pub(crate) fn seen<X: ArrayLike>(
     of: impl Fn(&Shape) -> Result<(View, Shape)>,
 ) -> X {
     let of = |shapes: &[&Shape]| of(shapes[0]).map(|(view, shape)| Operation::view(view, shape));
-    X::movement(&Movement { what, of: &of }, &[x], place)
+    X::movement(&Movement { function: what.into(), of: &of }, &[x], place)
 }
 
 /// Returns the error of a function, with its operands among the facts.
-pub(crate) fn refused<X: ArrayLike>(what: &'static str, operands: &[AnyOperand], place: SourceLoc, error: &Error) -> X {
-    X::movement(&Movement { what, of: &|_| Err(error.clone()) }, operands, place)
+pub(crate) fn refused<'a, X: ArrayLike>(
+    function: impl Into<NamedFunction<'a>>,
+    operands: &[AnyOperand],
+    place: SourceLoc,
+    error: &Error,
+) -> X {
+    X::movement(&Movement { function: function.into(), of: &|_| Err(error.clone()) }, operands, place)
 }
 
 pub(super) fn no_matrix() -> Error {
@@ -231,7 +236,7 @@ pub fn reshape<X: UnaryOperand>(x: X, shape: impl Integers) -> X::Out {
 /// A reshape as a part of the function `what`.
 pub(crate) fn reshaped<R: ArrayLike>(what: &'static str, x: AnyOperand, extents: &[isize], place: SourceLoc) -> R {
     let of = |shapes: &[&Shape]| Ok(Operation::reshape(view::resolve_reshape(shapes[0], extents)?));
-    R::movement(&Movement { what, of: &of }, &[x], place)
+    R::movement(&Movement { function: what.into(), of: &of }, &[x], place)
 }
 
 /// Swaps two axes.

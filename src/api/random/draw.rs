@@ -118,7 +118,7 @@ impl<R: ArrayLike> Sampler<R> {
         let of = |_: &[&Shape]| Ok(Operation::iota(AxisSet::all(rank)?, shape.clone()));
         // Only the device of the key matters here.
         let key = self.key.clone();
-        let indices = R::movement(&Movement { what: self.what, of: &of }, slice::from_ref(&key), self.place);
+        let indices = R::movement(&Movement { function: self.what.into(), of: &of }, slice::from_ref(&key), self.place);
         let counters = self.cast(indices, DType::U64).operand();
         let key = if self.keys.rank() == 0 {
             key

@@ -31,7 +31,7 @@ pub use variables::{Wrt, WrtVariables, wrt};
 use crate::trace::derive::{Linearized, variables as as_variables};
 use crate::trace::expr::Expr;
 use crate::trace::recorder::describe;
-use ndjit_ir::{Error, ErrorCode, Result, SourceLoc, ValueType};
+use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, Result, SourceLoc, ValueType};
 use ndjit_transform::derivative::DerivativeMode;
 
 /// Returns a function's outputs, the first being the value to differentiate, and its gradient with respect to each variable.
@@ -64,9 +64,10 @@ fn differentiable(what: &str, n: usize, value: Expr) -> Result<()> {
     let error = Error::new(ErrorCode::DType, format!("{what}: variable {n} is {ty}, of which there is no derivative"));
     Err(match ty {
         ValueType::Weak(_) => error.help("write the number as a float, as `2.0`"),
-        ValueType::Strong(_) => error.help(
-            "cast it, as in `cast(x, DType::F32)`; by other variables: `wrt(1)`, or use it from around the closure",
-        ),
+        ValueType::Strong(_) => {
+            let cast = Help::from("cast it, as in ").casts([CastAdvice::NamedOperand("x", DType::F32)]);
+            error.help(cast.rust("; by other variables: `wrt(1)`, or use it from around the closure"))
+        }
     })
 }
 
@@ -89,7 +90,10 @@ fn one_real_number(what: &str, value: Expr) -> Result<()> {
         dtype if !dtype.is_float() => {
             Err(Error::new(ErrorCode::DType, format!("{what}: the function gives a number of {ty}"))
                 .fact("integers and bools have no derivatives")
-                .help("cast before what is to be derived, as in `cast(x, DType::F32)`"))
+                .help(
+                    Help::from("cast before what is to be derived, as in ")
+                        .casts([CastAdvice::NamedOperand("x", DType::F32)]),
+                ))
         }
         _ => Ok(()),
     }

@@ -1,6 +1,7 @@
 //! [`StageDiff`]: a comparison of two stages of a program, or of a stage for two signatures.
 
 use ndjit_inspect::diff::Diff;
+use ndjit_inspect::listing::Listing;
 use std::fmt;
 
 /// Two texts compared line by line. `Display` prints a unified diff. Values of the second text (`%4`) are renamed to
@@ -20,7 +21,7 @@ use std::fmt;
 pub struct StageDiff(Diff);
 
 impl StageDiff {
-    pub(crate) fn new(names: (String, String), old: &str, new: &str) -> StageDiff {
+    pub(crate) fn new(names: (String, String), old: &Listing, new: &Listing) -> StageDiff {
         StageDiff(Diff::new(names, old, new))
     }
 

@@ -21,7 +21,7 @@ pub(super) use groups::{MAX_WEIGHT, elementwise_weight};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Scatter, SlotId, Value};
 use ndjit_ir::kernel::{
     ControlRef, FusedControl, FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, KernelScan, KernelScatter,
-    OpBody, Part, Reads, Scalar, Statements, StmtKind,
+    OpBody, Part, Reads, ScalarId, Statements, StmtKind,
 };
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{AxisSet, Reduce};
@@ -405,7 +405,7 @@ impl Fusing<'_> {
 struct KernelBuilder<'a> {
     graph: &'a Graph<DType>,
     accesses: &'a Accesses,
-    scalars: FxHashMap<Value, Scalar>,
+    scalars: FxHashMap<Value, ScalarId>,
     /// The input of each value whose rows are gathered.
     rows: FxHashMap<Value, u32>,
     inputs: Vec<KernelInput>,
@@ -422,7 +422,7 @@ impl KernelBuilder<'_> {
         if rows.is_some() {
             operands = &operands[1..];
         }
-        let args: Vec<Scalar> = operands.iter().map(|&o| self.scalar(o)).collect();
+        let args: Vec<ScalarId> = operands.iter().map(|&o| self.scalar(o)).collect();
         let kind = match self.graph.node(id).kind {
             NodeKind::Op(op, _) => StmtKind::Op(op),
             NodeKind::Gather => StmtKind::Gather(rows.unwrap_or_default()),
@@ -437,7 +437,7 @@ impl KernelBuilder<'_> {
     }
 
     /// Returns the scalar of a value: an earlier one, a literal, or a load.
-    fn scalar(&mut self, value: Value) -> Scalar {
+    fn scalar(&mut self, value: Value) -> ScalarId {
         if let Some(&scalar) = self.scalars.get(&value) {
             return scalar;
         }

@@ -26,7 +26,7 @@ pub use sort::{SORT_LOOPS, SortLoop, SortParts};
 use crate::clif::AccumulatorLayout;
 use crate::target::Combining;
 use crate::x64::Pairs;
-use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
+use ndjit_ir::kernel::{OpBody, ScalarId, StmtKind};
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride, VectorLoop};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Reduction, Result, StatementOrigin};
 use part::{append, combining, loading};
@@ -303,7 +303,7 @@ fn ops(ops: impl Iterator<Item = Option<Op>>, outputs: usize) -> Result<Vec<Op>>
 /// `times` sets of inputs.
 fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op], beside: usize, times: usize) -> OpBody {
     let mut out = loading(&dtypes.repeat(beside));
-    let mut accumulators: Vec<Scalar> = (0..beside * dtypes.len()).map(Scalar::from_index).collect();
+    let mut accumulators: Vec<ScalarId> = (0..beside * dtypes.len()).map(ScalarId::from_index).collect();
     for own in accumulators.chunks_mut(dtypes.len().max(1)) {
         for _ in 0..times {
             let elements = append(&mut out, body);

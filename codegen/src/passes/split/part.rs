@@ -2,7 +2,7 @@
 
 use crate::clif::AccumulatorLayout;
 use crate::x64::Pairs;
-use ndjit_ir::kernel::{OpBody, Scalar, Stmt, StmtKind};
+use ndjit_ir::kernel::{OpBody, ScalarId, Stmt, StmtKind};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{DType, Op, StatementOrigin};
 use std::sync::Arc;
@@ -32,18 +32,18 @@ impl NestPart {
 }
 
 /// Appends a body with its own inputs and the same literals. Returns its stored scalars.
-pub(super) fn append(out: &mut OpBody, body: &OpBody) -> Vec<Scalar> {
+pub(super) fn append(out: &mut OpBody, body: &OpBody) -> Vec<ScalarId> {
     let (shift, inputs) = (out.stmts.len(), out.inputs.len());
     out.inputs.extend(&body.inputs);
     out.literals.clone_from(&body.literals);
-    let moved = |scalar: &Scalar| Scalar::from_index(scalar.index() + shift);
+    let moved = |scalar: &ScalarId| ScalarId::from_index(scalar.index() + shift);
     for (n, Stmt { kind, args, dtype, .. }) in body.stmts.iter().enumerate() {
         let kind = match *kind {
             StmtKind::Load(n) => StmtKind::Load(n + inputs as u32),
             StmtKind::Gather(n) => StmtKind::Gather(n + inputs as u32),
             kind @ (StmtKind::Literal(_) | StmtKind::Op(_) | StmtKind::Cast) => kind,
         };
-        let args: Vec<Scalar> = args.iter().map(moved).collect();
+        let args: Vec<ScalarId> = args.iter().map(moved).collect();
         out.push_from(StatementOrigin::Statement(n as u32), kind, &args, *dtype);
     }
     body.outputs.iter().map(moved).collect()
@@ -52,7 +52,7 @@ pub(super) fn append(out: &mut OpBody, body: &OpBody) -> Vec<Scalar> {
 pub(super) fn combining(dtypes: &[DType], ops: &[Op]) -> OpBody {
     let mut out = loading(&dtypes.repeat(2));
     for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
-        let args = [n, n + dtypes.len()].map(Scalar::from_index);
+        let args = [n, n + dtypes.len()].map(ScalarId::from_index);
         let combined = out.push_from(StatementOrigin::Result(n as u32), StmtKind::Op(op), &args, dtype);
         out.outputs.push(combined);
     }

@@ -12,7 +12,7 @@
 
 use super::part::{NestPart, append, combining, loading};
 use crate::clif::AccumulatorLayout;
-use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
+use ndjit_ir::kernel::{OpBody, ScalarId, StmtKind};
 use ndjit_ir::loops::{Access, LoopNest, NestScan, Stride, VectorLoop};
 use ndjit_ir::{DType, Op, Scan, StatementOrigin};
 use smallvec::SmallVec;
@@ -98,16 +98,16 @@ fn stepping(body: &OpBody, dtypes: &[DType], ops: &[Op], flags: bool) -> OpBody 
     let count = dtypes.len();
     let truths = [DType::Bool; 2];
     let mut out = loading(&[dtypes, dtypes, if flags { &truths } else { &[] }].concat());
-    let [begins, first] = [2 * count, 2 * count + 1].map(Scalar::from_index);
+    let [begins, first] = [2 * count, 2 * count + 1].map(ScalarId::from_index);
     let elements = append(&mut out, body);
     let mut results = Vec::with_capacity(count);
     for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
         // Where a bool is true, there is no left operand yet.
-        let mut meet = |left: usize, right: Scalar, nothing: Scalar| {
+        let mut meet = |left: usize, right: ScalarId, nothing: ScalarId| {
             let met = out.push_from(
                 StatementOrigin::Result(n as u32),
                 StmtKind::Op(op),
-                &[Scalar::from_index(left), right],
+                &[ScalarId::from_index(left), right],
                 dtype,
             );
             if flags {

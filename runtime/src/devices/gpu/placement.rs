@@ -7,7 +7,7 @@ use crate::execution::lowering;
 use ndjit_codegen::wgsl::Features;
 use ndjit_ir::body::{Body, InstKind};
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
-use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
+use ndjit_ir::{Code, DType, Error, ErrorCode, Help, PrimType, Result};
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -69,7 +69,8 @@ pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Resul
         // The trace has rejected such user code; this is for programs traced for another device.
         let headline = format!("gpu: {} has no f64, and a kernel computes in it", gpu.info().name);
         return Err(Error::new(ErrorCode::Backend, headline).fact(error.headline()).help(
-            "run such kernels on the processor, `.fallback(Fallback::Cpu)`, or cast to `f32` before: `x.cast(DType::F32)`",
+            Help::from("run such kernels on the processor, `.fallback(Fallback::Cpu)`, or cast to `f32` before: ")
+                .code(Code::CastAfter(DType::F32)),
         ));
     }
     let integers = !features.int64 && has(PrimType::I64);

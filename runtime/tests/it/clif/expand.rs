@@ -6,7 +6,7 @@ use ndjit_codegen::pipeline;
 use ndjit_codegen::target::Target;
 use ndjit_codegen::x64::{Set, emit};
 use ndjit_ir::body::Body;
-use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
+use ndjit_ir::kernel::{OpBody, ScalarId, StmtKind};
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::{DType, Op};
 use ndjit_math::{body, cast_body, load_body, store_body};
@@ -27,7 +27,7 @@ fn nest(body: OpBody, inputs: &[Stride]) -> LoopNest {
 /// `op` on loaded operands, computing in `dtype`.
 fn one_op(op: Op, dtype: DType) -> OpBody {
     let mut ops = OpBody::default();
-    let args: Vec<Scalar> = (0..op.arity())
+    let args: Vec<ScalarId> = (0..op.arity())
         .map(|i| {
             let dtype = op.operand_dtype(i, dtype);
             ops.inputs.push(dtype);
