@@ -53,6 +53,12 @@ pub trait PassObserver {
     /// A pass begins; its name is one of the [`passes`].
     fn begins(&mut self, pass: &'static str);
 
+    /// The next passes are of a graph of control flow, as the `body` of a `for`, until [`leaves`](PassObserver::leaves).
+    fn enters(&mut self, _control: &'static str, _graph: &'static str) {}
+
+    /// The next passes are of the enclosing graph.
+    fn leaves(&mut self) {}
+
     /// The pass has ended, and its result is not yet checked. `made` is the text of the result; it takes time only if it is written.
     fn ends(&mut self, pass: &'static str, made: &dyn Display);
 }
@@ -224,7 +230,14 @@ impl Driver<'_> {
             let Some(bodies) = known.get(&Arc::as_ptr(&fused.control.0)) else {
                 return Err(Error::new(ErrorCode::Verify, "pipeline: control flow whose graphs have no types"));
             };
-            all.push(bodies.iter().map(|body| self.body(body)).collect::<Result<_>>()?);
+            let kind = fused.control.0.kind;
+            let mut lowered = Vec::with_capacity(bodies.len());
+            for (body, name) in bodies.iter().zip(kind.graphs()) {
+                self.observer.enters(kind.name(), name);
+                lowered.push(self.body(body)?);
+                self.observer.leaves();
+            }
+            all.push(lowered);
         }
         Ok(all)
     }

@@ -156,7 +156,7 @@ mod tests {
     /// The lines of a graph's text, each operation with a note.
     fn listing(text: &str, note: &str) -> Listing {
         let graph: Graph<DType> = text.parse().unwrap();
-        let lines = graph.display_noted(|_| note.to_owned()).lines().into_iter();
+        let lines = graph.display_noted(|_, _| note.to_owned()).lines().into_iter();
         let line = |line: TextLine<GraphLine>| StageLine { spans: line.spans, ..StageLine::plain(line.text, None) };
         Listing { lines: lines.map(line).collect() }
     }

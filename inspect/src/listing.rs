@@ -165,9 +165,28 @@ impl Inspection<'_> {
         | ProgramStage::Clif
         | ProgramStage::Assembly = stage
         {
+            self.number(first, &mut out);
             self.inner(stage, (place, first), listed, &mut out);
         }
         out
+    }
+
+    /// Adds the number of each kernel where there is control flow, which interrupts the count.
+    fn number(&self, first: usize, out: &mut Listing) {
+        if first == 0 && self.lowered.numbered_controls(first).is_empty() {
+            return;
+        }
+        let (launches, numbers) = (&self.lowered.launches, self.lowered.launch_numbers());
+        let mut last = None;
+        for line in std::mem::take(&mut out.lines) {
+            let launch = line.kernel.filter(|_| !line.text.is_empty());
+            let launch = launch.and_then(|step| launches.iter().position(|launch| launch.steps.contains(&step)));
+            if let (Some(launch), true) = (launch, launch.is_some() && launch != last) {
+                out.plain(line.kernel, format!("; {}", table::kernel(first + numbers[launch])));
+                last = Some(launch);
+            }
+            out.lines.push(line);
+        }
     }
 
     /// The programs of control flow, except compiled loops. A title refers to the numbers of the statistics.

@@ -32,9 +32,14 @@ pub fn number(n: usize, depth: usize) -> String {
 /// The legend of [`number`]'s marks, below a table with one.
 pub const MARKS: &str = "> marks a kernel in a graph of the loop or branch above it, >> one deeper";
 
+/// A kernel in the stages of a program with control flow: `kernel 3`.
+pub fn kernel(launch: usize) -> String {
+    format!("kernel {launch}")
+}
+
 /// The title of a graph's program in stages, memory plans and charts: `kernel 3, for body`.
 pub fn title(launch: usize, control: &str, graph: &str) -> String {
-    format!("kernel {launch}, {control} {graph}")
+    format!("{}, {control} {graph}", kernel(launch))
 }
 
 /// What follows the title of a graph whose program stands under another title.
@@ -53,8 +58,8 @@ pub fn compiled_loop(launch: usize, control: &str, state: u64) -> String {
 /// Control flow with the bytes of its state: `kernel 3, for: state 24 B`. Branches have none.
 pub fn with_state(launch: usize, control: &str, state: u64) -> String {
     match state {
-        0 => format!("kernel {launch}, {control}"),
-        state => format!("kernel {launch}, {control}: state {}", bytes(state)),
+        0 => format!("{}, {control}", kernel(launch)),
+        state => format!("{}, {control}: state {}", kernel(launch), bytes(state)),
     }
 }
 

@@ -125,7 +125,13 @@ impl Plan {
         clock: &mut Clock,
     ) -> Result<Lowered> {
         let layouts = layouts(arguments, closed_over)?;
-        lower_observed(graph, places, &layouts, &options.lowering(settings)?, &mut PassReport { clock })
+        lower_observed(
+            graph,
+            places,
+            &layouts,
+            &options.lowering(settings)?,
+            &mut PassReport { clock, within: Vec::new() },
+        )
     }
 
     /// Compiles a lowered program; `closed_over` are the captured arrays.

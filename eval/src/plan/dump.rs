@@ -83,6 +83,8 @@ pub fn dump<'a>(inspection: impl Fn() -> Inspection<'a>) {
 pub struct PassReport<'a> {
     /// The clock of the program's stages.
     pub clock: &'a mut Clock,
+    /// The graph of control flow in each enclosing one, as `for body`.
+    pub within: Vec<String>,
 }
 
 impl PassObserver for PassReport<'_> {
@@ -93,8 +95,17 @@ impl PassObserver for PassReport<'_> {
     fn ends(&mut self, pass: &'static str, made: &dyn Display) {
         self.clock.stop();
         if dumped().is_some_and(|dumped| dumped.passes.contains(&pass)) {
-            print(format_args!("after {pass}"), made);
+            let within: String = self.within.iter().map(|graph| format!(", {graph}")).collect();
+            print(format_args!("after {pass}{within}"), made);
         }
+    }
+
+    fn enters(&mut self, control: &'static str, graph: &'static str) {
+        self.within.push(format!("{control} {graph}"));
+    }
+
+    fn leaves(&mut self) {
+        self.within.pop();
     }
 }
 

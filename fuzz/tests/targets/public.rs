@@ -13,6 +13,7 @@ const PRIVATE: &[&str] = &["src/jit/erased.rs", "src/api/random/draw.rs"];
 /// Public functions that are not called, with reasons.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("divergence", "the former name of `first_mismatch`"),
+    ("help", "the module of helps: errors give them"),
     ("misses", "the former name of `explain_cache_misses`"),
     ("forbid_compiling", "the former name of `no_recompile`"),
     ("allocated", "an assertion, which panics on purpose"),

@@ -71,11 +71,11 @@ impl<T: Type> Graph<T> {
         GraphText { blocks, note: Box::new(note) }
     }
 
-    /// The text with a custom comment after each node line, if not empty. Parameters and the nodes of child graphs have none.
-    pub fn display_noted<'a>(&'a self, note: impl Fn(NodeId) -> String + 'a) -> GraphText<'a, T> {
+    /// The text with a custom comment after each node line of it and its children, if not empty. Parameters have none.
+    pub fn display_noted<'a>(&'a self, note: impl Fn(&Graph<T>, NodeId) -> String + 'a) -> GraphText<'a, T> {
         let blocks = blocks(self);
-        let last = blocks.len().saturating_sub(1);
-        GraphText { blocks, note: Box::new(move |block, id| if block == last { note(id) } else { String::new() }) }
+        let graphs: Vec<&Graph<T>> = blocks.iter().map(|block| block.graph).collect();
+        GraphText { blocks, note: Box::new(move |block, id| note(graphs[block], id)) }
     }
 
     /// The graph and its callees, each once, callees first: the blocks of the text.

@@ -27,6 +27,8 @@ pub struct KernelStats {
     /// The nesting depth in branches and loops: 0 if a call runs it once. A loop or a branch is a kernel, followed by
     /// those of its graphs, whose statistics are of one run.
     pub depth: usize,
+    /// Whether it is a compiled loop: one nest for all steps. The numbers of elements, bytes and flops are of one step.
+    pub compiled_loop: bool,
     /// The number of loop nests.
     pub nests: usize,
     /// The number of loop indices, over all nests.
@@ -167,6 +169,11 @@ impl fmt::Display for FunctionStats {
         if self.kernels.iter().any(|kernel| kernel.depth > 0) {
             writeln!(f, "{}; what is said of it is of one run", table::MARKS)?;
         }
+        let loops = self.kernels.iter().enumerate().filter(|(_, kernel)| kernel.compiled_loop);
+        let loops: Vec<String> = loops.map(|(n, _)| n.to_string()).collect();
+        if !loops.is_empty() {
+            writeln!(f, "compiled loops, of which a step is counted: {}", loops.join(", "))?;
+        }
         let FunctionStats { allocations, result_bytes, intermediate_bytes, peak_bytes, .. } = self;
         let (results, between, peak) =
             (table::bytes(*result_bytes), table::bytes(*intermediate_bytes), table::bytes(*peak_bytes));
@@ -185,9 +192,12 @@ impl fmt::Display for FunctionStats {
 pub(super) fn kernels(plan: &Plan) -> Vec<KernelStats> {
     let stats = |(lowered, launch, depth): (&Lowered, &Launch, usize), kernels: &[Arc<dyn KernelCode>]| {
         let Work { elements, read, written, flops } = lowered.work(launch);
+        let steps = &lowered.steps[launch.steps.clone()];
+        let is_compiled = |step: &LoweredStep| step.control().is_some_and(|control| control.compiled.is_some());
         KernelStats {
             depth,
-            nests: lowered.steps[launch.steps.clone()].iter().filter_map(LoweredStep::kernel).count(),
+            compiled_loop: steps.iter().any(is_compiled),
+            nests: steps.iter().filter(|step| step.kernel().is_some() || is_compiled(step)).count(),
             elements,
             bytes_read: read,
             bytes_written: written,
