@@ -172,7 +172,8 @@ fn programs_are_printed_after_each_pass() {
     let mut next = 0;
     for (pass, stage) in &passes {
         let heading = format!("after {pass}");
-        let own: Vec<usize> = (0..sections.len()).filter(|&n| sections[n].0 == heading).collect();
+        let is_own = |n: &usize| sections[*n].0.split(", ").next() == Some(&heading);
+        let own: Vec<usize> = (0..sections.len()).filter(is_own).collect();
         let &last = own.last().unwrap_or_else(|| panic!("nothing after {pass}: {text}"));
         assert!(last >= next, "{pass} is out of order: {text}");
         next = last;
@@ -185,10 +186,13 @@ fn programs_are_printed_after_each_pass() {
         // The two loops have a graph each, which are lowered with the same passes.
         let graphs = if ["simplified", "kernels", "loops"].contains(stage) { 3 } else { 1 };
         assert_eq!(own.len(), graphs, "{pass}: {text}");
+        let inner = own.iter().filter(|&&n| sections[n].0 == format!("{heading}, for body")).count();
+        assert_eq!(inner, graphs - 1, "{pass}: {text}");
     }
     let made = |pass: &str, what: &str| {
         let heading = format!("after {pass}");
-        sections.iter().any(|(own, text)| *own == heading && text.contains(what))
+        let is_own = |own: &str| own.split(", ").next() == Some(&heading);
+        sections.iter().any(|(own, text)| is_own(own) && text.contains(what))
     };
     assert!(made("accesses", "\n; %") && made("accesses", " is in %0: offset 0, strides [4, 8]"), "{text}");
     assert!(!made("schedule", "ends after") && made("trips", "ends after as many trips as %"), "{text}");

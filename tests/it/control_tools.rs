@@ -174,6 +174,31 @@ fn programs_read_back_and_run() {
 }
 
 #[test]
+fn kernels_have_the_numbers_of_the_statistics() {
+    let f = jit(nested);
+    let (x, n) = arguments();
+    f.call((&x, &n)).unwrap();
+    for stage in [Stage::Kernels, Stage::Loops, Stage::Expanded, Stage::Assembly] {
+        let text = f.explain(stage);
+        let mut numbers: Vec<usize> =
+            text.lines().filter_map(|line| line.strip_prefix("; kernel ")?.parse().ok()).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..f.kernels().len()).collect::<Vec<usize>>(), "{text}");
+    }
+    // One kernel needs no number; a compiled loop is one.
+    let one = jit(|x: Expr| x + 1);
+    one.call((&x,)).unwrap();
+    assert!(!one.explain(Stage::Kernels).contains("; kernel"));
+    let compiled = jit(|x: Expr| fori_loop(0, 3, x, |_, x| x * 2));
+    compiled.call((&x,)).unwrap();
+    let kernels = compiled.kernels();
+    let at = kernels.iter().position(|kernel| kernel.compiled_loop).unwrap();
+    assert_eq!((kernels[at].nests, kernels[at].depth), (1, 0));
+    let said = format!("\ncompiled loops, of which a step is counted: {at}\n");
+    assert!(compiled.stats().to_string().contains(&said), "{}", compiled.stats());
+}
+
+#[test]
 fn policies_differ_in_bodies_too() {
     let f = jit(|x: Expr| fori_loop(0, 3, x, |i, x| cast(x + i, DType::F32)));
     let diff = f.policy_diff(&[spec(DType::F32, [3])], &[Policy::Standard, Policy::NumPy2]).unwrap();
@@ -193,6 +218,9 @@ fn casts_and_widenings_in_bodies_are_found() {
         casts.iter().any(|cast| cast.reasons.iter().any(|reason| reason.contains("tests/it/control_tools.rs"))),
         "{casts:?}"
     );
+    let typed = f.explain(Stage::Typed);
+    let casts = typed.lines().filter(|line| line.contains(" = cast "));
+    assert!(casts.clone().count() > 2 && casts.clone().all(|line| line.contains("  ; ")), "{typed}");
     let widening = f.first_widening().unwrap();
     assert_eq!((widening.from, widening.to), (DType::F32, DType::F64));
     let denied = jit(|x: Expr| fori_loop(0, 3, x, |i, x| cast(x * ndjit::strong(0.1f64) + i, DType::F32)));
