@@ -203,6 +203,15 @@ impl Lowered {
         count
     }
 
+    /// The number of loop nests of a launch; a compiled loop is one.
+    pub fn nests(&self, launch: &Launch) -> usize {
+        let is_nest = |step: &&LoweredStep| match step {
+            LoweredStep::Kernel(_) => true,
+            LoweredStep::Control(control) => control.compiled.is_some(),
+        };
+        self.steps[launch.steps.clone()].iter().filter(is_nest).count()
+    }
+
     /// For each own launch its number among [all](Lowered::all_launches).
     pub fn launch_numbers(&self) -> Vec<usize> {
         let (mut next, mut known) = (0usize, FxHashMap::default());

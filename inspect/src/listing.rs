@@ -1,5 +1,7 @@
 //! The lines of a program's stages, each with its source nodes in the traced graph. Texts of stages are these lines.
 
+mod graphs;
+
 use crate::explain::{ParamSource, typed_text};
 use crate::stage::ProgramStage;
 use crate::table;
@@ -13,7 +15,7 @@ use ndjit_codegen::target::Target;
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, NumberedControl, Scheduled};
-use ndjit_ir::graph::{Graph, GraphLine, GraphPart, GraphText, NodeId, NodeKind, Type, Value};
+use ndjit_ir::graph::{Graph, NodeId, Type, Value};
 use ndjit_ir::kernel::{OpBody, StepLine};
 use ndjit_ir::lines::{LineSpan, TextLine};
 use ndjit_ir::loops::{IterationDomain, LoopBody, LoopNest, NestKind};
@@ -225,10 +227,12 @@ impl Inspection<'_> {
         let lowered = self.lowered;
         match stage {
             ProgramStage::Graph => {
-                graph(&lowered.traced, &lowered.traced.display_with(&lowered.places), numbers, |_, id| vec![id])
+                graphs::graph(&lowered.traced, &lowered.traced.display_with(&lowered.places), numbers, |_, id| vec![id])
             }
-            ProgramStage::Typed => graph(&lowered.typed, &typed_text(lowered), numbers, made_from),
-            ProgramStage::Simplified => graph(&lowered.simplified, &lowered.simplified.text(), numbers, made_from),
+            ProgramStage::Typed => graphs::graph(&lowered.typed, &typed_text(lowered), numbers, made_from),
+            ProgramStage::Simplified => {
+                graphs::graph(&lowered.simplified, &lowered.simplified.text(), numbers, made_from)
+            }
             ProgramStage::Kernels => self.kernels(),
             ProgramStage::Loops => self.nests(|nest| {
                 let domain = nest.domain.to_string();
@@ -506,70 +510,6 @@ fn once(mut nodes: Vec<NodeId>) -> Vec<NodeId> {
     nodes.sort_unstable();
     nodes.dedup();
     nodes
-}
-
-/// The lines of a graph: one per node, between those of the parameters and of the results. The graphs of its control flow come first, with
-/// numbered nodes.
-fn graph<T: Type>(
-    graph: &Graph<T>,
-    text: &GraphText<'_, T>,
-    numbers: &OperationNumbers<'_>,
-    nodes: impl Fn(&Graph<T>, NodeId) -> Vec<NodeId>,
-) -> Listing {
-    let (blocks, within) = (graph.blocks(), control_of_blocks(graph, &nodes));
-    let line = |TextLine { text, part, spans }: TextLine<GraphLine>| {
-        let mut line = StageLine { spans, ..StageLine::plain(text, None) };
-        let Some(GraphLine { block, part }) = part else { return line };
-        line.block = block;
-        let (own, outer) = (blocks[block].graph, within.get(block));
-        line.within = outer.map_or_else(Arc::default, |outer| outer[..].into());
-        // The graph itself has the first numbers. Unknown operations have those of the enclosing ones.
-        let Some(first) = outer.map_or(Some(0), |_| numbers.first(own)) else {
-            line.nodes = line.within.to_vec();
-            return line;
-        };
-        let of = |values: &[Value]| values.iter().flat_map(|&value| nodes(own, own.producer(value))).collect();
-        let found = match part {
-            GraphPart::Control(n) => {
-                let is_it = |id: &NodeId| matches!(own.node(*id).kind, NodeKind::Control(own) if own as usize == n);
-                own.node_ids().filter(is_it).flat_map(|id| nodes(own, id)).collect()
-            }
-            GraphPart::Node(id) => nodes(own, id),
-            GraphPart::Params => of(own.params()),
-            GraphPart::Outputs => of(own.outputs()),
-            GraphPart::Other => Vec::new(),
-        };
-        line.nodes = once(found).into_iter().map(|id| id.0 + first).collect();
-        line
-    };
-    Listing { lines: text.lines().into_iter().map(line).collect() }
-}
-
-/// For each block of a graph's text except the last, the graph, the nodes of the enclosing control flow.
-fn control_of_blocks<T: Type>(graph: &Graph<T>, nodes: impl Fn(&Graph<T>, NodeId) -> Vec<NodeId>) -> Vec<Vec<u32>> {
-    let mut pieces = vec![Vec::new(); graph.controls().len()];
-    for id in graph.node_ids() {
-        if let NodeKind::Control(n) = graph.node(id).kind {
-            pieces[n as usize].extend(nodes(graph, id));
-        }
-    }
-    let all = graph.blocks();
-    let mut blocks = vec![Vec::new(); all.len()];
-    if let Some(root) = all.last() {
-        for (own, nodes) in root.controls.iter().zip(&pieces) {
-            own.iter().for_each(|&block| blocks[block].extend(nodes));
-        }
-    }
-    // Blocks precede their users.
-    for n in (0..all.len().saturating_sub(1)).rev() {
-        let nodes = std::mem::take(&mut blocks[n]);
-        for &used in all[n].callees.iter().chain(all[n].controls.iter().flatten()) {
-            blocks[used].extend(&nodes);
-        }
-        blocks[n] = once(nodes);
-    }
-    blocks.pop();
-    blocks.into_iter().map(|nodes| nodes.into_iter().map(|id| id.0).collect()).collect()
 }
 
 /// An introduction to the parts of a reduction, a scan or a sort.

@@ -8,8 +8,8 @@ use crate::listing::{Inspection, Listing, OperationNumbers, StageLine};
 use crate::source::Sources;
 use crate::stage::ProgramStage;
 use crate::{chart, explain};
+use ndjit_codegen::Lowered;
 use ndjit_codegen::passes::tile::Launch;
-use ndjit_codegen::{Lowered, LoweredStep};
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -115,9 +115,7 @@ impl Inspection<'_> {
         let programs = OperationNumbers::of(self.lowered).programs;
         let operations = |(program, _): &(&Lowered, u32)| program.traced.node_count() - program.traced.params().len();
         let launches = self.lowered.all_launches();
-        let nests = |(program, launch, _): &(&Lowered, &Launch, usize)| {
-            program.steps[launch.steps.clone()].iter().filter_map(LoweredStep::kernel).count()
-        };
+        let nests = |(program, launch, _): &(&Lowered, &Launch, usize)| program.nests(launch);
         format!(
             "operations: {}, loop nests: {}, kernels: {}; policy {}; on {}; ndjit {}",
             programs.iter().map(operations).sum::<usize>(),

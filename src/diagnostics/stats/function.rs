@@ -197,7 +197,7 @@ pub(super) fn kernels(plan: &Plan) -> Vec<KernelStats> {
         KernelStats {
             depth,
             compiled_loop: steps.iter().any(is_compiled),
-            nests: steps.iter().filter(|step| step.kernel().is_some() || is_compiled(step)).count(),
+            nests: lowered.nests(launch),
             elements,
             bytes_read: read,
             bytes_written: written,
