@@ -149,7 +149,6 @@ const WITHOUT_EXAMPLE: [&str; 9] = [
     "src/jit/input.rs: Destination",
     "src/jit/output.rs: Collected",
     "src/jit/output.rs: Parts",
-    "src/diagnostics/misses.rs: add",
     "src/trace/operand.rs: AnyOperand",
     "src/trace/operand.rs: ArrayLike",
     "src/trace/scalar.rs: Sealed",

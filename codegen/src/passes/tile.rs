@@ -30,11 +30,11 @@ impl Launch {
 }
 
 impl Display for Launch {
-    /// Writes `kernels 0 to 3, tile by tile`, or `kernel 4`.
+    /// Writes `nests 0 to 3, tile by tile`, or `nest 4`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.axes.is_empty() {
-            true => write!(f, "kernel {}", self.steps.start),
-            false => write!(f, "kernels {} to {}, tile by tile", self.steps.start, self.steps.end - 1),
+            true => write!(f, "nest {}", self.steps.start),
+            false => write!(f, "nests {} to {}, tile by tile", self.steps.start, self.steps.end - 1),
         }
     }
 }
@@ -245,13 +245,13 @@ mod tests {
         assert_eq!(verify_launches(&[launch(0..2, &[0, 0]), launch(2..3, &[])], &steps), Ok(()));
         for (launches, what) in [
             (vec![launch(0..1, &[])], "launches: step 1 has none"),
-            (vec![launch(1..2, &[])], "launches: kernel 1 does not hold the next steps"),
-            (vec![launch(0..4, &[])], "launches: kernel 0 does not hold the next steps"),
-            (vec![launch(0..2, &[])], "launches: kernel 0 holds several steps without an axis"),
-            (vec![launch(0..2, &[0])], "launches: kernels 0 to 1, tile by tile does not have an axis for each kernel"),
-            (vec![launch(0..2, &[0, 2])], "launches: kernels 0 to 1, tile by tile has an axis that a kernel lacks"),
-            (vec![launch(0..2, &[1, 1])], "launches: kernels 0 to 1, tile by tile reduces along its axis"),
-            (vec![launch(0..3, &[0, 0, 0])], "launches: kernels 0 to 2, tile by tile has axes of different extents"),
+            (vec![launch(1..2, &[])], "launches: nest 1 does not hold the next steps"),
+            (vec![launch(0..4, &[])], "launches: nest 0 does not hold the next steps"),
+            (vec![launch(0..2, &[])], "launches: nest 0 holds several steps without an axis"),
+            (vec![launch(0..2, &[0])], "launches: nests 0 to 1, tile by tile does not have an axis for each kernel"),
+            (vec![launch(0..2, &[0, 2])], "launches: nests 0 to 1, tile by tile has an axis that a kernel lacks"),
+            (vec![launch(0..2, &[1, 1])], "launches: nests 0 to 1, tile by tile reduces along its axis"),
+            (vec![launch(0..3, &[0, 0, 0])], "launches: nests 0 to 2, tile by tile has axes of different extents"),
         ] {
             assert_eq!(verify_launches(&launches, &steps).unwrap_err().headline(), what);
         }

@@ -36,7 +36,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("only_leaf", "what `outputs!` expands to"),
     ("tree", "what `outputs!` expands to"),
     ("asked", "of a private type"),
-    ("add", "of a private type; `At::add` is called"),
     ("capabilities", "needs a GPU: tests/gpu/"),
     ("has", "needs a GPU: tests/gpu/"),
     ("list", "needs a GPU: tests/gpu/"),
