@@ -170,25 +170,25 @@ fn what_is_cheap_or_read_once_is_not_kept() {
     let _alone = alone();
     let x = arange(1000).cast(DType::F32);
     x.eval().unwrap();
-    let before = stats().retained_bytes;
+    let before = stats().kept_bytes;
     let y = &x * 2 + 1;
     for _ in 0..5 {
         read(&mean(&y, ..));
         read(&y.std(..));
     }
-    assert_eq!(stats().retained_bytes, before, "two operations are computed where they are used");
+    assert_eq!(stats().kept_bytes, before, "two operations are computed where they are used");
     let z = sin(&x) * cos(&x);
     read(&mean(&z, ..));
-    assert_eq!(stats().retained_bytes, before, "nothing was computed twice");
+    assert_eq!(stats().kept_bytes, before, "nothing was computed twice");
     read(&max(&z, ..));
-    assert_eq!(stats().retained_bytes, before + 4000);
+    assert_eq!(stats().kept_bytes, before + 4000);
     let (_, done) = counted(|| read(&min(&z, ..)));
     assert_eq!((done.operations, done.operations_again), (1, 0));
     let view = z.slice(1..);
     drop(z);
     assert_eq!(view.len(), 999);
     drop(view);
-    assert_eq!(stats().retained_bytes, before, "nobody can reach it");
+    assert_eq!(stats().kept_bytes, before, "nobody can reach it");
 }
 
 /// The inputs of a kept array are dropped with their last owner.
@@ -196,16 +196,16 @@ fn what_is_cheap_or_read_once_is_not_kept() {
 fn inputs_of_what_is_kept_are_let_go() {
     let _alone = alone();
     let mut a = Array::from(vec![0.5f32; 1000]);
-    let before = stats().retained_bytes;
+    let before = stats().kept_bytes;
     let mut most = 0;
     for _ in 0..300 {
         a = sin(&a) + cos(&a);
         read(&sum(&a, ..));
-        most = most.max(stats().retained_bytes - before);
+        most = most.max(stats().kept_bytes - before);
     }
     assert!(most <= 2 * 4000, "{most} bytes are kept of one array of 4000");
     drop(a);
-    assert_eq!(stats().retained_bytes, before);
+    assert_eq!(stats().kept_bytes, before);
 }
 
 /// An operation whose result exceeds any machine's memory.
@@ -216,12 +216,12 @@ fn ask_for_too_much() {
 
 /// `x`, an array computed from it with kept elements, and the bytes of others kept before.
 fn kept() -> (Array, Array, u64) {
-    let before = stats().retained_bytes;
+    let before = stats().kept_bytes;
     let x = Array::from((0..1000).map(|n| n as f32 / 8.0).collect::<Vec<f32>>());
     let y = sin(&x) * cos(&x);
     read(&sum(&y, ..));
     read(&max(&y, ..));
-    assert_eq!(stats().retained_bytes, before + 4000);
+    assert_eq!(stats().kept_bytes, before + 4000);
     (x, y, before)
 }
 
@@ -231,10 +231,10 @@ fn where_memory_is_refused_what_was_kept_is_given_back_and_computed_again() {
     let (x, y, before) = kept();
     let least = read(&min(&y, ..));
     ask_for_too_much();
-    assert_eq!(stats().retained_bytes, before);
+    assert_eq!(stats().kept_bytes, before);
     let (again, done) = counted(|| read(&min(&y, ..)));
     assert_eq!((again.to_bits(), done.operations, done.operations_again), (least.to_bits(), 4, 3));
-    assert_eq!(stats().retained_bytes, before + 4000, "and kept again");
+    assert_eq!(stats().kept_bytes, before + 4000, "and kept again");
     let expected = with_jit_disabled(|| (sin(&x) * cos(&x)).to_vec::<f32>().unwrap());
     ask_for_too_much();
     assert_eq!(y.to_vec::<f32>().unwrap(), expected);
@@ -246,11 +246,11 @@ fn what_cannot_be_computed_again_or_was_read_stays() {
     let (x, y, before) = kept();
     drop(x);
     ask_for_too_much();
-    assert_eq!(stats().retained_bytes, before + 4000, "nobody has `x`, so it is not held either");
+    assert_eq!(stats().kept_bytes, before + 4000, "nobody has `x`, so it is not held either");
     let (_, done) = counted(|| read(&min(&y, ..)));
     assert_eq!(done.operations, 1);
     y.eval().unwrap();
-    assert_eq!(stats().retained_bytes, before, "what was read is the array's");
+    assert_eq!(stats().kept_bytes, before, "what was read is the array's");
     ask_for_too_much();
     let (_, done) = counted(|| read(&min(&y, ..)));
     assert_eq!(done.operations, 1);
@@ -260,7 +260,7 @@ fn what_cannot_be_computed_again_or_was_read_stays() {
 #[test]
 fn of_a_chain_each_second_array_is_given_back() {
     let _alone = alone();
-    let before = stats().retained_bytes;
+    let before = stats().kept_bytes;
     let mut chain = vec![Array::from([0.5f32; 100])];
     for n in 0..20 {
         let next = sin(&chain[n]) * cos(&chain[n]);
@@ -268,10 +268,10 @@ fn of_a_chain_each_second_array_is_given_back() {
         read(&max(&next, ..));
         chain.push(next);
     }
-    assert_eq!(stats().retained_bytes, before + 20 * 400);
+    assert_eq!(stats().kept_bytes, before + 20 * 400);
     for _ in 0..3 {
         ask_for_too_much();
-        assert_eq!(stats().retained_bytes, before + 10 * 400);
+        assert_eq!(stats().kept_bytes, before + 10 * 400);
     }
     let (_, done) = counted(|| chain[1..].iter().for_each(|x| _ = read(&sum(x, ..))));
     assert_eq!(done.operations, 10 + 10 * 4);
@@ -286,13 +286,13 @@ fn what_is_kept_is_given_away_viewed_and_captured() {
 
     let (x, y, before) = kept();
     assert_eq!(assert_in_place!(thrice, (y.donate(),)).to_vec::<f32>().unwrap(), expected);
-    assert_eq!(stats().retained_bytes, before);
+    assert_eq!(stats().kept_bytes, before);
     drop(x);
 
     let (x, y, before) = kept();
     let (part, left) = (y.slice(10..), y.clone());
     ask_for_too_much();
-    assert_eq!(stats().retained_bytes, before);
+    assert_eq!(stats().kept_bytes, before);
     assert_eq!(part.to_vec::<f32>().unwrap(), y_values[10..]);
     assert_eq!(thrice.call((left.donate(),)).unwrap().to_vec::<f32>().unwrap(), expected);
     assert_eq!(y.to_vec::<f32>().unwrap(), y_values);
@@ -308,13 +308,13 @@ fn what_is_kept_is_given_away_viewed_and_captured() {
     assert_eq!(within(&given).to_vec::<f32>().unwrap(), expected);
     ask_for_too_much();
     assert_eq!(within(&given).to_vec::<f32>().unwrap(), expected);
-    assert_eq!(stats().retained_bytes, before, "the function has the elements");
+    assert_eq!(stats().kept_bytes, before, "the function has the elements");
 }
 
 #[test]
 fn threads_read_what_is_kept_given_back_and_dropped() {
     let _alone = alone();
-    let before = stats().retained_bytes;
+    let before = stats().kept_bytes;
     let start = || Array::from((0..256).map(|n| n as f32 / 64.0).collect::<Vec<f32>>());
     let grown = |x: Array| {
         (0..24).scan(x, |a, _| {
@@ -342,7 +342,7 @@ fn threads_read_what_is_kept_given_back_and_dropped() {
             // Dropped while others compute with them.
             drop(shared);
         });
-        assert_eq!(stats().retained_bytes, before);
+        assert_eq!(stats().kept_bytes, before);
     }
 }
 
@@ -388,13 +388,13 @@ fn errors_are_not_kept_and_checks_look_at_what_is_read() {
     let root = sqrt(&x) * sin(&x);
     let safe = where_(root.isnan(), 0, &root) + (cos(&root) - cos(&root));
     // A NaN in an intermediate value is not an error, kept or not.
-    let kept = stats().retained_bytes;
+    let kept = stats().kept_bytes;
     let replaced = |n: i32| where_(root.isnan(), n, &root);
     for n in 0..3 {
         let read = ndjit::debug::with_nan_check(|| sum(replaced(n), ..).item::<f32>());
         assert!(read.is_ok_and(|sum| sum.is_finite()));
     }
-    assert!(stats().retained_bytes > kept, "`root` is kept");
+    assert!(stats().kept_bytes > kept, "`root` is kept");
     for _ in 0..2 {
         let error = ndjit::debug::with_nan_check(|| root.to_vec::<f32>().unwrap_err());
         assert_eq!(error.code(), ErrorCode::Nan);
@@ -424,14 +424,14 @@ fn memory_that_is_refused_keeps_nothing() {
             return;
         }
     };
-    let kept = stats().retained_bytes;
+    let kept = stats().kept_bytes;
     let (sums, expected) = with_fallback(Fallback::Emulate, || {
         let read = |device: Device| {
             let x = Array::from(vec![0.5f32; 1 << 18]).on(device);
             let y = sin(&x) * cos(&x);
             let filler = Array::from(vec![0u8; 3 << 19]).on(device);
             let sums = [sum(&y, ..), max(&y, ..), min(&y, ..)].map(|x| read(&x));
-            (sums, filler.len(), stats().retained_bytes)
+            (sums, filler.len(), stats().kept_bytes)
         };
         (read(small), read(Device::CPU))
     });
@@ -547,7 +547,7 @@ fn step(draw: &mut Draw, pool: &mut Vec<Pair>, refused: bool, what: &dyn Fn() ->
 /// Random programs, with memory refused now and then or never: repeated work as a fraction of work done once, in total and at most, and
 /// the number of programs with kept elements at the end.
 fn random_programs(refused: bool) -> (f64, f64, usize) {
-    let kept = stats().retained_bytes;
+    let kept = stats().kept_bytes;
     let again = |done: Stats| done.operations_again as f64 / (done.operations - done.operations_again) as f64;
     let (mut most, mut some) = (0f64, 0);
     let (_, done) = counted(|| {
@@ -565,12 +565,12 @@ fn random_programs(refused: bool) -> (f64, f64, usize) {
                 }
             });
             most = most.max(again(done));
-            some += usize::from(stats().retained_bytes > kept);
+            some += usize::from(stats().kept_bytes > kept);
             for (n, pair) in pool.iter().enumerate() {
                 pair.check(&|| format!("array {n} of seed {seed}"));
             }
             drop(pool);
-            assert_eq!(stats().retained_bytes, kept, "nothing is left of seed {seed}");
+            assert_eq!(stats().kept_bytes, kept, "nothing is left of seed {seed}");
         }
     });
     println!(

@@ -41,7 +41,7 @@ fn every_stage_shows_it() {
     // The kernels of bodies, including those of nested branches and loops.
     let kernels = f.explain(Stage::Kernels);
     let before = kernels.split_once("sqrt").expect("the branch is shown").0;
-    let title = before.lines().filter(|line| line.starts_with("; kernel ") && line.contains(", ")).next_back();
+    let title = before.lines().rfind(|line| line.starts_with("; kernel ") && line.contains(", "));
     assert!(title.is_some_and(|title| title.ends_with("cond true")), "{kernels}");
     let typed = f.explain(Stage::Typed);
     let graph: Graph<DType> = typed.parse().unwrap();

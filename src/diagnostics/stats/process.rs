@@ -39,7 +39,7 @@ pub struct Stats {
     /// first.
     pub operations_again: u64,
     /// The size in bytes of the results of lazy arrays that are cached now, after a repeated run.
-    pub retained_bytes: u64,
+    pub kept_bytes: u64,
 }
 
 /// Returns the counters of the process.
@@ -62,6 +62,6 @@ pub fn stats() -> Stats {
         reuses: pool.reuses,
         operations: OPERATIONS.load(Relaxed),
         operations_again: REPEATED_OPERATIONS.load(Relaxed),
-        retained_bytes: retained_bytes() as u64,
+        kept_bytes: retained_bytes() as u64,
     }
 }
