@@ -108,7 +108,7 @@ pub(super) struct Groups {
     /// The least level of a kernel that recomputes each value: above those of its reductions.
     after: Vec<u32>,
     /// The number of single-node groups that read each value, and of the reads.
-    alone_in: Vec<u32>,
+    root_reads: Vec<u32>,
     /// The number of nodes that read each value, directly or through views, and of results; empty for a graph without
     /// joins of joins.
     reads: Vec<u32>,
@@ -183,7 +183,7 @@ impl Groups {
             of: vec![NONE; values],
             cone: vec![(0, 0); values],
             after: vec![0; values],
-            alone_in: vec![0; values],
+            root_reads: vec![0; values],
             reads: reads(graph, accesses),
             reductions: Vec::new(),
             products: if fuse { products(graph) } else { FxHashMap::default() },
@@ -209,7 +209,7 @@ impl Groups {
                 kind => match (elementwise_weight(graph, id), kind.row().fusion) {
                     (Some(weight), _) => weight,
                     (None, Fusion::Root) => {
-                        this.alone(graph, id, accesses, fuse, waiting.levels.get(&id).copied());
+                        this.add_root(graph, id, accesses, fuse, waiting.levels.get(&id).copied());
                         continue;
                     }
                     (None, Fusion::Leaf | Fusion::Elementwise) => {
@@ -276,7 +276,7 @@ impl Groups {
 
     /// Adds a group for a reduction, a scan, or a node that moves elements. Only reductions of the same elements join
     /// it.
-    fn alone(&mut self, graph: &Graph<DType>, id: NodeId, accesses: &Accesses, fuse: bool, wait: Option<u32>) {
+    fn add_root(&mut self, graph: &Graph<DType>, id: NodeId, accesses: &Accesses, fuse: bool, wait: Option<u32>) {
         let operands = graph.operands(id);
         let after = operands.iter().map(|o| self.after[o.index()].max(self.after_storing(accesses.base(*o))));
         let level = self.levels(operands).map(|l| l + 1).chain(after).chain(wait).max().unwrap_or(0);
@@ -291,7 +291,7 @@ impl Groups {
         });
         let entry = &mut self.groups[group as usize];
         for operand in operands {
-            self.alone_in[operand.index()] += u32::from(entry.inputs.insert(*operand));
+            self.root_reads[operand.index()] += u32::from(entry.inputs.insert(*operand));
         }
         entry.nodes.push(id);
         for value in graph.node(id).results() {
@@ -483,7 +483,7 @@ impl Groups {
 
     /// Returns `true` if several single-node groups read a value.
     pub(super) fn is_wanted_twice(&self, value: Value) -> bool {
-        self.alone_in[value.index()] > 1
+        self.root_reads[value.index()] > 1
     }
 
     /// Returns `true` if a kernel of shape `space` recomputes a value of another group instead of loading it.

@@ -85,15 +85,15 @@ pub fn fuse(
     // Last kernels first: their reads determine the stores of earlier ones. Kernels read only from lower levels.
     // Single-node groups come after the others of their level, which may need their operands stored.
     let mut last_first: Vec<(&Group, bool)> = groups.groups.iter().rev().map(|g| (g, fusing.is_root(g))).collect();
-    last_first.sort_by_key(|(group, alone)| (std::cmp::Reverse(group.level), *alone));
+    last_first.sort_by_key(|(group, root)| (std::cmp::Reverse(group.level), *root));
     let mut made: FxHashSet<Value> = FxHashSet::default();
-    for (n, &(group, alone)) in last_first.iter().enumerate() {
+    for (n, &(group, root)) in last_first.iter().enumerate() {
         let wanted = |group: &Group, needed: &[bool]| -> Vec<Value> {
             let values = group.nodes.iter().flat_map(|&id| graph.node(id).results());
             values.filter(|value| needed[value.index()] && !made.contains(value)).collect()
         };
         let mut stored = wanted(group, &needed);
-        if alone && together && stored.iter().any(|&value| is_join(fusing.kind(value))) {
+        if root && together && stored.iter().any(|&value| is_join(fusing.kind(value))) {
             let beside = last_first[n + 1..].iter().take(MAX_OPEN).take_while(|(other, _)| other.level == group.level);
             let beside = beside.flat_map(|(other, _)| wanted(other, &needed));
             let like: Vec<Value> = beside.filter(|&other| fusing.joins_alike(stored[0], other, &needed)).collect();
@@ -106,7 +106,7 @@ pub fn fuse(
         }
         if let NodeKind::Control(n) = fusing.kind(stored[0]) {
             steps.push(fusing.controlling(n, &stored, &mut needed));
-        } else if alone {
+        } else if root {
             // All plans precede the kernels: loads of one kernel must not cause loads in another.
             for plan in fusing.root_kernels(stored, &needed) {
                 steps.push(fusing.build(plan, &mut needed));
@@ -325,9 +325,9 @@ impl Fusing<'_> {
             return None;
         }
         let group = &self.groups.groups[of as usize];
-        let alone = !self.groups.is_wanted_twice(operand)
+        let unshared = !self.groups.is_wanted_twice(operand)
             && group.nodes.iter().all(|&id| self.graph.node(id).results().all(|value| !needed[value.index()]));
-        (!self.is_root(group) && (alone || self.groups.cost(operand) <= MAX_REMATERIALIZED)).then_some(of)
+        (!self.is_root(group) && (unshared || self.groups.cost(operand) <= MAX_REMATERIALIZED)).then_some(of)
     }
 
     /// Builds one kernel; records its loads in `needed`.
@@ -347,9 +347,9 @@ impl Fusing<'_> {
             if computed.last() == Some(&value) || of == NONE {
                 continue;
             }
-            let alone = is_root(self.kind(value));
-            let again = !alone && (again || (of != group && fuse && groups.recomputed(graph, value, &space)));
-            if of == group && !alone || again {
+            let root = is_root(self.kind(value));
+            let again = !root && (again || (of != group && fuse && groups.recomputed(graph, value, &space)));
+            if of == group && !root || again {
                 computed.push(value);
                 let mut operands = graph.operands(graph.producer(value));
                 if self.kind(value) == NodeKind::Gather {
