@@ -209,7 +209,7 @@ fn wrapped(text: &str) -> Vec<String> {
 pub fn kernels(lowered: &Lowered) -> Result<Picture> {
     drawn("kernels", lowered, |parts, n, LoweredKernel { fused: kernel, .. }| {
         let graph = parts.graph;
-        let header = format!("kernel {n} {}", kernel.loops_text());
+        let header = format!("step {n} {}", kernel.loops_text());
         let numbers =
             kernel.literals.iter().map(|slot| graph.slots().get(slot.index()).map_or(String::new(), slot_text));
         let numbers: Vec<String> = numbers.collect();

@@ -87,7 +87,7 @@ fn lines_of_bodies_are_told_apart() {
     let counted = format!("loop nests: {nests}, kernels: {};", f.kernels().len());
     assert!(page.contains(&counted), "{counted}: {}", page.split("<nav>").next().unwrap());
     let drawn = page.split("<summary>fusion").nth(1).and_then(|rest| rest.split("</details>").next()).unwrap();
-    assert!(drawn.contains("cond true: kernel") && drawn.contains("sqrt"), "bodies are drawn");
+    assert!(drawn.contains("cond true: step") && drawn.contains("sqrt"), "bodies are drawn");
     assert!(page.contains("<meta name=\"viewport\""));
 }
 

@@ -39,13 +39,13 @@ fn kernels_and_loops_are_clusters() {
       node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=11]
       n0_0 [label="argument 0\n%0 : f32[2, 3]", fillcolor="#fdeacb", color="#b8720b"]
       subgraph cluster_1 {
-        label="kernel 0 [3, 2] reduces axes [1]"
+        label="step 0 [3, 2] reduces axes [1]"
         n1_0 [label="in0 = %1\nt0 : f32[3, 2]", fillcolor="#fdeacb", color="#b8720b"]
         n1_1 [label="out0 = sum t0\n→ %2", fillcolor="#fdeacb", color="#b8720b", penwidth=2]
         n1_0 -> n1_1
       }
       subgraph cluster_2 {
-        label="kernel 1 [3, 2]"
+        label="step 1 [3, 2]"
         n2_0 [label="in0 = %1\nt0 : f32[3, 2]", fillcolor="#fdeacb", color="#b8720b"]
         n2_1 [label="in1 = %3\nt1 : f32[3, 1]", fillcolor="#fdeacb", color="#b8720b"]
         n2_2 [label="divide t0, t1\nt2 : f32", fillcolor="#fdeacb", color="#b8720b"]
