@@ -39,6 +39,7 @@ mod interop;
 mod jax;
 mod joining_errors;
 mod joins;
+mod loop_calls;
 mod loops;
 mod movement_errors;
 #[cfg(feature = "npy")]

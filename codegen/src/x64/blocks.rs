@@ -15,11 +15,11 @@ use smallvec::{SmallVec, smallvec};
 const MOST: usize = 24;
 
 impl NestContext<'_> {
-    /// Returns `true` if blocks are supported: all lanes are loaded contiguously, and masks exclude missing ones.
+    /// Returns `true` if blocks are supported: all lanes are loaded contiguously or computed from indices, and masks
+    /// exclude missing ones.
     pub(super) fn has_blocks(&self) -> bool {
         let words = self.nest.outputs.iter().flat_map(|access| access.dtype.storage());
         self.set == Set::Avx512
-            && self.nest.inputs.iter().all(|access| !access.is_index())
             && self.body.output_types().all(|ty| ty != PrimType::Bool)
             && words.count() * self.units_of_rows() <= MOST
     }

@@ -224,11 +224,16 @@ impl<'a> LoopEmitter<'a> {
         self.code.add(X::Xor_rm32_r32, &[Op::Register(Register::EAX), Op::Register(Register::EAX)]);
         self.before_steps(&selected.whole);
         self.trips(&selected.whole);
+        for (operand, [first, _]) in self.moving() {
+            self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(first)]);
+            self.code.add(X::Mov_rm64_r64, &[stack(self.frame.pointer(self.rank() - 2, operand)), SCRATCH]);
+        }
         for (unit, rest) in selected.rest.iter().enumerate() {
             self.code.add(X::Mov_rm64_imm32, &[INDEX, Op::Immediate32((unit as u32 * lanes) as i32)]);
             self.code.add(X::Cmp_rm64_r64, &[stack(TOTAL), INDEX]);
             self.code.jump(When::LessOrEqual, done);
             self.mask(lanes);
+            self.indices();
             self.step(rest);
         }
         self.code.bind(done);

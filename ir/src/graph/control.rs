@@ -62,6 +62,11 @@ impl ForArity {
         bytes
     }
 
+    /// The index of the first step, as a number whose low bytes, with a step added, are those of [`at`](ForArity::at).
+    pub fn first(self, start: &[u8]) -> u64 {
+        self.number(start) as u64
+    }
+
     fn number(self, element: &[u8]) -> i128 {
         let mut bytes = [0; 16];
         for (byte, &own) in bytes.iter_mut().zip(element).take(self.index.bytes()) {

@@ -2,6 +2,7 @@
 //!
 //! If the system refuses executable memory, the interpreter runs the kernel's loops: same bits, slowly. [`notice`] reports that.
 
+use crate::execution::calls::Recording;
 use crate::execution::code_memory::CodeMemory;
 use crate::execution::cost;
 #[cfg(feature = "emulated")]
@@ -94,6 +95,20 @@ pub(crate) trait Composed: Send + Sync {
         None
     }
 
+    /// Gives the actions of a run on the calling thread to `sink`; returns whether it can. They depend on nothing but the operands'
+    /// extents and strides. If not, or after an error, the sink is of no use.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    fn record(&self, _operands: KernelOperands<'_>, _threads: &Threads, _sink: &mut Recording) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Whether the last two extents of each recorded call are the steps and lanes of the only reduced loop, for any shorter length too.
+    fn records_length(&self, _extents: &[usize], _threads: &Threads) -> bool {
+        false
+    }
+
     /// Runs the nest, on several threads where that is faster.
     ///
     /// # Errors
@@ -120,6 +135,31 @@ unsafe impl Sync for KernelOperands<'_> {}
 
 /// The entry point; see [`ndjit_codegen::clif::abi`].
 type EntryPoint = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *const Cell, *const Cell);
+
+/// Machine code to call, without its owner.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MachineEntry {
+    entry: EntryPoint,
+    constants: *const Cell,
+}
+
+impl MachineEntry {
+    /// Runs the loops.
+    ///
+    /// # Safety
+    /// As [`Kernel::call`], with the first element of each list; the kernel still exists.
+    pub unsafe fn call(
+        self,
+        pointers: *const *mut u8,
+        extents: *const usize,
+        strides: *const isize,
+        literals: *const Cell,
+    ) {
+        // SAFETY: `entry` was generated for this signature from a verified nest. It accesses only the caller's operands, as promised, and
+        // `constants`, which live as long as the kernel. Generated code neither traps nor unwinds.
+        unsafe { (self.entry)(pointers, extents, strides, literals, self.constants) };
+    }
+}
 
 struct Machine {
     entry: EntryPoint,
@@ -253,6 +293,18 @@ impl Kernel {
         matches!(&self.code, KernelImpl::Machine(machine) if matches!(machine.width, VectorWidth::Bits256 | VectorWidth::Widest))
     }
 
+    /// Its machine code, if it is one function.
+    pub(crate) fn machine(&self) -> Option<MachineEntry> {
+        match &self.code {
+            KernelImpl::Machine(machine) => {
+                Some(MachineEntry { entry: machine.entry, constants: machine.constants.as_ptr() })
+            }
+            KernelImpl::Interpreted | KernelImpl::Composed(_) => None,
+            #[cfg(feature = "emulated")]
+            KernelImpl::Emulated(_) => None,
+        }
+    }
+
     /// Its parts, if it reduces or scans.
     pub(crate) fn composed(&self) -> Option<&dyn Composed> {
         match &self.code {
@@ -294,19 +346,9 @@ impl Kernel {
     ) -> Result<()> {
         match &self.code {
             KernelImpl::Machine(machine) => {
-                let constants = machine.constants.as_ptr();
-                // SAFETY: `entry` was generated for the signature `EntryPoint` from a verified nest. It accesses only the caller's
-                // operands, as promised, and `constants`, which live as long as `self`. Its memory is freed when `self` is dropped, so not
-                // during the call. Generated code neither traps nor unwinds.
-                unsafe {
-                    (machine.entry)(
-                        pointers.as_ptr(),
-                        extents.as_ptr(),
-                        strides.as_ptr(),
-                        literals.as_ptr(),
-                        constants,
-                    );
-                }
+                let entry = MachineEntry { entry: machine.entry, constants: machine.constants.as_ptr() };
+                // SAFETY: the caller's promise; the code is freed when `self` is dropped, so not during the call.
+                unsafe { entry.call(pointers.as_ptr(), extents.as_ptr(), strides.as_ptr(), literals.as_ptr()) };
                 Ok(())
             }
             KernelImpl::Interpreted => {

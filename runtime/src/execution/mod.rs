@@ -1,5 +1,6 @@
 //! Execution: kernels, their threads, and the drivers of nests that are not maps, with common [tiles](tiling).
 
+pub(crate) mod calls;
 pub mod code;
 pub mod code_memory;
 mod contract;

@@ -123,7 +123,7 @@ impl Controller {
             LoopMemory::Operand(n) => self.operands[n],
             LoopMemory::Slice(n) => slices(self.operands[n]),
             LoopMemory::Stacked(n) => self.made.get(carried + n).map_or(0, |&bytes| slices(bytes)),
-            LoopMemory::Index => size_of::<[u8; 16]>(),
+            LoopMemory::Index => size_of::<u64>(),
             LoopMemory::Slot(_) | LoopMemory::Arena | LoopMemory::Number => 0,
         };
         PreparedLoop::new(self.body()?, &self.made[..carried], given, bytes)
@@ -241,7 +241,12 @@ impl Controller {
             };
             // SAFETY: operands are slices; scanned and stacked arrays have one slice per step. Stacked arrays and the state belong to this
             // call.
-            let state = unsafe { prepared.run(programs, state, length, base, index, call.scalars)? };
+            let first = match self.control.kind {
+                ControlKind::For(counts) => counts.first(operands[carried]),
+                ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => 0,
+            };
+            // SAFETY: as above.
+            let state = unsafe { prepared.run(programs, state, length, base, first, call.scalars)? };
             return Ok(state.into_iter().chain(stacked.into_iter().map(Arc::new)).collect());
         }
         let begin = |bytes: &&[u8]| Ok(Some(Arc::new(Buffer::from_bytes(bytes)?)));

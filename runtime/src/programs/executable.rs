@@ -3,6 +3,7 @@
 //! Everything that can be decided before a call is decided in [`Executable::new`]; a call checks its arguments, takes memory
 //! from the pool, and runs the kernels.
 
+use crate::execution::calls::{CallSink, Recording, symbol};
 use crate::execution::code::{CodeOptions, Kernel, KernelCode, KernelOperands};
 use crate::execution::drivers;
 use crate::execution::threads::{Chunk, Split, Threads, catch};
@@ -14,7 +15,7 @@ use crate::programs::indices;
 use crate::programs::literals::Literals;
 use crate::programs::plan::{BufferPlan, LaunchPlan};
 use crate::programs::planned::{MemoryFootprint, PlannedBodies, PlannedControl, PlannedProgram, arrays, controls};
-use crate::programs::prepared::LoopProgram;
+use crate::programs::prepared::{LoopProgram, StepRecording};
 use crate::programs::regions;
 use crate::programs::run::{StepRunner, run};
 use crate::programs::scratch::{Lists, OperandRanges};
@@ -469,6 +470,24 @@ impl LoopProgram for Executable {
             // answer for themselves.
             Bound::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) }),
         }
+    }
+
+    fn record(&self, n: usize) -> Option<StepRecording> {
+        let (step, bound) = (&self.plan.steps[n], self.steps[n].kernel()?);
+        let BoundKernel { kernel, extents, split: None, .. } = bound else { return None };
+        let pointers: SmallVec<[*mut u8; 16]> = (0..step.inputs.len() + step.outputs.len()).map(symbol).collect();
+        let operands = KernelOperands { pointers: &pointers, extents, strides: &step.strides, literals: &[] };
+        let mut calls = Recording::default();
+        let bounded = step.trips.is_some();
+        let recorded = match kernel.composed() {
+            // SAFETY: a recording reads and writes nothing.
+            None => unsafe { calls.call(kernel, &pointers, extents, &step.strides).is_ok() },
+            Some(composed) if !bounded || composed.records_length(extents, &self.threads) => {
+                matches!(composed.record(operands, &self.threads, &mut calls), Ok(true))
+            }
+            Some(_) => false,
+        };
+        (recorded && !step.empty).then_some(StepRecording { calls, bounded })
     }
 
     fn registers(&self, scalars: &[(usize, Literal)]) -> Result<Vec<SmallVec<[Cell; 4]>>> {

@@ -11,15 +11,23 @@ use ndjit_ir::DType;
 pub unsafe fn begin(rows: &[RowPlan], indices: &[*mut u8], operands: &mut [*mut u8], inputs: usize) -> bool {
     for (row, &index) in rows.iter().zip(indices) {
         // SAFETY: the caller's promise.
-        let index = unsafe { read(index, row.index.dtype) };
-        let last = row.last as i64;
-        if row.operand >= inputs && !(0..=last).contains(&index) {
-            return false;
-        }
-        let start = row.stride.wrapping_mul(index.clamp(0, last) as isize);
+        let Some(start) = (unsafe { self::row(row, index, row.operand >= inputs) }) else { return false };
         operands[row.operand] = operands[row.operand].wrapping_offset(start);
     }
     true
+}
+
+/// The bytes from an operand's start to the row at an index. A read uses the nearest row; `None` for a missing row of an operand that
+/// `stores`.
+///
+/// # Safety
+/// The address points to an initialised integer of the planned dtype.
+#[inline]
+pub unsafe fn row(row: &RowPlan, index: *mut u8, stores: bool) -> Option<isize> {
+    // SAFETY: the caller's promise.
+    let index = unsafe { read(index, row.index.dtype) };
+    let last = row.last as i64;
+    (!stores || (0..=last).contains(&index)).then(|| row.stride.wrapping_mul(index.clamp(0, last) as isize))
 }
 
 /// Ends a loop at a trip count, after at least one trip: a maximum of no elements is an error.
@@ -27,10 +35,20 @@ pub unsafe fn begin(rows: &[RowPlan], indices: &[*mut u8], operands: &mut [*mut 
 /// # Safety
 /// The address points to an initialised integer of the planned dtype.
 pub unsafe fn end(trips: &TripsPlan, count: *mut u8, extents: &mut [usize]) {
+    let extent = &mut extents[trips.index];
+    // SAFETY: the caller's promise.
+    *extent = unsafe { self::trips(trips, count, *extent) };
+}
+
+/// The trips of a loop of at most so many.
+///
+/// # Safety
+/// As [`end`].
+#[inline]
+pub unsafe fn trips(trips: &TripsPlan, count: *mut u8, most: usize) -> usize {
     // SAFETY: the caller's promise.
     let count = unsafe { read(count, trips.count.dtype) };
-    let extent = &mut extents[trips.index];
-    *extent = usize::try_from(count.saturating_add(trips.more as i64)).unwrap_or(0).max(1).min(*extent);
+    usize::try_from(count.saturating_add(trips.more as i64)).unwrap_or(0).max(1).min(most)
 }
 
 /// The integer at an address, unaligned. Saturates to `i64`.

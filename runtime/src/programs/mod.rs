@@ -11,6 +11,7 @@ pub(crate) mod literals;
 pub(crate) mod plan;
 pub mod planned;
 pub(crate) mod prepared;
+pub(crate) mod ready;
 pub(crate) mod regions;
 pub(crate) mod run;
 pub(crate) mod scratch;

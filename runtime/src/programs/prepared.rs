@@ -5,13 +5,14 @@
 //! [`LoopFrame`] for each arrangement has the address of every operand. A step then allocates nothing, builds no lists, and makes no
 //! decisions.
 
+use crate::execution::calls::Recording;
 use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::assignment::{Allocation, BufferSlice};
 use crate::programs::call::Timed;
 use crate::programs::plan::BufferPlan;
+use crate::programs::ready::ReadyFrame;
 use crate::programs::step_plan::{IndexPlan, Location, OutputPlan, ResultPlan, StepPlan};
 use crate::programs::storage::MemoryUse;
-use crate::spans;
 use ndjit_codegen::clif::Cell;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -42,28 +43,46 @@ pub enum LoopMemory {
 }
 
 /// A pointer of a kernel.
-type LoopPointer = (LoopMemory, usize);
+pub type LoopPointer = (LoopMemory, usize);
 
 /// A step of a body with its pointers.
 #[derive(Debug)]
-struct PreparedStep {
-    step: usize,
-    pointers: Range<usize>,
+pub struct PreparedStep {
+    pub step: usize,
+    pub pointers: Range<usize>,
     /// The array that fills the rest of the output.
-    rest: Option<usize>,
+    pub rest: Option<usize>,
+    /// The calls of its kernel, if they are few.
+    pub recording: Option<StepRecording>,
+}
+
+/// The calls of a step's kernel.
+#[derive(Debug)]
+pub struct StepRecording {
+    pub calls: Recording,
+    /// Whether a trip count ends the loop of the last two extents of each call.
+    pub bounded: bool,
 }
 
 /// The addresses of a body's operands, for one arrangement of the state.
 #[derive(Debug, Default)]
-struct LoopFrame {
+pub struct LoopFrame {
     /// Launches, each with its number and its steps.
-    launches: Vec<(usize, Vec<PreparedStep>)>,
-    pointers: Vec<LoopPointer>,
+    pub launches: Vec<(usize, Vec<PreparedStep>)>,
+    pub pointers: Vec<LoopPointer>,
     /// The buffer of each array of the previous state.
     state: SmallVec<[usize; 4]>,
     /// The frame of the next step.
     next: usize,
     used: MemoryUse,
+}
+
+impl LoopFrame {
+    /// Bytes of scratch memory of its calls.
+    fn scratch(&self) -> usize {
+        let recordings = self.launches.iter().flat_map(|(_, steps)| steps).filter_map(|step| step.recording.as_ref());
+        recordings.map(|recording| recording.calls.scratch).max().unwrap_or(0)
+    }
 }
 
 /// A program that a loop runs step by step, at addresses of the loop's choice.
@@ -86,6 +105,9 @@ pub trait LoopProgram {
         scalars: &[(usize, Literal)],
         times: Option<&mut [Timed]>,
     ) -> Result<()>;
+
+    /// The calls of a step's kernel, if they are few, on the calling thread.
+    fn record(&self, n: usize) -> Option<StepRecording>;
 
     /// The registers of each step's literals, including those passed at a call.
     ///
@@ -160,7 +182,7 @@ impl PreparedLoop {
     }
 
     /// Runs so many steps, or as many as the condition allows; returns the state after the last. `base` is the address of an operand of the
-    /// control flow, or of a stacked array, in the first step, and its stride in bytes; `index` the index of a step.
+    /// control flow, or of a stacked array, in the first step, and its stride in bytes; `index` the index of the first step.
     ///
     /// # Safety
     /// The pointers meet the conditions of [`Controller::run`](crate::programs::control::Controller::run); stacked arrays have as many
@@ -174,7 +196,7 @@ impl PreparedLoop {
         state: Vec<Buffer>,
         trips: Option<usize>,
         base: impl Fn(LoopMemory) -> (*mut u8, isize),
-        index: impl Fn(usize) -> [u8; 16],
+        index: u64,
         scalars: &[(usize, Literal)],
     ) -> Result<Vec<Arc<Buffer>>> {
         let carried = state.len();
@@ -183,8 +205,8 @@ impl PreparedLoop {
             slots.push(LoopBuffer::Writable(Writable::new(bytes)?));
         }
         let mut arena = Writable::new(self.arena)?;
-        let mut own_index = [0u8; 16];
-        let index_bytes = own_index.as_mut_ptr();
+        let mut own_index = index;
+        let index_bytes = (&raw mut own_index).cast::<u8>();
         let mut find = |memory: LoopMemory| match memory {
             LoopMemory::Slot(slot) => (slots[slot].ptr(), 0),
             LoopMemory::Arena => (arena.ptr(), 0),
@@ -192,13 +214,21 @@ impl PreparedLoop {
             LoopMemory::Number => (std::ptr::null_mut(), 0),
             LoopMemory::Operand(_) | LoopMemory::Slice(_) | LoopMemory::Stacked(_) => base(memory),
         };
-        let mut frames: Vec<FoundFrame<'_>> =
-            self.frames.iter().map(|frame| FoundFrame::new(frame, &mut find)).collect();
-        let mut conditions: Vec<FoundFrame<'_>> =
-            self.conditions.iter().map(|frame| FoundFrame::new(frame, &mut find)).collect();
-        let truth = condition.map(|_| find(LoopMemory::Slot(self.slots.len() - 1)).0);
         let registers = body.registers(scalars)?;
         let of_condition = condition.map_or(Ok(Vec::new()), |condition| condition.registers(scalars))?;
+        let frames = || self.frames.iter().chain(&self.conditions);
+        // One after the other: each call writes what it reads there.
+        let mut scratch = Writable::new(frames().map(LoopFrame::scratch).max().unwrap_or(0))?;
+        let scratch = scratch.ptr();
+        let ready = |frame| ReadyFrame::new(frame, body.plan(), &registers, scratch, &mut find);
+        let mut frames: Vec<ReadyFrame<'_>> = self.frames.iter().map(ready).collect();
+        let mut conditions = Vec::with_capacity(self.conditions.len());
+        if let Some(condition) = condition {
+            for frame in &self.conditions {
+                conditions.push(ReadyFrame::new(frame, condition.plan(), &of_condition, scratch, &mut find));
+            }
+        }
+        let truth = condition.map(|_| find(LoopMemory::Slot(self.slots.len() - 1)).0);
         let (mut frame, mut used) = (0, MemoryUse::default());
         for step in 0.. {
             match (trips, condition, truth) {
@@ -216,7 +246,7 @@ impl PreparedLoop {
                 _ => {}
             }
             // SAFETY: an array of this call, read only by the kernels.
-            unsafe { index_bytes.copy_from_nonoverlapping(index(step).as_ptr(), 16) };
+            unsafe { index_bytes.cast::<u64>().write(index.wrapping_add(step as u64).to_le()) };
             // SAFETY: the caller's promise. The frame has the planned addresses of the state after the previous steps: buffers of its
             // sizes, which contain nothing else that is live.
             unsafe { frames[frame].run(body, step, &registers, scalars)? };
@@ -261,59 +291,6 @@ impl LoopBuffer {
             // SAFETY: the caller's promise.
             LoopBuffer::Writable(memory) => unsafe { memory.assume_written() },
         }
-    }
-}
-
-/// A frame with its pointers resolved.
-struct FoundFrame<'a> {
-    frame: &'a LoopFrame,
-    pointers: Vec<*mut u8>,
-    /// Pointers that move from step to step: index, first address, and stride in bytes.
-    moving: Vec<(usize, *mut u8, isize)>,
-}
-
-impl<'a> FoundFrame<'a> {
-    fn new(frame: &'a LoopFrame, find: &mut impl FnMut(LoopMemory) -> (*mut u8, isize)) -> FoundFrame<'a> {
-        let mut found = FoundFrame { frame, pointers: Vec::with_capacity(frame.pointers.len()), moving: Vec::new() };
-        for (n, &(memory, offset)) in frame.pointers.iter().enumerate() {
-            let (start, step) = find(memory);
-            let pointer = match memory {
-                LoopMemory::Number => std::ptr::without_provenance_mut(offset),
-                _ => start.wrapping_add(offset),
-            };
-            found.pointers.push(pointer);
-            if step != 0 {
-                found.moving.push((n, pointer, step));
-            }
-        }
-        found
-    }
-
-    /// Runs the body.
-    ///
-    /// # Safety
-    /// As [`LoopProgram::call`], of each step in order.
-    unsafe fn run(
-        &mut self,
-        program: &impl LoopProgram,
-        step: usize,
-        registers: &[SmallVec<[Cell; 4]>],
-        scalars: &[(usize, Literal)],
-    ) -> Result<()> {
-        for &(n, start, bytes) in &self.moving {
-            self.pointers[n] = start.wrapping_offset(bytes.wrapping_mul(step as isize));
-        }
-        for (launch, steps) in &self.frame.launches {
-            let _span = spans::launch(*launch, steps.len());
-            for PreparedStep { step, pointers, rest } in steps {
-                let rest = rest.map(|rest| self.pointers[rest]);
-                // SAFETY: the caller's promise.
-                unsafe {
-                    program.call(*step, &self.pointers[pointers.clone()], rest, &registers[*step], scalars, None)?
-                };
-            }
-        }
-        Ok(())
     }
 }
 
@@ -459,7 +436,8 @@ impl<P: LoopProgram> Simulation<'_, P> {
         self.frame.pointers.extend(indices);
         let pointers = first..self.frame.pointers.len();
         self.release(step);
-        Some((!step.empty || rest.is_some()).then_some(PreparedStep { step: n, pointers, rest }))
+        let recording = self.program.record(n);
+        Some((!step.empty || rest.is_some()).then_some(PreparedStep { step: n, pointers, rest, recording }))
     }
 
     /// Releases the locations whose last read is this step.

@@ -272,7 +272,11 @@ fn reduction(nest: &LoopNest, reduce: &NestReduce, body: &Arc<OpBody>) -> Result
         VectorLoop::Parallel => (AccumulatorLayout::Columns, AccumulatorLayout::Plain),
     };
     let whole = |name: &'static str, nest: &LoopNest, pairs: Pairs| {
-        let beside = nest.inputs.iter().all(|access| access.inner != Stride::Strided && access.role == Role::Memory);
+        let beside = nest.inputs.iter().all(|access| match access.role {
+            Role::Memory => access.inner != Stride::Strided,
+            Role::Index => true,
+            Role::Rows => false,
+        });
         (begins && beside && reduce.along == VectorLoop::Reduction).then(|| NestPart {
             wide: true,
             pairs: Some(pairs),

@@ -3,10 +3,10 @@
 //! In C order, with the vector loop innermost: results, blocks, lanes for rows; the outer results, blocks, lanes, the inner results for
 //! columns.
 
+use crate::execution::calls::CallSink;
 use crate::execution::code::Kernel;
 use crate::execution::tiling::{ReduceTiles, Tile, product};
 use crate::memory::block::ALIGN;
-use crate::memory::buffer::Writable;
 use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, COMBINE_LOOPS, Loop, ReduceParts};
 use ndjit_ir::loops::VectorLoop;
 use ndjit_ir::reduction::{BLOCK, LANES, Reduction};
@@ -54,7 +54,7 @@ pub struct AccumulatorArray {
     pub size: usize,
 }
 
-/// The accumulators of a tile.
+/// The accumulators of a tile, in memory of a sink.
 #[derive(Debug)]
 pub struct Accumulators {
     pub cube: Cube,
@@ -64,8 +64,6 @@ pub struct Accumulators {
     pub arrays: SmallVec<[AccumulatorArray; 1]>,
     /// Distance in bytes from each array to a spare copy, for adjacent lanes.
     spare: usize,
-    /// Owner of the memory of `arrays`.
-    _memory: Writable,
 }
 
 impl Accumulators {
@@ -73,7 +71,13 @@ impl Accumulators {
     ///
     /// # Errors
     /// `Allocation` if memory is refused.
-    pub fn new(tiles: &ReduceTiles, tile: &Tile, along: VectorLoop, outputs: &[Accumulated]) -> Result<Accumulators> {
+    pub fn new(
+        tiles: &ReduceTiles,
+        tile: &Tile,
+        along: VectorLoop,
+        outputs: &[Accumulated],
+        sink: &mut dyn CallSink,
+    ) -> Result<Accumulators> {
         let (outer, inner, blocks, lanes) = (tile.outer.len, tile.inner.len, tile.blocks.len, tiles.lanes);
         let (cube, results) = match along {
             VectorLoop::Reduction => {
@@ -87,15 +91,15 @@ impl Accumulators {
         };
         let Extent { count, ends, spare, bytes } = Extent::of(tiles, tile, along, outputs)
             .ok_or_else(|| Error::new(ErrorCode::Allocation, "reduce: accumulators larger than memory can address"))?;
-        let mut memory = Writable::new(bytes)?;
+        let memory = sink.scratch(bytes)?;
         let mut arrays = SmallVec::new();
         for (output, &start) in outputs.iter().zip(&ends) {
-            let pointer = memory.ptr().wrapping_add(start);
+            let pointer = memory.wrapping_add(start);
             // SAFETY: the memory has `count` elements for each output from its start on.
-            unsafe { fill(pointer, &output.identity, count) };
+            unsafe { sink.fill(pointer, &output.identity, count) };
             arrays.push(AccumulatorArray { pointer, size: output.size() });
         }
-        Ok(Accumulators { cube, results, along, arrays, spare, _memory: memory })
+        Ok(Accumulators { cube, results, along, arrays, spare })
     }
 
     /// The accumulators of each output for a lane of a block of the `result`th of the inner results, and their strides along the loops of the
@@ -133,14 +137,20 @@ impl Accumulators {
     ///
     /// # Safety
     /// Each lane with an element of the tile has been written, and `combine` is the combining part of the nest.
-    pub unsafe fn finish(&self, combine: &Kernel, tiles: &ReduceTiles, tile: &Tile) -> Result<()> {
+    pub unsafe fn finish(
+        &self,
+        combine: &Kernel,
+        tiles: &ReduceTiles,
+        tile: &Tile,
+        sink: &mut dyn CallSink,
+    ) -> Result<()> {
         let elements = (tiles.elements - tile.blocks.start * BLOCK).min(tile.blocks.len * BLOCK);
         // A last block with fewer elements than lanes is combined separately, without its other lanes.
         let short = if elements % BLOCK < LANES { elements % BLOCK } else { 0 };
         let whole = tile.blocks.len - usize::from(short > 0);
         if whole > 0 {
             // SAFETY: the caller's promise; all lanes of these blocks have elements.
-            unsafe { self.halve(combine, whole)? };
+            unsafe { self.halve(combine, whole, sink)? };
         }
         if short > 0 {
             let Cube { rows, row, block, lane } = self.cube;
@@ -148,24 +158,24 @@ impl Accumulators {
                 let pairs = short.min(2 * half).saturating_sub(half);
                 let at = |size: usize| [whole * block, whole * block + half * lane, whole * block].map(|at| at * size);
                 // SAFETY: lanes `half..half + pairs` have elements; they are accumulators of the last block.
-                unsafe { meet(combine, &self.arrays, at, [rows, 1, pairs * lane], [row, block])? };
+                unsafe { meet(combine, &self.arrays, at, [rows, 1, pairs * lane], [row, block], sink)? };
             }
         }
         // SAFETY: the first lane of each block contains the block's result.
-        unsafe { tree(combine, &self.arrays, self.cube, tile.blocks.len) }
+        unsafe { tree(combine, &self.arrays, self.cube, tile.blocks.len, sink) }
     }
 
     /// Combines all lanes of the first `blocks` blocks by halving.
     ///
     /// # Safety
     /// As `finish`, and all these lanes have been written.
-    unsafe fn halve(&self, combine: &Kernel, blocks: usize) -> Result<()> {
+    unsafe fn halve(&self, combine: &Kernel, blocks: usize, sink: &mut dyn CallSink) -> Result<()> {
         let Cube { rows, row, block, lane } = self.cube;
         if self.along == VectorLoop::Parallel {
             for half in HALVES {
                 let at = |size: usize| [0, half * lane * size, 0];
                 // SAFETY: the caller's promise.
-                unsafe { meet(combine, &self.arrays, at, [rows, blocks, half * lane], [row, block])? };
+                unsafe { meet(combine, &self.arrays, at, [rows, blocks, half * lane], [row, block], sink)? };
             }
             return Ok(());
         }
@@ -178,7 +188,9 @@ impl Accumulators {
             let to = self.spare - from;
             let extents = [rows, 1, (all - 1) * block + half];
             // SAFETY: the caller's promise; the inputs were written by the previous halving, and results are apart from them.
-            unsafe { meet(combine, &self.arrays, |size| [from, from + half * size, to], extents, [row, block])? };
+            unsafe {
+                meet(combine, &self.arrays, |size| [from, from + half * size, to], extents, [row, block], sink)?;
+            };
             from = to;
         }
         Ok(())
@@ -221,12 +233,20 @@ pub fn bytes(tiles: &ReduceTiles, tile: &Tile, along: VectorLoop, outputs: &[Acc
 ///
 /// # Safety
 /// The arrays have as many blocks as the cube says, all written; `combine` is for these arrays.
-pub unsafe fn tree(combine: &Kernel, arrays: &[AccumulatorArray], cube: Cube, blocks: usize) -> Result<()> {
+pub unsafe fn tree(
+    combine: &Kernel,
+    arrays: &[AccumulatorArray],
+    cube: Cube,
+    blocks: usize,
+    sink: &mut dyn CallSink,
+) -> Result<()> {
     let Cube { rows, row, block, lane } = cube;
     let (mut left, mut distance) = (blocks, block);
     while left > 1 {
         // SAFETY: the caller's promise.
-        unsafe { meet(combine, arrays, |size| [0, distance * size, 0], [rows, left / 2, lane], [row, 2 * distance])? };
+        unsafe {
+            meet(combine, arrays, |size| [0, distance * size, 0], [rows, left / 2, lane], [row, 2 * distance], sink)?;
+        };
         (left, distance) = (left.div_ceil(2), 2 * distance);
     }
     Ok(())
@@ -244,6 +264,7 @@ unsafe fn meet(
     at: impl Fn(usize) -> [usize; 3],
     extents: [usize; COMBINE_LOOPS],
     strides: [usize; COMBINE_LOOPS - 1],
+    sink: &mut dyn CallSink,
 ) -> Result<()> {
     if extents.contains(&0) {
         return Ok(());
@@ -259,7 +280,7 @@ unsafe fn meet(
         }
     }
     // SAFETY: as many pointers and strides as the nest has operands and loops; the caller's promise.
-    unsafe { combine.call(&pointers, &extents, &steps, &[]) }
+    unsafe { sink.call(combine, &pointers, &extents, &steps) }
 }
 
 /// Fills memory with an element; nothing if it has no bytes.

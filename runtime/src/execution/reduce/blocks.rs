@@ -1,8 +1,8 @@
 //! Code for whole blocks, with a block's accumulators in registers.
 
 use super::accumulators::{Accumulated, AccumulatorArray, Cube};
+use crate::execution::calls::CallSink;
 use crate::execution::code::{CodeOptions, Kernel};
-use ndjit_codegen::clif::Cell;
 use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, NestPart, ReduceParts};
 use ndjit_ir::Result;
 use ndjit_ir::reduction::LANES;
@@ -48,6 +48,7 @@ impl Blocks {
         arrays: &[AccumulatorArray],
         cube: Cube,
         count: usize,
+        sink: &mut dyn CallSink,
     ) -> Result<()> {
         let mut left = count;
         while left > 1 {
@@ -68,7 +69,7 @@ impl Blocks {
                     }
                 }
                 // SAFETY: the caller's promise. Groups run in order.
-                unsafe { call.run(&self.tree, &[])? };
+                unsafe { call.run(&self.tree, sink)? };
             }
             left = left.div_ceil(LANES);
         }
@@ -95,8 +96,8 @@ impl KernelArguments {
 
     /// # Safety
     /// As [`Kernel::call`].
-    pub unsafe fn run(&self, kernel: &Kernel, literals: &[Cell]) -> Result<()> {
+    pub unsafe fn run(&self, kernel: &Kernel, sink: &mut dyn CallSink) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { kernel.call(&self.pointers, &self.extents, self.strides.as_flattened(), literals) }
+        unsafe { sink.call(kernel, &self.pointers, &self.extents, self.strides.as_flattened()) }
     }
 }

@@ -12,6 +12,7 @@ mod reducer;
 mod small;
 mod task;
 
+use crate::execution::calls::{Immediate, Recording};
 use crate::execution::code::{Composed, Kernel, KernelOperands};
 use crate::execution::cost;
 use crate::execution::threads::{Threads, catch};
@@ -20,6 +21,7 @@ pub use accumulators::fill;
 use accumulators::{Accumulated, AccumulatorArray, Cube, tree};
 use ndjit_ir::reduction::LANES;
 use ndjit_ir::{Error, ErrorCode, Result};
+pub use places::ElementCopy;
 use places::{OutputSlice, OutputSlices, Partial};
 use reducer::CACHED;
 pub use reducer::{Reducer, element};
@@ -47,8 +49,11 @@ impl Composed for Reducer {
     }
 
     fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
-        if extents.contains(&0) || self.small(extents, threads).is_some() {
+        if extents.contains(&0) {
             return 0;
+        }
+        if let Some(small) = self.small(extents, threads) {
+            return small.scratch();
         }
         let (tiles, pieces) = self.tiles(extents, threads);
         let at_once = if pieces > 1 { tiles.count().min(threads.count()) } else { 1 };
@@ -58,6 +63,31 @@ impl Composed for Reducer {
         each.saturating_mul(at_once).saturating_add(partial)
     }
 
+    fn record(&self, operands: KernelOperands<'_>, threads: &Threads, sink: &mut Recording) -> Result<bool> {
+        if operands.extents.contains(&0) {
+            return Ok(false);
+        }
+        if let Some(small) = self.small(operands.extents, threads) {
+            // SAFETY: a recording reads and writes nothing.
+            unsafe { small.run(operands, sink)? };
+            return Ok(true);
+        }
+        let (tiles, pieces) = self.tiles(operands.extents, threads);
+        if pieces > 1 || tiles.count() > 1 {
+            return Ok(false);
+        }
+        let cached = product(operands.extents).saturating_mul(self.element) <= CACHED;
+        let (blocks, tile) = (self.blocks(operands.extents), tiles.tile(0));
+        let task = ReduceTask { reducer: self, blocks, operands, tiles: &tiles, tile, cached };
+        // SAFETY: as above.
+        unsafe { self.places(operands).store(&tile, &task.run(sink)?, sink) };
+        Ok(true)
+    }
+
+    fn records_length(&self, extents: &[usize], threads: &Threads) -> bool {
+        self.small(extents, threads).is_some_and(|small| small.is_one_block())
+    }
+
     unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()> {
         let (parallel, reduced) = operands.extents.split_at(self.parallel_rank);
         if parallel.contains(&0) {
@@ -65,7 +95,7 @@ impl Composed for Reducer {
         }
         if let Some(small) = self.small(operands.extents, threads) {
             // SAFETY: the caller's promise.
-            return unsafe { small.run(operands) };
+            return unsafe { small.run(operands, &mut Immediate::new(operands.literals)) };
         }
         let outputs = self.places(operands);
         if reduced.contains(&0) {
@@ -79,8 +109,9 @@ impl Composed for Reducer {
         let work = |index: usize| {
             let blocks = self.blocks(operands.extents);
             let task = ReduceTask { reducer: self, blocks, operands, tiles: &tiles, tile: tiles.tile(index), cached };
+            let sink = &mut Immediate::new(operands.literals);
             // SAFETY: the caller's promise. Tasks write distinct results, or distinct rows of partial results.
-            unsafe { into.store(&task.tile, &task.run()?) };
+            unsafe { into.store(&task.tile, &task.run(sink)?, sink) };
             Ok(())
         };
         if pieces > 1 {
@@ -94,7 +125,7 @@ impl Composed for Reducer {
         let cube = Cube { rows: 1, row: 0, block: tiles.results(), lane: tiles.results() };
         // SAFETY: the tasks have written all rows; the caller's promise holds for the outputs.
         catch(|| unsafe {
-            tree(&self.combine, &arrays, cube, tiles.rows())?;
+            tree(&self.combine, &arrays, cube, tiles.rows(), &mut Immediate::new(&[]))?;
             outputs.store_all(&partial.places);
             Ok(())
         })

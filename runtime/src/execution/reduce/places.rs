@@ -1,6 +1,7 @@
 //! Destinations of results: the outputs, or rows of partial results, if several tiles share results.
 
 use super::accumulators::{AccumulatorArray, Accumulators};
+use crate::execution::calls::CallSink;
 use crate::execution::tiling::{ReduceTiles, Tile, before_last_two, last_two, offset, product};
 use crate::memory::buffer::Writable;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -84,12 +85,13 @@ impl OutputSlices {
     ///
     /// # Safety
     /// They are finished, and there is exclusive memory for them.
-    pub unsafe fn store(&self, tile: &Tile, accumulators: &Accumulators) {
-        for (place, (from, steps)) in self.places.iter().zip(accumulators.results()) {
+    pub unsafe fn store(&self, tile: &Tile, accumulators: &Accumulators, sink: &mut dyn CallSink) {
+        for (place, (from, from_steps)) in self.places.iter().zip(accumulators.results()) {
             let offset = tile.offset(&self.parallel, &place.strides).wrapping_add((tile.row * place.row) as isize);
             let to = place.array.pointer.wrapping_offset(offset);
             // SAFETY: the caller's promise.
-            unsafe { copy(from, steps, to, last_two(&place.strides, 0), tile.extents(), place.array.size) };
+            let steps = [from_steps, last_two(&place.strides, 0)];
+            unsafe { sink.copy(ElementCopy { from, to, steps, extents: tile.extents(), size: place.array.size }) };
         }
     }
 
@@ -99,51 +101,60 @@ impl OutputSlices {
     /// They have been written, and there is exclusive memory for them.
     pub unsafe fn store_all(&self, from: &OutputSlices) {
         for (to, from) in self.places.iter().zip(&from.places) {
-            let [steps, to_steps] = [from, to].map(|place| last_two(&place.strides, 0));
+            let steps = [from, to].map(|place| last_two(&place.strides, 0));
             for rest in 0..product(before_last_two(&self.parallel)) {
-                let [from, start] = [from, to]
+                let [from, into] = [from, to]
                     .map(|place| place.array.pointer.wrapping_offset(offset(&self.parallel, &place.strides, rest)));
                 // SAFETY: the caller's promise.
-                unsafe { copy(from, steps, start, to_steps, last_two(&self.parallel, 1), to.array.size) };
+                let (extents, size) = (last_two(&self.parallel, 1), to.array.size);
+                unsafe { ElementCopy { from, to: into, steps, extents, size }.run() };
             }
         }
     }
 }
 
-/// Copies elements along two loops, strides in bytes.
-///
-/// # Safety
-/// All of `from` is readable, all of `to` writable, and they do not overlap.
-pub unsafe fn copy(
-    from: *mut u8,
-    steps: [isize; 2],
-    to: *mut u8,
-    to_steps: [isize; 2],
-    extents: [usize; 2],
-    size: usize,
-) {
-    for outer in 0..extents[0] as isize {
-        let from = from.wrapping_offset(steps[0].wrapping_mul(outer));
-        let to = to.wrapping_offset(to_steps[0].wrapping_mul(outer));
-        // SAFETY: the caller's promise.
-        unsafe {
-            if steps[1] == size as isize && to_steps[1] == size as isize {
-                to.copy_from_nonoverlapping(from, size * extents[1]);
-                continue;
-            }
-            match size {
-                1 => copy_row::<1>(from, steps[1], to, to_steps[1], extents[1]),
-                2 => copy_row::<2>(from, steps[1], to, to_steps[1], extents[1]),
-                4 => copy_row::<4>(from, steps[1], to, to_steps[1], extents[1]),
-                8 => copy_row::<8>(from, steps[1], to, to_steps[1], extents[1]),
-                _ => copy_row::<16>(from, steps[1], to, to_steps[1], extents[1]),
+/// A copy of elements along two loops.
+#[derive(Clone, Copy, Debug)]
+pub struct ElementCopy {
+    pub from: *mut u8,
+    pub to: *mut u8,
+    /// Strides in bytes of both.
+    pub steps: [[isize; 2]; 2],
+    pub extents: [usize; 2],
+    /// Bytes of an element.
+    pub size: usize,
+}
+
+impl ElementCopy {
+    /// Copies them.
+    ///
+    /// # Safety
+    /// All of `from` is readable, all of `to` writable, and they do not overlap.
+    pub unsafe fn run(self) {
+        let ElementCopy { from, to, steps: [steps, to_steps], extents, size } = self;
+        for outer in 0..extents[0] as isize {
+            let from = from.wrapping_offset(steps[0].wrapping_mul(outer));
+            let to = to.wrapping_offset(to_steps[0].wrapping_mul(outer));
+            // SAFETY: the caller's promise.
+            unsafe {
+                if steps[1] == size as isize && to_steps[1] == size as isize {
+                    to.copy_from_nonoverlapping(from, size * extents[1]);
+                    continue;
+                }
+                match size {
+                    1 => copy_row::<1>(from, steps[1], to, to_steps[1], extents[1]),
+                    2 => copy_row::<2>(from, steps[1], to, to_steps[1], extents[1]),
+                    4 => copy_row::<4>(from, steps[1], to, to_steps[1], extents[1]),
+                    8 => copy_row::<8>(from, steps[1], to, to_steps[1], extents[1]),
+                    _ => copy_row::<16>(from, steps[1], to, to_steps[1], extents[1]),
+                }
             }
         }
     }
 }
 
 /// # Safety
-/// As `copy`, for elements of `SIZE` bytes.
+/// As [`ElementCopy::run`], for elements of `SIZE` bytes.
 unsafe fn copy_row<const SIZE: usize>(from: *mut u8, step: isize, to: *mut u8, to_step: isize, count: usize) {
     for i in 0..count as isize {
         let from = from.wrapping_offset(step.wrapping_mul(i)).cast::<[u8; SIZE]>();

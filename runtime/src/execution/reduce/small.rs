@@ -2,18 +2,18 @@
 
 use super::accumulators::{AccumulatorArray, Cube};
 use super::blocks::{Blocks, KernelArguments};
-use super::places::copy;
+use super::places::ElementCopy;
 use super::reducer::{CACHED, Reducer};
+use crate::execution::calls::CallSink;
 use crate::execution::code::{Kernel, KernelOperands};
 use crate::execution::tiling::{last_two, product};
 use ndjit_codegen::passes::split::ACCUMULATE_LOOPS;
 use ndjit_ir::Result;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use smallvec::SmallVec;
-use std::mem::MaybeUninit;
 
-/// The maximum size of blocks' results on the stack, bytes.
-const UNROLL: usize = 4096;
+/// The maximum size of blocks' results in scratch memory, bytes.
+const SHORT: usize = 4096;
 
 /// A reduction along at most two loops on the calling thread, of few blocks.
 pub struct Small<'a> {
@@ -49,8 +49,18 @@ impl<'a> Small<'a> {
         let (parallel, elements) = (&extents[..reducer.parallel_rank], extents[reducer.rank - 1]);
         let blocks = reducer.blocks(extents).filter(|_| elements > 0 && parallel.len() <= 2)?;
         let small = Small { reducer, blocks, extents: last_two(parallel, 1), elements };
-        let few = small.count() == 1 || small.bytes() <= UNROLL;
+        let few = small.count() == 1 || small.bytes() <= SHORT;
         few.then_some(small)
+    }
+
+    /// Whether each result is one block.
+    pub fn is_one_block(&self) -> bool {
+        self.count() == 1
+    }
+
+    /// Bytes of scratch memory.
+    pub fn scratch(&self) -> usize {
+        if self.is_one_block() { 0 } else { self.bytes() }
     }
 
     /// Blocks of a result.
@@ -68,7 +78,7 @@ impl<'a> Small<'a> {
     ///
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run).
-    pub unsafe fn run(&self, operands: KernelOperands<'_>) -> Result<()> {
+    pub unsafe fn run(&self, operands: KernelOperands<'_>, sink: &mut dyn CallSink) -> Result<()> {
         let Reducer { rank, parallel_rank, inputs, .. } = *self.reducer;
         let outputs = operands.pointers.iter().zip(operands.strides.chunks(rank)).skip(inputs);
         let places = outputs.map(|(&pointer, strides)| {
@@ -78,10 +88,9 @@ impl<'a> Small<'a> {
         let places: SmallVec<[BlockResults; 2]> = places.collect();
         if self.count() == 1 {
             // SAFETY: the caller's promise.
-            return unsafe { self.reduce(operands, &places) };
+            return unsafe { self.reduce(operands, &places, sink) };
         }
-        let mut memory = [const { MaybeUninit::<u64>::uninit() }; UNROLL / size_of::<u64>()];
-        let mut next = memory.as_mut_ptr().cast::<u8>();
+        let mut next = sink.scratch(self.bytes())?;
         let [outer, rows] = self.extents;
         let arrays = self.reducer.outputs.iter().map(|output| {
             let array = AccumulatorArray { pointer: next, size: output.size() };
@@ -97,11 +106,12 @@ impl<'a> Small<'a> {
         let cube = Cube { rows: outer * rows, row: self.count(), block: 1, lane: 1 };
         // SAFETY: the caller's promise. There is memory for all blocks' results, which are written before they are read.
         unsafe {
-            self.reduce(operands, &of_blocks)?;
-            self.blocks.combine(&self.reducer.outputs, &arrays, cube, self.count())?;
+            self.reduce(operands, &of_blocks, sink)?;
+            self.blocks.combine(&self.reducer.outputs, &arrays, cube, self.count(), sink)?;
             for ((from, to), array) in of_blocks.iter().zip(&places).zip(&arrays) {
-                let [from_steps, to_steps] = [from, to].map(|of| [of.strides[0], of.strides[1]]);
-                copy(from.pointer, from_steps, to.pointer, to_steps, self.extents, array.size);
+                let steps = [from, to].map(|of| [of.strides[0], of.strides[1]]);
+                let (from, to, extents) = (from.pointer, to.pointer, self.extents);
+                sink.copy(ElementCopy { from, to, steps, extents, size: array.size });
             }
         }
         Ok(())
@@ -111,7 +121,12 @@ impl<'a> Small<'a> {
     ///
     /// # Safety
     /// As `run`; there is exclusive memory for the results.
-    unsafe fn reduce(&self, operands: KernelOperands<'_>, results: &[BlockResults]) -> Result<()> {
+    unsafe fn reduce(
+        &self,
+        operands: KernelOperands<'_>,
+        results: &[BlockResults],
+        sink: &mut dyn CallSink,
+    ) -> Result<()> {
         let rows = self.extents[1];
         let (whole, left) = (self.elements / BLOCK, self.elements % BLOCK);
         let mut pieces: SmallVec<[BlockRange; 2]> = SmallVec::new();
@@ -132,11 +147,11 @@ impl<'a> Small<'a> {
                 piece.first[along] += many;
                 piece.count[along] -= many;
                 // SAFETY: the caller's promise; these blocks are some of all.
-                unsafe { self.call(jammed, taken, operands, results)? };
+                unsafe { self.call(jammed, taken, operands, results, sink)? };
             }
             if !piece.count.contains(&0) {
                 // SAFETY: as above.
-                unsafe { self.call(&self.blocks.one, piece, operands, results)? };
+                unsafe { self.call(&self.blocks.one, piece, operands, results, sink)? };
             }
         }
         Ok(())
@@ -150,6 +165,7 @@ impl<'a> Small<'a> {
         piece: BlockRange,
         operands: KernelOperands<'_>,
         results: &[BlockResults],
+        sink: &mut dyn CallSink,
     ) -> Result<()> {
         let Reducer { rank, parallel_rank, inputs, .. } = *self.reducer;
         let BlockRange { first, count, at_once, elements } = piece;
@@ -180,6 +196,6 @@ impl<'a> Small<'a> {
             }
         }
         // SAFETY: the caller's promise: indices are those of the nest, with one result along the steps and lanes.
-        unsafe { call.run(kernel, operands.literals) }
+        unsafe { call.run(kernel, sink) }
     }
 }

@@ -3,6 +3,7 @@
 use super::accumulators::Accumulators;
 use super::blocks::Blocks;
 use super::reducer::Reducer;
+use crate::execution::calls::CallSink;
 use crate::execution::code::{Kernel, KernelOperands};
 use crate::execution::tiling::{ReduceTiles, Run, Tile, last_two};
 use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, Loop, ReduceParts, UNROLL};
@@ -52,16 +53,17 @@ impl ReduceTask<'_> {
     ///
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run).
-    pub unsafe fn run(&self) -> Result<Accumulators> {
+    pub unsafe fn run(&self, sink: &mut dyn CallSink) -> Result<Accumulators> {
         let ReduceTask { reducer, tiles, tile, .. } = *self;
-        let accumulators = Accumulators::new(tiles, &tile, reducer.along, &reducer.outputs)?;
+        let accumulators = Accumulators::new(tiles, &tile, reducer.along, &reducer.outputs, sink)?;
         let (from, end) = (tile.blocks.start * BLOCK, (tile.blocks.start + tile.blocks.len) * BLOCK);
         let end = end.min(tiles.elements);
         if let Some(blocks) = self.blocks {
             // SAFETY: the caller's promise; afterwards the accumulators contain all blocks' results, finished.
             unsafe {
-                self.blocks(blocks, &accumulators, (from, end))?;
-                blocks.combine(&reducer.outputs, &accumulators.arrays, accumulators.cube, tile.blocks.len)?;
+                self.blocks(blocks, &accumulators, (from, end), sink)?;
+                let Accumulators { arrays, cube, .. } = &accumulators;
+                blocks.combine(&reducer.outputs, arrays, *cube, tile.blocks.len, sink)?;
             }
             return Ok(accumulators);
         }
@@ -74,12 +76,12 @@ impl ReduceTask<'_> {
             while first < stop {
                 let piece = piece(first, stop - first, run * extent, tile.inner.len);
                 // SAFETY: the caller's promise; the piece is of the tile's elements.
-                unsafe { self.accumulate(&accumulators, piece, &starts)? };
+                unsafe { self.accumulate(&accumulators, piece, &starts, sink)? };
                 first += piece.blocks * piece.steps * piece.lanes;
             }
         }
         // SAFETY: all elements of the tile have been accumulated, into accumulators that held the identity or were started.
-        unsafe { accumulators.finish(&reducer.combine, tiles, &tile)? };
+        unsafe { accumulators.finish(&reducer.combine, tiles, &tile, sink)? };
         Ok(accumulators)
     }
 
@@ -87,7 +89,13 @@ impl ReduceTask<'_> {
     ///
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run).
-    unsafe fn blocks(&self, blocks: &Blocks, accumulators: &Accumulators, (from, end): (usize, usize)) -> Result<()> {
+    unsafe fn blocks(
+        &self,
+        blocks: &Blocks,
+        accumulators: &Accumulators,
+        (from, end): (usize, usize),
+        sink: &mut dyn CallSink,
+    ) -> Result<()> {
         let starts = self.starts(0);
         let results = Run { start: 0, len: self.tile.inner.len };
         let (whole, left) = ((end - from) / BLOCK, (end - from) % BLOCK);
@@ -101,11 +109,12 @@ impl ReduceTask<'_> {
                 for along in [Loop::Block, Loop::Parallel] {
                     let many = rest.take(along, rest.extent(along) / count * count.get());
                     // SAFETY: the caller's promise; the piece is of the tile's elements.
-                    unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: count.get() }, &starts)? };
+                    let at_once = AtOnce { along, count: count.get() };
+                    unsafe { self.call(jammed, accumulators, many, at_once, &starts, sink)? };
                 }
             }
             // SAFETY: as above.
-            unsafe { self.call(&blocks.one, accumulators, rest, ONE, &starts)? };
+            unsafe { self.call(&blocks.one, accumulators, rest, ONE, &starts, sink)? };
         }
         Ok(())
     }
@@ -129,27 +138,34 @@ impl ReduceTask<'_> {
 
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run); the piece is of the tile's elements.
-    unsafe fn accumulate(&self, accumulators: &Accumulators, piece: ElementRun, starts: &[*mut u8]) -> Result<()> {
+    unsafe fn accumulate(
+        &self,
+        accumulators: &Accumulators,
+        piece: ElementRun,
+        starts: &[*mut u8],
+        sink: &mut dyn CallSink,
+    ) -> Result<()> {
         let Reducer { accumulate, accumulate_unrolled, accumulate_jammed, jam: count, start, .. } = self.reducer;
         let mut rest = piece;
         if let Some(start) = start.as_ref().filter(|_| piece.first % BLOCK < LANES) {
             // SAFETY: the caller's promise; these steps are some of the piece.
-            unsafe { self.call(start, accumulators, rest.take(Loop::Step, 1), ONE, starts)? };
+            unsafe { self.call(start, accumulators, rest.take(Loop::Step, 1), ONE, starts, sink)? };
         }
         if let Some(few) = accumulate_unrolled {
             let steps = rest.take(Loop::Step, rest.steps / UNROLL * UNROLL);
             // SAFETY: as above; accumulators that have no identity have been started.
-            unsafe { self.call(few, accumulators, steps, AtOnce { along: Loop::Step, count: UNROLL }, starts)? };
+            let at_once = AtOnce { along: Loop::Step, count: UNROLL };
+            unsafe { self.call(few, accumulators, steps, at_once, starts, sink)? };
         }
         if let Some(jammed) = accumulate_jammed.as_ref().filter(|_| self.cached) {
             for along in [Loop::Block, Loop::Parallel] {
                 let many = rest.take(along, rest.extent(along) / *count * count.get());
                 // SAFETY: as above.
-                unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: count.get() }, starts)? };
+                unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: count.get() }, starts, sink)? };
             }
         }
         // SAFETY: as above.
-        unsafe { self.call(accumulate, accumulators, rest, ONE, starts) }
+        unsafe { self.call(accumulate, accumulators, rest, ONE, starts, sink) }
     }
 
     /// Calls an accumulating or the starting kernel, or one for whole blocks.
@@ -164,6 +180,7 @@ impl ReduceTask<'_> {
         piece: ElementRun,
         at_once: AtOnce,
         starts: &[*mut u8],
+        sink: &mut dyn CallSink,
     ) -> Result<()> {
         let ReduceTask { reducer, operands, tile, .. } = self;
         let Reducer { rank, parallel_rank, along, inputs, .. } = **reducer;
@@ -216,7 +233,7 @@ impl ReduceTask<'_> {
         // SAFETY: numbers of operands, loops and literals are the nest's. Every index is an element of the tile, valid by the caller's
         // promise, and its accumulator, owned by this task. Each accumulator is read and written at the same index, and along the steps in
         // order, because kernels do not reorder loops. Along the vector loop, accumulators are contiguous, and inputs move as in the nest.
-        unsafe { kernel.call(&addresses.pointers, &extents, addresses.strides.as_flattened(), operands.literals) }
+        unsafe { sink.call(kernel, &addresses.pointers, &extents, addresses.strides.as_flattened()) }
     }
 }
 

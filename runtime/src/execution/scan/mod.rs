@@ -7,6 +7,7 @@
 
 mod task;
 
+use crate::execution::calls::{Immediate, Recording};
 use crate::execution::code::{CodeOptions, Composed, Kernel, KernelOperands};
 use crate::execution::cost;
 use crate::execution::kernels;
@@ -132,6 +133,20 @@ impl Composed for Scanner {
         each.fold(0, usize::saturating_add).saturating_mul(at_once)
     }
 
+    fn record(&self, operands: KernelOperands<'_>, threads: &Threads, sink: &mut Recording) -> Result<bool> {
+        if operands.extents.contains(&0) {
+            return Ok(false);
+        }
+        let pieces = threads.pieces(product(operands.extents), self.cost());
+        let tiles = self.tiles(operands.extents, pieces);
+        if pieces > 1 || tiles.count() > 1 {
+            return Ok(false);
+        }
+        // SAFETY: a recording reads and writes nothing.
+        unsafe { ScanTask { scanner: self, operands, tile: tiles.tile(0) }.scan(true, sink)? };
+        Ok(true)
+    }
+
     unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()> {
         if operands.extents.contains(&0) {
             return Ok(());
@@ -149,17 +164,17 @@ impl Composed for Scanner {
         let (count, blocks) = (tiles.count(), tiles.blocks.extent);
         if count >= pieces.div_ceil(CHUNKS_PER_THREAD) || blocks == 1 {
             // SAFETY: the caller's promise. Tasks write distinct results.
-            return each(&tiles, &|task| unsafe { task.scan(true) });
+            return each(&tiles, &|task| unsafe { task.scan(true, &mut Immediate::new(operands.literals)) });
         }
         let whole = ScanTiles { ..tiles };
         tiles.blocks = Runs::new(blocks, blocks.saturating_mul(count).div_ceil(pieces).min(blocks));
         // SAFETY: the caller's promise. Tasks write distinct results. Carries are computed from written results, and combined
         // with other results than they are read from.
-        each(&tiles, &|task| unsafe { task.scan(false) })?;
+        each(&tiles, &|task| unsafe { task.scan(false, &mut Immediate::new(operands.literals)) })?;
         // SAFETY: as before.
-        each(&whole, &|task| unsafe { task.carries() })?;
+        each(&whole, &|task| unsafe { task.carries(&mut Immediate::new(operands.literals)) })?;
         // SAFETY: as before.
-        each(&tiles, &|task| unsafe { task.carry() })
+        each(&tiles, &|task| unsafe { task.carry(&mut Immediate::new(operands.literals)) })
     }
 }
 

@@ -1,11 +1,10 @@
 //! One task of a scan: blocks of the rows of a tile.
 
 use super::Scanner;
+use crate::execution::calls::CallSink;
 use crate::execution::code::{Kernel, KernelOperands};
-use crate::execution::reduce::fill;
 use crate::execution::tiling::{Tile, last_two};
 use crate::memory::block::ALIGN;
-use crate::memory::buffer::Writable;
 use ndjit_codegen::passes::split::{SCAN_LOOPS, ScanLoop, ScanParts};
 use ndjit_ir::loops::VectorLoop;
 use ndjit_ir::reduction::BLOCK;
@@ -28,8 +27,6 @@ static TRUTHS: [u8; 2] = [0, 1];
 /// The local value of each row, and the carry of the first block, for each output.
 struct LocalValues {
     places: SmallVec<[(ScanOperand, ScanOperand); 1]>,
-    /// Owner of the memory.
-    _memory: Writable,
 }
 
 impl ScanTask<'_> {
@@ -37,20 +34,20 @@ impl ScanTask<'_> {
     ///
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run); carries have been written.
-    pub unsafe fn scan(&self, carried: bool) -> Result<()> {
-        let local = self.local()?;
+    pub unsafe fn scan(&self, carried: bool, sink: &mut dyn CallSink) -> Result<()> {
+        let local = self.local(sink)?;
         let ScanTask { scanner, tile, .. } = self;
         for block in tile.blocks.start..tile.blocks.start + tile.blocks.len {
             let carry = (carried && block > 0).then(|| block * BLOCK - 1);
             let (from, len) = self.elements(block);
             // SAFETY: the caller's promise. The steps of a block are taken in order, and blocks one after the other.
             unsafe {
-                self.begin(&local);
+                self.begin(&local, sink);
                 if scanner.flags {
-                    self.step(&local, carry, true, from, 1)?;
-                    self.step(&local, carry, false, from + 1, len - 1)?;
+                    self.step(&local, carry, true, (from, 1), sink)?;
+                    self.step(&local, carry, false, (from + 1, len - 1), sink)?;
                 } else {
-                    self.step(&local, carry, false, from, len)?;
+                    self.step(&local, carry, false, (from, len), sink)?;
                 }
             }
         }
@@ -61,7 +58,7 @@ impl ScanTask<'_> {
     ///
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run); the results have been written.
-    pub unsafe fn carries(&self) -> Result<()> {
+    pub unsafe fn carries(&self, sink: &mut dyn CallSink) -> Result<()> {
         let ScanTask { scanner, tile, .. } = self;
         let count = self.tile.blocks.len.saturating_sub(2);
         let by_block = |(pointer, [outer, inner, step]): ScanOperand, innermost: bool| match innermost {
@@ -90,7 +87,7 @@ impl ScanTask<'_> {
                 false => [count, tile.inner.len, 1],
             };
             // SAFETY: the caller's promise; blocks are the outermost loop, so each reads the carry of the previous one.
-            unsafe { self.call(&scanner.carry, extents, carries.chain(at(own)).chain(at(own)))? };
+            unsafe { self.call(&scanner.carry, extents, carries.chain(at(own)).chain(at(own)), sink)? };
         }
         Ok(())
     }
@@ -100,7 +97,7 @@ impl ScanTask<'_> {
     ///
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run); the results have been written, and nobody else writes carries.
-    pub unsafe fn carry(&self) -> Result<()> {
+    pub unsafe fn carry(&self, sink: &mut dyn CallSink) -> Result<()> {
         let ScanTask { scanner, tile, operands } = self;
         let elements = operands.extents[scanner.rank - 1];
         for block in (tile.blocks.start..tile.blocks.start + tile.blocks.len).filter(|&block| block > 0) {
@@ -109,7 +106,8 @@ impl ScanTask<'_> {
             let own = || self.results(from).map(|place| self.in_order(place));
             // SAFETY: the caller's promise.
             unsafe {
-                self.call(&scanner.carry, self.extents(len - done), self.carried(from - 1).chain(own()).chain(own()))?
+                let places = self.carried(from - 1).chain(own()).chain(own());
+                self.call(&scanner.carry, self.extents(len - done), places, sink)?;
             };
         }
         Ok(())
@@ -163,7 +161,7 @@ impl ScanTask<'_> {
     }
 
     /// Memory for local values, with the first carry written.
-    fn local(&self) -> Result<LocalValues> {
+    fn local(&self, sink: &mut dyn CallSink) -> Result<LocalValues> {
         let ScanTask { scanner, tile, .. } = self;
         let (rows, width) = (tile.outer.len * tile.inner.len, tile.inner.len);
         let refused = || Error::new(ErrorCode::Allocation, "scan: local values larger than memory can address");
@@ -177,27 +175,27 @@ impl ScanTask<'_> {
             starts.push((end, carry));
             end = carry.checked_add(bytes(width, output.size)?).ok_or_else(refused)?;
         }
-        let mut memory = Writable::new(end)?;
+        let memory = sink.scratch(end)?;
         let places = starts.into_iter().zip(&scanner.outputs).map(|((local, carry), output)| {
             let size = output.size as isize;
-            let [local, carry] = [local, carry].map(|start| memory.ptr().wrapping_add(start));
+            let [local, carry] = [local, carry].map(|start| memory.wrapping_add(start));
             // SAFETY: the memory has `width` elements from there on.
-            unsafe { fill(carry, &output.identity, width) };
+            unsafe { sink.fill(carry, &output.identity, width) };
             let places = [(local, [size.wrapping_mul(width as isize), size, 0]), (carry, [0, size, 0])];
             let [local, carry] = places.map(|place| self.in_order(place));
             (local, carry)
         });
-        Ok(LocalValues { places: places.collect(), _memory: memory })
+        Ok(LocalValues { places: places.collect() })
     }
 
     /// Initializes local values for a block.
     ///
     /// # Safety
     /// They belong to this task.
-    unsafe fn begin(&self, local: &LocalValues) {
+    unsafe fn begin(&self, local: &LocalValues, sink: &mut dyn CallSink) {
         for (((pointer, _), _), output) in local.places.iter().zip(&self.scanner.outputs) {
             // SAFETY: there is memory for one element for each row of the tile.
-            unsafe { fill(*pointer, &output.identity, self.tile.outer.len * self.tile.inner.len) };
+            unsafe { sink.fill(*pointer, &output.identity, self.tile.outer.len * self.tile.inner.len) };
         }
     }
 
@@ -210,8 +208,8 @@ impl ScanTask<'_> {
         local: &LocalValues,
         carry: Option<usize>,
         begins: bool,
-        from: usize,
-        len: usize,
+        (from, len): (usize, usize),
+        sink: &mut dyn CallSink,
     ) -> Result<()> {
         let ScanTask { scanner, .. } = self;
         let locals = || local.places.iter().map(|(local, _)| *local);
@@ -226,7 +224,7 @@ impl ScanTask<'_> {
         let places = locals().chain(none).chain(truths).chain(elements).chain(locals()).chain(results);
         // SAFETY: the caller's promise. Local values belong to this task, are initialised, and are read and written at the same
         // index; along the steps in order, because kernels do not reorder loops. Bools are only read.
-        unsafe { self.call(&scanner.step, self.extents(len), places) }
+        unsafe { self.call(&scanner.step, self.extents(len), places, sink) }
     }
 
     /// Calls a kernel, unless it has no indices.
@@ -238,13 +236,13 @@ impl ScanTask<'_> {
         kernel: &Kernel,
         extents: [usize; SCAN_LOOPS],
         places: impl Iterator<Item = ScanOperand>,
+        sink: &mut dyn CallSink,
     ) -> Result<()> {
         if extents.contains(&0) {
             return Ok(());
         }
         let (pointers, strides): (SmallVec<[*mut u8; 16]>, SmallVec<[[isize; SCAN_LOOPS]; 16]>) = places.unzip();
-        let literals = if kernel.nest().literals.is_empty() { &[] } else { self.operands.literals };
         // SAFETY: numbers of operands, loops and literals are the nest's; the caller's promise.
-        unsafe { kernel.call(&pointers, &extents, strides.as_flattened(), literals) }
+        unsafe { sink.call(kernel, &pointers, &extents, strides.as_flattened()) }
     }
 }

@@ -1,0 +1,328 @@
+//! Frames of prepared loops with their addresses: what a step does, as a list.
+//!
+//! A step whose kernel is a few calls of machine code repeats the recorded calls, at addresses computed before the first step. Operands
+//! that move from step to step, rows at indices and trip counts change some of these addresses and extents before the calls.
+
+use crate::execution::calls::{RecordedAction, RecordedMemory};
+use crate::execution::code::MachineEntry;
+use crate::execution::reduce::{ElementCopy, fill};
+use crate::programs::indices;
+use crate::programs::plan::BufferPlan;
+use crate::programs::prepared::{LoopFrame, LoopMemory, LoopProgram, PreparedStep};
+use crate::programs::step_plan::{RowPlan, TripsPlan};
+use crate::spans;
+use ndjit_codegen::clif::Cell;
+use ndjit_ir::Result;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::reduction::LANES;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// A frame with its addresses.
+pub struct ReadyFrame<'a> {
+    /// The address of each pointer of the frame.
+    pointers: Vec<*mut u8>,
+    /// Pointers that move from step to step: number, first address, and stride in bytes.
+    moving: Vec<(usize, *mut u8, isize)>,
+    actions: Vec<ReadyAction<'a>>,
+    /// The addresses of recorded calls.
+    addresses: Vec<*mut u8>,
+    /// Addresses that follow pointers that move.
+    following: Vec<Follower>,
+    /// The extents of recorded calls whose trip counts vary.
+    extents: Vec<usize>,
+}
+
+/// An address at an offset from a pointer of the frame.
+#[derive(Clone, Copy)]
+struct Follower {
+    address: usize,
+    pointer: usize,
+    offset: isize,
+}
+
+/// One action of a step.
+enum ReadyAction<'a> {
+    /// A call, with its first address, its extents and strides, and its literals.
+    Call {
+        entry: MachineEntry,
+        addresses: usize,
+        extents: *const usize,
+        strides: *const isize,
+        literals: *const Cell,
+    },
+    /// The same with extents of this frame.
+    Bounded {
+        entry: MachineEntry,
+        addresses: usize,
+        extents: usize,
+        strides: *const isize,
+        literals: *const Cell,
+    },
+    Fill {
+        to: usize,
+        element: &'a [u8],
+        count: usize,
+    },
+    Copy {
+        from: usize,
+        to: usize,
+        copy: ElementCopy,
+    },
+    /// Puts addresses back that rows have moved.
+    Begin {
+        followers: Vec<Follower>,
+    },
+    /// Moves addresses to the row at an index. Without that row the step stores nothing: it ends `end` actions on.
+    Row {
+        plan: &'a RowPlan,
+        index: usize,
+        addresses: Vec<usize>,
+        stores: bool,
+        end: usize,
+    },
+    /// Sets the last two extents of calls, at these numbers, to a trip count.
+    Trips {
+        plan: &'a TripsPlan,
+        count: usize,
+        most: usize,
+        extents: Vec<usize>,
+    },
+    /// A step that is more than a few calls, of this launch.
+    Step {
+        launch: usize,
+        steps: usize,
+        step: &'a PreparedStep,
+    },
+}
+
+impl<'a> ReadyFrame<'a> {
+    /// The frame at the addresses that `find` returns for the first step, with strides in bytes from step to step. `registers` are those of
+    /// its program's literals; `scratch` is memory of its calls. Both stay where they are.
+    pub fn new(
+        frame: &'a LoopFrame,
+        plan: &'a BufferPlan,
+        registers: &[SmallVec<[Cell; 4]>],
+        scratch: *mut u8,
+        find: &mut impl FnMut(LoopMemory) -> (*mut u8, isize),
+    ) -> ReadyFrame<'a> {
+        let mut this = ReadyFrame {
+            pointers: Vec::with_capacity(frame.pointers.len()),
+            moving: Vec::new(),
+            actions: Vec::new(),
+            addresses: Vec::new(),
+            following: Vec::new(),
+            extents: Vec::new(),
+        };
+        for (n, &(memory, offset)) in frame.pointers.iter().enumerate() {
+            let (start, step) = find(memory);
+            let pointer = match memory {
+                LoopMemory::Number => std::ptr::without_provenance_mut(offset),
+                _ => start.wrapping_add(offset),
+            };
+            this.pointers.push(pointer);
+            if step != 0 {
+                this.moving.push((n, pointer, step));
+            }
+        }
+        for (launch, steps) in &frame.launches {
+            for step in steps {
+                if !this.repeat(step, plan, registers, scratch) {
+                    this.actions.push(ReadyAction::Step { launch: *launch, steps: steps.len(), step });
+                }
+            }
+        }
+        this
+    }
+
+    /// Adds the recorded calls of a step; returns whether it has any.
+    fn repeat(
+        &mut self,
+        step: &'a PreparedStep,
+        plan: &'a BufferPlan,
+        registers: &[SmallVec<[Cell; 4]>],
+        scratch: *mut u8,
+    ) -> bool {
+        let own = &plan.steps[step.step];
+        let Some(recording) = step.recording.as_ref().filter(|_| !spans::are_collected()) else { return false };
+        let operands = own.inputs.len() + own.outputs.len();
+        let moves = |pointer: usize| self.moving.iter().any(|&(n, ..)| n == pointer);
+        if let (Some(rest), [output]) = (step.rest, &own.outputs[..]) {
+            let last = step.pointers.start + operands - 1;
+            // Elsewhere the rest is copied first.
+            let there = self.pointers[rest] == self.pointers[last].wrapping_sub(output.offset);
+            if !there || moves(rest) || moves(last) {
+                return false;
+            }
+        }
+        let calls = &recording.calls;
+        let first = self.addresses.len();
+        let mut by_operand: Vec<SmallVec<[Follower; 4]>> = vec![SmallVec::new(); operands];
+        for (n, (memory, at)) in calls.addresses().enumerate() {
+            let address = match memory {
+                RecordedMemory::Fixed => at,
+                RecordedMemory::Scratch => scratch.wrapping_add(at.addr()),
+                RecordedMemory::Operand(operand) => {
+                    let pointer = step.pointers.start + operand;
+                    let offset = at.addr() as isize;
+                    by_operand[operand].push(Follower { address: first + n, pointer, offset });
+                    self.pointers[pointer].wrapping_offset(offset)
+                }
+            };
+            self.addresses.push(address);
+        }
+        let indices = step.pointers.start + operands;
+        let begin = self.actions.len();
+        if !own.rows.is_empty() {
+            let of_rows = own.rows.iter().flat_map(|row| std::mem::take(&mut by_operand[row.operand]));
+            let mut followers: Vec<Follower> = of_rows.collect();
+            let addresses = |operand: usize| -> Vec<usize> {
+                let pointer = step.pointers.start + operand;
+                followers
+                    .iter()
+                    .filter(|follower| follower.pointer == pointer)
+                    .map(|follower| follower.address)
+                    .collect()
+            };
+            let rows: Vec<ReadyAction<'_>> = own
+                .rows
+                .iter()
+                .enumerate()
+                .map(|(n, plan)| ReadyAction::Row {
+                    plan,
+                    index: indices + n,
+                    addresses: addresses(plan.operand),
+                    stores: plan.operand >= own.inputs.len(),
+                    end: 0,
+                })
+                .collect();
+            followers.shrink_to_fit();
+            self.actions.push(ReadyAction::Begin { followers });
+            self.actions.extend(rows);
+        }
+        let moving = &self.moving;
+        let follows = |followers: &SmallVec<[Follower; 4]>| {
+            followers.first().is_some_and(|first| moving.iter().any(|&(n, ..)| n == first.pointer))
+        };
+        self.following.extend(by_operand.iter().filter(|followers| follows(followers)).flatten());
+        let bounded = own.trips.as_ref().filter(|_| recording.bounded);
+        let extents = self.extents.len();
+        if let Some(trips) = bounded {
+            self.extents.extend_from_slice(&calls.extents);
+            let ends = calls.actions.iter().filter_map(|action| match action {
+                RecordedAction::Call { extents: own, .. } => Some(extents + own.end - 2),
+                RecordedAction::Fill { .. } | RecordedAction::Copy { .. } => None,
+            });
+            let count = indices + own.rows.len();
+            let most = calls.extents[calls.extents.len() - 2] * LANES + calls.extents[calls.extents.len() - 1];
+            self.actions.push(ReadyAction::Trips { plan: trips, count, most, extents: ends.collect() });
+        }
+        let literals = registers[step.step].as_ptr();
+        for action in &calls.actions {
+            self.actions.push(match action {
+                RecordedAction::Fill { to, element, count } => {
+                    ReadyAction::Fill { to: first + to, element, count: *count }
+                }
+                RecordedAction::Copy { from, to, copy } => {
+                    ReadyAction::Copy { from: first + from, to: first + to, copy: *copy }
+                }
+                RecordedAction::Call { entry, addresses, extents: own, strides, .. } => {
+                    let (entry, addresses, strides) =
+                        (*entry, first + addresses.start, calls.strides[strides.clone()].as_ptr());
+                    match bounded {
+                        Some(_) => {
+                            let extents = extents + own.start;
+                            ReadyAction::Bounded { entry, addresses, extents, strides, literals }
+                        }
+                        None => {
+                            let extents = calls.extents[own.clone()].as_ptr();
+                            ReadyAction::Call { entry, addresses, extents, strides, literals }
+                        }
+                    }
+                }
+            });
+        }
+        let all = self.actions.len();
+        for (n, action) in self.actions[begin..].iter_mut().enumerate() {
+            if let ReadyAction::Row { end, .. } = action {
+                *end = all - (begin + n);
+            }
+        }
+        true
+    }
+
+    /// Runs the body.
+    ///
+    /// # Safety
+    /// As [`LoopProgram::call`], of each step in order.
+    pub unsafe fn run(
+        &mut self,
+        program: &impl LoopProgram,
+        step: usize,
+        registers: &[SmallVec<[Cell; 4]>],
+        scalars: &[(usize, Literal)],
+    ) -> Result<()> {
+        for &(n, start, bytes) in &self.moving {
+            self.pointers[n] = start.wrapping_offset(bytes.wrapping_mul(step as isize));
+        }
+        for &Follower { address, pointer, offset } in &self.following {
+            self.addresses[address] = self.pointers[pointer].wrapping_offset(offset);
+        }
+        let mut at = 0;
+        while let Some(action) = self.actions.get(at) {
+            at += 1;
+            match action {
+                &ReadyAction::Call { entry, addresses, extents, strides, literals } => {
+                    // SAFETY: the caller's promise: the recording was made for operands of these extents and strides.
+                    unsafe { entry.call(self.addresses[addresses..].as_ptr(), extents, strides, literals) };
+                }
+                &ReadyAction::Bounded { entry, addresses, extents, strides, literals } => {
+                    let extents = self.extents[extents..].as_ptr();
+                    // SAFETY: as above; the loop has no more trips than it was recorded with.
+                    unsafe { entry.call(self.addresses[addresses..].as_ptr(), extents, strides, literals) };
+                }
+                &ReadyAction::Fill { to, element, count } => {
+                    // SAFETY: as above.
+                    unsafe { fill(self.addresses[to], element, count) };
+                }
+                &ReadyAction::Copy { from, to, copy } => {
+                    let (from, to) = (self.addresses[from], self.addresses[to]);
+                    // SAFETY: as above.
+                    unsafe { ElementCopy { from, to, ..copy }.run() };
+                }
+                ReadyAction::Begin { followers } => {
+                    for &Follower { address, pointer, offset } in followers {
+                        self.addresses[address] = self.pointers[pointer].wrapping_offset(offset);
+                    }
+                }
+                ReadyAction::Row { plan, index, addresses, stores, end } => {
+                    // SAFETY: the caller's promise: the index is initialised.
+                    match unsafe { indices::row(plan, self.pointers[*index], *stores) } {
+                        Some(offset) => {
+                            for &address in addresses {
+                                self.addresses[address] = self.addresses[address].wrapping_offset(offset);
+                            }
+                        }
+                        None => at += end - 1,
+                    }
+                }
+                ReadyAction::Trips { plan, count, most, extents } => {
+                    // SAFETY: as above.
+                    let trips = unsafe { indices::trips(plan, self.pointers[*count], *most) };
+                    for &extent in extents {
+                        self.extents[extent] = trips / LANES;
+                        self.extents[extent + 1] = trips % LANES;
+                    }
+                }
+                ReadyAction::Step { launch, steps, step: PreparedStep { step, pointers, rest, .. } } => {
+                    let _span = spans::launch(*launch, *steps);
+                    let rest = rest.map(|rest| self.pointers[rest]);
+                    let pointers: &[*mut u8] = &self.pointers[Range::clone(pointers)];
+                    // SAFETY: the caller's promise.
+                    unsafe { program.call(*step, pointers, rest, &registers[*step], scalars, None)? };
+                }
+            }
+        }
+        Ok(())
+    }
+}
