@@ -250,7 +250,7 @@ impl Inspection<'_> {
                 if part.wide {
                     return Ok(Vec::new());
                 }
-                let (isa, nest) = (clif::host_isa()?, &*part.nest);
+                let (isa, nest) = (clif::host_isa_for(part.form)?, &*part.nest);
                 let options = ClifOptions { vector: self.run.vector.is_vector(), form: part.form, located: true };
                 let kernel = clif::emit(nest, &*isa, options)?;
                 let mut lines = listing::clif(&kernel, nest, ops);
@@ -261,7 +261,7 @@ impl Inspection<'_> {
             })),
             ProgramStage::Assembly => self.on_processor(self.parts(|part, combine, ops| {
                 let (nest, vector) = (&*part.nest, self.run.vector);
-                let isa = clif::host_isa()?;
+                let isa = clif::host_isa_for(part.form)?;
                 if let (Some(combine), Some(pairs)) = (combine, part.pairs) {
                     let code = x64::emit_blocks_here(nest, combine, pairs, vector)?;
                     return Ok(code.map_or_else(Vec::new, |code| assembly_of(&code, nest, ops, &*isa)));

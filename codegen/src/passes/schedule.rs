@@ -169,7 +169,7 @@ pub fn schedule(
     })
 }
 
-pub(super) fn is_position(graph: &Graph<DType>, value: Value) -> bool {
+pub(in crate::passes) fn is_position(graph: &Graph<DType>, value: Value) -> bool {
     matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_))
 }
 

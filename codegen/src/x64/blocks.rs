@@ -48,7 +48,7 @@ impl NestContext<'_> {
         }
         select.store_first(self, &results);
         let finish = std::mem::take(&mut select.insts);
-        Some(Selected { once, whole, rest: rest?, finish })
+        Some(Selected { once, whole, unit: None, rest: rest?, finish })
     }
 
     /// One unit of the last step: missing lanes keep their values.

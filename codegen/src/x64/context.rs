@@ -23,6 +23,8 @@ pub(super) struct Selected {
     pub once: Vec<MachineInst>,
     /// Loads of accumulators into values, blocks of lanes, stores.
     pub whole: LoopBlock,
+    /// The same for one whole unit, of a short body whose blocks have several.
+    pub unit: Option<LoopBlock>,
     /// The same for one masked unit; for blocks of a reduction for each of their units.
     pub rest: Vec<LoopBlock>,
     /// Combines accumulators and stores the results, after all steps.

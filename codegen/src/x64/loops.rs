@@ -181,6 +181,21 @@ impl<'a> LoopEmitter<'a> {
         self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(LIMIT)]);
         self.code.jump(When::LessOrEqual, whole);
         self.code.bind(rest);
+        if let Some(block) = &selected.unit {
+            let (unit, none) = (self.code.label(), self.code.label());
+            self.code.bind(unit);
+            self.code.add(X::Mov_r64_rm64, &[COUNT, stack(TOTAL)]);
+            self.code.add(X::Sub_rm64_r64, &[COUNT, INDEX]);
+            self.code.add(X::Cmp_rm64_imm32, &[COUNT, Op::Immediate32(block.lanes as i32)]);
+            self.code.jump(When::Less, none);
+            self.indices();
+            self.stretch(&block.insts, &[], &[]);
+            self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(block.lanes as i32)]);
+            self.code.jump(When::Always, unit);
+            self.code.bind(none);
+        }
+        let masked = self.code.label();
+        self.code.bind(masked);
         self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(TOTAL)]);
         self.code.jump(When::Below, tail);
         self.code.jump(When::Always, done);
@@ -189,7 +204,7 @@ impl<'a> LoopEmitter<'a> {
         self.indices();
         selected.rest.iter().for_each(|rest| self.stretch(&rest.insts, &[], &[]));
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
-        self.code.jump(When::Always, rest);
+        self.code.jump(When::Always, masked);
         self.code.bind(done);
     }
 

@@ -1,7 +1,7 @@
 //! A nest: values computed once, blocks of the body, and their loops.
 //!
-//! The innermost loop is: invariants, a loop over whole blocks of lanes, and a loop over masked units for the rest. Both come from
-//! the same body.
+//! The innermost loop is: invariants, a loop over whole blocks of lanes, of short bodies a loop over whole
+//! units, and a loop over masked units for the rest. All come from the same body.
 //!
 //! A nest that accumulates along rows, with a nest that combines accumulators, gives whole blocks of a reduction: accumulators begin
 //! in registers, go through all steps and the rest of one, are combined by halves, and one result is stored.
@@ -24,6 +24,10 @@ use ndjit_ir::reduction::LANES;
 use ndjit_ir::{PrimType, Result};
 use smallvec::SmallVec;
 use std::iter;
+
+/// The maximum number of instructions of a body with code for whole units: a masked unit costs 10 cycles more. In rows of 126 elements of a
+/// stencil they were half of the time.
+const SHORT: usize = 64;
 
 impl NestContext<'_> {
     /// The code; `None` if a part is for other code generators.
@@ -149,10 +153,14 @@ impl NestContext<'_> {
         if let Some(combine) = self.combine {
             return self.select_rest_of_blocks(select, (once, whole), &env, &inputs, combine);
         }
+        let several = std::mem::replace(&mut select.units, 1) > 1;
+        let unit = match several && self.form != AccumulatorLayout::Rows && size(self.body) <= SHORT {
+            true => Some(self.block(&mut select, env.clone(), &inputs)?),
+            false => None,
+        };
         select.tail = Some(self.masked(select.values));
-        select.units = 1;
         let rest = vec![self.block(&mut select, env, &inputs)?];
-        Some(Selected { once, whole, rest, finish: Vec::new() })
+        Some(Selected { once, whole, unit, rest, finish: Vec::new() })
     }
 
     /// The selection of a unit's existing lanes.
@@ -260,7 +268,7 @@ impl NestContext<'_> {
         results(&selected.once, &mut |v| made.push(v));
         let mut needed = vec![0usize; values.len()];
         count(&selected.finish, &mut needed);
-        for block in iter::once(&selected.whole).chain(&selected.rest) {
+        for block in iter::once(&selected.whole).chain(&selected.unit).chain(&selected.rest) {
             count(&block.insts, &mut needed);
             block.carried.iter().for_each(|&(_, _, last)| needed[last.0 as usize] += 1);
             count(&block.after, &mut needed);

@@ -18,7 +18,7 @@ pub(super) fn pin(set: Set, values: &mut Values, selected: &Selected) -> u64 {
     let mut free_masks = (33..40u8).rev();
     let mut reserved = 0u64;
     let mut most = (usize::from(set.registers()) - SPARE).saturating_sub(pressure(&selected.whole.insts, values));
-    for block in iter::once(&selected.whole).chain(&selected.rest) {
+    for block in iter::once(&selected.whole).chain(&selected.unit).chain(&selected.rest) {
         let mut free = free.clone();
         for &(_, held, _) in &block.carried {
             if values.get(held).pinned.is_some() {
@@ -36,7 +36,7 @@ pub(super) fn pin(set: Set, values: &mut Values, selected: &Selected) -> u64 {
     let mut uses = vec![0usize; values.len()];
     count(&selected.whole.insts, &mut uses);
     let mut rest = vec![0usize; values.len()];
-    selected.rest.iter().for_each(|block| count(&block.insts, &mut rest));
+    selected.unit.iter().chain(&selected.rest).for_each(|block| count(&block.insts, &mut rest));
     count(&selected.finish, &mut rest);
     let mut made = vec![false; values.len()];
     results(&selected.once, &mut |v| made[v.0 as usize] = true);

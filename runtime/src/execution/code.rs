@@ -55,7 +55,7 @@ impl Execution {
             Execution::Compiled => Target::host_clif(&*clif::host_isa()?),
             Execution::Interpreted => Target::interpreter(),
             #[cfg(feature = "emulated")]
-            Execution::Emulated => Target::host_clif(&*emulated::isa()?),
+            Execution::Emulated => Target::host_clif(&*emulated::isa(AccumulatorLayout::Plain)?),
         })
     }
 }
@@ -205,13 +205,13 @@ impl Kernel {
         let NestPart { nest, form, .. } = part;
         let code = match options.execution {
             Execution::Compiled => {
-                let machine = machine_code(nest, &*clif::host_isa()?, options.vector, *form)?;
+                let machine = machine_code(nest, &*clif::host_isa_for(*form)?, options.vector, *form)?;
                 machine.map_or(KernelImpl::Interpreted, |machine| KernelImpl::Machine(Box::new(machine)))
             }
             Execution::Interpreted => KernelImpl::Interpreted,
             #[cfg(feature = "emulated")]
             Execution::Emulated => {
-                let isa = emulated::isa()?;
+                let isa = emulated::isa(*form)?;
                 let (kernel, _) = clif_code(nest, &*isa, options.vector, *form)?;
                 KernelImpl::Emulated(Box::new(emulated::EmulatedFunction::new(kernel, &isa)?))
             }

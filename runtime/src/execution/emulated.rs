@@ -4,7 +4,7 @@
 //! process: accessed pages are mapped to themselves, so operands are read and written in place. Slow, and only for tests.
 
 use cranelift_codegen::isa::OwnedTargetIsa;
-use ndjit_codegen::clif::{Cell, ClifKernel, aarch64_isa};
+use ndjit_codegen::clif::{AccumulatorLayout, Cell, ClifKernel, aarch64_isa};
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -320,11 +320,11 @@ impl Drop for Emulator {
     }
 }
 
-/// Code generation for aarch64, if the emulator is open.
+/// Code generation for aarch64, for kernels with the form's accumulators, if the emulator is open.
 ///
 /// # Errors
 /// `Backend` if it is not open.
-pub fn isa() -> Result<OwnedTargetIsa> {
+pub fn isa(form: AccumulatorLayout) -> Result<OwnedTargetIsa> {
     library()?;
-    aarch64_isa()
+    aarch64_isa(form)
 }

@@ -1,6 +1,7 @@
 //! A kernel of a program with the arguments known before a call.
 
 use crate::execution::code::{Kernel, KernelOperands};
+use crate::execution::cost;
 use crate::execution::threads::{Chunk, Split, Threads};
 use crate::programs::literals::Literals;
 use crate::programs::scratch::OperandRanges;
@@ -20,6 +21,8 @@ pub struct BoundKernel {
     pub literals: Literals,
     /// Their registers.
     pub cells: SmallVec<[Cell; 4]>,
+    /// Estimated time per index, ns.
+    pub cost: f64,
     pub split: Option<Split>,
     /// The tiled loop, in a launch of several kernels.
     pub tile: Option<TileLoop>,
@@ -73,9 +76,21 @@ impl BoundKernel {
         self.extents.iter().fold(1.0, |n, &extent| n * extent as f64)
     }
 
-    /// Estimated time per index, ns.
-    pub fn cost(&self) -> f64 {
-        self.kernel.composed().map_or(self.kernel.cost(), |composed| composed.cost())
+    /// Estimated time per index of a step's kernel, ns. A map overlaps memory and work, and finds what neighbouring indices read too in the
+    /// first cache: of a stencil of 126 x 126 `f64` on two arrays the sum of all times was 14 us, and it took 3.2; two threads took 4.5.
+    pub fn estimate(kernel: &Kernel, step: &StepPlan) -> f64 {
+        if let Some(composed) = kernel.composed() {
+            return composed.cost();
+        }
+        let nest = kernel.nest();
+        let sizes = nest.inputs.iter().chain(&nest.outputs).map(|access| access.dtype.bytes());
+        let all = cost::of_bytes(sizes.sum());
+        let again =
+            |n: usize| step.inputs[n].0.is_some() && step.inputs[..n].iter().any(|own| own.0 == step.inputs[n].0);
+        let inputs = nest.inputs.iter().take(step.inputs.len()).enumerate();
+        let read_again: usize = inputs.filter(|&(n, _)| again(n)).map(|(_, access)| access.dtype.bytes()).sum();
+        let (memory, work) = (all - 0.75 * cost::of_bytes(read_again), kernel.cost() - all);
+        memory.max(work) + 0.25 * memory.min(work)
     }
 
     /// The work per index along the tiled axis.
@@ -99,7 +114,7 @@ impl BoundKernel {
         };
         PerIndex {
             operands: operands.collect(),
-            time: elements * self.cost(),
+            time: elements * self.cost,
             slabs: step.strides.chunks(rank).all(slabs),
             least: self.kernel.composed().and_then(|composed| composed.least(&step.strides, tile.index)),
         }

@@ -4,7 +4,7 @@
 
 use crate::execution::code::{CodeOptions, Kernel};
 use crate::execution::threads::Threads;
-use crate::memory::buffer::Buffer;
+use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::call::{Argument, Output, Timed};
 use crate::programs::executable::Executable;
 use crate::programs::planned::{scratch, state};
@@ -205,12 +205,16 @@ impl Controller {
             ControlKind::For(counts) => counts.index.bytes(),
             ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => 0,
         };
-        let mut stacked =
-            self.made[carried..].iter().map(|&bytes| Buffer::zeroed(bytes)).collect::<Result<Vec<_>>>()?;
+        // Zeros first would be another pass over memory: 3 of the 5 ms of two scans of 200 x 10,000 `f64`.
+        let fresh_stacked =
+            || self.made[carried..].iter().map(|&bytes| Writable::new(bytes)).collect::<Result<Vec<_>>>();
         if let Some(compiled) = &self.compiled {
+            let mut stacked = fresh_stacked()?;
             let begin = |bytes: &&[u8]| Buffer::from_bytes(bytes);
             let mut state = operands[..carried].iter().map(begin).collect::<Result<Vec<_>>>()?;
             compiled.run(operands, length.unwrap_or(usize::MAX >> 1), &mut state, &mut stacked, call.scalars)?;
+            // SAFETY: each step has stored its slice of each.
+            let stacked = stacked.into_iter().map(|memory| unsafe { memory.assume_written() });
             return Ok(state.into_iter().chain(stacked).map(Arc::new).collect());
         }
         if let (Some(prepared), Some(programs), None) = (&self.prepared, self.body(), &call.times) {
@@ -226,11 +230,9 @@ impl Controller {
                     _ => (start, slice as isize),
                 }
             };
-            let mut slices = Vec::with_capacity(stacked.len());
-            for all in &mut stacked {
-                let bytes = all.as_bytes_mut()?;
-                slices.push(first(bytes.as_mut_ptr(), bytes.len()));
-            }
+            let mut stacked = fresh_stacked()?;
+            let slices: Vec<(*mut u8, isize)> =
+                stacked.iter_mut().zip(&self.made[carried..]).map(|(all, &bytes)| first(all.ptr(), bytes)).collect();
             let base = |memory: LoopMemory| match memory {
                 LoopMemory::Operand(n) => (operands[n].as_ptr().cast_mut(), 0),
                 LoopMemory::Slice(n) => first(operands[n].as_ptr().cast_mut(), operands[n].len()),
@@ -247,8 +249,12 @@ impl Controller {
             };
             // SAFETY: as above.
             let state = unsafe { prepared.run(programs, state, length, base, first, call.scalars)? };
-            return Ok(state.into_iter().chain(stacked.into_iter().map(Arc::new)).collect());
+            // SAFETY: each step has stored its slice of each.
+            let stacked = stacked.into_iter().map(|memory| Arc::new(unsafe { memory.assume_written() }));
+            return Ok(state.into_iter().chain(stacked).collect());
         }
+        let mut stacked =
+            self.made[carried..].iter().map(|&bytes| Buffer::zeroed(bytes)).collect::<Result<Vec<_>>>()?;
         let begin = |bytes: &&[u8]| Ok(Some(Arc::new(Buffer::from_bytes(bytes)?)));
         let mut carry = operands[..carried].iter().map(begin).collect::<Result<Carry>>()?;
         let body = self.programs.len() - 1;

@@ -112,12 +112,13 @@ impl Executable {
             let literals = Literals::new(lowered, scheduled)?;
             let cells = literals.registers.iter().map(|&(repr, bits)| Cell::splat(repr, bits)).collect();
             let extents = scheduled.domain.extents.clone();
+            let cost = BoundKernel::estimate(&kernel, &plan.steps[steps.len()]);
             let split = match kernel.composed() {
-                None => Split::new(&extents, kernel.cost(), threads),
+                None => Split::new(&extents, cost, threads),
                 Some(_) => None,
             };
             let (tile, local) = (scheduled.tile, SmallVec::new());
-            steps.push(Bound::Kernel(BoundKernel { kernel, extents, literals, cells, split, tile, local }));
+            steps.push(Bound::Kernel(BoundKernel { kernel, extents, literals, cells, cost, split, tile, local }));
         }
         let mut tiles = Vec::with_capacity(plan.launches.len());
         for LaunchPlan { steps: own, cut } in &plan.launches {
@@ -206,7 +207,7 @@ impl Executable {
         let alone: f64 = steps.iter().map(Bound::estimate).sum();
         let pieces = match (tiles, steps) {
             (Some(tiles), _) if tiles.parallel => tiles.count(),
-            (None, [Bound::Kernel(kernel)]) => self.threads.pieces(kernel.elements() as usize, kernel.cost()),
+            (None, [Bound::Kernel(kernel)]) => self.threads.pieces(kernel.elements() as usize, kernel.cost),
             _ => 1,
         };
         alone / pieces.clamp(1, count) as f64
@@ -557,7 +558,7 @@ impl Bound {
 
     /// Estimated time on one thread, ns. The trip count of control flow is unknown: it counts as one call.
     fn estimate(&self) -> f64 {
-        self.kernel().map_or(1000.0, |kernel| kernel.elements() * kernel.cost())
+        self.kernel().map_or(1000.0, |kernel| kernel.elements() * kernel.cost)
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::execution::code::{CodeOptions, Kernel};
 use crate::execution::kernels;
 use crate::execution::threads::Threads;
-use crate::memory::buffer::Buffer;
+use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::literals::Literals;
 use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::{AccumulatorLayout, Cell};
@@ -103,7 +103,8 @@ impl CompiledLoop {
         &self.kernel
     }
 
-    /// Runs so many steps, or as many as its condition allows. `state` is the initial state and becomes the final one.
+    /// Runs so many steps, or as many as its condition allows. `state` is the initial state and becomes the final one;
+    /// all of `stacked` is written.
     ///
     /// # Errors
     /// Those of passed scalars; `Panic` if a worker panicked.
@@ -112,7 +113,7 @@ impl CompiledLoop {
         operands: &[&[u8]],
         trips: usize,
         state: &mut [Buffer],
-        stacked: &mut [Buffer],
+        stacked: &mut [Writable],
         scalars: &[(usize, Literal)],
     ) -> Result<()> {
         if trips == 0 || self.extents.iter().enumerate().any(|(n, &extent)| n != self.steps && extent == 0) {
@@ -136,9 +137,8 @@ impl CompiledLoop {
             });
         }
         pointers.extend_from_slice(&states);
-        for (buffer, &offset) in stacked.iter_mut().zip(&self.stacked) {
-            buffer.as_bytes_mut()?;
-            pointers.push(buffer.ptr().wrapping_add(offset));
+        for (memory, &offset) in stacked.iter_mut().zip(&self.stacked) {
+            pointers.push(memory.ptr().wrapping_add(offset));
         }
         let mut more = 0u8;
         if self.leaves {

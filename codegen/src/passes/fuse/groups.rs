@@ -2,6 +2,7 @@
 //! Reductions of the same elements along the same axes are a separate group, and so are scans, and nodes that move
 //! elements: joins, and reshapes without strides.
 
+use super::super::schedule::is_position;
 use super::contract::products;
 use super::parts::parts;
 use ndjit_ir::body::{Body, Inst, InstKind, Prim};
@@ -201,7 +202,7 @@ impl Groups {
                     return Err(Error::new(ErrorCode::Verify, "fuse: the graph has calls; inline runs before"));
                 }
                 _ if accesses.view(value).is_some() => {
-                    this.cone[value.index()] = (0, 1);
+                    this.cone[value.index()] = (0, u32::from(!is_position(graph, accesses.base(value))));
                     let stored = accesses.rows(value).iter().map(|row| row.index.value).chain([accesses.base(value)]);
                     this.after[value.index()] = stored.map(|value| this.after_storing(value)).max().unwrap_or(0);
                     continue;
@@ -213,7 +214,8 @@ impl Groups {
                         continue;
                     }
                     (None, Fusion::Leaf | Fusion::Elementwise) => {
-                        this.cone[value.index()] = (0, 1);
+                        // An index is in no memory: a mask of indices is computed where it is read.
+                        this.cone[value.index()] = (0, u32::from(!is_position(graph, value)));
                         continue;
                     }
                 },

@@ -258,7 +258,7 @@ fn reduction(nest: &LoopNest, reduce: &NestReduce, body: &Arc<OpBody>) -> Result
         let all = [accumulators.clone(), nest.inputs.repeat(UNROLL)].concat();
         nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, 1, UNROLL))
     });
-    let streams = nest.inputs.iter().filter(|access| access.inner != Stride::Broadcast).count();
+    let streams = nest.inputs.iter().filter(|access| access.inner != Stride::Broadcast && !access.is_index()).count();
     let jam = NonZeroUsize::new(STREAMS / streams.max(1)).unwrap_or(NonZeroUsize::MIN);
     let jammed = (jam.get() > 1 && reduce.along == VectorLoop::Reduction && body.stmts.len() <= SHORT).then(|| {
         let all = [accumulators.repeat(jam.get()), nest.inputs.repeat(jam.get())].concat();

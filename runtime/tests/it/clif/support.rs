@@ -44,7 +44,7 @@ fn emulated(nest: &LoopNest) -> impl Iterator<Item = Compiled> {
     let library = std::env::var_os("NDJIT_UNICORN");
     let isa = library.map(|library| {
         ndjit_runtime::emulated::open(library.as_ref()).unwrap_or_else(|e| panic!("{e}"));
-        ndjit_runtime::emulated::isa().unwrap_or_else(|e| panic!("{e}"))
+        ndjit_runtime::emulated::isa(AccumulatorLayout::Plain).unwrap_or_else(|e| panic!("{e}"))
     });
     isa.into_iter().flat_map(move |isa| {
         [false, true].map(|vector| {
