@@ -89,8 +89,8 @@ impl OutputSlices {
         for (place, (from, from_steps)) in self.places.iter().zip(accumulators.results()) {
             let offset = tile.offset(&self.parallel, &place.strides).wrapping_add((tile.row * place.row) as isize);
             let to = place.array.pointer.wrapping_offset(offset);
-            // SAFETY: the caller's promise.
             let steps = [from_steps, last_two(&place.strides, 0)];
+            // SAFETY: the caller's promise.
             unsafe { sink.copy(ElementCopy { from, to, steps, extents: tile.extents(), size: place.array.size }) };
         }
     }
@@ -105,8 +105,8 @@ impl OutputSlices {
             for rest in 0..product(before_last_two(&self.parallel)) {
                 let [from, into] = [from, to]
                     .map(|place| place.array.pointer.wrapping_offset(offset(&self.parallel, &place.strides, rest)));
-                // SAFETY: the caller's promise.
                 let (extents, size) = (last_two(&self.parallel, 1), to.array.size);
+                // SAFETY: the caller's promise.
                 unsafe { ElementCopy { from, to: into, steps, extents, size }.run() };
             }
         }

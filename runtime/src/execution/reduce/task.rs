@@ -108,8 +108,8 @@ impl ReduceTask<'_> {
                 let count = self.reducer.jam;
                 for along in [Loop::Block, Loop::Parallel] {
                     let many = rest.take(along, rest.extent(along) / count * count.get());
-                    // SAFETY: the caller's promise; the piece is of the tile's elements.
                     let at_once = AtOnce { along, count: count.get() };
+                    // SAFETY: the caller's promise; the piece is of the tile's elements.
                     unsafe { self.call(jammed, accumulators, many, at_once, &starts, sink)? };
                 }
             }
@@ -153,8 +153,8 @@ impl ReduceTask<'_> {
         }
         if let Some(few) = accumulate_unrolled {
             let steps = rest.take(Loop::Step, rest.steps / UNROLL * UNROLL);
-            // SAFETY: as above; accumulators that have no identity have been started.
             let at_once = AtOnce { along: Loop::Step, count: UNROLL };
+            // SAFETY: as above; accumulators that have no identity have been started.
             unsafe { self.call(few, accumulators, steps, at_once, starts, sink)? };
         }
         if let Some(jammed) = accumulate_jammed.as_ref().filter(|_| self.cached) {
