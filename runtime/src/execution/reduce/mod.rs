@@ -46,7 +46,7 @@ impl Composed for Reducer {
         if self.blocks.is_some() { cost * BLOCKS } else { cost }
     }
 
-    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
+    fn scratch(&self, extents: &[usize], _output: usize, threads: &Threads) -> usize {
         if extents.contains(&0) || self.small(extents, threads).is_some() {
             return 0;
         }
