@@ -201,6 +201,26 @@ fn threads_have_the_bits_of_the_interpreter() {
     }
 }
 
+/// The result does not take the memory of an array that its updates are gathered from.
+#[test]
+fn updates_are_gathered_from_the_array_before_all_of_them() {
+    let rows = 10_000i64;
+    let numbers: Vec<i32> = (0..rows as i32).map(|n| n * n % 1009).collect();
+    let (to, from): (Vec<i64>, Vec<i64>) = (0..N as i64).map(|n| (n * 7919 % rows, n * 104_729 % rows)).unzip();
+    let mut expected: Vec<i32> = numbers.iter().map(|x| x * 2).collect();
+    for (&to, &from) in to.iter().zip(&from) {
+        expected[to as usize] += numbers[from as usize] * 2;
+    }
+    let (x, to, from) = (Array::from(numbers), Array::from(to), Array::from(from));
+    let f = |x: Expr, to: Expr, from: Expr| {
+        let twice = x * 2;
+        twice.at(to).add(ndjit::take(twice, from, 0))
+    };
+    for threads in [1, 2, 3, 7] {
+        assert!(jit(f).threads(threads)(&x, &to, &from).to_vec::<i32>().unwrap() == expected, "{threads} threads");
+    }
+}
+
 #[test]
 fn nothing_is_put_without_updates_or_rows() {
     for threads in [1, 2, 3, 7] {

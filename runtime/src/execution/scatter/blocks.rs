@@ -129,6 +129,10 @@ impl Scatterer {
         let size = self.dtype.bytes();
         // Updates lie in row-major order.
         let mut own: SmallVec<[isize; 32]> = SmallVec::from_slice(&strides[..self.inputs * self.rank]);
+        // Code that does not read the array takes its address as a number.
+        if !self.reads {
+            own[self.into * self.rank..][..self.rank].fill(0);
+        }
         for element in [size, size_of::<i64>()] {
             let dense =
                 (0..self.rank).map(|n| if n < at { 0 } else { (product(&extents[n + 1..]) * element) as isize });

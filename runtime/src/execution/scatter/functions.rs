@@ -25,15 +25,15 @@ pub trait FunctionVisitor {
 /// Whether updates in any order give the same bits, so that a copy may take some of them. Integers wrap. Of floats the minimum and the
 /// maximum are ordered totally (except NaN, which has no defined bits); sums and products round.
 pub fn reorders(scatter: Scatter, dtype: DType) -> bool {
-    struct Asked;
-    impl FunctionVisitor for Asked {
+    struct ReorderQuery;
+    impl FunctionVisitor for ReorderQuery {
         type Out = bool;
 
         fn visit<T: Copy>(self, _: impl Fn(T, T) -> T, reordered: Option<Reordered<T>>) -> bool {
             reordered.is_some()
         }
     }
-    with_function(scatter, dtype, Asked).unwrap_or(false)
+    with_function(scatter, dtype, ReorderQuery).unwrap_or(false)
 }
 
 /// Visits the function for elements of a dtype; `None` if it does not take them.
@@ -43,9 +43,8 @@ pub fn with_function<V: FunctionVisitor>(scatter: Scatter, dtype: DType, visitor
             match scatter {
                 Scatter::Set => Some(visitor.visit::<$t>(|_, update| update, None)),
                 $(Scatter::$name => {
-                    #[allow(unused_mut, unused_assignments, reason = "not all may be reordered")]
-                    let mut reordered: Option<Reordered<$t>> = None;
-                    $(reordered = Some(Reordered { identity: $identity, merge: $merge });)?
+                    let reordered: Option<Reordered<$t>> =
+                        None$(.or(Some(Reordered { identity: $identity, merge: $merge })))?;
                     Some(visitor.visit::<$t>($f, reordered))
                 })*
                 #[allow(unreachable_patterns, reason = "some dtypes take all")]

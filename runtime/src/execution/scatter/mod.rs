@@ -42,6 +42,8 @@ pub struct Scatterer {
     inputs: usize,
     /// The input with the rows.
     into: usize,
+    /// Whether updates or indices are computed from it.
+    reads: bool,
     rank: usize,
     /// Updates computed at once, at most.
     block: usize,
@@ -75,6 +77,7 @@ impl Scatterer {
             dtype: output.dtype,
             inputs: nest.inputs.len(),
             into: scatter.into as usize,
+            reads: !values.nest.inputs.get(scatter.into as usize).is_some_and(|access| access.is_index()),
             rank: nest.rank,
             block: largest_block(nest),
         })
